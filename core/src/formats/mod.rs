@@ -1,0 +1,74 @@
+//! The formats, one folder each, all of the same shape.
+//!
+//! `layout` holds facts, `rules` the codes, `decode` turns bytes into items that tile, `check` turns
+//! items into findings, `repair` builds the edits that findings carry.
+
+pub mod perf;
+
+use crate::kit::span::Span;
+use crate::limits::Limits;
+use crate::mend::edit::Edit;
+use crate::report::{Report, Rule};
+use crate::{FileSet, Options};
+
+/// How sure a format is that a recording is its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Confidence {
+    /// The bytes look like it; any format with a magic goes first.
+    Evidence,
+    /// The file says so itself, by a magic or a name that nothing else uses.
+    Certain,
+}
+
+/// What a stretch of a layer is. The tiles of a layer adjoin and cover it exactly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TileKind {
+    /// Headers, tables and sections.
+    Structure,
+    /// A whole record.
+    Record,
+    /// Bytes that belong to nothing, where the format allows that.
+    Padding,
+    /// Bytes that should be something and are not.
+    Damage,
+}
+
+/// A stretch of a layer and what it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tile {
+    /// Where.
+    pub span: Span,
+    /// What kind.
+    pub kind: TileKind,
+    /// The format's own name for it.
+    pub name: &'static str,
+}
+
+/// What every format offers. Nothing here fails on bad input: bad input is the product.
+pub trait Format: Sync {
+    /// Short name, as `--type` takes it.
+    fn name(&self) -> &'static str;
+
+    /// One line for `tracemend formats`: what is read and what can be repaired.
+    fn summary(&self) -> &'static str;
+
+    /// Every rule of the format, by code.
+    fn rules(&self) -> &'static [&'static Rule];
+
+    /// Whether the recording is of this format.
+    fn sniff(&self, files: &FileSet<'_>) -> Option<Confidence>;
+
+    /// Adds every finding, with its fix where there is one, and what was counted.
+    fn check(&self, files: &FileSet<'_>, options: &Options, report: &mut Report);
+
+    /// What follows from `edits` of the same round: counts, sizes and offsets elsewhere in the files.
+    ///
+    /// A fix says only what happens to its own bytes; what several fixes together make of a field
+    /// is settled here, once per round. Formats without such fields return nothing.
+    fn settle(&self, _files: &FileSet<'_>, _edits: &[Edit]) -> Vec<Edit> {
+        Vec::new()
+    }
+
+    /// Gives every tile of every layer, layer by layer, in order.
+    fn tile(&self, files: &FileSet<'_>, limits: &Limits, each: &mut dyn FnMut(Tile));
+}

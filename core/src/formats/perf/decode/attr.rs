@@ -1,0 +1,396 @@
+//! `perf_event_attr`: what one event counts, and what its samples hold.
+//!
+//! ```text
+//!    0 type u32   4 size u32   8 config   16 period or freq   24 sample_type   32 read_format
+//!   40 bit fields, 64   48 wakeup u32   52 bp_type u32   56 config1           VER0: 64 bytes
+//!   64 config2                                                                VER1: 72
+//!   72 branch_sample_type                                                     VER2: 80
+//!   80 sample_regs_user   88 sample_stack_user u32   92 clockid i32           VER3: 96
+//!   96 sample_regs_intr                                                       VER4: 104
+//!  104 aux_watermark u32   108 sample_max_stack u16   110 reserved u16        VER5: 112
+//!  112 aux_sample_size u32   116 aux_action u32                               VER6: 120
+//!  120 sig_data                                                               VER7: 128
+//!  128 config3                                                                VER8: 136
+//! ```
+//!
+//! Source: `include/uapi/linux/perf_event.h`; `read_attr` of perf's `util/header.c` for the sizes.
+
+use crate::formats::perf::layout::ATTR_SIZE_VER0;
+use crate::kit::cursor::{Cursor, Order, ReadError};
+
+/// Size of the newest attr whose fields are known.
+const SIZE_KNOWN: u64 = 136;
+
+/// Bits of `sample_type`.
+pub mod sample_type {
+    /// u64 instruction pointer.
+    pub const IP: u64 = 1 << 0;
+    /// u32 pid, u32 tid.
+    pub const TID: u64 = 1 << 1;
+    /// u64, in ns of the recording's clock.
+    pub const TIME: u64 = 1 << 2;
+    /// u64 address of the data.
+    pub const ADDR: u64 = 1 << 3;
+    /// Counter values, as `read_format` says.
+    pub const READ: u64 = 1 << 4;
+    /// u64 count, then as many u64.
+    pub const CALLCHAIN: u64 = 1 << 5;
+    /// u64 id of the event.
+    pub const ID: u64 = 1 << 6;
+    /// u32 cpu, u32 reserved.
+    pub const CPU: u64 = 1 << 7;
+    /// u64 period.
+    pub const PERIOD: u64 = 1 << 8;
+    /// u64 id of the event's instance.
+    pub const STREAM_ID: u64 = 1 << 9;
+    /// u32 size, then as many bytes.
+    pub const RAW: u64 = 1 << 10;
+    /// u64 count, then branches.
+    pub const BRANCH_STACK: u64 = 1 << 11;
+    /// u64 ABI, then registers.
+    pub const REGS_USER: u64 = 1 << 12;
+    /// u64 size, bytes, u64 size in use.
+    pub const STACK_USER: u64 = 1 << 13;
+    /// u64 weight.
+    pub const WEIGHT: u64 = 1 << 14;
+    /// u64 source of the data.
+    pub const DATA_SRC: u64 = 1 << 15;
+    /// u64 id of the event, first of all fields.
+    pub const IDENTIFIER: u64 = 1 << 16;
+    /// u64 flags of a transaction.
+    pub const TRANSACTION: u64 = 1 << 17;
+    /// u64 ABI, then registers.
+    pub const REGS_INTR: u64 = 1 << 18;
+    /// u64 physical address.
+    pub const PHYS_ADDR: u64 = 1 << 19;
+    /// u64 size, then bytes of hardware trace.
+    pub const AUX: u64 = 1 << 20;
+    /// u64 id of the cgroup.
+    pub const CGROUP: u64 = 1 << 21;
+    /// u64 page size.
+    pub const DATA_PAGE_SIZE: u64 = 1 << 22;
+    /// u64 page size.
+    pub const CODE_PAGE_SIZE: u64 = 1 << 23;
+    /// The weight in three parts, in the same 8 bytes.
+    pub const WEIGHT_STRUCT: u64 = 1 << 24;
+    /// All bits above.
+    pub const KNOWN: u64 = (1 << 25) - 1;
+}
+
+/// Bits of `read_format`.
+pub mod read_format {
+    /// u64 time the event was enabled.
+    pub const TOTAL_TIME_ENABLED: u64 = 1 << 0;
+    /// u64 time the event ran.
+    pub const TOTAL_TIME_RUNNING: u64 = 1 << 1;
+    /// u64 id with each value.
+    pub const ID: u64 = 1 << 2;
+    /// The values of a whole group.
+    pub const GROUP: u64 = 1 << 3;
+    /// u64 count of lost samples with each value.
+    pub const LOST: u64 = 1 << 4;
+    /// All bits above.
+    pub const KNOWN: u64 = (1 << 5) - 1;
+}
+
+/// Bits of `branch_sample_type` that change the layout of a sample.
+pub mod branch_sample_type {
+    /// u64 before the branches.
+    pub const HW_INDEX: u64 = 1 << 17;
+    /// u64 per branch after them.
+    pub const COUNTERS: u64 = 1 << 19;
+    /// All published bits.
+    pub const KNOWN: u64 = (1 << 20) - 1;
+}
+
+/// Bits of [`Attr::flags`] with an accessor.
+mod flag {
+    pub(super) const INHERIT: u32 = 1;
+    pub(super) const FREQ: u32 = 10;
+    pub(super) const PRECISE_IP: u32 = 15;
+    pub(super) const SAMPLE_ID_ALL: u32 = 18;
+    pub(super) const USE_CLOCKID: u32 = 25;
+    pub(super) const WRITE_BACKWARD: u32 = 27;
+}
+
+/// A `perf_event_attr`. Fields that its size leaves out are 0, as the kernel reads them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Attr {
+    /// `type`: hardware, software, tracepoint, or the number of a PMU.
+    pub kind: u32,
+    /// `size` as written, in bytes; see [`Attr::len`].
+    pub size: u32,
+    /// What the event counts, in the terms of its type.
+    pub config: u64,
+    /// Period in events, or frequency in Hz if [`Attr::freq`].
+    pub sample_period: u64,
+    /// Which fields a sample has: bits of [`sample_type`].
+    pub sample_type: u64,
+    /// How values are read: bits of [`read_format`].
+    pub read_format: u64,
+    /// The bit fields. Bit 0 is `disabled`, whatever the byte order of the recording.
+    pub flags: u64,
+    /// Second word of `config`, or the address of a breakpoint.
+    pub config1: u64,
+    /// Third word of `config`, or the length of a breakpoint.
+    pub config2: u64,
+    /// Which branches are recorded, and how: bits of [`branch_sample_type`].
+    pub branch_sample_type: u64,
+    /// Mask of the user's registers in a sample.
+    pub sample_regs_user: u64,
+    /// Bytes of user stack in a sample.
+    pub sample_stack_user: u32,
+    /// Clock of the times if [`Attr::use_clockid`]: an `i32` of `clockid_t`, as its bits.
+    pub clockid: u32,
+    /// Mask of the interrupted registers in a sample.
+    pub sample_regs_intr: u64,
+    /// Bytes of hardware trace in a sample.
+    pub aux_sample_size: u32,
+    /// Whether a byte after the last known field is not zero.
+    pub extra_nonzero: bool,
+}
+
+impl Attr {
+    /// Bytes the attr takes: its size, and 64 where that is less (0 is the first version, and perf
+    /// reads 64 bytes before it looks at the size).
+    pub fn len(&self) -> u64 {
+        u64::from(self.size).max(ATTR_SIZE_VER0)
+    }
+
+    /// Whether samples have all the fields in `bits`.
+    #[inline]
+    pub const fn samples(&self, bits: u64) -> bool {
+        self.sample_type & bits == bits
+    }
+
+    /// Bits of `sample_type` that no kernel had when this was written. A sample cannot be read.
+    pub const fn unknown_sample_bits(&self) -> u64 {
+        self.sample_type & !sample_type::KNOWN
+    }
+
+    /// Bits of `read_format` that no kernel had when this was written.
+    pub const fn unknown_read_bits(&self) -> u64 {
+        self.read_format & !read_format::KNOWN
+    }
+
+    /// Bits of `branch_sample_type` that no kernel had when this was written.
+    pub const fn unknown_branch_bits(&self) -> u64 {
+        self.branch_sample_type & !branch_sample_type::KNOWN
+    }
+
+    /// Whether the bits that shape a sample are all known.
+    pub const fn layout_known(&self) -> bool {
+        let read = self.samples(sample_type::READ) && self.unknown_read_bits() != 0;
+        let branch = self.samples(sample_type::BRANCH_STACK) && self.unknown_branch_bits() != 0;
+        self.unknown_sample_bits() == 0 && !read && !branch
+    }
+
+    const fn flag(&self, bit: u32) -> bool {
+        self.flags >> bit & 1 == 1
+    }
+
+    /// Children inherit the event.
+    pub const fn inherit(&self) -> bool {
+        self.flag(flag::INHERIT)
+    }
+
+    /// `sample_period` is a frequency.
+    pub const fn freq(&self) -> bool {
+        self.flag(flag::FREQ)
+    }
+
+    /// How exact the instruction pointer must be, 0 to 3.
+    pub const fn precise_ip(&self) -> u64 {
+        self.flags >> flag::PRECISE_IP & 3
+    }
+
+    /// Records other than samples end in a `sample_id`.
+    pub const fn sample_id_all(&self) -> bool {
+        self.flag(flag::SAMPLE_ID_ALL)
+    }
+
+    /// Times are those of `clockid`.
+    pub const fn use_clockid(&self) -> bool {
+        self.flag(flag::USE_CLOCKID)
+    }
+
+    /// The ring buffer is written from its end, so that later records may come first.
+    pub const fn write_backward(&self) -> bool {
+        self.flag(flag::WRITE_BACKWARD)
+    }
+}
+
+/// The attr at the cursor, which is framed by its own size field: a cursor that holds less keeps
+/// its place. `order` is the cursor's, and tells the order of the bit fields.
+pub fn attr(cursor: &mut Cursor<'_>, order: Order) -> Result<Attr, ReadError> {
+    let mut head = cursor.clone();
+    let kind = head.u32("attr.type")?;
+    let size = head.u32("attr.size")?;
+    let mut attr = Attr { kind, size, ..Attr::default() };
+    let mut body = cursor.window(attr.len(), "attr")?;
+    body.skip(1, 8, "attr.type")?;
+    first_version(&mut body, order, &mut attr)?;
+    later_versions(&mut body, &mut attr)?;
+    attr.extra_nonzero = attr.len() > SIZE_KNOWN && body.rest().iter().any(|byte| *byte != 0);
+    Ok(attr)
+}
+
+/// Bytes 8 to 64.
+fn first_version(body: &mut Cursor<'_>, order: Order, attr: &mut Attr) -> Result<(), ReadError> {
+    attr.config = body.u64("attr.config")?;
+    attr.sample_period = body.u64("attr.sample_period")?;
+    attr.sample_type = body.u64("attr.sample_type")?;
+    attr.read_format = body.u64("attr.read_format")?;
+    attr.flags = flags(body.u64("attr.flags")?, order);
+    body.skip(2, 4, "attr.wakeup_events")?;
+    attr.config1 = body.u64("attr.config1")?;
+    Ok(())
+}
+
+/// Bytes 64 to 136. A field is there if the version that brought it is there as a whole.
+fn later_versions(body: &mut Cursor<'_>, attr: &mut Attr) -> Result<(), ReadError> {
+    let len = attr.len();
+    if len >= 72 {
+        attr.config2 = body.u64("attr.config2")?;
+    }
+    if len >= 80 {
+        attr.branch_sample_type = body.u64("attr.branch_sample_type")?;
+    }
+    if len >= 96 {
+        attr.sample_regs_user = body.u64("attr.sample_regs_user")?;
+        attr.sample_stack_user = body.u32("attr.sample_stack_user")?;
+        attr.clockid = body.u32("attr.clockid")?;
+    }
+    if len >= 104 {
+        attr.sample_regs_intr = body.u64("attr.sample_regs_intr")?;
+    }
+    if len >= 112 {
+        body.skip(1, 8, "attr.aux_watermark")?;
+    }
+    if len >= 120 {
+        attr.aux_sample_size = body.u32("attr.aux_sample_size")?;
+        body.skip(1, 4, "attr.aux_action")?;
+    }
+    if len >= 128 {
+        body.skip(1, 8, "attr.sig_data")?;
+    }
+    if len >= SIZE_KNOWN {
+        body.skip(1, 8, "attr.config3")?;
+    }
+    Ok(())
+}
+
+/// The bit fields with `disabled` in bit 0. Compilers for big-endian machines give out bits from
+/// the top, so that the word is mirrored, but `precise_ip`'s two bits are not.
+const fn flags(word: u64, order: Order) -> u64 {
+    match order {
+        Order::Little => word,
+        Order::Big => {
+            let mirrored = word.reverse_bits();
+            let low = mirrored >> flag::PRECISE_IP & 1;
+            let high = mirrored >> (flag::PRECISE_IP + 1) & 1;
+            mirrored & !(3 << flag::PRECISE_IP) | (low << 1 | high) << flag::PRECISE_IP
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kit::span::Layer;
+
+    /// An attr of `size` bytes, every field of which is its own offset.
+    fn bytes(size: u32, len: usize, order: Order) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        while bytes.len() < len {
+            let word = u64::try_from(bytes.len()).unwrap();
+            bytes.extend(match order {
+                Order::Little => word.to_le_bytes(),
+                Order::Big => word.to_be_bytes(),
+            });
+        }
+        bytes[..8].fill(0);
+        bytes[4..8].copy_from_slice(&match order {
+            Order::Little => size.to_le_bytes(),
+            Order::Big => size.to_be_bytes(),
+        });
+        bytes.truncate(len);
+        bytes
+    }
+
+    fn read(bytes: &[u8], order: Order) -> (Result<Attr, ReadError>, u64) {
+        let mut cursor = Cursor::new(bytes, Layer::stored(0), 0, order);
+        let attr = attr(&mut cursor, order);
+        (attr, cursor.position())
+    }
+
+    #[test]
+    fn fields_lie_where_the_header_says() {
+        for order in [Order::Little, Order::Big] {
+            let (attr, end) = read(&bytes(136, 160, order), order);
+            let attr = attr.unwrap();
+            assert_eq!(end, 136);
+            assert_eq!((attr.config, attr.sample_period), (8, 16));
+            assert_eq!((attr.sample_type, attr.read_format), (24, 32));
+            assert_eq!((attr.config1, attr.config2, attr.branch_sample_type), (56, 64, 72));
+            assert_eq!((attr.sample_regs_user, attr.sample_regs_intr), (80, 96));
+            assert!(!attr.extra_nonzero);
+        }
+    }
+
+    #[test]
+    fn a_size_of_zero_means_the_first_version() {
+        let (attr, end) = read(&bytes(0, 160, Order::Little), Order::Little);
+        let attr = attr.unwrap();
+        assert_eq!((attr.size, end), (0, 64));
+        assert_eq!((attr.config1, attr.config2), (56, 0));
+    }
+
+    #[test]
+    fn a_size_between_versions_leaves_the_half_fields_out() {
+        let (attr, end) = read(&bytes(92, 160, Order::Little), Order::Little);
+        let attr = attr.unwrap();
+        assert_eq!(end, 92);
+        assert_eq!((attr.branch_sample_type, attr.sample_regs_user), (72, 0));
+    }
+
+    #[test]
+    fn bytes_after_the_known_fields_are_looked_at() {
+        let mut newer = bytes(144, 144, Order::Little);
+        assert!(read(&newer, Order::Little).0.unwrap().extra_nonzero);
+        newer[136..].fill(0);
+        assert!(!read(&newer, Order::Little).0.unwrap().extra_nonzero);
+        newer[4] = 140;
+        newer[136] = 1;
+        assert_eq!(read(&newer, Order::Little).1, 140);
+        assert!(read(&newer, Order::Little).0.unwrap().extra_nonzero);
+    }
+
+    #[test]
+    fn an_attr_that_is_longer_than_what_is_left_is_not_begun() {
+        let (attr, end) = read(&bytes(136, 128, Order::Little), Order::Little);
+        assert_eq!(attr.unwrap_err().to_string(), "attr needs 136 bytes at 0x0, 128 are left");
+        assert_eq!(end, 0);
+    }
+
+    #[test]
+    fn bit_fields_are_the_same_in_both_byte_orders() {
+        // inherit, freq, precise_ip 2, sample_id_all: bits 1, 10, 16, 18; from the top 62, 53,
+        // 48 (precise_ip's high bit comes first), 45.
+        let little = 1 << 1 | 1 << 10 | 1 << 16 | 1 << 18;
+        let big = 1 << 62 | 1 << 53 | 1 << 48 | 1 << 45;
+        assert_eq!(flags(little, Order::Little), flags(big, Order::Big));
+        let attr = Attr { flags: flags(big, Order::Big), ..Attr::default() };
+        assert!(attr.inherit() && attr.freq() && attr.sample_id_all() && !attr.use_clockid());
+        assert_eq!(attr.precise_ip(), 2);
+    }
+
+    #[test]
+    fn bits_above_the_newest_are_told() {
+        let attr = Attr { sample_type: 1 << 25 | 1, ..Attr::default() };
+        assert_eq!(attr.unknown_sample_bits(), 1 << 25);
+        assert!(!attr.layout_known());
+        let attr = Attr { sample_type: 1, read_format: 1 << 5, ..Attr::default() };
+        assert!(attr.layout_known());
+    }
+}

@@ -1,0 +1,209 @@
+//! Bounded, labelled reading.
+//!
+//! A cursor is the unread slice and what is needed to turn its length into an absolute offset, so
+//! that position and slice cannot drift apart. Every read names the field it reads. A short read
+//! consumes nothing and says how much was missing.
+
+use std::fmt;
+
+use crate::kit::num::{to_u64, to_usize};
+use crate::kit::span::{Layer, Span};
+
+/// Byte order of a recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Least significant byte first.
+    Little,
+    /// Most significant byte first.
+    Big,
+}
+
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Little => "little-endian",
+            Self::Big => "big-endian",
+        })
+    }
+}
+
+/// A read that found too few bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadError {
+    /// The field that was to be read.
+    pub label: &'static str,
+    /// What is left of the window, from the position of the read.
+    pub left: Span,
+    /// Bytes the field needs.
+    pub needed: u64,
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { label, left, needed } = self;
+        write!(f, "{label} needs {needed} bytes at {:#x}, {} are left", left.start, left.len())
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+/// Reads fields from a window of bytes at a known place.
+#[derive(Clone, Debug)]
+pub struct Cursor<'a> {
+    rest: &'a [u8],
+    end: u64,
+    layer: Layer,
+    order: Order,
+}
+
+impl<'a> Cursor<'a> {
+    /// A cursor over `bytes`, whose first byte lies at `start` of `layer`.
+    pub fn new(bytes: &'a [u8], layer: Layer, start: u64, order: Order) -> Self {
+        Self { rest: bytes, end: start.saturating_add(to_u64(bytes.len())), layer, order }
+    }
+
+    /// Absolute offset of the next byte.
+    #[inline]
+    pub fn position(&self) -> u64 {
+        self.end.saturating_sub(to_u64(self.rest.len()))
+    }
+
+    /// Bytes left in the window.
+    #[inline]
+    pub fn left(&self) -> u64 {
+        to_u64(self.rest.len())
+    }
+
+    /// Whether everything was read.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    /// The unread bytes.
+    #[inline]
+    pub fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
+    /// What lies between `start` and the position.
+    pub fn since(&self, start: u64) -> Span {
+        Span::new(self.layer, start, self.position())
+    }
+
+    /// The unread bytes' place.
+    pub fn ahead(&self) -> Span {
+        Span::new(self.layer, self.position(), self.end)
+    }
+
+    /// The next `len` bytes.
+    #[inline]
+    pub fn bytes(&mut self, len: u64, label: &'static str) -> Result<&'a [u8], ReadError> {
+        match self.rest.split_at_checked(to_usize(len)) {
+            Some((bytes, rest)) => {
+                self.rest = rest;
+                Ok(bytes)
+            }
+            None => Err(ReadError { label, left: self.ahead(), needed: len }),
+        }
+    }
+
+    /// The next `N` bytes as an array.
+    #[inline]
+    pub fn array<const N: usize>(&mut self, label: &'static str) -> Result<[u8; N], ReadError> {
+        match self.rest.split_first_chunk::<N>() {
+            Some((array, rest)) => {
+                self.rest = rest;
+                Ok(*array)
+            }
+            None => Err(ReadError { label, left: self.ahead(), needed: to_u64(N) }),
+        }
+    }
+
+    /// A cursor over the next `len` bytes alone; this one moves past them. Frame first, then body.
+    #[inline]
+    pub fn window(&mut self, len: u64, label: &'static str) -> Result<Self, ReadError> {
+        let start = self.position();
+        let bytes = self.bytes(len, label)?;
+        Ok(Self::new(bytes, self.layer, start, self.order))
+    }
+
+    /// One byte.
+    #[inline]
+    pub fn u8(&mut self, label: &'static str) -> Result<u8, ReadError> {
+        self.array::<1>(label).map(|[byte]| byte)
+    }
+
+    /// Two bytes in the recording's order.
+    #[inline]
+    pub fn u16(&mut self, label: &'static str) -> Result<u16, ReadError> {
+        let order = self.order;
+        self.array(label).map(|bytes| match order {
+            Order::Little => u16::from_le_bytes(bytes),
+            Order::Big => u16::from_be_bytes(bytes),
+        })
+    }
+
+    /// Four bytes in the recording's order.
+    #[inline]
+    pub fn u32(&mut self, label: &'static str) -> Result<u32, ReadError> {
+        let order = self.order;
+        self.array(label).map(|bytes| match order {
+            Order::Little => u32::from_le_bytes(bytes),
+            Order::Big => u32::from_be_bytes(bytes),
+        })
+    }
+
+    /// Eight bytes in the recording's order.
+    #[inline]
+    pub fn u64(&mut self, label: &'static str) -> Result<u64, ReadError> {
+        let order = self.order;
+        self.array(label).map(|bytes| match order {
+            Order::Little => u64::from_le_bytes(bytes),
+            Order::Big => u64::from_be_bytes(bytes),
+        })
+    }
+
+    /// Moves past `count` items of `size` bytes; a product that overflows is more than is left.
+    #[inline]
+    pub fn skip(&mut self, count: u64, size: u64, label: &'static str) -> Result<(), ReadError> {
+        self.bytes(count.saturating_mul(size), label).map(drop)
+    }
+
+    /// Bytes up to the next NUL, without it, or to the end of the window.
+    pub fn until_nul(&self) -> &'a [u8] {
+        self.rest.split(|byte| *byte == 0).next().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_read_consumes_nothing_and_says_how_much_is_missing() {
+        let mut cursor = Cursor::new(&[1, 2, 3], Layer::stored(0), 100, Order::Little);
+        assert_eq!(cursor.u8("first"), Ok(1));
+        let error = cursor.u32("size").unwrap_err();
+        assert_eq!(error.to_string(), "size needs 4 bytes at 0x65, 2 are left");
+        assert_eq!(cursor.position(), 101);
+        assert_eq!(cursor.u16("both"), Ok(0x0302));
+        assert!(cursor.is_empty());
+    }
+
+    #[test]
+    fn a_window_ends_where_it_was_told_to() {
+        let mut cursor = Cursor::new(&[0, 1, 0, 2, 9], Layer::stored(0), 0, Order::Big);
+        let mut window = cursor.window(4, "window").unwrap();
+        assert_eq!((window.u16("a"), window.u16("b")), (Ok(1), Ok(2)));
+        assert!(window.u8("c").is_err());
+        assert_eq!(cursor.position(), 4);
+    }
+
+    #[test]
+    fn a_product_that_overflows_is_a_short_read() {
+        let mut cursor = Cursor::new(&[0; 8], Layer::stored(0), 0, Order::Big);
+        assert!(cursor.skip(u64::MAX, 16, "entries").is_err());
+        assert_eq!(cursor.left(), 8);
+    }
+}

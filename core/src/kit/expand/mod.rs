@@ -1,0 +1,3 @@
+//! Compressed data as bounded windows.
+
+pub mod zstd;

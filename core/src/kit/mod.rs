@@ -1,0 +1,12 @@
+//! What lies below the formats: positions, bytes, bounded reading, text from files.
+//!
+//! Nothing here knows a format, a rule or a repair. A helper enters the kit when three formats
+//! need it, as a plain function.
+
+pub mod cursor;
+pub mod expand;
+pub mod layer;
+pub mod num;
+pub mod source;
+pub mod span;
+pub mod text;

@@ -1,0 +1,27 @@
+//! Integer conversions without `as`.
+
+/// A length in memory as a `u64`. Lossless on every target that Rust supports.
+pub fn to_u64(value: usize) -> u64 {
+    u64::try_from(value).unwrap_or(u64::MAX)
+}
+
+/// A `u64` as an index, saturating: an offset beyond the address space is beyond every slice.
+pub fn to_usize(value: u64) -> usize {
+    usize::try_from(value).unwrap_or(usize::MAX)
+}
+
+/// `value` rounded up to a multiple of 8, saturating.
+pub fn align8(value: u64) -> u64 {
+    value.saturating_add(7) & !7
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn aligning_keeps_multiples_and_saturates() {
+        assert_eq!([align8(0), align8(1), align8(8), align8(9)], [0, 8, 8, 16]);
+        assert_eq!(align8(u64::MAX), u64::MAX & !7);
+    }
+}

@@ -1,0 +1,114 @@
+//! Bytes in pieces: a file as it lies on disk, or as a patch would leave it.
+//!
+//! A source is a rope of borrowed slices. A mapped file is one piece; a patched file is the kept
+//! ranges of the original with the inserted bytes between them. So the target of a repair can be
+//! checked before a byte of it is written, at any size and without a copy.
+
+use std::borrow::Cow;
+
+use crate::kit::num::{to_u64, to_usize};
+
+/// A read-only sequence of bytes, possibly in several pieces.
+#[derive(Clone, Debug, Default)]
+pub struct Source<'a> {
+    /// Offset of each piece's first byte, and the piece. No piece is empty; they adjoin.
+    pieces: Vec<(u64, &'a [u8])>,
+    len: u64,
+}
+
+impl<'a> Source<'a> {
+    /// The source that is `bytes`.
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self::from_pieces([bytes])
+    }
+
+    /// The concatenation of `pieces`.
+    pub fn from_pieces(pieces: impl IntoIterator<Item = &'a [u8]>) -> Self {
+        let mut source = Self::default();
+        for piece in pieces.into_iter().filter(|piece| !piece.is_empty()) {
+            source.pieces.push((source.len, piece));
+            source.len = source.len.saturating_add(to_u64(piece.len()));
+        }
+        source
+    }
+
+    /// Length in bytes.
+    pub const fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether there is no byte.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The pieces in order.
+    pub fn pieces(&self) -> impl Iterator<Item = &'a [u8]> + '_ {
+        self.pieces.iter().map(|(_, bytes)| *bytes)
+    }
+
+    /// The longest run of adjoining bytes in memory that begins at `at`; empty at and after the end.
+    pub fn run(&self, at: u64) -> &'a [u8] {
+        let after = self.pieces.partition_point(|(start, _)| *start <= at);
+        let piece = after.checked_sub(1).and_then(|index| self.pieces.get(index));
+        piece
+            .and_then(|(start, bytes)| bytes.get(to_usize(at.saturating_sub(*start))..))
+            .unwrap_or_default()
+    }
+
+    /// The bytes `start..end`, clipped to the source; copied only where they cross pieces.
+    ///
+    /// The caller bounds the length: a copy is as large as the range.
+    pub fn read(&self, start: u64, end: u64) -> Cow<'a, [u8]> {
+        let end = end.min(self.len);
+        let len = to_usize(end.saturating_sub(start));
+        let first = self.run(start);
+        if let Some(slice) = first.get(..len) {
+            return Cow::Borrowed(slice);
+        }
+        let mut copy = first.to_vec();
+        while copy.len() < len {
+            let run = self.run(start.saturating_add(to_u64(copy.len())));
+            if run.is_empty() {
+                break;
+            }
+            let wanted = len.saturating_sub(copy.len());
+            copy.extend_from_slice(run.get(..wanted).unwrap_or(run));
+        }
+        Cow::Owned(copy)
+    }
+
+    /// The slices that make up `start..end`, in order, without a copy.
+    pub fn slices(&self, start: u64, end: u64) -> impl Iterator<Item = &'a [u8]> + '_ {
+        let end = end.min(self.len);
+        let mut at = start;
+        std::iter::from_fn(move || {
+            let wanted = to_usize(end.saturating_sub(at));
+            let run = self.run(at);
+            let slice = run.get(..wanted).unwrap_or(run);
+            at = at.saturating_add(to_u64(slice.len()));
+            (!slice.is_empty()).then_some(slice)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_read_across_pieces_is_the_concatenation() {
+        let source = Source::from_pieces([b"abc".as_slice(), b"", b"de", b"fgh"]);
+        assert_eq!(source.len(), 8);
+        for start in 0..9 {
+            for end in start..10 {
+                let clipped = &b"abcdefgh"[start.min(8)..end.min(8)];
+                let (start, end) = (to_u64(start), to_u64(end));
+                assert_eq!(&*source.read(start, end), clipped);
+                assert_eq!(source.slices(start, end).collect::<Vec<_>>().concat(), clipped);
+            }
+        }
+        assert!(matches!(source.read(3, 5), Cow::Borrowed(b"de")));
+        assert!(source.run(8).is_empty() && source.run(u64::MAX).is_empty());
+    }
+}

@@ -1,0 +1,84 @@
+//! Text from files.
+//!
+//! Names, paths and strings in a recording belong to whoever made it. They pass through one type
+//! whose only `Display` escapes everything that a terminal or a log could act on.
+
+use std::fmt::{self, Write};
+
+/// Characters of one piece of text that are shown before it is cut short.
+pub const TEXT_SHOWN: usize = 200;
+
+/// Text from an untrusted file (or the name of one), escaped when shown.
+///
+/// Control characters (C0, DEL, C1), bidirectional and zero-width characters, and bytes that are
+/// not UTF-8 become `\x1b` or `\u{202e}` escapes, as does the backslash itself; text longer than
+/// [`TEXT_SHOWN`] characters ends in `…` and its length in bytes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Untrusted<'a>(pub &'a [u8]);
+
+impl fmt::Display for Untrusted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = 0_usize;
+        for chunk in self.0.utf8_chunks() {
+            for character in chunk.valid().chars() {
+                if shown == TEXT_SHOWN {
+                    return write!(f, "… ({} bytes)", self.0.len());
+                }
+                shown = shown.saturating_add(1);
+                match character {
+                    '\\' => f.write_str("\\\\")?,
+                    c if c.is_ascii() && c.is_control() => write!(f, "\\x{:02x}", u32::from(c))?,
+                    c if is_hidden(c) => write!(f, "\\u{{{:x}}}", u32::from(c))?,
+                    c => f.write_char(c)?,
+                }
+            }
+            for byte in chunk.invalid() {
+                if shown == TEXT_SHOWN {
+                    return write!(f, "… ({} bytes)", self.0.len());
+                }
+                shown = shown.saturating_add(1);
+                write!(f, "\\x{byte:02x}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Untrusted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{self}`")
+    }
+}
+
+/// Characters that change how the text around them is read without being seen.
+fn is_hidden(character: char) -> bool {
+    character.is_control()
+        || matches!(character,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e007f}')
+}
+
+/// Whether a character may reach a terminal, a log or a report as it is.
+pub fn is_safe(character: char) -> bool {
+    !is_hidden(character)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_acts_on_is_escaped() {
+        let hostile = "a\u{1b}[2Jb\u{9b}c\u{202e}d\u{200b}e\\\u{7f}".as_bytes();
+        let shown = Untrusted(hostile).to_string();
+        assert_eq!(shown, "a\\x1b[2Jb\\u{9b}c\\u{202e}d\\u{200b}e\\\\\\x7f");
+        assert_eq!(Untrusted(b"\xff\x00ok\xc3").to_string(), "\\xff\\x00ok\\xc3");
+    }
+
+    #[test]
+    fn long_text_is_cut_and_its_length_told() {
+        let shown = Untrusted(&[b'x'; 5000]).to_string();
+        assert!(shown.ends_with("… (5000 bytes)") && shown.len() < 230);
+    }
+}

@@ -1,0 +1,97 @@
+//! The smallest unit of change: some bytes of a file become other bytes.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::kit::span::Span;
+
+/// What a fix costs. Ordered: an earlier one is safer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Safety {
+    /// A value that other bytes determine; nothing recorded goes, nothing is invented.
+    Exact,
+    /// Adds what was never recorded but the format demands.
+    Synthetic,
+    /// Drops recorded bytes.
+    Lossy,
+    /// Described for a person, never applied by itself.
+    Manual,
+}
+
+impl Safety {
+    /// All, safest first.
+    pub const ALL: [Self; 4] = [Self::Exact, Self::Synthetic, Self::Lossy, Self::Manual];
+
+    /// The word used in every output format.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Synthetic => "synthetic",
+            Self::Lossy => "lossy",
+            Self::Manual => "manual",
+        }
+    }
+}
+
+impl fmt::Display for Safety {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Safety {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, Self::Err> {
+        Self::ALL
+            .into_iter()
+            .find(|safety| safety.name() == word)
+            .ok_or_else(|| format!("`{word}` is none of exact, synthetic, lossy, manual"))
+    }
+}
+
+/// The bytes of `span` become `insert`. An empty span inserts; an empty `insert` drops.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// What is replaced.
+    pub span: Span,
+    /// What stands there afterwards.
+    pub insert: Vec<u8>,
+}
+
+impl Edit {
+    /// `span` becomes `insert`.
+    pub fn replace(span: Span, insert: impl Into<Vec<u8>>) -> Self {
+        Self { span, insert: insert.into() }
+    }
+
+    /// `span` goes.
+    pub const fn drop(span: Span) -> Self {
+        Self { span, insert: Vec::new() }
+    }
+}
+
+/// Edits that mend one finding, applied together or not at all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fix {
+    /// What it costs.
+    pub safety: Safety,
+    /// What is done, in numbers, as a sentence without a full stop.
+    pub summary: String,
+    /// The edits, in the order of their places; empty for [`Safety::Manual`].
+    pub edits: Vec<Edit>,
+    /// Whole records that the edits drop, in the format's own sense.
+    pub records_lost: u64,
+}
+
+impl Fix {
+    /// A fix that loses no whole record.
+    pub fn new(safety: Safety, summary: impl Into<String>, edits: Vec<Edit>) -> Self {
+        Self { safety, summary: summary.into(), edits, records_lost: 0 }
+    }
+
+    /// A fix for a person to do.
+    pub fn manual(summary: impl Into<String>) -> Self {
+        Self::new(Safety::Manual, summary, Vec::new())
+    }
+}

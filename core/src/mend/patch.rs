@@ -1,0 +1,314 @@
+//! What a repair does to one file: an ordered list of kept ranges and inserted bytes.
+//!
+//! The target is the concatenation of the operations. What lies between two kept ranges is dropped.
+//! Two patches compose into one over the first one's source, so that however many rounds a repair
+//! takes, its result is a single patch of the file that the user has.
+
+use crate::kit::num::{to_u64, to_usize};
+use crate::kit::source::Source;
+use crate::kit::span::{Layer, Span};
+use crate::mend::edit::Edit;
+
+/// One operation of a patch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// The source's bytes `start..end`.
+    Keep {
+        /// First byte kept.
+        start: u64,
+        /// One after the last byte kept.
+        end: u64,
+    },
+    /// Bytes that the source does not have at this place.
+    Insert(Vec<u8>),
+}
+
+impl Op {
+    /// Bytes that the operation makes.
+    pub fn len(&self) -> u64 {
+        match self {
+            Self::Keep { start, end } => end.saturating_sub(*start),
+            Self::Insert(bytes) => to_u64(bytes.len()),
+        }
+    }
+
+    /// Whether the operation makes no byte; never so in a patch.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Edits that cannot be applied together, or not to this file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PatchError {
+    /// The edit's place.
+    pub span: Span,
+    /// Length of the file in bytes.
+    pub source_len: u64,
+}
+
+impl std::fmt::Display for PatchError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "the edit of {} overlaps the one before it or lies outside the {} bytes of the file",
+            self.span, self.source_len
+        )
+    }
+}
+
+impl std::error::Error for PatchError {}
+
+/// Operations over a source of known length.
+///
+/// Canonical: kept ranges ascend, are not empty and do not adjoin without an insert between them;
+/// inserts are not empty and no two follow each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Patch {
+    source_len: u64,
+    ops: Vec<Op>,
+}
+
+impl Patch {
+    /// The patch that changes nothing.
+    pub fn identity(source_len: u64) -> Self {
+        let mut patch = Self { source_len, ops: Vec::new() };
+        patch.keep(0, source_len);
+        patch
+    }
+
+    /// The patch that `edits` of a file of `source_len` bytes come to.
+    ///
+    /// # Errors
+    ///
+    /// If two edits overlap, are out of order, or one lies outside the file. Two inserts at the same
+    /// place count as overlapping: nothing says which comes first.
+    pub fn from_edits(source_len: u64, edits: &[Edit]) -> Result<Self, PatchError> {
+        let mut patch = Self { source_len, ops: Vec::new() };
+        let mut at = 0;
+        let mut last: Option<Span> = None;
+        for edit in edits {
+            let span = edit.span;
+            // Two inserts at one place: nothing says which comes first.
+            let same_place = last.is_some_and(|last| last.start == span.start);
+            if same_place || span.start < at || span.end > source_len || !span.layer.is_stored() {
+                return Err(PatchError { span, source_len });
+            }
+            patch.keep(at, span.start);
+            patch.insert(&edit.insert);
+            at = span.end;
+            last = Some(span);
+        }
+        patch.keep(at, source_len);
+        Ok(patch)
+    }
+
+    fn keep(&mut self, start: u64, end: u64) {
+        if end <= start {
+            return;
+        }
+        match self.ops.last_mut() {
+            Some(Op::Keep { end: last, .. }) if *last == start => *last = end,
+            _ => self.ops.push(Op::Keep { start, end }),
+        }
+    }
+
+    fn insert(&mut self, bytes: &[u8]) {
+        if bytes.is_empty() {
+            return;
+        }
+        match self.ops.last_mut() {
+            Some(Op::Insert(last)) => last.extend_from_slice(bytes),
+            _ => self.ops.push(Op::Insert(bytes.to_vec())),
+        }
+    }
+
+    /// Length of the file the patch belongs to, in bytes.
+    pub const fn source_len(&self) -> u64 {
+        self.source_len
+    }
+
+    /// Length of what it makes, in bytes.
+    pub fn target_len(&self) -> u64 {
+        self.kept().saturating_add(self.inserted())
+    }
+
+    /// Bytes of the source that stay.
+    pub fn kept(&self) -> u64 {
+        self.ops.iter().fold(0, |sum: u64, op| match op {
+            Op::Keep { start, end } => sum.saturating_add(end.saturating_sub(*start)),
+            Op::Insert(_) => sum,
+        })
+    }
+
+    /// Bytes of the source that go.
+    pub fn dropped(&self) -> u64 {
+        self.source_len.saturating_sub(self.kept())
+    }
+
+    /// Bytes that are added.
+    pub fn inserted(&self) -> u64 {
+        self.ops.iter().fold(0, |sum: u64, op| match op {
+            Op::Keep { .. } => sum,
+            Op::Insert(bytes) => sum.saturating_add(to_u64(bytes.len())),
+        })
+    }
+
+    /// Whether the target is the source.
+    pub fn is_identity(&self) -> bool {
+        *self == Self::identity(self.source_len)
+    }
+
+    /// The operations in order.
+    pub fn ops(&self) -> &[Op] {
+        &self.ops
+    }
+
+    /// The target as a source: nothing is copied.
+    pub fn view<'a>(&'a self, source: &Source<'a>) -> Source<'a> {
+        let mut pieces: Vec<&'a [u8]> = Vec::new();
+        for op in &self.ops {
+            match op {
+                Op::Keep { start, end } => pieces.extend(source.slices(*start, *end)),
+                Op::Insert(bytes) => pieces.push(bytes),
+            }
+        }
+        Source::from_pieces(pieces)
+    }
+
+    /// Where in the source byte `offset` of the target comes from; for an inserted byte, and for
+    /// the end, the source's offset behind what was kept before it.
+    pub fn source_offset(&self, offset: u64) -> u64 {
+        let (mut at, mut source) = (0_u64, 0_u64);
+        for op in &self.ops {
+            let after = at.saturating_add(op.len());
+            if let Op::Keep { start, end } = op {
+                if offset < after {
+                    return start.saturating_add(offset.saturating_sub(at));
+                }
+                source = *end;
+            } else if offset < after {
+                return source;
+            }
+            at = after;
+        }
+        source
+    }
+
+    /// This patch and then `next`, as one patch of this one's source.
+    ///
+    /// `next` must belong to this patch's target: ranges of it that lie beyond are left out.
+    #[must_use]
+    pub fn then(&self, next: &Self) -> Self {
+        let mut composed = Self { source_len: self.source_len, ops: Vec::new() };
+        // Where each operation of this patch begins in its target; both patches ascend, so one
+        // pass over each is enough.
+        let mut mine = self.ops.iter();
+        let mut current = mine.next();
+        let mut at = 0_u64;
+        for op in &next.ops {
+            let (start, end) = match op {
+                Op::Insert(bytes) => {
+                    composed.insert(bytes);
+                    continue;
+                }
+                Op::Keep { start, end } => (*start, *end),
+            };
+            while let Some(op) = current {
+                let after = at.saturating_add(op.len());
+                if after > start {
+                    composed.push_part(op, start.saturating_sub(at), end.saturating_sub(at));
+                }
+                if after >= end {
+                    break;
+                }
+                at = after;
+                current = mine.next();
+            }
+        }
+        composed
+    }
+
+    /// Appends the bytes `from..to` of what `op` makes, clipped to it.
+    fn push_part(&mut self, op: &Op, from: u64, to: u64) {
+        let (from, to) = (from.min(op.len()), to.min(op.len()));
+        match op {
+            Op::Keep { start, .. } => self.keep(start.saturating_add(from), start.saturating_add(to)),
+            Op::Insert(bytes) => {
+                self.insert(bytes.get(to_usize(from)..to_usize(to)).unwrap_or_default());
+            }
+        }
+    }
+
+    /// The patch as edits of file number `file`: what is replaced by what, in order, none adjoining.
+    pub fn edits(&self, file: u32) -> Vec<Edit> {
+        let layer = Layer::stored(file);
+        let mut edits = Vec::new();
+        let mut at = 0_u64;
+        let mut insert: Vec<u8> = Vec::new();
+        for op in &self.ops {
+            match op {
+                Op::Insert(bytes) => insert.extend_from_slice(bytes),
+                Op::Keep { start, end } => {
+                    if *start > at || !insert.is_empty() {
+                        let insert = std::mem::take(&mut insert);
+                        edits.push(Edit { span: Span::new(layer, at, *start), insert });
+                    }
+                    at = *end;
+                }
+            }
+        }
+        if at < self.source_len || !insert.is_empty() {
+            edits.push(Edit { span: Span::new(layer, at, self.source_len), insert });
+        }
+        edits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edit(start: u64, end: u64, insert: &[u8]) -> Edit {
+        Edit::replace(Span::new(Layer::stored(0), start, end), insert)
+    }
+
+    fn target(patch: &Patch, source: &[u8]) -> Vec<u8> {
+        patch.view(&Source::new(source)).pieces().collect::<Vec<_>>().concat()
+    }
+
+    #[test]
+    fn edits_replace_insert_and_drop() {
+        let edits = [edit(0, 1, b"A"), edit(3, 3, b"++"), edit(4, 6, b"")];
+        let patch = Patch::from_edits(8, &edits).unwrap();
+        assert_eq!(target(&patch, b"abcdefgh"), b"Abc++dgh");
+        assert_eq!((patch.kept(), patch.dropped(), patch.inserted()), (5, 3, 3));
+        assert_eq!(patch.edits(0), edits);
+    }
+
+    #[test]
+    fn overlapping_and_outlying_edits_are_refused() {
+        for edits in [
+            vec![edit(0, 4, b""), edit(3, 5, b"")],
+            vec![edit(2, 2, b"a"), edit(2, 2, b"b")],
+            vec![edit(4, 5, b""), edit(1, 2, b"")],
+            vec![edit(7, 9, b"")],
+        ] {
+            assert!(Patch::from_edits(8, &edits).is_err(), "{edits:?}");
+        }
+    }
+
+    #[test]
+    fn two_patches_compose_into_one_over_the_first_source() {
+        let source = b"0123456789";
+        let first = Patch::from_edits(10, &[edit(2, 4, b"xyz"), edit(9, 10, b"")]).unwrap();
+        let second = Patch::from_edits(10, &[edit(1, 3, b""), edit(4, 4, b"!"), edit(8, 10, b"?")]);
+        let composed = first.then(second.as_ref().unwrap());
+        let between = target(&first, source);
+        assert_eq!(between, b"01xyz45678");
+        assert_eq!(target(&composed, source), target(&second.unwrap(), &between));
+        assert_eq!(target(&composed, source), b"0y!z456?");
+        assert_eq!(first.then(&Patch::identity(10)), first);
+        assert_eq!(Patch::identity(10).then(&first), first);
+    }
+}

@@ -1,0 +1,167 @@
+//! The proof of a repair, from nothing but the source, the plan and the target.
+//!
+//! It knows no format and trusts no part of the repair: every byte of both files is compared or
+//! belongs to an edit of the plan.
+
+use std::fmt;
+
+use crate::FileSet;
+use crate::kit::num::to_u64;
+use crate::kit::source::Source;
+use crate::mend::patch::Op;
+use crate::mend::plan::{Digest, FilePlan, Plan, PlanError};
+
+/// What a proof balances to, over all files of the recording. In bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Balance {
+    /// Of the source, in the target unchanged.
+    pub kept: u64,
+    /// Of the source, not in the target.
+    pub dropped: u64,
+    /// Of the target, not from the source.
+    pub inserted: u64,
+}
+
+/// Why source, plan and target do not belong together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ProofError {
+    /// The plan itself is at fault.
+    Plan(PlanError),
+    /// The recording has another number of files than the plan.
+    FileCount {
+        /// In the plan.
+        planned: usize,
+        /// In the recording.
+        found: usize,
+    },
+    /// A whole file is not the one the plan is about.
+    Digest {
+        /// `source` or `output`.
+        which: &'static str,
+        /// What the plan says.
+        planned: Digest,
+        /// What the file gives.
+        found: Digest,
+    },
+    /// A byte differs.
+    Byte {
+        /// `source` or `output`.
+        which: &'static str,
+        /// Offset of the first byte that differs, in that file.
+        offset: u64,
+    },
+}
+
+impl fmt::Display for ProofError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Plan(error) => error.fmt(f),
+            Self::FileCount { planned, found } => {
+                write!(f, "the plan is about {planned} files, the recording has {found}")
+            }
+            Self::Digest { which, planned, found } => write!(
+                f,
+                "the {which} is not the file the plan is about: {} bytes with CRC-32 {}, the plan \
+                 says {} bytes with CRC-32 {}",
+                found.length,
+                found.crc32,
+                planned.length,
+                crate::kit::text::Untrusted(planned.crc32.as_bytes()),
+            ),
+            Self::Byte { which, offset } => {
+                write!(f, "the byte at {offset:#x} of the {which} is not what the plan says")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ProofError {}
+
+impl From<PlanError> for ProofError {
+    fn from(error: PlanError) -> Self {
+        Self::Plan(error)
+    }
+}
+
+/// Proves that `targets` is `sources` with exactly the edits of `plan`.
+///
+/// # Errors
+///
+/// The first thing found that does not fit.
+pub fn prove(
+    plan: &Plan,
+    sources: &FileSet<'_>,
+    targets: &FileSet<'_>,
+) -> Result<Balance, ProofError> {
+    let mut balance = Balance::default();
+    for files in [sources, targets] {
+        if files.files().len() != plan.files.len() {
+            let found = files.files().len();
+            return Err(ProofError::FileCount { planned: plan.files.len(), found });
+        }
+    }
+    for ((file, source), target) in plan.files.iter().zip(sources.files()).zip(targets.files()) {
+        accepts(file, &source.bytes)?;
+        let patch = file.patch()?;
+        compare(&patch.view(&source.bytes), &target.bytes)?;
+        digest("output", &file.output, &target.bytes)?;
+        balance.kept = balance.kept.saturating_add(patch.kept());
+        balance.dropped = balance.dropped.saturating_add(patch.dropped());
+        balance.inserted = balance.inserted.saturating_add(patch.inserted());
+        debug_assert_eq!(patch.kept().saturating_add(patch.dropped()), source.bytes.len());
+        debug_assert_eq!(patch.kept().saturating_add(patch.inserted()), target.bytes.len());
+        debug_assert!(patch.ops().iter().all(|op| !matches!(op, Op::Keep { start, end } if end <= start)));
+    }
+    Ok(balance)
+}
+
+/// Whether `source` is the file that `plan` was made for: length, check sum and every old byte.
+///
+/// # Errors
+///
+/// The first thing found that does not fit.
+pub fn accepts(plan: &FilePlan, source: &Source<'_>) -> Result<(), ProofError> {
+    plan.patch()?;
+    for edit in &plan.edits {
+        let old = edit.old_bytes()?;
+        let found = source.read(edit.start, edit.end);
+        let differs = old.iter().zip(found.iter()).position(|(a, b)| a != b);
+        let short = (old.len() != found.len()).then_some(old.len().min(found.len()));
+        if let Some(at) = differs.or(short) {
+            let offset = edit.start.saturating_add(to_u64(at));
+            return Err(ProofError::Byte { which: "source", offset });
+        }
+    }
+    digest("source", &plan.source, source)
+}
+
+fn digest(which: &'static str, planned: &Digest, source: &Source<'_>) -> Result<(), ProofError> {
+    let found = Digest::of(source);
+    if found == *planned {
+        return Ok(());
+    }
+    Err(ProofError::Digest { which, planned: planned.clone(), found })
+}
+
+/// Compares two sources piece by piece, without a copy.
+fn compare(expected: &Source<'_>, found: &Source<'_>) -> Result<(), ProofError> {
+    let mut at = 0_u64;
+    loop {
+        let (a, b) = (expected.run(at), found.run(at));
+        let len = a.len().min(b.len());
+        if len == 0 {
+            if a.is_empty() && b.is_empty() {
+                return Ok(());
+            }
+            return Err(ProofError::Byte { which: "output", offset: at });
+        }
+        let (a, b) = (a.get(..len).unwrap_or_default(), b.get(..len).unwrap_or_default());
+        if a != b {
+            let differs = a.iter().zip(b).position(|(a, b)| a != b).unwrap_or(0);
+            let offset = at.saturating_add(to_u64(differs));
+            return Err(ProofError::Byte { which: "output", offset });
+        }
+        at = at.saturating_add(to_u64(len));
+    }
+}

@@ -1,0 +1,258 @@
+//! The rounds of a repair: check, choose fixes, patch, check again, until nothing is left to fix.
+//!
+//! Every round's target is a view over the source and the inserted bytes; nothing is written. A
+//! round that makes any rule fire more often than before is not taken: then what stood before it is
+//! the result. All rounds compose into one patch per file.
+
+use crate::kit::num::to_u64;
+use crate::kit::span::Span;
+use crate::mend::edit::{Edit, Fix, Safety};
+use crate::mend::patch::Patch;
+use crate::report::{Finding, Report, Severity};
+use crate::{File, FileSet, Options, check, registry};
+
+/// How a repair ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// There was nothing to do; every patch is the identity.
+    Clean,
+    /// No error is left, and no recorded byte of a record was dropped.
+    Repaired,
+    /// No error is left, but recorded bytes were dropped.
+    RepairedWithLoss,
+    /// Errors are left.
+    CannotRepair,
+    /// A limit was reached before the end.
+    Incomplete,
+}
+
+/// A fix that was applied, with the finding it mends.
+#[derive(Clone, Debug)]
+pub struct Applied {
+    /// Number of the round, from 1.
+    pub round: usize,
+    /// The finding; its spans count in that round's view.
+    pub finding: Finding,
+    /// The places of the fix's edits in the source.
+    pub places: Vec<Span>,
+}
+
+impl Applied {
+    /// The fix.
+    pub fn fix(&self) -> Option<&Fix> {
+        self.finding.fix.as_ref()
+    }
+
+    /// Whether one of its edits lies in, or at the edge of, `span` of the source.
+    pub fn touches(&self, span: Span) -> bool {
+        self.places.iter().any(|place| {
+            place.layer == span.layer && place.start <= span.end && span.start <= place.end
+        })
+    }
+}
+
+/// The result of a repair.
+#[derive(Clone, Debug)]
+pub struct Repair {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// One patch per file, in the order of the file set.
+    pub patches: Vec<Patch>,
+    /// The fixes that were applied, in order.
+    pub applied: Vec<Applied>,
+    /// What was found in the source.
+    pub before: Report,
+    /// What is found in the target.
+    pub after: Report,
+    /// Why the last round was not taken, if one was not.
+    pub refused: Option<String>,
+}
+
+impl Repair {
+    /// The safety of the riskiest fix that was applied.
+    pub fn safety(&self) -> Option<Safety> {
+        self.applied.iter().filter_map(|applied| applied.fix().map(|fix| fix.safety)).max()
+    }
+
+    /// Whole records that the applied fixes dropped.
+    pub fn records_lost(&self) -> u64 {
+        let lost = self.applied.iter().filter_map(|applied| applied.fix());
+        lost.fold(0, |sum: u64, fix| sum.saturating_add(fix.records_lost))
+    }
+
+    /// Whether any file changes.
+    pub fn changes(&self) -> bool {
+        self.patches.iter().any(|patch| !patch.is_identity())
+    }
+}
+
+/// Mends a recording with fixes that are at least as safe as `safety`.
+pub fn repair(files: &FileSet<'_>, options: &Options, safety: Safety) -> Repair {
+    let mut options = options.clone();
+    // A round has to see more fixes than a person wants to read findings.
+    options.limits.findings = options.limits.findings.max(options.limits.fixes);
+    // What was sniffed in the source is what is repaired.
+    options.format = options.format.or_else(|| registry::sniff(files).map(|f| f.name()));
+
+    let before = check(files, &options);
+    let identity = files.files().iter().map(|file| Patch::identity(file.bytes.len())).collect();
+    let mut result = Repair {
+        outcome: Outcome::Clean,
+        patches: identity,
+        applied: Vec::new(),
+        after: before.clone(),
+        before,
+        refused: None,
+    };
+    let mut ended = false;
+    for round in 1..=options.limits.rounds {
+        let chosen = choose(result.after.findings(), safety, &options);
+        if chosen.is_empty() {
+            ended = true;
+            break;
+        }
+        match take_round(files, &options, &result, &chosen) {
+            Ok((patches, after, settled)) => {
+                let settled = places(&settled, &result.patches);
+                let applied = chosen.into_iter().map(|finding| {
+                    let edits = finding.fix.iter().flat_map(|fix| &fix.edits);
+                    let mut places = places(edits, &result.patches);
+                    if changes_length(&finding) {
+                        places.extend(&settled);
+                    }
+                    Applied { round, finding, places }
+                });
+                result.applied.extend(applied);
+                result.patches = patches;
+                result.after = after;
+            }
+            Err(reason) => {
+                result.refused = Some(reason);
+                ended = true;
+                break;
+            }
+        }
+    }
+    if !ended && !choose(result.after.findings(), safety, &options).is_empty() {
+        result.refused = Some(format!("{} rounds did not reach an end", options.limits.rounds));
+    }
+    result.outcome = outcome(&result);
+    result
+}
+
+fn outcome(result: &Repair) -> Outcome {
+    if result.after.incomplete() {
+        Outcome::Incomplete
+    } else if result.after.has_errors() {
+        Outcome::CannotRepair
+    } else if result.safety() == Some(Safety::Lossy) {
+        Outcome::RepairedWithLoss
+    } else if result.changes() {
+        Outcome::Repaired
+    } else {
+        Outcome::Clean
+    }
+}
+
+/// The fixes of one round: safe enough, none overlapping an earlier one, within the limits.
+///
+/// Fixes are taken in the order of the report. One that overlaps another waits for the next round,
+/// where it may have become needless.
+fn choose(findings: &[Finding], safety: Safety, options: &Options) -> Vec<Finding> {
+    let mut chosen: Vec<Finding> = Vec::new();
+    let mut taken: std::collections::BTreeMap<(u32, u64), u64> = std::collections::BTreeMap::new();
+    let mut inserted = 0_u64;
+    for finding in findings {
+        let Some(fix) = &finding.fix else { continue };
+        let usable = fix.safety <= safety && fix.safety != Safety::Manual && !fix.edits.is_empty();
+        if !usable || finding.severity < Severity::Warning || chosen.len() >= options.limits.fixes {
+            continue;
+        }
+        let size = fix.edits.iter().fold(0, |sum: u64, e| sum.saturating_add(to_u64(e.insert.len())));
+        if inserted.saturating_add(size) > options.limits.inserted {
+            continue;
+        }
+        if fix.edits.iter().any(|edit| !edit.span.layer.is_stored() || collides(&taken, edit)) {
+            continue;
+        }
+        inserted = inserted.saturating_add(size);
+        for edit in &fix.edits {
+            taken.insert((edit.span.layer.file, edit.span.start), edit.span.end);
+        }
+        chosen.push(finding.clone());
+    }
+    chosen
+}
+
+/// Whether an edit shares a byte, or its place, with one that is taken already.
+fn collides(taken: &std::collections::BTreeMap<(u32, u64), u64>, edit: &Edit) -> bool {
+    let (file, span) = (edit.span.layer.file, edit.span);
+    let before = taken.range(..(file, span.start)).next_back();
+    let inside = taken.range((file, span.start)..=(file, span.end.max(span.start))).next();
+    before.is_some_and(|((of, _), end)| *of == file && *end > span.start)
+        || inside.is_some_and(|((_, start), _)| *start < span.end || *start == span.start)
+}
+
+/// The patches and the report after one more round, unless something is worse than before.
+fn take_round(
+    files: &FileSet<'_>,
+    options: &Options,
+    current: &Repair,
+    chosen: &[Finding],
+) -> Result<(Vec<Patch>, Report, Vec<Edit>), String> {
+    let fixes = chosen.iter().filter_map(|finding| finding.fix.as_ref());
+    let mut edits: Vec<Edit> = fixes.flat_map(|fix| &fix.edits).cloned().collect();
+    edits.sort_by_key(|edit| (edit.span.layer.file, edit.span.start, edit.span.end));
+    let format = options.format.and_then(registry::format);
+    let now = view(files, &current.patches);
+    let settled = format.map_or_else(Vec::new, |format| format.settle(&now, &edits));
+    edits.extend(settled.iter().cloned());
+    edits.sort_by_key(|edit| (edit.span.layer.file, edit.span.start, edit.span.end));
+    let mut patches = Vec::new();
+    for (index, patch) in (0_u32..).zip(&current.patches) {
+        let from = edits.partition_point(|edit| edit.span.layer.file < index);
+        let to = edits.partition_point(|edit| edit.span.layer.file <= index);
+        let mine = edits.get(from..to).unwrap_or_default();
+        let next = Patch::from_edits(patch.target_len(), mine).map_err(|e| e.to_string())?;
+        patches.push(patch.then(&next));
+    }
+    let after = check(&view(files, &patches), options);
+    let worse = after.counts().iter().find(|(code, count)| {
+        let before = current.after.counts().get(*code).copied().unwrap_or(0);
+        **count > before && registry::rule(code).is_some_and(|r| r.severity > Severity::Info)
+    });
+    if let Some((code, count)) = worse {
+        let before = current.after.counts().get(code).copied().unwrap_or(0);
+        return Err(format!("{code} would fire {count} times in place of {before}"));
+    }
+    Ok((patches, after, settled))
+}
+
+/// Where edits lie in the source, given the patches of the rounds before.
+fn places<'a>(edits: impl IntoIterator<Item = &'a Edit>, patches: &[Patch]) -> Vec<Span> {
+    let place = |edit: &Edit| {
+        let patch = usize::try_from(edit.span.layer.file).ok().and_then(|file| patches.get(file))?;
+        let (start, end) = (patch.source_offset(edit.span.start), patch.source_offset(edit.span.end));
+        Some(Span::new(edit.span.layer, start, end))
+    };
+    edits.into_iter().filter_map(place).collect()
+}
+
+/// Whether a fix moves what lies behind it.
+fn changes_length(finding: &Finding) -> bool {
+    let mut edits = finding.fix.iter().flat_map(|fix| &fix.edits);
+    edits.any(|edit| edit.span.len() != to_u64(edit.insert.len()))
+}
+
+/// The files as the patches leave them.
+pub fn view<'a>(files: &FileSet<'a>, patches: &'a [Patch]) -> FileSet<'a> {
+    let mended = files.files().iter().zip(patches);
+    FileSet::new(
+        mended
+            .map(|(file, patch)| File {
+                name: file.name.clone(),
+                bytes: patch.view(&file.bytes),
+            })
+            .collect(),
+    )
+}

@@ -1,0 +1,172 @@
+//! The JSON output of `check`: the contract is `schema/check.schema.json`.
+
+use serde::Serialize;
+
+use crate::FileSet;
+use crate::kit::span::Span;
+use crate::kit::text::Untrusted;
+use crate::report::hexdump::hex;
+use crate::report::{Finding, Report};
+
+/// Version of the output's layout.
+pub const CHECK_SCHEMA: &str = "tracemend.check.v1";
+
+/// All recordings of one run.
+#[derive(Debug, Serialize)]
+pub struct Document {
+    /// [`CHECK_SCHEMA`].
+    pub schema: &'static str,
+    /// Name and version of the program.
+    pub tool: &'static str,
+    /// One per recording, in the order of the command line.
+    pub recordings: Vec<Recording>,
+}
+
+/// One recording.
+#[derive(Debug, Serialize)]
+pub struct Recording {
+    /// As given or found, escaped.
+    pub path: String,
+    /// Name of the format, `null` if none recognised it.
+    pub format: Option<&'static str>,
+    /// `clean`, `findings`, `unreadable` or `incomplete`.
+    pub verdict: &'static str,
+    /// Length of all files in bytes.
+    pub length: u64,
+    /// Whole records.
+    pub records: u64,
+    /// Those of them that carry measurements.
+    pub samples: u64,
+    /// Earliest and latest time stamp in nanoseconds, `null` without any.
+    pub time: Option<[u64; 2]>,
+    /// The findings, sorted by place.
+    pub findings: Vec<Entry>,
+    /// How often each code was found; exact even if `truncated`.
+    pub counts: std::collections::BTreeMap<&'static str, u64>,
+    /// Whether there are more findings than are listed.
+    pub truncated: bool,
+}
+
+/// One finding.
+#[derive(Debug, Serialize)]
+pub struct Entry {
+    code: &'static str,
+    name: &'static str,
+    severity: &'static str,
+    message: String,
+    path: String,
+    span: Place,
+    /// For a span of an expanded layer: where its bytes are stored.
+    stored: Option<Place>,
+    related: Vec<RelatedEntry>,
+    fix: Option<FixEntry>,
+}
+
+/// A range of bytes: `layer` 0 is the file itself.
+#[derive(Debug, Serialize)]
+pub struct Place {
+    file: String,
+    layer: u32,
+    start: u64,
+    end: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct RelatedEntry {
+    message: String,
+    span: Place,
+}
+
+#[derive(Debug, Serialize)]
+struct FixEntry {
+    safety: &'static str,
+    summary: String,
+    edits: Vec<EditEntry>,
+}
+
+#[derive(Debug, Serialize)]
+struct EditEntry {
+    file: String,
+    start: u64,
+    end: u64,
+    insert: String,
+}
+
+impl Document {
+    /// A document about `recordings`.
+    pub fn new(recordings: Vec<Recording>) -> Self {
+        let tool = concat!("tracemend ", env!("CARGO_PKG_VERSION"));
+        Self { schema: CHECK_SCHEMA, tool, recordings }
+    }
+
+    /// The document as text.
+    ///
+    /// # Errors
+    ///
+    /// What the JSON writer says; nothing in a document can make it fail.
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        serde_json::to_string_pretty(self)
+    }
+}
+
+impl Recording {
+    /// The report about the recording at `path`, whose files were `files`.
+    pub fn new(path: &str, report: &Report, files: &FileSet<'_>) -> Self {
+        let tally = report.tally;
+        Self {
+            path: Untrusted(path.as_bytes()).to_string(),
+            format: report.format,
+            verdict: report.verdict().name(),
+            length: report.length,
+            records: tally.records,
+            samples: tally.samples,
+            time: tally.first_time.zip(tally.last_time).map(|(first, last)| [first, last]),
+            findings: report.findings().iter().map(|finding| Entry::new(finding, files)).collect(),
+            counts: report.counts().clone(),
+            truncated: report.truncated(),
+        }
+    }
+}
+
+impl Entry {
+    /// One finding in the recording of `files`.
+    pub fn new(finding: &Finding, files: &FileSet<'_>) -> Self {
+        let name = |span: Span| -> String {
+            let file = usize::try_from(span.layer.file).ok().and_then(|i| files.files().get(i));
+            file.map_or_else(String::new, |f| Untrusted(f.name.as_bytes()).to_string())
+        };
+        let place = |span: Span| Place {
+            file: name(span),
+            layer: span.layer.depth,
+            start: span.start,
+            end: span.end,
+        };
+        let related = finding.related.iter();
+        Self {
+            code: finding.rule.code,
+            name: finding.rule.name,
+            severity: finding.severity.name(),
+            message: finding.message.clone(),
+            path: finding.path.to_string(),
+            span: place(finding.span),
+            stored: finding.stored.map(place),
+            related: related
+                .map(|r| RelatedEntry { message: r.message.clone(), span: place(r.span) })
+                .collect(),
+            fix: finding.fix.as_ref().map(|fix| FixEntry {
+                safety: fix.safety.name(),
+                summary: fix.summary.clone(),
+                edits: fix
+                    .edits
+                    .iter()
+                    .map(|edit| EditEntry {
+                        file: name(edit.span),
+                        start: edit.span.start,
+                        end: edit.span.end,
+                        insert: hex(&edit.insert),
+                    })
+                    .collect(),
+            }),
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! The report of one recording: what was found, what was counted, and the verdict.
+
+use std::collections::BTreeMap;
+
+use crate::report::finding::Finding;
+use crate::report::rule::{Rule, Severity, common};
+
+/// What a check comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// No warning and no error.
+    Clean,
+    /// Findings.
+    Findings,
+    /// Nothing of the recording can be read.
+    Unreadable,
+    /// A limit was reached: there may be more.
+    Incomplete,
+}
+
+impl Verdict {
+    /// The word used in every output format.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Clean => "clean",
+            Self::Findings => "findings",
+            Self::Unreadable => "unreadable",
+            Self::Incomplete => "incomplete",
+        }
+    }
+}
+
+/// What a check counted on its way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Whole records, in the format's own sense.
+    pub records: u64,
+    /// Those of them that carry measurements (samples, calls, events).
+    pub samples: u64,
+    /// Earliest time stamp seen, in nanoseconds of the recording's clock.
+    pub first_time: Option<u64>,
+    /// Latest time stamp seen, in nanoseconds of the recording's clock.
+    pub last_time: Option<u64>,
+    /// Bytes of the expanded layers.
+    pub expanded: u64,
+}
+
+impl Tally {
+    /// Widens the time range by `time`.
+    #[inline]
+    pub fn saw_time(&mut self, time: u64) {
+        self.first_time = Some(self.first_time.map_or(time, |first| first.min(time)));
+        self.last_time = Some(self.last_time.map_or(time, |last| last.max(time)));
+    }
+}
+
+/// What was found in one recording. Findings are sorted by place and capped; counts are exact.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Name of the format, as in `tracemend formats`.
+    pub format: Option<&'static str>,
+    /// Length of all files of the recording in bytes.
+    pub length: u64,
+    /// What was counted.
+    pub tally: Tally,
+    /// One line about what the recording is, for a person.
+    pub description: String,
+    findings: Vec<Finding>,
+    counts: BTreeMap<&'static str, u64>,
+    worst: Option<Severity>,
+    capacity: usize,
+    truncated: bool,
+    unreadable: bool,
+    incomplete: bool,
+}
+
+impl Report {
+    /// An empty report that holds at most `capacity` findings.
+    pub fn new(format: Option<&'static str>, length: u64, capacity: usize) -> Self {
+        Self { format, length, capacity, ..Self::default() }
+    }
+
+    /// Adds a finding; past the capacity it is only counted.
+    pub fn push(&mut self, finding: Finding) {
+        let (rule, severity) = (finding.rule, finding.severity);
+        self.push_with(rule, severity, || finding);
+    }
+
+    /// Adds a finding that is costly to describe: `describe` is called only if there is room.
+    pub fn push_with(
+        &mut self,
+        rule: &'static Rule,
+        severity: Severity,
+        describe: impl FnOnce() -> Finding,
+    ) {
+        let count = self.counts.entry(rule.code).or_default();
+        *count = count.saturating_add(1);
+        self.worst = self.worst.max(Some(severity));
+        self.incomplete |= *rule == common::LIMIT_REACHED;
+        if self.findings.len() < self.capacity {
+            self.findings.push(describe());
+        } else {
+            self.truncated = true;
+        }
+    }
+
+    /// Nothing of the recording can be read: its findings say why.
+    pub fn mark_unreadable(&mut self) {
+        self.unreadable = true;
+    }
+
+    /// Sorts the findings. Called once, after the last one was added.
+    pub(crate) fn finish(&mut self) {
+        self.findings.sort_by(|a, b| a.key().cmp(&b.key()));
+    }
+
+    /// The findings, in the order of their places once the check is over.
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// How often each rule fired, by code; not capped.
+    pub fn counts(&self) -> &BTreeMap<&'static str, u64> {
+        &self.counts
+    }
+
+    /// How often one rule fired.
+    pub fn count(&self, rule: &Rule) -> u64 {
+        self.counts.get(rule.code).copied().unwrap_or(0)
+    }
+
+    /// The worst severity among all findings, those past the cap included.
+    pub const fn worst(&self) -> Option<Severity> {
+        self.worst
+    }
+
+    /// Whether there are findings that are counted but not held.
+    pub const fn truncated(&self) -> bool {
+        self.truncated
+    }
+
+    /// Whether a limit was reached.
+    pub const fn incomplete(&self) -> bool {
+        self.incomplete
+    }
+
+    /// Whether any finding is an error.
+    pub fn has_errors(&self) -> bool {
+        self.worst == Some(Severity::Error)
+    }
+
+    /// The verdict: `clean` without warnings and errors, whatever else there is to know.
+    pub fn verdict(&self) -> Verdict {
+        if self.incomplete {
+            Verdict::Incomplete
+        } else if self.unreadable {
+            Verdict::Unreadable
+        } else if self.worst > Some(Severity::Info) {
+            Verdict::Findings
+        } else {
+            Verdict::Clean
+        }
+    }
+
+    /// Gives every finding the severity that `of` says; `None` takes the finding out of the report.
+    pub fn judge(&mut self, of: impl Fn(&'static Rule) -> Option<Severity>) {
+        let mut worst = None;
+        for rule in crate::registry::rules() {
+            let Some(count) = self.counts.get(rule.code) else { continue };
+            match of(rule) {
+                Some(severity) if *count > 0 => worst = worst.max(Some(severity)),
+                _ => drop(self.counts.remove(rule.code)),
+            }
+        }
+        self.worst = worst;
+        self.findings.retain_mut(|finding| match of(finding.rule) {
+            Some(severity) => {
+                finding.severity = severity;
+                true
+            }
+            None => false,
+        });
+    }
+
+    /// Keeps the first `max` findings and counts the others.
+    pub fn truncate(&mut self, max: usize) {
+        self.truncated |= self.findings.len() > max;
+        self.findings.truncate(max);
+    }
+}

@@ -1,0 +1,3 @@
+//! Builders of recordings, one file per format: sound by construction, one method per damage.
+
+pub mod perf;

@@ -1,0 +1,37 @@
+//! perf.data files assembled byte by byte, without the core of tracemend: a second opinion on the
+//! format.
+//!
+//! - [`bytes`]: numbers in a byte order. [`attr`]: events. [`sample`]: bodies of SAMPLE records.
+//!   [`record`]: every record. [`feature`]: every section behind the data.
+//! - [`recording`]: puts them together and tells what is true of the result.
+//! - [`damage`]: breaks it, one method per fault.
+//! - [`clean`]: the ready-made recordings.
+//!
+//! ```
+//! use tracemend_tests::forge::perf::{Attr, Order, Recording, sample_type};
+//! let attr = Attr::cpu_clock(sample_type::IP | sample_type::TID | sample_type::TIME);
+//! let mut recording = Recording::new(Order::Little, vec![attr]);
+//! let mut maker = recording.maker(0);
+//! recording.push(maker.comm("forge")).push(maker.sample()).push(maker.sample());
+//! let built = recording.build();
+//! assert_eq!(built.samples(), 2);
+//! let crashed = built.crashed();
+//! assert_eq!(crashed.len(), built.data.end);
+//! ```
+
+pub mod attr;
+pub mod bytes;
+pub mod clean;
+pub mod damage;
+pub mod feature;
+pub mod record;
+pub mod recording;
+pub mod sample;
+
+pub use attr::{ATTR_SIZES, Attr, flag, read_format, sample_type};
+pub use bytes::{Bytes, Order};
+pub use clean::{Clean, all, by_name, clean, directory};
+pub use feature::number as feature_bit;
+pub use record::{Maker, Record};
+pub use recording::{Built, FeatureSpan, Layout, Mode, RecordSpan, Recording, Wrapper};
+pub use sample::{Branch, Sample, Value};

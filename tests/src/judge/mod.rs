@@ -1,0 +1,3 @@
+//! The formats own tools as judges. A judge that is not installed is reported as skipped by name.
+
+pub mod perf;

@@ -1,0 +1,14 @@
+//! What the tests of tracemend share: the [`forge`] that builds recordings byte by byte and the
+//! [`judge`]s, the formats' own tools.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::as_conversions,
+    clippy::print_stderr,
+    reason = "test support: a failure here should stop the test at once"
+)]
+
+pub mod forge;
+pub mod judge;
