@@ -50,6 +50,22 @@ impl fmt::Debug for Untrusted<'_> {
     }
 }
 
+/// A path, escaped when shown: each of its names is an [`Untrusted`] of its own, so that a long path
+/// is not cut short while a long name is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct UntrustedPath<'a>(pub &'a [u8]);
+
+impl fmt::Display for UntrustedPath<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut between = "";
+        for name in self.0.split(|byte| *byte == b'/') {
+            write!(f, "{between}{}", Untrusted(name))?;
+            between = "/";
+        }
+        Ok(())
+    }
+}
+
 /// Characters that change how the text around them is read without being seen.
 fn is_hidden(character: char) -> bool {
     character.is_control()
@@ -80,5 +96,13 @@ mod tests {
     fn long_text_is_cut_and_its_length_told() {
         let shown = Untrusted(&[b'x'; 5000]).to_string();
         assert!(shown.ends_with("… (5000 bytes)") && shown.len() < 230);
+    }
+
+    #[test]
+    fn a_path_is_escaped_name_by_name_and_not_cut() {
+        let path = format!("/{}/b\u{1b}", vec!["x".repeat(150); 3].join("/"));
+        let shown = UntrustedPath(path.as_bytes()).to_string();
+        assert_eq!(shown, path.replace('\u{1b}', "\\x1b"));
+        assert_eq!(UntrustedPath(b"a//\xffb/").to_string(), "a//\\xffb/");
     }
 }

@@ -173,6 +173,20 @@ impl Plan {
         })
     }
 
+    /// The plan that undoes this one.
+    ///
+    /// # Errors
+    ///
+    /// As [`FilePlan::patch`].
+    pub fn reversed(&self) -> Result<Self, PlanError> {
+        Ok(Self {
+            files: self.files.iter().map(FilePlan::reversed).collect::<Result<_, _>>()?,
+            findings_before: self.findings_after.clone(),
+            findings_after: self.findings_before.clone(),
+            ..self.clone()
+        })
+    }
+
     /// The plan as the bytes of a file, sealed.
     ///
     /// # Errors

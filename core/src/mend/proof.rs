@@ -8,7 +8,7 @@ use std::fmt;
 use crate::FileSet;
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
-use crate::mend::patch::Op;
+use crate::mend::patch::{Op, Patch};
 use crate::mend::plan::{Digest, FilePlan, Plan, PlanError};
 
 /// What a proof balances to, over all files of the recording. In bytes.
@@ -20,6 +20,15 @@ pub struct Balance {
     pub dropped: u64,
     /// Of the target, not from the source.
     pub inserted: u64,
+}
+
+impl Balance {
+    /// Adds what one file's patch comes to.
+    pub fn add(&mut self, patch: &Patch) {
+        self.kept = self.kept.saturating_add(patch.kept());
+        self.dropped = self.dropped.saturating_add(patch.dropped());
+        self.inserted = self.inserted.saturating_add(patch.inserted());
+    }
 }
 
 /// Why source, plan and target do not belong together.
@@ -106,12 +115,35 @@ pub fn prove(
         let patch = file.patch()?;
         compare(&patch.view(&source.bytes), &target.bytes)?;
         digest("output", &file.output, &target.bytes)?;
-        balance.kept = balance.kept.saturating_add(patch.kept());
-        balance.dropped = balance.dropped.saturating_add(patch.dropped());
-        balance.inserted = balance.inserted.saturating_add(patch.inserted());
+        balance.add(&patch);
         debug_assert_eq!(patch.kept().saturating_add(patch.dropped()), source.bytes.len());
         debug_assert_eq!(patch.kept().saturating_add(patch.inserted()), target.bytes.len());
         debug_assert!(patch.ops().iter().all(|op| !matches!(op, Op::Keep { start, end } if end <= start)));
+    }
+    Ok(balance)
+}
+
+/// Proves that `targets` is what `patches` make of `sources`, where there is no plan because it
+/// would hold too many dropped bytes.
+///
+/// # Errors
+///
+/// The first byte that differs.
+pub fn prove_patches(
+    patches: &[Patch],
+    sources: &FileSet<'_>,
+    targets: &FileSet<'_>,
+) -> Result<Balance, ProofError> {
+    let mut balance = Balance::default();
+    for files in [sources, targets] {
+        if files.files().len() != patches.len() {
+            let found = files.files().len();
+            return Err(ProofError::FileCount { planned: patches.len(), found });
+        }
+    }
+    for ((patch, source), target) in patches.iter().zip(sources.files()).zip(targets.files()) {
+        compare(&patch.view(&source.bytes), &target.bytes)?;
+        balance.add(patch);
     }
     Ok(balance)
 }

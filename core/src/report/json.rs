@@ -4,22 +4,28 @@ use serde::Serialize;
 
 use crate::FileSet;
 use crate::kit::span::Span;
-use crate::kit::text::Untrusted;
+use crate::kit::text::{Untrusted, UntrustedPath};
 use crate::report::hexdump::hex;
 use crate::report::{Finding, Report};
 
 /// Version of the output's layout.
 pub const CHECK_SCHEMA: &str = "tracemend.check.v1";
 
-/// All recordings of one run.
-#[derive(Debug, Serialize)]
-pub struct Document {
-    /// [`CHECK_SCHEMA`].
-    pub schema: &'static str,
-    /// Name and version of the program.
-    pub tool: &'static str,
-    /// One per recording, in the order of the command line.
-    pub recordings: Vec<Recording>,
+/// Name and version of the program, as every output names it.
+pub const TOOL: &str = concat!("tracemend ", env!("CARGO_PKG_VERSION"));
+
+/// What stands before the first recording. The document is written piece by piece, so that a run
+/// over many recordings holds one report at a time.
+pub fn head() -> String {
+    format!("{{\n  \"schema\": \"{CHECK_SCHEMA}\",\n  \"tool\": \"{TOOL}\",\n  \"recordings\": [")
+}
+
+/// What stands after the last recording: how many files of walked directories were no recordings,
+/// and how many of those are empty.
+pub fn tail(passed_over: u64, empty: u64) -> String {
+    format!(
+        "\n  ],\n  \"passed_over\": {{ \"files\": {passed_over}, \"empty\": {empty} }}\n}}\n"
+    )
 }
 
 /// One recording.
@@ -92,29 +98,12 @@ struct EditEntry {
     insert: String,
 }
 
-impl Document {
-    /// A document about `recordings`.
-    pub fn new(recordings: Vec<Recording>) -> Self {
-        let tool = concat!("tracemend ", env!("CARGO_PKG_VERSION"));
-        Self { schema: CHECK_SCHEMA, tool, recordings }
-    }
-
-    /// The document as text.
-    ///
-    /// # Errors
-    ///
-    /// What the JSON writer says; nothing in a document can make it fail.
-    pub fn to_json(&self) -> serde_json::Result<String> {
-        serde_json::to_string_pretty(self)
-    }
-}
-
 impl Recording {
     /// The report about the recording at `path`, whose files were `files`.
-    pub fn new(path: &str, report: &Report, files: &FileSet<'_>) -> Self {
+    pub fn new(path: impl AsRef<[u8]>, report: &Report, files: &FileSet<'_>) -> Self {
         let tally = report.tally;
         Self {
-            path: Untrusted(path.as_bytes()).to_string(),
+            path: UntrustedPath(path.as_ref()).to_string(),
             format: report.format,
             verdict: report.verdict().name(),
             length: report.length,
@@ -125,6 +114,27 @@ impl Recording {
             counts: report.counts().clone(),
             truncated: report.truncated(),
         }
+    }
+}
+
+impl Recording {
+    /// The recording as a piece of the document; `first` tells whether it is the first one.
+    ///
+    /// # Errors
+    ///
+    /// What the JSON writer says; nothing in a recording can make it fail.
+    pub fn piece(&self, first: bool) -> serde_json::Result<String> {
+        let text = serde_json::to_string_pretty(self)?.replace('\n', "\n    ");
+        Ok(format!("{}\n    {text}", if first { "" } else { "," }))
+    }
+
+    /// The recording as one line, with its line end.
+    ///
+    /// # Errors
+    ///
+    /// As [`Recording::piece`].
+    pub fn line(&self) -> serde_json::Result<String> {
+        Ok(serde_json::to_string(self)? + "\n")
     }
 }
 
@@ -168,5 +178,28 @@ impl Entry {
                     .collect(),
             }),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Options;
+
+    #[test]
+    fn the_pieces_are_one_document_and_hold_no_control_character() {
+        let path = "a\u{1b}[2J\u{9b}\n\u{202e}b";
+        let files = FileSet::single(path, b"\x1b[2J\x7f\x9b\xe2\x80\xae");
+        let report = crate::check(&files, &Options::default());
+        let recording = Recording::new(path, &report, &files);
+        let pieces = [recording.piece(true).unwrap(), recording.piece(false).unwrap()].concat();
+        let text = head() + &pieces + &tail(3, 1);
+        assert!(text.chars().all(|c| c == '\n' || crate::kit::text::is_safe(c)), "{text}");
+        let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(document["schema"], CHECK_SCHEMA);
+        assert_eq!(document["recordings"].as_array().unwrap().len(), 2);
+        assert_eq!(document["passed_over"]["empty"], 1);
+        let line: serde_json::Value = serde_json::from_str(&recording.line().unwrap()).unwrap();
+        assert_eq!(line, document["recordings"][1]);
     }
 }

@@ -67,6 +67,8 @@ pub struct Report {
     pub description: String,
     findings: Vec<Finding>,
     counts: BTreeMap<&'static str, u64>,
+    /// How many findings there are of each severity: info, warning, error.
+    severities: [u64; 3],
     worst: Option<Severity>,
     capacity: usize,
     truncated: bool,
@@ -96,9 +98,15 @@ impl Report {
         let count = self.counts.entry(rule.code).or_default();
         *count = count.saturating_add(1);
         self.worst = self.worst.max(Some(severity));
+        self.add_severity(severity, 1);
         self.incomplete |= *rule == common::LIMIT_REACHED;
         if self.findings.len() < self.capacity {
-            self.findings.push(describe());
+            let finding = describe();
+            debug_assert!(
+                finding.message.chars().all(crate::kit::text::is_safe),
+                "a message holds text from a file unescaped: {finding:?}"
+            );
+            self.findings.push(finding);
         } else {
             self.truncated = true;
         }
@@ -122,6 +130,26 @@ impl Report {
     /// How often each rule fired, by code; not capped.
     pub fn counts(&self) -> &BTreeMap<&'static str, u64> {
         &self.counts
+    }
+
+    fn add_severity(&mut self, severity: Severity, count: u64) {
+        let [info, warning, error] = &mut self.severities;
+        let sum = match severity {
+            Severity::Info => info,
+            Severity::Warning => warning,
+            Severity::Error => error,
+        };
+        *sum = sum.saturating_add(count);
+    }
+
+    /// How many findings there are of one severity; not capped.
+    pub const fn count_of(&self, severity: Severity) -> u64 {
+        let [info, warning, error] = self.severities;
+        match severity {
+            Severity::Info => info,
+            Severity::Warning => warning,
+            Severity::Error => error,
+        }
     }
 
     /// How often one rule fired.
@@ -165,10 +193,14 @@ impl Report {
     /// Gives every finding the severity that `of` says; `None` takes the finding out of the report.
     pub fn judge(&mut self, of: impl Fn(&'static Rule) -> Option<Severity>) {
         let mut worst = None;
+        self.severities = [0; 3];
         for rule in crate::registry::rules() {
-            let Some(count) = self.counts.get(rule.code) else { continue };
+            let Some(count) = self.counts.get(rule.code).copied() else { continue };
             match of(rule) {
-                Some(severity) if *count > 0 => worst = worst.max(Some(severity)),
+                Some(severity) if count > 0 => {
+                    worst = worst.max(Some(severity));
+                    self.add_severity(severity, count);
+                }
                 _ => drop(self.counts.remove(rule.code)),
             }
         }
@@ -186,5 +218,39 @@ impl Report {
     pub fn truncate(&mut self, max: usize) {
         self.truncated |= self.findings.len() > max;
         self.findings.truncate(max);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kit::span::{Layer, Span};
+
+    fn finding(rule: &'static Rule) -> Finding {
+        Finding::new(rule, Span::new(Layer::stored(0), 0, 1), "file", "1 byte")
+    }
+
+    #[test]
+    fn counts_are_exact_past_the_capacity_and_follow_the_judge() {
+        let mut report = Report::new(None, 1, 1);
+        report.push(finding(&common::EMPTY_FILE));
+        report.push(finding(&common::UNKNOWN_FORMAT));
+        report.push(finding(&common::UNKNOWN_FORMAT));
+        assert_eq!((report.findings().len(), report.truncated()), (1, true));
+        assert_eq!(report.count_of(Severity::Error), 3);
+        report.judge(|rule| (*rule != common::EMPTY_FILE).then_some(Severity::Warning));
+        assert_eq!(report.count_of(Severity::Error), 0);
+        assert_eq!(report.count_of(Severity::Warning), 2);
+        assert_eq!((report.worst(), report.findings().len()), (Some(Severity::Warning), 0));
+        report.judge(|_| None);
+        assert_eq!((report.worst(), report.verdict()), (None, Verdict::Clean));
+    }
+
+    #[test]
+    fn a_limit_outweighs_every_judge() {
+        let mut report = Report::new(None, 1, 9);
+        report.push(finding(&common::LIMIT_REACHED));
+        report.judge(|_| None);
+        assert_eq!(report.verdict(), Verdict::Incomplete);
     }
 }

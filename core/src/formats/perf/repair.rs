@@ -154,14 +154,14 @@ pub fn rewrite(
     let new_table = end.saturating_add(count.saturating_mul(SECTION_SIZE));
     let kept = features.keep.iter().filter(|(_, section)| section.size > 0);
     let first = kept.clone().map(|(_, s)| s.offset).min().unwrap_or(source_len);
-    let last = kept.filter_map(|(_, s)| s.end()).max().unwrap_or(old_table).max(new_table);
+    let last = kept.filter_map(|(_, s)| s.end()).max().unwrap_or(end).max(new_table);
     // The hole between table and first section takes what the table grows by, if it can.
     let room = first.max(old_table);
     let shift = new_table.saturating_sub(room);
     let tail = if drop_tail { last.min(source_len) } else { source_len };
     let (table, contents) = features.table(shift, tail.saturating_add(shift), order);
     let replaced = new_table.min(room).min(source_len);
-    if replaced < tail || features.add.is_empty() {
+    if replaced < tail {
         edits.push(Edit::replace(Span::new(layer, end, replaced), table));
         if tail < source_len || !contents.is_empty() {
             edits.push(Edit::replace(Span::new(layer, tail, source_len), contents));
@@ -169,6 +169,7 @@ pub fn rewrite(
     } else {
         edits.push(Edit::replace(Span::new(layer, end, source_len), [table, contents].concat()));
     }
+    edits.retain(|edit| !edit.span.is_empty() || !edit.insert.is_empty());
     edits
 }
 
@@ -264,12 +265,18 @@ pub fn table(
     (cursor.since(at), entries)
 }
 
-/// Features whose absence makes readers lose records, from what the records are.
+/// Features whose absence makes readers lose records, from what the records are, but for those in
+/// `kept`.
+///
+/// A reader of the other byte order tells by the HOSTNAME bit how the bits lie; without it perf
+/// takes BUILD_ID for the only feature. Big-endian recordings are read on other machines as a rule,
+/// so they get one, with a name that says that it was lost.
 pub fn needed(
     compressed: Option<(u64, u64)>,
     stat: bool,
     directory: bool,
     order: Order,
+    kept: impl Fn(u32) -> bool,
 ) -> Vec<NewFeature> {
     let mut add = Vec::new();
     if stat {
@@ -281,5 +288,12 @@ pub fn needed(
     if let Some((longest, ratio)) = compressed {
         add.push((feature::COMPRESSED, compressed_feature(longest, ratio, order)));
     }
+    add.retain(|(bit, _)| !kept(*bit));
+    if order == Order::Big && !add.is_empty() && !kept(feature::HOSTNAME) {
+        let mut content = u32_bytes(8, order).to_vec();
+        content.extend(b"(lost)\0\0");
+        add.push((feature::HOSTNAME, content));
+    }
+    add.sort_by_key(|(bit, _)| *bit);
     add
 }

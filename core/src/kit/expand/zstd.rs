@@ -190,6 +190,20 @@ impl Expander {
     /// the last one was taken: four stored bytes may hold 128 KiB, so that the length of `stored`
     /// bounds nothing. Feed the rest after [`take`](Self::take). If nothing can be taken, all of
     /// `stored` goes in. After [`finish`](Self::finish) nothing goes in any more.
+    /// So a caller loops:
+    ///
+    /// ```
+    /// # use tracemend::kit::expand::zstd::{Expander, Fault};
+    /// # fn all(expander: &mut Expander, stored: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+    /// let mut rest = stored;
+    /// while !rest.is_empty() {
+    ///     let fed = expander.feed(rest)?;
+    ///     rest = rest.get(fed.stored..).unwrap_or_default();
+    ///     expander.take(out, usize::MAX);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///

@@ -5,7 +5,7 @@ use crate::formats::perf::decode::header::{Body, Header, Section};
 use crate::formats::perf::layout::{SECTION_SIZE, feature as bit, field};
 use crate::formats::perf::repair::{self, Features};
 use crate::formats::perf::rules;
-use crate::kit::cursor::Cursor;
+use crate::kit::cursor::{Cursor, Order};
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 use crate::limits::Limits;
@@ -24,10 +24,17 @@ pub struct Found {
     pub stat: bool,
     /// Whether there are `data.N` files.
     pub directory: bool,
-    /// Whether there are tracepoint events.
-    pub tracepoints: bool,
+    /// Where the attrs and their ids end; perf inject writes them behind the records.
+    pub attrs_end: u64,
     /// Earliest and latest time of a sample.
     pub time: Option<(u64, u64)>,
+}
+
+impl Found {
+    /// The features that the records need, but for those in `kept`.
+    pub fn needed(&self, order: Order, kept: impl Fn(u32) -> bool) -> Vec<repair::NewFeature> {
+        repair::needed(self.compressed, self.stat, self.directory, order, kept)
+    }
 }
 
 /// Name of a feature, or its number.
@@ -98,17 +105,19 @@ pub fn check(
         }
     }
     let whole = Features { keep: keep.clone(), add: Vec::new() };
-    let bad: Vec<&(u32, Option<Section>)> = outside.iter().collect();
-    if !bad.is_empty() {
+    if !outside.is_empty() {
+        let mut features = whole;
+        let kept = |bit| features.keep.iter().any(|(kept, _)| *kept == bit);
+        features.add = found.needed(header.order, kept);
         let edits = match fixable {
-            true => repair::rewrite(header, body, source.len(), end, &whole, true),
+            true => repair::rewrite(header, body, source.len(), end, &features, true),
             false => Vec::new(),
         };
-        lost(source, &table, &outside, edits, report);
+        lost(source, &table, &outside, &features.add, edits, report);
         return;
     }
     missing(source, header, body, end, &whole, found, fixable && malformed.is_empty(), report);
-    trailing(source, &table, &keep, end, report);
+    trailing(source, &table, &keep, end.max(found.attrs_end), report);
 }
 
 enum Read {
@@ -192,6 +201,7 @@ fn lost(
     source: &Source<'_>,
     table: &Span,
     outside: &[(u32, Option<Section>)],
+    add: &[repair::NewFeature],
     edits: Vec<Edit>,
     report: &mut Report,
 ) {
@@ -206,7 +216,10 @@ fn lost(
         .iter()
         .filter(|edit| edit.span.end == source.len())
         .fold(0_u64, |sum, edit| sum.saturating_add(edit.span.len()));
-    let summary = format!("clears their bits, drops {dropped} bytes of what is left of them");
+    let mut summary = format!("clears their bits, drops {dropped} bytes of what is left of them");
+    for (bit, _) in add {
+        summary.push_str(&format!(", builds {}", title(*bit)));
+    }
     let span = if table.is_empty() { Span::sized(FILE, field::FLAGS, 32) } else { *table };
     let finding = Finding::new(&rules::FEATURE_OUTSIDE, span, "features", message);
     report.push(finding.fix(Fix::new(Safety::Lossy, summary, edits)));
@@ -224,8 +237,7 @@ fn missing(
     fixable: bool,
     report: &mut Report,
 ) {
-    let mut add = repair::needed(found.compressed, found.stat, found.directory, header.order);
-    add.retain(|(bit, _)| !body.flags.has(*bit));
+    let add = found.needed(header.order, |bit| body.flags.has(bit));
     if add.is_empty() {
         return;
     }

@@ -92,7 +92,7 @@ pub fn check(
         compressed: stream.compressed.parameters(),
         stat: stream.stat,
         directory: files.files().len() > 1,
-        tracepoints: stream.events.attrs().iter().any(|a| a.kind == layout::TYPE_TRACEPOINT),
+        attrs_end: ids.iter().chain([&body.attrs]).filter_map(|s| s.end()).max().unwrap_or(0),
         time: report.tally.first_time.zip(report.tally.last_time),
     };
     match end {
@@ -106,7 +106,8 @@ pub fn check(
             close(&source, header, body, rule, seam, torn, &found, attrs_kept, report);
         }
     }
-    if found.tracepoints && (open || !body.flags.has(layout::feature::TRACING_DATA)) {
+    let tracepoints = stream.events.attrs().iter().any(|a| a.kind == layout::TYPE_TRACEPOINT);
+    if tracepoints && (open || !body.flags.has(layout::feature::TRACING_DATA)) {
         let span = Span::sized(FILE, field::FLAGS, 8);
         let message = "tracepoint events, and no TRACING_DATA";
         let finding = Finding::new(&rules::TRACING_DATA_MISSING, span, "header.flags", message);
@@ -278,8 +279,7 @@ fn close(
         report.push(finding);
         return;
     }
-    let directory = found.directory;
-    let add = repair::needed(found.compressed, found.stat, directory, header.order);
+    let add = found.needed(header.order, |_| false);
     let size = end.saturating_sub(body.data.offset).saturating_add(to_u64(seam.padding.len()));
     let mut summary = format!("writes data.size {size}");
     if !names.is_empty() {

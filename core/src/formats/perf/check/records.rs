@@ -140,9 +140,10 @@ pub struct Stream<'a> {
     pub stat: bool,
     /// Bits of HEADER_FEATURE records, for pipes.
     pub features: Vec<u64>,
-    /// mmap_len of a COMPRESSED feature, for pipes.
     stored_records: u64,
     expanded_records: u64,
+    /// What the present compressed record expands to, so far.
+    record_expanded: u64,
     budget: u64,
     expander: Option<Expander>,
     map: LayerMap,
@@ -205,6 +206,7 @@ impl<'a> Stream<'a> {
             features: Vec::new(),
             stored_records: 0,
             expanded_records: 0,
+            record_expanded: 0,
             budget: length.saturating_mul(limits.expansion_ratio).saturating_add(64 << 20),
             expander: None,
             map: LayerMap::default(),
@@ -496,16 +498,41 @@ impl<'a> Stream<'a> {
             self.report_broken(report);
             self.expander = None;
         }
+        if let Err((good, error)) = self.feed(payload, stored, report) {
+            self.break_off(record.offset, stored, two, good, &error, report);
+        }
+    }
+
+    /// Gives the expander a payload and checks the records that become whole. On a fault: the
+    /// payload's bytes before it, and what it is.
+    fn feed(
+        &mut self,
+        payload: &[u8],
+        stored: Span,
+        report: &mut Report,
+    ) -> Result<(), (u64, ExpandError)> {
         let window = self.limits.zstd_window;
-        let expander = self.expander.get_or_insert_with(|| Expander::new(window));
-        match expander.feed(payload) {
-            Ok(fed) => self.segment(stored, fed.expanded, report),
-            Err(failure) => {
-                let good = to_u64(failure.good.stored);
-                self.segment(stored, failure.good.expanded, report);
-                self.break_off(record.offset, stored, two, good, &failure.error, report);
+        let mut rest = payload;
+        self.record_expanded = 0;
+        while !rest.is_empty() && self.broken.is_none() {
+            let expander = self.expander.get_or_insert_with(|| Expander::new(window));
+            match expander.feed(rest) {
+                Ok(fed) => {
+                    let taken = self.segment(stored, fed.expanded, report);
+                    rest = rest.get(fed.stored..).unwrap_or_default();
+                    if fed.stored == 0 && !taken {
+                        break;
+                    }
+                }
+                Err(fault) => {
+                    let before = payload.len().saturating_sub(rest.len());
+                    let good = to_u64(before).saturating_add(to_u64(fault.good.stored));
+                    self.segment(stored, fault.good.expanded, report);
+                    return Err((good, fault.error));
+                }
             }
         }
+        Ok(())
     }
 
     /// The whole blocks of a compressed record that was cut, as bytes of its payload; `None` if the
@@ -522,33 +549,34 @@ impl<'a> Stream<'a> {
         }
         let head = if two { 16 } else { 8 };
         let payload = bytes.get(head..)?;
-        let window = self.limits.zstd_window;
-        let expander = self.expander.get_or_insert_with(|| Expander::new(window));
-        let (good, expanded) = match expander.feed(payload) {
+        let stored = Span::sized(self.stored(), offset, to_u64(bytes.len()));
+        let before = self.compressed.expanded;
+        let good = match self.feed(payload, stored, report) {
             // What waits for the rest of its block is not whole.
-            Ok(fed) => {
-                (to_u64(payload.len()).saturating_sub(expander.pending()), fed.expanded)
+            Ok(()) => {
+                let waits = self.expander.as_ref().map_or(0, Expander::pending);
+                to_u64(payload.len()).saturating_sub(waits)
             }
-            Err(failure) => (to_u64(failure.good.stored), failure.good.expanded),
+            Err((good, _)) => good,
         };
-        if good == 0 || expanded == 0 {
+        if good == 0 || self.compressed.expanded == before {
             return None;
         }
         self.compressed.records = self.compressed.records.saturating_add(1);
         self.compressed.stored = self.compressed.stored.saturating_add(good);
-        let stored = Span::sized(self.stored(), offset, good.saturating_add(to_u64(head)));
-        self.segment(stored, expanded, report);
         Some(good)
     }
 
-    /// Takes note of what a compressed record expands to, and checks what can be released.
-    fn segment(&mut self, stored: Span, expanded: u64, report: &mut Report) {
+    /// Takes note of what (a part of) a compressed record expands to, and checks what can be
+    /// released; true if that was anything.
+    fn segment(&mut self, stored: Span, expanded: u64, report: &mut Report) -> bool {
         let start = self.compressed.expanded;
         let end = start.saturating_add(expanded);
         let layer = self.stored().expanded();
         self.map.push(Segment { expanded: Span::new(layer, start, end), stored });
         self.compressed.expanded = end;
-        self.compressed.longest = self.compressed.longest.max(expanded);
+        self.record_expanded = self.record_expanded.saturating_add(expanded);
+        self.compressed.longest = self.compressed.longest.max(self.record_expanded);
         report.tally.expanded = report.tally.expanded.saturating_add(expanded);
         if report.tally.expanded > self.budget && self.broken.is_none() {
             let message = format!(
@@ -556,25 +584,25 @@ impl<'a> Stream<'a> {
                 self.budget, self.limits.expansion_ratio
             );
             report.push(Finding::new(&common::LIMIT_REACHED, stored, "data", message));
+            // Without a message it is not reported again.
             self.broken = Some(Finding::new(&rules::ZSTD_BROKEN, stored, "data", ""));
             self.expander = None;
-            return;
+            return false;
         }
-        self.drain(report);
+        self.drain(report)
     }
 
-    /// Checks the records that the expander releases.
-    fn drain(&mut self, report: &mut Report) {
-        while let Some(mut expander) = self.expander.take() {
+    /// Checks the records that the expander releases; true if it released anything.
+    fn drain(&mut self, report: &mut Report) -> bool {
+        let mut any = false;
+        while let Some(expander) = &mut self.expander {
             let taken = expander.take(&mut self.carry, EXPANDED_STEP);
-            self.expander = Some(expander);
-            if taken == 0 {
-                return;
+            if taken == 0 || !self.expanded_records(report) {
+                break;
             }
-            if !self.expanded_records(report) {
-                return;
-            }
+            any = true;
         }
+        any
     }
 
     /// Checks the whole records in the carry; false once they make no sense.

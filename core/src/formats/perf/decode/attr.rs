@@ -118,7 +118,7 @@ mod flag {
 pub struct Attr {
     /// `type`: hardware, software, tracepoint, or the number of a PMU.
     pub kind: u32,
-    /// `size` as written, in bytes; see [`Attr::len`].
+    /// `size` as written, in bytes; see [`Attr::stored_len`].
     pub size: u32,
     /// What the event counts, in the terms of its type.
     pub config: u64,
@@ -153,7 +153,7 @@ pub struct Attr {
 impl Attr {
     /// Bytes the attr takes: its size, and 64 where that is less (0 is the first version, and perf
     /// reads 64 bytes before it looks at the size).
-    pub fn len(&self) -> u64 {
+    pub fn stored_len(&self) -> u64 {
         u64::from(self.size).max(ATTR_SIZE_VER0)
     }
 
@@ -227,11 +227,12 @@ pub fn attr(cursor: &mut Cursor<'_>, order: Order) -> Result<Attr, ReadError> {
     let kind = head.u32("attr.type")?;
     let size = head.u32("attr.size")?;
     let mut attr = Attr { kind, size, ..Attr::default() };
-    let mut body = cursor.window(attr.len(), "attr")?;
+    let mut body = cursor.window(attr.stored_len(), "attr")?;
     body.skip(1, 8, "attr.type")?;
     first_version(&mut body, order, &mut attr)?;
     later_versions(&mut body, &mut attr)?;
-    attr.extra_nonzero = attr.len() > SIZE_KNOWN && body.rest().iter().any(|byte| *byte != 0);
+    attr.extra_nonzero =
+        attr.stored_len() > SIZE_KNOWN && body.rest().iter().any(|byte| *byte != 0);
     Ok(attr)
 }
 
@@ -249,7 +250,7 @@ fn first_version(body: &mut Cursor<'_>, order: Order, attr: &mut Attr) -> Result
 
 /// Bytes 64 to 136. A field is there if the version that brought it is there as a whole.
 fn later_versions(body: &mut Cursor<'_>, attr: &mut Attr) -> Result<(), ReadError> {
-    let len = attr.len();
+    let len = attr.stored_len();
     if len >= 72 {
         attr.config2 = body.u64("attr.config2")?;
     }

@@ -7,8 +7,8 @@
 //!
 //! Sources: the `write_*` and `process_*` functions of `tools/perf/util/header.c`, and for
 //! TRACING_DATA `tracing_data_get` of `util/trace-event-info.c`. The user's document differs from
-//! the files in three places, and the files win: BPF_PROG_INFO and BPF_BTF begin with a u32 count, and a
-//! bitmap of MEM_TOPOLOGY has one u64 per 64 bits or part of them (`do_write_bitmap`).
+//! the files in three places, and the files win: BPF_PROG_INFO and BPF_BTF begin with a u32 count,
+//! and a bitmap of MEM_TOPOLOGY has one u64 per 64 bits or part of them (`do_write_bitmap`).
 
 use std::fmt;
 

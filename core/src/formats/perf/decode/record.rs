@@ -162,8 +162,9 @@ pub fn body(
 ) -> Result<Body, BodyError> {
     let trailer_len = if has_trailer(kind) { trailer_len } else { 0 };
     let Some(own_len) = cursor.left().checked_sub(trailer_len) else {
-        return Err(ReadError { label: "sample_id", left: cursor.ahead(), needed: trailer_len }
-            .into());
+        return Err(
+            ReadError { label: "sample_id", left: cursor.ahead(), needed: trailer_len }.into()
+        );
     };
     let mut own = cursor.window(own_len, "body")?;
     let detail = if kind < record::USER_FIRST {
@@ -174,7 +175,7 @@ pub fn body(
     Ok(Body { detail, extra: own.left() })
 }
 
-/// The fields of types that the kernel defines.
+/// The fields of types that the kernel defines, by their numbers in [`KERNEL`].
 fn kernel(kind: u32, misc: u16, own: &mut Cursor<'_>) -> Result<Detail, BodyError> {
     match kind {
         1 => {
@@ -226,7 +227,7 @@ fn kernel(kind: u32, misc: u16, own: &mut Cursor<'_>) -> Result<Detail, BodyErro
     Ok(Detail::Plain)
 }
 
-/// The fields of types that perf defines.
+/// The fields of types that perf defines, by their numbers in [`USER`].
 fn user(kind: u32, misc: u16, own: &mut Cursor<'_>) -> Result<Detail, BodyError> {
     match kind {
         64 => return header_attr(own),
@@ -421,20 +422,20 @@ fn cpu_map(own: &mut Cursor<'_>) -> Result<(), BodyError> {
     Ok(())
 }
 
-/// { u64 type, u64 id, and: 0 unit, a string; 1 scale, a double; 2 name, a string; 3 a CPU map }
+/// { u64 type, u64 id, and: 0 unit, a string; 1 scale, a double; 2 name, a string; 3 a CPU map }.
+/// Writers give some of them room for the longest kind: what follows is padding.
 fn event_update(own: &mut Cursor<'_>) -> Result<Detail, BodyError> {
     let kind = own.u64("event_update.type")?;
     own.skip(1, 8, "event_update.id")?;
     match kind {
-        0 => string(own, "event_update.unit"),
-        1 => Ok(own.skip(1, 8, "event_update.scale").map(|()| Detail::Plain)?),
-        2 => string(own, "event_update.name"),
-        3 => cpu_map(own).map(|()| Detail::Plain),
-        _ => {
-            rest(own);
-            Ok(Detail::Plain)
-        }
+        0 => return string(own, "event_update.unit"),
+        1 => own.skip(1, 8, "event_update.scale")?,
+        2 => return string(own, "event_update.name"),
+        3 => cpu_map(own)?,
+        _ => {}
     }
+    rest(own);
+    Ok(Detail::Plain)
 }
 
 /// { u64 data_size, as many bytes }, padded to 8.
@@ -524,7 +525,10 @@ mod tests {
     #[test]
     fn the_trailer_is_not_the_records_own() {
         let comm = after(8, b"true\0\0\0\0........");
-        assert_eq!(read(3, 0, &comm, 8).unwrap(), Body { detail: Detail::Name(span(8, 12)), extra: 0 });
+        assert_eq!(
+            read(3, 0, &comm, 8).unwrap(),
+            Body { detail: Detail::Name(span(8, 12)), extra: 0 }
+        );
         let bare = read(3, 0, &after(8, b"comm\0\0\0\0"), 8).unwrap_err();
         assert_eq!(bare.to_string(), "comm.comm has no NUL in its 0 bytes");
         let short = read(14, 0, &[0; 4], 8).unwrap_err();
@@ -541,7 +545,10 @@ mod tests {
 
     #[test]
     fn perfs_own_records_and_samples_have_no_trailer() {
-        assert_eq!([1, 9, 22, 40, 64, 86].map(has_trailer), [true, false, true, true, false, false]);
+        assert_eq!(
+            [1, 9, 22, 40, 64, 86].map(has_trailer),
+            [true, false, true, true, false, false]
+        );
         assert_eq!(read(76, 0, &[0; 40], 8).unwrap().extra, 0);
     }
 
@@ -564,7 +571,10 @@ mod tests {
         mmap2[32] = 20;
         assert_eq!(whole(10, MISC_MMAP_BUILD_ID, &mmap2), Detail::Name(span(64, 65)));
         mmap2[32] = 21;
-        assert_eq!(error(10, MISC_MMAP_BUILD_ID, &mmap2), "mmap2.build_id_size is 21, at most 20 can be");
+        assert_eq!(
+            error(10, MISC_MMAP_BUILD_ID, &mmap2),
+            "mmap2.build_id_size is 21, at most 20 can be"
+        );
         assert_eq!(whole(10, 0, &mmap2), Detail::Name(span(64, 65)));
     }
 
@@ -574,15 +584,16 @@ mod tests {
         build_id[24] = 20;
         assert_eq!(whole(67, MISC_BUILD_ID_SIZE, &build_id), Detail::Name(span(28, 36)));
         build_id[24] = 255;
-        assert_eq!(error(67, MISC_BUILD_ID_SIZE, &build_id), "build_id.size is 255, at most 20 can be");
+        assert_eq!(
+            error(67, MISC_BUILD_ID_SIZE, &build_id),
+            "build_id.size is 255, at most 20 can be"
+        );
         assert_eq!(whole(67, 0, &build_id), Detail::Name(span(28, 36)));
     }
 
     #[test]
     fn lists_are_bounded_by_what_is_left() {
-        for (kind, before, size) in
-            [(16, 1, 2), (22, 1, 1), (69, 0, 4), (73, 0, 3), (75, 0, 2)]
-        {
+        for (kind, before, size) in [(16, 1, 2), (22, 1, 1), (69, 0, 4), (73, 0, 3), (75, 0, 2)] {
             let mut list = vec![0; before];
             list.push(2);
             list.resize(before + 1 + 2 * size, 7);
@@ -655,7 +666,10 @@ mod tests {
     fn updates_of_an_event_go_by_their_type() {
         assert_eq!(whole(78, 0, &words(&[0, 1, 0x736d])), Detail::Name(span(16, 18)));
         assert_eq!(whole(78, 0, &words(&[1, 1, 0])), Detail::Plain);
-        assert_eq!(error(78, 0, &words(&[1, 1])), "event_update.scale needs 8 bytes at 0x10, 0 are left");
+        assert_eq!(
+            error(78, 0, &words(&[1, 1])),
+            "event_update.scale needs 8 bytes at 0x10, 0 are left"
+        );
         assert_eq!(whole(78, 0, &words(&[3, 1, 0x1_0000])), Detail::Plain);
     }
 

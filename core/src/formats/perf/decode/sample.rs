@@ -44,8 +44,7 @@ const HEAD: u64 = bit::IDENTIFIER
     | bit::PERIOD;
 
 /// Fields of a `sample_id`: 8 bytes each.
-const TRAILER: u64 =
-    bit::TID | bit::TIME | bit::ID | bit::STREAM_ID | bit::CPU | bit::IDENTIFIER;
+const TRAILER: u64 = bit::TID | bit::TIME | bit::ID | bit::STREAM_ID | bit::CPU | bit::IDENTIFIER;
 
 /// Why a record's body cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -209,8 +208,7 @@ fn id_from_start(sample_type: u64) -> Option<usize> {
     if sample_type & bit::IDENTIFIER != 0 {
         Some(0)
     } else {
-        (sample_type & bit::ID != 0)
-            .then(|| to_usize(words(sample_type, before).saturating_mul(8)))
+        (sample_type & bit::ID != 0).then(|| to_usize(words(sample_type, before).saturating_mul(8)))
     }
 }
 
@@ -596,10 +594,7 @@ mod tests {
 
     #[test]
     fn fields_that_are_not_recorded_are_none() {
-        assert_eq!(
-            whole(&[7], &layout(bit::TIME)),
-            Sample { time: Some(7), ..Sample::default() }
-        );
+        assert_eq!(whole(&[7], &layout(bit::TIME)), Sample { time: Some(7), ..Sample::default() });
     }
 
     #[test]
@@ -691,7 +686,8 @@ mod tests {
 
     #[test]
     fn registers_are_there_unless_the_abi_is_none() {
-        let attr = Attr { sample_type: bit::REGS_USER, sample_regs_user: 0b1011, ..Attr::default() };
+        let attr =
+            Attr { sample_type: bit::REGS_USER, sample_regs_user: 0b1011, ..Attr::default() };
         let regs = SampleLayout::new(&attr);
         assert_eq!(whole(&[0], &regs).user_abi, 0);
         assert_eq!(whole(&[2, 0, 0, 0], &regs).user_abi, 2);

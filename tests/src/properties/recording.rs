@@ -1,0 +1,271 @@
+//! Check, tiles and repair of a recording that may be anything.
+
+use std::collections::BTreeMap;
+
+use tracemend::formats::Format;
+use tracemend::kit::source::Source;
+use tracemend::kit::span::{Layer, Span};
+use tracemend::kit::text::is_safe;
+use tracemend::mend::edit::Safety;
+use tracemend::mend::patch::Patch;
+use tracemend::mend::plan::{FilePlan, Plan};
+use tracemend::mend::proof;
+use tracemend::mend::rounds::{Repair, view};
+use tracemend::report::json::{Document, Recording};
+use tracemend::{
+    File, FileSet, Finding, Limits, Options, Outcome, Report, Severity, Verdict, registry,
+};
+
+use super::{Held, ensure, pieces};
+
+/// All of this module, for a recording of one file.
+pub fn every(bytes: &[u8]) -> Held {
+    let files = FileSet::single("recording", bytes);
+    checked(&files)?;
+    repaired(&files, Safety::Lossy)
+}
+
+/// Whatever the files hold: a check says the same each time and however they lie in memory, its
+/// places exist, its text is safe to print, and the tiles cover every byte.
+pub fn checked(files: &FileSet<'_>) -> Held {
+    let options = options_for(files);
+    let report = tracemend::check(files, &options);
+    same("a check is deterministic", &report, &tracemend::check(files, &options))?;
+    let json = json(&report, files);
+    let again = self::json(&tracemend::check(files, &options), files);
+    ensure(json == again, "the JSON of a check is deterministic", || format!("{json}\n{again}"))?;
+    let unsafe_character = json.chars().find(|c| *c != '\n' && !is_safe(*c));
+    ensure(unsafe_character.is_none(), "no output holds a character that acts", || {
+        format!("{unsafe_character:?} in {json}")
+    })?;
+    let sliced = sliced(files);
+    let apart = tracemend::check(&sliced, &options);
+    same("a file in pieces is checked like a whole one", &report, &apart)?;
+    for finding in report.findings() {
+        placed(files, finding)?;
+    }
+    ensure(
+        report.findings().len() as u64 <= report.counts().values().sum(),
+        "every finding is counted",
+        || format!("{} findings, counts {:?}", report.findings().len(), report.counts()),
+    )?;
+    if let Some(format) = options.format.and_then(registry::format) {
+        tiled(files, format)?;
+        tiled(&sliced, format)?;
+    }
+    Ok(())
+}
+
+/// A repair ends, makes nothing worse, proves itself, can be undone, and done again changes
+/// nothing; of a clean recording it changes nothing at all.
+pub fn repaired(files: &FileSet<'_>, safety: Safety) -> Held {
+    let options = options_for(files);
+    let repair = tracemend::repair(files, &options, safety);
+    let target: Vec<Vec<u8>> = view(files, &repair.patches)
+        .files()
+        .iter()
+        .map(|file| file.bytes.pieces().collect::<Vec<_>>().concat())
+        .collect();
+    let named = files.files().iter().zip(&target);
+    let target = FileSet::new(
+        named
+            .map(|(file, bytes)| File { name: file.name.clone(), bytes: Source::new(bytes) })
+            .collect(),
+    );
+    ended(&repair, safety)?;
+    ensure(
+        repair.before.verdict() != Verdict::Clean || !repair.changes(),
+        "a clean recording stays byte for byte",
+        || format!("{} edits", edits(&repair)),
+    )?;
+
+    let after = tracemend::check(&target, &options);
+    ensure(after.counts() == repair.after.counts(), "what a repair reports is in its target", || {
+        format!("{:?} were reported, {:?} found", repair.after.counts(), after.counts())
+    })?;
+    not_worse(&repair.before, &after)?;
+    planned(files, &target, &repair)?;
+
+    let second = tracemend::repair(&target, &options, safety);
+    ensure(!second.changes(), "repairing the target again changes nothing", || {
+        let codes = |repair: &Repair| -> Vec<String> {
+            let code = |a: &tracemend::mend::rounds::Applied| {
+                format!("{} {}: {}", a.round, a.finding.rule.code, a.finding.message)
+            };
+            repair.applied.iter().map(code).collect()
+        };
+        format!(
+            "first {:?} {:#?} {:?}, then {:?} {:#?}",
+            repair.outcome,
+            codes(&repair),
+            repair.refused,
+            second.outcome,
+            codes(&second)
+        )
+    })
+}
+
+/// Nothing that could and should be mended is left when a repair says that it succeeded.
+fn ended(repair: &Repair, safety: Safety) -> Held {
+    ensure(repair.safety() <= Some(safety), "a repair keeps to the safety asked for", || {
+        format!("{:?} in place of {safety}", repair.safety())
+    })?;
+    let fixable = |finding: &&Finding| {
+        finding.severity == Severity::Error
+            && finding.fix.as_ref().is_some_and(|fix| {
+                fix.safety <= safety && fix.safety != Safety::Manual && !fix.edits.is_empty()
+            })
+    };
+    let success =
+        matches!(repair.outcome, Outcome::Clean | Outcome::Repaired | Outcome::RepairedWithLoss);
+    let left = repair.after.findings().iter().find(fixable);
+    ensure(!success || left.is_none(), "no fixable error is left after a success", || {
+        format!("{:?} with {left:?}", repair.outcome)
+    })?;
+    ensure(
+        repair.refused.is_some() || repair.outcome == Outcome::Incomplete || left.is_none(),
+        "a repair says why it left a fixable error",
+        || format!("{:?} with {left:?}", repair.outcome),
+    )?;
+    let gave_up = repair.refused.as_deref().is_some_and(|why| why.contains("did not reach an end"));
+    ensure(!gave_up, "the rounds of a repair reach an end", || {
+        let applied = repair.applied.iter().rev().take(4);
+        let lines: Vec<_> = applied.map(|a| format!("{} {:?}", a.round, a.finding)).collect();
+        lines.join("\n")
+    })
+}
+
+/// No rule of a fault fires more often in the target than in the source.
+fn not_worse(before: &Report, after: &Report) -> Held {
+    for (code, count) in after.counts() {
+        let had = before.counts().get(code).copied().unwrap_or(0);
+        let info = registry::rule(code).is_none_or(|rule| rule.severity == Severity::Info);
+        ensure(info || *count <= had, "no rule fires more often than before", || {
+            format!("{code} {count} times in place of {had}")
+        })?;
+    }
+    Ok(())
+}
+
+/// The plan of a repair balances, reads back, proves the target and undoes it.
+fn planned(files: &FileSet<'_>, target: &FileSet<'_>, repair: &Repair) -> Held {
+    const PROOF: &str = "a plan proves source and target";
+    let plan = match Plan::new(repair, files, &Limits::default()) {
+        Ok(plan) => plan,
+        Err(error) => return ensure(false, PROOF, || error.to_string()),
+    };
+    for (file, patch) in files.files().iter().zip(&repair.patches) {
+        let (source, kept) = (file.bytes.len(), patch.kept());
+        ensure(
+            kept + patch.dropped() == source && kept + patch.inserted() == patch.target_len(),
+            "a repair balances",
+            || format!("{kept} kept, {} dropped of {source}", patch.dropped()),
+        )?;
+    }
+    for edit in plan.files.iter().flat_map(|file| &file.edits) {
+        ensure(!edit.codes.is_empty(), "every edit belongs to a finding", || format!("{edit:?}"))?;
+    }
+    let proved = proof::prove(&plan, files, target);
+    ensure(proved.is_ok(), PROOF, || format!("{proved:?}"))?;
+    read_back(&plan)?;
+    let undone = Plan {
+        files: plan.files.iter().map(FilePlan::reversed).collect::<Result<_, _>>().unwrap(),
+        ..plan
+    };
+    let proved = proof::prove(&undone, target, files);
+    ensure(proved.is_ok(), "a plan can be undone", || format!("{proved:?}"))
+}
+
+/// A plan reads back as it was written, seal apart, and writes the same again.
+pub fn read_back(plan: &Plan) -> Held {
+    const LAW: &str = "a plan reads back as it was written";
+    let text = plan.to_json().unwrap();
+    match Plan::from_json(text.as_bytes()) {
+        Err(error) => ensure(false, LAW, || format!("{error} in {text}")),
+        Ok(read) => {
+            let sealed = Plan { seal: read.seal.clone(), ..plan.clone() };
+            ensure(read == sealed, LAW, || format!("{read:?}\n{sealed:?}"))?;
+            ensure(read.to_json().as_ref() == Ok(&text), LAW, || text.clone())
+        }
+    }
+}
+
+/// The tiles of each layer adjoin and cover it exactly; those of a file cover the file.
+pub fn tiled(files: &FileSet<'_>, format: &dyn Format) -> Held {
+    const LAW: &str = "tiles adjoin and cover each layer exactly";
+    let mut ends: BTreeMap<Layer, u64> = BTreeMap::new();
+    let mut held = Ok(());
+    format.tile(files, &Limits::default(), &mut |tile| {
+        let end = ends.entry(tile.span.layer).or_insert(0);
+        if held.is_ok() {
+            held = ensure(tile.span.start == *end && !tile.span.is_empty(), LAW, || {
+                format!("{tile:?} follows a tile that ends at {end:#x}")
+            });
+        }
+        *end = tile.span.end;
+    });
+    held?;
+    for (index, file) in (0..).zip(files.files()) {
+        let end = ends.get(&Layer::stored(index)).copied().unwrap_or(0);
+        ensure(end == file.bytes.len(), LAW, || {
+            format!("they end at {end:#x} of the {:#x} bytes of file {index}", file.bytes.len())
+        })?;
+    }
+    Ok(())
+}
+
+/// A finding lies in its file, and the edits of its fix make a patch.
+fn placed(files: &FileSet<'_>, finding: &Finding) -> Held {
+    let inside = |span: Span| {
+        let len = files.bytes(span.layer.file).len();
+        span.start <= span.end && (!span.layer.is_stored() || span.end <= len)
+    };
+    let spans = finding.related.iter().map(|related| related.span).chain(finding.stored);
+    let outside = spans.chain([finding.span]).find(|span| !inside(*span));
+    ensure(outside.is_none(), "a finding lies in its file", || format!("{outside:?}: {finding:?}"))?;
+    for index in 0..files.files().len() as u32 {
+        let edits = finding.fix.iter().flat_map(|fix| &fix.edits);
+        let edits: Vec<_> = edits.filter(|e| e.span.layer.file == index).cloned().collect();
+        let patch = Patch::from_edits(files.bytes(index).len(), &edits);
+        ensure(patch.is_ok(), "the edits of a fix make a patch", || {
+            format!("{patch:?}: {finding:?}")
+        })?;
+    }
+    Ok(())
+}
+
+/// The files with their bytes in pieces.
+fn sliced<'a>(files: &FileSet<'a>) -> FileSet<'a> {
+    let slice = |source: &Source<'a>| {
+        Source::from_pieces(source.pieces().flat_map(pieces).collect::<Vec<_>>())
+    };
+    let file = |file: &File<'a>| File { name: file.name.clone(), bytes: slice(&file.bytes) };
+    FileSet::new(files.files().iter().map(file).collect())
+}
+
+fn same(law: &'static str, a: &Report, b: &Report) -> Held {
+    let differing = a.findings().iter().zip(b.findings()).find(|(a, b)| a != b);
+    ensure(differing.is_none(), law, || format!("{differing:#?}"))?;
+    let rest = |report: &Report| {
+        let found = (report.findings().len(), report.truncated(), report.verdict());
+        let said = (report.format, report.length, report.tally, report.description.clone());
+        (found, said, report.counts().clone(), report.worst())
+    };
+    ensure(rest(a) == rest(b), law, || format!("{:?}\n{:?}", rest(a), rest(b)))
+}
+
+fn json(report: &Report, files: &FileSet<'_>) -> String {
+    let recording = Recording::new("recording", report, files);
+    Document::new(vec![recording]).to_json().unwrap()
+}
+
+/// The format is the one that is sniffed; bytes that none recognises are given to the first.
+fn options_for(files: &FileSet<'_>) -> Options {
+    let sniffed = registry::sniff(files);
+    let first = registry::FORMATS.iter().copied().next();
+    Options { format: sniffed.or(first).map(|format| format.name()), ..Options::default() }
+}
+
+fn edits(repair: &Repair) -> usize {
+    (0..).zip(&repair.patches).map(|(index, patch)| patch.edits(index).len()).sum()
+}

@@ -1,0 +1,138 @@
+//! perf itself judges what the repair of perf.data gives.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::print_stderr, missing_docs, reason = "tests")]
+
+use std::path::PathBuf;
+
+use tracemend::Outcome;
+use tracemend_tests::forge::perf::{Clean, Mode, Order, clean};
+use tracemend_tests::judge::perf::{CPU_CLOCK, End, Perf};
+use tracemend_tests::mended::mended;
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.0.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    }
+}
+
+/// Recordings of files that perf reads in full, tracepoints apart: their formats are lost in a crash.
+fn files() -> impl Iterator<Item = Clean> {
+    clean().into_iter().filter(|clean| {
+        clean.judged() && clean.built.mode == Mode::File && !clean.name.contains("tracepoint")
+    })
+}
+
+/// With attrs behind the records a cut takes what the samples are decoded by.
+fn attrs_come_first(clean: &Clean) -> bool {
+    clean.built.attr_spans[0].end <= clean.built.data.start
+}
+
+#[test]
+fn a_crashed_recording_mended_reads_as_the_whole_one() {
+    let Some(perf) = Perf::find_or_skip("crash signature") else { return };
+    let folder = Folder::new();
+    let mut wrong = Vec::new();
+    for clean in files().filter(attrs_come_first) {
+        let (repair, target) = mended(&clean.built.crashed());
+        let whole = perf.script_text(&folder.file("whole", &clean.built.bytes));
+        let again = perf.script_text(&folder.file("mended", &target));
+        // Modifiers of event names stand in EVENT_DESC alone, which a crash takes.
+        let same = again.stdout.replace(":HG:", ":") == whole.stdout.replace(":HG:", ":");
+        if repair.outcome != Outcome::Repaired || !same {
+            let after = repair.after.counts();
+            wrong.push(format!("{}: {:?} same {same} {after:?}", clean.name, repair.outcome));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_cut_recording_mended_shows_every_whole_sample_and_never_crashes_perf() {
+    let Some(perf) = Perf::find_or_skip("cuts") else { return };
+    let folder = Folder::new();
+    let mut wrong = Vec::new();
+    for clean in files().filter(attrs_come_first) {
+        if clean.built.order == Order::Big {
+            continue;
+        }
+        let built = &clean.built;
+        let step = (built.bytes.len() - built.data.start).div_ceil(6);
+        for len in (built.data.start + 1..built.bytes.len()).step_by(step.max(1)) {
+            let (repair, target) = mended(&built.cut(len));
+            if repair.outcome == Outcome::CannotRepair {
+                if built.records.iter().any(|record| record.range().end <= len) {
+                    wrong.push(format!("{} at {len}: {:?}", clean.name, repair.after.counts()));
+                }
+                continue;
+            }
+            let verdict = perf.stats(&folder.file("cut", &target));
+            let wanted = usize::try_from(repair.before.tally.samples).unwrap();
+            let sound = matches!(verdict.end, End::Code(_));
+            if !sound || repair.after.tally.samples != repair.before.tally.samples {
+                wrong.push(format!("{} at {len}: {:?} for {wanted}", clean.name, verdict.end));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_killed_recording_mended_gives_perf_every_sample_on_disk() {
+    let Some(perf) = Perf::find_or_skip("killed recordings") else { return };
+    let folder = Folder::new();
+    let kinds: [&[&str]; 5] = [&[], &["-g"], &["-z"], &["-d"], &["--call-graph", "dwarf,4096"]];
+    for options in kinds {
+        let path = folder.0.path().join("killed.data");
+        let options: Vec<&str> = CPU_CLOCK.iter().chain(&["-m", "1"]).chain(options).copied().collect();
+        let workload = ["/usr/bin/sha256sum", "/dev/zero"];
+        if let Err(why) = perf.record_and_kill(&options, &workload, &path, 30_000) {
+            eprintln!("SKIPPED: perf record {options:?} does not work here: {why}");
+            continue;
+        }
+        let bytes = std::fs::read(&path).unwrap();
+        let (repair, target) = mended(&bytes);
+        assert!(
+            matches!(repair.outcome, Outcome::Repaired | Outcome::RepairedWithLoss),
+            "{options:?}: {:?} {:?}",
+            repair.outcome,
+            repair.after.counts()
+        );
+        let verdict = perf.samples(&folder.file("mended.data", &target));
+        assert!(verdict.is_success(), "{options:?}: {:?} {}", verdict.end, verdict.stderr);
+        assert_eq!(
+            u64::try_from(verdict.count).unwrap(),
+            repair.before.tally.samples,
+            "{options:?}"
+        );
+        assert!(verdict.count > 50, "{options:?}: only {} samples", verdict.count);
+    }
+}
+
+#[test]
+fn a_sound_recording_of_perf_gives_no_finding_and_is_left_alone() {
+    let Some(perf) = Perf::find_or_skip("sound recordings") else { return };
+    let folder = Folder::new();
+    let kinds: [&[&str]; 6] =
+        [&[], &["-g"], &["-z"], &["-d", "-W"], &["--call-graph", "dwarf,1024"], &["-T", "-R"]];
+    for options in kinds {
+        let path = folder.0.path().join("sound.data");
+        let options: Vec<&str> = CPU_CLOCK.iter().chain(options).copied().collect();
+        let workload = ["/usr/bin/find", "/usr/share/doc", "-name", "x*"];
+        if let Err(why) = perf.record(&options, &workload, &path) {
+            eprintln!("SKIPPED: perf record {options:?} does not work here: {why}");
+            continue;
+        }
+        let bytes = std::fs::read(&path).unwrap();
+        let (repair, target) = mended(&bytes);
+        assert_eq!(repair.outcome, Outcome::Clean, "{options:?}: {:?}", repair.before.findings());
+        assert!(!repair.before.has_errors());
+        assert_eq!(target, bytes);
+    }
+}
