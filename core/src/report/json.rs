@@ -14,6 +14,33 @@ pub const CHECK_SCHEMA: &str = "tracemend.check.v1";
 /// Name and version of the program, as every output names it.
 pub const TOOL: &str = concat!("tracemend ", env!("CARGO_PKG_VERSION"));
 
+/// All recordings of one run, where they are few enough to hold.
+#[derive(Debug)]
+pub struct Document {
+    /// In the order of the command line.
+    pub recordings: Vec<Recording>,
+}
+
+impl Document {
+    /// A document about `recordings`.
+    pub const fn new(recordings: Vec<Recording>) -> Self {
+        Self { recordings }
+    }
+
+    /// The document as text.
+    ///
+    /// # Errors
+    ///
+    /// What the JSON writer says; nothing in a document can make it fail.
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        let mut text = head();
+        for (index, recording) in self.recordings.iter().enumerate() {
+            text += &recording.piece(index == 0)?;
+        }
+        Ok(text + &tail(0, 0))
+    }
+}
+
 /// What stands before the first recording. The document is written piece by piece, so that a run
 /// over many recordings holds one report at a time.
 pub fn head() -> String {

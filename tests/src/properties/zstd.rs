@@ -16,7 +16,7 @@ struct Expanded {
     counted: u64,
     /// The first fault and where in the stream it is.
     fault: Option<(ExpandError, u64)>,
-    /// Bytes at the end that make no whole unit.
+    /// Bytes at the end that make no whole unit, where there is no fault.
     pending: u64,
     bytes: Vec<u8>,
 }
@@ -69,7 +69,9 @@ fn expand(pieces: &[&[u8]]) -> Result<Expanded, super::Broken> {
             })?;
         }
     }
-    out.pending = expander.pending();
+    if out.fault.is_none() {
+        out.pending = expander.pending();
+    }
     expander.finish();
     expander.take(&mut out.bytes, usize::MAX);
     ensure(out.bytes.len() as u64 == out.counted, "what is counted can be taken", || brief(&out))?;

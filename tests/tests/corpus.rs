@@ -1,0 +1,101 @@
+//! Every recording of the corpus gives what is written beside it.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr, missing_docs, reason = "tests")]
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use tracemend::kit::source::Source;
+use tracemend::{File, FileSet, Options, Outcome, Severity};
+use tracemend_tests::mended::mended;
+
+fn corpus() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus")
+}
+
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn clean_recordings_give_no_warning_and_are_left_alone() {
+    let mut seen = 0;
+    for path in files_below(&corpus().join("perf/clean")) {
+        if path.is_dir() {
+            continue;
+        }
+        let bytes = std::fs::read(&path).unwrap();
+        let (repair, target) = mended(&bytes);
+        let findings = repair.before.findings();
+        assert!(
+            findings.iter().all(|finding| finding.severity == Severity::Info),
+            "{}: {findings:?}",
+            path.display()
+        );
+        assert_eq!(repair.outcome, Outcome::Clean);
+        assert_eq!(target, bytes);
+        seen += 1;
+    }
+    assert!(seen >= 7, "only {seen} recordings");
+}
+
+#[test]
+fn a_clean_directory_gives_no_warning_and_its_samples_are_counted() {
+    let paths = files_below(&corpus().join("perf/clean/threads.data"));
+    let held: Vec<(String, Vec<u8>)> = paths
+        .iter()
+        .map(|path| {
+            let name = path.file_name().unwrap().to_str().unwrap().to_string();
+            (name, std::fs::read(path).unwrap())
+        })
+        .collect();
+    let files = held
+        .iter()
+        .map(|(name, bytes)| File { name: name.clone(), bytes: Source::new(bytes) })
+        .collect();
+    let report = tracemend::check(&FileSet::new(files), &Options::default());
+    assert!(report.findings().is_empty(), "{:?}", report.findings());
+    assert!(report.tally.samples > 0);
+}
+
+#[test]
+fn crashed_recordings_are_mended_as_written_beside_them() {
+    let bless = std::env::var_os("BLESS").is_some();
+    let mut seen = 0;
+    for path in files_below(&corpus().join("perf/crashed")) {
+        if path.extension().is_none_or(|extension| extension != "data") {
+            continue;
+        }
+        let bytes = std::fs::read(&path).unwrap();
+        let found = expectation(&bytes);
+        let beside = path.with_extension("expect");
+        if bless {
+            std::fs::write(&beside, &found).unwrap();
+        }
+        let wanted = std::fs::read_to_string(&beside).unwrap_or_default();
+        assert_eq!(found, wanted, "{}", path.display());
+        seen += 1;
+    }
+    assert!(seen >= 4, "only {seen} recordings");
+}
+
+/// What a repair makes of a recording, for a person to read and to compare.
+fn expectation(bytes: &[u8]) -> String {
+    let (repair, target) = mended(bytes);
+    let mut text = String::new();
+    for finding in repair.before.findings() {
+        writeln!(text, "{} {} {}", finding.rule.code, finding.span, finding.message).unwrap();
+    }
+    for applied in &repair.applied {
+        let fix = applied.fix().unwrap();
+        writeln!(text, "round {}: {} {}", applied.round, fix.safety, fix.summary).unwrap();
+    }
+    let tally = repair.after.tally;
+    writeln!(text, "{:?}: {} records, {} samples", repair.outcome, tally.records, tally.samples)
+        .unwrap();
+    writeln!(text, "{} bytes, crc {}", target.len(), tracemend::mend::plan::crc32(&[&target]))
+        .unwrap();
+    text
+}

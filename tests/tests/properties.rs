@@ -1,0 +1,244 @@
+//! The properties over everything at hand: the forge's recordings and the corpus, cut at every byte
+//! and with every byte flipped. What a fuzzer does in hours is in `fuzz/README.md`.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::as_conversions,
+    clippy::print_stderr,
+    reason = "tests"
+)]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use arbitrary::{Arbitrary, Unstructured};
+use proptest::prelude::*;
+use tracemend::kit::source::Source;
+use tracemend::mend::edit::Safety;
+use tracemend::{File, FileSet};
+use tracemend_tests::forge::perf;
+use tracemend_tests::properties::{Held, guarded, patch, recording, structured, zstd};
+
+/// Work per file of the corpus, in positions times bytes: small files are cut and flipped at every
+/// byte, large ones at some.
+const EFFORT: usize = 4 << 20;
+
+/// A recording by name, and the positions at which it is cut and flipped.
+struct Subject {
+    name: String,
+    bytes: Vec<u8>,
+    positions: Vec<usize>,
+}
+
+impl Subject {
+    fn new(name: String, bytes: Vec<u8>) -> Self {
+        let count = (EFFORT / bytes.len().max(1)).clamp(64, bytes.len().max(64));
+        let positions = (0..count).map(|n| n * bytes.len() / count);
+        let mut positions: Vec<usize> = positions.collect();
+        positions.dedup();
+        Self { name, bytes, positions }
+    }
+}
+
+fn forged() -> Vec<Subject> {
+    let named = perf::all().into_iter();
+    named.map(|(name, bytes)| Subject::new(format!("forge {name}"), bytes)).collect()
+}
+
+/// Every file below `corpus/`, sound or not, and those that are no recording at all.
+fn corpus() -> Vec<Subject> {
+    let mut folders = vec![PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../corpus"))];
+    let mut subjects = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                subjects.push(Subject::new(shown(&path), std::fs::read(&path).unwrap()));
+            }
+        }
+    }
+    subjects.sort_by(|a, b| a.name.cmp(&b.name));
+    subjects
+}
+
+fn shown(path: &Path) -> String {
+    let parts = path.components().skip_while(|part| part.as_os_str() != "corpus");
+    parts.collect::<PathBuf>().display().to_string()
+}
+
+/// Runs `property` on every subject at every position, on all processors, and fails with the
+/// smallest input of each law that is broken.
+fn everywhere(subjects: &[Subject], property: impl Fn(&Subject, usize) -> Held + Sync) {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut broken: BTreeMap<&'static str, (usize, String, usize)> = BTreeMap::new();
+        while let Some(subject) = subjects.get(next.fetch_add(1, Ordering::Relaxed)) {
+            for position in subject.positions.iter().copied() {
+                let Err(found) = guarded(|| property(subject, position)) else { continue };
+                let len = subject.bytes.len();
+                let text = format!("{} at {position}: {found}", subject.name);
+                let (smallest, message, count) =
+                    broken.entry(found.law).or_insert((usize::MAX, String::new(), 0));
+                if len < *smallest {
+                    (*smallest, *message) = (len, text);
+                }
+                *count += 1;
+            }
+        }
+        broken
+    };
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let broken = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect::<Vec<_>>()
+    });
+    let lines: Vec<String> =
+        broken.into_iter().map(|(_, (_, text, count))| format!("{count} times, {text}")).collect();
+    assert!(lines.is_empty(), "{}", lines.join("\n\n"));
+}
+
+fn cut(subject: &Subject, position: usize) -> Held {
+    recording::every(&subject.bytes[..position])
+}
+
+fn flipped(subject: &Subject, position: usize) -> Held {
+    for mask in [0xff, 1] {
+        let mut bytes = subject.bytes.clone();
+        bytes[position] ^= mask;
+        recording::every(&bytes)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn everything_holds_for_whole_recordings_at_every_safety() {
+    let mut subjects = forged();
+    subjects.extend(corpus());
+    for subject in &mut subjects {
+        subject.positions.truncate(1);
+    }
+    everywhere(&subjects, |subject, _| {
+        let files = FileSet::single("recording", &subject.bytes);
+        recording::checked(&files)?;
+        [Safety::Exact, Safety::Synthetic, Safety::Lossy]
+            .into_iter()
+            .try_for_each(|safety| recording::repaired(&files, safety))
+    });
+}
+
+#[test]
+fn everything_holds_for_the_forge_cut_at_every_byte() {
+    everywhere(&forged(), cut);
+}
+
+#[test]
+fn everything_holds_for_the_forge_with_every_byte_flipped() {
+    everywhere(&forged(), flipped);
+}
+
+#[test]
+fn everything_holds_for_the_corpus_cut_and_flipped() {
+    everywhere(&corpus(), |subject, position| {
+        cut(subject, position).and_then(|()| flipped(subject, position))
+    });
+}
+
+#[test]
+fn every_whole_sample_survives_a_cut_at_every_byte() {
+    let built: BTreeMap<String, perf::Built> =
+        perf::clean().into_iter().map(|clean| (format!("forge {}", clean.name), clean.built)).collect();
+    everywhere(&forged(), |subject, position| structured::survive(&built[&subject.name], position));
+}
+
+#[test]
+fn everything_holds_for_a_directory_with_each_file_cut_and_flipped() {
+    let files = perf::directory();
+    let check = |files: &[(&'static str, Vec<u8>)]| {
+        let named = files.iter();
+        let set = FileSet::new(
+            named
+                .map(|(name, bytes)| File { name: (*name).to_string(), bytes: Source::new(bytes) })
+                .collect(),
+        );
+        recording::checked(&set)?;
+        recording::repaired(&set, Safety::Lossy)
+    };
+    let subjects: Vec<Subject> =
+        files.iter().map(|(name, bytes)| Subject::new((*name).into(), bytes.clone())).collect();
+    everywhere(&subjects, |subject, position| {
+        let with = |bytes: Vec<u8>| {
+            let mut files = files.clone();
+            files.iter_mut().filter(|(name, _)| *name == subject.name).for_each(|file| {
+                file.1.clone_from(&bytes);
+            });
+            check(&files)
+        };
+        let mut flipped = subject.bytes.clone();
+        flipped[position] ^= 0xff;
+        with(subject.bytes[..position].to_vec())?;
+        with(flipped)
+    });
+}
+
+#[test]
+fn zstd_streams_of_the_forge_hold_cut_and_flipped() {
+    for (name, bytes) in perf::all() {
+        let starts = bytes.windows(4).enumerate().filter(|(_, w)| *w == [0x28, 0xb5, 0x2f, 0xfd]);
+        for (start, _) in starts {
+            for end in start..bytes.len() {
+                let mut stream = bytes[start..].to_vec();
+                stream[end - start] ^= 0xff;
+                let held = guarded(|| zstd::expanded(&stream));
+                let held = held.and_then(|()| guarded(|| zstd::expanded(&bytes[start..end])));
+                held.unwrap_or_else(|broken| panic!("{name} {start}..{end}: {broken}"));
+            }
+        }
+    }
+}
+
+fn describe(seed: &[u8]) -> structured::Description {
+    structured::Description::arbitrary_take_rest(Unstructured::new(seed)).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn described_recordings_hold_sound_and_damaged(seed in prop::collection::vec(any::<u8>(), 0..400)) {
+        let mut description = describe(&seed);
+        let held = guarded(|| structured::holds(&description));
+        prop_assert_eq!(held, Ok(()), "{:?}", description);
+        description.damages.clear();
+        let held = guarded(|| structured::holds(&description));
+        prop_assert_eq!(held, Ok(()), "sound {:?}", description);
+    }
+
+    #[test]
+    fn patches_follow_a_model(
+        source in prop::collection::vec(any::<u8>(), 0..64),
+        first in steps(),
+        second in steps(),
+        name in ".{0,8}",
+    ) {
+        prop_assert_eq!(guarded(|| patch::holds(&source, &first, &second, &name)), Ok(()));
+    }
+
+    #[test]
+    fn edits_are_taken_if_they_are_in_order_and_apart(
+        len in 0_u8..12,
+        spans in prop::collection::vec((0_u8..14, 0_u8..14), 0..4),
+    ) {
+        prop_assert_eq!(patch::accepted(len, &spans), Ok(()));
+    }
+}
+
+/// Edits with few bytes between them, so that they meet.
+fn steps() -> impl Strategy<Value = Vec<patch::Step>> {
+    let insert = prop::collection::vec(any::<u8>(), 0..4);
+    prop::collection::vec((0_u8..6, 0_u8..6, insert), 0..6)
+}
