@@ -20,7 +20,7 @@ use tracemend::kit::source::Source;
 use tracemend::mend::edit::Safety;
 use tracemend::{File, FileSet};
 use tracemend_tests::forge::perf;
-use tracemend_tests::properties::{Held, guarded, patch, recording, structured, zstd};
+use tracemend_tests::properties::{Held, guarded, patch, recording, structured, targets, zstd};
 
 /// Work per file of the corpus, in positions times bytes: small files are cut and flipped at every
 /// byte, large ones at some.
@@ -73,21 +73,22 @@ fn shown(path: &Path) -> String {
 
 /// Runs `property` on every subject at every position, on all processors, and fails with the
 /// smallest input of each law that is broken.
-fn everywhere(subjects: &[Subject], property: impl Fn(&Subject, usize) -> Held + Sync) {
+fn everywhere(subjects: &[Subject], property: impl Fn(&Subject, usize) -> Vec<Held> + Sync) {
     let next = AtomicUsize::new(0);
     let work = || {
         let mut broken: BTreeMap<&'static str, (usize, String, usize)> = BTreeMap::new();
         while let Some(subject) = subjects.get(next.fetch_add(1, Ordering::Relaxed)) {
             for position in subject.positions.iter().copied() {
-                let Err(found) = guarded(|| property(subject, position)) else { continue };
-                let len = subject.bytes.len();
-                let text = format!("{} at {position}: {found}", subject.name);
-                let (smallest, message, count) =
-                    broken.entry(found.law).or_insert((usize::MAX, String::new(), 0));
-                if len < *smallest {
-                    (*smallest, *message) = (len, text);
+                for found in property(subject, position).into_iter().filter_map(Result::err) {
+                    let len = subject.bytes.len();
+                    let (smallest, text, count) =
+                        broken.entry(found.law).or_insert((usize::MAX, String::new(), 0));
+                    if len < *smallest {
+                        *text = format!("{} at {position}: {found}", subject.name);
+                        *smallest = len;
+                    }
+                    *count += 1;
                 }
-                *count += 1;
             }
         }
         broken
@@ -102,17 +103,25 @@ fn everywhere(subjects: &[Subject], property: impl Fn(&Subject, usize) -> Held +
     assert!(lines.is_empty(), "{}", lines.join("\n\n"));
 }
 
-fn cut(subject: &Subject, position: usize) -> Held {
-    recording::every(&subject.bytes[..position])
+/// Check and repair each, so that a fault of the one does not hide the other's.
+fn every(files: &FileSet<'_>) -> Vec<Held> {
+    vec![
+        guarded(|| recording::checked(files)),
+        guarded(|| recording::repaired(files, Safety::Lossy)),
+    ]
 }
 
-fn flipped(subject: &Subject, position: usize) -> Held {
-    for mask in [0xff, 1] {
+fn cut(subject: &Subject, position: usize) -> Vec<Held> {
+    every(&FileSet::single("recording", &subject.bytes[..position]))
+}
+
+fn flipped(subject: &Subject, position: usize) -> Vec<Held> {
+    let flip = |mask: u8| {
         let mut bytes = subject.bytes.clone();
-        bytes[position] ^= mask;
-        recording::every(&bytes)?;
-    }
-    Ok(())
+        bytes.iter_mut().skip(position).take(1).for_each(|byte| *byte ^= mask);
+        every(&FileSet::single("recording", &bytes))
+    };
+    [0xff, 1].into_iter().flat_map(flip).collect()
 }
 
 #[test]
@@ -120,14 +129,14 @@ fn everything_holds_for_whole_recordings_at_every_safety() {
     let mut subjects = forged();
     subjects.extend(corpus());
     for subject in &mut subjects {
-        subject.positions.truncate(1);
+        subject.positions = vec![0];
     }
     everywhere(&subjects, |subject, _| {
         let files = FileSet::single("recording", &subject.bytes);
-        recording::checked(&files)?;
-        [Safety::Exact, Safety::Synthetic, Safety::Lossy]
-            .into_iter()
-            .try_for_each(|safety| recording::repaired(&files, safety))
+        let safe = |safety| guarded(|| recording::repaired(&files, safety));
+        let mut held = every(&files);
+        held.extend([Safety::Exact, Safety::Synthetic].map(safe));
+        held
     });
 }
 
@@ -144,45 +153,43 @@ fn everything_holds_for_the_forge_with_every_byte_flipped() {
 #[test]
 fn everything_holds_for_the_corpus_cut_and_flipped() {
     everywhere(&corpus(), |subject, position| {
-        cut(subject, position).and_then(|()| flipped(subject, position))
+        [cut(subject, position), flipped(subject, position)].concat()
     });
 }
 
 #[test]
 fn every_whole_sample_survives_a_cut_at_every_byte() {
+    let named = perf::clean().into_iter();
     let built: BTreeMap<String, perf::Built> =
-        perf::clean().into_iter().map(|clean| (format!("forge {}", clean.name), clean.built)).collect();
-    everywhere(&forged(), |subject, position| structured::survive(&built[&subject.name], position));
+        named.map(|clean| (format!("forge {}", clean.name), clean.built)).collect();
+    everywhere(&forged(), |subject, position| {
+        vec![guarded(|| structured::survive(&built[&subject.name], position))]
+    });
 }
 
 #[test]
 fn everything_holds_for_a_directory_with_each_file_cut_and_flipped() {
     let files = perf::directory();
-    let check = |files: &[(&'static str, Vec<u8>)]| {
-        let named = files.iter();
-        let set = FileSet::new(
-            named
-                .map(|(name, bytes)| File { name: (*name).to_string(), bytes: Source::new(bytes) })
-                .collect(),
-        );
-        recording::checked(&set)?;
-        recording::repaired(&set, Safety::Lossy)
-    };
+    let named = files.iter();
     let subjects: Vec<Subject> =
-        files.iter().map(|(name, bytes)| Subject::new((*name).into(), bytes.clone())).collect();
+        named.map(|(name, bytes)| Subject::new((*name).into(), bytes.clone())).collect();
     everywhere(&subjects, |subject, position| {
-        let with = |bytes: Vec<u8>| {
-            let mut files = files.clone();
-            files.iter_mut().filter(|(name, _)| *name == subject.name).for_each(|file| {
-                file.1.clone_from(&bytes);
-            });
-            check(&files)
+        let with = |other: &[u8]| {
+            let file = |(name, bytes): &(&str, Vec<u8>)| {
+                let bytes = if *name == subject.name { other } else { bytes };
+                (name.to_string(), bytes.to_vec())
+            };
+            let all: Vec<(String, Vec<u8>)> = files.iter().map(file).collect();
+            every(&FileSet::new(all.iter().map(file_of).collect()))
         };
         let mut flipped = subject.bytes.clone();
-        flipped[position] ^= 0xff;
-        with(subject.bytes[..position].to_vec())?;
-        with(flipped)
+        flipped.iter_mut().skip(position).take(1).for_each(|byte| *byte ^= 0xff);
+        [with(&subject.bytes[..position]), with(&flipped)].concat()
     });
+}
+
+fn file_of((name, bytes): &(String, Vec<u8>)) -> File<'_> {
+    File { name: name.clone(), bytes: Source::new(bytes) }
 }
 
 #[test]
@@ -196,6 +203,18 @@ fn zstd_streams_of_the_forge_hold_cut_and_flipped() {
                 let held = guarded(|| zstd::expanded(&stream));
                 let held = held.and_then(|()| guarded(|| zstd::expanded(&bytes[start..end])));
                 held.unwrap_or_else(|broken| panic!("{name} {start}..{end}: {broken}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_a_fuzz_target_failed_on_holds_now() {
+    for subject in corpus() {
+        for (name, target) in targets::TARGETS {
+            if subject.name.contains(&format!("regressions/{name}/")) {
+                let held = guarded(|| target(&subject.bytes));
+                held.unwrap_or_else(|broken| panic!("{}: {broken}", subject.name));
             }
         }
     }

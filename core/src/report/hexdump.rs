@@ -230,11 +230,12 @@ impl Diagnostic for Shown<'_> {
     fn help<'b>(&'b self) -> Option<Box<dyn fmt::Display + 'b>> {
         let mut lines = self.elsewhere();
         lines.extend(self.finding.help().map(|help| help.to_string()));
-        (!lines.is_empty()).then(|| Box::new(lines.join("\n")) as Box<dyn fmt::Display>)
+        if lines.is_empty() { None } else { Some(Box::new(lines.join("\n"))) }
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
-        self.window.as_ref().map(|window| window as &dyn SourceCode)
+        let window: &dyn SourceCode = self.window.as_ref()?;
+        Some(window)
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {

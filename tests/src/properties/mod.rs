@@ -9,11 +9,13 @@
 //! - [`recording`]: check, tiles and repair of a recording. [`allocation`]: what a check may hold.
 //! - [`patch`]: the algebra of patches, and plans. [`zstd`]: the expander.
 //! - [`structured`]: recordings from a description, sound until the description damages them.
+//! - [`targets`]: which of them each fuzz target runs.
 
 pub mod allocation;
 pub mod patch;
 pub mod recording;
 pub mod structured;
+pub mod targets;
 pub mod zstd;
 
 use std::fmt;

@@ -10,7 +10,7 @@ use tracemend::mend::edit::Safety;
 use tracemend::mend::patch::Patch;
 use tracemend::mend::plan::{FilePlan, Plan};
 use tracemend::mend::proof;
-use tracemend::mend::rounds::{Repair, view};
+use tracemend::mend::rounds::{Applied, Repair, view};
 use tracemend::report::json::{Document, Recording};
 use tracemend::{
     File, FileSet, Finding, Limits, Options, Outcome, Report, Severity, Verdict, registry,
@@ -41,9 +41,6 @@ pub fn checked(files: &FileSet<'_>) -> Held {
     let sliced = sliced(files);
     let apart = tracemend::check(&sliced, &options);
     same("a file in pieces is checked like a whole one", &report, &apart)?;
-    for finding in report.findings() {
-        placed(files, finding)?;
-    }
     ensure(
         report.findings().len() as u64 <= report.counts().values().sum(),
         "every finding is counted",
@@ -53,7 +50,7 @@ pub fn checked(files: &FileSet<'_>) -> Held {
         tiled(files, format)?;
         tiled(&sliced, format)?;
     }
-    Ok(())
+    report.findings().iter().try_for_each(|finding| placed(files, finding))
 }
 
 /// A repair ends, makes nothing worse, proves itself, can be undone, and done again changes
@@ -88,19 +85,16 @@ pub fn repaired(files: &FileSet<'_>, safety: Safety) -> Held {
 
     let second = tracemend::repair(&target, &options, safety);
     ensure(!second.changes(), "repairing the target again changes nothing", || {
-        let codes = |repair: &Repair| -> Vec<String> {
-            let code = |a: &tracemend::mend::rounds::Applied| {
-                format!("{} {}: {}", a.round, a.finding.rule.code, a.finding.message)
-            };
-            repair.applied.iter().map(code).collect()
+        let applied = |repair: &Repair| -> Vec<String> {
+            repair.applied.iter().map(brief_applied).collect()
         };
         format!(
             "first {:?} {:#?} {:?}, then {:?} {:#?}",
             repair.outcome,
-            codes(&repair),
+            applied(&repair),
             repair.refused,
             second.outcome,
-            codes(&second)
+            applied(&second)
         )
     })
 }
@@ -118,7 +112,7 @@ fn ended(repair: &Repair, safety: Safety) -> Held {
     };
     let success =
         matches!(repair.outcome, Outcome::Clean | Outcome::Repaired | Outcome::RepairedWithLoss);
-    let left = repair.after.findings().iter().find(fixable);
+    let left = repair.after.findings().iter().find(fixable).map(brief);
     ensure(!success || left.is_none(), "no fixable error is left after a success", || {
         format!("{:?} with {left:?}", repair.outcome)
     })?;
@@ -129,9 +123,8 @@ fn ended(repair: &Repair, safety: Safety) -> Held {
     )?;
     let gave_up = repair.refused.as_deref().is_some_and(|why| why.contains("did not reach an end"));
     ensure(!gave_up, "the rounds of a repair reach an end", || {
-        let applied = repair.applied.iter().rev().take(4);
-        let lines: Vec<_> = applied.map(|a| format!("{} {:?}", a.round, a.finding)).collect();
-        lines.join("\n")
+        let last = repair.applied.iter().rev().take(4).map(brief_applied);
+        last.collect::<Vec<_>>().join("\n")
     })
 }
 
@@ -222,16 +215,38 @@ fn placed(files: &FileSet<'_>, finding: &Finding) -> Held {
     };
     let spans = finding.related.iter().map(|related| related.span).chain(finding.stored);
     let outside = spans.chain([finding.span]).find(|span| !inside(*span));
-    ensure(outside.is_none(), "a finding lies in its file", || format!("{outside:?}: {finding:?}"))?;
+    ensure(outside.is_none(), "a finding lies in its file", || {
+        format!("{}: {}", shown(&outside), brief(finding))
+    })?;
     for index in 0..files.files().len() as u32 {
         let edits = finding.fix.iter().flat_map(|fix| &fix.edits);
         let edits: Vec<_> = edits.filter(|e| e.span.layer.file == index).cloned().collect();
         let patch = Patch::from_edits(files.bytes(index).len(), &edits);
         ensure(patch.is_ok(), "the edits of a fix make a patch", || {
-            format!("{patch:?}: {finding:?}")
+            format!("{}: {}", shown(&patch.err()), brief(finding))
         })?;
     }
     Ok(())
+}
+
+/// A finding in a line, and its edits.
+fn brief(finding: &Finding) -> String {
+    let edits = finding.fix.iter().flat_map(|fix| &fix.edits);
+    let edits: Vec<String> =
+        edits.map(|edit| format!("{} <- {} bytes", edit.span, edit.insert.len())).collect();
+    let summary = finding.fix.as_ref().map_or("no fix", |fix| &fix.summary);
+    format!(
+        "{} {} {}: {}; {summary} {edits:?}",
+        finding.rule.code, finding.span, finding.path, finding.message
+    )
+}
+
+fn brief_applied(applied: &Applied) -> String {
+    format!("round {}: {}", applied.round, brief(&applied.finding))
+}
+
+fn shown(value: &Option<impl std::fmt::Display>) -> String {
+    value.as_ref().map_or_else(String::new, ToString::to_string)
 }
 
 /// The files with their bytes in pieces.

@@ -1,0 +1,50 @@
+//! `tracemend codes`: every code.
+
+use serde_json::json;
+use tracemend::registry;
+
+use crate::exit::{Exit, Failure, HELP};
+use crate::formats::{Format, pretty};
+use crate::streams::Streams;
+
+/// List every code with its severity
+#[derive(Debug, clap::Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Arguments {
+    /// For people or as JSON
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+}
+
+impl Arguments {
+    pub(crate) fn run(&self, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
+        let text = match self.format {
+            Format::Human => {
+                let width = registry::rules().map(|rule| rule.name.len()).max().unwrap_or(0);
+                registry::rules().fold(String::new(), |text, rule| {
+                    let severity = rule.severity.name();
+                    let mends = if rule.fix.is_some() { "fix" } else { "   " };
+                    let (code, name, summary) = (rule.code, rule.name, rule.summary);
+                    text + &format!("{code}  {name:width$}  {severity:7}  {mends}  {summary}\n")
+                })
+            }
+            Format::Json => {
+                let codes: Vec<_> = registry::rules()
+                    .map(|rule| {
+                        json!({
+                            "code": rule.code,
+                            "name": rule.name,
+                            "severity": rule.severity.name(),
+                            "summary": rule.summary,
+                            "explanation": rule.explanation,
+                            "fix": rule.fix,
+                        })
+                    })
+                    .collect();
+                pretty(&json!({ "schema": "tracemend.codes.v1", "codes": codes }))
+            }
+        };
+        streams.print(&text)?;
+        Ok(Exit::Clean)
+    }
+}

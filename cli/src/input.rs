@@ -1,0 +1,346 @@
+//! From paths to recordings.
+//!
+//! ```text
+//!  file        one recording; a finding if it is a device, a pipe or a socket
+//!  directory   one recording if it is a perf directory; else walked, in the order of names
+//!  -           standard input, spooled into a file without a name
+//! ```
+//!
+//! Nothing here waits for another process: only regular files are opened, and without blocking.
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use tracemend::kit::source::Source;
+use tracemend::kit::text::UntrustedPath;
+use tracemend::{FileSet, registry};
+
+use crate::exit::Failure;
+use crate::mapped::Mapped;
+
+/// Entries of a walked directory that are looked at. A build tree has some hundred thousand; a
+/// directory that grows while it is walked has no end.
+const WALK_MAX: u64 = 10_000_000;
+/// Files of one recording: `perf record --threads` writes one a CPU.
+const FILES_MAX: usize = 65_536;
+/// How the main file of a perf directory begins.
+const PERF_MAGIC: &[u8] = b"PERFILE2";
+
+/// What identifies a file and tells whether it changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    pub(crate) device: u64,
+    pub(crate) inode: u64,
+    len: u64,
+    changed: (i64, i64),
+}
+
+impl Stamp {
+    pub(crate) fn of(metadata: &Metadata) -> Self {
+        Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            len: metadata.len(),
+            changed: (metadata.mtime(), metadata.mtime_nsec()),
+        }
+    }
+
+    /// Whether both are the same file, changed or not.
+    pub(crate) fn same_file(&self, other: &Self) -> bool {
+        (self.device, self.inode) == (other.device, other.inode)
+    }
+}
+
+/// One file of a recording, mapped.
+#[derive(Debug)]
+pub(crate) struct InputFile {
+    /// Relative to the recording, decoded lossily; for show and for plans.
+    name: String,
+    /// `None` for what has no name.
+    pub(crate) path: Option<PathBuf>,
+    pub(crate) metadata: Metadata,
+    map: Mapped,
+}
+
+impl InputFile {
+    fn file(&self) -> tracemend::File<'_> {
+        tracemend::File { name: self.name.clone(), bytes: Source::new(self.map.bytes()) }
+    }
+}
+
+/// One recording.
+#[derive(Debug)]
+pub(crate) struct Recording {
+    /// As given or found.
+    pub(crate) path: PathBuf,
+    pub(crate) directory: bool,
+    pub(crate) files: Vec<InputFile>,
+}
+
+impl Recording {
+    /// The recording as the library sees it.
+    pub(crate) fn file_set(&self) -> FileSet<'_> {
+        let files = self.files.iter();
+        FileSet::new(files.map(InputFile::file).collect())
+    }
+
+    /// Fails if a file is no longer the one that was read.
+    pub(crate) fn unchanged(&self) -> Result<(), Failure> {
+        for file in &self.files {
+            let Some(path) = &file.path else { continue };
+            let now = std::fs::metadata(path).map_err(|error| Failure::io(shown(path), &error))?;
+            if Stamp::of(&now) != Stamp::of(&file.metadata) {
+                let error = io::Error::other("it changed while it was read; nothing was written");
+                return Err(Failure::io(shown(path), &error));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether it came through standard input.
+    pub(crate) fn is_stream(&self) -> bool {
+        self.files.iter().any(|file| file.path.is_none())
+    }
+}
+
+/// What a path led to.
+#[derive(Debug)]
+pub(crate) enum Found {
+    /// A recording, or a file that was named and has to be one.
+    Recording(Recording),
+    /// Named, but neither file nor directory.
+    Irregular {
+        path: PathBuf,
+        /// What it is.
+        kind: &'static str,
+    },
+    /// A directory that was not walked to its end.
+    TooMany {
+        path: PathBuf,
+        /// Entries that were looked at.
+        max: u64,
+    },
+    /// Could not be read; the walk goes on.
+    Failed(Failure),
+}
+
+/// Files in walked directories that are not recordings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Passed {
+    /// All of them.
+    pub(crate) files: u64,
+    /// Those without a byte, which no format can recognise.
+    pub(crate) empty: u64,
+}
+
+/// A path as it may be shown.
+pub(crate) fn shown(path: &Path) -> String {
+    UntrustedPath(path.as_os_str().as_bytes()).to_string()
+}
+
+/// Whether a path stands for standard input.
+pub(crate) fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// What the path names: one thing, for the commands that work on one recording.
+pub(crate) fn open(path: &Path, stdin: &mut dyn Read) -> Result<Found, Failure> {
+    if is_stdin(path) {
+        return spool(path, stdin).map(Found::Recording);
+    }
+    let failed = |error: io::Error| Failure::io(shown(path), &error);
+    let metadata = std::fs::metadata(path).map_err(failed)?;
+    if metadata.is_dir() {
+        return match perf_directory(path)? {
+            Some(recording) => Ok(Found::Recording(recording)),
+            None => Err(Failure::usage(format!(
+                "{} is a directory but no recording; name a file in it",
+                shown(path)
+            ))),
+        };
+    }
+    if let Some(kind) = irregular(&metadata) {
+        return Ok(Found::Irregular { path: path.to_path_buf(), kind });
+    }
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    let file = open_file(path, name.to_string_lossy().into_owned()).map_err(failed)?;
+    let recording = Recording { path: path.to_path_buf(), directory: false, files: vec![file] };
+    Ok(Found::Recording(recording))
+}
+
+/// Calls `each` for everything that the path leads to, in the order of names.
+///
+/// `exclude` is a file that is being written in the meantime; `every` takes each file of a walked
+/// directory for a recording.
+pub(crate) fn visit(
+    path: &Path,
+    stdin: &mut dyn Read,
+    exclude: Option<Stamp>,
+    every: bool,
+    passed: &mut Passed,
+    each: &mut dyn FnMut(Found) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let is_directory = !is_stdin(path) && path.is_dir();
+    if !is_directory || perf_main_file(path) {
+        return match open(path, stdin) {
+            Ok(found) => each(found),
+            Err(failure) => each(Found::Failed(failure)),
+        };
+    }
+    let mut walk = walkdir::WalkDir::new(path).sort_by_file_name().into_iter();
+    let mut looked_at = 0_u64;
+    while let Some(entry) = walk.next() {
+        looked_at += 1;
+        if looked_at > WALK_MAX {
+            return each(Found::TooMany { path: path.to_path_buf(), max: WALK_MAX });
+        }
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                let place = error.path().unwrap_or(path).to_path_buf();
+                let error = error.into_io_error().unwrap_or_else(|| io::Error::other("a loop"));
+                each(Found::Failed(Failure::io(shown(&place), &error)))?;
+                continue;
+            }
+        };
+        let path = entry.path();
+        if entry.file_type().is_dir() {
+            if perf_main_file(path) {
+                walk.skip_current_dir();
+                each(open(path, stdin).unwrap_or_else(Found::Failed))?;
+            }
+            continue;
+        }
+        if !entry.file_type().is_file() {
+            passed.files += 1;
+            continue;
+        }
+        match open(path, stdin) {
+            Ok(Found::Recording(recording)) => {
+                let stamps = recording.files.iter().map(|file| Stamp::of(&file.metadata));
+                if exclude.is_some_and(|one| stamps.into_iter().any(|stamp| stamp.same_file(&one)))
+                {
+                    continue;
+                }
+                let files = recording.file_set();
+                if every || registry::sniff(&files).is_some() {
+                    each(Found::Recording(recording))?;
+                } else {
+                    passed.files += 1;
+                    passed.empty += u64::from(files.is_empty());
+                }
+            }
+            // It became something else since it was listed.
+            Ok(_) => passed.files += 1,
+            Err(failure) => each(Found::Failed(failure))?,
+        }
+    }
+    Ok(())
+}
+
+fn irregular(metadata: &Metadata) -> Option<&'static str> {
+    let kind = metadata.file_type();
+    Some(match kind {
+        _ if kind.is_file() || kind.is_dir() => return None,
+        _ if kind.is_fifo() => "a named pipe",
+        _ if kind.is_socket() => "a socket",
+        _ if kind.is_char_device() => "a character device",
+        _ if kind.is_block_device() => "a block device",
+        _ => "not a regular file",
+    })
+}
+
+/// Opens and maps a regular file. Never waits, even if the path became a pipe since it was
+/// looked at.
+fn open_file(path: &Path, name: String) -> io::Result<InputFile> {
+    let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let metadata = file.metadata()?;
+    if let Some(kind) = irregular(&metadata) {
+        return Err(io::Error::other(format!("it became {kind}")));
+    }
+    if metadata.is_dir() {
+        return Err(io::Error::from(io::ErrorKind::IsADirectory));
+    }
+    let map = Mapped::new(&file)?;
+    Ok(InputFile { name, path: Some(path.to_path_buf()), metadata, map })
+}
+
+/// Maps a file that was just written, under the name that its source has.
+pub(crate) fn written(file: &File, name: &str) -> io::Result<InputFile> {
+    Ok(InputFile {
+        name: name.to_string(),
+        path: None,
+        metadata: file.metadata()?,
+        map: Mapped::new(file)?,
+    })
+}
+
+fn spool(path: &Path, stdin: &mut dyn Read) -> Result<Recording, Failure> {
+    let mut spool = || -> io::Result<InputFile> {
+        let mut file = tempfile::tempfile()?;
+        io::copy(stdin, &mut file)?;
+        file.flush()?;
+        file.rewind()?;
+        written(&file, "stdin")
+    };
+    let file = spool().map_err(|error| Failure::io("standard input", &error))?;
+    Ok(Recording { path: path.to_path_buf(), directory: false, files: vec![file] })
+}
+
+/// Whether the directory holds a regular file `data` that begins as perf.data does.
+fn perf_main_file(directory: &Path) -> bool {
+    let path = directory.join("data");
+    if !std::fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file()) {
+        return false;
+    }
+    let flags = libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_NOFOLLOW;
+    let Ok(mut file) = OpenOptions::new().read(true).custom_flags(flags).open(&path) else {
+        return false;
+    };
+    let mut magic = [0; PERF_MAGIC.len()];
+    file.read_exact(&mut magic).is_ok() && magic == *PERF_MAGIC
+}
+
+/// A perf directory (tools/perf/util/data.c, `perf_data__open_dir`): `data` first, then every
+/// regular file whose name begins with `data.`, by number and then by name.
+fn perf_directory(directory: &Path) -> Result<Option<Recording>, Failure> {
+    if !perf_main_file(directory) {
+        return Ok(None);
+    }
+    let failed = |error: io::Error| Failure::io(shown(directory), &error);
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(directory).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let name = entry.file_name();
+        let belongs = name == "data" || name.as_bytes().starts_with(b"data.");
+        if belongs && entry.file_type().map_err(failed)?.is_file() {
+            names.push(name);
+        }
+        if names.len() > FILES_MAX {
+            let what = format!("{}: more than {FILES_MAX} files", shown(directory));
+            return Err(Failure::new(crate::exit::Exit::Incomplete, what));
+        }
+    }
+    names.sort_by_cached_key(|name| {
+        let number = name.to_string_lossy().strip_prefix("data.").map(str::parse::<u64>);
+        // `data` itself, then numbers, then anything else.
+        let rank = match number {
+            None => (0, 0),
+            Some(Ok(number)) => (1, number),
+            Some(Err(_)) => (2, 0),
+        };
+        (rank, name.clone())
+    });
+    let mut files = Vec::new();
+    for name in names {
+        let path = directory.join(&name);
+        let file = open_file(&path, name.to_string_lossy().into_owned())
+            .map_err(|error| Failure::io(shown(&path), &error))?;
+        files.push(file);
+    }
+    Ok(Some(Recording { path: directory.to_path_buf(), directory: true, files }))
+}

@@ -1,0 +1,159 @@
+//! Files as bytes in memory: the one file of the project with `unsafe`.
+//!
+//! Recordings are tens of GB; they are mapped, not read. A map is a `&[u8]` over bytes that other
+//! processes may change, which Rust does not allow. It is sound enough here because
+//!
+//! - the map is private and read-only, and neither the library nor this crate has other unsafe
+//!   code: no index, length or `str` is trusted because an earlier look at the bytes was right.
+//!   Every read is bounds-checked against a length that lies outside the map, and text is decoded
+//!   anew at each use. Bytes that change between two looks give a wrong finding, not a wrong access;
+//! - a wrong finding cannot become a wrong repair unseen: the output is compared with the source
+//!   byte by byte and checked again before it gets its name, and the source must still have the
+//!   length and time of change that it had.
+//!
+//! A file that shrinks, or whose disk fails, makes an access raise SIGBUS. The handler does only
+//! what is allowed there: it writes a fixed sentence, removes the unfinished output and leaves with
+//! code 5. The same removal is done on SIGINT, SIGTERM and SIGHUP, which then take their course.
+#![allow(unsafe_code, reason = "the memory map and the signal handler, and nothing else")]
+#![allow(clippy::as_conversions, reason = "a function becomes the number that sigaction takes")]
+
+use std::ffi::CString;
+use std::fs::File;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::ptr;
+use std::sync::Once;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use crate::exit::Exit;
+
+/// What the handler says. Fixed: nothing may be formatted there.
+const SHRANK: &str = "tracemend: a file shrank, or its disk failed, while it was read: \
+                      an unfinished output was removed\n";
+
+/// A file's bytes.
+#[derive(Debug, Default)]
+pub(crate) struct Mapped {
+    /// `None` for an empty file, which cannot be mapped.
+    map: Option<memmap2::Mmap>,
+}
+
+impl Mapped {
+    /// Maps the whole of an open regular file.
+    pub(crate) fn new(file: &File) -> io::Result<Self> {
+        install();
+        // The length as it is now, not as it was when the path was looked at.
+        let len = file.metadata()?.len();
+        if len == 0 {
+            return Ok(Self::default());
+        }
+        let len = usize::try_from(len).map_err(|_| {
+            io::Error::new(io::ErrorKind::FileTooLarge, "larger than the address space")
+        })?;
+        // SAFETY: not upheld in full; the module's documentation says why that is sound enough.
+        let map = unsafe { memmap2::MmapOptions::new().len(len).map(file)? };
+        Ok(Self { map: Some(map) })
+    }
+
+    /// The bytes.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.map.as_deref().unwrap_or_default()
+    }
+}
+
+/// Paths to remove if the process dies: files first, then the folder that holds them.
+#[derive(Debug, Default)]
+struct Unfinished {
+    files: Vec<CString>,
+    folder: Option<CString>,
+}
+
+/// What is unfinished now: an output, a plan, a report. What a slot points to is never freed, so the
+/// handler may always read it.
+static UNFINISHED: [AtomicPtr<Unfinished>; 4] = [const { AtomicPtr::new(ptr::null_mut()) }; 4];
+
+/// While it lives, a dying process removes the paths.
+#[derive(Debug)]
+pub(crate) struct RemovedOnDeath(&'static AtomicPtr<Unfinished>);
+
+impl RemovedOnDeath {
+    /// Registers `files`, and the `folder` that they are alone in.
+    pub(crate) fn new<'a>(
+        files: impl IntoIterator<Item = &'a Path>,
+        folder: Option<&Path>,
+    ) -> io::Result<Self> {
+        install();
+        let path = |path: &Path| Ok::<_, io::Error>(CString::new(path.as_os_str().as_bytes())?);
+        let files = files.into_iter().map(path).collect::<io::Result<_>>()?;
+        let unfinished = Unfinished { files, folder: folder.map(path).transpose()? };
+        // Leaked: a signal may arrive while it would be freed. One output, one leak.
+        let unfinished = ptr::from_mut(Box::leak(Box::new(unfinished)));
+        for slot in &UNFINISHED {
+            let (free, order) = (ptr::null_mut(), Ordering::SeqCst);
+            if slot.compare_exchange(free, unfinished, order, order).is_ok() {
+                return Ok(Self(slot));
+            }
+        }
+        Err(io::Error::other("more than four outputs at a time"))
+    }
+}
+
+impl Drop for RemovedOnDeath {
+    fn drop(&mut self) {
+        self.0.store(ptr::null_mut(), Ordering::SeqCst);
+    }
+}
+
+fn install() {
+    static INSTALLED: Once = Once::new();
+    INSTALLED.call_once(|| {
+        handle(libc::SIGBUS);
+        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+            handle(signal);
+        }
+    });
+}
+
+/// Installs the handler for one signal, unless the signal is ignored (as under nohup).
+fn handle(signal: libc::c_int) {
+    let handler: extern "C" fn(libc::c_int) = died;
+    // SAFETY: both structures are plain data that sigaction and sigemptyset fill in; `died` does
+    // only what signal-safety(7) allows.
+    unsafe {
+        let mut old: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(signal, ptr::null(), &raw mut old);
+        if old.sa_sigaction == libc::SIG_IGN && signal != libc::SIGBUS {
+            return;
+        }
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = handler as *const () as libc::sighandler_t;
+        // Rust's main thread has an alternate stack for signals; the default action comes back, so
+        // that a second signal ends the process whatever the handler is doing.
+        action.sa_flags = libc::SA_ONSTACK | libc::SA_RESETHAND;
+        libc::sigemptyset(&raw mut action.sa_mask);
+        libc::sigaction(signal, &raw const action, ptr::null_mut());
+    }
+}
+
+extern "C" fn died(signal: libc::c_int) {
+    // SAFETY: write, unlink, rmdir, raise and _exit are async-signal-safe; what UNFINISHED points
+    // to is complete when it is stored and is never freed or changed.
+    unsafe {
+        for slot in &UNFINISHED {
+            let Some(unfinished) = slot.load(Ordering::SeqCst).as_ref() else { continue };
+            for path in &unfinished.files {
+                libc::unlink(path.as_ptr());
+            }
+            if let Some(folder) = &unfinished.folder {
+                libc::rmdir(folder.as_ptr());
+            }
+        }
+        if signal == libc::SIGBUS {
+            libc::write(libc::STDERR_FILENO, SHRANK.as_ptr().cast(), SHRANK.len());
+            libc::_exit(libc::c_int::from(Exit::Io.code()));
+        }
+        // The default action is back in place and follows when the handler returns.
+        libc::raise(signal);
+    }
+}

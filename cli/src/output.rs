@@ -1,0 +1,384 @@
+//! Files that appear whole or not at all.
+//!
+//! ```text
+//!  temporary file in the target's folder -> write -> fsync -> map it back, prove it
+//!    -> rename to the target -> fsync the folder
+//! ```
+//!
+//! A process that is killed at any time leaves the target's name without a file, with the file
+//! that was there before, or with the whole new one. What it may leave besides is a temporary file
+//! (`.tracemend-…`), and only where it could not catch the signal (SIGKILL).
+
+use std::fs::{self, File, Metadata, OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
+use std::path::{Path, PathBuf};
+
+use tempfile::{Builder, NamedTempFile};
+use tracemend::FileSet;
+use tracemend::kit::source::Source;
+
+use crate::exit::{Exit, Failure};
+use crate::input::{self, Recording, Stamp, shown};
+use crate::mapped::RemovedOnDeath;
+
+/// How the names of temporary files begin.
+const PREFIX: &str = ".tracemend-";
+/// Symbolic links that are followed to an output.
+const LINKS_MAX: usize = 40;
+/// Bits of a file's mode that an output takes over: permissions, without set-uid and the like.
+const MODE_BITS: u32 = 0o777;
+
+/// What becomes of a file that is there already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Existing {
+    /// It is refused.
+    Refused,
+    /// `--force`.
+    Replaced,
+    /// `--in-place`: it is the source.
+    Source {
+        /// Whether it stays as `NAME.orig`.
+        backup: bool,
+    },
+}
+
+/// Where an output goes: links are followed, the checks of the command line are done.
+#[derive(Debug)]
+pub(crate) struct Target {
+    path: PathBuf,
+    existing: Existing,
+}
+
+impl Target {
+    /// Checks that `path` may be written as the output of `sources`.
+    pub(crate) fn new(
+        path: &Path,
+        sources: &[&Recording],
+        existing: Existing,
+    ) -> Result<Self, Failure> {
+        let path = resolve(path)?;
+        let directory = sources.iter().any(|source| source.directory);
+        let name = shown(&path);
+        if path.as_os_str() == "-" || path.file_name().is_none() {
+            return Err(Failure::usage(format!("the output `{name}` has to be a file")));
+        }
+        match fs::symlink_metadata(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(Failure::io(name, &error)),
+            Ok(metadata) => {
+                let stamp = Stamp::of(&metadata);
+                let mut inputs = sources.iter().flat_map(|source| &source.files);
+                let is_input = inputs.any(|file| Stamp::of(&file.metadata).same_file(&stamp));
+                let refuse = |why: &str| Err(Failure::usage(format!("{name} {why}")));
+                match existing {
+                    Existing::Source { .. } => {}
+                    _ if is_input => {
+                        return refuse("is an input; --in-place mends a file where it is");
+                    }
+                    Existing::Refused => return refuse("exists; --force replaces it"),
+                    Existing::Replaced if directory => {
+                        return refuse("exists; a directory is not replaced, remove it first");
+                    }
+                    Existing::Replaced if !metadata.is_file() => {
+                        return refuse("is not a regular file");
+                    }
+                    Existing::Replaced => {}
+                }
+            }
+        }
+        let target = Self { path, existing };
+        if let Existing::Source { backup: true } = existing {
+            let orig = target.orig();
+            if fs::symlink_metadata(&orig).is_ok() {
+                return Err(target.orig_exists(&orig));
+            }
+        }
+        Ok(target)
+    }
+
+    /// The path with every link followed.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// `NAME.orig`.
+    pub(crate) fn orig(&self) -> PathBuf {
+        beside(&self.path, ".orig")
+    }
+
+    fn orig_exists(&self, orig: &Path) -> Failure {
+        Failure::usage(format!(
+            "{} exists and is not replaced; move it away, or use --no-backup",
+            shown(orig)
+        ))
+    }
+
+    /// Writes `files` (one per file of `source`), calls `proved` with what can be read back, and
+    /// gives it the target's name.
+    pub(crate) fn publish(
+        &self,
+        source: &Recording,
+        files: &FileSet<'_>,
+        proved: impl FnOnce(&FileSet<'_>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        if source.directory {
+            return self.publish_directory(source, files, proved);
+        }
+        let failed = |error: io::Error| Failure::io(shown(&self.path), &error);
+        let mut file = temporary(&self.path).map_err(failed)?;
+        let _removed = RemovedOnDeath::new([file.path()], None).map_err(failed)?;
+        let metadata = source.files.first().map(|file| &file.metadata);
+        let bytes = files.bytes(0);
+        write_pieces(file.as_file_mut(), &bytes).map_err(failed)?;
+        self.take_over(file.as_file(), metadata).map_err(failed)?;
+        file.as_file().sync_all().map_err(failed)?;
+        let name = files.files().first().map_or("", |file| file.name.as_str());
+        let back = Recording {
+            path: self.path.clone(),
+            directory: false,
+            files: vec![input::written(file.as_file(), name).map_err(failed)?],
+        };
+        proved(&back.file_set())?;
+        drop(back);
+        source.unchanged()?;
+        self.keep_source()?;
+        match self.existing {
+            Existing::Refused => file.persist_noclobber(&self.path),
+            Existing::Replaced | Existing::Source { .. } => file.persist(&self.path),
+        }
+        .map_err(|error| self.not_renamed(&error.error))?;
+        sync_folder(&self.path).map_err(failed)
+    }
+
+    fn not_renamed(&self, error: &io::Error) -> Failure {
+        if error.kind() == io::ErrorKind::AlreadyExists {
+            return Failure::usage(format!("{} exists by now", shown(&self.path)));
+        }
+        Failure::io(shown(&self.path), error)
+    }
+
+    /// Mode, and in place also the owner, of the source.
+    fn take_over(&self, file: &File, metadata: Option<&Metadata>) -> io::Result<()> {
+        let Some(metadata) = metadata else { return Ok(()) };
+        // A stream has no mode of its own: the temporary file's (0600) stays.
+        let mode = metadata.mode() & MODE_BITS;
+        if matches!(self.existing, Existing::Source { .. }) {
+            let mine = file.metadata()?;
+            if (mine.uid(), mine.gid()) != (metadata.uid(), metadata.gid()) {
+                fchown(file, Some(metadata.uid()), Some(metadata.gid()))?;
+            }
+        }
+        file.set_permissions(Permissions::from_mode(mode))
+    }
+
+    /// Gives the source its second name, `NAME.orig`, before its first one goes to the output.
+    fn keep_source(&self) -> Result<(), Failure> {
+        if self.existing != (Existing::Source { backup: true }) {
+            return Ok(());
+        }
+        let orig = self.orig();
+        let failed = |error: io::Error| match error.kind() {
+            io::ErrorKind::AlreadyExists => self.orig_exists(&orig),
+            _ => Failure::io(shown(&orig), &error),
+        };
+        match fs::hard_link(&self.path, &orig) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                return Err(failed(error));
+            }
+            // No hard links here (FAT, some network file systems): a copy under a temporary name.
+            Err(_) => {
+                let mut copy = temporary(&orig).map_err(failed)?;
+                let mut source = File::open(&self.path).map_err(failed)?;
+                io::copy(&mut source, copy.as_file_mut()).map_err(failed)?;
+                self.take_over(copy.as_file(), source.metadata().ok().as_ref()).map_err(failed)?;
+                copy.as_file().sync_all().map_err(failed)?;
+                copy.persist_noclobber(&orig).map_err(|error| failed(error.error))?;
+            }
+        }
+        sync_folder(&orig).map_err(failed)
+    }
+
+    fn publish_directory(
+        &self,
+        source: &Recording,
+        files: &FileSet<'_>,
+        proved: impl FnOnce(&FileSet<'_>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let failed = |error: io::Error| Failure::io(shown(&self.path), &error);
+        let folder =
+            Builder::new().prefix(PREFIX).tempdir_in(parent(&self.path)).map_err(failed)?;
+        // Names come from the source's own listing, never from a plan.
+        let names: Vec<_> =
+            source.files.iter().filter_map(|file| file.path.as_deref()?.file_name()).collect();
+        let paths: Vec<PathBuf> = names.iter().map(|name| folder.path().join(name)).collect();
+        let registered = paths.iter().map(PathBuf::as_path);
+        let _removed = RemovedOnDeath::new(registered, Some(folder.path())).map_err(failed)?;
+        let mut back = Vec::new();
+        for ((path, input), output) in paths.iter().zip(&source.files).zip(files.files()) {
+            let mut options = OpenOptions::new();
+            let options = options.read(true).write(true).create_new(true).mode(0o600);
+            let mut file = options.open(path).map_err(failed)?;
+            write_pieces(&mut file, &output.bytes).map_err(failed)?;
+            self.take_over(&file, Some(&input.metadata)).map_err(failed)?;
+            file.sync_all().map_err(failed)?;
+            back.push(input::written(&file, &output.name).map_err(failed)?);
+        }
+        let back = Recording { path: self.path.clone(), directory: true, files: back };
+        proved(&back.file_set())?;
+        drop(back);
+        source.unchanged()?;
+        let mode = fs::metadata(&source.path).map_err(failed)?.mode() & MODE_BITS;
+        fs::set_permissions(folder.path(), Permissions::from_mode(mode)).map_err(failed)?;
+        File::open(folder.path()).and_then(|folder| folder.sync_all()).map_err(failed)?;
+        // rename(2) replaces nothing but an empty directory.
+        fs::rename(folder.path(), &self.path).map_err(|error| self.not_renamed(&error))?;
+        // The name that it had is gone: nothing is left to remove.
+        drop(folder.keep());
+        sync_folder(&self.path).map_err(failed)
+    }
+}
+
+/// A text that is written piece by piece and published at the end: reports and plans.
+#[derive(Debug)]
+pub(crate) struct TextFile {
+    path: PathBuf,
+    replace: bool,
+    out: Out,
+    removed: Option<RemovedOnDeath>,
+}
+
+#[derive(Debug)]
+enum Out {
+    Whole(io::BufWriter<NamedTempFile>),
+    /// A pipe or device that is there already: nothing could be renamed to it.
+    Direct(File),
+}
+
+impl TextFile {
+    /// Prepares the text at `path`, with the permissions `mode` as far as the umask allows them.
+    /// Refuses to replace one of the `inputs`, a recording, or, without `replace`, anything.
+    pub(crate) fn create(
+        path: &Path,
+        inputs: &[PathBuf],
+        replace: bool,
+        mode: u32,
+    ) -> Result<Self, Failure> {
+        let path = resolve(path)?;
+        let failed = |error: io::Error| Failure::io(shown(&path), &error);
+        if let Ok(metadata) = fs::metadata(&path) {
+            if !metadata.is_file() && !metadata.is_dir() {
+                let file = OpenOptions::new().write(true).open(&path).map_err(failed)?;
+                return Ok(Self { path, replace, out: Out::Direct(file), removed: None });
+            }
+            let stamp = Stamp::of(&metadata);
+            let is_input = inputs.iter().filter_map(|input| fs::metadata(input).ok());
+            let is_input = is_input.into_iter().any(|input| Stamp::of(&input).same_file(&stamp));
+            if metadata.is_dir() || is_input || is_recording(&path) {
+                let what =
+                    if metadata.is_dir() { "a directory" } else { "a recording or an input" };
+                let message = format!("{} is {what} and is not replaced by a text", shown(&path));
+                return Err(Failure::usage(message));
+            }
+            if !replace {
+                let message = format!("{} exists; --force replaces it", shown(&path));
+                return Err(Failure::usage(message));
+            }
+        }
+        let mut builder = Builder::new();
+        let builder = builder.prefix(PREFIX).permissions(Permissions::from_mode(mode));
+        let file = builder.tempfile_in(parent(&path)).map_err(failed)?;
+        let removed = Some(RemovedOnDeath::new([file.path()], None).map_err(failed)?);
+        Ok(Self { path, replace, out: Out::Whole(io::BufWriter::new(file)), removed })
+    }
+
+    /// What a walk has to leave out.
+    pub(crate) fn stamp(&self) -> Option<Stamp> {
+        match &self.out {
+            Out::Whole(writer) => writer.get_ref().as_file().metadata().ok().map(|m| Stamp::of(&m)),
+            Out::Direct(_) => None,
+        }
+    }
+
+    /// Appends `text`.
+    pub(crate) fn write(&mut self, text: &str) -> Result<(), Failure> {
+        let written = match &mut self.out {
+            Out::Whole(writer) => writer.write_all(text.as_bytes()),
+            Out::Direct(file) => file.write_all(text.as_bytes()),
+        };
+        written.map_err(|error| Failure::io(shown(&self.path), &error))
+    }
+
+    /// Gives the text its name.
+    pub(crate) fn publish(self) -> Result<(), Failure> {
+        let failed = |error: io::Error| Failure::io(shown(&self.path), &error);
+        let Out::Whole(writer) = self.out else { return Ok(()) };
+        let file = writer.into_inner().map_err(|error| failed(error.into_error()))?;
+        file.as_file().sync_all().map_err(failed)?;
+        let persisted = if self.replace {
+            file.persist(&self.path)
+        } else {
+            file.persist_noclobber(&self.path)
+        };
+        persisted.map_err(|error| failed(error.error))?;
+        drop(self.removed);
+        sync_folder(&self.path).map_err(failed)
+    }
+}
+
+/// Whether a format recognises the file.
+fn is_recording(path: &Path) -> bool {
+    let found = input::open(path, &mut io::empty());
+    let Ok(input::Found::Recording(recording)) = found else { return false };
+    tracemend::registry::sniff(&recording.file_set()).is_some()
+}
+
+/// `NAME` with something behind it.
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_os_string();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+fn temporary(target: &Path) -> io::Result<NamedTempFile> {
+    Builder::new().prefix(PREFIX).tempfile_in(parent(target))
+}
+
+/// The folder that a path lies in.
+fn parent(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// Makes a rename last.
+fn sync_folder(path: &Path) -> io::Result<()> {
+    File::open(parent(path))?.sync_all()
+}
+
+fn write_pieces(file: &mut File, bytes: &Source<'_>) -> io::Result<()> {
+    // Kept ranges are long, inserts short: small pieces are gathered.
+    let mut writer = io::BufWriter::new(file);
+    for piece in bytes.pieces() {
+        writer.write_all(piece)?;
+    }
+    writer.flush()
+}
+
+/// The path that a chain of links ends in; what it ends in need not exist.
+fn resolve(path: &Path) -> Result<PathBuf, Failure> {
+    let mut at = path.to_path_buf();
+    // `DIR/` names the directory; links are links only without the slash.
+    if let (Some(parent), Some(name)) = (path.parent(), path.file_name()) {
+        at = parent.join(name);
+    }
+    for _ in 0..LINKS_MAX {
+        match fs::read_link(&at) {
+            Ok(next) => at = parent(&at).join(next),
+            Err(_) => return Ok(at),
+        }
+    }
+    Err(Failure::new(Exit::Io, format!("{}: too many links", shown(path))))
+}

@@ -1,0 +1,87 @@
+//! `tracemend verify`: the proof of a repair, from nothing but plan, source and output.
+
+use std::path::{Path, PathBuf};
+
+use tracemend::Limits;
+use tracemend::mend::plan::Plan;
+use tracemend::mend::proof;
+
+use crate::exit::{Exit, Failure, HELP};
+use crate::input::{Recording, shown};
+use crate::repair::open_one;
+use crate::salvage::balance_lines;
+use crate::streams::Streams;
+
+/// A plan as a file, in bytes for each dropped byte it may hold: two hexadecimal digits, and as
+/// much again for what is inserted and said.
+const PLAN_FACTOR: u64 = 4;
+
+/// Prove that OUT is SRC with exactly the edits of PLAN
+///
+/// Every byte of both files is compared or belongs to an edit. Exits with 0, or with 1 and the
+/// first thing that does not fit.
+#[derive(Debug, clap::Args)]
+#[command(after_help = format!("Examples:\n  tracemend verify plan.json perf.data mended.data\n\n{HELP}"))]
+pub(crate) struct Arguments {
+    /// What `repair --plan` wrote
+    plan: PathBuf,
+    /// The recording before the repair
+    #[arg(value_name = "SRC")]
+    source: PathBuf,
+    /// The recording after it
+    #[arg(value_name = "OUT")]
+    output: PathBuf,
+}
+
+/// Reads a plan; one that is no plan, or was changed, ends the run with `refused`.
+pub(crate) fn read_plan(
+    path: &Path,
+    refused: Exit,
+    streams: &mut Streams<'_>,
+) -> Result<(Recording, Plan), Failure> {
+    let file = open_one(path, streams)?;
+    let set = file.file_set();
+    let max = Limits::default().plan.saturating_mul(PLAN_FACTOR);
+    if set.len() > max {
+        let message = format!("{}: {} bytes, a plan may have {max}", shown(path), set.len());
+        return Err(Failure::new(Exit::Incomplete, message));
+    }
+    let bytes = set.bytes(0);
+    let plan = Plan::from_json(bytes.run(0)).map_err(|error| {
+        let error = error.to_string();
+        Failure::new(refused, format!("{}: {}", shown(path), safe(&error)))
+    })?;
+    drop(set);
+    Ok((file, plan))
+}
+
+/// Whether plan and recording name the same files: a directory's are told apart by name only.
+pub(crate) fn same_names(plan: &Plan, recording: &Recording) -> bool {
+    let files = recording.file_set();
+    let names = files.files().iter().map(|file| &file.name);
+    !recording.directory || plan.files.iter().map(|file| &file.name).eq(names)
+}
+
+/// An error's text: the JSON reader quotes members that it does not know.
+pub(crate) fn safe(text: &str) -> String {
+    tracemend::kit::text::Untrusted(text.as_bytes()).to_string()
+}
+
+impl Arguments {
+    pub(crate) fn run(&self, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
+        let (_, plan) = read_plan(&self.plan, Exit::Findings, streams)?;
+        let source = open_one(&self.source, streams)?;
+        let output = open_one(&self.output, streams)?;
+        let proved = proof::prove(&plan, &source.file_set(), &output.file_set());
+        let (text, exit) = match proved {
+            _ if !same_names(&plan, &source) || !same_names(&plan, &output) => {
+                ("the files have other names than in the plan\n".to_string(), Exit::Findings)
+            }
+            Ok(balance) => (balance_lines(&balance), Exit::Clean),
+            Err(error) => (format!("{}\n", safe(&error.to_string())), Exit::Findings),
+        };
+        let verdict = if exit == Exit::Clean { "proved" } else { "not proved" };
+        streams.print(&format!("{}: {verdict}\n{text}", shown(&self.output)))?;
+        Ok(exit)
+    }
+}

@@ -1,0 +1,40 @@
+#!/bin/sh
+# Runs the fuzz targets, one after the other: fuzz/run.sh SECONDS [TARGET...]
+#
+# Prints the executions of each and exits with 1 if one crashed. What it crashed on is then in
+# fuzz/artifacts/TARGET/. See fuzz/README.md.
+set -eu
+cd "$(dirname "$0")/.."
+
+if [ $# -lt 1 ]; then
+    echo "usage: fuzz/run.sh SECONDS [TARGET...]" >&2
+    exit 2
+fi
+seconds=$1
+shift
+[ $# -gt 0 ] || set -- $(cargo fuzz list)
+
+cargo run --quiet --package tracemend-tests --example seeds -- fuzz/corpus
+summary=$(mktemp)
+log=$(mktemp)
+trap 'rm -f "$summary" "$log"' EXIT
+failed=0
+for target in "$@"; do
+    mkdir -p "fuzz/corpus/$target"
+    # No sanitizer: the code is safe Rust, and this way a stable toolchain will do.
+    if cargo fuzz run --sanitizer none "$target" "fuzz/corpus/$target" -- \
+        -max_total_time="$seconds" -max_len=65536 -len_control=20 -timeout=10 -rss_limit_mb=1024 \
+        -print_final_stats=1 -verbosity=1 >"$log" 2>&1; then
+        outcome=ok
+    else
+        outcome=FAILED
+        failed=1
+        # The message, and the command that makes it again.
+        tail -n 40 "$log"
+    fi
+    runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
+    echo "$target: $outcome, ${runs:-no} executions in ${seconds} s" | tee -a "$summary"
+done
+echo
+cat "$summary"
+exit $failed

@@ -1,0 +1,83 @@
+//! Writes what the fuzz targets begin with: `cargo run -p tracemend-tests --example seeds -- FOLDER`.
+//!
+//! `FOLDER/TARGET/` gets recordings of the forge, whole and crashed, the recordings of `corpus/`, and
+//! for the expander the zstd streams in them. A file is named after its place, so that a second
+//! run writes the same.
+#![allow(clippy::unwrap_used, reason = "a tool for developers: a failure should stop it at once")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tracemend::kit::source::Source;
+use tracemend::formats::perf::decode::header;
+use tracemend::formats::perf::decode::walk::{Item, Walker};
+use tracemend_tests::forge::perf;
+
+/// Longest recording that a fuzzer gets anywhere with.
+const LEN_MAX: usize = 64 << 10;
+
+fn main() {
+    let folder = PathBuf::from(std::env::args_os().nth(1).unwrap_or_else(|| "fuzz/corpus".into()));
+    let mut recordings: Vec<(String, Vec<u8>)> = Vec::new();
+    for clean in perf::clean() {
+        recordings.push((format!("{}-crashed", clean.name), clean.built.crashed()));
+        recordings.push((clean.name.to_string(), clean.built.bytes));
+    }
+    below(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../corpus")), "corpus", &mut recordings);
+    for (name, bytes) in &recordings {
+        if bytes.len() <= LEN_MAX {
+            for target in ["perf_check", "perf_repair"] {
+                write(&folder.join(target), name, bytes);
+            }
+        }
+        let stream = compressed(bytes);
+        if !stream.is_empty() {
+            write(&folder.join("zstd"), name, &stream);
+        }
+    }
+    for target in ["perf_structured", "patch"] {
+        let seed: Vec<u8> = (0..=255).collect();
+        write(&folder.join(target), "ascending", &seed);
+    }
+}
+
+fn write(folder: &Path, name: &str, bytes: &[u8]) {
+    fs::create_dir_all(folder).unwrap();
+    fs::write(folder.join(name), bytes).unwrap();
+}
+
+/// Every file below `folder`.
+fn below(folder: &Path, name: &str, into: &mut Vec<(String, Vec<u8>)>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().map(Result::unwrap) {
+        let name = format!("{name}-{}", entry.file_name().display());
+        match entry.path() {
+            path if path.is_dir() => below(&path, &name, into),
+            path => into.push((name, fs::read(path).unwrap())),
+        }
+    }
+}
+
+/// What the COMPRESSED records of a recording hold between them.
+fn compressed(bytes: &[u8]) -> Vec<u8> {
+    let source = Source::new(bytes);
+    let (Some(_), Ok(header)) = (header::magic(bytes), header::header(&source, 0)) else {
+        return Vec::new();
+    };
+    let (start, end) = match header.body {
+        Some(body) if body.data.size > 0 => (body.data.offset, body.data.end().unwrap_or(u64::MAX)),
+        Some(body) => (body.data.offset, u64::MAX),
+        None => (16, u64::MAX),
+    };
+    let mut stream = Vec::new();
+    for item in Walker::new(&source, 0, header.order, header.body.is_none(), (start, end)) {
+        if let Item::Record(record) = item {
+            let body = record.bytes.get(8..).unwrap_or_default();
+            match record.frame.kind {
+                81 => stream.extend_from_slice(body),
+                83 => stream.extend_from_slice(body.get(8..).unwrap_or_default()),
+                _ => {}
+            }
+        }
+    }
+    stream
+}

@@ -1,0 +1,68 @@
+//! The fuzz targets: what each does with the bytes that it is given.
+//!
+//! The crate in `fuzz/` hands libFuzzer's bytes to these functions, and `cargo test` those of
+//! `corpus/regressions/TARGET/`: the inputs on which a target failed once.
+
+use arbitrary::{Arbitrary, Unstructured};
+use tracemend::FileSet;
+use tracemend::mend::edit::Safety;
+
+use super::{Broken, Held, allocation, patch, recording, structured, zstd};
+
+/// Name and function of a target.
+pub type Target = (&'static str, fn(&[u8]) -> Held);
+
+/// Every target.
+pub static TARGETS: [Target; 5] = [
+    ("perf_check", perf_check),
+    ("perf_repair", perf_repair),
+    ("perf_structured", perf_structured),
+    ("patch", patch),
+    ("zstd", zstd),
+];
+
+/// Fails the fuzzer's run.
+///
+/// # Panics
+///
+/// If a property does not hold.
+pub fn must(held: Held) {
+    held.unwrap_or_else(|broken| panic!("{broken}"));
+}
+
+/// A recording: check and tiles, and what the check holds in memory.
+pub fn perf_check(bytes: &[u8]) -> Held {
+    allocation::bounded(bytes)?;
+    recording::checked(&FileSet::single("recording", bytes))
+}
+
+/// A recording: repair at one of the safeties.
+pub fn perf_repair(bytes: &[u8]) -> Held {
+    let files = FileSet::single("recording", bytes);
+    let safety = [Safety::Lossy, Safety::Lossy, Safety::Synthetic, Safety::Exact];
+    recording::repaired(&files, safety[super::seed(bytes) as usize % safety.len()])
+}
+
+/// A description of a recording and of its damages, as `arbitrary` reads it.
+pub fn perf_structured(bytes: &[u8]) -> Held {
+    let Ok(description) = structured::Description::arbitrary_take_rest(Unstructured::new(bytes))
+    else {
+        return Ok(());
+    };
+    let told = |broken: Broken| Broken { detail: format!("{} {description:?}", broken.detail), ..broken };
+    structured::holds(&description).map_err(told)
+}
+
+/// A source, two lists of edits and a name; and edits anywhere.
+pub fn patch(bytes: &[u8]) -> Held {
+    type Case = (Vec<u8>, Vec<patch::Step>, Vec<patch::Step>, String, u8, Vec<(u8, u8)>);
+    let Ok(case) = Case::arbitrary_take_rest(Unstructured::new(bytes)) else { return Ok(()) };
+    let (source, first, second, name, len, spans) = case;
+    patch::accepted(len, &spans)?;
+    patch::holds(&source, &first, &second, &name)
+}
+
+/// A zstd stream.
+pub fn zstd(bytes: &[u8]) -> Held {
+    zstd::expanded(bytes)
+}
