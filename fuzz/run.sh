@@ -29,8 +29,9 @@ for target in "$@"; do
     else
         outcome=FAILED
         failed=1
-        # The message, and the command that makes it again.
-        tail -n 40 "$log"
+        grep -A 6 -E 'panicked at|libFuzzer: (timeout|out-of-memory|deadly|run interrupted)' "$log" |
+            cut -c 1-4000 || true
+        ls "fuzz/artifacts/$target"
     fi
     runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
     echo "$target: $outcome, ${runs:-no} executions in ${seconds} s" | tee -a "$summary"

@@ -42,9 +42,37 @@ pub(crate) fn findings<'f>(
             let (code, name) = (finding.rule.code, finding.rule.name);
             text += &format!("{code} {name}\n  {} at {place}\n", finding.message);
         }
+        let drawn = text.split_off(before);
+        text.extend(drawn.split_inclusive('\n').map(without_line_number));
         text.push('\n');
     }
     text
+}
+
+/// miette writes line and column behind a window's title; of hexadecimal rows they say nothing.
+fn without_line_number(line: &str) -> String {
+    let start = line.trim_start();
+    if !start.starts_with(",-[") && !start.starts_with("╭─[") {
+        return line.to_string();
+    }
+    let counts = |c: char| c == ':' || c.is_ascii_digit();
+    let (head, bracket) = match line.rsplit_once(']') {
+        Some((head, after)) => (head, format!("]{after}")),
+        None => return line.to_string(),
+    };
+    // A style may end between the numbers and the bracket.
+    let (head, style) = match head.rsplit_once('\u{1b}') {
+        Some((head, "[0m")) => (head, "\u{1b}[0m"),
+        _ => (head, ""),
+    };
+    let mut title = head;
+    for _ in 0..2 {
+        match title.rsplit_once(':') {
+            Some((before, number)) if number.chars().all(counts) => title = before,
+            _ => return line.to_string(),
+        }
+    }
+    format!("{title}{style}{bracket}")
 }
 
 /// One line about the recording at `path`, which is escaped already.
@@ -147,6 +175,14 @@ pub(crate) fn plural(count: u64, noun: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_window_has_no_line_number() {
+        let plain = "   ,-[a:1:b.data @ 0x0..0x18 of 0x18:1:11]\n";
+        assert_eq!(without_line_number(plain), "   ,-[a:1:b.data @ 0x0..0x18 of 0x18]\n");
+        let row = " 1 | 00000000  2c 2d 5b |,-[:1:11]\n";
+        assert_eq!(without_line_number(row), row);
+    }
 
     #[test]
     fn counts_and_times_read_as_a_person_writes_them() {

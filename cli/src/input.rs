@@ -26,8 +26,6 @@ use crate::mapped::Mapped;
 const WALK_MAX: u64 = 10_000_000;
 /// Files of one recording: `perf record --threads` writes one a CPU.
 const FILES_MAX: usize = 65_536;
-/// How the main file of a perf directory begins.
-const PERF_MAGIC: &[u8] = b"PERFILE2";
 
 /// What identifies a file and tells whether it changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -291,18 +289,13 @@ fn spool(path: &Path, stdin: &mut dyn Read) -> Result<Recording, Failure> {
     Ok(Recording { path: path.to_path_buf(), directory: false, files: vec![file] })
 }
 
-/// Whether the directory holds a regular file `data` that begins as perf.data does.
+/// Whether the directory holds a regular file `data` that some format recognises: of all files of
+/// a perf directory it is the one with a header.
 fn perf_main_file(directory: &Path) -> bool {
     let path = directory.join("data");
-    if !std::fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file()) {
-        return false;
-    }
-    let flags = libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_NOFOLLOW;
-    let Ok(mut file) = OpenOptions::new().read(true).custom_flags(flags).open(&path) else {
-        return false;
-    };
-    let mut magic = [0; PERF_MAGIC.len()];
-    file.read_exact(&mut magic).is_ok() && magic == *PERF_MAGIC
+    let regular = std::fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file());
+    let file = if regular { open_file(&path, "data".to_string()).ok() } else { None };
+    file.is_some_and(|file| registry::sniff(&FileSet::new(vec![file.file()])).is_some())
 }
 
 /// A perf directory (tools/perf/util/data.c, `perf_data__open_dir`): `data` first, then every

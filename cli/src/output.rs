@@ -90,7 +90,7 @@ impl Target {
         let target = Self { path, existing };
         if let Existing::Source { backup: true } = existing {
             let orig = target.orig();
-            if fs::symlink_metadata(&orig).is_ok() {
+            if fs::symlink_metadata(&orig).is_ok() && !target.is_linked(&orig) {
                 return Err(target.orig_exists(&orig));
             }
         }
@@ -105,6 +105,15 @@ impl Target {
     /// `NAME.orig`.
     pub(crate) fn orig(&self) -> PathBuf {
         beside(&self.path, ".orig")
+    }
+
+    /// Whether `NAME.orig` is the source itself: a run was killed between the two names.
+    fn is_linked(&self, orig: &Path) -> bool {
+        let stamps = (fs::symlink_metadata(&self.path), fs::symlink_metadata(orig));
+        match stamps {
+            (Ok(source), Ok(orig)) => Stamp::of(&source).same_file(&Stamp::of(&orig)),
+            _ => false,
+        }
     }
 
     fn orig_exists(&self, orig: &Path) -> Failure {
@@ -147,7 +156,13 @@ impl Target {
             Existing::Refused => file.persist_noclobber(&self.path),
             Existing::Replaced | Existing::Source { .. } => file.persist(&self.path),
         }
-        .map_err(|error| self.not_renamed(&error.error))?;
+        .map_err(|error| {
+            if self.existing == (Existing::Source { backup: true }) {
+                // The source still has its own name; a second one that says nothing is no use.
+                let _left = fs::remove_file(self.orig());
+            }
+            self.not_renamed(&error.error)
+        })?;
         sync_folder(&self.path).map_err(failed)
     }
 
@@ -184,6 +199,7 @@ impl Target {
         };
         match fs::hard_link(&self.path, &orig) {
             Ok(()) => {}
+            Err(_) if self.is_linked(&orig) => {}
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 return Err(failed(error));
             }

@@ -1,38 +1,78 @@
 //! What a check may hold in memory. The only test of its program: other threads would be counted.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::print_stderr,
-    clippy::as_conversions,
-    reason = "tests"
-)]
+#![allow(clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
-use tracemend::{FileSet, Options};
-use tracemend_tests::forge::perf;
+use tracemend_tests::forge::perf::{Attr, Order, Record, Recording, all, sample_type};
 use tracemend_tests::properties::allocation::{self, Counting};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
+/// Every kind of recording, one after the other: a failure says which.
 #[test]
 fn a_check_holds_a_bounded_amount_of_memory() {
     let (probe, counted) = allocation::peak_during(|| vec![0_u8; 1 << 20]);
-    assert!(counted >= probe.len(), "the allocator counts {counted}");
-    let mut most = (0, "");
-    for (name, bytes) in perf::all() {
-        let step = bytes.len() / 64 + 1;
-        for position in (0..bytes.len()).step_by(step) {
+    assert!(counted >= 1 << 20 && probe.len() == 1 << 20, "the allocator counts {counted}");
+    let bounded = |name: &str, bytes: &[u8]| {
+        allocation::bounded(bytes).unwrap_or_else(|broken| panic!("{name}: {broken}"));
+    };
+    for (name, bytes) in all() {
+        bounded(name, &bytes);
+        for at in (0..bytes.len()).step_by(bytes.len() / 64 + 1) {
             let mut flipped = bytes.clone();
-            flipped[position] ^= 0xff;
-            for input in [&bytes[..position], &flipped, &bytes] {
-                let held = allocation::bounded(input);
-                held.unwrap_or_else(|broken| panic!("{name} at {position}: {broken}"));
-            }
+            flipped[at] ^= 0xff;
+            bounded(&format!("{name} flipped at {at}"), &flipped);
+            bounded(&format!("{name} cut at {at}"), &bytes[..at]);
         }
-        let files = FileSet::single(name, &bytes);
-        let (_, peak) = allocation::peak_during(|| tracemend::check(&files, &Options::default()));
-        most = most.max((peak, name));
     }
-    eprintln!("at most {} bytes, for {}", most.0, most.1);
+    bounded("many findings", &bad_samples(100_000));
+    bounded("many ids", &recording(vec![event(1..=500_000)]));
+    bounded("many events", &recording((1..=2_000).map(|id| event([id])).collect()));
+    bounded("ids that many events share", &shared_ids(1_000, 4_000));
+    for blocks in [1, 16, 256, 1_024, 16_000] {
+        bounded(&format!("{blocks} blocks of one byte"), &zstd_of_one_byte(blocks));
+    }
+}
+
+fn event(ids: impl IntoIterator<Item = u64>) -> Attr {
+    let bits = sample_type::IP | sample_type::TIME | sample_type::IDENTIFIER;
+    Attr::cpu_clock(bits).with_size(64).with_ids(&ids.into_iter().collect::<Vec<_>>())
+}
+
+fn recording(events: Vec<Attr>) -> Vec<u8> {
+    let mut recording = Recording::new(Order::Little, events);
+    let mut maker = recording.maker(0);
+    recording.push(maker.comm("forge")).push(maker.sample());
+    recording.build().bytes
+}
+
+/// Samples of a single byte.
+fn bad_samples(count: usize) -> Vec<u8> {
+    let mut recording = Recording::new(Order::Little, vec![event([1])]);
+    recording.extend((0..count).map(|_| Record::new(9, 0, vec![0])));
+    recording.build().bytes
+}
+
+/// Events that all point to the ids of the first.
+fn shared_ids(events: usize, ids: u64) -> Vec<u8> {
+    let mut list = vec![event([]); events];
+    list[0] = event(1..=ids);
+    let mut recording = Recording::new(Order::Little, list);
+    let comm = recording.maker(0).comm("forge");
+    let built = recording.push(comm).build();
+    let mut bytes = built.bytes;
+    let section = built.attr_spans[0].end - 16..built.attr_spans[0].end;
+    let section = bytes[section].to_vec();
+    for span in &built.attr_spans {
+        bytes[span.end - 16..span.end].copy_from_slice(&section);
+    }
+    bytes
+}
+
+/// A compressed record in which four bytes stand for 128 KiB, with a window of 128 MiB.
+fn zstd_of_one_byte(blocks: usize) -> Vec<u8> {
+    let mut recording = Recording::new(Order::Little, vec![event([1])]);
+    let mut body = vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x88];
+    body.extend([0x02, 0x00, 0x10, b'x'].repeat(blocks));
+    recording.push(Record::new(81, 0, body)).feature(27);
+    recording.build().bytes
 }

@@ -118,7 +118,9 @@ pub fn prove(
         balance.add(&patch);
         debug_assert_eq!(patch.kept().saturating_add(patch.dropped()), source.bytes.len());
         debug_assert_eq!(patch.kept().saturating_add(patch.inserted()), target.bytes.len());
-        debug_assert!(patch.ops().iter().all(|op| !matches!(op, Op::Keep { start, end } if end <= start)));
+        debug_assert!(
+            patch.ops().iter().all(|op| !matches!(op, Op::Keep { start, end } if end <= start))
+        );
     }
     Ok(balance)
 }
@@ -195,5 +197,157 @@ fn compare(expected: &Source<'_>, found: &Source<'_>) -> Result<(), ProofError> 
             return Err(ProofError::Byte { which: "output", offset });
         }
         at = at.saturating_add(to_u64(len));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kit::span::{Layer, Span};
+    use crate::mend::edit::{Edit, Fix, Safety};
+    use crate::mend::rounds::{Applied, Outcome, Repair, view};
+    use crate::report::rule::common;
+    use crate::{File, Finding, Limits, Report};
+
+    /// Two files, the first with one edit of each kind.
+    fn sources() -> [Vec<u8>; 2] {
+        [b"header, body and a tail".to_vec(), b"second".to_vec()]
+    }
+
+    fn set(files: &[Vec<u8>]) -> FileSet<'_> {
+        let names = ["data", "data.0"].into_iter().zip(files);
+        FileSet::new(
+            names
+                .map(|(name, bytes)| File { name: name.to_string(), bytes: Source::new(bytes) })
+                .collect(),
+        )
+    }
+
+    fn repair() -> Repair {
+        let span = |start, end| Span::new(Layer::stored(0), start, end);
+        let edits = vec![
+            Edit::replace(span(0, 3), *b"HEAD"),
+            Edit::replace(span(8, 8), *b"whole "),
+            Edit::drop(span(12, 23)),
+        ];
+        let [first, second] = sources().map(|bytes| to_u64(bytes.len()));
+        let patch = Patch::from_edits(first, &edits).unwrap();
+        let fix = Fix::new(Safety::Lossy, "drops the tail", edits.clone());
+        let finding = Finding::new(&common::UNKNOWN_FORMAT, span(0, 3), "file", "3 bytes").fix(fix);
+        let places = edits.iter().map(|edit| edit.span).collect();
+        Repair {
+            outcome: Outcome::RepairedWithLoss,
+            patches: vec![patch, Patch::identity(second)],
+            applied: vec![Applied { round: 1, finding, places }],
+            before: Report::new(Some("perf"), first + second, 9),
+            after: Report::new(Some("perf"), first + second, 9),
+            refused: None,
+        }
+    }
+
+    fn targets(patches: &[Patch]) -> Vec<Vec<u8>> {
+        let sources = sources();
+        let files = set(&sources);
+        let view = view(&files, patches);
+        view.files().iter().map(|f| f.bytes.pieces().collect::<Vec<_>>().concat()).collect()
+    }
+
+    fn verify(
+        plan: &[u8],
+        sources: &[Vec<u8>],
+        targets: &[Vec<u8>],
+    ) -> Result<Balance, ProofError> {
+        prove(&Plan::from_json(plan)?, &set(sources), &set(targets))
+    }
+
+    #[test]
+    fn every_change_of_one_byte_of_source_plan_or_output_is_noticed() {
+        let (sources, repair) = (sources(), repair());
+        let plan = Plan::new(&repair, &set(&sources), &Limits::default()).unwrap();
+        let plan = plan.to_json().unwrap().into_bytes();
+        let targets = targets(&repair.patches);
+        assert_eq!(targets[0], b"HEADder, whole body");
+        let balance = Balance { kept: 15, dropped: 14, inserted: 10 };
+        assert_eq!(verify(&plan, &sources, &targets), Ok(balance));
+        for mask in [0x01, 0x80] {
+            for at in 0..plan.len() {
+                let mut plan = plan.clone();
+                plan[at] ^= mask;
+                assert!(verify(&plan, &sources, &targets).is_err(), "plan {at} ^ {mask:#x}");
+            }
+            for file in 0..2 {
+                for at in 0..sources[file].len() {
+                    let mut sources = sources.clone();
+                    sources[file][at] ^= mask;
+                    let proved = verify(&plan, &sources, &targets);
+                    assert!(proved.is_err(), "source {file} {at} ^ {mask:#x}");
+                }
+                for at in 0..targets[file].len() {
+                    let mut targets = targets.clone();
+                    targets[file][at] ^= mask;
+                    let error = verify(&plan, &sources, &targets).unwrap_err();
+                    let offset = to_u64(at);
+                    assert_eq!(error, ProofError::Byte { which: "output", offset });
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_cut_and_every_byte_more_is_noticed() {
+        let (sources, repair) = (sources(), repair());
+        let plan = Plan::new(&repair, &set(&sources), &Limits::default()).unwrap();
+        let plan = plan.to_json().unwrap().into_bytes();
+        let targets = targets(&repair.patches);
+        for len in 0..plan.len() {
+            assert!(verify(&plan[..len], &sources, &targets).is_err(), "plan of {len}");
+        }
+        for file in 0..2 {
+            for len in (0..targets[file].len()).chain([targets[file].len() + 1]) {
+                let mut targets = targets.clone();
+                targets[file].resize(len, 0);
+                assert!(verify(&plan, &sources, &targets).is_err(), "output {file} of {len}");
+            }
+            for len in (0..sources[file].len()).chain([sources[file].len() + 1]) {
+                let mut sources = sources.clone();
+                sources[file].resize(len, 0);
+                assert!(verify(&plan, &sources, &targets).is_err(), "source {file} of {len}");
+            }
+        }
+        let one = FileSet::single("data", &sources[0]);
+        let plan = Plan::from_json(&plan).unwrap();
+        let error = prove(&plan, &one, &set(&targets)).unwrap_err();
+        assert_eq!(error, ProofError::FileCount { planned: 2, found: 1 });
+    }
+
+    #[test]
+    fn a_reversed_plan_gives_the_source_back() {
+        let (sources, repair) = (sources(), repair());
+        let plan = Plan::new(&repair, &set(&sources), &Limits::default()).unwrap();
+        let targets = targets(&repair.patches);
+        let back = plan.reversed().unwrap();
+        assert_eq!(back.reversed().unwrap(), plan);
+        let patches: Vec<Patch> = back.files.iter().map(|file| file.patch().unwrap()).collect();
+        let files = set(&targets);
+        let restored = view(&files, &patches);
+        let restored: Vec<Vec<u8>> = restored
+            .files()
+            .iter()
+            .map(|f| f.bytes.pieces().collect::<Vec<_>>().concat())
+            .collect();
+        assert_eq!(restored, sources);
+        let balance = prove(&back, &set(&targets), &set(&sources)).unwrap();
+        assert_eq!(balance, Balance { kept: 15, dropped: 10, inserted: 14 });
+    }
+
+    #[test]
+    fn without_a_plan_the_patches_prove_the_same() {
+        let (sources, repair) = (sources(), repair());
+        let mut targets = targets(&repair.patches);
+        let balance = prove_patches(&repair.patches, &set(&sources), &set(&targets));
+        assert_eq!(balance, Ok(Balance { kept: 15, dropped: 14, inserted: 10 }));
+        targets[0][9] ^= 1;
+        let error = prove_patches(&repair.patches, &set(&sources), &set(&targets)).unwrap_err();
+        assert_eq!(error, ProofError::Byte { which: "output", offset: 9 });
     }
 }

@@ -168,7 +168,8 @@ fn choose(findings: &[Finding], safety: Safety, options: &Options) -> Vec<Findin
         if !usable || finding.severity < Severity::Warning || chosen.len() >= options.limits.fixes {
             continue;
         }
-        let size = fix.edits.iter().fold(0, |sum: u64, e| sum.saturating_add(to_u64(e.insert.len())));
+        let size =
+            fix.edits.iter().fold(0, |sum: u64, e| sum.saturating_add(to_u64(e.insert.len())));
         if inserted.saturating_add(size) > options.limits.inserted {
             continue;
         }
@@ -231,8 +232,10 @@ fn take_round(
 /// Where edits lie in the source, given the patches of the rounds before.
 fn places<'a>(edits: impl IntoIterator<Item = &'a Edit>, patches: &[Patch]) -> Vec<Span> {
     let place = |edit: &Edit| {
-        let patch = usize::try_from(edit.span.layer.file).ok().and_then(|file| patches.get(file))?;
-        let (start, end) = (patch.source_offset(edit.span.start), patch.source_offset(edit.span.end));
+        let patch =
+            usize::try_from(edit.span.layer.file).ok().and_then(|file| patches.get(file))?;
+        let (start, end) =
+            (patch.source_offset(edit.span.start), patch.source_offset(edit.span.end));
         Some(Span::new(edit.span.layer, start, end))
     };
     edits.into_iter().filter_map(place).collect()
@@ -249,10 +252,122 @@ pub fn view<'a>(files: &FileSet<'a>, patches: &'a [Patch]) -> FileSet<'a> {
     let mended = files.files().iter().zip(patches);
     FileSet::new(
         mended
-            .map(|(file, patch)| File {
-                name: file.name.clone(),
-                bytes: patch.view(&file.bytes),
-            })
+            .map(|(file, patch)| File { name: file.name.clone(), bytes: patch.view(&file.bytes) })
             .collect(),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kit::span::Layer;
+    use crate::report::rule::common;
+
+    const FILE: Layer = Layer::stored(0);
+
+    fn finding(safety: Safety, edits: &[(u64, u64, &[u8])]) -> Finding {
+        let edit = |(start, end, new): &(u64, u64, &[u8])| {
+            Edit::replace(Span::new(FILE, *start, *end), *new)
+        };
+        let fix = Fix::new(safety, "a fix", edits.iter().map(edit).collect());
+        Finding::new(&common::UNKNOWN_FORMAT, Span::new(FILE, 0, 1), "file", "1 byte").fix(fix)
+    }
+
+    fn chosen(findings: &[Finding], safety: Safety, options: &Options) -> Vec<usize> {
+        let chosen = choose(findings, safety, options);
+        let index = |finding: &Finding| findings.iter().position(|one| one == finding).unwrap();
+        chosen.iter().map(index).collect()
+    }
+
+    #[test]
+    fn fixes_are_taken_by_safety_and_never_if_manual_or_about_a_note() {
+        let mut note = finding(Safety::Exact, &[(8, 9, b"x")]);
+        note.severity = Severity::Info;
+        let findings = [
+            finding(Safety::Exact, &[(0, 1, b"x")]),
+            finding(Safety::Synthetic, &[(2, 2, b"x")]),
+            finding(Safety::Lossy, &[(4, 5, b"")]),
+            finding(Safety::Manual, &[(6, 7, b"x")]),
+            note,
+            Finding::new(&common::EMPTY_FILE, Span::new(FILE, 0, 0), "file", "no fix"),
+        ];
+        let options = Options::default();
+        assert_eq!(chosen(&findings, Safety::Exact, &options), [0]);
+        assert_eq!(chosen(&findings, Safety::Synthetic, &options), [0, 1]);
+        assert_eq!(chosen(&findings, Safety::Lossy, &options), [0, 1, 2]);
+        assert_eq!(chosen(&findings, Safety::Manual, &options), [0, 1, 2]);
+    }
+
+    #[test]
+    fn a_fix_that_shares_a_byte_or_a_place_waits_whole() {
+        let findings = [
+            finding(Safety::Exact, &[(10, 20, b"")]),
+            finding(Safety::Exact, &[(0, 1, b"a"), (19, 21, b"")]),
+            finding(Safety::Exact, &[(0, 1, b"b")]),
+            finding(Safety::Exact, &[(15, 15, b"b")]),
+            finding(Safety::Exact, &[(10, 10, b"b")]),
+            finding(Safety::Exact, &[(20, 22, b"b")]),
+            finding(Safety::Exact, &[(5, 11, b"b")]),
+            finding(Safety::Exact, &[(5, 10, b"b")]),
+        ];
+        assert_eq!(chosen(&findings, Safety::Exact, &Options::default()), [0, 2, 5, 7]);
+    }
+
+    #[test]
+    fn a_round_stays_within_its_limits() {
+        let findings: Vec<Finding> =
+            (0..8).map(|at| finding(Safety::Exact, &[(at * 2, at * 2 + 1, b"four")])).collect();
+        let mut options = Options::default();
+        options.limits.inserted = 13;
+        assert_eq!(chosen(&findings, Safety::Exact, &options), [0, 1, 2]);
+        options.limits.fixes = 2;
+        assert_eq!(chosen(&findings, Safety::Exact, &options), [0, 1]);
+        let mut expanded = finding(Safety::Exact, &[(0, 1, b"")]);
+        expanded.fix.as_mut().unwrap().edits[0].span.layer = FILE.expanded();
+        assert_eq!(choose(&[expanded], Safety::Exact, &options), []);
+    }
+
+    #[test]
+    fn a_round_that_makes_something_worse_is_not_taken() {
+        let files = FileSet::single("x", b"no recording");
+        let options = Options::default();
+        let current = repair(&files, &options, Safety::Lossy);
+        assert_eq!(current.outcome, Outcome::CannotRepair);
+        assert!(!current.changes() && current.applied.is_empty());
+        let all = [finding(Safety::Lossy, &[(0, 12, b"")])];
+        let refused = take_round(&files, &options, &current, &all).unwrap_err();
+        assert_eq!(refused, "CM0001 would fire 1 times in place of 0");
+        let outside = [finding(Safety::Lossy, &[(11, 13, b"")])];
+        assert!(take_round(&files, &options, &current, &outside).is_err());
+        let harmless = [finding(Safety::Exact, &[(0, 2, b"NO"), (12, 12, b"!")])];
+        let (patches, ..) = take_round(&files, &options, &current, &harmless).unwrap();
+        let target = view(&files, &patches);
+        assert_eq!(target.bytes(0).pieces().collect::<Vec<_>>().concat(), b"NO recording!");
+    }
+
+    #[test]
+    fn the_outcome_follows_from_what_is_left_and_what_it_cost() {
+        let files = FileSet::single("x", b"no recording");
+        let mut repair = repair(&files, &Options::default(), Safety::Lossy);
+        let apply = |safety| {
+            vec![Applied { round: 1, finding: finding(safety, &[(0, 1, b"N")]), places: vec![] }]
+        };
+        assert_eq!(outcome(&repair), Outcome::CannotRepair);
+        repair.after = Report::default();
+        assert_eq!(outcome(&repair), Outcome::Clean);
+        let edits = [Edit::replace(Span::new(FILE, 0, 1), *b"N")];
+        repair.patches = vec![Patch::from_edits(12, &edits).unwrap()];
+        repair.applied = apply(Safety::Synthetic);
+        assert_eq!(outcome(&repair), Outcome::Repaired);
+        repair.applied = apply(Safety::Lossy);
+        assert_eq!(outcome(&repair), Outcome::RepairedWithLoss);
+        repair.after = Report::new(None, 12, 1);
+        repair.after.push(Finding::new(
+            &common::LIMIT_REACHED,
+            Span::new(FILE, 0, 0),
+            "file",
+            "1 of 1",
+        ));
+        assert_eq!(outcome(&repair), Outcome::Incomplete);
+    }
 }

@@ -124,7 +124,7 @@ impl<'a> Shown<'a> {
             // A span that leaves its row (or the window) is underlined to the end of that row.
             let row_end = align(span.start).saturating_add(cells);
             let to = span.end.min(row_end).min(end);
-            if span.start < first || span.start > end || (span.start == end && !span.is_empty()) {
+            if span.start < first || span.start >= end {
                 return None;
             }
             let from = rows.column(first, span.start, end);
@@ -152,10 +152,12 @@ impl<'a> Shown<'a> {
     /// Places that belong to the finding but lie outside the rendered window.
     fn elsewhere(&self) -> Vec<String> {
         let shown: Vec<&str> = self.labels.iter().filter_map(LabeledSpan::label).collect();
-        let related = self.finding.related.iter();
-        related
-            .filter(|related| !shown.iter().any(|label| label.starts_with(&related.message)))
-            .map(|related| format!("{} at {}", related.message, related.span))
+        let main = (&*self.finding.path, self.finding.span);
+        let related = self.finding.related.iter().map(|r| (r.message.as_str(), r.span));
+        std::iter::once(main)
+            .chain(related)
+            .filter(|(text, _)| !shown.iter().any(|label| label.starts_with(text)))
+            .map(|(text, span)| format!("{text} at {span}"))
             .collect()
     }
 }
@@ -240,5 +242,54 @@ impl Diagnostic for Shown<'_> {
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
         Some(Box::new(self.labels.iter().cloned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kit::span::Layer;
+    use crate::report::rule::common::UNKNOWN_FORMAT;
+
+    fn shown(start: u64, end: u64, len: usize, cells: u64) -> (String, Vec<(usize, usize)>) {
+        let bytes: Vec<u8> = (0..=u8::MAX).cycle().take(len).collect();
+        let files = FileSet::single("a\u{1b}b", &bytes);
+        let span = Span::new(Layer::stored(0), start, end);
+        let finding = Finding::new(&UNKNOWN_FORMAT, span, "field", "message");
+        let shown = Shown::new(&finding, &files, cells);
+        let window = shown.window.clone();
+        let labels = shown.labels.iter().map(|label| (label.offset(), label.len())).collect();
+        (window.map_or_else(String::new, |window| format!("{}\n{}", window.name, window.text)), labels)
+    }
+
+    #[test]
+    fn a_span_is_underlined_by_arithmetic() {
+        let (text, labels) = shown(0x102, 0x106, 0x1000, 16);
+        let (title, rows) = text.split_once('\n').unwrap();
+        assert_eq!(title, "a\\x1bb @ 0xf0..0x120 of 0x1000");
+        let underlined: Vec<&str> =
+            labels.iter().map(|(start, len)| &rows[*start..start + len]).collect();
+        assert_eq!(underlined, ["02 03 04 05"]);
+        assert_eq!(rows.lines().count(), 3);
+        assert!(rows.lines().all(|row| row.len() == rows.lines().next().unwrap().len()));
+    }
+
+    #[test]
+    fn a_long_span_has_its_first_row_underlined() {
+        let (text, labels) = shown(0x104, 0x900, 0x1000, 8);
+        let (_, rows) = text.split_once('\n').unwrap();
+        let (start, len) = labels[0];
+        assert_eq!(&rows[start..start + len], "04 05 06 07");
+        assert!(rows.lines().count() <= 6);
+    }
+
+    #[test]
+    fn places_at_and_behind_the_end_do_not_fail() {
+        for (start, end) in [(0, 0), (0x20, 0x20), (0x1f, 0x20), (0x40, 0x50), (u64::MAX, u64::MAX)] {
+            let (text, labels) = shown(start, end, 0x20, 16);
+            let rows = text.split_once('\n').map_or("", |(_, rows)| rows);
+            assert!(labels.iter().all(|(start, len)| start + len <= rows.len()), "{start:#x}");
+        }
+        assert_eq!(shown(0, 4, 0, 16).0, "");
     }
 }

@@ -50,9 +50,7 @@ pub fn head() -> String {
 /// What stands after the last recording: how many files of walked directories were no recordings,
 /// and how many of those are empty.
 pub fn tail(passed_over: u64, empty: u64) -> String {
-    format!(
-        "\n  ],\n  \"passed_over\": {{ \"files\": {passed_over}, \"empty\": {empty} }}\n}}\n"
-    )
+    format!("\n  ],\n  \"passed_over\": {{ \"files\": {passed_over}, \"empty\": {empty} }}\n}}\n")
 }
 
 /// One recording.

@@ -172,8 +172,11 @@ fn overlaps(source: &Source<'_>, body: &Body, ids: &[Section], report: &mut Repo
                     "{other} ({} bytes at {:#x}) and {name} ({} bytes at {:#x}) share bytes",
                     before.size, before.offset, section.size, section.offset
                 );
-                let finding = Finding::new(&rules::SECTIONS_OVERLAP, section.span(0), name, message);
-                report.push(finding.related(before.span(0), other));
+                // A section may reach behind the end of the file; what is shown may not.
+                let shown = |s: Section| Span::new(FILE, s.offset, s.end().unwrap_or(u64::MAX).min(source.len()));
+                let finding =
+                    Finding::new(&rules::SECTIONS_OVERLAP, shown(section), name, message);
+                report.push(finding.related(shown(before), other));
                 return;
             }
         }

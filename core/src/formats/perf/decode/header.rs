@@ -162,3 +162,51 @@ pub fn header(source: &Source<'_>, file: u32) -> Result<Header, ReadError> {
     let body = Body { attr_size, attrs, data, event_types, flags, words };
     Ok(Header { order, version1, size, body: Some(body) })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_magic_tells_the_byte_order() {
+        assert_eq!(magic(b"PERFILE2...."), Some((Order::Little, false)));
+        assert_eq!(magic(b"2ELIFREP"), Some((Order::Big, false)));
+        assert_eq!(magic(b"PERFFILE"), Some((Order::Little, true)));
+        assert_eq!(magic(b"PERFILE"), None);
+    }
+
+    #[test]
+    fn a_pipe_has_no_more_than_its_size() {
+        let bytes = [&b"PERFILE2"[..], &16_u64.to_le_bytes()].concat();
+        let header = header(&Source::new(&bytes), 0).unwrap();
+        assert_eq!((header.size, header.body), (16, None));
+    }
+
+    #[test]
+    fn a_header_of_72_bytes_has_no_features() {
+        let mut bytes = vec![0xff; 120];
+        bytes[..8].copy_from_slice(b"PERFILE2");
+        bytes[8..16].copy_from_slice(&72_u64.to_le_bytes());
+        let body = header(&Source::new(&bytes), 0).unwrap().body.unwrap();
+        assert_eq!(body.flags.count(), 0);
+        assert!(header(&Source::new(&bytes[..71]), 0).is_err());
+    }
+
+    #[test]
+    fn bits_of_a_32_bit_machine_are_found_by_the_host_name() {
+        let mut bytes = vec![0; 104];
+        bytes[..8].copy_from_slice(b"2ELIFREP");
+        bytes[8..16].copy_from_slice(&104_u64.to_be_bytes());
+        // As two u32: the low word first.
+        bytes[72..76].copy_from_slice(&(1_u32 << 3).to_be_bytes());
+        let body = header(&Source::new(&bytes), 0).unwrap().body.unwrap();
+        assert_eq!(body.words, FlagWords::U32);
+        assert_eq!(body.flags.bits().collect::<Vec<_>>(), [3]);
+    }
+
+    #[test]
+    fn a_section_whose_end_is_no_number_fits_nowhere() {
+        let section = Section { offset: u64::MAX, size: 2 };
+        assert!(!section.fits(u64::MAX) && section.end().is_none());
+    }
+}

@@ -1,0 +1,266 @@
+//! What is left when a run dies or a write fails: no half output, no temporary file, the source as
+//! it was. These tests run the program as a process.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    reason = "test support: a failure here should stop the test at once"
+)]
+
+use std::fs::{self, OpenOptions};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+use tracemend_tests::forge::perf;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_tracemend-under-test");
+/// Long enough that a run is still reading when the test acts.
+const BIG_BYTES: usize = 48 << 20;
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A folder with `big`, a killed recorder's file of many records, the last one torn.
+fn big() -> (TempDir, PathBuf) {
+    let built = perf::clean().swap_remove(0).built;
+    let mut bytes = built.crashed();
+    let last = built.records.iter().rev().find(|record| record.kind == 9).expect("a sample");
+    let sample = built.bytes[last.range()].to_vec();
+    let times = BIG_BYTES / sample.len();
+    bytes.reserve(BIG_BYTES);
+    for _ in 0..times {
+        bytes.extend_from_slice(&sample);
+    }
+    bytes.extend_from_slice(&sample[..sample.len() - 3]);
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("big");
+    fs::write(&path, bytes).unwrap();
+    (folder, path)
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+fn start(args: &[&Path]) -> Child {
+    let mut command = Command::new(PROGRAM);
+    let command = command.args(args).stdin(Stdio::null());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Waits until `seen` or the end of the child; tells which.
+fn wait_until(child: &mut Child, mut seen: impl FnMut(u32) -> bool) -> bool {
+    let begun = Instant::now();
+    while begun.elapsed() < PATIENCE {
+        if seen(child.id()) {
+            return true;
+        }
+        if child.try_wait().unwrap().is_some() {
+            return false;
+        }
+        sleep(Duration::from_micros(200));
+    }
+    panic!("the program neither ended nor did what the test waits for");
+}
+
+fn maps(pid: u32, path: &Path) -> bool {
+    let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+    maps.contains(path.to_str().unwrap())
+}
+
+fn shrink(path: &Path) {
+    OpenOptions::new().write(true).open(path).unwrap().set_len(4096).unwrap();
+}
+
+fn assert_shrank(output: &Output) {
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(5), "{err}");
+    assert!(err.contains("a file shrank, or its disk failed, while it was read"), "{err}");
+}
+
+#[test]
+fn a_file_that_shrinks_while_it_is_checked_exits_with_5() {
+    let (folder, big) = big();
+    let report = folder.path().join("report");
+    let mut child = start(&["check".as_ref(), &big, "-o".as_ref(), &report]);
+    assert!(wait_until(&mut child, |pid| maps(pid, &big)), "it ended before the test could act");
+    shrink(&big);
+    assert_shrank(&child.wait_with_output().unwrap());
+    assert_eq!(names(folder.path()), ["big"]);
+}
+
+#[test]
+fn a_file_that_shrinks_while_it_is_repaired_leaves_no_output() {
+    let (folder, big) = big();
+    let whole = fs::read(&big).unwrap();
+    let out = folder.path().join("out");
+    let plan = folder.path().join("plan");
+    let temporaries = |folder: &Path| {
+        names(folder).into_iter().filter(|name| name.starts_with(".tracemend-")).count()
+    };
+    // One when the plan is begun, two when the output is.
+    for wanted in [1, 2] {
+        fs::write(&big, &whole).unwrap();
+        let args = ["repair".as_ref(), &*big, "-o".as_ref(), &out, "--plan".as_ref(), &plan];
+        let mut child = start(&args);
+        let seen = wait_until(&mut child, |_| temporaries(folder.path()) == wanted);
+        assert!(seen, "it ended before the test could act");
+        shrink(&big);
+        assert_shrank(&child.wait_with_output().unwrap());
+        assert_eq!(names(folder.path()), ["big"]);
+    }
+}
+
+#[test]
+fn a_signal_removes_what_is_unfinished() {
+    let (folder, big) = big();
+    for signal in ["TERM", "INT", "HUP"] {
+        let out = folder.path().join("out");
+        let mut child = start(&["repair".as_ref(), &big, "-o".as_ref(), &out]);
+        let temporary =
+            |folder: &Path| names(folder).iter().any(|name| name.starts_with(".tracemend-"));
+        let seen = wait_until(&mut child, |_| temporary(folder.path()));
+        assert!(seen, "it ended before the test could act");
+        // The registration follows the creation; both are long done before the writing is.
+        sleep(Duration::from_millis(5));
+        let kill = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
+        assert!(kill.unwrap().success());
+        let status = child.wait_with_output().unwrap().status;
+        assert_eq!(status.code(), None, "{signal} takes its course: {status}");
+        assert_eq!(names(folder.path()), ["big"], "{signal}");
+    }
+}
+
+#[test]
+fn a_kill_at_any_time_leaves_no_output_or_a_whole_one() {
+    let (folder, big) = big();
+    let source = fs::read(&big).unwrap();
+    let out = folder.path().join("out");
+    let begun = Instant::now();
+    let status = start(&["repair".as_ref(), &big, "-o".as_ref(), &out]).wait().unwrap();
+    let whole = begun.elapsed();
+    assert_eq!(status.code(), Some(3));
+    let expected = fs::read(&out).unwrap();
+    for tenth in 0..10_u32 {
+        fs::remove_file(&out).unwrap_or_default();
+        let mut child = start(&["repair".as_ref(), &big, "-o".as_ref(), &out]);
+        sleep(whole * (tenth * 2 + 1) / 20);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        if out.exists() {
+            assert!(fs::read(&out).unwrap() == expected, "{tenth}: half an output");
+        }
+        for name in names(folder.path()) {
+            assert!(name == "big" || name == "out" || name.starts_with(".tracemend-"), "{name}");
+        }
+    }
+    assert!(fs::read(&big).unwrap() == source, "the source changed");
+}
+
+#[test]
+fn a_kill_in_place_leaves_the_source_or_the_whole_output() {
+    let (folder, big) = big();
+    let source = fs::read(&big).unwrap();
+    let out = folder.path().join("out");
+    let begun = Instant::now();
+    start(&["repair".as_ref(), &big, "-o".as_ref(), &out]).wait().unwrap();
+    let whole = begun.elapsed();
+    let expected = fs::read(&out).unwrap();
+    let orig = folder.path().join("big.orig");
+    for part in 0..5_u32 {
+        fs::write(&big, &source).unwrap();
+        fs::remove_file(&orig).unwrap_or_default();
+        let mut child = start(&["repair".as_ref(), &big, "--in-place".as_ref()]);
+        sleep(whole * (part + 14) / 18);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let now = fs::read(&big).unwrap();
+        assert!(now == source || now == expected, "{part}");
+        if now == expected {
+            assert!(fs::read(&orig).unwrap() == source, "{part}: the original is kept first");
+        }
+    }
+}
+
+#[test]
+fn a_full_disk_exits_with_5_and_leaves_nothing() {
+    let (folder, big) = big();
+    let source = fs::read(&big).unwrap();
+    // A limit on the size of files stands in for a full disk: it needs no rights.
+    let script = "trap '' XFSZ; ulimit -f 1000; exec \"$0\" repair \"$1\" -o \"$2\"";
+    let out = folder.path().join("out");
+    let mut shell = Command::new("bash");
+    let output = shell.args(["-c", script, PROGRAM]).arg(&big).arg(&out).output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(5), "{err}");
+    assert!(err.contains("out: File too large"), "{err}");
+    assert_eq!(names(folder.path()), ["big"]);
+    assert!(fs::read(&big).unwrap() == source);
+
+    let script = "mount -t tmpfs -o size=1m none \"$3\" && \"$0\" repair \"$1\" -o \"$3/out\"; \
+                  code=$?; ls -A \"$3\"; exit $code";
+    let mount = folder.path().join("mount");
+    fs::create_dir(&mount).unwrap();
+    let mut unshare = Command::new("unshare");
+    let unshare = unshare.args(["-rm", "bash", "-c", script, PROGRAM]).arg(&big).arg(&out);
+    let output = unshare.arg(&mount).output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    if err.contains("unshare") || err.contains("mount:") {
+        eprintln!("skipped: a full tmpfs ({})", err.trim());
+        return;
+    }
+    assert_eq!(output.status.code(), Some(5), "{err}");
+    assert!(err.contains("No space left"), "{err}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "", "nothing is left");
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_exits_with_5() {
+    let (folder, big) = big();
+    let inside = folder.path().join("gone/out");
+    for out in [Path::new("/proc/out"), &inside] {
+        let output = start(&["repair".as_ref(), &big, "-o".as_ref(), out]);
+        let output = output.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(5), "{output:?}");
+    }
+    assert_eq!(names(folder.path()), ["big"]);
+}
+
+#[test]
+fn a_source_that_changes_during_a_repair_is_not_mended() {
+    let (folder, big) = big();
+    let out = folder.path().join("out");
+    let mut child = start(&["repair".as_ref(), &big, "-o".as_ref(), &out]);
+    assert!(wait_until(&mut child, |pid| maps(pid, &big)), "it ended before the test could act");
+    // The recorder is still at work: the file grows.
+    use std::io::Write;
+    OpenOptions::new().append(true).open(&big).unwrap().write_all(b"more").unwrap();
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(5), "{err}");
+    assert!(err.contains("it changed while it was read"), "{err}");
+    assert_eq!(names(folder.path()), ["big"]);
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_news() {
+    let mut child = start(&["codes".as_ref()]);
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    // It may have been done before the reader left.
+    assert!(matches!(output.status.code(), Some(5 | 0)), "{:?}", output.status);
+    let (_folder, big) = big();
+    let mut child = start(&["repair".as_ref(), &big, "--dry-run".as_ref()]);
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert_eq!(output.status.code(), Some(5));
+}
