@@ -29,7 +29,8 @@ for target in "$@"; do
     else
         outcome=FAILED
         failed=1
-        grep -A 6 -E 'panicked at|libFuzzer: (timeout|out-of-memory|deadly|run interrupted)' "$log" |
+        # What a broken property says, or why libFuzzer ended.
+        grep -A 6 -E 'panicked at|libFuzzer: (timeout|out-of-memory|run interrupted)' "$log" |
             cut -c 1-4000 || true
         ls "fuzz/artifacts/$target"
     fi

@@ -244,6 +244,7 @@ impl Target {
         let back = Recording { path: self.path.clone(), directory: true, files: back };
         proved(&back.file_set())?;
         drop(back);
+        copy_others(source, folder.path()).map_err(failed)?;
         source.unchanged()?;
         let mode = fs::metadata(&source.path).map_err(failed)?.mode() & MODE_BITS;
         fs::set_permissions(folder.path(), Permissions::from_mode(mode)).map_err(failed)?;
@@ -254,6 +255,32 @@ impl Target {
         drop(folder.keep());
         sync_folder(&self.path).map_err(failed)
     }
+}
+
+/// Copies what else lies in a directory that is a recording (`kcore_dir` of `perf record --kcore`):
+/// a repair leaves nothing behind without saying so. Symbolic links stay links.
+fn copy_others(source: &Recording, folder: &Path) -> io::Result<()> {
+    let recorded = |path: &Path| source.files.iter().any(|file| file.path.as_deref() == Some(path));
+    let walk = walkdir::WalkDir::new(&source.path).min_depth(1).sort_by_file_name();
+    for entry in walk {
+        let entry = entry?;
+        let path = entry.path();
+        let Ok(relative) = path.strip_prefix(&source.path) else { continue };
+        let copy = folder.join(relative);
+        let kind = entry.file_type();
+        if kind.is_dir() {
+            fs::create_dir(&copy)?;
+        } else if kind.is_symlink() {
+            std::os::unix::fs::symlink(fs::read_link(path)?, &copy)?;
+        } else if kind.is_file() && !recorded(path) {
+            fs::copy(path, &copy)?;
+            File::open(&copy)?.sync_all()?;
+        } else if !kind.is_file() {
+            let why = "a device, socket or pipe in the directory cannot be copied";
+            return Err(io::Error::new(io::ErrorKind::Unsupported, why));
+        }
+    }
+    Ok(())
 }
 
 /// A text that is written piece by piece and published at the end: reports and plans.

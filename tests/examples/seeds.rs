@@ -1,16 +1,17 @@
-//! Writes what the fuzz targets begin with: `cargo run -p tracemend-tests --example seeds -- FOLDER`.
+//! Writes what the fuzz targets begin with:
+//! `cargo run -p tracemend-tests --example seeds -- FOLDER`.
 //!
-//! `FOLDER/TARGET/` gets recordings of the forge, whole and crashed, the recordings of `corpus/`, and
-//! for the expander the zstd streams in them. A file is named after its place, so that a second
+//! `FOLDER/TARGET/` gets recordings of the forge, whole and crashed, the recordings of `corpus/`,
+//! and for the expander the zstd streams in them. A file is named after its place, so that a second
 //! run writes the same.
 #![allow(clippy::unwrap_used, reason = "a tool for developers: a failure should stop it at once")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tracemend::kit::source::Source;
 use tracemend::formats::perf::decode::header;
 use tracemend::formats::perf::decode::walk::{Item, Walker};
+use tracemend::kit::source::Source;
 use tracemend_tests::forge::perf;
 
 /// Longest recording that a fuzzer gets anywhere with.

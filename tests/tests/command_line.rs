@@ -692,3 +692,29 @@ fn a_report_that_cannot_be_written_exits_with_5() {
     let folder = folder(&[("x", &sound())]);
     assert_eq!(run!("check", folder.path().join("x"), "-o", "/dev/full").code, 5);
 }
+
+#[test]
+fn what_else_lies_in_a_directory_recording_comes_along() {
+    let files: Vec<(String, Vec<u8>)> = perf::directory()
+        .into_iter()
+        .map(|(name, mut bytes)| {
+            if name == "data" {
+                // The recorder never wrote data.size.
+                bytes[48..56].fill(0);
+            }
+            (format!("perf.data/{name}"), bytes)
+        })
+        .chain([("perf.data/kcore_dir/kallsyms".to_string(), b"0 A a\n".to_vec())])
+        .collect();
+    let named: Vec<(&str, &[u8])> =
+        files.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())).collect();
+    let folder = folder(&named);
+    symlink("data", folder.path().join("perf.data/link")).unwrap();
+    let ran = run!("repair", folder.path().join("perf.data"), "-o", folder.path().join("out"));
+    assert!(matches!(ran.code, 0 | 3), "{} {}", ran.out, ran.err);
+    let copied = fs::read(folder.path().join("out/kcore_dir/kallsyms")).unwrap();
+    assert_eq!(copied, b"0 A a\n");
+    assert_eq!(fs::read_link(folder.path().join("out/link")).unwrap(), Path::new("data"));
+    let kept = names(&folder.path().join("perf.data"));
+    assert_eq!(names(&folder.path().join("out")), kept);
+}

@@ -66,9 +66,7 @@ impl Subject {
 fn set(files: &[(String, Vec<u8>)]) -> FileSet<'_> {
     let named = files.iter();
     FileSet::new(
-        named
-            .map(|(name, bytes)| File { name: name.clone(), bytes: Source::new(bytes) })
-            .collect(),
+        named.map(|(name, bytes)| File { name: name.clone(), bytes: Source::new(bytes) }).collect(),
     )
 }
 

@@ -21,7 +21,7 @@ mod tests {
 
     #[test]
     fn aligning_keeps_multiples_and_saturates() {
-        assert_eq!([align8(0), align8(1), align8(8), align8(9)], [0, 8, 8, 16]);
+        assert_eq!([0, 1, 8, 9].map(align8), [0, 8, 8, 16]);
         assert_eq!(align8(u64::MAX), u64::MAX & !7);
     }
 }

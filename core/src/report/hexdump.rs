@@ -247,6 +247,8 @@ impl Diagnostic for Shown<'_> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::string_slice, reason = "the rows are ASCII")]
+
     use super::*;
     use crate::kit::span::Layer;
     use crate::report::rule::common::UNKNOWN_FORMAT;

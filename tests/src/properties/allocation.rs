@@ -11,7 +11,7 @@
 //! | 1,000 findings, and more that are only counted | 0.6 MiB |
 //! | 100 to 4,000,000 event ids | 3.0 to 3.3 bytes for each byte of the file |
 //! | 100 to 60,000 attrs | 3.5 to 5.3 bytes for each byte of the file |
-//! | one byte repeated in zstd blocks, window of 128 MiB | 1.5 times what it expands to; 192.5 MiB |
+//! | zstd blocks of one byte, window of 128 MiB | 1.5 times what they expand to; 192.5 MiB |
 
 use tracemend::{FileSet, Options};
 
@@ -26,8 +26,8 @@ pub const CONSTANT: u64 = 4 << 20;
 pub const MULTIPLE: u64 = 6;
 /// Bytes for each byte that its compressed records expand to, until their window is full.
 pub const MULTIPLE_EXPANDED: u64 = 3;
-/// Bytes for a window of compressed records: the largest that the limits allow, and half of it while
-/// it grows.
+/// Bytes for a window of compressed records: the largest that the limits allow, and half of it
+/// while it grows.
 pub const WINDOW: u64 = 200 << 20;
 
 /// The most bytes that were held at once during `work`, beyond those held before.

@@ -65,7 +65,8 @@ pub fn pieces(bytes: &[u8]) -> Vec<&[u8]> {
     let mut pieces = Vec::new();
     while !rest.is_empty() {
         // Knuth's MMIX generator.
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let len = (1 + (state >> 33) % longest).min(rest.len() as u64);
         let (piece, after) = rest.split_at(len as usize);
         pieces.push(piece);

@@ -26,18 +26,19 @@ pub fn holds(source: &[u8], first: &[Step], second: &[Step], name: &str) -> Held
 
 /// Edits at any places at all are taken exactly if they are in order, apart and inside.
 pub fn accepted(source_len: u8, spans: &[(u8, u8)]) -> Held {
-    let span = |(start, end): &(u8, u8)| {
-        Span::new(Layer::stored(0), u64::from(*start), u64::from(*end))
-    };
+    let span =
+        |(start, end): &(u8, u8)| Span::new(Layer::stored(0), u64::from(*start), u64::from(*end));
     let edits: Vec<_> = spans.iter().map(|pair| Edit::replace(span(pair), *b"+")).collect();
     let inside = edits.iter().all(|edit| edit.span.end <= u64::from(source_len));
     let apart = edits.windows(2).all(|pair| {
         pair[0].span.end <= pair[1].span.start && pair[0].span.start < pair[1].span.start
     });
     let patch = Patch::from_edits(source_len.into(), &edits);
-    ensure(patch.is_ok() == (inside && apart), "edits are taken if they are in order and apart", || {
-        format!("{patch:?} of {edits:?}")
-    })
+    ensure(
+        patch.is_ok() == (inside && apart),
+        "edits are taken if they are in order and apart",
+        || format!("{patch:?} of {edits:?}"),
+    )
 }
 
 /// The patch of `steps` makes what the model makes, and is canonical.
@@ -69,7 +70,9 @@ fn edited(source: &[u8], steps: &[Step]) -> Result<Patch, super::Broken> {
     })?;
     let sliced = patch.view(&Source::from_pieces(pieces(source)));
     let sliced = sliced.pieces().collect::<Vec<_>>().concat();
-    ensure(sliced == target, "a patch of a file in pieces makes the same", || format!("{patch:?}"))?;
+    ensure(sliced == target, "a patch of a file in pieces makes the same", || {
+        format!("{patch:?}")
+    })?;
     traced(source, &target, &patch)?;
     Ok(patch)
 }
@@ -84,9 +87,11 @@ fn traced(source: &[u8], target: &[u8], patch: &Patch) -> Held {
     for (at, byte) in target.iter().enumerate() {
         let from = patch.source_offset(at as u64);
         let right = !kept[at] || source.get(from as usize) == Some(byte);
-        ensure(right && from >= last && from <= source.len() as u64, "a byte has its place", || {
-            format!("{at} comes from {from} after {last}: {patch:?}")
-        })?;
+        ensure(
+            right && from >= last && from <= source.len() as u64,
+            "a byte has its place",
+            || format!("{at} comes from {from} after {last}: {patch:?}"),
+        )?;
         last = from;
     }
     Ok(())
@@ -156,10 +161,10 @@ fn planned(source: &[u8], patch: &Patch, name: &str) -> Held {
 /// The edits that the steps mean, and what they make of the source.
 fn model(source: &[u8], steps: &[Step]) -> (Vec<Edit>, Vec<u8>) {
     let (mut edits, mut target, mut at) = (Vec::new(), Vec::new(), 0);
-    for (index, (keep, replace, insert)) in steps.iter().enumerate() {
+    for (keep, replace, insert) in steps {
         // Two edits may not begin at the same place.
-        let apart = usize::from(index > 0 && edits.last().is_some_and(|edit: &Edit| edit.span.is_empty()));
-        let start = at + (usize::from(*keep)).max(apart);
+        let follows_insert = edits.last().is_some_and(|edit: &Edit| edit.span.is_empty());
+        let start = at + usize::from(*keep).max(follows_insert.into());
         if start > source.len() {
             break;
         }

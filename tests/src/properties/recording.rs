@@ -77,17 +77,18 @@ pub fn repaired(files: &FileSet<'_>, safety: Safety) -> Held {
     )?;
 
     let after = tracemend::check(&target, &options);
-    ensure(after.counts() == repair.after.counts(), "what a repair reports is in its target", || {
-        format!("{:?} were reported, {:?} found", repair.after.counts(), after.counts())
-    })?;
+    ensure(
+        after.counts() == repair.after.counts(),
+        "what a repair reports is in its target",
+        || format!("{:?} were reported, {:?} found", repair.after.counts(), after.counts()),
+    )?;
     not_worse(&repair.before, &after)?;
     planned(files, &target, &repair)?;
 
     let second = tracemend::repair(&target, &options, safety);
     ensure(!second.changes(), "repairing the target again changes nothing", || {
-        let applied = |repair: &Repair| -> Vec<String> {
-            repair.applied.iter().map(brief_applied).collect()
-        };
+        let applied =
+            |repair: &Repair| -> Vec<String> { repair.applied.iter().map(brief_applied).collect() };
         format!(
             "first {:?} {:#?} {:?}, then {:?} {:#?}",
             repair.outcome,
@@ -230,7 +231,7 @@ fn placed(files: &FileSet<'_>, finding: &Finding) -> Held {
 }
 
 /// A finding in a line, and its edits.
-fn brief(finding: &Finding) -> String {
+pub(super) fn brief(finding: &Finding) -> String {
     let edits = finding.fix.iter().flat_map(|fix| &fix.edits);
     let edits: Vec<String> =
         edits.map(|edit| format!("{} <- {} bytes", edit.span, edit.insert.len())).collect();

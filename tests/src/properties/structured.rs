@@ -120,10 +120,10 @@ pub fn holds(description: &Description) -> Held {
 
 /// A sound recording gives no error and no warning, and its samples are counted.
 pub fn sound(built: &Built) -> Held {
-    let report =
-        tracemend::check(&FileSet::single("recording", &built.bytes), &Options::default());
+    let report = tracemend::check(&FileSet::single("recording", &built.bytes), &Options::default());
     let finding = report.findings().iter().find(|finding| finding.severity > Severity::Info);
-    ensure(finding.is_none(), "a sound recording is clean", || format!("{finding:#?}"))?;
+    let finding = finding.map(recording::brief);
+    ensure(finding.is_none(), "a sound recording is clean", || format!("{finding:?}"))?;
     ensure(report.tally.samples == built.samples() as u64, "every sample is counted", || {
         format!("{} of {}", report.tally.samples, built.samples())
     })
@@ -215,14 +215,8 @@ const PIPED: u32 = SECTIONS & !(1 << 2 | 1 << 21);
 
 fn attrs(description: &Description, id_all: bool) -> Vec<Attr> {
     let size = ATTR_SIZES[usize::from(description.attr_size) % ATTR_SIZES.len()];
-    let usual = Event {
-        sample_type: 7,
-        read_format: 0,
-        branches: 0,
-        registers: 0,
-        stack: 0,
-        ids: 1,
-    };
+    let usual =
+        Event { sample_type: 7, read_format: 0, branches: 0, registers: 0, stack: 0, ids: 1 };
     let events = description.events.len().clamp(1, 4);
     let mut list: Vec<Event> = description.events.iter().take(events).copied().collect();
     list.resize(events, usual);
@@ -255,7 +249,8 @@ fn attrs(description: &Description, id_all: bool) -> Vec<Attr> {
     (0..).zip(&list).map(attr).collect()
 }
 
-/// Adds the records, each a microsecond after the one before.
+/// Adds the records, each a microsecond after the one before. Like perf, a recording that
+/// compresses compresses all that the kernel wrote.
 fn record(recording: &mut Recording, entries: &[Entry], compresses: bool) {
     let makers = recording.attrs.len();
     let mut clock = 1_000_000_000_u64;
@@ -272,11 +267,11 @@ fn record(recording: &mut Recording, entries: &[Entry], compresses: bool) {
             Entry::Sample(number, chain, raw, branches) => {
                 let mut maker = next(recording, *number);
                 let sample = maker.sample_with(|s| lengths(s, *chain, *raw, *branches));
-                recording.push(sample);
+                kernels(recording, vec![sample], compresses.then_some((Wrapper::Compressed, &[])));
             }
             Entry::Kernel(number, kind) => {
                 let record = kernel(&mut next(recording, *number), *kind);
-                recording.push(record);
+                kernels(recording, vec![record], compresses.then_some((Wrapper::Compressed, &[])));
             }
             Entry::User(kind) => {
                 let records = user(&next(recording, 0), *kind);
@@ -291,23 +286,27 @@ fn record(recording: &mut Recording, entries: &[Entry], compresses: bool) {
                     let mut maker = next(recording, *number);
                     if kind & 1 == 0 { maker.sample() } else { kernel(&mut maker, kind >> 1) }
                 });
-                let inside: Vec<Record> = inside.collect();
-                if !compresses {
-                    recording.extend(inside);
-                    continue;
-                }
-                let len: usize = inside.iter().map(|record| 8 + record.body.len()).sum();
-                let mut cuts: Vec<usize> =
-                    cuts.iter().map(|cut| usize::from(*cut) % len.max(1)).collect();
-                // A compressed record is below 64 KiB.
-                cuts.extend((0..len).step_by(60_000).skip(1));
-                cuts.sort_unstable();
-                cuts.dedup();
+                let inside = inside.collect();
                 let wrapper = if *newer { Wrapper::Compressed2 } else { Wrapper::Compressed };
-                recording.pack(wrapper, inside, &cuts);
+                kernels(recording, inside, compresses.then_some((wrapper, cuts)));
             }
         }
     }
+}
+
+/// Adds records of the kernel, in compressed ones that are cut somewhere, or as they are.
+fn kernels(recording: &mut Recording, records: Vec<Record>, packed: Option<(Wrapper, &[u16])>) {
+    let Some((wrapper, cuts)) = packed else {
+        recording.extend(records);
+        return;
+    };
+    let len: usize = records.iter().map(|record| 8 + record.body.len()).sum();
+    let mut cuts: Vec<usize> = cuts.iter().map(|cut| usize::from(*cut) % len.max(1)).collect();
+    // A compressed record is below 64 KiB.
+    cuts.extend((0..len).step_by(60_000).skip(1));
+    cuts.sort_unstable();
+    cuts.dedup();
+    recording.pack(wrapper, records, &cuts);
 }
 
 fn lengths(sample: &mut Sample, chain: u8, raw: u8, branches: u8) {

@@ -49,7 +49,8 @@ pub fn perf_structured(bytes: &[u8]) -> Held {
     else {
         return Ok(());
     };
-    let told = |broken: Broken| Broken { detail: format!("{} {description:?}", broken.detail), ..broken };
+    let told =
+        |broken: Broken| Broken { detail: format!("{} {description:?}", broken.detail), ..broken };
     structured::holds(&description).map_err(told)
 }
 

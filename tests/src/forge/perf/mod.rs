@@ -5,7 +5,7 @@
 //!   [`record`]: every record. [`feature`]: every section behind the data.
 //! - [`recording`]: puts them together and tells what is true of the result.
 //! - [`damage`]: breaks it, one method per fault.
-//! - [`clean`]: the ready-made recordings.
+//! - [`mod@clean`]: the ready-made recordings.
 //!
 //! ```
 //! use tracemend_tests::forge::perf::{Attr, Order, Recording, sample_type};

@@ -42,6 +42,17 @@ pub fn check(
     let source = files.bytes(0);
     header_size(&source, header, body, report);
     let limits = &options.limits;
+    let header_len = if header.size == HEADER_SIZE_OLD { HEADER_SIZE_OLD } else { HEADER_SIZE };
+    if body.data.offset < header_len {
+        let span = Span::sized(FILE, field::DATA, SECTION_SIZE);
+        let message = format!(
+            "the records begin at {:#x}, inside the {header_len} bytes of the header",
+            body.data.offset
+        );
+        report.push(Finding::new(&rules::SECTIONS_OVERLAP, span, "header.data.offset", message));
+        report.mark_unreadable();
+        return;
+    }
     let (events, ids) = outline::events(&source, header, body, limits, report);
     overlaps(&source, body, &ids, report);
     if body.data.offset > source.len() {

@@ -1,6 +1,6 @@
 //! Items to findings: judges, and reads bytes only through the decoders.
 //!
-//! [`file`] takes recordings with a header of sections, [`pipe`] those of a stream; both hand their
+//! [`mod@file`] takes recordings with a header of sections, [`pipe`] those of a stream; both hand their
 //! records to [`records`]. [`outline`] reads header and attrs, [`features`] the sections behind the
 //! records.
 

@@ -678,7 +678,10 @@ impl<'a> Stream<'a> {
             Finding::new(&rules::ZSTD_BROKEN, stored, place.path(".payload"), message);
         let head = if two { 16_u64 } else { 8 };
         let seam = repair::cut_compressed(offset, two, good, self.order);
-        match seam.filter(|seam| good > 0 && seam.padding.is_empty()) {
+        // A fault behind the last block (a content size that the blocks contradict) leaves
+        // nothing to cut: the record goes whole.
+        let cuts = |seam: &repair::Seam| seam.end < stored.end && seam.padding.is_empty();
+        match seam.filter(|seam| good > 0 && cuts(seam)) {
             Some(seam) => {
                 let rest = Span::new(stored.layer, offset.saturating_add(head).saturating_add(good), stored.end);
                 finding = finding.fix(Fix::new(Safety::Lossy, "", seam.edits));

@@ -1,0 +1,172 @@
+//! A smallest recording for every rule of perf.data: it breaks the rule, and the rule alone. Where the
+//! rule has a fix the mended recording breaks none.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    missing_docs,
+    reason = "tests"
+)]
+
+use tracemend::formats::perf::rules;
+use tracemend::{FileSet, Options, Outcome, Rule, Severity};
+use tracemend_tests::forge::perf::{Built, by_name, feature_bit};
+use tracemend_tests::mended::mended;
+
+fn built(name: &str) -> Built {
+    by_name(name).built
+}
+
+/// The code of a rule and a recording that breaks it.
+fn broken() -> Vec<(&'static str, Vec<u8>)> {
+    let plain = built("plain");
+    let features = built("every_feature");
+    let few = built("few_features");
+    let compressed = built("compressed");
+    let spanning = built("compressed_spanning");
+    let identifiers = built("two_events_by_identifier");
+    let sample = plain.first_of(9).unwrap();
+    let attr = plain.attr_spans[0].start;
+    let mut ids_overlap = plain.bytes.clone();
+    // The second eight bytes of the header's event_types section: it lies over the attrs.
+    ids_overlap[56..64].copy_from_slice(&u64::try_from(attr + 8).unwrap().to_le_bytes());
+    ids_overlap[64..72].copy_from_slice(&8_u64.to_le_bytes());
+    let attrs_len = u64::try_from(plain.attr_spans[0].len()).unwrap();
+    let attr_start = u64::try_from(attr).unwrap();
+    let mut version1 = plain.bytes.clone();
+    version1[..8].copy_from_slice(b"PERFFILE");
+    let ids = built("two_events_by_id");
+    let mut ids_odd = ids.bytes.clone();
+    // The size of the first attr's ids section, in its last eight bytes.
+    let size_at = ids.attr_spans[0].end - 8;
+    ids_odd[size_at] = ids_odd[size_at].wrapping_add(4);
+    let sample_time = few.features.iter().find(|f| f.number == feature_bit::SAMPLE_TIME).unwrap();
+    let late = few.with_u64(sample_time.section.start, 1 << 60);
+    let longer = {
+        // A sample's size counts eight bytes more, which are there.
+        let last = plain.records.last().unwrap();
+        let mut bytes = plain.bytes.clone();
+        let size = u16::try_from(last.len + 8).unwrap();
+        bytes[last.offset + 6..last.offset + 8].copy_from_slice(&size.to_le_bytes());
+        bytes.splice(last.range().end..last.range().end, [0; 8]);
+        let data = u64::try_from(plain.data.len() + 8).unwrap();
+        bytes[48..56].copy_from_slice(&data.to_le_bytes());
+        bytes
+    };
+    let parameters = compressed
+        .features
+        .iter()
+        .find(|feature| feature.number == feature_bit::COMPRESSED)
+        .unwrap()
+        .section
+        .start;
+    let mut mmap_len = compressed.bytes.clone();
+    mmap_len[parameters + 16..parameters + 20].copy_from_slice(&8_u32.to_le_bytes());
+    vec![
+        ("PD0001", plain.cut(50)),
+        ("PD0002", plain.header_size(96)),
+        ("PD0003", plain.header_attr_size(72)),
+        ("PD0004", features.crashed()),
+        ("PD0005", plain.cut(plain.data.end - 8)),
+        ("PD0006", few.data_size_off_by(-8)),
+        ("PD0007", plain.ids_section_outside(0)),
+        ("PD0008", ids_overlap),
+        ("PD0009", plain.attrs_section(attr_start, attrs_len + 4)),
+        ("PD0010", few.features_cut(60)),
+        ("PD0011", compressed.without_feature(feature_bit::COMPRESSED)),
+        ("PD0012", built("unknown_features").bytes),
+        ("PD0013", few.with_tail(b"0123456789")),
+        ("PD0014", plain.attrs_section(attr_start, 0)),
+        ("PD0015", plain.attr_size(0, 0x7000)),
+        ("PD0016", built("attr_136_config3").bytes),
+        ("PD0017", plain.attr_size(0, 100)),
+        ("PD0018", ids_odd),
+        ("PD0019", built("tracepoint").without_feature(feature_bit::TRACING_DATA)),
+        ("PD0020", version1),
+        ("PD1001", built("pipe").torn(9)),
+        ("PD1002", plain.record_size(sample, 0)),
+        ("PD1003", {
+            let last = plain.records.len() - 1;
+            plain.record_size(last, u16::try_from(plain.records[last].len + 64).unwrap())
+        }),
+        ("PD1004", plain.record_type(sample, 0x1234_5678)),
+        ("PD1005", plain.record_type(sample, 60)),
+        ("PD1006", {
+            let last = plain.records.last().unwrap();
+            let mut bytes = plain.bytes.clone();
+            let size = u16::try_from(last.len + 4).unwrap();
+            bytes[last.offset + 6..last.offset + 8].copy_from_slice(&size.to_le_bytes());
+            bytes.splice(last.range().end..last.range().end, [0; 4]);
+            let data = u64::try_from(plain.data.len() + 4).unwrap();
+            bytes[48..56].copy_from_slice(&data.to_le_bytes());
+            bytes
+        }),
+        ("PD2001", {
+            let callchain = built("sample_callchain");
+            callchain.callchain_count(callchain.first_of(9).unwrap(), 1 << 40)
+        }),
+        ("PD2002", longer),
+        ("PD2003", {
+            // The name of a MMAP has no end.
+            let mut bytes = plain.bytes.clone();
+            let mmap = &plain.records[plain.first_of(1).or(plain.first_of(10)).unwrap()];
+            bytes[mmap.offset + 40..mmap.range().end].fill(b'x');
+            bytes
+        }),
+        ("PD2004", few.section_first_u32(feature_bit::HOSTNAME, 0x7fff_ffff)),
+        ("PD2005", {
+            let sample = identifiers.first_of(9).unwrap();
+            identifiers.sample_field(sample, "identifier", 0xdead_beef)
+        }),
+        ("PD3001", Vec::new()),
+        ("PD3002", late),
+        ("PD3003", mmap_len),
+        ("PD8001", compressed.corrupt_block(0)),
+        ("PD8002", Vec::new()),
+        ("PD8003", spanning.cut(spanning.data.end)),
+    ]
+}
+
+#[test]
+fn every_rule_has_a_recording_that_breaks_it_and_it_alone() {
+    let mut wrong = Vec::new();
+    let table = broken();
+    for rule in rules::RULES {
+        let Some((_, bytes)) = table.iter().find(|(code, _)| *code == rule.code) else {
+            wrong.push(format!("{}: no recording", rule.code));
+            continue;
+        };
+        let (repair, target) = mended(bytes);
+        let counts = repair.before.counts();
+        if counts.len() != 1 || !counts.contains_key(rule.code) {
+            wrong.push(format!("{}: finds {counts:?}", rule.code));
+        }
+        if let Some(problem) = after(rule, bytes, &repair, &target) {
+            wrong.push(format!("{}: {problem}", rule.code));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What is wrong with the repair of a recording that breaks `rule`.
+fn after(
+    rule: &Rule,
+    bytes: &[u8],
+    repair: &tracemend::Repair,
+    target: &[u8],
+) -> Option<String> {
+    let left = repair.after.counts();
+    if rule.fix.is_none() {
+        let wanted =
+            if rule.severity == Severity::Error { Outcome::CannotRepair } else { Outcome::Clean };
+        let same = repair.outcome == wanted && target == bytes;
+        return (!same).then(|| format!("has no fix, but {:?}", repair.outcome));
+    }
+    let mended = matches!(repair.outcome, Outcome::Repaired | Outcome::RepairedWithLoss);
+    let clean = left.is_empty() || left.keys().all(|code| *code == "PD0016");
+    let again = tracemend::check(&FileSet::single("again", target), &Options::default());
+    let same = again.counts() == left;
+    (!(mended && clean && same))
+        .then(|| format!("{:?}, left {left:?}, refused {:?}", repair.outcome, repair.refused))
+}
