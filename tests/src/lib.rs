@@ -12,5 +12,5 @@
 
 pub mod forge;
 pub mod judge;
-pub mod properties;
 pub mod mended;
+pub mod properties;

@@ -1,5 +1,12 @@
 //! perf itself judges what the repair of perf.data gives.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::print_stderr, missing_docs, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    missing_docs,
+    reason = "tests"
+)]
 
 use std::path::{Path, PathBuf};
 
@@ -79,7 +86,10 @@ fn a_cut_recording_mended_shows_every_whole_sample_and_never_crashes_perf() {
             let plain = clean.lines == built.samples();
             let sound = matches!(verdict.end, End::Code(_)) && (!plain || lines == wanted);
             if !sound || repair.after.tally.samples != repair.before.tally.samples {
-                wrong.push(format!("{} at {len}: {:?} {lines} for {wanted}", clean.name, verdict.end));
+                wrong.push(format!(
+                    "{} at {len}: {:?} {lines} for {wanted}",
+                    clean.name, verdict.end
+                ));
             }
         }
     }
@@ -93,7 +103,8 @@ fn a_killed_recording_mended_gives_perf_every_sample_on_disk() {
     let kinds: [&[&str]; 5] = [&[], &["-g"], &["-z"], &["-d"], &["--call-graph", "dwarf,4096"]];
     for options in kinds {
         let path = folder.0.path().join("killed.data");
-        let options: Vec<&str> = CPU_CLOCK.iter().chain(&["-m", "1"]).chain(options).copied().collect();
+        let options: Vec<&str> =
+            CPU_CLOCK.iter().chain(&["-m", "1"]).chain(options).copied().collect();
         let workload = ["/usr/bin/sha256sum", "/dev/zero"];
         if let Err(why) = perf.record_and_kill(&options, &workload, &path, 30_000) {
             eprintln!("SKIPPED: perf record {options:?} does not work here: {why}");

@@ -11,11 +11,63 @@
 
 use tracemend::formats::perf::rules;
 use tracemend::{FileSet, Options, Outcome, Rule, Severity};
-use tracemend_tests::forge::perf::{Built, by_name, feature_bit};
+use tracemend_tests::forge::perf::{
+    Attr, Built, Maker, Order, Record, Recording, Wrapper, by_name, feature_bit, sample_type,
+};
 use tracemend_tests::mended::mended;
 
 fn built(name: &str) -> Built {
     by_name(name).built
+}
+
+const TYPE: u64 = sample_type::IP | sample_type::TID | sample_type::TIME | sample_type::PERIOD;
+
+fn recording() -> Recording {
+    Recording::new(Order::Little, vec![Attr::cpu_clock(TYPE).with_ids(&[11])])
+}
+
+/// A record that is older than the second round before it.
+fn late() -> Vec<u8> {
+    let mut recording = recording();
+    let mut maker = recording.maker(0);
+    let records = vec![
+        maker.comm("forge"),
+        maker.sample(),
+        maker.finished_round(),
+        maker.sample(),
+        maker.finished_round(),
+        maker.sample_with(|sample| sample.time = 1),
+    ];
+    recording.extend(records);
+    recording.build().bytes
+}
+
+/// Compressed records with these inside, in a pipe.
+fn piped(records: impl FnOnce(&mut Maker) -> Vec<Record>, cuts: &[usize]) -> Built {
+    let mut recording = Recording::pipe(Order::Little, vec![Attr::cpu_clock(TYPE).with_ids(&[11])]);
+    let mut maker = recording.maker(0);
+    recording.push(maker.comm("forge"));
+    recording.pack(Wrapper::Compressed, records(&mut maker), cuts);
+    recording.build()
+}
+
+/// A record in a compressed one has a type that nothing writes.
+fn wild_inside() -> Vec<u8> {
+    let wild = |maker: &mut Maker| {
+        let mut wild = maker.sample();
+        wild.kind = 0x1234_5678;
+        vec![maker.sample(), maker.sample(), wild, maker.sample()]
+    };
+    // The first sample has a compressed record of its own.
+    let len = piped(|maker| vec![maker.sample()], &[]).expanded.len();
+    piped(wild, &[len]).bytes
+}
+
+/// Cut between two compressed records that share a record.
+fn torn_inside() -> Vec<u8> {
+    let built = piped(|maker| vec![maker.sample(), maker.sample()], &[20]);
+    let second = built.records.iter().filter(|record| record.kind == 81).nth(1).unwrap();
+    built.cut(second.offset)
 }
 
 /// The code of a rule and a recording that breaks it.
@@ -24,7 +76,6 @@ fn broken() -> Vec<(&'static str, Vec<u8>)> {
     let features = built("every_feature");
     let few = built("few_features");
     let compressed = built("compressed");
-    let spanning = built("compressed_spanning");
     let identifiers = built("two_events_by_identifier");
     let sample = plain.first_of(9).unwrap();
     let attr = plain.attr_spans[0].start;
@@ -42,7 +93,7 @@ fn broken() -> Vec<(&'static str, Vec<u8>)> {
     let size_at = ids.attr_spans[0].end - 8;
     ids_odd[size_at] = ids_odd[size_at].wrapping_add(4);
     let sample_time = few.features.iter().find(|f| f.number == feature_bit::SAMPLE_TIME).unwrap();
-    let late = few.with_u64(sample_time.section.start, 1 << 60);
+    let late_times = few.with_u64(sample_time.section.start, 1 << 60);
     let longer = {
         // A sample's size counts eight bytes more, which are there.
         let last = plain.records.last().unwrap();
@@ -74,13 +125,24 @@ fn broken() -> Vec<(&'static str, Vec<u8>)> {
         ("PD0008", ids_overlap),
         ("PD0009", plain.attrs_section(attr_start, attrs_len + 4)),
         ("PD0010", few.features_cut(60)),
-        ("PD0011", compressed.without_feature(feature_bit::COMPRESSED)),
+        ("PD0011", {
+            // COMPRESSED has the last section.
+            let section = compressed.features.last().unwrap().section.clone();
+            compressed.without_feature(feature_bit::COMPRESSED)[..section.start].to_vec()
+        }),
         ("PD0012", built("unknown_features").bytes),
         ("PD0013", few.with_tail(b"0123456789")),
         ("PD0014", plain.attrs_section(attr_start, 0)),
         ("PD0015", plain.attr_size(0, 0x7000)),
-        ("PD0016", built("attr_136_config3").bytes),
-        ("PD0017", plain.attr_size(0, 100)),
+        ("PD0016", plain.with_u64(attr + 24, (1 << 40) | u64_at(&plain.bytes, attr + 24))),
+        ("PD0017", {
+            let mut bytes = plain.attr_size(0, 100);
+            let ids = plain.attr_spans[0].end - 16;
+            bytes.copy_within(ids..ids + 16, attr + 100);
+            bytes[16..24].copy_from_slice(&116_u64.to_le_bytes());
+            bytes[32..40].copy_from_slice(&116_u64.to_le_bytes());
+            bytes
+        }),
         ("PD0018", ids_odd),
         ("PD0019", built("tracepoint").without_feature(feature_bit::TRACING_DATA)),
         ("PD0020", version1),
@@ -93,12 +155,13 @@ fn broken() -> Vec<(&'static str, Vec<u8>)> {
         ("PD1004", plain.record_type(sample, 0x1234_5678)),
         ("PD1005", plain.record_type(sample, 60)),
         ("PD1006", {
-            let last = plain.records.last().unwrap();
-            let mut bytes = plain.bytes.clone();
-            let size = u16::try_from(last.len + 4).unwrap();
-            bytes[last.offset + 6..last.offset + 8].copy_from_slice(&size.to_le_bytes());
-            bytes.splice(last.range().end..last.range().end, [0; 4]);
-            let data = u64::try_from(plain.data.len() + 4).unwrap();
+            let bare = built("no_sample_id_all");
+            let comm = bare.records[bare.first_of(3).unwrap()].clone();
+            let mut bytes = bare.bytes.clone();
+            let size = u16::try_from(comm.len + 4).unwrap();
+            bytes[comm.offset + 6..comm.offset + 8].copy_from_slice(&size.to_le_bytes());
+            bytes.splice(comm.range().end..comm.range().end, [0; 4]);
+            let data = u64::try_from(bare.data.len() + 4).unwrap();
             bytes[48..56].copy_from_slice(&data.to_le_bytes());
             bytes
         }),
@@ -119,13 +182,17 @@ fn broken() -> Vec<(&'static str, Vec<u8>)> {
             let sample = identifiers.first_of(9).unwrap();
             identifiers.sample_field(sample, "identifier", 0xdead_beef)
         }),
-        ("PD3001", Vec::new()),
-        ("PD3002", late),
+        ("PD3001", late()),
+        ("PD3002", late_times),
         ("PD3003", mmap_len),
         ("PD8001", compressed.corrupt_block(0)),
-        ("PD8002", Vec::new()),
-        ("PD8003", spanning.cut(spanning.data.end)),
+        ("PD8002", wild_inside()),
+        ("PD8003", torn_inside()),
     ]
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap())
 }
 
 #[test]
@@ -150,12 +217,7 @@ fn every_rule_has_a_recording_that_breaks_it_and_it_alone() {
 }
 
 /// What is wrong with the repair of a recording that breaks `rule`.
-fn after(
-    rule: &Rule,
-    bytes: &[u8],
-    repair: &tracemend::Repair,
-    target: &[u8],
-) -> Option<String> {
+fn after(rule: &Rule, bytes: &[u8], repair: &tracemend::Repair, target: &[u8]) -> Option<String> {
     let left = repair.after.counts();
     if rule.fix.is_none() {
         let wanted =

@@ -76,10 +76,7 @@ mod tests {
         let cut = [Edit::drop(Span::new(stream, 4, 9))];
         assert_eq!(
             lower(&cut, &held, encode),
-            [
-                Edit::replace(Span::sized(file, 6, 5), *b"[d]"),
-                Edit::drop(Span::sized(file, 12, 5))
-            ]
+            [Edit::replace(Span::sized(file, 6, 5), *b"[d]"), Edit::drop(Span::sized(file, 12, 5))]
         );
         let insert = [Edit::replace(Span::new(stream, 3, 3), *b"XY")];
         assert_eq!(

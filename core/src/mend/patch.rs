@@ -233,7 +233,9 @@ impl Patch {
     fn push_part(&mut self, op: &Op, from: u64, to: u64) {
         let (from, to) = (from.min(op.len()), to.min(op.len()));
         match op {
-            Op::Keep { start, .. } => self.keep(start.saturating_add(from), start.saturating_add(to)),
+            Op::Keep { start, .. } => {
+                self.keep(start.saturating_add(from), start.saturating_add(to))
+            }
             Op::Insert(bytes) => {
                 self.insert(bytes.get(to_usize(from)..to_usize(to)).unwrap_or_default());
             }

@@ -126,8 +126,9 @@ impl Diagnostic for Finding {
             let start = usize::try_from(span.start).ok()?;
             Some((start, usize::try_from(span.len()).ok()?).into())
         };
-        let main = place(self.stored.unwrap_or(self.span))
-            .map(|span| miette::LabeledSpan::new_primary_with_span(Some(self.path.to_string()), span));
+        let main = place(self.stored.unwrap_or(self.span)).map(|span| {
+            miette::LabeledSpan::new_primary_with_span(Some(self.path.to_string()), span)
+        });
         let others = self.related.iter().filter_map(move |related| {
             let span = place(related.span)?;
             Some(miette::LabeledSpan::new_with_span(Some(related.message.clone()), span))

@@ -118,7 +118,8 @@ impl<'a> Shown<'a> {
             (false, None) => format!("expanded from {name}"),
             (true, _) => name,
         };
-        let total = if span.layer.is_stored() { format!(" of {layer_end:#x}") } else { String::new() };
+        let total =
+            if span.layer.is_stored() { format!(" of {layer_end:#x}") } else { String::new() };
         let name = format!("{of} @ {first:#x}..{end:#x}{total}");
         let place = |span: Span| -> Option<SourceSpan> {
             // A span that leaves its row (or the window) is underlined to the end of that row.
@@ -261,7 +262,10 @@ mod tests {
         let shown = Shown::new(&finding, &files, cells);
         let window = shown.window.clone();
         let labels = shown.labels.iter().map(|label| (label.offset(), label.len())).collect();
-        (window.map_or_else(String::new, |window| format!("{}\n{}", window.name, window.text)), labels)
+        (
+            window.map_or_else(String::new, |window| format!("{}\n{}", window.name, window.text)),
+            labels,
+        )
     }
 
     #[test]
@@ -287,7 +291,8 @@ mod tests {
 
     #[test]
     fn places_at_and_behind_the_end_do_not_fail() {
-        for (start, end) in [(0, 0), (0x20, 0x20), (0x1f, 0x20), (0x40, 0x50), (u64::MAX, u64::MAX)] {
+        for (start, end) in [(0, 0), (0x20, 0x20), (0x1f, 0x20), (0x40, 0x50), (u64::MAX, u64::MAX)]
+        {
             let (text, labels) = shown(start, end, 0x20, 16);
             let rows = text.split_once('\n').map_or("", |(_, rows)| rows);
             assert!(labels.iter().all(|(start, len)| start + len <= rows.len()), "{start:#x}");

@@ -61,7 +61,8 @@ pub struct Features {
 
 impl Features {
     fn flags(&self) -> Flags {
-        let bits = self.keep.iter().map(|(bit, _)| *bit).chain(self.add.iter().map(|(bit, _)| *bit));
+        let bits =
+            self.keep.iter().map(|(bit, _)| *bit).chain(self.add.iter().map(|(bit, _)| *bit));
         bits.fold(Flags::default(), Flags::with)
     }
 
@@ -219,12 +220,15 @@ pub fn settle(files: &FileSet<'_>, edits: &[Edit]) -> Vec<Edit> {
             && edit.span.start >= body.data.offset
             && edit.span.end <= end
     };
-    let settled_already = edits.iter().any(|edit| {
-        edit.span.layer == Layer::stored(0) && edit.span.overlaps(&size_field())
-    });
-    let dropped = edits.iter().filter(inside).fold(0_u64, |sum, e| sum.saturating_add(e.span.len()));
-    let added =
-        edits.iter().filter(inside).fold(0_u64, |sum, e| sum.saturating_add(to_u64(e.insert.len())));
+    let settled_already = edits
+        .iter()
+        .any(|edit| edit.span.layer == Layer::stored(0) && edit.span.overlaps(&size_field()));
+    let dropped =
+        edits.iter().filter(inside).fold(0_u64, |sum, e| sum.saturating_add(e.span.len()));
+    let added = edits
+        .iter()
+        .filter(inside)
+        .fold(0_u64, |sum, e| sum.saturating_add(to_u64(e.insert.len())));
     if settled_already || dropped == added || end > source.len() {
         return Vec::new();
     }

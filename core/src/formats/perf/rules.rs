@@ -37,7 +37,6 @@ pub static RULES: &[&Rule] = &[
     &RECORD_MALFORMED,
     &FEATURE_MALFORMED,
     &UNKNOWN_EVENT_ID,
-    &TIME_MISSING,
     &TIME_BEFORE_ROUND,
     &SAMPLE_TIME_WRONG,
     &MMAP_LEN_SMALL,
@@ -80,9 +79,7 @@ pub static ATTR_SIZE_WRONG: Rule = Rule {
     summary: "header.attr_size is not the size of the attr entries",
     explanation: "perf divides attrs.size by it to learn how many events there are, and refuses 0. Every \
         entry says its own size, so the right value can be read off.",
-    fix: Some(
-        "exact: writes the first entry's own size plus its 16-byte ids section",
-    ),
+    fix: Some("exact: writes the first entry's own size plus its 16-byte ids section"),
 };
 
 /// PD0004: data.size is 0 though records follow: the recorder never finished.
@@ -110,9 +107,7 @@ pub static DATA_PAST_END: Rule = Rule {
     summary: "the records' section reaches behind the end of the file",
     explanation: "The file was cut after it was written. perf maps what is not there and dies of SIGBUS. \
         The features lay behind the cut and are lost with it.",
-    fix: Some(
-        "as for PD0004: closes the recording at its last whole record",
-    ),
+    fix: Some("as for PD0004: closes the recording at its last whole record"),
 };
 
 /// PD0006: the features do not begin where data.size says, but elsewhere.
@@ -136,10 +131,7 @@ pub static SECTION_OUTSIDE: Rule = Rule {
     severity: Severity::Error,
     summary: "a section of the header lies outside the file",
     explanation: "perf seeks there and fails, or reads zeros.",
-    fix: Some(
-        "exact where the right place is known (attrs of crashed and whole recordings follow their \
-        ids); otherwise none",
-    ),
+    fix: None,
 };
 
 /// PD0008: two sections of the header share bytes.
@@ -171,9 +163,7 @@ pub static FEATURE_OUTSIDE: Rule = Rule {
     summary: "sections of features lie outside the file or before the records' end",
     explanation: "A file that was cut inside its features keeps its records. perf reads past the end, and \
         with compressed records it crashes.",
-    fix: Some(
-        "lossy: the features whose sections are cut go, the others stay",
-    ),
+    fix: Some("lossy: the features whose sections are cut go, the others stay"),
 };
 
 /// PD0011: the records need a feature that the header does not name.
@@ -208,9 +198,7 @@ pub static TRAILING_BYTES: Rule = Rule {
     summary: "bytes at the end of the file belong to nothing",
     explanation: "No section and no record covers them; readers do not see them. A file that was written \
         over a longer one keeps the old tail.",
-    fix: Some(
-        "lossy: drops them",
-    ),
+    fix: Some("lossy: drops them"),
 };
 
 /// PD0014: the recording describes no event.
@@ -295,9 +283,7 @@ pub static TORN_RECORD: Rule = Rule {
     summary: "the last record is cut",
     explanation: "The recorder, the disk or the copy ended in the middle of it. Readers stop with an error \
         or, in a mapped file, die.",
-    fix: Some(
-        "lossy: drops the bytes of the cut record",
-    ),
+    fix: Some("lossy: drops the bytes of the cut record"),
 };
 
 /// PD1002: a record's size is below its own 8-byte header.
@@ -321,9 +307,7 @@ pub static RECORD_PAST_END: Rule = Rule {
     severity: Severity::Error,
     summary: "a record is longer than what is left",
     explanation: "Its size, or an earlier one, is wrong: perf stops with an error.",
-    fix: Some(
-        "lossy: as for PD1002",
-    ),
+    fix: Some("lossy: as for PD1002"),
 };
 
 /// PD1004: a record has a type that no kernel and no perf writes.
@@ -368,9 +352,7 @@ pub static SAMPLE_MALFORMED: Rule = Rule {
     severity: Severity::Error,
     summary: "a sample's fields do not fit its record",
     explanation: "perf gives up the whole file at such a sample (Can't parse sample, err = -14).",
-    fix: Some(
-        "lossy: drops the sample",
-    ),
+    fix: Some("lossy: drops the sample"),
 };
 
 /// PD2002: a sample is longer than its fields.
@@ -391,9 +373,7 @@ pub static RECORD_MALFORMED: Rule = Rule {
     severity: Severity::Error,
     summary: "a record's fields do not fit it",
     explanation: "Readers that trust its counts or its strings read past its end.",
-    fix: Some(
-        "lossy: drops the record",
-    ),
+    fix: Some("lossy: drops the record"),
 };
 
 /// PD2004: a feature's content does not fit its section.
@@ -403,29 +383,17 @@ pub static FEATURE_MALFORMED: Rule = Rule {
     severity: Severity::Warning,
     summary: "a feature's content does not fit its section",
     explanation: "perf reads past it, prints nonsense or crashes (report --header-only).",
-    fix: Some(
-        "lossy: drops the feature",
-    ),
+    fix: Some("lossy: drops the feature; one that the records need is built anew"),
 };
 
-/// PD2005: samples name an event id that no attr lists.
+/// PD2005: a sample names an event id that no attr lists.
 pub static UNKNOWN_EVENT_ID: Rule = Rule {
     code: "PD2005",
     name: "unknown-event-id",
-    severity: Severity::Warning,
-    summary: "samples name an event id that no attr lists",
-    explanation: "perf counts them as unknown and leaves them out.",
-    fix: None,
-};
-
-/// PD2006: samples carry no time stamps.
-pub static TIME_MISSING: Rule = Rule {
-    code: "PD2006",
-    name: "time-missing",
-    severity: Severity::Info,
-    summary: "samples carry no time stamps",
-    explanation: "Records cannot be sorted or compared with a clock; recorded without -T.",
-    fix: None,
+    severity: Severity::Error,
+    summary: "a sample names an event id that no attr lists",
+    explanation: "Without its attr a sample cannot be read; perf gives up the whole file at such a record.",
+    fix: Some("lossy: drops the record"),
 };
 
 /// PD3001: records are older than a round that was finished before them.
@@ -446,9 +414,7 @@ pub static SAMPLE_TIME_WRONG: Rule = Rule {
     severity: Severity::Warning,
     summary: "the SAMPLE_TIME feature does not enclose the samples",
     explanation: "perf report --time with percentages cuts by it.",
-    fix: Some(
-        "exact: writes the earliest and the latest time of the samples",
-    ),
+    fix: Some("exact: writes the earliest and the latest time of the samples"),
 };
 
 /// PD3003: the COMPRESSED feature's mmap_len is smaller than what a record expands to.
@@ -458,9 +424,7 @@ pub static MMAP_LEN_SMALL: Rule = Rule {
     severity: Severity::Error,
     summary: "the COMPRESSED feature's mmap_len is smaller than what a record expands to",
     explanation: "perf allocates that much per compressed record and silently loses the samples behind it.",
-    fix: Some(
-        "exact: writes a length that holds every record",
-    ),
+    fix: Some("exact: writes a length that holds every record"),
 };
 
 /// PD8001: compressed records do not expand.
@@ -471,9 +435,7 @@ pub static ZSTD_BROKEN: Rule = Rule {
     summary: "compressed records do not expand",
     explanation: "Blocks refer to earlier ones, so that what follows in the same frame cannot be expanded \
         either.",
-    fix: Some(
-        "lossy: the blocks before the fault stay, the compressed records behind it go",
-    ),
+    fix: Some("lossy: the blocks before the fault stay, the compressed records behind it go"),
 };
 
 /// PD8002: what the compressed records expand to is no sequence of records.
@@ -484,7 +446,8 @@ pub static EXPANDED_BROKEN: Rule = Rule {
     summary: "what the compressed records expand to is no sequence of records",
     explanation: "The format has no checksum: a changed byte in a block may expand to nonsense.",
     fix: Some(
-        "lossy: the compressed records from that place on go",
+        "lossy: the compressed records from that place on go, with the whole records in the first \
+        of them",
     ),
 };
 

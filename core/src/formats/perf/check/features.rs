@@ -59,7 +59,10 @@ pub fn table_is_sound(source: &Source<'_>, header: &Header, body: &Body, at: u64
 }
 
 /// Checks the features of a recording whose records end rightly at `end`.
-#[expect(clippy::too_many_arguments, reason = "the recording's parts, and what was learned of them")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "the recording's parts, and what was learned of them"
+)]
 pub fn check(
     source: &Source<'_>,
     header: &Header,
@@ -86,12 +89,14 @@ pub fn check(
         }
     }
     let mut cpus = None;
-    let mut malformed: Vec<u32> = Vec::new();
+    let mut malformed: Vec<Finding> = Vec::new();
+    let mut readable: Vec<(u32, Section)> = Vec::new();
     for (bit, section) in &keep {
         if feature::name(*bit).is_none() {
             let message = format!("feature {bit} of {} bytes", section.size);
             let path = format!("features[{bit}]");
             report.push(Finding::new(&rules::UNKNOWN_FEATURE, section.span(0), path, message));
+            readable.push((*bit, *section));
             continue;
         }
         let contents = contents(source, header, (*bit, *section), cpus, limits, report);
@@ -100,9 +105,13 @@ pub fn check(
                 cpus = cpus.or(contents.nr_cpus);
                 judge(header, (*bit, *section), &contents, found, report);
             }
-            Read::Malformed => malformed.push(*bit),
+            Read::Malformed(finding) => {
+                malformed.push(*finding);
+                continue;
+            }
             Read::PassedOver => {}
         }
+        readable.push((*bit, *section));
     }
     let whole = Features { keep: keep.clone(), add: Vec::new() };
     if !outside.is_empty() {
@@ -116,13 +125,28 @@ pub fn check(
         lost(source, &table, &outside, &features.add, edits, report);
         return;
     }
-    missing(source, header, body, end, &whole, found, fixable && malformed.is_empty(), report);
-    trailing(source, &table, &keep, end.max(found.attrs_end), report);
+    let sound = malformed.is_empty();
+    if let Some((first, others)) = malformed.split_first() {
+        let add = found.needed(header.order, |bit| readable.iter().any(|(kept, _)| *kept == bit));
+        let features = Features { keep: readable, add };
+        let edits = match fixable {
+            true => repair::rewrite(header, body, source.len(), end, &features, true),
+            false => Vec::new(),
+        };
+        // One rewritten table for all of them.
+        let summary = format!("drops {} features that cannot be read", malformed.len());
+        report.push(first.clone().fix(Fix::new(Safety::Lossy, summary, edits)));
+        others.iter().for_each(|finding| report.push(finding.clone()));
+    }
+    let complete = missing(source, header, body, end, &whole, found, fixable && sound, report);
+    // Only one fix of a round may move what lies behind the records.
+    let droppable = fixable && sound && complete;
+    trailing(source, &table, &keep, end.max(found.attrs_end), droppable, report);
 }
 
 enum Read {
     Sound(Box<Contents>),
-    Malformed,
+    Malformed(Box<Finding>),
     PassedOver,
 }
 
@@ -149,8 +173,8 @@ fn contents(
         Ok(contents) => Read::Sound(Box::new(contents)),
         Err(error) => {
             let message = format!("{} of {} bytes: {error}", title(bit), section.size);
-            report.push(Finding::new(&rules::FEATURE_MALFORMED, section.span(0), path, message));
-            Read::Malformed
+            let span = section.span(0);
+            Read::Malformed(Box::new(Finding::new(&rules::FEATURE_MALFORMED, span, path, message)))
         }
     }
 }
@@ -166,7 +190,8 @@ fn judge(
     let order = header.order;
     if let (Some((first, last)), Some((earliest, latest))) = (contents.sample_time, found.time) {
         // Recorded without build ids the samples are never looked at: both times are 0.
-        if bit == bit::SAMPLE_TIME && (first, last) != (0, 0) && (first > earliest || last < latest) {
+        if bit == bit::SAMPLE_TIME && (first, last) != (0, 0) && (first > earliest || last < latest)
+        {
             let message =
                 format!("SAMPLE_TIME is {first}..{last}, the samples are {earliest}..{latest}");
             let bytes =
@@ -174,8 +199,7 @@ fn judge(
             let edit = Edit::replace(Span::sized(FILE, section.offset, 16), bytes);
             let summary = format!("writes {earliest} and {latest}");
             let path = "features.SAMPLE_TIME";
-            let finding =
-                Finding::new(&rules::SAMPLE_TIME_WRONG, section.span(0), path, message);
+            let finding = Finding::new(&rules::SAMPLE_TIME_WRONG, section.span(0), path, message);
             report.push(finding.fix(Fix::new(Safety::Exact, summary, vec![edit])));
         }
     }
@@ -225,8 +249,11 @@ fn lost(
     report.push(finding.fix(Fix::new(Safety::Lossy, summary, edits)));
 }
 
-/// Features that the records need and the header does not name.
-#[expect(clippy::too_many_arguments, reason = "the recording's parts, and what was learned of them")]
+/// Features that the records need and the header does not name; true if there is none.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "the recording's parts, and what was learned of them"
+)]
 fn missing(
     source: &Source<'_>,
     header: &Header,
@@ -236,10 +263,10 @@ fn missing(
     found: &Found,
     fixable: bool,
     report: &mut Report,
-) {
+) -> bool {
     let add = found.needed(header.order, |bit| body.flags.has(bit));
     if add.is_empty() {
-        return;
+        return true;
     }
     let names: Vec<String> = add.iter().map(|(bit, _)| title(*bit)).collect();
     let message = format!("the records need {}, which is not flagged", names.join(" and "));
@@ -252,6 +279,7 @@ fn missing(
         finding = finding.fix(Fix::new(Safety::Synthetic, summary, edits));
     }
     report.push(finding);
+    false
 }
 
 /// Bytes behind everything that the header and the table name.
@@ -260,6 +288,7 @@ fn trailing(
     table: &Span,
     keep: &[(u32, Section)],
     end: u64,
+    droppable: bool,
     report: &mut Report,
 ) {
     let sections = keep.iter().filter(|(_, section)| section.size > 0);
@@ -274,6 +303,7 @@ fn trailing(
     let span = Span::new(FILE, after, source.len());
     let message = format!("{left} bytes follow the last section");
     let summary = format!("drops the {left} bytes");
-    let fix = Fix::new(Safety::Lossy, summary, vec![Edit::drop(span)]);
+    let edits = if droppable { vec![Edit::drop(span)] } else { Vec::new() };
+    let fix = Fix::new(Safety::Lossy, summary, edits);
     report.push(Finding::new(&rules::TRAILING_BYTES, span, "file", message).fix(fix));
 }

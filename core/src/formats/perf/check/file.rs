@@ -1,9 +1,9 @@
 //! Recordings with a header of sections: where the records end is the question that a crash leaves.
 
 use crate::formats::perf::check::features::{self, Found};
+use crate::formats::perf::check::outline;
 use crate::formats::perf::check::pipe::{is_torn, torn_seam};
 use crate::formats::perf::check::records::Stream;
-use crate::formats::perf::check::outline;
 use crate::formats::perf::decode::header::{Body, Header, Section};
 use crate::formats::perf::decode::walk::{FrameFault, Item, Walker};
 use crate::formats::perf::layout::{self, HEADER_SIZE, HEADER_SIZE_OLD, SECTION_SIZE, field};
@@ -113,7 +113,8 @@ pub fn check(
         End::Elsewhere(end) => elsewhere(header, body, end, report),
         End::Unfinished | End::Cut => {
             let rule = if end == End::Cut { &rules::DATA_PAST_END } else { &rules::DATA_SIZE_ZERO };
-            let attrs_kept = before(body.attrs, seam.end) && ids.iter().all(|s| before(*s, seam.end));
+            let attrs_kept =
+                before(body.attrs, seam.end) && ids.iter().all(|s| before(*s, seam.end));
             close(&source, header, body, rule, seam, torn, &found, attrs_kept, report);
         }
     }
@@ -153,10 +154,9 @@ fn header_size(source: &Source<'_>, header: &Header, body: &Body, report: &mut R
     let message = format!("header.size is {}", header.size);
     let span = Span::sized(FILE, field::SIZE, 8);
     let mut finding = Finding::new(&rules::HEADER_SIZE, span, "header.size", message);
-    let plausible = [body.attrs, body.data]
-        .iter()
-        .all(|s| s.offset >= HEADER_SIZE && s.offset <= source.len())
-        && body.attrs.fits(source.len());
+    let plausible =
+        [body.attrs, body.data].iter().all(|s| s.offset >= HEADER_SIZE && s.offset <= source.len())
+            && body.attrs.fits(source.len());
     if plausible {
         let edit = repair::header_u64(field::SIZE, HEADER_SIZE, header.order);
         let summary = format!("writes {HEADER_SIZE}, behind which all sections lie");
@@ -168,10 +168,16 @@ fn header_size(source: &Source<'_>, header: &Header, body: &Body, report: &mut R
 /// Sections of the header that share bytes.
 fn overlaps(source: &Source<'_>, body: &Body, ids: &[Section], report: &mut Report) {
     let header = Section { offset: 0, size: HEADER_SIZE_OLD };
-    let mut named: Vec<(&str, Section)> = vec![("header", header), ("attrs", body.attrs)];
+    // What is left over behind whole entries is a finding of its own.
+    let whole = |s: Section, entry: u64| {
+        let rest = s.size.checked_rem(entry).unwrap_or(0);
+        Section { size: s.size.saturating_sub(rest), ..s }
+    };
+    let attrs = whole(body.attrs, body.attr_size);
+    let mut named: Vec<(&str, Section)> = vec![("header", header), ("attrs", attrs)];
     named.push(("data", body.data));
     named.push(("event_types", body.event_types));
-    named.extend(ids.iter().map(|section| ("ids", *section)));
+    named.extend(ids.iter().map(|section| ("ids", whole(*section, 8))));
     named.retain(|(_, section)| section.size > 0 && section.offset < source.len());
     named.sort_by_key(|(_, section)| (section.offset, section.size));
     let mut last: Option<(&str, Section)> = None;
@@ -184,9 +190,10 @@ fn overlaps(source: &Source<'_>, body: &Body, ids: &[Section], report: &mut Repo
                     before.size, before.offset, section.size, section.offset
                 );
                 // A section may reach behind the end of the file; what is shown may not.
-                let shown = |s: Section| Span::new(FILE, s.offset, s.end().unwrap_or(u64::MAX).min(source.len()));
-                let finding =
-                    Finding::new(&rules::SECTIONS_OVERLAP, shown(section), name, message);
+                let shown = |s: Section| {
+                    Span::new(FILE, s.offset, s.end().unwrap_or(u64::MAX).min(source.len()))
+                };
+                let finding = Finding::new(&rules::SECTIONS_OVERLAP, shown(section), name, message);
                 report.push(finding.related(shown(before), other));
                 return;
             }
@@ -235,10 +242,8 @@ fn search_end(source: &Source<'_>, header: &Header, body: &Body, declared: u64) 
 /// data.size is not where the features are.
 fn elsewhere(header: &Header, body: &Body, end: u64, report: &mut Report) {
     let size = end.saturating_sub(body.data.offset);
-    let message = format!(
-        "data.size is {}, the records end after {size} bytes at {end:#x}",
-        body.data.size
-    );
+    let message =
+        format!("data.size is {}, the records end after {size} bytes at {end:#x}", body.data.size);
     let edit = repair::header_u64(field::DATA_SIZE, size, header.order);
     let finding =
         Finding::new(&rules::DATA_SIZE_WRONG, repair::size_field(), "header.data.size", message)
@@ -277,8 +282,7 @@ fn close(
     if !names.is_empty() {
         message.push_str(&format!("; {} features are flagged and not there", names.len()));
     }
-    let mut finding =
-        Finding::new(rule, repair::size_field(), "header.data.size", message);
+    let mut finding = Finding::new(rule, repair::size_field(), "header.data.size", message);
     if !names.is_empty() {
         let span = Span::sized(FILE, field::FLAGS, 32);
         finding = finding.related(span, "flags");

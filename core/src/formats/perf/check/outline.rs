@@ -87,7 +87,12 @@ pub fn events(
     }
     if !cursor.is_empty() {
         let message = format!("{} bytes follow the last of {index} attrs", cursor.left());
-        report.push(Finding::new(&rules::ATTRS_SIZE_ODD, cursor.ahead(), "header.attrs.size", message));
+        report.push(Finding::new(
+            &rules::ATTRS_SIZE_ODD,
+            cursor.ahead(),
+            "header.attrs.size",
+            message,
+        ));
     }
     if index == 0 {
         let span = Span::sized(FILE, field::ATTRS, SECTION_SIZE);
@@ -107,7 +112,10 @@ fn entry_size(cursor: &mut Cursor<'_>) -> Option<u64> {
 
 /// perf divides by `header.attr_size`; the entries themselves say their size.
 fn attr_size(header: &Header, body: &Body, entry: Option<u64>, report: &mut Report) {
-    let Some(entry) = entry.filter(|entry| *entry != body.attr_size) else { return };
+    // An entry that passes its section is torn, and says nothing of the others.
+    let readable = |entry: &u64| *entry <= body.attrs.size || body.attr_size == 0;
+    let wrong = |entry: &u64| *entry != body.attr_size && readable(entry);
+    let Some(entry) = entry.filter(wrong) else { return };
     let span = Span::sized(FILE, field::ATTR_SIZE, 8);
     let message = format!("attr_size is {}, the first entry has {entry} bytes", body.attr_size);
     let mut finding = Finding::new(&rules::ATTR_SIZE_WRONG, span, "header.attr_size", message);

@@ -47,8 +47,7 @@ pub fn check(files: &FileSet<'_>, header: &Header, options: &Options, report: &m
         let message = format!("none of {} records is a HEADER_ATTR", report.tally.records);
         report.push(Finding::new(&rules::NO_ATTRS, span, "data", message));
     }
-    let tracepoints =
-        stream.events.attrs().iter().any(|attr| attr.kind == layout::TYPE_TRACEPOINT);
+    let tracepoints = stream.events.attrs().iter().any(|attr| attr.kind == layout::TYPE_TRACEPOINT);
     if tracepoints && !tracing {
         let span = Span::new(Layer::stored(0), 0, HEADER_SIZE_PIPE.min(source.len()));
         let message = "tracepoint events, and no TRACING_DATA record";

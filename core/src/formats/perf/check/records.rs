@@ -283,7 +283,12 @@ impl<'a> Stream<'a> {
         if record::name(frame.kind).is_none() {
             report.push_with(&rules::UNKNOWN_RECORD, Severity::Info, || {
                 let message = format!("record type {} is none of this version's", frame.kind);
-                Finding::new(&rules::UNKNOWN_RECORD, place.span(frame), place.path(".header.type"), message)
+                Finding::new(
+                    &rules::UNKNOWN_RECORD,
+                    place.span(frame),
+                    place.path(".header.type"),
+                    message,
+                )
             });
             return;
         }
@@ -336,7 +341,14 @@ impl<'a> Stream<'a> {
                             left.len(),
                             frame.size
                         );
-                        self.finding(&rules::SAMPLE_LEFTOVER, left, place.path(""), message, bytes, place)
+                        self.finding(
+                            &rules::SAMPLE_LEFTOVER,
+                            left,
+                            place.path(""),
+                            message,
+                            bytes,
+                            place,
+                        )
                     });
                 }
                 let known = sample.id.is_none_or(|id| id == 0 || self.events.index(id).is_some());
@@ -433,7 +445,9 @@ impl<'a> Stream<'a> {
         let span = place.span(frame);
         if !place.layer.is_stored() {
             // A zstd block cannot lose bytes: later blocks count back over them.
-            return Some(Fix::manual("the record lies inside compressed ones and cannot be dropped"));
+            return Some(Fix::manual(
+                "the record lies inside compressed ones and cannot be dropped",
+            ));
         }
         let edits = if self.droppable { vec![Edit::drop(span)] } else { Vec::new() };
         Some(Fix { records_lost: 1, ..Fix::new(Safety::Lossy, summary, edits) })
@@ -476,8 +490,11 @@ impl<'a> Stream<'a> {
             let message = format!("{what}{then}");
             let summary = format!("drops the {} bytes at {span}", span.len());
             let edits = if self.droppable { vec![Edit::drop(span)] } else { Vec::new() };
-            Finding::new(rule, span, place.path(field), message)
-                .fix(Fix::new(Safety::Lossy, summary, edits))
+            Finding::new(rule, span, place.path(field), message).fix(Fix::new(
+                Safety::Lossy,
+                summary,
+                edits,
+            ))
         });
     }
 
@@ -626,8 +643,7 @@ impl<'a> Stream<'a> {
             };
             let (bytes, after) = rest.split_at_checked(to_usize(frame.size)).unwrap_or((rest, &[]));
             let layer = self.stored().expanded();
-            let place =
-                Place { layer, offset: self.carry_start, index: self.expanded_records };
+            let place = Place { layer, offset: self.carry_start, index: self.expanded_records };
             self.expanded_records = self.expanded_records.saturating_add(1);
             self.record(frame, bytes, place, report);
             self.carry_start = self.carry_start.saturating_add(frame.size);
@@ -672,7 +688,8 @@ impl<'a> Stream<'a> {
             let path = "data.compressed.window";
             report.push(Finding::new(&common::LIMIT_REACHED, stored, path, error.to_string()));
         }
-        let place = Place { layer: stored.layer, offset, index: self.stored_records.saturating_sub(1) };
+        let place =
+            Place { layer: stored.layer, offset, index: self.stored_records.saturating_sub(1) };
         let message = format!("compressed record of {} bytes: {error}", stored.len());
         let mut finding =
             Finding::new(&rules::ZSTD_BROKEN, stored, place.path(".payload"), message);
@@ -683,7 +700,11 @@ impl<'a> Stream<'a> {
         let cuts = |seam: &repair::Seam| seam.end < stored.end && seam.padding.is_empty();
         match seam.filter(|seam| good > 0 && cuts(seam)) {
             Some(seam) => {
-                let rest = Span::new(stored.layer, offset.saturating_add(head).saturating_add(good), stored.end);
+                let rest = Span::new(
+                    stored.layer,
+                    offset.saturating_add(head).saturating_add(good),
+                    stored.end,
+                );
                 finding = finding.fix(Fix::new(Safety::Lossy, "", seam.edits));
                 self.lost.push(rest);
             }
@@ -730,7 +751,8 @@ impl<'a> Stream<'a> {
         let summary =
             format!("drops {bytes} bytes of compressed data that nothing can expand any more");
         let edits = if self.droppable { edits } else { Vec::new() };
-        finding.fix = Some(Fix { records_lost: records, ..Fix::new(Safety::Lossy, summary, edits) });
+        finding.fix =
+            Some(Fix { records_lost: records, ..Fix::new(Safety::Lossy, summary, edits) });
         report.push(finding);
     }
 
@@ -745,11 +767,20 @@ impl<'a> Stream<'a> {
             let span = Span::sized(layer, self.carry_start, to_u64(self.carry.len()));
             let place = Place { layer, offset: span.start, index: self.expanded_records };
             let message = match walk::frame(&self.carry, self.order) {
-                Ok(frame) => format!("{} of the record's {} bytes are there", span.len(), frame.size),
+                Ok(frame) => {
+                    format!("{} of the record's {} bytes are there", span.len(), frame.size)
+                }
                 Err(_) => format!("{} bytes are no record's header", span.len()),
             };
             let bytes = self.carry.clone();
-            report.push(self.finding(&rules::EXPANDED_TORN, span, place.path(""), message, &bytes, place));
+            report.push(self.finding(
+                &rules::EXPANDED_TORN,
+                span,
+                place.path(""),
+                message,
+                &bytes,
+                place,
+            ));
         }
         self.report_broken(report);
         self.carry.clear();
@@ -799,7 +830,8 @@ pub fn payload(bytes: &[u8], two: bool, order: Order) -> &[u8] {
 pub fn describe(fault: FrameFault, span: Span) -> (&'static Rule, String) {
     match fault {
         FrameFault::HeaderTorn => {
-            let message = format!("{} bytes are left where a record's 8-byte header should be", span.len());
+            let message =
+                format!("{} bytes are left where a record's 8-byte header should be", span.len());
             (&rules::TORN_RECORD, message)
         }
         FrameFault::TooSmall(frame) => {

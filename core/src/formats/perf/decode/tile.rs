@@ -4,9 +4,7 @@ use crate::FileSet;
 use crate::formats::perf::decode::header::{self, Section};
 use crate::formats::perf::decode::record;
 use crate::formats::perf::decode::walk::{Item, Walker};
-use crate::formats::perf::layout::{
-    HEADER_SIZE, HEADER_SIZE_OLD, HEADER_SIZE_PIPE, SECTION_SIZE,
-};
+use crate::formats::perf::layout::{HEADER_SIZE, HEADER_SIZE_OLD, HEADER_SIZE_PIPE, SECTION_SIZE};
 use crate::formats::{Tile, TileKind};
 use crate::kit::cursor::Order;
 use crate::kit::source::Source;

@@ -126,7 +126,13 @@ pub struct Walker<'a> {
 
 impl<'a> Walker<'a> {
     /// A walk over `start..end` of `source`, which is file number `file`.
-    pub fn new(source: &'a Source<'a>, file: u32, order: Order, pipe: bool, area: (u64, u64)) -> Self {
+    pub fn new(
+        source: &'a Source<'a>,
+        file: u32,
+        order: Order,
+        pipe: bool,
+        area: (u64, u64),
+    ) -> Self {
         let end = area.1.min(source.len());
         Self {
             source,
