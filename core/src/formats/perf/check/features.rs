@@ -203,20 +203,20 @@ fn judge(
             report.push(finding.fix(Fix::new(Safety::Exact, summary, vec![edit])));
         }
     }
-    if let (Some(parameters), Some((longest, _))) = (&contents.compressed, found.compressed) {
-        if u64::from(parameters.mmap_len) < longest {
-            let wanted = repair::mmap_len(longest);
-            let message = format!(
-                "mmap_len is {}, a compressed record expands to {longest} bytes",
-                parameters.mmap_len
-            );
-            let span = Span::sized(FILE, section.offset.saturating_add(16), 4);
-            let edit = Edit::replace(span, repair::u32_bytes(wanted, order));
-            let path = "features.COMPRESSED.mmap_len";
-            let finding = Finding::new(&rules::MMAP_LEN_SMALL, span, path, message);
-            let summary = format!("writes {wanted}");
-            report.push(finding.fix(Fix::new(Safety::Exact, summary, vec![edit])));
-        }
+    if let (Some(parameters), Some((longest, _))) = (&contents.compressed, found.compressed)
+        && u64::from(parameters.mmap_len) < longest
+    {
+        let wanted = repair::mmap_len(longest);
+        let message = format!(
+            "mmap_len is {}, a compressed record expands to {longest} bytes",
+            parameters.mmap_len
+        );
+        let span = Span::sized(FILE, section.offset.saturating_add(16), 4);
+        let edit = Edit::replace(span, repair::u32_bytes(wanted, order));
+        let path = "features.COMPRESSED.mmap_len";
+        let finding = Finding::new(&rules::MMAP_LEN_SMALL, span, path, message);
+        let summary = format!("writes {wanted}");
+        report.push(finding.fix(Fix::new(Safety::Exact, summary, vec![edit])));
     }
 }
 

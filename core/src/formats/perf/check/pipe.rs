@@ -5,7 +5,7 @@ use crate::formats::perf::check::records::Stream;
 use crate::formats::perf::decode::attr;
 use crate::formats::perf::decode::header::Header;
 use crate::formats::perf::decode::walk::{FrameFault, Item, Record, Walker};
-use crate::formats::perf::layout::{self, HEADER_SIZE_PIPE, RECORD_HEADER, feature, record};
+use crate::formats::perf::layout::{self, HEADER_SIZE_PIPE, RECORD_HEADER, record};
 use crate::formats::perf::{repair, rules};
 use crate::kit::cursor::Cursor;
 use crate::kit::num::{to_u64, to_usize};
@@ -53,7 +53,6 @@ pub fn check(files: &FileSet<'_>, header: &Header, options: &Options, report: &m
         let message = "tracepoint events, and no TRACING_DATA record";
         report.push(Finding::new(&rules::TRACING_DATA_MISSING, span, "data", message));
     }
-    let _bit_of_features = feature::TRACING_DATA;
 }
 
 /// Whether a fault at the end means that the file was cut.

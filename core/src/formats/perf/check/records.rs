@@ -636,7 +636,7 @@ impl<'a> Stream<'a> {
                 Ok(frame) if frame.size <= to_u64(rest.len()) => frame,
                 Ok(_) | Err(FrameFault::HeaderTorn) => break,
                 Err(fault) => {
-                    self.expanded_fault(fault, rest, report);
+                    self.expanded_fault(fault, rest);
                     sound = false;
                     break;
                 }
@@ -654,7 +654,7 @@ impl<'a> Stream<'a> {
     }
 
     /// The expanded bytes make no record: from the segment they lie in on, nothing can be used.
-    fn expanded_fault(&mut self, fault: FrameFault, rest: &[u8], report: &mut Report) {
+    fn expanded_fault(&mut self, fault: FrameFault, rest: &[u8]) {
         if self.broken.is_some() {
             return;
         }
@@ -669,7 +669,6 @@ impl<'a> Stream<'a> {
         let from = self.map.stored(Span::new(layer, at, self.compressed.expanded));
         self.lost.extend(from.or(finding.stored));
         self.broken = Some(finding);
-        let _nothing_more = report;
         self.expander = None;
         self.carry.clear();
     }
@@ -739,13 +738,14 @@ impl<'a> Stream<'a> {
     /// Reports the fault that ended the expansion, with all that it makes useless.
     fn report_broken(&mut self, report: &mut Report) {
         let Some(mut finding) = self.broken.take() else { return };
-        let lost = std::mem::take(&mut self.lost);
+        let lost = merged(std::mem::take(&mut self.lost));
         let records = std::mem::take(&mut self.lost_records);
         if finding.message.is_empty() {
             return;
         }
         let bytes = lost.iter().fold(0_u64, |sum, span| sum.saturating_add(span.len()));
         let mut edits = finding.fix.take().map(|fix| fix.edits).unwrap_or_default();
+        edits.retain(|edit| !lost.iter().any(|lost| lost.overlaps(&edit.span)));
         edits.extend(lost.into_iter().map(Edit::drop));
         edits.sort_by_key(|edit| (edit.span.start, edit.span.end));
         let summary =
@@ -812,6 +812,21 @@ impl Finding {
             None => self,
         }
     }
+}
+
+/// Spans in order, those that share bytes or adjoin as one.
+fn merged(mut spans: Vec<Span>) -> Vec<Span> {
+    spans.sort_unstable();
+    let mut merged: Vec<Span> = Vec::new();
+    for span in spans {
+        match merged.last_mut() {
+            Some(last) if span.layer == last.layer && span.start <= last.end => {
+                last.end = last.end.max(span.end);
+            }
+            _ => merged.push(span),
+        }
+    }
+    merged
 }
 
 /// The zstd data of a compressed record.

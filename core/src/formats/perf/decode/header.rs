@@ -153,10 +153,11 @@ pub fn header(source: &Source<'_>, file: u32) -> Result<Header, ReadError> {
         // util/header.c, perf_file_header__read: a 32-bit machine of the other byte order wrote
         // the bits as pairs of u32; the host name, which every recording has, tells.
         let swapped = Flags(flags.0.map(|word| word.rotate_left(32)));
-        if order == Order::Big && !flags.has(layout::feature::HOSTNAME) {
-            if swapped.has(layout::feature::HOSTNAME) {
-                (flags, words) = (swapped, FlagWords::U32);
-            }
+        if order == Order::Big
+            && !flags.has(layout::feature::HOSTNAME)
+            && swapped.has(layout::feature::HOSTNAME)
+        {
+            (flags, words) = (swapped, FlagWords::U32);
         }
     }
     let body = Body { attr_size, attrs, data, event_types, flags, words };
