@@ -175,6 +175,17 @@ fn event_ids(
         report.push(Finding::new(&common::LIMIT_REACHED, section.span(0), path, message));
         return None;
     }
+    // Every event has ids of its own: more of them than the file holds means that events share
+    // them, and a small file could ask for any amount of memory.
+    let total = events.id_count().saturating_add(count).saturating_mul(8);
+    if total > source.len() {
+        if report.count(&rules::SECTIONS_OVERLAP) == 0 {
+            let message =
+                format!("ids of {total} bytes in a file of {} bytes share bytes", source.len());
+            report.push(Finding::new(&rules::SECTIONS_OVERLAP, section.span(0), path, message));
+        }
+        return None;
+    }
     let bytes = source.read(section.offset, section.end().unwrap_or(u64::MAX));
     let mut cursor = Cursor::new(&bytes, FILE, section.offset, header.order);
     let mut ids = Vec::new();
