@@ -222,8 +222,13 @@ impl Run<'_, '_> {
                     Some(_) => crate::streams::Look::PLAIN,
                     None => self.streams.look,
                 };
-                let summary = human::summary(&input::shown(path), &report);
-                human::findings(report.findings(), files, look) + &summary
+                let mut text = human::findings(report.findings(), files, look);
+                text += &human::summary(&input::shown(path), &report);
+                // In a walked directory there may be thousands: a line each is enough.
+                if self.arguments.paths.iter().any(|named| named == path) {
+                    text += &human::facts(&report);
+                }
+                text
             }
             Format::Json => {
                 json::Recording::new(bytes, &report, files).piece(self.first).map_err(writer)?

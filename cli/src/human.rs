@@ -3,7 +3,7 @@
 use miette::{GraphicalReportHandler, GraphicalTheme, ThemeCharacters, ThemeStyles};
 use tracemend::report::Tally;
 use tracemend::report::hexdump::Shown;
-use tracemend::{FileSet, Finding, Report, Severity};
+use tracemend::{FileSet, Finding, Report, Severity, registry};
 
 use crate::input::Passed;
 use crate::streams::Look;
@@ -81,7 +81,7 @@ pub(crate) fn summary(path: &str, report: &Report) -> String {
     parts.extend(report.format.map(ToString::to_string));
     parts.push(bytes(report.length));
     if report.format.is_some() {
-        parts.push(tally(&report.tally));
+        parts.push(tally(&report.tally, nouns(report.format)));
     }
     for severity in [Severity::Error, Severity::Warning, Severity::Info] {
         let count = report.count_of(severity);
@@ -104,10 +104,20 @@ fn severity_noun(severity: Severity) -> String {
     }
 }
 
+/// What the format calls a whole record, and one that carries measurements.
+pub(crate) fn nouns(format: Option<&str>) -> [&'static str; 2] {
+    let format = format.and_then(registry::format);
+    format.map_or(["record", "sample"], |format| format.nouns())
+}
+
+/// What else there is to know about a recording, a line each.
+pub(crate) fn facts(report: &Report) -> String {
+    report.facts.iter().map(|(name, value)| format!("  {name}: {value}\n")).collect()
+}
+
 /// Records, samples and the time they span.
-pub(crate) fn tally(tally: &Tally) -> String {
-    let mut text =
-        format!("{}, {}", plural(tally.records, "record"), plural(tally.samples, "sample"));
+fn tally(tally: &Tally, [record, sample]: [&str; 2]) -> String {
+    let mut text = format!("{}, {}", plural(tally.records, record), plural(tally.samples, sample));
     if let (Some(first), Some(last)) = (tally.first_time, tally.last_time) {
         text += &format!(", {}", time_range(first, last));
     }

@@ -13,6 +13,7 @@
 
 mod apply;
 mod check;
+mod choices;
 mod codes;
 mod completions;
 mod exit;

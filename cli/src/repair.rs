@@ -66,6 +66,8 @@ pub(crate) struct Arguments {
     /// Take the file for a recording of this format
     #[arg(long = "type", value_name = "NAME", value_parser = format_name)]
     kind: Option<&'static str>,
+    #[command(flatten)]
+    choices: crate::choices::ChoiceArguments,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -111,7 +113,8 @@ impl Arguments {
         let plan_file = self.plan_file(&recording)?;
 
         let files = recording.file_set();
-        let options = Options { format: self.kind, ..Options::default() };
+        let options =
+            Options { format: self.kind, choices: self.choices.choices(), ..Options::default() };
         let repair = tracemend::repair(&files, &options, self.safety.into());
         let wanted = match repair.outcome {
             Outcome::Clean => self.output.is_some(),

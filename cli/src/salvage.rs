@@ -134,11 +134,12 @@ impl<'r> Salvage<'r> {
     fn tallies(&self) -> String {
         let (before, after) = (&self.repair.before.tally, &self.repair.after.tally);
         let lost = self.repair.records_lost();
+        let [record, sample] = human::nouns(self.repair.before.format);
         let mut text = format!(
-            "  records: {} before, {} after; {} lost\n  samples: {} before, {} after\n",
+            "  {record}s: {} before, {} after; {} lost\n  {sample}s: {} before, {} after\n",
             before.records,
             after.records,
-            plural(lost, "whole record"),
+            plural(lost, &format!("whole {record}")),
             before.samples,
             after.samples
         );

@@ -27,6 +27,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
+pub mod choices;
 pub mod formats;
 pub mod kit;
 pub mod limits;
@@ -34,6 +35,7 @@ pub mod mend;
 pub mod registry;
 pub mod report;
 
+pub use choices::Choices;
 use kit::source::Source;
 use kit::span::{Layer, Span};
 pub use limits::Limits;
@@ -96,6 +98,8 @@ pub struct Options {
     pub limits: Limits,
     /// Name of the format, in place of sniffing.
     pub format: Option<&'static str>,
+    /// What the user decides where bytes alone cannot.
+    pub choices: Choices,
 }
 
 /// Checks one recording.

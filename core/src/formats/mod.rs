@@ -52,6 +52,11 @@ pub trait Format: Sync {
     /// One line for `tracemend formats`: what is read and what can be repaired.
     fn summary(&self) -> &'static str;
 
+    /// What a whole record, and one that carries measurements, is called.
+    fn nouns(&self) -> [&'static str; 2] {
+        ["record", "sample"]
+    }
+
     /// Every rule of the format, by code.
     fn rules(&self) -> &'static [&'static Rule];
 

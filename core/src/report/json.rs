@@ -70,6 +70,8 @@ pub struct Recording {
     pub samples: u64,
     /// Earliest and latest time stamp in nanoseconds, `null` without any.
     pub time: Option<[u64; 2]>,
+    /// What else there is to know about the recording, by name.
+    pub facts: std::collections::BTreeMap<&'static str, String>,
     /// The findings, sorted by place.
     pub findings: Vec<Entry>,
     /// How often each code was found; exact even if `truncated`.
@@ -135,6 +137,7 @@ impl Recording {
             records: tally.records,
             samples: tally.samples,
             time: tally.first_time.zip(tally.last_time).map(|(first, last)| [first, last]),
+            facts: report.facts.iter().cloned().collect(),
             findings: report.findings().iter().map(|finding| Entry::new(finding, files)).collect(),
             counts: report.counts().clone(),
             truncated: report.truncated(),

@@ -63,8 +63,9 @@ pub struct Report {
     pub length: u64,
     /// What was counted.
     pub tally: Tally,
-    /// One line about what the recording is, for a person.
-    pub description: String,
+    /// What else there is to know about the recording, in the format's own order: a name in lower
+    /// case and a value that is safe to print.
+    pub facts: Vec<(&'static str, String)>,
     findings: Vec<Finding>,
     counts: BTreeMap<&'static str, u64>,
     /// How many findings there are of each severity: info, warning, error.
@@ -110,6 +111,13 @@ impl Report {
         } else {
             self.truncated = true;
         }
+    }
+
+    /// Adds something to know about the recording. Text of a file must be escaped already.
+    pub fn fact(&mut self, name: &'static str, value: impl Into<String>) {
+        let value = value.into();
+        debug_assert!(value.chars().all(crate::kit::text::is_safe), "{name} is not escaped");
+        self.facts.push((name, value));
     }
 
     /// Nothing of the recording can be read: its findings say why.

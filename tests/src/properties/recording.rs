@@ -28,18 +28,22 @@ pub fn every(bytes: &[u8]) -> Held {
 /// Whatever the files hold: a check says the same each time and however they lie in memory, its
 /// places exist, its text is safe to print, and the tiles cover every byte.
 pub fn checked(files: &FileSet<'_>) -> Held {
-    let options = options_for(files);
-    let report = tracemend::check(files, &options);
-    same("a check is deterministic", &report, &tracemend::check(files, &options))?;
+    checked_with(files, &options_for(files))
+}
+
+/// As [`checked`], told what `options` say.
+pub fn checked_with(files: &FileSet<'_>, options: &Options) -> Held {
+    let report = tracemend::check(files, options);
+    same("a check is deterministic", &report, &tracemend::check(files, options))?;
     let json = json(&report, files);
-    let again = self::json(&tracemend::check(files, &options), files);
+    let again = self::json(&tracemend::check(files, options), files);
     ensure(json == again, "the JSON of a check is deterministic", || format!("{json}\n{again}"))?;
     let unsafe_character = json.chars().find(|c| *c != '\n' && !is_safe(*c));
     ensure(unsafe_character.is_none(), "no output holds a character that acts", || {
         format!("{unsafe_character:?} in {json}")
     })?;
     let sliced = sliced(files);
-    let apart = tracemend::check(&sliced, &options);
+    let apart = tracemend::check(&sliced, options);
     same("a file in pieces is checked like a whole one", &report, &apart)?;
     ensure(
         report.findings().len() as u64 <= report.counts().values().sum(),
@@ -56,8 +60,12 @@ pub fn checked(files: &FileSet<'_>) -> Held {
 /// A repair ends, makes nothing worse, proves itself, can be undone, and done again changes
 /// nothing; of a clean recording it changes nothing at all.
 pub fn repaired(files: &FileSet<'_>, safety: Safety) -> Held {
-    let options = options_for(files);
-    let repair = tracemend::repair(files, &options, safety);
+    repaired_with(files, &options_for(files), safety)
+}
+
+/// As [`repaired`], told what `options` say.
+pub fn repaired_with(files: &FileSet<'_>, options: &Options, safety: Safety) -> Held {
+    let repair = tracemend::repair(files, options, safety);
     let target: Vec<Vec<u8>> = view(files, &repair.patches)
         .files()
         .iter()
@@ -76,7 +84,7 @@ pub fn repaired(files: &FileSet<'_>, safety: Safety) -> Held {
         || format!("{} edits", edits(&repair)),
     )?;
 
-    let after = tracemend::check(&target, &options);
+    let after = tracemend::check(&target, options);
     ensure(
         after.counts() == repair.after.counts(),
         "what a repair reports is in its target",
@@ -85,7 +93,7 @@ pub fn repaired(files: &FileSet<'_>, safety: Safety) -> Held {
     not_worse(&repair.before, &after)?;
     planned(files, &target, &repair)?;
 
-    let second = tracemend::repair(&target, &options, safety);
+    let second = tracemend::repair(&target, options, safety);
     ensure(!second.changes(), "repairing the target again changes nothing", || {
         let applied =
             |repair: &Repair| -> Vec<String> { repair.applied.iter().map(brief_applied).collect() };
@@ -264,7 +272,7 @@ fn same(law: &'static str, a: &Report, b: &Report) -> Held {
     ensure(differing.is_none(), law, || format!("{differing:#?}"))?;
     let rest = |report: &Report| {
         let found = (report.findings().len(), report.truncated(), report.verdict());
-        let said = (report.format, report.length, report.tally, report.description.clone());
+        let said = (report.format, report.length, report.tally, report.facts.clone());
         (found, said, report.counts().clone(), report.worst())
     };
     ensure(rest(a) == rest(b), law, || format!("{:?}\n{:?}", rest(a), rest(b)))

@@ -1,0 +1,47 @@
+//! The options that decide what bytes alone cannot.
+
+use tracemend::Choices;
+use tracemend::choices::{Release, Strategy};
+
+/// One option each; which format it is meant for stands first.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Choices of single formats")]
+pub(crate) struct ChoiceArguments {
+    /// Bring a recording that never ended to its end by adding what is missing (`close`), by
+    /// cutting where all parts are whole (`cut`, ovni), or by keeping what stands before the first
+    /// damage (`prefix`, qemu)
+    #[arg(long, value_name = "WAY", value_parser = strategy)]
+    strategy: Option<Strategy>,
+    /// revent, ovni: bring the recording to the newest layout of its format
+    #[arg(long)]
+    upgrade: bool,
+    /// revent: let go of what is still held at the end: where the recorder was killed (`auto`),
+    /// `always` or `never`
+    #[arg(long, value_name = "WHEN", value_parser = release, default_value = "auto")]
+    release: Release,
+    /// qemu: the release that wrote the log, as in 7.2, where the log alone leaves several
+    #[arg(long, value_name = "X.Y")]
+    qemu_version: Option<String>,
+}
+
+impl ChoiceArguments {
+    /// What the library is told.
+    pub(crate) fn choices(&self) -> Choices {
+        let mut choices = Choices::default();
+        choices.strategy = self.strategy;
+        choices.upgrade = self.upgrade;
+        choices.release = self.release;
+        choices.qemu_version.clone_from(&self.qemu_version);
+        choices
+    }
+}
+
+fn strategy(word: &str) -> Result<Strategy, String> {
+    let found = Strategy::ALL.into_iter().find(|way| way.name() == word);
+    found.ok_or_else(|| "the ways are: close, cut, prefix".to_string())
+}
+
+fn release(word: &str) -> Result<Release, String> {
+    let found = Release::ALL.into_iter().find(|when| when.name() == word);
+    found.ok_or_else(|| "the choices are: auto, always, never".to_string())
+}
