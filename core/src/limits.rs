@@ -33,6 +33,15 @@ pub struct Limits {
     pub ids: u64,
     /// Bytes that a search for the next sound record looks at after damage in the middle.
     pub resync: u64,
+    /// Input devices of one recording (revent). Linux numbers 1024 of them at most
+    /// (INPUT_MAX_CHAR_DEVICES); the recorder opens 16.
+    pub input_devices: u64,
+    /// Contacts that are followed on one device (revent). Touch screens have ten slots, the largest
+    /// tables some dozens.
+    pub input_slots: u64,
+    /// Events that a repair adds to let go of what is held (revent). Ten fingers, a mouse and a
+    /// keyboard come to fifty, and each is listed.
+    pub released: u64,
     /// Dropped bytes that a plan may hold: a plan carries them so that it can be reversed, and is
     /// held in memory as text of twice that length.
     pub plan: u64,
@@ -51,6 +60,9 @@ impl Default for Limits {
             attrs: 65_536,
             ids: 4 << 20,
             resync: 64 << 20,
+            input_devices: 1_024,
+            input_slots: 128,
+            released: 1_024,
             plan: 256 << 20,
         }
     }

@@ -4,6 +4,7 @@
 //! items into findings, `repair` builds the edits that findings carry.
 
 pub mod perf;
+pub mod revent;
 
 use crate::kit::span::Span;
 use crate::limits::Limits;
@@ -44,6 +45,38 @@ pub struct Tile {
     pub name: &'static str,
 }
 
+/// What is asked of a dump.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Dump {
+    /// One of the format's styles; the first if none is named.
+    pub style: Option<String>,
+    /// Number of the one device whose records are wanted.
+    pub device: Option<u64>,
+}
+
+/// What a dump gave.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Dumped {
+    /// Whole records.
+    pub records: u64,
+    /// Bytes that should be records and are none that can be shown.
+    pub left_out: u64,
+}
+
+/// Why a dump gives nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DumpError {
+    /// The format has no dump.
+    None,
+    /// The format has no such style.
+    Style(String),
+    /// Something has to be chosen, or there is no such thing to choose. A sentence.
+    Choice(String),
+    /// Nothing of the recording can be read; a check says why.
+    Unreadable,
+}
+
 /// What every format offers. Nothing here fails on bad input: bad input is the product.
 pub trait Format: Sync {
     /// Short name, as `--type` takes it.
@@ -72,6 +105,27 @@ pub trait Format: Sync {
     /// is settled here, once per round. Formats without such fields return nothing.
     fn settle(&self, _files: &FileSet<'_>, _edits: &[Edit]) -> Vec<Edit> {
         Vec::new()
+    }
+
+    /// The styles of [`Format::dump`], the usual one first, each with what it is good for. A format
+    /// that has no dump has none.
+    fn dump_styles(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
+    /// Gives the records as text that is safe to print, piece by piece, until `out` returns false.
+    ///
+    /// # Errors
+    ///
+    /// Why there is nothing to give; see [`DumpError`].
+    fn dump(
+        &self,
+        _files: &FileSet<'_>,
+        _options: &Options,
+        _request: &Dump,
+        _out: &mut dyn FnMut(&str) -> bool,
+    ) -> Result<Dumped, DumpError> {
+        Err(DumpError::None)
     }
 
     /// Gives every tile of every layer, layer by layer, in order.

@@ -1,0 +1,208 @@
+//! Constants of the format: facts, no code.
+//!
+//! Sources: the recorder's C source through its history (Workload Automation, `revent.c`), the
+//! files that its builds of 2012 to 2018 wrote, `include/uapi/linux/input-event-codes.h`.
+
+pub mod names;
+
+/// First bytes of a recording since 2016-07.
+pub const MAGIC: &[u8; 6] = b"REVENT";
+/// What the writers of P24, P32 and v1 left in an event's padding.
+pub const EVENT_PAD: u32 = 0xdead_beef;
+
+/// A layout of the file; older ones come first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Generation {
+    /// Without magic, 20-byte events: 32-bit recorders to 2015-03.
+    P20,
+    /// Without magic, 24-byte events: 32-bit recorders of 2015-03 to 2016-07.
+    P24,
+    /// Without magic, 28-byte events: 64-bit recorders to 2015-03.
+    P28,
+    /// Without magic, 32-bit padding and times of 64 bits: 64-bit recorders of 2015-03 to 2016-07.
+    P32,
+    /// Version 1, 2016-07 to 2016-10.
+    V1,
+    /// Version 2, 2016-10 to 2017-09.
+    V2,
+    /// Version 3, since 2017-09.
+    V3,
+}
+
+/// Sizes of one layout, in bytes.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Which.
+    pub generation: Generation,
+    /// As messages name it.
+    pub name: &'static str,
+    /// Its number behind the magic.
+    pub version: Option<u16>,
+    /// Header: magic, version, mode and padding.
+    pub header: u64,
+    /// The number of devices.
+    pub device_count: u64,
+    /// What stands before the events: nothing, their count, or their count and two times.
+    pub prefix: u64,
+    /// One event.
+    pub event: u64,
+    /// Events carry a padding.
+    pub padded: bool,
+}
+
+/// Every layout, in the order of [`Generation`].
+pub static LAYOUTS: [Layout; 7] = [
+    Layout {
+        generation: Generation::P20,
+        name: "P20",
+        version: None,
+        header: 0,
+        device_count: 4,
+        prefix: 0,
+        event: 20,
+        padded: false,
+    },
+    Layout {
+        generation: Generation::P24,
+        name: "P24",
+        version: None,
+        header: 0,
+        device_count: 4,
+        prefix: 0,
+        event: 24,
+        padded: true,
+    },
+    Layout {
+        generation: Generation::P28,
+        name: "P28",
+        version: None,
+        header: 0,
+        device_count: 8,
+        prefix: 0,
+        event: 28,
+        padded: false,
+    },
+    Layout {
+        generation: Generation::P32,
+        name: "P32",
+        version: None,
+        header: 0,
+        device_count: 4,
+        prefix: 0,
+        event: 32,
+        padded: true,
+    },
+    Layout {
+        generation: Generation::V1,
+        name: "v1",
+        version: Some(1),
+        header: 8,
+        device_count: 4,
+        prefix: 0,
+        event: 32,
+        padded: true,
+    },
+    Layout {
+        generation: Generation::V2,
+        name: "v2",
+        version: Some(2),
+        header: 16,
+        device_count: 4,
+        prefix: 8,
+        event: 26,
+        padded: false,
+    },
+    Layout {
+        generation: Generation::V3,
+        name: "v3",
+        version: Some(3),
+        header: 16,
+        device_count: 4,
+        prefix: 40,
+        event: 26,
+        padded: false,
+    },
+];
+
+impl Generation {
+    /// Its sizes.
+    pub const fn layout(self) -> &'static Layout {
+        let [p20, p24, p28, p32, v1, v2, v3] = &LAYOUTS;
+        match self {
+            Self::P20 => p20,
+            Self::P24 => p24,
+            Self::P28 => p28,
+            Self::P32 => p32,
+            Self::V1 => v1,
+            Self::V2 => v2,
+            Self::V3 => v3,
+        }
+    }
+}
+
+/// Bytes that the recorder's output buffer holds: a killed recorder leaves whole ones.
+pub const BUFFER: u64 = 4096;
+/// Size of the header that the recorder writes past its buffer.
+pub const HEADER: u64 = 16;
+/// Devices that the recorder opens at most.
+pub const DEVICES_WRITTEN: u64 = 16;
+/// What every recorded path begins with; a number follows.
+pub const DEVICE_PREFIX: &[u8] = b"/dev/input/event";
+/// Longest path that a system can open.
+pub const PATH_MAX: u64 = 4096;
+/// Longest name of a gamepad, for which the readers have 255 bytes.
+pub const NAME_MAX: u64 = 254;
+/// Bytes of a gamepad's bitmap of event types.
+pub const TYPE_BITS: u64 = 4;
+/// Bytes of each of its bitmaps of axes, relative axes and keys.
+pub const CODE_BITS: u64 = 96;
+/// Descriptions of axes that the readers have room for.
+pub const ABSINFO_MAX: u64 = 64;
+/// Size of one: code, value, minimum, maximum, fuzz, flat, resolution.
+pub const ABSINFO: u64 = 28;
+/// Highest code of an absolute axis.
+pub const ABS_MAX: u16 = 0x3f;
+/// Highest code of a key.
+pub const KEY_MAX: u16 = 0x2ff;
+
+/// Microseconds of a second.
+pub const MICROS: i64 = 1_000_000;
+/// Seconds that no clock of a recorder reads: year 2242.
+pub const SECONDS_END: i64 = 1 << 33;
+/// Seconds from which on a time counts from 1970 and not from the machine's start: 2001.
+pub const EPOCH_FROM: i64 = 978_307_200;
+/// A pause, in microseconds, that nobody records on purpose: an hour.
+pub const GAP: i64 = 3_600 * MICROS;
+
+/// Types of events that the check handles by name.
+pub mod kind {
+    /// Marks between events.
+    pub const SYN: u16 = 0;
+    /// Keys and buttons.
+    pub const KEY: u16 = 1;
+    /// Absolute axes.
+    pub const ABS: u16 = 3;
+    /// Highest known.
+    pub const LAST: u16 = 0x1f;
+}
+
+/// Codes that the check handles by name.
+pub mod code {
+    /// `EV_SYN`: the end of a frame.
+    pub const SYN_REPORT: u16 = 0;
+    /// `EV_SYN`: the end of a contact, in protocol A, which has no slots.
+    pub const SYN_MT_REPORT: u16 = 2;
+    /// `EV_SYN`: the kernel's buffer ran over.
+    pub const SYN_DROPPED: u16 = 3;
+    /// `EV_KEY`: the return key, with which a recording is ended.
+    pub const KEY_ENTER: u16 = 28;
+    /// `EV_ABS`: the contact that the events behind it are about.
+    pub const ABS_MT_SLOT: u16 = 0x2f;
+    /// `EV_ABS`: a contact begins or, at -1, ends.
+    pub const ABS_MT_TRACKING_ID: u16 = 0x39;
+}
+
+/// Stages of a workload: the second part of a recording's name.
+pub static STAGES: [&str; 4] = ["setup", "run", "extract_results", "teardown"];
+/// How names of recordings end.
+pub const EXTENSION: &str = "revent";
