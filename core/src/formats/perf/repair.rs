@@ -2,7 +2,7 @@
 
 use crate::FileSet;
 use crate::formats::perf::decode::header::{self, Body, FlagWords, Flags, Header, Section};
-use crate::formats::perf::layout::{COMP_MMAP_LEN, SECTION_SIZE, feature, field};
+use crate::formats::perf::layout::{COMP_MMAP_LEN, HEADER_SIZE_OLD, SECTION_SIZE, feature, field};
 use crate::kit::cursor::{Cursor, Order};
 use crate::kit::num::{align8, to_u64, to_usize};
 use crate::kit::source::Source;
@@ -49,6 +49,11 @@ fn flag_bytes(flags: Flags, words: FlagWords, order: Order) -> Vec<u8> {
 
 /// A feature to be added: its bit and its content.
 pub type NewFeature = (u32, Vec<u8>);
+
+/// Whether the header has the bits that name features. A header of 72 bytes ends before them.
+pub const fn has_feature_bits(header: &Header) -> bool {
+    header.size != HEADER_SIZE_OLD
+}
 
 /// What the features of a recording become.
 #[derive(Clone, Debug, Default)]

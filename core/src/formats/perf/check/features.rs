@@ -269,10 +269,14 @@ fn missing(
         return true;
     }
     let names: Vec<String> = add.iter().map(|(bit, _)| title(*bit)).collect();
-    let message = format!("the records need {}, which is not flagged", names.join(" and "));
+    let verb = if names.len() == 1 { "is" } else { "are" };
+    let mut message = format!("the records need {}, which {verb} not flagged", names.join(" and "));
+    if !repair::has_feature_bits(header) {
+        message.push_str(&format!("; a header of {} bytes has no room for flags", header.size));
+    }
     let span = Span::sized(FILE, field::FLAGS, 32);
     let mut finding = Finding::new(&rules::FEATURE_MISSING, span, "header.flags", message);
-    if fixable {
+    if fixable && repair::has_feature_bits(header) {
         let features = Features { add, ..whole.clone() };
         let edits = repair::rewrite(header, body, source.len(), end, &features, false);
         let summary = format!("builds {}", names.join(" and "));

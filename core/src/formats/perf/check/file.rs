@@ -297,7 +297,10 @@ fn close(
         report.push(finding);
         return;
     }
-    let add = found.needed(header.order, |_| false);
+    let add = match repair::has_feature_bits(header) {
+        true => found.needed(header.order, |_| false),
+        false => Vec::new(),
+    };
     let size = end.saturating_sub(body.data.offset).saturating_add(to_u64(seam.padding.len()));
     let mut summary = format!("writes data.size {size}");
     if !names.is_empty() {
