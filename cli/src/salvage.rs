@@ -189,8 +189,9 @@ impl<'r> Salvage<'r> {
         let report = |report: &Report, files: &FileSet<'_>| -> Value {
             let recording = Recording::new("", report, files);
             let mut value = serde_json::to_value(recording).unwrap_or_default();
-            if let Some(members) = value.as_object_mut() {
-                members.remove("path");
+            // Escaped already.
+            if let Some(path) = value.get_mut("path") {
+                *path = Value::from(self.path.as_str());
             }
             value
         };

@@ -283,6 +283,32 @@ fn json_follows_its_schema_and_lines_are_its_recordings() {
 }
 
 #[test]
+fn the_json_of_a_repair_follows_its_schema() {
+    let read = |name: &str| -> Value {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../schema").join(name);
+        parse(&fs::read_to_string(path).unwrap())
+    };
+    let check = jsonschema::Resource::from_contents(read("check.schema.json")).unwrap();
+    let validator = jsonschema::options()
+        .with_resource("json-schema:///check.schema.json", check)
+        .build(&read("repair.schema.json"))
+        .unwrap();
+    let folder = folder(&[("torn", &torn()), ("sound", &sound()), ("cut", &sound()[..60])]);
+    let mut outcomes = Vec::new();
+    for name in ["torn", "sound", "cut"] {
+        for option in ["--dry-run", "--partial"] {
+            let path = folder.path().join(name);
+            let ran = run!("repair", path, option, "--format", "json", "--force");
+            let document = parse(&ran.out);
+            assert_valid(&validator, &document);
+            outcomes.push(document["outcome"].as_str().unwrap().to_string());
+        }
+    }
+    outcomes.dedup();
+    assert_eq!(outcomes, ["repaired-with-loss", "clean", "cannot-repair"]);
+}
+
+#[test]
 fn a_plan_follows_its_schema() {
     let validator = schema("plan.schema.json");
     let folder = folder(&[("torn", &torn()), ("sound", &sound())]);

@@ -196,6 +196,18 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
 }
 
 #[test]
+fn ids_that_cannot_be_read_are_not_held_against_the_samples() {
+    let built = built("two_events_by_identifier");
+    let (repair, target) = mended(&built.ids_section_outside(0));
+    assert_eq!(
+        repair.before.counts().keys().collect::<Vec<_>>(),
+        ["PD0007"].iter().collect::<Vec<_>>()
+    );
+    assert_eq!(repair.before.counts()["PD0007"], 1);
+    assert_eq!(target.len(), built.bytes.len());
+}
+
+#[test]
 fn every_rule_has_a_recording_that_breaks_it_and_it_alone() {
     let mut wrong = Vec::new();
     let table = broken();

@@ -136,8 +136,34 @@ pub fn repair(files: &FileSet<'_>, options: &Options, safety: Safety) -> Repair 
     if !ended && !choose(result.after.findings(), safety, &options).is_empty() {
         result.refused = Some(format!("{} rounds did not reach an end", options.limits.rounds));
     }
+    let too_large = too_large(result.after.findings(), safety, &options);
+    if let (None, Some(size)) = (&result.refused, too_large) {
+        let limit = options.limits.inserted;
+        result.refused = Some(format!("a fix would insert {size} bytes, the limit is {limit}"));
+        result.outcome = Outcome::Incomplete;
+        return result;
+    }
     result.outcome = outcome(&result);
     result
+}
+
+/// Size in bytes of a usable fix that inserts more than a round may.
+fn too_large(findings: &[Finding], safety: Safety, options: &Options) -> Option<u64> {
+    let usable = findings.iter().filter(|finding| usable(finding, safety));
+    let sizes = usable.filter_map(|finding| finding.fix.as_ref()).map(inserted_by);
+    sizes.filter(|size| *size > options.limits.inserted).max()
+}
+
+/// Whether a finding has a fix that may be applied by itself.
+fn usable(finding: &Finding, safety: Safety) -> bool {
+    let applies =
+        |fix: &Fix| fix.safety <= safety && fix.safety != Safety::Manual && !fix.edits.is_empty();
+    finding.severity >= Severity::Warning && finding.fix.as_ref().is_some_and(applies)
+}
+
+/// Bytes that a fix inserts.
+fn inserted_by(fix: &Fix) -> u64 {
+    fix.edits.iter().fold(0, |sum: u64, edit| sum.saturating_add(to_u64(edit.insert.len())))
 }
 
 fn outcome(result: &Repair) -> Outcome {
@@ -164,12 +190,10 @@ fn choose(findings: &[Finding], safety: Safety, options: &Options) -> Vec<Findin
     let mut inserted = 0_u64;
     for finding in findings {
         let Some(fix) = &finding.fix else { continue };
-        let usable = fix.safety <= safety && fix.safety != Safety::Manual && !fix.edits.is_empty();
-        if !usable || finding.severity < Severity::Warning || chosen.len() >= options.limits.fixes {
+        if !usable(finding, safety) || chosen.len() >= options.limits.fixes {
             continue;
         }
-        let size =
-            fix.edits.iter().fold(0, |sum: u64, e| sum.saturating_add(to_u64(e.insert.len())));
+        let size = inserted_by(fix);
         if inserted.saturating_add(size) > options.limits.inserted {
             continue;
         }

@@ -58,12 +58,14 @@ pub fn events(
         if index >= limits.attrs {
             let message = format!("more than {} attrs", limits.attrs);
             report.push(Finding::new(&common::LIMIT_REACHED, attrs.span(0), "attrs", message));
-            break;
+            events.mark_partial();
+            return (events, id_sections);
         }
         let attr = match attr::attr(&mut cursor, header.order) {
             Ok(attr) => attr,
             Err(error) => {
                 report.push(torn(error.to_string()));
+                events.mark_partial();
                 return (events, id_sections);
             }
         };
@@ -71,6 +73,7 @@ pub fn events(
             Ok(ids) => ids,
             Err(error) => {
                 report.push(torn(error.to_string()));
+                events.mark_partial();
                 return (events, id_sections);
             }
         };
@@ -82,6 +85,7 @@ pub fn events(
             events.push(attr, ids);
         } else {
             events.push(attr, []);
+            events.mark_partial();
         }
         index = index.saturating_add(1);
     }
@@ -171,8 +175,10 @@ fn event_ids(
     }
     let count = section.size >> 3;
     if events.id_count().saturating_add(count) > limits.ids {
-        let message = format!("more than {} event ids", limits.ids);
-        report.push(Finding::new(&common::LIMIT_REACHED, section.span(0), path, message));
+        if report.count(&common::LIMIT_REACHED) == 0 {
+            let message = format!("more than {} event ids", limits.ids);
+            report.push(Finding::new(&common::LIMIT_REACHED, section.span(0), path, message));
+        }
         return None;
     }
     // Every event has ids of its own: more of them than the file holds means that events share

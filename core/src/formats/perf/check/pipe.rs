@@ -122,8 +122,11 @@ fn event(
     if to_u64(stream.events.attrs().len()) >= limits.attrs
         || stream.events.id_count().saturating_add(item.frame.size >> 3) > limits.ids
     {
-        let message = format!("more than {} attrs or {} ids", limits.attrs, limits.ids);
-        report.push(Finding::new(&common::LIMIT_REACHED, span, "data", message));
+        if !stream.events.partial() {
+            let message = format!("more than {} attrs or {} ids", limits.attrs, limits.ids);
+            report.push(Finding::new(&common::LIMIT_REACHED, span, "data", message));
+        }
+        stream.events.mark_partial();
         return;
     }
     let body = item.bytes.get(to_usize(RECORD_HEADER)..).unwrap_or_default();

@@ -42,6 +42,8 @@ pub struct Events {
     uniform: bool,
     /// Whether an attr has fields that only a newer version knows the layout of.
     unreadable: bool,
+    /// Whether attrs or ids are missing here, so that an unknown id says nothing about its sample.
+    partial: bool,
 }
 
 impl Events {
@@ -59,6 +61,16 @@ impl Events {
         self.attrs.push(attr);
         self.ids.extend(ids.into_iter().map(|id| (id, index)));
         self.sorted = false;
+    }
+
+    /// Attrs or ids could not be taken: that has a finding of its own, and samples have none.
+    pub const fn mark_partial(&mut self) {
+        self.partial = true;
+    }
+
+    /// Whether attrs or ids are missing here.
+    pub const fn partial(&self) -> bool {
+        self.partial
     }
 
     /// The attrs in order.
@@ -409,6 +421,9 @@ impl<'a> Stream<'a> {
 
     #[cold]
     fn unknown_id(&mut self, frame: Frame, bytes: &[u8], place: Place, report: &mut Report) {
+        if self.events.partial {
+            return;
+        }
         let rule = &rules::UNKNOWN_EVENT_ID;
         report.push_with(rule, rule.severity, || {
             let message = format!(

@@ -1,0 +1,168 @@
+//! Every limit of the library, lowered until a small recording reaches it: the verdict is then
+//! incomplete, or what lies beyond is counted, and nothing is passed over in silence.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs, reason = "tests")]
+
+use tracemend::mend::edit::Safety;
+use tracemend::mend::plan::{Plan, PlanError};
+use tracemend::report::rule::common;
+use tracemend::{FileSet, Limits, Options, Outcome, Repair, Report, Verdict};
+use tracemend_tests::forge::perf::{self, Built};
+
+fn built(name: &str) -> Built {
+    perf::clean().into_iter().find(|clean| clean.name == name).unwrap().built
+}
+
+fn limited(lower: impl FnOnce(&mut Limits)) -> Options {
+    let mut limits = Limits::default();
+    lower(&mut limits);
+    Options { limits, ..Options::default() }
+}
+
+fn check(bytes: &[u8], lower: impl FnOnce(&mut Limits)) -> Report {
+    tracemend::check(&FileSet::single("perf.data", bytes), &limited(lower))
+}
+
+fn repair(bytes: &[u8], lower: impl FnOnce(&mut Limits)) -> Repair {
+    let files = FileSet::single("perf.data", bytes);
+    tracemend::repair(&files, &limited(lower), Safety::Lossy)
+}
+
+/// Sound under the default limits, incomplete and said to be so under the lowered one.
+fn stops(bytes: &[u8], lower: impl FnOnce(&mut Limits)) {
+    assert_eq!(check(bytes, |_| {}).verdict(), Verdict::Clean);
+    let report = check(bytes, lower);
+    assert_eq!(report.verdict(), Verdict::Incomplete, "{:?}", report.findings());
+    assert_eq!(report.count(&common::LIMIT_REACHED), 1, "{:?}", report.findings());
+}
+
+/// A recording with `count` records that are dropped one by one.
+fn damaged(count: usize) -> Vec<u8> {
+    let built = built("sample_callchain");
+    let samples: Vec<usize> =
+        (0..built.records.len()).filter(|index| built.records[*index].kind == 9).collect();
+    assert!(samples.len() >= count, "only {} samples", samples.len());
+    samples.iter().take(count).fold(built.bytes.clone(), |bytes, sample| {
+        let one = built.callchain_count(*sample, 1 << 40);
+        bytes
+            .iter()
+            .zip(&one)
+            .zip(&built.bytes)
+            .map(|((a, b), old)| if b == old { *a } else { *b })
+            .collect()
+    })
+}
+
+#[test]
+fn findings_past_the_limit_are_counted() {
+    let bytes = damaged(2);
+    assert_eq!(check(&bytes, |_| {}).findings().len(), 2);
+    let report = check(&bytes, |limits| limits.findings = 1);
+    assert_eq!((report.findings().len(), report.truncated()), (1, true));
+    assert_eq!(report.counts().values().sum::<u64>(), 2);
+}
+
+#[test]
+fn fixes_past_the_limit_wait_for_the_next_round() {
+    let bytes = damaged(2);
+    let all = repair(&bytes, |_| {});
+    let one = repair(&bytes, |limits| (limits.fixes, limits.findings) = (1, 1));
+    assert_eq!((all.outcome, one.outcome), (Outcome::RepairedWithLoss, Outcome::RepairedWithLoss));
+    let rounds = |repair: &Repair| repair.applied.last().map(|applied| applied.round);
+    assert_eq!((rounds(&all), rounds(&one)), (Some(1), Some(2)));
+}
+
+#[test]
+fn rounds_end_and_the_repair_says_so() {
+    let bytes = damaged(2);
+    let repair = repair(&bytes, |limits| {
+        (limits.fixes, limits.findings, limits.rounds) = (1, 1, 1);
+    });
+    assert_eq!(repair.outcome, Outcome::CannotRepair);
+    assert_eq!(repair.refused.as_deref(), Some("1 rounds did not reach an end"));
+}
+
+#[test]
+fn a_fix_that_inserts_too_much_is_refused_and_said_to_be() {
+    let bytes = built("every_feature").crashed();
+    let repair = repair(&bytes, |limits| limits.inserted = 7);
+    assert_eq!(repair.outcome, Outcome::Incomplete);
+    assert!(!repair.changes());
+    let said = repair.refused.unwrap();
+    assert!(said.starts_with("a fix would insert ") && said.ends_with("the limit is 7"), "{said}");
+}
+
+#[test]
+fn a_structure_that_is_held_whole_has_a_largest_size() {
+    stops(&built("plain").bytes, |limits| limits.window = 64);
+}
+
+#[test]
+fn a_zstd_window_has_a_largest_size() {
+    // The forge's frames name a window of their content's size.
+    let window = zstd_window(&built("compressed").bytes);
+    stops(&built("compressed").bytes, |limits| limits.zstd_window = window - 1);
+    let enough = check(&built("compressed").bytes, |limits| limits.zstd_window = window);
+    assert_eq!(enough.verdict(), Verdict::Clean);
+}
+
+/// The smallest limit under which a recording is sound.
+fn zstd_window(bytes: &[u8]) -> u64 {
+    let sound = |window: u64| {
+        check(bytes, |limits| limits.zstd_window = window).verdict() == Verdict::Clean
+    };
+    let (mut low, mut high) = (0, 128 << 20);
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if sound(middle) { high = middle } else { low = middle }
+    }
+    high
+}
+
+#[test]
+fn an_expansion_has_a_largest_ratio() {
+    // 64 MiB are always allowed: a compressed record of 16,000 blocks of 128 KiB has more.
+    let bytes = built("compressed").bytes;
+    assert_eq!(check(&bytes, |limits| limits.expansion_ratio = 0).verdict(), Verdict::Clean);
+    let mut recording = perf::Recording::new(
+        perf::Order::Little,
+        vec![perf::Attr::cpu_clock(perf::sample_type::IP)],
+    );
+    let mut body = vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x88];
+    body.extend([0x02, 0x00, 0x10, 0].repeat(1_000));
+    recording.push(perf::Record::new(81, 0, body)).feature(27);
+    let report = check(&recording.build().bytes, |limits| limits.expansion_ratio = 0);
+    assert_eq!(report.verdict(), Verdict::Incomplete);
+    assert_eq!(report.count(&common::LIMIT_REACHED), 1);
+}
+
+#[test]
+fn events_and_their_ids_have_a_largest_number() {
+    let two = built("two_events_by_id").bytes;
+    stops(&two, |limits| limits.attrs = 1);
+    stops(&two, |limits| limits.ids = 1);
+    // What the limit cut off is not held against the samples.
+    assert_eq!(check(&two, |limits| limits.ids = 1).counts().len(), 1);
+    let pipe = built("pipe").bytes;
+    stops(&pipe, |limits| limits.attrs = 0);
+}
+
+#[test]
+fn a_search_for_the_next_record_has_an_end() {
+    let built = built("plain");
+    let sample = built.first_of(9).unwrap();
+    let bytes = built.record_type(sample, 0x1234_5678);
+    let records = |report: &Report| report.tally.records;
+    let (whole, none) = (check(&bytes, |_| {}), check(&bytes, |limits| limits.resync = 0));
+    assert!(records(&none) < records(&whole), "{} and {}", records(&none), records(&whole));
+    assert!(none.has_errors() && whole.has_errors());
+}
+
+#[test]
+fn a_plan_holds_no_more_than_its_limit() {
+    let bytes = damaged(1);
+    let files = FileSet::single("perf.data", &bytes);
+    let options = limited(|limits| limits.plan = 8);
+    let repair = tracemend::repair(&files, &options, Safety::Lossy);
+    let error = Plan::new(&repair, &files, &options.limits).unwrap_err();
+    assert!(matches!(error, PlanError::TooLarge { max: 8, .. }), "{error}");
+}
