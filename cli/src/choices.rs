@@ -2,6 +2,7 @@
 
 use tracemend::Choices;
 use tracemend::choices::{Release, Strategy};
+use tracemend::formats::qemu::layout as qemu;
 
 /// One option each; which format it is meant for stands first.
 #[derive(Debug, clap::Args)]
@@ -20,7 +21,7 @@ pub(crate) struct ChoiceArguments {
     #[arg(long, value_name = "WHEN", value_parser = release, default_value = "auto")]
     release: Release,
     /// qemu: the release that wrote the log, as in 7.2, where the log alone leaves several
-    #[arg(long, value_name = "X.Y")]
+    #[arg(long, value_name = "X.Y", value_parser = qemu_release)]
     qemu_version: Option<String>,
 }
 
@@ -44,4 +45,13 @@ fn strategy(word: &str) -> Result<Strategy, String> {
 fn release(word: &str) -> Result<Release, String> {
     let found = Release::ALL.into_iter().find(|when| when.name() == word);
     found.ok_or_else(|| "the choices are: auto, always, never".to_string())
+}
+
+fn qemu_release(text: &str) -> Result<String, String> {
+    let known = qemu::release(text).is_some();
+    known.then(|| text.to_string()).ok_or_else(|| {
+        let releases: Vec<String> =
+            qemu::RELEASES.iter().map(|(major, minor)| format!("{major}.{minor}")).collect();
+        format!("the releases are: {}", releases.join(", "))
+    })
 }

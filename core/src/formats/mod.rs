@@ -4,6 +4,8 @@
 //! items into findings, `repair` builds the edits that findings carry.
 
 pub mod perf;
+
+pub mod qemu;
 pub mod revent;
 
 use crate::kit::span::Span;

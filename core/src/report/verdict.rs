@@ -113,6 +113,18 @@ impl Report {
         }
     }
 
+    /// Counts findings that nobody describes: there were more than the report holds.
+    pub fn count_more(&mut self, rule: &'static Rule, severity: Severity, count: u64) {
+        if count == 0 {
+            return;
+        }
+        let sum = self.counts.entry(rule.code).or_default();
+        *sum = sum.saturating_add(count);
+        self.worst = self.worst.max(Some(severity));
+        self.add_severity(severity, count);
+        self.truncated = true;
+    }
+
     /// Adds something to know about the recording. Text of a file must be escaped already.
     pub fn fact(&mut self, name: &'static str, value: impl Into<String>) {
         let value = value.into();
