@@ -16,6 +16,7 @@ mod check;
 mod choices;
 mod codes;
 mod completions;
+mod dump;
 mod exit;
 mod explain;
 mod formats;
@@ -53,6 +54,7 @@ enum Command {
     Repair(repair::Arguments),
     Apply(apply::Arguments),
     Verify(verify::Arguments),
+    Dump(dump::Arguments),
     Explain(explain::Arguments),
     Codes(codes::Arguments),
     Formats(formats::Arguments),
@@ -72,6 +74,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, mut streams: Streams<'_>) -
         Command::Repair(arguments) => arguments.run(&mut streams),
         Command::Apply(arguments) => arguments.run(&mut streams),
         Command::Verify(arguments) => arguments.run(&mut streams),
+        Command::Dump(arguments) => arguments.run(&mut streams),
         Command::Explain(arguments) => arguments.run(&mut streams),
         Command::Codes(arguments) => arguments.run(&mut streams),
         Command::Formats(arguments) => arguments.run(&mut streams),

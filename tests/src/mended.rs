@@ -2,12 +2,22 @@
 
 use tracemend::mend::edit::Safety;
 use tracemend::mend::rounds::{Repair, view};
-use tracemend::{FileSet, Options};
+use tracemend::{Choices, FileSet, Options};
 
 /// Mends a recording of one file and gives the repair and the target.
 pub fn mended(bytes: &[u8]) -> (Repair, Vec<u8>) {
-    let files = FileSet::single("perf.data", bytes);
-    let repair = tracemend::repair(&files, &Options::default(), Safety::Lossy);
+    mended_as("perf.data", bytes, &Options::default())
+}
+
+/// As [`mended`], with what the user decides.
+pub fn mended_with(bytes: &[u8], choices: Choices) -> (Repair, Vec<u8>) {
+    mended_as("recording", bytes, &Options { choices, ..Options::default() })
+}
+
+/// As [`mended`], of a file of this name, told what `options` say.
+pub fn mended_as(name: &str, bytes: &[u8], options: &Options) -> (Repair, Vec<u8>) {
+    let files = FileSet::single(name, bytes);
+    let repair = tracemend::repair(&files, options, Safety::Lossy);
     let target = view(&files, &repair.patches).bytes(0).pieces().collect::<Vec<_>>().concat();
     (repair, target)
 }

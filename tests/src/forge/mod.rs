@@ -1,3 +1,4 @@
 //! Builders of recordings, one file per format: sound by construction, one method per damage.
 
 pub mod perf;
+pub mod revent;

@@ -1,3 +1,4 @@
 //! The formats own tools as judges. A judge that is not installed is reported as skipped by name.
 
 pub mod perf;
+pub mod revent;

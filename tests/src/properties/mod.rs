@@ -14,6 +14,7 @@
 pub mod allocation;
 pub mod patch;
 pub mod recording;
+pub mod revent;
 pub mod structured;
 pub mod targets;
 pub mod zstd;

@@ -92,9 +92,15 @@ fn facts(recording: &Recording<'_, '_>, pass: &Pass<'_, '_, '_>, report: &mut Re
             report.fact("gamepad", format!("{}, {id}", recording.device(0)));
         }
     }
-    if let Some((first, _)) = pass.range {
-        let epoch = first >= EPOCH_FROM.saturating_mul(MICROS);
-        report.fact("clock", if epoch { "from 1970" } else { "from the machine's start" });
+    let Some((first, _)) = pass.range else { return };
+    let epoch = first >= EPOCH_FROM.saturating_mul(MICROS);
+    let clock = if epoch { "from 1970" } else { "from the machine's start" };
+    report.fact("clock", clock);
+    if epoch == (head.generation == Generation::V3) {
+        let span = Span::new(FILE, extent.all.start, extent.all.offset(1));
+        let message =
+            format!("{} events count {clock}: the first is of {}", layout.name, shown(first));
+        report.push(Finding::new(&rules::CLOCK, span, "events[0].time", message));
     }
 }
 

@@ -163,19 +163,18 @@ fn gamepad(recording: &Recording<'_, '_>, gamepad: &Gamepad, report: &mut Report
         // The bits cannot agree then: that is the same fault.
         return;
     }
-    let set = |bits: &[u8]| -> Vec<i32> { set_bits(bits).map(i32::from).collect() };
-    if set(&gamepad.abs) == codes {
+    if gamepad.bits_agree() {
         return;
     }
     let message = format!(
         "{} bits of absolute axes are set, {} axes are described",
-        set(&gamepad.abs).len(),
+        set_bits(&gamepad.abs).count(),
         codes.len()
     );
     let mut finding =
         Finding::new(&rules::ABSINFO_BITS, gamepad.bits, "gamepad_info.abs_bits", message)
             .related(gamepad.axes_span, "the described axes");
-    if set(&gamepad.key) == codes {
+    if gamepad.bits_are_swapped() {
         let third = gamepad.bits.start.saturating_add(CODE_BITS.saturating_mul(2));
         let edits = vec![
             Edit::replace(Span::sized(FILE, gamepad.bits.start, CODE_BITS), gamepad.key),

@@ -140,6 +140,14 @@ impl Device {
     }
 }
 
+/// A gamepad with its bitmaps as they are meant: a repair puts them right, and what is left has to
+/// be judged the same.
+struct Meant<'m> {
+    pad: &'m Gamepad,
+    abs: &'m [u8; 96],
+    key: &'m [u8; 96],
+}
+
 /// What a pass over the events knows.
 pub(in crate::formats::revent) struct Pass<'p, 'r, 'a> {
     recording: &'p Recording<'r, 'a>,
@@ -183,14 +191,17 @@ impl<'p, 'r, 'a> Pass<'p, 'r, 'a> {
         pass.devices.resize_with(usize::try_from(count).unwrap_or(0), Device::default);
         let padded = recording.head.generation.layout().padded;
         let wide = recording.extent.wide;
-        let gamepad = recording.head.gamepad();
+        let gamepad = recording.head.gamepad().and_then(|pad| {
+            let (abs, key) = pad.meant_bits()?;
+            Some(Meant { pad, abs, key })
+        });
         recording.extent.judged().batches(recording.source, &mut |first, events| {
             for (index, event) in (first..).zip(events) {
                 if padded && event.pad != EVENT_PAD {
                     pass.note(Fault::EventPad, index, event, 0);
                 }
                 let event = if wide { pass.narrowed(index, event) } else { *event };
-                pass.event(index, &event, count, gamepad);
+                pass.event(index, &event, count, gamepad.as_ref());
             }
             ControlFlow::Continue(())
         });
@@ -223,7 +234,7 @@ impl<'p, 'r, 'a> Pass<'p, 'r, 'a> {
     /// One event. What is not sane has no effect on what the devices hold: a repair drops it, and
     /// what is left has to be judged the same.
     #[inline]
-    fn event(&mut self, index: u64, event: &Event, count: i32, gamepad: Option<&Gamepad>) {
+    fn event(&mut self, index: u64, event: &Event, count: i32, gamepad: Option<&Meant<'_>>) {
         if !event.is_sane(count) {
             self.insane(index, event, count);
             return;
@@ -349,18 +360,18 @@ impl<'p, 'r, 'a> Pass<'p, 'r, 'a> {
         }
     }
 
-    fn gamepad(&mut self, index: u64, event: &Event, gamepad: &Gamepad) {
-        let bits: &[u8] = match event.kind {
-            kind::KEY => &gamepad.key,
-            kind::ABS => &gamepad.abs,
-            0x02 => &gamepad.rel,
+    fn gamepad(&mut self, index: u64, event: &Event, gamepad: &Meant<'_>) {
+        let bits = match event.kind {
+            kind::KEY => gamepad.key,
+            kind::ABS => gamepad.abs,
+            kind::REL => &gamepad.pad.rel,
             _ => return,
         };
         if !bit(bits, event.code) {
             self.note(Fault::GamepadCode, index, event, 0);
             return;
         }
-        let axis = gamepad.axis(event.code).filter(|_| event.kind == kind::ABS);
+        let axis = gamepad.pad.axis(event.code).filter(|_| event.kind == kind::ABS);
         if axis.is_some_and(|axis| event.value < axis.min || event.value > axis.max) {
             self.note(Fault::GamepadRange, index, event, 0);
         }

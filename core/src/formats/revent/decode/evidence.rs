@@ -122,7 +122,12 @@ pub fn elder(source: &Source<'_>, limits: &Limits) -> Option<Evidence> {
         let [_, good] = one.events;
         good.saturating_mul(one.generation.layout().event)
     };
-    let rank = |one: &Evidence| (explained(one), std::cmp::Reverse(one.generation));
+    // Where none explains an event, the one that has none to explain: its first event is cut.
+    let wrong = |one: &Evidence| {
+        let [all, good] = one.events;
+        std::cmp::Reverse(all.saturating_sub(good))
+    };
+    let rank = |one: &Evidence| (explained(one), wrong(one), std::cmp::Reverse(one.generation));
     tried.sort_by_key(|one| std::cmp::Reverse(rank(one)));
     let mut ranked = tried.into_iter();
     let best = ranked.next()?;

@@ -176,6 +176,25 @@ impl Gamepad {
         codes
     }
 
+    /// Whether the bits of axes are those of the described axes.
+    pub fn bits_agree(&self) -> bool {
+        set_bits(&self.abs).map(i32::from).eq(self.codes())
+    }
+
+    /// Whether the bitmaps are in the order of the published description: key, rel, abs.
+    pub fn bits_are_swapped(&self) -> bool {
+        !self.bits_agree() && set_bits(&self.key).map(i32::from).eq(self.codes())
+    }
+
+    /// The bitmaps of axes and keys that are meant; `None` if that is not known.
+    pub fn meant_bits(&self) -> Option<(&[u8; 96], &[u8; 96])> {
+        if self.bits_agree() {
+            Some((&self.abs, &self.key))
+        } else {
+            self.bits_are_swapped().then_some((&self.key, &self.abs))
+        }
+    }
+
     /// The description of an axis.
     pub fn axis(&self, code: u16) -> Option<&Axis> {
         self.axes.iter().find(|axis| axis.code == i32::from(code))
@@ -341,7 +360,7 @@ fn moded(source: &Source<'_>, generation: Generation, limits: &Limits) -> Result
         let head = with_layout(source, generation, Some(mode), limits).ok()?;
         let told = match &head.devices {
             Devices::Paths(paths) => paths.iter().all(|path| is_event_device(source, *path)),
-            Devices::Gamepad(gamepad) => set_bits(&gamepad.abs).map(i32::from).eq(gamepad.codes()),
+            Devices::Gamepad(gamepad) => gamepad.bits_agree(),
         };
         told.then_some(head)
     });

@@ -180,6 +180,8 @@ pub mod kind {
     pub const SYN: u16 = 0;
     /// Keys and buttons.
     pub const KEY: u16 = 1;
+    /// Relative axes.
+    pub const REL: u16 = 2;
     /// Absolute axes.
     pub const ABS: u16 = 3;
     /// Highest known.

@@ -1,0 +1,149 @@
+//! Workload Automation's Python reader as the judge of revent recordings.
+//!
+//! `TRACEMEND_WLAUTO` names the folder that the package `wlauto` (3.x) was unpacked into, the one with
+//! `wa/utils/revent.py`. Of the package that file alone is run, as it is; what it imports from the
+//! rest of the framework, and does not need to read a recording, is put in its place by a few empty
+//! modules.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+/// Runs the reader over paths, one a line, and prints a line of JSON for each: what it read, or what
+/// it said.
+const DRIVER: &str = r#"
+import json, sys, types
+def put(name, **members):
+    module = types.ModuleType(name)
+    module.__dict__.update(members)
+    sys.modules[name] = module
+for name in ("devlib", "devlib.utils", "wa", "wa.framework", "wa.utils"):
+    put(name)
+put("devlib.utils.misc", memoized=lambda f: f)
+put("wa.framework.resource", Executable=object, NO_ONE=None, ResourceResolver=object)
+put("wa.utils.exec_control", once_per_class=lambda f: f)
+reader = {"__name__": "revent"}
+exec(compile(open(sys.argv[1]).read(), sys.argv[1], "exec"), reader)
+fields = []
+def seen(fh, legacy=False):
+    spec = reader["old_event_struct" if legacy else "event_struct"]
+    fields.append(spec.unpack(fh.read(spec.size)))
+    fh.seek(-spec.size, 1)
+    return original(fh, legacy)
+original = reader["ReventEvent"]
+reader["ReventEvent"] = seen
+for path in sys.stdin.read().splitlines():
+    del fields[:]
+    try:
+        recording = reader["ReventRecording"](path)
+        events = list(recording.events)
+        pad = recording.gamepad_device
+        print(json.dumps({
+            "version": recording.version,
+            "mode": recording.mode,
+            "num_events": recording.num_events,
+            "read": len(events),
+            "events": [list(event) for event in fields],
+            "paths": [p.decode("latin-1") if isinstance(p, bytes) else p for p in recording.device_paths],
+            "axes": None if pad is None else [list(axis) for axis in pad.absinfo],
+        }))
+    except Exception as error:
+        print(json.dumps({"error": type(error).__name__ + ": " + str(error)}))
+"#;
+
+/// The reader.
+#[derive(Debug)]
+pub struct Wlauto {
+    module: PathBuf,
+}
+
+/// What the reader read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Read {
+    /// The version.
+    pub version: u64,
+    /// The count, in versions that have one.
+    pub num_events: Option<u64>,
+    /// Every event: device, seconds, microseconds, type, code, value.
+    pub events: Vec<[i64; 6]>,
+    /// Paths of the devices.
+    pub paths: Vec<String>,
+    /// Axes of a gamepad.
+    pub axes: Option<Vec<Vec<i64>>>,
+}
+
+impl Wlauto {
+    /// The reader, or a line on stderr that names the test that goes without.
+    pub fn find_or_skip(test: &str) -> Option<Self> {
+        let folder = std::env::var_os("TRACEMEND_WLAUTO");
+        let module = folder.map(|folder| PathBuf::from(folder).join("wa/utils/revent.py"));
+        let found = module.filter(|module| module.is_file()).map(|module| Self { module });
+        let python = Command::new("python3").arg("--version").output();
+        if found.is_none() || !python.is_ok_and(|output| output.status.success()) {
+            eprintln!(
+                "SKIPPED {test}: no judge for revent (python3, and TRACEMEND_WLAUTO with the \
+                 unpacked package wlauto 3)"
+            );
+            return None;
+        }
+        found
+    }
+
+    /// Reads recordings, all in one process: what was read, or what the reader said.
+    pub fn read(&self, recordings: &[Vec<u8>]) -> Vec<Result<Read, String>> {
+        let folder = tempfile::tempdir().unwrap();
+        let mut list = String::new();
+        for (index, bytes) in recordings.iter().enumerate() {
+            let path = folder.path().join(format!("{index}.revent"));
+            std::fs::write(&path, bytes).unwrap();
+            list += &format!("{}\n", path.display());
+        }
+        let mut child = Command::new("python3")
+            .arg("-c")
+            .arg(DRIVER)
+            .arg(&self.module)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // The driver reads all of its input before it writes.
+        child.stdin.take().unwrap().write_all(list.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "the judge failed: {output:?}");
+        let text = String::from_utf8(output.stdout).unwrap();
+        let read: Vec<_> = text.lines().map(one).collect();
+        assert_eq!(read.len(), recordings.len(), "the judge lost recordings");
+        read
+    }
+}
+
+fn one(line: &str) -> Result<Read, String> {
+    let value: Value = serde_json::from_str(line).unwrap();
+    if let Some(error) = value["error"].as_str() {
+        return Err(error.to_string());
+    }
+    let numbers = |value: &Value| -> Vec<i64> {
+        value.as_array().unwrap().iter().map(|number| number.as_i64().unwrap()).collect()
+    };
+    let events: Vec<[i64; 6]> = value["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|event| numbers(event).try_into().unwrap())
+        .collect();
+    assert_eq!(value["read"].as_u64().unwrap(), events.len() as u64);
+    Ok(Read {
+        version: value["version"].as_u64().unwrap(),
+        num_events: value["num_events"].as_u64(),
+        events,
+        paths: value["paths"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|path| path.as_str().unwrap().to_string())
+            .collect(),
+        axes: value["axes"].as_array().map(|axes| axes.iter().map(numbers).collect()),
+    })
+}

@@ -1,0 +1,215 @@
+//! The forge's revent recordings are sound, and the check says so; cut and flipped at every byte, they
+//! are still checked and mended as the laws say.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    missing_docs,
+    reason = "tests"
+)]
+
+use tracemend::choices::Release;
+use tracemend::formats::Confidence;
+use tracemend::formats::Format as _;
+use tracemend::formats::revent::REVENT;
+use tracemend::mend::edit::Safety;
+use tracemend::{Choices, FileSet, Options, Outcome, Severity};
+use tracemend_tests::forge::revent::{Built, Layout, Recording, all, clean, session};
+use tracemend_tests::mended::{mended, mended_as, mended_with};
+use tracemend_tests::properties::revent::every;
+use tracemend_tests::properties::{guarded, recording};
+
+fn revent(choices: Choices) -> Options {
+    Options { format: Some("revent"), choices, ..Options::default() }
+}
+
+#[test]
+fn a_sound_recording_gives_no_error_and_no_warning() {
+    let mut wrong = Vec::new();
+    for (name, bytes) in all() {
+        let report = tracemend::check(&FileSet::single(&name, &bytes), &Options::default());
+        for finding in report.findings().iter().filter(|f| f.severity > Severity::Info) {
+            wrong.push(format!("{name}: {} {}", finding.rule.code, finding.message));
+        }
+        assert_eq!(report.format, Some("revent"), "{name}");
+        let (repair, target) = mended(&bytes);
+        assert_eq!((repair.outcome, target == bytes), (Outcome::Clean, true), "{name}");
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_layout_is_told_by_its_magic_or_by_its_events() {
+    for layout in Layout::ALL {
+        let bytes = session(layout).build().bytes;
+        let files = FileSet::single("recording", &bytes);
+        let wanted = if layout >= Layout::V1 { Confidence::Certain } else { Confidence::Evidence };
+        assert_eq!(REVENT.sniff(&files), Some(wanted), "{layout:?}");
+        let report = tracemend::check(&files, &Options::default());
+        let fact = report.facts.iter().find(|(name, _)| *name == "layout").unwrap();
+        let said = fact.1.to_ascii_lowercase();
+        assert!(said.starts_with(layout.name()), "{layout:?}: {said}");
+        assert_eq!(
+            said.contains("2 of 2 device paths, 30 of the first 30 events"),
+            layout < Layout::V1
+        );
+        assert_eq!((report.tally.records, report.tally.samples), (30, 8));
+    }
+}
+
+#[test]
+fn nothing_else_is_taken_for_a_recording_without_magic() {
+    let mut state = 1_u64;
+    let mut random = move || {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state.to_le_bytes()[7]
+    };
+    let sniffed = |bytes: &[u8]| REVENT.sniff(&FileSet::single("x", bytes));
+    for len in 0..4_000 {
+        let bytes: Vec<u8> = (0..len % 400).map(|_| random()).collect();
+        assert_eq!(sniffed(&bytes), None, "{bytes:?}");
+        // A small number in front, as of a list.
+        let counted: Vec<u8> = [1, 0, 0, 0].into_iter().chain(bytes).collect();
+        assert_eq!(sniffed(&counted), None, "{counted:?}");
+    }
+    for bytes in [vec![0; 4096], vec![0xff; 4096], vec![1; 4096], b"/dev/input/event0 ".repeat(99)]
+    {
+        assert_eq!(sniffed(&bytes), None);
+    }
+    for (name, bytes) in tracemend_tests::forge::perf::all() {
+        assert_eq!(sniffed(&bytes), None, "{name}");
+    }
+    // A list of paths that are no input devices.
+    let mut paths = Recording::new(Layout::P20);
+    paths.paths = vec![b"/usr/lib/libc.so.6".to_vec(), b"/usr/lib/libm.so.6".to_vec()];
+    assert_eq!(sniffed(&paths.tap(1).build().bytes), None);
+}
+
+#[test]
+fn a_damaged_path_does_not_hide_a_recording_without_magic() {
+    for layout in [Layout::P20, Layout::P24, Layout::P28, Layout::P32] {
+        let built = session(layout).build();
+        let at = built.prefix - 5;
+        let files = built.with(at, b"?");
+        let files = FileSet::single("x", &files);
+        assert_eq!(REVENT.sniff(&files), Some(Confidence::Evidence), "{layout:?}");
+    }
+}
+
+/// The property at every place of every recording, and the first few inputs that break it.
+fn everywhere(change: impl Fn(&Built, usize) -> Vec<Vec<u8>>) {
+    let mut wrong = Vec::new();
+    for (name, built) in clean() {
+        for at in 0..built.bytes.len() {
+            for bytes in change(&built, at) {
+                if let Err(broken) = guarded(|| every(&bytes)) {
+                    wrong.push(format!("{name} at {at}: {broken}"));
+                }
+            }
+        }
+    }
+    let count = wrong.len();
+    wrong.truncate(5);
+    assert!(wrong.is_empty(), "{count} times\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_laws_hold_for_recordings_cut_at_every_byte() {
+    everywhere(|built, at| vec![built.cut(at)]);
+}
+
+#[test]
+fn the_laws_hold_for_recordings_with_every_byte_flipped() {
+    everywhere(|built, at| {
+        [0xff, 1].into_iter().map(|mask| built.with(at, &[built.bytes[at] ^ mask])).collect()
+    });
+}
+
+#[test]
+fn the_laws_hold_whatever_is_chosen_and_at_every_safety() {
+    for (name, built) in clean() {
+        let cuts = (0..built.bytes.len()).step_by(7).map(|at| built.cut(at));
+        for bytes in cuts.chain([built.bytes.clone(), built.killed(64)]) {
+            for release in Release::ALL {
+                for upgrade in [false, true] {
+                    let mut choices = Choices::default();
+                    (choices.release, choices.upgrade) = (release, upgrade);
+                    let files = FileSet::single("recording", &bytes);
+                    let options = revent(choices);
+                    for safety in [Safety::Exact, Safety::Synthetic, Safety::Lossy] {
+                        let held = guarded(|| recording::repaired_with(&files, &options, safety));
+                        // What is asked for changes a sound recording.
+                        let asked = upgrade || release == Release::Always;
+                        let held = held.or_else(|broken| {
+                            let law = broken.law == "a clean recording stays byte for byte";
+                            if law && asked { Ok(()) } else { Err(broken) }
+                        });
+                        assert_eq!(held, Ok(()), "{name} {release:?} {upgrade} {safety}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_whole_frame_survives_a_cut_at_every_byte() {
+    for (name, built) in clean() {
+        for len in built.events + 1..built.bytes.len() {
+            let cut = built.cut(len);
+            let (repair, target) = mended_as("recording", &cut, &revent(Choices::default()));
+            let whole = built.frames.iter().rev().find(|end| **end <= len).copied();
+            let whole = whole.unwrap_or(built.events);
+            assert!(repair.after.counts().get("RV1002").is_none(), "{name} at {len}");
+            assert!(!repair.after.has_errors(), "{name} at {len}: {:?}", repair.after.findings());
+            assert_eq!(
+                target[built.events..whole],
+                built.bytes[built.events..whole],
+                "{name} at {len}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_killed_recorders_file_keeps_every_whole_frame() {
+    for (name, built) in clean() {
+        for buffer in [1, 16, 50, 64] {
+            let bytes = built.killed(buffer);
+            if bytes.len() < built.events + 2 * built.layout.stride() {
+                continue;
+            }
+            let (repair, target) = mended_as("recording", &bytes, &revent(Choices::default()));
+            let whole = built.frames.iter().rev().find(|end| **end <= bytes.len()).copied();
+            let whole = whole.unwrap_or(built.events);
+            assert_eq!(target[built.events..whole], bytes[built.events..whole], "{name} {buffer}");
+            assert!(!repair.after.has_errors(), "{name} {buffer}: {:?}", repair.after.findings());
+        }
+    }
+}
+
+#[test]
+fn an_upgrade_keeps_every_event_and_is_the_newest_layout() {
+    for layout in Layout::ALL {
+        let recording = session(layout);
+        let old = recording.build();
+        let mut choices = Choices::default();
+        choices.upgrade = true;
+        let (repair, target) = mended_with(&old.bytes, choices);
+        let mut newest = recording.clone();
+        newest.layout = Layout::V3;
+        let split = |time: i64| {
+            let time = time.unsigned_abs();
+            (time / 1_000_000, time % 1_000_000)
+        };
+        let time = |index: usize| split(recording.events[index].time);
+        if layout < Layout::V3 {
+            newest.times = Some([time(0), time(recording.events.len() - 1)]);
+        }
+        assert_eq!(target, newest.build().bytes, "{layout:?}");
+        let wanted = if layout == Layout::V3 { Outcome::Clean } else { Outcome::Repaired };
+        assert_eq!(repair.outcome, wanted);
+    }
+}
