@@ -33,9 +33,6 @@ pub struct Limits {
     pub ids: u64,
     /// Bytes that a search for the next sound record looks at after damage in the middle.
     pub resync: u64,
-    /// Input devices of one recording (revent). Linux numbers 1024 of them at most
-    /// (INPUT_MAX_CHAR_DEVICES); the recorder opens 16.
-    pub input_devices: u64,
     /// Contacts that are followed on one device (revent). Touch screens have ten slots, the largest
     /// tables some dozens.
     pub input_slots: u64,
@@ -60,7 +57,6 @@ impl Default for Limits {
             attrs: 65_536,
             ids: 4 << 20,
             resync: 64 << 20,
-            input_devices: 1_024,
             input_slots: 128,
             released: 1_024,
             plan: 256 << 20,

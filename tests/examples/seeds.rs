@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use tracemend::formats::perf::decode::header;
 use tracemend::formats::perf::decode::walk::{Item, Walker};
 use tracemend::kit::source::Source;
-use tracemend_tests::forge::perf;
+use tracemend_tests::forge::{perf, revent};
 
 /// Longest recording that a fuzzer gets anywhere with.
 const LEN_MAX: usize = 64 << 10;
@@ -36,7 +36,15 @@ fn main() {
             write(&folder.join("zstd"), name, &stream);
         }
     }
-    for target in ["perf_structured", "patch"] {
+    for (name, bytes) in revent::all() {
+        write(
+            &folder.join("revent_repair"),
+            &format!("{name}-cut"),
+            bytes.split_last_chunk::<3>().unwrap().0,
+        );
+        write(&folder.join("revent_repair"), &name, &bytes);
+    }
+    for target in ["perf_structured", "revent_structured", "patch"] {
         let seed: Vec<u8> = (0..=255).collect();
         write(&folder.join(target), "ascending", &seed);
     }

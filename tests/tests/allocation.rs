@@ -2,6 +2,7 @@
 #![allow(clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
 use tracemend_tests::forge::perf::{Attr, Order, Record, Recording, all, sample_type};
+use tracemend_tests::forge::revent;
 use tracemend_tests::properties::allocation::{self, Counting};
 
 #[global_allocator]
@@ -24,6 +25,12 @@ fn a_check_holds_a_bounded_amount_of_memory() {
             bounded(&format!("{name} cut at {at}"), &bytes[..at]);
         }
     }
+    for (name, bytes) in revent::all() {
+        bounded(&name, &bytes);
+        bounded(&format!("{name} cut"), &bytes[..bytes.len() - 5]);
+    }
+    bounded("contacts in every slot", &contacts());
+    bounded("findings of many events", &lost_devices());
     bounded("many findings", &bad_samples(100_000));
     bounded("many ids", &recording(vec![event(1..=500_000)]));
     bounded("many events", &recording((1..=2_000).map(|id| event([id])).collect()));
@@ -74,5 +81,27 @@ fn zstd_of_one_byte(blocks: usize) -> Vec<u8> {
     let mut body = vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x88];
     body.extend([0x02, 0x00, 0x10, b'x'].repeat(blocks));
     recording.push(Record::new(81, 0, body)).feature(27);
+    recording.build().bytes
+}
+
+/// As many devices as there can be, each with a contact in its last slot.
+fn contacts() -> Vec<u8> {
+    let mut recording = revent::Recording::new(revent::Layout::V3);
+    recording.paths = (0..1024).map(|index| format!("/dev/input/event{index}").into()).collect();
+    for device in 0..1024 {
+        recording.frame(device, &[(revent::SLOT, 127), (revent::ID, 1)]);
+    }
+    recording.build().bytes
+}
+
+/// Runs of events that say nothing, each a fault of its own: a fix holds an edit for each.
+fn lost_devices() -> Vec<u8> {
+    let mut recording = revent::Recording::new(revent::Layout::V3);
+    let nothing = revent::Event { device: 1, time: 0, kind: 0, code: 0, value: 0 };
+    for id in 0..60_000 {
+        recording.frame(1, &[(revent::X, id)]);
+        recording.events.push(nothing);
+    }
+    recording.times = Some([(2_671, 0), (9_999, 0)]);
     recording.build().bytes
 }

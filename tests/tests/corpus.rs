@@ -6,7 +6,11 @@ use std::path::{Path, PathBuf};
 
 use tracemend::kit::source::Source;
 use tracemend::{File, FileSet, Options, Outcome, Severity};
-use tracemend_tests::mended::mended;
+use tracemend_tests::mended::mended_as;
+
+/// The formats, how their recordings end, and how many sound and crashed ones there are at least.
+const FORMATS: [(&str, &str, usize, usize); 2] =
+    [("perf", "data", 7, 4), ("revent", "revent", 6, 7)];
 
 fn corpus() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus")
@@ -21,13 +25,19 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn clean_recordings_give_no_warning_and_are_left_alone() {
+    for (format, _, least, _) in FORMATS {
+        clean_recordings(format, least);
+    }
+}
+
+fn clean_recordings(format: &str, least: usize) {
     let mut seen = 0;
-    for path in files_below(&corpus().join("perf/clean")) {
+    for path in files_below(&corpus().join(format).join("clean")) {
         if path.is_dir() {
             continue;
         }
-        let bytes = std::fs::read(&path).unwrap();
-        let (repair, target) = mended(&bytes);
+        let (repair, target, bytes) = read_and_mended(&path);
+        assert_eq!(repair.before.format, Some(format), "{}", path.display());
         let findings = repair.before.findings();
         assert!(
             findings.iter().all(|finding| finding.severity == Severity::Info),
@@ -38,7 +48,7 @@ fn clean_recordings_give_no_warning_and_are_left_alone() {
         assert_eq!(target, bytes);
         seen += 1;
     }
-    assert!(seen >= 7, "only {seen} recordings");
+    assert!(seen >= least, "only {seen} recordings of {format}");
 }
 
 #[test]
@@ -62,14 +72,19 @@ fn a_clean_directory_gives_no_warning_and_its_samples_are_counted() {
 
 #[test]
 fn crashed_recordings_are_mended_as_written_beside_them() {
+    for (format, extension, _, least) in FORMATS {
+        crashed_recordings(format, extension, least);
+    }
+}
+
+fn crashed_recordings(format: &str, extension: &str, least: usize) {
     let bless = std::env::var_os("BLESS").is_some();
     let mut seen = 0;
-    for path in files_below(&corpus().join("perf/crashed")) {
-        if path.extension().is_none_or(|extension| extension != "data") {
+    for path in files_below(&corpus().join(format).join("crashed")) {
+        if path.extension().is_none_or(|found| found != extension) {
             continue;
         }
-        let bytes = std::fs::read(&path).unwrap();
-        let found = expectation(&bytes);
+        let found = expectation(&path);
         let beside = path.with_extension("expect");
         if bless {
             std::fs::write(&beside, &found).unwrap();
@@ -78,12 +93,20 @@ fn crashed_recordings_are_mended_as_written_beside_them() {
         assert_eq!(found, wanted, "{}", path.display());
         seen += 1;
     }
-    assert!(seen >= 4, "only {seen} recordings");
+    assert!(seen >= least, "only {seen} recordings of {format}");
+}
+
+/// The repair of a file under its own name, what it gives, and what the file holds.
+fn read_and_mended(path: &Path) -> (tracemend::Repair, Vec<u8>, Vec<u8>) {
+    let bytes = std::fs::read(path).unwrap();
+    let name = path.file_name().unwrap().to_str().unwrap();
+    let (repair, target) = mended_as(name, &bytes, &Options::default());
+    (repair, target, bytes)
 }
 
 /// What a repair makes of a recording, for a person to read and to compare.
-fn expectation(bytes: &[u8]) -> String {
-    let (repair, target) = mended(bytes);
+fn expectation(path: &Path) -> String {
+    let (repair, target, _) = read_and_mended(path);
     let mut text = String::new();
     for finding in repair.before.findings() {
         writeln!(text, "{} {} {}", finding.rule.code, finding.span, finding.message).unwrap();

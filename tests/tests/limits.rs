@@ -7,6 +7,7 @@ use tracemend::mend::plan::{Plan, PlanError};
 use tracemend::report::rule::common;
 use tracemend::{FileSet, Limits, Options, Outcome, Repair, Report, Verdict};
 use tracemend_tests::forge::perf::{self, Built};
+use tracemend_tests::forge::revent;
 
 fn built(name: &str) -> Built {
     perf::clean().into_iter().find(|clean| clean.name == name).unwrap().built
@@ -165,4 +166,29 @@ fn a_plan_holds_no_more_than_its_limit() {
     let repair = tracemend::repair(&files, &options, Safety::Lossy);
     let error = Plan::new(&repair, &files, &options.limits).unwrap_err();
     assert!(matches!(error, PlanError::TooLarge { max: 8, .. }), "{error}");
+}
+
+#[test]
+fn contacts_in_slots_past_the_limit_are_not_followed_and_said() {
+    let mut recording = revent::Recording::new(revent::Layout::V3);
+    recording.frame(1, &[(revent::SLOT, 2), (revent::ID, 7)]);
+    recording.frame(1, &[(revent::ID, -1)]);
+    let bytes = recording.build().bytes;
+    assert_eq!(check(&bytes, |_| {}).verdict(), Verdict::Clean);
+    let report = check(&bytes, |limits| limits.input_slots = 2);
+    let found: Vec<_> = report.counts().iter().collect();
+    assert_eq!(found, [(&"RV2010", &1)]);
+}
+
+#[test]
+fn more_releases_than_the_limit_are_not_added_and_said() {
+    let mut recording = revent::Recording::new(revent::Layout::V3);
+    recording.frame(0, &[(revent::KEY_A, 1)]).frame(1, &[(revent::TOUCH, 1)]);
+    let mut bytes = recording.build().bytes;
+    bytes.pop();
+    let mended = repair(&bytes, |_| {});
+    assert_eq!(mended.outcome, Outcome::RepairedWithLoss);
+    let mended = repair(&bytes, |limits| limits.released = 1);
+    assert_eq!(mended.outcome, Outcome::Incomplete);
+    assert_eq!(mended.after.count(&common::LIMIT_REACHED), 1);
 }

@@ -20,7 +20,7 @@ use tracemend::mend::edit::Safety;
 use tracemend::{File, FileSet};
 use tracemend_tests::forge::perf;
 use tracemend_tests::properties::structured::{Description, holds, survive};
-use tracemend_tests::properties::{Held, guarded, patch, recording, targets, zstd};
+use tracemend_tests::properties::{Held, guarded, patch, recording, revent, targets, zstd};
 
 /// Positions times bytes for each file of the corpus: small ones are cut and flipped at every
 /// byte, large ones at some.
@@ -266,6 +266,13 @@ proptest! {
         prop_assert_eq!(guarded(|| holds(&description)), Ok(()), "{:?}", description);
         description.damages.clear();
         prop_assert_eq!(guarded(|| holds(&description)), Ok(()), "{:?}", description);
+    }
+
+    #[test]
+    fn described_revent_recordings_hold(seed in prop::collection::vec(any::<u8>(), 0..400)) {
+        let unstructured = Unstructured::new(&seed);
+        let description = revent::Description::arbitrary_take_rest(unstructured).unwrap();
+        prop_assert_eq!(guarded(|| revent::holds(&description)), Ok(()), "{:?}", description);
     }
 
     #[test]

@@ -139,7 +139,7 @@ fn broken() -> Vec<Case> {
     let (start, end) = (built.prefix + 8, built.prefix + 24);
     let mut wide_end = built.bytes.clone();
     let usec = u64::from_le_bytes(wide_end[end + 8..end + 16].try_into().unwrap());
-    wide_end[end + 4..end + 8].copy_from_slice(&((usec * 1000 + 321) as u32).to_le_bytes());
+    wide_end[end + 4..end + 8].copy_from_slice(&(usec * 1000 + 321).to_le_bytes()[..4]);
     let mut unread = built.bytes.clone();
     unread[..6].copy_from_slice(b"RVEENT");
     let second = "/dev/input/event0".as_bytes().to_vec();

@@ -7,16 +7,18 @@ use arbitrary::{Arbitrary, Unstructured};
 use tracemend::FileSet;
 use tracemend::mend::edit::Safety;
 
-use super::{Broken, Held, allocation, patch, recording, structured, zstd};
+use super::{Broken, Held, allocation, patch, recording, revent, structured, zstd};
 
 /// Name and function of a target.
 pub type Target = (&'static str, fn(&[u8]) -> Held);
 
 /// Every target.
-pub static TARGETS: [Target; 5] = [
+pub static TARGETS: [Target; 7] = [
     ("perf_check", perf_check),
     ("perf_repair", perf_repair),
     ("perf_structured", perf_structured),
+    ("revent_repair", revent_repair),
+    ("revent_structured", revent_structured),
     ("patch", patch),
     ("zstd", zstd),
 ];
@@ -52,6 +54,22 @@ pub fn perf_structured(bytes: &[u8]) -> Held {
     let told =
         |broken: Broken| Broken { detail: format!("{} {description:?}", broken.detail), ..broken };
     structured::holds(&description).map_err(told)
+}
+
+/// A revent recording: check, tiles, and repair with one of the user's choices.
+pub fn revent_repair(bytes: &[u8]) -> Held {
+    allocation::bounded(bytes)?;
+    revent::chosen(bytes, super::seed(bytes))
+}
+
+/// A description of a revent recording and of its damages, as `arbitrary` reads it.
+pub fn revent_structured(bytes: &[u8]) -> Held {
+    let Ok(description) = revent::Description::arbitrary_take_rest(Unstructured::new(bytes)) else {
+        return Ok(());
+    };
+    let told =
+        |broken: Broken| Broken { detail: format!("{} {description:?}", broken.detail), ..broken };
+    revent::holds(&description).map_err(told)
 }
 
 /// A source, two lists of edits and a name; and edits anywhere.

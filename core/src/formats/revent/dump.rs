@@ -7,6 +7,7 @@
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
+use crate::FileSet;
 use crate::formats::revent::decode::event::Event;
 use crate::formats::revent::decode::extent::{extent, meant};
 use crate::formats::revent::decode::head::{Devices, Gamepad, Head, head};
@@ -15,7 +16,6 @@ use crate::formats::{Dump, DumpError, Dumped};
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::text::Untrusted;
-use crate::{FileSet, Options};
 
 /// The styles and what they are good for.
 pub(super) static STYLES: &[(&str, &str)] = &[
@@ -48,7 +48,6 @@ struct Writer<'w> {
 /// Gives the events.
 pub(super) fn dump(
     files: &FileSet<'_>,
-    options: &Options,
     request: &Dump,
     out: &mut dyn FnMut(&str) -> bool,
 ) -> Result<Dumped, DumpError> {
@@ -59,7 +58,7 @@ pub(super) fn dump(
         Some(other) => return Err(DumpError::Style(other.to_string())),
     };
     let source = files.bytes(0);
-    let head = head(&source, &options.limits).map_err(|_| DumpError::Unreadable)?;
+    let head = head(&source).map_err(|_| DumpError::Unreadable)?;
     let paths = paths(&source, &head);
     let device = device(request, &head, &paths, style)?;
     let extent = extent(&source, &head);

@@ -78,7 +78,7 @@ impl Format for Revent {
         if decode::head::has_magic(&source) {
             return Some(Confidence::Certain);
         }
-        let evidence = decode::evidence::elder(&source, &Limits::default());
+        let evidence = decode::evidence::elder(&source);
         evidence.map(|_| Confidence::Evidence)
     }
 
@@ -86,8 +86,8 @@ impl Format for Revent {
         check::check(files, options, report);
     }
 
-    fn tile(&self, files: &FileSet<'_>, limits: &Limits, each: &mut dyn FnMut(Tile)) {
-        decode::tile::tile(&files.bytes(0), limits, each);
+    fn tile(&self, files: &FileSet<'_>, _limits: &Limits, each: &mut dyn FnMut(Tile)) {
+        decode::tile::tile(&files.bytes(0), each);
     }
 
     fn dump_styles(&self) -> &'static [(&'static str, &'static str)] {
@@ -97,10 +97,10 @@ impl Format for Revent {
     fn dump(
         &self,
         files: &FileSet<'_>,
-        options: &Options,
+        _options: &Options,
         request: &Dump,
         out: &mut dyn FnMut(&str) -> bool,
     ) -> Result<Dumped, DumpError> {
-        dump::dump(files, options, request, out)
+        dump::dump(files, request, out)
     }
 }

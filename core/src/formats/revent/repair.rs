@@ -19,6 +19,8 @@ use crate::mend::edit::{Edit, Fix, Safety};
 pub(super) struct Tail {
     /// The events, frame by frame.
     pub(super) events: Vec<Event>,
+    /// Whether there would be more than a repair adds; then there is none.
+    pub(super) over: bool,
 }
 
 /// Whether the recorder itself lets go of a key: the return key, in the pair that is not counted.
@@ -60,10 +62,10 @@ pub(super) fn let_go(recording: &Recording<'_, '_>, devices: &[Device], last: Op
             events.push(at(kind::SYN, code::SYN_REPORT, 0));
         }
         if to_u64(events.len()) > recording.options.limits.released {
-            return Tail::default();
+            return Tail { events: Vec::new(), over: true };
         }
     }
-    Tail { events }
+    Tail { events, over: false }
 }
 
 /// Writes the event count.
@@ -120,8 +122,8 @@ pub(super) fn tail(
     if dropped > 0 {
         let events = match lost {
             0 => String::new(),
-            1 => " with 1 whole event of a frame that does not end".to_string(),
-            lost => format!(" with {lost} whole events of a frame that does not end"),
+            1 => " with 1 whole event behind the last whole frame".to_string(),
+            lost => format!(" with {lost} whole events behind the last whole frame"),
         };
         parts.push(format!("drops {dropped} bytes at the end{events}"));
     }

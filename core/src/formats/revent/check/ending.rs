@@ -11,6 +11,7 @@ use crate::formats::revent::repair::{self, Tail};
 use crate::formats::revent::rules;
 use crate::kit::span::Span;
 use crate::mend::edit::{Fix, Safety};
+use crate::report::rule::common;
 use crate::report::{Finding, Report, Rule};
 
 /// Held keys and contacts that a message names.
@@ -33,6 +34,15 @@ pub(super) fn check(recording: &Recording<'_, '_>, pass: &Pass<'_, '_, '_>, repo
         report.push(Finding::new(&rules::NO_EVENTS, Span::new(FILE, at, at), "events", message));
     }
     unfinished(recording, pass, &let_go, report);
+    if let_go.over {
+        let end = recording.extent.all.offset(recording.extent.cut);
+        let max = recording.options.limits.released;
+        let message = format!(
+            "letting go of what is held adds more than {max} events; --release=never adds none"
+        );
+        let span = Span::new(FILE, end, end);
+        report.push(Finding::new(&common::LIMIT_REACHED, span, "events", message));
+    }
 }
 
 /// What a repair lets go of, if it is asked to: in the tail's fix where the tail was lost.
@@ -149,11 +159,13 @@ fn tail(
     if cut > 0 {
         let from = extent.all.offset(extent.cut);
         let span = Span::new(FILE, from, extent.all.offset(extent.kept));
-        finding = finding.related(span, format!("{cut} events of a frame that does not end"));
+        finding = finding.related(span, format!("{cut} events behind the last whole frame"));
     }
     let kept = extent.pair.is_some() || !extent.tail_lost;
     let dropped = if kept { 0 } else { end.saturating_sub(extent.all.offset(extent.cut)) };
-    if let Some(fix) = repair::tail(recording, pass.times(), dropped, let_go) {
+    // Half of what is asked for would end the recording without a word about the rest.
+    let fix = repair::tail(recording, pass.times(), dropped, let_go).filter(|_| !let_go.over);
+    if let Some(fix) = fix {
         finding = finding.fix(fix);
     }
     report.push(finding);

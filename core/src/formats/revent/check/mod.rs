@@ -47,7 +47,7 @@ pub(super) fn check(files: &FileSet<'_>, options: &Options, report: &mut Report)
     if let Some(file) = files.files().first() {
         name::check(&file.name, report);
     }
-    let head = match head::head(&source, &options.limits) {
+    let head = match head::head(&source) {
         Ok(head) => head,
         Err(error) => {
             outline::unreadable(&source, error, report);

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use crate::formats::revent::check::Recording;
 use crate::formats::revent::decode::head::{self, Devices, FILE, Gamepad, HeadError, set_bits};
 use crate::formats::revent::layout::{
-    ABS_MAX, ABSINFO, ABSINFO_MAX, CODE_BITS, DEVICES_WRITTEN, HEADER, NAME_MAX, PATH_MAX,
+    ABS_MAX, ABSINFO, ABSINFO_MAX, CODE_BITS, DEVICES_MAX, DEVICES_WRITTEN, HEADER, NAME_MAX,
+    PATH_MAX,
 };
 use crate::formats::revent::rules;
 use crate::kit::num::to_u64;
@@ -44,7 +45,7 @@ pub(super) fn unreadable(source: &Source<'_>, error: HeadError, report: &mut Rep
             Finding::new(&rules::MODE_UNKNOWN, Span::new(FILE, 8, 10), "mode", message)
         }
         HeadError::DeviceCount { span, count } => {
-            let message = format!("{count} devices; a system has 1 to 1024");
+            let message = format!("{count} devices; a system has 1 to {DEVICES_MAX}");
             Finding::new(&rules::DEVICE_COUNT, span, "devices.num", message)
         }
         HeadError::Path { span, index, len } => {

@@ -12,7 +12,6 @@ use crate::formats::revent::decode::event::{Event, Stretch};
 use crate::formats::revent::decode::head::{self, Devices, Head};
 use crate::formats::revent::layout::{DEVICES_WRITTEN, EVENT_PAD, Generation, kind, names};
 use crate::kit::source::Source;
-use crate::limits::Limits;
 
 /// Bytes of events that a layout is tried on.
 const SAMPLE: u64 = 64 << 10;
@@ -94,7 +93,7 @@ pub fn share(source: &Source<'_>, head: &Head) -> u64 {
 }
 
 /// What speaks for a recording without magic; `None` if too little does.
-pub fn elder(source: &Source<'_>, limits: &Limits) -> Option<Evidence> {
+pub fn elder(source: &Source<'_>) -> Option<Evidence> {
     let word = |at: u64| -> Option<u32> {
         let bytes = source.read(at, at.saturating_add(4));
         bytes.first_chunk::<4>().map(|bytes| u32::from_le_bytes(*bytes))
@@ -110,7 +109,7 @@ pub fn elder(source: &Source<'_>, limits: &Limits) -> Option<Evidence> {
     };
     let mut tried: Vec<Evidence> = Vec::new();
     for generation in layouts.iter().copied() {
-        let head = head::with_layout(source, generation, None, limits).ok()?;
+        let head = head::with_layout(source, generation, None).ok()?;
         let Devices::Paths(paths) = &head.devices else { return None };
         let good = paths.iter().filter(|path| head::is_event_device(source, **path)).count();
         let paths = [paths.len(), good].map(crate::kit::num::to_u64);

@@ -4,14 +4,13 @@ use std::fmt;
 
 use crate::formats::revent::decode::evidence::{self, Evidence};
 use crate::formats::revent::layout::{
-    ABSINFO, ABSINFO_MAX, CODE_BITS, DEVICE_PREFIX, Generation, HEADER, MAGIC, MICROS, NAME_MAX,
-    PATH_MAX, SECONDS_END, TYPE_BITS,
+    ABSINFO, ABSINFO_MAX, CODE_BITS, DEVICE_PREFIX, DEVICES_MAX, Generation, HEADER, MAGIC, MICROS,
+    NAME_MAX, PATH_MAX, SECONDS_END, TYPE_BITS,
 };
 use crate::kit::cursor::{Cursor, Order, ReadError};
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
-use crate::limits::Limits;
 
 /// The file that a recording is.
 pub const FILE: Layer = Layer::stored(0);
@@ -304,11 +303,11 @@ pub fn has_magic(source: &Source<'_>) -> bool {
 /// # Errors
 ///
 /// What keeps it from being read.
-pub fn head(source: &Source<'_>, limits: &Limits) -> Result<Head, HeadError> {
+pub fn head(source: &Source<'_>) -> Result<Head, HeadError> {
     let magic = has_magic(source);
-    if !magic && let Some(evidence) = evidence::elder(source, limits) {
+    if !magic && let Some(evidence) = evidence::elder(source) {
         let generation = evidence.generation;
-        return with_layout(source, generation, None, limits)
+        return with_layout(source, generation, None)
             .map(|head| Head { evidence: Some(evidence), ..head });
     }
     let version = Reader { source, at: 6 }.u16("version");
@@ -322,7 +321,7 @@ pub fn head(source: &Source<'_>, limits: &Limits) -> Result<Head, HeadError> {
     if !magic {
         // Only for a file that is said to be a recording: the magic may have been overwritten.
         let generation = known.filter(|_| version > 0).ok_or(HeadError::Unknown)?;
-        let found = moded(source, generation, limits).map_err(|_| HeadError::Unknown)?;
+        let found = moded(source, generation).map_err(|_| HeadError::Unknown)?;
         return if evidence::share(source, &found) >= evidence::SURE {
             Ok(found)
         } else {
@@ -333,31 +332,31 @@ pub fn head(source: &Source<'_>, limits: &Limits) -> Result<Head, HeadError> {
         return Err(HeadError::HeaderOnly);
     }
     match known {
-        Some(generation) => moded(source, generation, limits),
-        None => guessed(source, limits).ok_or(HeadError::Version(version)),
+        Some(generation) => moded(source, generation),
+        None => guessed(source).ok_or(HeadError::Version(version)),
     }
 }
 
 /// The head in the one layout of a known version that explains the file.
-fn guessed(source: &Source<'_>, limits: &Limits) -> Option<Head> {
+fn guessed(source: &Source<'_>) -> Option<Head> {
     let layouts = [Generation::V3, Generation::V2, Generation::V1];
-    let heads = layouts.into_iter().filter_map(|layout| moded(source, layout, limits).ok());
+    let heads = layouts.into_iter().filter_map(|layout| moded(source, layout).ok());
     let mut sure = heads.filter(|head| evidence::share(source, head) >= evidence::SURE);
     let found = sure.next()?;
     sure.next().is_none().then_some(found)
 }
 
 /// The head with the mode that is stored or, where it is neither, the one that explains the file.
-fn moded(source: &Source<'_>, generation: Generation, limits: &Limits) -> Result<Head, HeadError> {
+fn moded(source: &Source<'_>, generation: Generation) -> Result<Head, HeadError> {
     if generation < Generation::V2 {
-        return with_layout(source, generation, None, limits);
+        return with_layout(source, generation, None);
     }
     let stored = Reader { source, at: 8 }.u16("mode")?;
     if stored <= 1 {
-        return with_layout(source, generation, Some(stored), limits);
+        return with_layout(source, generation, Some(stored));
     }
     let found = [0, 1].into_iter().find_map(|mode| {
-        let head = with_layout(source, generation, Some(mode), limits).ok()?;
+        let head = with_layout(source, generation, Some(mode)).ok()?;
         let told = match &head.devices {
             Devices::Paths(paths) => paths.iter().all(|path| is_event_device(source, *path)),
             Devices::Gamepad(gamepad) => gamepad.bits_agree(),
@@ -377,7 +376,6 @@ pub fn with_layout(
     source: &Source<'_>,
     generation: Generation,
     mode: Option<u16>,
-    limits: &Limits,
 ) -> Result<Head, HeadError> {
     let layout = generation.layout();
     let mut reader = Reader { source, at: 6 };
@@ -391,7 +389,7 @@ pub fn with_layout(
     let devices = if mode == Some(1) {
         Devices::Gamepad(Box::new(gamepad(&mut reader)?))
     } else {
-        Devices::Paths(paths(&mut reader, layout.device_count, limits)?)
+        Devices::Paths(paths(&mut reader, layout.device_count)?)
     };
     let prefix = reader.at;
     let count = (layout.prefix > 0).then(|| reader.u64("num_events")).transpose()?;
@@ -418,13 +416,13 @@ fn times(reader: &mut Reader<'_, '_>) -> Result<[Time; 2], ReadError> {
     Ok([time("start_sec", "start_usec")?, time("end_sec", "end_usec")?])
 }
 
-fn paths(reader: &mut Reader<'_, '_>, width: u64, limits: &Limits) -> Result<Vec<Span>, HeadError> {
+fn paths(reader: &mut Reader<'_, '_>, width: u64) -> Result<Vec<Span>, HeadError> {
     let at = reader.at;
     let count = match width {
         8 => reader.u64("devices.num")?,
         _ => u64::from(reader.u32("devices.num")?),
     };
-    if count == 0 || count > limits.input_devices {
+    if count == 0 || count > DEVICES_MAX {
         return Err(HeadError::DeviceCount { span: Span::sized(FILE, at, width), count });
     }
     let mut paths = Vec::new();

@@ -8,10 +8,9 @@ use crate::formats::{Tile, TileKind};
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::Span;
-use crate::limits::Limits;
 
 /// Gives every tile in order.
-pub fn tile(source: &Source<'_>, limits: &Limits, each: &mut dyn FnMut(Tile)) {
+pub fn tile(source: &Source<'_>, each: &mut dyn FnMut(Tile)) {
     let mut at = 0;
     let mut give = |end: u64, kind: TileKind, name: &'static str| {
         let end = end.min(source.len());
@@ -20,7 +19,7 @@ pub fn tile(source: &Source<'_>, limits: &Limits, each: &mut dyn FnMut(Tile)) {
             at = end;
         }
     };
-    let Ok(head) = head(source, limits) else {
+    let Ok(head) = head(source) else {
         give(source.len(), TileKind::Damage, "unread");
         return;
     };

@@ -146,6 +146,8 @@ pub const BUFFER: u64 = 4096;
 pub const HEADER: u64 = 16;
 /// Devices that the recorder opens at most.
 pub const DEVICES_WRITTEN: u64 = 16;
+/// Devices that Linux has numbers for (INPUT_MAX_CHAR_DEVICES).
+pub const DEVICES_MAX: u64 = 1024;
 /// What every recorded path begins with; a number follows.
 pub const DEVICE_PREFIX: &[u8] = b"/dev/input/event";
 /// Longest path that a system can open.
