@@ -15,6 +15,10 @@ pub struct Choices {
     pub release: Release,
     /// Release of QEMU that wrote the log, as in `7.2` (qemu).
     pub qemu_version: Option<String>,
+    /// Add the leaves of calls that were never left (apitrace).
+    pub close_calls: bool,
+    /// Which of two traces in one file is kept: 1 or 2 (apitrace).
+    pub part: Option<u32>,
 }
 
 /// How a recording that never ended is brought to its end.

@@ -56,6 +56,7 @@ pub struct File<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct FileSet<'a> {
     files: Vec<File<'a>>,
+    donor: Option<Source<'a>>,
 }
 
 impl<'a> FileSet<'a> {
@@ -66,7 +67,20 @@ impl<'a> FileSet<'a> {
 
     /// A recording of several files. Spans name them by their index here.
     pub const fn new(files: Vec<File<'a>>) -> Self {
-        Self { files }
+        Self { files, donor: None }
+    }
+
+    /// With another recording of the same program, which may supply what was lost in this one. It
+    /// is no file of the recording and is never changed.
+    #[must_use]
+    pub fn with_donor(mut self, donor: Option<Source<'a>>) -> Self {
+        self.donor = donor;
+        self
+    }
+
+    /// The recording that may supply what was lost.
+    pub const fn donor(&self) -> Option<&Source<'a>> {
+        self.donor.as_ref()
     }
 
     /// The files in order.

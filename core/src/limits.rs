@@ -39,6 +39,14 @@ pub struct Limits {
     /// Events that a repair adds to let go of what is held (revent). Ten fingers, a mouse and a
     /// keyboard come to fifty, and each is listed.
     pub released: u64,
+    /// Definitions (functions, structs, enums, bit masks, stack frames) of one apitrace trace. The
+    /// largest API has 3,000 functions; frames are one a place in the program.
+    pub definitions: u64,
+    /// Calls of one apitrace trace that are open at once: one a thread as a rule.
+    pub open_calls: u64,
+    /// Values inside values of one apitrace argument. Readers of today recurse and die at some ten
+    /// thousand; real ones were never deeper than 2.
+    pub nesting: u64,
     /// Dropped bytes that a plan may hold: a plan carries them so that it can be reversed, and is
     /// held in memory as text of twice that length.
     pub plan: u64,
@@ -59,6 +67,9 @@ impl Default for Limits {
             resync: 64 << 20,
             input_slots: 128,
             released: 1_024,
+            definitions: 1 << 20,
+            open_calls: 1 << 20,
+            nesting: 1_024,
             plan: 256 << 20,
         }
     }

@@ -3,6 +3,7 @@
 //! `layout` holds facts, `rules` the codes, `decode` turns bytes into items that tile, `check` turns
 //! items into findings, `repair` builds the edits that findings carry.
 
+pub mod apitrace;
 pub mod perf;
 
 pub mod qemu;

@@ -274,11 +274,10 @@ fn changes_length(finding: &Finding) -> bool {
 /// The files as the patches leave them.
 pub fn view<'a>(files: &FileSet<'a>, patches: &'a [Patch]) -> FileSet<'a> {
     let mended = files.files().iter().zip(patches);
-    FileSet::new(
-        mended
-            .map(|(file, patch)| File { name: file.name.clone(), bytes: patch.view(&file.bytes) })
-            .collect(),
-    )
+    let mended = mended
+        .map(|(file, patch)| File { name: file.name.clone(), bytes: patch.view(&file.bytes) })
+        .collect();
+    FileSet::new(mended).with_donor(files.donor().cloned())
 }
 
 #[cfg(test)]

@@ -1,0 +1,212 @@
+//! The five namespaces of ids and what was defined in them.
+
+use std::collections::BTreeMap;
+
+use crate::formats::apitrace::decode::machine::Space;
+use crate::kit::num::{to_u64, to_usize};
+
+/// Ids below this are looked up in a table: those of all tracers.
+const TABLE: u64 = 1 << 16;
+/// Bytes of a function's name that are kept for messages.
+const NAME_KEPT: usize = 64;
+
+/// What is known of an id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// Arguments of a function, members of a struct, items otherwise.
+    pub count: u64,
+    /// Whether the definition was lost and this is what could be found out.
+    pub lost: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Names {
+    /// Count and one, with the high bit for a lost definition; 0 for an unknown id.
+    table: Vec<u32>,
+    beyond: BTreeMap<u64, u32>,
+}
+
+const LOST: u32 = 1 << 31;
+
+impl Names {
+    fn cell(&mut self, id: u64) -> Option<&mut u32> {
+        if id >= TABLE {
+            return Some(self.beyond.entry(id).or_default());
+        }
+        let index = to_usize(id);
+        if index >= self.table.len() {
+            self.table.resize(index.saturating_add(64), 0);
+        }
+        self.table.get_mut(index)
+    }
+
+    #[inline]
+    fn value(&self, id: u64) -> u32 {
+        match self.table.get(to_usize(id)) {
+            Some(value) => *value,
+            None if id >= TABLE => self.beyond.get(&id).copied().unwrap_or(0),
+            None => 0,
+        }
+    }
+}
+
+/// All definitions so far.
+#[derive(Clone, Debug, Default)]
+pub struct Definitions {
+    functions: Names,
+    structs: Names,
+    enums: Names,
+    bitmasks: Names,
+    frames: Names,
+    /// In the order of their places, so that the latest can be taken back.
+    order: Vec<(Space, u64)>,
+    names: BTreeMap<u64, Vec<u8>>,
+    /// What was stored of each, if that is asked for.
+    raw: Option<BTreeMap<(Space, u64), Vec<u8>>>,
+}
+
+impl Definitions {
+    /// Definitions that keep what was stored of each, for a donor.
+    pub fn with_raw() -> Self {
+        Self { raw: Some(BTreeMap::new()), ..Self::default() }
+    }
+
+    const fn space(&self, space: Space) -> &Names {
+        match space {
+            Space::Function => &self.functions,
+            Space::Struct => &self.structs,
+            Space::Enum => &self.enums,
+            Space::Bitmask => &self.bitmasks,
+            Space::Frame => &self.frames,
+        }
+    }
+
+    const fn space_mut(&mut self, space: Space) -> &mut Names {
+        match space {
+            Space::Function => &mut self.functions,
+            Space::Struct => &mut self.structs,
+            Space::Enum => &mut self.enums,
+            Space::Bitmask => &mut self.bitmasks,
+            Space::Frame => &mut self.frames,
+        }
+    }
+
+    /// What is known of an id.
+    #[inline]
+    pub fn known(&self, space: Space, id: u64) -> Option<Known> {
+        let value = self.space(space).value(id);
+        let count = (value & !LOST).checked_sub(1)?;
+        Some(Known { count: u64::from(count), lost: value & LOST != 0 })
+    }
+
+    /// Notes a definition.
+    pub fn add(&mut self, space: Space, id: u64, known: Known) {
+        let count = u32::try_from(known.count).unwrap_or(u32::MAX >> 2).saturating_add(1);
+        let value = if known.lost { count | LOST } else { count };
+        if let Some(cell) = self.space_mut(space).cell(id) {
+            if *cell == 0 {
+                self.order.push((space, id));
+            }
+            if let Some(cell) = self.space_mut(space).cell(id) {
+                *cell = value;
+            }
+        }
+    }
+
+    /// Notes the name of a function.
+    pub fn add_name(&mut self, id: u64, name: &[u8]) {
+        self.names.insert(id, name.get(..NAME_KEPT).unwrap_or(name).to_vec());
+    }
+
+    /// The name of a function.
+    pub fn name(&self, id: u64) -> Option<&[u8]> {
+        self.names.get(&id).map(Vec::as_slice)
+    }
+
+    /// Whether what is stored of each is kept.
+    pub const fn keeps_raw(&self) -> bool {
+        self.raw.is_some()
+    }
+
+    /// Keeps what is stored of a definition behind its id.
+    pub fn add_raw(&mut self, space: Space, id: u64, raw: Vec<u8>) {
+        if let Some(kept) = &mut self.raw {
+            kept.insert((space, id), raw);
+        }
+    }
+
+    /// What is stored of a definition behind its id.
+    pub fn raw(&self, space: Space, id: u64) -> Option<&[u8]> {
+        self.raw.as_ref()?.get(&(space, id)).map(Vec::as_slice)
+    }
+
+    /// Every definition of which the stored bytes were kept.
+    pub fn all_raw(&self) -> impl Iterator<Item = (Space, u64, &[u8])> {
+        let kept = self.raw.iter().flatten();
+        kept.map(|((space, id), raw)| (*space, *id, raw.as_slice()))
+    }
+
+    /// Forgets a definition.
+    pub fn remove(&mut self, space: Space, id: u64) {
+        self.order.retain(|one| *one != (space, id));
+        if let Some(cell) = self.space_mut(space).cell(id) {
+            *cell = 0;
+        }
+    }
+
+    /// How many there are, to come back to.
+    pub fn mark(&self) -> usize {
+        self.order.len()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> u64 {
+        to_u64(self.order.len())
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+
+    /// How many there are in one namespace.
+    pub fn count(&self, space: Space) -> usize {
+        self.order.iter().filter(|(of, _)| *of == space).count()
+    }
+
+    /// Takes back what was defined since `mark`.
+    pub fn take_back(&mut self, mark: usize) {
+        while self.order.len() > mark {
+            let Some((space, id)) = self.order.pop() else { return };
+            if let Some(cell) = self.space_mut(space).cell(id) {
+                *cell = 0;
+            }
+            if let Some(raw) = &mut self.raw {
+                raw.remove(&(space, id));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn definitions_are_known_until_taken_back() {
+        let mut definitions = Definitions::default();
+        let known = |count| Known { count, lost: false };
+        definitions.add(Space::Function, 7, known(3));
+        let mark = definitions.mark();
+        definitions.add(Space::Function, 1 << 20, known(0));
+        definitions.add(Space::Struct, 7, Known { count: 2, lost: true });
+        assert_eq!(definitions.known(Space::Function, 7), Some(known(3)));
+        assert_eq!(definitions.known(Space::Function, 1 << 20), Some(known(0)));
+        assert_eq!(definitions.known(Space::Struct, 7), Some(Known { count: 2, lost: true }));
+        assert_eq!(definitions.known(Space::Enum, 7), None);
+        definitions.take_back(mark);
+        assert_eq!(definitions.known(Space::Function, 7), Some(known(3)));
+        assert_eq!(definitions.known(Space::Function, 1 << 20), None);
+        assert_eq!(definitions.known(Space::Struct, 7), None);
+    }
+}
