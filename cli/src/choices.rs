@@ -1,8 +1,15 @@
 //! The options that decide what bytes alone cannot.
 
+use std::path::PathBuf;
+
 use tracemend::Choices;
 use tracemend::choices::{Release, Strategy};
 use tracemend::formats::qemu::layout as qemu;
+
+use crate::exit::Failure;
+use crate::input::Recording;
+use crate::repair::open_one;
+use crate::streams::Streams;
 
 /// One option each; which format it is meant for stands first.
 #[derive(Debug, clap::Args)]
@@ -23,6 +30,15 @@ pub(crate) struct ChoiceArguments {
     /// qemu: the release that wrote the log, as in 7.2, where the log alone leaves several
     #[arg(long, value_name = "X.Y", value_parser = qemu_release)]
     qemu_version: Option<String>,
+    /// apitrace: add empty leaves to calls that were never left
+    #[arg(long)]
+    close_calls: bool,
+    /// apitrace: which of two traces in one file is kept, 1 or 2
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=2))]
+    part: Option<u32>,
+    /// apitrace: a trace of the same build of the tracer, to take lost definitions from
+    #[arg(long, value_name = "TRACE")]
+    donor: Option<PathBuf>,
 }
 
 impl ChoiceArguments {
@@ -33,7 +49,14 @@ impl ChoiceArguments {
         choices.upgrade = self.upgrade;
         choices.release = self.release;
         choices.qemu_version.clone_from(&self.qemu_version);
+        choices.close_calls = self.close_calls;
+        choices.part = self.part;
         choices
+    }
+
+    /// The recording that lost parts may be taken from.
+    pub(crate) fn donor(&self, streams: &mut Streams<'_>) -> Result<Option<Recording>, Failure> {
+        self.donor.as_deref().map(|path| open_one(path, streams)).transpose()
     }
 }
 

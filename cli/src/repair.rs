@@ -112,7 +112,9 @@ impl Arguments {
         let target = if asked { Ok(target?) } else { target };
         let plan_file = self.plan_file(&recording)?;
 
-        let files = recording.file_set();
+        let donor = self.choices.donor(streams)?;
+        let donated = donor.as_ref().map(|donor| donor.file_set().bytes(0));
+        let files = recording.file_set().with_donor(donated.clone());
         let options =
             Options { format: self.kind, choices: self.choices.choices(), ..Options::default() };
         let repair = tracemend::repair(&files, &options, self.safety.into());
@@ -147,7 +149,8 @@ impl Arguments {
             }
             let output = rounds::view(&files, &repair.patches);
             target.publish(&recording, &output, |back| {
-                proved(plan.as_ref(), &repair, &options, &files, back)
+                let back = back.clone().with_donor(donated.clone());
+                proved(plan.as_ref(), &repair, &options, &files, &back)
             })?;
             salvage.written = Some(shown(target.path()));
             if self.in_place && !self.no_backup {

@@ -162,9 +162,7 @@ pub static SECOND_TRACE: Rule = Rule {
     summary: "a second trace follows the first one in the file",
     explanation: "A process that forks and its child write through one file (apitrace issues 110 and \
         493). Readers take the second magic for a chunk's length.",
-    fix: Some(
-        "with --part 1 or --part 2, lossy: keeps the one or the other; otherwise none",
-    ),
+    fix: Some("with --part 1 or --part 2, lossy: keeps the one or the other; otherwise none"),
 };
 
 /// AT2001: an argument's index is not below the number of arguments.
@@ -383,9 +381,7 @@ pub static CHUNK_LENGTH_WRONG: Rule = Rule {
     summary: "a chunk's length does not lead to the next chunk",
     explanation: "Readers lose everything behind it. The next chunk is found by its own form: full ones \
         begin with `80 80 40`.",
-    fix: Some(
-        "exact: writes the length with which the chunk decodes; or as for AT1002",
-    ),
+    fix: Some("exact: writes the length with which the chunk decodes; or as for AT1002"),
 };
 
 /// AT8004: a chunk is larger than readers have room for.

@@ -62,6 +62,12 @@ impl Calls {
         }
     }
 
+    /// Whether a call that is open lies inside the call that was just left.
+    pub fn is_inside(&self, left: Open) -> bool {
+        let inner = |open: &&Open| open.number > left.number;
+        self.recent.iter().rev().take_while(inner).any(|open| open.thread == left.thread)
+    }
+
     /// How many calls are open.
     pub fn open(&self) -> u64 {
         to_u64(self.recent.len()).saturating_add(to_u64(self.older.len()))
@@ -99,6 +105,8 @@ mod tests {
             assert_eq!(calls.leave(number), None);
         }
         assert_eq!((calls.open(), calls.next), (666, 1000));
-        assert!(calls.is_open(1) && !calls.is_open(3) && calls.all().is_sorted_by_key(|o| o.number));
+        assert!(
+            calls.is_open(1) && !calls.is_open(3) && calls.all().is_sorted_by_key(|o| o.number)
+        );
     }
 }

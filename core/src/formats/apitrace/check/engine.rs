@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 
 use super::definitions::{Definitions, Known};
 use super::judge::{Judge, Lost, Place, What};
-use super::probe::{Before, Sync, Tried, probe};
+use super::probe::{Before, Lenience, Sync, Tried, probe};
 use crate::formats::apitrace::decode::machine::{Cause, Machine, Space, Stop};
 use crate::formats::apitrace::expand::{Block, Fault};
 use crate::formats::apitrace::layout::VERSION_MAX;
@@ -222,11 +222,10 @@ impl<'a> Engine<'a> {
 
     /// The next block.
     pub fn block(&mut self, block: &Block) -> Flow {
-        if let Some(segment) = block.segment() {
-            if segment.expanded.start >= self.end || self.last.is_none() {
-                self.map.push(segment);
-                self.last = Some(segment);
-            }
+        let fresh = block.start >= self.end || self.last.is_none();
+        if let Some(segment) = block.segment().filter(|_| fresh) {
+            self.map.push(segment);
+            self.last = Some(segment);
         }
         self.end = self.end.max(block.end());
         if let Some(unit) = block.whole() {
@@ -253,9 +252,8 @@ impl<'a> Engine<'a> {
         let call = self.judge.calls.next;
         let known = self.blocks.partition_point(|block| block.start <= start);
         let last = known.checked_sub(1).and_then(|index| self.blocks.get(index));
-        let again = last.is_some_and(|last| {
-            last.start == start && last.unit.stored.start == unit.stored.start
-        });
+        let again = last
+            .is_some_and(|last| last.start == start && last.unit.stored.start == unit.stored.start);
         if again {
             return;
         }
@@ -547,7 +545,8 @@ impl<'a> Engine<'a> {
     /// Seeks on with further bytes.
     fn seek(&mut self, bytes: &[u8], start: u64, at_end: bool) -> Flow {
         let Mode::Seek(seek) = &mut self.mode else { return Flow::Go };
-        let skip = to_usize(seek.start.saturating_add(to_u64(seek.window.len())).saturating_sub(start));
+        let skip =
+            to_usize(seek.start.saturating_add(to_u64(seek.window.len())).saturating_sub(start));
         seek.window.extend_from_slice(bytes.get(skip..).unwrap_or_default());
         let window = std::mem::take(&mut seek.window);
         let (base, next, from) = (seek.start, seek.next, seek.from);
@@ -579,6 +578,16 @@ impl<'a> Engine<'a> {
         origin: u64,
         at_end: bool,
     ) -> Result<u64, u64> {
+        let close = base.saturating_sub(from.max(origin)) == 0;
+        let first = bytes.len().min(to_usize(CLOSE));
+        for index in 0..if close { first } else { 0 } {
+            let rest = bytes.get(index..).unwrap_or_default();
+            let place = base.saturating_add(to_u64(index));
+            match probe(&self.before(), rest, place, Lenience::Strict, at_end) {
+                Tried::Sync(sync) if self.accept(place, &sync) => return Ok(place),
+                _ => {}
+            }
+        }
         for index in 0..bytes.len() {
             let rest = bytes.get(index..).unwrap_or_default();
             let place = base.saturating_add(to_u64(index));
@@ -589,22 +598,26 @@ impl<'a> Engine<'a> {
             if rest.first().is_none_or(|tag| *tag > 1) {
                 continue;
             }
-            let before = Before {
-                definitions: &self.judge.definitions,
-                next: self.judge.calls.next,
-                threads: self.judge.threads,
-                version: self.machine.version(),
-                depth_max: self.limits.nesting,
-                donor: self.donor,
-            };
             let close = place.saturating_sub(from.max(origin)) < CLOSE;
-            match probe(&before, rest, place, close, at_end) {
+            let how = if close { Lenience::Close } else { Lenience::Far };
+            match probe(&self.before(), rest, place, how, at_end) {
                 Tried::Sync(sync) if self.accept(place, &sync) => return Ok(place),
                 Tried::Short if !at_end && rest.len() < WINDOW_MAX => return Err(place),
                 _ => {}
             }
         }
         Err(base.saturating_add(to_u64(bytes.len())))
+    }
+
+    fn before(&self) -> Before<'_> {
+        Before {
+            definitions: &self.judge.definitions,
+            next: self.judge.calls.next,
+            threads: self.judge.threads,
+            version: self.machine.version(),
+            depth_max: self.limits.nesting,
+            donor: self.donor,
+        }
     }
 
     /// Goes on at `place`, unless that would bring nothing or contradict what was read.
@@ -617,9 +630,10 @@ impl<'a> Engine<'a> {
         }
         if sync.next < self.judge.calls.next {
             // Events were read that are none.
-            let first = self.judge.recent().find(|done| {
-                matches!(done.what, What::Enter(open) if open.number == sync.next)
-            });
+            let first = self
+                .judge
+                .recent()
+                .find(|done| matches!(done.what, What::Enter(open) if open.number == sync.next));
             let Some(first) = first.map(|done| done.start) else { return false };
             start = start.min(first);
             self.judge.take_back(start);
@@ -631,6 +645,10 @@ impl<'a> Engine<'a> {
             self.judge.lost_calls.push((call, sync.next));
         }
         self.judge.calls.next = sync.next;
+        // The block that was begun in the meantime begins with another call.
+        if let Some(begun) = self.blocks.back_mut().filter(|begun| begun.start >= start) {
+            begun.call = sync.next;
+        }
         let mut definitions = Vec::new();
         for (space, id, at, count) in &sync.lost {
             let place = self.place(at.saturating_sub(1), *at);

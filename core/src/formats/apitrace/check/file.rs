@@ -96,6 +96,16 @@ struct Mend {
     events_lost: u64,
 }
 
+/// What a damage comes to in calls.
+struct Loss {
+    /// The first that was lost.
+    call: u64,
+    /// How many were lost.
+    lost: u64,
+    /// First and last of those that may be wrong.
+    suspects: Option<(u64, u64)>,
+}
+
 /// Turns what an engine saw into findings.
 struct Judgement<'r, 'a> {
     source: &'r Source<'a>,
@@ -104,8 +114,8 @@ struct Judgement<'r, 'a> {
     engine: Engine<'r>,
     donor: Option<&'r Definitions>,
     mends: Vec<Mend>,
-    /// First call, number of calls and suspects of each damage.
-    losses: Vec<(u64, u64, Option<(u64, u64)>)>,
+    /// What each damage comes to.
+    losses: Vec<Loss>,
 }
 
 /// Checks a trace.
@@ -152,9 +162,8 @@ impl<'r> Judgement<'r, '_> {
     fn tally(&self, report: &mut Report) {
         let engine = &self.engine;
         let lost = engine.judge.lost_calls.iter();
-        let lost = lost.fold(0, |sum: u64, (from, to)| {
-            sum.saturating_add(to.saturating_sub(*from))
-        });
+        let lost =
+            lost.fold(0, |sum: u64, (from, to)| sum.saturating_add(to.saturating_sub(*from)));
         report.tally.records = engine.judge.events;
         let calls = engine.judge.calls.next.saturating_sub(lost);
         report.tally.samples = calls.saturating_sub(engine.judge.placeholders);
@@ -211,8 +220,7 @@ impl<'r> Judgement<'r, '_> {
 
     fn stored_of(&self, span: Span, place: Option<Place>) -> Option<Span> {
         let known = self.engine.stored(span);
-        let units =
-            place.map(|place| stored(place.head.stored.start, place.tail.stored.end));
+        let units = place.map(|place| stored(place.head.stored.start, place.tail.stored.end));
         known.or(units).filter(|stored| !stored.is_empty())
     }
 
@@ -220,10 +228,9 @@ impl<'r> Judgement<'r, '_> {
     fn edit(&self, start: u64, end: u64, insert: Vec<u8>, place: Place) -> StreamEdit {
         let (units, base) = match self.container {
             Container::Gzip | Container::Brotli => (stored(0, self.source.len()), 0),
-            Container::Snappy | Container::Zstd => (
-                stored(place.head.stored.start, place.tail.stored.end),
-                place.head.expanded.start,
-            ),
+            Container::Snappy | Container::Zstd => {
+                (stored(place.head.stored.start, place.tail.stored.end), place.head.expanded.start)
+            }
         };
         StreamEdit { start, end, insert, stored: units, base }
     }
@@ -283,10 +290,8 @@ impl<'r> Judgement<'r, '_> {
                         span.len().saturating_sub(4)
                     );
                     let finding = Finding::new(&rules::CHUNK_TOO_LARGE, span, "chunk", message);
-                    let summary = format!(
-                        "writes it as {} chunks",
-                        expanded.div_ceil(CHUNK_EXPANDED).max(1)
-                    );
+                    let summary =
+                        format!("writes it as {} chunks", expanded.div_ceil(CHUNK_EXPANDED).max(1));
                     let start = segment.expanded.start;
                     let place = Place { head: segment, tail: segment };
                     let edit = self.edit(start, start, Vec::new(), place);
@@ -439,14 +444,15 @@ impl<'r> Judgement<'r, '_> {
                 let (first, count) = (damage.call, damage.lost);
                 let most = self.options.limits.inserted / 4;
                 let made = count.min(most);
-                let calls =
-                    repair::placeholders(version, placeholder, first, made, !defined);
+                let calls = repair::placeholders(version, placeholder, first, made, !defined);
                 insert.extend(calls);
                 defined = true;
             }
             let finding = self.damage_finding(damage);
             let mut stream = Vec::new();
-            if let Some(place) = damage.place.or_else(|| self.engine.place(damage.start, damage.end)) {
+            if let Some(place) =
+                damage.place.or_else(|| self.engine.place(damage.start, damage.end))
+            {
                 stream.push(self.damage_edit(damage, insert, place));
             }
             for (start, end, place) in ghosts.iter().filter(|ghost| after(ghost.0)) {
@@ -454,7 +460,9 @@ impl<'r> Judgement<'r, '_> {
                 stream.extend(edit);
             }
             for (space, id) in &damage.definitions {
-                let Some(lost) = self.engine.judge.lost.get(&(*space, *id)).copied() else { continue };
+                let Some(lost) = self.engine.judge.lost.get(&(*space, *id)).copied() else {
+                    continue;
+                };
                 let known = self.donor.and_then(|donor| donor.raw(*space, *id));
                 let bytes = match known {
                     Some(raw) => raw.to_vec(),
@@ -464,7 +472,7 @@ impl<'r> Judgement<'r, '_> {
                 stream.extend(edit);
             }
             let lost = if damage.open { 0 } else { damage.lost };
-            self.losses.push((damage.call, lost, suspects(damage)));
+            self.losses.push(Loss { call: damage.call, lost, suspects: suspects(damage) });
             let nothing_left = damage.open && damage.start == 0;
             let summary = self.damage_summary(damage);
             let invents = damage.start == damage.end && matches!(damage.why, Why::Cause(_));
@@ -549,9 +557,9 @@ impl<'r> Judgement<'r, '_> {
         let span = Self::span(damage.start, damage.end.max(damage.start));
         let path = format!("call[{}]", damage.call);
         let mut finding = Finding::new(rule, span, path, message);
-        let units = damage.unit.map(|unit| {
-            stored(unit.stored.start, unit.stored.end.max(damage.units_end))
-        });
+        let units = damage
+            .unit
+            .map(|unit| stored(unit.stored.start, unit.stored.end.max(damage.units_end)));
         finding.stored = match &damage.why {
             Why::Fault(_) => units,
             Why::Cause(_) => self.stored_of(span, damage.place).or(units),
@@ -580,11 +588,11 @@ impl<'r> Judgement<'r, '_> {
                 }
             ));
         }
-        let (mut donated, mut named) = (0_u64, 0_u64);
-        for (space, id) in &damage.definitions {
-            let known = self.donor.is_some_and(|donor| donor.raw(*space, *id).is_some());
-            *(if known { &mut donated } else { &mut named }) += 1;
-        }
+        let known = |(space, id): &&(Space, u64)| {
+            self.donor.is_some_and(|donor| donor.raw(*space, *id).is_some())
+        };
+        let donated = damage.definitions.iter().filter(known).count();
+        let named = damage.definitions.len().saturating_sub(donated);
         if donated > 0 {
             parts.push(format!("takes {donated} definitions from the donor"));
         }
@@ -607,7 +615,8 @@ impl<'r> Judgement<'r, '_> {
             // Said already.
             _ if self.engine.end == 0 && self.engine.damages.is_empty() => {}
             _ if torn.as_ref().is_some_and(|torn| torn.header) => {
-                let message = format!("the stream ends after {} bytes, in its header", self.engine.end);
+                let message =
+                    format!("the stream ends after {} bytes, in its header", self.engine.end);
                 let span = Self::span(0, self.engine.end);
                 let mut finding = Finding::new(&rules::HEADER_TORN, span, "header", message);
                 finding.stored = self.stored_of(span, self.engine.place(0, self.engine.end));
@@ -657,11 +666,12 @@ impl<'r> Judgement<'r, '_> {
                     let mut edit = self.edit(start, u64::MAX, Vec::new(), place);
                     // A unit of which nothing was expanded lies behind the one that holds `start`.
                     edit.stored = stored(edit.stored.start, file_end.max(edit.stored.end));
-                    if let Some(tail) = tail.as_ref().filter(|_| cut == 0 && self.has_units()) {
-                        if tail.segment.expanded.is_empty() {
-                            edit.stored = stored(tail.segment.stored.start, file_end);
-                            edit.base = tail.segment.expanded.start;
-                        }
+                    let empty = tail.as_ref().filter(|tail| {
+                        cut == 0 && self.has_units() && tail.segment.expanded.is_empty()
+                    });
+                    if let Some(tail) = empty {
+                        edit.stored = stored(tail.segment.stored.start, file_end);
+                        edit.base = tail.segment.expanded.start;
                     }
                     edit
                 });
@@ -733,24 +743,23 @@ impl<'r> Judgement<'r, '_> {
                 "{} stand in for calls that were lost: a repair put them there",
                 calls(engine.judge.placeholders)
             );
-            let finding =
-                Finding::new(&rules::PLACEHOLDERS, Self::span(0, 0), "stream", message);
+            let finding = Finding::new(&rules::PLACEHOLDERS, Self::span(0, 0), "stream", message);
             self.add(finding);
         }
     }
 
     /// What the damages come to: lost calls and suspect ones.
     fn losses(&self, report: &mut Report) {
-        let damages = &self.losses;
-        let lost: Vec<_> = damages.iter().filter(|(_, lost, _)| *lost > 0).collect();
+        let lost: Vec<&Loss> = self.losses.iter().filter(|loss| loss.lost > 0).collect();
         if !lost.is_empty() {
-            let sum = lost.iter().fold(0, |sum: u64, (_, lost, _)| sum.saturating_add(*lost));
-            let ranges = lost.iter().map(|(call, lost, _)| {
-                format!("{call} to {}", call.saturating_add(*lost).saturating_sub(1))
+            let sum = lost.iter().fold(0, |sum: u64, loss| sum.saturating_add(loss.lost));
+            let ranges = lost.iter().map(|loss| {
+                let last = loss.call.saturating_add(loss.lost).saturating_sub(1);
+                format!("{} to {last}", loss.call)
             });
             report.fact("calls lost", format!("{sum}: {}", joined(ranges)));
         }
-        let suspect: Vec<_> = damages.iter().filter_map(|(_, _, suspects)| *suspects).collect();
+        let suspect = merged(self.losses.iter().filter_map(|loss| loss.suspects));
         if !suspect.is_empty() {
             let ranges = suspect.iter().map(|(from, to)| format!("{from} to {to}"));
             report.fact("calls that may be wrong", joined(ranges));
@@ -786,8 +795,7 @@ impl<'r> Judgement<'r, '_> {
             let Some((owner, _)) = group.first() else { continue };
             let top = root(&leader, *owner);
             let edits: Vec<StreamEdit> = group.into_iter().map(|(_, edit)| edit).collect();
-            let edit =
-                repair::compose(self.source, self.container, &self.options.limits, &edits);
+            let edit = repair::compose(self.source, self.container, &self.options.limits, &edits);
             if let Some(cell) = fixes.get_mut(top) {
                 match (cell.as_mut(), edit) {
                     (Some(list), Some(edit)) => list.push(edit),
@@ -809,24 +817,29 @@ impl<'r> Judgement<'r, '_> {
             let top = root(&leader, owner);
             if !summary.is_empty() && top == owner {
                 let stream = fixes.get_mut(owner).and_then(Option::take);
-                let (safety, summaries, lost) = shared.get(owner).cloned().unwrap_or((
-                    Safety::Exact,
-                    Vec::new(),
-                    0,
-                ));
+                let (safety, summaries, lost) =
+                    shared.get(owner).cloned().unwrap_or((Safety::Exact, Vec::new(), 0));
                 let fix = match stream {
                     Some(stream) => {
                         let mut edits = [direct, stream].concat();
                         edits.sort_by_key(|edit| edit.span.start);
-                        Fix { records_lost: lost, ..Fix::new(safety, joined_summary(&summaries), edits) }
+                        Fix {
+                            records_lost: lost,
+                            ..Fix::new(safety, joined_summary(&summaries), edits)
+                        }
                     }
-                    None => Fix::manual("what has to be written anew is more than a round may insert"),
+                    None => {
+                        Fix::manual("what has to be written anew is more than a round may insert")
+                    }
                 };
                 finding = finding.fix(fix);
             } else if !summary.is_empty() {
                 finding = finding.fix(Fix::new(
                     shared.get(top).map_or(Safety::Lossy, |(safety, ..)| *safety),
-                    format!("{summary} (with a finding before it, as they share a {})", self.container.unit()),
+                    format!(
+                        "{summary} (with a finding before it, as they share a {})",
+                        self.container.unit()
+                    ),
                     Vec::new(),
                 ));
             }
@@ -864,6 +877,20 @@ fn joined(ranges: impl Iterator<Item = String>) -> String {
         let _infallible = write!(text, " and {more} more");
     }
     text
+}
+
+/// Ranges in order, those that meet being one.
+fn merged(ranges: impl Iterator<Item = (u64, u64)>) -> Vec<(u64, u64)> {
+    let mut all: Vec<(u64, u64)> = ranges.collect();
+    all.sort_unstable();
+    let mut merged: Vec<(u64, u64)> = Vec::new();
+    for (from, to) in all {
+        match merged.last_mut().filter(|(_, end)| from <= end.saturating_add(1)) {
+            Some((_, end)) => *end = to.max(*end),
+            None => merged.push((from, to)),
+        }
+    }
+    merged
 }
 
 fn calls(count: u64) -> String {

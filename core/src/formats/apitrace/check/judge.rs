@@ -53,6 +53,8 @@ pub struct Done {
     pub odd: bool,
     /// Whether the thread had an open call when this one began.
     pub nested: bool,
+    /// Whether the call left had one inside it that was open still.
+    pub inside_out: bool,
     /// Whether a string in it was longer than what is held at once.
     pub long: bool,
     /// How many definitions there were before it.
@@ -190,8 +192,7 @@ pub struct Judge {
 impl Judge {
     /// At the beginning of a stream.
     pub fn new(limits: &Limits, keep_raw: bool) -> Self {
-        let definitions =
-            if keep_raw { Definitions::with_raw() } else { Definitions::default() };
+        let definitions = if keep_raw { Definitions::with_raw() } else { Definitions::default() };
         Self {
             limits: *limits,
             definitions,
@@ -245,7 +246,17 @@ impl Judge {
         };
         let number = self.events;
         let noted = Noted {
-            oddity, at, end, call, argument, event, part, excerpt: None, place: None, number };
+            oddity,
+            at,
+            end,
+            call,
+            argument,
+            event,
+            part,
+            excerpt: None,
+            place: None,
+            number,
+        };
         self.waiting.push_back(noted);
     }
 
@@ -267,12 +278,14 @@ impl Judge {
     /// Where the earliest event that contradicts those before it begins, if one of the latest does.
     pub fn herald(&self) -> Option<u64> {
         let latest = self.recent.iter().rev().take(usize::try_from(HERALD).unwrap_or(usize::MAX));
-        latest.filter(|done| done.odd).last().map(|done| done.start)
+        latest.filter(|done| done.odd).map(|done| done.start).min()
     }
 
     /// Where the enters or leaves begin that have no partner, the latest partner lying before them.
     pub fn unmatched(&self) -> Option<u64> {
-        let matched = |done: &&Done| matches!(done.what, What::Leave { open: Some(_), .. });
+        let matched = |done: &&Done| {
+            matches!(done.what, What::Leave { open: Some(_), .. }) && !done.inside_out
+        };
         let run = self.recent.iter().rev().take_while(|done| !matched(done));
         run.last().map(|done| done.start)
     }
@@ -388,8 +401,7 @@ impl Sink for Judge {
         let nested = self.calls.is_busy(thread);
         let mark = self.definitions.mark();
         let open = self.calls.enter(thread, function);
-        self.placeholders =
-            self.placeholders.saturating_add(u64::from(function == PLACEHOLDER_ID));
+        self.placeholders = self.placeholders.saturating_add(u64::from(function == PLACEHOLDER_ID));
         self.enters = self.enters.saturating_add(1);
         self.current = Some(Current {
             start: at,
@@ -416,8 +428,7 @@ impl Sink for Judge {
     #[inline]
     fn leave(&mut self, at: u64, number: u64) -> Result<(), Cause> {
         let open = self.calls.leave(number);
-        let known =
-            open.and_then(|open| self.definitions.known(Space::Function, open.function));
+        let known = open.and_then(|open| self.definitions.known(Space::Function, open.function));
         let (count, lost) = (known.map(|known| known.count), known.is_some_and(|k| k.lost));
         self.current = Some(Current {
             start: at,
@@ -432,9 +443,17 @@ impl Sink for Judge {
             argument: None,
             bad: None,
         });
-        if open.is_some() {
+        if let Some(open) = open {
             self.enters = 0;
-            self.orphans = 0;
+            // A thread leaves its calls from the inside out.
+            if self.calls.open() > 0 && self.calls.is_inside(open) {
+                self.orphans = self.orphans.saturating_add(1);
+                if self.orphans >= ORPHANS_MAX {
+                    return Err(Cause::Incoherent);
+                }
+            } else {
+                self.orphans = 0;
+            }
             return Ok(());
         }
         if !self.is_lost_call(number) {
@@ -488,17 +507,20 @@ impl Sink for Judge {
         if !self.waiting.is_empty() {
             self.close_event(current.start, end);
         }
-        if let What::Leave { number, open: None } = current.what {
-            if self.is_lost_call(number) && self.ghosts.len() < GHOSTS_MAX {
-                self.ghosts.push((current.start, end, None));
-            }
+        let ghost = match current.what {
+            What::Leave { number, open: None } => self.is_lost_call(number),
+            _ => false,
+        };
+        if ghost && self.ghosts.len() < GHOSTS_MAX {
+            self.ghosts.push((current.start, end, None));
         }
         self.events = self.events.saturating_add(1);
         if self.recent.len() >= TAKEN_BACK_MAX {
             self.recent.pop_front();
         }
         let Current { start, what, odd, nested, long, mark, .. } = current;
-        self.recent.push_back(Done { start, what, odd, nested, long, mark });
+        let inside_out = self.orphans > 0 && matches!(what, What::Leave { open: Some(_), .. });
+        self.recent.push_back(Done { start, what, odd, nested, inside_out, long, mark });
         Ok(())
     }
 
@@ -591,10 +613,8 @@ impl Judge {
         for noted in self.waiting.iter_mut().rev().take_while(|n| n.event == current.start) {
             if let Some(part) = &mut noted.part {
                 let open = part.0 == part.1 && part.0 == current.detail;
-                let is_leave = matches!(
-                    noted.oddity,
-                    Oddity::NeverEntered(_) | Oddity::LeftTwice(_)
-                );
+                let is_leave =
+                    matches!(noted.oddity, Oddity::NeverEntered(_) | Oddity::LeftTwice(_));
                 if open && !is_leave {
                     part.1 = end;
                 }

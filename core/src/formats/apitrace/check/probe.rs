@@ -55,6 +55,17 @@ pub struct Sync {
     pub lost: Vec<(Space, u64, u64, u64)>,
 }
 
+/// What is believed of a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lenience {
+    /// No definition was lost, and no thread is new.
+    Strict,
+    /// Many definitions may be lost: the damage ends hereabouts.
+    Close,
+    /// Some definitions may be lost.
+    Far,
+}
+
 /// What came of a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tried {
@@ -90,6 +101,8 @@ struct Trial<'a> {
     readings: &'a mut Vec<Reading>,
     local: BTreeMap<(Space, u64), u64>,
     threads: u64,
+    /// By how many the number of a thread may be higher than those seen.
+    threads_more: u64,
     events: Vec<Event>,
     /// Arguments of the present call.
     count: Option<u64>,
@@ -99,13 +112,16 @@ struct Trial<'a> {
 
 /// Tries the place at the beginning of `bytes`, which is `start` of the stream.
 ///
-/// `close`: whether the damage ends hereabouts; `at_end`: whether nothing follows `bytes`.
-pub fn probe(before: &Before<'_>, bytes: &[u8], start: u64, close: bool, at_end: bool) -> Tried {
+/// `at_end`: whether nothing follows `bytes`.
+pub fn probe(before: &Before<'_>, bytes: &[u8], start: u64, how: Lenience, at_end: bool) -> Tried {
     if bytes.first().is_none_or(|tag| *tag > 1) {
         return Tried::No;
     }
     let mut readings: Vec<Reading> = Vec::new();
-    let tries = if close { READINGS_CLOSE } else { READINGS };
+    let tries = match how {
+        Lenience::Strict | Lenience::Far => READINGS,
+        Lenience::Close => READINGS_CLOSE,
+    };
     for _ in 0..tries {
         let mut machine = Machine::new(before.depth_max);
         machine.turn_to_event(before.version);
@@ -116,6 +132,7 @@ pub fn probe(before: &Before<'_>, bytes: &[u8], start: u64, close: bool, at_end:
             threads: before.threads,
             events: Vec::new(),
             count: None,
+            threads_more: if how == Lenience::Strict { 0 } else { 2 },
             done: false,
             too_long: false,
         };
@@ -134,7 +151,7 @@ pub fn probe(before: &Before<'_>, bytes: &[u8], start: u64, close: bool, at_end:
         } else if ran_out && !trial.too_long {
             return Tried::Short;
         }
-        if !next_reading(&mut readings) {
+        if how == Lenience::Strict || !next_reading(&mut readings) {
             return Tried::No;
         }
     }
@@ -183,7 +200,8 @@ fn number(events: &[Event], expected: u64, enough: bool, whole: bool) -> Option<
     candidates.dedup();
     let best = candidates.into_iter().filter_map(|next| Some((matches(events, next)?, next)));
     // Of equals the one closest to what was expected.
-    let best = best.max_by_key(|(matches, next)| (*matches, u64::MAX - next.abs_diff(expected)));
+    let best =
+        best.max_by_key(|(matches, next)| (*matches, std::cmp::Reverse(next.abs_diff(expected))));
     let (matches, next) = best?;
     let fits = match enough {
         true => matches >= MATCHES,
@@ -212,7 +230,11 @@ fn matches(events: &[Event], first: u64) -> Option<usize> {
             Event::Leave(call) if *call >= next => return None,
             Event::Leave(call) => match open.iter().position(|(number, _)| number == call) {
                 Some(index) => {
-                    open.remove(index);
+                    // A thread leaves its calls from the inside out.
+                    let (_, thread) = open.remove(index);
+                    if open.iter().skip(index).any(|(_, of)| *of == thread) {
+                        return None;
+                    }
                     matches = matches.saturating_add(1);
                     gone.push(*call);
                 }
@@ -279,7 +301,8 @@ impl Sink for Trial<'_> {
     }
 
     fn enter(&mut self, _at: u64, thread: u64, function: u64) -> Result<(), Cause> {
-        if thread > self.threads.saturating_add(4) || thread > THREAD_MAX {
+        let most = self.threads.saturating_add(self.threads_more);
+        if (thread >= most && thread > 0) || thread > THREAD_MAX {
             return Err(Cause::Thread(thread));
         }
         self.threads = self.threads.max(thread.saturating_add(1));
@@ -316,5 +339,4 @@ impl Sink for Trial<'_> {
     fn long(&mut self, len: u64, _at: u64) {
         self.too_long |= len > STRING_MAX;
     }
-
 }

@@ -24,7 +24,8 @@
 
 use crate::formats::apitrace::layout::{
     BYTES_MAX, COUNT_MAX, ID_MAX, ITEMS_MAX, NAME_MAX, TEXT_LOOKED_AT, UINT_LEN, UINT_LEN_MAX,
-    VERSION_ENUM_SETS, VERSION_MAX, VERSION_PROPERTIES, VERSION_THREADS, detail, event, frame, kind,
+    VERSION_ENUM_SETS, VERSION_MAX, VERSION_PROPERTIES, VERSION_THREADS, detail, event, frame,
+    kind,
 };
 use crate::kit::num::{to_u64, to_usize};
 
@@ -171,20 +172,42 @@ pub struct Stop {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Version,
-    Property { is_name: bool },
+    Property {
+        is_name: bool,
+    },
     Event,
     Detail,
     Value,
-    Skip { left: u64 },
-    Wide { left: u64 },
-    Frames { left: u64 },
-    FrameDetail { id: u64, left: u64 },
+    Skip {
+        left: u64,
+    },
+    Wide {
+        left: u64,
+    },
+    Frames {
+        left: u64,
+    },
+    FrameDetail {
+        id: u64,
+        left: u64,
+    },
     /// The name that a definition begins with.
-    DefName { space: Space, id: u64 },
+    DefName {
+        space: Space,
+        id: u64,
+    },
     /// The number of its items.
-    DefCount { space: Space, id: u64 },
+    DefCount {
+        space: Space,
+        id: u64,
+    },
     /// Its items.
-    DefItems { space: Space, id: u64, count: u64, left: u64 },
+    DefItems {
+        space: Space,
+        id: u64,
+        count: u64,
+        left: u64,
+    },
     /// The value behind an enum's signature.
     EnumValue,
     /// The value behind a bitmask's signature.
@@ -453,7 +476,11 @@ impl Machine {
                         sink.enter(at, thread.0, id)?;
                         for (sign, from) in [(thread.1, after_tag), (function.1, after_thread)] {
                             if let Some(sign) = sign {
-                                let to = if from.len() == after_tag.len() { after_thread } else { ahead };
+                                let to = if from.len() == after_tag.len() {
+                                    after_thread
+                                } else {
+                                    ahead
+                                };
                                 sink.sign(sign, here(from), here(to));
                             }
                         }
@@ -749,13 +776,7 @@ impl Machine {
     }
 
     #[inline]
-    fn id<S: Sink>(
-        &self,
-        rest: &mut &[u8],
-        space: Space,
-        end: u64,
-        sink: &mut S,
-    ) -> Read<u64> {
+    fn id<S: Sink>(&self, rest: &mut &[u8], space: Space, end: u64, sink: &mut S) -> Read<u64> {
         let id = uint(rest, end, sink)?;
         if id > ID_MAX { Err(Cause::Id(space, id).into()) } else { Ok(id) }
     }

@@ -29,7 +29,8 @@ pub fn look(name: &[u8]) -> Look {
 /// `type::method`, `a->b`, `T *`, `x[0]` occur in the tracers of other APIs.
 pub fn is_identifier(name: &[u8]) -> bool {
     let fits = |byte: &u8| byte.is_ascii_alphanumeric() || b"_:~<>,*&.() -[]+|".contains(byte);
-    let starts = name.first().is_some_and(|byte| byte.is_ascii_alphabetic() || b"_~<(*".contains(byte));
+    let starts =
+        name.first().is_some_and(|byte| byte.is_ascii_alphabetic() || b"_~<(*".contains(byte));
     starts && name.len() <= 512 && name.iter().all(fits)
 }
 
@@ -47,7 +48,8 @@ mod tests {
 
     #[test]
     fn names_of_real_tracers_are_plain_identifiers() {
-        for name in ["glFlush", "ID3D11Device::CreateBuffer", "_", "pDesc->Usage", "D3DRS_ZENABLE"] {
+        for name in ["glFlush", "ID3D11Device::CreateBuffer", "_", "pDesc->Usage", "D3DRS_ZENABLE"]
+        {
             assert!(look(name.as_bytes()) == Look::Plain && is_identifier(name.as_bytes()));
         }
         assert_eq!(look(b"a\0b"), Look::Wild);

@@ -297,7 +297,7 @@ impl Encoder {
     pub fn new(container: Container, max: u64) -> Self {
         let kind = match container {
             Container::Snappy => Writer::Snappy(snappy::Writer::default()),
-            Container::Gzip => Writer::Gzip(Box::new(gzip::Writer::new())),
+            Container::Gzip => Writer::Gzip(Box::default()),
             Container::Zstd => Writer::Zstd(zstd::Writer::default()),
             Container::Brotli => Writer::Brotli(brotli::Writer::default()),
         };

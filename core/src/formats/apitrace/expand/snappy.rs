@@ -93,7 +93,9 @@ pub fn prefix(block: &[u8], out: &mut Vec<u8>) -> Option<String> {
             },
         };
         if copied > len.saturating_sub(out.len()) {
-            return Some(format!("the copy at {place} of the block reaches behind its {len} bytes"));
+            return Some(format!(
+                "the copy at {place} of the block reaches behind its {len} bytes"
+            ));
         }
         let Some(from) = out.len().checked_sub(offset).filter(|_| offset > 0) else {
             return Some(format!(
