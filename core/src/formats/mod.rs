@@ -5,7 +5,6 @@
 
 pub mod apitrace;
 pub mod perf;
-
 pub mod qemu;
 pub mod revent;
 
