@@ -36,6 +36,8 @@ pub mod registry;
 pub mod report;
 
 pub use choices::Choices;
+use std::num::NonZeroUsize;
+
 use kit::source::Source;
 use kit::span::{Layer, Span};
 pub use limits::Limits;
@@ -114,6 +116,9 @@ pub struct Options {
     pub format: Option<&'static str>,
     /// What the user decides where bytes alone cannot.
     pub choices: Choices,
+    /// Threads that may work side by side; as many as the machine has if it is not said. The result
+    /// is the same with any number.
+    pub jobs: Option<NonZeroUsize>,
 }
 
 /// Checks one recording.
@@ -126,7 +131,7 @@ pub fn check(files: &FileSet<'_>, options: &Options) -> Report {
     let mut report = Report::new(name, files.len(), options.limits.findings);
     let start = Span::new(Layer::stored(0), 0, 0);
     match format {
-        _ if files.is_empty() => {
+        _ if files.is_empty() && !files.files().iter().any(|file| file.bytes.is_absent()) => {
             let message = "0 bytes: nothing was recorded, or nothing reached the disk";
             report.push(Finding::new(&common::EMPTY_FILE, start, "file", message));
             report.mark_unreadable();

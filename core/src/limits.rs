@@ -50,6 +50,9 @@ pub struct Limits {
     /// Dropped bytes that a plan may hold: a plan carries them so that it can be reversed, and is
     /// held in memory as text of twice that length.
     pub plan: u64,
+    /// Tasks, types and bodies of an ovni trace that are remembered, some 30 bytes each: a process
+    /// that creates more has a trace of hundreds of MB for them alone.
+    pub tasks: u64,
 }
 
 impl Default for Limits {
@@ -71,6 +74,7 @@ impl Default for Limits {
             open_calls: 1 << 20,
             nesting: 1_024,
             plan: 256 << 20,
+            tasks: 8 << 20,
         }
     }
 }

@@ -1,13 +1,13 @@
 //! The formats that this version knows: one line each.
 
 use crate::FileSet;
-use crate::formats::{Format, apitrace, perf, qemu, revent};
+use crate::formats::{Format, apitrace, ovni, perf, qemu, revent};
 use crate::report::Rule;
 use crate::report::rule::common;
 
 /// Every format. The command line, the renderers and the tests iterate over this.
 pub static FORMATS: &[&dyn Format] =
-    &[&perf::PERF, &apitrace::APITRACE, &qemu::QEMU, &revent::REVENT];
+    &[&perf::PERF, &apitrace::APITRACE, &ovni::OVNI, &qemu::QEMU, &revent::REVENT];
 
 /// Every rule: the common ones, then each format's.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {

@@ -4,6 +4,7 @@
 //! items into findings, `repair` builds the edits that findings carry.
 
 pub mod apitrace;
+pub mod ovni;
 pub mod perf;
 pub mod qemu;
 pub mod revent;

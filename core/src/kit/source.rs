@@ -14,6 +14,7 @@ pub struct Source<'a> {
     /// Offset of each piece's first byte, and the piece. No piece is empty; they adjoin.
     pieces: Vec<(u64, &'a [u8])>,
     len: u64,
+    absent: bool,
 }
 
 impl<'a> Source<'a> {
@@ -30,6 +31,16 @@ impl<'a> Source<'a> {
             source.len = source.len.saturating_add(to_u64(piece.len()));
         }
         source
+    }
+
+    /// A name under which there is no file. A repair may put one there.
+    pub fn absent() -> Self {
+        Self { absent: true, ..Self::default() }
+    }
+
+    /// Whether there is no file at all, in place of an empty one.
+    pub const fn is_absent(&self) -> bool {
+        self.absent
     }
 
     /// Length in bytes.

@@ -67,14 +67,46 @@ impl std::error::Error for PatchError {}
 pub struct Patch {
     source_len: u64,
     ops: Vec<Op>,
+    /// There is no file before it.
+    source_absent: bool,
+    /// There is no file after it.
+    target_absent: bool,
 }
 
 impl Patch {
     /// The patch that changes nothing.
     pub fn identity(source_len: u64) -> Self {
-        let mut patch = Self { source_len, ops: Vec::new() };
+        let mut patch = Self::empty(source_len);
         patch.keep(0, source_len);
         patch
+    }
+
+    const fn empty(source_len: u64) -> Self {
+        Self { source_len, ops: Vec::new(), source_absent: false, target_absent: false }
+    }
+
+    /// The patch that leaves `source` as it is: there, or not there.
+    pub fn unchanged(source: &Source<'_>) -> Self {
+        let absent = source.is_absent();
+        Self { source_absent: absent, target_absent: absent, ..Self::identity(source.len()) }
+    }
+
+    /// The same operations, said to begin and to end with a file or without one.
+    #[must_use]
+    pub fn between(mut self, source_absent: bool, target_absent: bool) -> Self {
+        self.source_absent = source_absent && self.source_len == 0;
+        self.target_absent = target_absent && self.target_len() == 0;
+        self
+    }
+
+    /// Whether there is no file before the patch.
+    pub const fn source_absent(&self) -> bool {
+        self.source_absent
+    }
+
+    /// Whether there is no file after the patch.
+    pub const fn target_absent(&self) -> bool {
+        self.target_absent
     }
 
     /// The patch that `edits` of a file of `source_len` bytes come to.
@@ -84,7 +116,7 @@ impl Patch {
     /// If two edits overlap, are out of order, or one lies outside the file. Two inserts at the same
     /// place count as overlapping: nothing says which comes first.
     pub fn from_edits(source_len: u64, edits: &[Edit]) -> Result<Self, PatchError> {
-        let mut patch = Self { source_len, ops: Vec::new() };
+        let mut patch = Self::empty(source_len);
         let mut at = 0;
         let mut last: Option<Span> = None;
         for edit in edits {
@@ -156,7 +188,7 @@ impl Patch {
 
     /// Whether the target is the source.
     pub fn is_identity(&self) -> bool {
-        *self == Self::identity(self.source_len)
+        self.source_absent == self.target_absent && self.ops == Self::identity(self.source_len).ops
     }
 
     /// The operations in order.
@@ -166,6 +198,9 @@ impl Patch {
 
     /// The target as a source: nothing is copied.
     pub fn view<'a>(&'a self, source: &Source<'a>) -> Source<'a> {
+        if self.target_absent {
+            return Source::absent();
+        }
         let mut pieces: Vec<&'a [u8]> = Vec::new();
         for op in &self.ops {
             match op {
@@ -200,7 +235,9 @@ impl Patch {
     /// `next` must belong to this patch's target: ranges of it that lie beyond are left out.
     #[must_use]
     pub fn then(&self, next: &Self) -> Self {
-        let mut composed = Self { source_len: self.source_len, ops: Vec::new() };
+        let mut composed = Self::empty(self.source_len);
+        composed.source_absent = self.source_absent;
+        composed.target_absent = next.target_absent;
         // Where each operation of this patch begins in its target; both patches ascend, so one
         // pass over each is enough.
         let mut mine = self.ops.iter();

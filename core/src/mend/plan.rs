@@ -66,6 +66,9 @@ pub struct Digest {
     pub length: u64,
     /// CRC-32 (IEEE), eight hexadecimal digits.
     pub crc32: String,
+    /// There is no file of this name.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub absent: bool,
 }
 
 /// Bytes `start..end` of the source, which are `old`, become `new`.
@@ -262,6 +265,13 @@ impl FilePlan {
         }
         let patch = Patch::from_edits(self.source.length, &edits)
             .map_err(|error| PlanError::Inconsistent(error.to_string()))?;
+        let patch = patch.between(self.source.absent, self.output.absent);
+        if patch.source_absent() != self.source.absent
+            || patch.target_absent() != self.output.absent
+        {
+            let why = "a file that is not there has bytes".to_string();
+            return Err(PlanError::Inconsistent(why));
+        }
         if patch.target_len() != self.output.length {
             let why = format!(
                 "the edits make {} bytes, the output has {}",
@@ -356,7 +366,7 @@ impl Digest {
     /// Length and CRC-32 of `source`.
     pub fn of(source: &Source<'_>) -> Self {
         let pieces: Vec<&[u8]> = source.pieces().collect();
-        Self { length: source.len(), crc32: crc32(&pieces) }
+        Self { length: source.len(), crc32: crc32(&pieces), absent: source.is_absent() }
     }
 }
 

@@ -113,6 +113,9 @@ pub fn prove(
     for ((file, source), target) in plan.files.iter().zip(sources.files()).zip(targets.files()) {
         accepts(file, &source.bytes)?;
         let patch = file.patch()?;
+        if patch.target_absent() != target.bytes.is_absent() {
+            return Err(ProofError::Byte { which: "output", offset: 0 });
+        }
         compare(&patch.view(&source.bytes), &target.bytes)?;
         digest("output", &file.output, &target.bytes)?;
         balance.add(&patch);
@@ -144,6 +147,9 @@ pub fn prove_patches(
         }
     }
     for ((patch, source), target) in patches.iter().zip(sources.files()).zip(targets.files()) {
+        if patch.target_absent() != target.bytes.is_absent() {
+            return Err(ProofError::Byte { which: "output", offset: 0 });
+        }
         compare(&patch.view(&source.bytes), &target.bytes)?;
         balance.add(patch);
     }

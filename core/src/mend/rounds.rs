@@ -95,7 +95,7 @@ pub fn repair(files: &FileSet<'_>, options: &Options, safety: Safety) -> Repair 
     options.format = options.format.or_else(|| registry::sniff(files).map(|f| f.name()));
 
     let before = check(files, &options);
-    let identity = files.files().iter().map(|file| Patch::identity(file.bytes.len())).collect();
+    let identity = files.files().iter().map(|file| Patch::unchanged(&file.bytes)).collect();
     let mut result = Repair {
         outcome: Outcome::Clean,
         patches: identity,
@@ -239,6 +239,9 @@ fn take_round(
         let to = edits.partition_point(|edit| edit.span.layer.file <= index);
         let mine = edits.get(from..to).unwrap_or_default();
         let next = Patch::from_edits(patch.target_len(), mine).map_err(|e| e.to_string())?;
+        // A file that gets bytes is there; one that was not stays away without them.
+        let absent = patch.target_absent();
+        let next = next.between(absent, absent && mine.is_empty());
         patches.push(patch.then(&next));
     }
     let after = check(&view(files, &patches), options);

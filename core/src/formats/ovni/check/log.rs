@@ -1,0 +1,48 @@
+//! Findings of one stream, gathered apart so that streams can be checked side by side.
+
+use std::collections::BTreeMap;
+
+use crate::report::{Finding, Report, Rule, Severity};
+
+/// Findings in the order they were made, up to a number; further ones are counted.
+#[derive(Debug, Default)]
+pub struct Log {
+    list: Vec<Finding>,
+    more: BTreeMap<(&'static str, Severity), (Finding, u64)>,
+    capacity: usize,
+}
+
+impl Log {
+    /// An empty log that holds at most `capacity` findings.
+    pub const fn new(capacity: usize) -> Self {
+        Self { list: Vec::new(), more: BTreeMap::new(), capacity }
+    }
+
+    /// Adds a finding.
+    pub fn push(&mut self, finding: Finding) {
+        if self.list.len() < self.capacity {
+            self.list.push(finding);
+            return;
+        }
+        let key = (finding.rule.code, finding.severity);
+        let (_, count) = self.more.entry(key).or_insert((finding, 0));
+        *count = count.saturating_add(1);
+    }
+
+    /// How often a rule fired.
+    pub fn has(&self, rule: &'static Rule) -> bool {
+        self.list.iter().any(|finding| finding.rule == rule)
+    }
+
+    /// Gives everything to a report, findings first.
+    pub fn pour(self, report: &mut Report) {
+        for finding in self.list {
+            report.push(finding);
+        }
+        for (finding, count) in self.more.into_values() {
+            for _ in 0..count {
+                report.push_with(finding.rule, finding.severity, || finding.clone());
+            }
+        }
+    }
+}

@@ -1,0 +1,580 @@
+//! What concerns several threads, in the order of their clocks: who runs on which CPU, what tasks
+//! and types there are, which body runs where.
+//!
+//! Streams are walked side by side until their queues are full; what all of them have reached is
+//! taken out in order. Memory is a queue for each stream, whatever the streams hold. At equal clocks
+//! what lets go of something comes before what takes it.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::num::NonZeroUsize;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::formats::ovni::check::log::Log;
+use crate::formats::ovni::check::system::System;
+use crate::formats::ovni::check::thread::{Cross, CrossKind, Machine, Shared, State, TASK_MODELS};
+use crate::formats::ovni::rules;
+use crate::kit::span::{Layer, Span};
+use crate::report::rule::common;
+use crate::report::{Finding, Rule};
+
+/// Events that wait for each stream.
+const QUEUE: usize = 4096;
+/// The same for a stream by itself: nothing has to wait for another one.
+const QUEUE_ALONE: usize = 65_536;
+/// Tasks that one definition puts back.
+pub const LOST_MAX: usize = 65_536;
+
+/// A thread as the others see it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct View {
+    /// Where it stands now.
+    state: Presence,
+    /// Its CPU, if it has one; -1 is the virtual one.
+    pub cpu: Option<i32>,
+    /// Its stream ended and it did not: it will be closed where it ends.
+    closed: bool,
+    /// The last time another thread moved it after that.
+    pub late: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Presence {
+    #[default]
+    Unknown,
+    Running,
+    Stopped,
+    Dead,
+}
+
+/// A CPU that was named and is not in the loom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MissingCpu {
+    /// Number of the stream.
+    pub stream: usize,
+    /// The event.
+    pub span: Span,
+    /// Number of the event.
+    pub number: u64,
+    /// Highest one of the loom.
+    pub highest: i32,
+}
+
+/// Tasks and types of a process that nothing defines.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lost {
+    /// Stream of the first use.
+    pub stream: usize,
+    /// The first use.
+    pub span: Option<Span>,
+    /// Its clock, as it stands in the stream.
+    pub clock: u64,
+    /// Types.
+    pub types: Vec<u32>,
+    /// Tasks: id, and whether it has many bodies.
+    pub tasks: Vec<(u32, bool)>,
+    /// How many there are of both.
+    pub count: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Task {
+    kind: u32,
+    parallel: bool,
+    body: BodyState,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum BodyState {
+    New,
+    Alive(u32),
+    Dead,
+}
+
+/// Types and tasks of one model in one process.
+#[derive(Debug, Default)]
+struct Table {
+    types: HashMap<u32, u64>,
+    tasks: HashMap<u32, Task>,
+    /// Bodies of parallel tasks.
+    bodies: HashMap<(u32, u32), BodyState>,
+}
+
+/// All threads together.
+#[derive(Debug)]
+pub struct Merge<'t> {
+    system: &'t System,
+    /// Of each stream.
+    pub views: Vec<View>,
+    /// Who runs on each physical CPU of each loom.
+    running: Vec<BTreeMap<i32, usize>>,
+    tables: Vec<[Table; TASK_MODELS]>,
+    entries: u64,
+    entries_max: u64,
+    /// Findings about several threads.
+    pub log: Log,
+    /// Of each process and model.
+    pub lost: BTreeMap<(usize, usize), Lost>,
+    /// Of each loom.
+    pub missing_cpus: BTreeMap<usize, MissingCpu>,
+    layers: Vec<Layer>,
+}
+
+impl<'t> Merge<'t> {
+    /// Nothing has happened yet.
+    pub fn new(system: &'t System, layers: Vec<Layer>, findings: usize, entries_max: u64) -> Self {
+        let streams = layers.len();
+        // A stream of which nothing is known is a process of its own.
+        let processes = system.processes.len().saturating_add(streams);
+        Self {
+            system,
+            views: vec![View::default(); streams],
+            running: vec![BTreeMap::new(); system.looms.len()],
+            tables: (0..processes).map(|_| Default::default()).collect(),
+            entries: 0,
+            entries_max,
+            log: Log::new(findings),
+            lost: BTreeMap::new(),
+            missing_cpus: BTreeMap::new(),
+            layers,
+        }
+    }
+
+    /// Walks all streams to their ends with `jobs` threads.
+    pub fn run(&mut self, machines: &mut [Machine<'_, '_>], shared: &Shared, jobs: NonZeroUsize) {
+        let capacity = if machines.len() == 1 { QUEUE_ALONE } else { QUEUE };
+        let mut heap: BinaryHeap<Reverse<(i128, u8, usize)>> = BinaryHeap::new();
+        // A stream stands in the heap with its first event, once.
+        let mut queued = vec![false; machines.len()];
+        loop {
+            fill(machines, shared, capacity, jobs);
+            let mut horizon = i128::MAX;
+            let mut open = false;
+            for (number, machine) in machines.iter().enumerate() {
+                if machine.ended.is_none() {
+                    open = true;
+                    if let Some(last) = machine.queue.back() {
+                        horizon = horizon.min(self.time(number, last));
+                    }
+                }
+                if let (Some(cross), Some(queued)) = (machine.queue.front(), queued.get_mut(number))
+                    && !*queued
+                {
+                    *queued = true;
+                    heap.push(Reverse((self.time(number, cross), class(cross), number)));
+                }
+            }
+            // Nothing lies before the horizon: then what lies at it, until a queue runs dry.
+            let stuck = heap.peek().is_some_and(|Reverse((time, ..))| *time >= horizon);
+            let reached = |time: i128| time < horizon || stuck && time == horizon;
+            while let Some(Reverse((time, _, number))) = heap.peek().copied() {
+                if !reached(time) {
+                    break;
+                }
+                heap.pop();
+                let Some(machine) = machines.get_mut(number) else { continue };
+                let mut dry = true;
+                while let Some(cross) = machine.queue.pop_front() {
+                    self.take(number, &cross);
+                    let Some(next) = machine.queue.front() else { break };
+                    let key = (self.time(number, next), class(next), number);
+                    let first = heap.peek().is_none_or(|Reverse(other)| key <= *other);
+                    if !(first && reached(key.0)) {
+                        heap.push(Reverse(key));
+                        dry = false;
+                        break;
+                    }
+                }
+                if dry {
+                    if let Some(queued) = queued.get_mut(number) {
+                        *queued = false;
+                    }
+                    if machine.ended.is_none() {
+                        // It has to be filled before anything later is looked at.
+                        break;
+                    }
+                }
+            }
+            if !open && heap.is_empty() {
+                return;
+            }
+        }
+    }
+
+    fn time(&self, stream: usize, cross: &Cross) -> i128 {
+        let seat = self.system.seats.get(stream).copied().flatten();
+        let loom = seat.and_then(|seat| self.system.looms.get(seat.loom));
+        let offset = loom.map_or(0, |loom| loom.offset);
+        i128::from(cross.clock).saturating_add(i128::from(offset))
+    }
+
+    fn take(&mut self, stream: usize, cross: &Cross) {
+        match cross.kind {
+            CrossKind::Begin(cpu) => {
+                self.set_state(stream, Presence::Stopped);
+                self.go(stream, cross, cpu);
+                self.start(stream, cross);
+            }
+            CrossKind::Run => self.start(stream, cross),
+            CrossKind::Stop => self.stop(stream, Presence::Stopped),
+            CrossKind::Dead => {
+                self.stop(stream, Presence::Dead);
+                if let Some(view) = self.views.get_mut(stream) {
+                    view.cpu = None;
+                }
+            }
+            CrossKind::Move(cpu) => {
+                let runs = self.views.get(stream).is_some_and(|v| v.state == Presence::Running);
+                if self.views.get(stream).is_some_and(|view| view.cpu == Some(cpu)) {
+                    return;
+                }
+                self.stop(stream, Presence::Stopped);
+                self.go(stream, cross, cpu);
+                if runs {
+                    self.start(stream, cross);
+                }
+            }
+            CrossKind::Remote(cpu, tid) => self.remote(stream, cross, cpu, tid),
+            CrossKind::Close => {
+                if let Some(view) = self.views.get_mut(stream) {
+                    view.closed = true;
+                }
+                let state = self.views.get(stream).map_or(Presence::Unknown, |view| view.state);
+                self.stop(stream, state);
+            }
+            CrossKind::Type(id, label) => self.define(stream, cross, id, label),
+            CrossKind::Create(task, kind, parallel) => {
+                self.create(stream, cross, task, kind, parallel);
+            }
+            CrossKind::Execute(task, body) => self.execute(stream, cross, task, body),
+            CrossKind::End(task, body) => self.end(stream, cross, task, body),
+            CrossKind::Work(kind) => self.use_type(stream, cross, kind),
+            CrossKind::Same(a, b) => {
+                let table = self.table(stream, cross);
+                let label = |id: u32| table.and_then(|table| table.types.get(&id));
+                if label(a).is_none() || label(a) != label(b) {
+                    let message =
+                        format!("PQe ends type {b}, the innermost worksharing is of type {a}");
+                    self.told(&rules::STACK_MISMATCH, stream, cross, message);
+                }
+            }
+        }
+    }
+
+    fn told(&mut self, rule: &'static Rule, stream: usize, cross: &Cross, message: String) {
+        let span = self.span(stream, cross);
+        let path = format!("event[{}]", cross.number.saturating_sub(1));
+        self.log.push(Finding::new(rule, span, path, message));
+    }
+
+    fn span(&self, stream: usize, cross: &Cross) -> Span {
+        let layer = self.layers.get(stream).copied().unwrap_or(Layer::stored(0));
+        Span::sized(layer, cross.at, u64::from(cross.len))
+    }
+
+    fn set_state(&mut self, stream: usize, state: Presence) {
+        if let Some(view) = self.views.get_mut(stream) {
+            view.state = state;
+        }
+    }
+
+    fn loom(&self, stream: usize) -> Option<usize> {
+        self.system.seats.get(stream).copied().flatten().map(|seat| seat.loom)
+    }
+
+    /// A thread that does not run comes to another CPU.
+    fn go(&mut self, stream: usize, cross: &Cross, cpu: i32) {
+        if let Some(view) = self.views.get_mut(stream) {
+            view.cpu = Some(cpu);
+        }
+        let Some(number) = self.loom(stream) else { return };
+        let count = self.system.looms.get(number).and_then(super::system::Loom::cpu_count);
+        if cpu == -1 || count.is_some_and(|count| (0..count).contains(&i64::from(cpu))) {
+            return;
+        }
+        let span = self.span(stream, cross);
+        let number_of = cross.number.saturating_sub(1);
+        let missing = self.missing_cpus.entry(number);
+        let missing =
+            missing.or_insert(MissingCpu { stream, span, number: number_of, highest: cpu });
+        missing.highest = missing.highest.max(cpu);
+        if cpu < -1 {
+            let message = format!("CPU {cpu} is neither -1 nor one of the loom");
+            self.told(&rules::BAD_ARGUMENT, stream, cross, message);
+        }
+    }
+
+    /// A thread begins to run on the CPU that it is on.
+    fn start(&mut self, stream: usize, cross: &Cross) {
+        self.set_state(stream, Presence::Running);
+        let Some(loom) = self.loom(stream) else { return };
+        let Some(cpu) = self.views.get(stream).and_then(|view| view.cpu).filter(|cpu| *cpu >= 0)
+        else {
+            return;
+        };
+        let Some(running) = self.running.get_mut(loom) else { return };
+        let other = running.insert(cpu, stream);
+        if let Some(other) = other.filter(|other| *other != stream) {
+            let tid = |stream: usize| {
+                let seat = self.system.seats.get(stream).copied().flatten();
+                seat.map_or(0, |seat| seat.tid)
+            };
+            let message = format!(
+                "thread {} begins to run on CPU {cpu}, where thread {} runs",
+                tid(stream),
+                tid(other)
+            );
+            self.told(&rules::CPU_CONFLICT, stream, cross, message);
+        }
+    }
+
+    /// A thread does not run any more.
+    fn stop(&mut self, stream: usize, state: Presence) {
+        self.set_state(stream, state);
+        let Some(loom) = self.loom(stream) else { return };
+        let cpu = self.views.get(stream).and_then(|view| view.cpu);
+        let Some(running) = self.running.get_mut(loom) else { return };
+        if let Some(cpu) = cpu.filter(|cpu| running.get(cpu) == Some(&stream)) {
+            running.remove(&cpu);
+        }
+    }
+
+    fn remote(&mut self, stream: usize, cross: &Cross, cpu: i32, tid: i32) {
+        let Some(seat) = self.system.seats.get(stream).copied().flatten() else { return };
+        let tid = i64::from(tid);
+        let system = self.system;
+        let find = |streams: &[usize]| {
+            let mut streams = streams.iter().copied();
+            streams.find(|number| {
+                system.seats.get(*number).copied().flatten().is_some_and(|seat| seat.tid == tid)
+            })
+        };
+        let process = system.processes.get(seat.process);
+        let target = process
+            .and_then(|process| find(&process.streams))
+            .or_else(|| system.looms.get(seat.loom).and_then(|loom| find(&loom.streams)));
+        let Some(target) = target else {
+            let message = format!("OAr moves thread {tid}, which is not in the loom");
+            self.told(&rules::REMOTE_TARGET, stream, cross, message);
+            return;
+        };
+        let Some(view) = self.views.get(target).copied() else { return };
+        if view.closed && view.state != Presence::Dead {
+            // It will be closed behind this event, and wait for it off its CPU.
+            if let Some(view) = self.views.get_mut(target) {
+                view.late = Some(cross.clock);
+                view.cpu = Some(cpu);
+            }
+            return;
+        }
+        let wrong = match view.state {
+            Presence::Unknown => Some("has not begun".to_string()),
+            Presence::Dead => Some("has ended".to_string()),
+            _ if view.cpu == Some(cpu) => Some(format!("is on CPU {cpu} already")),
+            _ => None,
+        };
+        if let Some(wrong) = wrong {
+            let message = format!("OAr moves thread {tid}, which {wrong}");
+            self.told(&rules::REMOTE_TARGET, stream, cross, message);
+            return;
+        }
+        self.stop(target, Presence::Stopped);
+        self.go(target, cross, cpu);
+        if view.state == Presence::Running {
+            self.start(target, cross);
+        }
+    }
+
+    /// Number of the process that a stream's tasks belong to.
+    fn process(&self, stream: usize) -> usize {
+        let seat = self.system.seats.get(stream).copied().flatten();
+        seat.map_or(self.system.processes.len().saturating_add(stream), |seat| seat.process)
+    }
+
+    fn table(&self, stream: usize, cross: &Cross) -> Option<&Table> {
+        self.tables.get(self.process(stream))?.get(usize::from(cross.table))
+    }
+
+    fn table_mut(&mut self, stream: usize, cross: &Cross) -> Option<&mut Table> {
+        let process = self.process(stream);
+        self.tables.get_mut(process)?.get_mut(usize::from(cross.table))
+    }
+
+    /// Whether one more type, task or body may be remembered.
+    fn room(&mut self, stream: usize, cross: &Cross) -> bool {
+        self.entries = self.entries.saturating_add(1);
+        if self.entries == self.entries_max.saturating_add(1) {
+            let message = format!("{} tasks, types and bodies are the limit", self.entries_max);
+            self.told(&common::LIMIT_REACHED, stream, cross, message);
+        }
+        self.entries <= self.entries_max
+    }
+
+    fn define(&mut self, stream: usize, cross: &Cross, id: u32, label: u64) {
+        if !self.room(stream, cross) {
+            return;
+        }
+        let Some(table) = self.table_mut(stream, cross) else { return };
+        if table.types.insert(id, label).is_some() {
+            let message = format!("type {id} is defined a second time");
+            self.told(&rules::TASK_REDEFINED, stream, cross, message);
+        }
+    }
+
+    fn use_type(&mut self, stream: usize, cross: &Cross, kind: u32) {
+        let known = self.table(stream, cross).is_none_or(|table| table.types.contains_key(&kind));
+        if known || kind == 0 || !self.room(stream, cross) {
+            return;
+        }
+        if let Some(table) = self.table_mut(stream, cross) {
+            table.types.insert(kind, u64::from(kind));
+        }
+        let lost = self.lost(stream, cross);
+        lost.count = lost.count.saturating_add(1);
+        if lost.types.len() < LOST_MAX {
+            lost.types.push(kind);
+        }
+    }
+
+    fn lost(&mut self, stream: usize, cross: &Cross) -> &mut Lost {
+        let key = (self.process(stream), usize::from(cross.table));
+        let span = self.span(stream, cross);
+        self.lost.entry(key).or_insert_with(|| Lost {
+            stream,
+            span: Some(span),
+            clock: cross.clock,
+            ..Lost::default()
+        })
+    }
+
+    fn create(&mut self, stream: usize, cross: &Cross, task: u32, kind: u32, parallel: bool) {
+        self.use_type(stream, cross, kind);
+        if !self.room(stream, cross) {
+            return;
+        }
+        let Some(table) = self.table_mut(stream, cross) else { return };
+        let new = Task { kind, parallel, body: BodyState::New };
+        if let Some(old) = table.tasks.insert(task, new) {
+            let message = format!("task {task} is created a second time, of type {}", old.kind);
+            self.told(&rules::TASK_REDEFINED, stream, cross, message);
+        }
+    }
+
+    fn execute(&mut self, stream: usize, cross: &Cross, task: u32, body: u32) {
+        let known = self.table(stream, cross).and_then(|table| table.tasks.get(&task)).copied();
+        let found = match known {
+            Some(found) => found,
+            None if task == 0 || !self.room(stream, cross) => return,
+            None => {
+                let found = Task { kind: 0, parallel: body != 0, body: BodyState::New };
+                if let Some(table) = self.table_mut(stream, cross) {
+                    table.tasks.insert(task, found);
+                }
+                let lost = self.lost(stream, cross);
+                lost.count = lost.count.saturating_add(1);
+                if lost.tasks.len() < LOST_MAX {
+                    lost.tasks.push((task, body != 0));
+                }
+                found
+            }
+        };
+        if found.parallel == (body == 0) {
+            let kind = if found.parallel { "a parallel task" } else { "a task with one body" };
+            let message = format!("task {task} is {kind} and runs body {body}");
+            self.told(&rules::BAD_ARGUMENT, stream, cross, message);
+            return;
+        }
+        let runner = u32::try_from(stream).unwrap_or(u32::MAX);
+        let state = if found.parallel {
+            if !self.room(stream, cross) {
+                return;
+            }
+            let table = self.table_mut(stream, cross);
+            let bodies =
+                table.and_then(|t| t.bodies.insert((task, body), BodyState::Alive(runner)));
+            bodies.unwrap_or(BodyState::New)
+        } else {
+            let table = self.table_mut(stream, cross);
+            if let Some(task) = table.and_then(|table| table.tasks.get_mut(&task)) {
+                task.body = BodyState::Alive(runner);
+            }
+            found.body
+        };
+        let again = !found.parallel && cross.table != 0;
+        let wrong = match state {
+            BodyState::New => return,
+            BodyState::Dead if again => return,
+            BodyState::Dead => "has ended and cannot run again".to_string(),
+            BodyState::Alive(other) if other == runner => "is begun in this thread".to_string(),
+            BodyState::Alive(other) => format!("is begun in stream {other}"),
+        };
+        let message = format!("task {task} begins, which {wrong}");
+        self.told(&rules::BODY_STATE, stream, cross, message);
+    }
+
+    fn end(&mut self, stream: usize, cross: &Cross, task: u32, body: u32) {
+        let Some(table) = self.table_mut(stream, cross) else { return };
+        let Some(found) = table.tasks.get_mut(&task) else { return };
+        if !found.parallel {
+            found.body = BodyState::Dead;
+        } else if let Some(state) = table.bodies.get_mut(&(task, body)) {
+            *state = BodyState::Dead;
+        }
+    }
+
+    /// A type that a process does not use in this model, for tasks whose own is lost.
+    pub fn free_type(&self, process: usize, table: usize) -> u32 {
+        let table = self.tables.get(process).and_then(|tables| tables.get(table));
+        let taken = |id: &u32| table.is_some_and(|table| table.types.contains_key(id));
+        (1..=u32::MAX).rev().find(|id| !taken(id)).unwrap_or(1)
+    }
+}
+
+/// What lets go, or only says something, comes first.
+const fn class(cross: &Cross) -> u8 {
+    match cross.kind {
+        CrossKind::Stop
+        | CrossKind::Dead
+        | CrossKind::Close
+        | CrossKind::Type(..)
+        | CrossKind::End(..)
+        | CrossKind::Move(-1) => 0,
+        CrossKind::Create(..) => 1,
+        _ => 2,
+    }
+}
+
+/// Walks every stream until its queue is full or it ends.
+fn fill(machines: &mut [Machine<'_, '_>], shared: &Shared, capacity: usize, jobs: NonZeroUsize) {
+    let step = |machine: &mut Machine<'_, '_>| {
+        let open = machine.ended.is_none();
+        machine.fill(shared, capacity);
+        if open && machine.ended.is_some() && machine.state != State::Dead {
+            machine.queue.push_back(Cross::close(machine));
+        }
+    };
+    let open =
+        |machine: &&mut Machine<'_, '_>| machine.ended.is_none() && machine.queue.len() < capacity;
+    let work: Vec<Mutex<&mut Machine<'_, '_>>> =
+        machines.iter_mut().filter(open).map(Mutex::new).collect();
+    let workers = jobs.get().min(work.len());
+    let next = AtomicUsize::new(0);
+    let labour = || {
+        while let Some(machine) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if let Ok(mut machine) = machine.lock() {
+                step(&mut machine);
+            }
+        }
+    };
+    if workers <= 1 {
+        labour();
+        return;
+    }
+    std::thread::scope(|scope| {
+        for _ in 1..workers {
+            scope.spawn(labour);
+        }
+        labour();
+    });
+}
