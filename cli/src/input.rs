@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!  file        one recording; a finding if it is a device, a pipe or a socket
-//!  directory   one recording if it is a perf directory; else walked, in the order of names
+//!  directory   one recording if it is a perf directory or an ovni trace; else walked, in the order
+//!              of names
 //!  -           standard input, spooled into a file without a name
 //! ```
 //!
@@ -20,6 +21,7 @@ use tracemend::{FileSet, registry};
 
 use crate::exit::Failure;
 use crate::mapped::Mapped;
+use crate::ovni;
 
 /// Entries of a walked directory that are looked at. A build tree has some hundred thousand; a
 /// directory that grows while it is walked has no end.
@@ -59,13 +61,33 @@ pub(crate) struct InputFile {
     name: String,
     /// `None` for what has no name.
     pub(crate) path: Option<PathBuf>,
+    /// Of a file that is not there, the directory's.
     pub(crate) metadata: Metadata,
+    /// A name without a file, where a repair may put one.
+    pub(crate) absent: bool,
     map: Mapped,
 }
 
 impl InputFile {
     fn file(&self) -> tracemend::File<'_> {
-        tracemend::File { name: self.name.clone(), bytes: Source::new(self.map.bytes()) }
+        let bytes = if self.absent { Source::absent() } else { Source::new(self.map.bytes()) };
+        tracemend::File { name: self.name.clone(), bytes }
+    }
+
+    /// A name without a file.
+    pub(crate) fn absent(name: &str, path: Option<PathBuf>, directory: &Metadata) -> Self {
+        let (name, metadata, map) = (name.to_string(), directory.clone(), Mapped::default());
+        Self { name, path, metadata, absent: true, map }
+    }
+
+    /// Whether `bytes` are this file's own, unchanged.
+    pub(crate) fn is(&self, bytes: &Source<'_>) -> bool {
+        let mine = self.map.bytes();
+        let run = bytes.run(0);
+        !self.absent
+            && std::ptr::eq(run.as_ptr(), mine.as_ptr())
+            && run.len() == mine.len()
+            && bytes.len() == Source::new(mine).len()
     }
 }
 
@@ -89,6 +111,13 @@ impl Recording {
     pub(crate) fn unchanged(&self) -> Result<(), Failure> {
         for file in &self.files {
             let Some(path) = &file.path else { continue };
+            if file.absent {
+                if std::fs::symlink_metadata(path).is_ok() {
+                    let error = io::Error::other("it appeared while the rest was read");
+                    return Err(Failure::io(shown(path), &error));
+                }
+                continue;
+            }
             let now = std::fs::metadata(path).map_err(|error| Failure::io(shown(path), &error))?;
             if Stamp::of(&now) != Stamp::of(&file.metadata) {
                 let error = io::Error::other("it changed while it was read; nothing was written");
@@ -152,7 +181,11 @@ pub(crate) fn open(path: &Path, stdin: &mut dyn Read) -> Result<Found, Failure> 
     let failed = |error: io::Error| Failure::io(shown(path), &error);
     let metadata = std::fs::metadata(path).map_err(failed)?;
     if metadata.is_dir() {
-        return match perf_directory(path)? {
+        let recording = match perf_directory(path)? {
+            None => ovni_directory(path)?,
+            found => found,
+        };
+        return match recording {
             Some(recording) => Ok(Found::Recording(recording)),
             None => Err(Failure::usage(format!(
                 "{} is a directory but no recording; name a file in it",
@@ -182,7 +215,7 @@ pub(crate) fn visit(
     each: &mut dyn FnMut(Found) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let is_directory = !is_stdin(path) && path.is_dir();
-    if !is_directory || perf_main_file(path) {
+    if !is_directory || is_recording(path) {
         return match open(path, stdin) {
             Ok(found) => each(found),
             Err(failure) => each(Found::Failed(failure)),
@@ -206,7 +239,7 @@ pub(crate) fn visit(
         };
         let path = entry.path();
         if entry.file_type().is_dir() {
-            if perf_main_file(path) {
+            if is_recording(path) {
                 walk.skip_current_dir();
                 each(open(path, stdin).unwrap_or_else(Found::Failed))?;
             }
@@ -264,7 +297,7 @@ fn open_file(path: &Path, name: String) -> io::Result<InputFile> {
         return Err(io::Error::from(io::ErrorKind::IsADirectory));
     }
     let map = Mapped::new(&file)?;
-    Ok(InputFile { name, path: Some(path.to_path_buf()), metadata, map })
+    Ok(InputFile { name, path: Some(path.to_path_buf()), metadata, absent: false, map })
 }
 
 /// Maps a file that was just written, under the name that its source has.
@@ -273,6 +306,7 @@ pub(crate) fn written(file: &File, name: &str) -> io::Result<InputFile> {
         name: name.to_string(),
         path: None,
         metadata: file.metadata()?,
+        absent: false,
         map: Mapped::new(file)?,
     })
 }
@@ -287,6 +321,38 @@ fn spool(path: &Path, stdin: &mut dyn Read) -> Result<Recording, Failure> {
     };
     let file = spool().map_err(|error| Failure::io("standard input", &error))?;
     Ok(Recording { path: path.to_path_buf(), directory: false, files: vec![file] })
+}
+
+/// Whether a directory is one recording.
+fn is_recording(directory: &Path) -> bool {
+    perf_main_file(directory) || ovni::is_trace(directory)
+}
+
+/// An ovni trace: every file of its streams, by path, and the names of those that are missing.
+fn ovni_directory(directory: &Path) -> Result<Option<Recording>, Failure> {
+    if !ovni::is_trace(directory) {
+        return Ok(None);
+    }
+    let failed = |path: &Path, error: io::Error| Failure::io(shown(path), &error);
+    let listing = ovni::list(directory).map_err(|error| match error {
+        ovni::ListError::Io(path, error) => failed(&path, error),
+        ovni::ListError::TooMany(max) => {
+            let what = format!("{}: more than {max} files or entries", shown(directory));
+            Failure::new(crate::exit::Exit::Incomplete, what)
+        }
+    })?;
+    let metadata = std::fs::metadata(directory).map_err(|error| failed(directory, error))?;
+    let mut files = Vec::new();
+    for entry in listing {
+        let path = directory.join(&entry.path);
+        let name = entry.path.to_string_lossy();
+        files.push(if entry.absent {
+            InputFile::absent(&name, Some(path), &metadata)
+        } else {
+            open_file(&path, name.into_owned()).map_err(|error| failed(&path, error))?
+        });
+    }
+    Ok(Some(Recording { path: directory.to_path_buf(), directory: true, files }))
 }
 
 /// Whether the directory holds a regular file `data` that some format recognises: of all files of

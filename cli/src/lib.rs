@@ -24,6 +24,7 @@ mod human;
 mod input;
 mod mapped;
 mod output;
+mod ovni;
 mod repair;
 mod salvage;
 mod streams;

@@ -62,11 +62,12 @@ impl Mapped {
     }
 }
 
-/// Paths to remove if the process dies: files first, then the folder that holds them.
+/// Paths to remove if the process dies: files first, then the folders that hold them, inner ones
+/// first.
 #[derive(Debug, Default)]
 struct Unfinished {
     files: Vec<CString>,
-    folder: Option<CString>,
+    folders: Vec<CString>,
 }
 
 /// What is unfinished now: an output, a plan, a report. What a slot points to is never freed, so the
@@ -78,15 +79,16 @@ static UNFINISHED: [AtomicPtr<Unfinished>; 4] = [const { AtomicPtr::new(ptr::nul
 pub(crate) struct RemovedOnDeath(&'static AtomicPtr<Unfinished>);
 
 impl RemovedOnDeath {
-    /// Registers `files`, and the `folder` that they are alone in.
+    /// Registers `files`, and the `folders` that they are alone in, inner ones first.
     pub(crate) fn new<'a>(
         files: impl IntoIterator<Item = &'a Path>,
-        folder: Option<&Path>,
+        folders: impl IntoIterator<Item = &'a Path>,
     ) -> io::Result<Self> {
         install();
         let path = |path: &Path| Ok::<_, io::Error>(CString::new(path.as_os_str().as_bytes())?);
         let files = files.into_iter().map(path).collect::<io::Result<_>>()?;
-        let unfinished = Unfinished { files, folder: folder.map(path).transpose()? };
+        let folders = folders.into_iter().map(path).collect::<io::Result<_>>()?;
+        let unfinished = Unfinished { files, folders };
         // Leaked: a signal may arrive while it would be freed. One output, one leak.
         let unfinished = ptr::from_mut(Box::leak(Box::new(unfinished)));
         for slot in &UNFINISHED {
@@ -145,7 +147,7 @@ extern "C" fn died(signal: libc::c_int) {
             for path in &unfinished.files {
                 libc::unlink(path.as_ptr());
             }
-            if let Some(folder) = &unfinished.folder {
+            for folder in &unfinished.folders {
                 libc::rmdir(folder.as_ptr());
             }
         }

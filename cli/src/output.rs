@@ -9,6 +9,7 @@
 //! that was there before, or with the whole new one. What it may leave besides is a temporary file
 //! (`.tracemend-…`), and only where it could not catch the signal (SIGKILL).
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
@@ -19,7 +20,7 @@ use tracemend::FileSet;
 use tracemend::kit::source::Source;
 
 use crate::exit::{Exit, Failure};
-use crate::input::{self, Recording, Stamp, shown};
+use crate::input::{self, InputFile, Recording, Stamp, shown};
 use crate::mapped::RemovedOnDeath;
 
 /// How the names of temporary files begin.
@@ -48,6 +49,8 @@ pub(crate) enum Existing {
 pub(crate) struct Target {
     path: PathBuf,
     existing: Existing,
+    /// Files of a directory that stay as they are get a second name in place of a copy.
+    pub(crate) link: bool,
 }
 
 impl Target {
@@ -87,7 +90,7 @@ impl Target {
                 }
             }
         }
-        let target = Self { path, existing };
+        let target = Self { path, existing, link: false };
         if let Existing::Source { backup: true } = existing {
             let orig = target.orig();
             if fs::symlink_metadata(&orig).is_ok() && !target.is_linked(&orig) {
@@ -136,7 +139,7 @@ impl Target {
         }
         let failed = |error: io::Error| Failure::io(shown(&self.path), &error);
         let mut file = temporary(&self.path).map_err(failed)?;
-        let _removed = RemovedOnDeath::new([file.path()], None).map_err(failed)?;
+        let _removed = RemovedOnDeath::new([file.path()], []).map_err(failed)?;
         let metadata = source.files.first().map(|file| &file.metadata);
         let bytes = files.bytes(0);
         write_pieces(file.as_file_mut(), &bytes).map_err(failed)?;
@@ -226,18 +229,39 @@ impl Target {
         let folder =
             Builder::new().prefix(PREFIX).tempdir_in(parent(&self.path)).map_err(failed)?;
         // Names come from the source's own listing, never from a plan.
-        let names: Vec<_> =
-            source.files.iter().filter_map(|file| file.path.as_deref()?.file_name()).collect();
-        let paths: Vec<PathBuf> = names.iter().map(|name| folder.path().join(name)).collect();
+        let place = |file: &InputFile| {
+            let path = file.path.as_deref()?.strip_prefix(&source.path).ok()?;
+            Some(folder.path().join(path))
+        };
+        let paths: Vec<PathBuf> = source.files.iter().filter_map(place).collect();
         let registered = paths.iter().map(PathBuf::as_path);
-        let _removed = RemovedOnDeath::new(registered, Some(folder.path())).map_err(failed)?;
+        let inner = folders(&paths, folder.path());
+        let _removed =
+            RemovedOnDeath::new(registered, inner.iter().map(PathBuf::as_path)).map_err(failed)?;
+        for inner in inner.iter().rev().skip(1) {
+            fs::create_dir(inner).map_err(failed)?;
+        }
+        let model = source.files.iter().find(|file| !file.absent).map(|file| &file.metadata);
         let mut back = Vec::new();
         for ((path, input), output) in paths.iter().zip(&source.files).zip(files.files()) {
+            if output.bytes.is_absent() {
+                back.push(InputFile::absent(&output.name, None, &input.metadata));
+                continue;
+            }
+            if let Some(source) = input.path.as_deref().filter(|_| self.link)
+                && input.is(&output.bytes)
+                && fs::hard_link(source, path).is_ok()
+            {
+                let file = File::open(path).map_err(failed)?;
+                back.push(input::written(&file, &output.name).map_err(failed)?);
+                continue;
+            }
             let mut options = OpenOptions::new();
             let options = options.read(true).write(true).create_new(true).mode(0o600);
             let mut file = options.open(path).map_err(failed)?;
             write_pieces(&mut file, &output.bytes).map_err(failed)?;
-            self.take_over(&file, Some(&input.metadata)).map_err(failed)?;
+            let metadata = if input.absent { model } else { Some(&input.metadata) };
+            self.take_over(&file, metadata).map_err(failed)?;
             file.sync_all().map_err(failed)?;
             back.push(input::written(&file, &output.name).map_err(failed)?);
         }
@@ -257,10 +281,20 @@ impl Target {
     }
 }
 
+/// The folders that some paths lie in, from the innermost out, `root` last.
+fn folders(paths: &[PathBuf], root: &Path) -> Vec<PathBuf> {
+    let parents = paths.iter().flat_map(|path| path.ancestors().skip(1));
+    let inside = parents.filter(|folder| folder.starts_with(root));
+    let all: BTreeSet<&Path> = inside.chain([root]).collect();
+    // A folder sorts before what lies in it.
+    all.into_iter().rev().map(Path::to_path_buf).collect()
+}
+
 /// Copies what else lies in a directory that is a recording (`kcore_dir` of `perf record --kcore`):
 /// a repair leaves nothing behind without saying so. Symbolic links stay links.
 fn copy_others(source: &Recording, folder: &Path) -> io::Result<()> {
-    let recorded = |path: &Path| source.files.iter().any(|file| file.path.as_deref() == Some(path));
+    let recorded = source.files.iter().filter_map(|file| file.path.as_deref());
+    let recorded: BTreeSet<&Path> = recorded.collect();
     let walk = walkdir::WalkDir::new(&source.path).min_depth(1).sort_by_file_name();
     for entry in walk {
         let entry = entry?;
@@ -269,10 +303,14 @@ fn copy_others(source: &Recording, folder: &Path) -> io::Result<()> {
         let copy = folder.join(relative);
         let kind = entry.file_type();
         if kind.is_dir() {
-            fs::create_dir(&copy)?;
+            match fs::create_dir(&copy) {
+                // A file of the recording lies in it already.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                made => made?,
+            }
         } else if kind.is_symlink() {
             std::os::unix::fs::symlink(fs::read_link(path)?, &copy)?;
-        } else if kind.is_file() && !recorded(path) {
+        } else if kind.is_file() && !recorded.contains(path) {
             fs::copy(path, &copy)?;
             File::open(&copy)?.sync_all()?;
         } else if !kind.is_file() {
@@ -332,7 +370,7 @@ impl TextFile {
         let mut builder = Builder::new();
         let builder = builder.prefix(PREFIX).permissions(Permissions::from_mode(mode));
         let file = builder.tempfile_in(parent(&path)).map_err(failed)?;
-        let removed = Some(RemovedOnDeath::new([file.path()], None).map_err(failed)?);
+        let removed = Some(RemovedOnDeath::new([file.path()], []).map_err(failed)?);
         Ok(Self { path, replace, out: Out::Whole(io::BufWriter::new(file)), removed })
     }
 
