@@ -66,15 +66,20 @@ pub fn repaired(files: &FileSet<'_>, safety: Safety) -> Held {
 /// As [`repaired`], told what `options` say.
 pub fn repaired_with(files: &FileSet<'_>, options: &Options, safety: Safety) -> Held {
     let repair = tracemend::repair(files, options, safety);
-    let target: Vec<Vec<u8>> = view(files, &repair.patches)
+    let mended = view(files, &repair.patches);
+    let target: Vec<Vec<u8>> = mended
         .files()
         .iter()
         .map(|file| file.bytes.pieces().collect::<Vec<_>>().concat())
         .collect();
-    let named = files.files().iter().zip(&target);
+    let named = mended.files().iter().zip(&target);
     let target = FileSet::new(
         named
-            .map(|(file, bytes)| File { name: file.name.clone(), bytes: Source::new(bytes) })
+            .map(|(file, bytes)| {
+                let absent = file.bytes.is_absent();
+                let source = if absent { Source::absent() } else { Source::new(bytes) };
+                File { name: file.name.clone(), bytes: source }
+            })
             .collect(),
     );
     ended(&repair, safety)?;
@@ -261,6 +266,9 @@ fn shown(value: &Option<impl std::fmt::Display>) -> String {
 /// The files with their bytes in pieces.
 fn sliced<'a>(files: &FileSet<'a>) -> FileSet<'a> {
     let slice = |source: &Source<'a>| {
+        if source.is_absent() {
+            return Source::absent();
+        }
         Source::from_pieces(source.pieces().flat_map(pieces).collect::<Vec<_>>())
     };
     let file = |file: &File<'a>| File { name: file.name.clone(), bytes: slice(&file.bytes) };

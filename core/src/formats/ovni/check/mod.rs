@@ -261,7 +261,8 @@ fn summary(case: &Case<'_, '_, '_>, report: &mut Report) {
     report.fact("layout", format!("version {layout} ({release})"));
     let (looms, processes) = (case.system.looms.len(), case.system.processes.len());
     let threads = case.system.seats.iter().flatten().count();
-    report.fact("system", format!("{looms} looms, {processes} processes, {threads} threads"));
+    let system = format!("looms: {looms}, processes: {processes}, threads: {threads}");
+    report.fact("system", system);
     let dead = case.machines.iter().filter(|machine| machine.state == thread::State::Dead);
     let all = case.machines.len();
     report.fact("threads that ended", format!("{} of {all}", dead.count()));

@@ -263,13 +263,14 @@ fn quote(string: &str, text: &mut String) {
 mod tests {
     use super::*;
     use crate::formats::ovni::decode::json::parse;
+    use crate::kit::num::to_u64;
     use crate::kit::source::Source;
     use crate::mend::patch::Patch;
 
     fn added(text: &str, adds: Vec<Add>) -> String {
         let json = parse(text.as_bytes()).unwrap();
         let edits = add(&json, Layer::stored(0), adds);
-        let patch = Patch::from_edits(text.len() as u64, &edits).unwrap();
+        let patch = Patch::from_edits(to_u64(text.len()), &edits).unwrap();
         let out = patch.view(&Source::new(text.as_bytes())).pieces().collect::<Vec<_>>().concat();
         parse(&out).unwrap();
         String::from_utf8(out).unwrap()
