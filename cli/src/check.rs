@@ -139,7 +139,8 @@ impl Arguments {
             }
             let mut nothing = std::io::empty();
             let before = run.totals.recordings;
-            input::visit(path, &mut nothing, exclude, every, &mut passed, &mut |found| {
+            let max = input::WALK_MAX;
+            input::visit(path, &mut nothing, exclude, every, max, &mut passed, &mut |found| {
                 run.see(found)
             })?;
             if run.totals.recordings == before && run.exit == Exit::Clean {

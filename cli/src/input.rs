@@ -25,7 +25,7 @@ use crate::ovni;
 
 /// Entries of a walked directory that are looked at. A build tree has some hundred thousand; a
 /// directory that grows while it is walked has no end.
-const WALK_MAX: u64 = 10_000_000;
+pub(crate) const WALK_MAX: u64 = 10_000_000;
 /// Files of one recording: `perf record --threads` writes one a CPU.
 const FILES_MAX: usize = 65_536;
 
@@ -181,7 +181,7 @@ pub(crate) fn open(path: &Path, stdin: &mut dyn Read) -> Result<Found, Failure> 
     let failed = |error: io::Error| Failure::io(shown(path), &error);
     let metadata = std::fs::metadata(path).map_err(failed)?;
     if metadata.is_dir() {
-        let recording = match perf_directory(path)? {
+        let recording = match perf_directory(path, FILES_MAX)? {
             None => ovni_directory(path)?,
             found => found,
         };
@@ -205,12 +205,13 @@ pub(crate) fn open(path: &Path, stdin: &mut dyn Read) -> Result<Found, Failure> 
 /// Calls `each` for everything that the path leads to, in the order of names.
 ///
 /// `exclude` is a file that is being written in the meantime; `every` takes each file of a walked
-/// directory for a recording.
+/// directory for a recording. At most `walk_max` entries are looked at.
 pub(crate) fn visit(
     path: &Path,
     stdin: &mut dyn Read,
     exclude: Option<Stamp>,
     every: bool,
+    walk_max: u64,
     passed: &mut Passed,
     each: &mut dyn FnMut(Found) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
@@ -225,8 +226,8 @@ pub(crate) fn visit(
     let mut looked_at = 0_u64;
     while let Some(entry) = walk.next() {
         looked_at += 1;
-        if looked_at > WALK_MAX {
-            return each(Found::TooMany { path: path.to_path_buf(), max: WALK_MAX });
+        if looked_at > walk_max {
+            return each(Found::TooMany { path: path.to_path_buf(), max: walk_max });
         }
         let entry = match entry {
             Ok(entry) => entry,
@@ -366,7 +367,7 @@ fn perf_main_file(directory: &Path) -> bool {
 
 /// A perf directory (tools/perf/util/data.c, `perf_data__open_dir`): `data` first, then every
 /// regular file whose name begins with `data.`, by number and then by name.
-fn perf_directory(directory: &Path) -> Result<Option<Recording>, Failure> {
+fn perf_directory(directory: &Path, files_max: usize) -> Result<Option<Recording>, Failure> {
     if !perf_main_file(directory) {
         return Ok(None);
     }
@@ -379,8 +380,8 @@ fn perf_directory(directory: &Path) -> Result<Option<Recording>, Failure> {
         if belongs && entry.file_type().map_err(failed)?.is_file() {
             names.push(name);
         }
-        if names.len() > FILES_MAX {
-            let what = format!("{}: more than {FILES_MAX} files", shown(directory));
+        if names.len() > files_max {
+            let what = format!("{}: more than {files_max} files", shown(directory));
             return Err(Failure::new(crate::exit::Exit::Incomplete, what));
         }
     }
@@ -402,4 +403,51 @@ fn perf_directory(directory: &Path) -> Result<Option<Recording>, Failure> {
         files.push(file);
     }
     Ok(Some(Recording { path: directory.to_path_buf(), directory: true, files }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exit::Exit;
+
+    fn folder(names: &[&str]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for name in names {
+            std::fs::write(folder.path().join(name), b"PERFILE2").unwrap();
+        }
+        folder
+    }
+
+    #[test]
+    fn a_walk_has_an_end_and_says_so() {
+        let folder = folder(&["a", "b", "c"]);
+        let seen = |walk_max| {
+            let (mut recordings, mut stopped) = (0, None);
+            let mut each = |found| {
+                match found {
+                    Found::Recording(_) => recordings += 1,
+                    Found::TooMany { max, .. } => stopped = Some(max),
+                    _ => {}
+                }
+                Ok(())
+            };
+            let (mut nothing, mut passed) = (io::empty(), Passed::default());
+            visit(folder.path(), &mut nothing, None, false, walk_max, &mut passed, &mut each)
+                .unwrap();
+            (recordings, stopped)
+        };
+        // The folder itself is an entry.
+        assert_eq!(seen(4), (3, None));
+        assert_eq!(seen(3), (2, Some(3)));
+    }
+
+    #[test]
+    fn a_perf_directory_has_a_largest_number_of_files() {
+        let folder = folder(&["data", "data.0", "data.1", "data.2"]);
+        let whole = perf_directory(folder.path(), 4).unwrap().unwrap();
+        assert_eq!(whole.files.len(), 4);
+        let failure = perf_directory(folder.path(), 3).unwrap_err();
+        assert_eq!(failure.exit, Exit::Incomplete);
+        assert!(failure.message.ends_with(": more than 3 files"), "{}", failure.message);
+    }
 }
