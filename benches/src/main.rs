@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! tracemend-benches [MB]                     speed, over recordings of so many MB (500)
+//! tracemend-benches revent [MB]              speed, over a revent recording of so many MB (200)
 //! tracemend-benches memory [MB] [PROGRAM]    memory, over recordings of so many MB (3000)
 //! tracemend-benches write SHAPE MB FILE      a recording to keep: plain, callchain or zstd
 //! tracemend-benches check FILE               tracemend::check and nothing else
@@ -10,6 +11,7 @@
 mod contender;
 mod memory;
 mod recording;
+mod revent;
 mod speed;
 
 use std::error::Error;
@@ -39,8 +41,14 @@ fn main() -> Result<(), Box<dyn Error>> {
             Ok(())
         }
         ["check", path] => memory::check(Path::new(path)),
+        ["revent", rest @ ..] if rest.len() <= 1 => {
+            revent::measure(megabytes(rest.first().copied(), 200)?)
+        }
         [] => speed::measure(megabytes(None, 500)?),
         [size] => speed::measure(megabytes(Some(size), 500)?),
-        _ => Err("usage: [MB] | memory [MB] [PROGRAM] | write SHAPE MB FILE | check FILE".into()),
+        _ => Err(
+            "usage: [MB] | revent [MB] | memory [MB] [PROGRAM] | write SHAPE MB FILE | check FILE"
+                .into(),
+        ),
     }
 }

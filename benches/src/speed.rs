@@ -92,13 +92,13 @@ fn print(shape: Shape, written: &recording::Written, times: &[Times]) {
 }
 
 /// Least, median and most.
-fn spread(mut values: Vec<f64>) -> (f64, f64, f64) {
+pub(crate) fn spread(mut values: Vec<f64>) -> (f64, f64, f64) {
     values.sort_by(f64::total_cmp);
     let at = |index: usize| values.get(index).copied().unwrap_or(f64::NAN);
     (at(0), at(values.len() / 2), at(values.len().saturating_sub(1)))
 }
 
 #[expect(clippy::as_conversions, reason = "there is no other way to a float; 53 bits are enough")]
-fn lossy(value: u64) -> f64 {
+pub(crate) fn lossy(value: u64) -> f64 {
     value as f64
 }

@@ -1,6 +1,7 @@
 //! What a check may hold in memory. The only test of its program: other threads would be counted.
 #![allow(clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
+use tracemend::{FileSet, Options};
 use tracemend_tests::forge::perf::{Attr, Order, Record, Recording, all, sample_type};
 use tracemend_tests::forge::revent;
 use tracemend_tests::properties::allocation::{self, Counting};
@@ -29,6 +30,15 @@ fn a_check_holds_a_bounded_amount_of_memory() {
         bounded(&name, &bytes);
         bounded(&format!("{name} cut"), &bytes[..bytes.len() - 5]);
     }
+    let held = |taps: i32| {
+        let bytes = taps_of(taps);
+        let files = FileSet::single("recording", &bytes);
+        let check = || tracemend::check(&files, &Options::default());
+        let (report, peak) = allocation::peak_during(check);
+        assert_eq!(report.tally.records, u64::from(taps.unsigned_abs()) * 8);
+        peak
+    };
+    assert_eq!(held(1_000), held(50_000), "what is held does not grow with the recording");
     bounded("contacts in every slot", &contacts());
     bounded("findings of many events", &lost_devices());
     bounded("many findings", &bad_samples(100_000));
@@ -81,6 +91,15 @@ fn zstd_of_one_byte(blocks: usize) -> Vec<u8> {
     let mut body = vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x88];
     body.extend([0x02, 0x00, 0x10, b'x'].repeat(blocks));
     recording.push(Record::new(81, 0, body)).feature(27);
+    recording.build().bytes
+}
+
+/// A recording of so many taps of a finger.
+fn taps_of(count: i32) -> Vec<u8> {
+    let mut recording = revent::Recording::new(revent::Layout::V3);
+    for id in 0..count {
+        recording.tap(id % 65_536);
+    }
     recording.build().bytes
 }
 

@@ -35,6 +35,10 @@ pub(super) fn let_go(recording: &Recording<'_, '_>, devices: &[Device], last: Op
     let mut events = Vec::new();
     for (index, device) in (0_i32..).zip(devices) {
         let time = last.unwrap_or(0).max(device.last);
+        if time <= 0 {
+            // A SYN_REPORT without a time would say nothing.
+            continue;
+        }
         let (sec, usec) =
             (time.checked_div(MICROS).unwrap_or(0), time.checked_rem(MICROS).unwrap_or(0));
         let at = |kind, code, value| Event {
