@@ -33,7 +33,7 @@ pub(crate) static CONTENDERS: [Contender; 6] = [
     Contender { name: "read(2), 1 MiB each", expands: false, run: read },
 ];
 
-fn map(path: &Path) -> std::io::Result<Mmap> {
+pub(crate) fn map(path: &Path) -> std::io::Result<Mmap> {
     // SAFETY: the file was made by this program, which does not touch it while it is mapped.
     unsafe { Mmap::map(&File::open(path)?) }
 }

@@ -10,6 +10,7 @@ use rustix::time::{ClockId, clock_gettime};
 use tracemend::{FileSet, Options, Verdict};
 
 use crate::MB;
+use crate::contender::map;
 use crate::speed::{lossy, spread};
 
 const ROUNDS: usize = 7;
@@ -65,10 +66,8 @@ fn read(path: &Path) -> Result<u64, Box<dyn Error>> {
 }
 
 /// Maps the file and checks it.
-#[expect(unsafe_code, reason = "the file is this program's own and nobody else writes it")]
 fn check(path: &Path) -> Result<u64, Box<dyn Error>> {
-    // SAFETY: as said above.
-    let map = unsafe { memmap2::Mmap::map(&File::open(path)?) }?;
+    let map = map(path)?;
     let report = tracemend::check(&FileSet::single("recording", &map), &Options::default());
     if report.verdict() != Verdict::Clean {
         return Err(format!("{:?}", report.findings()).into());
