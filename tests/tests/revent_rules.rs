@@ -383,3 +383,35 @@ fn a_gamepad_in_the_order_of_the_document_is_put_right() {
         tracemend::check(&FileSet::single("recording", &press.build().bytes), &Options::default());
     assert!(report.findings().is_empty());
 }
+
+#[test]
+fn what_32_bit_writers_did_is_undone_to_the_byte() {
+    let (repair, target) = mended_as("recording", &wide_words(), &Options::default());
+    assert_eq!((repair.outcome, target), (Outcome::Repaired, tapped(Layout::V2).build().bytes));
+    // Version 3: the nanoseconds beside the seconds, of which the microseconds are a thousandth.
+    let mut recording = v3();
+    recording.times = Some([(2_670, 123_456), (2_672, 1)]);
+    let sound = recording.build().bytes;
+    recording.times = Some([(2_670 | 123_456_789 << 32, 123_456), (2_672 | 1_000 << 32, 1)]);
+    let (repair, target) = mended_as("recording", &recording.build().bytes, &Options::default());
+    assert_eq!((repair.outcome, target), (Outcome::Repaired, sound));
+    // Without the microseconds to vouch for them the high words are no nanoseconds.
+    recording.times = Some([(2_670 | 123_456_789 << 32, 123_457), (2_672, 1)]);
+    let (repair, _) = mended_as("recording", &recording.build().bytes, &Options::default());
+    assert_eq!(repair.before.counts().keys().copied().collect::<Vec<_>>(), ["RV0019"]);
+}
+
+#[test]
+fn a_count_that_lost_bits_is_restored_and_one_before_garbage_is_trusted() {
+    let built = session(Layout::V3).build();
+    for count in [1_u64, 7, 29, 31, u64::MAX] {
+        let bytes = built.with(built.prefix, &count.to_le_bytes());
+        let (_, target) = mended_as("recording", &bytes, &Options::default());
+        // More than there are is a cut file; its last frame is whole.
+        assert_eq!(target, built.bytes, "{count}");
+    }
+    let mut garbage = built.bytes.clone();
+    garbage.extend([0x5a; 78]);
+    let (repair, target) = mended_as("recording", &garbage, &Options::default());
+    assert_eq!((repair.outcome, target), (Outcome::RepairedWithLoss, built.bytes));
+}
