@@ -1,4 +1,5 @@
 //! Builders of recordings, one file per format: sound by construction, one method per damage.
 
+pub mod apitrace;
 pub mod perf;
 pub mod revent;

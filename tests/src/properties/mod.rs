@@ -12,6 +12,7 @@
 //! - [`targets`]: which of them each fuzz target runs.
 
 pub mod allocation;
+pub mod apitrace;
 pub mod patch;
 pub mod recording;
 pub mod revent;

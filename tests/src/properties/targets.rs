@@ -7,13 +7,16 @@ use arbitrary::{Arbitrary, Unstructured};
 use tracemend::FileSet;
 use tracemend::mend::edit::Safety;
 
-use super::{Broken, Held, allocation, patch, recording, revent, structured, zstd};
+use super::{Broken, Held, allocation, apitrace, patch, recording, revent, structured, zstd};
 
 /// Name and function of a target.
 pub type Target = (&'static str, fn(&[u8]) -> Held);
 
 /// Every target.
-pub static TARGETS: [Target; 7] = [
+pub static TARGETS: [Target; 10] = [
+    ("apitrace_container", apitrace::container),
+    ("apitrace_stream", apitrace::stream),
+    ("apitrace_mutated", apitrace::mutated),
     ("perf_check", perf_check),
     ("perf_repair", perf_repair),
     ("perf_structured", perf_structured),

@@ -38,6 +38,8 @@ use expand::{Container, Expansion};
 
 /// Bytes of a stream that have to look like a trace's beginning.
 const TRIAL: usize = 64 << 10;
+/// Numbers of threads that a trace begins with.
+const BEGINNING_THREADS: u64 = 1_000;
 
 /// The format.
 #[derive(Debug)]
@@ -130,7 +132,6 @@ fn begins(source: &Source<'_>, container: Container) -> bool {
 struct Beginning {
     ids: Vec<(Space, u64, u64)>,
     functions: u64,
-    entered: u64,
 }
 
 impl Sink for Beginning {
@@ -151,8 +152,7 @@ impl Sink for Beginning {
     }
 
     fn enter(&mut self, _at: u64, thread: u64, _function: u64) -> Result<(), Cause> {
-        self.entered = self.entered.saturating_add(1);
-        if thread > self.entered { Err(Cause::Thread(thread)) } else { Ok(()) }
+        if thread > BEGINNING_THREADS { Err(Cause::Thread(thread)) } else { Ok(()) }
     }
 
     fn leave(&mut self, _at: u64, _call: u64) -> Result<(), Cause> {

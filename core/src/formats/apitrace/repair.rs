@@ -187,13 +187,12 @@ pub fn settle(source: &Source<'_>, edits: &[Edit], limits: &Limits) -> Vec<Edit>
     let mut frames = Vec::new();
     let mut at = 0;
     let kept = |from: u64, to: u64, frames: &mut Vec<(u64, u64)>| {
-        for piece in source.slices(from, to) {
-            frames.extend(zstd::frame_lengths(piece, limits));
-        }
+        let part = Source::from_pieces(source.slices(from, to));
+        frames.extend(zstd::frame_lengths(&part, limits));
     };
     for edit in edits.iter().filter(|edit| edit.span.layer == Layer::stored(0)) {
         kept(at, edit.span.start, &mut frames);
-        frames.extend(zstd::frame_lengths(&edit.insert, limits));
+        frames.extend(zstd::frame_lengths(&Source::new(&edit.insert), limits));
         at = edit.span.end;
     }
     kept(at, table.start, &mut frames);

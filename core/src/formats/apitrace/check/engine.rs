@@ -461,6 +461,10 @@ impl<'a> Engine<'a> {
         for noted in self.judge.waiting_mut() {
             noted.excerpt = Some(excerpt(bytes, start, noted.at));
         }
+        for noted in self.judge.ready.iter_mut().skip(self.resolved) {
+            let show = || excerpt(bytes, start, noted.at);
+            noted.excerpt = Some(noted.excerpt.take().unwrap_or_else(show));
+        }
     }
 
     /// The bytes at `stop` are no event: finds where the damage begins and looks for its end in
@@ -579,6 +583,13 @@ impl<'a> Engine<'a> {
         at_end: bool,
     ) -> Result<u64, u64> {
         let close = base.saturating_sub(from.max(origin)) == 0;
+        if base == origin {
+            // Where an event began may be sound, and only a definition be lost.
+            match probe(&self.before(), bytes, base, Lenience::Close, at_end) {
+                Tried::Sync(sync) if self.accept(base, &sync) => return Ok(base),
+                _ => {}
+            }
+        }
         let first = bytes.len().min(to_usize(CLOSE));
         for index in 0..if close { first } else { 0 } {
             let rest = bytes.get(index..).unwrap_or_default();

@@ -333,12 +333,8 @@ impl<'r> Judgement<'r, '_> {
                 Fault::SeekTable { said, found } => {
                     let message = format!("the table lists {said} frames, there are {found}");
                     let finding = Finding::new(&rules::SEEK_TABLE_WRONG, span, "table", message);
-                    let frames = {
-                        let pieces = self.source.slices(0, span.start);
-                        pieces
-                            .flat_map(|piece| zstd::frame_lengths(piece, &self.options.limits))
-                            .collect::<Vec<_>>()
-                    };
+                    let before = Source::from_pieces(self.source.slices(0, span.start));
+                    let frames = zstd::frame_lengths(&before, &self.options.limits);
                     let edit = Edit::replace(span, zstd::table(&frames));
                     let summary = "builds the table anew".to_string();
                     self.mend_file(finding, Safety::Exact, summary, edit);

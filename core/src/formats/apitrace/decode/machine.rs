@@ -474,13 +474,9 @@ impl Machine {
                         let known = sink.known(Space::Function, id)?;
                         self.event = at;
                         sink.enter(at, thread.0, id)?;
-                        for (sign, from) in [(thread.1, after_tag), (function.1, after_thread)] {
+                        let thread = (thread.1, after_tag, after_thread);
+                        for (sign, from, to) in [thread, (function.1, after_thread, ahead)] {
                             if let Some(sign) = sign {
-                                let to = if from.len() == after_tag.len() {
-                                    after_thread
-                                } else {
-                                    ahead
-                                };
                                 sink.sign(sign, here(from), here(to));
                             }
                         }

@@ -301,32 +301,22 @@ impl Writer {
     }
 }
 
-/// Compressed and expanded lengths of the frames in `bytes`, which are sound.
-pub fn frame_lengths(bytes: &[u8], limits: &Limits) -> Vec<(u64, u64)> {
-    let source = Source::new(bytes);
-    let mut frames = Frames::new(&source, limits);
+/// Compressed and expanded lengths of the frames in `source`.
+pub fn frame_lengths(source: &Source<'_>, limits: &Limits) -> Vec<(u64, u64)> {
+    let mut frames = Frames::new(source, limits);
     let mut lengths: Vec<(u64, u64)> = Vec::new();
-    let mut last = None;
-    let mut reuse = Vec::new();
+    let (mut seen, mut reuse) = (0, Vec::new());
     while let Some(block) = frames.next(reuse) {
-        let start = block.stored.map(|stored| stored.start);
-        let expanded = to_u64(block.bytes.len());
-        match lengths.last_mut().filter(|_| start == last) {
-            Some((_, sum)) => *sum = sum.saturating_add(expanded),
-            None if expanded > 0 => {
-                lengths.push((block.stored.map_or(0, |stored| stored.len()), expanded));
-            }
-            None => {}
+        if frames.frames > seen {
+            seen = frames.frames;
+            lengths.push((block.stored.map_or(0, |stored| stored.len()), 0));
         }
-        last = start;
+        if let Some((_, sum)) = lengths.last_mut() {
+            *sum = sum.saturating_add(to_u64(block.bytes.len()));
+        }
         reuse = block.bytes;
     }
     lengths
-}
-
-/// Expanded bytes of a frame, as a length in memory.
-pub const fn frame_expanded() -> usize {
-    FRAME_EXPANDED
 }
 
 #[cfg(test)]
@@ -344,7 +334,7 @@ mod tests {
         let mut writer = Writer::default();
         bytes.chunks(123_456).for_each(|piece| _ = writer.push(piece));
         let mut file = writer.finish();
-        let lengths = frame_lengths(&file, &Limits::default());
+        let lengths = frame_lengths(&Source::new(&file), &Limits::default());
         assert_eq!(
             lengths.iter().map(|(_, len)| *len).collect::<Vec<_>>(),
             [2 << 20, 2 << 20, 5_000_000 - (4 << 20)]

@@ -1,0 +1,127 @@
+//! Sound traces: every value, version, container and way that calls lie in one another.
+
+use super::{Container, Detail, Stream, Value};
+
+/// A sound trace.
+#[derive(Clone, Debug)]
+pub struct Clean {
+    /// What is in it.
+    pub name: &'static str,
+    /// The stream.
+    pub stream: Stream,
+}
+
+/// Every type of value, at its edges.
+pub fn values() -> Vec<Value> {
+    let nested = Value::Array(vec![
+        Value::Struct(3, vec![Value::Float(0.5), Value::Array(vec![]), Value::Null]),
+        Value::Struct(3, vec![Value::Float(-0.0), Value::Array(vec![Value::Uint(1)]), Value::Null]),
+    ]);
+    vec![
+        Value::Null,
+        Value::Bool(false),
+        Value::Bool(true),
+        Value::Negative(1),
+        Value::Negative(1 << 63),
+        Value::Uint(0),
+        Value::Uint(u64::MAX),
+        Value::Float(1.5),
+        Value::Double(f64::NAN),
+        Value::String(b"".to_vec()),
+        Value::String(b"#version 330".to_vec()),
+        Value::String("größer".as_bytes().to_vec()),
+        Value::Blob(vec![]),
+        Value::Blob((0..=255).collect()),
+        Value::Enum(1, 0x1f00),
+        Value::Bitmask(2, 0x4001),
+        nested,
+        Value::Opaque(0x7fff_ffff_f000),
+        Value::Repr(Box::new(Value::String(b"half".to_vec())), Box::new(Value::Uint(15_360))),
+        Value::Wide(vec![0x48, 0x1f600]),
+    ]
+}
+
+/// Every value as argument and as result, each twice so that ids recur.
+fn every_value(version: u64) -> Stream {
+    let mut stream = match version {
+        6 => Stream::with_properties(&[("process.name", "/usr/bin/forge"), ("OS", "Linux")]),
+        _ => Stream::new(version),
+    };
+    for _ in 0..2 {
+        for value in values() {
+            let call = stream.enter(0, 7, 2, &[Detail::Arg(0, value.clone())]);
+            stream.leave(call, &[Detail::Arg(1, value.clone()), Detail::Ret(value)]);
+        }
+    }
+    stream
+}
+
+/// Calls of several threads that lie in one another, calls inside calls, one never left.
+fn threads() -> Stream {
+    let mut stream = Stream::new(6);
+    let died = stream.enter(2, 9, 0, &[]);
+    for round in 0..12 {
+        let first = stream.enter(0, 11, 1, &[Detail::Arg(0, Value::Uint(round))]);
+        let second = stream.enter(1, 12, 0, &[Detail::Flags(1)]);
+        let inner = stream.enter(0, 13, 0, &[Detail::Backtrace(vec![round, round / 2])]);
+        stream.leave(inner, &[]).leave(second, &[Detail::Ret(Value::Bool(true))]);
+        stream.leave(first, &[]);
+    }
+    assert_eq!(died, 0);
+    stream
+}
+
+/// A recording like a real one: a few functions again and again, definitions early and late.
+pub fn call_heavy(frames: u64) -> Stream {
+    let mut stream = Stream::with_properties(&[("process.name", "forge")]);
+    for frame in 0..frames {
+        stream.call(0, 20, &[Value::Bitmask(1, 0x4001)]);
+        stream.call(0, 21, &[]);
+        let angle = frame as f32 * 2.0;
+        let axis = [angle, 1.0, 0.0, 0.0].map(Value::Float);
+        stream.call(0, 22, &axis);
+        stream.call(0, 23, &[Value::Enum(1, 4), Value::Uint(frame), Value::Uint(3)]);
+        if frame == frames / 2 {
+            stream.call(0, 25, &[Value::Struct(1, vec![Value::Uint(1), Value::Uint(2)])]);
+        }
+        let number = stream.enter(0, 24, 1, &[Detail::Arg(0, Value::Opaque(0x5555_0000))]);
+        stream.leave(number, &[Detail::Ret(Value::Uint(frame))]);
+    }
+    stream
+}
+
+/// A blob that no chunk holds whole.
+fn blob(len: usize) -> Stream {
+    let mut stream = Stream::new(6);
+    stream.call(0, 1, &[Value::Uint(1)]);
+    let bytes = (0..len).map(|i| (i * i >> 3) as u8).collect();
+    stream.call(0, 2, &[Value::Blob(bytes), Value::Uint(2)]);
+    stream.call(0, 1, &[Value::Uint(3)]);
+    stream
+}
+
+/// Every sound stream.
+pub fn clean() -> Vec<Clean> {
+    vec![
+        Clean { name: "version_0", stream: every_value(0) },
+        Clean { name: "version_2", stream: every_value(2) },
+        Clean { name: "version_3", stream: every_value(3) },
+        Clean { name: "version_4", stream: every_value(4) },
+        Clean { name: "version_5", stream: every_value(5) },
+        Clean { name: "version_6", stream: every_value(6) },
+        Clean { name: "threads", stream: threads() },
+        Clean { name: "calls", stream: call_heavy(8) },
+        Clean { name: "blob", stream: blob(2_000) },
+    ]
+}
+
+/// Every sound stream in every container, small ones only.
+pub fn all() -> Vec<(String, Vec<u8>)> {
+    let mut files = Vec::new();
+    for Clean { name, stream } in clean() {
+        for container in Container::ALL {
+            files.push((format!("{name}_{container:?}"), container.file(&stream.bytes)));
+        }
+    }
+    files
+}

@@ -1,0 +1,312 @@
+//! apitrace traces, byte by byte.
+//!
+//! [`Stream`] writes what apitrace's own writer writes (`lib/trace/trace_writer.cpp`), and by its
+//! `raw` and `put_*` functions what that never would; [`container`] stores it. Nothing here is taken
+//! from the code under test, but the brotli stream, which is stored without compression.
+
+pub mod clean;
+pub mod container;
+
+use std::collections::BTreeSet;
+
+pub use clean::{Clean, all, call_heavy, clean};
+pub use container::{Container, chunks, snappy, snappy_of};
+
+/// A value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// Null pointer.
+    Null,
+    /// False or true.
+    Bool(bool),
+    /// The magnitude of a negative integer.
+    Negative(u64),
+    /// An integer.
+    Uint(u64),
+    /// 32 bits.
+    Float(f32),
+    /// 64 bits.
+    Double(f64),
+    /// Text.
+    String(Vec<u8>),
+    /// Bytes.
+    Blob(Vec<u8>),
+    /// Id of a signature, and a value of it.
+    Enum(u64, i64),
+    /// Id of a signature, and flags.
+    Bitmask(u64, u64),
+    /// Values.
+    Array(Vec<Value>),
+    /// Id of a signature, and its members.
+    Struct(u64, Vec<Value>),
+    /// An address.
+    Opaque(u64),
+    /// For people and for machines.
+    Repr(Box<Value>, Box<Value>),
+    /// Code points.
+    Wide(Vec<u64>),
+}
+
+/// A detail of a call.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Detail {
+    /// An argument.
+    Arg(u64, Value),
+    /// What the call returned.
+    Ret(Value),
+    /// Ids of stack frames.
+    Backtrace(Vec<u64>),
+    /// Flags.
+    Flags(u64),
+}
+
+/// Writes a stream.
+#[derive(Clone, Debug, Default)]
+pub struct Stream {
+    /// The bytes so far.
+    pub bytes: Vec<u8>,
+    /// Where each event begins.
+    pub events: Vec<usize>,
+    version: u64,
+    known: BTreeSet<(u8, u64)>,
+    calls: u64,
+}
+
+/// An integer, as short as it can be.
+pub fn uint(mut value: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while value >= 0x80 {
+        bytes.push((value & 0x7f) as u8 | 0x80);
+        value >>= 7;
+    }
+    bytes.push(value as u8);
+    bytes
+}
+
+fn text(bytes: &[u8]) -> Vec<u8> {
+    [uint(bytes.len() as u64).as_slice(), bytes].concat()
+}
+
+impl Stream {
+    /// A stream of a version, without properties.
+    pub fn new(version: u64) -> Self {
+        let mut stream = Self { version, ..Self::default() };
+        stream.bytes = uint(version);
+        if version >= 6 {
+            stream.bytes.extend([6, 0]);
+        }
+        stream
+    }
+
+    /// A stream of version 6 with properties.
+    pub fn with_properties(properties: &[(&str, &str)]) -> Self {
+        let mut stream = Self { version: 6, bytes: vec![6, 6], ..Self::default() };
+        for (name, value) in properties {
+            stream.bytes.extend(text(name.as_bytes()));
+            stream.bytes.extend(text(value.as_bytes()));
+        }
+        stream.bytes.push(0);
+        stream
+    }
+
+    /// Bytes as they are.
+    pub fn raw(&mut self, bytes: &[u8]) -> &mut Self {
+        self.bytes.extend_from_slice(bytes);
+        self
+    }
+
+    /// Numbers of calls that were entered.
+    pub fn calls(&self) -> u64 {
+        self.calls
+    }
+
+    fn first(&mut self, space: u8, id: u64) -> bool {
+        self.bytes.extend(uint(id));
+        self.known.insert((space, id))
+    }
+
+    /// Forgets that an id was defined, so that it is defined again.
+    pub fn forget(&mut self, function: u64) {
+        self.known.remove(&(0, function));
+    }
+
+    /// Enters function `id`, which has `count` arguments. Returns the call's number.
+    pub fn enter(&mut self, thread: u64, id: u64, count: u64, details: &[Detail]) -> u64 {
+        self.events.push(self.bytes.len());
+        self.bytes.push(0);
+        if self.version >= 4 {
+            self.bytes.extend(uint(thread));
+        }
+        if self.first(0, id) {
+            self.bytes.extend(text(format!("glForged{id}").as_bytes()));
+            self.bytes.extend(uint(count));
+            for index in 0..count {
+                self.bytes.extend(text(format!("arg{index}").as_bytes()));
+            }
+        }
+        self.details(details);
+        self.calls += 1;
+        self.calls - 1
+    }
+
+    /// Leaves a call.
+    pub fn leave(&mut self, call: u64, details: &[Detail]) -> &mut Self {
+        self.events.push(self.bytes.len());
+        self.bytes.push(1);
+        self.bytes.extend(uint(call));
+        self.details(details);
+        self
+    }
+
+    /// Enters and leaves.
+    pub fn call(&mut self, thread: u64, id: u64, args: &[Value]) -> u64 {
+        let args: Vec<Detail> =
+            (0..).zip(args).map(|(index, value)| Detail::Arg(index, value.clone())).collect();
+        let number = self.enter(thread, id, args.len() as u64, &args);
+        self.leave(number, &[]);
+        number
+    }
+
+    fn details(&mut self, details: &[Detail]) {
+        for detail in details {
+            match detail {
+                Detail::Arg(index, value) => {
+                    self.bytes.push(1);
+                    self.bytes.extend(uint(*index));
+                    self.value(value);
+                }
+                Detail::Ret(value) => {
+                    self.bytes.push(2);
+                    self.value(value);
+                }
+                Detail::Backtrace(frames) => {
+                    self.bytes.push(4);
+                    self.bytes.extend(uint(frames.len() as u64));
+                    for id in frames {
+                        self.frame(*id);
+                    }
+                }
+                Detail::Flags(flags) => {
+                    self.bytes.push(5);
+                    self.bytes.extend(uint(*flags));
+                }
+            }
+        }
+        self.bytes.push(0);
+    }
+
+    fn frame(&mut self, id: u64) {
+        if self.first(4, id) {
+            self.bytes.push(1);
+            self.bytes.extend(text(b"/usr/lib/libforge.so"));
+            if id % 2 == 0 {
+                self.bytes.push(2);
+                self.bytes.extend(text(b"forge::main"));
+                self.bytes.push(3);
+                self.bytes.extend(text(b"main.cpp"));
+                self.bytes.push(4);
+                self.bytes.extend(uint(id + 100));
+            }
+            self.bytes.push(5);
+            self.bytes.extend(uint(0x1000 + id));
+            self.bytes.push(0);
+        }
+    }
+
+    fn sint(&mut self, value: i64) {
+        self.bytes.push(if value < 0 { 3 } else { 4 });
+        self.bytes.extend(uint(value.unsigned_abs()));
+    }
+
+    /// A value.
+    pub fn value(&mut self, value: &Value) {
+        match value {
+            Value::Null => self.bytes.push(0),
+            Value::Bool(value) => self.bytes.push(1 + u8::from(*value)),
+            Value::Negative(value) => {
+                self.bytes.push(3);
+                self.bytes.extend(uint(*value));
+            }
+            Value::Uint(value) => {
+                self.bytes.push(4);
+                self.bytes.extend(uint(*value));
+            }
+            Value::Float(value) => {
+                self.bytes.push(5);
+                self.bytes.extend(value.to_le_bytes());
+            }
+            Value::Double(value) => {
+                self.bytes.push(6);
+                self.bytes.extend(value.to_le_bytes());
+            }
+            Value::String(value) => {
+                self.bytes.push(7);
+                self.bytes.extend(text(value));
+            }
+            Value::Blob(value) => {
+                self.bytes.push(8);
+                self.bytes.extend(text(value));
+            }
+            Value::Enum(id, value) => self.enumeration(*id, *value),
+            Value::Bitmask(id, flags) => {
+                self.bytes.push(10);
+                if self.first(3, *id) {
+                    self.bytes.extend(uint(3));
+                    for (name, flag) in [("NONE", 0), ("FORGE_A", 1), ("FORGE_B", 0x4000)] {
+                        self.bytes.extend(text(name.as_bytes()));
+                        self.bytes.extend(uint(flag));
+                    }
+                }
+                self.bytes.extend(uint(*flags));
+            }
+            Value::Array(values) => {
+                self.bytes.push(11);
+                self.bytes.extend(uint(values.len() as u64));
+                values.iter().for_each(|value| self.value(value));
+            }
+            Value::Struct(id, members) => {
+                self.bytes.push(12);
+                if self.first(1, *id) {
+                    self.bytes.extend(text(format!("ForgedStruct{id}").as_bytes()));
+                    self.bytes.extend(uint(members.len() as u64));
+                    for index in 0..members.len() {
+                        self.bytes.extend(text(format!("member{index}").as_bytes()));
+                    }
+                }
+                members.iter().for_each(|value| self.value(value));
+            }
+            Value::Opaque(value) => {
+                self.bytes.push(13);
+                self.bytes.extend(uint(*value));
+            }
+            Value::Repr(human, machine) => {
+                self.bytes.push(14);
+                self.value(human);
+                self.value(machine);
+            }
+            Value::Wide(characters) => {
+                self.bytes.push(15);
+                self.bytes.extend(uint(characters.len() as u64));
+                characters.iter().for_each(|one| self.bytes.extend(uint(*one)));
+            }
+        }
+    }
+
+    fn enumeration(&mut self, id: u64, value: i64) {
+        self.bytes.push(9);
+        let first = self.first(2, id);
+        if self.version >= 3 {
+            if first {
+                self.bytes.extend(uint(2));
+                self.bytes.extend(text(b"GL_FORGED"));
+                self.sint(value);
+                self.bytes.extend(text(b"GL_NEGATIVE"));
+                self.sint(-7);
+            }
+            self.sint(value);
+        } else if first {
+            self.bytes.extend(text(b"GL_FORGED"));
+            self.sint(value);
+        }
+    }
+}

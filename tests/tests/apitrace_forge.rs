@@ -1,0 +1,124 @@
+//! The forge's traces are sound, and the check says so; cut and flipped at every byte, they are still
+//! checked and mended as the laws say.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    missing_docs,
+    reason = "tests"
+)]
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tracemend::{FileSet, Options, Outcome, Severity, registry};
+use tracemend_tests::forge::apitrace::{Clean, Container, all, call_heavy, clean};
+use tracemend_tests::mended::mended;
+use tracemend_tests::properties::apitrace::every;
+use tracemend_tests::properties::{Held, guarded};
+
+/// Runs `property` at every place, on all processors; fails with the first that breaks.
+fn everywhere(cases: &[(String, Vec<u8>)], property: impl Fn(&[u8]) -> Held + Sync) {
+    let next = AtomicUsize::new(0);
+    let broken = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some((name, bytes)) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if let Err(error) = guarded(|| property(bytes)) {
+                        broken.lock().unwrap().push(format!("{name}: {error}"));
+                    }
+                }
+            });
+        }
+    });
+    let broken = broken.into_inner().unwrap();
+    let shown = broken.iter().take(12).map(|line| line.chars().take(600).collect::<String>());
+    let shown: Vec<String> = shown.collect();
+    assert!(broken.is_empty(), "{} of {}: {}", broken.len(), cases.len(), shown.join("\n\n"));
+}
+
+#[test]
+fn a_sound_trace_gives_no_error_and_no_warning() {
+    let mut wrong = Vec::new();
+    for (name, bytes) in all() {
+        let report = tracemend::check(&FileSet::single(&name, &bytes), &Options::default());
+        for finding in report.findings().iter().filter(|f| f.severity > Severity::Info) {
+            wrong.push(format!("{name}: {} {}", finding.rule.code, finding.message));
+        }
+        assert_eq!(report.format, Some("apitrace"), "{name}");
+        let (repair, target) = mended(&bytes);
+        assert_eq!((repair.outcome, target == bytes), (Outcome::Clean, true), "{name}");
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_event_and_call_is_counted_in_every_container() {
+    for Clean { name, stream } in clean() {
+        for container in Container::ALL {
+            let bytes = container.file(&stream.bytes);
+            let report = tracemend::check(&FileSet::single(name, &bytes), &Options::default());
+            let counted = (report.tally.records, report.tally.samples, report.tally.expanded);
+            let wanted = (stream.events.len() as u64, stream.calls(), stream.bytes.len() as u64);
+            assert_eq!(counted, wanted, "{name} {container:?}");
+        }
+    }
+}
+
+#[test]
+fn other_files_are_not_taken_for_traces() {
+    let text = b"at the end of the day, all that is left of a trace is text. ".repeat(99);
+    let json = br#"{"version": 6, "calls": [0, 1, 2, 3]}"#.repeat(50);
+    let mut state = 1_u64;
+    let mut noise = Vec::new();
+    for _ in 0..4096 {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        noise.push((state >> 33) as u8);
+    }
+    let gzip_of_text = Container::Gzip.file(&text);
+    let mut files =
+        vec![text, json, vec![0; 5000], vec![0xff; 5000], gzip_of_text, b"at".repeat(3)];
+    files.extend((0..2000).map(|start| noise[start..start + 2000].to_vec()));
+    for bytes in files {
+        let format = registry::sniff(&FileSet::single("other", &bytes)).map(|f| f.name());
+        assert_ne!(format, Some("apitrace"), "{:02x?}", &bytes[..16.min(bytes.len())]);
+    }
+}
+
+#[test]
+fn everything_holds_for_the_forge_cut_and_flipped_at_every_byte() {
+    let mut cases = Vec::new();
+    for (name, bytes) in all() {
+        // The containers of whole units are slower, and their bytes say less about the stream.
+        let step = if name.contains("SmallChunks") { 1 } else { 7 };
+        for at in (0..bytes.len()).step_by(step) {
+            cases.push((format!("{name} cut at {at}"), bytes[..at].to_vec()));
+            for mask in [0xff, 1] {
+                let mut flipped = bytes.clone();
+                flipped[at] ^= mask;
+                cases.push((format!("{name} flipped by {mask:#x} at {at}"), flipped));
+            }
+        }
+    }
+    everywhere(&cases, every);
+}
+
+#[test]
+fn everything_holds_for_a_stream_flipped_at_every_byte_before_it_is_stored() {
+    let mut cases = Vec::new();
+    let stream = call_heavy(30).bytes;
+    for at in 0..stream.len() {
+        for mask in [0x80, 1] {
+            let mut flipped = stream.clone();
+            flipped[at] ^= mask;
+            let bytes = Container::Snappy.file(&flipped);
+            cases.push((format!("calls flipped by {mask:#x} at {at}"), bytes));
+        }
+        let mut shorter = stream.clone();
+        shorter.drain(at..(at + 20).min(stream.len()));
+        cases.push((format!("calls without 20 bytes at {at}"), Container::Snappy.file(&shorter)));
+    }
+    everywhere(&cases, every);
+}
