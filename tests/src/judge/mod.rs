@@ -1,4 +1,5 @@
 //! The formats own tools as judges. A judge that is not installed is reported as skipped by name.
 
+pub mod apitrace;
 pub mod perf;
 pub mod revent;
