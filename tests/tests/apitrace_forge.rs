@@ -5,6 +5,7 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::print_stderr,
+    clippy::as_conversions,
     missing_docs,
     reason = "tests"
 )]

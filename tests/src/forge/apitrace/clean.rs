@@ -94,7 +94,7 @@ pub fn call_heavy(frames: u64) -> Stream {
 fn blob(len: usize) -> Stream {
     let mut stream = Stream::new(6);
     stream.call(0, 1, &[Value::Uint(1)]);
-    let bytes = (0..len).map(|i| (i * i >> 3) as u8).collect();
+    let bytes = (0..len).map(|i| ((i * i) >> 3) as u8).collect();
     stream.call(0, 2, &[Value::Blob(bytes), Value::Uint(2)]);
     stream.call(0, 1, &[Value::Uint(3)]);
     stream

@@ -199,7 +199,7 @@ impl Stream {
         if self.first(4, id) {
             self.bytes.push(1);
             self.bytes.extend(text(b"/usr/lib/libforge.so"));
-            if id % 2 == 0 {
+            if id.is_multiple_of(2) {
                 self.bytes.push(2);
                 self.bytes.extend(text(b"forge::main"));
                 self.bytes.push(3);
