@@ -478,6 +478,10 @@ impl<'a> Engine<'a> {
             Cause::Version(_) => return Next::Over,
             _ => {}
         }
+        if self.damages.len() >= self.limits.fixes {
+            self.limit = Some((stop.at, format!("more than {} damages", self.limits.fixes)));
+            return Next::Over;
+        }
         let event = self.machine.event();
         let header = self.machine.is_in_header();
         let herald = self.judge.herald();
@@ -585,18 +589,20 @@ impl<'a> Engine<'a> {
         let close = base.saturating_sub(from.max(origin)) == 0;
         if base == origin {
             // Where an event began may be sound, and only a definition be lost.
-            match probe(&self.before(), bytes, base, Lenience::Close, at_end) {
-                Tried::Sync(sync) if self.accept(base, &sync) => return Ok(base),
-                _ => {}
+            if let Tried::Sync(sync) = self.try_at(bytes, base, Lenience::Close, at_end)
+                && self.accept(base, &sync)
+            {
+                return Ok(base);
             }
         }
         let first = bytes.len().min(to_usize(CLOSE));
         for index in 0..if close { first } else { 0 } {
             let rest = bytes.get(index..).unwrap_or_default();
             let place = base.saturating_add(to_u64(index));
-            match probe(&self.before(), rest, place, Lenience::Strict, at_end) {
-                Tried::Sync(sync) if self.accept(place, &sync) => return Ok(place),
-                _ => {}
+            if let Tried::Sync(sync) = self.try_at(rest, place, Lenience::Strict, at_end)
+                && self.accept(place, &sync)
+            {
+                return Ok(place);
             }
         }
         for index in 0..bytes.len() {
@@ -605,19 +611,25 @@ impl<'a> Engine<'a> {
             if self.search == 0 {
                 return Err(place);
             }
-            self.search = self.search.saturating_sub(1);
             if rest.first().is_none_or(|tag| *tag > 1) {
                 continue;
             }
             let close = place.saturating_sub(from.max(origin)) < CLOSE;
             let how = if close { Lenience::Close } else { Lenience::Far };
-            match probe(&self.before(), rest, place, how, at_end) {
+            match self.try_at(rest, place, how, at_end) {
                 Tried::Sync(sync) if self.accept(place, &sync) => return Ok(place),
                 Tried::Short if !at_end && rest.len() < WINDOW_MAX => return Err(place),
                 _ => {}
             }
         }
         Err(base.saturating_add(to_u64(bytes.len())))
+    }
+
+    fn try_at(&mut self, bytes: &[u8], place: u64, how: Lenience, at_end: bool) -> Tried {
+        let mut budget = self.search;
+        let tried = probe(&self.before(), bytes, place, how, at_end, &mut budget);
+        self.search = budget;
+        tried
     }
 
     fn before(&self) -> Before<'_> {

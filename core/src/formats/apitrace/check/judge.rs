@@ -353,7 +353,10 @@ impl Judge {
     }
 
     fn is_lost_call(&self, number: u64) -> bool {
-        self.lost_calls.iter().any(|(from, to)| (*from..*to).contains(&number))
+        // Ranges of numbers ascend as they are lost.
+        let after = self.lost_calls.partition_point(|(from, _)| *from <= number);
+        let range = after.checked_sub(1).and_then(|index| self.lost_calls.get(index));
+        range.is_some_and(|(_, to)| number < *to)
     }
 }
 

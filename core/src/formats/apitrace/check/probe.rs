@@ -13,6 +13,7 @@ use super::definitions::Definitions;
 use crate::formats::apitrace::decode::machine::{Cause, Machine, Sink, Space};
 use crate::formats::apitrace::decode::text;
 use crate::formats::apitrace::layout::THREAD_MAX;
+use crate::kit::num::to_u64;
 
 /// Events after which a place is believed.
 const EVENTS: usize = 60;
@@ -112,8 +113,16 @@ struct Trial<'a> {
 
 /// Tries the place at the beginning of `bytes`, which is `start` of the stream.
 ///
-/// `at_end`: whether nothing follows `bytes`.
-pub fn probe(before: &Before<'_>, bytes: &[u8], start: u64, how: Lenience, at_end: bool) -> Tried {
+/// `at_end`: whether nothing follows `bytes`; `budget`: what may still be spent, of which a place
+/// costs one and 16 bytes read another one.
+pub fn probe(
+    before: &Before<'_>,
+    bytes: &[u8],
+    start: u64,
+    how: Lenience,
+    at_end: bool,
+    budget: &mut u64,
+) -> Tried {
     if bytes.first().is_none_or(|tag| *tag > 1) {
         return Tried::No;
     }
@@ -137,6 +146,10 @@ pub fn probe(before: &Before<'_>, bytes: &[u8], start: u64, how: Lenience, at_en
             too_long: false,
         };
         let (read, result) = machine.run(bytes, start, &mut trial);
+        *budget = budget.saturating_sub(to_u64(read / 16).saturating_add(1));
+        if *budget == 0 {
+            return Tried::No;
+        }
         let enough = trial.done;
         let whole = result.is_ok() && machine.is_between_events() && read == bytes.len();
         let ran_out = result.is_ok() && !enough;
