@@ -2,4 +2,5 @@
 
 pub mod apitrace;
 pub mod perf;
+pub mod qemu;
 pub mod revent;

@@ -29,10 +29,11 @@ pub struct Kept {
 
 /// Steps back from `cut` to a place where a guest goes on without the event that is missing.
 ///
-/// A guest that has executed the instructions of an INSTRUCTION event demands what followed it
-/// (replay exits with "missing character write event"); audio is demanded behind CP_CLOCK_VIRTUAL,
-/// and AUDIO_IN behind AUDIO_OUT (replay aborts).
-pub fn back_off(decoder: Decoder<'_>, from: Anchor, cut: u64, audio: bool) -> Kept {
+/// A guest that has executed the instructions of an INSTRUCTION event demands what followed it:
+/// replay exits or aborts for want of CHAR_WRITE or RANDOM. Sound is demanded behind
+/// CP_CLOCK_VIRTUAL, and AUDIO_IN behind AUDIO_OUT, and the first sound of a log may be what is
+/// missing.
+pub fn back_off(decoder: Decoder<'_>, from: Anchor, cut: u64) -> Kept {
     let mut recent: VecDeque<(Kind, u64, u64)> = VecDeque::new();
     let mut kept = Kept {
         cut: from.at.min(cut),
@@ -58,8 +59,7 @@ pub fn back_off(decoder: Decoder<'_>, from: Anchor, cut: u64, audio: bool) -> Ke
         kept.events = kept.events.saturating_add(1);
         kept.instructions = kept.instructions.saturating_add(count);
     }
-    while let Some((_, start, count)) = recent.pop_back().filter(|(kind, ..)| demands(*kind, audio))
-    {
+    while let Some((_, start, count)) = recent.pop_back().filter(|(kind, ..)| demands(*kind)) {
         kept.cut = start;
         kept.events = kept.events.saturating_sub(1);
         kept.instructions = kept.instructions.saturating_sub(count);
@@ -69,12 +69,8 @@ pub fn back_off(decoder: Decoder<'_>, from: Anchor, cut: u64, audio: bool) -> Ke
 }
 
 /// Whether a guest may demand the event behind one of this kind.
-pub const fn demands(kind: Kind, audio: bool) -> bool {
-    match kind {
-        Kind::Instruction => true,
-        Kind::AudioOut | Kind::Checkpoint(Checkpoint::ClockVirtual) => audio,
-        _ => false,
-    }
+pub const fn demands(kind: Kind) -> bool {
+    matches!(kind, Kind::Instruction | Kind::AudioOut | Kind::Checkpoint(Checkpoint::ClockVirtual))
 }
 
 /// Writes the version.

@@ -69,10 +69,9 @@ pub static UNFINISHED: Rule = Rule {
     fix: Some(
         "exact, synthetic or lossy, as it needs: writes the version if the events leave one, or \
         --qemu-version names it; drops the torn event at the end, and whole events behind which \
-        a guest would demand the next one (INSTRUCTION; with audio also CP_CLOCK_VIRTUAL and \
-        AUDIO_OUT); adds the events that the layout's own writer ends with. The log is \
-        structurally closed then: that it replays to its end is for QEMU, the guest and the \
-        command line to show",
+        a guest would demand the next one (INSTRUCTION, CP_CLOCK_VIRTUAL and AUDIO_OUT); adds \
+        the events that the layout's own writer ends with. The log is structurally closed then: \
+        that it replays to its end is for QEMU, the guest and the command line to show",
     ),
 };
 

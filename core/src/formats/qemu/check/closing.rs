@@ -51,6 +51,9 @@ pub struct Closing<'c, 'a> {
     source: &'a Source<'a>,
     tail: Tail,
     damage: Option<Damage>,
+    /// Whether the user wants what stands before damage and no more.
+    asked: bool,
+    /// And there is damage.
     prefix: bool,
 }
 
@@ -86,8 +89,9 @@ impl<'c, 'a> Closing<'c, 'a> {
             Some(Stop::Over) | None => Tail::Missing(None),
             Some(Stop::Lost(_)) => Tail::Lost,
         };
-        let prefix = options.choices.strategy == Some(Strategy::Prefix) && damage.is_some();
-        Self { word, left, contradicted, lane, source, tail, damage, prefix }
+        let asked = options.choices.strategy == Some(Strategy::Prefix);
+        let prefix = asked && damage.is_some();
+        Self { word, left, contradicted, lane, source, tail, damage, asked, prefix }
     }
 
     /// Adds what is wrong with the end, and gives the fix that belongs to the first damage.
@@ -200,7 +204,7 @@ impl<'c, 'a> Closing<'c, 'a> {
             (&rules::END_DOUBLED, "END follows END".to_string(), drop(""))
         } else if let Some(events) = self.goes_on(start) {
             let message = format!("{events} events follow END in {bytes} bytes, up to another END");
-            let fix = if self.prefix_wanted() {
+            let fix = if self.asked {
                 Fix { records_lost: events, ..drop(&format!(", {events} events")) }
             } else {
                 Fix::manual("--strategy prefix drops what follows END")
@@ -216,11 +220,6 @@ impl<'c, 'a> Closing<'c, 'a> {
             (&rules::BYTES_AFTER_END, message, fix)
         };
         report.push(Finding::new(rule, span, "END", message).fix(fix));
-    }
-
-    /// Whether the user wants what stands before damage and no more.
-    const fn prefix_wanted(&self) -> bool {
-        self.prefix
     }
 
     /// How many events lead from `start` to an END at the end of the file; nothing if they do not.
@@ -285,16 +284,11 @@ impl<'c, 'a> Closing<'c, 'a> {
             (Tail::NoPair(end), _) => (lane.before(), *end),
             _ => (lane.before(), lane.at),
         };
-        let torn_kind = match &self.tail {
-            Tail::Missing(Some(fault)) => fault.kind,
-            _ => None,
-        };
-        let audio = lane.has_audio() || matches!(torn_kind, Some(Kind::AudioOut | Kind::AudioIn));
         let mut closing = layout.closing();
         // The recorder came as far as its own shutdown.
         let signalled = matches!(self.tail, Tail::Missing(None)) && lane.ends_with_signal();
         let end_stays = matches!(self.tail, Tail::NoPair(_)) && !self.prefix;
-        let kept = repair::back_off(lane.decoder(), from, cut, audio);
+        let kept = repair::back_off(lane.decoder(), from, cut);
         let to = if end_stays { cut } else { self.len() };
         if end_stays {
             closing.pop();

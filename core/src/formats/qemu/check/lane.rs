@@ -433,11 +433,6 @@ impl<'a> Lane<'a> {
         &self.counted
     }
 
-    /// Whether the log has audio.
-    pub fn has_audio(&self) -> bool {
-        self.events_of(Kind::AudioOut) > 0 || self.events_of(Kind::AudioIn) > 0
-    }
-
     /// Whether the last event before the end is the shutdown that a recorder writes.
     pub fn ends_with_signal(&self) -> bool {
         self.previous == Some(Kind::Shutdown(Cause::HostSignal))

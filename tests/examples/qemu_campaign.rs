@@ -1,0 +1,134 @@
+//! Kills, cuts, mends and replays recordings of QEMU, and counts how the replays end:
+//!
+//! ```sh
+//! TRACEMEND_QEMU=/path/to/other/qemu cargo run -p tracemend-tests --example qemu_campaign -- kills 120
+//! TRACEMEND_QEMU=/path/to/other/qemu cargo run -p tracemend-tests --example qemu_campaign -- aimed 3
+//! ```
+//!
+//! `kills N` records N guests over all builds, kills QEMU after 1.2 to 4.2 s, mends what is left and
+//! replays it. `aimed N` cuts whole recordings right before CHAR_WRITE, AUDIO_OUT, AUDIO_IN, RANDOM
+//! and BLOCK, at N places each, and replays both the mended log and one that is closed at the cut
+//! itself. Two machines run at a time.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::indexing_slicing,
+    reason = "a tool for developers: a failure should stop it at once"
+)]
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tracemend_tests::judge::qemu::{Build, End, Guest, Hand, TIME_LIMIT};
+use tracemend_tests::judge::qemu::{closed_at, events, killed, mend};
+
+/// Machines at a time.
+const WORKERS: usize = 2;
+
+/// Lines of the table, and how often each was seen.
+type Table = Mutex<BTreeMap<String, usize>>;
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let verb = arguments.next().unwrap_or_default();
+    let count: usize = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(0);
+    let builds = Build::all();
+    assert!(!builds.is_empty(), "no build of QEMU is at hand");
+    let table = Table::default();
+    match verb.as_str() {
+        "kills" => each(count, |number| kill(&builds[number % builds.len()], number, &table)),
+        "aimed" => {
+            let jobs = builds.len() * KINDS.len();
+            each(jobs, |job| aim(&builds[job % builds.len()], job / builds.len(), count, &table));
+        }
+        _ => panic!("usage: qemu_campaign kills N | aimed N"),
+    }
+    let table = table.into_inner().unwrap();
+    for (line, count) in &table {
+        println!("{count:5}  {line}");
+    }
+    println!("{:5}  in all", table.values().sum::<usize>());
+}
+
+/// Runs jobs `0..count`, some at a time.
+fn each(count: usize, job: impl Fn(usize) + Sync) {
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..WORKERS {
+            scope.spawn(|| {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= count {
+                        break;
+                    }
+                    job(number);
+                }
+            });
+        }
+    });
+}
+
+fn note(table: &Table, line: String) {
+    eprintln!("{line}");
+    *table.lock().unwrap().entry(line).or_default() += 1;
+}
+
+fn kill(build: &Build, number: usize, table: &Table) {
+    let guest = [Guest::Plain, Guest::Audio, Guest::Random][number / 2 % 3];
+    let hand = if number % 5 == 0 { Hand::On } else { Hand::Off };
+    let machine = build.machine(guest, 0);
+    // Spread over three seconds, the same each time.
+    let after = Duration::from_millis(1200 + (number as u64 * 7919) % 3000);
+    let what = format!("{} {guest:?}", build.version);
+    let log = match machine.record_until(after, libc::SIGKILL, hand) {
+        Ok(log) if log.len() > 12 => log,
+        Ok(log) => return note(table, format!("{what}: {} bytes reached the disk", log.len())),
+        Err(why) => return note(table, format!("{what}: {why}")),
+    };
+    let mended = match mend(&log, &build.release()) {
+        Ok(mended) => mended,
+        Err(why) => return note(table, format!("{what}: not mended: {why}")),
+    };
+    let replayed = machine.replay(&mended.bytes, TIME_LIMIT);
+    if replayed.end != End::Code(0) {
+        let name = format!("qemu-failed-{}-{number}", build.release());
+        std::fs::write(std::env::temp_dir().join(name), &log).unwrap();
+        eprintln!("{}", replayed.stderr);
+    }
+    note(table, format!("{what}: cut behind {}: replay {:?}", mended.last, replayed.end));
+}
+
+/// What is aimed at, and the guest that writes it.
+const KINDS: [(&str, Guest); 5] = [
+    ("CHAR_WRITE", Guest::Plain),
+    ("AUDIO_OUT", Guest::Audio),
+    ("AUDIO_IN", Guest::Audio),
+    ("RANDOM", Guest::Random),
+    ("ASYNC_BLOCK", Guest::Plain),
+];
+
+fn aim(build: &Build, kind: usize, count: usize, table: &Table) {
+    let (name, guest) = KINDS[kind];
+    let machine = build.machine(guest, 20);
+    let log = machine.record(Hand::Off).unwrap();
+    let places: Vec<u64> =
+        events(&log).into_iter().filter(|event| event.1 == name).map(|event| event.0).collect();
+    assert!(!places.is_empty(), "{name} is not in the log");
+    for number in 0..count {
+        let place = usize::try_from(places[number * places.len() / count]).unwrap();
+        let cut = killed(&log[..place]);
+        let naive = machine.replay(&closed_at(&log, place), TIME_LIMIT).end;
+        let mended = mend(&cut, &build.release()).unwrap();
+        let end = machine.replay(&mended.bytes, TIME_LIMIT).end;
+        note(
+            table,
+            format!(
+                "{} before {name}: closed at the cut {naive:?}, mended (behind {}) {end:?}",
+                build.version, mended.last
+            ),
+        );
+    }
+}
