@@ -11,6 +11,7 @@
 //! itself. Two machines run at a time.
 #![allow(
     clippy::unwrap_used,
+    clippy::panic,
     clippy::print_stdout,
     clippy::print_stderr,
     clippy::indexing_slicing,
@@ -78,10 +79,10 @@ fn note(table: &Table, line: String) {
 
 fn kill(build: &Build, number: usize, table: &Table) {
     let guest = [Guest::Plain, Guest::Audio, Guest::Random][number / 2 % 3];
-    let hand = if number % 5 == 0 { Hand::On } else { Hand::Off };
+    let hand = if number.is_multiple_of(5) { Hand::On } else { Hand::Off };
     let machine = build.machine(guest, 0);
     // Spread over three seconds, the same each time.
-    let after = Duration::from_millis(1200 + (number as u64 * 7919) % 3000);
+    let after = Duration::from_millis(1200 + u64::try_from(number * 7919 % 3000).unwrap());
     let what = format!("{} {guest:?}", build.version);
     let log = match machine.record_until(after, libc::SIGKILL, hand) {
         Ok(log) if log.len() > 12 => log,

@@ -37,8 +37,9 @@ fn a_sound_log_gives_no_warning_and_all_its_events() {
             report.findings().iter().filter(|f| f.severity > Severity::Info).collect();
         assert!(found.is_empty(), "{name}: {found:#?}");
         assert_eq!(report.format, Some("qemu"), "{name}");
-        assert_eq!(report.tally.records, log.marks.len() as u64, "{name}");
-        let marks: Vec<_> = log.marks.iter().map(|mark| (mark.start as u64, mark.name)).collect();
+        assert_eq!(report.tally.records, u64::try_from(log.marks.len()).unwrap(), "{name}");
+        let marks: Vec<_> =
+            log.marks.iter().map(|mark| (u64::try_from(mark.start).unwrap(), mark.name)).collect();
         // Names are compared where the version has one layout; others may name shutdowns alike.
         let alone = ids::all().iter().filter(|ids| ids.version == log.ids.version).count() == 1;
         if alone {

@@ -275,7 +275,7 @@ fn what_a_prefix_loses_is_counted() {
     let dropped = log.marks.len() - 1 - kept;
     let (repair, target) = mended_as("log", &log.bytes, &options(Cure::Prefix));
     assert_eq!(target, log.mended(log.marks[kept - 1].end));
-    assert_eq!(repair.records_lost(), dropped as u64);
+    assert_eq!(repair.records_lost(), u64::try_from(dropped).unwrap());
     let fix = repair.applied[0].fix().unwrap();
     assert!(fix.summary.contains(&format!("with {dropped} events")), "{}", fix.summary);
     assert!(fix.summary.contains("structurally closed"), "{}", fix.summary);

@@ -23,6 +23,8 @@ pub struct Kept {
     pub instructions: u64,
     /// Whole events that were stepped back over.
     pub stepped: u64,
+    /// Kind of the last event before the cut.
+    pub last: Option<Kind>,
     /// The last time of the virtual clock before the cut, if one is near.
     pub time: Option<i64>,
 }
@@ -40,6 +42,7 @@ pub fn back_off(decoder: Decoder<'_>, from: Anchor, cut: u64) -> Kept {
         events: from.events,
         instructions: from.instructions,
         stepped: 0,
+        last: None,
         time: None,
     };
     for item in Walker::new(decoder, from.at, from.ring) {
@@ -59,7 +62,11 @@ pub fn back_off(decoder: Decoder<'_>, from: Anchor, cut: u64) -> Kept {
         kept.events = kept.events.saturating_add(1);
         kept.instructions = kept.instructions.saturating_add(count);
     }
-    while let Some((_, start, count)) = recent.pop_back().filter(|(kind, ..)| demands(*kind)) {
+    while let Some((kind, start, count)) = recent.pop_back() {
+        if !demands(kind) {
+            kept.last = Some(kind);
+            break;
+        }
         kept.cut = start;
         kept.events = kept.events.saturating_sub(1);
         kept.instructions = kept.instructions.saturating_sub(count);

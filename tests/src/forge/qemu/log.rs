@@ -284,13 +284,12 @@ impl Log {
         if whole.last().is_some_and(|mark| mark.name == "END") {
             return self.bytes[..len].to_vec();
         }
-        let signalled = whole.last().is_some_and(|mark| mark.name == "SHUTDOWN+HOST_SIGNAL");
-        if signalled && self.ids.signal.is_some() && whole.last().unwrap().end == len {
-            return [&self.bytes[..len], &[self.ids.end]].concat();
-        }
         let demands = ["INSTRUCTION", "CP_CLOCK_VIRTUAL", "AUDIO_OUT"];
         let kept = whole.iter().rev().find(|mark| !demands.contains(&mark.name));
         let cut = kept.map_or(12, |mark| mark.end);
+        if kept.is_some_and(|mark| mark.name == "SHUTDOWN+HOST_SIGNAL") {
+            return [&self.bytes[..cut], &[self.ids.end]].concat();
+        }
         [&self.bytes[..cut], &self.closing()[..]].concat()
     }
 }

@@ -285,14 +285,13 @@ impl<'c, 'a> Closing<'c, 'a> {
             _ => (lane.before(), lane.at),
         };
         let mut closing = layout.closing();
-        // The recorder came as far as its own shutdown.
-        let signalled = matches!(self.tail, Tail::Missing(None)) && lane.ends_with_signal();
         let end_stays = matches!(self.tail, Tail::NoPair(_)) && !self.prefix;
         let kept = repair::back_off(lane.decoder(), from, cut);
         let to = if end_stays { cut } else { self.len() };
         if end_stays {
             closing.pop();
-        } else if signalled && !self.prefix {
+        } else if kept.last == Some(Kind::Shutdown(Cause::HostSignal)) {
+            // The recorder came as far as its own shutdown.
             closing = closing.split_off(closing.len().saturating_sub(1));
         }
         let added: Vec<&str> =

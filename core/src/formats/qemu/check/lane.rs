@@ -14,7 +14,7 @@ use crate::formats::qemu::decode::event::{
 use crate::formats::qemu::decode::skim::{Skim, Table};
 use crate::formats::qemu::decode::walk::ring_above;
 use crate::formats::qemu::layout::{
-    Async, Cause, Checkpoint, HEADER_LEN, KINDS, Kind, LAYOUTS, Layout, Layouts,
+    Async, Checkpoint, HEADER_LEN, KINDS, Kind, LAYOUTS, Layout, Layouts,
 };
 use crate::formats::qemu::rules;
 use crate::kit::num::{to_u64, to_usize};
@@ -433,11 +433,6 @@ impl<'a> Lane<'a> {
         &self.counted
     }
 
-    /// Whether the last event before the end is the shutdown that a recorder writes.
-    pub fn ends_with_signal(&self) -> bool {
-        self.previous == Some(Kind::Shutdown(Cause::HostSignal))
-    }
-
     fn doubt(&mut self, at: u64, rule: &'static Rule) {
         if self.doubts.len() < DOUBTS {
             self.doubts.push((at, rule));
@@ -472,7 +467,8 @@ impl<'a> Lane<'a> {
         let Some(mut last) = self.found.pop().filter(|_| self.more.is_empty()) else { return };
         let mut start = last.span.start;
         while let Some(earlier) = self.found.pop() {
-            if earlier.span.start.saturating_add(NEAR) < start {
+            let near = earlier.span.start.saturating_add(NEAR) >= start;
+            if !near || earlier.severity == Severity::Info {
                 self.found.push(earlier);
                 break;
             }
