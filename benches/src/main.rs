@@ -5,11 +5,13 @@
 //! tracemend-benches revent [MB]              speed, over a revent recording of so many MB (200)
 //! tracemend-benches memory [MB] [PROGRAM]    memory, over recordings of so many MB (3000)
 //! tracemend-benches write SHAPE MB FILE      a recording to keep: plain, callchain or zstd
+//! tracemend-benches qemu [MB]                speed, over a log of QEMU of so many MB (200)
 //! tracemend-benches check FILE               tracemend::check and nothing else
 //! ```
 
 mod contender;
 mod memory;
+mod qemu;
 mod recording;
 mod revent;
 mod speed;
@@ -40,6 +42,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             println!("{path}: {} bytes, {} samples", written.stored, written.samples);
             Ok(())
         }
+        ["qemu"] => qemu::measure(megabytes(None, 200)?),
+        ["qemu", size] => qemu::measure(megabytes(Some(size), 200)?),
         ["check", path] => memory::check(Path::new(path)),
         ["revent", rest @ ..] if rest.len() <= 1 => {
             revent::measure(megabytes(rest.first().copied(), 200)?)
@@ -47,7 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         [] => speed::measure(megabytes(None, 500)?),
         [size] => speed::measure(megabytes(Some(size), 500)?),
         _ => Err(
-            "usage: [MB] | revent [MB] | memory [MB] [PROGRAM] | write SHAPE MB FILE | check FILE"
+            "usage: [MB] | revent [MB] | qemu [MB] | memory [MB] [PROGRAM] | write SHAPE MB FILE | check FILE"
                 .into(),
         ),
     }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use tracemend::formats::perf::decode::header;
 use tracemend::formats::perf::decode::walk::{Item, Walker};
 use tracemend::kit::source::Source;
-use tracemend_tests::forge::{apitrace, perf, revent};
+use tracemend_tests::forge::{apitrace, perf, qemu, revent};
 
 /// Longest recording that a fuzzer gets anywhere with.
 const LEN_MAX: usize = 64 << 10;
@@ -44,13 +44,24 @@ fn main() {
         );
         write(&folder.join("revent_repair"), &name, &bytes);
     }
+    for (name, log) in qemu::all() {
+        let name = name.replace(' ', "-");
+        write(
+            &folder.join("qemu_repair"),
+            &format!("{name}-killed"),
+            &log.killed(log.bytes.len() - 3),
+        );
+        write(&folder.join("qemu_repair"), &name, &log.bytes);
+    }
     for (name, bytes) in apitrace::all() {
         write(&folder.join("apitrace_container"), &name, &bytes);
     }
     for clean in apitrace::clean() {
         write(&folder.join("apitrace_stream"), clean.name, &clean.stream.bytes);
     }
-    for target in ["perf_structured", "revent_structured", "patch", "apitrace_mutated"] {
+    for target in
+        ["perf_structured", "qemu_structured", "revent_structured", "patch", "apitrace_mutated"]
+    {
         let seed: Vec<u8> = (0..=255).collect();
         write(&folder.join(target), "ascending", &seed);
     }

@@ -21,7 +21,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tracemend::kit::text::is_safe;
 use tracemend_cli::{Look, Streams};
-use tracemend_tests::forge::{perf, revent};
+use tracemend_tests::forge::{perf, qemu, revent};
 
 struct Ran {
     code: u8,
@@ -866,4 +866,27 @@ fn a_recorder_that_was_killed_at_once_left_nothing_and_the_repair_says_so() {
     let ran = run!("repair", folder.path().join("a.run.revent"));
     assert_eq!(ran.code, 4);
     assert!(ran.out.contains("nothing to save"), "{}", ran.out);
+}
+
+#[test]
+fn a_log_of_several_releases_needs_one_to_be_named() {
+    let log = qemu::every(qemu::ids::of("5.2"));
+    let log = log.killed(log.bytes.len() - 3);
+    let folder = folder(&[("log", &log)]);
+    let (path, out) = (folder.path().join("log"), folder.path().join("out"));
+    let ran = run!("repair", path, "-o", out);
+    assert_eq!(ran.code, 4, "{}", ran.out);
+    assert!(ran.out.contains("0xe02009 of 5.0, 0xe0200a of 5.1 to 7.0"), "{}", ran.out);
+    assert!(ran.out.contains("--qemu-version") && !out.exists(), "{}", ran.out);
+    let ran = run!("repair", path, "-o", out, "--qemu-version", "5.2");
+    assert_eq!(ran.code, 3, "{}", ran.out);
+    assert!(ran.out.contains("structurally closed"), "{}", ran.out);
+    assert_eq!(run!("check", out).code, 0);
+    assert_eq!(fs::read(&out).unwrap()[..4], [0, 0xe0, 0x20, 0x0a]);
+    // Releases that there are not are refused before anything is read.
+    for wrong in ["5.9", "qemu", "7", "12.0"] {
+        let ran = run!("repair", path, "-o", out, "--qemu-version", wrong);
+        assert_eq!(ran.code, 2, "{wrong}: {}", ran.err);
+        assert!(ran.err.contains("2.5, 2.6") && ran.err.contains("11.1"), "{}", ran.err);
+    }
 }

@@ -9,8 +9,12 @@ use tracemend::{File, FileSet, Options, Outcome, Severity};
 use tracemend_tests::mended::mended_as;
 
 /// The formats, how their recordings end, and how many sound and crashed ones there are at least.
-const FORMATS: [(&str, &str, usize, usize); 3] =
-    [("apitrace", "trace", 6, 12), ("perf", "data", 7, 4), ("revent", "revent", 6, 7)];
+const FORMATS: [(&str, &str, usize, usize); 4] = [
+    ("apitrace", "trace", 6, 12),
+    ("perf", "data", 7, 4),
+    ("qemu", "log", 4, 5),
+    ("revent", "revent", 6, 7),
+];
 
 fn corpus() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus")

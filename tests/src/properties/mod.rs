@@ -14,6 +14,7 @@
 pub mod allocation;
 pub mod apitrace;
 pub mod patch;
+pub mod qemu;
 pub mod recording;
 pub mod revent;
 pub mod structured;

@@ -7,19 +7,21 @@ use arbitrary::{Arbitrary, Unstructured};
 use tracemend::FileSet;
 use tracemend::mend::edit::Safety;
 
-use super::{Broken, Held, allocation, apitrace, patch, recording, revent, structured, zstd};
+use super::{Broken, Held, allocation, apitrace, patch, qemu, recording, revent, structured, zstd};
 
 /// Name and function of a target.
 pub type Target = (&'static str, fn(&[u8]) -> Held);
 
 /// Every target.
-pub static TARGETS: [Target; 10] = [
+pub static TARGETS: [Target; 12] = [
     ("apitrace_container", apitrace::container),
     ("apitrace_stream", apitrace::stream),
     ("apitrace_mutated", apitrace::mutated),
     ("perf_check", perf_check),
     ("perf_repair", perf_repair),
     ("perf_structured", perf_structured),
+    ("qemu_repair", qemu_repair),
+    ("qemu_structured", qemu_structured),
     ("revent_repair", revent_repair),
     ("revent_structured", revent_structured),
     ("patch", patch),
@@ -57,6 +59,22 @@ pub fn perf_structured(bytes: &[u8]) -> Held {
     let told =
         |broken: Broken| Broken { detail: format!("{} {description:?}", broken.detail), ..broken };
     structured::holds(&description).map_err(told)
+}
+
+/// A log of QEMU: check, tiles, and repair with one of the user's choices.
+pub fn qemu_repair(bytes: &[u8]) -> Held {
+    allocation::bounded(bytes)?;
+    qemu::chosen(bytes, super::seed(bytes))
+}
+
+/// A description of a log of QEMU and of its damages, as `arbitrary` reads it.
+pub fn qemu_structured(bytes: &[u8]) -> Held {
+    let Ok(description) = qemu::Description::arbitrary_take_rest(Unstructured::new(bytes)) else {
+        return Ok(());
+    };
+    let told =
+        |broken: Broken| Broken { detail: format!("{} {description:?}", broken.detail), ..broken };
+    qemu::holds(&description).map_err(told)
 }
 
 /// A revent recording: check, tiles, and repair with one of the user's choices.

@@ -97,7 +97,7 @@ pub struct Lane<'a> {
     /// The layouts that read it so.
     pub layouts: Layouts,
     source: &'a Source<'a>,
-    table: Box<Table>,
+    table: &'static Table,
     skim: Box<Skim>,
     /// Offset of the next event.
     pub at: u64,
@@ -138,12 +138,12 @@ impl<'a> Lane<'a> {
     /// A lane from the first event on, for layouts of the same ids.
     pub fn new(source: &'a Source<'a>, layouts: Layouts, capacity: usize) -> Self {
         let [.., last] = &LAYOUTS;
-        let layout = layouts.first().unwrap_or(last);
+        let (number, layout) = layouts.iter().next().unwrap_or((LAYOUTS.len(), last));
         let anchor = Anchor::START;
         Self {
             layouts,
             source,
-            table: regular::table(layout),
+            table: regular::table(number),
             skim: Box::new(regular::start(layout)),
             at: HEADER_LEN,
             previous: None,
@@ -189,7 +189,7 @@ impl<'a> Lane<'a> {
                 let run = self.source.run(self.at);
                 let len = to_usize(until.saturating_sub(self.at).min(ANCHOR_BYTES));
                 let run = run.get(..len).unwrap_or(run);
-                let passed = self.skim.pass(&self.table, run);
+                let passed = self.skim.pass(self.table, run);
                 if passed > 0 {
                     self.at = self.at.saturating_add(to_u64(passed));
                     let last = self.table.kinds.get(usize::from(self.skim.last));

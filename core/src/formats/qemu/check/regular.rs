@@ -3,9 +3,11 @@
 //! Successors are those of 13 clean logs of 5.2 to 11.1 with 3 million events. A recorder may end
 //! at any place, so that SHUTDOWN and END follow everything.
 
+use std::sync::LazyLock;
+
 use crate::formats::qemu::decode::event::fixed_len;
 use crate::formats::qemu::decode::skim::{Entry, Skim, Slot, Table};
-use crate::formats::qemu::layout::{Async, Checkpoint, KINDS, Kind, Layout, range};
+use crate::formats::qemu::layout::{Async, Checkpoint, KINDS, Kind, LAYOUTS, Layout, range};
 use crate::formats::qemu::rules;
 use crate::report::Rule;
 
@@ -45,9 +47,18 @@ pub fn followers(kind: Kind) -> u64 {
     KINDS.iter().filter(allowed).fold(0, |bits, next| bits | bit(*next))
 }
 
-/// What is regular in a layout.
-pub fn table(layout: &Layout) -> Box<Table> {
-    let mut table = Box::new(Table { kinds: [None; 256], entries: [Entry::default(); 256] });
+/// What is regular in the layouts, in their order.
+static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| LAYOUTS.iter().map(build).collect());
+/// Of no layout.
+static NOTHING: Table = Table { kinds: [None; 256], entries: [Entry::NONE; 256] };
+
+/// What is regular in layout `number`.
+pub fn table(number: usize) -> &'static Table {
+    TABLES.get(number).unwrap_or(&NOTHING)
+}
+
+fn build(layout: &Layout) -> Table {
+    let mut table = NOTHING.clone();
     for (id, (kind, entry)) in (0_u8..).zip(table.kinds.iter_mut().zip(&mut table.entries)) {
         let Some(known) = layout.kind(id) else { break };
         *kind = Some(known);

@@ -12,7 +12,7 @@ use crate::formats::qemu::layout::Kind;
 const WINDOW: usize = 9;
 
 /// What is regular of one id.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Entry {
     /// Bytes with the id; 0 leaves the event to others.
     pub len: usize,
@@ -26,6 +26,11 @@ pub struct Entry {
     pub bit: u64,
     /// The kinds that may follow.
     pub followers: u64,
+}
+
+impl Entry {
+    /// Of an id that is left to others.
+    pub const NONE: Self = Self { len: 0, shift: 0, mask: 0, rises: 0, bit: 0, followers: 0 };
 }
 
 /// What is regular, by id.

@@ -1,0 +1,181 @@
+//! A log of QEMU that may be anything: the laws of all recordings, and its own.
+
+use arbitrary::Arbitrary;
+use tracemend::choices::Strategy;
+use tracemend::formats::qemu::layout::{LAYOUTS, RELEASES};
+use tracemend::mend::edit::Safety;
+use tracemend::mend::rounds::view;
+use tracemend::{Choices, FileSet, Options, Outcome};
+
+use super::{Held, ensure, recording};
+use crate::forge::qemu as forge;
+
+/// Check and repair, taking the bytes for a log, with one of the user's choices.
+pub fn chosen(bytes: &[u8], seed: u64) -> Held {
+    let number = (seed >> 8) as usize % (RELEASES.len() * 2);
+    let release = RELEASES.get(number).map(|(major, minor)| format!("{major}.{minor}"));
+    let prefix = seed & 1 == 1;
+    let safety = [Safety::Lossy, Safety::Lossy, Safety::Synthetic, Safety::Exact];
+    with(bytes, release, prefix, safety[(seed >> 32) as usize % 4])
+}
+
+/// The laws under choices and a safety.
+pub fn with(bytes: &[u8], release: Option<String>, prefix: bool, safety: Safety) -> Held {
+    let files = FileSet::single("log", bytes);
+    let mut choices = Choices::default();
+    choices.qemu_version = release;
+    choices.strategy = prefix.then_some(Strategy::Prefix);
+    let options = Options { format: Some("qemu"), choices, ..Options::default() };
+    recording::checked_with(&files, &options)?;
+    recording::repaired_with(&files, &options, safety)?;
+    closed(&files, &options)
+}
+
+/// A repair that succeeds leaves a log that begins with a version and ends as its layout's writer
+/// ends it, and keeps what stood before the cut, byte for byte.
+fn closed(files: &FileSet<'_>, options: &Options) -> Held {
+    const LAW: &str = "a mended log has a version and an end, and its first events stay";
+    let repair = tracemend::repair(files, options, Safety::Lossy);
+    if !matches!(repair.outcome, Outcome::Repaired | Outcome::RepairedWithLoss) {
+        return Ok(());
+    }
+    let bytes = |files: &FileSet<'_>| files.bytes(0).pieces().collect::<Vec<_>>().concat();
+    let (source, target) = (bytes(files), bytes(&view(files, &repair.patches)));
+    let version = u32::from_be_bytes(target[..4].try_into().unwrap());
+    let ends = LAYOUTS
+        .iter()
+        .any(|layout| layout.version == version && target.ends_with(&layout.closing()[..]));
+    // Where an END stands, and the log is not of a layout with a pair, anything may have stood before.
+    let kept = target.len().saturating_sub(2).clamp(12, source.len());
+    let stays = target[12..kept] == source[12..kept];
+    ensure(ends && stays, LAW, || format!("version {version:#x}, {ends}, {stays}"))
+}
+
+/// What happens to a log.
+#[derive(Arbitrary, Clone, Debug)]
+pub enum Damage {
+    /// A byte is another.
+    Byte(u16, u8),
+    /// The recorder was killed here.
+    Killed(u16),
+    /// The file is cut here.
+    Cut(u16),
+    /// Zeros from here on, so many.
+    Zeros(u16, u8),
+    /// Bytes are gone from here on, so many.
+    Drop(u16, u8),
+    /// Bytes are put in here.
+    Insert(u16, Vec<u8>),
+}
+
+/// A log to be, and what then happens to it. Every value means something.
+#[derive(Arbitrary, Clone, Debug)]
+pub struct Description {
+    /// Which of the layouts.
+    pub layout: u8,
+    /// Its events: a choice and two values each.
+    pub events: Vec<(u8, u32, u8)>,
+    /// What happens to it.
+    pub damages: Vec<Damage>,
+    /// Whether the release is told.
+    pub told: bool,
+    /// Picks choices and safety where it is not.
+    pub seed: u64,
+}
+
+/// The laws for the log of a description. Undamaged it has no error.
+pub fn holds(description: &Description) -> Held {
+    let all = forge::ids::all();
+    let ids = all[usize::from(description.layout) % all.len()];
+    let mut log = forge::Log::new(ids);
+    log.start();
+    for (kind, value, small) in description.events.iter().take(64) {
+        event(&mut log, *kind, *value, *small);
+    }
+    log.close();
+    let mut bytes = log.bytes.clone();
+    for damage in description.damages.iter().take(8) {
+        apply(damage, &mut bytes);
+    }
+    if description.damages.is_empty() {
+        let mut options = Options { format: Some("qemu"), ..Options::default() };
+        options.choices.qemu_version = Some(ids.release.to_string());
+        let report = tracemend::check(&FileSet::single("log", &bytes), &options);
+        ensure(!report.has_errors(), "a sound log has no error", || {
+            format!("{:?}", report.findings())
+        })?;
+        let events = log.marks.len() as u64;
+        ensure(report.tally.records == events, "every event is counted", || {
+            format!("{} of {events}", report.tally.records)
+        })?;
+    }
+    if description.told {
+        return with(
+            &bytes,
+            Some(ids.release.to_string()),
+            description.seed & 1 == 1,
+            Safety::Lossy,
+        );
+    }
+    chosen(&bytes, description.seed)
+}
+
+/// One event with what has to stand around it.
+fn event(log: &mut forge::Log, kind: u8, value: u32, small: u8) {
+    let ids = log.ids;
+    let bytes = vec![small; usize::from(small)];
+    let has = |name: &str| ids.asynchronous.contains(&name);
+    match kind % 16 {
+        0 if ids.chars.is_some() => {
+            _ = log.char_write(value & 0xfff, value & 0xff).instruction(1).host()
+        }
+        1 if ids.chars.is_some() => _ = log.read_all(&bytes),
+        2 if ids.chars.is_some() => _ = log.read_error(-1 - i32::from(small)),
+        3 if ids.random.is_some() => _ = log.random(0, &bytes),
+        4 if ids.audio.is_some() => _ = log.audio_out(u64::from(small)),
+        // More than were recorded lie in the ring.
+        5 if ids.audio.is_some() => {
+            let samples = small & 15;
+            log.audio_in(samples.into(), 100 + u64::from(small), samples.into());
+        }
+        6 => _ = log.checkpoint("CP_CLOCK_HOST").key(value % 100, small & 1).sync().host(),
+        7 => _ = log.checkpoint("CP_CLOCK_HOST").button(value % 5, small & 1).sync().host(),
+        8 => _ = log.checkpoint("CP_CLOCK_HOST").pointer(2, value & 1, -9).sync().host(),
+        9 if has("ASYNC_CHAR_READ") => {
+            _ = log.checkpoint("CP_CLOCK_HOST").char_read(small & 3, &bytes)
+        }
+        10 if has("ASYNC_NET") => _ = log.checkpoint("CP_CLOCK_HOST").net(0, value & 1, &bytes),
+        11 if has("ASYNC_BLOCK") => {
+            log.checkpoint("CP_CLOCK_HOST")
+                .asynchronous("ASYNC_BLOCK", &u64::from(value).to_be_bytes());
+        }
+        12 => _ = log.shutdown(usize::from(small) % ids.causes.len()),
+        _ => _ = log.tick(usize::from(small)),
+    }
+}
+
+fn apply(damage: &Damage, bytes: &mut Vec<u8>) {
+    let len = bytes.len();
+    let at = |place: u16| usize::from(place) % (len + 1);
+    match damage {
+        Damage::Byte(place, value) => {
+            bytes.iter_mut().skip(at(*place)).take(1).for_each(|byte| *byte = *value);
+        }
+        Damage::Killed(place) => {
+            bytes.truncate(at(*place));
+            bytes.iter_mut().take(4).for_each(|byte| *byte = 0);
+        }
+        Damage::Cut(place) => bytes.truncate(at(*place)),
+        Damage::Zeros(place, count) => {
+            bytes.iter_mut().skip(at(*place)).take((*count).into()).for_each(|byte| *byte = 0);
+        }
+        Damage::Drop(place, count) => {
+            let end = (at(*place) + usize::from(*count)).min(len);
+            bytes.drain(at(*place)..end);
+        }
+        Damage::Insert(place, what) => {
+            let place = at(*place);
+            bytes.splice(place..place, what.iter().take(256).copied());
+        }
+    }
+}

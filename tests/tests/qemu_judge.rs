@@ -1,0 +1,162 @@
+//! QEMU itself judges what the repair of its logs gives. The long campaign is in
+//! `tests/examples/qemu_campaign.rs`.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    missing_docs,
+    reason = "tests"
+)]
+
+use std::time::Duration;
+
+use tracemend::{FileSet, Options, Severity};
+use tracemend_tests::judge::qemu::{
+    Build, End, Guest, Hand, TIME_LIMIT, closed_at, events, killed, mend,
+};
+
+/// A replay of these guests takes 3 to 5 s here; one that takes three times as long hangs.
+const HANGS: Duration = Duration::from_secs(15);
+
+fn has_event(log: &[u8], name: &str) -> bool {
+    events(log).iter().any(|event| event.1 == name)
+}
+
+#[test]
+fn a_real_recording_gives_no_warning_and_holds_what_was_done() {
+    let wanted: [(Guest, Hand, &[&str]); 3] = [
+        (Guest::Plain, Hand::On, &["ASYNC_INPUT", "ASYNC_CHAR_READ", "ASYNC_BLOCK", "CHAR_WRITE"]),
+        (Guest::Audio, Hand::Off, &["AUDIO_OUT", "AUDIO_IN"]),
+        (Guest::Random, Hand::Off, &["RANDOM"]),
+    ];
+    for build in Build::all_or_skip("real recordings") {
+        for (guest, hand, names) in wanted {
+            let log = build.machine(guest, 15).record(hand).unwrap();
+            let report = tracemend::check(&FileSet::single("log", &log), &Options::default());
+            let found: Vec<_> =
+                report.findings().iter().filter(|f| f.severity > Severity::Info).collect();
+            assert!(found.is_empty(), "{} {guest:?}: {found:#?}", build.version);
+            assert_eq!(report.format, Some("qemu"));
+            for name in names {
+                assert!(has_event(&log, name), "{} {guest:?}: no {name}", build.version);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_recording_of_packets_gives_no_warning_and_replays_after_a_kill() {
+    for build in Build::all_or_skip("packets") {
+        let machine = build.machine(Guest::Net, 0);
+        let log = machine.record_until(Duration::from_secs(6), libc::SIGKILL, Hand::Off).unwrap();
+        assert!(log.len() > 12, "nothing reached the disk");
+        let mended = mend(&log, &build.release()).unwrap();
+        assert!(has_event(&mended.bytes, "ASYNC_NET"), "{}: no packet", build.version);
+        let replayed = machine.replay(&mended.bytes, TIME_LIMIT);
+        assert_eq!(replayed.end, End::Code(0), "{}: {}", build.version, replayed.stderr);
+    }
+}
+
+#[test]
+fn a_killed_recording_mended_replays_to_its_end() {
+    for build in Build::all_or_skip("killed recordings") {
+        for (guest, millis) in [(Guest::Plain, 1500), (Guest::Audio, 1700), (Guest::Random, 1900)] {
+            let machine = build.machine(guest, 0);
+            let after = Duration::from_millis(millis);
+            let log = machine.record_until(after, libc::SIGKILL, Hand::Off).unwrap();
+            assert_eq!(log[..4], [0; 4], "a killed recorder leaves version 0");
+            let refused = machine.replay(&log, TIME_LIMIT);
+            assert_eq!(refused.end, End::Code(1), "{}", refused.stderr);
+            let mended = mend(&log, &build.release()).unwrap();
+            let replayed = machine.replay(&mended.bytes, TIME_LIMIT);
+            let what = format!("{} {guest:?} behind {}", build.version, mended.last);
+            assert_eq!(replayed.end, End::Code(0), "{what}: {}", replayed.stderr);
+        }
+    }
+}
+
+#[test]
+fn a_recording_on_a_full_disk_mended_replays_though_qemu_exits_with_0() {
+    let builds = Build::all_or_skip("full disk");
+    let Some(disk) = FullDisk::mount() else {
+        eprintln!("SKIPPED: no file system of 24 KiB can be mounted here: full disk");
+        return;
+    };
+    for build in builds {
+        let machine = build.machine(Guest::Plain, 20);
+        let path = disk.0.path().join("log");
+        let (end, log) = machine.record_to(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!((end, &log[..4]), (End::Code(0), &[0; 4][..]), "{}", build.version);
+        let mended = mend(&log, &build.release()).unwrap();
+        let replayed = machine.replay(&mended.bytes, TIME_LIMIT);
+        assert_eq!(replayed.end, End::Code(0), "{}: {}", build.version, replayed.stderr);
+    }
+}
+
+/// A file system of 24 KiB, unmounted when it is dropped.
+struct FullDisk(tempfile::TempDir);
+
+impl FullDisk {
+    fn mount() -> Option<Self> {
+        let folder = tempfile::tempdir().ok()?;
+        let mut command = std::process::Command::new("mount");
+        command.args(["-t", "tmpfs", "-o", "size=24k", "tmpfs"]).arg(folder.path());
+        let mounted = command.stderr(std::process::Stdio::null()).status();
+        mounted.is_ok_and(|status| status.success()).then_some(Self(folder))
+    }
+}
+
+impl Drop for FullDisk {
+    fn drop(&mut self) {
+        _ = std::process::Command::new("umount").arg(self.0.path()).status();
+    }
+}
+
+#[test]
+fn an_end_alone_hangs_and_with_its_shutdown_it_does_not() {
+    for build in Build::all_or_skip("hanging logs") {
+        let machine = build.machine(Guest::Plain, 0);
+        let after = Duration::from_millis(1500);
+        let log = machine.record_until(after, libc::SIGTERM, Hand::Off).unwrap();
+        let pair = log.len() - 2;
+        // An END behind the last event, and an END behind the header: neither replay ends.
+        let late = [&log[..pair], &log[pair + 1..]].concat();
+        let early = [&log[..12], &log[pair + 1..]].concat();
+        for hanging in [late, early] {
+            let len = hanging.len();
+            let end = machine.replay(&hanging, HANGS).end;
+            assert_eq!(end, End::TimedOut, "{}: {len} bytes", build.version);
+            let mended = mend(&hanging, &build.release()).unwrap();
+            let replayed = machine.replay(&mended.bytes, TIME_LIMIT);
+            let what = format!("{}: {len} bytes: {}", build.version, replayed.stderr);
+            assert_eq!(replayed.end, End::Code(0), "{what}");
+        }
+    }
+}
+
+#[test]
+fn a_cut_before_an_event_that_the_guest_demands_replays_only_when_mended() {
+    let demanded = [
+        (Guest::Plain, "CHAR_WRITE"),
+        (Guest::Audio, "AUDIO_OUT"),
+        (Guest::Audio, "AUDIO_IN"),
+        (Guest::Random, "RANDOM"),
+    ];
+    for build in Build::all_or_skip("aimed cuts") {
+        for (guest, name) in demanded {
+            let machine = build.machine(guest, 5);
+            let log = machine.record(Hand::Off).unwrap();
+            // The first one: nothing before it says that there are more.
+            let (start, _) = events(&log).into_iter().find(|event| event.1 == name).unwrap();
+            let start = usize::try_from(start).unwrap();
+            let what = format!("{} before {name}", build.version);
+            let naive = machine.replay(&closed_at(&log, start), TIME_LIMIT).end;
+            assert!(matches!(naive, End::Code(1) | End::Signal(6)), "{what}: {naive:?}");
+            let mended = mend(&killed(&log[..start]), &build.release()).unwrap();
+            let replayed = machine.replay(&mended.bytes, TIME_LIMIT);
+            assert_eq!(replayed.end, End::Code(0), "{what}: {}", replayed.stderr);
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! The laws over the forge's logs, cut at every byte and with every byte flipped.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
+
+use arbitrary::{Arbitrary, Unstructured};
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+use tracemend::mend::edit::Safety;
+use tracemend_tests::forge::qemu::all;
+use tracemend_tests::properties::qemu::{Description, holds, with};
+use tracemend_tests::properties::{Held, guarded};
+
+/// Every log of the forge, its number, and its bytes with the version and without.
+fn everywhere(change: impl Fn(&[u8], usize) -> Vec<Vec<u8>> + Sync) {
+    let logs = all();
+    let half = logs.len() / 2;
+    let work = |logs: &[(String, tracemend_tests::forge::qemu::Log)]| {
+        for (name, log) in logs {
+            // The small ones and those with every event at each byte, the others at some.
+            let step = if name.ends_with("every event") || log.bytes.len() < 200 { 1 } else { 17 };
+            for at in (0..log.bytes.len()).step_by(step) {
+                for (number, bytes) in change(&log.bytes, at).into_iter().enumerate() {
+                    // Told or not, and for the prefix or not, turn by turn.
+                    let release = (at + number).is_multiple_of(2);
+                    let release = release.then(|| log.ids.release.to_string());
+                    let prefix = (at + number) / 2 % 2 == 1;
+                    let held: Held =
+                        guarded(|| with(&bytes, release.clone(), prefix, Safety::Lossy));
+                    held.unwrap_or_else(|broken| {
+                        panic!("{name} at {at}, change {number}, {release:?} {prefix}: {broken}")
+                    });
+                }
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| work(&logs[..half]));
+        work(&logs[half..]);
+    });
+}
+
+fn killed(bytes: &[u8]) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    bytes.iter_mut().take(4).for_each(|byte| *byte = 0);
+    bytes
+}
+
+#[test]
+fn everything_holds_for_the_forge_cut_at_every_byte() {
+    everywhere(|bytes, at| vec![bytes[..at].to_vec(), killed(&bytes[..at])]);
+}
+
+#[test]
+fn everything_holds_for_the_forge_with_every_byte_flipped() {
+    everywhere(|bytes, at| {
+        let flip = |mask: u8| {
+            let mut bytes = bytes.to_vec();
+            bytes[at] ^= mask;
+            bytes
+        };
+        vec![if at.is_multiple_of(2) { flip(0xff) } else { flip(1) }, killed(&flip(0x80))]
+    });
+}
+
+proptest! {
+    // The same cases each time: looking for new ones is the fuzzer's work.
+    #![proptest_config(ProptestConfig {
+        cases: 3000,
+        failure_persistence: None,
+        rng_seed: RngSeed::Fixed(1),
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn described_logs_hold(seed in prop::collection::vec(any::<u8>(), 0..400)) {
+        let mut description = Description::arbitrary_take_rest(Unstructured::new(&seed)).unwrap();
+        prop_assert_eq!(guarded(|| holds(&description)), Ok(()), "{:?}", description);
+        description.damages.clear();
+        prop_assert_eq!(guarded(|| holds(&description)), Ok(()), "{:?}", description);
+    }
+}
