@@ -870,7 +870,7 @@ fn a_recorder_that_was_killed_at_once_left_nothing_and_the_repair_says_so() {
 
 #[test]
 fn a_log_of_several_releases_needs_one_to_be_named() {
-    let log = qemu::every(qemu::ids::of("5.2"));
+    let log = qemu::long(qemu::ids::of("5.2"), 500);
     let log = log.killed(log.bytes.len() - 3);
     let folder = folder(&[("log", &log)]);
     let (path, out) = (folder.path().join("log"), folder.path().join("out"));
