@@ -11,6 +11,9 @@ use super::{Block, Fault, STEP, stored};
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 
+/// Stored bytes that the decoder is fed at a time.
+const INPUT: u64 = 64 << 10;
+
 type State = BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>;
 
 /// The stream of a file.
@@ -46,19 +49,20 @@ impl<'a> Stream<'a> {
             let (start, bytes, unit) = (self.expanded, Vec::new(), (from, self.expanded));
             return left.then_some(Block { start, bytes, stored, unit, fault });
         }
-        let first = self.at;
         let mut bytes = reuse;
         bytes.clear();
         bytes.resize(STEP, 0);
         let (mut made, mut room, mut total) = (0, bytes.len(), 0);
         let mut fault = None;
         while room > 0 {
-            let run = self.source.run(self.at);
+            // What a broken stream gives depends on the pieces it is fed in: they are the same
+            // however the file lies in memory.
+            let run = self.source.read(self.at, self.at.saturating_add(INPUT));
             let (mut available, mut used) = (run.len(), 0);
             let result = BrotliDecompressStream(
                 &mut available,
                 &mut used,
-                run,
+                &run,
                 &mut room,
                 &mut made,
                 &mut bytes,
@@ -72,7 +76,7 @@ impl<'a> Stream<'a> {
                 BrotliResult::NeedsMoreInput if self.at < len => continue,
                 BrotliResult::NeedsMoreInput => fault = Some(Fault::Torn { claimed: None }),
                 BrotliResult::ResultFailure => {
-                    let detail = format!("the brotli stream breaks off near {:#x}", self.at);
+                    let detail = "the brotli stream breaks off".to_string();
                     fault = Some(Fault::Corrupt { detail });
                 }
             }
@@ -84,7 +88,8 @@ impl<'a> Stream<'a> {
             self.at = len;
         }
         let start = self.expanded;
-        let stored = Some(stored(first, self.at));
+        // How far the decoder reads ahead depends on how the file lies in memory: the stream is one.
+        let stored = Some(stored(0, len));
         let block = Block { start, bytes, stored, unit: (0, 0), fault };
         self.expanded = block.end();
         Some(block)
