@@ -3,7 +3,7 @@
 
 use tracemend::{FileSet, Options};
 use tracemend_tests::forge::perf::{Attr, Order, Record, Recording, all, sample_type};
-use tracemend_tests::forge::revent;
+use tracemend_tests::forge::{qemu, revent};
 use tracemend_tests::properties::allocation::{self, Counting};
 
 #[global_allocator]
@@ -30,6 +30,22 @@ fn a_check_holds_a_bounded_amount_of_memory() {
         bounded(&name, &bytes);
         bounded(&format!("{name} cut"), &bytes[..bytes.len() - 5]);
     }
+    for (name, log) in qemu::all() {
+        bounded(&name, &log.bytes);
+        bounded(&format!("{name} killed"), &log.killed(log.bytes.len() - 3));
+    }
+    let held = |len: usize| {
+        let log = qemu::long(qemu::ids::of("7.2"), len).killed(len);
+        let files = FileSet::single("log", &log);
+        let (report, peak) =
+            allocation::peak_during(|| tracemend::check(&files, &Options::default()));
+        assert!(report.tally.records > u64::try_from(len).unwrap() / 5);
+        peak
+    };
+    assert!(held(5_000_000) <= held(500_000) + 4096, "what is held does not grow with the log");
+    let twice = doubtful();
+    bounded("a log with a warning an event", &twice.bytes);
+    bounded("a killed log with a warning an event", &twice.killed(twice.bytes.len()));
     let held = |taps: i32| {
         let bytes = taps_of(taps);
         let files = FileSet::single("recording", &bytes);
@@ -48,6 +64,17 @@ fn a_check_holds_a_bounded_amount_of_memory() {
     for blocks in [1, 16, 256, 1_024, 16_000] {
         bounded(&format!("{blocks} blocks of one byte"), &zstd_of_one_byte(blocks));
     }
+}
+
+/// A log in which every event follows one that it must not follow.
+fn doubtful() -> qemu::Log {
+    let mut log = qemu::Log::new(qemu::ids::of("7.2"));
+    log.start();
+    for number in 1..100_000 {
+        log.instruction(number);
+    }
+    log.close();
+    log
 }
 
 fn event(ids: impl IntoIterator<Item = u64>) -> Attr {

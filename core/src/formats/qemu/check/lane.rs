@@ -216,7 +216,7 @@ impl<'a> Lane<'a> {
         }
     }
 
-    /// A place from which [`ANCHOR_EVENTS`] events or all of them lie before the end.
+    /// A place from which some hundred events, or all of them, lie before the end.
     pub const fn before(&self) -> Anchor {
         let [older, _] = self.anchors;
         older

@@ -11,6 +11,10 @@ use crate::formats::qemu::check::lane::{Lane, Stop};
 use crate::formats::qemu::layout::{HEADER_LEN, LAYOUTS, Layouts};
 use crate::kit::source::Source;
 
+/// Findings that all lanes together hold; the fix belongs to the first of a lane.
+const FINDINGS: usize = 1024;
+/// Findings that any lane holds.
+const FINDINGS_MIN: usize = 64;
 /// Bytes that all lanes read before the best of them go on.
 const HEAT: u64 = 256 << 10;
 
@@ -75,7 +79,8 @@ fn lanes<'a>(source: &'a Source<'a>, layouts: Layouts, capacity: usize) -> Vec<L
     if sets.is_empty() {
         sets.push(Layouts::default().with(LAYOUTS.len().saturating_sub(1)));
     }
-    sets.into_iter().map(|set| Lane::new(source, set, capacity)).collect()
+    let share = FINDINGS.checked_div(sets.len()).unwrap_or(0).max(FINDINGS_MIN).min(capacity);
+    sets.into_iter().map(|set| Lane::new(source, set, share)).collect()
 }
 
 impl<'a> Race<'a> {

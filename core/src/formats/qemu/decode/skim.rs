@@ -69,7 +69,7 @@ pub struct Skim {
 impl Skim {
     /// Passes over regular events of `run` and returns their bytes.
     ///
-    /// Stops at least [`WINDOW`] - 1 bytes before the end of the run.
+    /// Stops up to eight bytes before the end of the run.
     pub fn pass(&mut self, table: &Table, run: &[u8]) -> usize {
         let (mut rest, mut followers, mut last) = (run, self.followers, self.last);
         while let Some(window) = rest.first_chunk::<WINDOW>() {
