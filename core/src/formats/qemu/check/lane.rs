@@ -393,7 +393,7 @@ impl<'a> Lane<'a> {
                 }
                 if let Some(slot) = self.skim.slots.get_mut(usize::from(id)) {
                     slot.floor = time.cast_unsigned();
-                    slot.span = i64::MAX.cast_unsigned();
+                    slot.end = i64::MIN.cast_unsigned();
                 }
             }
             _ => {}

@@ -83,10 +83,11 @@ pub fn start(layout: &Layout) -> Skim {
             None => break,
             Some(Kind::Instruction) => {
                 slot.floor = 1;
-                slot.span = u64::from(range::INSTRUCTIONS).saturating_sub(1);
+                slot.end = u64::from(range::INSTRUCTIONS).saturating_add(1);
             }
-            Some(Kind::ClockHost | Kind::ClockVirtualRt) => slot.floor = u64::MAX,
-            Some(_) => {}
+            Some(Kind::ClockHost | Kind::ClockVirtualRt) => {}
+            // The value of an event without a payload is 0.
+            Some(_) => slot.end = 1,
         }
     }
     skim

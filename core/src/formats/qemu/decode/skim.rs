@@ -51,8 +51,9 @@ pub struct Slot {
     pub sum: u64,
     /// Least value that is regular.
     pub floor: u64,
-    /// How far above it a value may lie.
-    pub span: u64,
+    /// The one behind the greatest; that of a signed value is 2^63, so that a difference between
+    /// two of them that is itself no signed number misleads nobody. None is regular at `floor`.
+    pub end: u64,
 }
 
 /// The state between two runs.
@@ -78,7 +79,7 @@ impl Skim {
             let Some(slot) = self.slots.get_mut(usize::from(id)) else { break };
             let payload = u64::from_be_bytes([a, b, c, d, e, f, g, h]);
             let value = payload.wrapping_shr(entry.shift) & entry.mask;
-            let regular = value.wrapping_sub(slot.floor) <= slot.span;
+            let regular = value.wrapping_sub(slot.floor) < slot.end.wrapping_sub(slot.floor);
             let Some(next) = rest.get(entry.len..) else { break };
             if !regular | (followers & entry.bit == 0) | (entry.len == 0) {
                 break;
