@@ -1,7 +1,7 @@
 //! The formats that this version knows: one line each.
 
 use crate::FileSet;
-use crate::formats::{Format, apitrace, ovni, perf, qemu, revent};
+use crate::formats::{Confidence, Format, apitrace, ovni, perf, qemu, revent};
 use crate::report::Rule;
 use crate::report::rule::common;
 
@@ -27,12 +27,14 @@ pub fn format(name: &str) -> Option<&'static dyn Format> {
 
 /// The format that is surest of the recording; the earlier one where two are equally sure.
 pub fn sniff(files: &FileSet<'_>) -> Option<&'static dyn Format> {
-    let mut best = None;
+    let mut likely = None;
     for format in FORMATS.iter().copied() {
-        let confidence = format.sniff(files);
-        if confidence > best.map(|(confidence, _)| confidence) {
-            best = confidence.map(|confidence| (confidence, format));
+        match format.sniff(files) {
+            // None can be surer, and the others' trial decoding costs time and memory.
+            Some(Confidence::Certain) => return Some(format),
+            Some(Confidence::Evidence) => likely = likely.or(Some(format)),
+            None => {}
         }
     }
-    best.map(|(_, format)| format)
+    likely
 }
