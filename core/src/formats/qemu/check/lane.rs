@@ -105,6 +105,8 @@ pub struct Lane<'a> {
     pub previous: Option<Kind>,
     /// Kind of the event before END.
     pub before_end: Option<Kind>,
+    /// The last event, if its length is its own.
+    array: Option<Span>,
     /// Number of the checkpoint that the last event names.
     checkpoint: Option<u8>,
     init_seen: bool,
@@ -148,6 +150,7 @@ impl<'a> Lane<'a> {
             at: HEADER_LEN,
             previous: None,
             before_end: None,
+            array: None,
             checkpoint: None,
             init_seen: false,
             ring: 0,
@@ -309,6 +312,7 @@ impl<'a> Lane<'a> {
         self.count(event);
         self.ring = ring_above(self.ring, &event.value);
         self.checkpoint = event.checkpoint;
+        self.array = event.value.has_array().then(|| event.span());
         self.init_seen |= kind == Kind::Checkpoint(Checkpoint::Init);
         self.skim.followers = regular::followers(kind);
         if kind == Kind::End {
@@ -474,6 +478,12 @@ impl<'a> Lane<'a> {
             }
             start = earlier.span.start;
             last.related.push(Related { span: earlier.span, message: earlier.message });
+        }
+        // A wrong length shows where the next event should begin.
+        if let Some(array) = self.array.filter(|array| array.end == start) {
+            start = array.start;
+            let message = "the length in the event before may be wrong".to_string();
+            last.related.push(Related { span: array, message });
         }
         let whole = self.damage.filter(|damage| damage.at < start);
         let before = Some(self.before()).filter(|anchor| anchor.at <= start);

@@ -110,6 +110,20 @@ pub enum Value {
     },
 }
 
+impl Value {
+    /// Whether the event says its own length.
+    pub const fn has_array(&self) -> bool {
+        matches!(
+            self,
+            Self::CharRead { .. }
+                | Self::Net { .. }
+                | Self::ReadAll { .. }
+                | Self::Random { .. }
+                | Self::AudioIn { full_ring: false, .. }
+        )
+    }
+}
+
 /// An input event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
