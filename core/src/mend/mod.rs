@@ -5,7 +5,6 @@
 //! what was promised.
 
 pub mod edit;
-pub mod lower;
 pub mod patch;
 pub mod plan;
 pub mod proof;
