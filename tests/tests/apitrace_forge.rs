@@ -13,8 +13,11 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use tracemend::kit::source::Source;
 use tracemend::{FileSet, Options, Outcome, Severity, registry};
-use tracemend_tests::forge::apitrace::{Clean, Container, all, call_heavy, clean};
+use tracemend_tests::forge::apitrace::{
+    Clean, Container, Stream, Value, all, call_heavy, chunks, clean, snappy,
+};
 use tracemend_tests::mended::mended;
 use tracemend_tests::properties::apitrace::every;
 use tracemend_tests::properties::{Held, guarded};
@@ -66,6 +69,73 @@ fn every_event_and_call_is_counted_in_every_container() {
             assert_eq!(counted, wanted, "{name} {container:?}");
         }
     }
+}
+
+/// What the summary says of calls that may be wrong: how many, and the ranges.
+fn suspects(report: &tracemend::Report) -> (u64, Vec<(u64, u64)>) {
+    let fact = report.facts.iter().find(|(name, _)| *name == "calls that may be wrong");
+    let Some((count, ranges)) = fact.and_then(|(_, value)| value.split_once(": ")) else {
+        return (0, Vec::new());
+    };
+    let range = |text: &str| {
+        let (from, to) = text.split_once(" to ").unwrap();
+        (from.parse().unwrap(), to.parse().unwrap())
+    };
+    (count.parse().unwrap(), ranges.split(", ").map(range).collect())
+}
+
+#[test]
+fn calls_that_use_definitions_made_up_are_among_those_that_may_be_wrong() {
+    // Frames of five calls, and functions of their own that the damage does not reach.
+    let mut stream = call_heavy(60);
+    let late = stream.calls();
+    for index in 0..2_000 {
+        stream.call(0, 40 + index % 4, &[Value::Uint(index)]);
+        if index % 40 == 39 {
+            // Each of these calls is alone among sound ones.
+            stream.call(0, 21, &[]);
+        }
+    }
+    let calls = stream.calls();
+    let uses: Vec<u64> = (0..50).map(|group| late + group * 41 + 40).collect();
+    let whole = snappy(&stream.bytes, 1_000);
+    let (first, end) = chunks(&whole)[0];
+    let mut damaged = whole.clone();
+    damaged[first + 4..end].fill(0);
+    let report = tracemend::check(&FileSet::single("trace", &damaged), &Options::default());
+    let (count, ranges) = suspects(&report);
+    let marked = |call: &u64| ranges.iter().any(|(from, to)| (*from..=*to).contains(call));
+    // All functions of the frames were defined in what is gone.
+    let lost = report.facts.iter().find(|(name, _)| *name == "calls lost").unwrap();
+    let (_, last) = lost.1.rsplit_once(" to ").unwrap();
+    let last: u64 = last.parse().unwrap();
+    assert!(last < 60, "{last} lost of {late} in the frames");
+    // The call in the middle that brings its own definitions is as it was.
+    let sound = |call: &u64| *call != 4 * 31 + 29;
+    let unmarked: Vec<u64> = (last + 1..late).filter(|call| sound(call) && !marked(call)).collect();
+    assert!(unmarked.is_empty(), "{unmarked:?} of {ranges:?}");
+    assert!(uses.iter().all(marked), "{ranges:?}");
+    // The ranges are few, and no more than the closest of them are joined.
+    assert_eq!(ranges.len(), 32);
+    let held: u64 = ranges.iter().map(|(from, to)| to - from + 1).sum();
+    assert_eq!(held, count);
+    assert!(count < calls - 1_000, "{count} of {calls}");
+
+    // A donor that has them makes nothing up.
+    let donor = Container::Snappy.file(&call_heavy(4).bytes);
+    let files = FileSet::single("trace", &damaged).with_donor(Some(Source::new(&donor)));
+    let (with_donor, _) = suspects(&tracemend::check(&files, &Options::default()));
+    assert_eq!(with_donor, 0);
+    // One of another build is not taken.
+    let mut other = Stream::new(6);
+    other.call(0, 40, &[Value::Uint(1), Value::Uint(2)]);
+    for id in 20..26 {
+        other.call(0, id, &[]);
+    }
+    let other = Container::Snappy.file(&other.bytes);
+    let files = FileSet::single("trace", &damaged).with_donor(Some(Source::new(&other)));
+    let refused = tracemend::check(&files, &Options::default());
+    assert_eq!(suspects(&refused), (count, ranges));
 }
 
 #[test]

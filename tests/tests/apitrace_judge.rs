@@ -217,6 +217,65 @@ fn a_program_ended_by_any_signal_leaves_a_trace_that_is_mended() {
     }
 }
 
+/// Where definitions are lost, every call that is not what it was is named.
+#[test]
+fn calls_with_lost_definitions_are_named_one_and_all() {
+    const TEST: &str = "lost definitions of a real trace";
+    let (Some(judge), Some(recorder)) =
+        (Apitrace::find_or_skip(TEST), Recorder::find_or_skip(TEST))
+    else {
+        return;
+    };
+    let folder = Folder::new();
+    let path = folder.0.path().join("recorded.trace");
+    if let Err(why) = recorder.record(&path, 15, 1_300_000) {
+        eprintln!("SKIPPED: glxgears cannot be traced here ({why}): {TEST}");
+        return;
+    }
+    let (_, recorded) = mended(&std::fs::read(&path).unwrap());
+    let whole = judge.dump(&folder.file("whole", &recorded));
+    let (first, end) = chunks(&recorded)[0];
+    let zeroed = |from: usize, to: usize| {
+        let mut bytes = recorded.clone();
+        bytes[from..to].fill(0);
+        bytes
+    };
+    let cases = [
+        ("4 KiB zeroed at the start", zeroed(first + 4, first + 4100)),
+        ("4 KiB zeroed behind 8 KiB", zeroed(first + 8196, first + 12_292)),
+        ("half of the first chunk zeroed", zeroed(first + 4, (first + end) / 2)),
+        ("the first chunk zeroed", zeroed(first + 4, end)),
+    ];
+    let mut wrong = Vec::new();
+    for (name, damaged) in cases {
+        let (repair, target) = mended(&damaged);
+        let dump = judge.dump(&folder.file("mended", &target));
+        if !succeeded(&repair) || !dump.is_silent() {
+            wrong.push(format!("{name}: {:?} {}", repair.after.counts(), dump.stderr));
+            continue;
+        }
+        let suspect = ranges(&repair, "calls that may be wrong");
+        let marked = |number: &u64| suspect.iter().any(|(a, b)| (a..=b).contains(&number));
+        let differs = |(number, line): &(&u64, &String)| {
+            !line.contains("lost_call") && whole.calls.get(*number) != Some(*line)
+        };
+        let all: Vec<u64> = dump.calls.iter().filter(differs).map(|(number, _)| *number).collect();
+        let unsaid: Vec<u64> = all.iter().copied().filter(|number| !marked(number)).collect();
+        eprintln!(
+            "{name}: {} of {} calls are not what they were, {} of them unsaid; {} ranges",
+            all.len(),
+            dump.calls.len(),
+            unsaid.len(),
+            suspect.len()
+        );
+        if !unsaid.is_empty() || all.is_empty() || suspect.len() > 32 {
+            let first = unsaid.first();
+            wrong.push(format!("{name}: {} unsaid, {first:?}; {suspect:?}", unsaid.len()));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 #[test]
 fn every_sound_trace_of_the_forge_is_sound_for_apitrace() {
     let Some(judge) = Apitrace::find_or_skip("sound traces") else { return };

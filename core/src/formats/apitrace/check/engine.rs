@@ -676,7 +676,9 @@ impl<'a> Engine<'a> {
         for (space, id, at, count) in &sync.lost {
             let place = self.place(at.saturating_sub(1), *at);
             self.judge.definitions.add(*space, *id, Known { count: *count, lost: true });
-            self.judge.lost.insert((*space, *id), Lost { at: *at, place, items: *count });
+            let donated = self.donor.is_some_and(|donor| donor.raw(*space, *id).is_some());
+            let lost = Lost { at: *at, place, items: *count, donated };
+            self.judge.lost.insert((*space, *id), lost);
             definitions.push((*space, *id));
         }
         self.judge.damaged = true;

@@ -6,6 +6,7 @@ use std::sync::mpsc;
 use super::definitions::Definitions;
 use super::engine::{Damage, Engine, Flow, UnitFault, Why};
 use super::judge::{Noted, Oddity, Place};
+use super::ranges::{self, Ranges};
 use crate::formats::apitrace::decode::machine::{Cause, Sign, Space};
 use crate::formats::apitrace::expand::{Block, Container, Expansion, Fault, stored, zstd};
 use crate::formats::apitrace::layout::{
@@ -544,8 +545,14 @@ impl<'r> Judgement<'r, '_> {
             message += "; no call is lost";
         }
         if !damage.definitions.is_empty() {
-            let _infallible =
-                write!(message, "; {} definitions are lost", damage.definitions.len());
+            let count = damage.definitions.len();
+            let _infallible = match count {
+                1 => write!(message, "; 1 definition is lost"),
+                count => write!(message, "; {count} definitions are lost"),
+            };
+            if self.made_up(damage) > 0 {
+                message += ", and calls that use them may be wrong";
+            }
         }
         if let Some((from, to)) = suspects(damage) {
             let _infallible = write!(message, "; calls {from} to {to} may be wrong");
@@ -562,6 +569,14 @@ impl<'r> Judgement<'r, '_> {
         };
         finding.excerpt.clone_from(&damage.excerpt);
         finding
+    }
+
+    /// How many of the definitions that a damage lost no donor has.
+    fn made_up(&self, damage: &Damage) -> usize {
+        let has = |(space, id): &&(Space, u64)| {
+            self.donor.is_none_or(|donor| donor.raw(*space, *id).is_none())
+        };
+        damage.definitions.iter().filter(has).count()
     }
 
     fn damage_summary(&self, damage: &Damage) -> String {
@@ -584,11 +599,8 @@ impl<'r> Judgement<'r, '_> {
                 }
             ));
         }
-        let known = |(space, id): &&(Space, u64)| {
-            self.donor.is_some_and(|donor| donor.raw(*space, *id).is_some())
-        };
-        let donated = damage.definitions.iter().filter(known).count();
-        let named = damage.definitions.len().saturating_sub(donated);
+        let named = self.made_up(damage);
+        let donated = damage.definitions.len().saturating_sub(named);
         if donated > 0 {
             parts.push(format!("takes {donated} definitions from the donor"));
         }
@@ -755,10 +767,21 @@ impl<'r> Judgement<'r, '_> {
             });
             report.fact("calls lost", format!("{sum}: {}", joined(ranges)));
         }
-        let suspect = merged(self.losses.iter().filter_map(|loss| loss.suspects));
+        let mut suspect = Ranges::default();
+        for (from, to) in self.losses.iter().filter_map(|loss| loss.suspects) {
+            suspect.add(from, to);
+        }
+        // A call whose signature is made up is not the call that was recorded.
+        let uses = &self.engine.judge.uses;
+        suspect.add_all(&uses.made_up);
+        if self.donor.is_none() {
+            suspect.add_all(&uses.donated);
+        }
         if !suspect.is_empty() {
-            let ranges = suspect.iter().map(|(from, to)| format!("{from} to {to}"));
-            report.fact("calls that may be wrong", joined(ranges));
+            let shown = suspect.at_most(RANGES_SHOWN);
+            let ranges = shown.iter().map(|(from, to)| format!("{from} to {to}"));
+            let count = ranges::count(shown.iter().copied());
+            report.fact("calls that may be wrong", format!("{count}: {}", joined(ranges)));
         }
     }
 
@@ -873,20 +896,6 @@ fn joined(ranges: impl Iterator<Item = String>) -> String {
         let _infallible = write!(text, " and {more} more");
     }
     text
-}
-
-/// Ranges in order, those that meet being one.
-fn merged(ranges: impl Iterator<Item = (u64, u64)>) -> Vec<(u64, u64)> {
-    let mut all: Vec<(u64, u64)> = ranges.collect();
-    all.sort_unstable();
-    let mut merged: Vec<(u64, u64)> = Vec::new();
-    for (from, to) in all {
-        match merged.last_mut().filter(|(_, end)| from <= end.saturating_add(1)) {
-            Some((_, end)) => *end = to.max(*end),
-            None => merged.push((from, to)),
-        }
-    }
-    merged
 }
 
 fn calls(count: u64) -> String {

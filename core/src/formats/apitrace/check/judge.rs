@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::calls::{Calls, Open};
 use super::definitions::{Definitions, Known};
+use super::ranges::Ranges;
 use crate::formats::apitrace::decode::machine::{Cause, Sign, Sink, Space};
 use crate::formats::apitrace::decode::text;
 use crate::formats::apitrace::layout::{PLACEHOLDER_ID, THREAD_MAX, VERSION_MAX};
@@ -127,6 +128,28 @@ pub struct Lost {
     pub place: Option<Place>,
     /// Arguments or members that are used.
     pub items: u64,
+    /// Whether a donor has it.
+    pub donated: bool,
+}
+
+/// Calls that use definitions that were lost.
+#[derive(Clone, Debug, Default)]
+pub struct Uses {
+    /// Those of which a definition has to be made up.
+    pub made_up: Ranges,
+    /// Those of which a donor, if it is taken, has all definitions.
+    pub donated: Ranges,
+}
+
+/// What of lost definitions the present event uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Used {
+    /// None.
+    None,
+    /// Such as a donor has.
+    Donated,
+    /// One that has to be made up.
+    MadeUp,
 }
 
 /// Header of a stream.
@@ -172,6 +195,8 @@ pub struct Judge {
     pub lost_calls: Vec<(u64, u64)>,
     /// Definitions that were lost.
     pub lost: BTreeMap<(Space, u64), Lost>,
+    /// Calls that use them.
+    pub uses: Uses,
     /// Leaves of lost calls, as places in the stream: where they begin and end.
     pub ghosts: Vec<(u64, u64, Option<Place>)>,
     /// Odd things that stand for themselves.
@@ -183,6 +208,7 @@ pub struct Judge {
     waiting: VecDeque<Noted>,
     recent: VecDeque<Done>,
     current: Option<Current>,
+    used: Used,
     enters: u64,
     orphans: u32,
     definition: Vec<u8>,
@@ -202,6 +228,7 @@ impl Judge {
             header: Header::default(),
             lost_calls: Vec::new(),
             lost: BTreeMap::new(),
+            uses: Uses::default(),
             ghosts: Vec::new(),
             ready: Vec::new(),
             placeholders: 0,
@@ -209,6 +236,7 @@ impl Judge {
             waiting: VecDeque::new(),
             recent: VecDeque::with_capacity(TAKEN_BACK_MAX),
             current: None,
+            used: Used::None,
             enters: 0,
             orphans: 0,
             definition: Vec::new(),
@@ -299,6 +327,7 @@ impl Judge {
 
     /// Takes back the event that is being read.
     pub fn take_back_current(&mut self) {
+        self.used = Used::None;
         if let Some(current) = self.current.take() {
             self.undo(current.what, current.mark);
             self.forget(current.start);
@@ -313,6 +342,8 @@ impl Judge {
             self.events = self.events.saturating_sub(1);
             self.undo(done.what, done.mark);
         }
+        self.uses.made_up.forget(self.calls.next);
+        self.uses.donated.forget(self.calls.next);
         self.forget(start);
         self.ghosts.retain(|ghost| ghost.0 < start);
         // Where their definitions were to stand goes as well.
@@ -363,7 +394,11 @@ impl Judge {
 impl Sink for Judge {
     #[inline]
     fn known(&mut self, space: Space, id: u64) -> Result<Option<u64>, Cause> {
-        Ok(self.definitions.known(space, id).map(|known| known.count))
+        let known = self.definitions.known(space, id);
+        if known.is_some_and(|known| known.lost) {
+            self.use_lost(space, id);
+        }
+        Ok(known.map(|known| known.count))
     }
 
     fn version(
@@ -517,6 +552,9 @@ impl Sink for Judge {
         if ghost && self.ghosts.len() < GHOSTS_MAX {
             self.ghosts.push((current.start, end, None));
         }
+        if self.used != Used::None {
+            self.mark_use(current.what);
+        }
         self.events = self.events.saturating_add(1);
         if self.recent.len() >= TAKEN_BACK_MAX {
             self.recent.pop_front();
@@ -594,6 +632,28 @@ impl Sink for Judge {
 }
 
 impl Judge {
+    /// The event that begins, or the present one, uses a definition that was lost.
+    #[cold]
+    fn use_lost(&mut self, space: Space, id: u64) {
+        let donated = self.lost.get(&(space, id)).is_some_and(|lost| lost.donated);
+        self.used = self.used.max(if donated { Used::Donated } else { Used::MadeUp });
+    }
+
+    /// The event that ends used one.
+    #[cold]
+    fn mark_use(&mut self, what: What) {
+        let used = std::mem::replace(&mut self.used, Used::None);
+        let number = match what {
+            What::Enter(open) | What::Leave { open: Some(open), .. } => open.number,
+            What::Leave { open: None, .. } => return,
+        };
+        match used {
+            Used::None => {}
+            Used::Donated => self.uses.donated.add(number, number),
+            Used::MadeUp => self.uses.made_up.add(number, number),
+        }
+    }
+
     #[cold]
     fn lost_argument(&mut self, index: u64) -> Result<(), Cause> {
         if index >= LOST_ARGUMENTS {

@@ -16,3 +16,4 @@ pub mod engine;
 pub mod file;
 pub mod judge;
 pub mod probe;
+pub mod ranges;

@@ -1,0 +1,134 @@
+//! Numbers of calls as ranges, which stay few: where there are too many, the closest are joined.
+
+use std::collections::BTreeMap;
+
+use crate::kit::num::to_u64;
+
+/// Ranges that are held.
+const HELD: usize = 4_096;
+
+/// A set of numbers. It may come to hold numbers between those added, and never loses one.
+#[derive(Clone, Debug, Default)]
+pub struct Ranges {
+    /// The first number, and the last one.
+    all: BTreeMap<u64, u64>,
+}
+
+impl Ranges {
+    /// Adds `first..=last`.
+    pub fn add(&mut self, first: u64, last: u64) {
+        if first > last {
+            return;
+        }
+        let (mut first, mut last) = (first, last);
+        // The one before, if it reaches here.
+        let before = self.all.range(..=first).next_back().map(|(from, to)| (*from, *to));
+        if let Some((from, to)) = before.filter(|(_, to)| first <= to.saturating_add(1)) {
+            if last <= to {
+                return;
+            }
+            first = from;
+        }
+        while let Some((from, to)) = self.all.range(first..).next().map(|(from, to)| (*from, *to)) {
+            if from > last.saturating_add(1) {
+                break;
+            }
+            self.all.remove(&from);
+            last = last.max(to);
+        }
+        self.all.insert(first, last);
+        if self.all.len() > HELD {
+            self.all = self.at_most(HELD / 2).into_iter().collect();
+        }
+    }
+
+    /// Adds all of `other`.
+    pub fn add_all(&mut self, other: &Self) {
+        other.all.iter().for_each(|(first, last)| self.add(*first, *last));
+    }
+
+    /// Forgets the numbers from `from` on.
+    pub fn forget(&mut self, from: u64) {
+        drop(self.all.split_off(&from));
+        if let Some(mut entry) = self.all.last_entry() {
+            let last = entry.get_mut();
+            *last = (*last).min(from.saturating_sub(1));
+        }
+    }
+
+    /// How many numbers it holds.
+    pub fn numbers(&self) -> u64 {
+        count(self.all.iter().map(|(first, last)| (*first, *last)))
+    }
+
+    /// At most `most` ranges that hold all its numbers, the widest gaps between them.
+    pub fn at_most(&self, most: usize) -> Vec<(u64, u64)> {
+        let mut gaps: Vec<(u64, u64)> = Vec::new();
+        for ((_, before), (after, _)) in self.all.iter().zip(self.all.iter().skip(1)) {
+            gaps.push((after.saturating_sub(*before), *after));
+        }
+        gaps.sort_unstable_by(|a, b| b.cmp(a));
+        gaps.truncate(most.saturating_sub(1));
+        let mut begins: Vec<u64> = gaps.into_iter().map(|(_, after)| after).collect();
+        begins.sort_unstable();
+        let mut begins = begins.into_iter().peekable();
+        let mut ranges: Vec<(u64, u64)> = Vec::new();
+        for (first, last) in &self.all {
+            let opens = begins.next_if_eq(first).is_some();
+            match ranges.last_mut().filter(|_| !opens) {
+                Some((_, end)) => *end = *last,
+                None => ranges.push((*first, *last)),
+            }
+        }
+        ranges
+    }
+
+    /// How many ranges there are.
+    pub fn len(&self) -> u64 {
+        to_u64(self.all.len())
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+}
+
+/// How many numbers are in `ranges`.
+pub fn count(ranges: impl IntoIterator<Item = (u64, u64)>) -> u64 {
+    let each = ranges.into_iter().map(|(first, last)| last.saturating_sub(first).saturating_add(1));
+    each.fold(0, u64::saturating_add)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_that_meet_are_one() {
+        let mut ranges = Ranges::default();
+        for (first, last) in [(10, 20), (30, 40), (21, 22), (5, 5), (24, 28), (7, 6), (12, 15)] {
+            ranges.add(first, last);
+        }
+        assert_eq!(ranges.at_most(9), [(5, 5), (10, 22), (24, 28), (30, 40)]);
+        assert_eq!((ranges.len(), ranges.numbers()), (4, 30));
+        ranges.add(0, 29);
+        assert_eq!(ranges.at_most(9), [(0, 40)]);
+        ranges.forget(33);
+        assert_eq!(ranges.at_most(9), [(0, 32)]);
+        ranges.forget(0);
+        assert!(ranges.is_empty());
+    }
+
+    #[test]
+    fn too_many_ranges_are_joined_where_they_are_closest() {
+        let mut ranges = Ranges::default();
+        for number in 0..10_000_u64 {
+            ranges.add(number * 3, number * 3);
+            ranges.add(1_000_000 + number * 2, 1_000_000 + number * 2);
+            assert!(ranges.len() <= to_u64(HELD));
+        }
+        assert_eq!(ranges.at_most(2), [(0, 29_997), (1_000_000, 1_019_998)]);
+        assert_eq!(ranges.at_most(1), [(0, 1_019_998)]);
+    }
+}
