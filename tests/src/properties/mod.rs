@@ -8,11 +8,13 @@
 //!
 //! - [`recording`]: check, tiles and repair of a recording. [`allocation`]: what a check may hold.
 //! - [`patch`]: the algebra of patches, and plans. [`zstd`]: the expander.
+//! - [`archive`]: a directory of files as one input.
 //! - [`structured`]: recordings from a description, sound until the description damages them.
 //! - [`targets`]: which of them each fuzz target runs.
 
 pub mod allocation;
 pub mod apitrace;
+pub mod archive;
 pub mod patch;
 pub mod qemu;
 pub mod recording;

@@ -4,16 +4,17 @@
 //! `corpus/regressions/TARGET/`: the inputs on which a target failed once.
 
 use arbitrary::{Arbitrary, Unstructured};
-use tracemend::FileSet;
+use tracemend::kit::source::Source;
 use tracemend::mend::edit::Safety;
+use tracemend::{File, FileSet, Options};
 
-use super::{Broken, Held, allocation, apitrace, patch, qemu, recording, revent, structured, zstd};
+use super::{Broken, Held, allocation, apitrace, archive, patch, qemu, recording, revent, structured, zstd};
 
 /// Name and function of a target.
 pub type Target = (&'static str, fn(&[u8]) -> Held);
 
 /// Every target.
-pub static TARGETS: [Target; 12] = [
+pub static TARGETS: [Target; 15] = [
     ("apitrace_container", apitrace::container),
     ("apitrace_stream", apitrace::stream),
     ("apitrace_mutated", apitrace::mutated),
@@ -24,6 +25,9 @@ pub static TARGETS: [Target; 12] = [
     ("qemu_structured", qemu_structured),
     ("revent_repair", revent_repair),
     ("revent_structured", revent_structured),
+    ("ovni_stream", ovni_stream),
+    ("ovni_json", ovni_json),
+    ("ovni_trace", ovni_trace),
     ("patch", patch),
     ("zstd", zstd),
 ];
@@ -91,6 +95,37 @@ pub fn revent_structured(bytes: &[u8]) -> Held {
     let told =
         |broken: Broken| Broken { detail: format!("{} {description:?}", broken.detail), ..broken };
     revent::holds(&description).map_err(told)
+}
+
+/// A stream of an ovni trace by itself.
+pub fn ovni_stream(bytes: &[u8]) -> Held {
+    ovni(&FileSet::single("stream.obs", bytes), super::seed(bytes))
+}
+
+/// The metadata of an ovni thread whose stream holds two events.
+pub fn ovni_json(bytes: &[u8]) -> Held {
+    let stream = crate::forge::ovni::Stream::default().begin(0).end();
+    let file = |name: &str, bytes| File {
+        name: format!("loom.a/proc.1/thread.2/{name}"),
+        bytes: Source::new(bytes),
+    };
+    let files = vec![file("stream.json", bytes), file("stream.obs", &stream.bytes)];
+    ovni(&FileSet::new(files), super::seed(bytes))
+}
+
+/// A whole ovni trace: an archive of files.
+pub fn ovni_trace(bytes: &[u8]) -> Held {
+    ovni(&archive::unpack(bytes), super::seed(bytes))
+}
+
+fn ovni(files: &FileSet<'_>, seed: u64) -> Held {
+    let mut options = Options { format: Some("ovni"), ..Options::default() };
+    recording::checked_with(files, &options)?;
+    if seed % 4 == 3 {
+        options.choices.strategy = Some(tracemend::choices::Strategy::Cut);
+    }
+    let safety = [Safety::Lossy, Safety::Lossy, Safety::Synthetic, Safety::Lossy];
+    recording::repaired_with(files, &options, safety[seed as usize % safety.len()])
 }
 
 /// A source, two lists of edits and a name; and edits anywhere.

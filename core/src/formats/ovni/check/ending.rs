@@ -3,7 +3,7 @@
 use crate::choices::Strategy;
 use crate::formats::ovni::check::log::Log;
 use crate::formats::ovni::check::thread::{Ending, Machine, State};
-use crate::formats::ovni::check::{Case, metadata};
+use crate::formats::ovni::check::{Case, metadata, offset};
 use crate::formats::ovni::decode::json;
 use crate::formats::ovni::decode::stream::{Header, Step, Walk};
 use crate::formats::ovni::layout::{MAGIC, STREAM_HEADER, STREAM_VERSION};
@@ -132,11 +132,16 @@ fn header(case: &Case<'_, '_, '_>, number: usize, machine: &Machine<'_, '_>, log
 fn closing(case: &Case<'_, '_, '_>, number: usize) -> Closing {
     let seat = case.system.seats.get(number).copied().flatten();
     let view = case.merge.views.get(number).copied().unwrap_or_default();
+    // The earliest clock of the trace, as this loom's clock would have shown it.
+    let firsts = case.machines.iter().enumerate().filter_map(|(other, machine)| {
+        Some(i128::from(machine.first?).saturating_add(offset(case.system, other)))
+    });
+    let first = firsts.min().unwrap_or(0).saturating_sub(offset(case.system, number));
     Closing {
-        clock: case.machines.iter().filter_map(|machine| machine.first).min().unwrap_or(0),
+        clock: u64::try_from(first).unwrap_or(0),
         tid: seat.and_then(|seat| i32::try_from(seat.tid).ok()),
         on_cpu: view.cpu.is_some_and(|cpu| cpu >= 0),
-        late: view.late,
+        late: view.late.map(|(clock, cpu)| (clock, cpu >= 0)),
     }
 }
 

@@ -35,8 +35,8 @@ pub struct View {
     pub cpu: Option<i32>,
     /// Its stream ended and it did not: it will be closed where it ends.
     closed: bool,
-    /// The last time another thread moved it after that.
-    pub late: Option<u64>,
+    /// The last time another thread moved it after that, and where to.
+    pub late: Option<(u64, i32)>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -177,6 +177,9 @@ impl<'t> Merge<'t> {
                 let mut dry = true;
                 while let Some(cross) = machine.queue.pop_front() {
                     self.take(number, &cross);
+                    if cross.kind == CrossKind::Close {
+                        self.close(number, machine);
+                    }
                     let Some(next) = machine.queue.front() else { break };
                     let key = (self.time(number, next), class(next), number);
                     let first = heap.peek().is_none_or(|Reverse(other)| key <= *other);
@@ -198,6 +201,20 @@ impl<'t> Merge<'t> {
             }
             if !open && heap.is_empty() {
                 return;
+            }
+        }
+    }
+
+    /// What is still open in a stream that ends is closed there.
+    fn close(&mut self, stream: usize, machine: &Machine<'_, '_>) {
+        for table in 0..TASK_MODELS {
+            for body in machine.bodies(table) {
+                let end = Cross {
+                    table: u8::try_from(table).unwrap_or(0),
+                    kind: CrossKind::End(body.task, body.body),
+                    ..Cross::close(machine)
+                };
+                self.take(stream, &end);
             }
         }
     }
@@ -363,8 +380,7 @@ impl<'t> Merge<'t> {
         if view.closed && view.state != Presence::Dead {
             // It will be closed behind this event, and wait for it off its CPU.
             if let Some(view) = self.views.get_mut(target) {
-                view.late = Some(cross.clock);
-                view.cpu = Some(cpu);
+                view.late = Some((cross.clock, cpu));
             }
             return;
         }

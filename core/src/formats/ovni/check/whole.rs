@@ -183,7 +183,8 @@ fn models(case: &Case<'_, '_, '_>, log: &mut Log) {
         }
         let uses = |number: &usize| {
             let machine = case.machines.get(*number);
-            machine.and_then(|machine| machine.used.get(index).copied().flatten()).is_some()
+            let used = machine.and_then(|machine| machine.used.get(index).copied().flatten());
+            used.is_some() && case.seated(*number)
         };
         let users: Vec<usize> = (0..case.machines.len()).filter(uses).collect();
         let Some(number) = users.first().copied() else { continue };

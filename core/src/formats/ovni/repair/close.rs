@@ -18,8 +18,8 @@ pub struct Closing {
     pub tid: Option<i32>,
     /// It is on a physical CPU.
     pub on_cpu: bool,
-    /// Another thread moves it at this clock, after its own last one.
-    pub late: Option<u64>,
+    /// Another thread moves it at this clock, after its own last one, and whether to a physical CPU.
+    pub late: Option<(u64, bool)>,
 }
 
 /// An event.
@@ -154,14 +154,7 @@ pub fn end(machine: &Machine<'_, '_>, closing: &Closing) -> (Vec<u8>, u64) {
             tag.fill(0);
         }
         writer.put(b"OHx", &payload);
-        (state, on_cpu) = (State::Running, closing.late.is_some() && on_cpu);
-    }
-    if let Some(late) = closing.late {
-        if matches!(state, State::Running | State::Cooling) {
-            writer.put(b"OHp", &[]);
-            state = State::Paused;
-        }
-        writer.clock = late.saturating_add(1).max(writer.clock);
+        (state, on_cpu) = (State::Running, false);
     }
     if state == State::Cooling && needs_running(machine) {
         writer.put(b"OHp", &[]);
@@ -171,6 +164,12 @@ pub fn end(machine: &Machine<'_, '_>, closing: &Closing) -> (Vec<u8>, u64) {
         writer.resume(&Closing { on_cpu, ..*closing });
     }
     writer.close(machine);
+    if let Some((late, on_cpu)) = closing.late {
+        // Off its CPU until the last thread that moves it has done so.
+        writer.put(b"OHp", &[]);
+        writer.clock = late.saturating_add(1).max(writer.clock);
+        writer.resume(&Closing { on_cpu, ..*closing });
+    }
     writer.put(b"OHe", &[]);
     (writer.out, writer.count)
 }

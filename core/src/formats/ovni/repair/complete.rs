@@ -192,7 +192,8 @@ pub fn rank(case: &Case<'_, '_, '_>, number: usize) -> Vec<Add> {
 /// Types of marks that are used and not defined: whether each is a stack, and where it is used.
 pub fn undefined_marks(case: &Case<'_, '_, '_>) -> BTreeMap<i32, (usize, Place, bool)> {
     let mut found = BTreeMap::new();
-    for (number, machine) in case.machines.iter().enumerate() {
+    let machines = case.machines.iter().enumerate();
+    for (number, machine) in machines.filter(|(number, _)| case.seated(*number)) {
         for (kind, used) in &machine.undefined_marks {
             found.entry(*kind).or_insert((number, used.place, used.stack));
         }
@@ -220,7 +221,8 @@ pub fn marks(case: &Case<'_, '_, '_>) -> Vec<Add> {
 
 /// The first event with counters that are not defined: its stream, its place, their number.
 pub fn undefined_counters(case: &Case<'_, '_, '_>) -> Option<(usize, Place, u64)> {
-    let mut machines = case.machines.iter().enumerate();
+    let machines = case.machines.iter().enumerate();
+    let mut machines = machines.filter(|(number, _)| case.seated(*number));
     machines.find_map(|(number, machine)| {
         machine.undefined_counters.map(|(place, count)| (number, place, count))
     })

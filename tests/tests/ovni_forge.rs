@@ -1,0 +1,146 @@
+//! The forge's ovni traces are sound, and the laws hold for every cut and every flipped byte of them.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr, missing_docs, reason = "tests")]
+
+use std::num::NonZeroUsize;
+
+use tracemend::mend::edit::Safety;
+use tracemend::{Finding, Options, Outcome, Severity};
+use tracemend_tests::forge::ovni::{Trace, clean};
+use tracemend_tests::properties::recording::{checked_with, repaired_with};
+use tracemend_tests::properties::{Held, archive};
+
+fn options() -> Options {
+    Options { format: Some("ovni"), ..Options::default() }
+}
+
+fn shown(finding: &Finding) -> String {
+    format!("{} {} {}: {}", finding.rule.code, finding.span, finding.path, finding.message)
+}
+
+fn laws(trace: &Trace, safety: Safety) -> Held {
+    let set = trace.set();
+    checked_with(&set, &options())?;
+    repaired_with(&set, &options(), safety)
+}
+
+#[test]
+fn a_sound_trace_gives_no_error_and_no_warning_and_is_left_alone() {
+    for clean in clean() {
+        let set = clean.trace.set();
+        let report = tracemend::check(&set, &Options::default());
+        assert_eq!(report.format, Some("ovni"), "{}", clean.name);
+        let worse = report.findings().iter().filter(|f| f.severity > Severity::Info).map(shown);
+        assert_eq!(worse.collect::<Vec<_>>(), [""; 0], "{}", clean.name);
+        let repair = tracemend::repair(&set, &Options::default(), Safety::Lossy);
+        assert_eq!((repair.outcome, repair.changes()), (Outcome::Clean, false), "{}", clean.name);
+    }
+}
+
+#[test]
+fn the_laws_hold_for_sound_traces() {
+    for clean in clean() {
+        laws(&clean.trace, Safety::Lossy)
+            .unwrap_or_else(|broken| panic!("{}: {broken}", clean.name));
+    }
+}
+
+#[test]
+fn the_laws_hold_wherever_a_file_is_cut() {
+    for clean in clean() {
+        for (index, (name, bytes)) in clean.trace.files.iter().enumerate() {
+            for len in 0..bytes.as_ref().unwrap().len() {
+                let mut cut = clean.trace.clone();
+                cut.files.get_mut(index).unwrap().1.as_mut().unwrap().truncate(len);
+                laws(&cut, Safety::Lossy)
+                    .unwrap_or_else(|broken| panic!("{} {name} at {len}: {broken}", clean.name));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_laws_hold_whichever_byte_is_flipped() {
+    let safeties = [Safety::Lossy, Safety::Synthetic, Safety::Exact];
+    for clean in clean() {
+        for (index, (name, bytes)) in clean.trace.files.iter().enumerate() {
+            for at in 0..bytes.as_ref().unwrap().len() {
+                let mask = [0x01, 0x80, 0xff].into_iter().nth(at % 3).unwrap();
+                let mut flipped = clean.trace.clone();
+                let file = flipped.files.get_mut(index).unwrap().1.as_mut().unwrap();
+                *file.get_mut(at).unwrap() ^= mask;
+                let safety = safeties.into_iter().nth(at % 7 % 3).unwrap();
+                laws(&flipped, safety).unwrap_or_else(|broken| {
+                    panic!("{} {name} at {at} ^ {mask:#x}: {broken}", clean.name)
+                });
+            }
+        }
+    }
+}
+
+#[test]
+fn the_laws_hold_whichever_file_is_missing() {
+    for clean in clean() {
+        for index in 0..clean.trace.files.len() {
+            let mut without = clean.trace.clone();
+            without.files.get_mut(index).unwrap().1 = None;
+            laws(&without, Safety::Lossy)
+                .unwrap_or_else(|broken| panic!("{} file {index}: {broken}", clean.name));
+        }
+    }
+}
+
+#[test]
+fn a_killed_trace_cut_anywhere_is_mended_and_loses_no_whole_event() {
+    for clean in clean() {
+        let killed = clean.trace.files.iter().map(|(name, bytes)| {
+            let mut text = String::from_utf8_lossy(bytes.as_ref().unwrap()).into_owned();
+            if name.ends_with(".json") {
+                text = text.replace(",\n        \"finished\": 1", "");
+                return (name.clone(), Some(text.into_bytes()));
+            }
+            (name.clone(), bytes.clone())
+        });
+        let killed = Trace { files: killed.collect() };
+        let streams = |(name, _): &(String, Option<Vec<u8>>)| name.ends_with("stream.obs");
+        for index in
+            (0..killed.files.len()).filter(|index| streams(killed.files.get(*index).unwrap()))
+        {
+            let len = killed.files.get(index).unwrap().1.as_ref().unwrap().len();
+            for len in 8..=len {
+                let mut cut = killed.clone();
+                cut.files.get_mut(index).unwrap().1.as_mut().unwrap().truncate(len);
+                let set = cut.set();
+                let repair = tracemend::repair(&set, &options(), Safety::Lossy);
+                let ended = matches!(repair.outcome, Outcome::Repaired | Outcome::RepairedWithLoss);
+                let left: Vec<String> = repair.after.findings().iter().map(shown).collect();
+                assert!(ended, "{} at {len}: {:?} {left:?}", clean.name, repair.outcome);
+                assert_eq!(repair.records_lost(), 0, "{} at {len}", clean.name);
+                let (before, after) = (repair.before.tally.records, repair.after.tally.records);
+                assert!(after >= before, "{} at {len}: {before} {after}", clean.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_report_is_the_same_with_any_number_of_threads() {
+    for clean in clean() {
+        let set = clean.trace.set();
+        let report = |jobs: usize| {
+            let report =
+                tracemend::check(&set, &Options { jobs: NonZeroUsize::new(jobs), ..options() });
+            (report.findings().to_vec(), report.tally, report.facts.clone())
+        };
+        for jobs in [2, 3, 8] {
+            assert_eq!(report(1), report(jobs), "{} with {jobs}", clean.name);
+        }
+    }
+}
+
+#[test]
+fn an_archive_gives_the_files_back() {
+    for clean in clean() {
+        let packed = archive::pack(&clean.trace.files);
+        assert_eq!(Trace::from_set(&archive::unpack(&packed)), clean.trace);
+    }
+}
