@@ -14,7 +14,7 @@ use crate::output::{Existing, Target};
 use crate::repair::open_one;
 use crate::salvage::balance_lines;
 use crate::streams::Streams;
-use crate::verify::{read_plan, safe, same_names};
+use crate::verify::{arrange, read_plan, safe};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -57,12 +57,13 @@ impl Arguments {
         };
         let contradiction = |error: PlanError| refused(error.to_string());
         let plan = if self.reverse { plan.reversed().map_err(contradiction)? } else { plan };
-        let source = open_one(&self.source, streams)?;
+        let mut source = open_one(&self.source, streams)?;
+        let named = arrange(&mut source, plan.files.iter().map(|file| file.name.as_str()));
         let existing = if self.force { Existing::Replaced } else { Existing::Refused };
         let target = Target::new(&self.output, &[&source, &plan_file], existing)?;
 
         let files = source.file_set();
-        if plan.files.len() != files.files().len() || !same_names(&plan, &source) {
+        if plan.files.len() != files.files().len() || !named {
             return Err(refused("its files are not those of the plan".to_string()));
         }
         for (file, planned) in files.files().iter().zip(&plan.files) {

@@ -80,6 +80,11 @@ impl InputFile {
         Self { name, path, metadata, absent: true, map }
     }
 
+    /// Whether it has this name in its recording.
+    pub(crate) fn is_named(&self, name: &str) -> bool {
+        self.name == name
+    }
+
     /// Whether `bytes` are this file's own, unchanged.
     pub(crate) fn is(&self, bytes: &Source<'_>) -> bool {
         let mine = self.map.bytes();
@@ -127,9 +132,27 @@ impl Recording {
         Ok(())
     }
 
+    /// Brings the files into the order of `names`; a name that is not listed stands for a file that
+    /// is not there. False, and in no order, if there are other files.
+    pub(crate) fn arrange<'n>(&mut self, names: impl Iterator<Item = &'n str>) -> bool {
+        let mut listed: std::collections::BTreeMap<String, InputFile> =
+            self.files.drain(..).map(|file| (file.name.clone(), file)).collect();
+        for name in names {
+            let file = match listed.remove(name) {
+                Some(file) => file,
+                None => {
+                    let Ok(metadata) = std::fs::metadata(&self.path) else { return false };
+                    InputFile::absent(name, None, &metadata)
+                }
+            };
+            self.files.push(file);
+        }
+        listed.into_values().all(|file| file.absent)
+    }
+
     /// Whether it came through standard input.
     pub(crate) fn is_stream(&self) -> bool {
-        self.files.iter().any(|file| file.path.is_none())
+        self.files.iter().any(|file| file.path.is_none() && !file.absent)
     }
 }
 

@@ -228,14 +228,28 @@ impl Target {
         let failed = |error: io::Error| Failure::io(shown(&self.path), &error);
         let folder =
             Builder::new().prefix(PREFIX).tempdir_in(parent(&self.path)).map_err(failed)?;
-        // Names come from the source's own listing, never from a plan.
-        let place = |file: &InputFile| {
-            let path = file.path.as_deref()?.strip_prefix(&source.path).ok()?;
-            Some(folder.path().join(path))
+        // Names come from the source's own listing. One that a repair (or its plan) gives is a path
+        // of plain names below the recording, or is refused.
+        let place = |(input, output): (&InputFile, &tracemend::File<'_>)| {
+            if output.bytes.is_absent() {
+                return Ok(None);
+            }
+            let listed = input.path.as_deref().filter(|_| input.is_named(&output.name));
+            let relative = match listed {
+                Some(path) => path.strip_prefix(&source.path).ok().map(Path::to_path_buf),
+                None => plain(&output.name),
+            };
+            let refused = || {
+                let name = tracemend::kit::text::UntrustedPath(output.name.as_bytes());
+                Failure::usage(format!("`{name}` is no name of a file in a recording"))
+            };
+            relative.map(|path| Some(folder.path().join(path))).ok_or_else(refused)
         };
-        let paths: Vec<PathBuf> = source.files.iter().filter_map(place).collect();
-        let registered = paths.iter().map(PathBuf::as_path);
-        let inner = folders(&paths, folder.path());
+        let pairs = source.files.iter().zip(files.files());
+        let paths = pairs.map(place).collect::<Result<Vec<_>, Failure>>()?;
+        let written: Vec<PathBuf> = paths.iter().flatten().cloned().collect();
+        let registered = written.iter().map(PathBuf::as_path);
+        let inner = folders(&written, folder.path());
         let _removed =
             RemovedOnDeath::new(registered, inner.iter().map(PathBuf::as_path)).map_err(failed)?;
         for inner in inner.iter().rev().skip(1) {
@@ -244,10 +258,10 @@ impl Target {
         let model = source.files.iter().find(|file| !file.absent).map(|file| &file.metadata);
         let mut back = Vec::new();
         for ((path, input), output) in paths.iter().zip(&source.files).zip(files.files()) {
-            if output.bytes.is_absent() {
+            let Some(path) = path else {
                 back.push(InputFile::absent(&output.name, None, &input.metadata));
                 continue;
-            }
+            };
             if let Some(source) = input.path.as_deref().filter(|_| self.link)
                 && input.is(&output.bytes)
                 && fs::hard_link(source, path).is_ok()
@@ -281,6 +295,14 @@ impl Target {
     }
 }
 
+/// A path of plain names, as a recording has them.
+fn plain(name: &str) -> Option<PathBuf> {
+    let path = Path::new(name);
+    let mut parts = path.components();
+    let plain = parts.all(|part| matches!(part, std::path::Component::Normal(_)));
+    (plain && !name.is_empty()).then(|| path.to_path_buf())
+}
+
 /// The folders that some paths lie in, from the innermost out, `root` last.
 fn folders(paths: &[PathBuf], root: &Path) -> Vec<PathBuf> {
     let parents = paths.iter().flat_map(|path| path.ancestors().skip(1));
@@ -293,8 +315,11 @@ fn folders(paths: &[PathBuf], root: &Path) -> Vec<PathBuf> {
 /// Copies what else lies in a directory that is a recording (`kcore_dir` of `perf record --kcore`):
 /// a repair leaves nothing behind without saying so. Symbolic links stay links.
 fn copy_others(source: &Recording, folder: &Path) -> io::Result<()> {
-    let recorded = source.files.iter().filter_map(|file| file.path.as_deref());
+    let recorded = source.files.iter().filter(|file| !file.absent);
+    let recorded = recorded.filter_map(|file| file.path.as_deref());
     let recorded: BTreeSet<&Path> = recorded.collect();
+    let holders: BTreeSet<&Path> =
+        recorded.iter().flat_map(|path| path.ancestors().skip(1)).collect();
     let walk = walkdir::WalkDir::new(&source.path).min_depth(1).sort_by_file_name();
     for entry in walk {
         let entry = entry?;
@@ -302,7 +327,13 @@ fn copy_others(source: &Recording, folder: &Path) -> io::Result<()> {
         let Ok(relative) = path.strip_prefix(&source.path) else { continue };
         let copy = folder.join(relative);
         let kind = entry.file_type();
-        if kind.is_dir() {
+        let here = !kind.is_dir() && !recorded.contains(path);
+        if let Some(parent) = copy.parent().filter(|_| here) {
+            fs::create_dir_all(parent)?;
+        }
+        if kind.is_dir() && holders.contains(path) {
+            // Made already, unless every file of the recording in it went elsewhere.
+        } else if kind.is_dir() {
             match fs::create_dir(&copy) {
                 // A file of the recording lies in it already.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}

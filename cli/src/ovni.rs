@@ -108,6 +108,7 @@ pub(crate) fn list(directory: &Path) -> Result<Vec<Entry>, ListError> {
     let walk = walkdir::WalkDir::new(directory).min_depth(1).max_depth(DEPTH_MAX);
     let mut files: BTreeMap<PathBuf, bool> = BTreeMap::new();
     let mut streams: BTreeMap<PathBuf, (bool, bool)> = BTreeMap::new();
+    let mut old: BTreeMap<PathBuf, (bool, bool)> = BTreeMap::new();
     for (count, entry) in walk.into_iter().enumerate() {
         if count > ENTRIES_MAX || files.len() > FILES_MAX {
             return Err(ListError::TooMany(if count > ENTRIES_MAX {
@@ -130,16 +131,34 @@ pub(crate) fn list(directory: &Path) -> Result<Vec<Entry>, ListError> {
             continue;
         }
         if !entry.file_type().is_file() {
+            // A link is not followed, and nothing is put in its place.
+            match name(leaf) {
+                Name::Json => streams.entry(folder).or_default().0 = true,
+                Name::Obs => streams.entry(folder).or_default().1 = true,
+                _ => {}
+            }
             continue;
         }
         match name(leaf) {
             Name::Json => streams.entry(folder).or_default().0 = true,
             Name::Obs => streams.entry(folder).or_default().1 = true,
-            Name::Old | Name::Process => {}
+            Name::Old => {
+                let (stem, kind) = leaf.rsplit_once('.').unwrap_or((leaf, ""));
+                let old = old.entry(folder.join(stem)).or_default();
+                old.0 |= kind == "json";
+                old.1 |= kind == "obs";
+            }
+            Name::Process => {}
             Name::Other if leaf == "clock-offsets.txt" && folder.as_os_str().is_empty() => {}
             Name::Other => continue,
         }
         files.insert(path.to_path_buf(), false);
+    }
+    for (folder, (json, obs)) in old {
+        if obs && !json && !streams.contains_key(&folder) {
+            // Where an upgrade puts the metadata.
+            files.insert(folder.join("stream.json"), true);
+        }
     }
     for (folder, (json, obs)) in streams {
         if !json {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use tracemend::Limits;
-use tracemend::mend::plan::Plan;
+use tracemend::mend::plan::{FilePlan, Plan};
 use tracemend::mend::proof;
 
 use crate::exit::{Exit, Failure, HELP};
@@ -55,11 +55,13 @@ pub(crate) fn read_plan(
     Ok((file, plan))
 }
 
-/// Whether plan and recording name the same files: a directory's are told apart by name only.
-pub(crate) fn same_names(plan: &Plan, recording: &Recording) -> bool {
-    let files = recording.file_set();
-    let names = files.files().iter().map(|file| &file.name);
-    !recording.directory || plan.files.iter().map(|file| &file.name).eq(names)
+/// Brings the files of a directory into the order of these names, those of a plan. A file that is not
+/// there stands for a name that the directory does not list. False if the names are not the same.
+pub(crate) fn arrange<'n>(
+    recording: &mut Recording,
+    names: impl ExactSizeIterator<Item = &'n str>,
+) -> bool {
+    !recording.directory || recording.arrange(names)
 }
 
 /// An error's text: the JSON reader quotes members that it does not know.
@@ -70,11 +72,13 @@ pub(crate) fn safe(text: &str) -> String {
 impl Arguments {
     pub(crate) fn run(&self, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
         let (_, plan) = read_plan(&self.plan, Exit::Findings, streams)?;
-        let source = open_one(&self.source, streams)?;
-        let output = open_one(&self.output, streams)?;
+        let mut source = open_one(&self.source, streams)?;
+        let mut output = open_one(&self.output, streams)?;
+        let named = arrange(&mut source, plan.files.iter().map(|file| file.name.as_str()))
+            && arrange(&mut output, plan.files.iter().map(FilePlan::target_name));
         let proved = proof::prove(&plan, &source.file_set(), &output.file_set());
         let (text, exit) = match proved {
-            _ if !same_names(&plan, &source) || !same_names(&plan, &output) => {
+            _ if !named => {
                 ("the files have other names than in the plan\n".to_string(), Exit::Findings)
             }
             Ok(balance) => (balance_lines(&balance), Exit::Clean),

@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use tracemend::formats::perf::decode::header;
 use tracemend::formats::perf::decode::walk::{Item, Walker};
 use tracemend::kit::source::Source;
-use tracemend_tests::forge::{apitrace, perf, qemu, revent};
+use tracemend_tests::forge::{apitrace, ovni, perf, qemu, revent};
+use tracemend_tests::properties::archive;
 
 /// Longest recording that a fuzzer gets anywhere with.
 const LEN_MAX: usize = 64 << 10;
@@ -43,6 +44,14 @@ fn main() {
             bytes.split_last_chunk::<3>().unwrap().0,
         );
         write(&folder.join("revent_repair"), &name, &bytes);
+    }
+    for clean in ovni::clean() {
+        write(&folder.join("ovni_trace"), clean.name, &archive::pack(&clean.trace.files));
+        for (index, (name, bytes)) in clean.trace.files.iter().enumerate() {
+            let target = if name.ends_with(".obs") { "ovni_stream" } else { "ovni_json" };
+            let name = format!("{}-{index}", clean.name);
+            write(&folder.join(target), &name, bytes.as_deref().unwrap_or_default());
+        }
     }
     for (name, log) in qemu::all() {
         let name = name.replace(' ', "-");

@@ -82,12 +82,15 @@ pub struct Fix {
     pub edits: Vec<Edit>,
     /// Whole records that the edits drop, in the format's own sense.
     pub records_lost: u64,
+    /// Files of the recording that get another name: their numbers and what they are called then,
+    /// relative to the recording.
+    pub renames: Vec<(u32, String)>,
 }
 
 impl Fix {
     /// A fix that loses no whole record.
     pub fn new(safety: Safety, summary: impl Into<String>, edits: Vec<Edit>) -> Self {
-        Self { safety, summary: summary.into(), edits, records_lost: 0 }
+        Self { safety, summary: summary.into(), edits, records_lost: 0, renames: Vec::new() }
     }
 
     /// A fix for a person to do.

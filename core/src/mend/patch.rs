@@ -71,6 +71,8 @@ pub struct Patch {
     source_absent: bool,
     /// There is no file after it.
     target_absent: bool,
+    /// Another name that the file has after it.
+    renamed: Option<String>,
 }
 
 impl Patch {
@@ -82,7 +84,8 @@ impl Patch {
     }
 
     const fn empty(source_len: u64) -> Self {
-        Self { source_len, ops: Vec::new(), source_absent: false, target_absent: false }
+        let ops = Vec::new();
+        Self { source_len, ops, source_absent: false, target_absent: false, renamed: None }
     }
 
     /// The patch that leaves `source` as it is: there, or not there.
@@ -97,6 +100,18 @@ impl Patch {
         self.source_absent = source_absent && self.source_len == 0;
         self.target_absent = target_absent && self.target_len() == 0;
         self
+    }
+
+    /// The same operations, and another name for the file.
+    #[must_use]
+    pub fn under(mut self, name: Option<String>) -> Self {
+        self.renamed = name;
+        self
+    }
+
+    /// The name that the file has after the patch, if it is another one.
+    pub fn renamed(&self) -> Option<&str> {
+        self.renamed.as_deref()
     }
 
     /// Whether there is no file before the patch.
@@ -188,7 +203,9 @@ impl Patch {
 
     /// Whether the target is the source.
     pub fn is_identity(&self) -> bool {
-        self.source_absent == self.target_absent && self.ops == Self::identity(self.source_len).ops
+        self.source_absent == self.target_absent
+            && self.renamed.is_none()
+            && self.ops == Self::identity(self.source_len).ops
     }
 
     /// The operations in order.
@@ -238,6 +255,7 @@ impl Patch {
         let mut composed = Self::empty(self.source_len);
         composed.source_absent = self.source_absent;
         composed.target_absent = next.target_absent;
+        composed.renamed = next.renamed.clone().or_else(|| self.renamed.clone());
         // Where each operation of this patch begins in its target; both patches ascend, so one
         // pass over each is enough.
         let mut mine = self.ops.iter();

@@ -50,6 +50,9 @@ pub struct Plan {
 pub struct FilePlan {
     /// Path relative to the recording.
     pub name: String,
+    /// The path after the repair, if it is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub renamed: Option<String>,
     /// The file before.
     pub source: Digest,
     /// The file after.
@@ -157,6 +160,7 @@ impl Plan {
             let edits = patch.edits(index);
             plans.push(FilePlan {
                 name: file.name.clone(),
+                renamed: patch.renamed().map(str::to_string),
                 source: Digest::of(&file.bytes),
                 output: Digest::of(&patch.view(&file.bytes)),
                 edits: edits.iter().map(|edit| PlanEdit::new(edit, &file.bytes, repair)).collect(),
@@ -238,6 +242,11 @@ fn seal_place(text: &[u8]) -> Option<usize> {
 }
 
 impl FilePlan {
+    /// The path after the repair.
+    pub fn target_name(&self) -> &str {
+        self.renamed.as_deref().unwrap_or(&self.name)
+    }
+
     /// The edits as a patch of the source.
     ///
     /// # Errors
@@ -265,7 +274,8 @@ impl FilePlan {
         }
         let patch = Patch::from_edits(self.source.length, &edits)
             .map_err(|error| PlanError::Inconsistent(error.to_string()))?;
-        let patch = patch.between(self.source.absent, self.output.absent);
+        let patch =
+            patch.between(self.source.absent, self.output.absent).under(self.renamed.clone());
         if patch.source_absent() != self.source.absent
             || patch.target_absent() != self.output.absent
         {
@@ -310,7 +320,8 @@ impl FilePlan {
             gone = gone.saturating_add(edit.end.saturating_sub(edit.start));
         }
         Ok(Self {
-            name: self.name.clone(),
+            name: self.target_name().to_string(),
+            renamed: self.renamed.is_some().then(|| self.name.clone()),
             source: self.output.clone(),
             output: self.source.clone(),
             edits,

@@ -241,7 +241,11 @@ fn take_round(
         let next = Patch::from_edits(patch.target_len(), mine).map_err(|e| e.to_string())?;
         // A file that gets bytes is there; one that was not stays away without them.
         let absent = patch.target_absent();
-        let next = next.between(absent, absent && mine.is_empty());
+        let mut renames = chosen.iter().filter_map(|finding| finding.fix.as_ref());
+        let renamed = renames.find_map(|fix| fix.renames.iter().find(|(file, _)| *file == index));
+        let next = next
+            .between(absent, absent && mine.is_empty())
+            .under(renamed.map(|(_, name)| name.clone()));
         patches.push(patch.then(&next));
     }
     let after = check(&view(files, &patches), options);
@@ -276,11 +280,11 @@ fn changes_length(finding: &Finding) -> bool {
 
 /// The files as the patches leave them.
 pub fn view<'a>(files: &FileSet<'a>, patches: &'a [Patch]) -> FileSet<'a> {
-    let mended = files.files().iter().zip(patches);
-    let mended = mended
-        .map(|(file, patch)| File { name: file.name.clone(), bytes: patch.view(&file.bytes) })
-        .collect();
-    FileSet::new(mended).with_donor(files.donor().cloned())
+    let mended = files.files().iter().zip(patches).map(|(file, patch)| {
+        let name = patch.renamed().unwrap_or(&file.name).to_string();
+        File { name, bytes: patch.view(&file.bytes) }
+    });
+    FileSet::new(mended.collect()).with_donor(files.donor().cloned())
 }
 
 #[cfg(test)]

@@ -24,8 +24,6 @@ pub const JUMBO: u8 = 0x10;
 pub const RESERVED_FLAGS: u8 = 0xe0;
 /// Payload code that libovni writes for jumbo events: four bytes of size.
 pub const JUMBO_CODE: u8 = 3;
-/// Largest event without the jumbo flag.
-pub const PLAIN_MAX: u64 = 28;
 
 /// Version of `stream.json` that the emulator reads.
 pub const METADATA_VERSION: i64 = 3;

@@ -68,6 +68,7 @@ pub static RULES: &[&Rule] = &[
     &TASK_REDEFINED,
     &BODY_STATE,
     &COUNTERS_UNDEFINED,
+    &HOLLOW_STREAM,
 ];
 
 /// OV0001: stream.obs does not begin with `ovni`.
@@ -770,4 +771,16 @@ pub static COUNTERS_UNDEFINED: Rule = Rule {
     summary: "VWC gives values of counters that no metadata names",
     explanation: "nosv.hwc names the counters 0 to n-1, the same in all threads.",
     fix: Some("synthetic: adds as many names as the event has values"),
+};
+
+/// OV4016: a directory of a thread holds no stream.
+pub static HOLLOW_STREAM: Rule = Rule {
+    code: "OV4016",
+    name: "hollow-stream",
+    severity: Severity::Warning,
+    summary: "a directory of a thread holds no stream",
+    explanation: "With OVNI_TMPDIR libovni makes the directories first and moves the streams there \
+        when their threads end. A process that was killed has left its streams in \
+        OVNI_TMPDIR.",
+    fix: None,
 };

@@ -8,7 +8,8 @@ use tracemend::{File, FileSet};
 pub struct Stream {
     /// The bytes so far.
     pub bytes: Vec<u8>,
-    clock: u64,
+    /// The clock of the last event.
+    pub clock: u64,
 }
 
 impl Default for Stream {
@@ -21,11 +22,6 @@ impl Stream {
     /// A header; the first event comes ten nanoseconds behind `clock`.
     pub fn at(clock: u64) -> Self {
         Self { bytes: b"ovni\x01\0\0\0".to_vec(), clock }
-    }
-
-    /// The clock of the last event.
-    pub const fn clock(&self) -> u64 {
-        self.clock
     }
 
     /// Sets the clock of the last event.

@@ -16,6 +16,7 @@ pub mod merge;
 pub mod metadata;
 pub mod system;
 pub mod thread;
+pub mod upgrade;
 pub mod whole;
 
 use std::num::NonZeroUsize;
@@ -56,6 +57,8 @@ pub struct Case<'c, 's, 'a> {
     pub merge: &'c Merge<'c>,
     /// What the user chose.
     pub strategy: Option<Strategy>,
+    /// The user wants the newest layout.
+    pub upgrade: bool,
 }
 
 impl<'c> Case<'c, '_, '_> {
@@ -98,10 +101,7 @@ fn troubled(trace: &TraceFiles, stream: &StreamFiles, meta: &Meta) -> bool {
 /// Checks a trace, or a stream by itself.
 pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
     let trace = TraceFiles::of(files);
-    let present = |stream: &StreamFiles| {
-        [stream.json, stream.obs].into_iter().flatten().any(|entry| entry.present)
-    };
-    if !trace.streams.iter().any(present) {
+    if trace.streams.is_empty() {
         let span = Span::new(Layer::stored(0), 0, 0);
         let message = "no stream.json and no stream.obs holds anything";
         report.push(Finding::new(&rules::EMPTY_TRACE, span, "trace", message));
@@ -185,6 +185,7 @@ pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
         system: &system,
         merge: &merge,
         strategy: options.choices.strategy,
+        upgrade: options.choices.upgrade,
     };
     let mut endings = Log::new(capacity);
     for number in 0..machines.len() {

@@ -415,14 +415,11 @@ impl<'s, 'a> Machine<'s, 'a> {
                 Step::Torn { at, needed } => {
                     if self.state == State::Dead {
                         self.ended = Some(Ending::Stale);
-                    } else if walk.source().len().saturating_sub(at) > 2 * layout::PLAIN_MAX {
-                        let floor = self.clock;
-                        if let Some(next) = resync(walk.source(), at, floor, shared.resync) {
-                            self.damage(at, next);
-                            walk.seek(next);
-                            continue;
-                        }
-                        self.ended = Some(Ending::Torn(needed));
+                    } else if let Some(next) = resync(walk.source(), at, self.clock, shared.resync)
+                    {
+                        self.damage(at, next);
+                        walk.seek(next);
+                        continue;
                     } else {
                         self.ended = Some(Ending::Torn(needed));
                     }

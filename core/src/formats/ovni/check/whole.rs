@@ -4,7 +4,7 @@ use crate::formats::ovni::check::log::Log;
 use crate::formats::ovni::check::merge::{LOST_MAX, Lost};
 use crate::formats::ovni::check::system::System;
 use crate::formats::ovni::check::thread::{TASK_CODES, TASK_MODELS};
-use crate::formats::ovni::check::{Case, clock};
+use crate::formats::ovni::check::{Case, clock, upgrade};
 use crate::formats::ovni::decode::json;
 use crate::formats::ovni::layout::{CLOCK_GATE_NS, MODELS};
 use crate::formats::ovni::repair::close::{event, jumbo};
@@ -43,7 +43,8 @@ pub fn check(case: &Case<'_, '_, '_>, log: &mut Log) {
     if case.trace.alone {
         return;
     }
-    old_layout(case, log);
+    upgrade::check(case, log);
+    hollow(case, log);
     clock_gate(case, log);
     keys(case, log);
     models(case, log);
@@ -54,14 +55,15 @@ pub fn check(case: &Case<'_, '_, '_>, log: &mut Log) {
     libraries(case, log);
 }
 
-fn old_layout(case: &Case<'_, '_, '_>, log: &mut Log) {
-    let mut old = case.trace.streams.iter().filter(|stream| stream.layout < 3);
-    let Some(first) = old.next() else { return };
-    let count = old.count().saturating_add(1);
-    let file = first.obs.or(first.json).map_or(0, |entry| entry.index);
-    let span = Span::new(Layer::stored(file), 0, 0);
-    let message = format!("{count} streams have the layout of version {}", first.layout);
-    log.push(Finding::new(&rules::OLD_LAYOUT, span, "trace", message));
+/// Directories of threads whose stream never came.
+fn hollow(case: &Case<'_, '_, '_>, log: &mut Log) {
+    for (dir, stream) in &case.trace.hollow {
+        let file = stream.json.or(stream.obs).map_or(0, |entry| entry.index);
+        let span = Span::new(Layer::stored(file), 0, 0);
+        let message =
+            format!("{:?} holds neither stream.json nor stream.obs", Untrusted(dir.as_bytes()));
+        log.push(Finding::new(&rules::HOLLOW_STREAM, span, "trace", message));
+    }
 }
 
 /// The edits that add members to the metadata of a stream.

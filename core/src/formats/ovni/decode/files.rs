@@ -63,6 +63,10 @@ pub struct StreamFiles {
 pub struct TraceFiles {
     /// In the order of their paths.
     pub streams: Vec<StreamFiles>,
+    /// Directories of threads with neither of their two files.
+    pub hollow: Vec<(String, StreamFiles)>,
+    /// By directory: where the files of a stream of an old layout go.
+    pub targets: BTreeMap<String, StreamFiles>,
     /// Table of clock offsets.
     pub clock_offsets: Option<u32>,
     /// A stream by itself: nothing is known about its thread.
@@ -110,13 +114,25 @@ impl TraceFiles {
                 process: None,
                 layout,
             });
-            if leaf.ends_with(".json") {
-                stream.json = Some(entry);
-            } else {
-                stream.obs = Some(entry);
+            let place = if leaf.ends_with(".json") { &mut stream.json } else { &mut stream.obs };
+            // A file goes before a name without one.
+            if entry.present || place.is_none() {
+                *place = Some(entry);
             }
         }
-        trace.streams = streams.into_values().collect();
+        let there = |entry: Option<Entry>| entry.is_some_and(|entry| entry.present);
+        for (key, stream) in streams {
+            if there(stream.json) || there(stream.obs) {
+                trace.streams.push(stream);
+            } else {
+                trace.hollow.push((key.0, stream));
+            }
+        }
+        let old = |dir: &str| trace.streams.iter().any(|s| s.layout < 3 && s.dir == dir);
+        let hollow = std::mem::take(&mut trace.hollow);
+        let (targets, hollow): (Vec<_>, Vec<_>) = hollow.into_iter().partition(|(dir, _)| old(dir));
+        trace.hollow = hollow;
+        trace.targets = targets.into_iter().collect();
         for stream in trace.streams.iter_mut().filter(|stream| stream.layout < 3) {
             let dir = stream.dir.rsplit_once('/').map_or("", |(dir, _)| dir);
             stream.process = processes.get(dir).copied();
