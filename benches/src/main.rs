@@ -7,10 +7,12 @@
 //! tracemend-benches write SHAPE MB FILE      a recording to keep: plain, callchain or zstd
 //! tracemend-benches qemu [MB]                speed, over a log of QEMU of so many MB (200)
 //! tracemend-benches check FILE               tracemend::check and nothing else
+//! tracemend-benches ovni [MB]                speed of ovni streams of so many MB (500)
 //! ```
 
 mod contender;
 mod memory;
+mod ovni;
 mod qemu;
 mod recording;
 mod revent;
@@ -44,6 +46,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         ["qemu"] => qemu::measure(megabytes(None, 200)?),
         ["qemu", size] => qemu::measure(megabytes(Some(size), 200)?),
+        ["ovni", rest @ ..] if rest.len() <= 1 => {
+            ovni::measure(megabytes(rest.first().copied(), 500)?)
+        }
         ["check", path] => memory::check(Path::new(path)),
         ["revent", rest @ ..] if rest.len() <= 1 => {
             revent::measure(megabytes(rest.first().copied(), 200)?)
@@ -51,7 +56,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         [] => speed::measure(megabytes(None, 500)?),
         [size] => speed::measure(megabytes(Some(size), 500)?),
         _ => Err(
-            "usage: [MB] | revent [MB] | qemu [MB] | memory [MB] [PROGRAM] | write SHAPE MB FILE | check FILE"
+            "usage: [MB] | revent [MB] | qemu [MB] | ovni [MB] | memory [MB] [PROGRAM] | write SHAPE MB FILE | check FILE"
                 .into(),
         ),
     }

@@ -38,6 +38,9 @@ use crate::kit::text::Untrusted;
 use crate::report::{Finding, Report};
 use crate::{FileSet, Options};
 
+/// Bytes of a trace from which on a second thread is worth its start.
+const SIDE_BY_SIDE: u64 = 8 << 20;
+
 /// Everything that is known of a trace once its streams were walked.
 #[derive(Debug)]
 pub struct Case<'c, 's, 'a> {
@@ -173,8 +176,7 @@ pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
     }
     let layers = machines.iter().map(Machine::layer).collect();
     let mut merge = Merge::new(&system, layers, capacity, options.limits.tasks);
-    let jobs = options.jobs.or_else(|| std::thread::available_parallelism().ok());
-    merge.run(&mut machines, &shared, jobs.unwrap_or(NonZeroUsize::MIN));
+    merge.run(&mut machines, &shared, jobs(options, &sources));
 
     let case = Case {
         files,
@@ -201,6 +203,14 @@ pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
         std::mem::take(&mut machine.log).pour(report);
     }
     merge.log.pour(report);
+}
+
+/// How many threads walk the streams.
+fn jobs(options: &Options, sources: &[Source<'_>]) -> NonZeroUsize {
+    let bytes = sources.iter().fold(0, |sum: u64, source| sum.saturating_add(source.len()));
+    let few = sources.len() < 2 || bytes < SIDE_BY_SIDE;
+    let machine = || if few { None } else { std::thread::available_parallelism().ok() };
+    options.jobs.or_else(machine).unwrap_or(NonZeroUsize::MIN)
 }
 
 /// Whether events can be read behind a header.
