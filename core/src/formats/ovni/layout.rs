@@ -312,6 +312,79 @@ pub const fn row(
     EventRow { code, signature, payload, since, until, act, partner: *partner, state }
 }
 
+/// What is looked at for every event, in a few bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hot {
+    /// What the event does.
+    pub act: Act,
+    /// What it pushes or pops.
+    pub state: u16,
+    /// The flags of an event with exactly the payload of the newest version; none for jumbo events.
+    pub flags: u8,
+    /// Number of its model.
+    pub model: u8,
+    /// Bit of each state of the thread in which it may come.
+    pub states: u8,
+    /// It must not come while the thread is off its CPU.
+    pub on_cpu: bool,
+    /// Version that it came with: major times 16 and minor.
+    pub rank: u8,
+}
+
+/// The rank of version 1.1, which every model's first events have at most.
+pub const FIRST_RANK: u8 = 0x11;
+/// Flags that no event has: those of jumbo events are looked at one by one.
+const NO_FLAGS: u8 = 0xff;
+/// Bits of the states, by the order of [`State`](crate::formats::ovni::check::thread::State).
+const ANY_STATE: u8 = 0b11_1111;
+const ACTIVE: u8 = 0b01_0110;
+const RUNNING: u8 = 0b00_0010;
+
+static HOT: [Hot; EVENTS.len()] = hot_rows();
+
+#[allow(clippy::indexing_slicing, reason = "evaluated by the compiler, which refuses a bad index")]
+#[allow(clippy::as_conversions, reason = "const functions have no other conversion; all are small")]
+#[allow(clippy::arithmetic_side_effects, reason = "evaluated by the compiler")]
+const fn hot_rows() -> [Hot; EVENTS.len()] {
+    let nothing = Hot {
+        act: Act::Ignore,
+        state: 0,
+        flags: NO_FLAGS,
+        model: 0,
+        states: ANY_STATE,
+        on_cpu: false,
+        rank: 0,
+    };
+    let mut rows = [nothing; EVENTS.len()];
+    let mut at = 0;
+    while at < EVENTS.len() {
+        let row = EVENTS[at];
+        let mut number = 0;
+        while MODELS[number].code != row.code[0] {
+            number += 1;
+        }
+        rows[at].act = row.act;
+        rows[at].state = row.state;
+        rows[at].flags = match row.payload {
+            Payload::Exact(0) => 0,
+            Payload::Exact(len) => len - 1,
+            Payload::Jumbo(_) => NO_FLAGS,
+        };
+        rows[at].model = number as u8;
+        rows[at].states = match MODELS[number].needs {
+            Needs::Nothing => ANY_STATE,
+            Needs::Active => ACTIVE,
+            Needs::Running => RUNNING,
+        };
+        let code = row.code[0];
+        rows[at].on_cpu = code == b'O' || code == b'V';
+        let (major, minor, _) = row.since;
+        rows[at].rank = (major * 16 + minor) as u8;
+        at += 1;
+    }
+    rows
+}
+
 const SLOTS: usize = MODEL_COUNT << 14;
 /// Index of no row.
 const NONE: u16 = u16::MAX;
@@ -367,6 +440,29 @@ pub fn event(model: u8, category: u8, value: u8) -> Option<&'static EventRow> {
     }
     let slot = (usize::from(model) << 14) | (usize::from(category) << 7) | usize::from(value);
     let number = INDEX.get(slot).copied().unwrap_or(NONE);
+    EVENTS.get(usize::from(number))
+}
+
+/// The number of the row of a code, in its newest version.
+#[inline]
+pub fn number(code: [u8; 3]) -> Option<u16> {
+    let [first, category, value] = code;
+    let model = MODEL_OF.get(usize::from(first)).copied().unwrap_or(u8::MAX);
+    if (category | value | model) & 0x80 != 0 {
+        return None;
+    }
+    let slot = (usize::from(model) << 14) | (usize::from(category) << 7) | usize::from(value);
+    INDEX.get(slot).copied().filter(|number| *number != NONE)
+}
+
+/// What is looked at first of a row.
+#[inline]
+pub fn hot(number: u16) -> Option<&'static Hot> {
+    HOT.get(usize::from(number))
+}
+
+/// A row by its number.
+pub fn numbered(number: u16) -> Option<&'static EventRow> {
     EVENTS.get(usize::from(number))
 }
 

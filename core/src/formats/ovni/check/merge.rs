@@ -22,7 +22,7 @@ use crate::report::{Finding, Rule};
 /// Events that wait for each stream.
 const QUEUE: usize = 4096;
 /// The same for a stream by itself: nothing has to wait for another one.
-const QUEUE_ALONE: usize = 65_536;
+const QUEUE_ALONE: usize = 1_024;
 /// Tasks that one definition puts back.
 pub const LOST_MAX: usize = 65_536;
 
@@ -78,7 +78,7 @@ pub struct Lost {
     pub count: u64,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Task {
     kind: u32,
     parallel: bool,
@@ -92,11 +92,60 @@ enum BodyState {
     Dead,
 }
 
+/// Tasks that lie together.
+const PAGE: usize = 32;
+
+/// Tasks by id. Runtimes count their tasks, so that neighbours are used together: a page holds 32 of
+/// them, and the page that was used last is looked at first.
+#[derive(Debug, Default)]
+struct Tasks {
+    pages: Vec<[Option<Task>; PAGE]>,
+    /// Where the page of 32 ids is.
+    places: BTreeMap<u32, usize>,
+    last: Option<(u32, usize)>,
+}
+
+impl Tasks {
+    fn slot(id: u32) -> (u32, usize) {
+        (id >> PAGE.ilog2(), usize::try_from(id).unwrap_or(0) % PAGE)
+    }
+
+    #[inline]
+    fn get_mut(&mut self, id: u32) -> Option<&mut Task> {
+        let (page, slot) = Self::slot(id);
+        let place = match self.last {
+            Some((last, place)) if last == page => place,
+            _ => {
+                let place = *self.places.get(&page)?;
+                self.last = Some((page, place));
+                place
+            }
+        };
+        self.pages.get_mut(place)?.get_mut(slot)?.as_mut()
+    }
+
+    /// Pages that one more task takes: one or none.
+    fn grows_by(&self, id: u32) -> u64 {
+        u64::from(!self.places.contains_key(&Self::slot(id).0))
+    }
+
+    fn insert(&mut self, id: u32, task: Task) -> Option<Task> {
+        let (page, slot) = Self::slot(id);
+        let next = self.pages.len();
+        let place = *self.places.entry(page).or_insert(next);
+        if place == next {
+            self.pages.push([None; PAGE]);
+        }
+        self.last = Some((page, place));
+        self.pages.get_mut(place)?.get_mut(slot)?.replace(task)
+    }
+}
+
 /// Types and tasks of one model in one process.
 #[derive(Debug, Default)]
 struct Table {
     types: HashMap<u32, u64>,
-    tasks: HashMap<u32, Task>,
+    tasks: Tasks,
     /// Bodies of parallel tasks.
     bodies: HashMap<(u32, u32), BodyState>,
 }
@@ -143,12 +192,15 @@ impl<'t> Merge<'t> {
 
     /// Walks all streams to their ends with `jobs` threads.
     pub fn run(&mut self, machines: &mut [Machine<'_, '_>], shared: &Shared, jobs: NonZeroUsize) {
-        let capacity = if machines.len() == 1 { QUEUE_ALONE } else { QUEUE };
+        if let [machine] = machines {
+            self.run_one(machine, shared);
+            return;
+        }
         let mut heap: BinaryHeap<Reverse<(i128, u8, usize)>> = BinaryHeap::new();
         // A stream stands in the heap with its first event, once.
         let mut queued = vec![false; machines.len()];
         loop {
-            fill(machines, shared, capacity, jobs);
+            fill(machines, shared, QUEUE, jobs);
             let mut horizon = i128::MAX;
             let mut open = false;
             for (number, machine) in machines.iter().enumerate() {
@@ -200,6 +252,22 @@ impl<'t> Merge<'t> {
                 }
             }
             if !open && heap.is_empty() {
+                return;
+            }
+        }
+    }
+
+    /// A stream by itself is its own order.
+    fn run_one(&mut self, machine: &mut Machine<'_, '_>, shared: &Shared) {
+        loop {
+            step(machine, shared, QUEUE_ALONE);
+            while let Some(cross) = machine.queue.pop_front() {
+                self.take(0, &cross);
+                if cross.kind == CrossKind::Close {
+                    self.close(0, machine);
+                }
+            }
+            if machine.ended.is_some() {
                 return;
             }
         }
@@ -417,10 +485,11 @@ impl<'t> Merge<'t> {
         self.tables.get_mut(process)?.get_mut(usize::from(cross.table))
     }
 
-    /// Whether one more type, task or body may be remembered.
-    fn room(&mut self, stream: usize, cross: &Cross) -> bool {
-        self.entries = self.entries.saturating_add(1);
-        if self.entries == self.entries_max.saturating_add(1) {
+    /// Whether this many types, tasks or bodies more may be remembered.
+    fn room(&mut self, stream: usize, cross: &Cross, count: u64) -> bool {
+        let before = self.entries;
+        self.entries = before.saturating_add(count);
+        if self.entries > self.entries_max && before <= self.entries_max {
             let message = format!("{} tasks, types and bodies are the limit", self.entries_max);
             self.told(&common::LIMIT_REACHED, stream, cross, message);
         }
@@ -428,7 +497,7 @@ impl<'t> Merge<'t> {
     }
 
     fn define(&mut self, stream: usize, cross: &Cross, id: u32, label: u64) {
-        if !self.room(stream, cross) {
+        if !self.room(stream, cross, 1) {
             return;
         }
         let Some(table) = self.table_mut(stream, cross) else { return };
@@ -440,7 +509,7 @@ impl<'t> Merge<'t> {
 
     fn use_type(&mut self, stream: usize, cross: &Cross, kind: u32) {
         let known = self.table(stream, cross).is_none_or(|table| table.types.contains_key(&kind));
-        if known || kind == 0 || !self.room(stream, cross) {
+        if known || kind == 0 || !self.room(stream, cross, 1) {
             return;
         }
         if let Some(table) = self.table_mut(stream, cross) {
@@ -464,28 +533,64 @@ impl<'t> Merge<'t> {
         })
     }
 
+    /// Remembers a task, if there is room; gives the one that had its id.
+    fn remember(
+        &mut self,
+        stream: usize,
+        cross: &Cross,
+        id: u32,
+        task: Task,
+    ) -> Option<Option<Task>> {
+        let grows = self.table_mut(stream, cross).map_or(0, |table| table.tasks.grows_by(id));
+        let page = u64::try_from(PAGE).unwrap_or(0);
+        if !self.room(stream, cross, grows.saturating_mul(page)) {
+            return None;
+        }
+        Some(self.table_mut(stream, cross)?.tasks.insert(id, task))
+    }
+
     fn create(&mut self, stream: usize, cross: &Cross, task: u32, kind: u32, parallel: bool) {
         self.use_type(stream, cross, kind);
-        if !self.room(stream, cross) {
-            return;
-        }
-        let Some(table) = self.table_mut(stream, cross) else { return };
         let new = Task { kind, parallel, body: BodyState::New };
-        if let Some(old) = table.tasks.insert(task, new) {
+        if let Some(Some(old)) = self.remember(stream, cross, task, new) {
             let message = format!("task {task} is created a second time, of type {}", old.kind);
             self.told(&rules::TASK_REDEFINED, stream, cross, message);
         }
     }
 
+    #[inline]
     fn execute(&mut self, stream: usize, cross: &Cross, task: u32, body: u32) {
-        let known = self.table(stream, cross).and_then(|table| table.tasks.get(&task)).copied();
+        let runner = u32::try_from(stream).unwrap_or(u32::MAX);
+        let known = self.table_mut(stream, cross).and_then(|table| table.tasks.get_mut(task));
+        let mut found = None;
+        if let Some(known) = known {
+            let again =
+                known.body == BodyState::New || known.body == BodyState::Dead && cross.table != 0;
+            if !known.parallel && body == 0 && again {
+                known.body = BodyState::Alive(runner);
+                return;
+            }
+            found = Some(*known);
+        }
+        self.execute_other(stream, cross, (task, body), found);
+    }
+
+    /// A task that is not known, or that cannot simply begin.
+    fn execute_other(
+        &mut self,
+        stream: usize,
+        cross: &Cross,
+        (task, body): (u32, u32),
+        known: Option<Task>,
+    ) {
+        let runner = u32::try_from(stream).unwrap_or(u32::MAX);
         let found = match known {
             Some(found) => found,
-            None if task == 0 || !self.room(stream, cross) => return,
+            None if task == 0 => return,
             None => {
                 let found = Task { kind: 0, parallel: body != 0, body: BodyState::New };
-                if let Some(table) = self.table_mut(stream, cross) {
-                    table.tasks.insert(task, found);
+                if self.remember(stream, cross, task, found).is_none() {
+                    return;
                 }
                 let lost = self.lost(stream, cross);
                 lost.count = lost.count.saturating_add(1);
@@ -501,9 +606,8 @@ impl<'t> Merge<'t> {
             self.told(&rules::BAD_ARGUMENT, stream, cross, message);
             return;
         }
-        let runner = u32::try_from(stream).unwrap_or(u32::MAX);
         let state = if found.parallel {
-            if !self.room(stream, cross) {
+            if !self.room(stream, cross, 1) {
                 return;
             }
             let table = self.table_mut(stream, cross);
@@ -512,7 +616,7 @@ impl<'t> Merge<'t> {
             bodies.unwrap_or(BodyState::New)
         } else {
             let table = self.table_mut(stream, cross);
-            if let Some(task) = table.and_then(|table| table.tasks.get_mut(&task)) {
+            if let Some(task) = table.and_then(|table| table.tasks.get_mut(task)) {
                 task.body = BodyState::Alive(runner);
             }
             found.body
@@ -529,9 +633,10 @@ impl<'t> Merge<'t> {
         self.told(&rules::BODY_STATE, stream, cross, message);
     }
 
+    #[inline]
     fn end(&mut self, stream: usize, cross: &Cross, task: u32, body: u32) {
         let Some(table) = self.table_mut(stream, cross) else { return };
-        let Some(found) = table.tasks.get_mut(&task) else { return };
+        let Some(found) = table.tasks.get_mut(task) else { return };
         if !found.parallel {
             found.body = BodyState::Dead;
         } else if let Some(state) = table.bodies.get_mut(&(task, body)) {
@@ -561,15 +666,17 @@ const fn class(cross: &Cross) -> u8 {
     }
 }
 
+/// Walks a stream until its queue is full or it ends.
+fn step(machine: &mut Machine<'_, '_>, shared: &Shared, capacity: usize) {
+    let open = machine.ended.is_none();
+    machine.fill(shared, capacity);
+    if open && machine.ended.is_some() && machine.state != State::Dead {
+        machine.queue.push_back(Cross::close(machine));
+    }
+}
+
 /// Walks every stream until its queue is full or it ends.
 fn fill(machines: &mut [Machine<'_, '_>], shared: &Shared, capacity: usize, jobs: NonZeroUsize) {
-    let step = |machine: &mut Machine<'_, '_>| {
-        let open = machine.ended.is_none();
-        machine.fill(shared, capacity);
-        if open && machine.ended.is_some() && machine.state != State::Dead {
-            machine.queue.push_back(Cross::close(machine));
-        }
-    };
     let open =
         |machine: &&mut Machine<'_, '_>| machine.ended.is_none() && machine.queue.len() < capacity;
     let work: Vec<Mutex<&mut Machine<'_, '_>>> =
@@ -579,7 +686,7 @@ fn fill(machines: &mut [Machine<'_, '_>], shared: &Shared, capacity: usize, jobs
     let labour = || {
         while let Some(machine) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
             if let Ok(mut machine) = machine.lock() {
-                step(&mut machine);
+                step(&mut machine, shared, capacity);
             }
         }
     };

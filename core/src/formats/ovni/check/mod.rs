@@ -164,7 +164,7 @@ pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
         if let Some(earliest) = ends.min() {
             for (number, machine) in machines.iter_mut().enumerate() {
                 let until = earliest.saturating_sub(offset(&system, number));
-                machine.until = Some(u64::try_from(until).unwrap_or(0));
+                machine.ceiling = u64::try_from(until).unwrap_or(0).min(thread::CLOCK_MAX);
             }
         }
     }

@@ -14,8 +14,9 @@ use std::collections::{BTreeMap, VecDeque};
 use crate::formats::ovni::check::log::Log;
 use crate::formats::ovni::decode::stream::{Event, Step, Walk, resync};
 use crate::formats::ovni::layout::{
-    self, Act, EventRow, LABEL_MAX, MODEL_COUNT, MODELS, MarkStep, Needs, Payload, RESERVED_FLAGS,
-    STACK_COUNT, STACK_MAX, STREAM_HEADER, Stack, TASK_BODY, TaskStep, Version, model,
+    self, Act, EventRow, Hot, LABEL_MAX, MODEL_COUNT, MODELS, MarkStep, Needs, Payload,
+    RESERVED_FLAGS, STACK_COUNT, STACK_MAX, STREAM_HEADER, Stack, TASK_BODY, TaskStep, Version,
+    model,
 };
 use crate::formats::ovni::rules;
 use crate::kit::num::to_u64;
@@ -25,6 +26,8 @@ use crate::kit::text::Untrusted;
 use crate::mend::edit::{Edit, Fix, Safety};
 use crate::report::{Finding, Rule, Severity};
 
+/// Clocks are compared as signed numbers.
+pub const CLOCK_MAX: u64 = u64::MAX >> 1;
 /// Events with a clock out of order that one fix gives another clock.
 const CLAMPED_MAX: usize = 4096;
 /// Marks and models of one stream that are remembered.
@@ -53,6 +56,19 @@ pub enum State {
 }
 
 impl State {
+    /// Its bit in [`Hot::states`](layout::Hot::states).
+    #[inline]
+    pub const fn bit(self) -> u8 {
+        match self {
+            Self::Unknown => 1,
+            Self::Running => 1 << 1,
+            Self::Cooling => 1 << 2,
+            Self::Paused => 1 << 3,
+            Self::Warming => 1 << 4,
+            Self::Dead => 1 << 5,
+        }
+    }
+
     /// Running, cooling or warming.
     #[inline]
     pub const fn is_active(self) -> bool {
@@ -265,8 +281,8 @@ pub struct Machine<'s, 'a> {
     pub end: u64,
     /// The metadata says that the run did not end: an older run's rest is told by its clocks.
     pub unfinished: bool,
-    /// Events after this clock are left out (`--strategy cut`).
-    pub until: Option<u64>,
+    /// Events after this clock are left out (`--strategy cut`); above it no clock is one.
+    pub ceiling: u64,
     /// Version that this thread requires of each model.
     pub required: [Option<Version>; MODEL_COUNT],
 
@@ -277,7 +293,12 @@ pub struct Machine<'s, 'a> {
     /// Clock of the last event that is in order.
     pub clock: u64,
     before_last: u64,
-    last_place: Option<Place>,
+    /// Offset of the last event.
+    last_at: u64,
+    /// There was a first event, and no clock is out of order now.
+    calm: bool,
+    /// Bit of each model that was used.
+    used_bits: u8,
     backwards: Backwards,
     region: Option<Region>,
     sorted: usize,
@@ -312,6 +333,8 @@ pub struct Machine<'s, 'a> {
     pub highest_cpu: Option<(i32, Place)>,
     foreign: BTreeMap<u8, ()>,
     newer: [bool; MODEL_COUNT],
+    /// Highest rank of an event of each model that was looked at closely, a byte each.
+    ranks: u64,
     /// Newest version that the events of each model came with, where it is above 1.1.0.
     pub seen: [Option<Version>; MODEL_COUNT],
     told_flags: bool,
@@ -329,13 +352,15 @@ impl<'s, 'a> Machine<'s, 'a> {
             ended: None,
             end: STREAM_HEADER.min(source.len()),
             unfinished: false,
-            until: None,
+            ceiling: CLOCK_MAX,
             required: [None; MODEL_COUNT],
             events: 0,
             first: None,
             clock: 0,
             before_last: 0,
-            last_place: None,
+            last_at: 0,
+            calm: false,
+            used_bits: 0,
             backwards: Backwards::default(),
             region: None,
             sorted: 0,
@@ -357,6 +382,7 @@ impl<'s, 'a> Machine<'s, 'a> {
             highest_cpu: None,
             foreign: BTreeMap::new(),
             newer: [false; MODEL_COUNT],
+            ranks: u64::from_le_bytes([layout::FIRST_RANK; MODEL_COUNT]),
             seen: [None; MODEL_COUNT],
             told_flags: false,
             told_code: false,
@@ -396,16 +422,17 @@ impl<'s, 'a> Machine<'s, 'a> {
 
     fn run(&mut self, walk: &mut Walk<'s, 'a>, shared: &Shared, capacity: usize) {
         loop {
+            self.stride(walk);
             let from = match walk.step() {
                 Step::Event(event) => {
                     if self.event(&event, shared) {
-                        self.end = event.end();
                         if self.queue.len() >= capacity {
                             return;
                         }
                         continue;
                     }
                     if self.ended.is_some() {
+                        self.end = event.at;
                         self.close_run();
                         return;
                     }
@@ -414,21 +441,19 @@ impl<'s, 'a> Machine<'s, 'a> {
                 }
                 Step::Torn { at, needed } => {
                     if self.state == State::Dead {
-                        self.ended = Some(Ending::Stale);
+                        self.stop(at, Ending::Stale);
                     } else if let Some(next) = resync(walk.source(), at, self.clock, shared.resync)
                     {
                         self.damage(at, next);
                         walk.seek(next);
                         continue;
                     } else {
-                        self.ended = Some(Ending::Torn(needed));
+                        self.stop(at, Ending::Torn(needed));
                     }
-                    self.close_run();
                     return;
                 }
                 Step::End => {
-                    self.ended = Some(Ending::Whole);
-                    self.close_run();
+                    self.stop(walk.source().len(), Ending::Whole);
                     return;
                 }
             };
@@ -439,11 +464,72 @@ impl<'s, 'a> Machine<'s, 'a> {
                 }
                 None => {
                     let left = walk.source().len().saturating_sub(from);
-                    self.ended = Some(Ending::Torn(left.saturating_add(1)));
-                    self.close_run();
+                    self.stop(from, Ending::Torn(left.saturating_add(1)));
                     return;
                 }
             }
+        }
+    }
+
+    fn stop(&mut self, at: u64, ending: Ending) {
+        self.ended = Some(ending);
+        self.end = at;
+        self.close_run();
+    }
+
+    /// Takes events that do nothing but open and close states, as long as nothing about them is
+    /// unusual. Most events of most streams are taken here.
+    #[inline]
+    fn stride(&mut self, walk: &mut Walk<'s, 'a>) {
+        if !self.calm || self.out || self.died.is_some() {
+            return;
+        }
+        let state = self.state.bit();
+        let (mut clock, mut before, mut events) = (self.clock, self.before_last, self.events);
+        let mut rest = walk.rest();
+        while let Some((head, tail)) = rest.split_first_chunk::<12>() {
+            let [flags, model, category, value, time @ ..] = *head;
+            let now = u64::from_le_bytes(time);
+            let hot = layout::number([model, category, value]).and_then(layout::hot);
+            let Some(hot) = hot else { break };
+            let usual = flags == 0
+                && hot.flags == 0
+                && hot.states & state != 0
+                && self.used_bits >> hot.model & 1 != 0
+                && now >= clock
+                && now <= self.ceiling
+                && u64::from(hot.rank) <= self.rank(hot.model);
+            if !usual {
+                break;
+            }
+            match hot.act {
+                Act::Push(stack) => {
+                    let Some(open) = self.stacks.get_mut(stack.index()) else { break };
+                    if open.last() == Some(&hot.state) && !stack.repeats()
+                        || open.len() >= STACK_MAX
+                    {
+                        break;
+                    }
+                    open.push(hot.state);
+                }
+                Act::Pop(stack) => {
+                    let Some(open) = self.stacks.get_mut(stack.index()) else { break };
+                    if open.last() != Some(&hot.state) {
+                        break;
+                    }
+                    open.pop();
+                }
+                Act::Ignore => {}
+                _ => break,
+            }
+            (before, clock) = (clock, now);
+            events = events.saturating_add(1);
+            rest = tail;
+        }
+        if events != self.events {
+            (self.clock, self.before_last, self.events) = (clock, before, events);
+            walk.go_on(rest);
+            self.last_at = walk.at().saturating_sub(layout::EVENT_HEADER);
         }
     }
 
@@ -500,18 +586,36 @@ impl<'s, 'a> Machine<'s, 'a> {
     /// Takes an event; `false` if it is none, or if the stream ends before it.
     #[inline]
     fn event(&mut self, event: &Event<'_>, shared: &Shared) -> bool {
-        let [first, category, value] = event.code;
-        let number = layout::model_of(first);
-        let row = number.and_then(|number| layout::event(number, category, value));
-        if row.is_none() && !self.unknown_is_event(event) {
+        let number = layout::number(event.code);
+        let Some(hot) = number.and_then(layout::hot) else {
+            return self.unusual(event, number, shared);
+        };
+        let in_order = event.clock >= self.clock && event.clock <= self.ceiling && self.calm;
+        let plain = event.flags == hot.flags && hot.states & self.state.bit() != 0;
+        let used = self.used_bits >> hot.model & 1 != 0;
+        if !(in_order && plain && used) || self.out || u64::from(hot.rank) > self.rank(hot.model) {
+            return self.unusual(event, number, shared);
+        }
+        self.before_last = self.clock;
+        self.clock = event.clock;
+        self.events = self.events.saturating_add(1);
+        self.last_at = event.at;
+        self.effect(event, hot, shared);
+        true
+    }
+
+    /// An event of which something has to be looked at more closely.
+    #[cold]
+    fn unusual(&mut self, event: &Event<'_>, number: Option<u16>, shared: &Shared) -> bool {
+        if number.is_none() && !self.unknown_is_event(event) {
             return false;
         }
-        if event.clock < self.clock || event.clock >> 63 != 0 {
+        if event.clock < self.clock || event.clock > CLOCK_MAX {
             if !self.backwards(event) {
                 return false;
             }
         } else {
-            if self.until.is_some_and(|until| event.clock > until) {
+            if event.clock > self.ceiling {
                 self.ended = Some(Ending::Cut);
                 return false;
             }
@@ -522,21 +626,28 @@ impl<'s, 'a> Machine<'s, 'a> {
             self.clock = event.clock;
         }
         self.events = self.events.saturating_add(1);
-        self.last_place = Some(Place { at: event.at, len: event.len, number: self.events });
+        self.last_at = event.at;
         if self.first.is_none() {
             self.first = Some(self.clock);
             self.before_last = self.clock;
         }
+        self.calm = self.backwards.first.is_none();
         if event.flags & (RESERVED_FLAGS | layout::JUMBO) != 0 {
             self.flags(event);
         }
-        let (Some(number), Some(row)) = (number, row) else {
-            self.unknown(event, number, shared);
+        let (Some(row), Some(hot)) =
+            (number.and_then(layout::numbered), number.and_then(layout::hot))
+        else {
+            let [first, ..] = event.code;
+            self.unknown(event, layout::model_of(first), shared);
             return true;
         };
-        if let Some(used) = self.used.get_mut(usize::from(number)).filter(|used| used.is_none()) {
-            let number = self.events.saturating_sub(1);
-            *used = Some(Place { at: event.at, len: event.len, number });
+        if self.used_bits >> hot.model & 1 == 0 {
+            self.used_bits |= 1 << hot.model;
+            let place = self.place(event);
+            if let Some(used) = self.used.get_mut(usize::from(hot.model)) {
+                used.get_or_insert(place);
+            }
         }
         let fits = match row.payload {
             Payload::Exact(len) => {
@@ -546,16 +657,22 @@ impl<'s, 'a> Machine<'s, 'a> {
             Payload::Jumbo(len) => event.is_jumbo() && event.body_len() >= u64::from(len),
         };
         if fits {
-            self.act(event, number, row, shared);
+            self.act(event, hot, row, shared);
         } else {
-            self.misfit(event, number, row, shared);
+            self.misfit(event, hot, row, shared);
         }
         true
     }
 
+    #[inline]
+    fn rank(&self, model: u8) -> u64 {
+        self.ranks >> u32::from(model).saturating_mul(8) & 0xff
+    }
+
     /// An event whose payload is not what the newest version's signature says.
     #[cold]
-    fn misfit(&mut self, event: &Event<'_>, number: u8, row: &'static EventRow, shared: &Shared) {
+    fn misfit(&mut self, event: &Event<'_>, hot: &Hot, row: &'static EventRow, shared: &Shared) {
+        let number = hot.model;
         let (sized, len) = (event.is_jumbo(), event.body_len());
         let nosv = self.required.get(usize::from(model::NOSV)).copied().flatten();
         if !sized
@@ -564,7 +681,7 @@ impl<'s, 'a> Machine<'s, 'a> {
         {
             self.old_nosv = true;
             if nosv.is_none_or(|(major, ..)| major < 2) {
-                self.act(event, number, old, shared);
+                self.act(event, hot, old, shared);
                 return;
             }
         }
@@ -589,7 +706,7 @@ impl<'s, 'a> Machine<'s, 'a> {
         self.log.push(finding);
         let follows = matches!(row.act, Act::Thread(_)) && row.code != *b"OHx";
         if readable || needless || follows {
-            self.act(event, number, row, shared);
+            self.act(event, hot, row, shared);
         } else if row.code == *b"OHx" {
             self.thread(event, layout::Step::Execute);
         }
@@ -682,7 +799,8 @@ impl<'s, 'a> Machine<'s, 'a> {
                 before: self.clock,
                 ..Backwards::default()
             };
-            if let Some(last) = self.last_place.filter(|_| single) {
+            if single {
+                let last = Place { at: self.last_at, ..place };
                 let edit = clamp(&last, self.before_last);
                 self.backwards.edits.push(edit);
                 self.backwards.events = 1;
@@ -728,26 +846,27 @@ impl<'s, 'a> Machine<'s, 'a> {
         self.log.push(finding);
     }
 
-    #[inline]
-    fn act(&mut self, event: &Event<'_>, number: u8, row: &'static EventRow, shared: &Shared) {
-        let needs = MODELS.get(usize::from(number)).map_or(Needs::Nothing, |model| model.needs);
-        let ready = match needs {
-            Needs::Nothing => true,
-            Needs::Active => self.state.is_active(),
-            Needs::Running => self.state == State::Running,
-        };
-        if !ready {
+    /// Judges whether an event may come now, and takes it.
+    fn act(&mut self, event: &Event<'_>, hot: &Hot, row: &EventRow, shared: &Shared) {
+        if hot.states & self.state.bit() == 0 {
+            let needs = MODELS.get(usize::from(hot.model)).map_or(Needs::Nothing, |m| m.needs);
             self.wrong_state(event, needs);
         }
-        if self.out && matches!(number, model::OVNI | model::NOSV) {
+        if self.out && hot.on_cpu {
             self.off_cpu(event);
         }
-        if row.since > (1, 1, 0) {
-            self.newer(event, number, row);
+        if u64::from(hot.rank) > self.rank(hot.model) {
+            self.newer(event, hot, row);
         }
-        match row.act {
-            Act::Push(stack) => self.push(event, stack, row.state),
-            Act::Pop(stack) => self.pop(event, stack, row.state),
+        self.effect(event, hot, shared);
+    }
+
+    #[inline]
+    fn effect(&mut self, event: &Event<'_>, hot: &Hot, shared: &Shared) {
+        let number = hot.model;
+        match hot.act {
+            Act::Push(stack) => self.push(event, stack, hot.state),
+            Act::Pop(stack) => self.pop(event, stack, hot.state),
             Act::Task(step) => self.task(event, number, step),
             Act::Ignore => {}
             Act::Thread(step) => self.thread(event, step),
@@ -788,9 +907,11 @@ impl<'s, 'a> Machine<'s, 'a> {
         }
     }
 
-    #[inline]
-    fn newer(&mut self, event: &Event<'_>, number: u8, row: &'static EventRow) {
-        let index = usize::from(number);
+    #[cold]
+    fn newer(&mut self, event: &Event<'_>, hot: &Hot, row: &EventRow) {
+        let index = usize::from(hot.model);
+        let shift = u32::from(hot.model).saturating_mul(8);
+        self.ranks = self.ranks & !(0xff << shift) | u64::from(hot.rank) << shift;
         if let Some(seen) = self.seen.get_mut(index).filter(|seen| **seen < Some(row.since)) {
             *seen = Some(row.since);
         }

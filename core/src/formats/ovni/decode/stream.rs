@@ -141,6 +141,19 @@ impl<'s, 'a> Walk<'s, 'a> {
         self.run_end.saturating_sub(to_u64(self.run.len()))
     }
 
+    /// The unread bytes that lie together.
+    #[inline]
+    pub const fn rest(&self) -> &'a [u8] {
+        self.run
+    }
+
+    /// Goes on with `rest`, an end of [`Walk::rest`].
+    #[inline]
+    pub fn go_on(&mut self, rest: &'a [u8]) {
+        debug_assert!(rest.len() <= self.run.len());
+        self.run = rest;
+    }
+
     /// The stream.
     pub const fn source(&self) -> &'s Source<'a> {
         self.source
