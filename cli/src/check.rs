@@ -57,6 +57,9 @@ pub(crate) struct Arguments {
     /// Show at most N findings a recording; all are counted
     #[arg(long, value_name = "N")]
     max_findings: Option<usize>,
+    /// Threads that work side by side; the result is the same with any number
+    #[arg(long, value_name = "N")]
+    jobs: Option<std::num::NonZeroUsize>,
     /// Say nothing about sound recordings, and no totals
     #[arg(short, long)]
     quiet: bool,
@@ -153,7 +156,7 @@ impl Arguments {
 
     /// What the library is told.
     fn options(&self) -> Options {
-        let mut options = Options { format: self.kind, ..Options::default() };
+        let mut options = Options { format: self.kind, jobs: self.jobs, ..Options::default() };
         // What is left out later should not use up the room of what is shown.
         let wanted = self.max_findings.unwrap_or(options.limits.findings);
         options.limits.findings = options.limits.findings.max(wanted);

@@ -60,6 +60,12 @@ pub(crate) struct Arguments {
     /// Replace an existing OUT, or plan
     #[arg(long)]
     force: bool,
+    /// Of a directory: give files that stay as they are a second name (a hard link) in place of a copy
+    #[arg(long)]
+    link: bool,
+    /// Threads that work side by side; the result is the same with any number
+    #[arg(long, value_name = "N")]
+    jobs: Option<std::num::NonZeroUsize>,
     /// With --in-place: keep no NAME.orig
     #[arg(long, requires = "in_place")]
     no_backup: bool,
@@ -115,8 +121,12 @@ impl Arguments {
         let donor = self.choices.donor(streams)?;
         let donated = donor.as_ref().map(|donor| donor.file_set().bytes(0));
         let files = recording.file_set().with_donor(donated.clone());
-        let options =
-            Options { format: self.kind, choices: self.choices.choices(), ..Options::default() };
+        let options = Options {
+            format: self.kind,
+            choices: self.choices.choices(),
+            jobs: self.jobs,
+            ..Options::default()
+        };
         let repair = tracemend::repair(&files, &options, self.safety.into());
         let wanted = match repair.outcome {
             Outcome::Clean => self.output.is_some(),
@@ -143,7 +153,8 @@ impl Arguments {
             _ => None,
         };
         if wanted && !self.dry_run {
-            let target = target?;
+            let mut target = target?;
+            target.link = self.link;
             if let Some(warning) = linked(&recording, self.in_place) {
                 streams.say(&warning);
             }

@@ -192,3 +192,14 @@ fn more_releases_than_the_limit_are_not_added_and_said() {
     assert_eq!(mended.outcome, Outcome::Incomplete);
     assert_eq!(mended.after.count(&common::LIMIT_REACHED), 1);
 }
+
+#[test]
+fn tasks_past_the_limit_make_the_verdict_incomplete() {
+    let trace = tracemend_tests::forge::ovni::by_name("nosv_tasks");
+    let report =
+        |tasks: u64| tracemend::check(&trace.set(), &limited(|limits| limits.tasks = tasks));
+    assert_eq!(report(100).verdict(), Verdict::Clean);
+    let limited = report(10);
+    assert_eq!(limited.verdict(), Verdict::Incomplete, "{:?}", limited.findings());
+    assert_eq!(limited.count(&common::LIMIT_REACHED), 1);
+}

@@ -13,7 +13,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::formats::ovni::check::log::Log;
 use crate::formats::ovni::check::system::System;
-use crate::formats::ovni::check::thread::{Cross, CrossKind, Machine, Shared, State, TASK_MODELS};
+use crate::formats::ovni::check::thread::{
+    Cross, CrossKind, Label, Machine, Shared, State, TASK_MODELS,
+};
 use crate::formats::ovni::rules;
 use crate::kit::span::{Layer, Span};
 use crate::report::rule::common;
@@ -335,13 +337,21 @@ impl<'t> Merge<'t> {
             CrossKind::Execute(task, body) => self.execute(stream, cross, task, body),
             CrossKind::End(task, body) => self.end(stream, cross, task, body),
             CrossKind::Work(kind) => self.use_type(stream, cross, kind),
-            CrossKind::Same(a, b) => {
-                let table = self.table(stream, cross);
-                let label = |id: u32| table.and_then(|table| table.types.get(&id));
-                if label(a).is_none() || label(a) != label(b) {
-                    let message =
-                        format!("PQe ends type {b}, the innermost worksharing is of type {a}");
-                    self.told(&rules::STACK_MISMATCH, stream, cross, message);
+            CrossKind::Same(top, ended) => {
+                let label = |table: &mut Table, label: Label| {
+                    let kind = match label {
+                        Label::Work(kind) => kind,
+                        Label::Task(task) => table.tasks.get_mut(task)?.kind,
+                    };
+                    table.types.get(&kind).copied()
+                };
+                let same = self.table_mut(stream, cross).is_some_and(|table| {
+                    let top = label(table, top);
+                    top.is_some() && top == label(table, ended)
+                });
+                if !same {
+                    let message = "what ends is not the innermost task or worksharing";
+                    self.told(&rules::STACK_MISMATCH, stream, cross, message.to_string());
                 }
             }
         }

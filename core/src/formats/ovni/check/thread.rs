@@ -149,8 +149,8 @@ pub enum CrossKind {
     End(u32, u32),
     /// A worksharing of this type begins or ends.
     Work(u32),
-    /// Two types whose labels have to be the same.
-    Same(u32, u32),
+    /// The innermost task or worksharing and the one that ends: their labels have to be the same.
+    Same(Label, Label),
     /// The stream ends and the thread has not.
     Close,
 }
@@ -1304,31 +1304,27 @@ impl<'s, 'a> Machine<'s, 'a> {
             self.report(&rules::BAD_ARGUMENT, event, "typeid", message);
         }
         self.cross(event, table, CrossKind::Work(kind));
-        if open {
-            if self.labels.len() < STACK_MAX {
-                self.labels.push(Label::Work(kind));
-            }
-        } else if let Some(Label::Work(top)) = self.labels.last().copied()
-            && top != kind
-        {
-            // The emulator compares labels, and two types may have the same.
-            self.labels.pop();
-            self.cross(event, table, CrossKind::Same(top, kind));
-        } else {
+        if !open {
             self.pop_label(event, Label::Work(kind));
+        } else if self.labels.len() < STACK_MAX {
+            self.labels.push(Label::Work(kind));
         }
     }
 
+    /// Tasks and worksharings of OpenMP end in reverse order, but for those whose labels are the same:
+    /// the emulator compares labels alone.
     fn pop_label(&mut self, event: &Event<'_>, label: Label) {
-        if self.labels.last() == Some(&label) {
-            self.labels.pop();
+        let Some(top) = self.labels.last().copied() else {
+            let message = format!("{} ends a task or worksharing, and none is open", name(event));
+            self.report(&rules::STACK_MISMATCH, event, "", message);
             return;
+        };
+        let depth = self.labels.iter().rposition(|open| *open == label);
+        let last = self.labels.len().saturating_sub(1);
+        self.labels.remove(depth.unwrap_or(last));
+        if top != label {
+            self.cross(event, 2, CrossKind::Same(top, label));
         }
-        if let Some(depth) = self.labels.iter().rposition(|open| *open == label) {
-            self.labels.truncate(depth);
-        }
-        let message = format!("{} ends what is not the innermost task or worksharing", name(event));
-        self.report(&rules::STACK_MISMATCH, event, "", message);
     }
 
     fn counters(&mut self, event: &Event<'_>, shared: &Shared) {

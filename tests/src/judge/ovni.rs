@@ -1,0 +1,61 @@
+//! The emulator as the judge of ovni traces: `ovniemu -l`.
+//!
+//! No distribution has a package of it: `TRACEMEND_OVNIEMU` names the program, or it is on the path.
+//! It writes its output into the trace that it reads, so it is given a copy.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::forge::ovni::Trace;
+
+/// The emulator.
+#[derive(Debug)]
+pub struct Ovniemu {
+    program: PathBuf,
+}
+
+/// What it says about a trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Emulated {
+    /// It ended with 0.
+    pub accepted: bool,
+    /// The first line that says why not.
+    pub first_error: String,
+}
+
+impl Ovniemu {
+    /// The emulator, or a line on standard error that says that `what` is skipped.
+    #[allow(clippy::print_stderr, reason = "a judge that is missing is reported by name")]
+    pub fn find_or_skip(what: &str) -> Option<Self> {
+        let named = std::env::var_os("TRACEMEND_OVNIEMU").map(PathBuf::from);
+        let program = named.unwrap_or_else(|| PathBuf::from("ovniemu"));
+        let mut run = Command::new(&program);
+        if run.arg("-h").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok() {
+            return Some(Self { program });
+        }
+        eprintln!("SKIPPED: {what}: ovniemu is not installed (TRACEMEND_OVNIEMU names it)");
+        None
+    }
+
+    /// Emulates a trace with the linter's checks.
+    ///
+    /// # Panics
+    ///
+    /// If the copy cannot be written, or the emulator not be run.
+    pub fn lint(&self, trace: &Trace) -> Emulated {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, bytes) in &trace.files {
+            let Some(bytes) = bytes else { continue };
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap_or(Path::new(""))).unwrap();
+            std::fs::write(path, bytes).unwrap();
+        }
+        let output = Command::new(&self.program).arg("-l").arg(folder.path()).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        let error = text.lines().find(|line| line.contains("ERROR"));
+        Emulated {
+            accepted: output.status.success(),
+            first_error: error.unwrap_or_default().to_string(),
+        }
+    }
+}

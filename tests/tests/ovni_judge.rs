@@ -1,0 +1,154 @@
+//! `ovniemu -l` judges what the check and the repair of ovni traces give.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    missing_docs,
+    reason = "tests"
+)]
+
+use tracemend::mend::edit::Safety;
+use tracemend::mend::rounds::view;
+use tracemend::{Options, Outcome, Severity};
+use tracemend_tests::forge::ovni::{Thread, Trace, clean};
+use tracemend_tests::judge::ovni::Ovniemu;
+
+fn mend(trace: &Trace) -> (tracemend::Repair, Trace) {
+    let set = trace.set();
+    let repair = tracemend::repair(&set, &Options::default(), Safety::Lossy);
+    let target = Trace::from_set(&view(&set, &repair.patches));
+    (repair, target)
+}
+
+/// What libovni leaves of the metadata of a thread that is killed.
+fn killed(trace: &Trace) -> Trace {
+    let files = trace.files.iter().map(|(name, bytes)| {
+        if !name.ends_with(".json") {
+            return (name.clone(), bytes.clone());
+        }
+        let json: serde_json::Value = match serde_json::from_slice(bytes.as_ref().unwrap()) {
+            Ok(json) => json,
+            // With comments in it.
+            Err(_) => return (name.clone(), bytes.clone()),
+        };
+        let number = |key: &str| u32::try_from(json["ovni"][key].as_u64().unwrap()).unwrap();
+        let loom = json["ovni"]["loom"].as_str().unwrap().to_string();
+        let thread = Thread { loom, ..Thread::new(number("pid"), number("tid")).killed() };
+        (name.clone(), Some(thread.json().into_bytes()))
+    });
+    Trace { files: files.collect() }
+}
+
+/// The same numbers in every run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        usize::try_from(self.0 >> 33).unwrap() % end
+    }
+}
+
+#[test]
+fn the_emulator_accepts_every_sound_trace_of_the_forge() {
+    let Some(emulator) = Ovniemu::find_or_skip("sound traces") else { return };
+    for clean in clean() {
+        let verdict = emulator.lint(&clean.trace);
+        // It knows no models but its own.
+        assert_eq!(verdict.accepted, clean.name != "foreign_model", "{} {verdict:?}", clean.name);
+    }
+}
+
+#[test]
+fn the_emulator_accepts_every_killed_trace_once_it_is_mended() {
+    let Some(emulator) = Ovniemu::find_or_skip("killed traces") else { return };
+    for clean in clean().iter().filter(|clean| clean.name != "foreign_model") {
+        let killed = killed(&clean.trace);
+        for index in (0..killed.files.len()).filter(|i| killed.files[*i].0.ends_with(".obs")) {
+            let len = killed.files[index].1.as_ref().unwrap().len();
+            for len in (8..=len).step_by(7) {
+                let mut cut = killed.clone();
+                cut.files[index].1.as_mut().unwrap().truncate(len);
+                assert!(!emulator.lint(&cut).accepted || clean.name == "comments");
+                let (repair, target) = mend(&cut);
+                let mended =
+                    matches!(repair.outcome, Outcome::Repaired | Outcome::RepairedWithLoss);
+                assert!(
+                    mended || clean.name == "comments",
+                    "{} {len}: {:?}",
+                    clean.name,
+                    repair.outcome
+                );
+                let verdict = emulator.lint(&target);
+                assert!(verdict.accepted, "{} {len}: {}", clean.name, verdict.first_error);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_emulator_and_the_check_agree_about_changed_events() {
+    let Some(emulator) = Ovniemu::find_or_skip("changed events") else { return };
+    let mut random = Random(7);
+    let mut refused = 0;
+    for clean in clean().iter().filter(|clean| clean.name != "foreign_model") {
+        for _ in 0..12 {
+            let changed = change(&clean.trace, &mut random);
+            let verdict = emulator.lint(&changed);
+            let report = tracemend::check(&changed.set(), &Options::default());
+            let found: Vec<String> = report
+                .findings()
+                .iter()
+                .filter(|finding| finding.severity == Severity::Error)
+                .map(|finding| format!("{} {}", finding.rule.code, finding.message))
+                .collect();
+            refused += usize::from(!verdict.accepted);
+            assert_eq!(verdict.accepted, found.is_empty(), "{} {verdict:?} {found:?}", clean.name);
+        }
+    }
+    assert!(refused > 50, "only {refused} were refused");
+}
+
+/// One event of one stream goes, comes twice, or changes places with the next one.
+fn change(trace: &Trace, random: &mut Random) -> Trace {
+    let mut changed = trace.clone();
+    let streams: Vec<usize> =
+        (0..trace.files.len()).filter(|i| trace.files[*i].0.ends_with(".obs")).collect();
+    let stream = changed.files[streams[random.below(streams.len())]].1.as_mut().unwrap();
+    let mut events = events(stream);
+    let at = random.below(events.len());
+    match random.below(3) {
+        0 => drop(events.remove(at)),
+        1 => events.insert(at, events[at].clone()),
+        _ if at + 1 < events.len() => {
+            let (clock, next) = (events[at][4..12].to_vec(), events[at + 1][4..12].to_vec());
+            events.swap(at, at + 1);
+            events[at][4..12].copy_from_slice(&clock);
+            events[at + 1][4..12].copy_from_slice(&next);
+        }
+        _ => {}
+    }
+    let head = stream[..8].to_vec();
+    *stream = [head, events.concat()].concat();
+    changed
+}
+
+fn events(stream: &[u8]) -> Vec<Vec<u8>> {
+    let mut events = Vec::new();
+    let mut at = 8;
+    while at < stream.len() {
+        let len = match stream[at] {
+            0x13 => {
+                16 + usize::try_from(u32::from_le_bytes(
+                    stream[at + 12..at + 16].try_into().unwrap(),
+                ))
+                .unwrap()
+            }
+            0 => 12,
+            code => 13 + usize::from(code & 0x0f),
+        };
+        events.push(stream[at..at + len].to_vec());
+        at += len;
+    }
+    events
+}
