@@ -8,7 +8,9 @@ use tracemend::kit::source::Source;
 use tracemend::mend::edit::Safety;
 use tracemend::{File, FileSet, Options};
 
-use super::{Broken, Held, allocation, apitrace, archive, patch, qemu, recording, revent, structured, zstd};
+use super::{
+    Broken, Held, allocation, apitrace, archive, patch, qemu, recording, revent, structured, zstd,
+};
 
 /// Name and function of a target.
 pub type Target = (&'static str, fn(&[u8]) -> Held);
@@ -118,14 +120,18 @@ pub fn ovni_trace(bytes: &[u8]) -> Held {
     ovni(&archive::unpack(bytes), super::seed(bytes))
 }
 
+/// Half of the inputs are checked, the other half repaired.
 fn ovni(files: &FileSet<'_>, seed: u64) -> Held {
     let mut options = Options { format: Some("ovni"), ..Options::default() };
-    recording::checked_with(files, &options)?;
-    if seed % 4 == 3 {
+    if seed % 2 == 0 {
+        return recording::checked_with(files, &options);
+    }
+    options.choices.upgrade = seed % 16 == 5;
+    if seed % 8 == 3 {
         options.choices.strategy = Some(tracemend::choices::Strategy::Cut);
     }
-    let safety = [Safety::Lossy, Safety::Lossy, Safety::Synthetic, Safety::Lossy];
-    recording::repaired_with(files, &options, safety[seed as usize % safety.len()])
+    let safety = [Safety::Lossy, Safety::Lossy, Safety::Synthetic, Safety::Exact];
+    recording::repaired_with(files, &options, safety[(seed / 2) as usize % safety.len()])
 }
 
 /// A source, two lists of edits and a name; and edits anywhere.
