@@ -123,7 +123,7 @@ pub fn ovni_trace(bytes: &[u8]) -> Held {
 /// Half of the inputs are checked, the other half repaired.
 fn ovni(files: &FileSet<'_>, seed: u64) -> Held {
     let mut options = Options { format: Some("ovni"), ..Options::default() };
-    if seed % 2 == 0 {
+    if seed.is_multiple_of(2) {
         return recording::checked_with(files, &options);
     }
     options.choices.upgrade = seed % 16 == 5;
