@@ -44,6 +44,10 @@ pub struct Limits {
     pub definitions: u64,
     /// Calls of one apitrace trace that are open at once: one a thread as a rule.
     pub open_calls: u64,
+    /// Placeholders that a repair puts for the calls which one stretch of damage took (apitrace). A
+    /// gap of a million calls is some 20 MB of a trace; a flipped bit in a call's number can ask for
+    /// any.
+    pub placeholders: u64,
     /// Values inside values of one apitrace argument. Readers of today recurse and die at some ten
     /// thousand; real ones were never deeper than 2.
     pub nesting: u64,
@@ -72,6 +76,7 @@ impl Default for Limits {
             released: 1_024,
             definitions: 1 << 20,
             open_calls: 1 << 20,
+            placeholders: 1 << 20,
             nesting: 1_024,
             plan: 256 << 20,
             tasks: 8 << 20,

@@ -439,9 +439,17 @@ impl<'r> Judgement<'r, '_> {
             }
             if damage.lost > 0 && !damage.open {
                 let (first, count) = (damage.call, damage.lost);
-                let most = self.options.limits.inserted / 4;
-                let made = count.min(most);
-                let calls = repair::placeholders(version, placeholder, first, made, !defined);
+                let most = self.options.limits.placeholders;
+                if count > most {
+                    let summary = format!(
+                        "{count} calls would need placeholders, {most} are the limit: a number of \
+                         that size is likelier damaged than right"
+                    );
+                    self.losses.push(Loss { call: first, lost: count, suspects: suspects(damage) });
+                    self.add(self.damage_finding(damage).fix(Fix::manual(summary)));
+                    continue;
+                }
+                let calls = repair::placeholders(version, placeholder, first, count, !defined);
                 insert.extend(calls);
                 defined = true;
             }
