@@ -118,24 +118,40 @@ fn a_file_that_shrinks_while_it_is_repaired_leaves_no_output() {
     }
 }
 
+/// Starts a repair by way of `wrapper`, and sends it a signal while it writes.
+fn signalled(folder: &Path, wrapper: &[&str], signal: &str) -> Output {
+    let mut command = Command::new(wrapper[0]);
+    command.args(&wrapper[1..]).arg(PROGRAM).arg("repair").arg(folder.join("big"));
+    command.arg("-o").arg(folder.join("out")).stdin(Stdio::null());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let temporary = |_| names(folder).iter().any(|name| name.starts_with(".tracemend-"));
+    let seen = wait_until(&mut child, temporary);
+    assert!(seen, "it ended before the test could act");
+    // The registration follows the creation; both are long done before the writing is.
+    sleep(Duration::from_millis(5));
+    let kill = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
+    assert!(kill.unwrap().success());
+    child.wait_with_output().unwrap()
+}
+
 #[test]
 fn a_signal_removes_what_is_unfinished() {
-    let (folder, big) = big();
+    let (folder, _) = big();
     for signal in ["TERM", "INT", "HUP"] {
-        let out = folder.path().join("out");
-        let mut child = start(&["repair".as_ref(), &big, "-o".as_ref(), &out]);
-        let temporary =
-            |folder: &Path| names(folder).iter().any(|name| name.starts_with(".tracemend-"));
-        let seen = wait_until(&mut child, |_| temporary(folder.path()));
-        assert!(seen, "it ended before the test could act");
-        // The registration follows the creation; both are long done before the writing is.
-        sleep(Duration::from_millis(5));
-        let kill = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
-        assert!(kill.unwrap().success());
-        let status = child.wait_with_output().unwrap().status;
+        // Whoever runs the tests may ignore signals, as nohup does.
+        let status = signalled(folder.path(), &["env", "--default-signal"], signal).status;
         assert_eq!(status.code(), None, "{signal} takes its course: {status}");
         assert_eq!(names(folder.path()), ["big"], "{signal}");
     }
+}
+
+#[test]
+fn a_signal_that_nohup_ignores_ends_nothing() {
+    let (folder, _) = big();
+    let nohup = ["bash", "-c", "trap '' HUP; exec \"$@\"", "nohup"];
+    let output = signalled(folder.path(), &nohup, "HUP");
+    assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(names(folder.path()), ["big", "out"]);
 }
 
 #[test]
