@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::report::{Finding, Report, Rule, Severity};
+use crate::report::{Finding, Report, Severity};
 
 /// Findings in the order they were made, up to a number; further ones are counted.
 #[derive(Debug, Default)]
@@ -27,11 +27,6 @@ impl Log {
         let key = (finding.rule.code, finding.severity);
         let (_, count) = self.more.entry(key).or_insert((finding, 0));
         *count = count.saturating_add(1);
-    }
-
-    /// How often a rule fired.
-    pub fn has(&self, rule: &'static Rule) -> bool {
-        self.list.iter().any(|finding| finding.rule == rule)
     }
 
     /// Gives everything to a report, findings first.

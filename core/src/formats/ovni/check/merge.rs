@@ -158,6 +158,11 @@ pub struct Merge<'t> {
     system: &'t System,
     /// Of each stream.
     pub views: Vec<View>,
+    /// Number of CPUs of each loom, if they are numbered 0 to N-1.
+    counts: Vec<Option<i64>>,
+    /// The stream of a thread, by its process, or else by its loom.
+    of_process: BTreeMap<(usize, i64), usize>,
+    of_loom: BTreeMap<(usize, i64), usize>,
     /// Who runs on each physical CPU of each loom.
     running: Vec<BTreeMap<i32, usize>>,
     tables: Vec<[Table; TASK_MODELS]>,
@@ -178,7 +183,16 @@ impl<'t> Merge<'t> {
         let streams = layers.len();
         // A stream of which nothing is known is a process of its own.
         let processes = system.processes.len().saturating_add(streams);
+        let (mut of_process, mut of_loom) = (BTreeMap::new(), BTreeMap::new());
+        for (stream, seat) in system.seats.iter().enumerate() {
+            let Some(seat) = seat else { continue };
+            of_process.entry((seat.process, seat.tid)).or_insert(stream);
+            of_loom.entry((seat.loom, seat.tid)).or_insert(stream);
+        }
         Self {
+            counts: system.looms.iter().map(super::system::Loom::cpu_count).collect(),
+            of_process,
+            of_loom,
             system,
             views: vec![View::default(); streams],
             running: vec![BTreeMap::new(); system.looms.len()],
@@ -384,7 +398,7 @@ impl<'t> Merge<'t> {
             view.cpu = Some(cpu);
         }
         let Some(number) = self.loom(stream) else { return };
-        let count = self.system.looms.get(number).and_then(super::system::Loom::cpu_count);
+        let count = self.counts.get(number).copied().flatten();
         if cpu == -1 || count.is_some_and(|count| (0..count).contains(&i64::from(cpu))) {
             return;
         }
@@ -438,17 +452,8 @@ impl<'t> Merge<'t> {
     fn remote(&mut self, stream: usize, cross: &Cross, cpu: i32, tid: i32) {
         let Some(seat) = self.system.seats.get(stream).copied().flatten() else { return };
         let tid = i64::from(tid);
-        let system = self.system;
-        let find = |streams: &[usize]| {
-            let mut streams = streams.iter().copied();
-            streams.find(|number| {
-                system.seats.get(*number).copied().flatten().is_some_and(|seat| seat.tid == tid)
-            })
-        };
-        let process = system.processes.get(seat.process);
-        let target = process
-            .and_then(|process| find(&process.streams))
-            .or_else(|| system.looms.get(seat.loom).and_then(|loom| find(&loom.streams)));
+        let target = self.of_process.get(&(seat.process, tid));
+        let target = target.or_else(|| self.of_loom.get(&(seat.loom, tid))).copied();
         let Some(target) = target else {
             let message = format!("OAr moves thread {tid}, which is not in the loom");
             self.told(&rules::REMOTE_TARGET, stream, cross, message);

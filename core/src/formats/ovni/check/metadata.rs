@@ -230,31 +230,25 @@ impl Reader<'_, '_> {
     }
 
     fn duplicates(&mut self, text: &[u8]) {
-        for number in self.json.duplicates.clone() {
-            let item = self.json.item(number);
+        for duplicate in &self.json.duplicates {
+            let (item, first) = (self.json.item(duplicate.second), self.json.item(duplicate.first));
             let key = item.key_span().unwrap_or_else(|| item.span());
             let name = item.key();
             let place = key.start..item.span().end;
             let message = format!("key {:?} stands twice", Untrusted(name.as_bytes()));
             let path = format!("stream.json:{}", Untrusted(name.as_bytes()));
             let mut finding =
-                Finding::new(&rules::JSON_DUPLICATE_KEY, self.span(place.clone()), path, message);
-            let all = self.json.values_before(number);
-            let first = all.into_iter().find(|other| other.key() == name);
-            if let Some(first) = first {
-                let bytes = |range: Range<u64>| {
-                    let from = usize::try_from(range.start).unwrap_or(usize::MAX);
-                    text.get(from..usize::try_from(range.end).unwrap_or(usize::MAX))
-                };
-                finding = finding.related(self.span(first.span()), "the first one");
-                if bytes(first.span()) == bytes(item.span()) {
-                    // From the end of the value before it, so that the comma goes too.
-                    let before = self.json.values_before(number).last().map(Item::span);
-                    let start = before.map_or(place.start, |span| span.end);
-                    let edit = Edit::drop(self.span(start..place.end));
-                    let fix = Fix::new(Safety::Exact, "drops the second one", vec![edit]);
-                    finding = finding.fix(fix);
-                }
+                Finding::new(&rules::JSON_DUPLICATE_KEY, self.span(place.clone()), path, message)
+                    .related(self.span(first.span()), "the first one");
+            let bytes = |range: Range<u64>| {
+                let from = usize::try_from(range.start).unwrap_or(usize::MAX);
+                text.get(from..usize::try_from(range.end).unwrap_or(usize::MAX))
+            };
+            if bytes(first.span()) == bytes(item.span()) {
+                // From the end of the value before it, so that the comma goes too.
+                let start = self.json.item(duplicate.before).span().end;
+                let edit = Edit::drop(self.span(start..place.end));
+                finding = finding.fix(Fix::new(Safety::Exact, "drops the second one", vec![edit]));
             }
             self.log.push(finding);
         }

@@ -92,6 +92,7 @@ pub fn build(streams: &[StreamFiles], metas: &[Meta], report: &mut Report) -> Sy
     let mut looms: BTreeMap<String, usize> = BTreeMap::new();
     let mut processes: BTreeMap<(usize, i64), usize> = BTreeMap::new();
     let mut threads: BTreeMap<(usize, i64), (usize, Option<Span>)> = BTreeMap::new();
+    let mut by_phyid: BTreeMap<usize, BTreeMap<i64, (i64, Span)>> = BTreeMap::new();
     if let Some(enabled) = system.enabled.first_mut() {
         *enabled = true;
     }
@@ -123,7 +124,7 @@ pub fn build(streams: &[StreamFiles], metas: &[Meta], report: &mut Report) -> Sy
         }
         if let Some(loom) = system.looms.get_mut(loom_number) {
             loom.streams.push(number);
-            cpus(loom, meta, report);
+            cpus(loom, by_phyid.entry(loom_number).or_default(), meta, report);
         }
         if let Some(process) = system.processes.get_mut(process) {
             process.streams.push(number);
@@ -194,10 +195,13 @@ fn agree(
     }
 }
 
-fn cpus(loom: &mut Loom, meta: &Meta, report: &mut Report) {
+fn cpus(
+    loom: &mut Loom,
+    by_phyid: &mut BTreeMap<i64, (i64, Span)>,
+    meta: &Meta,
+    report: &mut Report,
+) {
     const PATH: &str = "stream.json:ovni.loom_cpus";
-    let mut by_phyid: BTreeMap<i64, (i64, Span)> =
-        loom.cpus.iter().map(|(index, phyid, span)| (*phyid, (*index, *span))).collect();
     for cpu in &meta.cpus {
         match by_phyid.get(&cpu.phyid) {
             None => {

@@ -333,8 +333,6 @@ pub struct Machine<'s, 'a> {
     pub undefined_marks: BTreeMap<i32, MarkUse>,
     /// First event with counters that are not defined, and their number.
     pub undefined_counters: Option<(Place, u64)>,
-    /// Highest CPU that was named.
-    pub highest_cpu: Option<(i32, Place)>,
     foreign: BTreeMap<u8, ()>,
     newer: [bool; MODEL_COUNT],
     /// Highest rank of an event of each model that was looked at closely, a byte each.
@@ -383,7 +381,6 @@ impl<'s, 'a> Machine<'s, 'a> {
             old_nosv: false,
             undefined_marks: BTreeMap::new(),
             undefined_counters: None,
-            highest_cpu: None,
             foreign: BTreeMap::new(),
             newer: [false; MODEL_COUNT],
             ranks: u64::from_le_bytes([layout::FIRST_RANK; MODEL_COUNT]),

@@ -4,6 +4,7 @@
 //! (`//` and `/* */`) are white space, and what follows the value is not looked at. Values stand in
 //! one list, in the order of their first bytes; nothing recurses.
 
+use std::collections::btree_map::Entry;
 use std::ops::Range;
 
 use crate::kit::num::to_u64;
@@ -61,10 +62,21 @@ struct Value {
 pub struct Json<'a> {
     text: &'a [u8],
     values: Vec<Value>,
-    /// Keys that stand twice in one object: the second one's value.
-    pub duplicates: Vec<usize>,
+    /// Keys that stand twice in one object.
+    pub duplicates: Vec<Duplicate>,
     /// Where something follows the value.
     pub trailing: Option<u64>,
+}
+
+/// A member whose key stands before it in the same object. Numbers are for [`Json::item`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Duplicate {
+    /// The member.
+    pub second: usize,
+    /// The first one with its key.
+    pub first: usize,
+    /// The member directly before it.
+    pub before: usize,
 }
 
 /// Why a text is no JSON, and where.
@@ -118,14 +130,6 @@ impl<'a> Json<'a> {
         Item { json: self, number }
     }
 
-    /// The members before this one in the same object.
-    pub fn values_before(&self, number: usize) -> Vec<Item<'_, 'a>> {
-        let holds = |(index, value): &(usize, &Value)| *index < number && number < value.after;
-        let parent = self.values.iter().enumerate().rfind(holds);
-        let Some((parent, _)) = parent else { return Vec::new() };
-        self.item(parent).items().take_while(|item| item.number < number).collect()
-    }
-
     /// How many objects and arrays hold a value.
     pub fn depth(&self, item: &Item<'_, '_>) -> usize {
         let holds =
@@ -140,17 +144,25 @@ impl<'a> Json<'a> {
         before.iter().rev().find(|byte| !matches!(byte, b' ' | b'\t' | b'\r')) == Some(&b'\n')
     }
 
-    fn find_duplicates(&self) -> Vec<usize> {
+    fn find_duplicates(&self) -> Vec<Duplicate> {
         let mut found = Vec::new();
         for (number, value) in self.values.iter().enumerate() {
             if value.kind != Kind::Object {
                 continue;
             }
-            let mut seen = std::collections::BTreeSet::new();
+            let mut seen = std::collections::BTreeMap::new();
+            let mut before = number;
             for member in self.item(number).items() {
-                if !seen.insert(member.key()) {
-                    found.push(member.number);
+                let second = member.number;
+                match seen.entry(member.key()) {
+                    Entry::Vacant(place) => {
+                        place.insert(second);
+                    }
+                    Entry::Occupied(first) => {
+                        found.push(Duplicate { second, first: *first.get(), before });
+                    }
                 }
+                before = second;
             }
         }
         found
@@ -510,7 +522,7 @@ mod tests {
     #[test]
     fn duplicate_keys_and_trailing_bytes_are_found() {
         let json = parse(br#"{"a":1,"b":{"c":1,"c":2},"\u0061":3} x"#).unwrap();
-        let keys: Vec<_> = json.duplicates.iter().map(|number| json.item(*number).key()).collect();
+        let keys: Vec<_> = json.duplicates.iter().map(|d| json.item(d.second).key()).collect();
         assert_eq!(keys, ["a", "c"]);
         assert_eq!(json.trailing, Some(36));
     }

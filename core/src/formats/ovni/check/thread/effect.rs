@@ -30,7 +30,6 @@ impl<'s, 'a> Machine<'s, 'a> {
             Act::AffinitySet => self.affinity_set(event),
             Act::AffinityRemote => {
                 let (cpu, tid) = (field_i32(event, 0), field_i32(event, 4));
-                self.saw_cpu(event, cpu);
                 self.cross(event, 0, CrossKind::Remote(cpu, tid));
             }
             Act::Flush(open) => self.flush(event, open),
@@ -164,7 +163,6 @@ impl<'s, 'a> Machine<'s, 'a> {
         match step {
             S::Execute => {
                 let cpu = if event.body.len() >= 4 { field_i32(event, 0) } else { -1 };
-                self.saw_cpu(event, cpu);
                 self.died = None;
                 self.cross(event, 0, CrossKind::Begin(cpu));
             }
@@ -178,15 +176,8 @@ impl<'s, 'a> Machine<'s, 'a> {
         }
     }
 
-    pub(super) fn saw_cpu(&mut self, event: &Event<'_>, cpu: i32) {
-        if cpu >= -1 && self.highest_cpu.is_none_or(|(highest, _)| cpu > highest) {
-            self.highest_cpu = Some((cpu, self.place(event)));
-        }
-    }
-
     pub(super) fn affinity_set(&mut self, event: &Event<'_>) {
         let cpu = field_i32(event, 0);
-        self.saw_cpu(event, cpu);
         if !self.state.is_active() {
             let message =
                 format!("OAs comes while the thread is {}, not active", self.state.name());
