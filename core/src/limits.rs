@@ -57,6 +57,9 @@ pub struct Limits {
     /// Tasks, types and bodies of an ovni trace that are remembered, some 30 bytes each: a process
     /// that creates more has a trace of hundreds of MB for them alone.
     pub tasks: u64,
+    /// CPUs of one loom that a repair adds to the metadata of an ovni trace. No Linux kernel is built
+    /// for more than 8,192; a flipped bit in an event can name any.
+    pub loom_cpus: u64,
 }
 
 impl Default for Limits {
@@ -80,6 +83,7 @@ impl Default for Limits {
             nesting: 1_024,
             plan: 256 << 20,
             tasks: 8 << 20,
+            loom_cpus: 8_192,
         }
     }
 }

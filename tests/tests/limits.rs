@@ -2,10 +2,12 @@
 //! incomplete, or what lies beyond is counted, and nothing is passed over in silence.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs, reason = "tests")]
 
+use tracemend::formats::ovni;
 use tracemend::mend::edit::Safety;
 use tracemend::mend::plan::{Plan, PlanError};
 use tracemend::report::rule::common;
 use tracemend::{FileSet, Limits, Options, Outcome, Repair, Report, Verdict};
+use tracemend_tests::forge::ovni::{Stream, Thread, Trace, by_name};
 use tracemend_tests::forge::perf::{self, Built};
 use tracemend_tests::forge::revent;
 
@@ -195,11 +197,64 @@ fn more_releases_than_the_limit_are_not_added_and_said() {
 
 #[test]
 fn tasks_past_the_limit_make_the_verdict_incomplete() {
-    let trace = tracemend_tests::forge::ovni::by_name("nosv_tasks");
+    let trace = by_name("nosv_tasks");
     let report =
         |tasks: u64| tracemend::check(&trace.set(), &limited(|limits| limits.tasks = tasks));
     assert_eq!(report(100).verdict(), Verdict::Clean);
     let limited = report(10);
     assert_eq!(limited.verdict(), Verdict::Incomplete, "{:?}", limited.findings());
     assert_eq!(limited.count(&common::LIMIT_REACHED), 1);
+}
+
+#[test]
+fn a_cpu_past_the_limit_is_damage_and_not_a_list_of_cpus() {
+    let begun = || Stream::default().begin(0).ids("OAs", &[7]);
+    let trace = Trace::of(&Thread::new(7, 7).killed(), begun());
+    let mend = |cpus: u64| {
+        let options = limited(|limits| limits.loom_cpus = cpus);
+        let repair = tracemend::repair(&trace.set(), &options, Safety::Lossy);
+        let json = repair.patches[0].target_len();
+        (repair.outcome, repair.before.count(&ovni::rules::NO_CPU), json)
+    };
+    let (added, one) = (mend(8), mend(7));
+    assert_eq!((added.0, added.1), (Outcome::Repaired, 0));
+    assert_eq!((one.0, one.1), (Outcome::RepairedWithLoss, 1));
+    assert!(one.2 < added.2, "{one:?} and {added:?}");
+}
+
+#[test]
+fn a_stream_json_has_a_largest_size_depth_and_number_of_values() {
+    use tracemend::formats::ovni::decode::json::{DEPTH_MAX, TEXT_MAX, VALUES_MAX};
+    // The object of `ovni` is the second level, that of the file the first.
+    let deep = |levels: usize| "[".repeat(levels) + &"]".repeat(levels);
+    let long = |bytes: u64| format!("\"{}\"", "x".repeat(usize::try_from(bytes).unwrap()));
+    let many = |values: usize| format!("[{}0]", "0,".repeat(values));
+    for (fits, beyond) in [
+        (deep(DEPTH_MAX - 2), deep(DEPTH_MAX - 1)),
+        (long(TEXT_MAX - 1_000), long(TEXT_MAX)),
+        (many(VALUES_MAX - 100), many(VALUES_MAX)),
+    ] {
+        let report = |more: &str| {
+            let thread = Thread::new(7, 7).more("more", more);
+            let trace = Trace::of(&thread, Stream::default().begin(0).end());
+            tracemend::check(&trace.set(), &Options::default())
+        };
+        assert!(!report(&fits).has_errors(), "{:?}", report(&fits).findings());
+        let report = report(&beyond);
+        assert_eq!(report.verdict(), Verdict::Incomplete, "{:?}", report.findings());
+        assert_eq!(report.count(&common::LIMIT_REACHED), 1);
+    }
+}
+
+#[test]
+fn a_search_for_the_next_event_has_an_end() {
+    let trace = |behind: &Stream| Trace::of(&Thread::new(7, 7), behind.clone());
+    let mut stream = Stream::default().begin(0);
+    stream.bytes.extend([0xff; 500]);
+    let damaged = trace(&stream.plain(&["OB.", "OB.", "OB.", "OB.", "OB.", "OHe"]));
+    let records = |resync: u64| {
+        let options = limited(|limits| limits.resync = resync);
+        tracemend::check(&damaged.set(), &options).tally.records
+    };
+    assert_eq!((records(1 << 20), records(100)), (7, 1));
 }

@@ -193,6 +193,11 @@ fn bodies() -> Vec<Case> {
                 bytes.drain(at + 16..at + 24);
             }),
         ),
+        fixed(
+            "OV2010",
+            one(thread(), begun().ids("OAs", &[1 << 20]).end()),
+            one(thread(), begun().ids("OAs", &[u32::MAX]).end()),
+        ),
     ]
 }
 

@@ -123,6 +123,8 @@ pub fn ovni_trace(bytes: &[u8]) -> Held {
 /// Half of the inputs are checked, the other half repaired.
 fn ovni(files: &FileSet<'_>, seed: u64) -> Held {
     let mut options = Options { format: Some("ovni"), ..Options::default() };
+    // Thousands of CPUs in the metadata say no more than some.
+    options.limits.loom_cpus = 64;
     if seed.is_multiple_of(2) {
         return recording::checked_with(files, &options);
     }

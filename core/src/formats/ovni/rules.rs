@@ -39,6 +39,7 @@ pub static RULES: &[&Rule] = &[
     &LABEL_TOO_LONG,
     &BAD_ARGUMENT,
     &COUNTERS_SIZE,
+    &NO_CPU,
     &THREAD_STATE,
     &EVENT_STATE,
     &OUT_OF_CPU,
@@ -456,6 +457,17 @@ pub static COUNTERS_SIZE: Rule = Rule {
     summary: "VWC does not hold one value for each counter",
     explanation: "nosv.hwc names the counters; each event gives 8 bytes for every one.",
     fix: None,
+};
+
+/// OV2010: an event names a CPU that no machine has.
+pub static NO_CPU: Rule = Rule {
+    code: "OV2010",
+    name: "no-such-cpu",
+    severity: Severity::Error,
+    summary: "an event names a CPU that no machine has",
+    explanation: "A CPU is an index into ovni.loom_cpus, or -1 for none that is known. A negative number, \
+        or one so high that a repair cannot add the CPUs up to it, is damage.",
+    fix: Some("lossy: writes -1"),
 };
 
 /// OV3001: the thread cannot do this in its state.

@@ -11,13 +11,16 @@ use std::num::NonZeroUsize;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::Limits;
 use crate::formats::ovni::check::log::Log;
-use crate::formats::ovni::check::system::System;
+use crate::formats::ovni::check::system::{Loom, System};
 use crate::formats::ovni::check::thread::{
     Cross, CrossKind, Label, Machine, Shared, State, TASK_MODELS,
 };
+use crate::formats::ovni::layout::EVENT_HEADER;
 use crate::formats::ovni::rules;
 use crate::kit::span::{Layer, Span};
+use crate::mend::edit::{Edit, Fix, Safety};
 use crate::report::rule::common;
 use crate::report::{Finding, Rule};
 
@@ -160,6 +163,8 @@ pub struct Merge<'t> {
     pub views: Vec<View>,
     /// Number of CPUs of each loom, if they are numbered 0 to N-1.
     counts: Vec<Option<i64>>,
+    /// Number of CPUs that a repair can give to each loom.
+    rooms: Vec<i64>,
     /// The stream of a thread, by its process, or else by its loom.
     of_process: BTreeMap<(usize, i64), usize>,
     of_loom: BTreeMap<(usize, i64), usize>,
@@ -179,7 +184,8 @@ pub struct Merge<'t> {
 
 impl<'t> Merge<'t> {
     /// Nothing has happened yet.
-    pub fn new(system: &'t System, layers: Vec<Layer>, findings: usize, entries_max: u64) -> Self {
+    pub fn new(system: &'t System, layers: Vec<Layer>, limits: &Limits) -> Self {
+        let room = |loom: &Loom| loom.cpu_room(limits.loom_cpus);
         let streams = layers.len();
         // A stream of which nothing is known is a process of its own.
         let processes = system.processes.len().saturating_add(streams);
@@ -190,7 +196,8 @@ impl<'t> Merge<'t> {
             of_loom.entry((seat.loom, seat.tid)).or_insert(stream);
         }
         Self {
-            counts: system.looms.iter().map(super::system::Loom::cpu_count).collect(),
+            counts: system.looms.iter().map(Loom::cpu_count).collect(),
+            rooms: system.looms.iter().map(room).collect(),
             of_process,
             of_loom,
             system,
@@ -198,8 +205,8 @@ impl<'t> Merge<'t> {
             running: vec![BTreeMap::new(); system.looms.len()],
             tables: (0..processes).map(|_| Default::default()).collect(),
             entries: 0,
-            entries_max,
-            log: Log::new(findings),
+            entries_max: limits.tasks,
+            log: Log::new(limits.findings),
             lost: BTreeMap::new(),
             missing_cpus: BTreeMap::new(),
             layers,
@@ -402,16 +409,38 @@ impl<'t> Merge<'t> {
         if cpu == -1 || count.is_some_and(|count| (0..count).contains(&i64::from(cpu))) {
             return;
         }
+        let room = self.rooms.get(number).copied().unwrap_or(0);
+        if cpu < -1 || i64::from(cpu) >= room {
+            self.no_cpu(stream, cross, cpu, room);
+            return;
+        }
         let span = self.span(stream, cross);
         let number_of = cross.number.saturating_sub(1);
         let missing = self.missing_cpus.entry(number);
         let missing =
             missing.or_insert(MissingCpu { stream, span, number: number_of, highest: cpu });
         missing.highest = missing.highest.max(cpu);
-        if cpu < -1 {
-            let message = format!("CPU {cpu} is neither -1 nor one of the loom");
-            self.told(&rules::BAD_ARGUMENT, stream, cross, message);
+    }
+
+    /// A number that no CPU has: the thread is on none that is known.
+    #[cold]
+    fn no_cpu(&mut self, stream: usize, cross: &Cross, cpu: i32, room: i64) {
+        let message = format!("CPU {cpu} is neither -1 nor one of the first {room}");
+        let fields = match cross.kind {
+            CrossKind::Begin(_) => 16,
+            CrossKind::Remote(..) => 8,
+            _ => 4,
+        };
+        let span = self.span(stream, cross);
+        let path = format!("event[{}].cpu", cross.number.saturating_sub(1));
+        let mut finding = Finding::new(&rules::NO_CPU, span, path, message);
+        // An event with another payload than its signature's has a finding of its own.
+        if u64::from(cross.len) == EVENT_HEADER.saturating_add(fields) {
+            let field = Span::sized(span.layer, span.start.saturating_add(EVENT_HEADER), 4);
+            let edit = Edit::replace(field, (-1_i32).to_le_bytes());
+            finding = finding.fix(Fix::new(Safety::Lossy, "writes -1", vec![edit]));
         }
+        self.log.push(finding);
     }
 
     /// A thread begins to run on the CPU that it is on.

@@ -36,7 +36,7 @@ use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 use crate::kit::text::Untrusted;
 use crate::report::{Finding, Report};
-use crate::{FileSet, Options};
+use crate::{FileSet, Limits, Options};
 
 /// Bytes of a trace from which on a second thread is worth its start.
 const SIDE_BY_SIDE: u64 = 8 << 20;
@@ -58,6 +58,8 @@ pub struct Case<'c, 's, 'a> {
     pub system: &'c System,
     /// All threads together.
     pub merge: &'c Merge<'c>,
+    /// What a repair may add.
+    pub limits: &'c Limits,
     /// What the user chose.
     pub strategy: Option<Strategy>,
     /// The user wants the newest layout.
@@ -175,7 +177,7 @@ pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
         }
     }
     let layers = machines.iter().map(Machine::layer).collect();
-    let mut merge = Merge::new(&system, layers, capacity, options.limits.tasks);
+    let mut merge = Merge::new(&system, layers, &options.limits);
     merge.run(&mut machines, &shared, jobs(options, &sources));
 
     let case = Case {
@@ -186,6 +188,7 @@ pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
         machines: &machines,
         system: &system,
         merge: &merge,
+        limits: &options.limits,
         strategy: options.choices.strategy,
         upgrade: options.choices.upgrade,
     };

@@ -6,6 +6,7 @@ use crate::formats::ovni::check::metadata::{Found, Meta};
 use crate::formats::ovni::decode::files::StreamFiles;
 use crate::formats::ovni::layout::MODEL_COUNT;
 use crate::formats::ovni::rules;
+use crate::kit::num::to_u64;
 use crate::kit::span::Span;
 use crate::kit::text::Untrusted;
 use crate::report::{Finding, Report};
@@ -38,6 +39,12 @@ impl Loom {
         let whole = (0_i64..).zip(&indices).all(|(want, index)| want == *index);
         let count = i64::try_from(indices.len()).ok()?;
         (whole && count > 0).then_some(count)
+    }
+
+    /// Number of CPUs that it has once a repair has added `added` of them.
+    pub fn cpu_room(&self, added: u64) -> i64 {
+        let room = added.saturating_add(to_u64(self.cpus.len()));
+        i64::try_from(room).unwrap_or(i64::MAX)
     }
 }
 

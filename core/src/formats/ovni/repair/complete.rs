@@ -10,8 +10,6 @@ use crate::formats::ovni::check::thread::{Place, version};
 use crate::formats::ovni::layout::{MODELS, Version, model};
 use crate::formats::ovni::repair::json::{Add, New, document as text, version as version_member};
 
-/// CPUs of a loom that a repair numbers at most.
-const CPUS_MAX: i64 = 65_536;
 /// What stands for a release that is not known.
 const UNKNOWN: &str = "unknown";
 
@@ -147,7 +145,7 @@ pub fn cpus(case: &Case<'_, '_, '_>, loom: usize) -> Option<Add> {
     }
     let mut taken: BTreeSet<i64> = loom.cpus.iter().map(|(_, phyid, _)| *phyid).collect();
     let highest = indices.last().copied().unwrap_or(0).max(i64::from(missing)).max(0);
-    if highest >= CPUS_MAX {
+    if highest >= loom.cpu_room(case.limits.loom_cpus) {
         return None;
     }
     let mut cpus = Vec::new();

@@ -262,6 +262,10 @@ fn sort(source: &Source<'_>, layer: Layer, lowest: u64, end: u64) -> Option<Edit
     let mut events: Vec<(u64, u64, u64)> = Vec::new();
     while walk.at() < end {
         let Step::Event(event) = walk.step() else { return None };
+        if event.end() > end || !layout::printable(event.code) {
+            // Damage, which goes first.
+            return None;
+        }
         if start.is_none() && event.clock > lowest {
             start = Some(event.at);
         }
