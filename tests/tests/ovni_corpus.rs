@@ -22,24 +22,10 @@ fn traces(kind: &str) -> Vec<(PathBuf, Trace)> {
     paths.retain(|path| path.is_dir());
     paths.sort();
     let read = |path: PathBuf| {
-        let mut trace = Trace::default();
-        below(&path, "", &mut trace);
+        let trace = Trace::below(&path);
         (path, trace)
     };
     paths.into_iter().map(read).collect()
-}
-
-fn below(folder: &Path, name: &str, trace: &mut Trace) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let entry = entry.unwrap();
-        let leaf = entry.file_name().into_string().unwrap();
-        let name = if name.is_empty() { leaf } else { format!("{name}/{leaf}") };
-        if entry.path().is_dir() {
-            below(&entry.path(), &name, trace);
-        } else {
-            *trace = trace.clone().put(&name, Some(std::fs::read(entry.path()).unwrap()));
-        }
-    }
 }
 
 #[test]

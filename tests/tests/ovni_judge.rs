@@ -7,18 +7,9 @@
     reason = "tests"
 )]
 
-use tracemend::mend::edit::Safety;
-use tracemend::mend::rounds::view;
 use tracemend::{Options, Outcome, Severity};
 use tracemend_tests::forge::ovni::{Thread, Trace, clean};
 use tracemend_tests::judge::ovni::Ovniemu;
-
-fn mend(trace: &Trace) -> (tracemend::Repair, Trace) {
-    let set = trace.set();
-    let repair = tracemend::repair(&set, &Options::default(), Safety::Lossy);
-    let target = Trace::from_set(&view(&set, &repair.patches));
-    (repair, target)
-}
 
 /// What libovni leaves of the metadata of a thread that is killed.
 fn killed(trace: &Trace) -> Trace {
@@ -70,7 +61,7 @@ fn the_emulator_accepts_every_killed_trace_once_it_is_mended() {
                 let mut cut = killed.clone();
                 cut.files[index].1.as_mut().unwrap().truncate(len);
                 assert!(!emulator.lint(&cut).accepted || clean.name == "comments");
-                let (repair, target) = mend(&cut);
+                let (repair, target) = cut.mended(&Options::default());
                 let mended =
                     matches!(repair.outcome, Outcome::Repaired | Outcome::RepairedWithLoss);
                 assert!(

@@ -13,7 +13,7 @@ use tracemend::choices::Strategy;
 use tracemend::formats::ovni::rules;
 use tracemend::mend::edit::Safety;
 use tracemend::mend::rounds::view;
-use tracemend::{Options, Outcome, Repair, Severity};
+use tracemend::{Options, Outcome, Severity};
 use tracemend_tests::forge::ovni::{Stream, Thread, Trace, by_name};
 
 const OBS: &str = "stream.obs";
@@ -324,13 +324,6 @@ fn cases() -> Vec<Case> {
     [files(), framing(), bodies(), threads(), whole()].into_iter().flatten().collect()
 }
 
-fn mend(trace: &Trace, options: &Options) -> (Repair, Trace) {
-    let set = trace.set();
-    let repair = tracemend::repair(&set, options, Safety::Lossy);
-    let target = Trace::from_set(&view(&set, &repair.patches));
-    (repair, target)
-}
-
 #[test]
 fn every_rule_has_a_trace_that_breaks_it_and_it_alone() {
     let cases = cases();
@@ -342,7 +335,7 @@ fn every_rule_has_a_trace_that_breaks_it_and_it_alone() {
             wrong.push(format!("{}: no trace", rule.code));
             continue;
         };
-        let (repair, target) = mend(&case.broken, &options);
+        let (repair, target) = case.broken.mended(&options);
         let counts = repair.before.counts();
         if counts.len() != 1 || counts.get(rule.code) != Some(&1) {
             let found =
@@ -402,7 +395,7 @@ fn a_killed_thread_is_closed_in_reverse_order() {
         .plain(&["OHp", "KCO"]);
     let at = stream.clock;
     let (repair, target) =
-        mend(&one(nosv().require("kernel", "1.0.0").killed(), stream.clone()), &Options::default());
+        one(nosv().require("kernel", "1.0.0").killed(), stream.clone()).mended(&Options::default());
     assert_eq!(repair.outcome, Outcome::Repaired);
     let closed = stream
         .event(0, "KCI", at, b"")
@@ -427,7 +420,7 @@ fn a_consistent_cut_ends_every_thread_at_the_earliest_last_clock() {
     let trace = Trace::of(&first.killed(), short.clone()).and(&second, more.end());
     let mut options = Options::default();
     options.choices.strategy = Some(Strategy::Cut);
-    let (repair, target) = mend(&trace, &options);
+    let (repair, target) = trace.mended(&options);
     assert_eq!(repair.outcome, Outcome::RepairedWithLoss, "{:?}", repair.after.findings());
     assert_eq!(repair.records_lost(), 7);
     let at = short.clock;

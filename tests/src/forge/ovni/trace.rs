@@ -1,7 +1,11 @@
 //! Builders of streams, of metadata and of traces.
 
+use std::path::Path;
+
 use tracemend::kit::source::Source;
-use tracemend::{File, FileSet};
+use tracemend::mend::edit::Safety;
+use tracemend::mend::rounds::view;
+use tracemend::{File, FileSet, Options, Repair};
 
 /// A stream of events.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -274,6 +278,37 @@ impl Trace {
             assert!(text.contains(old), "no {old} in {text}");
             *bytes = text.replacen(old, new, 1).into_bytes();
         })
+    }
+
+    /// The files below a directory.
+    ///
+    /// # Panics
+    ///
+    /// If one of them cannot be read.
+    pub fn below(folder: &Path) -> Self {
+        let mut files = Vec::new();
+        let mut folders = vec![(folder.to_path_buf(), String::new())];
+        while let Some((folder, prefix)) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let entry = entry.unwrap();
+                let name = format!("{prefix}{}", entry.file_name().into_string().unwrap());
+                if entry.path().is_dir() {
+                    folders.push((entry.path(), format!("{name}/")));
+                } else {
+                    files.push((name, Some(std::fs::read(entry.path()).unwrap())));
+                }
+            }
+        }
+        files.sort();
+        Self { files }
+    }
+
+    /// The trace that a repair makes of it.
+    pub fn mended(&self, options: &Options) -> (Repair, Self) {
+        let set = self.set();
+        let repair = tracemend::repair(&set, options, Safety::Lossy);
+        let target = Self::from_set(&view(&set, &repair.patches));
+        (repair, target)
     }
 
     /// As the library takes it.
