@@ -36,8 +36,9 @@ pub(crate) struct ChoiceArguments {
     /// apitrace: which of two traces in one file is kept, 1 or 2
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=2))]
     part: Option<u32>,
-    /// apitrace: a trace of the same build of the tracer, to take lost definitions from
-    #[arg(long, value_name = "TRACE")]
+    /// a recording to take lost descriptions from: apitrace, of the same build of the tracer; perf,
+    /// of the same kernel and tracepoints
+    #[arg(long, value_name = "FILE")]
     donor: Option<PathBuf>,
 }
 

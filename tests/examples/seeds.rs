@@ -37,6 +37,7 @@ fn main() {
             write(&folder.join("zstd"), name, &stream);
         }
     }
+    write(&folder.join("perf_donor"), "sched", &perf::feature::tracing_data(perf::Order::Little));
     for (name, bytes) in revent::all() {
         write(
             &folder.join("revent_repair"),

@@ -1,5 +1,6 @@
 //! A repair, with its target's bytes.
 
+use tracemend::kit::source::Source;
 use tracemend::mend::edit::Safety;
 use tracemend::mend::rounds::{Repair, view};
 use tracemend::{Choices, FileSet, Options};
@@ -16,8 +17,16 @@ pub fn mended_with(bytes: &[u8], choices: Choices) -> (Repair, Vec<u8>) {
 
 /// As [`mended`], of a file of this name, told what `options` say.
 pub fn mended_as(name: &str, bytes: &[u8], options: &Options) -> (Repair, Vec<u8>) {
-    let files = FileSet::single(name, bytes);
-    let repair = tracemend::repair(&files, options, Safety::Lossy);
-    let target = view(&files, &repair.patches).bytes(0).pieces().collect::<Vec<_>>().concat();
+    of(&FileSet::single(name, bytes), options)
+}
+
+/// As [`mended`], with a recording to take lost parts from, told what `options` say.
+pub fn mended_from(bytes: &[u8], donor: &[u8], options: &Options) -> (Repair, Vec<u8>) {
+    of(&FileSet::single("recording", bytes).with_donor(Some(Source::new(donor))), options)
+}
+
+fn of(files: &FileSet<'_>, options: &Options) -> (Repair, Vec<u8>) {
+    let repair = tracemend::repair(files, options, Safety::Lossy);
+    let target = view(files, &repair.patches).bytes(0).pieces().collect::<Vec<_>>().concat();
     (repair, target)
 }

@@ -9,12 +9,14 @@
 //! - [`recording`]: check, tiles and repair of a recording. [`allocation`]: what a check may hold.
 //! - [`patch`]: the algebra of patches, and plans. [`zstd`]: the expander.
 //! - [`archive`]: a directory of files as one input.
+//! - [`donor`]: a recording that takes from another one.
 //! - [`structured`]: recordings from a description, sound until the description damages them.
 //! - [`targets`]: which of them each fuzz target runs.
 
 pub mod allocation;
 pub mod apitrace;
 pub mod archive;
+pub mod donor;
 pub mod patch;
 pub mod qemu;
 pub mod recording;

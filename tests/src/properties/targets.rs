@@ -9,20 +9,22 @@ use tracemend::mend::edit::Safety;
 use tracemend::{File, FileSet, Options};
 
 use super::{
-    Broken, Held, allocation, apitrace, archive, patch, qemu, recording, revent, structured, zstd,
+    Broken, Held, allocation, apitrace, archive, donor, patch, qemu, recording, revent, structured,
+    zstd,
 };
 
 /// Name and function of a target.
 pub type Target = (&'static str, fn(&[u8]) -> Held);
 
 /// Every target.
-pub static TARGETS: [Target; 15] = [
+pub static TARGETS: [Target; 16] = [
     ("apitrace_container", apitrace::container),
     ("apitrace_stream", apitrace::stream),
     ("apitrace_mutated", apitrace::mutated),
     ("perf_check", perf_check),
     ("perf_repair", perf_repair),
     ("perf_structured", perf_structured),
+    ("perf_donor", perf_donor),
     ("qemu_repair", qemu_repair),
     ("qemu_structured", qemu_structured),
     ("revent_repair", revent_repair),
@@ -65,6 +67,11 @@ pub fn perf_structured(bytes: &[u8]) -> Held {
     let told =
         |broken: Broken| Broken { detail: format!("{} {description:?}", broken.detail), ..broken };
     structured::holds(&description).map_err(told)
+}
+
+/// What a donor says of the tracepoints of a crashed recording.
+pub fn perf_donor(bytes: &[u8]) -> Held {
+    donor::holds(bytes)
 }
 
 /// A log of QEMU: check, tiles, and repair with one of the user's choices.

@@ -223,6 +223,8 @@ pub fn settle(files: &FileSet<'_>, edits: &[Edit]) -> Vec<Edit> {
     let inside = |edit: &&Edit| {
         edit.span.layer == Layer::stored(0)
             && edit.span.start >= body.data.offset
+            // What is put in at the very end is the features' table.
+            && edit.span.start < end
             && edit.span.end <= end
     };
     let settled_already = edits
@@ -276,10 +278,6 @@ pub fn table(
 
 /// Features whose absence makes readers lose records, from what the records are, but for those in
 /// `kept`.
-///
-/// A reader of the other byte order tells by the HOSTNAME bit how the bits lie; without it perf
-/// takes BUILD_ID for the only feature. Big-endian recordings are read on other machines as a rule,
-/// so they get one, with a name that says that it was lost.
 pub fn needed(
     compressed: Option<(u64, u64)>,
     stat: bool,
@@ -298,6 +296,19 @@ pub fn needed(
         add.push((feature::COMPRESSED, compressed_feature(longest, ratio, order)));
     }
     add.retain(|(bit, _)| !kept(*bit));
+    with_hostname(add, order, kept)
+}
+
+/// `add` in order, and with a HOSTNAME where a reader needs one to find them.
+///
+/// A reader of the other byte order tells by the HOSTNAME bit how the bits lie; without it perf
+/// takes BUILD_ID for the only feature. Big-endian recordings are read on other machines as a rule,
+/// so they get one, with a name that says that it was lost.
+pub fn with_hostname(
+    mut add: Vec<NewFeature>,
+    order: Order,
+    kept: impl Fn(u32) -> bool,
+) -> Vec<NewFeature> {
     if order == Order::Big && !add.is_empty() && !kept(feature::HOSTNAME) {
         let mut content = u32_bytes(8, order).to_vec();
         content.extend(b"(lost)\0\0");

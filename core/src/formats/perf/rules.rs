@@ -260,8 +260,13 @@ pub static TRACING_DATA_MISSING: Rule = Rule {
     summary: "tracepoint events without the TRACING_DATA feature",
     explanation: "The fields of tracepoints are described in TRACING_DATA alone, which perf record writes \
         at its end. perf refuses the file (incompatible file format). It can come only from \
-        another recording of the same kernel and events.",
-    fix: None,
+        another recording of the same kernel and events, which `repair --donor FILE` names. \
+        Tracepoints have other numbers and fields in another kernel: from a donor of one every \
+        sample would be read wrongly without a word.",
+    fix: Some(
+        "synthetic: adds the donor's TRACING_DATA, if it describes every tracepoint of the \
+        recording and no sample's size contradicts it; none without a donor",
+    ),
 };
 
 /// PD0020: the magic is of version 1, which perf has not written since 2010.

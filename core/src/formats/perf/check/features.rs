@@ -59,6 +59,8 @@ pub fn table_is_sound(source: &Source<'_>, header: &Header, body: &Body, at: u64
 }
 
 /// Checks the features of a recording whose records end rightly at `end`.
+///
+/// Gives those that there are if no fix moves them, so that another one may.
 #[expect(
     clippy::too_many_arguments,
     reason = "the recording's parts, and what was learned of them"
@@ -72,7 +74,7 @@ pub fn check(
     fixable: bool,
     limits: &Limits,
     report: &mut Report,
-) {
+) -> Option<Features> {
     let (table, entries) = repair::table(source, body, end, header.order);
     let mut keep: Vec<(u32, Section)> = Vec::new();
     let mut outside = Vec::new();
@@ -123,7 +125,7 @@ pub fn check(
             false => Vec::new(),
         };
         lost(source, &table, &outside, &features.add, edits, report);
-        return;
+        return None;
     }
     let sound = malformed.is_empty();
     if let Some((first, others)) = malformed.split_first() {
@@ -141,7 +143,8 @@ pub fn check(
     let complete = missing(source, header, body, end, &whole, found, fixable && sound, report);
     // Only one fix of a round may move what lies behind the records.
     let droppable = fixable && sound && complete;
-    trailing(source, &table, &keep, end.max(found.attrs_end), droppable, report);
+    let ends = trailing(source, &table, &keep, end.max(found.attrs_end), droppable, report);
+    (droppable && ends && repair::has_feature_bits(header)).then_some(whole)
 }
 
 enum Read {
@@ -286,7 +289,7 @@ fn missing(
     false
 }
 
-/// Bytes behind everything that the header and the table name.
+/// Bytes behind everything that the header and the table name; true if there are none.
 fn trailing(
     source: &Source<'_>,
     table: &Span,
@@ -294,7 +297,7 @@ fn trailing(
     end: u64,
     droppable: bool,
     report: &mut Report,
-) {
+) -> bool {
     let sections = keep.iter().filter(|(_, section)| section.size > 0);
     let last = sections.filter_map(|(_, section)| section.end()).max().unwrap_or(end);
     // perf reserves a table entry for features that it then leaves out.
@@ -302,7 +305,7 @@ fn trailing(
     let after = last.max(table.end).max(end);
     let left = source.len().saturating_sub(after);
     if left == 0 || (last <= table.end && left <= reserved) {
-        return;
+        return true;
     }
     let span = Span::new(FILE, after, source.len());
     let message = format!("{left} bytes follow the last section");
@@ -310,4 +313,5 @@ fn trailing(
     let edits = if droppable { vec![Edit::drop(span)] } else { Vec::new() };
     let fix = Fix::new(Safety::Lossy, summary, edits);
     report.push(Finding::new(&rules::TRAILING_BYTES, span, "file", message).fix(fix));
+    false
 }

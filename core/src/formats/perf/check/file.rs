@@ -1,5 +1,6 @@
 //! Recordings with a header of sections: where the records end is the question that a crash leaves.
 
+use crate::formats::perf::check::donor::{self, Donated};
 use crate::formats::perf::check::features::{self, Found};
 use crate::formats::perf::check::outline;
 use crate::formats::perf::check::pipe::{is_torn, torn_seam};
@@ -7,7 +8,7 @@ use crate::formats::perf::check::records::Stream;
 use crate::formats::perf::decode::header::{Body, Header, Section};
 use crate::formats::perf::decode::walk::{FrameFault, Item, Walker};
 use crate::formats::perf::layout::{self, HEADER_SIZE, HEADER_SIZE_OLD, SECTION_SIZE, field};
-use crate::formats::perf::repair::{self, Seam};
+use crate::formats::perf::repair::{self, Features, Seam};
 use crate::formats::perf::rules;
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
@@ -73,6 +74,16 @@ pub fn check(
     };
     let mut stream = Stream::new(header.order, 0, report.length, limits);
     stream.events = events;
+    let traced = stream.events.attrs().iter().any(donor::is_tracepoint)
+        && (end == End::Unfinished
+            || end == End::Cut
+            || !body.flags.has(layout::feature::TRACING_DATA));
+    let attrs = stream.events.attrs();
+    let donated = files.donor().filter(|_| traced);
+    let donated = donated.map(|donor| Donated::take(donor, header.order, attrs, limits));
+    if donated.is_some() {
+        stream.raw_sizes = donor::raw_sizes(attrs);
+    }
     // Fixes inside the records wait until the header around them is right.
     stream.droppable = matches!(end, End::Declared(_)) && ids_before(body, &ids);
     let area = (body.data.offset, area_end);
@@ -106,9 +117,12 @@ pub fn check(
         attrs_end: ids.iter().chain([&body.attrs]).filter_map(|s| s.end()).max().unwrap_or(0),
         time: report.tally.first_time.zip(report.tally.last_time),
     };
+    let mut settled = None;
     match end {
         End::Declared(end) => {
-            features::check(&source, header, body, end, &found, !damaged, limits, report);
+            let whole =
+                features::check(&source, header, body, end, &found, !damaged, limits, report);
+            settled = whole.map(|features| (end, features));
         }
         End::Elsewhere(end) => elsewhere(header, body, end, report),
         End::Unfinished | End::Cut => {
@@ -118,15 +132,52 @@ pub fn check(
             close(&source, header, body, rule, seam, torn, &found, attrs_kept, report);
         }
     }
-    let tracepoints = stream.events.attrs().iter().any(|a| a.kind == layout::TYPE_TRACEPOINT);
-    if tracepoints && (open || !body.flags.has(layout::feature::TRACING_DATA)) {
-        let span = Span::sized(FILE, field::FLAGS, 8);
-        let message = "tracepoint events, and no TRACING_DATA";
-        let finding = Finding::new(&rules::TRACING_DATA_MISSING, span, "header.flags", message);
-        report.push(finding.fix(Fix::manual(
-            "only a whole recording of the same kernel and events holds what is missing",
-        )));
+    if traced {
+        let donated = donated.map(|donated| {
+            let donated = donated?;
+            donated.fits(stream.events.attrs(), &stream.raw_sizes)?;
+            Ok(donated)
+        });
+        tracing_data(&source, header, body, donated, settled, report);
     }
+}
+
+/// Tracepoints without their descriptions, which only a donor has.
+fn tracing_data(
+    source: &Source<'_>,
+    header: &Header,
+    body: &Body,
+    donated: Option<Result<Donated, String>>,
+    settled: Option<(u64, Features)>,
+    report: &mut Report,
+) {
+    let span = Span::sized(FILE, field::FLAGS, 8);
+    let message = "tracepoint events, and no TRACING_DATA";
+    let mut finding = Finding::new(&rules::TRACING_DATA_MISSING, span, "header.flags", message);
+    match donated {
+        Some(Ok(donated)) if repair::has_feature_bits(header) => {
+            let summary = donor::summary(&donated);
+            let edits = settled.map(|(end, mut features)| {
+                let kept = |bit| features.keep.iter().any(|(kept, _)| *kept == bit);
+                let add = vec![(layout::feature::TRACING_DATA, donated.bytes)];
+                features.add = repair::with_hostname(add, header.order, kept);
+                repair::rewrite(header, body, source.len(), end, &features, false)
+            });
+            // Until the records end where the header says, the features have no place.
+            finding = finding.fix(Fix::new(Safety::Synthetic, summary, edits.unwrap_or_default()));
+        }
+        Some(Err(why)) => {
+            let why = format!("nothing is taken from the donor: {why}");
+            finding = finding.fix(Fix::manual(why));
+        }
+        _ => {
+            finding = finding.fix(Fix::manual(
+                "only a whole recording of the same kernel and events holds what is missing \
+                 (perf record -e EVENTS -- true): give it with repair --donor FILE",
+            ));
+        }
+    }
+    report.push(finding);
 }
 
 fn before(section: Section, end: u64) -> bool {

@@ -2,8 +2,9 @@
 //!
 //! [`mod@file`] takes recordings with a header of sections, [`pipe`] those of a stream; both hand their
 //! records to [`records`]. [`outline`] reads header and attrs, [`features`] the sections behind the
-//! records.
+//! records, [`donor`] what another recording still has of them.
 
+pub mod donor;
 pub mod features;
 pub mod file;
 pub mod outline;

@@ -5,9 +5,10 @@
 
 use std::collections::VecDeque;
 
+use crate::formats::perf::check::donor::RawSizes;
 use crate::formats::perf::decode::attr::{Attr, branch_sample_type};
 use crate::formats::perf::decode::record;
-use crate::formats::perf::decode::sample::{self, BodyError, SampleLayout};
+use crate::formats::perf::decode::sample::{self, BodyError, Sample, SampleLayout};
 use crate::formats::perf::decode::walk::{self, Frame, FrameFault, Record};
 use crate::formats::perf::layout::{self, RECORD_HEADER, record as kind};
 use crate::formats::perf::{repair, rules};
@@ -150,6 +151,8 @@ pub struct Stream<'a> {
     pub compressed: Compressed,
     /// Whether records of `perf stat` were seen.
     pub stat: bool,
+    /// Sizes of raw data by event, where a donor has to be compared; else empty.
+    pub raw_sizes: Vec<RawSizes>,
     /// Bits of HEADER_FEATURE records, for pipes.
     pub features: Vec<u64>,
     stored_records: u64,
@@ -215,6 +218,7 @@ impl<'a> Stream<'a> {
             events: Events::default(),
             compressed: Compressed::default(),
             stat: false,
+            raw_sizes: Vec::new(),
             features: Vec::new(),
             stored_records: 0,
             expanded_records: 0,
@@ -363,6 +367,9 @@ impl<'a> Stream<'a> {
                         )
                     });
                 }
+                if !self.raw_sizes.is_empty() {
+                    self.raw_size(&sample, index);
+                }
                 let known = sample.id.is_none_or(|id| id == 0 || self.events.index(id).is_some());
                 if !known && self.events.layouts.len() > 1 {
                     self.unknown_id(frame, bytes, place, report);
@@ -373,6 +380,21 @@ impl<'a> Stream<'a> {
             Err(error) => {
                 self.malformed(&rules::SAMPLE_MALFORMED, &error, frame, bytes, place, report);
             }
+        }
+    }
+
+    /// Takes note of how much raw data a sample has.
+    #[cold]
+    fn raw_size(&mut self, sample: &Sample, index: Option<usize>) {
+        let index = match sample.id {
+            Some(id) if id != 0 => self.events.index(id),
+            _ => index.filter(|_| self.events.layouts.len() == 1),
+        };
+        let slot = index.and_then(|index| self.raw_sizes.get_mut(index));
+        let size = sample.raw_size;
+        if let Some(slot) = slot {
+            let (least, most) = slot.unwrap_or((size, size));
+            *slot = Some((least.min(size), most.max(size)));
         }
     }
 

@@ -275,7 +275,7 @@ fn count(
 }
 
 /// A u32 count and as many entries of `min` bytes at least.
-fn repeated<'a>(
+pub(super) fn repeated<'a>(
     cursor: &mut Cursor<'a>,
     label: &'static str,
     min: u64,
@@ -321,6 +321,14 @@ fn pairs(cursor: &mut Cursor<'_>, nr: &'static str) -> Result<(), FeatureError> 
 ///  "header_page", NUL, u64 size, text, "header_event", NUL, u64 size, text, ...
 /// ```
 fn tracing_data(cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
+    tracing_head(cursor)?;
+    Ok(cursor.skip(1, cursor.left(), "tracing")?)
+}
+
+/// Reads the first bytes of TRACING_DATA; gives what follows them, in its own byte order.
+pub(super) fn tracing_head<'a>(
+    cursor: &mut Cursor<'a>,
+) -> Result<(Order, Cursor<'a>), FeatureError> {
     marked(cursor, TRACING_MAGIC)?;
     let version = cursor.until_nul().len();
     cursor.bytes(u64::try_from(version).unwrap_or(u64::MAX), "tracing.version")?;
@@ -336,7 +344,7 @@ fn tracing_data(cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
         let size = rest.u64("tracing.size")?;
         rest.skip(1, size, "tracing.format")?;
     }
-    Ok(cursor.skip(1, cursor.left(), "tracing")?)
+    Ok((order, rest))
 }
 
 /// Moves past bytes that must be `expected`.

@@ -6,4 +6,5 @@ pub mod header;
 pub mod record;
 pub mod sample;
 pub mod tile;
+pub mod tracing;
 pub mod walk;

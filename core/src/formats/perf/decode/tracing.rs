@@ -1,0 +1,190 @@
+//! TRACING_DATA as a whole: what the recorder's kernel said of each tracepoint.
+//!
+//! ```text
+//!  head               see the feature (magic, byte order, formats of the ring buffer)
+//!  u32 count, each    u64 size, text        formats of ftrace's own events
+//!  u32 count, each    system, NUL, u32 count, each u64 size, text
+//!  ...                symbols, printk formats and command lines, which samples do not need
+//! ```
+//!
+//! A text is what tracefs shows in `events/SYSTEM/EVENT/format`. Sources: perf's
+//! `util/trace-event-info.c` (writer) and `util/trace-event-read.c` (reader).
+
+use std::collections::BTreeMap;
+
+use crate::formats::perf::decode::feature::{self, FeatureError};
+use crate::kit::cursor::{Cursor, Order};
+use crate::kit::num::align8;
+
+/// Bytes of a format at least: its size.
+const FORMAT_MIN: u64 = 8;
+/// Bytes of a system at least: the NUL behind its name and a count.
+const SYSTEM_MIN: u64 = 5;
+
+/// What TRACING_DATA says of the tracepoints that were asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tracing {
+    /// Byte order of the recorder's kernel.
+    pub order: Order,
+    /// By the number that `attr.config` has.
+    pub descriptions: BTreeMap<u64, Description>,
+}
+
+/// One tracepoint, as far as the size of its samples depends on it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Description {
+    /// Its name, within its system.
+    pub name: Vec<u8>,
+    /// Offset behind the last field, in bytes.
+    pub end: u64,
+    /// Whether strings or arrays follow the fields.
+    pub dynamic: bool,
+}
+
+impl Description {
+    /// Least and most bytes of a sample's raw data.
+    ///
+    /// The kernel rounds fields and raw.size together up to 8; before, a compiler may have rounded
+    /// the fields up to their alignment.
+    pub fn raw_size(&self) -> (u64, u64) {
+        let rounded = |end: u64| align8(end.saturating_add(4)).saturating_sub(4);
+        let most = if self.dynamic { u64::MAX } else { rounded(align8(self.end)) };
+        (rounded(self.end), most)
+    }
+}
+
+/// Reads TRACING_DATA, which is all that `cursor` has left, as far as the formats go, and keeps
+/// what is `wanted`.
+pub fn tracing(
+    cursor: &mut Cursor<'_>,
+    wanted: impl Fn(u64) -> bool,
+) -> Result<Tracing, FeatureError> {
+    let (order, mut rest) = feature::tracing_head(cursor)?;
+    let mut tracing = Tracing { order, descriptions: BTreeMap::new() };
+    feature::repeated(&mut rest, "tracing.ftrace.nr", FORMAT_MIN, |cursor| {
+        format(cursor, &wanted, &mut tracing)
+    })?;
+    feature::repeated(&mut rest, "tracing.systems.nr", SYSTEM_MIN, |cursor| {
+        let name = cursor.until_nul().len();
+        cursor.skip(1, u64::try_from(name).unwrap_or(u64::MAX), "tracing.system")?;
+        cursor.u8("tracing.system")?;
+        feature::repeated(cursor, "tracing.events.nr", FORMAT_MIN, |cursor| {
+            format(cursor, &wanted, &mut tracing)
+        })
+    })?;
+    Ok(tracing)
+}
+
+fn format(
+    cursor: &mut Cursor<'_>,
+    wanted: &impl Fn(u64) -> bool,
+    tracing: &mut Tracing,
+) -> Result<(), FeatureError> {
+    let size = cursor.u64("tracing.format.size")?;
+    let text = cursor.bytes(size, "tracing.format")?;
+    let lines = || text.split(|byte| *byte == b'\n');
+    let after = |prefix: &[u8]| lines().find_map(|line| line.strip_prefix(prefix));
+    let Some(id) = after(b"ID: ").and_then(number).filter(|id| wanted(*id)) else { return Ok(()) };
+    let mut description = Description {
+        name: after(b"name: ").unwrap_or_default().to_vec(),
+        ..Description::default()
+    };
+    for line in lines() {
+        let Some(field) = line.trim_ascii_start().strip_prefix(b"field:") else { continue };
+        let mut parts = field.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
+        let declaration = parts.next().unwrap_or_default();
+        let (mut offset, mut size) = (0, 0);
+        for part in parts {
+            if let Some(value) = part.strip_prefix(b"offset:").and_then(number) {
+                offset = value;
+            } else if let Some(value) = part.strip_prefix(b"size:").and_then(number) {
+                size = value;
+            }
+        }
+        let located = [b"__data_loc".as_slice(), b"__rel_loc"];
+        description.dynamic |=
+            size == 0 || located.iter().any(|word| declaration.starts_with(word));
+        description.end = description.end.max(offset.saturating_add(size));
+    }
+    tracing.descriptions.insert(id, description);
+    Ok(())
+}
+
+fn number(text: &[u8]) -> Option<u64> {
+    std::str::from_utf8(text.trim_ascii()).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kit::span::Layer;
+
+    const SWITCH: &str = "name: switch\nID: 7\nformat:
+\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;
+\tfield:int pid;\toffset:8;\tsize:4;\tsigned:1;\n";
+    const EXEC: &str = "name: exec\nID: 8\nformat:
+\tfield:__data_loc char[] filename;\toffset:8;\tsize:4;\tsigned:0;\n";
+    const PRINT: &str = "name: print\nID: 5\nformat:\n\tfield:char buf[];\toffset:16;\tsize:0;\n";
+
+    fn text(out: &mut Vec<u8>, text: &str) {
+        out.extend(u64::try_from(text.len()).unwrap().to_le_bytes());
+        out.extend(text.as_bytes());
+    }
+
+    fn data() -> Vec<u8> {
+        let mut out = b"\x17\x08\x44tracing0.6\0\x00\x08\x00\x10\x00\x00".to_vec();
+        for name in ["header_page", "header_event"] {
+            out.extend(name.as_bytes());
+            out.push(0);
+            text(&mut out, "field");
+        }
+        out.extend(1_u32.to_le_bytes());
+        text(&mut out, PRINT);
+        out.extend(2_u32.to_le_bytes());
+        for (system, formats) in [("empty", vec![]), ("sched", vec![SWITCH, EXEC])] {
+            out.extend(system.as_bytes());
+            out.push(0);
+            out.extend(u32::try_from(formats.len()).unwrap().to_le_bytes());
+            formats.iter().for_each(|format| text(&mut out, format));
+        }
+        out
+    }
+
+    fn read(bytes: &[u8], wanted: impl Fn(u64) -> bool) -> Result<Tracing, FeatureError> {
+        tracing(&mut Cursor::new(bytes, Layer::stored(0), 0, Order::Big), wanted)
+    }
+
+    #[test]
+    fn the_formats_of_all_systems_are_read() {
+        let tracing = read(&data(), |_| true).unwrap();
+        assert_eq!(tracing.order, Order::Little);
+        let told: Vec<_> = tracing.descriptions.iter().map(|(id, d)| (*id, &*d.name)).collect();
+        assert_eq!(told, [(5, b"print".as_slice()), (7, b"switch"), (8, b"exec")]);
+        // 12 bytes of fields and 4 of raw.size are whole words; a compiler may make them 16.
+        assert_eq!(tracing.descriptions[&7].raw_size(), (12, 20));
+        assert_eq!(tracing.descriptions[&8].raw_size(), (12, u64::MAX));
+        assert_eq!(tracing.descriptions[&5].raw_size(), (20, u64::MAX));
+    }
+
+    #[test]
+    fn only_what_is_wanted_is_kept() {
+        assert_eq!(read(&data(), |id| id == 8).unwrap().descriptions.len(), 1);
+    }
+
+    #[test]
+    fn cut_anywhere_it_is_an_error() {
+        let whole = data();
+        for len in 0..whole.len() {
+            assert!(read(&whole[..len], |_| true).is_err(), "{len}");
+        }
+    }
+
+    #[test]
+    fn a_count_that_cannot_be_is_named() {
+        let mut bytes = data();
+        let at = bytes.len() - EXEC.len() - SWITCH.len() - 16 - 4;
+        bytes[at..at + 4].copy_from_slice(&u32::MAX.to_le_bytes());
+        let error = read(&bytes, |_| true).unwrap_err().to_string();
+        assert!(error.starts_with("tracing.events.nr at"), "{error}");
+    }
+}

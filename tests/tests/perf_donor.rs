@@ -1,0 +1,172 @@
+//! Crashed recordings of tracepoints, and what a donor can give them.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    missing_docs,
+    reason = "tests"
+)]
+
+use std::path::Path;
+
+use tracemend::{Options, Outcome};
+use tracemend_tests::forge::perf::feature::tracing_data;
+use tracemend_tests::forge::perf::{Order, by_name};
+use tracemend_tests::judge::perf::Perf;
+use tracemend_tests::mended::{mended, mended_from};
+use tracemend_tests::properties::donor;
+
+#[test]
+fn a_donor_gives_the_descriptions_back_in_both_byte_orders() {
+    let perf = Perf::find_or_skip("tracepoints of a donor");
+    let folder = tempfile::tempdir().unwrap();
+    let text = |bytes: &[u8]| {
+        let path = folder.path().join("judged.data");
+        std::fs::write(&path, bytes).unwrap();
+        let verdict = perf.as_ref()?.script_text(&path);
+        assert!(verdict.is_success(), "{}", verdict.stderr);
+        Some(verdict.stdout)
+    };
+    let wanted = text(&donor::traced(Order::Little, tracing_data(Order::Little)).bytes);
+    for order in [Order::Little, Order::Big] {
+        let tracing = tracing_data(order);
+        let whole = donor::traced(order, tracing.clone());
+        let (repair, target) = mended_from(&whole.crashed(), &whole.bytes, &Options::default());
+        assert_eq!(repair.outcome, Outcome::Repaired, "{:?}", repair.after.findings());
+        assert!(repair.after.findings().is_empty(), "{:?}", repair.after.findings());
+        assert!(target.windows(tracing.len()).any(|window| window == tracing));
+        let text = text(&target);
+        assert_eq!(text, wanted, "{order:?}");
+        assert!(text.is_none_or(|text| text.matches("prev_pid=").count() == 2));
+    }
+}
+
+#[test]
+fn a_donor_that_does_not_fit_gives_nothing_and_is_told_why() {
+    let order = Order::Little;
+    let tracing = tracing_data(order);
+    let whole = donor::traced(order, tracing.clone());
+    let text = |from: &str, to: &str| {
+        let at = tracing.windows(from.len()).position(|w| w == from.as_bytes()).unwrap();
+        let mut bytes = tracing.clone();
+        bytes[at..at + to.len()].copy_from_slice(to.as_bytes());
+        donor::traced(order, bytes).bytes
+    };
+    let small = Options::default();
+    let mut tight = Options::default();
+    tight.limits.window = 512;
+    let cut = tracing[..200].to_vec();
+    let cases = [
+        (b"at\x00".to_vec(), &small, "it is no perf.data with a header of sections"),
+        (by_name("pipe").built.bytes, &small, "it is no perf.data with a header of sections"),
+        (donor::traced(Order::Big, tracing_data(Order::Big)).bytes, &small, "the other byte order"),
+        (by_name("plain").built.bytes, &small, "it has no TRACING_DATA"),
+        (whole.crashed(), &small, "its features cannot be found: mend it first"),
+        (
+            donor::traced(order, cut).bytes,
+            &small,
+            "its TRACING_DATA cannot be read: tracing.format",
+        ),
+        (
+            donor::traced(order, tracing_data(Order::Big)).bytes,
+            &small,
+            "its kernel is of the other",
+        ),
+        (whole.bytes.clone(), &tight, "bytes, 512 are the limit"),
+        (text("ID: 316", "ID: 317"), &small, "it does not describe tracepoint 316 of attrs[0]"),
+        (
+            text(
+                "offset:8;\tsize:4;\tsigned:1;\n\nprint",
+                "offset:8;\tsize:9;\tsigned:1;\n\nprint",
+            ),
+            &small,
+            "tracepoint 316 is `sched_switch` with 20 bytes, samples of attrs[0] have 12",
+        ),
+        (
+            text(
+                "offset:8;\tsize:4;\tsigned:1;\n\nprint",
+                "offset:2;\tsize:1;\tsigned:1;\n\nprint",
+            ),
+            &small,
+            "",
+        ),
+    ];
+    for (donor, options, why) in cases {
+        let (repair, _) = mended_from(&whole.crashed(), &donor, options);
+        if why.is_empty() {
+            // 8 bytes of fields make 12 of raw data too.
+            assert_eq!(repair.outcome, Outcome::Repaired);
+            continue;
+        }
+        assert_eq!(repair.outcome, Outcome::CannotRepair, "{why}");
+        let left = repair.after.findings().iter().find(|f| f.rule.code == "PD0019").unwrap();
+        let fix = left.fix.as_ref().unwrap();
+        assert!(fix.edits.is_empty());
+        assert!(fix.summary.starts_with("nothing is taken from the donor: "), "{}", fix.summary);
+        assert!(fix.summary.contains(why), "{} in place of {why}", fix.summary);
+    }
+}
+
+#[test]
+fn only_recordings_of_tracepoints_ask_the_donor() {
+    let plain = by_name("plain").built;
+    let (with, target) = mended_from(&plain.crashed(), b"no recording", &Options::default());
+    assert_eq!(with.outcome, Outcome::Repaired);
+    let (_, without) = mended(&plain.crashed());
+    assert_eq!(target, without);
+}
+
+#[test]
+fn a_donor_cut_or_flipped_anywhere_is_taken_whole_or_not_at_all() {
+    let tracing = tracing_data(Order::Little);
+    for at in 0..tracing.len() {
+        donor::holds(&tracing[..at]).unwrap();
+        let mut flipped = tracing.clone();
+        flipped[at] ^= 1 << (at % 8);
+        donor::holds(&flipped).unwrap();
+    }
+}
+
+#[test]
+fn a_real_crashed_recording_of_tracepoints_reads_as_before_with_a_donor() {
+    let Some(perf) = Perf::find_or_skip("a donor of real tracepoints") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let events =
+        ["-e", "sched:sched_process_exec,sched:sched_process_exit,sched:sched_process_fork"];
+    let record = |name: &str, events: &[&str], workload: &[&str]| {
+        let path = folder.path().join(name);
+        let recorded = perf.record(events, workload, &path);
+        recorded.map(|()| std::fs::read(&path).unwrap())
+    };
+    let whole = match record("whole", &events, &["/usr/bin/env", "/usr/bin/true"]) {
+        Ok(whole) => whole,
+        Err(why) => {
+            eprintln!("SKIPPED: perf cannot record tracepoints here: {why}");
+            return;
+        }
+    };
+    let donor = record("donor", &events, &["/usr/bin/true"]).unwrap();
+    let other = record("other", &["-e", "sched:sched_switch"], &["/usr/bin/true"]).unwrap();
+    // As a recorder leaves it that is killed: no data.size, no features.
+    let word = |at: usize| u64::from_le_bytes(whole[at..at + 8].try_into().unwrap());
+    let end = usize::try_from(word(40) + word(48)).unwrap();
+    let mut crashed = whole[..end].to_vec();
+    crashed[48..56].fill(0);
+
+    let (repair, target) = mended_from(&crashed, &donor, &Options::default());
+    assert_eq!(repair.outcome, Outcome::Repaired, "{:?}", repair.after.findings());
+    let text = |path: &Path| {
+        let verdict = perf.script_text(path);
+        assert!(verdict.is_success(), "{}", verdict.stderr);
+        verdict.stdout
+    };
+    let again = folder.path().join("again");
+    std::fs::write(&again, target).unwrap();
+    let wanted = text(&folder.path().join("whole"));
+    assert!(wanted.contains("sched_process_exec: filename="), "{wanted}");
+    assert_eq!(text(&again), wanted);
+
+    let (refused, _) = mended_from(&crashed, &other, &Options::default());
+    assert_eq!(refused.outcome, Outcome::CannotRepair);
+}
