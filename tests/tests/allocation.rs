@@ -3,7 +3,7 @@
 
 use tracemend::{FileSet, Options};
 use tracemend_tests::forge::perf::{Attr, Order, Record, Recording, all, sample_type};
-use tracemend_tests::forge::{qemu, revent};
+use tracemend_tests::forge::{apitrace, qemu, revent};
 use tracemend_tests::properties::allocation::{self, Counting};
 
 #[global_allocator]
@@ -29,6 +29,20 @@ fn a_check_holds_a_bounded_amount_of_memory() {
     for (name, bytes) in revent::all() {
         bounded(&name, &bytes);
         bounded(&format!("{name} cut"), &bytes[..bytes.len() - 5]);
+    }
+    for (name, bytes) in apitrace::all() {
+        bounded(&name, &bytes);
+        bounded(&format!("{name} cut"), &bytes[..bytes.len() - 5]);
+    }
+    for (name, bytes) in hostile_traces() {
+        let files = FileSet::single("trace", &bytes);
+        let check = || tracemend::check(&files, &Options::default());
+        let (report, peak) = allocation::peak_during(check);
+        assert_eq!(report.format, Some("apitrace"), "{name}");
+        bounded(&name, &bytes);
+        // However much a trace expands to; what it defines is held.
+        let most = if name.starts_with("definitions") { 64 << 20 } else { allocation::TRACE };
+        assert!(peak <= most, "{name}: {peak} bytes");
     }
     for (name, log) in qemu::all() {
         bounded(&name, &log.bytes);
@@ -150,4 +164,37 @@ fn lost_devices() -> Vec<u8> {
     }
     recording.times = Some([(2_671, 0), (9_999, 0)]);
     recording.build().bytes
+}
+
+/// Traces that expand to much, and such that say they do.
+fn hostile_traces() -> Vec<(String, Vec<u8>)> {
+    use apitrace::{Container, Stream, Value, call_heavy};
+    let mut blob = Stream::new(6);
+    blob.call(0, 1, &[Value::Blob(vec![0; 48 << 20])]);
+    let mut definitions = Stream::new(6);
+    (0..100_000).for_each(|id| _ = definitions.call(0, id, &[]));
+    let mut deep = Stream::new(6);
+    let array = (0..1_000).fold(Value::Uint(1), |value, _| Value::Array(vec![value]));
+    deep.call(0, 1, &[array]);
+    let calls = call_heavy(20_000);
+    let streams =
+        [("blob", blob), ("definitions", definitions), ("deep value", deep), ("calls", calls)];
+    let containers = [Container::Snappy, Container::Gzip, Container::Seekable, Container::Brotli];
+    let mut traces = Vec::new();
+    for (name, stream) in streams {
+        for container in containers {
+            traces.push((format!("{name} {container:?}"), container.file(&stream.bytes)));
+        }
+    }
+    // A chunk that claims 4 GiB, and a block that does.
+    let sound = Container::Snappy.file(&call_heavy(4).bytes);
+    let mut chunk = sound.clone();
+    chunk.extend([0xff; 4]);
+    chunk.extend(&sound[6..]);
+    let mut block = sound.clone();
+    block.extend(200_u32.to_le_bytes());
+    block.extend([0xff, 0xff, 0xff, 0xff, 0x0f]);
+    block.resize(sound.len() + 204, 0xfe);
+    traces.extend([("a chunk of 4 GiB".into(), chunk), ("a block of 4 GiB".into(), block)]);
+    traces
 }

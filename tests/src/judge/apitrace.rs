@@ -121,6 +121,19 @@ impl Recorder {
         Some(Self { screen, display: format!(":{}", number.trim()), tracer, program })
     }
 
+    /// `apitrace replay` on this screen: its exit code and what it says.
+    pub fn replay(&self, judge: &Apitrace, path: &Path) -> Verdict {
+        let mut command = Command::new(&judge.program);
+        command.env("DISPLAY", &self.display).env("LIBGL_ALWAYS_SOFTWARE", "1");
+        command.args(["replay", "--headless"]).arg(path).stdin(Stdio::null());
+        let output = command.output().expect("apitrace starts");
+        Verdict {
+            code: output.status.code(),
+            calls: BTreeMap::new(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
     /// Records glxgears until the trace has `len` bytes, then ends it by a signal.
     ///
     /// # Errors

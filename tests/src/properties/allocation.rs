@@ -34,6 +34,10 @@ pub const WINDOW: u64 = 200 << 20;
 /// no magic, so that any file that is not known by one is given to the decoder.
 pub const BROTLI: u64 = 18 << 20;
 
+/// Bytes for any apitrace trace but for what it defines: blocks on their way from one thread to the
+/// other, and the decoder.
+pub const TRACE: u64 = 32 << 20;
+
 /// The most bytes that were held at once during `work`, beyond those held before.
 pub fn peak_during<T>(work: impl FnOnce() -> T) -> (T, u64) {
     let before = Counting.current_usage();

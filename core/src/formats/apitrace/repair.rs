@@ -63,6 +63,12 @@ pub fn compose(
         };
         let mut here = at.max(gone);
         while let Some(edit) = rest.next_if(|edit| edit.start < after) {
+            // What changes bytes that another edit dropped has gone with them.
+            if edit.start < gone {
+                gone = gone.max(edit.end);
+                here = here.max(edit.end);
+                continue;
+            }
             push(&mut encoder, &mut any, part(here, edit.start));
             push(&mut encoder, &mut any, &edit.insert);
             here = here.max(edit.start).max(edit.end);

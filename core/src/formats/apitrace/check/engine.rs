@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use super::definitions::{Definitions, Known};
-use super::judge::{Judge, Lost, Place, What};
+use super::judge::{Done, Judge, Lost, Place, What};
 use super::probe::{Before, Lenience, Sync, Tried, probe};
 use crate::formats::apitrace::decode::machine::{Cause, Machine, Space, Stop};
 use crate::formats::apitrace::expand::{Block, Fault};
@@ -34,6 +34,8 @@ const REWINDS_MAX: u32 = 64;
 const LONG: u64 = 64 << 10;
 /// Bytes around something odd that are shown.
 const EXCERPT: u64 = 48;
+/// As many lost calls are believed, and one for each byte of the stream: more are a damaged number.
+const LOST_ALWAYS: u64 = 1 << 16;
 /// Blocks whose first calls are remembered.
 const BLOCKS_KEPT: usize = 4_096;
 
@@ -565,7 +567,14 @@ impl<'a> Engine<'a> {
                 let bytes = window.get(to_usize(place.saturating_sub(base))..).unwrap_or_default();
                 self.read(bytes, place)
             }
-            Err(_) if self.search == 0 => self.over(),
+            Err(place) if self.search == 0 => {
+                let most = self.limits.resync;
+                let message = format!(
+                    "the search for sound events was given up after {most} steps: what follows may be sound"
+                );
+                self.limit = Some((place, message));
+                self.over()
+            }
             Err(next) => {
                 let mut window = window;
                 let tried = to_usize(next.saturating_sub(base)).min(window.len());
@@ -636,6 +645,8 @@ impl<'a> Engine<'a> {
         Before {
             definitions: &self.judge.definitions,
             next: self.judge.calls.next,
+            calls: &self.judge.calls,
+            lost: &self.judge.lost_calls,
             threads: self.judge.threads,
             version: self.machine.version(),
             depth_max: self.limits.nesting,
@@ -651,6 +662,9 @@ impl<'a> Engine<'a> {
         if place == start && nothing && !is_gap {
             return false;
         }
+        if sync.next.saturating_sub(self.judge.calls.next) > self.end.max(LOST_ALWAYS) {
+            return false;
+        }
         if sync.next < self.judge.calls.next {
             // Events were read that are none.
             let first = self
@@ -658,6 +672,16 @@ impl<'a> Engine<'a> {
                 .recent()
                 .find(|done| matches!(done.what, What::Enter(open) if open.number == sync.next));
             let Some(first) = first.map(|done| done.start) else { return false };
+            // A leave that fits its call by number is proof of both: then what follows is a copy.
+            let proven = |done: &Done| {
+                matches!(done.what, What::Leave { open: Some(_), .. })
+                    && done.start >= first
+                    && !done.odd
+                    && !done.inside_out
+            };
+            if self.judge.recent().any(proven) {
+                return false;
+            }
             start = start.min(first);
             self.judge.take_back(start);
         }
@@ -705,7 +729,14 @@ impl<'a> Engine<'a> {
             damage.definitions = definitions;
             // Behind the unit at fault nothing is in doubt.
             let unit_end = damage.unit.map_or(place, |unit| unit.expanded.end);
-            damage.settled = matches!(damage.why, Why::Fault(_)) || place >= unit_end;
+            let within = self
+                .map
+                .segment(place)
+                .is_some_and(|segment| segment.stored.start < damage.units_end);
+            damage.settled = match damage.why {
+                Why::Fault(_) => !within,
+                Why::Cause(_) => place >= unit_end,
+            };
         }
         true
     }
@@ -748,6 +779,8 @@ impl<'a> Engine<'a> {
         let end = segment.expanded.end;
         match &mut self.mode {
             Mode::Over => return Flow::Stop,
+            // Read again, and known: the search goes on behind it.
+            Mode::Seek(seek) if end < seek.next => {}
             Mode::Seek(seek) => {
                 // What was sought lies in the unit that lost bytes.
                 *seek = Seek { window: Vec::new(), start: end, next: end, from: end };

@@ -1,5 +1,6 @@
 //! One trace: drives the engine over its blocks and turns what came of it into findings.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::mpsc;
 
@@ -424,6 +425,7 @@ impl<'r> Judgement<'r, '_> {
         let version = self.engine.version();
         let placeholder = self.placeholder();
         let mut defined = false;
+        let mut named = BTreeSet::new();
         let ghosts = std::mem::take(&mut self.engine.judge.ghosts);
         let damages = std::mem::take(&mut self.engine.damages);
         for (index, damage) in damages.iter().enumerate() {
@@ -465,6 +467,9 @@ impl<'r> Judgement<'r, '_> {
                 stream.extend(edit);
             }
             for (space, id) in &damage.definitions {
+                if !named.insert((*space, *id)) {
+                    continue;
+                }
                 let Some(lost) = self.engine.judge.lost.get(&(*space, *id)).copied() else {
                     continue;
                 };
@@ -478,6 +483,11 @@ impl<'r> Judgement<'r, '_> {
             }
             let lost = if damage.open { 0 } else { damage.lost };
             self.losses.push(Loss { call: damage.call, lost, suspects: suspects(damage) });
+            if damage.open && self.engine.limit.is_some() {
+                let how = "nothing is dropped that was not looked at";
+                self.add(finding.fix(Fix::manual(how)));
+                continue;
+            }
             let nothing_left = damage.open && damage.start == 0;
             let summary = self.damage_summary(damage);
             let invents = damage.start == damage.end && matches!(damage.why, Why::Cause(_));

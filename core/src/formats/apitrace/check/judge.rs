@@ -541,6 +541,12 @@ impl Sink for Judge {
 
     #[inline]
     fn end(&mut self, end: u64) -> Result<(), Cause> {
+        // The leave of no call goes in a repair, and what it defines would go with it.
+        if let Some(Current { what: What::Leave { open: None, .. }, mark, .. }) = self.current
+            && self.definitions.mark() > mark
+        {
+            return Err(Cause::Incoherent);
+        }
         let Some(current) = self.current.take() else { return Ok(()) };
         if !self.waiting.is_empty() {
             self.close_event(current.start, end);

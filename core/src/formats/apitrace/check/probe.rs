@@ -9,6 +9,7 @@
 
 use std::collections::BTreeMap;
 
+use super::calls::Calls;
 use super::definitions::Definitions;
 use crate::formats::apitrace::decode::machine::{Cause, Machine, Sink, Space};
 use crate::formats::apitrace::decode::text;
@@ -36,6 +37,10 @@ pub struct Before<'a> {
     pub definitions: &'a Definitions,
     /// The number of the next call, were nothing lost.
     pub next: u64,
+    /// The calls before the damage.
+    pub calls: &'a Calls,
+    /// Ranges of numbers of calls that were lost before.
+    pub lost: &'a [(u64, u64)],
     /// Numbers of threads that were seen.
     pub threads: u64,
     /// The version of the stream.
@@ -44,6 +49,14 @@ pub struct Before<'a> {
     pub depth_max: u64,
     /// Structs that a donor knows: their numbers of members.
     pub donor: Option<&'a Definitions>,
+}
+
+impl Before<'_> {
+    /// Whether a call began and ended before the damage.
+    fn is_over(&self, call: u64) -> bool {
+        let lost = |(from, to): &(u64, u64)| *from <= call && call < *to;
+        call < self.next && !self.calls.is_open(call) && !self.lost.iter().any(lost)
+    }
 }
 
 /// A place from which the stream goes on.
@@ -93,8 +106,10 @@ struct Reading {
 
 #[derive(Clone, Copy, Debug)]
 enum Event {
+    /// Of a thread.
     Enter(u64),
-    Leave(u64),
+    /// Of a call, and whether ids are defined in it.
+    Leave(u64, bool),
 }
 
 struct Trial<'a> {
@@ -154,7 +169,7 @@ pub fn probe(
         let whole = result.is_ok() && machine.is_between_events() && read == bytes.len();
         let ran_out = result.is_ok() && !enough;
         if enough || (ran_out && at_end) {
-            let numbered = number(&trial.events, before.next, enough, whole);
+            let numbered = number(&trial.events, before, enough, whole);
             if let Some(next) = numbered {
                 let lost = trial.readings.iter().filter_map(|reading| {
                     Some((reading.space, reading.id, reading.at, reading.lost?))
@@ -191,15 +206,16 @@ fn next_reading(readings: &mut Vec<Reading>) -> bool {
 
 /// The number of the first enter among `events`, if the leaves agree on one.
 ///
-/// `expected` is that number if nothing was lost. A leave belongs to an enter before it, or to a
-/// call that was open before the damage or began in it.
-fn number(events: &[Event], expected: u64, enough: bool, whole: bool) -> Option<u64> {
+/// A leave belongs to an enter before it, or to a call that was open before the damage or began in
+/// it.
+fn number(events: &[Event], before: &Before<'_>, enough: bool, whole: bool) -> Option<u64> {
+    let expected = before.next;
     let mut candidates = vec![expected];
     let mut entered = 0_u64;
     for event in events {
         match event {
             Event::Enter(_) => entered = entered.saturating_add(1),
-            Event::Leave(call) => {
+            Event::Leave(call, _) => {
                 for back in 1..=entered.min(16) {
                     candidates.extend(call.checked_sub(entered.saturating_sub(back)));
                 }
@@ -211,7 +227,9 @@ fn number(events: &[Event], expected: u64, enough: bool, whole: bool) -> Option<
     }
     candidates.sort_unstable();
     candidates.dedup();
-    let best = candidates.into_iter().filter_map(|next| Some((matches(events, next)?, next)));
+    let best = candidates
+        .into_iter()
+        .filter_map(|next| Some((matches(events, next, before, enough)?, next)));
     // Of equals the one closest to what was expected.
     let best =
         best.max_by_key(|(matches, next)| (*matches, std::cmp::Reverse(next.abs_diff(expected))));
@@ -224,8 +242,8 @@ fn number(events: &[Event], expected: u64, enough: bool, whole: bool) -> Option<
 }
 
 /// How many leaves fit an enter if the first enter has the number `first`; `None` if one
-/// contradicts it.
-fn matches(events: &[Event], first: u64) -> Option<usize> {
+/// contradicts it. `enough`: whether the calls had time to end.
+fn matches(events: &[Event], first: u64, before: &Before<'_>, enough: bool) -> Option<usize> {
     let mut open: Vec<(u64, u64)> = Vec::new();
     let mut gone: Vec<u64> = Vec::new();
     let (mut next, mut matches) = (first, 0_usize);
@@ -240,8 +258,9 @@ fn matches(events: &[Event], first: u64) -> Option<usize> {
                 open.push((next, *thread));
                 next = next.saturating_add(1);
             }
-            Event::Leave(call) if *call >= next => return None,
-            Event::Leave(call) => match open.iter().position(|(number, _)| number == call) {
+            Event::Leave(call, _) if *call >= next => return None,
+            Event::Leave(call, defines) => match open.iter().position(|(number, _)| number == call)
+            {
                 Some(index) => {
                     // A thread leaves its calls from the inside out.
                     let (_, thread) = open.remove(index);
@@ -252,12 +271,21 @@ fn matches(events: &[Event], first: u64) -> Option<usize> {
                     gone.push(*call);
                 }
                 None if *call >= first || gone.contains(call) => return None,
+                // It is over since before the damage.
+                None if *defines || before.is_over(*call) => return None,
                 None => {
                     gone.push(*call);
                     strays = strays.saturating_add(1);
                 }
             },
         }
+    }
+    // A first call that stays open while its thread goes on is what zeros look like.
+    if let (true, Some(Event::Enter(thread))) = (enough, events.first())
+        && open.first().is_some_and(|(number, _)| *number == first)
+        && events.iter().skip(1).any(|event| matches!(event, Event::Enter(of) if of == thread))
+    {
+        return None;
     }
     (strays <= matches.saturating_add(2)).then_some(matches)
 }
@@ -310,6 +338,9 @@ impl Sink for Trial<'_> {
             }
         }
         self.local.insert((space, id), count);
+        if let Some(Event::Leave(_, defines)) = self.events.last_mut() {
+            *defines = true;
+        }
         Ok(())
     }
 
@@ -331,7 +362,7 @@ impl Sink for Trial<'_> {
 
     fn leave(&mut self, _at: u64, call: u64) -> Result<(), Cause> {
         self.count = None;
-        self.events.push(Event::Leave(call));
+        self.events.push(Event::Leave(call, false));
         Ok(())
     }
 

@@ -331,6 +331,12 @@ impl Encoder {
     }
 }
 
+/// A search for the next unit that was given up.
+fn search_ended(from: u64) -> Fault {
+    let message = format!("the search for what follows {from:#x} was given up");
+    Fault::Limit { message }
+}
+
 /// A span of the file.
 pub(crate) const fn stored(start: u64, end: u64) -> Span {
     Span::new(Layer::stored(0), start, end)

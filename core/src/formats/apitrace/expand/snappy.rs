@@ -39,6 +39,18 @@ const fn expanded_max(stored: u64) -> u64 {
     stored.saturating_mul(22).saturating_add(64)
 }
 
+/// In place of bytes that are copied from before the block: no event, detail or type of a value.
+const NOT_THERE: u8 = 0x7f;
+
+/// Why the elements of a block end, and where.
+#[derive(Debug, PartialEq, Eq)]
+struct Broken {
+    /// In words.
+    detail: String,
+    /// The element, as an offset in the block; `None` if nothing follows.
+    element: Option<usize>,
+}
+
 /// Decodes as many elements as are sound. Returns why it stopped, if that was not the end.
 ///
 /// `block` begins with the stated length; no more than that many bytes are made.
@@ -46,11 +58,31 @@ pub fn prefix(block: &[u8], out: &mut Vec<u8>) -> Option<String> {
     let Some((len, skip)) = stated(block) else {
         return Some("the block has no length".to_string());
     };
-    let len = to_usize(len);
-    let mut rest = block.get(skip..).unwrap_or_default();
+    elements(block, skip, to_usize(len), false, out).map(|broken| broken.detail)
+}
+
+/// Decodes the elements from `from` on until `out` holds `len` bytes.
+///
+/// `lenient`: copies of what is not there are [`NOT_THERE`], and what is too long is cut.
+fn elements(
+    block: &[u8],
+    from: usize,
+    len: usize,
+    lenient: bool,
+    out: &mut Vec<u8>,
+) -> Option<Broken> {
+    let mut rest = block.get(from..).unwrap_or_default();
     while let Some((tag, after)) = rest.split_first() {
         let place = block.len().saturating_sub(rest.len());
-        let short = || Some(format!("the element at {place} of the block is cut"));
+        let short = || {
+            let detail = format!("the element at {place} of the block is cut");
+            Some(Broken { detail, element: None })
+        };
+        let broken = |detail| Some(Broken { detail, element: Some(place) });
+        let room = len.saturating_sub(out.len());
+        if lenient && room == 0 {
+            return None;
+        }
         let (kind, high) = (tag & 3, usize::from(tag >> 2));
         let number = |count: usize| -> Option<usize> {
             let bytes = after.get(..count)?;
@@ -65,17 +97,16 @@ pub fn prefix(block: &[u8], out: &mut Vec<u8>) -> Option<String> {
                 let end = extra.saturating_add(size);
                 let Some(literal) = after.get(extra..end) else {
                     // What is there of a cut literal is as good as the rest.
-                    let room = len.saturating_sub(out.len());
                     let tail = after.get(extra..).unwrap_or_default();
                     out.extend_from_slice(tail.get(..room).unwrap_or(tail));
                     return short();
                 };
-                if literal.len() > len.saturating_sub(out.len()) {
-                    return Some(format!(
+                if literal.len() > room && !lenient {
+                    return broken(format!(
                         "the literal at {place} of the block reaches behind its {len} bytes"
                     ));
                 }
-                out.extend_from_slice(literal);
+                out.extend_from_slice(literal.get(..room).unwrap_or(literal));
                 rest = after.get(end..).unwrap_or_default();
                 continue;
             }
@@ -92,24 +123,33 @@ pub fn prefix(block: &[u8], out: &mut Vec<u8>) -> Option<String> {
                 None => return short(),
             },
         };
-        if copied > len.saturating_sub(out.len()) {
-            return Some(format!(
+        if copied > room && !lenient {
+            return broken(format!(
                 "the copy at {place} of the block reaches behind its {len} bytes"
             ));
         }
-        let Some(from) = out.len().checked_sub(offset).filter(|_| offset > 0) else {
-            return Some(format!(
-                "the copy at {place} of the block goes back {offset} of {} bytes",
-                out.len()
-            ));
-        };
-        for at in from..from.saturating_add(copied) {
-            let byte = out.get(at).copied().unwrap_or_default();
-            out.push(byte);
+        let copied = copied.min(room);
+        match out.len().checked_sub(offset).filter(|_| offset > 0) {
+            Some(from) => {
+                for at in from..from.saturating_add(copied) {
+                    let byte = out.get(at).copied().unwrap_or_default();
+                    out.push(byte);
+                }
+            }
+            None if lenient => out.resize(out.len().saturating_add(copied), NOT_THERE),
+            None => {
+                return broken(format!(
+                    "the copy at {place} of the block goes back {offset} of {} bytes",
+                    out.len()
+                ));
+            }
         }
         rest = after.get(used..).unwrap_or_default();
     }
-    (out.len() != len).then(|| format!("the block states {len} bytes and holds {}", out.len()))
+    (out.len() != len && !lenient).then(|| Broken {
+        detail: format!("the block states {len} bytes and holds {}", out.len()),
+        element: None,
+    })
 }
 
 /// Expands a block whole, or not at all.
@@ -132,21 +172,32 @@ pub struct Chunks<'a> {
     expanded: u64,
     /// Bytes that may still be searched.
     search: u64,
+    /// What follows the fault inside the chunk that was given last.
+    behind: Option<Block>,
 }
 
 impl<'a> Chunks<'a> {
     /// From the first chunk on.
     pub fn new(source: &Source<'a>, limits: &Limits) -> Self {
-        Self { source: source.clone(), at: MAGIC_LEN, expanded: 0, search: limits.resync }
+        Self {
+            source: source.clone(),
+            at: MAGIC_LEN,
+            expanded: 0,
+            search: limits.resync,
+            behind: None,
+        }
     }
 
     /// Goes on with the chunk at `stored`, whose first byte is `expanded` of the stream.
     pub fn turn_to(&mut self, stored: u64, expanded: u64) {
-        (self.at, self.expanded) = (stored, expanded);
+        (self.at, self.expanded, self.behind) = (stored, expanded, None);
     }
 
     /// The next chunk, or a fault without one.
     pub fn next(&mut self, reuse: Vec<u8>) -> Option<Block> {
+        if let Some(block) = self.behind.take() {
+            return Some(block);
+        }
         let (start, end) = (self.at, self.source.len());
         if start >= end {
             return None;
@@ -209,14 +260,25 @@ impl<'a> Chunks<'a> {
             return self.block(bytes, stop, Some(fault));
         }
         bytes.clear();
-        let detail = prefix_bounded(&block, &mut bytes);
+        let mut behind = Vec::new();
+        let detail = salvage(&block, &mut bytes, &mut behind);
         let fault = match next {
+            None if !holds && self.search == 0 => super::search_ended(start),
             // The last chunk, and the file ends before it does.
-            None if claimed_end > end => Fault::Torn { claimed: Some(claimed) },
+            None if claimed_end > end && behind.is_empty() => {
+                Fault::Torn { claimed: Some(claimed) }
+            }
             _ if holds || next.is_none() => Fault::Corrupt { detail },
             _ => Fault::Length { said: claimed, found, whole: false },
         };
-        self.block(bytes, stop, Some(fault))
+        let block = self.block(bytes, stop, Some(fault));
+        if !behind.is_empty() {
+            let start = self.expanded;
+            self.expanded = start.saturating_add(to_u64(behind.len()));
+            let (stored, unit) = (block.stored, block.unit);
+            self.behind = Some(Block { start, bytes: behind, stored, unit, fault: None });
+        }
+        block
     }
 
     /// Whether a chunk, a second trace or the end of the file is at `at`.
@@ -274,20 +336,31 @@ impl<'a> Chunks<'a> {
     }
 }
 
-/// As [`prefix`], for a block that may state any length: no more than a chunk holds is made.
-fn prefix_bounded(block: &[u8], out: &mut Vec<u8>) -> String {
-    let broken = match stated(block) {
-        Some((len, _)) if len <= CHUNK_EXPANDED => prefix(block, out),
-        Some((len, skip)) => {
-            // The elements may be sound where the length is not.
-            let mut again = vec![0x80, 0x80, 0x40];
-            again.extend_from_slice(block.get(skip..).unwrap_or_default());
-            prefix(&again, out);
-            Some(format!("the block states {len} bytes"))
-        }
-        None => Some("the block has no length".to_string()),
+/// As [`prefix`], for a block that may state any length: no more than a chunk holds is made. What
+/// follows an element that cannot be right goes to `behind`.
+fn salvage(block: &[u8], out: &mut Vec<u8>, behind: &mut Vec<u8>) -> String {
+    let most = to_usize(CHUNK_EXPANDED);
+    let Some((stated, skip)) = stated(block) else {
+        return "the block has no length".to_string();
     };
-    broken.unwrap_or_else(|| "the block holds other bytes than its length says".to_string())
+    let len = to_usize(stated);
+    if len == 0 {
+        return "the block states 0 bytes".to_string();
+    }
+    // The elements may be sound where the length is not.
+    let broken = elements(block, skip, len.min(most), false, out);
+    let element = broken.as_ref().and_then(|broken| broken.element);
+    if let Some(element) = element {
+        // Copies reach back to what is before them.
+        let sound = out.len();
+        drop(elements(block, element, most, true, out));
+        behind.extend(out.drain(sound..));
+    }
+    match broken {
+        _ if len > most => format!("the block states {len} bytes"),
+        Some(broken) => broken.detail,
+        None => "the block holds other bytes than its length says".to_string(),
+    }
 }
 
 /// Whether a whole trace begins at `at`: magic, a chunk that decodes, a version.

@@ -7,7 +7,7 @@
 
 use super::{Block, Fault, STEP, stored};
 use crate::formats::apitrace::layout::{ZSTD_MAGIC, ZSTD_SEEKABLE_MAGIC};
-use crate::kit::expand::zstd::Expander;
+use crate::kit::expand::zstd::{ExpandError, Expander};
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::limits::Limits;
@@ -132,7 +132,9 @@ impl<'a> Frames<'a> {
                 None => {
                     let from = self.at.saturating_add(1);
                     let next = self.search(from);
+                    let exhausted = self.search == 0;
                     self.fault = Some(match next {
+                        None if exhausted => super::search_ended(self.at),
                         None => Fault::Torn { claimed: None },
                         Some(_) => {
                             let detail = "its blocks do not lead to the next frame".to_string();
@@ -186,7 +188,9 @@ impl<'a> Frames<'a> {
                 Err(fault) => {
                     self.fed = *end;
                     let torn = matches!(self.fault, Some(Fault::Torn { .. }));
-                    if !torn {
+                    if let ExpandError::WindowTooLarge { .. } = fault.error {
+                        self.fault = Some(Fault::Limit { message: fault.to_string() });
+                    } else if !torn {
                         self.fault = Some(Fault::Corrupt { detail: fault.to_string() });
                     }
                 }

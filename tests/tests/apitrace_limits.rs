@@ -1,0 +1,143 @@
+//! Every limit that a trace can reach, lowered until a small one reaches it: the verdict is then
+//! incomplete, or the finding says what is not done.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs, reason = "tests")]
+
+use tracemend::formats::apitrace::rules;
+use tracemend::mend::edit::Safety;
+use tracemend::report::rule::common;
+use tracemend::{FileSet, Limits, Options, Outcome, Repair, Report, Verdict};
+use tracemend_tests::forge::apitrace::{Container, Stream, Value, call_heavy, snappy};
+
+fn limited(lower: impl FnOnce(&mut Limits)) -> Options {
+    let mut limits = Limits::default();
+    lower(&mut limits);
+    Options { limits, ..Options::default() }
+}
+
+fn check(bytes: &[u8], lower: impl FnOnce(&mut Limits)) -> Report {
+    tracemend::check(&FileSet::single("app.trace", bytes), &limited(lower))
+}
+
+fn repair(bytes: &[u8], lower: impl FnOnce(&mut Limits)) -> Repair {
+    let files = FileSet::single("app.trace", bytes);
+    tracemend::repair(&files, &limited(lower), Safety::Lossy)
+}
+
+/// Sound under the default limits, incomplete and said to be so under the lowered one.
+fn stops(bytes: &[u8], lower: impl FnOnce(&mut Limits)) {
+    assert_eq!(check(bytes, |_| {}).verdict(), Verdict::Clean);
+    let report = check(bytes, lower);
+    assert_eq!(report.verdict(), Verdict::Incomplete, "{:?}", report.findings());
+    assert_eq!(report.count(&common::LIMIT_REACHED), 1, "{:?}", report.findings());
+}
+
+#[test]
+fn a_trace_has_a_largest_number_of_definitions_and_open_calls() {
+    let mut three = Stream::new(6);
+    three.call(0, 1, &[Value::Enum(1, 4)]);
+    three.call(0, 2, &[Value::Enum(1, 4)]);
+    let mut open = Stream::new(6);
+    let numbers: Vec<u64> = (0..3).map(|thread| open.enter(thread, 1, 0, &[])).collect();
+    for number in numbers.iter().rev() {
+        open.leave(*number, &[]);
+    }
+    for container in Container::ALL {
+        let (three, open) = (container.file(&three.bytes), container.file(&open.bytes));
+        stops(&three, |limits| limits.definitions = 2);
+        assert_eq!(check(&three, |limits| limits.definitions = 3).verdict(), Verdict::Clean);
+        stops(&open, |limits| limits.open_calls = 2);
+        assert_eq!(check(&open, |limits| limits.open_calls = 3).verdict(), Verdict::Clean);
+    }
+}
+
+#[test]
+fn values_inside_values_have_a_largest_depth() {
+    let deep = (0..5).fold(Value::Uint(1), |value, _| Value::Array(vec![value]));
+    let mut stream = Stream::new(6);
+    stream.call(0, 1, &[deep]);
+    let file = Container::Snappy.file(&stream.bytes);
+    let smallest = (0..20)
+        .find(|depth| check(&file, |limits| limits.nesting = *depth).verdict() == Verdict::Clean);
+    assert_eq!(smallest, Some(5));
+    let report = check(&file, |limits| limits.nesting = 4);
+    let codes: Vec<&str> = report.findings().iter().map(|finding| finding.rule.code).collect();
+    assert!(codes.contains(&"AT9001"), "{codes:?}");
+}
+
+#[test]
+fn a_trace_of_every_container_expands_to_a_largest_ratio() {
+    // 64 MiB are always allowed.
+    let mut stream = Stream::new(6);
+    stream.call(0, 1, &[Value::Blob(vec![0; 65 << 20])]);
+    for container in Container::ALL {
+        let file = match container {
+            Container::SmallChunks => snappy(&stream.bytes, 256 << 10),
+            // Its frames are small.
+            Container::Zstd => continue,
+            _ => container.file(&stream.bytes),
+        };
+        let sound = check(&file, |limits| limits.expansion_ratio = 1 << 20);
+        assert_eq!(sound.verdict(), Verdict::Clean, "{container:?}");
+        let report = check(&file, |limits| limits.expansion_ratio = 0);
+        assert_eq!(report.verdict(), Verdict::Incomplete, "{container:?}");
+        assert_eq!(report.count(&common::LIMIT_REACHED), 1, "{container:?}");
+    }
+}
+
+/// A trace of five thousand calls that lost ten in its middle.
+fn calls_missing() -> Vec<u8> {
+    let stream = call_heavy(1_000);
+    let mut bytes = stream.bytes.clone();
+    bytes.drain(stream.events[5_000]..stream.events[5_020]);
+    Container::Snappy.file(&bytes)
+}
+
+#[test]
+fn damage_that_took_more_calls_than_the_limit_gets_no_placeholders() {
+    let bytes = calls_missing();
+    let mended = repair(&bytes, |limits| limits.placeholders = 10);
+    assert_eq!(mended.outcome, Outcome::Repaired);
+    assert_eq!(mended.after.count(&rules::PLACEHOLDERS), 1, "{:?}", mended.after.findings());
+    let refused = repair(&bytes, |limits| limits.placeholders = 9);
+    assert_eq!(refused.outcome, Outcome::CannotRepair);
+    let finding = &refused.before.findings()[0];
+    assert_eq!(*finding.rule, rules::CALLS_MISSING);
+    let summary = &finding.fix.as_ref().unwrap().summary;
+    assert!(summary.contains("10 calls") && summary.contains("9 are the limit"), "{summary}");
+}
+
+#[test]
+fn a_search_for_sound_events_has_an_end_and_says_so() {
+    let bytes = calls_missing();
+    assert_eq!(check(&bytes, |_| {}).count(&rules::CALLS_MISSING), 1);
+    let report = check(&bytes, |limits| limits.resync = 0);
+    assert_eq!(report.verdict(), Verdict::Incomplete, "{:?}", report.findings());
+    assert_eq!(report.count(&common::LIMIT_REACHED), 1, "{:?}", report.findings());
+}
+
+#[test]
+fn a_trace_has_a_largest_number_of_damages() {
+    let stream = call_heavy(1_000);
+    let mut bytes = stream.bytes.clone();
+    for at in [8_000, 6_000, 4_000] {
+        let at = stream.events[at];
+        bytes.splice(at..at, [0xee; 9]);
+    }
+    let file = Container::Snappy.file(&bytes);
+    assert_eq!(check(&file, |limits| limits.fixes = 3).verdict(), Verdict::Findings);
+    let report = check(&file, |limits| limits.fixes = 2);
+    assert_eq!(report.verdict(), Verdict::Incomplete, "{:?}", report.findings());
+    assert_eq!(report.count(&common::LIMIT_REACHED), 1);
+}
+
+#[test]
+fn a_zstd_frame_of_a_trace_has_a_largest_window() {
+    let file = Container::Seekable.file(&call_heavy(1_000).bytes);
+    let sound = |window: u64| {
+        check(&file, |limits| limits.zstd_window = window).verdict() == Verdict::Clean
+    };
+    let smallest = (10..28).map(|bits| 1 << bits).find(|window| sound(*window)).unwrap();
+    let report = check(&file, |limits| limits.zstd_window = smallest / 2);
+    assert_eq!(report.verdict(), Verdict::Incomplete, "{:?}", report.findings());
+    assert_eq!(report.count(&common::LIMIT_REACHED), 1, "{:?}", report.findings());
+}
