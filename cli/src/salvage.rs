@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use serde_json::{Value, json};
+use tracemend::mend::edit::StoredAnew;
 use tracemend::mend::proof::Balance;
 use tracemend::mend::rounds::{Applied, view};
 use tracemend::report::Tally;
@@ -94,6 +95,7 @@ impl<'r> Salvage<'r> {
             for line in balance_lines(&self.balance).lines() {
                 text += &format!("  {line}\n");
             }
+            text += &self.stored_anew();
             text += &self.tallies();
         }
         let after = &repair.after;
@@ -127,6 +129,30 @@ impl<'r> Salvage<'r> {
         let more = applied.len().saturating_sub(FIXES_SHOWN);
         if more > 0 {
             let _infallible = writeln!(text, "    and {more} more (--format json lists all)");
+        }
+        text
+    }
+
+    /// What of the dropped and inserted bytes is the same content, compressed anew.
+    fn stored_anew(&self) -> String {
+        let mut text = String::new();
+        let last = self.repair.applied.last().map_or(0, |applied| applied.round);
+        for round in 1..=last {
+            let mut sum = StoredAnew::default();
+            let of_round = self.repair.applied.iter().filter(|applied| applied.round == round);
+            of_round.filter_map(Applied::fix).for_each(|fix| sum.add(fix.anew));
+            let StoredAnew { stored, kept, dropped, inserted } = sum;
+            if stored == 0 {
+                continue;
+            }
+            let when = if last > 1 { format!("in round {round}, ") } else { String::new() };
+            let before = kept.saturating_add(dropped);
+            let _infallible = writeln!(
+                text,
+                "  {when}{stored} of the dropped bytes are compressed and stored anew: of the \
+                 {before} bytes that they expand to, {kept} are kept, {dropped} dropped; {inserted} \
+                 are added"
+            );
         }
         text
     }
@@ -242,6 +268,12 @@ impl<'r> Salvage<'r> {
             "summary": fix.summary,
             "round": applied.round,
             "records_lost": fix.records_lost,
+            "stored_anew": {
+                "stored": fix.anew.stored,
+                "kept": fix.anew.kept,
+                "dropped": fix.anew.dropped,
+                "inserted": fix.anew.inserted,
+            },
             "places": places,
         }))
     }

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use tracemend::kit::source::Source;
 use tracemend::mend::edit::Safety;
 use tracemend::mend::rounds::{Repair, view};
-use tracemend::{FileSet, Options, Outcome};
+use tracemend::{FileSet, Options, Outcome, Severity};
 use tracemend_tests::forge::apitrace::{Container, call_heavy, chunks, snappy};
 use tracemend_tests::judge::apitrace::{Apitrace, Recorder};
 use tracemend_tests::mended::mended;
@@ -223,6 +223,12 @@ fn damage_in_the_middle_is_mended_so_that_apitrace_takes_it_without_a_word() {
             wrong
                 .push(format!("{} at {at}: {:?} {left:?} {}", KINDS[kind], dump.code, dump.stderr));
             continue;
+        }
+        let faults = repair.before.findings().iter();
+        let faults = faults.filter(|finding| finding.severity > Severity::Info).count();
+        if faults > 1 {
+            let counts = repair.before.counts();
+            wrong.push(format!("{} at {at}: one fault, {counts:?}", KINDS[kind]));
         }
         let suspect = ranges(&repair, "calls that may be wrong");
         // Every call that was whole before the first byte that is damaged is as it was.

@@ -12,7 +12,7 @@
 
 use tracemend::formats::apitrace::rules;
 use tracemend::kit::source::Source;
-use tracemend::mend::edit::Safety;
+use tracemend::mend::edit::{Safety, StoredAnew};
 use tracemend::mend::rounds::{Repair, view};
 use tracemend::{Choices, FileSet, Options, Outcome, Severity};
 use tracemend_tests::forge::apitrace::container::chunk;
@@ -240,6 +240,52 @@ fn after(
     let same = again.counts() == repair.after.counts();
     (!(mended && left.is_empty() && same))
         .then(|| format!("{:?}, left {left:?}, refused {:?}", repair.outcome, repair.refused))
+}
+
+#[test]
+fn what_is_stored_anew_balances_in_the_stream() {
+    let (mut wrong, mut balanced) = (Vec::new(), 0);
+    for (code, bytes) in broken() {
+        let (repair, target) = mended(&bytes);
+        // A second round counts in what the first one made.
+        if repair.applied.iter().any(|applied| applied.round > 1) {
+            continue;
+        }
+        let mut sum = StoredAnew::default();
+        repair.applied.iter().filter_map(|one| one.fix()).for_each(|fix| sum.add(fix.anew));
+        if sum.stored == 0 {
+            continue;
+        }
+        let expanded = |bytes: &[u8]| {
+            tracemend::formats::apitrace::stream_bytes(&Source::new(bytes), u64::MAX).len() as u64
+        };
+        let (before, after) = (expanded(&bytes), expanded(&target));
+        if before - sum.dropped + sum.inserted != after || sum.kept + sum.inserted > after {
+            wrong.push(format!("{code}: {before} become {after}, {sum:?}"));
+        }
+        balanced += 1;
+    }
+    assert!(wrong.is_empty() && balanced > 15, "{balanced} {}", wrong.join("\n"));
+}
+
+#[test]
+fn what_damage_does_to_the_calls_behind_it_is_told_with_its_cause() {
+    // The leaves of three calls in doubt carry wrong numbers.
+    let stream = around(|stream| _ = stream.raw(&[0xee; 40]));
+    let mut bytes = stream.bytes.clone();
+    for event in [301, 311, 321] {
+        bytes[stream.events[event] + 1] ^= 0x02;
+    }
+    let file = Container::Snappy.file(&bytes);
+    let (repair, _) = mended(&file);
+    let [finding] = repair.before.findings() else {
+        panic!("{:?}", repair.before.counts());
+    };
+    assert_eq!(*finding.rule, rules::STREAM_DAMAGED);
+    assert!(finding.message.contains("40 bytes") && finding.message.contains("may be wrong"));
+    assert_eq!(finding.related.len(), 3, "{:?}", finding.related);
+    assert_eq!(repair.records_lost(), 3);
+    assert_eq!(repair.outcome, Outcome::RepairedWithLoss);
 }
 
 #[test]

@@ -71,6 +71,30 @@ impl Edit {
     }
 }
 
+/// What edits of stored bytes come to in what these expand to, where whole units are compressed anew:
+/// all their stored bytes are dropped and inserted, though little of what they hold changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StoredAnew {
+    /// Stored bytes of the units before.
+    pub stored: u64,
+    /// Expanded bytes that stay.
+    pub kept: u64,
+    /// Expanded bytes that go.
+    pub dropped: u64,
+    /// Expanded bytes that are put in.
+    pub inserted: u64,
+}
+
+impl StoredAnew {
+    /// With further units.
+    pub const fn add(&mut self, more: Self) {
+        self.stored = self.stored.saturating_add(more.stored);
+        self.kept = self.kept.saturating_add(more.kept);
+        self.dropped = self.dropped.saturating_add(more.dropped);
+        self.inserted = self.inserted.saturating_add(more.inserted);
+    }
+}
+
 /// Edits that mend one finding, applied together or not at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
@@ -82,6 +106,8 @@ pub struct Fix {
     pub edits: Vec<Edit>,
     /// Whole records that the edits drop, in the format's own sense.
     pub records_lost: u64,
+    /// What becomes of compressed units that are stored anew.
+    pub anew: StoredAnew,
     /// Files of the recording that get another name: their numbers and what they are called then,
     /// relative to the recording.
     pub renames: Vec<(u32, String)>,
@@ -90,7 +116,14 @@ pub struct Fix {
 impl Fix {
     /// A fix that loses no whole record.
     pub fn new(safety: Safety, summary: impl Into<String>, edits: Vec<Edit>) -> Self {
-        Self { safety, summary: summary.into(), edits, records_lost: 0, renames: Vec::new() }
+        Self {
+            safety,
+            summary: summary.into(),
+            edits,
+            records_lost: 0,
+            anew: StoredAnew::default(),
+            renames: Vec::new(),
+        }
     }
 
     /// A fix for a person to do.

@@ -14,7 +14,7 @@ use crate::kit::num::{to_u64, to_usize};
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 use crate::limits::Limits;
-use crate::mend::edit::Edit;
+use crate::mend::edit::{Edit, StoredAnew};
 
 /// Bytes `start..end` of the stream become `insert`.
 #[derive(Clone, Debug)]
@@ -31,14 +31,14 @@ pub struct StreamEdit {
     pub base: u64,
 }
 
-/// What `edits`, which share units and are in order, make of these units; `None` if that is more
-/// than a round may insert.
+/// What `edits`, which share units and are in order, make of these units, in the file and in the
+/// stream; `None` if that is more than a round may insert.
 pub fn compose(
     source: &Source<'_>,
     container: Container,
     limits: &Limits,
     edits: &[StreamEdit],
-) -> Option<Edit> {
+) -> Option<(Edit, StoredAnew)> {
     let first = edits.first()?;
     let start = edits.iter().map(|edit| edit.stored.start).min()?;
     let end = edits.iter().map(|edit| edit.stored.end).max()?;
@@ -49,13 +49,15 @@ pub fn compose(
     // Bytes before this were dropped by an edit.
     let mut gone = base;
     let segment = Segment { expanded: Span::new(stored.layer.expanded(), base, base), stored };
-    let mut any = false;
-    let push = |encoder: &mut Encoder, any: &mut bool, bytes: &[u8]| {
-        *any |= !bytes.is_empty();
+    let mut anew = StoredAnew { stored: stored.len(), ..StoredAnew::default() };
+    let (mut kept, mut inserted, mut expanded) = (0_u64, 0_u64, 0_u64);
+    let push = |encoder: &mut Encoder, count: &mut u64, bytes: &[u8]| {
+        *count = count.saturating_add(to_u64(bytes.len()));
         encoder.push(bytes);
     };
     unit_bytes(source, container, segment, limits, &mut |bytes, at| {
         let after = at.saturating_add(to_u64(bytes.len()));
+        expanded = expanded.saturating_add(to_u64(bytes.len()));
         let part = |from: u64, to: u64| {
             let from = to_usize(from.saturating_sub(at)).min(bytes.len());
             let to = to_usize(to.saturating_sub(at)).min(bytes.len());
@@ -69,20 +71,24 @@ pub fn compose(
                 here = here.max(edit.end);
                 continue;
             }
-            push(&mut encoder, &mut any, part(here, edit.start));
-            push(&mut encoder, &mut any, &edit.insert);
+            push(&mut encoder, &mut kept, part(here, edit.start));
+            push(&mut encoder, &mut inserted, &edit.insert);
             here = here.max(edit.start).max(edit.end);
             gone = gone.max(edit.end);
         }
-        push(&mut encoder, &mut any, part(here, after));
+        push(&mut encoder, &mut kept, part(here, after));
         !encoder.overflown
     });
     for edit in rest {
-        push(&mut encoder, &mut any, &edit.insert);
+        push(&mut encoder, &mut inserted, &edit.insert);
     }
+    anew.kept = kept;
+    anew.inserted = inserted;
+    anew.dropped = expanded.saturating_sub(kept);
     // Units that hold nothing any more go whole.
+    let any = kept.saturating_add(inserted) > 0;
     let bytes = if any { encoder.finish()? } else { Vec::new() };
-    Some(Edit::replace(stored, bytes))
+    Some((Edit::replace(stored, bytes), anew))
 }
 
 /// Splits `edits`, with whom each belongs to, into groups that share units.

@@ -36,6 +36,10 @@ const LONG: u64 = 64 << 10;
 const EXCERPT: u64 = 48;
 /// As many lost calls are believed, and one for each byte of the stream: more are a damaged number.
 const LOST_ALWAYS: u64 = 1 << 16;
+/// What searches may spend in the smallest stream.
+const SEARCH_FIRST: u64 = 1 << 20;
+/// And for every byte of a longer one.
+const SEARCH_MORE: u64 = 64;
 /// Blocks whose first calls are remembered.
 const BLOCKS_KEPT: usize = 4_096;
 
@@ -67,6 +71,8 @@ pub struct Damage {
     pub lost: u64,
     /// Numbers of calls that may be wrong.
     pub suspects: (u64, u64),
+    /// Where the stretch ends in which what is odd is a consequence.
+    pub doubt_end: u64,
     /// The unit that is at fault, or the one that holds the damage.
     pub unit: Option<Segment>,
     /// Where the units at fault end in the file.
@@ -164,7 +170,12 @@ pub struct Engine<'a> {
     ghosts_resolved: usize,
     reported: u64,
     rewinds: u32,
+    /// Damages before this one are settled.
+    settled: usize,
+    /// What searches may still spend.
     search: u64,
+    /// What they were given in all: the longer the stream, the more, up to the limit.
+    granted: u64,
     zero_at: Option<u64>,
     doubted: Option<u64>,
 }
@@ -211,7 +222,9 @@ impl<'a> Engine<'a> {
             ghosts_resolved: 0,
             reported: 0,
             rewinds: 0,
-            search: limits.resync,
+            settled: 0,
+            search: limits.resync.min(SEARCH_FIRST),
+            granted: limits.resync.min(SEARCH_FIRST),
             zero_at: None,
             doubted: None,
         }
@@ -228,6 +241,10 @@ impl<'a> Engine<'a> {
         if let Some(segment) = block.segment().filter(|_| fresh) {
             self.map.push(segment);
             self.last = Some(segment);
+            let left = self.limits.resync.saturating_sub(self.granted);
+            let more = segment.expanded.len().saturating_mul(SEARCH_MORE).min(left);
+            self.granted = self.granted.saturating_add(more);
+            self.search = self.search.saturating_add(more);
         }
         self.end = self.end.max(block.end());
         if let Some(unit) = block.whole() {
@@ -542,6 +559,7 @@ impl<'a> Engine<'a> {
             call,
             lost: 0,
             suspects: (block.max(first.unwrap_or(block)).min(call), call),
+            doubt_end: start,
             unit,
             units_end: unit.map_or(0, |unit| unit.stored.end),
             definitions: Vec::new(),
@@ -568,9 +586,9 @@ impl<'a> Engine<'a> {
                 self.read(bytes, place)
             }
             Err(place) if self.search == 0 => {
-                let most = self.limits.resync;
                 let message = format!(
-                    "the search for sound events was given up after {most} steps: what follows may be sound"
+                    "the search for sound events was given up after {} steps: what follows may be sound",
+                    self.granted
                 );
                 self.limit = Some((place, message));
                 self.over()
@@ -726,6 +744,7 @@ impl<'a> Engine<'a> {
             damage.call = call;
             damage.lost = lost;
             damage.suspects = (damage.suspects.0.min(call), sync.next);
+            damage.doubt_end = place;
             damage.definitions = definitions;
             // Behind the unit at fault nothing is in doubt.
             let unit_end = damage.unit.map_or(place, |unit| unit.expanded.end);
@@ -744,14 +763,18 @@ impl<'a> Engine<'a> {
     /// A block is over: calls up to here may be wrong if it is damaged.
     fn settle_suspects(&mut self, at_end: bool) {
         let next = self.judge.calls.next;
-        for damage in self.damages.iter_mut().rev().take_while(|damage| !damage.settled) {
+        let from = self.settled.min(self.damages.len());
+        for damage in self.damages.iter_mut().skip(from).filter(|damage| !damage.settled) {
             if !damage.open {
                 damage.suspects.1 = next;
+                damage.doubt_end = self.end;
                 damage.settled = true;
             } else if at_end {
                 damage.settled = true;
             }
         }
+        let open = self.damages.last().is_some_and(|damage| !damage.settled);
+        self.settled = self.damages.len().saturating_sub(usize::from(open));
     }
 
     /// A unit has a fault behind the bytes that it gave.

@@ -1,24 +1,21 @@
 //! One trace: drives the engine over its blocks and turns what came of it into findings.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::mpsc;
 
 use super::definitions::Definitions;
-use super::engine::{Damage, Engine, Flow, UnitFault, Why};
+use super::engine::{Engine, Flow, UnitFault};
 use super::judge::{Noted, Oddity, Place};
 use super::ranges::{self, Ranges};
 use crate::formats::apitrace::decode::machine::{Cause, Sign, Space};
 use crate::formats::apitrace::expand::{Block, Container, Expansion, Fault, stored, zstd};
-use crate::formats::apitrace::layout::{
-    CHUNK_EXPANDED, PLACEHOLDER_ID, VERSION_MAX, VERSION_PROPERTIES,
-};
+use crate::formats::apitrace::layout::{CHUNK_EXPANDED, VERSION_MAX};
 use crate::formats::apitrace::repair::{self, StreamEdit};
 use crate::formats::apitrace::rules;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 use crate::limits::Limits;
-use crate::mend::edit::{Edit, Fix, Safety};
+use crate::mend::edit::{Edit, Fix, Safety, StoredAnew};
 use crate::report::rule::common;
 use crate::report::{Finding, Report, Rule, Severity};
 use crate::{FileSet, Options};
@@ -27,8 +24,6 @@ use crate::{FileSet, Options};
 const THREAD_FROM: u64 = 512 << 10;
 /// Blocks that wait between the two threads.
 const WAITING: usize = 4;
-/// Ids that are tried for the function that stands in for lost calls.
-const PLACEHOLDER_IDS: u64 = 64;
 /// Ranges of calls that a fact lists.
 const RANGES_SHOWN: usize = 32;
 
@@ -89,35 +84,35 @@ fn beside(engine: &mut Engine<'_>, mut expansion: Expansion<'_>) -> Flow {
 }
 
 /// A finding, and what a repair would do about it.
-struct Mend {
+pub(super) struct Mend {
     finding: Finding,
     safety: Safety,
     summary: String,
     stream: Vec<StreamEdit>,
     direct: Vec<Edit>,
-    events_lost: u64,
+    pub(super) events_lost: u64,
 }
 
 /// What a damage comes to in calls.
-struct Loss {
+pub(super) struct Loss {
     /// The first that was lost.
-    call: u64,
+    pub(super) call: u64,
     /// How many were lost.
-    lost: u64,
+    pub(super) lost: u64,
     /// First and last of those that may be wrong.
-    suspects: Option<(u64, u64)>,
+    pub(super) suspects: Option<(u64, u64)>,
 }
 
 /// Turns what an engine saw into findings.
-struct Judgement<'r, 'a> {
+pub(super) struct Judgement<'r, 'a> {
     source: &'r Source<'a>,
-    container: Container,
-    options: &'r Options,
-    engine: Engine<'r>,
-    donor: Option<&'r Definitions>,
-    mends: Vec<Mend>,
+    pub(super) container: Container,
+    pub(super) options: &'r Options,
+    pub(super) engine: Engine<'r>,
+    pub(super) donor: Option<&'r Definitions>,
+    pub(super) mends: Vec<Mend>,
     /// What each damage comes to.
-    losses: Vec<Loss>,
+    pub(super) losses: Vec<Loss>,
 }
 
 /// Checks a trace.
@@ -139,8 +134,8 @@ pub fn check(files: &FileSet<'_>, container: Container, options: &Options, repor
     judgement.donate(donor.as_ref());
     judgement.header(report);
     judgement.units();
-    judgement.noted();
     judgement.damages();
+    judgement.noted();
     judgement.end();
     judgement.facts(report);
     judgement.push(report);
@@ -157,7 +152,7 @@ impl<'r> Judgement<'r, '_> {
         Layer::stored(0).expanded()
     }
 
-    fn span(start: u64, end: u64) -> Span {
+    pub(super) fn span(start: u64, end: u64) -> Span {
         Span::new(Self::layer(), start, end)
     }
 
@@ -198,11 +193,11 @@ impl<'r> Judgement<'r, '_> {
         (shared, differing)
     }
 
-    fn add(&mut self, finding: Finding) {
+    pub(super) fn add(&mut self, finding: Finding) {
         self.mend(finding, Safety::Exact, String::new(), Vec::new());
     }
 
-    fn mend(
+    pub(super) fn mend(
         &mut self,
         finding: Finding,
         safety: Safety,
@@ -220,14 +215,14 @@ impl<'r> Judgement<'r, '_> {
         self.mends.push(Mend { finding, safety, summary, stream, direct, events_lost: 0 });
     }
 
-    fn stored_of(&self, span: Span, place: Option<Place>) -> Option<Span> {
+    pub(super) fn stored_of(&self, span: Span, place: Option<Place>) -> Option<Span> {
         let known = self.engine.stored(span);
         let units = place.map(|place| stored(place.head.stored.start, place.tail.stored.end));
         known.or(units).filter(|stored| !stored.is_empty())
     }
 
     /// An edit of the stream in the units of `place`.
-    fn edit(&self, start: u64, end: u64, insert: Vec<u8>, place: Place) -> StreamEdit {
+    pub(super) fn edit(&self, start: u64, end: u64, insert: Vec<u8>, place: Place) -> StreamEdit {
         let (units, base) = match self.container {
             Container::Gzip | Container::Brotli => (stored(0, self.source.len()), 0),
             Container::Snappy | Container::Zstd => {
@@ -383,252 +378,42 @@ impl<'r> Judgement<'r, '_> {
             let mut finding = Finding::new(rule, span, path, message);
             finding.stored = self.stored_of(span, noted.place);
             finding.excerpt = noted.excerpt.clone();
-            let edit = match (fix, noted.part, noted.place) {
-                (Some(OddFix::Drop(_)), Some((start, end)), Some(place)) if start < end => {
-                    Some(self.edit(start, end, Vec::new(), place))
-                }
-                (Some(OddFix::Shorten), _, Some(place)) => {
-                    shortest(&noted).map(|bytes| self.edit(noted.at, noted.end, bytes, place))
-                }
-                _ => None,
-            };
-            match (edit, fix) {
-                (Some(edit), Some(fix)) => {
-                    let (safety, summary, lost) = match fix {
-                        OddFix::Drop(what) => {
-                            let lost = u64::from(what == "the leave");
-                            (Safety::Lossy, format!("drops {what}"), lost)
-                        }
-                        OddFix::Shorten => {
-                            (Safety::Exact, "writes it as short as it can be".to_string(), 0)
-                        }
-                    };
-                    self.mend(finding, safety, summary, [edit]);
-                    if let Some(mend) = self.mends.last_mut() {
-                        mend.events_lost = lost;
-                    }
-                }
-                _ => self.add(finding),
-            }
-        }
-    }
-
-    /// The id of the function that stands in for lost calls: one that is used nowhere.
-    fn placeholder(&self) -> u64 {
-        let ids = PLACEHOLDER_ID..PLACEHOLDER_ID.saturating_add(PLACEHOLDER_IDS);
-        let unused = |id: &u64| self.engine.judge.definitions.known(Space::Function, *id).is_none();
-        ids.into_iter().find(unused).unwrap_or(PLACEHOLDER_ID)
-    }
-
-    /// Stretches that are no events.
-    fn damages(&mut self) {
-        let version = self.engine.version();
-        let placeholder = self.placeholder();
-        let mut defined = false;
-        let mut named = BTreeSet::new();
-        let ghosts = std::mem::take(&mut self.engine.judge.ghosts);
-        let damages = std::mem::take(&mut self.engine.damages);
-        for (index, damage) in damages.iter().enumerate() {
-            let until = damages.get(index.saturating_add(1)).map_or(u64::MAX, |next| next.start);
-            let after = |at: u64| damage.end <= at && at < until;
-            let mut insert = Vec::new();
-            if damage.header {
-                insert.extend(repair::uint(version));
-                if version >= VERSION_PROPERTIES {
-                    insert.extend(repair::uint(version));
-                    insert.push(0);
-                }
-            }
-            if damage.lost > 0 && !damage.open {
-                let (first, count) = (damage.call, damage.lost);
-                let most = self.options.limits.placeholders;
-                if count > most {
-                    let summary = format!(
-                        "{count} calls would need placeholders, {most} are the limit: a number of \
-                         that size is likelier damaged than right"
-                    );
-                    self.losses.push(Loss { call: first, lost: count, suspects: suspects(damage) });
-                    self.add(self.damage_finding(damage).fix(Fix::manual(summary)));
-                    continue;
-                }
-                let calls = repair::placeholders(version, placeholder, first, count, !defined);
-                insert.extend(calls);
-                defined = true;
-            }
-            let finding = self.damage_finding(damage);
-            let mut stream = Vec::new();
-            if let Some(place) =
-                damage.place.or_else(|| self.engine.place(damage.start, damage.end))
-            {
-                stream.push(self.damage_edit(damage, insert, place));
-            }
-            for (start, end, place) in ghosts.iter().filter(|ghost| after(ghost.0)) {
-                let edit = place.map(|place| self.edit(*start, *end, Vec::new(), place));
-                stream.extend(edit);
-            }
-            for (space, id) in &damage.definitions {
-                if !named.insert((*space, *id)) {
-                    continue;
-                }
-                let Some(lost) = self.engine.judge.lost.get(&(*space, *id)).copied() else {
-                    continue;
-                };
-                let known = self.donor.and_then(|donor| donor.raw(*space, *id));
-                let bytes = match known {
-                    Some(raw) => raw.to_vec(),
-                    None => repair::definition(version, *space, *id, lost.items),
-                };
-                let edit = lost.place.map(|place| self.edit(lost.at, lost.at, bytes, place));
-                stream.extend(edit);
-            }
-            let lost = if damage.open { 0 } else { damage.lost };
-            self.losses.push(Loss { call: damage.call, lost, suspects: suspects(damage) });
-            if damage.open && self.engine.limit.is_some() {
-                let how = "nothing is dropped that was not looked at";
-                self.add(finding.fix(Fix::manual(how)));
-                continue;
-            }
-            let nothing_left = damage.open && damage.start == 0;
-            let summary = self.damage_summary(damage);
-            let invents = damage.start == damage.end && matches!(damage.why, Why::Cause(_));
-            let safety = if invents { Safety::Synthetic } else { Safety::Lossy };
-            if nothing_left {
+            let (Some(edit), Some(fix)) = (self.odd_edit(&noted), fix) else {
                 self.add(finding);
-            } else {
-                self.mend(finding, safety, summary, stream);
+                continue;
+            };
+            let (safety, summary) = match fix {
+                OddFix::Drop(what) => (Safety::Lossy, format!("drops {what}")),
+                OddFix::Shorten => (Safety::Exact, "writes it as short as it can be".to_string()),
+            };
+            self.mend(finding, safety, summary, [edit]);
+            if let Some(mend) = self.mends.last_mut() {
+                mend.events_lost = u64::from(noted.oddity.is_leave());
             }
         }
     }
 
-    fn damage_edit(&self, damage: &Damage, insert: Vec<u8>, place: Place) -> StreamEdit {
-        let mut edit = self.edit(damage.start, damage.end, insert, place);
-        if let (Why::Fault(_), Some(unit)) = (&damage.why, damage.unit) {
-            if matches!(self.container, Container::Snappy | Container::Zstd)
-                && unit.stored.start < edit.stored.start
-            {
-                edit.stored = stored(unit.stored.start, edit.stored.end);
-                edit.base = unit.expanded.start;
+    /// What a repair does to the stream about something odd.
+    pub(super) fn odd_edit(&self, noted: &Noted) -> Option<StreamEdit> {
+        let (_, _, fix) = describe(noted);
+        let place = noted.place?;
+        match (fix?, noted.part) {
+            (OddFix::Drop(_), Some((start, end))) if start < end => {
+                Some(self.edit(start, end, Vec::new(), place))
             }
-            let end = edit.stored.end.max(damage.units_end);
-            edit.stored = stored(edit.stored.start, end);
+            (OddFix::Shorten, _) => {
+                shortest(noted).map(|bytes| self.edit(noted.at, noted.end, bytes, place))
+            }
+            (OddFix::Drop(_), _) => None,
         }
-        if damage.open {
-            edit.end = u64::MAX;
-            edit.stored = stored(edit.stored.start, self.first_part_end());
-        }
-        edit
     }
 
     /// Where the file, or the first of two traces in it, ends; a table to seek by apart.
-    fn first_part_end(&self) -> u64 {
+    pub(super) fn first_part_end(&self) -> u64 {
         let second = self.mends.iter().find(|mend| *mend.finding.rule == rules::SECOND_TRACE);
         let table = zstd::table_span(self.source).filter(|_| self.container == Container::Zstd);
         let end = second.map(|mend| mend.finding.span.start);
         end.or(table.map(|table| table.start)).unwrap_or(self.source.len())
-    }
-
-    fn damage_finding(&self, damage: &Damage) -> Finding {
-        let at_once = damage.start == damage.end;
-        let (rule, what): (&'static Rule, String) = match &damage.why {
-            Why::Fault(Fault::Length { said, found, .. }) => (
-                &rules::CHUNK_LENGTH_WRONG,
-                format!("the chunk's length is {said}, the next chunk begins after {found} bytes"),
-            ),
-            Why::Fault(Fault::Corrupt { detail }) => (
-                &rules::CHUNK_CORRUPT,
-                format!("the {} does not decode: {detail}", self.container.unit()),
-            ),
-            Why::Fault(_) => (&rules::CHUNK_CORRUPT, "bytes between two chunks".to_string()),
-            Why::Cause(_) if at_once && damage.lost > 0 => (
-                &rules::CALLS_MISSING,
-                "the leaves' numbers say that calls are missing".to_string(),
-            ),
-            Why::Cause(_) if at_once => {
-                (&rules::DEFINITION_MISSING, "ids are used that nothing defines".to_string())
-            }
-            Why::Cause(cause) => describe_cause(*cause),
-        };
-        let mut message = what;
-        let gone = damage.end.saturating_sub(damage.start);
-        if gone > 0 {
-            let _infallible = write!(message, "; {gone} bytes of the stream are no events");
-        }
-        if damage.open {
-            message += "; nothing sound was found behind them";
-        } else if damage.lost > 0 {
-            let last = damage.call.saturating_add(damage.lost).saturating_sub(1);
-            let _infallible =
-                write!(message, "; {} lost: {} to {last}", calls(damage.lost), damage.call);
-        } else {
-            message += "; no call is lost";
-        }
-        if !damage.definitions.is_empty() {
-            let count = damage.definitions.len();
-            let _infallible = match count {
-                1 => write!(message, "; 1 definition is lost"),
-                count => write!(message, "; {count} definitions are lost"),
-            };
-            if self.made_up(damage) > 0 {
-                message += ", and calls that use them may be wrong";
-            }
-        }
-        if let Some((from, to)) = suspects(damage) {
-            let _infallible = write!(message, "; calls {from} to {to} may be wrong");
-        }
-        let span = Self::span(damage.start, damage.end.max(damage.start));
-        let path = format!("call[{}]", damage.call);
-        let mut finding = Finding::new(rule, span, path, message);
-        let units = damage
-            .unit
-            .map(|unit| stored(unit.stored.start, unit.stored.end.max(damage.units_end)));
-        finding.stored = match &damage.why {
-            Why::Fault(_) => units,
-            Why::Cause(_) => self.stored_of(span, damage.place).or(units),
-        };
-        finding.excerpt.clone_from(&damage.excerpt);
-        finding
-    }
-
-    /// How many of the definitions that a damage lost no donor has.
-    fn made_up(&self, damage: &Damage) -> usize {
-        let has = |(space, id): &&(Space, u64)| {
-            self.donor.is_none_or(|donor| donor.raw(*space, *id).is_none())
-        };
-        damage.definitions.iter().filter(has).count()
-    }
-
-    fn damage_summary(&self, damage: &Damage) -> String {
-        let mut parts = Vec::new();
-        let gone = damage.end.saturating_sub(damage.start);
-        if damage.open {
-            parts.push("cuts the trace behind the last sound event".to_string());
-        } else if gone > 0 {
-            parts.push(format!("drops {gone} bytes of the stream"));
-        }
-        if damage.header {
-            parts.push("writes a header".to_string());
-        }
-        if damage.lost > 0 && !damage.open {
-            parts.push(format!(
-                "puts {} in their place, so that all others keep their numbers",
-                match damage.lost {
-                    1 => "1 placeholder".to_string(),
-                    count => format!("{count} placeholders"),
-                }
-            ));
-        }
-        let named = self.made_up(damage);
-        let donated = damage.definitions.len().saturating_sub(named);
-        if donated > 0 {
-            parts.push(format!("takes {donated} definitions from the donor"));
-        }
-        if named > 0 {
-            parts.push(format!("makes up {named} definitions"));
-        }
-        if parts.is_empty() {
-            parts.push(format!("writes the {} anew", self.container.unit()));
-        }
-        parts.join(", ")
     }
 
     /// How the stream ends.
@@ -712,15 +497,24 @@ impl<'r> Judgement<'r, '_> {
         self.open_calls();
     }
 
-    const fn has_units(&self) -> bool {
+    pub(super) const fn has_units(&self) -> bool {
         matches!(self.container, Container::Snappy | Container::Zstd)
     }
 
     fn open_calls(&mut self) {
-        let open = self.engine.judge.calls.all();
+        let mut open = self.engine.judge.calls.all();
+        if !self.options.choices.close_calls {
+            // A call next to damage has lost its leave to it.
+            let doubted = |number: u64| {
+                let mut ranges = self.losses.iter().filter_map(|loss| loss.suspects);
+                ranges.any(|(from, to)| (from..=to).contains(&number))
+            };
+            open.retain(|open| !doubted(open.number));
+        }
         let (Some(first), Some(last)) = (open.first(), open.last()) else { return };
         let end = self.engine.torn.as_ref().map_or(self.engine.end, |torn| torn.start);
-        let ended = self.engine.damages.last().is_none_or(|damage| !damage.open);
+        // Where reading was given up the stream does not end.
+        let ended = self.engine.limit.is_none();
         let message = match open.len() {
             1 => format!("call {} was entered and never left", first.number),
             count => format!(
@@ -783,7 +577,7 @@ impl<'r> Judgement<'r, '_> {
                 let last = loss.call.saturating_add(loss.lost).saturating_sub(1);
                 format!("{} to {last}", loss.call)
             });
-            report.fact("calls lost", format!("{sum}: {}", joined(ranges)));
+            report.fact("calls lost", format!("{sum}: {}", joined(ranges, RANGES_SHOWN)));
         }
         let mut suspect = Ranges::default();
         for (from, to) in self.losses.iter().filter_map(|loss| loss.suspects) {
@@ -799,7 +593,10 @@ impl<'r> Judgement<'r, '_> {
             let shown = suspect.at_most(RANGES_SHOWN);
             let ranges = shown.iter().map(|(from, to)| format!("{from} to {to}"));
             let count = ranges::count(shown.iter().copied());
-            report.fact("calls that may be wrong", format!("{count}: {}", joined(ranges)));
+            report.fact(
+                "calls that may be wrong",
+                format!("{count}: {}", joined(ranges, RANGES_SHOWN)),
+            );
         }
     }
 
@@ -827,7 +624,8 @@ impl<'r> Judgement<'r, '_> {
                 }
             }
         }
-        let mut fixes: Vec<Option<Vec<Edit>>> = vec![Some(Vec::new()); self.mends.len()];
+        let nothing = Some((Vec::new(), StoredAnew::default()));
+        let mut fixes: Vec<Option<(Vec<Edit>, StoredAnew)>> = vec![nothing; self.mends.len()];
         for group in groups {
             let Some((owner, _)) = group.first() else { continue };
             let top = root(&leader, *owner);
@@ -835,7 +633,10 @@ impl<'r> Judgement<'r, '_> {
             let edit = repair::compose(self.source, self.container, &self.options.limits, &edits);
             if let Some(cell) = fixes.get_mut(top) {
                 match (cell.as_mut(), edit) {
-                    (Some(list), Some(edit)) => list.push(edit),
+                    (Some((list, anew)), Some((edit, more))) => {
+                        list.push(edit);
+                        anew.add(more);
+                    }
                     _ => *cell = None,
                 }
             }
@@ -857,11 +658,12 @@ impl<'r> Judgement<'r, '_> {
                 let (safety, summaries, lost) =
                     shared.get(owner).cloned().unwrap_or((Safety::Exact, Vec::new(), 0));
                 let fix = match stream {
-                    Some(stream) => {
+                    Some((stream, anew)) => {
                         let mut edits = [direct, stream].concat();
                         edits.sort_by_key(|edit| edit.span.start);
                         Fix {
                             records_lost: lost,
+                            anew,
                             ..Fix::new(safety, joined_summary(&summaries), edits)
                         }
                     }
@@ -905,9 +707,9 @@ fn joined_summary(summaries: &[String]) -> String {
     }
 }
 
-fn joined(ranges: impl Iterator<Item = String>) -> String {
+pub(super) fn joined(ranges: impl Iterator<Item = String>, most: usize) -> String {
     let all: Vec<String> = ranges.collect();
-    let shown = all.get(..RANGES_SHOWN).unwrap_or(&all);
+    let shown = all.get(..most).unwrap_or(&all);
     let more = all.len().saturating_sub(shown.len());
     let mut text = shown.join(", ");
     if more > 0 {
@@ -916,7 +718,7 @@ fn joined(ranges: impl Iterator<Item = String>) -> String {
     text
 }
 
-fn calls(count: u64) -> String {
+pub(super) fn calls(count: u64) -> String {
     if count == 1 { "1 call".to_string() } else { format!("{count} calls") }
 }
 
@@ -927,23 +729,9 @@ const fn plural_ending(space: Space, count: usize) -> &'static str {
     }
 }
 
-/// The calls around a damage that may be wrong: first and last.
-fn suspects(damage: &Damage) -> Option<(u64, u64)> {
-    let (from, to) = damage.suspects;
-    // What was lost is not among them, unless it lies between.
-    let (from, to) = if from >= damage.call {
-        (from.max(damage.call.saturating_add(damage.lost)), to)
-    } else if to <= damage.call.saturating_add(damage.lost) {
-        (from, damage.call)
-    } else {
-        (from, to)
-    };
-    (from < to).then(|| (from, to.saturating_sub(1)))
-}
-
 /// What a repair does about something odd.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum OddFix {
+pub(super) enum OddFix {
     /// It goes.
     Drop(&'static str),
     /// The integer is written in as few bytes as it needs.
@@ -964,7 +752,7 @@ fn shortest(noted: &Noted) -> Option<Vec<u8>> {
     Some(repair::uint(value))
 }
 
-fn describe(noted: &Noted) -> (&'static Rule, String, Option<OddFix>) {
+pub(super) fn describe(noted: &Noted) -> (&'static Rule, String, Option<OddFix>) {
     match noted.oddity {
         Oddity::ArgumentIndex { index, count } => (
             &rules::ARGUMENT_INDEX,
@@ -1037,7 +825,7 @@ fn describe_sign(sign: Sign) -> (&'static Rule, String, Option<OddFix>) {
     }
 }
 
-fn describe_cause(cause: Cause) -> (&'static Rule, String) {
+pub(super) fn describe_cause(cause: Cause) -> (&'static Rule, String) {
     let damaged = &rules::STREAM_DAMAGED;
     match cause {
         Cause::Event(tag) => (damaged, format!("{tag:#04x} begins no event")),

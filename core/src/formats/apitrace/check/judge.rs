@@ -86,6 +86,13 @@ pub enum Oddity {
     OddText,
 }
 
+impl Oddity {
+    /// Whether it is a whole event.
+    pub const fn is_leave(self) -> bool {
+        matches!(self, Self::NeverEntered(_) | Self::LeftTwice(_))
+    }
+}
+
 /// Something odd that does not end the reading.
 #[derive(Clone, Debug)]
 pub struct Noted {

@@ -11,6 +11,7 @@
 //! ```
 
 pub mod calls;
+pub mod damage;
 pub mod definitions;
 pub mod engine;
 pub mod file;

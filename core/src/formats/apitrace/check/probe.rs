@@ -24,7 +24,9 @@ const MATCHES: usize = 8;
 const READINGS: usize = 24;
 /// The same close to where the search begins: where a chunk begins after a lost one, many ids are
 /// unknown at once.
-const READINGS_CLOSE: usize = 2_000;
+const READINGS_CLOSE: usize = 250;
+/// What a reading costs, beside one for every eight bytes of it.
+const READING: u64 = 8;
 /// Members of a lost struct.
 const MEMBERS_MAX: u64 = 48;
 /// Longest string that is believed in a place that has to be proven.
@@ -128,8 +130,7 @@ struct Trial<'a> {
 
 /// Tries the place at the beginning of `bytes`, which is `start` of the stream.
 ///
-/// `at_end`: whether nothing follows `bytes`; `budget`: what may still be spent, of which a place
-/// costs one and 16 bytes read another one.
+/// `at_end`: whether nothing follows `bytes`; `budget`: what may still be spent.
 pub fn probe(
     before: &Before<'_>,
     bytes: &[u8],
@@ -161,7 +162,7 @@ pub fn probe(
             too_long: false,
         };
         let (read, result) = machine.run(bytes, start, &mut trial);
-        *budget = budget.saturating_sub(to_u64(read / 16).saturating_add(1));
+        *budget = budget.saturating_sub(to_u64(read / 8).saturating_add(READING));
         if *budget == 0 {
             return Tried::No;
         }
