@@ -2,6 +2,7 @@
 
 use crate::choices::Strategy;
 use crate::formats::ovni::check::log::Log;
+use crate::formats::ovni::check::metadata::Meta;
 use crate::formats::ovni::check::thread::{Ending, Machine, State};
 use crate::formats::ovni::check::{Case, metadata, offset};
 use crate::formats::ovni::decode::json;
@@ -73,22 +74,18 @@ pub fn check(case: &Case<'_, '_, '_>, number: usize, log: &mut Log) {
         return;
     }
     match (json, obs) {
-        (Some(_), None) => {
+        (Some(json), None) => {
             if let Some(finding) = obs_missing(case, number) {
                 log.push(finding);
             }
             if case.troubled(number) {
-                log.push(unfinished(case, number, json.map_or(0, |json| json.index)));
+                metadata_incomplete(case, number, json.index, meta, log);
             }
         }
         (None, Some(obs)) => log.push(json_missing(case, number, obs.index)),
-        (Some(json), Some(_)) if !meta.readable => {
-            if json_is_limited(case, json.index) {
-                return;
-            }
-            log.push(json_broken(case, number, json.index));
+        (Some(json), Some(_)) if !(meta.readable && meta.finished) => {
+            metadata_incomplete(case, number, json.index, meta, log);
         }
-        (Some(json), Some(_)) if !meta.finished => log.push(unfinished(case, number, json.index)),
         (Some(_), Some(_)) => ended(case, number, machine, log),
         (None, None) => {}
     }
@@ -148,6 +145,10 @@ fn closing(case: &Case<'_, '_, '_>, number: usize) -> Closing {
 /// What is done to the end of a stream so that its thread ends there.
 pub fn tail(case: &Case<'_, '_, '_>, number: usize) -> Tail {
     let Some(machine) = case.machines.get(number) else { return Tail::default() };
+    if case.stream(number).is_none_or(|stream| stream.obs.is_none()) {
+        // Not even a name to write under.
+        return Tail::default();
+    }
     let source = machine.source();
     let short = matches!(case.headers.get(number), Some(Header::Short(_)));
     if machine.ended == Some(Ending::Unreadable) && !short {
@@ -327,6 +328,21 @@ fn unfinished(case: &Case<'_, '_, '_>, number: usize, json: u32) -> Finding {
         Err(_) => Vec::new(),
     };
     mended(case, number, finding, edits)
+}
+
+/// Metadata that cannot be read, or that libovni never completed.
+fn metadata_incomplete(
+    case: &Case<'_, '_, '_>,
+    number: usize,
+    json: u32,
+    meta: &Meta,
+    log: &mut Log,
+) {
+    if meta.readable {
+        log.push(unfinished(case, number, json));
+    } else if !json_is_limited(case, json) {
+        log.push(json_broken(case, number, json));
+    }
 }
 
 fn json_is_limited(case: &Case<'_, '_, '_>, json: u32) -> bool {

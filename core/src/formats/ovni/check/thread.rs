@@ -297,7 +297,7 @@ pub struct Machine<'s, 'a> {
     /// Clock of the last event that is in order.
     pub clock: u64,
     before_last: u64,
-    /// Offset of the last event.
+    /// Offset of the last event that is in order.
     last_at: u64,
     /// There was a first event, and no clock is out of order now.
     calm: bool,

@@ -221,9 +221,16 @@ impl<'s, 'a> Machine<'s, 'a> {
         let mut finding = Finding::new(&rules::UNSORTED_REGION, span, path, message);
         if self.sorted < REGIONS_MAX {
             self.sorted = self.sorted.saturating_add(1);
-            if let Some(edit) = sort(self.walk_source(), self.file, lowest, event.end()) {
+            let late = late(self.walk_source(), self.file, opened, event);
+            let sorted = || sort(self.walk_source(), self.file, lowest, event.end());
+            if late.is_empty()
+                && let Some(edit) = sorted()
+            {
                 let summary = format!("sorts {} bytes of events by their clocks", edit.span.len());
                 finding = finding.fix(Fix::new(Safety::Exact, summary, vec![edit]));
+            } else if !late.is_empty() {
+                let summary = "gives what is later than OU] or earlier than the rest another clock";
+                finding = finding.fix(Fix::new(Safety::Synthetic, summary, late));
             }
         }
         self.log.push(finding);
@@ -252,6 +259,31 @@ impl<'s, 'a> Machine<'s, 'a> {
             let message = format!("{} sets the idle state that is set", name(event));
             self.report(&rules::SAME_IDLE, event, "", message);
         }
+    }
+}
+
+/// Clocks for a region in which something is later than the OU] that closes it: the one event that is,
+/// or else OU] itself, is wrong.
+fn late(source: &Source<'_>, layer: Layer, opened: &Place, close: &Event<'_>) -> Vec<Edit> {
+    if close.at.saturating_sub(opened.at) > SORTED_MAX {
+        return Vec::new();
+    }
+    let mut walk = Walk::new(source, opened.at);
+    let mut found: Vec<(u64, u64)> = Vec::new();
+    while walk.at() < close.at {
+        let Step::Event(event) = walk.step() else { return Vec::new() };
+        if event.clock > close.clock {
+            found.push((event.at, event.clock));
+        }
+    }
+    let clock = |at: u64, clock: u64| {
+        Edit::replace(Span::sized(layer, at.saturating_add(4), 8), clock.to_le_bytes())
+    };
+    let latest = found.iter().map(|(_, clock)| *clock).filter(|clock| *clock <= CLOCK_MAX).max();
+    match (found.as_slice(), latest) {
+        ([_, _, ..], Some(latest)) => vec![clock(close.at, latest)],
+        _ if close.clock > CLOCK_MAX => Vec::new(),
+        (late, _) => late.iter().map(|(at, _)| clock(*at, close.clock)).collect(),
     }
 }
 

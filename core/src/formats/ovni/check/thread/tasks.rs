@@ -111,7 +111,9 @@ impl Machine<'_, '_> {
     pub(super) fn task(&mut self, event: &Event<'_>, number: u8, step: TaskStep) {
         let Some(table) = task_model(number) else { return };
         let task = field_u32(event, 0);
-        let body = if event.body.len() >= 8 { field_u32(event, 4) } else { 0 };
+        // Bodies have ids in nosv alone; in other models a longer payload says nothing.
+        let named = number == model::NOSV && event.body.len() >= 8;
+        let body = if named { field_u32(event, 4) } else { 0 };
         if task == 0 {
             let message = format!("{} is about task 0", name(event));
             self.report(&rules::BAD_ARGUMENT, event, "taskid", message);

@@ -229,9 +229,9 @@ impl<'s, 'a> Machine<'s, 'a> {
             }
             self.before_last = self.clock;
             self.clock = event.clock;
+            self.last_at = event.at;
         }
         self.events = self.events.saturating_add(1);
-        self.last_at = event.at;
         if self.first.is_none() {
             self.first = Some(self.clock);
             self.before_last = self.clock;
