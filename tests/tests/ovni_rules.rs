@@ -472,6 +472,48 @@ fn older_layouts_are_brought_to_the_newest_and_back() {
 }
 
 #[test]
+fn the_first_event_of_an_unknown_model_is_one_if_another_follows() {
+    let foreign = |stream: Stream| stream.plain(&["tAB"]);
+    let junk = |mut stream: Stream| {
+        stream.bytes.extend([0; 40]);
+        stream
+    };
+    let end = |stream: Stream| stream.plain(&["OB.", "OB.", "OB.", "OB."]).end();
+    let seen = foreign(foreign(begun()));
+    for (stream, lost) in [(end(junk(foreign(begun()))), 52), (end(junk(seen)), 40)] {
+        let trace = one(thread(), stream);
+        let (repair, _) = trace.mended(&Options::default());
+        assert_eq!(repair.outcome, Outcome::RepairedWithLoss);
+        let dropped: u64 = repair.patches.iter().map(tracemend::mend::patch::Patch::dropped).sum();
+        assert_eq!(dropped, lost);
+    }
+}
+
+#[test]
+fn a_region_with_a_wrong_clock_gets_another_clock_before_it_is_sorted() {
+    let region = |clocks: [u64; 4]| {
+        let [open, first, second, close] = clocks;
+        let stream = begun().event(0, "OU[", open, b"").event(0, "OB.", first, b"");
+        let stream = stream.event(0, "OB.", second, b"").event(0, "OU]", close, b"");
+        one(thread(), stream.event(0, "OHe", 1_100, b""))
+    };
+    let sorted = |clocks: [u64; 4]| region(clocks).mended(&Options::default());
+    let (sound, target) = sorted([1_050, 1_060, 1_070, 1_080]);
+    assert!(sound.outcome == Outcome::Clean && target == region([1_050, 1_060, 1_070, 1_080]));
+    for (wrong, right) in [
+        // OU[, an event inside and OU] are too late, OU] is too early.
+        ([1 << 40, 1_060, 1_070, 1_080], [1_080, 1_060, 1_070, 1_080]),
+        ([1_050, 1 << 40, 1_070, 1_080], [1_050, 1_080, 1_070, 1_080]),
+        ([1_050, 1_060, 1_070, 1_020], [1_050, 1_060, 1_070, 1_070]),
+        ([1_050, 1_060, 1_040, 1 << 63], [1_050, 1_060, 1_040, 1_060]),
+    ] {
+        let (repair, target) = sorted(wrong);
+        assert_eq!(repair.outcome, Outcome::Repaired, "{wrong:?} {:?}", repair.refused);
+        assert_eq!(target, sorted(right).1, "{wrong:?}");
+    }
+}
+
+#[test]
 fn a_stream_by_itself_is_checked_and_closed() {
     let stream = begun().plain(&["VHw", "VAs"]);
     let files = tracemend::FileSet::single("stream.obs", &stream.bytes);

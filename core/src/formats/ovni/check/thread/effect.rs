@@ -221,7 +221,7 @@ impl<'s, 'a> Machine<'s, 'a> {
         let mut finding = Finding::new(&rules::UNSORTED_REGION, span, path, message);
         if self.sorted < REGIONS_MAX {
             self.sorted = self.sorted.saturating_add(1);
-            let late = late(self.walk_source(), self.file, opened, event);
+            let late = late(self.walk_source(), self.file, opened, event, self.clock);
             let sorted = || sort(self.walk_source(), self.file, lowest, event.end());
             if late.is_empty()
                 && let Some(edit) = sorted()
@@ -263,28 +263,37 @@ impl<'s, 'a> Machine<'s, 'a> {
 }
 
 /// Clocks for a region in which something is later than the OU] that closes it: the one event that is,
-/// or else OU] itself, is wrong.
-fn late(source: &Source<'_>, layer: Layer, opened: &Place, close: &Event<'_>) -> Vec<Edit> {
+/// or else OU] itself, is wrong. `now` is the latest clock that is one.
+fn late(
+    source: &Source<'_>,
+    layer: Layer,
+    opened: &Place,
+    close: &Event<'_>,
+    now: u64,
+) -> Vec<Edit> {
     if close.at.saturating_sub(opened.at) > SORTED_MAX {
         return Vec::new();
     }
     let mut walk = Walk::new(source, opened.at);
-    let mut found: Vec<(u64, u64)> = Vec::new();
+    let mut late: Vec<(u64, u64)> = Vec::new();
     while walk.at() < close.at {
         let Step::Event(event) = walk.step() else { return Vec::new() };
-        if event.clock > close.clock {
-            found.push((event.at, event.clock));
+        if event.clock > close.clock.min(CLOCK_MAX) {
+            late.push((event.at, event.clock));
         }
     }
-    let clock = |at: u64, clock: u64| {
+    let beyond = late.iter().filter(|(_, clock)| *clock > CLOCK_MAX).count();
+    let edit = |at: u64, clock: u64| {
         Edit::replace(Span::sized(layer, at.saturating_add(4), 8), clock.to_le_bytes())
     };
-    let latest = found.iter().map(|(_, clock)| *clock).filter(|clock| *clock <= CLOCK_MAX).max();
-    match (found.as_slice(), latest) {
-        ([_, _, ..], Some(latest)) => vec![clock(close.at, latest)],
-        _ if close.clock > CLOCK_MAX => Vec::new(),
-        (late, _) => late.iter().map(|(at, _)| clock(*at, close.clock)).collect(),
+    if close.clock > CLOCK_MAX {
+        late.push((close.at, close.clock));
+        return late.iter().map(|(at, _)| edit(*at, now)).collect();
     }
+    if late.len() > 1 && late.len() > beyond {
+        return vec![edit(close.at, now)];
+    }
+    late.iter().map(|(at, _)| edit(*at, close.clock)).collect()
 }
 
 /// The events from the first one later than `lowest` up to `end`, sorted by their clocks.
@@ -309,7 +318,10 @@ fn sort(source: &Source<'_>, layer: Layer, lowest: u64, end: u64) -> Option<Edit
         }
     }
     let start = start?;
-    events.sort_by_key(|(clock, at, _)| (*clock, *at));
+    if events.is_sorted() {
+        return None;
+    }
+    events.sort_unstable();
     let mut sorted = Vec::new();
     for (_, at, end) in events {
         sorted.extend_from_slice(&source.read(at, end));

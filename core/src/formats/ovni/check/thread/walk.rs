@@ -343,13 +343,27 @@ impl<'s, 'a> Machine<'s, 'a> {
     /// Whether something that no table knows can be an event at all.
     #[cold]
     pub(super) fn unknown_is_event(&mut self, event: &Event<'_>) -> bool {
-        if layout::printable(event.code) {
+        if layout::printable(event.code) && self.unknown_is_followed(event) {
             return true;
         }
         if self.state == State::Dead {
             self.ended = Some(Ending::Stale);
         }
         false
+    }
+
+    /// Whether an event, or the end, follows the first event of a model that is not known: bytes that
+    /// are read from a wrong place on can look like one.
+    fn unknown_is_followed(&self, event: &Event<'_>) -> bool {
+        let [first, ..] = event.code;
+        if layout::model_of(first).is_some() || self.foreign.contains_key(&first) {
+            return true;
+        }
+        let next = self.walk.source().read(event.end(), event.end().saturating_add(4));
+        match *next {
+            [_, model, category, value] => layout::printable([model, category, value]),
+            _ => true,
+        }
     }
 
     #[cold]
