@@ -193,6 +193,9 @@ impl<'c, 'a> Closing<'c, 'a> {
         let bytes = span.len();
         let first = self.source.read(start, start.saturating_add(HEADER_LEN));
         let drop = |what: &str| {
+            if self.is_guess() {
+                return Fix::manual("where END is depends on a version that is not known here");
+            }
             let edits = vec![Edit::drop(span)];
             Fix::new(
                 Safety::Lossy,
@@ -239,9 +242,14 @@ impl<'c, 'a> Closing<'c, 'a> {
         None
     }
 
+    /// Whether the events are read by a layout that nobody says is theirs.
+    const fn is_guess(&self) -> bool {
+        self.contradicted || matches!(self.word, Word::Unreleased(_) | Word::Newer(_))
+    }
+
     /// The fix of whatever is wrong with header and end; nothing where there is none to give.
     fn fix(&self) -> Option<Fix> {
-        if self.contradicted || matches!(self.word, Word::Unreleased(_) | Word::Newer(_)) {
+        if self.is_guess() {
             return None;
         }
         let layout = self.layout();
