@@ -66,7 +66,7 @@ pub fn perf_structured(bytes: &[u8]) -> Held {
     };
     let told =
         |broken: Broken| Broken { detail: format!("{} {description:?}", broken.detail), ..broken };
-    structured::holds(&description).map_err(told)
+    structured::holds(&description, super::seed(bytes)).map_err(told)
 }
 
 /// What a donor says of the tracepoints of a crashed recording.
