@@ -28,6 +28,10 @@ use crate::ovni;
 pub(crate) const WALK_MAX: u64 = 10_000_000;
 /// Files of one recording: `perf record --threads` writes one a CPU.
 const FILES_MAX: usize = 65_536;
+/// Recordings that are named to whoever named the directory around them, and entries that are
+/// looked at for them: a hint must not take long.
+const NAMES_BELOW: usize = 3;
+const LOOKED_AT_BELOW: u64 = 1_000;
 
 /// What identifies a file and tells whether it changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -211,8 +215,9 @@ pub(crate) fn open(path: &Path, stdin: &mut dyn Read) -> Result<Found, Failure> 
         return match recording {
             Some(recording) => Ok(Found::Recording(recording)),
             None => Err(Failure::usage(format!(
-                "{} is a directory but no recording; name a file in it",
-                shown(path)
+                "{} is a directory but no recording; {}",
+                shown(path),
+                below(path, stdin)
             ))),
         };
     }
@@ -223,6 +228,24 @@ pub(crate) fn open(path: &Path, stdin: &mut dyn Read) -> Result<Found, Failure> 
     let file = open_file(path, name.to_string_lossy().into_owned()).map_err(failed)?;
     let recording = Recording { path: path.to_path_buf(), directory: false, files: vec![file] };
     Ok(Found::Recording(recording))
+}
+
+/// What could be named in place of a directory that is no recording itself.
+fn below(path: &Path, stdin: &mut dyn Read) -> String {
+    let mut names: Vec<String> = Vec::new();
+    let mut each = |found: Found| {
+        if let Found::Recording(recording) = found {
+            names.push(shown(&recording.path));
+        }
+        if names.len() < NAMES_BELOW { Ok(()) } else { Err(Failure::usage(String::new())) }
+    };
+    let mut passed = Passed::default();
+    // An error is the end of the search, whatever it is.
+    let _end = visit(path, stdin, None, false, LOOKED_AT_BELOW, &mut passed, &mut each);
+    match names.is_empty() {
+        true => "name a file in it".to_string(),
+        false => format!("name one in it, as {}", names.join(" or ")),
+    }
 }
 
 /// Calls `each` for everything that the path leads to, in the order of names.

@@ -94,6 +94,20 @@ fn a_trace_is_one_recording_wherever_the_walk_comes_upon_it() {
 }
 
 #[test]
+fn a_directory_around_traces_is_told_what_to_name() {
+    let place = Place::new();
+    write(&by_name("two_threads"), Path::new(&place.path("a/b/ovni")));
+    write(&by_name("smallest"), Path::new(&place.path("a/c")));
+    let (code, text) = run(&["repair", &place.path("a")]);
+    assert_eq!(code, 2, "{text}");
+    let traces = format!("name one in it, as {} or {}", place.path("a/b/ovni"), place.path("a/c"));
+    assert!(text.contains(&traces), "{text}");
+    fs::create_dir(place.path("empty")).unwrap();
+    let (code, text) = run(&["repair", &place.path("empty")]);
+    assert!(code == 2 && text.contains("is a directory but no recording; name a file"), "{text}");
+}
+
+#[test]
 fn a_trace_is_mended_into_a_directory_that_can_be_verified_and_undone() {
     let place = Place::new();
     let source = killed(&place);
