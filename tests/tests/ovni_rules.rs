@@ -514,6 +514,40 @@ fn a_region_with_a_wrong_clock_gets_another_clock_before_it_is_sorted() {
 }
 
 #[test]
+fn a_repair_is_done_with_thousands_of_faults_in_few_rounds() {
+    let many = |each: &dyn Fn(Stream, u64) -> Stream| {
+        let stream = (0..3_000).fold(begun(), |stream, number| each(stream, number));
+        one(nosv(), stream.event(0, "OHe", 1 << 40, b""))
+    };
+    let regions = many(&|stream, number| {
+        let clock = 10_000 + 100 * number;
+        let stream = stream.event(0, "OU[", clock, b"").event(0, "OB.", clock - 50, b"");
+        stream.event(0, "OU]", clock + 2, b"")
+    });
+    let descending = many(&|stream, number| stream.event(0, "OB.", 90_000 - number, b""));
+    let holes = many(&|mut stream, number| {
+        stream.bytes.extend([0xff; 9]);
+        (0..4).fold(stream, |stream, _| stream.event(0, "OB.", 2_000 + number, b""))
+    });
+    let lost = many(&|stream, number| {
+        let task = u32::try_from(number).unwrap() + 1;
+        stream.ids("VTx", &[task, 0]).ids("VTe", &[task, 0])
+    });
+    let keys = "\"pid\": 7".to_string() + &", \"pid\": 7".repeat(3_000);
+    let keys = smallest().replace(JSON, "\"pid\": 7", &keys);
+    let killed = (0..200).fold(Trace::default(), |trace, number| {
+        let stream = Stream::at(1_000 * u64::from(number)).begin(0);
+        trace.and(&Thread::new(7, 100 + number).killed(), stream)
+    });
+    for trace in [regions, descending, holes, lost, keys, killed] {
+        let (repair, _) = trace.mended(&Options::default());
+        let rounds = repair.applied.last().map(|applied| applied.round);
+        assert!(rounds <= Some(3), "{rounds:?}");
+        assert_eq!(repair.after.worst().filter(|worst| *worst > Severity::Info), None);
+    }
+}
+
+#[test]
 fn a_stream_by_itself_is_checked_and_closed() {
     let stream = begun().plain(&["VHw", "VAs"]);
     let files = tracemend::FileSet::single("stream.obs", &stream.bytes);

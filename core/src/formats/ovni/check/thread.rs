@@ -38,8 +38,10 @@ const CLAMPED_MAX: usize = 4096;
 const KINDS_MAX: usize = 256;
 /// Bytes of a region that is sorted.
 const SORTED_MAX: u64 = 1 << 20;
-/// Regions of one stream that are sorted at once.
-const REGIONS_MAX: usize = 16;
+/// Bytes of one stream that are walked once more to sort its regions.
+const SORT_WORK: u64 = 8 << 20;
+/// Beginnings of regions that are remembered as places to walk from.
+const OPENED_MAX: usize = 1024;
 
 /// State of the thread machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -305,7 +307,10 @@ pub struct Machine<'s, 'a> {
     used_bits: u8,
     backwards: Backwards,
     region: Option<Region>,
-    sorted: usize,
+    /// Where the latest regions begin, and the clock there.
+    opened: VecDeque<(u64, u64)>,
+    /// Bytes that may still be walked once more.
+    sort_work: u64,
 
     /// State of the thread.
     pub state: State,
@@ -365,7 +370,8 @@ impl<'s, 'a> Machine<'s, 'a> {
             used_bits: 0,
             backwards: Backwards::default(),
             region: None,
-            sorted: 0,
+            opened: VecDeque::new(),
+            sort_work: SORT_WORK,
             state: State::Unknown,
             out: false,
             told_out: false,

@@ -204,6 +204,10 @@ impl<'s, 'a> Machine<'s, 'a> {
         if open {
             let lowest = region.and_then(|region| region.lowest);
             self.region = Some(Region { place: self.place(event), lowest });
+            if self.opened.len() >= OPENED_MAX {
+                self.opened.pop_front();
+            }
+            self.opened.push_back((self.clock, event.at));
         } else if let Some(Region { place, lowest: Some(lowest) }) = region {
             self.unsorted(&place, lowest, event);
         }
@@ -219,21 +223,26 @@ impl<'s, 'a> Machine<'s, 'a> {
         );
         let path = format!("event[{}].OU[", opened.number);
         let mut finding = Finding::new(&rules::UNSORTED_REGION, span, path, message);
-        if self.sorted < REGIONS_MAX {
-            self.sorted = self.sorted.saturating_add(1);
-            let late = late(self.walk_source(), self.file, opened, event, self.clock);
-            let sorted = || sort(self.walk_source(), self.file, lowest, event.end());
-            if late.is_empty()
-                && let Some(edit) = sorted()
-            {
+        let late = late(self.walk_source(), self.file, opened, event, self.clock);
+        if late.is_empty() {
+            if let Some(edit) = self.sort(lowest, event.end()) {
                 let summary = format!("sorts {} bytes of events by their clocks", edit.span.len());
                 finding = finding.fix(Fix::new(Safety::Exact, summary, vec![edit]));
-            } else if !late.is_empty() {
-                let summary = "gives what is later than OU] or earlier than the rest another clock";
-                finding = finding.fix(Fix::new(Safety::Synthetic, summary, late));
             }
+        } else {
+            let summary = "gives what is later than OU] or earlier than the rest another clock";
+            finding = finding.fix(Fix::new(Safety::Synthetic, summary, late));
         }
         self.log.push(finding);
+    }
+
+    /// Sorts what lies before `end`, from a place on before which nothing is later than `lowest`.
+    fn sort(&mut self, lowest: u64, end: u64) -> Option<Edit> {
+        let before = self.opened.partition_point(|(clock, _)| *clock <= lowest);
+        let from = before.checked_sub(1).and_then(|place| self.opened.get(place));
+        let from = from.map_or(STREAM_HEADER, |(_, at)| *at);
+        self.sort_work = self.sort_work.checked_sub(end.saturating_sub(from))?;
+        sort(self.walk_source(), self.file, from, lowest, end)
     }
 
     pub(super) const fn walk_source(&self) -> &'s Source<'a> {
@@ -297,8 +306,8 @@ fn late(
 }
 
 /// The events from the first one later than `lowest` up to `end`, sorted by their clocks.
-fn sort(source: &Source<'_>, layer: Layer, lowest: u64, end: u64) -> Option<Edit> {
-    let mut walk = Walk::new(source, STREAM_HEADER);
+fn sort(source: &Source<'_>, layer: Layer, from: u64, lowest: u64, end: u64) -> Option<Edit> {
+    let mut walk = Walk::new(source, from);
     let mut start = None;
     let mut events: Vec<(u64, u64, u64)> = Vec::new();
     while walk.at() < end {

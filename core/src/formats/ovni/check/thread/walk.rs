@@ -433,6 +433,7 @@ impl<'s, 'a> Machine<'s, 'a> {
                     cross.clock = self.before_last;
                 }
                 self.clock = event.clock;
+                self.last_at = event.at;
                 self.close_run();
                 return true;
             }
