@@ -287,6 +287,10 @@ fn late(
     let mut late: Vec<(u64, u64)> = Vec::new();
     while walk.at() < close.at {
         let Step::Event(event) = walk.step() else { return Vec::new() };
+        if event.end() > close.at || !layout::printable(event.code) {
+            // Damage, which goes first.
+            return Vec::new();
+        }
         if event.clock > close.clock.min(CLOCK_MAX) {
             late.push((event.at, event.clock));
         }
