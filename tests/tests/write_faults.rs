@@ -16,6 +16,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
+use tracemend_tests::forge::ovni::{Stream, Thread, Trace};
 use tracemend_tests::forge::perf;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tracemend-under-test");
@@ -38,6 +39,23 @@ fn big() -> (TempDir, PathBuf) {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("big");
     fs::write(&path, bytes).unwrap();
+    (folder, path)
+}
+
+/// A folder with `big`, an ovni trace of three threads, the last one killed.
+fn big_directory() -> (TempDir, PathBuf) {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("big");
+    let events = vec!["OB."; BIG_BYTES / 4 / 12];
+    let stream = |cpu: i32| Stream::default().begin(cpu).plain(&events);
+    let thread = |tid: u32| Thread::new(7, tid).cpus(&[(0, 0), (1, 1), (2, 2)]);
+    let trace = Trace::of(&thread(7), stream(0).end());
+    let trace = trace.and(&thread(8), stream(1).end()).and(&thread(9).killed(), stream(2));
+    for (name, bytes) in &trace.files {
+        let file = path.join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, bytes.as_ref().unwrap()).unwrap();
+    }
     (folder, path)
 }
 
@@ -178,6 +196,53 @@ fn a_kill_at_any_time_leaves_no_output_or_a_whole_one() {
         }
     }
     assert!(fs::read(&big).unwrap() == source, "the source changed");
+}
+
+#[test]
+fn a_kill_at_any_time_leaves_no_directory_or_a_whole_one() {
+    let (folder, big) = big_directory();
+    let source = Trace::below(&big);
+    let out = folder.path().join("out");
+    let begun = Instant::now();
+    let status = start(&["repair".as_ref(), &big, "-o".as_ref(), &out]).wait().unwrap();
+    let whole = begun.elapsed();
+    assert_eq!(status.code(), Some(0));
+    let expected = Trace::below(&out);
+    for tenth in 0..10_u32 {
+        fs::remove_dir_all(&out).unwrap_or_default();
+        let mut child = start(&["repair".as_ref(), &big, "-o".as_ref(), &out]);
+        sleep(whole * (tenth * 2 + 1) / 20);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!out.exists() || Trace::below(&out) == expected, "{tenth}: half an output");
+        for name in names(folder.path()) {
+            assert!(name == "big" || name == "out" || name.starts_with(".tracemend-"), "{name}");
+        }
+    }
+    assert!(Trace::below(&big) == source, "the source changed");
+}
+
+#[test]
+fn a_signal_removes_an_unfinished_directory() {
+    let (folder, _) = big_directory();
+    let status = signalled(folder.path(), &["env", "--default-signal"], "TERM").status;
+    assert_eq!(status.code(), None, "TERM takes its course: {status}");
+    assert_eq!(names(folder.path()), ["big"]);
+}
+
+#[test]
+fn a_full_disk_leaves_no_directory() {
+    let (folder, big) = big_directory();
+    let source = Trace::below(&big);
+    let script = "trap '' XFSZ; ulimit -f 1000; exec \"$0\" repair \"$1\" -o \"$2\"";
+    let out = folder.path().join("out");
+    let mut shell = Command::new("bash");
+    let output = shell.args(["-c", script, PROGRAM]).arg(&big).arg(&out).output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(5), "{err}");
+    assert!(err.contains("out: File too large"), "{err}");
+    assert_eq!(names(folder.path()), ["big"]);
+    assert!(Trace::below(&big) == source, "the source changed");
 }
 
 #[test]
