@@ -247,6 +247,21 @@ fn a_stream_json_has_a_largest_size_depth_and_number_of_values() {
 }
 
 #[test]
+fn a_table_of_clock_offsets_has_a_largest_size() {
+    let report = |lines: usize| {
+        let table =
+            "rank hostname median mean std\n0 node 0 0 0\n".to_string() + &"\n".repeat(lines);
+        let trace = Trace::of(&Thread::new(7, 7), Stream::default().begin(0).end());
+        let trace = trace.put("clock-offsets.txt", Some(table.into()));
+        tracemend::check(&trace.set(), &Options::default())
+    };
+    assert_eq!(report(1 << 20).verdict(), Verdict::Clean);
+    let report = report(4 << 20);
+    assert_eq!(report.verdict(), Verdict::Incomplete, "{:?}", report.findings());
+    assert_eq!(report.count(&common::LIMIT_REACHED), 1);
+}
+
+#[test]
 fn a_search_for_the_next_event_has_an_end() {
     let trace = |behind: &Stream| Trace::of(&Thread::new(7, 7), behind.clone());
     let mut stream = Stream::default().begin(0);

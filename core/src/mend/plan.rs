@@ -4,7 +4,7 @@
 //! edit with its old and new bytes, its finding's code and its safety. The last member, `seal`, is
 //! the CRC-32 of all the other bytes of the plan, so that a plan that was changed is refused.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 use crate::mend::edit::{Edit, Safety};
 use crate::mend::patch::Patch;
-use crate::mend::rounds::Repair;
+use crate::mend::rounds::{Applied, Repair};
 use crate::report::hexdump::hex;
 use crate::{FileSet, Limits};
 
@@ -155,6 +155,7 @@ impl Plan {
         if dropped > limits.plan {
             return Err(PlanError::TooLarge { bytes: dropped, max: limits.plan });
         }
+        let touched = Touched::new(&repair.applied);
         let mut plans = Vec::new();
         for ((index, file), patch) in (0_u32..).zip(files.files()).zip(&repair.patches) {
             let edits = patch.edits(index);
@@ -163,7 +164,10 @@ impl Plan {
                 renamed: patch.renamed().map(str::to_string),
                 source: Digest::of(&file.bytes),
                 output: Digest::of(&patch.view(&file.bytes)),
-                edits: edits.iter().map(|edit| PlanEdit::new(edit, &file.bytes, repair)).collect(),
+                edits: edits
+                    .iter()
+                    .map(|edit| PlanEdit::new(edit, &file.bytes, &touched))
+                    .collect(),
             });
         }
         let counts = |report: &crate::Report| {
@@ -329,10 +333,49 @@ impl FilePlan {
     }
 }
 
+/// Which fixes touch which places of the source.
+struct Touched<'r> {
+    applied: &'r [Applied],
+    /// Each place with the number of its fix, in the order of their beginnings.
+    places: Vec<(Span, usize)>,
+    /// The furthest end of the places of a file up to each.
+    reach: Vec<u64>,
+}
+
+impl<'r> Touched<'r> {
+    fn new(applied: &'r [Applied]) -> Self {
+        let of_one = |(number, applied): (usize, &'r Applied)| {
+            applied.places.iter().map(move |place| (*place, number))
+        };
+        let mut places: Vec<_> = applied.iter().enumerate().flat_map(of_one).collect();
+        places.sort_by_key(|(place, _)| (place.layer, place.start));
+        let mut reach = Vec::new();
+        let mut furthest = (Layer::stored(0), 0_u64);
+        for (place, _) in &places {
+            let before = if furthest.0 == place.layer { furthest.1 } else { 0 };
+            furthest = (place.layer, before.max(place.end));
+            reach.push(furthest.1);
+        }
+        Self { applied, places, reach }
+    }
+
+    /// The fixes with a place in, or at the edge of, `span` of the source, in the order in which they were applied.
+    fn by(&self, span: Span) -> impl Iterator<Item = &'r Applied> {
+        let end = (span.layer, span.end);
+        let end = self.places.partition_point(|(place, _)| (place.layer, place.start) <= end);
+        let near = self.places.iter().zip(&self.reach).take(end).rev();
+        let near = near
+            .take_while(|((place, _), reach)| place.layer == span.layer && **reach >= span.start);
+        let touching = near.filter(|((place, _), _)| place.end >= span.start);
+        let numbers: BTreeSet<usize> = touching.map(|((_, number), _)| *number).collect();
+        numbers.into_iter().filter_map(|number| self.applied.get(number))
+    }
+}
+
 impl PlanEdit {
-    fn new(edit: &Edit, source: &Source<'_>, repair: &Repair) -> Self {
+    fn new(edit: &Edit, source: &Source<'_>, touched: &Touched<'_>) -> Self {
         let old = source.read(edit.span.start, edit.span.end);
-        let mine = repair.applied.iter().filter(|applied| applied.touches(edit.span));
+        let mine = touched.by(edit.span);
         let mut codes: Vec<String> = Vec::new();
         let mut safety = Safety::Exact;
         for applied in mine {

@@ -42,13 +42,6 @@ impl Applied {
     pub fn fix(&self) -> Option<&Fix> {
         self.finding.fix.as_ref()
     }
-
-    /// Whether one of its edits lies in, or at the edge of, `span` of the source.
-    pub fn touches(&self, span: Span) -> bool {
-        self.places.iter().any(|place| {
-            place.layer == span.layer && place.start <= span.end && span.start <= place.end
-        })
-    }
 }
 
 /// The result of a repair.

@@ -5,11 +5,14 @@
 //!  0          node0                0                    0.000000             0.000000
 //! ```
 
+use std::collections::BTreeSet;
+
 use crate::formats::ovni::rules;
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 use crate::kit::text::Untrusted;
+use crate::report::rule::common;
 use crate::report::{Finding, Report};
 
 /// Bytes of the table that are read: a line a host.
@@ -31,6 +34,7 @@ pub fn read(source: &Source<'_>, file: u32, report: &mut Report) -> Vec<Offset> 
     let text = source.read(0, source.len().min(TABLE_MAX));
     let layer = Layer::stored(file);
     let mut offsets: Vec<Offset> = Vec::new();
+    let mut hosts: BTreeSet<String> = BTreeSet::new();
     let mut at = 0_u64;
     for (number, line) in text.split(|byte| *byte == b'\n').enumerate() {
         let span = Span::sized(layer, at, to_u64(line.len()));
@@ -47,11 +51,16 @@ pub fn read(source: &Source<'_>, file: u32, report: &mut Report) -> Vec<Offset> 
             told("the line is not rank, host and three numbers".to_string());
             continue;
         };
-        if offsets.iter().any(|other| other.host == host) {
+        if !hosts.insert(host.clone()) {
             told(format!("host {:?} has two lines", Untrusted(host.as_bytes())));
             continue;
         }
         offsets.push(Offset { host, offset, span });
+    }
+    if source.len() > TABLE_MAX {
+        let span = Span::new(layer, TABLE_MAX, source.len());
+        let message = format!("clock-offsets.txt: {TABLE_MAX} bytes are read of {}", source.len());
+        report.push(Finding::new(&common::LIMIT_REACHED, span, "clock-offsets.txt", message));
     }
     if offsets.is_empty() {
         let span = Span::new(layer, 0, text.len().min(1).try_into().unwrap_or(0));

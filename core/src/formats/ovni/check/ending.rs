@@ -130,10 +130,7 @@ fn closing(case: &Case<'_, '_, '_>, number: usize) -> Closing {
     let seat = case.system.seats.get(number).copied().flatten();
     let view = case.merge.views.get(number).copied().unwrap_or_default();
     // The earliest clock of the trace, as this loom's clock would have shown it.
-    let firsts = case.machines.iter().enumerate().filter_map(|(other, machine)| {
-        Some(i128::from(machine.first?).saturating_add(offset(case.system, other)))
-    });
-    let first = firsts.min().unwrap_or(0).saturating_sub(offset(case.system, number));
+    let first = case.earliest.saturating_sub(offset(case.system, number));
     Closing {
         clock: u64::try_from(first).unwrap_or(0),
         tid: seat.and_then(|seat| i32::try_from(seat.tid).ok()),

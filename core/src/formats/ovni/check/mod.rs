@@ -58,6 +58,8 @@ pub struct Case<'c, 's, 'a> {
     pub system: &'c System,
     /// All threads together.
     pub merge: &'c Merge<'c>,
+    /// The earliest clock, in the trace's time.
+    pub earliest: i128,
     /// What a repair may add.
     pub limits: &'c Limits,
     /// What the user chose.
@@ -87,9 +89,11 @@ impl<'c> Case<'c, '_, '_> {
 
     /// The first of some streams whose metadata is completed anyway.
     pub fn first_troubled(&self, streams: &[usize]) -> Option<usize> {
-        let all: Vec<usize> = (0..self.metas.len()).collect();
-        let streams = if streams.is_empty() { &all } else { streams };
-        streams.iter().copied().find(|number| self.troubled(*number) && self.seated(*number))
+        let first = |number: &usize| self.troubled(*number) && self.seated(*number);
+        if streams.is_empty() {
+            return (0..self.metas.len()).find(first);
+        }
+        streams.iter().copied().find(first)
     }
 
     /// Whether it is known which thread a stream is of.
@@ -188,6 +192,7 @@ pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
         machines: &machines,
         system: &system,
         merge: &merge,
+        earliest: earliest(&machines, &system),
         limits: &options.limits,
         strategy: options.choices.strategy,
         upgrade: options.choices.upgrade,
@@ -232,6 +237,14 @@ fn offset(system: &System, number: usize) -> i128 {
     let seat = system.seats.get(number).copied().flatten();
     let loom = seat.and_then(|seat| system.looms.get(seat.loom));
     loom.map_or(0, |loom| i128::from(loom.offset))
+}
+
+/// The first clock of all streams, in the trace's time.
+fn earliest(machines: &[Machine<'_, '_>], system: &System) -> i128 {
+    let firsts = machines.iter().enumerate().filter_map(|(number, machine)| {
+        Some(i128::from(machine.first?).saturating_add(offset(system, number)))
+    });
+    firsts.min().unwrap_or(0)
 }
 
 /// The last clock of a stream, in the trace's time.

@@ -1,5 +1,7 @@
 //! What only the whole trace tells.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::formats::ovni::check::log::Log;
 use crate::formats::ovni::check::merge::{LOST_MAX, Lost};
 use crate::formats::ovni::check::system::System;
@@ -22,14 +24,18 @@ const LOST_LABEL: &[u8] = b"lost task type\0";
 
 /// Gives looms the offsets of their hosts.
 pub fn offsets(source: &Source<'_>, file: u32, system: &mut System, report: &mut Report) {
+    let mut hosts: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (number, loom) in system.looms.iter().enumerate() {
+        hosts.entry(loom.host().to_string()).or_default().push(number);
+    }
     for line in clock::read(source, file, report) {
-        let mut looms = system.looms.iter_mut().filter(|loom| loom.host() == line.host);
-        let mut matched = false;
-        for loom in looms.by_ref() {
-            loom.offset = line.offset;
-            matched = true;
+        let looms = hosts.get(&line.host);
+        for number in looms.into_iter().flatten() {
+            if let Some(loom) = system.looms.get_mut(*number) {
+                loom.offset = line.offset;
+            }
         }
-        if !matched {
+        if looms.is_none() {
             let message = format!("no loom is on host {:?}", Untrusted(line.host.as_bytes()));
             let path = "clock-offsets.txt";
             report.push(Finding::new(&rules::CLOCK_OFFSETS, line.span, path, message));
@@ -108,7 +114,7 @@ fn place(case: &Case<'_, '_, '_>, number: usize) -> Span {
 
 fn clock_gate(case: &Case<'_, '_, '_>, log: &mut Log) {
     let mut base: Option<i128> = None;
-    let mut told: Vec<Option<usize>> = Vec::new();
+    let mut told: BTreeSet<Option<usize>> = BTreeSet::new();
     for (number, machine) in case.machines.iter().enumerate() {
         let Some(first) = machine.first else { continue };
         let seat = case.system.seats.get(number).copied().flatten();
@@ -118,8 +124,7 @@ fn clock_gate(case: &Case<'_, '_, '_>, log: &mut Log) {
         let base = *base.get_or_insert(clock);
         let delta = base.abs_diff(clock);
         let loom = seat.map(|seat| seat.loom);
-        if delta > u128::from(CLOCK_GATE_NS) && !told.contains(&loom) {
-            told.push(loom);
+        if delta > u128::from(CLOCK_GATE_NS) && told.insert(loom) {
             let message = format!(
                 "the stream begins {delta} ns away from the first one, {CLOCK_GATE_NS} ns are the limit"
             );
@@ -317,19 +322,28 @@ fn lost(case: &Case<'_, '_, '_>, log: &mut Log) {
     for ((process, table), lost) in &case.merge.lost {
         let Some(span) = lost.span else { continue };
         let (tasks, types) = (lost.tasks.len(), lost.types.len());
-        let message =
-            format!("{tasks} tasks and {types} types are used, and no event creates them");
+        let message = format!(
+            "{} and {} are used, and no event creates them",
+            count(tasks, "task"),
+            count(types, "type")
+        );
         let mut finding = Finding::new(&rules::LOST_DEFINITION, span, "event", message);
         let old = case.machines.get(lost.stream).is_some_and(|machine| machine.old_nosv);
         let all = tasks.saturating_add(types);
         if *table < TASK_MODELS && all <= LOST_MAX {
             let bytes = definitions(lost, *table, case.merge.free_type(*process, *table), old);
             let edit = Edit::replace(Span::new(span.layer, span.start, span.start), bytes);
-            let summary = format!("defines {tasks} tasks and {types} types before their first use");
+            let (tasks, types) = (count(tasks, "task"), count(types, "type"));
+            let summary = format!("defines {tasks} and {types} before their first use");
             finding = finding.fix(Fix::new(Safety::Synthetic, summary, vec![edit]));
         }
         log.push(finding);
     }
+}
+
+/// `1 task`, `2 tasks`.
+fn count(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 fn definitions(lost: &Lost, table: usize, kind: u32, old: bool) -> Vec<u8> {
