@@ -516,7 +516,7 @@ fn a_region_with_a_wrong_clock_gets_another_clock_before_it_is_sorted() {
 #[test]
 fn a_repair_is_done_with_thousands_of_faults_in_few_rounds() {
     let many = |each: &dyn Fn(Stream, u64) -> Stream| {
-        let stream = (0..3_000).fold(begun(), |stream, number| each(stream, number));
+        let stream = (0..3_000).fold(begun(), each);
         one(nosv(), stream.event(0, "OHe", 1 << 40, b""))
     };
     let regions = many(&|stream, number| {
