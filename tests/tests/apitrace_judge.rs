@@ -9,14 +9,16 @@
     reason = "tests"
 )]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use tracemend::kit::source::Source;
 use tracemend::mend::edit::Safety;
 use tracemend::mend::rounds::{Repair, view};
 use tracemend::{FileSet, Options, Outcome, Severity};
-use tracemend_tests::forge::apitrace::{Container, call_heavy, chunks, snappy};
+use tracemend_tests::forge::apitrace::{
+    Container, Stream, call_heavy, chunks, snappy, structs, threaded,
+};
 use tracemend_tests::judge::apitrace::{Apitrace, Recorder};
 use tracemend_tests::mended::mended;
 
@@ -198,84 +200,219 @@ fn stream_before(file: &[u8], at: usize) -> usize {
     })
 }
 
-#[test]
-fn damage_in_the_middle_is_mended_so_that_apitrace_takes_it_without_a_word() {
-    let Some(judge) = Apitrace::find_or_skip("damage in the middle") else { return };
-    let folder = Folder::new();
-    let stream = call_heavy(12_000);
-    let bytes = Container::Snappy.file(&stream.bytes);
-    let whole = judge.dump(&folder.file("whole", &bytes));
-    let donor = Container::Snappy.file(&call_heavy(4).bytes);
-    let (mut numbers, mut wrong, mut early) = (Numbers(7), Vec::new(), 0);
-    let mut sums: BTreeMap<&str, [usize; 4]> = BTreeMap::new();
-    for case in 0..72 {
-        let kind = case % KINDS.len();
-        // Behind the header: its loss is a case of its own.
-        let at = 3000 + numbers.below(bytes.len() - 3000 - 4096);
-        let damaged = damage(kind, &bytes, at, numbers.below(24));
-        let files = FileSet::single("damaged", &damaged).with_donor(Some(Source::new(&donor)));
-        let repair = tracemend::repair(&files, &Options::default(), Safety::Lossy);
+/// What became of the calls of damaged traces.
+#[derive(Debug, Default)]
+struct Calls {
+    /// Those that were whole before the first damaged byte.
+    before: u64,
+    /// All behind them.
+    behind: u64,
+    /// Those of them that are what they were.
+    right: u64,
+    /// Those that are another call than they were, placeholders aside.
+    other: u64,
+    /// Those of the other ones that are said to be in doubt.
+    marked: u64,
+}
+
+/// A sound trace that gets damaged, and what apitrace says of it.
+struct Proof<'j> {
+    judge: &'j Apitrace,
+    folder: Folder,
+    stream: Stream,
+    bytes: Vec<u8>,
+    whole: BTreeMap<u64, String>,
+    donor: Option<Vec<u8>>,
+    sums: BTreeMap<&'static str, Calls>,
+    wrong: Vec<String>,
+}
+
+impl<'j> Proof<'j> {
+    fn new(judge: &'j Apitrace, stream: Stream, donor: Option<&Stream>) -> Self {
+        let folder = Folder::new();
+        let bytes = Container::Snappy.file(&stream.bytes);
+        let whole = judge.dump(&folder.file("whole", &bytes));
+        assert!(whole.is_silent() && whole.calls.len() as u64 == stream.calls());
+        let donor = donor.map(|donor| Container::Snappy.file(&donor.bytes));
+        let (sums, wrong) = (BTreeMap::new(), Vec::new());
+        Self { judge, folder, stream, bytes, whole: whole.calls, donor, sums, wrong }
+    }
+
+    /// Mends a damaged trace and compares every call.
+    fn mend(&mut self, kind: &'static str, at: usize, damaged: &[u8]) {
+        let donor = self.donor.as_deref().map(Source::new);
+        let files = FileSet::single("damaged", damaged).with_donor(donor);
+        // The magic may be gone.
+        let options = Options { format: Some("apitrace"), ..Options::default() };
+        let repair = tracemend::repair(&files, &options, Safety::Lossy);
         let target = view(&files, &repair.patches).bytes(0).pieces().collect::<Vec<_>>().concat();
-        let path = folder.file("mended", &target);
-        let (dump, info) = (judge.dump(&path), judge.info(&path));
+        let path = self.folder.file("mended", &target);
+        let (dump, info) = (self.judge.dump(&path), self.judge.info(&path));
         if !succeeded(&repair) || !dump.is_silent() || !info.is_silent() {
             let left = repair.after.counts();
-            wrong
-                .push(format!("{} at {at}: {:?} {left:?} {}", KINDS[kind], dump.code, dump.stderr));
-            continue;
+            self.wrong.push(format!("{kind} at {at}: {:?} {left:?} {}", dump.code, dump.stderr));
+            return;
         }
         let faults = repair.before.findings().iter();
         let faults = faults.filter(|finding| finding.severity > Severity::Info).count();
         if faults > 1 {
             let counts = repair.before.counts();
-            wrong.push(format!("{} at {at}: one fault, {counts:?}", KINDS[kind]));
+            self.wrong.push(format!("{kind} at {at}: one fault, {counts:?}"));
+        }
+        // Every call that was whole before the first byte that is damaged is as it was.
+        let touched = self.bytes.iter().zip(damaged).position(|(a, b)| a != b);
+        let sound = stream_before(&self.bytes, touched.unwrap_or(damaged.len()));
+        let early: BTreeSet<u64> = self
+            .stream
+            .left
+            .iter()
+            .filter(|(_, end)| *end <= sound)
+            .map(|(call, _)| *call)
+            .collect();
+        let same = |number: &u64| dump.calls.get(number) == self.whole.get(number);
+        let gone = early.iter().filter(|number| !same(number)).count();
+        if gone > 0 {
+            let all = early.len();
+            self.wrong
+                .push(format!("{kind} at {at}: {gone} of the {all} calls before it are gone"));
         }
         let suspect = ranges(&repair, "calls that may be wrong");
-        // Every call that was whole before the first byte that is damaged is as it was.
-        let touched = bytes.iter().zip(&damaged).position(|(a, b)| a != b).unwrap();
-        let sound = stream_before(&bytes, touched);
-        let ended = stream.events.iter().filter(|start| **start <= sound).count() as u64;
-        // A call is an enter and its leave behind it.
-        let before = ended.saturating_sub(1) / 2;
-        let gone: Vec<u64> =
-            (0..before).filter(|call| dump.calls.get(call) != whole.calls.get(call)).collect();
-        if let (Some(first), Some(last)) = (gone.first(), gone.last()) {
-            let count = gone.len();
-            wrong.push(format!(
-                "{} at {at}: {count} of the {before} calls before it are gone, {first} to {last}",
-                KINDS[kind]
-            ));
-        }
-        early += before;
-        let mut first_wrong = u64::MAX;
-        let sum = sums.entry(KINDS[kind]).or_default();
-        for (number, line) in &whole.calls {
+        let marked = |number: &u64| suspect.iter().any(|(from, to)| (from..=to).contains(&number));
+        let sum = self.sums.entry(kind).or_default();
+        sum.before += early.len() as u64;
+        for number in self.whole.keys().filter(|number| !early.contains(number)) {
+            sum.behind += 1;
             match dump.calls.get(number) {
-                Some(found) if found == line => sum[1] += 1,
+                Some(_) if same(number) => sum.right += 1,
                 Some(found) if !found.contains("lost_call") => {
-                    first_wrong = first_wrong.min(*number);
-                    sum[2] += 1;
-                    sum[3] += usize::from(suspect.iter().any(|(a, b)| (a..=b).contains(&number)));
+                    sum.other += 1;
+                    sum.marked += u64::from(marked(number));
                 }
-                _ => first_wrong = first_wrong.min(*number),
+                _ => {}
             }
         }
-        sum[0] += whole.calls.len();
-        // Nothing is said to be lost that stands before the damage.
-        let lost = ranges(&repair, "calls lost");
-        if lost.first().is_some_and(|(from, _)| *from > first_wrong + 1) && suspect.is_empty() {
-            wrong.push(format!("{} at {at}: call {first_wrong} is wrong, unsaid", KINDS[kind]));
+    }
+
+    /// What came of it, after it was printed.
+    fn end(self, name: &str) -> BTreeMap<&'static str, Calls> {
+        for (kind, Calls { before, behind, right, other, marked }) in &self.sums {
+            let share = 100.0 * *right as f64 / *behind as f64;
+            eprintln!(
+                "{name}, {kind}: {before} calls before the damage, none lost; {share:.1} % of the \
+                 {behind} behind it right, {other} other ones, {marked} of them marked"
+            );
+        }
+        assert!(self.wrong.is_empty(), "{}", self.wrong.join("\n"));
+        self.sums
+    }
+
+    /// Cases of every kind in turn, behind the first `from` bytes.
+    fn cases(&mut self, count: usize, from: usize) {
+        let mut numbers = Numbers(7);
+        for case in 0..count {
+            let kind = case % KINDS.len();
+            let at = from + numbers.below(self.bytes.len() - from - 4096);
+            let damaged = damage(kind, &self.bytes, at, numbers.below(24));
+            self.mend(KINDS[kind], at, &damaged);
         }
     }
-    for (kind, [all, right, other, marked]) in &sums {
-        let share = 100.0 * *right as f64 / *all as f64;
-        eprintln!("{kind}: {share:.1} % of calls right, {other} wrong, {marked} of them marked");
+}
+
+#[test]
+fn damage_in_the_middle_is_mended_so_that_apitrace_takes_it_without_a_word() {
+    let Some(judge) = Apitrace::find_or_skip("damage in the middle") else { return };
+    let mut proof = Proof::new(&judge, call_heavy(12_000), Some(&call_heavy(4)));
+    // Behind the header: its loss is a case of its own.
+    proof.cases(72, 3000);
+    let sums = proof.end("one thread");
+    let before: u64 = sums.values().map(|calls| calls.before).sum();
+    assert!(before > 1_000_000, "{before} calls before the damage were compared");
+    // What a prototype reached in all; each kind by itself has to.
+    let least = sums
+        .values()
+        .map(|calls| (calls.before + calls.right) * 1000 / (calls.before + calls.behind))
+        .min();
+    assert!(least >= Some(881), "{sums:?}");
+}
+
+#[test]
+fn damage_among_calls_of_several_threads_is_mended() {
+    let Some(judge) = Apitrace::find_or_skip("damage among threads") else { return };
+    let mut proof = Proof::new(&judge, threaded(16_000), Some(&threaded(4)));
+    proof.cases(48, 3000);
+    let sums = proof.end("three threads");
+    let least = sums.values().map(|calls| calls.right * 1000 / calls.behind).min();
+    assert!(least >= Some(700), "{sums:?}");
+    let (other, marked) =
+        sums.values().fold((0, 0), |sum, calls| (sum.0 + calls.other, sum.1 + calls.marked));
+    // A flip in a literal that stays a sound value is seen by nobody.
+    assert!(other - marked <= 8, "{sums:?}");
+}
+
+#[test]
+fn the_loss_of_the_first_chunk_is_mended_with_a_donor() {
+    let Some(judge) = Apitrace::find_or_skip("the first chunk") else { return };
+    let streams = [
+        ("one thread", call_heavy(12_000), call_heavy(4)),
+        ("three threads", threaded(16_000), threaded(4)),
+    ];
+    for (name, stream, donor) in streams {
+        let mut proof = Proof::new(&judge, stream, Some(&donor));
+        let (start, end) = chunks(&proof.bytes)[0];
+        let mut zeroed = proof.bytes.clone();
+        zeroed[start..end].fill(0);
+        let mut body = proof.bytes.clone();
+        body[start + 4..end].fill(0xff);
+        let mut gone = proof.bytes.clone();
+        gone.drain(start..end);
+        let mut half = proof.bytes.clone();
+        half[start + 4..(start + end) / 2].fill(0);
+        let cases = [
+            ("chunk 0 zeroed", zeroed),
+            ("chunk 0 overwritten", body),
+            ("chunk 0 removed", gone),
+            ("half of chunk 0 zeroed", half),
+        ];
+        for (kind, damaged) in &cases {
+            proof.mend(kind, start, damaged);
+        }
+        let behind = proof.bytes.len() - end;
+        let share = behind as u64 * 1000 / proof.bytes.len() as u64;
+        for (kind, calls) in proof.end(name) {
+            // All but those in the chunk, and some next to it.
+            assert!(calls.right * 1000 / calls.behind + 10 > share, "{kind}: {calls:?}");
+            assert_eq!(calls.other, calls.marked, "{kind}: {calls:?}");
+        }
     }
-    eprintln!("{early} calls before the damage compared");
-    assert!(wrong.is_empty() && early > 1_000_000, "{}", wrong.join("\n"));
-    // What a prototype reached; each kind by itself has to.
-    let least = sums.values().map(|[all, right, ..]| right * 1000 / all).min();
-    assert!(least >= Some(600), "{sums:?}");
+}
+
+#[test]
+fn calls_with_structs_whose_definition_is_lost_are_read_by_their_members() {
+    let Some(judge) = Apitrace::find_or_skip("lost structs") else { return };
+    // Defined in the second of three chunks, where the damage is.
+    let stream = structs(40_000, 20_000);
+    for donor in [None, Some(structs(4, 0))] {
+        let mut proof = Proof::new(&judge, stream.clone(), donor.as_ref());
+        let places = chunks(&proof.bytes);
+        assert!(places.len() >= 3);
+        let (start, end) = places[1];
+        let mut zeroed = proof.bytes.clone();
+        zeroed[start + 4..end].fill(0);
+        let mut gone = proof.bytes.clone();
+        gone.drain(start..end);
+        for (kind, damaged) in [("chunk 1 zeroed", zeroed), ("chunk 1 removed", gone)] {
+            proof.mend(kind, start, &damaged);
+        }
+        let last = stream.left.iter().filter(|(_, end)| *end > 2 << 20).count() as u64;
+        let with_donor = proof.donor.is_some();
+        for (kind, calls) in proof.end(if with_donor { "structs, donor" } else { "structs" }) {
+            assert_eq!(calls.other, calls.marked, "{kind}: {calls:?}");
+            // Every tenth call has a struct, whose name is made up without a donor.
+            let least = if with_donor { last - 100 } else { last - last / 10 - 100 };
+            assert!(calls.right >= least, "{kind}: {calls:?} of {last}");
+            assert_eq!(calls.other > 0, !with_donor, "{kind}: {calls:?}");
+        }
+    }
 }
 
 #[test]

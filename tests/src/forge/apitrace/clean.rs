@@ -90,6 +90,44 @@ pub fn call_heavy(frames: u64) -> Stream {
     stream
 }
 
+/// Three threads at work: calls begin while those of other threads are open, and end in another order.
+pub fn threaded(frames: u64) -> Stream {
+    let mut stream = Stream::with_properties(&[("process.name", "forge")]);
+    let arg = |index, value| Detail::Arg(index, value);
+    for frame in 0..frames {
+        let draw = [arg(0, Value::Enum(1, 4)), arg(1, Value::Uint(frame))];
+        let drawn = stream.enter(0, 30, 2, &draw);
+        let texel = Value::Blob((0..24).map(|i| (frame * 7 + i * i) as u8).collect());
+        let loaded = stream.enter(1, 31, 2, &[arg(0, Value::Uint(frame * 3)), arg(1, texel)]);
+        let inner = stream.enter(0, 32, 0, &[]);
+        stream.leave(inner, &[Detail::Ret(Value::Uint(frame % 7))]);
+        let waited = stream.enter(2, 33, 1, &[arg(0, Value::Opaque(0x5555_0000 + frame))]);
+        stream.leave(drawn, &[]);
+        stream.call(0, 34, &[Value::Float(frame as f32), Value::Bitmask(1, 0x4001)]);
+        stream.leave(loaded, &[Detail::Ret(Value::Bool(frame % 2 == 0))]);
+        stream.call(1, 35, &[Value::Negative(frame + 1)]);
+        stream.leave(waited, &[Detail::Ret(Value::Uint(0))]);
+    }
+    stream
+}
+
+/// Structs that are first used in frame `first`, and in every third frame from then on.
+pub fn structs(frames: u64, first: u64) -> Stream {
+    let mut stream = Stream::with_properties(&[("process.name", "forge")]);
+    for frame in 0..frames {
+        stream.call(0, 20, &[Value::Bitmask(1, 0x4001)]);
+        stream.call(0, 23, &[Value::Enum(1, 4), Value::Uint(frame), Value::Uint(3)]);
+        if frame >= first && (frame - first).is_multiple_of(3) {
+            let point = vec![Value::Float(frame as f32), Value::Uint(frame), Value::Null];
+            let rect = vec![Value::Struct(7, point), Value::Uint(640), Value::Uint(480)];
+            stream.call(0, 26, &[Value::Struct(8, rect), Value::Uint(frame)]);
+        }
+        let angle = frame as f32 * 2.0;
+        stream.call(0, 22, &[angle, 1.0, 0.0, 0.0].map(Value::Float));
+    }
+    stream
+}
+
 /// A blob that no chunk holds whole.
 fn blob(len: usize) -> Stream {
     let mut stream = Stream::new(6);
@@ -110,6 +148,8 @@ pub fn clean() -> Vec<Clean> {
         Clean { name: "version_5", stream: every_value(5) },
         Clean { name: "version_6", stream: every_value(6) },
         Clean { name: "threads", stream: threads() },
+        Clean { name: "threads_at_work", stream: threaded(6) },
+        Clean { name: "structs", stream: structs(9, 2) },
         Clean { name: "calls", stream: call_heavy(8) },
         Clean { name: "blob", stream: blob(2_000) },
     ]

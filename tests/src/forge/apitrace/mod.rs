@@ -9,7 +9,7 @@ pub mod container;
 
 use std::collections::BTreeSet;
 
-pub use clean::{Clean, all, call_heavy, clean};
+pub use clean::{Clean, all, call_heavy, clean, structs, threaded};
 pub use container::{Container, chunks, snappy, snappy_of};
 
 /// A value.
@@ -67,6 +67,8 @@ pub struct Stream {
     pub bytes: Vec<u8>,
     /// Where each event begins.
     pub events: Vec<usize>,
+    /// Of each call that was left: its number, and where its leave ends.
+    pub left: Vec<(u64, usize)>,
     version: u64,
     known: BTreeSet<(u8, u64)>,
     calls: u64,
@@ -155,6 +157,7 @@ impl Stream {
         self.bytes.push(1);
         self.bytes.extend(uint(call));
         self.details(details);
+        self.left.push((call, self.bytes.len()));
         self
     }
 

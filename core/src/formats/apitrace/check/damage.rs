@@ -140,7 +140,8 @@ impl Judgement<'_, '_> {
             let unit = self.unit_of(&damage);
             let end = if damage.open { u64::MAX } else { damage.doubt_end };
             let joins = |region: &&mut Region| {
-                damage.start < region.end || (unit.is_some() && unit == region.unit)
+                // An event that was cut at the end of the bad unit ends in the next one.
+                damage.start <= region.end || (unit.is_some() && unit == region.unit)
             };
             match regions.last_mut().filter(joins) {
                 Some(region) => {

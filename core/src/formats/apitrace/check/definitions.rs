@@ -63,6 +63,7 @@ pub struct Definitions {
     names: BTreeMap<u64, Vec<u8>>,
     /// What was stored of each, if that is asked for.
     raw: Option<BTreeMap<(Space, u64), Vec<u8>>>,
+    has_frames: bool,
 }
 
 impl Definitions {
@@ -99,10 +100,16 @@ impl Definitions {
         Some(Known { count: u64::from(count), lost: value & LOST != 0 })
     }
 
+    /// Whether a stack frame was ever defined.
+    pub const fn has_frames(&self) -> bool {
+        self.has_frames
+    }
+
     /// Notes a definition.
     pub fn add(&mut self, space: Space, id: u64, known: Known) {
         let count = u32::try_from(known.count).unwrap_or(u32::MAX >> 2).saturating_add(1);
         let value = if known.lost { count | LOST } else { count };
+        self.has_frames |= space == Space::Frame;
         if let Some(cell) = self.space_mut(space).cell(id) {
             if *cell == 0 {
                 self.order.push((space, id));

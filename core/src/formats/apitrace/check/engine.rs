@@ -32,6 +32,10 @@ const CLOSE: u64 = 64;
 const REWINDS_MAX: u32 = 64;
 /// Bytes of a string behind the end of the stream from which its length is doubted.
 const LONG: u64 = 64 << 10;
+/// A version that there will not be.
+const VERSION_WILD: u64 = 64;
+/// Events that the middle of a stream may be taken for by one who looks for a header.
+const FEW: u64 = 64;
 /// Bytes around something odd that are shown.
 const EXCERPT: u64 = 48;
 /// As many lost calls are believed, and one for each byte of the stream: more are a damaged number.
@@ -228,6 +232,25 @@ impl<'a> Engine<'a> {
             zero_at: None,
             doubted: None,
         }
+    }
+
+    /// At the beginning of a stream whose header is gone: it begins somewhere in its middle.
+    pub fn without_header(limits: &Limits, keep_raw: bool, donor: Option<&'a Definitions>) -> Self {
+        let mut engine = Self::new(limits, keep_raw, donor);
+        engine.open_damage(0, Why::Cause(Cause::Header), 0);
+        if let Some(damage) = engine.damages.last_mut() {
+            damage.header = true;
+        }
+        engine.mode = Mode::Seek(Seek { window: Vec::new(), start: 0, next: 0, from: 0 });
+        engine
+    }
+
+    /// Whether next to nothing was read from the beginning on.
+    pub fn makes_no_sense(&self) -> bool {
+        // The next version would be 7.
+        let wild = self.judge.header.version.is_some_and(|(version, _)| version > VERSION_WILD);
+        let few = self.judge.events < FEW && self.end > LONG;
+        (wild || !self.damages.is_empty()) && few && self.limit.is_none()
     }
 
     /// The version of the stream.

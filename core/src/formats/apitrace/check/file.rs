@@ -35,7 +35,23 @@ pub fn read<'a>(
     keep_raw: bool,
     donor: Option<&'a Definitions>,
 ) -> Engine<'a> {
-    let mut engine = Engine::new(limits, keep_raw, donor);
+    let engine = Engine::new(limits, keep_raw, donor);
+    let engine = read_with(engine, source, container, limits);
+    if !engine.makes_no_sense() {
+        return engine;
+    }
+    // What stands there may be no header.
+    let other = Engine::without_header(limits, keep_raw, donor);
+    let other = read_with(other, source, container, limits);
+    if other.makes_no_sense() { engine } else { other }
+}
+
+fn read_with<'a>(
+    mut engine: Engine<'a>,
+    source: &Source<'_>,
+    container: Container,
+    limits: &Limits,
+) -> Engine<'a> {
     let mut expansion = Expansion::new(source, container, limits);
     loop {
         let flow = if source.len() < THREAD_FROM {
@@ -845,6 +861,7 @@ pub(super) fn describe_cause(cause: Cause) -> (&'static Rule, String) {
         Cause::Depth(max) => {
             (&rules::NESTING_TOO_DEEP, format!("values inside values, more than {max} deep"))
         }
+        Cause::Header => (damaged, "the stream does not begin with a header".to_string()),
         Cause::Version(version) => (damaged, format!("version {version}")),
         Cause::Thread(thread) => (damaged, format!("thread {thread} is none")),
         Cause::Limit(what, max) => (damaged, format!("more than {max} {what}")),

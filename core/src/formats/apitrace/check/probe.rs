@@ -24,8 +24,10 @@ const MATCHES: usize = 8;
 const READINGS: usize = 24;
 /// The same close to where the search begins: where a chunk begins after a lost one, many ids are
 /// unknown at once.
-const READINGS_CLOSE: usize = 250;
-/// What a reading costs, beside one for every eight bytes of it.
+const READINGS_CLOSE: usize = 500;
+/// What it costs to find the numbers that fit.
+const NUMBERING: u64 = 1_000;
+/// What a reading costs, beside one for every 16 bytes of it.
 const READING: u64 = 8;
 /// Members of a lost struct.
 const MEMBERS_MAX: u64 = 48;
@@ -162,7 +164,7 @@ pub fn probe(
             too_long: false,
         };
         let (read, result) = machine.run(bytes, start, &mut trial);
-        *budget = budget.saturating_sub(to_u64(read / 8).saturating_add(READING));
+        *budget = budget.saturating_sub(to_u64(read / 16).saturating_add(READING));
         if *budget == 0 {
             return Tried::No;
         }
@@ -170,6 +172,7 @@ pub fn probe(
         let whole = result.is_ok() && machine.is_between_events() && read == bytes.len();
         let ran_out = result.is_ok() && !enough;
         if enough || (ran_out && at_end) {
+            *budget = budget.saturating_sub(NUMBERING);
             let numbered = number(&trial.events, before, enough, whole);
             if let Some(next) = numbered {
                 let lost = trial.readings.iter().filter_map(|reading| {
@@ -307,6 +310,11 @@ impl Sink for Trial<'_> {
         }
         if let Some(count) = self.local.get(&(space, id)) {
             return Ok(Some(*count));
+        }
+        // Stack frames are recorded from the beginning on, or never.
+        let known = self.before.definitions;
+        if space == Space::Frame && !known.is_empty() && !known.has_frames() {
+            return Err(Cause::Id(space, id));
         }
         Ok(match self.reading(space, id) {
             Some(reading) => reading.lost,

@@ -84,6 +84,8 @@ pub enum Cause {
     Depth(u64),
     /// A version of the stream that is not known.
     Version(u64),
+    /// The stream begins in its middle.
+    Header,
     /// A thread's number that cannot be.
     Thread(u64),
     /// More definitions or open calls than the limit.

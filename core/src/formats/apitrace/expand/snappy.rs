@@ -209,10 +209,11 @@ impl<'a> Chunks<'a> {
             return Some(self.block(bytes, end, Some(Fault::Trailing)));
         };
         let claimed_end = begin.saturating_add(claimed);
-        if claimed == 0 {
+        // More than one length of zero is a hole.
+        if claimed == 0 && length(&self.source, begin) != Some(0) {
             return Some(self.block(bytes, begin, Some(Fault::Empty)));
         }
-        if claimed_end <= end && claimed <= CHUNK_PLAUSIBLE {
+        if claimed > 0 && claimed_end <= end && claimed <= CHUNK_PLAUSIBLE {
             let block = self.source.read(begin, claimed_end);
             if whole(&block, &mut bytes) {
                 let size = to_u64(bytes.len());
@@ -249,7 +250,7 @@ impl<'a> Chunks<'a> {
         if is_second_trace(&self.source, start) {
             return self.block(Vec::new(), end, Some(Fault::SecondTrace));
         }
-        let holds = claimed_end <= end && self.leads(claimed_end);
+        let holds = claimed > 0 && claimed_end <= end && self.leads(claimed_end);
         let next = if holds { Some(claimed_end) } else { self.search(begin) };
         let stop = next.unwrap_or(end);
         let longest = begin.saturating_add(CHUNK_STORED_MAX);
