@@ -8,7 +8,7 @@
 )]
 
 use tracemend::{Options, Outcome, Severity};
-use tracemend_tests::forge::ovni::{Thread, Trace, clean};
+use tracemend_tests::forge::ovni::{Thread, Trace, clean, version1, version2};
 use tracemend_tests::judge::ovni::Ovniemu;
 
 /// What libovni leaves of the metadata of a thread that is killed.
@@ -74,6 +74,24 @@ fn the_emulator_accepts_every_killed_trace_once_it_is_mended() {
                 assert!(verdict.accepted, "{} {len}: {}", clean.name, verdict.first_error);
             }
         }
+    }
+}
+
+#[test]
+fn the_emulator_accepts_older_layouts_once_they_are_brought_to_the_newest() {
+    let Some(emulator) = Ovniemu::find_or_skip("older layouts") else { return };
+    let mut options = Options::default();
+    options.choices.upgrade = true;
+    for trace in [version1(), version2()] {
+        let (repair, target) = trace.mended(&options);
+        assert_eq!(repair.outcome, Outcome::Repaired, "{:?}", repair.refused);
+        let json = target
+            .files
+            .iter()
+            .filter(|(name, bytes)| name.ends_with("/stream.json") && bytes.is_some());
+        assert_eq!(json.count(), 1);
+        let verdict = emulator.lint(&target);
+        assert!(verdict.accepted, "{}", verdict.first_error);
     }
 }
 

@@ -14,7 +14,7 @@ use tracemend::formats::ovni::rules;
 use tracemend::mend::edit::Safety;
 use tracemend::mend::rounds::view;
 use tracemend::{Options, Outcome, Severity};
-use tracemend_tests::forge::ovni::{Stream, Thread, Trace, by_name};
+use tracemend_tests::forge::ovni::{Stream, Thread, Trace, by_name, version1, version2};
 
 const OBS: &str = "stream.obs";
 const JSON: &str = "stream.json";
@@ -43,34 +43,6 @@ fn smallest() -> Trace {
 fn virtual_at(stream: Stream, clock: u64) -> Stream {
     let payload = [&(-1_i32).to_le_bytes()[..], &(-1_i32).to_le_bytes(), &[0; 8]].concat();
     stream.event(15, "OHx", clock, &payload)
-}
-
-/// The layout of libovni 1.5 to 1.10.
-fn version2() -> Trace {
-    let of_thread = r#"{
-    "version": 2,
-    "ovni": {
-        "lib": {
-            "version": "1.9.1",
-            "commit": "unknown"
-        },
-        "require": {
-            "ovni": "1.0.0"
-        },
-        "finished": 1
-    }
-}"#;
-    version1().put("loom.node.0/proc.7/thread.7.json", Some(of_thread.into()))
-}
-
-/// The layout of libovni 1.0 to 1.4.
-fn version1() -> Trace {
-    let of_process = r#"{"version": 1, "app_id": 1, "rank": 0, "nranks": 1,
-        "cpus": [{"index": 0, "phyid": 4}, {"index": 1, "phyid": 5}]}"#;
-    Trace::default()
-        .put("loom.node.0/proc.7/metadata.json", Some(of_process.into()))
-        .put("loom.node.0/proc.7/thread.7.obs", Some(begun().end().bytes))
-        .put("loom.node.0/proc.7/thread.7/stream.json", None)
 }
 
 struct Case {

@@ -235,3 +235,31 @@ fn several() -> Vec<(&'static str, Trace)> {
         );
     vec![("two_threads", shared), ("two_ranks", ranks), ("two_hosts", hosts)]
 }
+
+/// A trace in the layout of libovni 1.5 to 1.10.
+pub fn version2() -> Trace {
+    let of_thread = r#"{
+    "version": 2,
+    "ovni": {
+        "lib": {
+            "version": "1.9.1",
+            "commit": "unknown"
+        },
+        "require": {
+            "ovni": "1.0.0"
+        },
+        "finished": 1
+    }
+}"#;
+    version1().put("loom.node.0/proc.7/thread.7.json", Some(of_thread.into()))
+}
+
+/// A trace in the layout of libovni 1.0 to 1.4.
+pub fn version1() -> Trace {
+    let of_process = r#"{"version": 1, "app_id": 1, "rank": 0, "nranks": 1,
+        "cpus": [{"index": 0, "phyid": 4}, {"index": 1, "phyid": 5}]}"#;
+    Trace::default()
+        .put("loom.node.0/proc.7/metadata.json", Some(of_process.into()))
+        .put("loom.node.0/proc.7/thread.7.obs", Some(Stream::default().begin(0).end().bytes))
+        .put("loom.node.0/proc.7/thread.7/stream.json", None)
+}

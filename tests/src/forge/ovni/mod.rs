@@ -6,5 +6,5 @@
 pub mod clean;
 pub mod trace;
 
-pub use clean::{Clean, by_name, clean};
+pub use clean::{Clean, by_name, clean, version1, version2};
 pub use trace::{Stream, Thread, Trace};
