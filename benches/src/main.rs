@@ -8,8 +8,10 @@
 //! tracemend-benches qemu [MB]                speed, over a log of QEMU of so many MB (200)
 //! tracemend-benches check FILE               tracemend::check and nothing else
 //! tracemend-benches ovni [MB]                speed of ovni streams of so many MB (500)
+//! tracemend-benches apitrace [MB]            speed, over traces of so many MB of stream (100)
 //! ```
 
+mod apitrace;
 mod contender;
 mod memory;
 mod ovni;
@@ -49,6 +51,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         ["ovni", rest @ ..] if rest.len() <= 1 => {
             ovni::measure(megabytes(rest.first().copied(), 500)?)
         }
+        ["apitrace", rest @ ..] if rest.len() <= 1 => {
+            apitrace::measure(megabytes(rest.first().copied(), 100)?)
+        }
         ["check", path] => memory::check(Path::new(path)),
         ["revent", rest @ ..] if rest.len() <= 1 => {
             revent::measure(megabytes(rest.first().copied(), 200)?)
@@ -56,7 +61,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         [] => speed::measure(megabytes(None, 500)?),
         [size] => speed::measure(megabytes(Some(size), 500)?),
         _ => Err(
-            "usage: [MB] | revent [MB] | qemu [MB] | ovni [MB] | memory [MB] [PROGRAM] | write SHAPE MB FILE | check FILE"
+            "usage: [MB] | revent [MB] | qemu [MB] | ovni [MB] | apitrace [MB] | memory [MB] [PROGRAM] | write SHAPE MB FILE | check FILE"
                 .into(),
         ),
     }
