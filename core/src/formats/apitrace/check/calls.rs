@@ -38,6 +38,7 @@ impl Calls {
     }
 
     /// An open call.
+    #[inline]
     pub fn put(&mut self, open: Open) {
         if self.recent.len() >= RECENT {
             let half = self.recent.drain(..RECENT / 2);

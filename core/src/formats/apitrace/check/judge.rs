@@ -548,31 +548,28 @@ impl Sink for Judge {
 
     #[inline]
     fn end(&mut self, end: u64) -> Result<(), Cause> {
+        let Some(current) = &self.current else { return Ok(()) };
+        let Current { start, what, odd, nested, long, mark, .. } = *current;
         // The leave of no call goes in a repair, and what it defines would go with it.
-        if let Some(Current { what: What::Leave { open: None, .. }, mark, .. }) = self.current
-            && self.definitions.mark() > mark
-        {
-            return Err(Cause::Incoherent);
+        if let What::Leave { number, open: None } = what {
+            if self.definitions.mark() > mark {
+                return Err(Cause::Incoherent);
+            }
+            if self.is_lost_call(number) && self.ghosts.len() < GHOSTS_MAX {
+                self.ghosts.push((start, end, None));
+            }
         }
-        let Some(current) = self.current.take() else { return Ok(()) };
+        self.current = None;
         if !self.waiting.is_empty() {
-            self.close_event(current.start, end);
-        }
-        let ghost = match current.what {
-            What::Leave { number, open: None } => self.is_lost_call(number),
-            _ => false,
-        };
-        if ghost && self.ghosts.len() < GHOSTS_MAX {
-            self.ghosts.push((current.start, end, None));
+            self.close_event(start, end);
         }
         if self.used != Used::None {
-            self.mark_use(current.what);
+            self.mark_use(what);
         }
         self.events = self.events.saturating_add(1);
         if self.recent.len() >= TAKEN_BACK_MAX {
             self.recent.pop_front();
         }
-        let Current { start, what, odd, nested, long, mark, .. } = current;
         let inside_out = self.orphans > 0 && matches!(what, What::Leave { open: Some(_), .. });
         self.recent.push_back(Done { start, what, odd, nested, inside_out, long, mark });
         Ok(())

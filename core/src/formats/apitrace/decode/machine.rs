@@ -304,6 +304,29 @@ fn uint<S: Sink>(rest: &mut &[u8], end: u64, sink: &mut S) -> Read<u64> {
     Ok(value)
 }
 
+/// Moves past an integer, if it is there and nothing about it is odd.
+#[inline(always)]
+fn is_plain_uint(rest: &mut &[u8]) -> bool {
+    matches!(uint_raw(rest), Ok((_, None)))
+}
+
+/// Moves past an id, if it is there, and tells whether it was defined and nothing about it is odd.
+#[inline(always)]
+fn is_known<S: Sink>(rest: &mut &[u8], space: Space, sink: &mut S) -> Result<bool, Cause> {
+    match uint_raw(rest) {
+        Ok((id, None)) if id <= ID_MAX => Ok(sink.known(space, id)?.is_some()),
+        _ => Ok(false),
+    }
+}
+
+/// Moves past `len` bytes, if they are there.
+#[inline(always)]
+fn skip(rest: &mut &[u8], len: usize) -> bool {
+    let after = rest.get(len..);
+    *rest = after.unwrap_or_default();
+    after.is_some()
+}
+
 /// A name: short enough to be held.
 fn name<'a>(rest: &mut &'a [u8], space: Option<Space>) -> Read<(&'a [u8], Option<Sign>)> {
     let (len, sign) = uint_raw(rest)?;
@@ -411,30 +434,18 @@ impl Machine {
                     detail::ARG => {
                         let (index, sign) = uint_raw(rest)?;
                         let value_at = *rest;
-                        // The commonest values in the same step.
                         let tag = byte(rest)?;
                         sink.detail(at, Some(index))?;
                         if let Some(sign) = sign {
                             sink.sign(sign, at.saturating_add(1), here(value_at));
                         }
-                        match tag {
-                            kind::UINT | kind::OPAQUE => match uint_raw(rest) {
-                                Ok((_, None)) => sink.detail_end(here(rest)),
-                                _ => {
-                                    *rest = value_at;
-                                    self.state = State::Value;
-                                }
-                            },
-                            kind::NULL..=kind::TRUE => sink.detail_end(here(rest)),
-                            _ => {
-                                *rest = value_at;
-                                self.state = State::Value;
-                            }
-                        }
+                        self.detail_value(tag, rest, value_at, end, sink)?;
                     }
                     detail::RET => {
+                        let value_at = *rest;
+                        let tag = byte(rest)?;
                         sink.detail(at, None)?;
-                        self.state = State::Value;
+                        self.detail_value(tag, rest, value_at, end, sink)?;
                     }
                     detail::THREAD if self.version < VERSION_THREADS => {
                         uint(rest, end, sink)?;
@@ -511,6 +522,38 @@ impl Machine {
             State::Value => self.value(rest, end, sink),
             _ => self.other(rest, end, sink),
         }
+    }
+
+    /// The value of a detail behind its `tag`: the commonest ones in the same step, all others from
+    /// `value_at` on in the next one.
+    #[inline(always)]
+    fn detail_value<'a, S: Sink>(
+        &mut self,
+        tag: u8,
+        rest: &mut &'a [u8],
+        value_at: &'a [u8],
+        end: u64,
+        sink: &mut S,
+    ) -> Read<()> {
+        let whole = match tag {
+            kind::NULL..=kind::TRUE => true,
+            kind::UINT | kind::OPAQUE => is_plain_uint(rest),
+            kind::FLOAT => skip(rest, 4),
+            kind::ENUM if self.version >= VERSION_ENUM_SETS => {
+                is_known(rest, Space::Enum, sink)?
+                    && matches!(byte(rest), Ok(kind::SINT | kind::UINT))
+                    && is_plain_uint(rest)
+            }
+            kind::BITMASK => is_known(rest, Space::Bitmask, sink)? && is_plain_uint(rest),
+            _ => false,
+        };
+        if whole {
+            sink.detail_end(end.saturating_sub(to_u64(rest.len())));
+        } else {
+            *rest = value_at;
+            self.state = State::Value;
+        }
+        Ok(())
     }
 
     fn value<S: Sink>(&mut self, rest: &mut &[u8], end: u64, sink: &mut S) -> Read<()> {
