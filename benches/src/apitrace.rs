@@ -1,8 +1,9 @@
 //! Traces against `apitrace info`, which parses all of one, and against the decompression of the
 //! chunks alone by one thread: the limit of what reads a stream.
 //!
-//! Time is processor time, of all threads of a contender: one expands while another one reads, so that on
-//! an idle machine less time passes. They take turns, and the ratio of a round is taken within it.
+//! Time is processor time, of all threads of a contender, and the time that passes, which is less on an
+//! idle machine: one thread expands while another one reads. They take turns, and the ratio of a round
+//! is taken within it.
 
 use std::error::Error;
 use std::path::Path;

@@ -319,6 +319,25 @@ fn is_known<S: Sink>(rest: &mut &[u8], space: Space, sink: &mut S) -> Result<boo
     }
 }
 
+/// Moves past a value, if it is whole and one of the commonest, and nothing about it is odd.
+#[inline(always)]
+fn plain_value<S: Sink>(version: u64, rest: &mut &[u8], sink: &mut S) -> Result<bool, Cause> {
+    let Some((tag, after)) = rest.split_first() else { return Ok(false) };
+    *rest = after;
+    Ok(match *tag {
+        kind::NULL..=kind::TRUE => true,
+        kind::UINT | kind::OPAQUE => is_plain_uint(rest),
+        kind::FLOAT => skip(rest, 4),
+        kind::ENUM if version >= VERSION_ENUM_SETS => {
+            is_known(rest, Space::Enum, sink)?
+                && matches!(byte(rest), Ok(kind::SINT | kind::UINT))
+                && is_plain_uint(rest)
+        }
+        kind::BITMASK => is_known(rest, Space::Bitmask, sink)? && is_plain_uint(rest),
+        _ => false,
+    })
+}
+
 /// Moves past `len` bytes, if they are there.
 #[inline(always)]
 fn skip(rest: &mut &[u8], len: usize) -> bool {
@@ -402,8 +421,9 @@ impl Machine {
         let end = start.saturating_add(to_u64(bytes.len()));
         let mut rest = bytes;
         loop {
+            let plain = self.plain(&mut rest, end, sink);
             let before = rest;
-            match self.step(&mut rest, end, sink) {
+            match plain.map_err(Halt::Cause).and_then(|()| self.step(&mut rest, end, sink)) {
                 Ok(()) => {}
                 Err(halt) => {
                     let read = bytes.len().saturating_sub(before.len());
@@ -417,6 +437,77 @@ impl Machine {
                 }
             }
         }
+    }
+
+    /// As many of the plainest tokens as follow one another: details with small values, ends,
+    /// events of functions that are known. Stops, at a token's beginning, before any other one and
+    /// before one that is not whole, which [`step`](Self::step) then takes.
+    #[inline(always)]
+    fn plain<S: Sink>(&mut self, rest: &mut &[u8], end: u64, sink: &mut S) -> Result<(), Cause> {
+        let mut in_event = match self.state {
+            State::Detail => true,
+            State::Event => false,
+            _ => return Ok(()),
+        };
+        let here = |rest: &[u8]| end.saturating_sub(to_u64(rest.len()));
+        let mut ahead = *rest;
+        let result = loop {
+            *rest = ahead;
+            let at = here(ahead);
+            let Some((tag, after)) = ahead.split_first() else { break Ok(()) };
+            ahead = after;
+            let done = match (in_event, *tag) {
+                (true, detail::END) => sink.end(here(ahead)).map(|()| {
+                    in_event = false;
+                    true
+                }),
+                (true, detail::ARG) => match uint_raw(&mut ahead) {
+                    Ok((index, None)) => {
+                        plain_value(self.version, &mut ahead, sink).and_then(|is_plain| {
+                            if is_plain {
+                                sink.detail(at, Some(index))?;
+                                sink.detail_end(here(ahead));
+                            }
+                            Ok(is_plain)
+                        })
+                    }
+                    _ => Ok(false),
+                },
+                (false, event::ENTER) if self.version >= VERSION_THREADS => {
+                    match (uint_raw(&mut ahead), uint_raw(&mut ahead)) {
+                        (Ok((thread, None)), Ok((id, None))) if id <= ID_MAX => {
+                            sink.known(Space::Function, id).and_then(|known| {
+                                if known.is_some() {
+                                    self.event = at;
+                                    sink.enter(at, thread, id)?;
+                                    in_event = true;
+                                }
+                                Ok(known.is_some())
+                            })
+                        }
+                        _ => Ok(false),
+                    }
+                }
+                (false, event::LEAVE) => match uint_raw(&mut ahead) {
+                    Ok((call, None)) => {
+                        self.event = at;
+                        sink.leave(at, call).map(|()| {
+                            in_event = true;
+                            true
+                        })
+                    }
+                    _ => Ok(false),
+                },
+                _ => Ok(false),
+            };
+            match done {
+                Ok(true) => {}
+                Ok(false) => break Ok(()),
+                Err(cause) => break Err(cause),
+            }
+        };
+        self.state = if in_event { State::Detail } else { State::Event };
+        result
     }
 
     /// One token, or several small ones that belong together.
@@ -433,19 +524,16 @@ impl Machine {
                     }
                     detail::ARG => {
                         let (index, sign) = uint_raw(rest)?;
-                        let value_at = *rest;
-                        let tag = byte(rest)?;
+                        let index_end = here(rest);
                         sink.detail(at, Some(index))?;
                         if let Some(sign) = sign {
-                            sink.sign(sign, at.saturating_add(1), here(value_at));
+                            sink.sign(sign, at.saturating_add(1), index_end);
                         }
-                        self.detail_value(tag, rest, value_at, end, sink)?;
+                        self.state = State::Value;
                     }
                     detail::RET => {
-                        let value_at = *rest;
-                        let tag = byte(rest)?;
                         sink.detail(at, None)?;
-                        self.detail_value(tag, rest, value_at, end, sink)?;
+                        self.state = State::Value;
                     }
                     detail::THREAD if self.version < VERSION_THREADS => {
                         uint(rest, end, sink)?;
@@ -522,38 +610,6 @@ impl Machine {
             State::Value => self.value(rest, end, sink),
             _ => self.other(rest, end, sink),
         }
-    }
-
-    /// The value of a detail behind its `tag`: the commonest ones in the same step, all others from
-    /// `value_at` on in the next one.
-    #[inline(always)]
-    fn detail_value<'a, S: Sink>(
-        &mut self,
-        tag: u8,
-        rest: &mut &'a [u8],
-        value_at: &'a [u8],
-        end: u64,
-        sink: &mut S,
-    ) -> Read<()> {
-        let whole = match tag {
-            kind::NULL..=kind::TRUE => true,
-            kind::UINT | kind::OPAQUE => is_plain_uint(rest),
-            kind::FLOAT => skip(rest, 4),
-            kind::ENUM if self.version >= VERSION_ENUM_SETS => {
-                is_known(rest, Space::Enum, sink)?
-                    && matches!(byte(rest), Ok(kind::SINT | kind::UINT))
-                    && is_plain_uint(rest)
-            }
-            kind::BITMASK => is_known(rest, Space::Bitmask, sink)? && is_plain_uint(rest),
-            _ => false,
-        };
-        if whole {
-            sink.detail_end(end.saturating_sub(to_u64(rest.len())));
-        } else {
-            *rest = value_at;
-            self.state = State::Value;
-        }
-        Ok(())
     }
 
     fn value<S: Sink>(&mut self, rest: &mut &[u8], end: u64, sink: &mut S) -> Read<()> {
