@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tracemend::kit::source::Source;
 use tracemend::{FileSet, Options, Outcome, Severity, registry};
 use tracemend_tests::forge::apitrace::{
-    Clean, Container, Stream, Value, all, call_heavy, chunks, clean, snappy,
+    Clean, Container, Stream, Value, all, call_heavy, chunks, clean, snappy, zstd,
 };
 use tracemend_tests::mended::mended;
 use tracemend_tests::properties::apitrace::every;
@@ -192,4 +192,20 @@ fn everything_holds_for_a_stream_flipped_at_every_byte_before_it_is_stored() {
         cases.push((format!("calls without 20 bytes at {at}"), Container::Snappy.file(&shorter)));
     }
     everywhere(&cases, every);
+}
+
+#[test]
+fn a_cut_frame_keeps_the_blocks_before_the_cut() {
+    let stream = call_heavy(20_000);
+    let file = zstd(&stream.bytes, stream.bytes.len(), true);
+    // Blocks of 128 KiB of the stream, more than eight.
+    assert!(stream.bytes.len() > 8 << 17, "{}", stream.bytes.len());
+    for tenth in 2..10 {
+        let (repair, target) = mended(&file[..file.len() * tenth / 10]);
+        assert_eq!(repair.outcome, Outcome::RepairedWithLoss);
+        let kept = tracemend::formats::apitrace::stream_bytes(&Source::new(&target), u64::MAX);
+        let len = kept.len();
+        assert!(kept == stream.bytes[..len], "{tenth}");
+        assert!(len + (2 << 17) > stream.bytes.len() * tenth / 10, "{tenth}: {len}");
+    }
 }

@@ -17,7 +17,7 @@ use tracemend::mend::edit::Safety;
 use tracemend::mend::rounds::{Repair, view};
 use tracemend::{FileSet, Options, Outcome, Severity};
 use tracemend_tests::forge::apitrace::{
-    Container, Stream, call_heavy, chunks, snappy, structs, threaded,
+    Container, Stream, call_heavy, chunks, snappy, structs, threaded, zstd,
 };
 use tracemend_tests::judge::apitrace::{Apitrace, Recorder};
 use tracemend_tests::mended::mended;
@@ -73,6 +73,7 @@ fn two_hundred_cuts_in_every_container_are_taken_without_a_word() {
         let bytes = match container {
             // Chunks and frames that are many, and not too many.
             Container::SmallChunks => snappy(&stream.bytes, 4000),
+            Container::Seekable => zstd(&stream.bytes, 4000, true),
             _ => container.file(&stream.bytes),
         };
         let mut numbers = Numbers(1);

@@ -73,7 +73,8 @@ pub fn chunks(file: &[u8]) -> Vec<(usize, usize)> {
     found
 }
 
-fn zstd(stream: &[u8], size: usize, seekable: bool) -> Vec<u8> {
+/// zstd frames of `size` bytes of the stream, with or without a table to seek by.
+pub fn zstd(stream: &[u8], size: usize, seekable: bool) -> Vec<u8> {
     let (mut file, mut table) = (Vec::new(), Vec::new());
     for piece in stream.chunks(size) {
         let frame = compress_to_vec(piece, CompressionLevel::Fastest);

@@ -10,7 +10,7 @@ pub mod container;
 use std::collections::BTreeSet;
 
 pub use clean::{Clean, all, call_heavy, clean, structs, threaded};
-pub use container::{Container, chunks, snappy, snappy_of};
+pub use container::{Container, chunks, snappy, snappy_of, zstd};
 
 /// A value.
 #[derive(Clone, Debug, PartialEq)]
