@@ -269,6 +269,8 @@ struct Backwards {
 #[derive(Clone, Copy, Debug)]
 struct Region {
     place: Place,
+    /// The clock before it.
+    before: u64,
     lowest: Option<u64>,
 }
 

@@ -203,19 +203,20 @@ impl<'s, 'a> Machine<'s, 'a> {
         let region = self.region.take();
         if open {
             let lowest = region.and_then(|region| region.lowest);
-            self.region = Some(Region { place: self.place(event), lowest });
+            let before = self.before_last;
+            self.region = Some(Region { place: self.place(event), before, lowest });
             if self.opened.len() >= OPENED_MAX {
                 self.opened.pop_front();
             }
             self.opened.push_back((self.clock, event.at));
-        } else if let Some(Region { place, lowest: Some(lowest) }) = region {
-            self.unsorted(&place, lowest, event);
+        } else if let Some(Region { place, before, lowest: Some(lowest) }) = region {
+            self.unsorted(&place, before, lowest, event);
         }
     }
 
     /// A region whose events go back to `lowest`.
     #[cold]
-    pub(super) fn unsorted(&mut self, opened: &Place, lowest: u64, event: &Event<'_>) {
+    pub(super) fn unsorted(&mut self, opened: &Place, before: u64, lowest: u64, event: &Event<'_>) {
         let span = Span::new(self.file, opened.at, event.end());
         let message = format!(
             "the region from OU[ to OU] goes back to clock {lowest}, the stream was at {}",
@@ -223,7 +224,8 @@ impl<'s, 'a> Machine<'s, 'a> {
         );
         let path = format!("event[{}].OU[", opened.number);
         let mut finding = Finding::new(&rules::UNSORTED_REGION, span, path, message);
-        let late = late(self.walk_source(), self.file, opened, event, self.clock);
+        let clocks = (before, self.clock);
+        let late = late(self.walk_source(), self.file, opened, event, clocks);
         if late.is_empty() {
             if let Some(edit) = self.sort(lowest, event.end()) {
                 let summary = format!("sorts {} bytes of events by their clocks", edit.span.len());
@@ -272,13 +274,13 @@ impl<'s, 'a> Machine<'s, 'a> {
 }
 
 /// Clocks for a region in which something is later than the OU] that closes it: the one event that is,
-/// or else OU] itself, is wrong. `now` is the latest clock that is one.
+/// or else OU] itself, is wrong. `before` is the clock before the region, `now` the latest that is one.
 fn late(
     source: &Source<'_>,
     layer: Layer,
     opened: &Place,
     close: &Event<'_>,
-    now: u64,
+    (before, now): (u64, u64),
 ) -> Vec<Edit> {
     if close.at.saturating_sub(opened.at) > SORTED_MAX {
         return Vec::new();
@@ -303,7 +305,10 @@ fn late(
         late.push((close.at, close.clock));
         return late.iter().map(|(at, _)| edit(*at, now)).collect();
     }
-    if late.len() > 1 && late.len() > beyond {
+    // With the clock of OU] it would be out of order where it stands.
+    let opens_late = before > close.clock
+        && late.iter().any(|(at, clock)| *at == opened.at && *clock <= CLOCK_MAX);
+    if opens_late || (late.len() > 1 && late.len() > beyond) {
         return vec![edit(close.at, now)];
     }
     late.iter().map(|(at, _)| edit(*at, close.clock)).collect()
