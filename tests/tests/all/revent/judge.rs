@@ -1,12 +1,4 @@
 //! Workload Automation's own reader judges what the repair of revent recordings gives.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::print_stderr,
-    missing_docs,
-    reason = "tests"
-)]
 
 use std::path::Path;
 

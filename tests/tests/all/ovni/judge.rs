@@ -1,11 +1,4 @@
 //! `ovniemu -l` judges what the check and the repair of ovni traces give.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    missing_docs,
-    reason = "tests"
-)]
 
 use tracemend::{Options, Outcome, Severity};
 use tracemend_tests::forge::ovni::{Thread, Trace, clean, version1, version2};

@@ -1,11 +1,4 @@
 //! ovni traces on disk: what directory is one, and what a repair writes.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    missing_docs,
-    reason = "tests"
-)]
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -1,13 +1,5 @@
 //! A smallest trace for every rule of ovni: it breaks the rule, and the rule alone. Where the rule has a
 //! fix the mended trace breaks none, and for most of them is written down.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::print_stderr,
-    missing_docs,
-    reason = "tests"
-)]
 
 use tracemend::choices::Strategy;
 use tracemend::formats::ovni::rules;

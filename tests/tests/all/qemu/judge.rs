@@ -1,13 +1,5 @@
 //! QEMU itself judges what the repair of its logs gives. The long campaign is in
 //! `tests/examples/qemu_campaign.rs`.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::print_stderr,
-    missing_docs,
-    reason = "tests"
-)]
 
 use std::time::Duration;
 

@@ -1,5 +1,4 @@
 //! Every recording of the corpus gives what is written beside it.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr, missing_docs, reason = "tests")]
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -1,14 +1,5 @@
 //! The forge's traces are sound, and the check says so; cut and flipped at every byte, they are still
 //! checked and mended as the laws say.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::print_stderr,
-    clippy::as_conversions,
-    missing_docs,
-    reason = "tests"
-)]
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

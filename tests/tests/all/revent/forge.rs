@@ -1,13 +1,5 @@
 //! The forge's revent recordings are sound, and the check says so; cut and flipped at every byte, they
 //! are still checked and mended as the laws say.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::print_stderr,
-    missing_docs,
-    reason = "tests"
-)]
 
 use tracemend::choices::Release;
 use tracemend::formats::Confidence;

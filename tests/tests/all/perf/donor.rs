@@ -1,12 +1,4 @@
 //! Crashed recordings of tracepoints, and what a donor can give them.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::print_stderr,
-    missing_docs,
-    reason = "tests"
-)]
 
 use std::path::Path;
 

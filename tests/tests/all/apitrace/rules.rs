@@ -1,14 +1,5 @@
 //! A smallest trace for every rule of apitrace: it breaks the rule, and the rule alone. Where the rule
 //! has a fix the mended trace breaks none.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::print_stderr,
-    clippy::as_conversions,
-    missing_docs,
-    reason = "tests"
-)]
 
 use tracemend::formats::apitrace::rules;
 use tracemend::kit::source::Source;

@@ -1,13 +1,5 @@
 //! A smallest recording for every rule of perf.data: it breaks the rule, and the rule alone. Where the
 //! rule has a fix the mended recording breaks none.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::print_stderr,
-    missing_docs,
-    reason = "tests"
-)]
 
 use tracemend::formats::perf::rules;
 use tracemend::{FileSet, Options, Outcome, Rule, Severity};

@@ -1,13 +1,4 @@
 //! apitrace itself judges what the repair of traces gives.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::print_stderr,
-    clippy::as_conversions,
-    missing_docs,
-    reason = "tests"
-)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -1,12 +1,5 @@
 //! A smallest log for every rule of QEMU's logs: it breaks the rule, and the rule alone. Where the rule
 //! has a fix the mended log breaks none.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    missing_docs,
-    reason = "tests"
-)]
 
 use tracemend::choices::Strategy;
 use tracemend::formats::qemu::rules;

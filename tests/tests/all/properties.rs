@@ -1,11 +1,5 @@
 //! The properties over everything at hand: the forge's recordings and the corpus, cut at every byte
 //! and with every byte flipped. What a fuzzer does in hours is in `fuzz/README.md`.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "tests: a failure should stop them at once"
-)]
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,6 +1,5 @@
 //! Every limit of the library, lowered until a small recording reaches it: the verdict is then
 //! incomplete, or what lies beyond is counted, and nothing is passed over in silence.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs, reason = "tests")]
 
 use tracemend::formats::ovni;
 use tracemend::mend::edit::Safety;

@@ -1,12 +1,4 @@
 //! perf itself judges what the repair of perf.data gives.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::print_stderr,
-    missing_docs,
-    reason = "tests"
-)]
 
 use std::path::{Path, PathBuf};
 

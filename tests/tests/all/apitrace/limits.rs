@@ -1,6 +1,5 @@
 //! Every limit that a trace can reach, lowered until a small one reaches it: the verdict is then
 //! incomplete, or the finding says what is not done.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs, reason = "tests")]
 
 use tracemend::formats::apitrace::rules;
 use tracemend::mend::edit::Safety;

@@ -1,7 +1,6 @@
 //! Every ovni trace of the corpus gives what is written beside it.
 //!
 //! `BLESS=1` writes `NAME.expect` anew; read the difference before you commit it.
-#![allow(clippy::unwrap_used, clippy::panic, missing_docs, reason = "tests")]
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

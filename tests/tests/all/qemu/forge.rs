@@ -1,11 +1,4 @@
 //! The forge's logs are sound, the check says so, and cut anywhere they are closed as by hand.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    missing_docs,
-    reason = "tests"
-)]
 
 use std::collections::BTreeSet;
 

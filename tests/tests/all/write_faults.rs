@@ -1,13 +1,5 @@
 //! What is left when a run dies or a write fails: no half output, no temporary file, the source as
 //! it was. These tests run the program as a process.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::print_stderr,
-    reason = "test support: a failure here should stop the test at once"
-)]
 
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};

@@ -1,5 +1,4 @@
 //! The forge's recordings are sound, and the check says so.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr, missing_docs, reason = "tests")]
 
 use tracemend::{FileSet, Options};
 use tracemend_tests::forge::perf;

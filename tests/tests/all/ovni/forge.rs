@@ -1,5 +1,4 @@
 //! The forge's ovni traces are sound, and the laws hold for every cut and every flipped byte of them.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr, missing_docs, reason = "tests")]
 
 use std::num::NonZeroUsize;
 

@@ -1,5 +1,4 @@
 //! The laws over the forge's logs, cut at every byte and with every byte flipped.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
 use arbitrary::{Arbitrary, Unstructured};
 use proptest::prelude::*;

@@ -1,0 +1,149 @@
+//! Exit codes of `check`: one meaning each.
+
+use super::*;
+
+#[test]
+fn a_sound_recording_exits_with_0_and_a_broken_one_with_1() {
+    let folder = folder(&[("sound", &sound()), ("crashed", &crashed())]);
+    let path = |name: &str| folder.path().join(name);
+    let ran = run!("check", path("sound"));
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{}", ran.out);
+    assert!(ran.out.contains("sound: clean, perf"), "{}", ran.out);
+    let ran = run!("check", path("crashed"));
+    assert_eq!(ran.code, 1, "{}", ran.out);
+    let ran = run!("check", path("crashed"), path("sound"));
+    assert_eq!(ran.code, 1, "the highest counts: {}", ran.out);
+    assert_eq!(run!("check", path("crashed"), "--fail-on", "never").code, 0);
+    let ran = run!("check", path("sound"), "--quiet");
+    assert_eq!((ran.code, ran.out.as_str()), (0, ""));
+}
+
+#[test]
+fn what_no_format_recognises_is_a_finding_if_named_and_passed_over_if_found() {
+    let folder = folder(&[("a/note.txt", b"hello"), ("a/empty", b""), ("a/b/x.data", &sound())]);
+    for (name, code) in [("a/note.txt", "CM0002"), ("a/empty", "CM0001")] {
+        let ran = run!("check", folder.path().join(name));
+        assert_eq!(ran.code, 1);
+        assert!(ran.out.contains(code), "{}", ran.out);
+    }
+    let ran = run!("check", folder.path());
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+    assert!(ran.out.contains("2 other files passed over as no recording, 1 of them empty"));
+    let ran = run!("check", folder.path(), "--type", "perf");
+    assert_eq!(ran.code, 1, "every file is taken for a recording");
+}
+
+#[test]
+fn pipes_devices_and_sockets_are_findings_and_never_wait() {
+    let folder = folder(&[]);
+    let fifo = folder.path().join("fifo");
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    assert!(fs::metadata(&fifo).unwrap().file_type().is_fifo());
+    let socket = folder.path().join("socket");
+    let _listening = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    for path in [fifo.as_path(), socket.as_path(), Path::new("/dev/zero")] {
+        let ran = run!("check", path);
+        assert_eq!(ran.code, 1, "{}", ran.out);
+        assert!(ran.out.contains("CM0003 irregular-file"), "{}", ran.out);
+        assert_eq!(run!("repair", path, "-o", folder.path().join("out")).code, 4);
+    }
+    let ran = run!("check", folder.path());
+    assert_eq!(ran.code, 0, "found, not named: {}{}", ran.out, ran.err);
+}
+
+#[test]
+fn links_are_followed_if_named_and_not_if_found() {
+    let folder = folder(&[("real/x.data", &crashed()), ("walked/sound", &sound())]);
+    let link = folder.path().join("walked/link");
+    symlink(folder.path().join("real"), &link).unwrap();
+    symlink(folder.path().join("real/x.data"), folder.path().join("walked/file")).unwrap();
+    symlink(folder.path().join("walked"), folder.path().join("walked/loop")).unwrap();
+    let ran = run!("check", folder.path().join("walked"));
+    assert_eq!(ran.code, 0, "{}", ran.out);
+    assert_eq!(run!("check", &link).code, 1);
+    assert_eq!(run!("check", folder.path().join("walked/file")).code, 1);
+}
+
+#[test]
+fn a_path_that_is_not_there_exits_with_5_and_the_others_are_still_checked() {
+    let folder = folder(&[("sound", &sound())]);
+    let ran = run!("check", folder.path().join("gone"), folder.path().join("sound"));
+    assert_eq!(ran.code, 5);
+    assert!(ran.err.contains("gone: No such file"), "{}", ran.err);
+    assert!(ran.out.contains("sound: clean"));
+}
+
+#[test]
+fn standard_input_is_a_recording() {
+    let bytes = crashed();
+    let ran = run_with(&[OsStr::new("check"), OsStr::new("-")], &mut bytes.as_slice(), Look::PLAIN);
+    assert_eq!(ran.code, 1, "{}", ran.out);
+    let folder = folder(&[]);
+    let out = folder.path().join("out");
+    let args = ["repair".as_ref(), "-".as_ref(), "-o".as_ref(), out.as_os_str()];
+    let ran = run_with(&args, &mut bytes.as_slice(), Look::PLAIN);
+    assert_eq!(ran.code, exit_of(&bytes), "{}{}", ran.out, ran.err);
+    assert_eq!(run!("check", &out).code, 0);
+    let ran = run_with(&["repair".as_ref(), "-".as_ref()], &mut bytes.as_slice(), Look::PLAIN);
+    assert_eq!(ran.code, 2, "there is no name to derive one from");
+    assert_eq!(run!("check", "-").code, 1, "nothing came: {}", ran.out);
+}
+
+#[test]
+fn severities_follow_the_user_and_limits_do_not() {
+    let folder = folder(&[("x", b"unknown")]);
+    let path = folder.path().join("x");
+    assert_eq!(run!("check", &path, "--warn", "CM0002").code, 0);
+    assert_eq!(run!("check", &path, "--warn", "CM0002", "--fail-on", "warning").code, 1);
+    assert_eq!(run!("check", &path, "--allow", "unknown-format", "--fail-on", "info").code, 0);
+    assert_eq!(run!("check", &path, "--allow", "CM0002", "--deny", "CM0002").code, 1);
+    let ran = run!("check", &path, "--allow", "CM0020");
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("CM0002"), "{}", ran.err);
+}
+
+#[test]
+fn findings_past_the_maximum_are_counted() {
+    let folder = folder(&[("x", &crashed())]);
+    let ran = run!("check", folder.path().join("x"), "--max-findings", "0", "--format", "json");
+    let recording = &parse(&ran.out)["recordings"][0];
+    assert_eq!(ran.code, 1);
+    assert_eq!(recording["findings"].as_array().unwrap().len(), 0);
+    assert_eq!(recording["truncated"], true);
+    assert!(!recording["counts"].as_object().unwrap().is_empty());
+}
+
+#[test]
+fn a_perf_directory_is_one_recording() {
+    let folder = folder(&[]);
+    let directory = folder.path().join("rec");
+    fs::create_dir(&directory).unwrap();
+    for (name, bytes) in perf::directory() {
+        fs::write(directory.join(name), bytes).unwrap();
+    }
+    for path in [folder.path(), directory.as_path()] {
+        let ran = run!("check", path, "--format", "json");
+        assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+        let document = parse(&ran.out);
+        assert_eq!(document["recordings"].as_array().unwrap().len(), 1);
+        assert_eq!(document["passed_over"]["files"], 0);
+    }
+    // Torn in its second file: mended into a directory, and only that file differs.
+    let torn = directory.join("data.1");
+    let bytes = fs::read(&torn).unwrap();
+    fs::write(&torn, &bytes[..bytes.len() - 3]).unwrap();
+    let plan = folder.path().join("plan");
+    let ran = run!("repair", &directory, "--plan", &plan);
+    assert_eq!(ran.code, 3, "{}{}", ran.out, ran.err);
+    let mended = folder.path().join("rec.mended");
+    assert_eq!(names(&mended), ["data", "data.0", "data.1"]);
+    assert_eq!(run!("check", &mended).code, 0);
+    let ran = run!("verify", &plan, &directory, &mended);
+    assert_eq!(ran.code, 0, "{}", ran.out);
+    assert_eq!(run!("repair", &directory, "--force").code, 2, "directories are not replaced");
+    assert_eq!(run!("repair", &directory, "--in-place").code, 2);
+    let back = folder.path().join("back");
+    assert_eq!(run!("apply", &plan, &mended, "-o", &back, "--reverse").code, 0);
+    assert_eq!(fs::read(back.join("data.1")).unwrap(), fs::read(&torn).unwrap());
+    assert_eq!(names(folder.path()), ["back", "plan", "rec", "rec.mended"]);
+}

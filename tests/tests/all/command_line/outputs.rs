@@ -1,0 +1,201 @@
+//! Reports in every form, safe to print.
+
+use super::*;
+
+#[test]
+fn json_follows_its_schema_and_lines_are_its_recordings() {
+    let mut files: Vec<(String, Vec<u8>)> = vec![
+        ("empty".to_string(), Vec::new()),
+        ("unknown".to_string(), b"\x1b[2J".to_vec()),
+        ("torn".to_string(), torn()),
+        ("cut".to_string(), sound()[..60].to_vec()),
+    ];
+    files.extend(perf::clean().into_iter().map(|c| (c.name.to_string(), c.built.crashed())));
+    let all: Vec<(&str, &[u8])> =
+        files.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())).collect();
+    let folder = folder(&all);
+    let mut args: Vec<OsString> = vec!["check".into()];
+    args.extend(files.iter().map(|(name, _)| folder.path().join(name).into_os_string()));
+    let with = |format: &str| {
+        let args = args.iter().map(OsString::as_os_str);
+        let args: Vec<&OsStr> = args.chain(["--format".as_ref(), format.as_ref()]).collect();
+        run_with(&args, &mut io::empty(), Look::PLAIN).out
+    };
+    let document = parse(&with("json"));
+    assert_valid(&schema("check.schema.json"), &document);
+    let lines: Vec<Value> = with("jsonl").lines().map(parse).collect();
+    assert_eq!(Value::Array(lines), document["recordings"]);
+    assert_eq!(document["recordings"].as_array().unwrap().len(), files.len());
+}
+
+#[test]
+fn the_json_of_a_repair_follows_its_schema() {
+    let read = |name: &str| -> Value {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../schema").join(name);
+        parse(&fs::read_to_string(path).unwrap())
+    };
+    let check = jsonschema::Resource::from_contents(read("check.schema.json")).unwrap();
+    let validator = jsonschema::options()
+        .with_resource("json-schema:///check.schema.json", check)
+        .build(&read("repair.schema.json"))
+        .unwrap();
+    let folder = folder(&[("torn", &torn()), ("sound", &sound()), ("cut", &sound()[..60])]);
+    let mut outcomes = Vec::new();
+    for name in ["torn", "sound", "cut"] {
+        for option in ["--dry-run", "--partial"] {
+            let path = folder.path().join(name);
+            let ran = run!("repair", path, option, "--format", "json", "--force");
+            let document = parse(&ran.out);
+            assert_valid(&validator, &document);
+            outcomes.push(document["outcome"].as_str().unwrap().to_string());
+        }
+    }
+    outcomes.dedup();
+    assert_eq!(outcomes, ["repaired-with-loss", "clean", "cannot-repair"]);
+}
+
+#[test]
+fn a_plan_follows_its_schema() {
+    let validator = schema("plan.schema.json");
+    let folder = folder(&[("torn", &torn()), ("sound", &sound())]);
+    for name in ["torn", "sound"] {
+        let plan = folder.path().join(format!("{name}.plan"));
+        let ran = run!("repair", folder.path().join(name), "--plan", &plan, "--dry-run");
+        assert!(plan.exists(), "{}{}", ran.out, ran.err);
+        assert_valid(&validator, &parse(&fs::read_to_string(&plan).unwrap()));
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o77;
+        assert!(mode(&plan) <= mode(&folder.path().join(name)));
+    }
+    assert_eq!(names(folder.path()), ["sound", "sound.plan", "torn", "torn.plan"]);
+}
+
+/// A name, and bytes at every place where a recording holds text, that a terminal would act on.
+const HOSTILE: &str = "\u{1b}[2J\u{7}\u{9b}31m\u{202e}\u{200b}\r\n\u{7f}\\";
+
+#[test]
+fn no_output_passes_a_control_character() {
+    let folder = folder(&[]);
+    let name = |n: usize| folder.path().join(format!("{n}{HOSTILE}"));
+    let mut bytes = [HOSTILE.as_bytes(), b"\xff\xfe\x00"].concat();
+    fs::write(name(0), &bytes).unwrap();
+    let mut hostile = 1;
+    for clean in perf::clean() {
+        let built = clean.built;
+        // Text overwritten wherever the recording holds the forge's own.
+        for (at, _) in built.bytes.windows(5).enumerate().filter(|(_, w)| w == b"forge") {
+            bytes.clone_from(&built.bytes);
+            bytes[at..at + 5].copy_from_slice(b"\x1b[2J\x07");
+            fs::write(name(hostile), &bytes).unwrap();
+            hostile += 1;
+        }
+        for end in [built.bytes.len() / 2, built.bytes.len() - 9] {
+            fs::write(name(hostile), &built.bytes[..end]).unwrap();
+            hostile += 1;
+        }
+    }
+    let mut raw = Command::new(env!("CARGO_BIN_EXE_tracemend-under-test"));
+    let raw = raw.arg("check").arg(folder.path().join(OsStr::from_bytes(b"g\xff\x1bone"))).output();
+    let mut texts = vec![String::from_utf8(raw.unwrap().stderr).unwrap()];
+    let mut keep = |ran: Ran| texts.extend([ran.out, ran.err]);
+    for format in ["human", "json", "jsonl"] {
+        keep(run!("check", folder.path(), "--format", format));
+        keep(run!("check", name(0), "--format", format));
+        keep(run!("check", folder.path().join("gone\u{1b}[2J"), "--format", format));
+    }
+    for n in 0..hostile {
+        for format in ["human", "json"] {
+            keep(run!("repair", name(n), "--dry-run", "--format", format));
+        }
+    }
+    keep(run!("repair", name(1), "-o", name(0)));
+    keep(run!("repair", name(1), "-o", folder.path().join("no\u{1b}/out")));
+    keep(run!("verify", name(0), name(1), name(2)));
+    keep(run!("apply", name(0), name(1), "-o", name(0)));
+    keep(run!("explain", HOSTILE));
+    keep(run!(HOSTILE));
+    keep(run!("check", "--type", HOSTILE));
+    keep(run!("check", "x", "--allow", HOSTILE));
+    keep(run!(format!("--{HOSTILE}")));
+    for text in texts {
+        let bad = text.chars().find(|c| *c != '\n' && !is_safe(*c));
+        assert_eq!(bad, None, "{text:?}");
+    }
+}
+
+#[test]
+fn colour_is_the_only_escape_and_only_where_it_may_be() {
+    let folder = folder(&[("x\u{1b}[2J", b"hello \x1b[2J")]);
+    let path = folder.path().join("x\u{1b}[2J");
+    for (width, cells) in [(120, 16), (70, 8), (45, 4)] {
+        let look = Look { width, fancy: true };
+        let ran = run_with(&["check".as_ref(), path.as_os_str()], &mut io::empty(), look);
+        assert!(ran.out.contains("\u{1b}["), "{}", ran.out);
+        // What is left without colours holds no escape.
+        let mut plain = String::new();
+        let mut parts = ran.out.split("\u{1b}[");
+        plain.push_str(parts.next().unwrap());
+        for part in parts {
+            let (style, text) = part.split_once('m').expect("a colour");
+            assert!(style.chars().all(|c| c.is_ascii_digit() || c == ';'), "{style:?}");
+            plain.push_str(text);
+        }
+        assert!(plain.chars().all(|c| c == '\n' || is_safe(c)), "{plain:?}");
+        let row = plain.lines().find(|line| line.contains("00000000")).unwrap();
+        assert_eq!(row.split('|').next().unwrap().matches(" 6").count().min(1), 1, "{row}");
+        let width = row.chars().skip_while(|c| *c != '|').count();
+        assert_eq!(width, cells + 2, "{row}");
+    }
+    assert!(!run!("check", &path).out.contains('\u{1b}'));
+}
+
+#[test]
+fn a_report_goes_to_a_file_whole_and_never_over_a_recording() {
+    let folder = folder(&[("x.data", &crashed())]);
+    let (input, report) = (folder.path().join("x.data"), folder.path().join("report"));
+    for _ in 0..2 {
+        let ran = run!("check", folder.path(), "--format", "json", "-o", &report);
+        assert_eq!((ran.code, ran.out.as_str()), (1, ""));
+        parse(&fs::read_to_string(&report).unwrap());
+    }
+    let ran = run!("check", folder.path(), "-o", &input);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("is not replaced"), "{}", ran.err);
+    assert_eq!(fs::read(&input).unwrap(), crashed());
+    assert_eq!(run!("check", &report, "-o", &report).code, 2);
+    assert_eq!(names(folder.path()), ["report", "x.data"]);
+}
+
+#[test]
+fn codes_are_explained_and_near_ones_proposed() {
+    let codes = parse(&run!("codes", "--format", "json").out);
+    for rule in codes["codes"].as_array().unwrap() {
+        let ran = run!("explain", rule["code"].as_str().unwrap());
+        assert_eq!(ran.code, 0);
+        assert!(ran.out.contains(rule["name"].as_str().unwrap()));
+        assert!(run!("codes").out.contains(rule["code"].as_str().unwrap()));
+    }
+    let ran = run!("explain", "CM00001");
+    assert_eq!((ran.code, ran.out.as_str()), (2, ""));
+    assert!(ran.err.contains("CM0001 (empty-file)"), "{}", ran.err);
+    let formats = parse(&run!("formats", "--format", "json").out);
+    assert_eq!(formats["formats"][0]["name"], "perf");
+    assert!(run!("formats").out.starts_with("perf "));
+}
+
+#[test]
+fn every_help_text_tells_the_exit_codes() {
+    for command in
+        ["check", "repair", "apply", "verify", "explain", "codes", "formats", "completions"]
+    {
+        let ran = run!(command, "--help");
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+        assert!(ran.out.contains("4  cannot be repaired"), "{command}");
+    }
+    assert_eq!(run!("--help").code, 0);
+    assert_eq!(run!("--version").out, "tracemend 0.1.0\n");
+    assert_eq!(run!("no-such-command").code, 2);
+    assert_eq!(run!("check").code, 2);
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(run!("completions", shell).out.contains("tracemend"));
+    }
+}

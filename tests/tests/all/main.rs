@@ -1,0 +1,58 @@
+//! The tests of tracemend, in one program: linking takes longer than compiling most of these files.
+//!
+//! ```text
+//!  perf apitrace ovni qemu revent   one folder per format, with the same file names in each:
+//!                                   rules, forge (cut and flipped recordings), judge (its own tools)
+//!  corpus specimens properties      every recording at hand
+//!  command_line write_faults        the program
+//!  limits                           the library's limits
+//! ```
+//!
+//! `cargo test -p tracemend-tests --test all perf::judge` runs one module. A test that counts what is
+//! allocated is a program of its own (`tests/allocation.rs`): other threads would be counted.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::as_conversions,
+    clippy::print_stderr,
+    reason = "a failure of a test should stop it at once"
+)]
+
+mod command_line;
+mod corpus;
+mod limits;
+mod properties;
+mod write_faults;
+
+mod apitrace {
+    mod forge;
+    mod judge;
+    mod limits;
+    mod rules;
+}
+mod ovni {
+    mod corpus;
+    mod directory;
+    mod forge;
+    mod judge;
+    mod rules;
+}
+mod perf {
+    mod donor;
+    mod forge;
+    mod judge;
+    mod rules;
+}
+mod qemu {
+    mod forge;
+    mod judge;
+    mod properties;
+    mod rules;
+}
+mod revent {
+    mod forge;
+    mod judge;
+    mod rules;
+}
