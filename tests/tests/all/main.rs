@@ -6,6 +6,7 @@
 //!  corpus specimens properties      every recording at hand
 //!  command_line write_faults        the program
 //!  limits                           the library's limits
+//!  tidy                             the style of the tree
 //! ```
 //!
 //! `cargo test -p tracemend-tests --test all perf::judge` runs one module. A test that counts what is
@@ -24,6 +25,7 @@ mod command_line;
 mod corpus;
 mod limits;
 mod properties;
+mod tidy;
 mod write_faults;
 
 mod apitrace {
