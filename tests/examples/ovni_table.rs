@@ -62,7 +62,7 @@ fn main() {
     let mut args = std::env::args().skip(1);
     let (manifest, folder) = (args.next().unwrap(), args.next().unwrap());
     let manifest = std::fs::read_to_string(manifest).unwrap();
-    let judge = Ovniemu::find_or_skip("ovni_table");
+    let judge = Ovniemu::find_or_skip();
     let mut lines = manifest.lines();
     let header: Vec<&str> = lines.next().unwrap().split('\t').collect();
     let [name, emu, lint] = ["name", "emu_rc", "emu_lint_rc"].map(|name| column(&header, name));

@@ -20,7 +20,7 @@ fn shown(read: &Result<Read, String>) -> String {
 }
 
 fn main() {
-    let judge = Wlauto::find_or_skip("revent_table");
+    let judge = Wlauto::find_or_skip();
     println!(
         "| recording | layout | events | verdict | repair | judge | repair --upgrade | judge |"
     );

@@ -13,4 +13,6 @@
 pub mod forge;
 pub mod judge;
 pub mod mended;
+pub mod notice;
 pub mod properties;
+pub mod sweep;

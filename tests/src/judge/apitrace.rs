@@ -7,6 +7,22 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use super::Judge;
+
+/// `apitrace` as a judge.
+pub static JUDGE: Judge = Judge {
+    name: "apitrace",
+    install: "Debian: apt-get install apitrace",
+    probe: || Apitrace::find().and_then(|found| found.version()),
+};
+
+/// The recorder of real traces, which needs a screen.
+pub static SCREEN: Judge = Judge {
+    name: "xvfb",
+    install: "Debian: apt-get install xvfb mesa-utils apitrace",
+    probe: || Recorder::find().map(|found| format!("glxgears on {}", found.display)),
+};
+
 /// An installed `apitrace`.
 #[derive(Debug)]
 pub struct Apitrace {
@@ -36,19 +52,27 @@ fn find(program: &str) -> Option<PathBuf> {
     std::env::split_paths(&path).map(|folder| folder.join(program)).find(|p| p.is_file())
 }
 
-/// Prints that a test is skipped because something is not there.
-pub fn skipped(what: &str, test: &str) {
-    eprintln!("SKIPPED: {what} is not installed (Debian: apitrace, xvfb, mesa-utils): {test}");
-}
-
 impl Apitrace {
-    /// The judge, or `None` after [`skipped`] has said so for this test.
-    pub fn find_or_skip(test: &str) -> Option<Self> {
-        let program = find("apitrace");
-        if program.is_none() {
-            skipped("judge apitrace", test);
-        }
-        program.map(|program| Self { program })
+    /// Finds the `apitrace` of the PATH.
+    ///
+    /// # Errors
+    ///
+    /// If there is none.
+    pub fn find() -> Result<Self, String> {
+        let program = find("apitrace").ok_or("apitrace is not on PATH")?;
+        Ok(Self { program })
+    }
+
+    /// Finds `apitrace`, or writes that it is missing.
+    pub fn find_or_skip() -> Option<Self> {
+        JUDGE.or_skip(Self::find())
+    }
+
+    fn version(&self) -> Result<String, String> {
+        let output = Command::new(&self.program).arg("version").output();
+        let output = output.map_err(|error| error.to_string())?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        Ok(text.trim().trim_start_matches("apitrace ").to_owned())
     }
 
     fn run(&self, arguments: &[&str], path: &Path) -> Verdict {
@@ -95,30 +119,35 @@ impl Drop for Recorder {
 }
 
 impl Recorder {
-    /// Starts Xvfb, or says what is missing.
-    pub fn find_or_skip(test: &str) -> Option<Self> {
+    /// Starts Xvfb.
+    ///
+    /// # Errors
+    ///
+    /// The reason, if a part is missing or Xvfb does not start.
+    pub fn find() -> Result<Self, String> {
         let tracer = PathBuf::from("/usr/lib/x86_64-linux-gnu/apitrace/wrappers/glxtrace.so");
-        let (Some(server), Some(program)) = (find("Xvfb"), find("glxgears")) else {
-            skipped("Xvfb or glxgears", test);
-            return None;
-        };
+        let server = find("Xvfb").ok_or("Xvfb is not on PATH")?;
+        let program = find("glxgears").ok_or("glxgears is not on PATH")?;
         if !tracer.is_file() {
-            skipped("the tracer of apitrace", test);
-            return None;
+            return Err(format!("{} does not exist", tracer.display()));
         }
         let mut command = Command::new(server);
         command.args(["-displayfd", "1", "-screen", "0", "320x240x24", "-nolisten", "tcp"]);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut screen = command.spawn().ok()?;
+        let mut screen = command.spawn().map_err(|error| format!("Xvfb: {error}"))?;
         let mut number = String::new();
-        let read = BufReader::new(screen.stdout.take()?).read_line(&mut number);
-        if read.is_err() || number.trim().is_empty() {
+        let read = screen.stdout.take().map(|out| BufReader::new(out).read_line(&mut number));
+        if !matches!(read, Some(Ok(_))) || number.trim().is_empty() {
             _ = screen.kill();
             _ = screen.wait();
-            eprintln!("SKIPPED: Xvfb does not start here: {test}");
-            return None;
+            return Err("Xvfb does not start here".into());
         }
-        Some(Self { screen, display: format!(":{}", number.trim()), tracer, program })
+        Ok(Self { screen, display: format!(":{}", number.trim()), tracer, program })
+    }
+
+    /// Starts Xvfb, or writes what is missing.
+    pub fn find_or_skip() -> Option<Self> {
+        SCREEN.or_skip(Self::find())
     }
 
     /// `apitrace replay` on this screen: its exit code and what it says.

@@ -6,7 +6,15 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use super::Judge;
 use crate::forge::ovni::Trace;
+
+/// The emulator as a judge.
+pub static JUDGE: Judge = Judge {
+    name: "ovniemu",
+    install: "build ovni 1.14 and set TRACEMEND_OVNIEMU to its ovniemu",
+    probe: || Ovniemu::find().map(|found| found.program.display().to_string()),
+};
 
 /// The emulator.
 #[derive(Debug)]
@@ -24,17 +32,24 @@ pub struct Emulated {
 }
 
 impl Ovniemu {
-    /// The emulator, or a line on standard error that says that `what` is skipped.
-    #[allow(clippy::print_stderr, reason = "a judge that is missing is reported by name")]
-    pub fn find_or_skip(what: &str) -> Option<Self> {
+    /// Finds the emulator.
+    ///
+    /// # Errors
+    ///
+    /// The reason, if it does not start.
+    pub fn find() -> Result<Self, String> {
         let named = std::env::var_os("TRACEMEND_OVNIEMU").map(PathBuf::from);
         let program = named.unwrap_or_else(|| PathBuf::from("ovniemu"));
         let mut run = Command::new(&program);
-        if run.arg("-h").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok() {
-            return Some(Self { program });
+        match run.arg("-h").stdout(Stdio::null()).stderr(Stdio::null()).status() {
+            Ok(_) => Ok(Self { program }),
+            Err(error) => Err(format!("`{}`: {error}", program.display())),
         }
-        eprintln!("SKIPPED: {what}: ovniemu is not installed (TRACEMEND_OVNIEMU names it)");
-        None
+    }
+
+    /// Finds the emulator, or writes that it is missing.
+    pub fn find_or_skip() -> Option<Self> {
+        JUDGE.or_skip(Self::find())
     }
 
     /// Emulates a trace with the linter's checks.

@@ -13,12 +13,21 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
+use super::Judge;
+
 /// How long one run of `perf` may take.
 pub const TIME_LIMIT: Duration = Duration::from_secs(30);
 /// Between two looks at a running process or a growing file.
 const POLL: Duration = Duration::from_millis(5);
 /// The options of most recordings: software event, no build ids from the machine, no cache.
 pub const CPU_CLOCK: [&str; 6] = ["-q", "-B", "-N", "-e", "cpu-clock", "-F5000"];
+
+/// `perf` as a judge.
+pub static JUDGE: Judge = Judge {
+    name: "perf",
+    install: "Debian: apt-get install linux-perf",
+    probe: || Perf::find().map(|found| found.version),
+};
 
 /// An installed `perf`.
 #[derive(Debug)]
@@ -59,36 +68,35 @@ impl Verdict {
     }
 }
 
-/// Prints that a test is skipped because the judge is not there.
-pub fn skipped(test: &str) {
-    eprintln!("SKIPPED: judge perf is not installed (Debian: linux-perf): {test}");
-}
-
 impl Perf {
-    /// The `perf` of the PATH, if `perf --version` works.
+    /// Finds the `perf` of the PATH and asks it for its version.
     ///
     /// Debian's `/usr/bin/perf` is a program; elsewhere it may be a script that looks for the
     /// running kernel's own perf and fails, hence the trial.
-    pub fn find() -> Option<Self> {
-        let path = std::env::var_os("PATH")?;
+    ///
+    /// # Errors
+    ///
+    /// The reason, if there is none or it does not run.
+    pub fn find() -> Result<Self, String> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
         let program =
-            std::env::split_paths(&path).map(|folder| folder.join("perf")).find(|p| p.is_file())?;
+            std::env::split_paths(&path).map(|folder| folder.join("perf")).find(|p| p.is_file());
+        let program = program.ok_or("perf is not on PATH")?;
         let home = tempfile::tempdir().expect("a temporary folder");
         let mut perf = Self { program, version: String::new(), home };
         let mut command = perf.command();
         command.arg("--version");
         let verdict = perf.finish(command, None);
-        perf.version = verdict.stdout.trim().strip_prefix("perf version ")?.to_owned();
-        verdict.is_success().then_some(perf)
+        match verdict.stdout.trim().strip_prefix("perf version ") {
+            Some(version) if verdict.is_success() => perf.version = version.to_owned(),
+            _ => return Err(format!("perf --version ended with {:?}", verdict.end)),
+        }
+        Ok(perf)
     }
 
-    /// The judge, or `None` after [`skipped`] has said so for this test.
-    pub fn find_or_skip(test: &str) -> Option<Self> {
-        let perf = Self::find();
-        if perf.is_none() {
-            skipped(test);
-        }
-        perf
+    /// Finds `perf`, or writes that it is missing.
+    pub fn find_or_skip() -> Option<Self> {
+        JUDGE.or_skip(Self::find())
     }
 
     /// The version, `6.1.192` for example.
@@ -343,14 +351,14 @@ mod tests {
 
     #[test]
     fn a_killed_recording_has_the_length_asked_for_and_leaves_no_workload() {
-        let Some(perf) = Perf::find_or_skip("killed recordings") else { return };
+        let Some(perf) = Perf::find_or_skip() else { return };
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("killed");
         let options = [&CPU_CLOCK[..], &["-m", "1"]].concat();
         let workload = ["/usr/bin/sha256sum", "/dev/zero"];
         match perf.record_and_kill(&options, &workload, &path, 8192) {
             Ok(len) => assert!(len >= 8192),
-            Err(why) => return eprintln!("SKIPPED: perf cannot record here: {why}"),
+            Err(why) => return crate::notice::skip("killed recordings of perf", &why),
         }
         let recorded = fs::read(&path).unwrap();
         assert_eq!(&recorded[48..56], &[0; 8], "data.size of a killed recording is 0");

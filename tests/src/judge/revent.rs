@@ -11,6 +11,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+use super::Judge;
+
 /// Runs the reader over paths, one a line, and prints a line of JSON for each: what it read, or what
 /// it said.
 const DRIVER: &str = r#"
@@ -53,6 +55,13 @@ for path in sys.stdin.read().splitlines():
         print(json.dumps({"error": type(error).__name__ + ": " + str(error)}))
 "#;
 
+/// The reader as a judge.
+pub static JUDGE: Judge = Judge {
+    name: "wlauto",
+    install: "unpack wlauto 3.3.1 from PyPI and set TRACEMEND_WLAUTO to its folder; needs python3",
+    probe: || Wlauto::find().map(|found| found.module.display().to_string()),
+};
+
 /// The reader.
 #[derive(Debug)]
 pub struct Wlauto {
@@ -75,20 +84,27 @@ pub struct Read {
 }
 
 impl Wlauto {
-    /// The reader, or a line on stderr that names the test that goes without.
-    pub fn find_or_skip(test: &str) -> Option<Self> {
-        let folder = std::env::var_os("TRACEMEND_WLAUTO");
-        let module = folder.map(|folder| PathBuf::from(folder).join("wa/utils/revent.py"));
-        let found = module.filter(|module| module.is_file()).map(|module| Self { module });
-        let python = Command::new("python3").arg("--version").output();
-        if found.is_none() || !python.is_ok_and(|output| output.status.success()) {
-            eprintln!(
-                "SKIPPED {test}: no judge for revent (python3, and TRACEMEND_WLAUTO with the \
-                 unpacked package wlauto 3)"
-            );
-            return None;
+    /// Finds the reader and an interpreter.
+    ///
+    /// # Errors
+    ///
+    /// The reason, if one of them is missing.
+    pub fn find() -> Result<Self, String> {
+        let folder = std::env::var_os("TRACEMEND_WLAUTO").ok_or("TRACEMEND_WLAUTO is not set")?;
+        let module = PathBuf::from(folder).join("wa/utils/revent.py");
+        if !module.is_file() {
+            return Err(format!("{} does not exist", module.display()));
         }
-        found
+        let python = Command::new("python3").arg("--version").output();
+        match python {
+            Ok(output) if output.status.success() => Ok(Self { module }),
+            _ => Err("python3 does not run".into()),
+        }
+    }
+
+    /// Finds the reader, or writes that it is missing.
+    pub fn find_or_skip() -> Option<Self> {
+        JUDGE.or_skip(Self::find())
     }
 
     /// Reads recordings, all in one process: what was read, or what the reader said.

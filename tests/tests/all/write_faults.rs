@@ -286,7 +286,7 @@ fn a_full_disk_exits_with_5_and_leaves_nothing() {
     let output = unshare.arg(&mount).output().unwrap();
     let err = String::from_utf8_lossy(&output.stderr);
     if err.contains("unshare") || err.contains("mount:") {
-        eprintln!("skipped: a full tmpfs ({})", err.trim());
+        tracemend_tests::notice::skip("a write to a full tmpfs", err.trim());
         return;
     }
     assert_eq!(output.status.code(), Some(5), "{err}");

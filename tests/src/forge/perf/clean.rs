@@ -569,7 +569,7 @@ mod tests {
 
     #[test]
     fn perf_counts_the_samples_of_every_judged_recording_and_refuses_the_others() {
-        let Some(perf) = Perf::find_or_skip("clean recordings of the forge") else { return };
+        let Some(perf) = Perf::find_or_skip() else { return };
         let folder = tempfile::tempdir().unwrap();
         for clean in clean() {
             let path = folder.path().join(clean.name);
@@ -593,7 +593,7 @@ mod tests {
 
     #[test]
     fn perf_shows_nothing_of_a_crashed_recording() {
-        let Some(perf) = Perf::find_or_skip("crashed recordings of the forge") else { return };
+        let Some(perf) = Perf::find_or_skip() else { return };
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("crashed");
         std::fs::write(&path, by_name("every_feature").built.crashed()).unwrap();

@@ -24,12 +24,25 @@ use tracemend::{FileSet, Limits, Options, Outcome};
 
 pub use guest::Guest;
 
+use super::Judge;
 use crate::mended::mended_as;
 
 /// How long a replay may take: a clean one takes about as long as its recording, 5 s here.
 pub const TIME_LIMIT: Duration = Duration::from_secs(60);
 /// Between two looks at a running process.
 const POLL: Duration = Duration::from_millis(20);
+
+/// QEMU as a judge.
+pub static JUDGE: Judge = Judge {
+    name: "qemu",
+    install: "Debian: apt-get install qemu-system-x86, or set TRACEMEND_QEMU",
+    probe: || {
+        let versions: Vec<String> = Build::all().into_iter().map(|build| build.version).collect();
+        if versions.is_empty() { Err(MISSING.into()) } else { Ok(versions.join(", ")) }
+    },
+};
+
+const MISSING: &str = "qemu-system-x86_64 is not on PATH";
 
 /// An installed build of QEMU.
 #[derive(Clone, Debug)]
@@ -87,14 +100,11 @@ impl Build {
         builds
     }
 
-    /// Every build at hand, or none after this test was named as skipped.
-    pub fn all_or_skip(test: &str) -> Vec<Self> {
+    /// Every build at hand; none after a line that the judge is missing.
+    pub fn all_or_skip() -> Vec<Self> {
         let builds = Self::all();
         if builds.is_empty() {
-            eprintln!(
-                "SKIPPED: judge qemu-system-x86_64 is not installed (Debian: qemu-system-x86, or \
-                 TRACEMEND_QEMU): {test}"
-            );
+            JUDGE.skip(MISSING);
         }
         builds
     }

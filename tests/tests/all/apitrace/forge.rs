@@ -12,6 +12,7 @@ use tracemend_tests::forge::apitrace::{
 use tracemend_tests::mended::mended;
 use tracemend_tests::properties::apitrace::every;
 use tracemend_tests::properties::{Held, guarded};
+use tracemend_tests::sweep::Share;
 
 /// Runs `property` at every place, on all processors; fails with the first that breaks.
 fn everywhere(cases: &[(String, Vec<u8>)], property: impl Fn(&[u8]) -> Held + Sync) {
@@ -142,7 +143,7 @@ fn other_files_are_not_taken_for_traces() {
     let gzip_of_text = Container::Gzip.file(&text);
     let mut files =
         vec![text, json, vec![0; 5000], vec![0xff; 5000], gzip_of_text, b"at".repeat(3)];
-    files.extend((0..2000).map(|start| noise[start..start + 2000].to_vec()));
+    files.extend(Share::one_in(8).of(0..2000).map(|start| noise[start..start + 2000].to_vec()));
     for bytes in files {
         let format = registry::sniff(&FileSet::single("other", &bytes)).map(|f| f.name());
         assert_ne!(format, Some("apitrace"), "{:02x?}", &bytes[..16.min(bytes.len())]);
@@ -155,7 +156,7 @@ fn everything_holds_for_the_forge_cut_and_flipped_at_every_byte() {
     for (name, bytes) in all() {
         // The containers of whole units are slower, and their bytes say less about the stream.
         let step = if name.contains("SmallChunks") { 1 } else { 7 };
-        for at in (0..bytes.len()).step_by(step) {
+        for at in Share::one_in(16).of((0..bytes.len()).step_by(step)) {
             cases.push((format!("{name} cut at {at}"), bytes[..at].to_vec()));
             for mask in [0xff, 1] {
                 let mut flipped = bytes.clone();
@@ -171,7 +172,7 @@ fn everything_holds_for_the_forge_cut_and_flipped_at_every_byte() {
 fn everything_holds_for_a_stream_flipped_at_every_byte_before_it_is_stored() {
     let mut cases = Vec::new();
     let stream = call_heavy(30).bytes;
-    for at in 0..stream.len() {
+    for at in Share::one_in(16).of(0..stream.len()) {
         for mask in [0x80, 1] {
             let mut flipped = stream.clone();
             flipped[at] ^= mask;

@@ -6,6 +6,8 @@ use tracemend::Outcome;
 use tracemend_tests::forge::perf::{Clean, Mode, Order, clean};
 use tracemend_tests::judge::perf::{CPU_CLOCK, End, Perf};
 use tracemend_tests::mended::mended;
+use tracemend_tests::notice::skip;
+use tracemend_tests::sweep::Share;
 
 struct Folder(tempfile::TempDir);
 
@@ -35,7 +37,7 @@ fn attrs_come_first(clean: &Clean) -> bool {
 
 #[test]
 fn a_crashed_recording_mended_reads_as_the_whole_one() {
-    let Some(perf) = Perf::find_or_skip("crash signature") else { return };
+    let Some(perf) = Perf::find_or_skip() else { return };
     let folder = Folder::new();
     let mut wrong = Vec::new();
     for clean in files().filter(attrs_come_first) {
@@ -54,7 +56,7 @@ fn a_crashed_recording_mended_reads_as_the_whole_one() {
 
 #[test]
 fn a_cut_recording_mended_shows_every_whole_sample_and_never_crashes_perf() {
-    let Some(perf) = Perf::find_or_skip("cuts") else { return };
+    let Some(perf) = Perf::find_or_skip() else { return };
     let folder = Folder::new();
     let mut wrong = Vec::new();
     for clean in files().filter(attrs_come_first) {
@@ -63,7 +65,8 @@ fn a_cut_recording_mended_shows_every_whole_sample_and_never_crashes_perf() {
         }
         let built = &clean.built;
         let step = (built.bytes.len() - built.data.start).div_ceil(6);
-        for len in (built.data.start + 1..built.bytes.len()).step_by(step.max(1)) {
+        let cuts = (built.data.start + 1..built.bytes.len()).step_by(step.max(1));
+        for len in Share::one_in(3).of(cuts) {
             let (repair, target) = mended(&built.cut(len));
             if repair.outcome == Outcome::CannotRepair {
                 if built.records.iter().any(|record| record.range().end <= len) {
@@ -90,7 +93,7 @@ fn a_cut_recording_mended_shows_every_whole_sample_and_never_crashes_perf() {
 
 #[test]
 fn a_killed_recording_mended_gives_perf_every_sample_on_disk() {
-    let Some(perf) = Perf::find_or_skip("killed recordings") else { return };
+    let Some(perf) = Perf::find_or_skip() else { return };
     let folder = Folder::new();
     let kinds: [&[&str]; 5] = [&[], &["-g"], &["-z"], &["-d"], &["--call-graph", "dwarf,4096"]];
     for options in kinds {
@@ -99,7 +102,7 @@ fn a_killed_recording_mended_gives_perf_every_sample_on_disk() {
             CPU_CLOCK.iter().chain(&["-m", "1"]).chain(options).copied().collect();
         let workload = ["/usr/bin/sha256sum", "/dev/zero"];
         if let Err(why) = perf.record_and_kill(&options, &workload, &path, 30_000) {
-            eprintln!("SKIPPED: perf record {options:?} does not work here: {why}");
+            skip(&format!("perf record {options:?}"), &why);
             continue;
         }
         let bytes = std::fs::read(&path).unwrap();
@@ -123,7 +126,7 @@ fn a_killed_recording_mended_gives_perf_every_sample_on_disk() {
 
 #[test]
 fn a_sound_recording_of_perf_gives_no_finding_and_is_left_alone() {
-    let Some(perf) = Perf::find_or_skip("sound recordings") else { return };
+    let Some(perf) = Perf::find_or_skip() else { return };
     let folder = Folder::new();
     let kinds: [&[&str]; 6] =
         [&[], &["-g"], &["-z"], &["-d", "-W"], &["--call-graph", "dwarf,1024"], &["-T", "-R"]];
@@ -132,7 +135,7 @@ fn a_sound_recording_of_perf_gives_no_finding_and_is_left_alone() {
         let options: Vec<&str> = CPU_CLOCK.iter().chain(options).copied().collect();
         let workload = ["/usr/bin/find", "/usr/share/doc", "-name", "x*"];
         if let Err(why) = perf.record(&options, &workload, &path) {
-            eprintln!("SKIPPED: perf record {options:?} does not work here: {why}");
+            skip(&format!("perf record {options:?}"), &why);
             continue;
         }
         let bytes = std::fs::read(&path).unwrap();
@@ -145,7 +148,7 @@ fn a_sound_recording_of_perf_gives_no_finding_and_is_left_alone() {
 
 #[test]
 fn a_real_recording_cut_anywhere_keeps_every_whole_sample() {
-    let Some(perf) = Perf::find_or_skip("500 random cuts") else { return };
+    let Some(perf) = Perf::find_or_skip() else { return };
     let folder = Folder::new();
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/perf/clean");
     let names = ["plain.data", "callgraph.data", "zstd.data", "wide.data", "pipe.data"];
@@ -155,7 +158,7 @@ fn a_real_recording_cut_anywhere_keeps_every_whole_sample() {
         let bytes = std::fs::read(corpus.join(name)).unwrap();
         // Behind header, ids and attrs: a pipe's come as records.
         let start = if name == "pipe.data" { 1_000 } else { 400 };
-        for _ in 0..100 {
+        for _ in 0..Share::one_in(20).count(100) {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             let span = u64::try_from(bytes.len() - start).unwrap();
             let len = start + usize::try_from((random >> 33) % span).unwrap();

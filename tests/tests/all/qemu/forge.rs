@@ -10,6 +10,7 @@ use tracemend::{FileSet, Options, Outcome, Severity};
 use tracemend_tests::forge::qemu::{Log, all, every, ids, long};
 use tracemend_tests::judge::qemu::events;
 use tracemend_tests::mended::mended_as;
+use tracemend_tests::sweep::Share;
 
 fn options(release: Option<&str>) -> Options {
     let mut options = Options { format: Some("qemu"), ..Options::default() };
@@ -101,7 +102,7 @@ fn any_cut_of_an_unfinished_log_is_closed_as_by_hand() {
 #[test]
 fn any_cut_of_a_finished_log_is_closed_as_by_hand_or_names_the_candidates() {
     for (name, log) in all() {
-        for len in 12..log.bytes.len() {
+        for len in Share::one_in(8).of(12..log.bytes.len()) {
             let cut = &log.bytes[..len];
             let (repair, target) = mended_as("log", cut, &options(Some(log.ids.release)));
             assert_eq!(target, log.mended(len), "{name} at {len}: {:?}", repair.after.findings());
@@ -156,7 +157,7 @@ fn damage_in_the_middle_is_cut_on_request_alone() {
 #[test]
 fn a_long_log_is_closed_behind_its_last_chunk_too() {
     let log = long(ids::of("7.2"), 200_000);
-    for len in (log.bytes.len() - 3000..log.bytes.len()).step_by(7) {
+    for len in Share::one_in(16).of((log.bytes.len() - 3000..log.bytes.len()).step_by(7)) {
         let (_, target) = mended_as("log", &log.killed(len), &options(Some("7.2")));
         assert_eq!(target, log.mended(len), "at {len}");
     }

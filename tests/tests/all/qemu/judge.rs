@@ -7,6 +7,7 @@ use tracemend::{FileSet, Options, Severity};
 use tracemend_tests::judge::qemu::{
     Build, End, Guest, Hand, TIME_LIMIT, closed_at, events, killed, mend,
 };
+use tracemend_tests::notice;
 
 /// A replay of these guests takes 3 to 5 s here; one that takes three times as long hangs.
 const HANGS: Duration = Duration::from_secs(15);
@@ -22,7 +23,7 @@ fn a_real_recording_gives_no_warning_and_holds_what_was_done() {
         (Guest::Audio, Hand::Off, &["AUDIO_OUT", "AUDIO_IN"]),
         (Guest::Random, Hand::Off, &["RANDOM"]),
     ];
-    for build in Build::all_or_skip("real recordings") {
+    for build in Build::all_or_skip() {
         for (guest, hand, names) in wanted {
             let log = build.machine(guest, 15).record(hand).unwrap();
             let report = tracemend::check(&FileSet::single("log", &log), &Options::default());
@@ -39,7 +40,7 @@ fn a_real_recording_gives_no_warning_and_holds_what_was_done() {
 
 #[test]
 fn a_recording_of_packets_gives_no_warning_and_replays_after_a_kill() {
-    for build in Build::all_or_skip("packets") {
+    for build in Build::all_or_skip() {
         let machine = build.machine(Guest::Net, 0);
         let log = machine.record_until(Duration::from_secs(6), libc::SIGKILL, Hand::Off).unwrap();
         assert!(log.len() > 12, "nothing reached the disk");
@@ -52,7 +53,7 @@ fn a_recording_of_packets_gives_no_warning_and_replays_after_a_kill() {
 
 #[test]
 fn a_killed_recording_mended_replays_to_its_end() {
-    for build in Build::all_or_skip("killed recordings") {
+    for build in Build::all_or_skip() {
         for (guest, millis) in [(Guest::Plain, 1500), (Guest::Audio, 1700), (Guest::Random, 1900)] {
             let machine = build.machine(guest, 0);
             let after = Duration::from_millis(millis);
@@ -70,9 +71,9 @@ fn a_killed_recording_mended_replays_to_its_end() {
 
 #[test]
 fn a_recording_on_a_full_disk_mended_replays_though_qemu_exits_with_0() {
-    let builds = Build::all_or_skip("full disk");
+    let builds = Build::all_or_skip();
     let Some(disk) = FullDisk::mount() else {
-        eprintln!("SKIPPED: no file system of 24 KiB can be mounted here: full disk");
+        notice::skip("a QEMU log on a full disk", "a tmpfs cannot be mounted here");
         return;
     };
     for build in builds {
@@ -108,7 +109,7 @@ impl Drop for FullDisk {
 
 #[test]
 fn an_end_alone_hangs_and_with_its_shutdown_it_does_not() {
-    for build in Build::all_or_skip("hanging logs") {
+    for build in Build::all_or_skip() {
         let machine = build.machine(Guest::Plain, 0);
         let after = Duration::from_millis(1500);
         let log = machine.record_until(after, libc::SIGTERM, Hand::Off).unwrap();
@@ -136,7 +137,7 @@ fn a_cut_before_an_event_that_the_guest_demands_replays_only_when_mended() {
         (Guest::Audio, "AUDIO_IN"),
         (Guest::Random, "RANDOM"),
     ];
-    for build in Build::all_or_skip("aimed cuts") {
+    for build in Build::all_or_skip() {
         for (guest, name) in demanded {
             let machine = build.machine(guest, 5);
             let log = machine.record(Hand::Off).unwrap();

@@ -11,6 +11,7 @@ use tracemend_tests::forge::revent::{Built, Layout, Recording, all, clean, sessi
 use tracemend_tests::mended::{mended, mended_as, mended_with};
 use tracemend_tests::properties::revent::every;
 use tracemend_tests::properties::{guarded, recording};
+use tracemend_tests::sweep::Share;
 
 fn revent(choices: Choices) -> Options {
     Options { format: Some("revent"), choices, ..Options::default() }
@@ -94,7 +95,7 @@ fn a_damaged_path_does_not_hide_a_recording_without_magic() {
 fn everywhere(change: impl Fn(&Built, usize) -> Vec<Vec<u8>>) {
     let mut wrong = Vec::new();
     for (name, built) in clean() {
-        for at in 0..built.bytes.len() {
+        for at in Share::one_in(16).of(0..built.bytes.len()) {
             for bytes in change(&built, at) {
                 if let Err(broken) = guarded(|| every(&bytes)) {
                     wrong.push(format!("{name} at {at}: {broken}"));
@@ -122,7 +123,8 @@ fn the_laws_hold_for_recordings_with_every_byte_flipped() {
 #[test]
 fn the_laws_hold_whatever_is_chosen_and_at_every_safety() {
     for (name, built) in clean() {
-        let cuts = (0..built.bytes.len()).step_by(7).map(|at| built.cut(at));
+        let cuts = Share::one_in(16).of((0..built.bytes.len()).step_by(7));
+        let cuts = cuts.map(|at| built.cut(at));
         for bytes in cuts.chain([built.bytes.clone(), built.killed(64)]) {
             for release in Release::ALL {
                 for upgrade in [false, true] {
@@ -149,7 +151,7 @@ fn the_laws_hold_whatever_is_chosen_and_at_every_safety() {
 #[test]
 fn every_whole_frame_survives_a_cut_at_every_byte() {
     for (name, built) in clean() {
-        for len in built.events + 1..built.bytes.len() {
+        for len in Share::one_in(8).of(built.events + 1..built.bytes.len()) {
             let cut = built.cut(len);
             let (repair, target) = mended_as("recording", &cut, &revent(Choices::default()));
             let whole = built.frames.iter().rev().find(|end| **end <= len).copied();

@@ -54,7 +54,7 @@ fn agrees(judge: &Wlauto, named: &[(String, Vec<u8>)], choices: &Choices) -> usi
 
 #[test]
 fn every_field_of_every_event_is_what_the_forge_made() {
-    let Some(judge) = Wlauto::find_or_skip("fields") else { return };
+    let Some(judge) = Wlauto::find_or_skip() else { return };
     for recording in [session, play] {
         for layout in Layout::ALL {
             if layout < Layout::V2 && recording(layout).gamepad.is_some() {
@@ -90,7 +90,7 @@ fn every_field_of_every_event_is_what_the_forge_made() {
 
 #[test]
 fn old_layouts_are_read_by_nobody_before_and_by_the_judge_after() {
-    let Some(judge) = Wlauto::find_or_skip("old layouts") else { return };
+    let Some(judge) = Wlauto::find_or_skip() else { return };
     let old: Vec<(String, Built)> =
         clean().into_iter().filter(|(_, built)| built.layout < Layout::V1).collect();
     let before: Vec<Vec<u8>> = old.iter().map(|(_, built)| built.bytes.clone()).collect();
@@ -103,7 +103,7 @@ fn old_layouts_are_read_by_nobody_before_and_by_the_judge_after() {
 
 #[test]
 fn what_is_left_of_a_cut_recording_is_read_with_the_count_that_the_report_states() {
-    let Some(judge) = Wlauto::find_or_skip("cuts") else { return };
+    let Some(judge) = Wlauto::find_or_skip() else { return };
     let mut named = Vec::new();
     let mut with_events = 0;
     for (name, built) in clean() {
@@ -121,7 +121,7 @@ fn what_is_left_of_a_cut_recording_is_read_with_the_count_that_the_report_states
 
 #[test]
 fn a_recording_with_a_flipped_byte_is_read_with_the_count_that_the_report_states() {
-    let Some(judge) = Wlauto::find_or_skip("flips") else { return };
+    let Some(judge) = Wlauto::find_or_skip() else { return };
     let mut named = Vec::new();
     for (name, built) in clean() {
         for at in (0..built.bytes.len()).step_by(3) {
@@ -135,7 +135,7 @@ fn a_recording_with_a_flipped_byte_is_read_with_the_count_that_the_report_states
 
 #[test]
 fn the_corpus_is_read_with_the_count_that_the_report_states() {
-    let Some(judge) = Wlauto::find_or_skip("corpus") else { return };
+    let Some(judge) = Wlauto::find_or_skip() else { return };
     let mut named = Vec::new();
     for folder in ["clean", "crashed"] {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/revent").join(folder);
