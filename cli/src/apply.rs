@@ -2,11 +2,8 @@
 
 use std::path::PathBuf;
 
-use tracemend::mend::edit::Safety;
-use tracemend::mend::patch::Patch;
-use tracemend::mend::plan::{FilePlan, PlanError};
-use tracemend::mend::proof::{self, Balance};
-use tracemend::mend::rounds;
+use tracemend::proof;
+use tracemend::{Balance, FilePlan, Patch, PlanError, Safety};
 
 use crate::exit::{Exit, Failure, HELP};
 use crate::input::shown;
@@ -71,7 +68,7 @@ impl Arguments {
         }
         let patches: Result<Vec<Patch>, _> = plan.files.iter().map(FilePlan::patch).collect();
         let patches = patches.map_err(contradiction)?;
-        let output = rounds::view(&files, &patches);
+        let output = tracemend::view(&files, &patches);
         target.publish(&source, &output, |back| {
             proof::prove(&plan, &files, back).map(drop).map_err(|error| {
                 Failure::new(Exit::Io, format!("the output was not written as planned: {error}"))

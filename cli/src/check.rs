@@ -3,10 +3,9 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use tracemend::kit::span::{Layer, Span};
-use tracemend::report::json;
-use tracemend::report::rule::common;
-use tracemend::{FileSet, Finding, Options, Report, Rule, Severity, registry};
+use tracemend::{
+    FileSet, Finding, FormatId, Layer, Options, Report, Rule, Severity, Span, common, json, limits,
+};
 
 use crate::exit::{Exit, Failure, HELP};
 use crate::human::{self, Totals};
@@ -41,7 +40,7 @@ pub(crate) struct Arguments {
     output: Option<PathBuf>,
     /// Take every file for a recording of this format
     #[arg(long = "type", value_name = "NAME", value_parser = format_name)]
-    kind: Option<&'static str>,
+    kind: Option<FormatId>,
     /// Exit with 1 if a finding is at least this bad
     #[arg(long, value_enum, value_name = "SEVERITY", default_value_t = FailOn::Error)]
     fail_on: FailOn,
@@ -93,15 +92,12 @@ impl FailOn {
 }
 
 /// The format that `--type` names.
-pub(crate) fn format_name(name: &str) -> Result<&'static str, String> {
-    registry::format(name).map(|format| format.name()).ok_or_else(|| {
-        let names: Vec<_> = registry::FORMATS.iter().map(|format| format.name()).collect();
-        format!("the formats are: {}", names.join(", "))
-    })
+pub(crate) fn format_name(name: &str) -> Result<FormatId, String> {
+    name.parse().map_err(|error: tracemend::UnknownFormat| error.to_string())
 }
 
 fn rule(code: &str) -> Result<&'static Rule, String> {
-    registry::rule(code).ok_or_else(|| crate::explain::unknown(code))
+    tracemend::rule(code).ok_or_else(|| crate::explain::unknown(code))
 }
 
 /// One run: where it writes and what it has seen.
@@ -156,10 +152,13 @@ impl Arguments {
 
     /// What the library is told.
     fn options(&self) -> Options {
-        let mut options = Options { format: self.kind, jobs: self.jobs, ..Options::default() };
+        let mut options = Options::default();
+        options.format = self.kind;
+        options.jobs = self.jobs;
         // What is left out later should not use up the room of what is shown.
-        let wanted = self.max_findings.unwrap_or(options.limits.findings);
-        options.limits.findings = options.limits.findings.max(wanted);
+        let most = options.limits.of(&limits::FINDINGS);
+        let wanted = self.max_findings.map_or(most, |max| u64::try_from(max).unwrap_or(u64::MAX));
+        options.limits.set(&limits::FINDINGS, most.max(wanted));
         options
     }
 

@@ -1,7 +1,6 @@
 //! `tracemend codes`: every code.
 
 use serde_json::json;
-use tracemend::registry;
 
 use crate::exit::{Exit, Failure, HELP};
 use crate::formats::{Format, pretty};
@@ -20,24 +19,25 @@ impl Arguments {
     pub(crate) fn run(&self, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
         let text = match self.format {
             Format::Human => {
-                let width = registry::rules().map(|rule| rule.name.len()).max().unwrap_or(0);
-                registry::rules().fold(String::new(), |text, rule| {
+                let width = tracemend::rules().map(|rule| rule.name.len()).max().unwrap_or(0);
+                tracemend::rules().fold(String::new(), |text, rule| {
                     let severity = rule.severity.name();
-                    let mends = if rule.fix.is_some() { "fix" } else { "   " };
+                    let mends = if rule.has_fix() { "fix" } else { "   " };
                     let (code, name, summary) = (rule.code, rule.name, rule.summary);
                     text + &format!("{code}  {name:width$}  {severity:7}  {mends}  {summary}\n")
                 })
             }
             Format::Json => {
-                let codes: Vec<_> = registry::rules()
+                let codes: Vec<_> = tracemend::rules()
                     .map(|rule| {
                         json!({
                             "code": rule.code,
                             "name": rule.name,
                             "severity": rule.severity.name(),
                             "summary": rule.summary,
-                            "explanation": rule.explanation,
-                            "fix": rule.fix,
+                            "problem": rule.problem,
+                            "impact": rule.impact,
+                            "fix": rule.has_fix(),
                         })
                     })
                     .collect();

@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use tracemend::formats::{Dump, DumpError, Dumped, Format};
-use tracemend::registry::{self, FORMATS};
+use tracemend::{Dump, DumpError, Dumped, FormatId};
 use tracemend::{FileSet, Options};
 
 use crate::check::format_name;
@@ -46,13 +45,13 @@ pub(crate) struct Arguments {
     output: Option<PathBuf>,
     /// Take the file for a recording of this format
     #[arg(long = "type", value_name = "NAME", value_parser = format_name)]
-    kind: Option<&'static str>,
+    kind: Option<FormatId>,
 }
 
 /// The styles of all formats, a line each.
 fn styles() -> String {
     let mut text = "Styles:".to_string();
-    for format in FORMATS {
+    for format in FormatId::ALL {
         for (style, what) in format.dump_styles() {
             text += &format!("\n  {}: {style:14} {what}", format.name());
         }
@@ -93,11 +92,9 @@ impl Arguments {
         let recording = open_one(&self.path, streams)?;
         let files = recording.file_set();
         let name = shown(&self.path);
-        let format = match self.kind {
-            Some(kind) => registry::format(kind),
-            None => registry::sniff(&files),
-        };
-        let Some(format) = format else {
+        let mut options = Options::default();
+        options.format = self.kind.or_else(|| tracemend::recognise(&files, &options));
+        let Some(format) = options.format else {
             let why = if files.is_empty() { "it is empty" } else { "no format recognises it" };
             return Err(Failure::new(Exit::Findings, format!("{name}: {why}")));
         };
@@ -109,7 +106,7 @@ impl Arguments {
             _ => None,
         };
         let mut out = Out { streams, file, text: String::new(), failure: None };
-        let dumped = self.dump(format, &files, &mut out);
+        let dumped = self.dump(&options, &files, &mut out);
         let dumped = dumped.map_err(|error| failed(&name, format, error))?;
         out.write();
         if let Some(failure) = out.failure {
@@ -122,7 +119,7 @@ impl Arguments {
         if dumped.left_out == 0 {
             return Ok(Exit::Clean);
         }
-        let [record, _] = nouns(Some(format.name()));
+        let [record, _] = nouns(Some(format));
         let (records, left) = (plural(dumped.records, record), bytes(dumped.left_out));
         out.streams.say(&format!(
             "{name}: {records} written, {left} left out; `tracemend check` says why"
@@ -132,16 +129,16 @@ impl Arguments {
 
     fn dump(
         &self,
-        format: &dyn Format,
+        options: &Options,
         files: &FileSet<'_>,
         out: &mut Out<'_, '_>,
     ) -> Result<Dumped, DumpError> {
         let request = Dump { style: self.style.clone(), device: self.device };
-        format.dump(files, &Options::default(), &request, &mut |piece| out.take(piece))
+        tracemend::dump(files, options, &request, &mut |piece| out.take(piece))
     }
 }
 
-fn failed(name: &str, format: &dyn Format, error: DumpError) -> Failure {
+fn failed(name: &str, format: FormatId, error: DumpError) -> Failure {
     let styles: Vec<&str> = format.dump_styles().iter().map(|(style, _)| *style).collect();
     match error {
         DumpError::Style(_) => {

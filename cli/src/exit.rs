@@ -82,6 +82,6 @@ fn describe(error: &io::Error) -> String {
         // write(2) from a map whose file shrank: the kernel's own way to say SIGBUS.
         Some(libc::EFAULT) => "a file shrank, or its disk failed, while it was read".to_string(),
         Some(code) => io::Error::from_raw_os_error(code).to_string(),
-        None => tracemend::kit::text::Untrusted(error.to_string().as_bytes()).to_string(),
+        None => tracemend::Untrusted(error.to_string().as_bytes()).to_string(),
     }
 }

@@ -1,7 +1,6 @@
 //! `tracemend explain`: what a code means.
 
-use tracemend::kit::text::Untrusted;
-use tracemend::registry;
+use tracemend::{Remedy, Untrusted};
 
 use crate::exit::{Exit, Failure, HELP};
 use crate::streams::Streams;
@@ -23,15 +22,20 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn run(&self, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
-        let rule = registry::rule(&self.code).ok_or_else(|| Failure::usage(unknown(&self.code)))?;
-        let fix = rule.fix.unwrap_or("none: what is missing cannot be had from the file");
+        let rule =
+            tracemend::rule(&self.code).ok_or_else(|| Failure::usage(unknown(&self.code)))?;
+        let (heading, remedy) = match rule.remedy {
+            Remedy::Fix(text) => ("Fix", text),
+            Remedy::Next(text) => ("Next", text),
+        };
         streams.print(&format!(
-            "{} {} ({})\n\n{}\n\n{}\n\nFix: {fix}\n",
+            "{} {} ({})\n\n{}\n\n{}\n\n{heading}\n{}\n",
             rule.code,
             rule.name,
             rule.severity,
             rule.summary,
-            paragraphs(rule.explanation)
+            paragraphs(rule.problem),
+            paragraphs(remedy)
         ))?;
         Ok(Exit::Clean)
     }
@@ -59,7 +63,7 @@ fn paragraphs(text: &str) -> String {
 /// What to say about a code that there is not.
 pub(crate) fn unknown(code: &str) -> String {
     let wanted: String = code.to_lowercase().chars().take(COMPARED).collect();
-    let mut near: Vec<(usize, &str, &str)> = registry::rules()
+    let mut near: Vec<(usize, &str, &str)> = tracemend::rules()
         .map(|rule| {
             let by_code = distance(&wanted, &rule.code.to_lowercase());
             let by_part =

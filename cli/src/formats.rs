@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use serde_json::{Value, json};
-use tracemend::registry::FORMATS;
+use tracemend::FormatId;
 
 use crate::exit::{Exit, Failure, HELP};
 use crate::streams::Streams;
@@ -31,11 +31,11 @@ pub(crate) fn pretty(value: &Value) -> String {
 impl Arguments {
     pub(crate) fn run(&self, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
         let text = match self.format {
-            Format::Human => FORMATS.iter().fold(String::new(), |text, format| {
+            Format::Human => FormatId::ALL.iter().fold(String::new(), |text, format| {
                 text + &format!("{:10} {}\n", format.name(), format.summary())
             }),
             Format::Json => {
-                let formats: Vec<_> = FORMATS
+                let formats: Vec<_> = FormatId::ALL
                     .iter()
                     .map(|format| json!({ "name": format.name(), "summary": format.summary() }))
                     .collect();

@@ -1,9 +1,7 @@
 //! Reports for people.
 
 use miette::{GraphicalReportHandler, GraphicalTheme, ThemeCharacters, ThemeStyles};
-use tracemend::report::Tally;
-use tracemend::report::hexdump::Shown;
-use tracemend::{FileSet, Finding, Report, Severity, registry};
+use tracemend::{FileSet, Finding, FormatId, Report, Severity, Shown, Tally};
 
 use crate::input::Passed;
 use crate::streams::Look;
@@ -78,7 +76,7 @@ fn without_line_number(line: &str) -> String {
 /// One line about the recording at `path`, which is escaped already.
 pub(crate) fn summary(path: &str, report: &Report) -> String {
     let mut parts = vec![report.verdict().name().to_string()];
-    parts.extend(report.format.map(ToString::to_string));
+    parts.extend(report.format.map(|format| format.to_string()));
     parts.push(bytes(report.length));
     if report.format.is_some() {
         parts.push(tally(&report.tally, nouns(report.format)));
@@ -105,8 +103,7 @@ fn severity_noun(severity: Severity) -> String {
 }
 
 /// What the format calls a whole record, and one that carries measurements.
-pub(crate) fn nouns(format: Option<&str>) -> [&'static str; 2] {
-    let format = format.and_then(registry::format);
+pub(crate) fn nouns(format: Option<FormatId>) -> [&'static str; 2] {
     format.map_or(["record", "sample"], |format| format.nouns())
 }
 

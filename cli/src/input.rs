@@ -15,9 +15,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use tracemend::kit::source::Source;
-use tracemend::kit::text::UntrustedPath;
-use tracemend::{FileSet, registry};
+use tracemend::FileSet;
+use tracemend::{Options, Source, UntrustedPath};
 
 use crate::exit::Failure;
 use crate::mapped::Mapped;
@@ -75,7 +74,7 @@ pub(crate) struct InputFile {
 impl InputFile {
     fn file(&self) -> tracemend::File<'_> {
         let bytes = if self.absent { Source::absent() } else { Source::new(self.map.bytes()) };
-        tracemend::File { name: self.name.clone(), bytes }
+        tracemend::File::new(self.name.clone(), bytes)
     }
 
     /// A name without a file.
@@ -304,7 +303,7 @@ pub(crate) fn visit(
                     continue;
                 }
                 let files = recording.file_set();
-                if every || registry::sniff(&files).is_some() {
+                if every || tracemend::recognise(&files, &Options::default()).is_some() {
                     each(Found::Recording(recording))?;
                 } else {
                     passed.files += 1;
@@ -408,7 +407,9 @@ fn perf_main_file(directory: &Path) -> bool {
     let path = directory.join("data");
     let regular = std::fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file());
     let file = if regular { open_file(&path, "data".to_string()).ok() } else { None };
-    file.is_some_and(|file| registry::sniff(&FileSet::new(vec![file.file()])).is_some())
+    file.is_some_and(|file| {
+        tracemend::recognise(&FileSet::new(vec![file.file()]), &Options::default()).is_some()
+    })
 }
 
 /// A perf directory (tools/perf/util/data.c, `perf_data__open_dir`): `data` first, then every

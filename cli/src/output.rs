@@ -16,8 +16,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
-use tracemend::FileSet;
-use tracemend::kit::source::Source;
+use tracemend::{FileSet, Options, Source};
 
 use crate::exit::{Exit, Failure};
 use crate::input::{self, InputFile, Recording, Stamp, shown};
@@ -240,7 +239,7 @@ impl Target {
                 None => plain(&output.name),
             };
             let refused = || {
-                let name = tracemend::kit::text::UntrustedPath(output.name.as_bytes());
+                let name = tracemend::UntrustedPath(output.name.as_bytes());
                 Failure::usage(format!("`{name}` is no name of a file in a recording"))
             };
             relative.map(|path| Some(folder.path().join(path))).ok_or_else(refused)
@@ -443,7 +442,7 @@ impl TextFile {
 fn is_recording(path: &Path) -> bool {
     let found = input::open(path, &mut io::empty());
     let Ok(input::Found::Recording(recording)) = found else { return false };
-    tracemend::registry::sniff(&recording.file_set()).is_some()
+    tracemend::recognise(&recording.file_set(), &Options::default()).is_some()
 }
 
 /// `NAME` with something behind it.

@@ -4,9 +4,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use tracemend::mend::edit::Safety;
-use tracemend::mend::plan::{Plan, PlanError};
-use tracemend::mend::{proof, rounds};
+use tracemend::{Allow, Plan, PlanError, proof};
 use tracemend::{FileSet, Options, Outcome, Repair};
 
 use crate::check::format_name;
@@ -71,7 +69,7 @@ pub(crate) struct Arguments {
     no_backup: bool,
     /// Take the file for a recording of this format
     #[arg(long = "type", value_name = "NAME", value_parser = format_name)]
-    kind: Option<&'static str>,
+    kind: Option<tracemend::FormatId>,
     #[command(flatten)]
     choices: crate::choices::ChoiceArguments,
 }
@@ -83,7 +81,7 @@ enum AtLeast {
     Lossy,
 }
 
-impl From<AtLeast> for Safety {
+impl From<AtLeast> for Allow {
     fn from(least: AtLeast) -> Self {
         match least {
             AtLeast::Exact => Self::Exact,
@@ -121,13 +119,11 @@ impl Arguments {
         let donor = self.choices.donor(streams)?;
         let donated = donor.as_ref().map(|donor| donor.file_set().bytes(0));
         let files = recording.file_set().with_donor(donated.clone());
-        let options = Options {
-            format: self.kind,
-            choices: self.choices.choices(),
-            jobs: self.jobs,
-            ..Options::default()
-        };
-        let repair = tracemend::repair(&files, &options, self.safety.into());
+        let mut options = Options::default().with_allow(self.safety.into());
+        options.format = self.kind;
+        options.choices = self.choices.choices()?;
+        options.jobs = self.jobs;
+        let repair = tracemend::repair(&files, &options);
         let wanted = match repair.outcome {
             Outcome::Clean => self.output.is_some(),
             Outcome::Repaired | Outcome::RepairedWithLoss => true,
@@ -158,7 +154,7 @@ impl Arguments {
             if let Some(warning) = linked(&recording, self.in_place) {
                 streams.say(&warning);
             }
-            let output = rounds::view(&files, &repair.patches);
+            let output = tracemend::view(&files, &repair.patches);
             target.publish(&recording, &output, |back| {
                 let back = back.clone().with_donor(donated.clone());
                 proved(plan.as_ref(), &repair, &options, &files, &back)
@@ -245,7 +241,8 @@ fn proved(
     proved.map_err(|error| {
         Failure::new(Exit::Io, format!("the output was not written as planned: {error}"))
     })?;
-    let options = Options { format: repair.before.format, ..options.clone() };
+    let mut options = options.clone();
+    options.format = repair.before.format;
     let after = tracemend::check(back, &options);
     if after.counts() != repair.after.counts() {
         let message = "the output was not written: checked again, it has other findings than the \

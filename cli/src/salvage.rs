@@ -4,11 +4,8 @@ use std::fmt::Write;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use tracemend::mend::edit::StoredAnew;
-use tracemend::mend::proof::Balance;
-use tracemend::mend::rounds::{Applied, view};
-use tracemend::report::Tally;
-use tracemend::report::json::{Recording, TOOL};
+use tracemend::json::{Recording, TOOL};
+use tracemend::{Applied, Balance, StoredAnew, Tally};
 use tracemend::{FileSet, Outcome, Repair, Report, Severity};
 
 use crate::formats::pretty;
@@ -84,7 +81,7 @@ impl<'r> Salvage<'r> {
         let mut text = String::new();
         let unrepaired = matches!(repair.outcome, Outcome::CannotRepair | Outcome::Incomplete);
         if unrepaired {
-            let mended = view(self.files, &repair.patches);
+            let mended = repair.output(self.files);
             let errors = repair.after.findings().iter();
             let errors = errors.filter(|finding| finding.severity == Severity::Error);
             text += &human::findings(errors.take(ERRORS_SHOWN), &mended, look);
@@ -211,7 +208,7 @@ impl<'r> Salvage<'r> {
     /// The report for a program.
     pub(crate) fn json(&self) -> String {
         let repair = self.repair;
-        let mended = view(self.files, &repair.patches);
+        let mended = repair.output(self.files);
         let report = |report: &Report, files: &FileSet<'_>| -> Value {
             let recording = Recording::new("", report, files);
             let mut value = serde_json::to_value(recording).unwrap_or_default();

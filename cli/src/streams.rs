@@ -74,7 +74,7 @@ impl<'a> Streams<'a> {
             let text = error.to_string();
             let safe: String = text
                 .chars()
-                .map(|c| if c == '\n' || tracemend::kit::text::is_safe(c) { c } else { '\u{fffd}' })
+                .map(|c| if c == '\n' || tracemend::is_safe(c) { c } else { '\u{fffd}' })
                 .collect();
             let _unheard = self.err.write_all(safe.as_bytes());
             return Exit::Usage;

@@ -2,9 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tracemend::Limits;
-use tracemend::mend::plan::{FilePlan, Plan};
-use tracemend::mend::proof;
+use tracemend::{FilePlan, Limits, Plan, limits, proof};
 
 use crate::exit::{Exit, Failure, HELP};
 use crate::input::{Recording, shown};
@@ -41,7 +39,7 @@ pub(crate) fn read_plan(
 ) -> Result<(Recording, Plan), Failure> {
     let file = open_one(path, streams)?;
     let set = file.file_set();
-    let max = Limits::default().plan.saturating_mul(PLAN_FACTOR);
+    let max = Limits::default().of(&limits::PLAN).saturating_mul(PLAN_FACTOR);
     if set.len() > max {
         let message = format!("{}: {} bytes, a plan may have {max}", shown(path), set.len());
         return Err(Failure::new(Exit::Incomplete, message));
@@ -66,7 +64,7 @@ pub(crate) fn arrange<'n>(
 
 /// An error's text: the JSON reader quotes members that it does not know.
 pub(crate) fn safe(text: &str) -> String {
-    tracemend::kit::text::Untrusted(text.as_bytes()).to_string()
+    tracemend::Untrusted(text.as_bytes()).to_string()
 }
 
 impl Arguments {

@@ -17,133 +17,104 @@
 //! The library does no I/O, holds no unsafe code and does not panic on any input. Bad input gives
 //! findings; only limits and misuse give errors.
 //!
-//! ```
-//! use tracemend::{FileSet, Options};
+//! # Check, repair, verify
 //!
-//! let bytes = b"PERFILE2 and then nothing of use".as_slice();
-//! let report = tracemend::check(&FileSet::single("perf.data", bytes), &Options::default());
-//! assert!(report.has_errors());
 //! ```
+//! use tracemend::{FileSet, Options, Outcome, Plan, Severity};
+//!
+//! // A log that QEMU did not finish: version 0, a few events, no END.
+//! let bytes = b"PERFILE2 and nothing that follows".as_slice();
+//! let files = FileSet::single("perf.data", bytes);
+//! let options = Options::default();
+//!
+//! let report = tracemend::check(&files, &options);
+//! for finding in report.findings() {
+//!     let (code, span) = (finding.rule.code, finding.span);
+//!     println!("{}: {code} at {span}: {}", finding.severity, finding.message);
+//! }
+//! assert!(report.has_errors());
+//!
+//! let repair = tracemend::repair(&files, &options);
+//! assert_eq!(repair.outcome, Outcome::CannotRepair);
+//!
+//! // The repaired bytes, and the proof that nothing but the plan's edits changed.
+//! let output = repair.output(&files);
+//! let plan = Plan::new(&repair, &files, &options.limits)?;
+//! let balance = tracemend::verify(&plan, &files, &output)?;
+//! assert_eq!(balance.kept, files.len());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A mapped file is a `&[u8]` like any other: pass it to [`FileSet::single`], and nothing of it is
+//! copied. A recording of several files is a [`FileSet::new`] of [`File`]s.
+//!
+//! # Features
+//!
+//! `json`: reports and plans as JSON. `miette`: findings as diagnostics with the bytes around them.
+//! `testing` opens private modules to the project's own tests; nothing there is stable.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
+#![cfg_attr(
+    not(feature = "testing"),
+    allow(unreachable_pub, reason = "modules are private, and public for the project's own tests")
+)]
 
-pub mod choices;
-pub mod formats;
-pub mod kit;
+/// Declares a module that is private, and public for the tests, fuzz targets and benches of the
+/// project itself, which turn on the feature `testing`.
+macro_rules! private_modules {
+    ($($name:ident)*) => {$(
+        #[cfg(feature = "testing")]
+        #[doc(hidden)]
+        pub mod $name;
+        #[cfg(not(feature = "testing"))]
+        mod $name;
+    )*};
+}
+
 pub mod limits;
-pub mod mend;
-pub mod registry;
-pub mod report;
 
-pub use choices::Choices;
-use std::num::NonZeroUsize;
+private_modules! { formats kit mend options recording registry report }
 
-use kit::source::Source;
-use kit::span::{Layer, Span};
-pub use limits::Limits;
-pub use mend::rounds::{Outcome, Repair, repair};
-use report::rule::common;
-pub use report::{Finding, Report, Rule, Severity, Verdict};
-
-/// One file of a recording.
-#[derive(Clone, Debug)]
-pub struct File<'a> {
-    /// Path relative to the recording, as bytes decoded lossily; never trusted, always escaped.
-    pub name: String,
-    /// What it holds.
-    pub bytes: Source<'a>,
-}
-
-/// The files of one recording. Most formats have one file; a perf or ovni directory has many.
-#[derive(Clone, Debug, Default)]
-pub struct FileSet<'a> {
-    files: Vec<File<'a>>,
-    donor: Option<Source<'a>>,
-}
-
-impl<'a> FileSet<'a> {
-    /// A recording of one file.
-    pub fn single(name: impl Into<String>, bytes: &'a [u8]) -> Self {
-        Self::new(vec![File { name: name.into(), bytes: Source::new(bytes) }])
-    }
-
-    /// A recording of several files. Spans name them by their index here.
-    pub const fn new(files: Vec<File<'a>>) -> Self {
-        Self { files, donor: None }
-    }
-
-    /// With another recording of the same program, which may supply what was lost in this one. It
-    /// is no file of the recording and is never changed.
-    #[must_use]
-    pub fn with_donor(mut self, donor: Option<Source<'a>>) -> Self {
-        self.donor = donor;
-        self
-    }
-
-    /// The recording that may supply what was lost.
-    pub const fn donor(&self) -> Option<&Source<'a>> {
-        self.donor.as_ref()
-    }
-
-    /// The files in order.
-    pub fn files(&self) -> &[File<'a>] {
-        &self.files
-    }
-
-    /// The bytes of file number `index`; nothing for a number that there is not.
-    pub fn bytes(&self, index: u32) -> Source<'a> {
-        let file = usize::try_from(index).ok().and_then(|index| self.files.get(index));
-        file.map(|file| file.bytes.clone()).unwrap_or_default()
-    }
-
-    /// Length of all files in bytes.
-    pub fn len(&self) -> u64 {
-        self.files.iter().fold(0, |sum: u64, file| sum.saturating_add(file.bytes.len()))
-    }
-
-    /// Whether no file holds a byte.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
-
-/// What a check or a repair is told.
-#[derive(Clone, Debug, Default)]
-pub struct Options {
-    /// What it may use.
-    pub limits: Limits,
-    /// Name of the format, in place of sniffing.
-    pub format: Option<&'static str>,
-    /// What the user decides where bytes alone cannot.
-    pub choices: Choices,
-    /// Threads that may work side by side; as many as the machine has if it is not said. The result
-    /// is the same with any number.
-    pub jobs: Option<NonZeroUsize>,
-}
+pub use formats::{DirectoryShape, DirectoryView, Dump, DumpError, Dumped, Member, Tile, TileKind};
+pub use kit::source::Source;
+pub use kit::span::{Layer, Span};
+pub use kit::text::{Untrusted, UntrustedPath, is_safe};
+pub use kit::words;
+pub use limits::{Limit, Limits, UnknownLimit};
+pub use mend::edit::{Edit, Fix, Safety, StoredAnew};
+pub use mend::patch::{Op, Patch, PatchError};
+pub use mend::plan::{Digest, FilePlan, Plan, PlanEdit, PlanError};
+pub use mend::proof::{self, Balance, ProofError, prove as verify};
+pub use mend::rounds::{Applied, Outcome, Repair, repair, view};
+pub use options::{Allow, ChoiceError, Choices, OptionSpec, OptionValue, Options};
+pub use recording::{File, FileSet};
+pub use registry::{FormatId, UnknownFormat, rule, rules};
+#[cfg(feature = "miette")]
+pub use report::hexdump::Shown;
+#[cfg(feature = "json")]
+pub use report::json;
+pub use report::rule::common;
+pub use report::{Excerpt, Finding, Related, Remedy, Report, Rule, Severity, Tally, Verdict};
 
 /// Checks one recording.
 ///
-/// Never fails: what cannot be read is a finding, and a limit that is reached makes the verdict
+/// Never fails: unreadable bytes are a finding, and a limit that is reached makes the verdict
 /// [`Verdict::Incomplete`].
 pub fn check(files: &FileSet<'_>, options: &Options) -> Report {
-    let format = options.format.map_or_else(|| registry::sniff(files), registry::format);
-    let name = format.map(|format| format.name());
-    let mut report = Report::new(name, files.len(), options.limits.findings);
+    let format = options.format.or_else(|| registry::sniff(files, options));
+    let mut report = Report::new(format, files.len(), options.limits.count_of(&limits::FINDINGS));
     let start = Span::new(Layer::stored(0), 0, 0);
     match format {
         _ if files.is_empty() && !files.files().iter().any(|file| file.bytes.is_absent()) => {
-            let message = "0 bytes: nothing was recorded, or nothing reached the disk";
+            let message = "empty file: no data was recorded or written to disk";
             report.push(Finding::new(&common::EMPTY_FILE, start, "file", message));
             report.mark_unreadable();
         }
-        Some(format) => format.check(files, options, &mut report),
+        Some(format) => format.format().check(files, options, &mut report),
         None => {
             let first = files.bytes(0).read(0, 16);
-            let message = format!(
-                "no format recognises the {} bytes that begin with {}",
-                files.len(),
-                report::hexdump::hex(&first)
-            );
+            let pairs: Vec<String> = first.iter().map(|byte| format!("{byte:02x}")).collect();
+            let message = format!("unknown format: the file begins with `{}`", pairs.join(" "));
             let span = Span::new(Layer::stored(0), 0, kit::num::to_u64(first.len()));
             report.push(Finding::new(&common::UNKNOWN_FORMAT, span, "file", message));
             report.mark_unreadable();
@@ -151,4 +122,38 @@ pub fn check(files: &FileSet<'_>, options: &Options) -> Report {
     }
     report.finish();
     report
+}
+
+/// Writes the records of a recording as text that is safe to print, piece by piece, until `out`
+/// returns false.
+///
+/// # Errors
+///
+/// If the format has no dump or no such style, a choice is missing, or nothing can be read.
+pub fn dump(
+    files: &FileSet<'_>,
+    options: &Options,
+    request: &Dump,
+    out: &mut dyn FnMut(&str) -> bool,
+) -> Result<Dumped, DumpError> {
+    let format = options.format.or_else(|| registry::sniff(files, options));
+    let format = format.ok_or(DumpError::Unreadable)?;
+    format.format().dump(files, options, request, out)
+}
+
+/// Passes every tile of every layer to `each`, layer by layer, in order: the tiles of a layer adjoin
+/// and cover it exactly. Returns the format, or `None` if no format recognises the recording.
+pub fn tile(
+    files: &FileSet<'_>,
+    options: &Options,
+    each: &mut dyn FnMut(Tile),
+) -> Option<FormatId> {
+    let format = options.format.or_else(|| registry::sniff(files, options))?;
+    format.format().tile(files, options, each);
+    Some(format)
+}
+
+/// Returns the format that recognises a recording, with the most confidence.
+pub fn recognise(files: &FileSet<'_>, options: &Options) -> Option<FormatId> {
+    registry::sniff(files, options)
 }

@@ -1,89 +1,201 @@
-//! Every limit of the library: its name, its number and its reason, in one place.
+//! Limits: what a check or a repair may use, each with its name, its number and its reason.
 //!
 //! A limit is spent before anything is allocated. Reaching one makes the verdict `incomplete`
-//! (exit 6 on the command line), never a wrong answer and never a dead process.
+//! (exit 6 on the command line), never a wrong answer and never a dead process. The limits below
+//! concern every format; a format's own are in its folder (`formats/*/limits.rs`).
 
-/// What a check or a repair may use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::kit::num::to_usize;
+
+/// One limit: documented data.
+#[derive(Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Limits {
-    /// Findings that a report holds; further ones are counted only. A damaged file of tens of GB
-    /// can have one fault per record, and nobody reads ten thousand.
-    pub findings: usize,
-    /// Fixes that one round of a repair holds and applies; the next round takes the rest.
-    pub fixes: usize,
-    /// Rounds of check and mend before a repair gives up. Faults hide behind each other at most a
-    /// few levels deep (header, then framing, then bodies, then counts); the sound end is 2.
-    pub rounds: usize,
-    /// Bytes that all fixes of one round may insert: a repair adds tables and closing records, it
-    /// does not write recordings.
-    pub inserted: u64,
-    /// Bytes held of one structure that must be seen whole (an attr table, a feature's section).
-    pub window: u64,
-    /// Window that a compressed stream may ask for: 128 MiB is what `perf record -z 22` uses and
-    /// what libzstd's reader accepts by default.
-    pub zstd_window: u64,
-    /// Bytes that one recording may expand to, as a multiple of its length plus 64 MiB. zstd stays
-    /// below 1 : 50,000 by its block structure, real perf recordings below 1 : 100.
-    pub expansion_ratio: u64,
-    /// Events (attrs) of one recording. `perf record` on a 1024-CPU machine writes one attr an event,
-    /// and hundreds of events are the most that was seen.
-    pub attrs: u64,
-    /// Ids of all attrs together: one per event and CPU or thread; 4 M are 32 MiB.
-    pub ids: u64,
-    /// Bytes that a search for the next sound record looks at after damage in the middle.
-    pub resync: u64,
-    /// Contacts that are followed on one device (revent). Touch screens have ten slots, the largest
-    /// tables some dozens.
-    pub input_slots: u64,
-    /// Events that a repair adds to let go of what is held (revent). Ten fingers, a mouse and a
-    /// keyboard come to fifty, and each is listed.
-    pub released: u64,
-    /// Definitions (functions, structs, enums, bit masks, stack frames) of one apitrace trace. The
-    /// largest API has 3,000 functions; frames are one a place in the program.
-    pub definitions: u64,
-    /// Calls of one apitrace trace that are open at once: one a thread as a rule.
-    pub open_calls: u64,
-    /// Placeholders that a repair puts for the calls which one stretch of damage took (apitrace). A
-    /// gap of a million calls is some 20 MB of a trace; a flipped bit in a call's number can ask for
-    /// any.
-    pub placeholders: u64,
-    /// Values inside values of one apitrace argument. Readers of today recurse and die at some ten
-    /// thousand; real ones were never deeper than 2.
-    pub nesting: u64,
-    /// Dropped bytes that a plan may hold: a plan carries them so that it can be reversed, and is
-    /// held in memory as text of twice that length.
-    pub plan: u64,
-    /// Tasks, types and bodies of an ovni trace that are remembered, some 30 bytes each: a process
-    /// that creates more has a trace of hundreds of MB for them alone.
-    pub tasks: u64,
-    /// CPUs of one loom that a repair adds to the metadata of an ovni trace. No Linux kernel is built
-    /// for more than 8,192; a flipped bit in an event can name any.
-    pub loom_cpus: u64,
+pub struct Limit {
+    /// For example `zstd-window`; a format's own begin with its name, as in `ovni-tasks`.
+    pub name: &'static str,
+    /// The value if the user sets none.
+    pub default: u64,
+    /// What is counted, as a plural noun: `bytes`, `events`.
+    pub unit: &'static str,
+    /// Why it is this number, and what runs into it.
+    pub reason: &'static str,
 }
 
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            findings: 1_000,
-            fixes: 65_536,
-            rounds: 16,
-            inserted: 64 << 20,
-            window: 16 << 20,
-            zstd_window: 128 << 20,
-            expansion_ratio: 1_000,
-            attrs: 65_536,
-            ids: 4 << 20,
-            resync: 64 << 20,
-            input_slots: 128,
-            released: 1_024,
-            definitions: 1 << 20,
-            open_calls: 1 << 20,
-            placeholders: 1 << 20,
-            nesting: 1_024,
-            plan: 256 << 20,
-            tasks: 8 << 20,
-            loom_cpus: 8_192,
-        }
+impl Limit {
+    /// Declares a limit.
+    pub const fn new(
+        name: &'static str,
+        default: u64,
+        unit: &'static str,
+        reason: &'static str,
+    ) -> Self {
+        Self { name, default, unit, reason }
+    }
+}
+
+/// The limits of one run: the defaults, and those that the user changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    changed: BTreeMap<&'static str, u64>,
+}
+
+impl Limits {
+    /// Returns the value of `limit`.
+    pub fn of(&self, limit: &'static Limit) -> u64 {
+        self.changed.get(limit.name).copied().unwrap_or(limit.default)
+    }
+
+    /// Returns the value of `limit` as a number of things in memory.
+    pub fn count_of(&self, limit: &'static Limit) -> usize {
+        to_usize(self.of(limit))
+    }
+
+    /// Changes `limit` to `value`.
+    pub fn set(&mut self, limit: &'static Limit, value: u64) {
+        self.changed.insert(limit.name, value);
+    }
+
+    /// Changes the limit called `name` to `value`.
+    ///
+    /// # Errors
+    ///
+    /// If no limit has this name; [`FormatId::limits`](crate::FormatId::limits) and [`COMMON`] list
+    /// them.
+    pub fn set_by_name(&mut self, name: &str, value: u64) -> Result<(), UnknownLimit> {
+        let limit = crate::registry::limits().find(|limit| limit.name == name);
+        let limit = limit.ok_or_else(|| UnknownLimit { name: name.to_string() })?;
+        self.set(limit, value);
+        Ok(())
+    }
+}
+
+/// No limit has the name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnknownLimit {
+    /// The name that was asked for.
+    pub name: String,
+}
+
+impl fmt::Display for UnknownLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unknown limit `{}`", crate::kit::text::Untrusted(self.name.as_bytes()))
+    }
+}
+
+impl std::error::Error for UnknownLimit {}
+
+/// The limits that concern every format.
+pub static COMMON: &[&Limit] = &[
+    &FINDINGS,
+    &FIXES,
+    &ROUNDS,
+    &INSERTED,
+    &WINDOW,
+    &ZSTD_WINDOW,
+    &EXPANSION_RATIO,
+    &RESYNC,
+    &PLAN,
+];
+
+/// Findings that a report holds.
+pub static FINDINGS: Limit = Limit::new(
+    "findings",
+    1_000,
+    "findings",
+    "further findings are only counted: a damaged file of tens of GB can have one fault per record, \
+     and nobody reads ten thousand",
+);
+
+/// Fixes of one round.
+pub static FIXES: Limit = Limit::new(
+    "fixes",
+    65_536,
+    "fixes",
+    "one round of a repair holds and applies this many; the next round takes the rest",
+);
+
+/// Rounds of a repair.
+pub static ROUNDS: Limit = Limit::new(
+    "rounds",
+    16,
+    "rounds",
+    "faults hide one another at most a few levels deep (header, framing, bodies, counts), and a \
+     sound recording needs none",
+);
+
+/// Bytes that the fixes of one round insert.
+pub static INSERTED: Limit = Limit::new(
+    "inserted",
+    64 << 20,
+    "bytes",
+    "a repair adds tables and closing records; it does not write recordings",
+);
+
+/// Bytes of a structure that has to be held as one piece.
+pub static WINDOW: Limit = Limit::new(
+    "window",
+    16 << 20,
+    "bytes",
+    "a structure that has to be in memory as one piece (an attr table, a feature) is smaller",
+);
+
+/// Window of a zstd stream.
+pub static ZSTD_WINDOW: Limit = Limit::new(
+    "zstd-window",
+    128 << 20,
+    "bytes",
+    "perf record -z 22 uses 128 MiB, which is also what libzstd's reader accepts by default",
+);
+
+/// Bytes that a recording may expand to, per byte of its length; 64 MiB are always allowed.
+pub static EXPANSION_RATIO: Limit = Limit::new(
+    "expansion-ratio",
+    1_000,
+    "bytes per byte",
+    "zstd stays below 50,000 by its block structure, real perf recordings below 100",
+);
+
+/// Bytes that a search for the next valid record reads.
+pub static RESYNC: Limit = Limit::new(
+    "resync",
+    64 << 20,
+    "bytes",
+    "after damage in the middle the next valid record is searched for this far",
+);
+
+/// Dropped bytes that a plan holds.
+pub static PLAN: Limit = Limit::new(
+    "plan",
+    256 << 20,
+    "bytes",
+    "a plan carries the dropped bytes so that it can be reversed, as text of twice that length",
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_has_its_default_until_it_is_set() {
+        let mut limits = Limits::default();
+        assert_eq!(limits.of(&ROUNDS), 16);
+        limits.set(&ROUNDS, 2);
+        assert_eq!((limits.of(&ROUNDS), limits.count_of(&FIXES)), (2, 65_536));
+        limits.set_by_name("rounds", 3).unwrap();
+        assert_eq!(limits.of(&ROUNDS), 3);
+        let unknown = limits.set_by_name("round\u{1b}", 3).unwrap_err();
+        assert_eq!(unknown.to_string(), "unknown limit `round\\x1b`");
+    }
+
+    #[test]
+    fn names_are_unique() {
+        let mut names: Vec<_> = crate::registry::limits().map(|limit| limit.name).collect();
+        let all = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all);
     }
 }

@@ -1,36 +1,168 @@
-//! The formats that this version knows: one line each.
+//! The formats that this version knows.
+
+use std::fmt;
+use std::str::FromStr;
 
 use crate::FileSet;
-use crate::formats::{Confidence, Format, apitrace, ovni, perf, qemu, revent};
+use crate::formats::{Confidence, DirectoryShape, Format, apitrace, ovni, perf, qemu, revent};
+use crate::kit::text::Untrusted;
+use crate::limits::{self, Limit};
+use crate::options::{OptionSpec, Options};
 use crate::report::Rule;
 use crate::report::rule::common;
 
-/// Every format. The command line, the renderers and the tests iterate over this.
-pub static FORMATS: &[&dyn Format] =
-    &[&perf::PERF, &apitrace::APITRACE, &ovni::OVNI, &qemu::QEMU, &revent::REVENT];
+/// A format: which one, and what is known about it.
+#[derive(Clone, Copy)]
+pub struct FormatId(&'static dyn Format);
 
-/// Every rule: the common ones, then each format's.
+/// One line per format, here and in [`FormatId::ALL`].
+impl FormatId {
+    /// Linux `perf.data`.
+    pub const PERF: Self = Self(&perf::PERF);
+    /// apitrace traces.
+    pub const APITRACE: Self = Self(&apitrace::APITRACE);
+    /// ovni runtime traces.
+    pub const OVNI: Self = Self(&ovni::OVNI);
+    /// QEMU record/replay logs.
+    pub const QEMU: Self = Self(&qemu::QEMU);
+    /// Workload Automation's `revent` recordings.
+    pub const REVENT: Self = Self(&revent::REVENT);
+
+    /// Every format. The command line, the renderers and the tests iterate over this.
+    pub const ALL: &[Self] =
+        &[Self::PERF, Self::APITRACE, Self::OVNI, Self::QEMU, Self::REVENT];
+}
+
+impl FormatId {
+    /// Wraps a format that is not one of [`FormatId::ALL`], for tests.
+    #[cfg(feature = "testing")]
+    pub const fn of(format: &'static dyn Format) -> Self {
+        Self(format)
+    }
+
+    pub(crate) const fn format(self) -> &'static dyn Format {
+        self.0
+    }
+
+    /// Returns the format itself, for tests.
+    #[cfg(feature = "testing")]
+    pub const fn definition(self) -> &'static dyn Format {
+        self.0
+    }
+
+    /// Returns the short name, for example `perf`; [`FromStr`] reads it.
+    pub fn name(self) -> &'static str {
+        self.0.name()
+    }
+
+    /// Returns one line: what is read, and what can be repaired.
+    pub fn summary(self) -> &'static str {
+        self.0.summary()
+    }
+
+    /// Returns what the format calls a record, and a record that carries a measurement.
+    pub fn nouns(self) -> [&'static str; 2] {
+        self.0.nouns()
+    }
+
+    /// Returns every rule of the format, by code.
+    pub fn rules(self) -> &'static [&'static Rule] {
+        self.0.rules()
+    }
+
+    /// Returns the options that the format owns.
+    pub fn options(self) -> &'static [OptionSpec] {
+        self.0.options()
+    }
+
+    /// Returns the limits that the format owns.
+    pub fn limits(self) -> &'static [&'static Limit] {
+        self.0.limits()
+    }
+
+    /// Returns how a recording lies in a directory; `None` if a recording is always one file.
+    pub fn directory(self) -> Option<&'static dyn DirectoryShape> {
+        self.0.directory()
+    }
+
+    /// Returns the styles of a dump, the default first, each with what it is good for; none if the
+    /// format has no dump.
+    pub fn dump_styles(self) -> &'static [(&'static str, &'static str)] {
+        self.0.dump_styles()
+    }
+}
+
+impl PartialEq for FormatId {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for FormatId {}
+
+impl fmt::Debug for FormatId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Display for FormatId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for FormatId {
+    type Err = UnknownFormat;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        let found = Self::ALL.iter().copied().find(|format| format.name() == name);
+        found.ok_or_else(|| UnknownFormat { name: name.to_string() })
+    }
+}
+
+/// No format has the name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnknownFormat {
+    /// The name that was asked for.
+    pub name: String,
+}
+
+impl fmt::Display for UnknownFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let known: Vec<_> = FormatId::ALL.iter().map(|format| format.name()).collect();
+        let name = Untrusted(self.name.as_bytes());
+        write!(f, "unknown format `{name}`, expected {}", known.join(", "))
+    }
+}
+
+impl std::error::Error for UnknownFormat {}
+
+/// Returns every rule: the common ones, then each format's.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
-    let formats = FORMATS.iter().flat_map(|format| format.rules());
+    let formats = FormatId::ALL.iter().flat_map(|format| format.rules());
     common::RULES.iter().chain(formats).copied()
 }
 
-/// The rule with this code, or with this name.
+/// Returns the rule with this code, or with this name.
 pub fn rule(code: &str) -> Option<&'static Rule> {
     rules().find(|rule| rule.code.eq_ignore_ascii_case(code) || rule.name == code)
 }
 
-/// The format with this name.
-pub fn format(name: &str) -> Option<&'static dyn Format> {
-    FORMATS.iter().copied().find(|format| format.name() == name)
+/// Returns every limit: the common ones, then each format's.
+pub fn limits() -> impl Iterator<Item = &'static Limit> {
+    let formats = FormatId::ALL.iter().flat_map(|format| format.limits());
+    limits::COMMON.iter().chain(formats).copied()
 }
 
-/// The format that is surest of the recording; the earlier one where two are equally sure.
-pub fn sniff(files: &FileSet<'_>) -> Option<&'static dyn Format> {
+/// Returns the format that recognises the recording with the most confidence; the first one in
+/// [`FormatId::ALL`] if two are equally sure.
+pub fn sniff(files: &FileSet<'_>, options: &Options) -> Option<FormatId> {
     let mut likely = None;
-    for format in FORMATS.iter().copied() {
-        match format.sniff(files) {
-            // None can be surer, and the others' trial decoding costs time and memory.
+    for format in FormatId::ALL.iter().copied() {
+        match format.0.sniff(files, options) {
+            // None can be surer, and trial decoding by the others costs time and memory.
             Some(Confidence::Certain) => return Some(format),
             Some(Confidence::Evidence) => likely = likely.or(Some(format)),
             None => {}

@@ -8,6 +8,7 @@
     reason = "a tool for developers: a failure should stop it at once"
 )]
 
+use tracemend::FormatId;
 use tracemend::{Choices, Options};
 use tracemend_tests::judge::revent::{Read, Wlauto};
 use tracemend_tests::mended::mended_as;
@@ -29,9 +30,9 @@ fn main() {
         let bytes = std::fs::read(&path).unwrap();
         let name = path.rsplit('/').next().unwrap();
         let mut choices = Choices::default();
-        let plain = Options { format: Some("revent"), ..Options::default() };
+        let plain = Options { format: Some(FormatId::REVENT), ..Options::default() };
         let (repair, target) = mended_as(name, &bytes, &plain);
-        choices.upgrade = true;
+        choices.set("upgrade", "").unwrap();
         let (upgrade, newest) = mended_as(name, &bytes, &Options { choices, ..plain });
         let counts = repair.before.counts().keys();
         let codes: Vec<&str> =

@@ -1,7 +1,6 @@
 //! A repair, with its target's bytes.
 
 use tracemend::kit::source::Source;
-use tracemend::mend::edit::Safety;
 use tracemend::mend::rounds::{Repair, view};
 use tracemend::{Choices, FileSet, Options};
 
@@ -26,7 +25,7 @@ pub fn mended_from(bytes: &[u8], donor: &[u8], options: &Options) -> (Repair, Ve
 }
 
 fn of(files: &FileSet<'_>, options: &Options) -> (Repair, Vec<u8>) {
-    let repair = tracemend::repair(files, options, Safety::Lossy);
+    let repair = tracemend::repair(files, options);
     let target = view(files, &repair.patches).bytes(0).pieces().collect::<Vec<_>>().concat();
     (repair, target)
 }

@@ -1,7 +1,7 @@
 //! What a check may hold in memory. The only test of its program: other threads would be counted.
 #![allow(clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
-use tracemend::{FileSet, Options};
+use tracemend::{FileSet, FormatId, Options};
 use tracemend_tests::forge::perf::{Attr, Order, Record, Recording, all, sample_type};
 use tracemend_tests::forge::{apitrace, qemu, revent};
 use tracemend_tests::properties::allocation::{self, Counting};
@@ -38,7 +38,7 @@ fn a_check_holds_a_bounded_amount_of_memory() {
         let files = FileSet::single("trace", &bytes);
         let check = || tracemend::check(&files, &Options::default());
         let (report, peak) = allocation::peak_during(check);
-        assert_eq!(report.format, Some("apitrace"), "{name}");
+        assert_eq!(report.format, Some(FormatId::APITRACE), "{name}");
         bounded(&name, &bytes);
         // However much a trace expands to; what it defines is held.
         let most = if name.starts_with("definitions") { 64 << 20 } else { allocation::TRACE };

@@ -10,10 +10,11 @@ pub mod qemu;
 pub mod revent;
 
 use crate::kit::span::Span;
-use crate::limits::Limits;
+use crate::limits::Limit;
 use crate::mend::edit::Edit;
+use crate::options::{OptionSpec, Options};
+use crate::recording::FileSet;
 use crate::report::{Report, Rule};
-use crate::{FileSet, Options};
 
 /// How sure a format is that a recording is its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -96,8 +97,23 @@ pub trait Format: Sync {
     /// Every rule of the format, by code.
     fn rules(&self) -> &'static [&'static Rule];
 
-    /// Whether the recording is of this format.
-    fn sniff(&self, files: &FileSet<'_>) -> Option<Confidence>;
+    /// The options that the format owns; it reads them through a typed view in its `options.rs`.
+    fn options(&self) -> &'static [OptionSpec] {
+        &[]
+    }
+
+    /// The limits that the format owns, declared in its `limits.rs`.
+    fn limits(&self) -> &'static [&'static Limit] {
+        &[]
+    }
+
+    /// How a recording lies in a directory; `None` if a recording is always one file.
+    fn directory(&self) -> Option<&'static dyn DirectoryShape> {
+        None
+    }
+
+    /// Returns how sure the format is that the recording is its own; `None` if it is not.
+    fn sniff(&self, files: &FileSet<'_>, options: &Options) -> Option<Confidence>;
 
     /// Adds every finding, with its fix where there is one, and what was counted.
     fn check(&self, files: &FileSet<'_>, options: &Options, report: &mut Report);
@@ -106,7 +122,7 @@ pub trait Format: Sync {
     ///
     /// A fix says only what happens to its own bytes; what several fixes together make of a field
     /// is settled here, once per round. Formats without such fields return nothing.
-    fn settle(&self, _files: &FileSet<'_>, _edits: &[Edit]) -> Vec<Edit> {
+    fn settle(&self, _files: &FileSet<'_>, _edits: &[Edit], _options: &Options) -> Vec<Edit> {
         Vec::new()
     }
 
@@ -132,5 +148,40 @@ pub trait Format: Sync {
     }
 
     /// Gives every tile of every layer, layer by layer, in order.
-    fn tile(&self, files: &FileSet<'_>, limits: &Limits, each: &mut dyn FnMut(Tile));
+    fn tile(&self, files: &FileSet<'_>, options: &Options, each: &mut dyn FnMut(Tile));
+}
+
+/// How a recording lies in a directory. The core reads no directory: it is shown names.
+pub trait DirectoryShape: Sync {
+    /// Returns whether the directory behind `view` is a recording.
+    fn is_recording(&self, view: &dyn DirectoryView) -> bool;
+
+    /// Returns the files of the recording, in the order of the file set. `names` are the regular
+    /// files below the directory in the order of their paths, relative to it, with `/` between names.
+    fn members(&self, names: &[String]) -> Vec<Member>;
+
+    /// Directories inside one another that are walked, 1 for the directory itself.
+    fn depth(&self) -> usize;
+
+    /// The limit on the number of files.
+    fn files(&self) -> &'static Limit;
+}
+
+/// What a [`DirectoryShape`] may ask about a directory. Nothing that cannot be read is there.
+pub trait DirectoryView {
+    /// Returns the names in a directory below this one (empty for this one), and whether each is a
+    /// directory.
+    fn entries(&self, below: &str) -> Vec<(String, bool)>;
+
+    /// Returns the first bytes of a regular file below this directory, at most `len` of them.
+    fn head(&self, file: &str, len: usize) -> Vec<u8>;
+}
+
+/// A file of a recording that lies in a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// Path relative to the directory.
+    pub name: String,
+    /// The recording should have it, but there is no such file.
+    pub is_absent: bool,
 }

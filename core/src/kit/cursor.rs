@@ -8,6 +8,7 @@ use std::fmt;
 
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::{Layer, Span};
+use crate::kit::words::plural;
 
 /// Byte order of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,11 +42,27 @@ pub struct ReadError {
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { label, left, needed } = self;
-        write!(f, "{label} needs {needed} bytes at {:#x}, {} are left", left.start, left.len())
+        write!(f, "truncated {label}: {} of {} at {:#x}", left.len(), plural(*needed, "byte"), left.start)
     }
 }
 
 impl std::error::Error for ReadError {}
+
+/// Bytes that follow the last field of a structure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trailing {
+    /// The bytes.
+    pub span: Span,
+}
+
+impl fmt::Display for Trailing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let trailing = plural(self.span.len(), "trailing byte");
+        write!(f, "{trailing} at {:#x}", self.span.start)
+    }
+}
+
+impl std::error::Error for Trailing {}
 
 /// Reads fields from a window of bytes at a known place.
 #[derive(Clone, Debug)]
@@ -170,6 +187,15 @@ impl<'a> Cursor<'a> {
         self.bytes(count.saturating_mul(size), label).map(drop)
     }
 
+    /// Ends the reading of a structure: every byte of the window has to be read.
+    ///
+    /// # Errors
+    ///
+    /// The span of the bytes that follow the last field.
+    pub fn finish(&self) -> Result<(), Trailing> {
+        if self.is_empty() { Ok(()) } else { Err(Trailing { span: self.ahead() }) }
+    }
+
     /// Bytes up to the next NUL, without it, or to the end of the window.
     pub fn until_nul(&self) -> &'a [u8] {
         self.rest.split(|byte| *byte == 0).next().unwrap_or_default()
@@ -185,10 +211,18 @@ mod tests {
         let mut cursor = Cursor::new(&[1, 2, 3], Layer::stored(0), 100, Order::Little);
         assert_eq!(cursor.u8("first"), Ok(1));
         let error = cursor.u32("size").unwrap_err();
-        assert_eq!(error.to_string(), "size needs 4 bytes at 0x65, 2 are left");
+        assert_eq!(error.to_string(), "truncated size: 2 of 4 bytes at 0x65");
         assert_eq!(cursor.position(), 101);
         assert_eq!(cursor.u16("both"), Ok(0x0302));
         assert!(cursor.is_empty());
+    }
+
+    #[test]
+    fn a_structure_is_finished_when_every_byte_is_read() {
+        let mut cursor = Cursor::new(&[1, 2], Layer::stored(0), 8, Order::Little);
+        assert_eq!(cursor.finish().unwrap_err().to_string(), "2 trailing bytes at 0x8");
+        assert_eq!(cursor.u16("both"), Ok(0x0201));
+        assert_eq!(cursor.finish(), Ok(()));
     }
 
     #[test]

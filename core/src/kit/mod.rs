@@ -13,3 +13,4 @@ pub mod source;
 pub mod span;
 pub mod text;
 pub mod walk;
+pub mod words;

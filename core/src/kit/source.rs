@@ -89,6 +89,11 @@ impl<'a> Source<'a> {
         Cow::Owned(copy)
     }
 
+    /// Returns all bytes as one piece of memory.
+    pub fn to_vec(&self) -> Vec<u8> {
+        self.pieces().collect::<Vec<_>>().concat()
+    }
+
     /// The slices that make up `start..end`, in order, without a copy.
     pub fn slices(&self, start: u64, end: u64) -> impl Iterator<Item = &'a [u8]> + '_ {
         let end = end.min(self.len);
@@ -100,6 +105,12 @@ impl<'a> Source<'a> {
             at = at.saturating_add(to_u64(slice.len()));
             (!slice.is_empty()).then_some(slice)
         })
+    }
+}
+
+impl<'a> From<&'a [u8]> for Source<'a> {
+    fn from(bytes: &'a [u8]) -> Self {
+        Self::new(bytes)
     }
 }
 

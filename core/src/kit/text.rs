@@ -66,6 +66,14 @@ impl fmt::Display for UntrustedPath<'_> {
     }
 }
 
+/// Returns bytes as pairs of hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _infallible = write!(text, "{byte:02x}");
+        text
+    })
+}
+
 /// Characters that change how the text around them is read without being seen.
 fn is_hidden(character: char) -> bool {
     character.is_control()

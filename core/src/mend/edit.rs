@@ -1,7 +1,6 @@
 //! The smallest unit of change: some bytes of a file become other bytes.
 
 use std::fmt;
-use std::str::FromStr;
 
 use crate::kit::span::Span;
 
@@ -36,17 +35,6 @@ impl Safety {
 impl fmt::Display for Safety {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
-    }
-}
-
-impl FromStr for Safety {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<Self, Self::Err> {
-        Self::ALL
-            .into_iter()
-            .find(|safety| safety.name() == word)
-            .ok_or_else(|| format!("`{word}` is none of exact, synthetic, lossy, manual"))
     }
 }
 
@@ -97,6 +85,7 @@ impl StoredAnew {
 
 /// Edits that mend one finding, applied together or not at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(not(feature = "testing"), non_exhaustive)]
 pub struct Fix {
     /// What it costs.
     pub safety: Safety,
@@ -104,7 +93,10 @@ pub struct Fix {
     pub summary: String,
     /// The edits, in the order of their places; empty for [`Safety::Manual`].
     pub edits: Vec<Edit>,
-    /// Whole records that the edits drop, in the format's own sense.
+    /// For a fix that is not applied by itself: the options of `tracemend repair` that apply it, as
+    /// they are typed.
+    pub option: Option<String>,
+    /// Complete records that the edits drop, in the format's own sense.
     pub records_lost: u64,
     /// What becomes of compressed units that are stored anew.
     pub anew: StoredAnew,
@@ -120,14 +112,22 @@ impl Fix {
             safety,
             summary: summary.into(),
             edits,
+            option: None,
             records_lost: 0,
             anew: StoredAnew::default(),
             renames: Vec::new(),
         }
     }
 
-    /// A fix for a person to do.
+    /// A fix that a person has to choose or to do.
     pub fn manual(summary: impl Into<String>) -> Self {
         Self::new(Safety::Manual, summary, Vec::new())
+    }
+
+    /// Names the options of `tracemend repair` that apply the fix, as they are typed.
+    #[must_use]
+    pub fn option(mut self, option: impl Into<String>) -> Self {
+        self.option = Some(option.into());
+        self
     }
 }

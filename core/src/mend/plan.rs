@@ -4,29 +4,33 @@
 //! edit with its old and new bytes, its finding's code and its safety. The last member, `seal`, is
 //! the CRC-32 of all the other bytes of the plan, so that a plan that was changed is refused.
 
+use crate::limits::PLAN;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+#[cfg(feature = "json")]
 use serde::{Deserialize, Serialize};
 
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
+use crate::kit::text::hex;
 use crate::mend::edit::{Edit, Safety};
 use crate::mend::patch::Patch;
 use crate::mend::rounds::{Applied, Repair};
-use crate::report::hexdump::hex;
-use crate::{FileSet, Limits};
+use crate::limits::Limits;
+use crate::recording::FileSet;
 
 /// Version of the plan's layout.
 pub const PLAN_SCHEMA: &str = "tracemend.plan.v1";
 
+#[cfg(feature = "json")]
 const SEAL_KEY: &str = "\"seal\": \"";
 const SEAL_LEN: usize = 8;
 
 /// What a repair does to every file of a recording.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "json", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct Plan {
     /// [`PLAN_SCHEMA`].
     pub schema: String,
@@ -45,13 +49,13 @@ pub struct Plan {
 }
 
 /// What a repair does to one file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "json", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct FilePlan {
     /// Path relative to the recording.
     pub name: String,
     /// The path after the repair, if it is another one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Option::is_none"))]
     pub renamed: Option<String>,
     /// The file before.
     pub source: Digest,
@@ -62,21 +66,21 @@ pub struct FilePlan {
 }
 
 /// Length and check sum of a file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "json", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct Digest {
     /// In bytes.
     pub length: u64,
     /// CRC-32 (IEEE), eight hexadecimal digits.
     pub crc32: String,
     /// There is no file of this name.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "std::ops::Not::not"))]
     pub absent: bool,
 }
 
 /// Bytes `start..end` of the source, which are `old`, become `new`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "json", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct PlanEdit {
     /// Offset of the first byte replaced.
     pub start: u64,
@@ -149,11 +153,11 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// If the repair drops more bytes than [`Limits::plan`] lets a plan hold.
+    /// If the repair drops more bytes than the limit [`PLAN`] lets a plan hold.
     pub fn new(repair: &Repair, files: &FileSet<'_>, limits: &Limits) -> Result<Self, PlanError> {
         let dropped = repair.patches.iter().fold(0, |sum: u64, p| sum.saturating_add(p.dropped()));
-        if dropped > limits.plan {
-            return Err(PlanError::TooLarge { bytes: dropped, max: limits.plan });
+        if dropped > limits.of(&PLAN) {
+            return Err(PlanError::TooLarge { bytes: dropped, max: limits.of(&PLAN) });
         }
         let touched = Touched::new(&repair.applied);
         let mut plans = Vec::new();
@@ -176,7 +180,7 @@ impl Plan {
         Ok(Self {
             schema: PLAN_SCHEMA.to_string(),
             tool: concat!("tracemend ", env!("CARGO_PKG_VERSION")).to_string(),
-            format: repair.before.format.unwrap_or_default().to_string(),
+            format: repair.before.format.map_or_else(String::new, |format| format.name().to_string()),
             files: plans,
             findings_before: counts(&repair.before),
             findings_after: counts(&repair.after),
@@ -197,8 +201,11 @@ impl Plan {
             ..self.clone()
         })
     }
+}
 
-    /// The plan as the bytes of a file, sealed.
+#[cfg(feature = "json")]
+impl Plan {
+    /// Returns the plan as the bytes of a file, sealed.
     ///
     /// # Errors
     ///
@@ -239,6 +246,7 @@ impl Plan {
 }
 
 /// Where the eight digits of the seal stand: after the last key of that name.
+#[cfg(feature = "json")]
 fn seal_place(text: &[u8]) -> Option<usize> {
     let key = SEAL_KEY.as_bytes();
     let at = text.windows(key.len()).rposition(|window| window == key)?;
@@ -519,7 +527,8 @@ mod tests {
     fn more_dropped_bytes_than_a_plan_may_hold_are_refused() {
         let source = [0; 64];
         let edits = [Edit::drop(Span::new(Layer::stored(0), 0, 33))];
-        let limits = Limits { plan: 32, ..Limits::default() };
+        let mut limits = Limits::default();
+        limits.set(&PLAN, 32);
         let files = FileSet::single("x", &source);
         let error = Plan::new(&repair(&source, &edits), &files, &limits).unwrap_err();
         assert_eq!(error, PlanError::TooLarge { bytes: 33, max: 32 });

@@ -245,8 +245,8 @@ mod tests {
             outcome: Outcome::RepairedWithLoss,
             patches: vec![patch, Patch::identity(second)],
             applied: vec![Applied { round: 1, finding, places }],
-            before: Report::new(Some("perf"), first + second, 9),
-            after: Report::new(Some("perf"), first + second, 9),
+            before: Report::new(Some(crate::FormatId::PERF), first + second, 9),
+            after: Report::new(Some(crate::FormatId::PERF), first + second, 9),
             refused: None,
         }
     }

@@ -4,12 +4,18 @@
 //! round that makes any rule fire more often than before is not taken: then what stood before it is
 //! the result. All rounds compose into one patch per file.
 
+use crate::limits::ROUNDS;
+use crate::limits::INSERTED;
+use crate::limits::FIXES;
+use crate::limits::FINDINGS;
 use crate::kit::num::to_u64;
 use crate::kit::span::Span;
 use crate::mend::edit::{Edit, Fix, Safety};
 use crate::mend::patch::Patch;
 use crate::report::{Finding, Report, Severity};
-use crate::{File, FileSet, Options, check, registry};
+use crate::options::{Allow, Options};
+use crate::recording::{File, FileSet};
+use crate::{check, registry};
 
 /// How a repair ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,19 +79,28 @@ impl Repair {
         lost.fold(0, |sum: u64, fix| sum.saturating_add(fix.records_lost))
     }
 
+    /// Returns the recording as the repair leaves it: a view of `files` and the added bytes.
+    ///
+    /// `files` is the recording that was repaired. If [`Repair::outcome`] is
+    /// [`Outcome::CannotRepair`], the view has the fixes that apply and still has errors.
+    pub fn output<'a>(&'a self, files: &FileSet<'a>) -> FileSet<'a> {
+        view(files, &self.patches)
+    }
+
     /// Whether any file changes.
     pub fn changes(&self) -> bool {
         self.patches.iter().any(|patch| !patch.is_identity())
     }
 }
 
-/// Mends a recording with fixes that are at least as safe as `safety`.
-pub fn repair(files: &FileSet<'_>, options: &Options, safety: Safety) -> Repair {
+/// Repairs a recording with fixes of the classes that [`Options::allow`] permits.
+pub fn repair(files: &FileSet<'_>, options: &Options) -> Repair {
     let mut options = options.clone();
     // A round has to see more fixes than a person wants to read findings.
-    options.limits.findings = options.limits.findings.max(options.limits.fixes);
+    let most = options.limits.of(&FINDINGS).max(options.limits.of(&FIXES));
+    options.limits.set(&FINDINGS, most);
     // What was sniffed in the source is what is repaired.
-    options.format = options.format.or_else(|| registry::sniff(files).map(|f| f.name()));
+    options.format = options.format.or_else(|| registry::sniff(files, &options));
 
     let before = check(files, &options);
     let identity = files.files().iter().map(|file| Patch::unchanged(&file.bytes)).collect();
@@ -98,8 +113,8 @@ pub fn repair(files: &FileSet<'_>, options: &Options, safety: Safety) -> Repair 
         refused: None,
     };
     let mut ended = false;
-    for round in 1..=options.limits.rounds {
-        let chosen = choose(result.after.findings(), safety, &options);
+    for round in 1..=options.limits.count_of(&ROUNDS) {
+        let chosen = choose(result.after.findings(), &options);
         if chosen.is_empty() {
             ended = true;
             break;
@@ -126,12 +141,12 @@ pub fn repair(files: &FileSet<'_>, options: &Options, safety: Safety) -> Repair 
             }
         }
     }
-    if !ended && !choose(result.after.findings(), safety, &options).is_empty() {
-        result.refused = Some(format!("{} rounds did not reach an end", options.limits.rounds));
+    if !ended && !choose(result.after.findings(), &options).is_empty() {
+        result.refused = Some(format!("{} rounds did not reach an end", options.limits.count_of(&ROUNDS)));
     }
-    let too_large = too_large(result.after.findings(), safety, &options);
+    let too_large = too_large(result.after.findings(), &options);
     if let (None, Some(size)) = (&result.refused, too_large) {
-        let limit = options.limits.inserted;
+        let limit = options.limits.of(&INSERTED);
         result.refused = Some(format!("a fix would insert {size} bytes, the limit is {limit}"));
         result.outcome = Outcome::Incomplete;
         return result;
@@ -141,16 +156,16 @@ pub fn repair(files: &FileSet<'_>, options: &Options, safety: Safety) -> Repair 
 }
 
 /// Size in bytes of a usable fix that inserts more than a round may.
-fn too_large(findings: &[Finding], safety: Safety, options: &Options) -> Option<u64> {
-    let usable = findings.iter().filter(|finding| usable(finding, safety));
+fn too_large(findings: &[Finding], options: &Options) -> Option<u64> {
+    let usable = findings.iter().filter(|finding| usable(finding, options.allow));
     let sizes = usable.filter_map(|finding| finding.fix.as_ref()).map(inserted_by);
-    sizes.filter(|size| *size > options.limits.inserted).max()
+    sizes.filter(|size| *size > options.limits.of(&INSERTED)).max()
 }
 
 /// Whether a finding has a fix that may be applied by itself.
-fn usable(finding: &Finding, safety: Safety) -> bool {
+fn usable(finding: &Finding, allow: Allow) -> bool {
     let applies =
-        |fix: &Fix| fix.safety <= safety && fix.safety != Safety::Manual && !fix.edits.is_empty();
+        |fix: &Fix| allow.permits(fix.safety) && !fix.edits.is_empty();
     finding.severity >= Severity::Warning && finding.fix.as_ref().is_some_and(applies)
 }
 
@@ -177,17 +192,17 @@ fn outcome(result: &Repair) -> Outcome {
 ///
 /// Fixes are taken in the order of the report. One that overlaps another waits for the next round,
 /// where it may have become needless.
-fn choose(findings: &[Finding], safety: Safety, options: &Options) -> Vec<Finding> {
+fn choose(findings: &[Finding], options: &Options) -> Vec<Finding> {
     let mut chosen: Vec<Finding> = Vec::new();
     let mut taken: std::collections::BTreeMap<(u32, u64), u64> = std::collections::BTreeMap::new();
     let mut inserted = 0_u64;
     for finding in findings {
         let Some(fix) = &finding.fix else { continue };
-        if !usable(finding, safety) || chosen.len() >= options.limits.fixes {
+        if !usable(finding, options.allow) || chosen.len() >= options.limits.count_of(&FIXES) {
             continue;
         }
         let size = inserted_by(fix);
-        if inserted.saturating_add(size) > options.limits.inserted {
+        if inserted.saturating_add(size) > options.limits.of(&INSERTED) {
             continue;
         }
         if fix.edits.iter().any(|edit| !edit.span.layer.is_stored() || collides(&taken, edit)) {
@@ -221,9 +236,9 @@ fn take_round(
     let fixes = chosen.iter().filter_map(|finding| finding.fix.as_ref());
     let mut edits: Vec<Edit> = fixes.flat_map(|fix| &fix.edits).cloned().collect();
     edits.sort_by_key(|edit| (edit.span.layer.file, edit.span.start, edit.span.end));
-    let format = options.format.and_then(registry::format);
+    let format = options.format;
     let now = view(files, &current.patches);
-    let settled = format.map_or_else(Vec::new, |format| format.settle(&now, &edits));
+    let settled = format.map_or_else(Vec::new, |format| format.format().settle(&now, &edits, options));
     edits.extend(settled.iter().cloned());
     edits.sort_by_key(|edit| (edit.span.layer.file, edit.span.start, edit.span.end));
     let mut patches = Vec::new();
@@ -296,8 +311,8 @@ mod tests {
         Finding::new(&common::UNKNOWN_FORMAT, Span::new(FILE, 0, 1), "file", "1 byte").fix(fix)
     }
 
-    fn chosen(findings: &[Finding], safety: Safety, options: &Options) -> Vec<usize> {
-        let chosen = choose(findings, safety, options);
+    fn chosen(findings: &[Finding], allow: Allow, options: &Options) -> Vec<usize> {
+        let chosen = choose(findings, &options.clone().with_allow(allow));
         let index = |finding: &Finding| findings.iter().position(|one| one == finding).unwrap();
         chosen.iter().map(index).collect()
     }
@@ -315,10 +330,9 @@ mod tests {
             Finding::new(&common::EMPTY_FILE, Span::new(FILE, 0, 0), "file", "no fix"),
         ];
         let options = Options::default();
-        assert_eq!(chosen(&findings, Safety::Exact, &options), [0]);
-        assert_eq!(chosen(&findings, Safety::Synthetic, &options), [0, 1]);
-        assert_eq!(chosen(&findings, Safety::Lossy, &options), [0, 1, 2]);
-        assert_eq!(chosen(&findings, Safety::Manual, &options), [0, 1, 2]);
+        assert_eq!(chosen(&findings, Allow::Exact, &options), [0]);
+        assert_eq!(chosen(&findings, Allow::Synthetic, &options), [0, 1]);
+        assert_eq!(chosen(&findings, Allow::Lossy, &options), [0, 1, 2]);
     }
 
     #[test]
@@ -333,7 +347,7 @@ mod tests {
             finding(Safety::Exact, &[(5, 11, b"b")]),
             finding(Safety::Exact, &[(5, 10, b"b")]),
         ];
-        assert_eq!(chosen(&findings, Safety::Exact, &Options::default()), [0, 2, 5, 7]);
+        assert_eq!(chosen(&findings, Allow::Exact, &Options::default()), [0, 2, 5, 7]);
     }
 
     #[test]
@@ -341,20 +355,20 @@ mod tests {
         let findings: Vec<Finding> =
             (0..8).map(|at| finding(Safety::Exact, &[(at * 2, at * 2 + 1, b"four")])).collect();
         let mut options = Options::default();
-        options.limits.inserted = 13;
-        assert_eq!(chosen(&findings, Safety::Exact, &options), [0, 1, 2]);
-        options.limits.fixes = 2;
-        assert_eq!(chosen(&findings, Safety::Exact, &options), [0, 1]);
+        options.limits.set(&INSERTED, 13);
+        assert_eq!(chosen(&findings, Allow::Exact, &options), [0, 1, 2]);
+        options.limits.set(&FIXES, 2);
+        assert_eq!(chosen(&findings, Allow::Exact, &options), [0, 1]);
         let mut expanded = finding(Safety::Exact, &[(0, 1, b"")]);
         expanded.fix.as_mut().unwrap().edits[0].span.layer = FILE.expanded();
-        assert_eq!(choose(&[expanded], Safety::Exact, &options), []);
+        assert_eq!(choose(&[expanded], &options.clone().with_allow(Allow::Exact)), []);
     }
 
     #[test]
     fn a_round_that_makes_something_worse_is_not_taken() {
         let files = FileSet::single("x", b"no recording");
         let options = Options::default();
-        let current = repair(&files, &options, Safety::Lossy);
+        let current = repair(&files, &options);
         assert_eq!(current.outcome, Outcome::CannotRepair);
         assert!(!current.changes() && current.applied.is_empty());
         let all = [finding(Safety::Lossy, &[(0, 12, b"")])];
@@ -371,7 +385,7 @@ mod tests {
     #[test]
     fn the_outcome_follows_from_what_is_left_and_what_it_cost() {
         let files = FileSet::single("x", b"no recording");
-        let mut repair = repair(&files, &Options::default(), Safety::Lossy);
+        let mut repair = repair(&files, &Options::default());
         let apply = |safety| {
             vec![Applied { round: 1, finding: finding(safety, &[(0, 1, b"N")]), places: vec![] }]
         };

@@ -3,14 +3,13 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use miette::Diagnostic;
-
 use crate::kit::span::Span;
 use crate::mend::edit::Fix;
 use crate::report::rule::{Rule, Severity};
 
-/// A fault: what, where, and what can be done.
+/// A fault: what is wrong, where, and what can be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(not(feature = "testing"), non_exhaustive)]
 pub struct Finding {
     /// The kind of fault.
     pub rule: &'static Rule,
@@ -24,6 +23,8 @@ pub struct Finding {
     pub path: Cow<'static, str>,
     /// What is wrong, in numbers. Holds no unescaped text from a file.
     pub message: String,
+    /// Further lines that a reader needs to judge the fault: counts, ranges, names. Escaped.
+    pub notes: Vec<String>,
     /// Other places that belong to the fault.
     pub related: Vec<Related>,
     /// Bytes around `span`, for layers that are not on disk.
@@ -65,23 +66,37 @@ impl Finding {
             stored: None,
             path: path.into(),
             message: message.into(),
+            notes: Vec::new(),
             related: Vec::new(),
             excerpt: None,
             fix: None,
         }
     }
 
-    /// With another place that belongs to the fault.
+    /// Adds another place that belongs to the fault.
     #[must_use]
     pub fn related(mut self, span: Span, message: impl Into<String>) -> Self {
         self.related.push(Related { span, message: message.into() });
         self
     }
 
-    /// With what a repair would do.
+    /// Adds a line that a reader needs to judge the fault.
     #[must_use]
-    pub fn fix(mut self, fix: Fix) -> Self {
-        self.fix = Some(fix);
+    pub fn note(mut self, line: impl Into<String>) -> Self {
+        self.notes.push(line.into());
+        self
+    }
+
+    /// Sets the fix.
+    #[must_use]
+    pub fn fix(self, fix: Fix) -> Self {
+        self.fix_if(Some(fix))
+    }
+
+    /// Sets the fix, or removes it.
+    #[must_use]
+    pub fn fix_if(mut self, fix: Option<Fix>) -> Self {
+        self.fix = fix;
         self
     }
 
@@ -100,39 +115,3 @@ impl fmt::Display for Finding {
 }
 
 impl std::error::Error for Finding {}
-
-impl Diagnostic for Finding {
-    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        Some(Box::new(format!("{} {}", self.rule.code, self.rule.name)))
-    }
-
-    fn severity(&self) -> Option<miette::Severity> {
-        Some(match self.severity {
-            Severity::Error => miette::Severity::Error,
-            Severity::Warning => miette::Severity::Warning,
-            Severity::Info => miette::Severity::Advice,
-        })
-    }
-
-    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        let fix = self.fix.as_ref()?;
-        Some(Box::new(format!("{} ({} fix)", fix.summary, fix.safety)))
-    }
-
-    /// Labels in bytes of the file; [`hexdump::Shown`](crate::report::hexdump::Shown) brings the
-    /// text they point into.
-    fn labels(&self) -> Option<Box<dyn Iterator<Item = miette::LabeledSpan> + '_>> {
-        let place = |span: Span| -> Option<miette::SourceSpan> {
-            let start = usize::try_from(span.start).ok()?;
-            Some((start, usize::try_from(span.len()).ok()?).into())
-        };
-        let main = place(self.stored.unwrap_or(self.span)).map(|span| {
-            miette::LabeledSpan::new_primary_with_span(Some(self.path.to_string()), span)
-        });
-        let others = self.related.iter().filter_map(move |related| {
-            let span = place(related.span)?;
-            Some(miette::LabeledSpan::new_with_span(Some(related.message.clone()), span))
-        });
-        Some(Box::new(main.into_iter().chain(others)))
-    }
-}

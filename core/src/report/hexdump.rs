@@ -19,14 +19,6 @@ const CONTEXT_ROWS: u64 = 1;
 /// Rows of a span that are shown at the most; a longer one has its first row underlined.
 const SPAN_ROWS: u64 = 4;
 
-/// Bytes as pairs of hexadecimal digits.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _infallible = write!(text, "{byte:02x}");
-        text
-    })
-}
-
 /// A window of a layer, rendered.
 #[derive(Clone, Debug)]
 struct Window {

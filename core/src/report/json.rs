@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use crate::FileSet;
 use crate::kit::span::Span;
-use crate::kit::text::{Untrusted, UntrustedPath};
-use crate::report::hexdump::hex;
+use crate::kit::text::{Untrusted, UntrustedPath, hex};
+use crate::registry::FormatId;
 use crate::report::{Finding, Report};
 
 /// Version of the output's layout.
@@ -87,6 +87,8 @@ pub struct Entry {
     name: &'static str,
     severity: &'static str,
     message: String,
+    /// Further lines that a reader needs to judge the fault.
+    notes: Vec<String>,
     path: String,
     span: Place,
     /// For a span of an expanded layer: where its bytes are stored.
@@ -131,7 +133,7 @@ impl Recording {
         let tally = report.tally;
         Self {
             path: UntrustedPath(path.as_ref()).to_string(),
-            format: report.format,
+            format: report.format.map(FormatId::name),
             verdict: report.verdict().name(),
             length: report.length,
             records: tally.records,
@@ -185,6 +187,7 @@ impl Entry {
             name: finding.rule.name,
             severity: finding.severity.name(),
             message: finding.message.clone(),
+            notes: finding.notes.clone(),
             path: finding.path.to_string(),
             span: place(finding.span),
             stored: finding.stored.map(place),

@@ -1,11 +1,15 @@
 //! What was found: rules, findings, the report of one recording, and its renderings.
 
+#[cfg(feature = "miette")]
+pub mod diagnostic;
 pub mod finding;
+#[cfg(feature = "miette")]
 pub mod hexdump;
+#[cfg(feature = "json")]
 pub mod json;
 pub mod rule;
 pub mod verdict;
 
 pub use finding::{Excerpt, Finding, Related};
-pub use rule::{Rule, Severity};
+pub use rule::{Remedy, Rule, Severity};
 pub use verdict::{Report, Tally, Verdict};

@@ -38,16 +38,24 @@ impl FromStr for Severity {
         [Self::Info, Self::Warning, Self::Error]
             .into_iter()
             .find(|severity| severity.name() == word)
-            .ok_or_else(|| format!("`{word}` is none of info, warning, error"))
+            .ok_or_else(|| {
+                let word = crate::kit::text::Untrusted(word.as_bytes());
+                format!("unknown severity `{word}`, expected info, warning or error")
+            })
     }
 }
 
-/// A kind of fault: one documented static each.
+/// A kind of fault, as documented data: its texts are the page that `tracemend explain CODE` prints.
 ///
 /// Codes are two letters and four digits. The first digit tells the level: 0 file and header,
 /// 1 framing, 2 body, 3 between records, 4 between files, 8 container and compression, 9 limits.
 /// A code never gets a second meaning; the name states the fault, never the cure.
+///
+/// Texts are plain paragraphs, which are wrapped where they are shown; a line that begins with two
+/// spaces is kept as it is.
 #[derive(Debug, PartialEq, Eq)]
+// The tests declare the rules of a toy format.
+#[cfg_attr(not(feature = "testing"), non_exhaustive)]
 pub struct Rule {
     /// For example `PD1002`.
     pub code: &'static str,
@@ -55,63 +63,122 @@ pub struct Rule {
     pub name: &'static str,
     /// How much it matters unless the user says otherwise.
     pub severity: Severity,
-    /// One sentence: what is wrong.
+    /// One line: the field, then the defect.
     pub summary: &'static str,
-    /// Why it matters, what causes it, and the source the rule comes from.
-    pub explanation: &'static str,
-    /// What a repair does about it and what that costs; `None` where nothing can be done.
-    pub fix: Option<&'static str>,
+    /// What is wrong, and how it comes about.
+    pub problem: &'static str,
+    /// Which reader does what. The first sentence is shown with every finding.
+    pub impact: &'static str,
+    /// What a repair does, or what the user can do.
+    pub remedy: Remedy,
+    /// Where the facts come from: program, release, file and function.
+    pub source: &'static str,
 }
 
+impl Rule {
+    /// Returns the first sentence of [`Rule::impact`], without its full stop.
+    pub fn consequence(&self) -> &'static str {
+        let sentence = self.impact.split_once(". ").map_or(self.impact, |(first, _)| first);
+        sentence.strip_suffix('.').unwrap_or(sentence)
+    }
+
+    /// Returns whether a repair has a fix for faults of this kind.
+    pub const fn has_fix(&self) -> bool {
+        matches!(self.remedy, Remedy::Fix(_))
+    }
+}
+
+/// What can be done about a fault.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Remedy {
+    /// What a repair does and what that costs, with the command.
+    Fix(&'static str),
+    /// What the user can do instead, with the command where there is one.
+    Next(&'static str),
+}
+
+/// Declares rules and the list `RULES` of them all, so that the list cannot miss one.
+macro_rules! rules {
+    ($($name:ident = $rule:expr;)*) => {
+        $(pub static $name: Rule = $rule;)*
+
+        /// Every rule declared here, in the order of the codes.
+        pub static RULES: &[&Rule] = &[$(&$name),*];
+    };
+}
+
+pub(crate) use rules;
+
 /// Rules of the command line and of all formats alike.
+#[allow(missing_docs, reason = "a rule's own texts are its documentation")]
 pub mod common {
-    use super::{Rule, Severity};
+    use super::{Remedy, Rule, Severity};
 
-    /// The rules of this module.
-    pub static RULES: &[&Rule] = &[&EMPTY_FILE, &UNKNOWN_FORMAT, &LIMIT_REACHED, &IRREGULAR_FILE];
+    rules! {
+        EMPTY_FILE = Rule {
+            code: "CM0001",
+            name: "empty-file",
+            severity: Severity::Error,
+            summary: "the file is empty",
+            problem: "The file has a length of 0 bytes. A recorder that is killed before its first \
+                write, or a full disk, leaves such a file.",
+            impact: "Every reader refuses the file or shows nothing.",
+            remedy: Remedy::Next("Nothing was recorded, so nothing can be repaired. Record again, \
+                or look for another copy of the file."),
+            source: "POSIX: open with O_CREAT and O_TRUNC, before the first write",
+        };
+        UNKNOWN_FORMAT = Rule {
+            code: "CM0002",
+            name: "unknown-format",
+            severity: Severity::Error,
+            summary: "no format recognises the file",
+            problem: "The file begins like none of the formats that this version knows.",
+            impact: "The file cannot be checked.",
+            remedy: Remedy::Next("If the first bytes were overwritten, name the format:\n\
+                \x20 tracemend check --type perf FILE\n\
+                `tracemend formats` lists the names. If the file is compressed as a whole, unpack \
+                it first:\n\
+                \x20 zcat perf.data.gz | tracemend check -"),
+            source: "the magic numbers and first records of the five formats",
+        };
+        IRREGULAR_FILE = Rule {
+            code: "CM0003",
+            name: "irregular-file",
+            severity: Severity::Error,
+            summary: "the path is not a regular file",
+            problem: "Devices, sockets and named pipes have no length and cannot be read twice.",
+            impact: "The path cannot be checked.",
+            remedy: Remedy::Next("Pass a stream through standard input, which is first copied into \
+                a temporary file:\n\
+                \x20 tracemend check - < PATH"),
+            source: "POSIX: stat, st_mode",
+        };
+        LIMIT_REACHED = Rule {
+            code: "CM9001",
+            name: "limit-reached",
+            severity: Severity::Error,
+            summary: "a limit of tracemend was reached, so the verdict is incomplete",
+            problem: "Every resource that a file can demand has a limit with a name, a number and a \
+                reason; SECURITY.md lists them. Bytes after the place of this finding were not \
+                checked.",
+            impact: "There may be more faults than are reported. The exit status is 6.",
+            remedy: Remedy::Next("If you trust the recording, check it with a build or a library \
+                call that sets a higher limit (`Limits::set_by_name`)."),
+            source: "core/src/limits.rs and the file limits.rs of each format",
+        };
+    }
+}
 
-    /// See the rule's own text.
-    pub static EMPTY_FILE: Rule = Rule {
-        code: "CM0001",
-        name: "empty-file",
-        severity: Severity::Error,
-        summary: "the file holds no byte",
-        explanation: "A recorder that was killed before its first write, or a full disk, leaves an \
-            empty file. Nothing was recorded in it, so nothing can be brought back.",
-        fix: None,
-    };
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    /// See the rule's own text.
-    pub static UNKNOWN_FORMAT: Rule = Rule {
-        code: "CM0002",
-        name: "unknown-format",
-        severity: Severity::Error,
-        summary: "no format recognises the file",
-        explanation: "The first bytes belong to none of the formats that this version knows \
-            (`tracemend formats` lists them). If they were overwritten, `--type NAME` says what \
-            the file is meant to be.",
-        fix: None,
-    };
-
-    /// See the rule's own text.
-    pub static LIMIT_REACHED: Rule = Rule {
-        code: "CM9001",
-        name: "limit-reached",
-        severity: Severity::Error,
-        summary: "a limit of the tool was reached, so the verdict is incomplete",
-        explanation: "Every resource that a file could demand has a limit with a name and a reason \
-            (SECURITY.md lists them). What lies beyond was not looked at.",
-        fix: None,
-    };
-
-    /// See the rule's own text.
-    pub static IRREGULAR_FILE: Rule = Rule {
-        code: "CM0003",
-        name: "irregular-file",
-        severity: Severity::Error,
-        summary: "the path is not a regular file",
-        explanation: "Devices, sockets and named pipes have no length and cannot be read twice. \
-            Standard input (`-`) is read into a temporary file first.",
-        fix: None,
-    };
+    #[test]
+    fn the_consequence_is_the_first_sentence_of_the_impact() {
+        assert_eq!(
+            common::LIMIT_REACHED.consequence(),
+            "There may be more faults than are reported"
+        );
+        assert_eq!(common::UNKNOWN_FORMAT.consequence(), "The file cannot be checked");
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::registry::FormatId;
 use crate::report::finding::Finding;
 use crate::report::rule::{Rule, Severity, common};
 
@@ -48,7 +49,7 @@ pub struct Tally {
 impl Tally {
     /// Widens the time range by `time`.
     #[inline]
-    pub fn saw_time(&mut self, time: u64) {
+    pub fn observe_time(&mut self, time: u64) {
         self.first_time = Some(self.first_time.map_or(time, |first| first.min(time)));
         self.last_time = Some(self.last_time.map_or(time, |last| last.max(time)));
     }
@@ -57,8 +58,8 @@ impl Tally {
 /// What was found in one recording. Findings are sorted by place and capped; counts are exact.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// Name of the format, as in `tracemend formats`.
-    pub format: Option<&'static str>,
+    /// The format; `None` if no format recognises the recording.
+    pub format: Option<FormatId>,
     /// Length of all files of the recording in bytes.
     pub length: u64,
     /// What was counted.
@@ -79,7 +80,7 @@ pub struct Report {
 
 impl Report {
     /// An empty report that holds at most `capacity` findings.
-    pub fn new(format: Option<&'static str>, length: u64, capacity: usize) -> Self {
+    pub fn new(format: Option<FormatId>, length: u64, capacity: usize) -> Self {
         Self { format, length, capacity, ..Self::default() }
     }
 

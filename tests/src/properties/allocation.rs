@@ -13,6 +13,7 @@
 //! | 100 to 60,000 attrs | 3.5 to 5.3 bytes for each byte of the file |
 //! | zstd blocks of one byte, window of 128 MiB | 1.5 times what they expand to; 192.5 MiB |
 
+use tracemend::FormatId;
 use tracemend::{FileSet, Options};
 
 use super::{Held, ensure};
@@ -52,7 +53,7 @@ pub fn bounded(bytes: &[u8]) -> Held {
     let (report, peak) = peak_during(|| tracemend::check(&files, &Options::default()));
     let (len, expanded) = (bytes.len() as u64, report.tally.expanded);
     let window = WINDOW.min(MULTIPLE_EXPANDED * expanded);
-    let brotli = if report.format == Some("perf") { 0 } else { BROTLI };
+    let brotli = if report.format == Some(FormatId::PERF) { 0 } else { BROTLI };
     let allowed = CONSTANT + MULTIPLE * len + window + brotli;
     ensure(peak <= allowed, "a check holds a bounded amount of memory", || {
         format!("{peak} bytes for {len} that expand to {expanded}, {allowed} are allowed")

@@ -1,13 +1,13 @@
 //! An apitrace trace that may be anything: the laws of all recordings, and damage inside the stream.
 
-use tracemend::mend::edit::Safety;
+use tracemend::FormatId;
 use tracemend::{Choices, FileSet, Options};
 
 use super::{Held, recording, seed};
 use crate::forge::apitrace::{Container, call_heavy, clean};
 
 fn options(choices: Choices) -> Options {
-    Options { format: Some("apitrace"), choices, ..Options::default() }
+    Options { format: Some(FormatId::APITRACE), choices, ..Options::default() }
 }
 
 /// Check, tiles and repair, taking the bytes for a trace.
@@ -20,14 +20,18 @@ pub fn chosen(bytes: &[u8], choices: Choices) -> Held {
     let files = FileSet::single("recording", bytes);
     let options = options(choices);
     recording::checked_with(&files, &options)?;
-    recording::repaired_with(&files, &options, Safety::Lossy)
+    recording::repaired_with(&files, &options)
 }
 
 /// A trace as it comes, with one of the user's choices.
 pub fn container(bytes: &[u8]) -> Held {
     let mut choices = Choices::default();
-    choices.close_calls = seed(bytes) & 1 != 0;
-    choices.part = [None, Some(1), Some(2)][seed(bytes) as usize / 2 % 3];
+    if seed(bytes) & 1 != 0 {
+        choices.set("close-calls", "").unwrap();
+    }
+    if let Some(part) = [None, Some("1"), Some("2")][seed(bytes) as usize / 2 % 3] {
+        choices.set("part", part).unwrap();
+    }
     chosen(bytes, choices)
 }
 

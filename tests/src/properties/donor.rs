@@ -1,7 +1,7 @@
 //! A crashed recording of tracepoints, and a donor of which only the descriptions are at stake.
 
+use tracemend::FormatId;
 use tracemend::kit::source::Source;
-use tracemend::mend::edit::Safety;
 use tracemend::{FileSet, Options, Outcome};
 
 use super::{Held, ensure, recording};
@@ -29,8 +29,8 @@ pub fn holds(tracing: &[u8]) -> Held {
     let crashed = donor.crashed();
     let donated = Some(Source::new(&donor.bytes));
     let files = FileSet::single("recording", &crashed).with_donor(donated);
-    let options = Options { format: Some("perf"), ..Options::default() };
-    recording::repaired_with(&files, &options, Safety::Lossy)?;
+    let options = Options { format: Some(FormatId::PERF), ..Options::default() };
+    recording::repaired_with(&files, &options)?;
     let (repair, target) = mended_from(&crashed, &donor.bytes, &options);
     // An entry of the table, and the section.
     let grown = target.len() == crashed.len() + 16 + tracing.len() && target.ends_with(tracing);

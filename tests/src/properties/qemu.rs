@@ -1,9 +1,9 @@
 //! A log of QEMU that may be anything: the laws of all recordings, and its own.
 
 use arbitrary::Arbitrary;
-use tracemend::choices::Strategy;
+use tracemend::Allow;
+use tracemend::FormatId;
 use tracemend::formats::qemu::layout::{LAYOUTS, RELEASES};
-use tracemend::mend::edit::Safety;
 use tracemend::mend::rounds::view;
 use tracemend::{Choices, FileSet, Options, Outcome};
 
@@ -15,19 +15,23 @@ pub fn chosen(bytes: &[u8], seed: u64) -> Held {
     let number = (seed >> 8) as usize % (RELEASES.len() * 2);
     let release = RELEASES.get(number).map(|(major, minor)| format!("{major}.{minor}"));
     let prefix = seed & 1 == 1;
-    let safety = [Safety::Lossy, Safety::Lossy, Safety::Synthetic, Safety::Exact];
+    let safety = [Allow::Lossy, Allow::Lossy, Allow::Synthetic, Allow::Exact];
     with(bytes, release, prefix, safety[(seed >> 32) as usize % 4])
 }
 
 /// The laws under choices and a safety.
-pub fn with(bytes: &[u8], release: Option<String>, prefix: bool, safety: Safety) -> Held {
+pub fn with(bytes: &[u8], release: Option<String>, prefix: bool, allow: Allow) -> Held {
     let files = FileSet::single("log", bytes);
     let mut choices = Choices::default();
-    choices.qemu_version = release;
-    choices.strategy = prefix.then_some(Strategy::Prefix);
-    let options = Options { format: Some("qemu"), choices, ..Options::default() };
+    if let Some(release) = release {
+        choices.set("qemu-version", &release).unwrap();
+    }
+    if prefix {
+        choices.set("strategy", "prefix").unwrap();
+    }
+    let options = Options { format: Some(FormatId::QEMU), choices, allow, ..Options::default() };
     recording::checked_with(&files, &options)?;
-    recording::repaired_with(&files, &options, safety)?;
+    recording::repaired_with(&files, &options)?;
     closed(&files, &options)
 }
 
@@ -35,7 +39,7 @@ pub fn with(bytes: &[u8], release: Option<String>, prefix: bool, safety: Safety)
 /// ends it, and keeps what stood before the cut, byte for byte.
 fn closed(files: &FileSet<'_>, options: &Options) -> Held {
     const LAW: &str = "a mended log has a version and an end, and its first events stay";
-    let repair = tracemend::repair(files, options, Safety::Lossy);
+    let repair = tracemend::repair(files, options);
     if !matches!(repair.outcome, Outcome::Repaired | Outcome::RepairedWithLoss) {
         return Ok(());
     }
@@ -98,8 +102,8 @@ pub fn holds(description: &Description) -> Held {
         apply(damage, &mut bytes);
     }
     if description.damages.is_empty() {
-        let mut options = Options { format: Some("qemu"), ..Options::default() };
-        options.choices.qemu_version = Some(ids.release.to_string());
+        let mut options = Options { format: Some(FormatId::QEMU), ..Options::default() };
+        options.choices.set("qemu-version", ids.release).unwrap();
         let report = tracemend::check(&FileSet::single("log", &bytes), &options);
         ensure(!report.has_errors(), "a sound log has no error", || {
             format!("{:?}", report.findings())
@@ -114,7 +118,7 @@ pub fn holds(description: &Description) -> Held {
             &bytes,
             Some(ids.release.to_string()),
             description.seed & 1 == 1,
-            Safety::Lossy,
+            Allow::Lossy,
         );
     }
     chosen(&bytes, description.seed)

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use tracemend::formats::Format;
+use tracemend::Allow;
+use tracemend::FormatId;
 use tracemend::kit::source::Source;
 use tracemend::kit::span::{Layer, Span};
 use tracemend::kit::text::is_safe;
-use tracemend::mend::edit::Safety;
 use tracemend::mend::patch::Patch;
 use tracemend::mend::plan::{FilePlan, Plan};
 use tracemend::mend::proof;
@@ -22,7 +22,7 @@ use super::{Held, ensure, pieces};
 pub fn every(bytes: &[u8]) -> Held {
     let files = FileSet::single("recording", bytes);
     checked(&files)?;
-    repaired(&files, Safety::Lossy)
+    repaired(&files, Allow::Lossy)
 }
 
 /// Whatever the files hold: a check says the same each time and however they lie in memory, its
@@ -50,7 +50,7 @@ pub fn checked_with(files: &FileSet<'_>, options: &Options) -> Held {
         "every finding is counted",
         || format!("{} findings, counts {:?}", report.findings().len(), report.counts()),
     )?;
-    if let Some(format) = options.format.and_then(registry::format) {
+    if let Some(format) = options.format {
         tiled(files, format)?;
         tiled(&sliced, format)?;
     }
@@ -59,13 +59,13 @@ pub fn checked_with(files: &FileSet<'_>, options: &Options) -> Held {
 
 /// A repair ends, makes nothing worse, proves itself, can be undone, and done again changes
 /// nothing; of a clean recording it changes nothing at all.
-pub fn repaired(files: &FileSet<'_>, safety: Safety) -> Held {
-    repaired_with(files, &options_for(files), safety)
+pub fn repaired(files: &FileSet<'_>, allow: Allow) -> Held {
+    repaired_with(files, &options_for(files).with_allow(allow))
 }
 
 /// As [`repaired`], told what `options` say.
-pub fn repaired_with(files: &FileSet<'_>, options: &Options, safety: Safety) -> Held {
-    let repair = tracemend::repair(files, options, safety);
+pub fn repaired_with(files: &FileSet<'_>, options: &Options) -> Held {
+    let repair = tracemend::repair(files, options);
     let mended = view(files, &repair.patches);
     let target: Vec<Vec<u8>> = mended
         .files()
@@ -82,7 +82,7 @@ pub fn repaired_with(files: &FileSet<'_>, options: &Options, safety: Safety) -> 
             })
             .collect(),
     );
-    ended(&repair, safety)?;
+    ended(&repair, options.allow)?;
     ensure(
         repair.before.verdict() != Verdict::Clean || !repair.changes(),
         "a clean recording stays byte for byte",
@@ -98,7 +98,7 @@ pub fn repaired_with(files: &FileSet<'_>, options: &Options, safety: Safety) -> 
     not_worse(&repair.before, &after)?;
     planned(files, &target, &repair)?;
 
-    let second = tracemend::repair(&target, options, safety);
+    let second = tracemend::repair(&target, options);
     ensure(!second.changes(), "repairing the target again changes nothing", || {
         let applied =
             |repair: &Repair| -> Vec<String> { repair.applied.iter().map(brief_applied).collect() };
@@ -114,15 +114,18 @@ pub fn repaired_with(files: &FileSet<'_>, options: &Options, safety: Safety) -> 
 }
 
 /// Nothing that could and should be mended is left when a repair says that it succeeded.
-fn ended(repair: &Repair, safety: Safety) -> Held {
-    ensure(repair.safety() <= Some(safety), "a repair keeps to the safety asked for", || {
-        format!("{:?} in place of {safety}", repair.safety())
-    })?;
+fn ended(repair: &Repair, allow: Allow) -> Held {
+    ensure(
+        repair.safety().is_none_or(|safety| allow.permits(safety)),
+        "a repair keeps to the safety asked for",
+        || format!("{:?}, and {allow:?} is allowed", repair.safety()),
+    )?;
     let fixable = |finding: &&Finding| {
         finding.severity == Severity::Error
-            && finding.fix.as_ref().is_some_and(|fix| {
-                fix.safety <= safety && fix.safety != Safety::Manual && !fix.edits.is_empty()
-            })
+            && finding
+                .fix
+                .as_ref()
+                .is_some_and(|fix| allow.permits(fix.safety) && !fix.edits.is_empty())
     };
     let success =
         matches!(repair.outcome, Outcome::Clean | Outcome::Repaired | Outcome::RepairedWithLoss);
@@ -198,11 +201,11 @@ pub fn read_back(plan: &Plan) -> Held {
 }
 
 /// The tiles of each layer adjoin and cover it exactly; those of a file cover the file.
-pub fn tiled(files: &FileSet<'_>, format: &dyn Format) -> Held {
+pub fn tiled(files: &FileSet<'_>, format: FormatId) -> Held {
     const LAW: &str = "tiles adjoin and cover each layer exactly";
     let mut ends: BTreeMap<Layer, u64> = BTreeMap::new();
     let mut held = Ok(());
-    format.tile(files, &Limits::default(), &mut |tile| {
+    format.definition().tile(files, &Options::default(), &mut |tile| {
         let end = ends.entry(tile.span.layer).or_insert(0);
         if held.is_ok() {
             held = ensure(tile.span.start == *end && !tile.span.is_empty(), LAW, || {
@@ -293,9 +296,9 @@ fn json(report: &Report, files: &FileSet<'_>) -> String {
 
 /// The format is the one that is sniffed; bytes that none recognises are given to the first.
 fn options_for(files: &FileSet<'_>) -> Options {
-    let sniffed = registry::sniff(files);
-    let first = registry::FORMATS.iter().copied().next();
-    Options { format: sniffed.or(first).map(|format| format.name()), ..Options::default() }
+    let sniffed = registry::sniff(files, &Options::default());
+    let first = registry::FormatId::ALL.iter().copied().next();
+    Options { format: sniffed.or(first), ..Options::default() }
 }
 
 fn edits(repair: &Repair) -> usize {

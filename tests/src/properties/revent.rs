@@ -1,8 +1,8 @@
 //! A revent recording that may be anything: the laws of all recordings, and its own.
 
 use arbitrary::Arbitrary;
-use tracemend::choices::Release;
-use tracemend::mend::edit::Safety;
+use tracemend::Allow;
+use tracemend::FormatId;
 use tracemend::mend::rounds::view;
 use tracemend::{Choices, FileSet, Options, Outcome};
 
@@ -12,9 +12,9 @@ use crate::forge::revent as forge;
 /// Check, repair and count, taking the bytes for a recording of revent.
 pub fn every(bytes: &[u8]) -> Held {
     let files = FileSet::single("recording", bytes);
-    let options = Options { format: Some("revent"), ..Options::default() };
+    let options = Options { format: Some(FormatId::REVENT), ..Options::default() };
     recording::checked_with(&files, &options)?;
-    recording::repaired_with(&files, &options, Safety::Lossy)?;
+    recording::repaired_with(&files, &options)?;
     counted(bytes, &options)
 }
 
@@ -23,7 +23,7 @@ pub fn every(bytes: &[u8]) -> Held {
 pub fn counted(bytes: &[u8], options: &Options) -> Held {
     const LAW: &str = "a mended recording counts the events that it holds";
     let files = FileSet::single("recording", bytes);
-    let repair = tracemend::repair(&files, options, Safety::Lossy);
+    let repair = tracemend::repair(&files, options);
     let success =
         matches!(repair.outcome, Outcome::Clean | Outcome::Repaired | Outcome::RepairedWithLoss);
     if !success {
@@ -58,13 +58,20 @@ fn count(bytes: &[u8]) -> Option<(u64, u64)> {
 pub fn chosen(bytes: &[u8], seed: u64) -> Held {
     let files = FileSet::single("recording", bytes);
     let mut choices = Choices::default();
-    let releases = Release::ALL;
-    choices.release = releases[seed as usize % releases.len()];
-    choices.upgrade = seed >> 8 & 1 == 1;
-    let options = Options { format: Some("revent"), choices, ..Options::default() };
+    let releases = [None, Some("always"), Some("never")];
+    if let Some(release) = releases[seed as usize % releases.len()] {
+        choices.set("release", release).unwrap();
+    }
+    if seed >> 8 & 1 == 1 {
+        choices.set("upgrade", "").unwrap();
+    }
+    let options = Options { format: Some(FormatId::REVENT), choices, ..Options::default() };
     recording::checked_with(&files, &options)?;
-    let safety = [Safety::Lossy, Safety::Lossy, Safety::Synthetic, Safety::Exact];
-    let held = recording::repaired_with(&files, &options, safety[(seed >> 16) as usize % 4]);
+    let safety = [Allow::Lossy, Allow::Lossy, Allow::Synthetic, Allow::Exact];
+    let held = recording::repaired_with(
+        &files,
+        &options.clone().with_allow(safety[(seed >> 16) as usize % 4]),
+    );
     // What is asked for changes a sound recording.
     let asked = options.choices != Choices::default();
     match held {

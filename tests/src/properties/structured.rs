@@ -4,7 +4,7 @@
 //! every size fits, in layouts that no one wrote down by hand.
 
 use arbitrary::Arbitrary;
-use tracemend::mend::edit::Safety;
+use tracemend::Allow;
 use tracemend::{FileSet, Options, Severity};
 
 use super::{Held, ensure, recording};
@@ -112,9 +112,9 @@ pub fn holds(description: &Description, number: u64) -> Held {
     let safety = match number % 9 {
         0..3 if description.damages.is_empty() => return sound(&built),
         0..3 => return recording::checked(&files),
-        3 => Safety::Exact,
-        4 => Safety::Synthetic,
-        _ => Safety::Lossy,
+        3 => Allow::Exact,
+        4 => Allow::Synthetic,
+        _ => Allow::Lossy,
     };
     recording::repaired(&files, safety)
 }
@@ -148,7 +148,7 @@ pub fn survive(built: &Built, len: usize) -> Held {
     let packed = packed.filter(|record| record.kind == 9 && record.range().end <= expanded);
     let due = (plain.count() + packed.count()) as u64;
     let files = FileSet::single("recording", &built.bytes[..len]);
-    let repair = tracemend::repair(&files, &Options::default(), Safety::Lossy);
+    let repair = tracemend::repair(&files, &Options::default());
     let found = repair.after.tally.samples;
     ensure(found >= due, "a whole sample survives", || {
         format!("{found} of {due} after {:?}, {:?}", repair.outcome, repair.refused)

@@ -4,8 +4,9 @@
 //! `corpus/regressions/TARGET/`: the inputs on which a target failed once.
 
 use arbitrary::{Arbitrary, Unstructured};
+use tracemend::Allow;
+use tracemend::FormatId;
 use tracemend::kit::source::Source;
-use tracemend::mend::edit::Safety;
 use tracemend::{File, FileSet, Options};
 
 use super::{
@@ -54,7 +55,7 @@ pub fn perf_check(bytes: &[u8]) -> Held {
 /// A recording: repair at one of the safeties.
 pub fn perf_repair(bytes: &[u8]) -> Held {
     let files = FileSet::single("recording", bytes);
-    let safety = [Safety::Lossy, Safety::Lossy, Safety::Synthetic, Safety::Exact];
+    let safety = [Allow::Lossy, Allow::Lossy, Allow::Synthetic, Allow::Exact];
     recording::repaired(&files, safety[super::seed(bytes) as usize % safety.len()])
 }
 
@@ -129,18 +130,21 @@ pub fn ovni_trace(bytes: &[u8]) -> Held {
 
 /// Half of the inputs are checked, the other half repaired.
 fn ovni(files: &FileSet<'_>, seed: u64) -> Held {
-    let mut options = Options { format: Some("ovni"), ..Options::default() };
+    let mut options = Options { format: Some(FormatId::OVNI), ..Options::default() };
     // Thousands of CPUs in the metadata say no more than some.
-    options.limits.loom_cpus = 64;
+    options.limits.set(&tracemend::formats::ovni::limits::LOOM_CPUS, 64);
     if seed.is_multiple_of(2) {
         return recording::checked_with(files, &options);
     }
-    options.choices.upgrade = seed % 16 == 5;
-    if seed % 8 == 3 {
-        options.choices.strategy = Some(tracemend::choices::Strategy::Cut);
+    if seed % 16 == 5 {
+        options.choices.set("upgrade", "").unwrap();
     }
-    let safety = [Safety::Lossy, Safety::Lossy, Safety::Synthetic, Safety::Exact];
-    recording::repaired_with(files, &options, safety[(seed / 2) as usize % safety.len()])
+    if seed % 8 == 3 {
+        options.choices.set("strategy", "cut").unwrap();
+    }
+    let safety = [Allow::Lossy, Allow::Lossy, Allow::Synthetic, Allow::Exact];
+    options.allow = safety[(seed / 2) as usize % safety.len()];
+    recording::repaired_with(files, &options)
 }
 
 /// A source, two lists of edits and a name; and edits anywhere.

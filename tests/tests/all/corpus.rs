@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use tracemend::FormatId;
 use tracemend::kit::source::Source;
 use tracemend::{File, FileSet, Options, Outcome, Severity};
 use tracemend_tests::mended::mended_as;
@@ -40,7 +41,7 @@ fn clean_recordings(format: &str, least: usize) {
             continue;
         }
         let (repair, target, bytes) = read_and_mended(&path);
-        assert_eq!(repair.before.format, Some(format), "{}", path.display());
+        assert_eq!(repair.before.format.map(FormatId::name), Some(format), "{}", path.display());
         let findings = repair.before.findings();
         assert!(
             findings.iter().all(|finding| finding.severity == Severity::Info),

@@ -2,7 +2,6 @@
 //! incomplete, or what lies beyond is counted, and nothing is passed over in silence.
 
 use tracemend::formats::ovni;
-use tracemend::mend::edit::Safety;
 use tracemend::mend::plan::{Plan, PlanError};
 use tracemend::report::rule::common;
 use tracemend::{FileSet, Limits, Options, Outcome, Repair, Report, Verdict};
@@ -26,7 +25,7 @@ fn check(bytes: &[u8], lower: impl FnOnce(&mut Limits)) -> Report {
 
 fn repair(bytes: &[u8], lower: impl FnOnce(&mut Limits)) -> Repair {
     let files = FileSet::single("perf.data", bytes);
-    tracemend::repair(&files, &limited(lower), Safety::Lossy)
+    tracemend::repair(&files, &limited(lower))
 }
 
 /// Sound under the default limits, incomplete and said to be so under the lowered one.
@@ -58,7 +57,7 @@ fn damaged(count: usize) -> Vec<u8> {
 fn findings_past_the_limit_are_counted() {
     let bytes = damaged(2);
     assert_eq!(check(&bytes, |_| {}).findings().len(), 2);
-    let report = check(&bytes, |limits| limits.findings = 1);
+    let report = check(&bytes, |limits| limits.set(&tracemend::limits::FINDINGS, 1));
     assert_eq!((report.findings().len(), report.truncated()), (1, true));
     assert_eq!(report.counts().values().sum::<u64>(), 2);
 }
@@ -67,7 +66,10 @@ fn findings_past_the_limit_are_counted() {
 fn fixes_past_the_limit_wait_for_the_next_round() {
     let bytes = damaged(2);
     let all = repair(&bytes, |_| {});
-    let one = repair(&bytes, |limits| (limits.fixes, limits.findings) = (1, 1));
+    let one = repair(&bytes, |limits| {
+        limits.set(&tracemend::limits::FIXES, 1);
+        limits.set(&tracemend::limits::FINDINGS, 1);
+    });
     assert_eq!((all.outcome, one.outcome), (Outcome::RepairedWithLoss, Outcome::RepairedWithLoss));
     let rounds = |repair: &Repair| repair.applied.last().map(|applied| applied.round);
     assert_eq!((rounds(&all), rounds(&one)), (Some(1), Some(2)));
@@ -77,7 +79,9 @@ fn fixes_past_the_limit_wait_for_the_next_round() {
 fn rounds_end_and_the_repair_says_so() {
     let bytes = damaged(2);
     let repair = repair(&bytes, |limits| {
-        (limits.fixes, limits.findings, limits.rounds) = (1, 1, 1);
+        limits.set(&tracemend::limits::FIXES, 1);
+        limits.set(&tracemend::limits::FINDINGS, 1);
+        limits.set(&tracemend::limits::ROUNDS, 1);
     });
     assert_eq!(repair.outcome, Outcome::CannotRepair);
     assert_eq!(repair.refused.as_deref(), Some("1 rounds did not reach an end"));
@@ -86,7 +90,7 @@ fn rounds_end_and_the_repair_says_so() {
 #[test]
 fn a_fix_that_inserts_too_much_is_refused_and_said_to_be() {
     let bytes = built("every_feature").crashed();
-    let repair = repair(&bytes, |limits| limits.inserted = 7);
+    let repair = repair(&bytes, |limits| limits.set(&tracemend::limits::INSERTED, 7));
     assert_eq!(repair.outcome, Outcome::Incomplete);
     assert!(!repair.changes());
     let said = repair.refused.unwrap();
@@ -95,22 +99,27 @@ fn a_fix_that_inserts_too_much_is_refused_and_said_to_be() {
 
 #[test]
 fn a_structure_that_is_held_whole_has_a_largest_size() {
-    stops(&built("plain").bytes, |limits| limits.window = 64);
+    stops(&built("plain").bytes, |limits| limits.set(&tracemend::limits::WINDOW, 64));
 }
 
 #[test]
 fn a_zstd_window_has_a_largest_size() {
     // The forge's frames name a window of their content's size.
     let window = zstd_window(&built("compressed").bytes);
-    stops(&built("compressed").bytes, |limits| limits.zstd_window = window - 1);
-    let enough = check(&built("compressed").bytes, |limits| limits.zstd_window = window);
+    stops(&built("compressed").bytes, |limits| {
+        limits.set(&tracemend::limits::ZSTD_WINDOW, window - 1)
+    });
+    let enough = check(&built("compressed").bytes, |limits| {
+        limits.set(&tracemend::limits::ZSTD_WINDOW, window)
+    });
     assert_eq!(enough.verdict(), Verdict::Clean);
 }
 
 /// The smallest limit under which a recording is sound.
 fn zstd_window(bytes: &[u8]) -> u64 {
     let sound = |window: u64| {
-        check(bytes, |limits| limits.zstd_window = window).verdict() == Verdict::Clean
+        check(bytes, |limits| limits.set(&tracemend::limits::ZSTD_WINDOW, window)).verdict()
+            == Verdict::Clean
     };
     let (mut low, mut high) = (0, 128 << 20);
     while high - low > 1 {
@@ -124,7 +133,10 @@ fn zstd_window(bytes: &[u8]) -> u64 {
 fn an_expansion_has_a_largest_ratio() {
     // 64 MiB are always allowed: a compressed record of 16,000 blocks of 128 KiB has more.
     let bytes = built("compressed").bytes;
-    assert_eq!(check(&bytes, |limits| limits.expansion_ratio = 0).verdict(), Verdict::Clean);
+    assert_eq!(
+        check(&bytes, |limits| limits.set(&tracemend::limits::EXPANSION_RATIO, 0)).verdict(),
+        Verdict::Clean
+    );
     let mut recording = perf::Recording::new(
         perf::Order::Little,
         vec![perf::Attr::cpu_clock(perf::sample_type::IP)],
@@ -132,7 +144,9 @@ fn an_expansion_has_a_largest_ratio() {
     let mut body = vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x88];
     body.extend([0x02, 0x00, 0x10, 0].repeat(1_000));
     recording.push(perf::Record::new(81, 0, body)).feature(27);
-    let report = check(&recording.build().bytes, |limits| limits.expansion_ratio = 0);
+    let report = check(&recording.build().bytes, |limits| {
+        limits.set(&tracemend::limits::EXPANSION_RATIO, 0)
+    });
     assert_eq!(report.verdict(), Verdict::Incomplete);
     assert_eq!(report.count(&common::LIMIT_REACHED), 1);
 }
@@ -140,12 +154,15 @@ fn an_expansion_has_a_largest_ratio() {
 #[test]
 fn events_and_their_ids_have_a_largest_number() {
     let two = built("two_events_by_id").bytes;
-    stops(&two, |limits| limits.attrs = 1);
-    stops(&two, |limits| limits.ids = 1);
+    stops(&two, |limits| limits.set(&tracemend::formats::perf::limits::ATTRS, 1));
+    stops(&two, |limits| limits.set(&tracemend::formats::perf::limits::IDS, 1));
     // What the limit cut off is not held against the samples.
-    assert_eq!(check(&two, |limits| limits.ids = 1).counts().len(), 1);
+    assert_eq!(
+        check(&two, |limits| limits.set(&tracemend::formats::perf::limits::IDS, 1)).counts().len(),
+        1
+    );
     let pipe = built("pipe").bytes;
-    stops(&pipe, |limits| limits.attrs = 0);
+    stops(&pipe, |limits| limits.set(&tracemend::formats::perf::limits::ATTRS, 0));
 }
 
 #[test]
@@ -154,7 +171,8 @@ fn a_search_for_the_next_record_has_an_end() {
     let sample = built.first_of(9).unwrap();
     let bytes = built.record_type(sample, 0x1234_5678);
     let records = |report: &Report| report.tally.records;
-    let (whole, none) = (check(&bytes, |_| {}), check(&bytes, |limits| limits.resync = 0));
+    let (whole, none) =
+        (check(&bytes, |_| {}), check(&bytes, |limits| limits.set(&tracemend::limits::RESYNC, 0)));
     assert!(records(&none) < records(&whole), "{} and {}", records(&none), records(&whole));
     assert!(none.has_errors() && whole.has_errors());
 }
@@ -163,8 +181,8 @@ fn a_search_for_the_next_record_has_an_end() {
 fn a_plan_holds_no_more_than_its_limit() {
     let bytes = damaged(1);
     let files = FileSet::single("perf.data", &bytes);
-    let options = limited(|limits| limits.plan = 8);
-    let repair = tracemend::repair(&files, &options, Safety::Lossy);
+    let options = limited(|limits| limits.set(&tracemend::limits::PLAN, 8));
+    let repair = tracemend::repair(&files, &options);
     let error = Plan::new(&repair, &files, &options.limits).unwrap_err();
     assert!(matches!(error, PlanError::TooLarge { max: 8, .. }), "{error}");
 }
@@ -176,7 +194,8 @@ fn contacts_in_slots_past_the_limit_are_not_followed_and_said() {
     recording.frame(1, &[(revent::ID, -1)]);
     let bytes = recording.build().bytes;
     assert_eq!(check(&bytes, |_| {}).verdict(), Verdict::Clean);
-    let report = check(&bytes, |limits| limits.input_slots = 2);
+    let report =
+        check(&bytes, |limits| limits.set(&tracemend::formats::revent::limits::INPUT_SLOTS, 2));
     let found: Vec<_> = report.counts().iter().collect();
     assert_eq!(found, [(&"RV2010", &1)]);
 }
@@ -189,7 +208,8 @@ fn more_releases_than_the_limit_are_not_added_and_said() {
     bytes.pop();
     let mended = repair(&bytes, |_| {});
     assert_eq!(mended.outcome, Outcome::RepairedWithLoss);
-    let mended = repair(&bytes, |limits| limits.released = 1);
+    let mended =
+        repair(&bytes, |limits| limits.set(&tracemend::formats::revent::limits::RELEASED, 1));
     assert_eq!(mended.outcome, Outcome::Incomplete);
     assert_eq!(mended.after.count(&common::LIMIT_REACHED), 1);
 }
@@ -197,8 +217,12 @@ fn more_releases_than_the_limit_are_not_added_and_said() {
 #[test]
 fn tasks_past_the_limit_make_the_verdict_incomplete() {
     let trace = by_name("nosv_tasks");
-    let report =
-        |tasks: u64| tracemend::check(&trace.set(), &limited(|limits| limits.tasks = tasks));
+    let report = |tasks: u64| {
+        tracemend::check(
+            &trace.set(),
+            &limited(|limits| limits.set(&tracemend::formats::ovni::limits::TASKS, tasks)),
+        )
+    };
     assert_eq!(report(100).verdict(), Verdict::Clean);
     let limited = report(10);
     assert_eq!(limited.verdict(), Verdict::Incomplete, "{:?}", limited.findings());
@@ -210,8 +234,9 @@ fn a_cpu_past_the_limit_is_damage_and_not_a_list_of_cpus() {
     let begun = || Stream::default().begin(0).ids("OAs", &[7]);
     let trace = Trace::of(&Thread::new(7, 7).killed(), begun());
     let mend = |cpus: u64| {
-        let options = limited(|limits| limits.loom_cpus = cpus);
-        let repair = tracemend::repair(&trace.set(), &options, Safety::Lossy);
+        let options =
+            limited(|limits| limits.set(&tracemend::formats::ovni::limits::LOOM_CPUS, cpus));
+        let repair = tracemend::repair(&trace.set(), &options);
         let json = repair.patches[0].target_len();
         (repair.outcome, repair.before.count(&ovni::rules::NO_CPU), json)
     };
@@ -267,7 +292,7 @@ fn a_search_for_the_next_event_has_an_end() {
     stream.bytes.extend([0xff; 500]);
     let damaged = trace(&stream.plain(&["OB.", "OB.", "OB.", "OB.", "OB.", "OHe"]));
     let records = |resync: u64| {
-        let options = limited(|limits| limits.resync = resync);
+        let options = limited(|limits| limits.set(&tracemend::limits::RESYNC, resync));
         tracemend::check(&damaged.set(), &options).tally.records
     };
     assert_eq!((records(1 << 20), records(100)), (7, 1));

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use arbitrary::{Arbitrary, Unstructured};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
+use tracemend::Allow;
 use tracemend::kit::source::Source;
-use tracemend::mend::edit::Safety;
 use tracemend::{File, FileSet};
 use tracemend_tests::forge::perf;
 use tracemend_tests::properties::structured::{Description, holds, survive};
@@ -150,7 +150,7 @@ fn every(files: &[(String, Vec<u8>)]) -> Vec<Held> {
     let files = set(files);
     vec![
         guarded(|| recording::checked(&files)),
-        guarded(|| recording::repaired(&files, Safety::Lossy)),
+        guarded(|| recording::repaired(&files, Allow::Lossy)),
     ]
 }
 
@@ -176,7 +176,7 @@ fn everything_holds_for_whole_recordings_at_every_safety() {
     }
     everywhere(Share::one_in(1), &subjects, |subject, _, _| {
         let mut held = every(&subject.files);
-        for safety in [Safety::Exact, Safety::Synthetic] {
+        for safety in [Allow::Exact, Allow::Synthetic] {
             held.push(guarded(|| recording::repaired(&set(&subject.files), safety)));
         }
         held

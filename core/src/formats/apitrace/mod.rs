@@ -22,16 +22,21 @@ pub mod check;
 pub mod decode;
 pub mod expand;
 pub mod layout;
+pub mod limits;
+pub mod options;
 pub mod repair;
 pub mod rules;
 
+use crate::formats::apitrace::limits::NESTING;
 use crate::formats::{Confidence, Format, Tile, TileKind};
 use crate::kit::num::to_usize;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 use crate::mend::edit::Edit;
 use crate::report::{Finding, Report, Rule};
-use crate::{FileSet, Limits, Options};
+use crate::limits::{Limit, Limits};
+use crate::options::{OptionSpec, Options};
+use crate::recording::FileSet;
 use decode::machine::{Cause, Machine, Sink, Space};
 use decode::text;
 use expand::{Container, Expansion};
@@ -66,18 +71,26 @@ impl Format for Apitrace {
         rules::RULES
     }
 
-    fn sniff(&self, files: &FileSet<'_>) -> Option<Confidence> {
+    fn options(&self) -> &'static [OptionSpec] {
+        options::OPTIONS
+    }
+
+    fn limits(&self) -> &'static [&'static Limit] {
+        limits::LIMITS
+    }
+
+    fn sniff(&self, files: &FileSet<'_>, options: &Options) -> Option<Confidence> {
         let source = files.bytes(0);
         match Container::by_magic(&source) {
             Some(Container::Snappy) => Some(Confidence::Certain),
-            Some(container) => begins(&source, container).then_some(Confidence::Certain),
-            None => begins(&source, Container::Brotli).then_some(Confidence::Evidence),
+            Some(container) => begins(&source, container, &options.limits).then_some(Confidence::Certain),
+            None => begins(&source, Container::Brotli, &options.limits).then_some(Confidence::Evidence),
         }
     }
 
     fn check(&self, files: &FileSet<'_>, options: &Options, report: &mut Report) {
         let source = files.bytes(0);
-        match container(&source) {
+        match container(&source, &options.limits) {
             Some(container) => check::file::check(files, container, options, report),
             None => {
                 let span = Span::new(Layer::stored(0), 0, source.len());
@@ -92,25 +105,24 @@ impl Format for Apitrace {
         }
     }
 
-    fn settle(&self, files: &FileSet<'_>, edits: &[Edit]) -> Vec<Edit> {
-        repair::settle(&files.bytes(0), edits, &Limits::default())
+    fn settle(&self, files: &FileSet<'_>, edits: &[Edit], options: &Options) -> Vec<Edit> {
+        repair::settle(&files.bytes(0), edits, &options.limits)
     }
 
-    fn tile(&self, files: &FileSet<'_>, limits: &Limits, each: &mut dyn FnMut(Tile)) {
-        tile(&files.bytes(0), limits, each);
+    fn tile(&self, files: &FileSet<'_>, options: &Options, each: &mut dyn FnMut(Tile)) {
+        tile(&files.bytes(0), &options.limits, each);
     }
 }
 
 /// The container of a trace; brotli only if it decodes to the beginning of one.
-pub fn container(source: &Source<'_>) -> Option<Container> {
+pub fn container(source: &Source<'_>, limits: &Limits) -> Option<Container> {
     let by_magic = Container::by_magic(source);
-    by_magic.or_else(|| begins(source, Container::Brotli).then_some(Container::Brotli))
+    by_magic.or_else(|| begins(source, Container::Brotli, limits).then_some(Container::Brotli))
 }
 
 /// Whether a container holds the beginning of a trace.
-fn begins(source: &Source<'_>, container: Container) -> bool {
-    let limits = Limits::default();
-    let mut expansion = Expansion::new(source, container, &limits);
+fn begins(source: &Source<'_>, container: Container, limits: &Limits) -> bool {
+    let mut expansion = Expansion::new(source, container, limits);
     let mut bytes = Vec::new();
     while bytes.len() < TRIAL {
         let Some(block) = expansion.next(Vec::new()) else { break };
@@ -121,7 +133,7 @@ fn begins(source: &Source<'_>, container: Container) -> bool {
         }
     }
     bytes.truncate(TRIAL);
-    let mut machine = Machine::new(limits.nesting);
+    let mut machine = Machine::new(limits.of(&NESTING));
     let mut trial = Beginning::default();
     let (_, result) = machine.run(&bytes, 0, &mut trial);
     result.is_ok() && trial.functions > 0
@@ -183,7 +195,7 @@ impl Sink for Beginning {
 /// The tiles of the file, then those of the stream.
 fn tile(source: &Source<'_>, limits: &Limits, each: &mut dyn FnMut(Tile)) {
     let file = Layer::stored(0);
-    let Some(container) = container(source) else {
+    let Some(container) = container(source, limits) else {
         let span = Span::new(file, 0, source.len());
         if !span.is_empty() {
             each(Tile { span, kind: TileKind::Damage, name: "unknown" });
@@ -242,8 +254,9 @@ fn stream_tiles(
 /// The bytes of the stream, for the tests: at most `max` of them.
 pub fn stream_bytes(source: &Source<'_>, max: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let Some(container) = container(source) else { return bytes };
-    let mut expansion = Expansion::new(source, container, &Limits::default());
+    let limits = Limits::default();
+    let Some(container) = container(source, &limits) else { return bytes };
+    let mut expansion = Expansion::new(source, container, &limits);
     while let Some(block) = expansion.next(Vec::new()) {
         let room = to_usize(max).saturating_sub(bytes.len());
         bytes.extend_from_slice(block.bytes.get(..room).unwrap_or(&block.bytes));

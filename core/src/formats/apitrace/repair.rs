@@ -3,6 +3,7 @@
 //! An edit names the units that it touches. Edits that share a unit are one group: its units are
 //! expanded again, edited and written anew, and all others stay byte for byte.
 
+use crate::limits::INSERTED;
 use crate::formats::apitrace::decode::machine::Space;
 use crate::formats::apitrace::expand::{Container, Encoder, unit_bytes, zstd};
 use crate::formats::apitrace::layout::{
@@ -44,7 +45,7 @@ pub fn compose(
     let end = edits.iter().map(|edit| edit.stored.end).max()?;
     let base = edits.iter().map(|edit| edit.base).min()?;
     let stored = Span::new(first.stored.layer, start, end);
-    let mut encoder = Encoder::new(container, limits.inserted);
+    let mut encoder = Encoder::new(container, limits.of(&INSERTED));
     let mut rest = edits.iter().peekable();
     // Bytes before this were dropped by an edit.
     let mut gone = base;

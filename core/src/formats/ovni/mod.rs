@@ -21,13 +21,17 @@
 pub mod check;
 pub mod decode;
 pub mod layout;
+pub mod limits;
+pub mod options;
 pub mod repair;
 pub mod rules;
 
 use crate::formats::ovni::decode::files::TraceFiles;
 use crate::formats::{Confidence, Format, Tile};
 use crate::report::{Report, Rule};
-use crate::{FileSet, Limits, Options};
+use crate::limits::Limit;
+use crate::options::{OptionSpec, Options};
+use crate::recording::FileSet;
 
 /// The format.
 #[derive(Debug)]
@@ -54,7 +58,15 @@ impl Format for Ovni {
         rules::RULES
     }
 
-    fn sniff(&self, files: &FileSet<'_>) -> Option<Confidence> {
+    fn options(&self) -> &'static [OptionSpec] {
+        options::OPTIONS
+    }
+
+    fn limits(&self) -> &'static [&'static Limit] {
+        limits::LIMITS
+    }
+
+    fn sniff(&self, files: &FileSet<'_>, _options: &Options) -> Option<Confidence> {
         TraceFiles::recognised(files).then_some(Confidence::Certain)
     }
 
@@ -62,7 +74,7 @@ impl Format for Ovni {
         check::check(files, options, report);
     }
 
-    fn tile(&self, files: &FileSet<'_>, limits: &Limits, each: &mut dyn FnMut(Tile)) {
-        decode::tile::tile(files, limits, each);
+    fn tile(&self, files: &FileSet<'_>, options: &Options, each: &mut dyn FnMut(Tile)) {
+        decode::tile::tile(files, &options.limits, each);
     }
 }

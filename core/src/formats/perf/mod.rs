@@ -24,6 +24,8 @@
 pub mod check;
 pub mod decode;
 pub mod layout;
+pub mod limits;
+pub mod options;
 pub mod repair;
 pub mod rules;
 
@@ -32,7 +34,9 @@ use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::mend::edit::Edit;
 use crate::report::{Finding, Report, Rule};
-use crate::{FileSet, Limits, Options};
+use crate::limits::Limit;
+use crate::options::{OptionSpec, Options};
+use crate::recording::FileSet;
 
 /// The format.
 #[derive(Debug)]
@@ -55,7 +59,15 @@ impl Format for Perf {
         rules::RULES
     }
 
-    fn sniff(&self, files: &FileSet<'_>) -> Option<Confidence> {
+    fn options(&self) -> &'static [OptionSpec] {
+        options::OPTIONS
+    }
+
+    fn limits(&self) -> &'static [&'static Limit] {
+        limits::LIMITS
+    }
+
+    fn sniff(&self, files: &FileSet<'_>, _options: &Options) -> Option<Confidence> {
         let first = files.bytes(0).read(0, 8);
         decode::header::magic(&first).map(|_| Confidence::Certain)
     }
@@ -76,13 +88,13 @@ impl Format for Perf {
         }
     }
 
-    fn settle(&self, files: &FileSet<'_>, edits: &[Edit]) -> Vec<Edit> {
+    fn settle(&self, files: &FileSet<'_>, edits: &[Edit], _options: &Options) -> Vec<Edit> {
         repair::settle(files, edits)
     }
 
-    fn tile(&self, files: &FileSet<'_>, limits: &Limits, each: &mut dyn FnMut(Tile)) {
+    fn tile(&self, files: &FileSet<'_>, options: &Options, each: &mut dyn FnMut(Tile)) {
         for index in 0..u32::try_from(to_u64(files.files().len())).unwrap_or(u32::MAX) {
-            decode::tile::tile(files, index, limits, each);
+            decode::tile::tile(files, index, &options.limits, each);
         }
     }
 }

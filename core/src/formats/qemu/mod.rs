@@ -20,6 +20,8 @@
 pub mod check;
 pub mod decode;
 pub mod layout;
+pub mod limits;
+pub mod options;
 pub mod repair;
 pub mod rules;
 
@@ -32,7 +34,9 @@ use crate::formats::{Confidence, Format, Tile, TileKind};
 use crate::kit::source::Source;
 use crate::kit::span::Span;
 use crate::report::{Report, Rule};
-use crate::{FileSet, Limits, Options};
+use crate::limits::Limit;
+use crate::options::{OptionSpec, Options};
+use crate::recording::FileSet;
 
 /// Bytes of events that sniffing looks at.
 const SNIFFED: u64 = 4096;
@@ -62,7 +66,15 @@ impl Format for Qemu {
         rules::RULES
     }
 
-    fn sniff(&self, files: &FileSet<'_>) -> Option<Confidence> {
+    fn options(&self) -> &'static [OptionSpec] {
+        options::OPTIONS
+    }
+
+    fn limits(&self) -> &'static [&'static Limit] {
+        limits::LIMITS
+    }
+
+    fn sniff(&self, files: &FileSet<'_>, _options: &Options) -> Option<Confidence> {
         looks_like_log(&files.bytes(0)).then_some(Confidence::Evidence)
     }
 
@@ -70,7 +82,7 @@ impl Format for Qemu {
         check::check(files, options, report);
     }
 
-    fn tile(&self, files: &FileSet<'_>, _limits: &Limits, each: &mut dyn FnMut(Tile)) {
+    fn tile(&self, files: &FileSet<'_>, _options: &Options, each: &mut dyn FnMut(Tile)) {
         for (index, file) in (0..).zip(files.files()) {
             if index > 0 {
                 // A log is one file.

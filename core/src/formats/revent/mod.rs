@@ -41,12 +41,16 @@ mod check;
 pub mod decode;
 mod dump;
 pub mod layout;
+pub mod limits;
+pub mod options;
 mod repair;
 pub mod rules;
 
 use crate::formats::{Confidence, Dump, DumpError, Dumped, Format, Tile};
 use crate::report::{Report, Rule};
-use crate::{FileSet, Limits, Options};
+use crate::limits::Limit;
+use crate::options::{OptionSpec, Options};
+use crate::recording::FileSet;
 
 /// The format.
 #[derive(Debug)]
@@ -73,7 +77,15 @@ impl Format for Revent {
         rules::RULES
     }
 
-    fn sniff(&self, files: &FileSet<'_>) -> Option<Confidence> {
+    fn options(&self) -> &'static [OptionSpec] {
+        options::OPTIONS
+    }
+
+    fn limits(&self) -> &'static [&'static Limit] {
+        limits::LIMITS
+    }
+
+    fn sniff(&self, files: &FileSet<'_>, _options: &Options) -> Option<Confidence> {
         let source = files.bytes(0);
         if decode::head::has_magic(&source) {
             return Some(Confidence::Certain);
@@ -86,7 +98,7 @@ impl Format for Revent {
         check::check(files, options, report);
     }
 
-    fn tile(&self, files: &FileSet<'_>, _limits: &Limits, each: &mut dyn FnMut(Tile)) {
+    fn tile(&self, files: &FileSet<'_>, _options: &Options, each: &mut dyn FnMut(Tile)) {
         decode::tile::tile(&files.bytes(0), each);
     }
 

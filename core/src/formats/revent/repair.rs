@@ -3,6 +3,8 @@
 //! A fix that changes the number of events writes the count itself, so that no two of them go into
 //! one round: what the one makes of the count the other would not know.
 
+use crate::limits::INSERTED;
+use crate::formats::revent::limits::RELEASED;
 use std::ops::ControlFlow;
 
 use crate::formats::revent::check::{Device, Recording};
@@ -65,7 +67,7 @@ pub(super) fn let_go(recording: &Recording<'_, '_>, devices: &[Device], last: Op
         if events.len() > before || device.open.is_some() {
             events.push(at(kind::SYN, code::SYN_REPORT, 0));
         }
-        if to_u64(events.len()) > recording.options.limits.released {
+        if to_u64(events.len()) > recording.options.limits.of(&RELEASED) {
             return Tail { events: Vec::new(), over: true };
         }
     }
@@ -178,7 +180,7 @@ pub(super) fn drop_events(
 pub(super) fn narrow(recording: &Recording<'_, '_>) -> Result<Fix, u64> {
     let judged = recording.extent.judged();
     let span = Span::new(FILE, judged.start, judged.end());
-    if span.len() > recording.options.limits.inserted {
+    if span.len() > recording.options.limits.of(&INSERTED) {
         return Err(span.len());
     }
     let bytes = encoded(recording, recording.extent.cut, judged.generation);
@@ -223,7 +225,7 @@ pub(super) fn upgrade(
         let written = extent.pair.map_or(extent.kept, |pair| pair.index.saturating_add(2));
         let stride = Generation::V3.layout().event;
         let len = written.max(extent.kept).saturating_mul(stride);
-        if len > options.limits.inserted {
+        if len > options.limits.of(&INSERTED) {
             return Err(len);
         }
         match head.generation {

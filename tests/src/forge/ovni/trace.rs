@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use tracemend::kit::source::Source;
-use tracemend::mend::edit::Safety;
 use tracemend::mend::rounds::view;
 use tracemend::{File, FileSet, Options, Repair};
 
@@ -306,7 +305,7 @@ impl Trace {
     /// The trace that a repair makes of it.
     pub fn mended(&self, options: &Options) -> (Repair, Self) {
         let set = self.set();
-        let repair = tracemend::repair(&set, options, Safety::Lossy);
+        let repair = tracemend::repair(&set, options);
         let target = Self::from_set(&view(&set, &repair.patches));
         (repair, target)
     }

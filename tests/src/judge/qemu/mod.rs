@@ -18,9 +18,10 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
+use tracemend::FormatId;
 use tracemend::formats::qemu::QEMU;
 use tracemend::formats::{Format, TileKind};
-use tracemend::{FileSet, Limits, Options, Outcome};
+use tracemend::{FileSet, Options, Outcome};
 
 pub use guest::Guest;
 
@@ -291,8 +292,8 @@ pub struct Mended {
 ///
 /// What was left, if it cannot be mended.
 pub fn mend(log: &[u8], release: &str) -> Result<Mended, String> {
-    let mut options = Options { format: Some("qemu"), ..Options::default() };
-    options.choices.qemu_version = Some(release.to_string());
+    let mut options = Options { format: Some(FormatId::QEMU), ..Options::default() };
+    options.choices.set("qemu-version", release).unwrap();
     let (repair, bytes) = mended_as("log", log, &options);
     match repair.outcome {
         Outcome::Repaired | Outcome::RepairedWithLoss => {
@@ -312,7 +313,7 @@ pub fn mend(log: &[u8], release: &str) -> Result<Mended, String> {
 pub fn events(log: &[u8]) -> Vec<(u64, &'static str)> {
     let mut events = Vec::new();
     let files = FileSet::single("log", log);
-    QEMU.tile(&files, &Limits::default(), &mut |tile| {
+    QEMU.tile(&files, &Options::default(), &mut |tile| {
         if tile.kind == TileKind::Record {
             events.push((tile.span.start, tile.name));
         }

@@ -4,6 +4,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use tracemend::FormatId;
 use tracemend::kit::source::Source;
 use tracemend::{FileSet, Options, Outcome, Severity, registry};
 use tracemend_tests::forge::apitrace::{
@@ -43,7 +44,7 @@ fn a_sound_trace_gives_no_error_and_no_warning() {
         for finding in report.findings().iter().filter(|f| f.severity > Severity::Info) {
             wrong.push(format!("{name}: {} {}", finding.rule.code, finding.message));
         }
-        assert_eq!(report.format, Some("apitrace"), "{name}");
+        assert_eq!(report.format, Some(FormatId::APITRACE), "{name}");
         let (repair, target) = mended(&bytes);
         assert_eq!((repair.outcome, target == bytes), (Outcome::Clean, true), "{name}");
     }
@@ -145,7 +146,8 @@ fn other_files_are_not_taken_for_traces() {
         vec![text, json, vec![0; 5000], vec![0xff; 5000], gzip_of_text, b"at".repeat(3)];
     files.extend(Share::one_in(8).of(0..2000).map(|start| noise[start..start + 2000].to_vec()));
     for bytes in files {
-        let format = registry::sniff(&FileSet::single("other", &bytes)).map(|f| f.name());
+        let format = registry::sniff(&FileSet::single("other", &bytes), &Options::default())
+            .map(|f| f.name());
         assert_ne!(format, Some("apitrace"), "{:02x?}", &bytes[..16.min(bytes.len())]);
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use tracemend::FormatId;
 use tracemend::kit::source::Source;
-use tracemend::mend::edit::Safety;
 use tracemend::mend::rounds::{Repair, view};
 use tracemend::{FileSet, Options, Outcome, Severity};
 use tracemend_tests::forge::apitrace::{
@@ -238,8 +238,8 @@ impl<'j> Proof<'j> {
         let donor = self.donor.as_deref().map(Source::new);
         let files = FileSet::single("damaged", damaged).with_donor(donor);
         // The magic may be gone.
-        let options = Options { format: Some("apitrace"), ..Options::default() };
-        let repair = tracemend::repair(&files, &options, Safety::Lossy);
+        let options = Options { format: Some(FormatId::APITRACE), ..Options::default() };
+        let repair = tracemend::repair(&files, &options);
         let target = view(&files, &repair.patches).bytes(0).pieces().collect::<Vec<_>>().concat();
         let path = self.folder.file("mended", &target);
         let (dump, info) = (self.judge.dump(&path), self.judge.info(&path));

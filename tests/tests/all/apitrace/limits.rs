@@ -2,7 +2,6 @@
 //! incomplete, or the finding says what is not done.
 
 use tracemend::formats::apitrace::rules;
-use tracemend::mend::edit::Safety;
 use tracemend::report::rule::common;
 use tracemend::{FileSet, Limits, Options, Outcome, Repair, Report, Verdict};
 use tracemend_tests::forge::apitrace::{Container, Stream, Value, call_heavy, snappy};
@@ -19,7 +18,7 @@ fn check(bytes: &[u8], lower: impl FnOnce(&mut Limits)) -> Report {
 
 fn repair(bytes: &[u8], lower: impl FnOnce(&mut Limits)) -> Repair {
     let files = FileSet::single("app.trace", bytes);
-    tracemend::repair(&files, &limited(lower), Safety::Lossy)
+    tracemend::repair(&files, &limited(lower))
 }
 
 /// Sound under the default limits, incomplete and said to be so under the lowered one.
@@ -42,10 +41,19 @@ fn a_trace_has_a_largest_number_of_definitions_and_open_calls() {
     }
     for container in Container::ALL {
         let (three, open) = (container.file(&three.bytes), container.file(&open.bytes));
-        stops(&three, |limits| limits.definitions = 2);
-        assert_eq!(check(&three, |limits| limits.definitions = 3).verdict(), Verdict::Clean);
-        stops(&open, |limits| limits.open_calls = 2);
-        assert_eq!(check(&open, |limits| limits.open_calls = 3).verdict(), Verdict::Clean);
+        stops(&three, |limits| limits.set(&tracemend::formats::apitrace::limits::DEFINITIONS, 2));
+        assert_eq!(
+            check(&three, |limits| limits
+                .set(&tracemend::formats::apitrace::limits::DEFINITIONS, 3))
+            .verdict(),
+            Verdict::Clean
+        );
+        stops(&open, |limits| limits.set(&tracemend::formats::apitrace::limits::OPEN_CALLS, 2));
+        assert_eq!(
+            check(&open, |limits| limits.set(&tracemend::formats::apitrace::limits::OPEN_CALLS, 3))
+                .verdict(),
+            Verdict::Clean
+        );
     }
 }
 
@@ -55,10 +63,14 @@ fn values_inside_values_have_a_largest_depth() {
     let mut stream = Stream::new(6);
     stream.call(0, 1, &[deep]);
     let file = Container::Snappy.file(&stream.bytes);
-    let smallest = (0..20)
-        .find(|depth| check(&file, |limits| limits.nesting = *depth).verdict() == Verdict::Clean);
+    let smallest = (0..20).find(|depth| {
+        check(&file, |limits| limits.set(&tracemend::formats::apitrace::limits::NESTING, *depth))
+            .verdict()
+            == Verdict::Clean
+    });
     assert_eq!(smallest, Some(5));
-    let report = check(&file, |limits| limits.nesting = 4);
+    let report =
+        check(&file, |limits| limits.set(&tracemend::formats::apitrace::limits::NESTING, 4));
     let codes: Vec<&str> = report.findings().iter().map(|finding| finding.rule.code).collect();
     assert!(codes.contains(&"AT9001"), "{codes:?}");
 }
@@ -75,9 +87,9 @@ fn a_trace_of_every_container_expands_to_a_largest_ratio() {
             Container::Zstd => continue,
             _ => container.file(&stream.bytes),
         };
-        let sound = check(&file, |limits| limits.expansion_ratio = 1 << 20);
+        let sound = check(&file, |limits| limits.set(&tracemend::limits::EXPANSION_RATIO, 1 << 20));
         assert_eq!(sound.verdict(), Verdict::Clean, "{container:?}");
-        let report = check(&file, |limits| limits.expansion_ratio = 0);
+        let report = check(&file, |limits| limits.set(&tracemend::limits::EXPANSION_RATIO, 0));
         assert_eq!(report.verdict(), Verdict::Incomplete, "{container:?}");
         assert_eq!(report.count(&common::LIMIT_REACHED), 1, "{container:?}");
     }
@@ -94,10 +106,13 @@ fn calls_missing() -> Vec<u8> {
 #[test]
 fn damage_that_took_more_calls_than_the_limit_gets_no_placeholders() {
     let bytes = calls_missing();
-    let mended = repair(&bytes, |limits| limits.placeholders = 10);
+    let mended = repair(&bytes, |limits| {
+        limits.set(&tracemend::formats::apitrace::limits::PLACEHOLDERS, 10)
+    });
     assert_eq!(mended.outcome, Outcome::Repaired);
     assert_eq!(mended.after.count(&rules::PLACEHOLDERS), 1, "{:?}", mended.after.findings());
-    let refused = repair(&bytes, |limits| limits.placeholders = 9);
+    let refused =
+        repair(&bytes, |limits| limits.set(&tracemend::formats::apitrace::limits::PLACEHOLDERS, 9));
     assert_eq!(refused.outcome, Outcome::CannotRepair);
     let finding = &refused.before.findings()[0];
     assert_eq!(*finding.rule, rules::CALLS_MISSING);
@@ -109,7 +124,7 @@ fn damage_that_took_more_calls_than_the_limit_gets_no_placeholders() {
 fn a_search_for_sound_events_has_an_end_and_says_so() {
     let bytes = calls_missing();
     assert_eq!(check(&bytes, |_| {}).count(&rules::CALLS_MISSING), 1);
-    let report = check(&bytes, |limits| limits.resync = 0);
+    let report = check(&bytes, |limits| limits.set(&tracemend::limits::RESYNC, 0));
     assert_eq!(report.verdict(), Verdict::Incomplete, "{:?}", report.findings());
     assert_eq!(report.count(&common::LIMIT_REACHED), 1, "{:?}", report.findings());
 }
@@ -123,8 +138,11 @@ fn a_trace_has_a_largest_number_of_damages() {
         bytes.splice(at..at, [0xee; 9]);
     }
     let file = Container::Snappy.file(&bytes);
-    assert_eq!(check(&file, |limits| limits.fixes = 3).verdict(), Verdict::Findings);
-    let report = check(&file, |limits| limits.fixes = 2);
+    assert_eq!(
+        check(&file, |limits| limits.set(&tracemend::limits::FIXES, 3)).verdict(),
+        Verdict::Findings
+    );
+    let report = check(&file, |limits| limits.set(&tracemend::limits::FIXES, 2));
     assert_eq!(report.verdict(), Verdict::Incomplete, "{:?}", report.findings());
     assert_eq!(report.count(&common::LIMIT_REACHED), 1);
 }
@@ -133,10 +151,11 @@ fn a_trace_has_a_largest_number_of_damages() {
 fn a_zstd_frame_of_a_trace_has_a_largest_window() {
     let file = Container::Seekable.file(&call_heavy(1_000).bytes);
     let sound = |window: u64| {
-        check(&file, |limits| limits.zstd_window = window).verdict() == Verdict::Clean
+        check(&file, |limits| limits.set(&tracemend::limits::ZSTD_WINDOW, window)).verdict()
+            == Verdict::Clean
     };
     let smallest = (10..28).map(|bits| 1 << bits).find(|window| sound(*window)).unwrap();
-    let report = check(&file, |limits| limits.zstd_window = smallest / 2);
+    let report = check(&file, |limits| limits.set(&tracemend::limits::ZSTD_WINDOW, smallest / 2));
     assert_eq!(report.verdict(), Verdict::Incomplete, "{:?}", report.findings());
     assert_eq!(report.count(&common::LIMIT_REACHED), 1, "{:?}", report.findings());
 }

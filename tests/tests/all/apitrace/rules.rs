@@ -1,9 +1,10 @@
 //! A smallest trace for every rule of apitrace: it breaks the rule, and the rule alone. Where the rule
 //! has a fix the mended trace breaks none.
 
+use tracemend::FormatId;
 use tracemend::formats::apitrace::rules;
 use tracemend::kit::source::Source;
-use tracemend::mend::edit::{Safety, StoredAnew};
+use tracemend::mend::edit::StoredAnew;
 use tracemend::mend::rounds::{Repair, view};
 use tracemend::{Choices, FileSet, Options, Outcome, Severity};
 use tracemend_tests::forge::apitrace::container::chunk;
@@ -219,7 +220,7 @@ fn after(
     let rule = tracemend::registry::rule(code).unwrap();
     // Two traces are taken apart only on request, calls closed only on request.
     let asked_for = ["AT1005", "AT3003", "AT8007"].contains(&code);
-    if rule.fix.is_none() || asked_for {
+    if !rule.has_fix() || asked_for {
         let wanted =
             if severity == Severity::Error { Outcome::CannotRepair } else { Outcome::Clean };
         let same = repair.outcome == wanted && target == bytes;
@@ -306,8 +307,8 @@ fn a_donor_supplies_what_chunk_0_defined() {
     let donor = call_heavy(20);
     let donor = Container::Gzip.file(&donor.bytes);
     let files = FileSet::single("damaged", &damaged).with_donor(Some(Source::new(&donor)));
-    let options = Options { format: Some("apitrace"), ..Options::default() };
-    let repair = tracemend::repair(&files, &options, Safety::Lossy);
+    let options = Options { format: Some(FormatId::APITRACE), ..Options::default() };
+    let repair = tracemend::repair(&files, &options);
     assert_eq!(repair.outcome, Outcome::RepairedWithLoss, "{:?}", repair.refused);
     let target = view(&files, &repair.patches);
     let bytes = tracemend::formats::apitrace::stream_bytes(&target.bytes(0), u64::MAX);
@@ -338,7 +339,7 @@ fn two_traces_in_one_file_are_taken_apart_on_request() {
     let both = [first.clone(), second.clone()].concat();
     for (part, wanted) in [(1, first), (2, second)] {
         let mut choices = Choices::default();
-        choices.part = Some(part);
+        choices.set("part", &part.to_string()).unwrap();
         let (repair, target) = mended_with(&both, choices);
         assert_eq!(repair.outcome, Outcome::RepairedWithLoss);
         assert!(target == wanted, "part {part}");
@@ -352,7 +353,7 @@ fn open_calls_are_closed_on_request() {
     stream.enter(1, 21, 0, &[]);
     let bytes = stored(&stream);
     let mut choices = Choices::default();
-    choices.close_calls = true;
+    choices.set("close-calls", "").unwrap();
     let (repair, target) = mended_with(&bytes, choices);
     assert_eq!(repair.outcome, Outcome::Repaired);
     let report = tracemend::check(&FileSet::single("closed", &target), &Options::default());

@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use tracemend::mend::edit::Safety;
+use tracemend::FormatId;
 use tracemend::mend::rounds::view;
 use tracemend::{Options, Outcome, Severity};
 use tracemend_tests::forge::ovni::Trace;
@@ -32,11 +32,11 @@ fn clean_traces_give_no_warning_and_are_left_alone() {
     let traces = traces("clean");
     assert!(traces.len() >= 6, "only {}", traces.len());
     for (path, trace) in traces {
-        let repair = tracemend::repair(&trace.set(), &Options::default(), Safety::Lossy);
+        let repair = tracemend::repair(&trace.set(), &Options::default());
         let findings = repair.before.findings();
         let worse = findings.iter().find(|finding| finding.severity > Severity::Info);
         assert_eq!(worse, None, "{}", path.display());
-        assert_eq!(repair.before.format, Some("ovni"));
+        assert_eq!(repair.before.format, Some(FormatId::OVNI));
         assert_eq!((repair.outcome, repair.changes()), (Outcome::Clean, false));
     }
 }
@@ -47,7 +47,7 @@ fn crashed_traces_are_mended_as_written_beside_them() {
     assert!(traces.len() >= 6, "only {}", traces.len());
     for (path, trace) in traces {
         let set = trace.set();
-        let repair = tracemend::repair(&set, &Options::default(), Safety::Lossy);
+        let repair = tracemend::repair(&set, &Options::default());
         let mut text = format!("outcome {:?}\n", repair.outcome);
         for finding in repair.before.findings() {
             let (rule, span) = (finding.rule, finding.span);

@@ -2,7 +2,8 @@
 
 use std::num::NonZeroUsize;
 
-use tracemend::mend::edit::Safety;
+use tracemend::Allow;
+use tracemend::FormatId;
 use tracemend::{Finding, Options, Outcome, Severity};
 use tracemend_tests::forge::ovni::{Trace, clean};
 use tracemend_tests::properties::recording::{checked_with, repaired_with};
@@ -10,17 +11,17 @@ use tracemend_tests::properties::{Held, archive};
 use tracemend_tests::sweep::Share;
 
 fn options() -> Options {
-    Options { format: Some("ovni"), ..Options::default() }
+    Options { format: Some(FormatId::OVNI), ..Options::default() }
 }
 
 fn shown(finding: &Finding) -> String {
     format!("{} {} {}: {}", finding.rule.code, finding.span, finding.path, finding.message)
 }
 
-fn laws(trace: &Trace, safety: Safety) -> Held {
+fn laws(trace: &Trace, allow: Allow) -> Held {
     let set = trace.set();
     checked_with(&set, &options())?;
-    repaired_with(&set, &options(), safety)
+    repaired_with(&set, &options().with_allow(allow))
 }
 
 #[test]
@@ -28,10 +29,10 @@ fn a_sound_trace_gives_no_error_and_no_warning_and_is_left_alone() {
     for clean in clean() {
         let set = clean.trace.set();
         let report = tracemend::check(&set, &Options::default());
-        assert_eq!(report.format, Some("ovni"), "{}", clean.name);
+        assert_eq!(report.format, Some(FormatId::OVNI), "{}", clean.name);
         let worse = report.findings().iter().filter(|f| f.severity > Severity::Info).map(shown);
         assert_eq!(worse.collect::<Vec<_>>(), [""; 0], "{}", clean.name);
-        let repair = tracemend::repair(&set, &Options::default(), Safety::Lossy);
+        let repair = tracemend::repair(&set, &Options::default());
         assert_eq!((repair.outcome, repair.changes()), (Outcome::Clean, false), "{}", clean.name);
     }
 }
@@ -39,7 +40,7 @@ fn a_sound_trace_gives_no_error_and_no_warning_and_is_left_alone() {
 #[test]
 fn the_laws_hold_for_sound_traces() {
     for clean in clean() {
-        laws(&clean.trace, Safety::Lossy)
+        laws(&clean.trace, Allow::Lossy)
             .unwrap_or_else(|broken| panic!("{}: {broken}", clean.name));
     }
 }
@@ -51,7 +52,7 @@ fn the_laws_hold_wherever_a_file_is_cut() {
             for len in Share::one_in(8).of(0..bytes.as_ref().unwrap().len()) {
                 let mut cut = clean.trace.clone();
                 cut.files.get_mut(index).unwrap().1.as_mut().unwrap().truncate(len);
-                laws(&cut, Safety::Lossy)
+                laws(&cut, Allow::Lossy)
                     .unwrap_or_else(|broken| panic!("{} {name} at {len}: {broken}", clean.name));
             }
         }
@@ -60,7 +61,7 @@ fn the_laws_hold_wherever_a_file_is_cut() {
 
 #[test]
 fn the_laws_hold_whichever_byte_is_flipped() {
-    let safeties = [Safety::Lossy, Safety::Synthetic, Safety::Exact];
+    let safeties = [Allow::Lossy, Allow::Synthetic, Allow::Exact];
     for clean in clean() {
         for (index, (name, bytes)) in clean.trace.files.iter().enumerate() {
             for at in Share::one_in(8).of(0..bytes.as_ref().unwrap().len()) {
@@ -83,7 +84,7 @@ fn the_laws_hold_whichever_file_is_missing() {
         for index in 0..clean.trace.files.len() {
             let mut without = clean.trace.clone();
             without.files.get_mut(index).unwrap().1 = None;
-            laws(&without, Safety::Lossy)
+            laws(&without, Allow::Lossy)
                 .unwrap_or_else(|broken| panic!("{} file {index}: {broken}", clean.name));
         }
     }
@@ -110,7 +111,7 @@ fn a_killed_trace_cut_anywhere_is_mended_and_loses_no_whole_event() {
                 let mut cut = killed.clone();
                 cut.files.get_mut(index).unwrap().1.as_mut().unwrap().truncate(len);
                 let set = cut.set();
-                let repair = tracemend::repair(&set, &options(), Safety::Lossy);
+                let repair = tracemend::repair(&set, &options());
                 let ended = matches!(repair.outcome, Outcome::Repaired | Outcome::RepairedWithLoss);
                 let left: Vec<String> = repair.after.findings().iter().map(shown).collect();
                 assert!(ended, "{} at {len}: {:?} {left:?}", clean.name, repair.outcome);

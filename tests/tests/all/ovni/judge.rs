@@ -75,7 +75,7 @@ fn the_emulator_accepts_every_killed_trace_once_it_is_mended() {
 fn the_emulator_accepts_older_layouts_once_they_are_brought_to_the_newest() {
     let Some(emulator) = Ovniemu::find_or_skip() else { return };
     let mut options = Options::default();
-    options.choices.upgrade = true;
+    options.choices.set("upgrade", "").unwrap();
     for trace in [version1(), version2()] {
         let (repair, target) = trace.mended(&options);
         assert_eq!(repair.outcome, Outcome::Repaired, "{:?}", repair.refused);

@@ -1,9 +1,8 @@
 //! A smallest trace for every rule of ovni: it breaks the rule, and the rule alone. Where the rule has a
 //! fix the mended trace breaks none, and for most of them is written down.
 
-use tracemend::choices::Strategy;
+use tracemend::FormatId;
 use tracemend::formats::ovni::rules;
-use tracemend::mend::edit::Safety;
 use tracemend::mend::rounds::view;
 use tracemend::{Options, Outcome, Severity};
 use tracemend_tests::forge::ovni::{Stream, Thread, Trace, by_name, version1, version2};
@@ -292,8 +291,8 @@ fn cases() -> Vec<Case> {
 fn every_rule_has_a_trace_that_breaks_it_and_it_alone() {
     let cases = cases();
     let mut wrong = Vec::new();
-    let mut options = Options { format: Some("ovni"), ..Options::default() };
-    options.choices.upgrade = true;
+    let mut options = Options { format: Some(FormatId::OVNI), ..Options::default() };
+    options.choices.set("upgrade", "").unwrap();
     for rule in rules::RULES {
         let Some(case) = cases.iter().find(|case| case.code == rule.code) else {
             wrong.push(format!("{}: no trace", rule.code));
@@ -306,11 +305,13 @@ fn every_rule_has_a_trace_that_breaks_it_and_it_alone() {
                 repair.before.findings().iter().map(|f| format!("{}: {}", f.path, f.message));
             wrong.push(format!("{}: {counts:?} {:?}", rule.code, found.collect::<Vec<_>>()));
         }
-        let fixable = rule.fix.is_some();
+        let fixable = rule.has_fix();
         if fixable != repair.changes() {
             let fixes: Vec<_> = repair.before.findings().iter().map(|f| &f.fix).collect();
-            wrong
-                .push(format!("{}: has {:?}, {:?} {fixes:?}", rule.code, rule.fix, repair.outcome));
+            wrong.push(format!(
+                "{}: has {:?}, {:?} {fixes:?}",
+                rule.code, rule.remedy, repair.outcome
+            ));
         }
         if fixable && repair.after.worst() > Some(Severity::Info) {
             wrong.push(format!("{}: leaves {:?}", rule.code, repair.after.findings()));
@@ -383,7 +384,7 @@ fn a_consistent_cut_ends_every_thread_at_the_earliest_last_clock() {
     let (second, more) = long(8, 1, 9);
     let trace = Trace::of(&first.killed(), short.clone()).and(&second, more.end());
     let mut options = Options::default();
-    options.choices.strategy = Some(Strategy::Cut);
+    options.choices.set("strategy", "cut").unwrap();
     let (repair, target) = trace.mended(&options);
     assert_eq!(repair.outcome, Outcome::RepairedWithLoss, "{:?}", repair.after.findings());
     assert_eq!(repair.records_lost(), 7);
@@ -399,9 +400,9 @@ fn older_layouts_are_brought_to_the_newest_and_back() {
         let plain = tracemend::check(&trace.set(), &Options::default());
         assert_eq!(plain.worst(), Some(Severity::Info), "{:?}", plain.findings());
         let mut options = Options::default();
-        options.choices.upgrade = true;
+        options.choices.set("upgrade", "").unwrap();
         let set = trace.set();
-        let repair = tracemend::repair(&set, &options, Safety::Lossy);
+        let repair = tracemend::repair(&set, &options);
         assert_eq!(
             repair.outcome,
             Outcome::Repaired,
@@ -515,8 +516,8 @@ fn a_repair_is_done_with_thousands_of_faults_in_few_rounds() {
 fn a_stream_by_itself_is_checked_and_closed() {
     let stream = begun().plain(&["VHw", "VAs"]);
     let files = tracemend::FileSet::single("stream.obs", &stream.bytes);
-    let repair = tracemend::repair(&files, &Options::default(), Safety::Lossy);
-    assert_eq!(repair.before.format, Some("ovni"));
+    let repair = tracemend::repair(&files, &Options::default());
+    assert_eq!(repair.before.format, Some(FormatId::OVNI));
     assert_eq!(repair.outcome, Outcome::Repaired);
     assert_eq!(repair.before.count(&rules::NOT_ENDED), 1);
     let target = view(&files, &repair.patches).bytes(0).pieces().collect::<Vec<_>>().concat();

@@ -47,7 +47,7 @@ fn a_donor_that_does_not_fit_gives_nothing_and_is_told_why() {
     };
     let small = Options::default();
     let mut tight = Options::default();
-    tight.limits.window = 512;
+    tight.limits.set(&tracemend::limits::WINDOW, 512);
     let cut = tracing[..200].to_vec();
     let cases = [
         (b"at\x00".to_vec(), &small, "it is no perf.data with a header of sections"),

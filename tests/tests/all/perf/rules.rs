@@ -227,7 +227,7 @@ fn every_rule_has_a_recording_that_breaks_it_and_it_alone() {
 /// What is wrong with the repair of a recording that breaks `rule`.
 fn after(rule: &Rule, bytes: &[u8], repair: &tracemend::Repair, target: &[u8]) -> Option<String> {
     let left = repair.after.counts();
-    if rule.fix.is_none() {
+    if !rule.has_fix() {
         let wanted =
             if rule.severity == Severity::Error { Outcome::CannotRepair } else { Outcome::Clean };
         let same = repair.outcome == wanted && target == bytes;

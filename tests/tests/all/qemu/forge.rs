@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use tracemend::choices::Strategy;
+use tracemend::FormatId;
 use tracemend::formats::qemu::QEMU;
 use tracemend::formats::qemu::layout::{KINDS, LAYOUTS, release as release_number};
 use tracemend::formats::{Confidence, Format};
@@ -13,8 +13,10 @@ use tracemend_tests::mended::mended_as;
 use tracemend_tests::sweep::Share;
 
 fn options(release: Option<&str>) -> Options {
-    let mut options = Options { format: Some("qemu"), ..Options::default() };
-    options.choices.qemu_version = release.map(str::to_string);
+    let mut options = Options { format: Some(FormatId::QEMU), ..Options::default() };
+    if let Some(release) = release {
+        options.choices.set("qemu-version", release).unwrap();
+    }
     options
 }
 
@@ -30,7 +32,7 @@ fn a_sound_log_gives_no_warning_and_all_its_events() {
         let found: Vec<_> =
             report.findings().iter().filter(|f| f.severity > Severity::Info).collect();
         assert!(found.is_empty(), "{name}: {found:#?}");
-        assert_eq!(report.format, Some("qemu"), "{name}");
+        assert_eq!(report.format, Some(FormatId::QEMU), "{name}");
         assert_eq!(report.tally.records, u64::try_from(log.marks.len()).unwrap(), "{name}");
         let marks: Vec<_> =
             log.marks.iter().map(|mark| (u64::try_from(mark.start).unwrap(), mark.name)).collect();
@@ -142,7 +144,7 @@ fn damage_in_the_middle_is_cut_on_request_alone() {
             assert_eq!(repair.outcome, Outcome::CannotRepair, "{name} at {at}");
             assert_eq!(target, damaged, "{name} at {at}");
             let mut asked = chosen;
-            asked.choices.strategy = Some(Strategy::Prefix);
+            asked.choices.set("strategy", "prefix").unwrap();
             let (repair, target) = mended_as("log", &damaged, &asked);
             // The length of an array before it may be what is wrong.
             let before = number.checked_sub(1).map(|before| &log.marks[before]);
@@ -165,7 +167,7 @@ fn a_long_log_is_closed_behind_its_last_chunk_too() {
 
 #[test]
 fn logs_are_told_from_other_bytes_by_their_events() {
-    let sniff = |bytes: &[u8]| QEMU.sniff(&FileSet::single("log", bytes));
+    let sniff = |bytes: &[u8]| QEMU.sniff(&FileSet::single("log", bytes), &Options::default());
     for (name, log) in all() {
         assert_eq!(sniff(&log.bytes), Some(Confidence::Evidence), "{name}");
         let enough = log.marks.len() > 20;

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use tracemend::FormatId;
 use tracemend::{FileSet, Options, Severity};
 use tracemend_tests::judge::qemu::{
     Build, End, Guest, Hand, TIME_LIMIT, closed_at, events, killed, mend,
@@ -30,7 +31,7 @@ fn a_real_recording_gives_no_warning_and_holds_what_was_done() {
             let found: Vec<_> =
                 report.findings().iter().filter(|f| f.severity > Severity::Info).collect();
             assert!(found.is_empty(), "{} {guest:?}: {found:#?}", build.version);
-            assert_eq!(report.format, Some("qemu"));
+            assert_eq!(report.format, Some(FormatId::QEMU));
             for name in names {
                 assert!(has_event(&log, name), "{} {guest:?}: no {name}", build.version);
             }

@@ -3,7 +3,7 @@
 use arbitrary::{Arbitrary, Unstructured};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-use tracemend::mend::edit::Safety;
+use tracemend::Allow;
 use tracemend_tests::forge::qemu::all;
 use tracemend_tests::properties::qemu::{Description, holds, with};
 use tracemend_tests::properties::{Held, guarded};
@@ -24,7 +24,7 @@ fn everywhere(change: impl Fn(&[u8], usize) -> Vec<Vec<u8>> + Sync) {
                     let release = release.then(|| log.ids.release.to_string());
                     let prefix = (at + number) / 2 % 2 == 1;
                     let held: Held =
-                        guarded(|| with(&bytes, release.clone(), prefix, Safety::Lossy));
+                        guarded(|| with(&bytes, release.clone(), prefix, Allow::Lossy));
                     held.unwrap_or_else(|broken| {
                         panic!("{name} at {at}, change {number}, {release:?} {prefix}: {broken}")
                     });

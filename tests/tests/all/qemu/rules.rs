@@ -1,7 +1,7 @@
 //! A smallest log for every rule of QEMU's logs: it breaks the rule, and the rule alone. Where the rule
 //! has a fix the mended log breaks none.
 
-use tracemend::choices::Strategy;
+use tracemend::FormatId;
 use tracemend::formats::qemu::rules;
 use tracemend::{FileSet, Options, Outcome, Repair, Severity};
 use tracemend_tests::forge::qemu::{Log, ids};
@@ -167,10 +167,10 @@ fn broken() -> Vec<(&'static str, Vec<u8>, Cure)> {
 }
 
 fn options(cure: Cure) -> Options {
-    let mut options = Options { format: Some("qemu"), ..Options::default() };
+    let mut options = Options { format: Some(FormatId::QEMU), ..Options::default() };
     match cure {
-        Cure::Prefix => options.choices.strategy = Some(Strategy::Prefix),
-        Cure::Version(release) => options.choices.qemu_version = Some(release.to_string()),
+        Cure::Prefix => options.choices.set("strategy", "prefix").unwrap(),
+        Cure::Version(release) => options.choices.set("qemu-version", release).unwrap(),
         Cure::Plain | Cure::None => {}
     }
     options
@@ -194,8 +194,8 @@ fn every_rule_has_a_log_that_breaks_it_and_it_alone() {
             wrong.push(format!("{}: {problem}", rule.code));
         }
         let has_fix = *cure != Cure::None && rule.code != "QR0006";
-        if has_fix != rule.fix.is_some() {
-            wrong.push(format!("{}: the rule's text says {:?}", rule.code, rule.fix));
+        if has_fix != rule.has_fix() {
+            wrong.push(format!("{}: the rule's text says {:?}", rule.code, rule.remedy));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -248,7 +248,7 @@ fn a_choice_that_the_log_contradicts_changes_nothing() {
     let killed = log.killed(log.bytes.len());
     for release in ["2.5", "5.2", "7.1", "no release"] {
         let mut options = options(Cure::Plain);
-        options.choices.qemu_version = Some(release.to_string());
+        options.choices.set("qemu-version", release).unwrap();
         let (repair, target) = mended_as("log", &killed, &options);
         assert_eq!(repair.outcome, Outcome::CannotRepair, "{release}");
         assert_eq!(repair.before.count(&rules::CHOICE_CONTRADICTED), 1, "{release}");

@@ -1,11 +1,11 @@
 //! The forge's revent recordings are sound, and the check says so; cut and flipped at every byte, they
 //! are still checked and mended as the laws say.
 
-use tracemend::choices::Release;
+use tracemend::Allow;
+use tracemend::FormatId;
 use tracemend::formats::Confidence;
 use tracemend::formats::Format as _;
 use tracemend::formats::revent::REVENT;
-use tracemend::mend::edit::Safety;
 use tracemend::{Choices, FileSet, Options, Outcome, Severity};
 use tracemend_tests::forge::revent::{Built, Layout, Recording, all, clean, session};
 use tracemend_tests::mended::{mended, mended_as, mended_with};
@@ -14,7 +14,7 @@ use tracemend_tests::properties::{guarded, recording};
 use tracemend_tests::sweep::Share;
 
 fn revent(choices: Choices) -> Options {
-    Options { format: Some("revent"), choices, ..Options::default() }
+    Options { format: Some(FormatId::REVENT), choices, ..Options::default() }
 }
 
 #[test]
@@ -25,7 +25,7 @@ fn a_sound_recording_gives_no_error_and_no_warning() {
         for finding in report.findings().iter().filter(|f| f.severity > Severity::Info) {
             wrong.push(format!("{name}: {} {}", finding.rule.code, finding.message));
         }
-        assert_eq!(report.format, Some("revent"), "{name}");
+        assert_eq!(report.format, Some(FormatId::REVENT), "{name}");
         let (repair, target) = mended(&bytes);
         assert_eq!((repair.outcome, target == bytes), (Outcome::Clean, true), "{name}");
     }
@@ -38,7 +38,7 @@ fn every_layout_is_told_by_its_magic_or_by_its_events() {
         let bytes = session(layout).build().bytes;
         let files = FileSet::single("recording", &bytes);
         let wanted = if layout >= Layout::V1 { Confidence::Certain } else { Confidence::Evidence };
-        assert_eq!(REVENT.sniff(&files), Some(wanted), "{layout:?}");
+        assert_eq!(REVENT.sniff(&files, &Options::default()), Some(wanted), "{layout:?}");
         let report = tracemend::check(&files, &Options::default());
         let fact = report.facts.iter().find(|(name, _)| *name == "layout").unwrap();
         let said = fact.1.to_ascii_lowercase();
@@ -59,7 +59,7 @@ fn nothing_else_is_taken_for_a_recording_without_magic() {
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         state.to_le_bytes()[7]
     };
-    let sniffed = |bytes: &[u8]| REVENT.sniff(&FileSet::single("x", bytes));
+    let sniffed = |bytes: &[u8]| REVENT.sniff(&FileSet::single("x", bytes), &Options::default());
     for len in 0..4_000 {
         let bytes: Vec<u8> = (0..len % 400).map(|_| random()).collect();
         assert_eq!(sniffed(&bytes), None, "{bytes:?}");
@@ -87,7 +87,11 @@ fn a_damaged_path_does_not_hide_a_recording_without_magic() {
         let at = built.prefix - 5;
         let files = built.with(at, b"?");
         let files = FileSet::single("x", &files);
-        assert_eq!(REVENT.sniff(&files), Some(Confidence::Evidence), "{layout:?}");
+        assert_eq!(
+            REVENT.sniff(&files, &Options::default()),
+            Some(Confidence::Evidence),
+            "{layout:?}"
+        );
     }
 }
 
@@ -126,21 +130,24 @@ fn the_laws_hold_whatever_is_chosen_and_at_every_safety() {
         let cuts = Share::one_in(16).of((0..built.bytes.len()).step_by(7));
         let cuts = cuts.map(|at| built.cut(at));
         for bytes in cuts.chain([built.bytes.clone(), built.killed(64)]) {
-            for release in Release::ALL {
+            for release in ["auto", "always", "never"] {
                 for upgrade in [false, true] {
                     let mut choices = Choices::default();
-                    (choices.release, choices.upgrade) = (release, upgrade);
+                    choices.set("release", release).unwrap();
+                    if upgrade {
+                        choices.set("upgrade", "").unwrap();
+                    }
                     let files = FileSet::single("recording", &bytes);
-                    let options = revent(choices);
-                    for safety in [Safety::Exact, Safety::Synthetic, Safety::Lossy] {
-                        let held = guarded(|| recording::repaired_with(&files, &options, safety));
+                    for allow in Allow::ALL {
+                        let options = revent(choices.clone()).with_allow(allow);
+                        let held = guarded(|| recording::repaired_with(&files, &options));
                         // What is asked for changes a sound recording.
-                        let asked = upgrade || release == Release::Always;
+                        let asked = upgrade || release == "always";
                         let held = held.or_else(|broken| {
                             let law = broken.law == "a clean recording stays byte for byte";
                             if law && asked { Ok(()) } else { Err(broken) }
                         });
-                        assert_eq!(held, Ok(()), "{name} {release:?} {upgrade} {safety}");
+                        assert_eq!(held, Ok(()), "{name} {release:?} {upgrade} {allow:?}");
                     }
                 }
             }
@@ -190,7 +197,7 @@ fn an_upgrade_keeps_every_event_and_is_the_newest_layout() {
         let recording = session(layout);
         let old = recording.build();
         let mut choices = Choices::default();
-        choices.upgrade = true;
+        choices.set("upgrade", "").unwrap();
         let (repair, target) = mended_with(&old.bytes, choices);
         let mut newest = recording.clone();
         newest.layout = Layout::V3;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use tracemend::FormatId;
 use tracemend::{Choices, Outcome};
 use tracemend_tests::forge::revent::{Built, Layout, Recording, clean, play, session};
 use tracemend_tests::judge::revent::{Read, Wlauto};
@@ -9,7 +10,7 @@ use tracemend_tests::mended::mended_with;
 
 fn upgrading() -> Choices {
     let mut choices = Choices::default();
-    choices.upgrade = true;
+    choices.set("upgrade", "").unwrap();
     choices
 }
 
@@ -34,7 +35,7 @@ fn agrees(judge: &Wlauto, named: &[(String, Vec<u8>)], choices: &Choices) -> usi
             repair.outcome,
             Outcome::Clean | Outcome::Repaired | Outcome::RepairedWithLoss
         );
-        if success && repair.after.format == Some("revent") {
+        if success && repair.after.format == Some(FormatId::REVENT) {
             expected.push((name, repair.after.tally.records));
             targets.push(target);
         }

@@ -1,9 +1,9 @@
 //! A smallest recording for every rule of revent: it breaks the rule, and the rule alone. Where the
 //! rule has a fix the mended recording breaks none.
 
-use tracemend::choices::Release;
+use tracemend::FormatId;
 use tracemend::formats::revent::rules;
-use tracemend::{Choices, FileSet, Options, Outcome, Rule, Severity};
+use tracemend::{Choices, FileSet, Options, Outcome, Remedy, Rule, Severity};
 use tracemend_tests::forge::revent::{
     ENTER, Event, ID, KEY_A, Layout, Recording, SLOT, SOUTH, SYN, TOUCH, X, encode, play, session,
 };
@@ -29,7 +29,7 @@ impl Case {
     }
 
     fn forced(mut self) -> Self {
-        self.options.format = Some("revent");
+        self.options.format = Some(FormatId::REVENT);
         self
     }
 
@@ -160,7 +160,7 @@ fn broken() -> Vec<Case> {
         case("RV0014", pad(|pad| pad.axes[1][0] = 0x40)),
         case("RV0015", swapped.build().bytes),
         case("RV0016", built.bytes.clone()).named("Nexus10.startup.revent"),
-        case("RV0017", p20.bytes.clone()).choosing(|choices| choices.upgrade = true),
+        case("RV0017", p20.bytes.clone()).choosing(|choices| choices.set("upgrade", "").unwrap()),
         case("RV0018", wide_end),
         case("RV0019", built.with(start + 8, &number(1_000_000))),
         case("RV0020", built.with(start, &number(5000))),
@@ -215,10 +215,11 @@ fn broken() -> Vec<Case> {
             recording.add(0, &[((2, 0), 1)]);
             recording.build().bytes
         })
-        .choosing(|choices| choices.release = Release::Always),
+        .choosing(|choices| choices.set("release", "always").unwrap()),
         case("RV3005", with(1, &[((0, 3), 0)])),
         case("RV3006", with(0, &[(KEY_A, 0)])),
-        case("RV3007", with(1, &[(ID, 3), (TOUCH, 1)])).choosing(|c| c.release = Release::Always),
+        case("RV3007", with(1, &[(ID, 3), (TOUCH, 1)]))
+            .choosing(|c| c.set("release", "always").unwrap()),
         case("RV3008", {
             let mut recording = Recording::new(Layout::V3);
             recording.wait(1_375_894_916_000_000).tap(1);
@@ -256,7 +257,7 @@ fn every_rule_has_a_recording_that_breaks_it_and_it_alone() {
 /// What is wrong with the repair of a recording that breaks `rule`.
 fn after(rule: &Rule, case: &Case, repair: &tracemend::Repair, target: &[u8]) -> Option<String> {
     let left = repair.after.counts();
-    if rule.fix.is_none() {
+    if !rule.has_fix() {
         let wanted =
             if rule.severity == Severity::Error { Outcome::CannotRepair } else { Outcome::Clean };
         let same = repair.outcome == wanted && target == case.bytes;
@@ -265,18 +266,19 @@ fn after(rule: &Rule, case: &Case, repair: &tracemend::Repair, target: &[u8]) ->
     let mended = matches!(repair.outcome, Outcome::Repaired | Outcome::RepairedWithLoss);
     // Times of another clock stay what they are.
     let clean = left.keys().all(|code| NOTES.contains(code) || *code == "RV3008");
-    let options = Options { format: Some("revent"), ..case.options.clone() };
+    let options = Options { format: Some(FormatId::REVENT), ..case.options.clone() };
     let again = tracemend::check(&FileSet::single(case.name, target), &options);
     (!(mended && clean && again.counts() == left))
         .then(|| format!("{:?}, left {left:?}, refused {:?}", repair.outcome, repair.refused))
 }
 
 #[test]
-fn a_rule_says_in_its_fix_what_its_fix_is() {
+fn the_page_of_a_fix_names_its_class() {
     for rule in rules::RULES {
-        let words = ["exact", "synthetic", "lossy", "as for"];
-        let said = rule.fix.is_none_or(|fix| words.iter().any(|word| fix.starts_with(word)));
-        assert!(said, "{}: {:?}", rule.code, rule.fix);
+        if let Remedy::Fix(text) = rule.remedy {
+            let words = ["exact", "synthetic", "lossy"];
+            assert!(words.iter().any(|word| text.contains(word)), "{}: {text}", rule.code);
+        }
     }
 }
 
@@ -308,16 +310,16 @@ fn what_was_never_lifted_is_let_go_as_the_user_says() {
     let mut recording = v3();
     recording.frame(1, &[(ID, 3), (SLOT, 4), (ID, 5), (TOUCH, 1)]).frame(0, &[(KEY_A, 1)]);
     let held = recording.build();
-    let mended = |bytes: &[u8], release| {
+    let mended = |bytes: &[u8], release: &str| {
         let mut options = Options::default();
-        options.choices.release = release;
+        options.choices.set("release", release).unwrap();
         mended_as("recording", bytes, &options)
     };
-    for release in [Release::Never, Release::Auto] {
+    for release in ["never", "auto"] {
         let (repair, target) = mended(&held.bytes, release);
         assert_eq!((repair.outcome, target == held.bytes), (Outcome::Clean, true), "{release:?}");
     }
-    let (_, target) = mended(&held.bytes, Release::Always);
+    let (_, target) = mended(&held.bytes, "always");
     // Both contacts, the slot in between, each key, a frame for each device; no position.
     let time = recording.now();
     let event = |device, (kind, code): (u16, u16), value| Event { device, time, kind, code, value };
@@ -334,8 +336,8 @@ fn what_was_never_lifted_is_let_go_as_the_user_says() {
     let wanted: Vec<u8> = wanted.iter().flat_map(|event| encode(Layout::V3, event)).collect();
     assert_eq!(target[held.bytes.len()..], wanted);
     let torn = &held.bytes[..held.bytes.len() - 1];
-    let (_, never) = mended(torn, Release::Never);
-    let (_, auto) = mended(torn, Release::Auto);
+    let (_, never) = mended(torn, "never");
+    let (_, auto) = mended(torn, "auto");
     // The frame of the key is cut with the tail; what was held before it is let go.
     assert_eq!(never.len(), held.at(held.count - 2));
     assert_eq!(auto.len(), never.len() + 6 * 26);
@@ -355,8 +357,8 @@ fn the_return_key_that_ends_a_recording_is_not_held() {
 fn an_upgrade_that_is_too_large_reaches_a_limit_and_says_so() {
     let bytes = session(Layout::P20).build().bytes;
     let mut options = Options::default();
-    options.choices.upgrade = true;
-    options.limits.inserted = 100;
+    options.choices.set("upgrade", "").unwrap();
+    options.limits.set(&tracemend::limits::INSERTED, 100);
     let (repair, target) = mended_as("recording", &bytes, &options);
     assert_eq!((repair.outcome, target == bytes), (Outcome::Incomplete, true));
     let said = &repair.after.findings().iter().find(|f| f.rule.code == "CM9001").unwrap().message;

@@ -4,6 +4,7 @@
 //! copies of wrong bytes look like events, and leaves carry wrong numbers. All that is told with the
 //! cause and mended with it.
 
+use crate::formats::apitrace::limits::PLACEHOLDERS;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -185,7 +186,7 @@ impl Judgement<'_, '_> {
 
     /// Why nothing is done about a region, if nothing is.
     fn unmendable(&self, region: &Region) -> Option<String> {
-        let (lost, most) = (region.lost(), self.options.limits.placeholders);
+        let (lost, most) = (region.lost(), self.options.limits.of(&PLACEHOLDERS));
         if lost > most {
             return Some(format!(
                 "{lost} calls would need placeholders, {most} are the limit: a number of that size is \

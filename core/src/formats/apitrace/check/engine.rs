@@ -7,6 +7,9 @@
 //!    +---------------------------------------------------+ sync: numbers and lost ids are known
 //! ```
 
+use crate::limits::RESYNC;
+use crate::limits::FIXES;
+use crate::formats::apitrace::limits::NESTING;
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
@@ -206,8 +209,8 @@ impl<'a> Engine<'a> {
     /// At the beginning of a stream.
     pub fn new(limits: &Limits, keep_raw: bool, donor: Option<&'a Definitions>) -> Self {
         Self {
-            limits: *limits,
-            machine: Machine::new(limits.nesting),
+            limits: limits.clone(),
+            machine: Machine::new(limits.of(&NESTING)),
             judge: Judge::new(limits, keep_raw),
             map: LayerMap::default(),
             damages: Vec::new(),
@@ -227,8 +230,8 @@ impl<'a> Engine<'a> {
             reported: 0,
             rewinds: 0,
             settled: 0,
-            search: limits.resync.min(SEARCH_FIRST),
-            granted: limits.resync.min(SEARCH_FIRST),
+            search: limits.of(&RESYNC).min(SEARCH_FIRST),
+            granted: limits.of(&RESYNC).min(SEARCH_FIRST),
             zero_at: None,
             doubted: None,
         }
@@ -264,7 +267,7 @@ impl<'a> Engine<'a> {
         if let Some(segment) = block.segment().filter(|_| fresh) {
             self.map.push(segment);
             self.last = Some(segment);
-            let left = self.limits.resync.saturating_sub(self.granted);
+            let left = self.limits.of(&RESYNC).saturating_sub(self.granted);
             let more = segment.expanded.len().saturating_mul(SEARCH_MORE).min(left);
             self.granted = self.granted.saturating_add(more);
             self.search = self.search.saturating_add(more);
@@ -520,8 +523,8 @@ impl<'a> Engine<'a> {
             Cause::Version(_) => return Next::Over,
             _ => {}
         }
-        if self.damages.len() >= self.limits.fixes {
-            self.limit = Some((stop.at, format!("more than {} damages", self.limits.fixes)));
+        if self.damages.len() >= self.limits.count_of(&FIXES) {
+            self.limit = Some((stop.at, format!("more than {} damages", self.limits.count_of(&FIXES))));
             return Next::Over;
         }
         let event = self.machine.event();
@@ -690,7 +693,7 @@ impl<'a> Engine<'a> {
             lost: &self.judge.lost_calls,
             threads: self.judge.threads,
             version: self.machine.version(),
-            depth_max: self.limits.nesting,
+            depth_max: self.limits.of(&NESTING),
             donor: self.donor,
         }
     }

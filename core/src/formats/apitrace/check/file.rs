@@ -7,6 +7,7 @@ use super::definitions::Definitions;
 use super::engine::{Engine, Flow, UnitFault};
 use super::judge::{Noted, Oddity, Place};
 use super::ranges::{self, Ranges};
+use crate::formats::apitrace::options;
 use crate::formats::apitrace::decode::machine::{Cause, Sign, Space};
 use crate::formats::apitrace::expand::{Block, Container, Expansion, Fault, stored, zstd};
 use crate::formats::apitrace::layout::{CHUNK_EXPANDED, VERSION_MAX};
@@ -159,7 +160,7 @@ pub fn check(files: &FileSet<'_>, container: Container, options: &Options, repor
 
 /// The definitions of a donor, if it is a trace.
 fn donated(donor: &Source<'_>, limits: &Limits) -> Option<Definitions> {
-    let container = super::super::container(donor)?;
+    let container = super::super::container(donor, limits)?;
     Some(read(donor, container, limits, true, None).judge.definitions)
 }
 
@@ -364,7 +365,7 @@ impl<'r> Judgement<'r, '_> {
             span.len()
         );
         let finding = Finding::new(&rules::SECOND_TRACE, span, "file", message);
-        match self.options.choices.part {
+        match options::part(self.options) {
             Some(1) => {
                 let summary = format!("keeps the first trace, drops the {} bytes", span.len());
                 self.mend_file(finding, Safety::Lossy, summary, Edit::drop(span));
@@ -519,7 +520,7 @@ impl<'r> Judgement<'r, '_> {
 
     fn open_calls(&mut self) {
         let mut open = self.engine.judge.calls.all();
-        if !self.options.choices.close_calls {
+        if !options::has_close_calls(self.options) {
             // A call next to damage has lost its leave to it.
             let doubted = |number: u64| {
                 let mut ranges = self.losses.iter().filter_map(|loss| loss.suspects);
@@ -543,7 +544,7 @@ impl<'r> Judgement<'r, '_> {
         let mut finding = Finding::new(&rules::CALLS_OPEN, span, path, message);
         let place = self.engine.place(end.saturating_sub(1), end);
         finding.stored = self.stored_of(span, place);
-        let close = self.options.choices.close_calls && ended;
+        let close = options::has_close_calls(self.options) && ended;
         if !close {
             self.add(finding);
             return;

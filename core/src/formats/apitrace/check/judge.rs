@@ -3,6 +3,8 @@
 //! The latest events are remembered with what they changed, so that they can be taken back when
 //! what follows shows that they were no events at all: damage is seen later than it begins.
 
+use crate::formats::apitrace::limits::OPEN_CALLS;
+use crate::formats::apitrace::limits::DEFINITIONS;
 use std::collections::{BTreeMap, VecDeque};
 
 use super::calls::{Calls, Open};
@@ -227,7 +229,7 @@ impl Judge {
     pub fn new(limits: &Limits, keep_raw: bool) -> Self {
         let definitions = if keep_raw { Definitions::with_raw() } else { Definitions::default() };
         Self {
-            limits: *limits,
+            limits: limits.clone(),
             definitions,
             calls: Calls::default(),
             threads: 0,
@@ -464,8 +466,8 @@ impl Sink for Judge {
         if self.enters > ENTERS_MAX.saturating_add(self.threads.saturating_mul(4)) {
             return Err(Cause::Incoherent);
         }
-        if self.calls.open() > self.limits.open_calls {
-            return Err(Cause::Limit("open calls", self.limits.open_calls));
+        if self.calls.open() > self.limits.of(&OPEN_CALLS) {
+            return Err(Cause::Limit("open calls", self.limits.of(&OPEN_CALLS)));
         }
         Ok(())
     }
@@ -599,8 +601,8 @@ impl Sink for Judge {
     }
 
     fn defined(&mut self, space: Space, id: u64, count: u64) -> Result<(), Cause> {
-        if self.definitions.len() >= self.limits.definitions {
-            return Err(Cause::Limit("definitions", self.limits.definitions));
+        if self.definitions.len() >= self.limits.of(&DEFINITIONS) {
+            return Err(Cause::Limit("definitions", self.limits.of(&DEFINITIONS)));
         }
         self.definitions.add(space, id, Known { count, lost: false });
         if space == Space::Function {

@@ -16,6 +16,7 @@ pub mod gzip;
 pub mod snappy;
 pub mod zstd;
 
+use crate::limits::EXPANSION_RATIO;
 use crate::formats::apitrace::layout::{
     CHUNK_PLAUSIBLE, FULL_CHUNK, GZIP_MAGIC, SNAPPY_MAGIC, ZSTD_MAGIC,
 };
@@ -212,7 +213,7 @@ impl<'a> Expansion<'a> {
             Container::Zstd => Kind::Zstd(Box::new(zstd::Frames::new(source, limits))),
             Container::Brotli => Kind::Brotli(Box::new(brotli::Stream::new(source))),
         };
-        let budget = source.len().saturating_mul(limits.expansion_ratio).saturating_add(64 << 20);
+        let budget = source.len().saturating_mul(limits.of(&EXPANSION_RATIO)).saturating_add(64 << 20);
         Self { kind, budget, ended: false }
     }
 

@@ -5,6 +5,7 @@
 //! believed if it decodes to exactly the length that its block states, and where a length is wrong
 //! the next chunk is looked for: full ones state 1 MiB, which is `80 80 40`.
 
+use crate::limits::RESYNC;
 use super::{Block, Fault, stored};
 use crate::formats::apitrace::layout::{
     CHUNK_EXPANDED, CHUNK_HEADER_LEN, CHUNK_PLAUSIBLE, CHUNK_STORED_MAX, MAGIC_LEN, SNAPPY_MAGIC,
@@ -183,7 +184,7 @@ impl<'a> Chunks<'a> {
             source: source.clone(),
             at: MAGIC_LEN,
             expanded: 0,
-            search: limits.resync,
+            search: limits.of(&RESYNC),
             behind: None,
         }
     }

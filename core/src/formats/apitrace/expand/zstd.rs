@@ -5,6 +5,8 @@
 //! program leaves the frames alone. The frames are found by their blocks' headers, so that each
 //! can be expanded, and written anew, by itself.
 
+use crate::limits::ZSTD_WINDOW;
+use crate::limits::RESYNC;
 use super::{Block, Fault, STEP, stored};
 use crate::formats::apitrace::layout::{ZSTD_MAGIC, ZSTD_SEEKABLE_MAGIC};
 use crate::kit::expand::zstd::{ExpandError, Expander};
@@ -99,8 +101,8 @@ impl<'a> Frames<'a> {
             source: source.clone(),
             at: 0,
             expanded: 0,
-            window_max: limits.zstd_window,
-            search: limits.resync,
+            window_max: limits.of(&ZSTD_WINDOW),
+            search: limits.of(&RESYNC),
             open: None,
             fed: 0,
             frames: 0,

@@ -1,6 +1,6 @@
 //! How each stream ends, and what brings it to an end.
 
-use crate::choices::Strategy;
+use crate::formats::ovni::options::Strategy;
 use crate::formats::ovni::check::log::Log;
 use crate::formats::ovni::check::metadata::Meta;
 use crate::formats::ovni::check::thread::{Ending, Machine, State};

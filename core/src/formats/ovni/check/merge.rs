@@ -5,6 +5,9 @@
 //! taken out in order. Memory is a queue for each stream, whatever the streams hold. At equal clocks
 //! what lets go of something comes before what takes it.
 
+use crate::limits::FINDINGS;
+use crate::formats::ovni::limits::TASKS;
+use crate::formats::ovni::limits::LOOM_CPUS;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use std::num::NonZeroUsize;
@@ -185,7 +188,7 @@ pub struct Merge<'t> {
 impl<'t> Merge<'t> {
     /// Nothing has happened yet.
     pub fn new(system: &'t System, layers: Vec<Layer>, limits: &Limits) -> Self {
-        let room = |loom: &Loom| loom.cpu_room(limits.loom_cpus);
+        let room = |loom: &Loom| loom.cpu_room(limits.of(&LOOM_CPUS));
         let streams = layers.len();
         // A stream of which nothing is known is a process of its own.
         let processes = system.processes.len().saturating_add(streams);
@@ -205,8 +208,8 @@ impl<'t> Merge<'t> {
             running: vec![BTreeMap::new(); system.looms.len()],
             tables: (0..processes).map(|_| Default::default()).collect(),
             entries: 0,
-            entries_max: limits.tasks,
-            log: Log::new(limits.findings),
+            entries_max: limits.of(&TASKS),
+            log: Log::new(limits.count_of(&FINDINGS)),
             lost: BTreeMap::new(),
             missing_cpus: BTreeMap::new(),
             layers,

@@ -19,9 +19,11 @@ pub mod thread;
 pub mod upgrade;
 pub mod whole;
 
+use crate::limits::RESYNC;
+use crate::limits::FINDINGS;
 use std::num::NonZeroUsize;
 
-use crate::choices::Strategy;
+use crate::formats::ovni::options::{self, Strategy};
 use crate::formats::ovni::check::log::Log;
 use crate::formats::ovni::check::merge::Merge;
 use crate::formats::ovni::check::metadata::Meta;
@@ -117,7 +119,7 @@ pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
         report.mark_unreadable();
         return;
     }
-    let capacity = options.limits.findings;
+    let capacity = options.limits.count_of(&FINDINGS);
     let mut logs: Vec<Log> = Vec::new();
     let mut metas: Vec<Meta> = Vec::new();
     for stream in &trace.streams {
@@ -142,7 +144,7 @@ pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
         enabled: system.enabled,
         marks: system.marks.clone(),
         counters: system.counters,
-        resync: options.limits.resync,
+        resync: options.limits.of(&RESYNC),
         findings: capacity,
     };
     let headers: Vec<Header> = sources.iter().map(stream::header).collect();
@@ -162,7 +164,7 @@ pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
     };
     let mut machines: Vec<Machine<'_, '_>> =
         (0..sources.len()).filter_map(|number| new(number, capacity)).collect();
-    if options.choices.strategy == Some(Strategy::Cut) {
+    if options::strategy(options) == Some(Strategy::Cut) {
         let quiet = Shared { findings: 0, ..shared.clone() };
         let ends = machines.iter().enumerate().filter(|(_, machine)| machine.unfinished);
         let ends =
@@ -194,8 +196,8 @@ pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
         merge: &merge,
         earliest: earliest(&machines, &system),
         limits: &options.limits,
-        strategy: options.choices.strategy,
-        upgrade: options.choices.upgrade,
+        strategy: options::strategy(options),
+        upgrade: options::has_upgrade(options),
     };
     let mut endings = Log::new(capacity);
     for number in 0..machines.len() {
@@ -273,8 +275,8 @@ fn summary(case: &Case<'_, '_, '_>, report: &mut Report) {
             u64::try_from(clock).unwrap_or(0)
         };
         if let Some(first) = machine.first {
-            report.tally.saw_time(moved(first));
-            report.tally.saw_time(moved(machine.clock));
+            report.tally.observe_time(moved(first));
+            report.tally.observe_time(moved(machine.clock));
         }
     }
     if case.trace.alone {

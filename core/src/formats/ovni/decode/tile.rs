@@ -1,5 +1,6 @@
 //! Every byte of a trace and what it is.
 
+use crate::limits::RESYNC;
 use std::collections::BTreeSet;
 
 use crate::FileSet;
@@ -48,7 +49,7 @@ fn stream(files: &FileSet<'_>, index: u32, limits: &Limits, each: &mut dyn FnMut
             emit(at, end, TileKind::Record, "event");
             continue;
         }
-        let resumed = resync(&source, at, 0, limits.resync).unwrap_or(len);
+        let resumed = resync(&source, at, 0, limits.of(&RESYNC)).unwrap_or(len);
         emit(at, resumed, TileKind::Damage, "damage");
         walk.seek(resumed);
     }

@@ -3,6 +3,7 @@
 //! Some keys are the trace's, a loom's or a process's: the first stream whose metadata is completed
 //! anyway gets them, or else the first one that they are about.
 
+use crate::formats::ovni::limits::LOOM_CPUS;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::formats::ovni::check::Case;
@@ -145,7 +146,7 @@ pub fn cpus(case: &Case<'_, '_, '_>, loom: usize) -> Option<Add> {
     }
     let mut taken: BTreeSet<i64> = loom.cpus.iter().map(|(_, phyid, _)| *phyid).collect();
     let highest = indices.last().copied().unwrap_or(0).max(i64::from(missing)).max(0);
-    if highest >= loom.cpu_room(case.limits.loom_cpus) {
+    if highest >= loom.cpu_room(case.limits.of(&LOOM_CPUS)) {
         return None;
     }
     let mut cpus = Vec::new();

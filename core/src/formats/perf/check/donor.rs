@@ -1,5 +1,6 @@
 //! What only another recording still knows: the descriptions of tracepoints.
 
+use crate::limits::WINDOW;
 use std::collections::BTreeSet;
 
 use crate::formats::perf::check::features;
@@ -40,10 +41,10 @@ impl Donated {
         limits: &Limits,
     ) -> Result<Self, String> {
         let section = section(donor, order)?;
-        if section.size > limits.window {
+        if section.size > limits.of(&WINDOW) {
             return Err(format!(
                 "its TRACING_DATA has {} bytes, {} are the limit",
-                section.size, limits.window
+                section.size, limits.of(&WINDOW)
             ));
         }
         let bytes = donor.read(section.offset, section.end().unwrap_or(u64::MAX)).into_owned();

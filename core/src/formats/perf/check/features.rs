@@ -1,5 +1,6 @@
 //! The features behind the records: their table, their sections, and what they say of the records.
 
+use crate::limits::WINDOW;
 use crate::formats::perf::decode::feature::{self, Contents};
 use crate::formats::perf::decode::header::{Body, Header, Section};
 use crate::formats::perf::layout::{SECTION_SIZE, feature as bit, field};
@@ -164,7 +165,7 @@ fn contents(
 ) -> Read {
     let path = format!("features.{}", title(bit));
     // Tracepoint formats and build ids may be many MB; their outline is at the start.
-    let held = section.size.min(limits.window);
+    let held = section.size.min(limits.of(&WINDOW));
     if held < section.size && bit != bit::TRACING_DATA {
         let message = format!("{} of {} bytes, {held} are looked at", title(bit), section.size);
         report.push(Finding::new(&common::LIMIT_REACHED, section.span(0), path, message));

@@ -1,5 +1,6 @@
 //! Recordings with a header of sections: where the records end is the question that a crash leaves.
 
+use crate::limits::RESYNC;
 use crate::formats::perf::check::donor::{self, Donated};
 use crate::formats::perf::check::features::{self, Found};
 use crate::formats::perf::check::outline;
@@ -88,7 +89,7 @@ pub fn check(
     stream.droppable = matches!(end, End::Declared(_)) && ids_before(body, &ids);
     let area = (body.data.offset, area_end);
     let open = matches!(end, End::Unfinished | End::Cut);
-    let walker = Walker::new(&source, 0, header.order, false, area).resyncing(limits.resync);
+    let walker = Walker::new(&source, 0, header.order, false, area).resyncing(limits.of(&RESYNC));
     let mut seam = Seam { end: area_end, ..Seam::default() };
     let mut torn = None;
     let mut damaged = false;
@@ -385,7 +386,7 @@ fn directory(
         stream.droppable = true;
         let area = (0, file.bytes.len());
         let walker = Walker::new(&file.bytes, index, header.order, false, area);
-        for item in walker.resyncing(options.limits.resync) {
+        for item in walker.resyncing(options.limits.of(&RESYNC)) {
             match item {
                 Item::Record(record) => stream.stored_record(&record, report),
                 Item::Damage { span, fault, resumes: false } if is_torn(fault) => {

@@ -1,5 +1,8 @@
 //! Header, attrs and ids: what has to be known before the first record.
 
+use crate::limits::WINDOW;
+use crate::formats::perf::limits::IDS;
+use crate::formats::perf::limits::ATTRS;
 use crate::formats::perf::check::records::Events;
 use crate::formats::perf::decode::attr::{self, Attr};
 use crate::formats::perf::decode::header::{Body, Header, Section};
@@ -39,8 +42,8 @@ pub fn events(
         report.push(Finding::new(&rules::SECTION_OUTSIDE, span, "header.attrs", message));
         return (events, id_sections);
     }
-    if attrs.size > limits.window {
-        let message = format!("attrs of {} bytes, {} are the limit", attrs.size, limits.window);
+    if attrs.size > limits.of(&WINDOW) {
+        let message = format!("attrs of {} bytes, {} are the limit", attrs.size, limits.of(&WINDOW));
         report.push(Finding::new(&common::LIMIT_REACHED, attrs.span(0), "attrs", message));
         return (events, id_sections);
     }
@@ -55,8 +58,8 @@ pub fn events(
             let span = Span::new(FILE, start, attrs.end().unwrap_or(start));
             Finding::new(&rules::ATTR_TORN, span, format!("attrs[{index}]"), why)
         };
-        if index >= limits.attrs {
-            let message = format!("more than {} attrs", limits.attrs);
+        if index >= limits.of(&ATTRS) {
+            let message = format!("more than {} attrs", limits.of(&ATTRS));
             report.push(Finding::new(&common::LIMIT_REACHED, attrs.span(0), "attrs", message));
             events.mark_partial();
             return (events, id_sections);
@@ -174,9 +177,9 @@ fn event_ids(
         report.push(Finding::new(&rules::IDS_ODD, section.span(0), path.clone(), message));
     }
     let count = section.size >> 3;
-    if events.id_count().saturating_add(count) > limits.ids {
+    if events.id_count().saturating_add(count) > limits.of(&IDS) {
         if report.count(&common::LIMIT_REACHED) == 0 {
-            let message = format!("more than {} event ids", limits.ids);
+            let message = format!("more than {} event ids", limits.of(&IDS));
             report.push(Finding::new(&common::LIMIT_REACHED, section.span(0), path, message));
         }
         return None;

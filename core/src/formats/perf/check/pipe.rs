@@ -1,5 +1,8 @@
 //! Recordings written to a pipe: a 16-byte header, and records that carry attrs and features.
 
+use crate::limits::RESYNC;
+use crate::formats::perf::limits::IDS;
+use crate::formats::perf::limits::ATTRS;
 use crate::formats::perf::check::outline;
 use crate::formats::perf::check::records::Stream;
 use crate::formats::perf::decode::attr;
@@ -22,7 +25,7 @@ pub fn check(files: &FileSet<'_>, header: &Header, options: &Options, report: &m
     let limits = &options.limits;
     let mut stream = Stream::new(header.order, 0, source.len(), limits);
     let area = (HEADER_SIZE_PIPE, source.len());
-    let walker = Walker::new(&source, 0, header.order, true, area).resyncing(limits.resync);
+    let walker = Walker::new(&source, 0, header.order, true, area).resyncing(limits.of(&RESYNC));
     let mut tracing = false;
     for item in walker {
         match item {
@@ -119,11 +122,11 @@ fn event(
     report: &mut Report,
 ) {
     let span = Span::sized(Layer::stored(0), item.offset, item.frame.size);
-    if to_u64(stream.events.attrs().len()) >= limits.attrs
-        || stream.events.id_count().saturating_add(item.frame.size >> 3) > limits.ids
+    if to_u64(stream.events.attrs().len()) >= limits.of(&ATTRS)
+        || stream.events.id_count().saturating_add(item.frame.size >> 3) > limits.of(&IDS)
     {
         if !stream.events.partial() {
-            let message = format!("more than {} attrs or {} ids", limits.attrs, limits.ids);
+            let message = format!("more than {} attrs or {} ids", limits.of(&ATTRS), limits.of(&IDS));
             report.push(Finding::new(&common::LIMIT_REACHED, span, "data", message));
         }
         stream.events.mark_partial();

@@ -3,6 +3,9 @@
 //! Stored and expanded records go through the same function; an expanded one's findings name both
 //! its place in the expanded stream and the compressed records that it came from.
 
+use crate::limits::ZSTD_WINDOW;
+use crate::limits::FIXES;
+use crate::limits::EXPANSION_RATIO;
 use std::collections::VecDeque;
 
 use crate::formats::perf::check::donor::RawSizes;
@@ -223,7 +226,7 @@ impl<'a> Stream<'a> {
             stored_records: 0,
             expanded_records: 0,
             record_expanded: 0,
-            budget: length.saturating_mul(limits.expansion_ratio).saturating_add(64 << 20),
+            budget: length.saturating_mul(limits.of(&EXPANSION_RATIO)).saturating_add(64 << 20),
             expander: None,
             map: LayerMap::default(),
             carry: Vec::new(),
@@ -426,7 +429,7 @@ impl<'a> Stream<'a> {
             return;
         }
         if frame.kind == kind::SAMPLE {
-            report.tally.saw_time(time);
+            report.tally.observe_time(time);
         }
         self.rounds.saw(time, || (place.span(frame), place.index));
     }
@@ -565,7 +568,7 @@ impl<'a> Stream<'a> {
         stored: Span,
         report: &mut Report,
     ) -> Result<(), (u64, ExpandError)> {
-        let window = self.limits.zstd_window;
+        let window = self.limits.of(&ZSTD_WINDOW);
         let mut rest = payload;
         self.record_expanded = 0;
         while !rest.is_empty() && self.broken.is_none() {
@@ -635,7 +638,7 @@ impl<'a> Stream<'a> {
         if report.tally.expanded > self.budget && self.broken.is_none() {
             let message = format!(
                 "the compressed records expand to more than {} bytes, {} times the recording",
-                self.budget, self.limits.expansion_ratio
+                self.budget, self.limits.of(&EXPANSION_RATIO)
             );
             report.push(Finding::new(&common::LIMIT_REACHED, stored, "data", message));
             // Without a message it is not reported again.
@@ -764,7 +767,7 @@ impl<'a> Stream<'a> {
 
     fn lose(&mut self, stored: Span) {
         self.lost_records = self.lost_records.saturating_add(1);
-        let room = self.lost.len() < self.limits.fixes;
+        let room = self.lost.len() < self.limits.count_of(&FIXES);
         match self.lost.last_mut() {
             Some(last) if last.end == stored.start => last.end = stored.end,
             _ if room => self.lost.push(stored),
@@ -837,16 +840,6 @@ impl<'a> Stream<'a> {
             let mut finding = Finding::new(&rules::TIME_BEFORE_ROUND, span, path, message);
             finding.stored = self.map.stored(span).filter(|_| !span.layer.is_stored());
             report.push(finding);
-        }
-    }
-}
-
-impl Finding {
-    /// With a fix, if there is one.
-    fn fix_if(self, fix: Option<Fix>) -> Self {
-        match fix {
-            Some(fix) => self.fix(fix),
-            None => self,
         }
     }
 }

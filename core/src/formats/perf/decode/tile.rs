@@ -1,5 +1,6 @@
 //! Every byte of a recording, as tiles that adjoin.
 
+use crate::limits::RESYNC;
 use crate::FileSet;
 use crate::formats::perf::decode::header::{self, Section};
 use crate::formats::perf::decode::record;
@@ -68,7 +69,7 @@ fn records(
     limits: &Limits,
 ) {
     let area = (tiles.at, end);
-    for item in Walker::new(source, file, order, pipe, area).resyncing(limits.resync) {
+    for item in Walker::new(source, file, order, pipe, area).resyncing(limits.of(&RESYNC)) {
         match item {
             Item::Record(item) => {
                 let name = record::name(item.frame.kind).unwrap_or("record");

@@ -6,7 +6,7 @@
 //! and both belong to the missing version.
 
 use crate::Options;
-use crate::choices::Strategy;
+use crate::formats::qemu::options::has_prefix;
 use crate::formats::qemu::check::facts::seconds;
 use crate::formats::qemu::check::lane::{Damage, Lane, Stop};
 use crate::formats::qemu::check::{EVENTS_BELIEVED, Word, judge};
@@ -89,7 +89,7 @@ impl<'c, 'a> Closing<'c, 'a> {
             Some(Stop::Over) | None => Tail::Missing(None),
             Some(Stop::Lost(_)) => Tail::Lost,
         };
-        let asked = options.choices.strategy == Some(Strategy::Prefix);
+        let asked = has_prefix(options);
         let prefix = asked && damage.is_some();
         Self { word, left, contradicted, lane, source, tail, damage, asked, prefix }
     }

@@ -33,7 +33,7 @@ pub fn events(lane: &Lane<'_>, report: &mut Report) {
     report.tally.samples = lane.instructions();
     for time in lane.clock(Kind::ClockVirtualRt).into_iter().flatten() {
         if let Ok(time) = u64::try_from(time) {
-            report.tally.saw_time(time);
+            report.tally.observe_time(time);
         }
     }
     let counted = |kind: &Kind| {

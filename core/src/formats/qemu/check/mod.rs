@@ -11,6 +11,8 @@ pub mod lane;
 pub mod race;
 pub mod regular;
 
+use crate::formats::qemu::options;
+use crate::limits::FINDINGS;
 use crate::formats::qemu::check::closing::Closing;
 use crate::formats::qemu::check::lane::{Lane, Stop};
 use crate::formats::qemu::check::race::Race;
@@ -83,7 +85,7 @@ pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
         return;
     };
     reserved(&source, report);
-    let race = race::race(&source, word.layouts(), u64::MAX, options.limits.findings);
+    let race = race::race(&source, word.layouts(), u64::MAX, options.limits.count_of(&FINDINGS));
     let chosen = chosen(options, &race, word, report);
     let Race { best, lost } = race;
     let left = match chosen {
@@ -96,7 +98,7 @@ pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
     facts::layouts(word, left, &lost, report);
     let explained = !matches!(lane.stop, Some(Stop::Lost(_))) || lane.events() >= EVENTS_BELIEVED;
     if matches!(word, Word::Known(_)) || explained {
-        let contradicted = options.choices.qemu_version.is_some() && chosen.is_none();
+        let contradicted = options::qemu_version(options).is_some() && chosen.is_none();
         let fix = Closing::new(word, left, contradicted, &lane, options).report(report);
         facts::events(&lane, report);
         own(lane, fix, report);
@@ -118,7 +120,7 @@ fn reserved(source: &Source<'_>, report: &mut Report) {
 
 /// The layout that the user chose, if the log can have it.
 fn chosen(options: &Options, race: &Race<'_>, word: Word, report: &mut Report) -> Option<usize> {
-    let text = options.choices.qemu_version.as_deref()?;
+    let text = options::qemu_version(options)?;
     let number = layout::release(text);
     let possible = number.filter(|number| race.layouts().contains(*number));
     if possible.is_none() {

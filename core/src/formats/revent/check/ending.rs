@@ -1,6 +1,7 @@
 //! How the recording ends: count, times, trailing bytes, what is still held.
 
-use crate::choices::Release;
+use crate::formats::revent::limits::RELEASED;
+use crate::formats::revent::options::{self, Release};
 use crate::formats::revent::check::pass::{Device, Pass};
 use crate::formats::revent::check::{Recording, shown};
 use crate::formats::revent::decode::event::code_name;
@@ -36,7 +37,7 @@ pub(super) fn check(recording: &Recording<'_, '_>, pass: &Pass<'_, '_, '_>, repo
     unfinished(recording, pass, &let_go, report);
     if let_go.over {
         let end = recording.extent.all.offset(recording.extent.cut);
-        let max = recording.options.limits.released;
+        let max = recording.options.limits.of(&RELEASED);
         let message = format!(
             "letting go of what is held adds more than {max} events; --release=never adds none"
         );
@@ -47,7 +48,7 @@ pub(super) fn check(recording: &Recording<'_, '_>, pass: &Pass<'_, '_, '_>, repo
 
 /// What a repair lets go of, if it is asked to: in the tail's fix where the tail was lost.
 fn let_go(recording: &Recording<'_, '_>, pass: &Pass<'_, '_, '_>) -> Tail {
-    let wanted = match recording.options.choices.release {
+    let wanted = match options::release(recording.options) {
         Release::Never => false,
         Release::Auto => recording.extent.tail_lost,
         Release::Always => true,

@@ -1,5 +1,6 @@
 //! What the pass over the events found.
 
+use crate::limits::INSERTED;
 use crate::formats::revent::check::pass::{Fault, Pass, Runs, Seen};
 use crate::formats::revent::check::{Recording, limit_reached, shown};
 use crate::formats::revent::decode::event::Event;
@@ -45,7 +46,7 @@ pub(super) fn check(recording: &Recording<'_, '_>, pass: &Pass<'_, '_, '_>, repo
             match repair::narrow(recording) {
                 Ok(fix) => finding.fix = Some(fix),
                 Err(bytes) => {
-                    let max = recording.options.limits.inserted;
+                    let max = recording.options.limits.of(&INSERTED);
                     limit_reached(report, span, "clearing the high words", bytes, max);
                 }
             }

@@ -9,6 +9,8 @@ mod name;
 mod outline;
 mod pass;
 
+use crate::formats::revent::options;
+use crate::limits::INSERTED;
 use crate::formats::revent::decode::extent::{self, Extent};
 use crate::formats::revent::decode::head::{self, Devices, FILE, Head, Time};
 use crate::formats::revent::layout::{EPOCH_FROM, Generation, MICROS};
@@ -69,7 +71,7 @@ fn facts(recording: &Recording<'_, '_>, pass: &Pass<'_, '_, '_>, report: &mut Re
     report.tally.records = extent.kept;
     report.tally.samples = pass.frames;
     for time in pass.range.into_iter().flat_map(|(first, last)| [first, last]) {
-        report.tally.saw_time(time.unsigned_abs().saturating_mul(1_000));
+        report.tally.observe_time(time.unsigned_abs().saturating_mul(1_000));
     }
     let layout = head.generation.layout();
     match &head.evidence {
@@ -121,7 +123,7 @@ fn old_layout(recording: &Recording<'_, '_>, pass: &Pass<'_, '_, '_>, report: &m
     let message = format!("the layout is {name}: {read}");
     let finding = Finding::new(&rules::OLD_LAYOUT, span, "version", message);
     let waits = report.has_errors() || report.findings().iter().any(is_mended);
-    if !options.choices.upgrade || waits {
+    if !options::has_upgrade(options) || waits {
         let upgrade = crate::mend::edit::Fix::manual("--upgrade writes it as v3");
         report.push(finding.fix(upgrade));
         return;
@@ -133,7 +135,7 @@ fn old_layout(recording: &Recording<'_, '_>, pass: &Pass<'_, '_, '_>, report: &m
         }
         Err(bytes) => {
             report.push(finding);
-            limit_reached(report, span, "the upgrade", bytes, options.limits.inserted);
+            limit_reached(report, span, "the upgrade", bytes, options.limits.of(&INSERTED));
         }
     }
 }

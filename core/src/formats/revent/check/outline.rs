@@ -23,7 +23,7 @@ pub(super) fn unreadable(source: &Source<'_>, error: HeadError, report: &mut Rep
         HeadError::Unknown => {
             let message = format!(
                 "the first bytes are {}: no magic, and no list of devices",
-                crate::report::hexdump::hex(&source.read(0, 8))
+                crate::kit::text::hex(&source.read(0, 8))
             );
             Finding::new(&rules::NO_MAGIC, header, "magic", message)
         }
@@ -87,7 +87,7 @@ fn header(recording: &Recording<'_, '_>, report: &mut Report) {
         let first = recording.source.read(0, 6);
         let message = format!(
             "the first bytes are {}; version, devices and events are those of a recording",
-            crate::report::hexdump::hex(&first)
+            crate::kit::text::hex(&first)
         );
         let fix = write(0, crate::formats::revent::layout::MAGIC, "writes the magic".to_string());
         report
@@ -112,7 +112,7 @@ fn header(recording: &Recording<'_, '_>, report: &mut Report) {
         report.push(Finding::new(&rules::MODE_UNKNOWN, span, "mode", message).fix(fix));
     }
     if head.pad != [0; 6] {
-        let message = format!("the padding is {}", crate::report::hexdump::hex(&head.pad));
+        let message = format!("the padding is {}", crate::kit::text::hex(&head.pad));
         let fix = write(10, &[0; 6], "writes six zeros".to_string());
         let span = Span::new(FILE, 10, 16);
         report.push(Finding::new(&rules::HEADER_PAD, span, "padding", message).fix(fix));

@@ -3,6 +3,8 @@
 //! A fault that many events share is one finding with the first of them and their number. What the
 //! pass holds is bounded by the devices, their keys and their slots, not by the events.
 
+use crate::limits::FIXES;
+use crate::formats::revent::limits::INPUT_SLOTS;
 use std::ops::ControlFlow;
 
 use crate::formats::revent::check::Recording;
@@ -240,7 +242,7 @@ impl<'p, 'r, 'a> Pass<'p, 'r, 'a> {
             return;
         }
         if event.is_nothing() {
-            let max = self.recording.options.limits.fixes;
+            let max = self.recording.options.limits.count_of(&FIXES);
             self.nothing.add(index, max);
             self.note(Fault::Nothing, index, event, 0);
             return;
@@ -263,7 +265,7 @@ impl<'p, 'r, 'a> Pass<'p, 'r, 'a> {
 
     #[cold]
     fn insane(&mut self, index: u64, event: &Event, count: i32) {
-        let max = self.recording.options.limits.fixes;
+        let max = self.recording.options.limits.count_of(&FIXES);
         if event.device < 0 || event.device >= count {
             self.outside.add(index, max);
             self.note(Fault::DeviceOutside, index, event, i64::from(count));
@@ -340,7 +342,7 @@ impl<'p, 'r, 'a> Pass<'p, 'r, 'a> {
     }
 
     fn axis(&mut self, index: u64, event: &Event) {
-        let slots = self.recording.options.limits.input_slots;
+        let slots = self.recording.options.limits.of(&INPUT_SLOTS);
         let Some(device) = self.device(event) else { return };
         match event.code {
             code::ABS_MT_SLOT => {

@@ -1,0 +1,10 @@
+//! The options of perf.data.
+
+use crate::options::{OptionSpec, OptionValue};
+
+/// All of them.
+pub static OPTIONS: &[OptionSpec] = &[OptionSpec::new(
+    "donor",
+    OptionValue::File,
+    "Take lost TRACING_DATA from FILE, a recording of the same kernel and tracepoints",
+)];

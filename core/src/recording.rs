@@ -1,0 +1,73 @@
+//! A recording as the library sees it: named files of bytes. The library does no I/O.
+
+use crate::kit::source::Source;
+
+/// One file of a recording.
+#[derive(Clone, Debug)]
+#[cfg_attr(not(feature = "testing"), non_exhaustive)]
+pub struct File<'a> {
+    /// Path relative to the recording, as bytes decoded lossily; never trusted, always escaped.
+    pub name: String,
+    /// The content.
+    pub bytes: Source<'a>,
+}
+
+impl<'a> File<'a> {
+    /// A file called `name` with these bytes.
+    pub fn new(name: impl Into<String>, bytes: impl Into<Source<'a>>) -> Self {
+        Self { name: name.into(), bytes: bytes.into() }
+    }
+}
+
+/// The files of one recording. Most formats have one file; a perf or ovni directory has many.
+#[derive(Clone, Debug, Default)]
+pub struct FileSet<'a> {
+    files: Vec<File<'a>>,
+    donor: Option<Source<'a>>,
+}
+
+impl<'a> FileSet<'a> {
+    /// A recording of one file.
+    pub fn single(name: impl Into<String>, bytes: &'a [u8]) -> Self {
+        Self::new(vec![File::new(name, bytes)])
+    }
+
+    /// A recording of several files. Spans refer to them by their index here.
+    pub const fn new(files: Vec<File<'a>>) -> Self {
+        Self { files, donor: None }
+    }
+
+    /// Adds another recording of the same program, from which a repair may take what was lost in
+    /// this one. It is not part of the recording and never changes.
+    #[must_use]
+    pub fn with_donor(mut self, donor: Option<Source<'a>>) -> Self {
+        self.donor = donor;
+        self
+    }
+
+    /// Returns the recording from which a repair may take what was lost.
+    pub const fn donor(&self) -> Option<&Source<'a>> {
+        self.donor.as_ref()
+    }
+
+    /// Returns the files in order.
+    pub fn files(&self) -> &[File<'a>] {
+        &self.files
+    }
+
+    /// Returns the bytes of file number `index`; empty if `index` is out of range.
+    pub fn bytes(&self, index: u32) -> Source<'a> {
+        let file = usize::try_from(index).ok().and_then(|index| self.files.get(index));
+        file.map(|file| file.bytes.clone()).unwrap_or_default()
+    }
+
+    /// Returns the length of all files in bytes.
+    pub fn len(&self) -> u64 {
+        self.files.iter().fold(0, |sum: u64, file| sum.saturating_add(file.bytes.len()))
+    }
+
+    /// Returns whether no file holds a byte.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}

@@ -1,0 +1,45 @@
+//! Findings as diagnostics of miette.
+
+use std::fmt;
+
+use miette::Diagnostic;
+
+use crate::kit::span::Span;
+use crate::report::finding::Finding;
+use crate::report::rule::Severity;
+
+impl Diagnostic for Finding {
+    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        Some(Box::new(format!("{} {}", self.rule.code, self.rule.name)))
+    }
+
+    fn severity(&self) -> Option<miette::Severity> {
+        Some(match self.severity {
+            Severity::Error => miette::Severity::Error,
+            Severity::Warning => miette::Severity::Warning,
+            Severity::Info => miette::Severity::Advice,
+        })
+    }
+
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        let fix = self.fix.as_ref()?;
+        Some(Box::new(format!("{} ({} fix)", fix.summary, fix.safety)))
+    }
+
+    /// Labels in bytes of the file; [`hexdump::Shown`](crate::report::hexdump::Shown) brings the
+    /// text they point into.
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = miette::LabeledSpan> + '_>> {
+        let place = |span: Span| -> Option<miette::SourceSpan> {
+            let start = usize::try_from(span.start).ok()?;
+            Some((start, usize::try_from(span.len()).ok()?).into())
+        };
+        let main = place(self.stored.unwrap_or(self.span)).map(|span| {
+            miette::LabeledSpan::new_primary_with_span(Some(self.path.to_string()), span)
+        });
+        let others = self.related.iter().filter_map(move |related| {
+            let span = place(related.span)?;
+            Some(miette::LabeledSpan::new_with_span(Some(related.message.clone()), span))
+        });
+        Some(Box::new(main.into_iter().chain(others)))
+    }
+}
