@@ -297,7 +297,7 @@ fn json(report: &Report, files: &FileSet<'_>) -> String {
 /// The format is the one that is sniffed; bytes that none recognises are given to the first.
 fn options_for(files: &FileSet<'_>) -> Options {
     let sniffed = registry::sniff(files, &Options::default());
-    let first = registry::FormatId::ALL.iter().copied().next();
+    let first = FormatId::ALL.iter().copied().next();
     Options { format: sniffed.or(first), ..Options::default() }
 }
 
