@@ -1,91 +1,155 @@
-//! How a log is closed. Decides nothing about policy.
+//! The edits that close a log, and the advice where the user has to choose.
+//!
+//! A fix closes a log structurally: version, a cut after the last event that a guest can do
+//! without, and the events with which the writer of the layout ends a log. Whether the log replays
+//! to its end depends on QEMU, the guest and the command line.
 
-use std::collections::VecDeque;
-
-use crate::formats::qemu::check::lane::Anchor;
-use crate::formats::qemu::decode::event::{Decoder, FILE, Value, instructions};
-use crate::formats::qemu::decode::walk::{Item, Walker};
-use crate::formats::qemu::layout::{Checkpoint, Kind, Layout, VERSION_LEN};
+use crate::formats::qemu::decode::cut::{Dropped, Kept};
+use crate::formats::qemu::decode::ending::{Cut, Ending, Tail, Trailing};
+use crate::formats::qemu::decode::event::FILE;
+use crate::formats::qemu::layout::{Cause, HEADER_LEN, Kind, Layout, VERSION_LEN};
 use crate::kit::span::Span;
-use crate::mend::edit::Edit;
+use crate::kit::words::{byte_count, join_and, plural, seconds};
+use crate::mend::edit::{Edit, Fix, Safety};
 
-/// Events that are remembered while walking to a cut: a back-off takes two or three.
-const REMEMBERED: usize = 64;
+/// The option that keeps the part before damage.
+const PREFIX: &str = "--strategy prefix";
+/// The option that names the release. The user has to fill it in: a wrong release would give the
+/// log a version that its events do not have.
+const RELEASE: &str = "--qemu-version X.Y";
 
-/// What stands before a cut.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kept {
-    /// Where the log is cut: behind a whole event.
-    pub cut: u64,
-    /// Events before the cut.
-    pub events: u64,
-    /// Instructions before the cut.
-    pub instructions: u64,
-    /// Whole events that were stepped back over.
-    pub stepped: u64,
-    /// Kind of the last event before the cut.
-    pub last: Option<Kind>,
-    /// The last time of the virtual clock before the cut, if one is near.
-    pub time: Option<i64>,
-}
-
-/// Steps back from `cut` to a place where a guest goes on without the event that is missing.
-///
-/// A guest that has executed the instructions of an INSTRUCTION event demands what followed it:
-/// replay exits or aborts for want of CHAR_WRITE or RANDOM. Sound is demanded behind
-/// CP_CLOCK_VIRTUAL, and AUDIO_IN behind AUDIO_OUT, and the first sound of a log may be what is
-/// missing.
-pub fn back_off(decoder: Decoder<'_>, from: Anchor, cut: u64) -> Kept {
-    let mut recent: VecDeque<(Kind, u64, u64)> = VecDeque::new();
-    let mut kept = Kept {
-        cut: from.at.min(cut),
-        events: from.events,
-        instructions: from.instructions,
-        stepped: 0,
-        last: None,
-        time: None,
+/// Builds the fix for header and end; `None` if nothing can or has to be done.
+pub fn close_log(ending: &Ending) -> Option<Fix> {
+    if ending.is_guess {
+        return None;
+    }
+    let layout = ending.layout();
+    let has_one_version = ending.layouts.iter().all(|(_, one)| one.version == layout.version);
+    let has_one_closing = ending.layouts.iter().all(|(_, one)| one.closing() == layout.closing());
+    let has_prefix = ending.prefix_damage().is_some();
+    let closes = has_prefix || !matches!(ending.tail, Tail::Complete(_));
+    if matches!(ending.tail, Tail::Lost(_)) && !has_prefix {
+        return Some(suggest_prefix(ending));
+    }
+    let is_known = ending.version.is_known();
+    if (!is_known && !has_one_version) || (closes && !has_one_closing) {
+        return Some(ask_for_release(ending));
+    }
+    let mut edits = Vec::new();
+    let mut steps = Vec::new();
+    if !is_known {
+        edits.push(set_version(layout));
+        steps.push(format!("set version to {:#x}", layout.version));
+    }
+    let mut records_lost = 0;
+    if let Some(cut) = &ending.cut {
+        let (edit, lost) = close_at(ending, cut, layout, &mut steps);
+        edits.push(edit);
+        records_lost = lost;
+    }
+    if edits.is_empty() {
+        return None;
+    }
+    let drops = |edit: &Edit| edit.span.start >= HEADER_LEN && !edit.span.is_empty();
+    let safety = match () {
+        () if edits.iter().any(drops) => Safety::Lossy,
+        () if closes => Safety::Synthetic,
+        () => Safety::Exact,
     };
-    for item in Walker::new(decoder, from.at, from.ring) {
-        let Item::Event(event) = item else { break };
-        if event.end > cut {
-            break;
-        }
-        if let (Kind::ClockVirtualRt, Value::Time(time)) = (event.kind, &event.value) {
-            kept.time = Some(*time);
-        }
-        if recent.len() >= REMEMBERED {
-            recent.pop_front();
-        }
-        let count = instructions(&event);
-        recent.push_back((event.kind, event.start, count));
-        kept.cut = event.end;
-        kept.events = kept.events.saturating_add(1);
-        kept.instructions = kept.instructions.saturating_add(count);
-    }
-    while let Some((kind, start, count)) = recent.pop_back() {
-        if !demands(kind) {
-            kept.last = Some(kind);
-            break;
-        }
-        kept.cut = start;
-        kept.events = kept.events.saturating_sub(1);
-        kept.instructions = kept.instructions.saturating_sub(count);
-        kept.stepped = kept.stepped.saturating_add(1);
-    }
-    kept
+    let mut fix = Fix::new(safety, steps.join(", "), edits);
+    fix.records_lost = records_lost;
+    Some(fix)
 }
 
-/// Whether a guest may demand the event behind one of this kind.
-pub const fn demands(kind: Kind) -> bool {
-    matches!(kind, Kind::Instruction | Kind::AudioOut | Kind::Checkpoint(Checkpoint::ClockVirtual))
+/// The edit that closes the log at a cut, and how many complete events it drops. Adds what it does
+/// to `steps`.
+fn close_at(ending: &Ending, cut: &Cut, layout: &Layout, steps: &mut Vec<String>) -> (Edit, u64) {
+    let kept = &cut.kept;
+    let mut closing = layout.closing();
+    let to = if ending.keeps_end() { cut.at } else { ending.len };
+    if ending.keeps_end() {
+        closing.pop();
+    } else if kept.last == Some(Kind::Shutdown(Cause::HostSignal)) {
+        // The recorder came as far as its own shutdown.
+        closing = closing.split_off(closing.len().saturating_sub(1));
+    }
+    let added: Vec<&str> =
+        closing.iter().filter_map(|id| layout.kind(*id)).map(Kind::name).collect();
+    let lost = match &cut.dropped {
+        Some(dropped) => {
+            steps.push(describe_prefix(kept, dropped, cut.at, to));
+            dropped.events
+        }
+        None => {
+            if cut.at < to {
+                let bytes = byte_count(to.saturating_sub(cut.at));
+                steps.push(format!("drop {bytes} of a truncated event"));
+            }
+            if kept.stepped > 0 {
+                let events = plural(kept.stepped, "complete event");
+                let at = kept.cut;
+                steps.push(format!("drop {events} at {at:#x}, as the guest demands the next one"));
+            }
+            kept.stepped
+        }
+    };
+    steps.push(format!("add {} (structurally closed)", join_and(&added)));
+    (Edit::replace(Span::new(FILE, kept.cut, to), closing), lost)
 }
 
-/// Writes the version.
-pub fn version(layout: &Layout) -> Edit {
+fn describe_prefix(kept: &Kept, dropped: &Dropped, at: u64, to: u64) -> String {
+    let time = dropped.time.and_then(|time| u64::try_from(time).ok());
+    format!(
+        "keep {} with {} before {at:#x}, drop {} with {} and {}{}",
+        plural(kept.events, "event"),
+        plural(kept.instructions, "instruction"),
+        byte_count(to.saturating_sub(kept.cut)),
+        plural(dropped.events, "event"),
+        plural(dropped.instructions, "instruction"),
+        time.map_or(String::new(), |time| format!(" ({})", seconds(time))),
+    )
+}
+
+/// Advises to keep the part before damage.
+pub fn suggest_prefix(ending: &Ending) -> Fix {
+    let at = ending.damage.map_or(ending.len, |damage| damage.at);
+    let summary = format!("keep the events before {at:#x}, drop the rest and close the log");
+    Fix::manual(summary).option(PREFIX)
+}
+
+/// Advises to name the release that wrote the log.
+fn ask_for_release(ending: &Ending) -> Fix {
+    let fits = ending.layouts.describe_releases();
+    let option = match ending.prefix_damage() {
+        Some(_) => format!("{PREFIX} {RELEASE}"),
+        None => RELEASE.to_string(),
+    };
+    Fix::manual(format!("name the release that wrote the log: QEMU {fits}")).option(option)
+}
+
+/// Builds the fix for the bytes after END.
+pub fn drop_trailing(ending: &Ending, span: Span, trailing: Trailing) -> Fix {
+    let drop = |events: &str| {
+        if ending.is_guess {
+            let summary = "the place of END depends on a version that is not known";
+            return Fix::manual(summary);
+        }
+        let summary = format!("drop {} after END{events}", byte_count(span.len()));
+        Fix::new(Safety::Lossy, summary, vec![Edit::drop(span)])
+    };
+    match trailing {
+        Trailing::SecondEnd | Trailing::Bytes => drop(""),
+        Trailing::Log => {
+            Fix::manual(format!("split the file at {:#x}: another log begins there", span.start))
+        }
+        Trailing::Events(events) if ending.wants_prefix => {
+            let fix = drop(&format!(" with {}", plural(events, "event")));
+            Fix { records_lost: events, ..fix }
+        }
+        Trailing::Events(_) => Fix::manual("drop the events after END").option(PREFIX),
+    }
+}
+
+fn set_version(layout: &Layout) -> Edit {
     Edit::replace(Span::new(FILE, 0, VERSION_LEN), layout.version.to_be_bytes())
-}
-
-/// The bytes `from..to` become `closing`.
-pub fn close(from: u64, to: u64, closing: Vec<u8>) -> Edit {
-    Edit::replace(Span::new(FILE, from, to), closing)
 }

@@ -61,7 +61,7 @@ fn the_log_decides_where_a_version_has_several_layouts() {
     for release in ["2.9", "2.10", "3.0", "4.0", "7.1", "10.0"] {
         let log = every(ids::of(release));
         let report = tracemend::check(&FileSet::single("log", &log.bytes), &Options::default());
-        let shown = LAYOUTS[release_number(release).unwrap()].shown();
+        let shown = LAYOUTS[release_number(release).unwrap()].describe_releases();
         assert!(fact(&report, "layout").ends_with(&shown), "{release}: {:?}", report.facts);
     }
     // Without a touch nothing tells 7.2 and 10.0 apart.
@@ -113,7 +113,7 @@ fn any_cut_of_a_finished_log_is_closed_as_by_hand_or_names_the_candidates() {
             if repair.outcome == Outcome::CannotRepair {
                 assert_eq!(target, cut, "{name} at {len}");
                 let manual = repair.after.findings().iter().filter_map(|f| f.fix.as_ref());
-                let named = manual.map(|fix| fix.summary.clone()).collect::<String>();
+                let named = manual.filter_map(|fix| fix.option.clone()).collect::<String>();
                 assert!(named.contains("--qemu-version"), "{name} at {len}: {named}");
                 let several =
                     ids::all().iter().filter(|i| i.version == log.ids.version).count() > 1;

@@ -1,34 +1,43 @@
-//! What there is to know about a log.
+//! Facts about a log for the summary of a report.
 
-use crate::formats::qemu::check::Word;
-use crate::formats::qemu::check::lane::Lane;
-use crate::formats::qemu::check::race::Lost;
+use crate::formats::qemu::check::defects;
+use crate::formats::qemu::decode::header::Version;
+use crate::formats::qemu::decode::lane::Lane;
+use crate::formats::qemu::decode::race::Excluded;
 use crate::formats::qemu::layout::{KINDS, Kind, Layouts};
+use crate::kit::words;
 use crate::report::Report;
 
-/// The version and the layouts that are left.
-pub fn layouts(word: Word, left: Layouts, lost: &[Lost], report: &mut Report) {
-    let version = match word {
-        Word::Zero => "0".to_string(),
-        Word::Known(word) | Word::Unreleased(word) | Word::Newer(word) | Word::Damaged(word) => {
-            format!("{word:#x}")
-        }
+/// Adds the version, the layouts that are left, and the reasons against the others.
+pub fn add_layouts(
+    version: Version,
+    left: Layouts,
+    excluded: &[Excluded],
+    report: &mut Report,
+) {
+    let version = match version {
+        Version::Unfinished => "0".to_string(),
+        Version::Known(word)
+        | Version::Unreleased(word)
+        | Version::Newer(word)
+        | Version::Unknown(word) => format!("{word:#x}"),
     };
     report.fact("version", version);
     let name = if left.len() == 1 { "layout" } else { "candidates" };
-    report.fact(name, left.shown());
-    if !lost.is_empty() {
-        let one = |lost: &Lost| {
+    report.fact(name, left.describe());
+    if !excluded.is_empty() {
+        let describe = |one: &Excluded| {
             let releases: Vec<String> =
-                lost.layouts.iter().map(|(_, layout)| layout.shown()).collect();
-            format!("{} ({} at {:#x})", releases.join(" and "), lost.name, lost.at)
+                one.layouts.iter().map(|(_, layout)| layout.describe_releases()).collect();
+            let name = defects::rule_of(&one.defect).name;
+            format!("{} ({name} at {:#x})", releases.join(" and "), one.at)
         };
-        report.fact("excluded", lost.iter().map(one).collect::<Vec<_>>().join(", "));
+        report.fact("excluded", excluded.iter().map(describe).collect::<Vec<_>>().join(", "));
     }
 }
 
-/// What was counted.
-pub fn events(lane: &Lane<'_>, report: &mut Report) {
+/// Adds the counts and the times.
+pub fn add_events(lane: &Lane<'_>, report: &mut Report) {
     report.tally.records = lane.events();
     report.tally.samples = lane.instructions();
     for time in lane.clock(Kind::ClockVirtualRt).into_iter().flatten() {
@@ -44,23 +53,21 @@ pub fn events(lane: &Lane<'_>, report: &mut Report) {
     report.fact("instructions", lane.instructions().to_string());
     for (name, kind) in [("host clock", Kind::ClockHost), ("virtual clock", Kind::ClockVirtualRt)] {
         if let Some([first, last]) = lane.clock(kind) {
-            report.fact(name, format!("{} s to {} s", seconds(first), seconds(last)));
+            report.fact(name, format!("{} to {}", seconds(first), seconds(last)));
         }
     }
-    let [packets, bytes] = lane.counted().packets;
+    let [packets, bytes] = lane.counts().packets;
     if packets > 0 {
-        report.fact("packets", format!("{packets}, {bytes} bytes"));
+        report.fact("packets", format!("{packets}, {}", words::byte_count(bytes)));
     }
-    let [pressed, released] = lane.counted().keys;
+    let [pressed, released] = lane.counts().keys;
     if pressed > 0 || released > 0 {
         report.fact("keys", format!("{pressed} pressed, {released} released"));
     }
 }
 
-/// Nanoseconds as seconds.
-pub fn seconds(nanoseconds: i64) -> String {
-    let (whole, part) =
-        (nanoseconds.unsigned_abs() / 1_000_000_000, nanoseconds.unsigned_abs() % 1_000_000_000);
+/// Returns nanoseconds as seconds: a clock of the host may be negative.
+fn seconds(nanoseconds: i64) -> String {
     let sign = if nanoseconds < 0 { "-" } else { "" };
-    format!("{sign}{whole}.{part:09}")
+    format!("{sign}{}", words::seconds(nanoseconds.unsigned_abs()))
 }

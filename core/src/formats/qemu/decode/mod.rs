@@ -1,5 +1,27 @@
-//! Bytes into events that tile. States what is there; judges nothing.
+//! Bytes to events. States facts and judges nothing: it names no rule.
+//!
+//! ```text
+//!  header   version word, unused bytes         regular  usual values and successors, as data
+//!  decoder  one event of one layout            skim     the fast loop over regular events
+//!  event    the types of an event              defect   facts that contradict the writers of QEMU
+//!  walk     the events in order                lane     a log as some of the layouts read it
+//!  ending   how the log ends                   race     the layouts that a log may have
+//!  cut      where to cut it                    log      the log as it was read
+//!  sniff    whether a file is a log            tile     every byte of a log
+//! ```
 
+pub mod counts;
+pub mod cut;
+pub mod decoder;
+pub mod defect;
+pub mod ending;
 pub mod event;
+pub mod header;
+pub mod lane;
+pub mod log;
+pub mod race;
+pub mod regular;
 pub mod skim;
+pub mod sniff;
+pub mod tile;
 pub mod walk;

@@ -1,39 +1,39 @@
-//! Runs of regular events, fast.
+//! The fast loop over regular events.
 //!
-//! A Linux boot has three bytes an event, so dispatch is all: the common events, whose payload is
-//! nothing, a count or a clock, are passed over by one loop without a branch on the kind. What is
-//! regular is data: a [`Table`] says for each id how long it is, which values it may have and which
-//! events may follow. The loop stops before the first event that is not regular, or that the table
-//! leaves to others.
+//! A Linux boot has three bytes per event, so dispatch is all the work there is. The common events,
+//! whose payload is empty, a count or a clock, are handled by one loop without a branch on the
+//! kind: a [`Table`] lists for each id the length, the usual values and the usual successors. The
+//! loop stops before the first event that is not regular, or that the table leaves to the slow
+//! path.
 
 use crate::formats::qemu::layout::Kind;
 
 /// Bytes that the loop looks at: an id and the longest payload.
 const WINDOW: usize = 9;
 
-/// What is regular of one id.
+/// The regular events of one id.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
-    /// Bytes with the id; 0 leaves the event to others.
+    /// Length in bytes with the id; 0 leaves the event to the slow path.
     pub len: usize,
-    /// By how many bits the eight bytes behind the id are shifted to give the value.
+    /// Number of bits by which the eight bytes after the id are shifted right to give the value.
     pub shift: u32,
-    /// And masked.
+    /// The bits of the value after the shift.
     pub mask: u64,
-    /// All ones if a value is the least that the next one of the id may have.
+    /// All ones if a value is the least regular one of the next event of the id; else 0.
     pub rises: u64,
-    /// The bit of the kind among the successors of another.
+    /// The bit of the kind in `followers` of another entry.
     pub bit: u64,
-    /// The kinds that may follow.
+    /// The bits of the kinds that may follow.
     pub followers: u64,
 }
 
 impl Entry {
-    /// Of an id that is left to others.
+    /// The entry of an id that is left to the slow path.
     pub const NONE: Self = Self { len: 0, shift: 0, mask: 0, rises: 0, bit: 0, followers: 0 };
 }
 
-/// What is regular, by id.
+/// The regular events of a layout.
 #[derive(Clone, Debug)]
 pub struct Table {
     /// Kinds by id.
@@ -42,40 +42,43 @@ pub struct Table {
     pub entries: [Entry; 256],
 }
 
-/// What was seen of one id, and what may come next.
+/// The events of one id so far, and the regular values of the next one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Slot {
-    /// Events.
+    /// Number of events.
     pub count: u64,
     /// Sum of the values, modulo 2^64.
     pub sum: u64,
-    /// Least value that is regular.
+    /// Least regular value.
     pub floor: u64,
-    /// The one behind the greatest; that of a signed value is 2^63, so that a difference between
-    /// two of them that is itself no signed number misleads nobody. None is regular at `floor`.
+    /// The value after the largest regular one; of a signed value 2^63, so that the wrapping
+    /// difference to `floor` is right for negative values as well. Equal to `floor`, no value is
+    /// regular.
     pub end: u64,
 }
 
-/// The state between two runs.
+/// The state of the loop between two runs.
 #[derive(Clone, Debug)]
 pub struct Skim {
-    /// By id.
+    /// The regular events.
+    pub table: &'static Table,
+    /// Slots by id.
     pub slots: [Slot; 256],
-    /// The kinds that may follow the last event.
+    /// The bits of the kinds that may follow the last event.
     pub followers: u64,
     /// Id of the last event.
     pub last: u8,
 }
 
 impl Skim {
-    /// Passes over regular events of `run` and returns their bytes.
+    /// Skips regular events at the start of `run` and returns their length in bytes.
     ///
     /// Stops up to eight bytes before the end of the run.
-    pub fn pass(&mut self, table: &Table, run: &[u8]) -> usize {
+    pub fn skip_regular(&mut self, run: &[u8]) -> usize {
         let (mut rest, mut followers, mut last) = (run, self.followers, self.last);
         while let Some(window) = rest.first_chunk::<WINDOW>() {
             let [id, a, b, c, d, e, f, g, h] = *window;
-            let Some(entry) = table.entries.get(usize::from(id)) else { break };
+            let Some(entry) = self.table.entries.get(usize::from(id)) else { break };
             let Some(slot) = self.slots.get_mut(usize::from(id)) else { break };
             let payload = u64::from_be_bytes([a, b, c, d, e, f, g, h]);
             let value = payload.wrapping_shr(entry.shift) & entry.mask;
@@ -94,5 +97,10 @@ impl Skim {
         self.followers = followers;
         self.last = last;
         run.len().saturating_sub(rest.len())
+    }
+
+    /// Returns the slot of an id.
+    pub fn slot(&self, id: u8) -> Option<&Slot> {
+        self.slots.get(usize::from(id))
     }
 }

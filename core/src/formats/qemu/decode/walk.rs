@@ -1,69 +1,46 @@
 //! The events of a log of a known layout, one after the other.
 
-use crate::formats::qemu::decode::event::{Decoder, Event, Fault, RingAbove, Value};
+use crate::formats::qemu::decode::decoder::{Decoder, RingAbove, ring_above};
+use crate::formats::qemu::decode::event::{Event, Fault};
 use crate::formats::qemu::layout::Kind;
+use crate::kit::walk::Item;
 
-/// What the walk comes upon.
-#[derive(Clone, Debug)]
-pub enum Item {
-    /// A whole event.
-    Event(Event),
-    /// No event begins here; the walk is over.
-    Fault(Fault),
-}
-
-/// Walks events up to END, the end of the file or the first bytes that are no event.
+/// Walks events up to END, to the end of the file, or to the first bytes that are not an event.
+///
+/// Events have no length field, so damage is the last item: it covers the rest of the file.
 #[derive(Clone, Debug)]
 pub struct Walker<'a> {
     decoder: Decoder<'a>,
     at: u64,
     ring: RingAbove,
-    over: bool,
+    is_over: bool,
 }
 
 impl<'a> Walker<'a> {
-    /// A walk from `at` on, where the ring of AUDIO_IN is known to hold more than `ring` samples.
+    /// A walk from `at`, where the ring of AUDIO_IN is known to hold more than `ring` samples.
     pub const fn new(decoder: Decoder<'a>, at: u64, ring: RingAbove) -> Self {
-        Self { decoder, at, ring, over: false }
-    }
-
-    /// Offset of the next item.
-    pub const fn position(&self) -> u64 {
-        self.at
+        Self { decoder, at, ring, is_over: false }
     }
 }
 
 impl Iterator for Walker<'_> {
-    type Item = Item;
+    type Item = Item<Event, Fault>;
 
-    fn next(&mut self) -> Option<Item> {
-        if self.over || self.at >= self.decoder.source().len() {
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.is_over || self.at >= self.decoder.source().len() {
             return None;
         }
         match self.decoder.event(self.at, self.ring) {
             Ok(event) => {
                 self.at = event.end;
                 self.ring = ring_above(self.ring, &event.value);
-                self.over = event.kind == Kind::End;
-                Some(Item::Event(event))
+                self.is_over = event.kind == Kind::End;
+                Some(Item::Record(event))
             }
             Err(fault) => {
-                self.over = true;
-                Some(Item::Fault(fault))
+                self.is_over = true;
+                Some(Item::Damage(fault))
             }
         }
-    }
-}
-
-/// What is known of the ring's size after an event.
-pub fn ring_above(known: RingAbove, value: &Value) -> RingAbove {
-    match value {
-        // With its samples written, fewer were recorded than the ring holds.
-        Value::AudioIn { recorded, position, full_ring: false } => {
-            known.max(*recorded).max(position.unwrap_or(0))
-        }
-        // The ring holds just so many.
-        Value::AudioIn { recorded, full_ring: true, .. } => known.max(recorded.saturating_sub(1)),
-        _ => known,
     }
 }

@@ -1,0 +1,79 @@
+//! Counts of the events on the slow path; the fast loop counts in its slots.
+
+use crate::formats::qemu::decode::event::{Event, Input, Value};
+use crate::formats::qemu::layout::{KINDS, Kind};
+
+/// First and largest time of a clock in nanoseconds, if it was seen.
+pub type ClockRange = Option<[i64; 2]>;
+
+/// Counts of a log.
+#[derive(Clone, Debug)]
+pub struct Counts {
+    /// Events by number of the kind.
+    kinds: Vec<u64>,
+    /// Instructions.
+    pub instructions: u64,
+    /// Packets and their bytes.
+    pub packets: [u64; 2],
+    /// Keys pressed and released.
+    pub keys: [u64; 2],
+    /// The host clock and the virtual real-time clock.
+    clocks: [ClockRange; 2],
+}
+
+impl Default for Counts {
+    fn default() -> Self {
+        let kinds = vec![0; KINDS.len()];
+        Self { kinds, instructions: 0, packets: [0; 2], keys: [0; 2], clocks: [None; 2] }
+    }
+}
+
+impl Counts {
+    /// Returns the events of a kind.
+    pub fn of(&self, kind: Kind) -> u64 {
+        self.kinds.get(kind.number()).copied().unwrap_or(0)
+    }
+
+    /// Returns the events of all kinds.
+    pub fn events(&self) -> u64 {
+        self.kinds.iter().copied().fold(0, u64::saturating_add)
+    }
+
+    /// Returns first and largest time of a clock on the slow path.
+    pub fn clock(&self, kind: Kind) -> ClockRange {
+        *self.clocks.get(clock_index(kind))?
+    }
+
+    /// Adds an event. `last` is the last time of its clock, if the event is one.
+    pub fn add(&mut self, event: &Event, last: Option<i64>) {
+        if let Some(count) = self.kinds.get_mut(event.kind.number()) {
+            *count = count.saturating_add(1);
+        }
+        match &event.value {
+            Value::Instructions(count) => {
+                self.instructions = self.instructions.saturating_add((*count).into());
+            }
+            Value::Net { len, .. } => {
+                let [packets, bytes] = &mut self.packets;
+                *packets = packets.saturating_add(1);
+                *bytes = bytes.saturating_add((*len).into());
+            }
+            Value::Input(Input::Key { down, .. }) => {
+                let [pressed, released] = &mut self.keys;
+                let keys = if *down == 0 { released } else { pressed };
+                *keys = keys.saturating_add(1);
+            }
+            Value::Time(time) => {
+                if let Some(clock) = self.clocks.get_mut(clock_index(event.kind)) {
+                    let [first, largest] = clock.unwrap_or([*time; 2]);
+                    *clock = Some([first, largest.max(last.unwrap_or(*time))]);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn clock_index(kind: Kind) -> usize {
+    usize::from(kind == Kind::ClockVirtualRt)
+}

@@ -1,0 +1,159 @@
+//! Where a log can be cut so that a guest goes on, and how much a cut drops.
+
+use std::collections::VecDeque;
+
+use crate::formats::qemu::decode::decoder::Decoder;
+use crate::formats::qemu::decode::defect;
+use crate::formats::qemu::decode::event::Value;
+use crate::formats::qemu::decode::lane::{Anchor, Lane};
+use crate::formats::qemu::decode::regular;
+use crate::formats::qemu::decode::walk::Walker;
+use crate::formats::qemu::layout::{Checkpoint, Kind};
+use crate::kit::resync::{Budget, Search, Step, follow};
+use crate::kit::walk::Item;
+
+/// Events that are remembered on the way to a cut: stepping back takes two or three.
+const REMEMBERED: usize = 64;
+/// Bytes after damage in which the next valid events are looked for.
+const RESYNC_BYTES: u64 = 64 << 10;
+/// Events that show that bytes are a log, wherever they end.
+pub const EVENTS_SURE: u64 = 64;
+/// Events that are enough if END and the end of the file follow.
+pub const EVENTS_BELIEVED: u64 = 8;
+
+/// The part of a log before a cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// Offset of the cut: after a complete event.
+    pub cut: u64,
+    /// Events before the cut.
+    pub events: u64,
+    /// Instructions before the cut.
+    pub instructions: u64,
+    /// Complete events between the cut and the place where the log could have been cut at first.
+    pub stepped: u64,
+    /// Kind of the last event before the cut.
+    pub last: Option<Kind>,
+    /// The last time of the virtual clock shortly before the cut, in nanoseconds.
+    pub time: Option<i64>,
+}
+
+/// The part of a log after a cut at damage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Dropped {
+    /// Events, as far as they can be read.
+    pub events: u64,
+    /// Instructions in them.
+    pub instructions: u64,
+    /// Time of the virtual clock that passes in them, in nanoseconds.
+    pub time: Option<i64>,
+}
+
+/// Steps back from `cut` to a place at which a guest goes on without the missing event.
+///
+/// A guest that has executed the instructions of an INSTRUCTION event demands the event after it:
+/// replay exits or aborts for want of CHAR_WRITE or RANDOM. Audio is demanded after
+/// CP_CLOCK_VIRTUAL, and AUDIO_IN after AUDIO_OUT, and the first audio event of a log may be the
+/// missing one.
+pub fn step_back(decoder: Decoder<'_>, from: Anchor, cut: u64) -> Kept {
+    let mut recent: VecDeque<(Kind, u64, u64)> = VecDeque::new();
+    let mut kept = Kept {
+        cut: from.at.min(cut),
+        events: from.events,
+        instructions: from.instructions,
+        stepped: 0,
+        last: None,
+        time: None,
+    };
+    for item in Walker::new(decoder, from.at, from.ring) {
+        let Item::Record(event) = item else { break };
+        if event.end > cut {
+            break;
+        }
+        if let (Kind::ClockVirtualRt, Value::Time(time)) = (event.kind, &event.value) {
+            kept.time = Some(*time);
+        }
+        if recent.len() >= REMEMBERED {
+            recent.pop_front();
+        }
+        let count = event.instructions();
+        recent.push_back((event.kind, event.start, count));
+        kept.cut = event.end;
+        kept.events = kept.events.saturating_add(1);
+        kept.instructions = kept.instructions.saturating_add(count);
+    }
+    while let Some((kind, start, count)) = recent.pop_back() {
+        if !is_followed_by_demand(kind) {
+            kept.last = Some(kind);
+            break;
+        }
+        kept.cut = start;
+        kept.events = kept.events.saturating_sub(1);
+        kept.instructions = kept.instructions.saturating_sub(count);
+        kept.stepped = kept.stepped.saturating_add(1);
+    }
+    kept
+}
+
+/// Returns whether a guest may demand the event after one of this kind.
+pub const fn is_followed_by_demand(kind: Kind) -> bool {
+    matches!(kind, Kind::Instruction | Kind::AudioOut | Kind::Checkpoint(Checkpoint::ClockVirtual))
+}
+
+/// Counts the events that a cut at `cut` drops. `is_lost`: the lane lost its way, so that later
+/// events have to be found; `closing`: events at the end that a repair adds again.
+pub fn count_dropped(
+    lane: &Lane<'_>,
+    kept: &Kept,
+    cut: u64,
+    is_lost: bool,
+    closing: u64,
+) -> Dropped {
+    let mut events = lane.events();
+    let mut instructions = lane.instructions();
+    let mut last = lane.clock(Kind::ClockVirtualRt).map(|[_, last]| last);
+    if is_lost {
+        last = None;
+        if let Some(next) = find_next_events(lane, lane.at.max(cut).saturating_add(1)) {
+            let source = lane.decoder().source();
+            let mut rest = Lane::new(source, lane.layouts, 0).starting_at(next);
+            rest.advance(u64::MAX, &mut Vec::new());
+            events = events.saturating_add(rest.events());
+            instructions = instructions.saturating_add(rest.instructions());
+            last = rest.clock(Kind::ClockVirtualRt).map(|[_, last]| last);
+        }
+    }
+    Dropped {
+        events: events.saturating_sub(closing).saturating_sub(kept.events),
+        instructions: instructions.saturating_sub(kept.instructions),
+        time: last.and_then(|last| last.checked_sub(kept.time?)).filter(|time| *time >= 0),
+    }
+}
+
+/// Returns the first place from `start` on from which events follow one another to END at the end
+/// of the file, or many of them.
+fn find_next_events(lane: &Lane<'_>, start: u64) -> Option<u64> {
+    let (decoder, layout) = (lane.decoder(), lane.layout());
+    let source = decoder.source();
+    let area = start..start.saturating_add(RESYNC_BYTES);
+    let search = Search { source, area, stride: 1, header_len: 1 };
+    // Every place may take as many steps as a chain has.
+    let steps = RESYNC_BYTES.saturating_mul(EVENTS_SURE);
+    let mut budget = Budget::new(RESYNC_BYTES, steps);
+    let is_id = |header: &[u8]| header.first().is_some_and(|id| layout.kind(*id).is_some());
+    let step = |(previous, seen): (Option<Kind>, u64), at| {
+        let Ok(event) = decoder.event(at, u64::MAX) else { return Step::Invalid };
+        let order = previous.and_then(|one| regular::find_in_order(one, event.kind));
+        if order.is_some() || defect::find_in_event(&event, layout).is_some() {
+            return Step::Invalid;
+        }
+        let seen = seen.saturating_add(1);
+        if event.kind != Kind::End {
+            return Step::Item { end: event.end, state: (Some(event.kind), seen) };
+        }
+        let is_whole = event.end == source.len() && seen >= EVENTS_BELIEVED;
+        if is_whole { Step::End } else { Step::Invalid }
+    };
+    let prove = |at, budget: &mut Budget| follow(at, EVENTS_SURE, (None, 0), budget, step);
+    search.find(&mut budget, is_id, prove).found()
+}

@@ -1,0 +1,256 @@
+//! Decodes one event: u8 id and payload, of every kind and layout.
+//!
+//! ```text
+//!  | id u8 | payload |           INSTRUCTION: u32       CLOCK, BH, BLOCK: u64
+//!                                CHAR_READ: u8, array   NET: u8, u32, array   array: u32 and bytes
+//!  | 3 u8 | checkpoint u8 | kind u8 | payload |         asynchronous events through 7.0
+//! ```
+//!
+//! AUDIO_IN before 11.0 is ambiguous: if as many samples were recorded as the ring holds, the
+//! writer's loop ends before it begins and writes none of them, and the log does not contain the
+//! size of the ring. The decoder takes the reading under which more of the following events are
+//! complete.
+
+use crate::formats::qemu::decode::event::{Event, FILE, Fault, FaultKind, Input, Key, Value};
+use crate::formats::qemu::layout::{Async, Audio, Keys, Kind, LAYOUTS, Layout, range};
+use crate::kit::cursor::{Cursor, Order};
+use crate::kit::source::Source;
+
+/// Bytes that contain the fixed part of any event: a touch after an ASYNC id takes 39.
+const FIXED_MAX: u64 = 48;
+/// Bytes of one AUDIO_IN sample: left and right, u64 each.
+const SAMPLE_LEN: u64 = 16;
+/// Events to look at to decide whether an AUDIO_IN has samples.
+const LOOK_AHEAD: u32 = 16;
+
+/// A lower bound of the size of the ring that AUDIO_IN is recorded from: the ring holds more
+/// samples than this.
+pub type RingAbove = u64;
+
+/// Decodes events of one layout.
+#[derive(Clone, Copy, Debug)]
+pub struct Decoder<'a> {
+    source: &'a Source<'a>,
+    layout: &'static Layout,
+    /// Whether to look at later events to decide a reading; off while that happens.
+    look_ahead: bool,
+}
+
+/// The state of one event that is being decoded.
+struct Partial<'b> {
+    cursor: Cursor<'b>,
+    /// The kind, as soon as it is known.
+    kind: Option<Kind>,
+    checkpoint: Option<u8>,
+    /// Bytes of an array after the cursor.
+    array_len: u64,
+}
+
+impl<'a> Decoder<'a> {
+    /// A decoder of layout `number`, or of the newest one if `number` is out of range.
+    pub fn new(source: &'a Source<'a>, number: usize) -> Self {
+        let [.., last] = &LAYOUTS;
+        Self { source, layout: LAYOUTS.get(number).unwrap_or(last), look_ahead: true }
+    }
+
+    /// Returns the layout.
+    pub const fn layout(&self) -> &'static Layout {
+        self.layout
+    }
+
+    /// Returns the source.
+    pub const fn source(&self) -> &'a Source<'a> {
+        self.source
+    }
+
+    /// Decodes the event at `at`. Errors: the bytes there are not a complete event.
+    pub fn event(&self, at: u64, ring: RingAbove) -> Result<Event, Fault> {
+        let head = self.source.read(at, at.saturating_add(FIXED_MAX));
+        let cursor = Cursor::new(&head, FILE, at, Order::Big);
+        let mut partial = Partial { cursor, kind: None, checkpoint: None, array_len: 0 };
+        let decoded = self
+            .kind(&mut partial)
+            .and_then(|kind| Ok((kind, self.payload(kind, &mut partial, ring)?)));
+        match decoded {
+            Ok((kind, value)) => {
+                let end = partial.cursor.position().saturating_add(partial.array_len);
+                Ok(Event { kind, start: at, end, checkpoint: partial.checkpoint, value })
+            }
+            Err(cause) => Err(Fault { kind: partial.kind, start: at, cause }),
+        }
+    }
+
+    /// The kind of the event, from its id or, through 7.0, from the bytes after an ASYNC id.
+    fn kind(&self, partial: &mut Partial<'_>) -> Result<Kind, FaultKind> {
+        let id = partial.cursor.u8("id")?;
+        let known = self.layout.kind(id).filter(|kind| *kind != Kind::Reserved);
+        let mut kind = known.ok_or(FaultKind::Id(id))?;
+        partial.kind = Some(kind);
+        if kind == Kind::AsyncGroup {
+            partial.checkpoint = Some(partial.cursor.u8("checkpoint")?);
+            let number = partial.cursor.u8("async kind")?;
+            let found = self.layout.async_kinds.get(usize::from(number));
+            kind = Kind::Async(*found.ok_or(FaultKind::AsyncKind(number))?);
+            partial.kind = Some(kind);
+        }
+        Ok(kind)
+    }
+
+    fn payload(
+        &self,
+        kind: Kind,
+        partial: &mut Partial<'_>,
+        ring: RingAbove,
+    ) -> Result<Value, FaultKind> {
+        let cursor = &mut partial.cursor;
+        Ok(match kind {
+            Kind::Instruction => Value::Instructions(cursor.u32("count")?),
+            Kind::ClockHost | Kind::ClockVirtualRt => {
+                Value::Time(cursor.u64("clock")?.cast_signed())
+            }
+            Kind::Async(Async::Bh | Async::BhOneshot | Async::Block) => {
+                Value::Id(cursor.u64("id")?)
+            }
+            Kind::Async(Async::Input) => Value::Input(self.input(cursor)?),
+            Kind::Async(Async::CharRead) => {
+                let device = cursor.u8("device")?;
+                Value::CharRead { device, len: self.array_len(partial)? }
+            }
+            Kind::Async(Async::Net) => {
+                let (filter, flags) = (cursor.u8("filter")?, cursor.u32("flags")?);
+                Value::Net { filter, flags, len: self.array_len(partial)? }
+            }
+            Kind::CharWrite => {
+                Value::CharWrite { result: cursor.u32("result")?, offset: cursor.u32("offset")? }
+            }
+            Kind::CharReadAll => Value::ReadAll { len: self.array_len(partial)? },
+            Kind::CharReadAllError => Value::ReadAllError(cursor.u32("error")?),
+            Kind::Random => {
+                let result = cursor.u32("result")?;
+                Value::Random { result, len: self.array_len(partial)? }
+            }
+            Kind::AudioOut => Value::AudioOut(match self.layout.audio {
+                Audio::Narrow => cursor.u32("played")?.into(),
+                Audio::Wide | Audio::Unplaced => cursor.u64("played")?,
+            }),
+            Kind::AudioIn => self.audio_in(partial, ring)?,
+            Kind::Interrupt
+            | Kind::Exception
+            | Kind::AsyncGroup
+            | Kind::Async(Async::InputSync)
+            | Kind::Shutdown(_)
+            | Kind::Reserved
+            | Kind::Checkpoint(_)
+            | Kind::End => Value::None,
+        })
+    }
+
+    /// The length of an array whose bytes are all in the file.
+    fn array_len(&self, partial: &mut Partial<'_>) -> Result<u32, FaultKind> {
+        let len = partial.cursor.u32("array length")?;
+        let left = self.source.len().saturating_sub(partial.cursor.position());
+        partial.array_len = u64::from(len);
+        if partial.array_len > left {
+            let plausible = len <= range::ARRAY;
+            let needed = partial.array_len;
+            return Err(FaultKind::Short { label: "array", needed, left, plausible });
+        }
+        Ok(len)
+    }
+
+    fn input(&self, cursor: &mut Cursor<'_>) -> Result<Input, FaultKind> {
+        let kind = cursor.u32("input kind")?;
+        if kind >= self.layout.inputs {
+            return Err(FaultKind::InputKind(kind));
+        }
+        Ok(match kind {
+            0 => Input::Key { key: self.key(cursor)?, down: cursor.u8("down")? },
+            1 => Input::Button { button: cursor.u32("button")?, down: cursor.u8("down")? },
+            2 | 3 => {
+                let axis = cursor.u32("axis")?;
+                cursor.u64("value")?;
+                Input::Pointer { axis }
+            }
+            _ => {
+                let kind = cursor.u32("touch kind")?;
+                cursor.skip(2, 8, "slot and tracking id")?;
+                let axis = cursor.u32("axis")?;
+                cursor.u64("value")?;
+                Input::Touch { kind, axis }
+            }
+        })
+    }
+
+    fn key(&self, cursor: &mut Cursor<'_>) -> Result<Key, FaultKind> {
+        Ok(match self.layout.keys {
+            Keys::Linux => Key::Linux(cursor.u32("keycode")?),
+            Keys::Values { .. } => match cursor.u32("key value kind")? {
+                0 => Key::Number(cursor.u64("key number")?),
+                1 => Key::Qcode(cursor.u32("qcode")?),
+                other => return Err(FaultKind::KeyKind(other)),
+            },
+        })
+    }
+
+    fn audio_in(&self, partial: &mut Partial<'_>, ring: RingAbove) -> Result<Value, FaultKind> {
+        let cursor = &mut partial.cursor;
+        let (recorded, position) = match self.layout.audio {
+            Audio::Narrow => {
+                let recorded = cursor.u32("recorded")?.into();
+                (recorded, Some(cursor.u32("write position")?.into()))
+            }
+            Audio::Wide => (cursor.u64("recorded")?, Some(cursor.u64("write position")?)),
+            Audio::Unplaced => (cursor.u64("recorded")?, None),
+        };
+        let samples = cursor.position();
+        let left = self.source.len().saturating_sub(samples);
+        let needed = recorded.saturating_mul(SAMPLE_LEN);
+        // The write position lies in the ring; one beyond the count shows that the ring is larger.
+        let may_be_full = recorded > ring && position.is_some_and(|at| at < recorded);
+        if self.look_ahead && may_be_full && recorded <= range::SAMPLES {
+            let without = self.count_events_from(samples);
+            let with = self.count_events_from(samples.saturating_add(needed));
+            if (needed > left && without > 1) || (needed <= left && without > with) {
+                return Ok(Value::AudioIn { recorded, position, full_ring: true });
+            }
+        }
+        if needed > left {
+            let plausible = recorded <= range::SAMPLES;
+            return Err(FaultKind::Short { label: "samples", needed, left, plausible });
+        }
+        partial.array_len = needed;
+        Ok(Value::AudioIn { recorded, position, full_ring: false })
+    }
+
+    /// Counts the complete events that follow one another from `at`, up to [`LOOK_AHEAD`]. To reach
+    /// END or the end of the file is as good as the largest count.
+    fn count_events_from(&self, at: u64) -> u32 {
+        let decoder = Self { look_ahead: false, ..*self };
+        let mut at = at;
+        for seen in 0..LOOK_AHEAD {
+            match decoder.event(at, 0) {
+                Ok(Event { value: Value::Instructions(0), .. }) => return seen,
+                Ok(event) if event.kind == Kind::End => return LOOK_AHEAD,
+                Ok(event) => at = event.end,
+                Err(fault) => {
+                    let truncated = matches!(fault.cause, FaultKind::Short { plausible: true, .. });
+                    return if truncated { LOOK_AHEAD } else { seen };
+                }
+            }
+        }
+        LOOK_AHEAD
+    }
+}
+
+/// Updates the lower bound of the ring size after an event.
+pub fn ring_above(known: RingAbove, value: &Value) -> RingAbove {
+    match value {
+        // With its samples written, fewer were recorded than the ring holds.
+        Value::AudioIn { recorded, position, full_ring: false } => {
+            known.max(*recorded).max(position.unwrap_or(0))
+        }
+        // The ring holds exactly as many as were recorded.
+        Value::AudioIn { recorded, full_ring: true, .. } => known.max(recorded.saturating_sub(1)),
+        _ => known,
+    }
+}

@@ -1,0 +1,232 @@
+//! Facts about an event that contradict what QEMU writes.
+//!
+//! A defect states values. Which rule it breaks and how serious that is, `check` decides.
+
+use crate::formats::qemu::decode::event::{Event, Fault, FaultKind, Input, Key, Value};
+use crate::formats::qemu::layout::{Keys, Kind, Layout, range};
+use crate::kit::num::to_u64;
+use crate::kit::span::Span;
+
+/// A value of a field, and the number of values that exist.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutOfRange {
+    /// The field.
+    pub field: &'static str,
+    /// Its value.
+    pub value: u64,
+    /// Valid values are below this.
+    pub limit: u64,
+}
+
+/// One contradiction. Each variant is one rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Defect {
+    /// No event has the id, or no asynchronous event the kind.
+    UnknownEvent(OutOfRange),
+    /// No input has the kind.
+    InputKind(u32),
+    /// No key has the kind of value.
+    KeyKind(u32),
+    /// An array that no writer would have written ends after the file.
+    Length {
+        /// The array.
+        label: &'static str,
+        /// Its length in bytes.
+        needed: u64,
+        /// Bytes that the file has for it.
+        left: u64,
+    },
+    /// A key code that the releases of the layout do not have.
+    Key(OutOfRange),
+    /// A button, axis or touch kind that does not exist.
+    Pointer(OutOfRange),
+    /// `down` is neither 0 nor 1.
+    Down(u8),
+    /// The index of a character device is implausible.
+    Device(u8),
+    /// The index of a network filter is implausible.
+    Filter(u8),
+    /// The flags of a packet are unknown.
+    NetFlags(u32),
+    /// INSTRUCTION counts 0.
+    InstructionZero,
+    /// INSTRUCTION counts more than a reader can.
+    InstructionRange(u32),
+    /// A count of samples is implausible.
+    Samples(OutOfRange),
+    /// AUDIO_IN counts samples that its writer left out.
+    FullRing(u64),
+    /// An asynchronous event names a checkpoint that does not exist.
+    AsyncCheckpoint(OutOfRange),
+    /// The offset of CHAR_WRITE exceeds any buffer.
+    WriteOffset(u32),
+    /// The code of CHAR_READ_ALL_ERROR is not negative.
+    ReadErrorSign(i32),
+    /// The result of RANDOM is neither 0 nor -1.
+    RandomResult(i32),
+    /// A clock goes back.
+    ClockBackwards {
+        /// Nanoseconds before.
+        before: i64,
+        /// Nanoseconds now.
+        now: i64,
+    },
+    /// Two INSTRUCTION events in a row.
+    InstructionTwice,
+    /// CP_CLOCK_VIRTUAL_RT without its clock; the kind is that of the event before.
+    ClockMissing(Kind),
+    /// CP_INIT is not among the first events.
+    InitLate,
+    /// CHAR_WRITE or INTERRUPT, the kind, without INSTRUCTION after it.
+    InstructionMissing(Kind),
+    /// An input, the kind, without a further input or INPUT_SYNC after it.
+    InputSyncMissing(Kind),
+    /// An asynchronous event names another checkpoint than the one before it.
+    OtherCheckpoint {
+        /// The checkpoint that it names.
+        named: u8,
+        /// The one before it.
+        last: u8,
+    },
+    /// Bytes follow END.
+    BytesAfterEnd,
+    /// The length in the event before may be wrong: the next one is invalid.
+    DoubtfulLength,
+}
+
+impl Defect {
+    /// Returns whether the defect speaks against the layout under which the event was read.
+    ///
+    /// A clock may have been set back, and a full ring is normal.
+    pub const fn contradicts_layout(&self) -> bool {
+        !matches!(self, Self::FullRing(_) | Self::ClockBackwards { .. })
+    }
+
+    /// Returns whether the log is damaged at the event, so that a user may want to drop what
+    /// follows.
+    pub const fn is_damage(&self) -> bool {
+        matches!(
+            self,
+            Self::UnknownEvent(_)
+                | Self::InputKind(_)
+                | Self::KeyKind(_)
+                | Self::Length { .. }
+                | Self::Key(_)
+                | Self::Pointer(_)
+                | Self::Device(_)
+                | Self::Filter(_)
+                | Self::InstructionZero
+                | Self::InstructionRange(_)
+                | Self::Samples(_)
+                | Self::AsyncCheckpoint(_)
+                | Self::WriteOffset(_)
+                | Self::ReadErrorSign(_)
+        )
+    }
+
+    /// Returns whether both are the same contradiction, whatever their values.
+    pub fn is_same_kind(&self, other: &Self) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(other)
+    }
+}
+
+/// A defect at its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Located {
+    /// Number of the event, from 0.
+    pub number: u64,
+    /// Its kind, if it is known.
+    pub kind: Option<Kind>,
+    /// Its bytes.
+    pub span: Span,
+    /// The defect.
+    pub defect: Defect,
+    /// Defects shortly before that probably have the same cause, the earliest first.
+    pub earlier: Vec<Self>,
+}
+
+/// Returns the first value of an event that is out of range.
+pub fn find_in_event(event: &Event, layout: &Layout) -> Option<Defect> {
+    let count = to_u64(layout.checkpoint_count());
+    let checkpoint = event.checkpoint.map(u64::from);
+    if let Some(defect) = checkpoint.and_then(|number| check_range("checkpoint", number, count)) {
+        return Some(Defect::AsyncCheckpoint(defect));
+    }
+    let samples = |field, value| {
+        check_range(field, value, range::SAMPLES.saturating_add(1)).map(Defect::Samples)
+    };
+    match &event.value {
+        Value::Instructions(0) => Some(Defect::InstructionZero),
+        Value::Instructions(count) if *count > range::INSTRUCTIONS => {
+            Some(Defect::InstructionRange(*count))
+        }
+        Value::Input(input) => find_in_input(input, layout),
+        Value::CharRead { device, .. } if *device >= range::DEVICES => {
+            Some(Defect::Device(*device))
+        }
+        Value::Net { filter, .. } if *filter >= range::DEVICES => Some(Defect::Filter(*filter)),
+        Value::Net { flags, .. } if *flags > range::NET_FLAGS => Some(Defect::NetFlags(*flags)),
+        Value::CharWrite { offset, .. } if *offset > range::ARRAY => {
+            Some(Defect::WriteOffset(*offset))
+        }
+        Value::ReadAllError(code) if code.cast_signed() >= 0 => {
+            Some(Defect::ReadErrorSign(code.cast_signed()))
+        }
+        Value::Random { result, .. } if !matches!(result.cast_signed(), 0 | -1) => {
+            Some(Defect::RandomResult(result.cast_signed()))
+        }
+        Value::AudioOut(played) => samples("played", *played),
+        Value::AudioIn { recorded, position, .. } => samples("recorded", *recorded)
+            .or_else(|| samples("write position", position.unwrap_or(0))),
+        _ => None,
+    }
+}
+
+fn check_range(field: &'static str, value: u64, limit: u64) -> Option<OutOfRange> {
+    (value >= limit).then_some(OutOfRange { field, value, limit })
+}
+
+fn find_in_input(input: &Input, layout: &Layout) -> Option<Defect> {
+    let pointer = |field, value: u32, limit: u32| {
+        check_range(field, value.into(), limit.into()).map(Defect::Pointer)
+    };
+    let down = |down: u8| (down > 1).then_some(Defect::Down(down));
+    match input {
+        Input::Key { key, down: state } => {
+            let out_of_range = match (*key, layout.keys) {
+                (Key::Number(number), _) => check_range("key number", number, range::KEY_NUMBERS),
+                (Key::Qcode(code), Keys::Values { qcodes }) => {
+                    check_range("qcode", code.into(), qcodes.into())
+                }
+                (Key::Linux(code) | Key::Qcode(code), _) => {
+                    check_range("keycode", code.into(), range::LINUX_KEYS.into())
+                }
+            };
+            out_of_range.map(Defect::Key).or_else(|| down(*state))
+        }
+        Input::Button { button, down: state } => {
+            pointer("button", *button, layout.buttons).or_else(|| down(*state))
+        }
+        Input::Pointer { axis } => pointer("axis", *axis, range::AXES),
+        Input::Touch { kind, axis } => pointer("touch kind", *kind, range::TOUCHES)
+            .or_else(|| pointer("axis", *axis, range::AXES)),
+    }
+}
+
+/// Returns the defect of bytes that are not an event, or `None` for an event that is only
+/// truncated.
+pub fn find_in_fault(fault: &Fault) -> Option<Defect> {
+    let unknown = |field, value: u8| {
+        Defect::UnknownEvent(OutOfRange { field, value: value.into(), limit: 0 })
+    };
+    Some(match fault.cause {
+        FaultKind::Id(id) => unknown("id", id),
+        FaultKind::AsyncKind(kind) => unknown("async kind", kind),
+        FaultKind::InputKind(kind) => Defect::InputKind(kind),
+        FaultKind::KeyKind(kind) => Defect::KeyKind(kind),
+        FaultKind::Short { plausible: true, .. } => return None,
+        FaultKind::Short { label, needed, left, plausible: false } => {
+            Defect::Length { label, needed, left }
+        }
+    })
+}

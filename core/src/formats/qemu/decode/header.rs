@@ -1,0 +1,85 @@
+//! The header: u32 version, 8 unused bytes.
+
+use crate::formats::qemu::decode::event::FILE;
+use crate::formats::qemu::layout::{HEADER_LEN, LAYOUTS, Layouts, VERSION_LEN};
+use crate::kit::cursor::{Cursor, Order, ReadError};
+use crate::kit::source::Source;
+
+/// Version words that existed only between releases.
+const UNRELEASED: [u32; 3] = [0x00e0_2003, 0x00e0_2005, 0x00e0_200b];
+/// Distance to the newest known version word up to which a larger one is taken for a later release.
+const NEWER_MAX: u32 = 32;
+
+/// The version word of a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Version {
+    /// 0: the recorder did not finish.
+    Unfinished,
+    /// The word of a release.
+    Known(u32),
+    /// A word that existed between two releases.
+    Unreleased(u32),
+    /// The word of a later release than the last known one.
+    Newer(u32),
+    /// Not a version.
+    Unknown(u32),
+}
+
+impl Version {
+    /// Classifies a version word.
+    pub fn new(word: u32) -> Self {
+        let last = LAYOUTS.iter().map(|layout| layout.version).max().unwrap_or(0);
+        match word {
+            0 => Self::Unfinished,
+            _ if LAYOUTS.iter().any(|layout| layout.version == word) => Self::Known(word),
+            _ if UNRELEASED.contains(&word) => Self::Unreleased(word),
+            _ if word > last && word <= last.saturating_add(NEWER_MAX) => Self::Newer(word),
+            _ => Self::Unknown(word),
+        }
+    }
+
+    /// Reads the version word at the start of a source. Errors: the source is shorter than that.
+    pub fn read(source: &Source<'_>) -> Result<Self, ReadError> {
+        let bytes = source.read(0, VERSION_LEN);
+        Cursor::new(&bytes, FILE, 0, Order::Big).u32("version").map(Self::new)
+    }
+
+    /// Returns the layouts that a log with this word may have.
+    pub fn layouts(self) -> Layouts {
+        match self {
+            Self::Known(word) => Layouts::of(|_, layout| layout.version == word),
+            _ => Layouts::of(|_, _| true),
+        }
+    }
+
+    /// Returns whether a release wrote the word.
+    pub const fn is_known(self) -> bool {
+        matches!(self, Self::Known(_))
+    }
+}
+
+/// A complete header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// The version word.
+    pub version: Version,
+    /// How many of the 8 unused bytes are not 0.
+    pub unused_set: usize,
+}
+
+impl Header {
+    /// Reads the header. Errors: the source is shorter than a header.
+    pub fn read(source: &Source<'_>) -> Result<Self, ReadError> {
+        let bytes = source.read(0, HEADER_LEN);
+        let mut cursor = Cursor::new(&bytes, FILE, 0, Order::Big);
+        let version = Version::new(cursor.u32("version")?);
+        let unused = cursor.bytes(HEADER_LEN.saturating_sub(VERSION_LEN), "reserved")?;
+        let unused_set = unused.iter().filter(|byte| **byte != 0).count();
+        Ok(Self { version, unused_set })
+    }
+
+    /// Returns whether it is the header of a log that QEMU finished.
+    pub const fn is_finished(&self) -> bool {
+        self.version.is_known() && self.unused_set == 0
+    }
+}

@@ -1,0 +1,463 @@
+//! One reading of a log: the events as some of the layouts have them.
+//!
+//! Layouts with the same ids share a lane up to an event whose payload they read differently; there
+//! the lane forks. A lane notes its defects in order, so that lanes can be compared ([`race`]).
+//!
+//! [`race`]: super::race
+
+use crate::formats::qemu::decode::counts::{ClockRange, Counts};
+use crate::formats::qemu::decode::decoder::{Decoder, RingAbove, ring_above};
+use crate::formats::qemu::decode::defect::{self, Defect, Located};
+use crate::formats::qemu::decode::event::{Event, Fault, Value};
+use crate::formats::qemu::decode::regular;
+use crate::formats::qemu::decode::skim::Skim;
+use crate::formats::qemu::layout::{
+    Async, Checkpoint, HEADER_LEN, Kind, LAYOUTS, Layout, Layouts,
+};
+use crate::kit::num::{to_u64, to_usize};
+use crate::kit::race::Evidence;
+use crate::kit::source::Source;
+use crate::kit::span::Span;
+
+/// Bytes between two anchors.
+const ANCHOR_BYTES: u64 = 32 << 10;
+/// Events between two anchors: more than a step back ever takes.
+const ANCHOR_EVENTS: u64 = 256;
+/// Number of events in which CP_INIT is expected.
+const INIT_EVENTS: u64 = 3;
+/// Bytes between two defects of one cause, where the reading loses its way in the end.
+const NEAR: u64 = 256;
+/// Earlier defects that are kept with the last one.
+const EARLIER_MAX: usize = 4;
+
+/// The end of a lane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// END, which begins here.
+    End(u64),
+    /// The end of the file, after a complete event.
+    EndOfFile,
+    /// A truncated event.
+    Truncated(Fault),
+    /// Bytes that are not an event.
+    Lost(Fault),
+}
+
+/// A place to walk from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Anchor {
+    /// Offset of an event.
+    pub at: u64,
+    /// The known lower bound of the ring size there.
+    pub ring: RingAbove,
+    /// Events before it.
+    pub events: u64,
+    /// Instructions before it.
+    pub instructions: u64,
+}
+
+impl Anchor {
+    /// The first event.
+    pub const START: Self = Self { at: HEADER_LEN, ring: 0, events: 0, instructions: 0 };
+}
+
+/// The first damage of a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// Offset of the event.
+    pub at: u64,
+    /// A place to walk from.
+    pub before: Anchor,
+}
+
+/// The defects of a lane, in order.
+#[derive(Clone, Debug, Default)]
+pub struct Defects {
+    /// The first ones, up to `capacity`.
+    pub found: Vec<Located>,
+    /// How many others there are, by kind of defect.
+    pub more: Vec<(Defect, u64)>,
+    /// The first damage.
+    pub damage: Option<Damage>,
+    /// The contradictions of the layouts.
+    pub evidence: Evidence<Defect>,
+    capacity: usize,
+}
+
+/// The events before the next one, as far as they matter to it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Context {
+    /// Kind of the last event.
+    previous: Option<Kind>,
+    /// Kind of the event before END.
+    before_end: Option<Kind>,
+    /// The last event, if its length depends on a length field.
+    array: Option<Span>,
+    /// Number of the checkpoint that the last event names.
+    checkpoint: Option<u8>,
+    /// Whether CP_INIT was seen.
+    has_init: bool,
+    ring: RingAbove,
+}
+
+/// One reading of a log.
+#[derive(Clone, Debug)]
+pub struct Lane<'a> {
+    /// The layouts that read it so.
+    pub layouts: Layouts,
+    source: &'a Source<'a>,
+    /// Offset of the next event.
+    pub at: u64,
+    skim: Box<Skim>,
+    context: Context,
+    counts: Counts,
+    anchors: [Anchor; 2],
+    /// The defects so far.
+    pub defects: Defects,
+    /// The end, if it was reached.
+    pub stop: Option<Stop>,
+}
+
+/// The result of reading one event: the event or its fault, and its defect.
+type Reading = (Result<Event, Fault>, Option<Defect>);
+
+impl<'a> Lane<'a> {
+    /// A lane from the first event on, for layouts with the same ids, that keeps up to `capacity`
+    /// defects.
+    pub fn new(source: &'a Source<'a>, layouts: Layouts, capacity: usize) -> Self {
+        let [.., last] = &LAYOUTS;
+        let (number, layout) = layouts.iter().next().unwrap_or((LAYOUTS.len(), last));
+        Self {
+            layouts,
+            source,
+            at: HEADER_LEN,
+            skim: Box::new(regular::start(number, layout)),
+            context: Context::default(),
+            counts: Counts::default(),
+            anchors: [Anchor::START; 2],
+            defects: Defects { capacity, ..Defects::default() },
+            stop: None,
+        }
+    }
+
+    /// Moves a new lane to another start.
+    #[must_use]
+    pub fn starting_at(mut self, at: u64) -> Self {
+        self.at = at;
+        self.anchors = [Anchor { at, ..Anchor::START }; 2];
+        self.context.has_init = true;
+        self
+    }
+
+    /// Returns a decoder of the layout that stands for the others.
+    pub fn decoder(&self) -> Decoder<'a> {
+        let number = self.layouts.iter().next().map_or(usize::MAX, |(number, _)| number);
+        Decoder::new(self.source, number)
+    }
+
+    /// Returns the layout that stands for the others.
+    pub fn layout(&self) -> &'static Layout {
+        self.decoder().layout()
+    }
+
+    /// Returns the kind of the event before END.
+    pub const fn before_end(&self) -> Option<Kind> {
+        self.context.before_end
+    }
+
+    /// Reads the events that begin before `until`. Lanes that fork off are added to `forks`.
+    pub fn advance(&mut self, until: u64, forks: &mut Vec<Self>) {
+        let until = until.min(self.source.len());
+        while self.stop.is_none() {
+            if self.at >= until {
+                if self.at >= self.source.len() {
+                    self.stop = Some(Stop::EndOfFile);
+                }
+                return;
+            }
+            self.drop_anchor();
+            // The first events are checked one by one.
+            if self.counts.events() >= INIT_EVENTS {
+                self.skip_regular(until);
+                if self.at >= until {
+                    continue;
+                }
+            }
+            self.step(forks);
+        }
+    }
+
+    /// Skips regular events by the fast loop.
+    fn skip_regular(&mut self, until: u64) {
+        let run = self.source.run(self.at);
+        let len = to_usize(until.saturating_sub(self.at).min(ANCHOR_BYTES));
+        let skipped = self.skim.skip_regular(run.get(..len).unwrap_or(run));
+        if skipped > 0 {
+            self.at = self.at.saturating_add(to_u64(skipped));
+            let last = self.skim.table.kinds.get(usize::from(self.skim.last));
+            self.context.previous = last.copied().flatten();
+        }
+    }
+
+    fn drop_anchor(&mut self) {
+        let [_, newer] = self.anchors;
+        if self.at < newer.at.saturating_add(ANCHOR_BYTES) {
+            return;
+        }
+        let events = self.events();
+        if events >= newer.events.saturating_add(ANCHOR_EVENTS) {
+            let (ring, instructions) = (self.context.ring, self.instructions());
+            self.anchors = [newer, Anchor { at: self.at, ring, events, instructions }];
+        }
+    }
+
+    /// Returns a place that lies some hundred events before the end, or the first event.
+    pub const fn anchor_before_end(&self) -> Anchor {
+        let [older, _] = self.anchors;
+        older
+    }
+
+    /// Reads one event by the slow path.
+    fn step(&mut self, forks: &mut Vec<Self>) {
+        let mut reading = self.read(self.decoder());
+        let kind = match &reading.0 {
+            Ok(event) => Some(event.kind),
+            Err(fault) => fault.kind,
+        };
+        let is_contested =
+            matches!(kind, Some(Kind::Async(Async::Input) | Kind::AudioIn | Kind::AudioOut));
+        if is_contested && self.layouts.len() > 1 {
+            let mut parts = self.read_by_all().into_iter();
+            let first = parts.next();
+            for (layouts, reading) in parts {
+                let mut fork = Self { layouts, ..self.clone() };
+                fork.take(reading);
+                forks.push(fork);
+            }
+            if let Some((layouts, first)) = first {
+                (self.layouts, reading) = (layouts, first);
+            }
+        }
+        self.take(reading);
+    }
+
+    fn read(&self, decoder: Decoder<'a>) -> Reading {
+        let read = decoder.event(self.at, self.context.ring);
+        let defect = match &read {
+            Ok(event) => defect::find_in_event(event, decoder.layout()),
+            Err(fault) => defect::find_in_fault(fault),
+        };
+        (read, defect)
+    }
+
+    /// Reads the event by all layouts and groups them by how they read it; the group of the first
+    /// layout comes first.
+    fn read_by_all(&self) -> Vec<(Layouts, Reading)> {
+        let mut parts: Vec<(Layouts, Reading)> = Vec::new();
+        for (number, _) in self.layouts.iter() {
+            let reading = self.read(Decoder::new(self.source, number));
+            match parts.iter_mut().find(|(_, other)| are_alike(other, &reading)) {
+                Some((layouts, _)) => *layouts = layouts.with(number),
+                None => parts.push((Layouts::default().with(number), reading)),
+            }
+        }
+        parts
+    }
+
+    fn take(&mut self, (read, defect): Reading) {
+        match read {
+            Ok(event) => self.take_event(&event, defect),
+            Err(fault) => {
+                self.at = fault.start;
+                let Some(defect) = defect else {
+                    self.stop = Some(Stop::Truncated(fault));
+                    return;
+                };
+                self.note(fault.span(self.source.len()), fault.kind, defect);
+                self.defects.gather(self.context.array, self.anchor_before_end());
+                self.defects.evidence.lose(fault.start);
+                self.stop = Some(Stop::Lost(fault));
+            }
+        }
+    }
+
+    fn take_event(&mut self, event: &Event, defect: Option<Defect>) {
+        let kind = event.kind;
+        let order = self.context.previous.and_then(|one| regular::find_in_order(one, kind));
+        // A defect of the event itself may be the reason why it does not fit its place.
+        let place = if defect.is_some() { None } else { self.find_in_place(event) };
+        for defect in [order, place, defect].into_iter().flatten() {
+            self.note(event.span(), Some(kind), defect);
+        }
+        self.count(event);
+        let context = &mut self.context;
+        context.ring = ring_above(context.ring, &event.value);
+        context.checkpoint = event.checkpoint;
+        context.array = event.value.has_array().then(|| event.span());
+        context.has_init |= kind == Kind::Checkpoint(Checkpoint::Init);
+        self.skim.followers = regular::followers(kind);
+        if kind == Kind::End {
+            self.stop = Some(Stop::End(event.start));
+            if event.end < self.source.len() {
+                self.defects.evidence.contradict(event.start, Defect::BytesAfterEnd);
+            }
+            context.before_end = context.previous;
+        }
+        context.previous = Some(kind);
+        self.at = event.end;
+    }
+
+    /// The defect of an event at its place: its clock, its checkpoint, the ring.
+    fn find_in_place(&self, event: &Event) -> Option<Defect> {
+        let kind = event.kind;
+        let ends = matches!(kind, Kind::Shutdown(_) | Kind::End);
+        let is_third = self.events().saturating_add(1) == INIT_EVENTS;
+        let has_init = self.context.has_init || kind == Kind::Checkpoint(Checkpoint::Init);
+        if is_third && !has_init && !ends && self.layout().measured {
+            return Some(Defect::InitLate);
+        }
+        // Of the events that the fast loop skipped, only the last one is known.
+        let last = match self.context.previous {
+            Some(Kind::Async(_)) => self.context.checkpoint,
+            Some(previous) => self.layout().checkpoint_number(previous),
+            None => None,
+        };
+        match (&event.value, event.checkpoint, last) {
+            (Value::Time(now), ..) => {
+                let before = self.last_time(kind).filter(|before| before > now)?;
+                Some(Defect::ClockBackwards { before, now: *now })
+            }
+            (Value::AudioIn { recorded, full_ring: true, .. }, ..) => {
+                Some(Defect::FullRing(*recorded))
+            }
+            (_, Some(named), Some(last)) if named != last => {
+                Some(Defect::OtherCheckpoint { named, last })
+            }
+            _ => None,
+        }
+    }
+
+    /// The last time of a clock, if it was seen.
+    fn last_time(&self, kind: Kind) -> Option<i64> {
+        self.counts.clock(kind)?;
+        Some(self.skim.slot(self.layout().id(kind)?)?.floor.cast_signed())
+    }
+
+    fn count(&mut self, event: &Event) {
+        let last = self.last_time(event.kind);
+        self.counts.add(event, last);
+        let id = self.layout().id(event.kind).unwrap_or(u8::MAX);
+        if let (Value::Time(time), Some(slot)) =
+            (&event.value, self.skim.slots.get_mut(usize::from(id)))
+        {
+            slot.floor = time.cast_unsigned();
+            slot.end = i64::MIN.cast_unsigned();
+        }
+    }
+
+    fn note(&mut self, span: Span, kind: Option<Kind>, defect: Defect) {
+        let number = self.events();
+        let before = self.anchor_before_end();
+        self.defects.note(Located { number, kind, span, defect, earlier: Vec::new() }, before);
+    }
+
+    /// Returns the events so far.
+    pub fn events(&self) -> u64 {
+        let fast = self.skim.slots.iter().map(|slot| slot.count);
+        fast.fold(self.counts.events(), u64::saturating_add)
+    }
+
+    /// Returns the events of one kind so far.
+    pub fn events_of(&self, kind: Kind) -> u64 {
+        let fast = self.layout().id(kind).and_then(|id| self.skim.slot(id));
+        self.counts.of(kind).saturating_add(fast.map_or(0, |slot| slot.count))
+    }
+
+    /// Returns the instructions so far.
+    pub fn instructions(&self) -> u64 {
+        let fast = self.layout().id(Kind::Instruction).and_then(|id| self.skim.slot(id));
+        self.counts.instructions.saturating_add(fast.map_or(0, |slot| slot.sum))
+    }
+
+    /// Returns first and largest time of a clock so far, in nanoseconds.
+    pub fn clock(&self, kind: Kind) -> ClockRange {
+        let [first, largest] = self.counts.clock(kind)?;
+        Some([first, largest.max(self.last_time(kind)?)])
+    }
+
+    /// Returns the counts of the slow path, which is the only one for packets and keys.
+    pub const fn counts(&self) -> &Counts {
+        &self.counts
+    }
+}
+
+impl Defects {
+    fn note(&mut self, located: Located, before: Anchor) {
+        let defect = located.defect;
+        if defect.contradicts_layout() {
+            self.evidence.contradict(located.span.start, defect);
+        }
+        if defect.is_damage() {
+            let here = Damage { at: located.span.start, before };
+            self.damage = self.damage.or(Some(here));
+        }
+        if self.found.len() < self.capacity {
+            self.found.push(located);
+            return;
+        }
+        match self.more.iter_mut().find(|(other, _)| other.is_same_kind(&defect)) {
+            Some((_, count)) => *count = count.saturating_add(1),
+            None => self.more.push((defect, 1)),
+        }
+    }
+
+    /// Joins the defects shortly before the last one with it: a wrong length shows in the next
+    /// events, so they have one cause. The damage then begins at the earliest of them.
+    fn gather(&mut self, array: Option<Span>, before: Anchor) {
+        if !self.more.is_empty() {
+            // The last defect was only counted.
+            return;
+        }
+        let Some(mut last) = self.found.pop() else { return };
+        let mut start = last.span.start;
+        while let Some(earlier) = self.found.pop() {
+            let is_near = earlier.span.start.saturating_add(NEAR) >= start;
+            if !is_near || matches!(earlier.defect, Defect::FullRing(_)) {
+                self.found.push(earlier);
+                break;
+            }
+            start = earlier.span.start;
+            last.earlier.push(earlier);
+        }
+        // A wrong length shows where the next event should begin.
+        if let Some(array) = array.filter(|array| array.end == start) {
+            start = array.start;
+            let defect = Defect::DoubtfulLength;
+            let number = last.number;
+            let length = Located { number, kind: None, span: array, defect, earlier: Vec::new() };
+            last.earlier.push(length);
+        }
+        let first = self.damage.filter(|damage| damage.at < start);
+        let before = if before.at <= start { before } else { Anchor::START };
+        self.damage = first.or(Some(Damage { at: start, before }));
+        // The earliest is the most likely cause.
+        last.earlier.reverse();
+        last.earlier.truncate(EARLIER_MAX);
+        self.found.push(last);
+    }
+}
+
+/// Whether two layouts read an event alike, as far as the events after it are concerned.
+fn are_alike((a, a_defect): &Reading, (b, b_defect): &Reading) -> bool {
+    let end_alike = match (a, b) {
+        (Ok(a), Ok(b)) => a.end == b.end,
+        (Err(a), Err(b)) => a == b,
+        _ => false,
+    };
+    end_alike
+        && match (a_defect, b_defect) {
+            (Some(a), Some(b)) => a.is_same_kind(b),
+            (None, None) => true,
+            _ => false,
+        }
+}

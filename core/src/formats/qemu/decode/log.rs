@@ -1,0 +1,51 @@
+//! A log as it was read: the header, and the readings that are left of the race.
+
+use crate::formats::qemu::decode::header::Header;
+use crate::formats::qemu::decode::lane::Lane;
+use crate::formats::qemu::decode::race::{self, Race};
+use crate::formats::qemu::layout::Layouts;
+use crate::kit::cursor::ReadError;
+use crate::kit::source::Source;
+
+/// A log with a complete header.
+#[derive(Debug)]
+pub struct Log<'a> {
+    /// The header.
+    pub header: Header,
+    /// The layouts that the log may have, each with its reading.
+    pub race: Race<'a>,
+}
+
+/// The reading of a log that a check judges.
+#[derive(Debug)]
+pub struct Reading<'a> {
+    /// The layouts that are left: the one that the user chose, or all that the bytes do not
+    /// exclude.
+    pub layouts: Layouts,
+    /// The lane. The lanes that are left read the log alike, so one stands for all.
+    pub lane: Lane<'a>,
+}
+
+impl<'a> Log<'a> {
+    /// Reads a log to its end. A lane keeps up to `capacity` defects.
+    ///
+    /// # Errors
+    ///
+    /// The source is shorter than a header.
+    pub fn read(source: &'a Source<'a>, capacity: usize) -> Result<Self, ReadError> {
+        let header = Header::read(source)?;
+        let race = race::run(source, header.version.layouts(), u64::MAX, capacity);
+        Ok(Self { header, race })
+    }
+
+    /// Takes the reading of layout `chosen`, or the one that stands for all that are left.
+    pub fn into_reading(self, chosen: Option<usize>) -> Option<Reading<'a>> {
+        let layouts = match chosen {
+            Some(number) => Layouts::default().with(number),
+            None => self.race.layouts(),
+        };
+        let has = |lane: &Lane<'_>| chosen.is_none_or(|number| lane.layouts.contains(number));
+        let lane = self.race.best.into_iter().find(has)?;
+        Some(Reading { layouts, lane })
+    }
+}

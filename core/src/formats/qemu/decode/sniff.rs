@@ -1,0 +1,71 @@
+//! Whether a file is a log: by its version word, or by events that a layout explains.
+
+use crate::formats::qemu::decode::cut::EVENTS_BELIEVED;
+use crate::formats::qemu::decode::header::Version;
+use crate::formats::qemu::decode::lane::{Lane, Stop};
+use crate::formats::qemu::decode::race;
+use crate::formats::qemu::layout::{HEADER_LEN, KINDS, Kind, Layouts, VERSION_FAMILY};
+use crate::kit::source::Source;
+
+/// Bytes of events that sniffing looks at.
+const SNIFFED: u64 = 4096;
+
+/// Returns whether the source looks like a log.
+pub fn looks_like_log(source: &Source<'_>) -> bool {
+    let head = source.read(0, HEADER_LEN);
+    let family = VERSION_FAMILY.to_be_bytes();
+    let is_family = head.iter().zip(family).take(3).all(|(a, b)| *a == b) && head.len() >= 3;
+    let is_unused_zero = head.get(4..).unwrap_or_default().iter().all(|byte| *byte == 0);
+    let version = Version::read(source);
+    let is_version = version.is_ok_and(|version| !matches!(version, Version::Unknown(_)));
+    if is_family && is_unused_zero && (is_version || version.is_err()) {
+        return true;
+    }
+    let is_unfinished = version == Ok(Version::Unfinished) && is_unused_zero;
+    if !(is_family || is_unfinished) || source.len() <= HEADER_LEN {
+        return false;
+    }
+    let until = HEADER_LEN.saturating_add(SNIFFED);
+    let race = race::run(source, Layouts::of(|_, _| true), until, 0);
+    race.best.iter().any(is_convincing)
+}
+
+/// Whether a reading without contradictions has what every log has: clocks and checkpoints.
+fn is_convincing(lane: &Lane<'_>) -> bool {
+    let has = |is_wanted: fn(&Kind) -> bool| {
+        KINDS.iter().filter(|kind| is_wanted(kind)).any(|kind| lane.events_of(*kind) > 0)
+    };
+    lane.defects.evidence.contradicted() == 0
+        && !matches!(lane.stop, Some(Stop::Lost(_)))
+        && lane.events() >= EVENTS_BELIEVED
+        && has(|kind| matches!(kind, Kind::ClockHost | Kind::ClockVirtualRt))
+        && has(|kind| matches!(kind, Kind::Checkpoint(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::qemu::layout::VERSION_LEN;
+    use crate::kit::num::to_u64;
+
+    #[test]
+    fn other_bytes_are_not_a_log() {
+        let mut state = 1_u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            u8::try_from(state >> 56).unwrap()
+        };
+        for len in [0, 1, 12, 13, 64, 4096] {
+            assert!(!looks_like_log(&Source::new(&vec![0; len])), "{len} zeros");
+            for _ in 0..200 {
+                // After twelve zeros, the header of an unfinished log.
+                let mut bytes = vec![0; 12];
+                bytes.extend((0..len).map(|_| random()));
+                assert!(!looks_like_log(&Source::new(&bytes)), "{bytes:?}");
+                assert!(!looks_like_log(&Source::new(&bytes[12..])), "{bytes:?}");
+            }
+        }
+        assert!(!looks_like_log(&Source::new(b"PERFILE2 and more of that")));
+        assert_eq!(to_u64(VERSION_FAMILY.to_be_bytes().len()), VERSION_LEN);
+    }
+}
