@@ -15,4 +15,5 @@ pub mod judge;
 pub mod mended;
 pub mod notice;
 pub mod properties;
+pub mod specimens;
 pub mod sweep;

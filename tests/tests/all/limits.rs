@@ -218,10 +218,7 @@ fn more_releases_than_the_limit_are_not_added_and_said() {
 fn tasks_past_the_limit_make_the_verdict_incomplete() {
     let trace = by_name("nosv_tasks");
     let report = |tasks: u64| {
-        tracemend::check(
-            &trace.set(),
-            &limited(|limits| limits.set(&tracemend::formats::ovni::limits::TASKS, tasks)),
-        )
+        tracemend::check(&trace.set(), &limited(|limits| limits.set(&ovni::limits::TASKS, tasks)))
     };
     assert_eq!(report(100).verdict(), Verdict::Clean);
     let limited = report(10);
@@ -234,8 +231,7 @@ fn a_cpu_past_the_limit_is_damage_and_not_a_list_of_cpus() {
     let begun = || Stream::default().begin(0).ids("OAs", &[7]);
     let trace = Trace::of(&Thread::new(7, 7).killed(), begun());
     let mend = |cpus: u64| {
-        let options =
-            limited(|limits| limits.set(&tracemend::formats::ovni::limits::LOOM_CPUS, cpus));
+        let options = limited(|limits| limits.set(&ovni::limits::LOOM_CPUS, cpus));
         let repair = tracemend::repair(&trace.set(), &options);
         let json = repair.patches[0].target_len();
         (repair.outcome, repair.before.count(&ovni::rules::NO_CPU), json)

@@ -25,6 +25,7 @@ mod command_line;
 mod corpus;
 mod limits;
 mod properties;
+mod specimens;
 mod tidy;
 mod write_faults;
 
