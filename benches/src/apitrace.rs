@@ -1,9 +1,9 @@
-//! Traces against `apitrace info`, which parses all of one, and against the decompression of the
-//! chunks alone by one thread: the limit of what reads a stream.
+//! Checks traces against `apitrace info`, which parses the complete trace, and against
+//! decompression alone by one thread, the lower bound for every reader of the stream.
 //!
-//! Time is processor time, of all threads of a contender, and the time that passes, which is less on an
-//! idle machine: one thread expands while another one reads. They take turns, and the ratio of a round
-//! is taken within it.
+//! Measured are the processor time of all threads of a contender, and the elapsed time, which is
+//! shorter on an idle machine because one thread expands while another one reads. The contenders
+//! take turns, and each ratio compares times of the same round.
 
 use std::error::Error;
 use std::path::Path;
@@ -29,8 +29,8 @@ const fn lossy32(value: u64) -> f32 {
     value as f32
 }
 
-/// Frames of a program with small calls, to about this many bytes.
-fn calls(bytes: u64) -> Stream {
+/// Builds frames of small calls, about `bytes` of stream.
+fn build_calls(bytes: u64) -> Stream {
     let mut stream = Stream::new(6);
     let mut frame = 0_u64;
     while len(&stream) < bytes {
@@ -47,8 +47,8 @@ fn calls(bytes: u64) -> Stream {
     stream
 }
 
-/// Uploads of 4 MiB that compress a little.
-fn blobs(bytes: u64) -> Stream {
+/// Builds uploads of 4 MiB that compress a little, about `bytes` of stream.
+fn build_blobs(bytes: u64) -> Stream {
     let mut stream = Stream::new(6);
     let (mut state, mut frame) = (1_u32, 0);
     while len(&stream) < bytes {
@@ -62,7 +62,7 @@ fn blobs(bytes: u64) -> Stream {
     stream
 }
 
-/// Every chunk, by one thread.
+/// Decompresses every chunk and returns the number of bytes.
 fn decompress(file: &[u8]) -> Result<usize, snap::Error> {
     let mut buffer = vec![0; 1 << 20];
     let mut decoder = snap::raw::Decoder::new();
@@ -70,17 +70,17 @@ fn decompress(file: &[u8]) -> Result<usize, snap::Error> {
     places.map(|(at, end)| decoder.decompress(&file[at + 4..end], &mut buffer)).sum()
 }
 
-/// Seconds that this process has had.
-fn clock() -> Result<f64, Box<dyn Error>> {
+/// Returns the processor time of this process in seconds.
+fn process_seconds() -> Result<f64, Box<dyn Error>> {
     Ok(Duration::try_from(clock_gettime(ClockId::ProcessCPUTime))?.as_secs_f64())
 }
 
-/// Seconds that `apitrace info` takes; `None` if it is not installed.
-fn info(path: &Path) -> Option<f64> {
+/// Returns the processor time of `apitrace info` in seconds; `None` if it is not installed.
+fn time_info(path: &Path) -> Option<f64> {
     let mut shell = Command::new("sh");
     shell.args(["-c", "apitrace info \"$0\" >/dev/null && times"]).arg(path);
     let output = shell.stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
-    // The second line: what children had, `0m1.250000s 0m0.060000s`, user and system.
+    // The second line has user and system time of the children: `0m1.250000s 0m0.060000s`.
     let text = String::from_utf8(output.stdout).ok().filter(|_| output.status.success())?;
     let seconds = |part: &str| {
         let (minutes, seconds) = part.trim_end_matches('s').split_once('m')?;
@@ -89,38 +89,38 @@ fn info(path: &Path) -> Option<f64> {
     text.lines().nth(1)?.split_whitespace().map(seconds).sum()
 }
 
-/// Measures a trace of calls and one of blobs, each of so many bytes of stream, and prints a table.
+/// Measures a trace of calls and one of blobs, each with `bytes` of stream, and prints tables.
 pub(crate) fn measure(bytes: u64) -> Result<(), Box<dyn Error>> {
-    for (name, stream) in [("calls", calls(bytes)), ("blobs", blobs(bytes))] {
-        one(name, &stream)?;
+    for (name, stream) in [("calls", build_calls(bytes)), ("blobs", build_blobs(bytes))] {
+        measure_stream(name, &stream)?;
     }
     Ok(())
 }
 
-fn one(name: &str, stream: &Stream) -> Result<(), Box<dyn Error>> {
+fn measure_stream(name: &str, stream: &Stream) -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("speed.trace");
     std::fs::write(&path, Container::Snappy.file(&stream.bytes))?;
     let file = map(&path)?;
     let (mut checks, mut expansions, mut infos) = (Vec::new(), Vec::new(), Vec::new());
-    // By the clock on the wall: expanding beside the reading costs processor time and saves this.
+    // Elapsed time: a second thread that expands costs processor time and saves elapsed time.
     let (mut checks_wall, mut infos_wall) = (Vec::new(), Vec::new());
-    // A round before the first: pages into the cache.
+    // Round 0 brings the pages into the cache.
     for round in 0..=ROUNDS {
-        let (start, begun) = (clock()?, Instant::now());
+        let (start, begun) = (process_seconds()?, Instant::now());
         let report = tracemend::check(&FileSet::single("speed.trace", &file), &Options::default());
-        let (check, check_wall) = (clock()? - start, begun.elapsed().as_secs_f64());
+        let (check, check_wall) = (process_seconds()? - start, begun.elapsed().as_secs_f64());
         if report.tally.samples != stream.calls() || !report.findings().is_empty() {
             return Err(format!("not clean: {:?}", report.findings()).into());
         }
-        let start = clock()?;
+        let start = process_seconds()?;
         let expanded = decompress(&file)?;
-        let expansion = clock()? - start;
+        let expansion = process_seconds()? - start;
         if expanded != stream.bytes.len() {
             return Err(format!("{expanded} bytes of {}", stream.bytes.len()).into());
         }
         let begun = Instant::now();
-        let info = info(&path);
+        let info = time_info(&path);
         let info_wall = info.map(|_| begun.elapsed().as_secs_f64());
         if round > 0 {
             checks.push(check);
@@ -136,17 +136,17 @@ fn one(name: &str, stream: &Stream) -> Result<(), Box<dyn Error>> {
         len(stream) / MB,
         stored / MB
     );
-    println!("| | best MB/s of stream | its time by that of tracemend (least .. most) |");
+    println!("| | best MB/s of stream | time / time of tracemend (least .. most) |");
     println!("|---|---:|---:|");
     for (who, times, checks) in [
         ("tracemend::check", &checks, &checks),
         ("decompression alone", &expansions, &checks),
         ("apitrace info", &infos, &checks),
-        ("tracemend::check, on the wall", &checks_wall, &checks_wall),
-        ("apitrace info, on the wall", &infos_wall, &checks_wall),
+        ("tracemend::check, elapsed time", &checks_wall, &checks_wall),
+        ("apitrace info, elapsed time", &infos_wall, &checks_wall),
     ] {
         if times.is_empty() {
-            println!("| {who} | is not installed | |");
+            println!("| {who} | not installed | |");
             continue;
         }
         let (best, ..) = spread(times.clone());

@@ -1,4 +1,4 @@
-//! What is measured: each reads a whole file once and says how many records it saw.
+//! The contenders: each reads a complete file once and returns the number of records.
 
 use std::error::Error;
 use std::fs::File;
@@ -15,15 +15,15 @@ type Seen = Result<u64, Box<dyn Error>>;
 
 /// One way to read a file.
 pub(crate) struct Contender {
-    /// For the table.
+    /// Name in the table.
     pub name: &'static str,
-    /// Whether it makes sense for recordings with compressed records.
+    /// Whether it expands compressed records.
     pub expands: bool,
     /// Reads the file.
     pub run: fn(&Path) -> Seen,
 }
 
-/// All contenders. The first is the one that the others are compared with.
+/// All contenders; the others are compared with the first.
 pub(crate) static CONTENDERS: [Contender; 6] = [
     Contender { name: "tracemend::check", expands: true, run: tracemend },
     Contender { name: "linux-perf-data, mapped", expands: true, run: perf_data_mapped },
@@ -33,12 +33,13 @@ pub(crate) static CONTENDERS: [Contender; 6] = [
     Contender { name: "read(2), 1 MiB each", expands: false, run: read },
 ];
 
+/// Maps a file that this program made.
 pub(crate) fn map(path: &Path) -> std::io::Result<Mmap> {
-    // SAFETY: the file was made by this program, which does not touch it while it is mapped.
+    // SAFETY: this program made the file and does not change it while it is mapped.
     unsafe { Mmap::map(&File::open(path)?) }
 }
 
-/// The whole check.
+/// Runs the complete check.
 fn tracemend(path: &Path) -> Seen {
     let map = map(path)?;
     let report = tracemend::check(&FileSet::single("perf.data", &map), &Options::default());
@@ -57,7 +58,7 @@ fn perf_data_buffered(path: &Path) -> Seen {
     perf_data(BufReader::with_capacity(1 << 20, File::open(path)?))
 }
 
-/// Opens, sorts within rounds (the crate does so by itself), and parses every record.
+/// Opens, sorts within rounds (as the crate does by default), and parses every record.
 fn perf_data(reader: impl Read + Seek) -> Seen {
     let PerfFileReader { mut perf_file, mut record_iter } = PerfFileReader::parse_file(reader)?;
     let mut records = 0;
@@ -71,8 +72,8 @@ fn perf_data(reader: impl Read + Seek) -> Seen {
     Ok(records)
 }
 
-/// The records of a file, without any care for damage: type, misc, body.
-fn each_record(
+/// Passes type, misc and body of each record to `see`, without checks for damage.
+fn for_each_record(
     bytes: &[u8],
     mut see: impl FnMut(u32, u16, &[u8]) -> Result<(), Box<dyn Error>>,
 ) -> Seen {
@@ -82,8 +83,8 @@ fn each_record(
     let mut records = 0;
     while let Some([a, b, c, d, e, f, g, h]) = rest.first_chunk().copied() {
         let size = usize::from(u16::from_le_bytes([g, h]));
-        let (record, after) = rest.split_at_checked(size).ok_or("a record is cut")?;
-        let body = record.get(8..).ok_or("a record is too small")?;
+        let (record, after) = rest.split_at_checked(size).ok_or("truncated record")?;
+        let body = record.get(8..).ok_or("a record is shorter than its header")?;
         see(u32::from_le_bytes([a, b, c, d]), u16::from_le_bytes([e, f]), body)?;
         rest = after;
         records += 1;
@@ -91,13 +92,13 @@ fn each_record(
     Ok(records)
 }
 
-/// The parser below linux-perf-data on its own: nothing is copied and nothing sorted.
+/// Parses with the crate below linux-perf-data alone: no copies and no sorting.
 fn event_reader(path: &Path) -> Seen {
     let map = map(path)?;
     let opened = PerfFileReader::parse_file(Cursor::new(&map[..]))?;
     let attr = &opened.perf_file.event_attributes().first().ok_or("no event")?.attr;
     let parse_info = RecordParseInfo::new(attr, Endianness::LittleEndian);
-    each_record(&map, |kind, misc, body| {
+    for_each_record(&map, |kind, misc, body| {
         if kind < 64 {
             let record_type = RecordType(kind);
             let data = RawData::Single(body);
@@ -107,11 +108,11 @@ fn event_reader(path: &Path) -> Seen {
     })
 }
 
-/// Type and size of each record: less than this nobody can do.
+/// Reads type and size of each record, the least that any reader does.
 fn header_walk(path: &Path) -> Seen {
     let map = map(path)?;
     let mut sum = 0_u32;
-    let records = each_record(&map, |kind, _, _| {
+    let records = for_each_record(&map, |kind, _, _| {
         sum = sum.wrapping_add(kind);
         Ok(())
     });
@@ -119,7 +120,7 @@ fn header_walk(path: &Path) -> Seen {
     records
 }
 
-/// The bytes and nothing else.
+/// Reads the bytes and does nothing with them.
 fn read(path: &Path) -> Seen {
     let mut file = File::open(path)?;
     let mut held = vec![0; 1 << 20];

@@ -1,6 +1,6 @@
-//! Peak private memory, as the kernel judges it: `RLIMIT_DATA` bounds every private writable page
-//! of a process (heap, stacks' growth aside, anonymous maps), and a mapped recording is none of
-//! them.
+//! Measures peak private memory by the kernel's own limit: `RLIMIT_DATA` bounds the private
+//! writable pages of a process (heap and anonymous maps, without the growth of stacks). The pages
+//! of a mapped recording are not among them.
 
 use std::error::Error;
 use std::path::Path;
@@ -9,11 +9,11 @@ use std::process::Command;
 use crate::contender::CONTENDERS;
 use crate::recording::{self, SHAPES};
 
-/// Limits in bytes. The first is the promise; the others tell how much room there is.
+/// Limits in bytes. The README promises the first; the others show the margin.
 const LIMITS: [u64; 4] = [64 << 20, 16 << 20, 4 << 20, 2 << 20];
 
-/// Checks a recording of each shape under each limit, with `program check FILE`; this program
-/// without one.
+/// Checks a recording of each shape under each limit with `program check FILE`, or with this
+/// program if `program` is `None`.
 pub(crate) fn measure(bytes: u64, program: Option<&Path>) -> Result<(), Box<dyn Error>> {
     let this = std::env::current_exe()?;
     let program = program.unwrap_or(&this);
@@ -42,7 +42,7 @@ pub(crate) fn measure(bytes: u64, program: Option<&Path>) -> Result<(), Box<dyn 
     Ok(())
 }
 
-/// Checks one file and says what the process held.
+/// Checks one file and prints the memory of the process.
 pub(crate) fn check(path: &Path) -> Result<(), Box<dyn Error>> {
     let records = (CONTENDERS[0].run)(path)?;
     println!("clean, {records} records");

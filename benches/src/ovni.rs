@@ -1,22 +1,22 @@
-//! ovni streams: the full semantic check against a bare walk over event headers, in turns.
+//! Measures the complete semantic check of ovni streams against a bare walk over event headers.
 //!
-//! The walk (flags to size, clock to order, a count) is the least that any reader does; the ratio to
-//! it is the result. Then the same bytes in several streams, with more and more threads.
+//! The walk (size from flags, order of clocks, a count) is the least that any reader does; the
+//! ratio to it is the result. Then the same bytes are checked in several streams, with one to all
+//! threads.
 
 use std::error::Error;
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
-use tracemend::kit::source::Source;
-use tracemend::{File, FileSet, Options};
+use tracemend::{File, FileSet, Options, Source};
 
 const ROUNDS: usize = 7;
-/// Tasks of a process, run over and over.
+/// Tasks of a process, which run repeatedly.
 const TASKS: u32 = 4_096;
 const STREAMS: u32 = 4;
 
-/// Events of a nOS-V worker: it is given tasks, runs them, and submits from inside.
+/// Events of a nOS-V worker: it gets tasks, runs them, and submits others from inside.
 struct Worker {
     bytes: Vec<u8>,
     clock: u64,
@@ -24,7 +24,7 @@ struct Worker {
 }
 
 impl Worker {
-    fn put(&mut self, code: &[u8; 3], payload: &[u8]) {
+    fn push_event(&mut self, code: &[u8; 3], payload: &[u8]) {
         self.clock += 50;
         self.events += 1;
         let flags = u8::try_from(payload.len().saturating_sub(1)).unwrap_or(0);
@@ -34,8 +34,8 @@ impl Worker {
         self.bytes.extend_from_slice(payload);
     }
 
-    fn jumbo(&mut self, code: &[u8; 3], data: &[u8]) {
-        self.put(code, &[]);
+    fn push_jumbo(&mut self, code: &[u8; 3], data: &[u8]) {
+        self.push_event(code, &[]);
         let flags = self.bytes.len() - 12;
         self.bytes[flags] = 0x13;
         let size = u32::try_from(data.len()).unwrap_or(0).to_le_bytes();
@@ -43,46 +43,47 @@ impl Worker {
         self.bytes.extend_from_slice(data);
     }
 
-    fn stream(len: u64, number: u32) -> Self {
+    fn build_stream(len: u64, number: u32) -> Self {
         let len = usize::try_from(len).unwrap_or(usize::MAX);
         let bytes = Vec::with_capacity(len + 256);
         let mut worker = Self { bytes, clock: 1_000_000, events: 0 };
         worker.bytes.extend_from_slice(b"ovni\x01\0\0\0");
         let cpu = number.to_le_bytes();
-        worker.put(b"OHx", &[&cpu[..], &[0xff; 4], &[0; 8]].concat());
-        worker.put(b"VHw", &[]);
+        worker.push_event(b"OHx", &[&cpu[..], &[0xff; 4], &[0; 8]].concat());
+        worker.push_event(b"VHw", &[]);
         let first = number * TASKS + 1;
-        worker.jumbo(b"VYc", &[&(number + 1).to_le_bytes()[..], b"work\0"].concat());
+        worker.push_jumbo(b"VYc", &[&(number + 1).to_le_bytes()[..], b"work\0"].concat());
         for task in first..first + TASKS {
-            worker.put(b"VTc", &[task.to_le_bytes(), (number + 1).to_le_bytes()].concat());
+            worker.push_event(b"VTc", &[task.to_le_bytes(), (number + 1).to_le_bytes()].concat());
         }
         let mut task = first;
         while worker.bytes.len() < len {
             let body = [task.to_le_bytes(), [0; 4]].concat();
             task = if task + 1 == first + TASKS { first } else { task + 1 };
-            worker.put(b"VS[", &[]);
-            worker.put(b"VS@", &[]);
-            worker.put(b"VS]", &[]);
-            worker.put(b"VTx", &body);
+            worker.push_event(b"VS[", &[]);
+            worker.push_event(b"VS@", &[]);
+            worker.push_event(b"VS]", &[]);
+            worker.push_event(b"VTx", &body);
             for _ in 0..2 {
-                worker.put(b"VAs", &[]);
-                worker.put(b"VMa", &[]);
-                worker.put(b"VMA", &[]);
-                worker.put(b"VAS", &[]);
+                worker.push_event(b"VAs", &[]);
+                worker.push_event(b"VMa", &[]);
+                worker.push_event(b"VMA", &[]);
+                worker.push_event(b"VAS", &[]);
             }
-            worker.put(b"VTe", &body);
+            worker.push_event(b"VTe", &body);
         }
-        worker.put(b"VHW", &[]);
-        worker.put(b"OHe", &[]);
+        worker.push_event(b"VHW", &[]);
+        worker.push_event(b"OHe", &[]);
         worker
     }
 }
 
-fn metadata(number: u32) -> String {
+fn build_metadata(number: u32) -> String {
     let cpus: Vec<String> =
         (0..STREAMS).map(|cpu| format!("{{\"index\": {cpu}, \"phyid\": {cpu}}}")).collect();
     format!(
-        "{{\"version\": 3, \"ovni\": {{\"lib\": {{\"version\": \"1.14.0\", \"commit\": \"bench\"}}, \
+        "{{\"version\": 3, \"ovni\": {{\
+         \"lib\": {{\"version\": \"1.14.0\", \"commit\": \"bench\"}}, \
          \"part\": \"thread\", \"tid\": {tid}, \"pid\": 1, \"loom\": \"node\", \"app_id\": 1, \
          \"require\": {{\"ovni\": \"1.1.0\", \"nosv\": \"2.7.0\"}}, \"loom_cpus\": [{}], \
          \"finished\": 1}}}}",
@@ -91,7 +92,7 @@ fn metadata(number: u32) -> String {
     )
 }
 
-/// Header to header: what no reader can leave out.
+/// Walks from header to header and returns the number of events.
 fn walk(bytes: &[u8]) -> u64 {
     let (mut rest, mut count, mut last) = (bytes.get(8..).unwrap_or_default(), 0, 0);
     while let Some((head, tail)) = rest.split_first_chunk::<12>() {
@@ -106,7 +107,7 @@ fn walk(bytes: &[u8]) -> u64 {
             code => usize::from(code) + 1,
         };
         let Some(next) = tail.get(len..) else { break };
-        assert!(clock >= last, "the clocks ascend");
+        assert!(clock >= last, "the clocks are in order");
         last = clock;
         count += 1;
         rest = next;
@@ -114,15 +115,15 @@ fn walk(bytes: &[u8]) -> u64 {
     count
 }
 
-/// Measures and prints.
+/// Measures one stream and several, and prints the results.
 pub(crate) fn measure(bytes: u64) -> Result<(), Box<dyn Error>> {
-    one(bytes)?;
-    several(bytes)
+    measure_one(bytes)?;
+    measure_several(bytes)
 }
 
-fn one(len: u64) -> Result<(), Box<dyn Error>> {
-    let worker = Worker::stream(len, 0);
-    let json = metadata(0);
+fn measure_one(len: u64) -> Result<(), Box<dyn Error>> {
+    let worker = Worker::build_stream(len, 0);
+    let json = build_metadata(0);
     let file = |name: &str, bytes| File { name: name.to_string(), bytes: Source::new(bytes) };
     let files = vec![
         file("thread.1/stream.json", json.as_bytes()),
@@ -136,7 +137,7 @@ fn one(len: u64) -> Result<(), Box<dyn Error>> {
         let (walked, bare) = timed(|| walk(&worker.bytes))?;
         let (report, full) = timed(|| tracemend::check(&files, &options))?;
         if walked != worker.events || report.tally.records != worker.events {
-            return Err("an event was missed".into());
+            return Err("the number of events is wrong".into());
         }
         if report.worst().is_some() {
             return Err(format!("the stream is not sound: {:?}", report.findings()).into());
@@ -146,10 +147,11 @@ fn one(len: u64) -> Result<(), Box<dyn Error>> {
     }
     ratios.sort_by(f64::total_cmp);
     let size = worker.bytes.len();
-    println!("ovni, one stream of {} MB, {} events, one thread:", mb(size), worker.events);
+    let megabytes = to_megabytes(size);
+    println!("ovni, one stream of {megabytes} MB, {} events, one thread:", worker.events);
     for (name, time) in ["bare walk over headers", "tracemend::check"].into_iter().zip(best) {
-        let rate = mb(size) / time.as_secs_f64();
-        let events = events_m(worker.events) / time.as_secs_f64();
+        let rate = to_megabytes(size) / time.as_secs_f64();
+        let events = to_millions(worker.events) / time.as_secs_f64();
         println!("  {name:24} {rate:8.0} MB/s {events:8.0} M events/s");
     }
     let (first, middle) = (ratios[0], ratios[ROUNDS / 2]);
@@ -160,10 +162,10 @@ fn one(len: u64) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn several(len: u64) -> Result<(), Box<dyn Error>> {
+fn measure_several(len: u64) -> Result<(), Box<dyn Error>> {
     let workers: Vec<Worker> =
-        (0..STREAMS).map(|number| Worker::stream(len / u64::from(STREAMS), number)).collect();
-    let texts: Vec<String> = (0..STREAMS).map(metadata).collect();
+        (0..STREAMS).map(|number| Worker::build_stream(len / u64::from(STREAMS), number)).collect();
+    let texts: Vec<String> = (0..STREAMS).map(build_metadata).collect();
     let mut files = Vec::new();
     for (number, (worker, text)) in workers.iter().zip(&texts).enumerate() {
         for (leaf, bytes) in [("stream.json", text.as_bytes()), ("stream.obs", &worker.bytes)] {
@@ -173,8 +175,8 @@ fn several(len: u64) -> Result<(), Box<dyn Error>> {
     }
     let files = FileSet::new(files);
     let most = std::thread::available_parallelism()?.get();
-    // Time that passes, and time of all threads together: on a busy machine only the second one
-    // says what side by side costs.
+    // Elapsed time, and processor time of all threads together: on a busy machine only the second
+    // one shows the cost of parallel work.
     let mut best = vec![[Duration::MAX; 2]; most];
     for _ in 0..ROUNDS {
         for (jobs, best) in (1..).zip(&mut best) {
@@ -189,27 +191,24 @@ fn several(len: u64) -> Result<(), Box<dyn Error>> {
             }
         }
     }
-    let size = mb(workers.iter().map(|worker| worker.bytes.len()).sum());
+    let size = to_megabytes(workers.iter().map(|worker| worker.bytes.len()).sum());
     println!("ovni, {STREAMS} streams:");
     for (jobs, [wall, cpu]) in (1..).zip(best) {
         let rates = [size / wall.as_secs_f64(), size / cpu.as_secs_f64()];
-        println!(
-            "  {jobs} threads {:8.0} MB/s, {:8.0} MB a second of all threads' time",
-            rates[0], rates[1]
-        );
+        println!("  {jobs} threads {:8.0} MB/s, {:8.0} MB/s of processor time", rates[0], rates[1]);
     }
     Ok(())
 }
 
-fn mb(bytes: usize) -> f64 {
+fn to_megabytes(bytes: usize) -> f64 {
     u32::try_from(bytes / 1_000).map_or(0.0, |kilo| f64::from(kilo) / 1_000.0)
 }
 
-fn events_m(events: u64) -> f64 {
+fn to_millions(events: u64) -> f64 {
     u32::try_from(events / 1_000).map_or(0.0, |kilo| f64::from(kilo) / 1_000.0)
 }
 
-/// A result and the time that this thread took for it.
+/// Returns a result and the processor time that this thread needed for it.
 fn timed<T>(work: impl FnOnce() -> T) -> Result<(T, Duration), Box<dyn Error>> {
     let start = clock_gettime(ClockId::ThreadCPUTime);
     let result = work();

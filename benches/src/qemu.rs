@@ -1,11 +1,11 @@
-//! QEMU's logs: a check against a loop that does nothing but skip events.
+//! Measures the check of QEMU logs against a loop that does nothing but skip events.
 //!
 //! ```text
-//! tracemend-benches qemu [MB]                a log of so many MB (200), three bytes an event
+//! tracemend-benches qemu [MB]                a log of MB megabytes (200), three bytes per event
 //! ```
 //!
-//! The log is what a Linux boot looks like: INSTRUCTION with EXCEPTION, INTERRUPT or a checkpoint
-//! behind it, in no order that a processor could guess, and now and then both clocks.
+//! The log resembles a Linux boot: INSTRUCTION followed by EXCEPTION, INTERRUPT or a checkpoint, in
+//! an order that a processor cannot predict, and from time to time both clocks.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -27,7 +27,7 @@ const CP_CLOCK_VIRTUAL_RT: u8 = 36;
 const CP_INIT: u8 = 37;
 const CLOSING: [u8; 2] = [14, 39];
 
-/// A log of about so many bytes, and its events.
+/// Builds a log of about `bytes` and returns it with the number of its events.
 fn log(bytes: u64) -> (Vec<u8>, u64) {
     let mut log = HEADER.to_vec();
     let (mut events, mut state, mut time) = (1_u64, 1_u64, 0_u64);
@@ -56,7 +56,7 @@ fn log(bytes: u64) -> (Vec<u8>, u64) {
     (log, events + 2)
 }
 
-/// Skips from event to event by a table of lengths: less than this nobody can do.
+/// Skips from event to event by a table of lengths, the least that any reader does.
 fn skip(log: &[u8]) -> u64 {
     let mut lengths = [1_usize; 256];
     lengths[0] = 5;
@@ -70,17 +70,17 @@ fn skip(log: &[u8]) -> u64 {
     events
 }
 
-/// The whole check.
+/// Runs the complete check.
 fn check(log: &[u8]) -> u64 {
     let report = tracemend::check(&FileSet::single("log", log), &Options::default());
     assert_eq!(report.verdict(), Verdict::Clean, "{:?}", report.findings());
     report.tally.records
 }
 
-/// One way to go over a log: how many events there were.
+/// Reads a log and returns the number of events.
 type Contender = (&'static str, fn(&[u8]) -> u64);
 
-/// Measures and prints a table.
+/// Measures both in turns and prints a table.
 pub(crate) fn measure(bytes: u64) -> Result<(), Box<dyn Error>> {
     let (log, events) = log(bytes);
     let contenders: [Contender; 2] = [("tracemend::check", check), ("bare skip loop", skip)];

@@ -1,4 +1,4 @@
-//! Recordings by program: sound, little-endian, one event, streamed to a file.
+//! Makes perf recordings: sound, little-endian, one event, streamed to a file.
 //!
 //! ```text
 //! header 104 | ids | attr, ids section | COMM MMAP2 | round* | feature table | sections
@@ -6,12 +6,12 @@
 //! round: samples of CPU 0, samples of CPU 1, ... FINISHED_ROUND
 //! ```
 //!
-//! Times rise within a CPU and overlap between CPUs, as when perf empties one ring buffer after
-//! the other: a reader that sorts has something to sort. A round's times begin where the last
-//! round's end, so that perf's ordered queue finds nothing late.
+//! Times rise within a CPU and overlap between CPUs, as when perf empties one ring buffer after the
+//! other, so a reader that sorts has work to do. The times of a round begin where those of the last
+//! round end, so perf's ordered queue finds no late event.
 //!
-//! Sources: `perf_event.h`, `util/header.c`; for compressed records `zstd_compress_stream_to_records`
-//! of `util/zstd.c`.
+//! Sources: `perf_event.h`, `util/header.c`; for compressed records
+//! `zstd_compress_stream_to_records` of `util/zstd.c`.
 
 use std::error::Error;
 use std::fs::File;
@@ -22,7 +22,7 @@ use zstd_safe::{CCtx, CParameter, InBuffer, OutBuffer};
 
 const HEADER_LEN: u64 = 104;
 const ATTR_LEN: u32 = 128;
-/// IP, TID, TIME, PERIOD: what `perf record` samples of one event.
+/// IP, TID, TIME, PERIOD: the sample type of `perf record` with one event.
 const USUAL: u64 = 1 | 1 << 1 | 1 << 2 | 1 << 8;
 const CALLCHAIN: u64 = 1 << 5;
 /// MMAP, COMM, task, `sample_id_all`, MMAP2.
@@ -33,21 +33,21 @@ const CPUS: u64 = 4;
 const BURST: u64 = 1_000;
 /// Time of a round in ns.
 const ROUND_TIME: u64 = 10_000_000;
-/// Different instruction pointers, and different call chains: programs have hot spots.
+/// Number of different instruction pointers, and of different call chains.
 const PLACES: u64 = 4_096;
-/// Longest record that perf gives to compressed data, its header included.
+/// Longest record of compressed data that perf writes, with its header.
 const COMPRESSED_MAX: usize = 65_527;
-/// What perf says a ring buffer has: 129 pages.
+/// Size of a ring buffer by the feature COMPRESSED: 129 pages.
 const MMAP_LEN: u32 = 528_384;
 
-/// What a recording's samples are like.
+/// Kind of samples in a recording.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
-    /// For the table.
+    /// Name in the table.
     pub name: &'static str,
     /// Entries of each call chain; 0 for samples without.
     pub callchain: u64,
-    /// Whether the samples lie in COMPRESSED records.
+    /// Whether the samples are in COMPRESSED records.
     pub compressed: bool,
 }
 
@@ -66,18 +66,18 @@ impl Shape {
     }
 }
 
-/// What was written.
+/// Sizes of a recording that was written.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Written {
     /// Length of the file in bytes.
     pub stored: u64,
-    /// Bytes of all records, compressed ones expanded.
+    /// Length of all records in bytes, after expansion.
     pub expanded: u64,
-    /// Samples.
+    /// Number of samples.
     pub samples: u64,
 }
 
-/// Writes a recording whose records take about `bytes`, expanded.
+/// Writes a recording whose records expand to about `bytes`.
 pub(crate) fn write(path: &Path, shape: Shape, bytes: u64) -> Result<Written, Box<dyn Error>> {
     let mut out = BufWriter::with_capacity(1 << 20, File::create(path)?);
     let attr = attr(shape);
@@ -91,15 +91,15 @@ pub(crate) fn write(path: &Path, shape: Shape, bytes: u64) -> Result<Written, Bo
     let mut written = Written::default();
     let mut stored = write_bytes(&mut out, &first_records())?;
     written.expanded = stored;
-    let mut squeeze = if shape.compressed { Some(Squeeze::new()?) } else { None };
+    let mut compressor = if shape.compressed { Some(Compressor::new()?) } else { None };
     let mut samples = Samples::new(shape);
     while written.expanded < bytes {
         for cpu in 0..CPUS {
             let burst = samples.burst(cpu);
             written.expanded += len(burst);
             written.samples += BURST;
-            stored += match &mut squeeze {
-                Some(squeeze) => write_bytes(&mut out, squeeze.records(burst)?)?,
+            stored += match &mut compressor {
+                Some(compressor) => write_bytes(&mut out, compressor.records(burst)?)?,
                 None => write_bytes(&mut out, burst)?,
             };
         }
@@ -144,13 +144,13 @@ fn section(offset: u64, size: u64) -> Vec<u8> {
     [offset.to_le_bytes(), size.to_le_bytes()].concat()
 }
 
-/// A record. `body` is at most 65527 bytes.
+/// Builds a record; `body` has at most 65,527 bytes.
 fn record(kind: u32, misc: u16, body: &[u8]) -> Vec<u8> {
     let size = u16::try_from(body.len() + 8).expect("a record has at most 65535 bytes");
     [&kind.to_le_bytes()[..], &misc.to_le_bytes(), &size.to_le_bytes(), body].concat()
 }
 
-/// `perf_event_attr`, VER7: cpu-clock with a period.
+/// Builds a `perf_event_attr`, VER7: cpu-clock with a period.
 fn attr(shape: Shape) -> Vec<u8> {
     let chain = if shape.callchain > 0 { CALLCHAIN } else { 0 };
     let mut attr = [1_u32.to_le_bytes(), ATTR_LEN.to_le_bytes()].concat();
@@ -161,7 +161,7 @@ fn attr(shape: Shape) -> Vec<u8> {
     attr
 }
 
-/// COMM and MMAP2 as perf makes them up at the start, with the time 0.
+/// Builds COMM and MMAP2 as perf synthesises them at the start, with time 0.
 fn first_records() -> Vec<u8> {
     let ids = [100_u32.to_le_bytes(), 100_u32.to_le_bytes()].concat();
     let trailer = [ids.as_slice(), &[0; 8]].concat();
@@ -175,7 +175,7 @@ fn first_records() -> Vec<u8> {
     [record(3, 0, &comm), record(10, 2, &mmap2)].concat()
 }
 
-/// Number and contents of each feature, ascending.
+/// Returns number and content of each feature, in ascending order.
 fn features(shape: Shape, attr: &[u8], times: (u64, u64)) -> Vec<(u32, Vec<u8>)> {
     let words =
         |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
@@ -196,7 +196,7 @@ fn features(shape: Shape, attr: &[u8], times: (u64, u64)) -> Vec<(u32, Vec<u8>)>
     features
 }
 
-/// `perf_header_string`: a u32 that counts the padding to 64 bytes.
+/// Builds a `perf_header_string`: a u32 length that includes the padding to 64 bytes.
 fn string(text: &str) -> Vec<u8> {
     let mut bytes = 64_u32.to_le_bytes().to_vec();
     bytes.extend(text.bytes());
@@ -226,7 +226,7 @@ impl Samples {
         }
     }
 
-    /// The next number of a xorshift.
+    /// Returns the next number of a xorshift generator.
     fn random(&mut self) -> u64 {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
@@ -234,13 +234,13 @@ impl Samples {
         self.random
     }
 
-    /// A place of the program; low ones are hot.
-    fn place(&mut self) -> u64 {
+    /// Returns an instruction pointer as an index; low ones are frequent.
+    fn pick_place(&mut self) -> u64 {
         let (a, b) = (self.random() % PLACES, self.random() % PLACES);
         a * b / PLACES
     }
 
-    /// What one CPU recorded in this round.
+    /// Returns the samples of one CPU in this round.
     fn burst(&mut self, cpu: u64) -> &[u8] {
         self.burst.clear();
         let step = ROUND_TIME / (BURST + 1);
@@ -250,7 +250,7 @@ impl Samples {
             time += step / 2 + self.random() % (step / 2);
             self.first_time = self.first_time.min(time);
             self.last_time = self.last_time.max(time);
-            let place = self.place();
+            let place = self.pick_place();
             let tid = 100 + self.random() % 8;
             self.burst.extend(9_u32.to_le_bytes());
             self.burst.extend(2_u16.to_le_bytes());
@@ -260,14 +260,14 @@ impl Samples {
             self.burst.extend(time.to_le_bytes());
             self.burst.extend(PERIOD.to_le_bytes());
             if self.shape.callchain > 0 {
-                self.callchain(place);
+                self.push_callchain(place);
             }
         }
         &self.burst
     }
 
-    /// The call chain of a place: a marker, the place, and its callers, which many places share.
-    fn callchain(&mut self, place: u64) {
+    /// Appends the call chain of a place: a marker, the place, and callers that many places share.
+    fn push_callchain(&mut self, place: u64) {
         const CONTEXT_USER: u64 = 512_u64.wrapping_neg();
         self.burst.extend(self.shape.callchain.to_le_bytes());
         self.burst.extend(CONTEXT_USER.to_le_bytes());
@@ -282,13 +282,13 @@ impl Samples {
     }
 }
 
-/// Makes COMPRESSED records: one zstd stream over the whole recording, flushed after each burst.
-struct Squeeze {
+/// Makes COMPRESSED records: one zstd stream for the recording, flushed after each burst.
+struct Compressor {
     context: CCtx<'static>,
     records: Vec<u8>,
 }
 
-impl Squeeze {
+impl Compressor {
     fn new() -> Result<Self, Box<dyn Error>> {
         let mut context = CCtx::create();
         context.set_parameter(CParameter::CompressionLevel(1)).map_err(zstd_error)?;

@@ -1,4 +1,4 @@
-//! A check of revent recordings against a plain read of the same file, in one run.
+//! Measures the check of revent recordings against a plain read of the same file.
 
 use std::error::Error;
 use std::fs::File;
@@ -14,12 +14,12 @@ use crate::contender::map;
 use crate::speed::{lossy, spread};
 
 const ROUNDS: usize = 7;
-/// Events of a frame: a slot, a position of two, a button that is held, the end of the frame.
+/// Events of a frame: slot, two coordinates, a pressure, and the end of the frame.
 const FRAME: [(u16, u16); 5] = [(3, 0x2f), (3, 0x35), (3, 0x36), (3, 0x3a), (0, 0)];
 const EVENT: u64 = 26;
 
-/// Writes a version 3 recording of about so many bytes: two fingers that move for hours. Gives the
-/// number of its events.
+/// Writes a recording of version 3 and of about `bytes`, two fingers that move for hours, and
+/// returns the number of its events.
 fn write(path: &Path, bytes: u64) -> Result<u64, Box<dyn Error>> {
     let frames = bytes / EVENT / 5;
     let events = frames * 5;
@@ -51,7 +51,7 @@ fn write(path: &Path, bytes: u64) -> Result<u64, Box<dyn Error>> {
     Ok(events)
 }
 
-/// Reads the file to its end in pieces of 1 MiB.
+/// Reads the file to its end in pieces of 1 MiB and returns its length.
 fn read(path: &Path) -> Result<u64, Box<dyn Error>> {
     let mut file = File::open(path)?;
     let mut buffer = vec![0; 1 << 20];
@@ -65,7 +65,7 @@ fn read(path: &Path) -> Result<u64, Box<dyn Error>> {
     }
 }
 
-/// Maps the file and checks it.
+/// Maps and checks the file, and returns the number of events.
 fn check(path: &Path) -> Result<u64, Box<dyn Error>> {
     let map = map(path)?;
     let report = tracemend::check(&FileSet::single("recording", &map), &Options::default());
@@ -89,7 +89,7 @@ pub(crate) fn measure(bytes: u64) -> Result<(), Box<dyn Error>> {
                 if index == 0 { (check(&path)?, events) } else { (read(&path)?, len) };
             let end = clock_gettime(ClockId::ThreadCPUTime);
             if seen != wanted {
-                return Err(format!("{seen} in place of {wanted}").into());
+                return Err(format!("{seen}, expected {wanted}").into());
             }
             if round > 0 {
                 let time: Duration = Duration::try_from(end)? - Duration::try_from(start)?;
@@ -104,7 +104,7 @@ pub(crate) fn measure(bytes: u64) -> Result<(), Box<dyn Error>> {
     let (read, ..) = spread(reads);
     let speed = |seconds: f64| lossy(len) / seconds / lossy(MB);
     println!("\nrevent, version 3: {events} events, {} MB\n", len / MB);
-    println!("| | best MB/s | ns an event | time in reads of the file (least .. most) |");
+    println!("| | best MB/s | ns per event | time / time to read the file (least .. most) |");
     println!("|---|---:|---:|---:|");
     let each = check * 1e9 / lossy(events);
     println!(

@@ -1,4 +1,4 @@
-//! Validates and repairs recordings.
+//! Checks and repairs recordings.
 //!
 //! ```text
 //!  FileSet (names + bytes; no I/O here)
@@ -14,7 +14,7 @@
 //!  verify: source + plan + target -> proof, knowing no format
 //! ```
 //!
-//! The library does no I/O, holds no unsafe code and does not panic on any input. Bad input gives
+//! The library does no I/O, has no unsafe code and does not panic on any input. Bad input gives
 //! findings; only limits and misuse give errors.
 //!
 //! # Check, repair, verify
@@ -45,13 +45,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A mapped file is a `&[u8]` like any other: pass it to [`FileSet::single`], and nothing of it is
-//! copied. A recording of several files is a [`FileSet::new`] of [`File`]s.
+//! A mapped file is a `&[u8]` like any other: pass it to [`FileSet::single`], which copies nothing.
+//! A recording of several files is a [`FileSet::new`] of [`File`]s.
 //!
 //! # Features
 //!
 //! `json`: reports and plans as JSON. `miette`: findings as diagnostics with the bytes around them.
-//! `testing` opens private modules to the project's own tests; nothing there is stable.
+//! `testing`: opens private modules to the tests of the project; nothing in them is stable.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 #![cfg_attr(
@@ -141,8 +141,9 @@ pub fn dump(
     format.format().dump(files, options, request, out)
 }
 
-/// Passes every tile of every layer to `each`, layer by layer, in order: the tiles of a layer adjoin
-/// and cover it exactly. Returns the format, or `None` if no format recognises the recording.
+/// Passes every tile of every layer to `each`, layer by layer, in order: the tiles of a layer
+/// adjoin and cover it exactly. Returns the format, or `None` if no format recognises the
+/// recording.
 pub fn tile(
     files: &FileSet<'_>,
     options: &Options,
@@ -156,4 +157,24 @@ pub fn tile(
 /// Returns the format that recognises a recording, with the most confidence.
 pub fn recognise(files: &FileSet<'_>, options: &Options) -> Option<FormatId> {
     registry::sniff(files, options)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn is_send_and_sync<T: Send + Sync>() {}
+
+    #[test]
+    fn public_types_are_send_and_sync() {
+        is_send_and_sync::<FileSet<'_>>();
+        is_send_and_sync::<Options>();
+        is_send_and_sync::<FormatId>();
+        is_send_and_sync::<Report>();
+        is_send_and_sync::<Repair>();
+        is_send_and_sync::<Plan>();
+        is_send_and_sync::<Patch>();
+        is_send_and_sync::<(ChoiceError, DumpError, PatchError)>();
+        is_send_and_sync::<(PlanError, ProofError, UnknownFormat, UnknownLimit)>();
+    }
 }

@@ -1,25 +1,25 @@
-//! Limits: what a check or a repair may use, each with its name, its number and its reason.
+//! Limits on the work and memory of a check or a repair, each with its name, number and reason.
 //!
-//! A limit is spent before anything is allocated. Reaching one makes the verdict `incomplete`
-//! (exit 6 on the command line), never a wrong answer and never a dead process. The limits below
-//! concern every format; a format's own are in its folder (`formats/*/limits.rs`).
+//! A limit is checked before anything is allocated. Reaching one makes the verdict `incomplete`
+//! (exit status 6 on the command line), never a wrong verdict. The limits below apply to every
+//! format; those of a format are in its folder (`core/src/formats/*/limits.rs`).
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::kit::num::to_usize;
 
-/// One limit: documented data.
+/// One limit, as documented data.
 #[derive(Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limit {
-    /// For example `zstd-window`; a format's own begin with its name, as in `ovni-tasks`.
+    /// The name, for example `zstd-window`; a limit of a format begins with its name: `ovni-tasks`.
     pub name: &'static str,
-    /// The value if the user sets none.
+    /// The value unless the user sets another one.
     pub default: u64,
-    /// What is counted, as a plural noun: `bytes`, `events`.
+    /// The unit, as a plural noun: `bytes`, `events`.
     pub unit: &'static str,
-    /// Why it is this number, and what runs into it.
+    /// The reason for the number.
     pub reason: &'static str,
 }
 
@@ -35,7 +35,7 @@ impl Limit {
     }
 }
 
-/// The limits of one run: the defaults, and those that the user changed.
+/// The limits of one run: the defaults and the changes of the user.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     changed: BTreeMap<&'static str, u64>,
@@ -47,7 +47,7 @@ impl Limits {
         self.changed.get(limit.name).copied().unwrap_or(limit.default)
     }
 
-    /// Returns the value of `limit` as a number of things in memory.
+    /// Returns the value of `limit` as a number of items in memory.
     pub fn count_of(&self, limit: &'static Limit) -> usize {
         to_usize(self.of(limit))
     }
@@ -71,11 +71,11 @@ impl Limits {
     }
 }
 
-/// No limit has the name.
+/// A limit name that does not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnknownLimit {
-    /// The name that was asked for.
+    /// The name that was given.
     pub name: String,
 }
 
@@ -87,7 +87,7 @@ impl fmt::Display for UnknownLimit {
 
 impl std::error::Error for UnknownLimit {}
 
-/// The limits that concern every format.
+/// The limits that apply to every format.
 pub static COMMON: &[&Limit] = &[
     &FINDINGS,
     &FIXES,
@@ -105,8 +105,7 @@ pub static FINDINGS: Limit = Limit::new(
     "findings",
     1_000,
     "findings",
-    "further findings are only counted: a damaged file of tens of GB can have one fault per record, \
-     and nobody reads ten thousand",
+    "further findings are only counted; a damaged file of tens of GB can have one fault per record",
 );
 
 /// Fixes of one round.
@@ -114,7 +113,7 @@ pub static FIXES: Limit = Limit::new(
     "fixes",
     65_536,
     "fixes",
-    "one round of a repair holds and applies this many; the next round takes the rest",
+    "one round applies at most this many; the next round takes the rest",
 );
 
 /// Rounds of a repair.
@@ -122,8 +121,7 @@ pub static ROUNDS: Limit = Limit::new(
     "rounds",
     16,
     "rounds",
-    "faults hide one another at most a few levels deep (header, framing, bodies, counts), and a \
-     sound recording needs none",
+    "faults hide one another at most a few levels deep: header, framing, bodies, counts",
 );
 
 /// Bytes that the fixes of one round insert.
@@ -131,7 +129,7 @@ pub static INSERTED: Limit = Limit::new(
     "inserted",
     64 << 20,
     "bytes",
-    "a repair adds tables and closing records; it does not write recordings",
+    "a repair adds tables and closing records, not recordings",
 );
 
 /// Bytes of a structure that has to be held as one piece.
@@ -139,7 +137,7 @@ pub static WINDOW: Limit = Limit::new(
     "window",
     16 << 20,
     "bytes",
-    "a structure that has to be in memory as one piece (an attr table, a feature) is smaller",
+    "an attr table or a feature, which has to be in memory as one piece, is smaller",
 );
 
 /// Window of a zstd stream.
@@ -163,7 +161,7 @@ pub static RESYNC: Limit = Limit::new(
     "resync",
     64 << 20,
     "bytes",
-    "after damage in the middle the next valid record is searched for this far",
+    "the search for the next valid record after damage ends here",
 );
 
 /// Dropped bytes that a plan holds.
@@ -171,7 +169,7 @@ pub static PLAN: Limit = Limit::new(
     "plan",
     256 << 20,
     "bytes",
-    "a plan carries the dropped bytes so that it can be reversed, as text of twice that length",
+    "a plan contains the dropped bytes as hexadecimal text, so that it can be reversed",
 );
 
 #[cfg(test)]

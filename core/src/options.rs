@@ -1,8 +1,8 @@
 //! Options of a check or a repair, those that formats own among them.
 //!
-//! An option that belongs to a format is data ([`OptionSpec`]): the command line builds its arguments
-//! and their help from it, and the library checks a value against it. A format reads its own options
-//! through a typed view in its folder (`formats/*/options.rs`).
+//! An option that belongs to a format is data ([`OptionSpec`]): the command line builds its
+//! arguments and their help from it, and the library checks a value against it. A format reads its
+//! own options through a typed view in its folder (`formats/*/options.rs`).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -120,7 +120,8 @@ pub struct OptionSpec {
     pub name: &'static str,
     /// The values it takes.
     pub value: OptionValue,
-    /// What it does, as one sentence without a full stop. Formats that share a name each have theirs.
+    /// What it does, as one sentence without a full stop. Formats that share a name each have
+    /// theirs.
     pub help: &'static str,
 }
 
@@ -174,8 +175,8 @@ impl OptionValue {
 
 /// Values of options that formats own, by name.
 ///
-/// Every value fits the option of at least one format. An option that the format of a recording does
-/// not have is ignored by the library; [`Choices::foreign`] lists those.
+/// Every value fits the option of at least one format. An option that the format of a recording
+/// does not have is ignored by the library; [`Choices::foreign`] lists those.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choices {
     values: BTreeMap<&'static str, String>,
@@ -277,7 +278,10 @@ mod tests {
         assert_eq!(choices.foreign(FormatId::OVNI), ["strategy"]);
         let error = choices.set("strategy", "x\u{1b}").unwrap_err().to_string();
         assert!(error.starts_with("--strategy is `x\\x1b`, expected "), "{error}");
-        assert_eq!(choices.set("colour", "red").unwrap_err().to_string(), "unknown option `colour`");
+        assert_eq!(
+            choices.set("colour", "red").unwrap_err().to_string(),
+            "unknown option `colour`"
+        );
     }
 
     #[test]

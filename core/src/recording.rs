@@ -1,4 +1,4 @@
-//! A recording as the library sees it: named files of bytes. The library does no I/O.
+//! A recording for the library: named files of bytes. The library does no I/O.
 
 use crate::kit::source::Source;
 
@@ -13,7 +13,7 @@ pub struct File<'a> {
 }
 
 impl<'a> File<'a> {
-    /// A file called `name` with these bytes.
+    /// Creates a file with a name and bytes.
     pub fn new(name: impl Into<String>, bytes: impl Into<Source<'a>>) -> Self {
         Self { name: name.into(), bytes: bytes.into() }
     }
@@ -27,25 +27,25 @@ pub struct FileSet<'a> {
 }
 
 impl<'a> FileSet<'a> {
-    /// A recording of one file.
+    /// Creates a recording of one file.
     pub fn single(name: impl Into<String>, bytes: &'a [u8]) -> Self {
         Self::new(vec![File::new(name, bytes)])
     }
 
-    /// A recording of several files. Spans refer to them by their index here.
+    /// Creates a recording of several files. Spans refer to them by their index.
     pub const fn new(files: Vec<File<'a>>) -> Self {
         Self { files, donor: None }
     }
 
-    /// Adds another recording of the same program, from which a repair may take what was lost in
-    /// this one. It is not part of the recording and never changes.
+    /// Adds another recording of the same program, from which a repair may take lost descriptions.
+    /// It is not part of this recording and never changes.
     #[must_use]
     pub fn with_donor(mut self, donor: Option<Source<'a>>) -> Self {
         self.donor = donor;
         self
     }
 
-    /// Returns the recording from which a repair may take what was lost.
+    /// Returns the recording from which a repair may take lost descriptions.
     pub const fn donor(&self) -> Option<&Source<'a>> {
         self.donor.as_ref()
     }
@@ -66,7 +66,7 @@ impl<'a> FileSet<'a> {
         self.files.iter().fold(0, |sum: u64, file| sum.saturating_add(file.bytes.len()))
     }
 
-    /// Returns whether no file holds a byte.
+    /// Returns whether all files are empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

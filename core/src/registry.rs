@@ -11,7 +11,7 @@ use crate::options::{OptionSpec, Options};
 use crate::report::Rule;
 use crate::report::rule::common;
 
-/// A format: which one, and what is known about it.
+/// A format, and everything that it declares about itself.
 #[derive(Clone, Copy)]
 pub struct FormatId(&'static dyn Format);
 
@@ -55,12 +55,12 @@ impl FormatId {
         self.0.name()
     }
 
-    /// Returns one line: what is read, and what can be repaired.
+    /// Returns one line about the parts that are read and the faults that can be repaired.
     pub fn summary(self) -> &'static str {
         self.0.summary()
     }
 
-    /// Returns what the format calls a record, and a record that carries a measurement.
+    /// Returns the singular nouns of the format for a record, and for one with a measurement.
     pub fn nouns(self) -> [&'static str; 2] {
         self.0.nouns()
     }
@@ -80,13 +80,14 @@ impl FormatId {
         self.0.limits()
     }
 
-    /// Returns how a recording lies in a directory; `None` if a recording is always one file.
+    /// Returns the shape of a recording that is a directory; `None` if a recording is always one
+    /// file.
     pub fn directory(self) -> Option<&'static dyn DirectoryShape> {
         self.0.directory()
     }
 
-    /// Returns the styles of a dump, the default first, each with what it is good for; none if the
-    /// format has no dump.
+    /// Returns the styles of a dump with their purpose, the default first; empty if the format has
+    /// no dump.
     pub fn dump_styles(self) -> &'static [(&'static str, &'static str)] {
         self.0.dump_styles()
     }
@@ -121,11 +122,11 @@ impl FromStr for FormatId {
     }
 }
 
-/// No format has the name.
+/// A format name that does not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnknownFormat {
-    /// The name that was asked for.
+    /// The name that was given.
     pub name: String,
 }
 
@@ -162,7 +163,7 @@ pub fn sniff(files: &FileSet<'_>, options: &Options) -> Option<FormatId> {
     let mut likely = None;
     for format in FormatId::ALL.iter().copied() {
         match format.0.sniff(files, options) {
-            // None can be surer, and trial decoding by the others costs time and memory.
+            // No format can be surer, and trial decoding by the others costs time and memory.
             Some(Confidence::Certain) => return Some(format),
             Some(Confidence::Evidence) => likely = likely.or(Some(format)),
             None => {}

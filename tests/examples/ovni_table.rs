@@ -1,10 +1,10 @@
-//! Prints what becomes of recorded ovni traces, a row each:
+//! Prints a table of repairs of recorded ovni traces:
 //! `cargo run -p tracemend-tests --example ovni_table -- MANIFEST FOLDER`.
 //!
-//! The manifest is a table with a header and tabs in which `name`, `emu_rc` and `emu_lint_rc` are what
-//! the emulator and its linter ended with; trace `name` is the directory `FOLDER/name`.
-//! `TRACEMEND_OVNIEMU` names the emulator, as for the tests: it then judges every trace again, and what
-//! the repair makes of it. The last lines count how often the two agree.
+//! The manifest is a table with a header and tabs: `name` is the directory `FOLDER/name`, `emu_rc`
+//! and `emu_lint_rc` are the exit statuses of the emulator and of its linter. If
+//! `TRACEMEND_OVNIEMU` names the emulator, it judges every trace and its repair again. The last
+//! lines count how often the two agree.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -17,7 +17,7 @@ use tracemend::{Options, Outcome, Repair, Report, Severity};
 use tracemend_tests::forge::ovni::Trace;
 use tracemend_tests::judge::ovni::Ovniemu;
 
-/// What is an error here and passes the linter: the faults it does not look for.
+/// Errors that pass the linter, because it does not look for them.
 const UNSEEN: [&str; 9] =
     ["OV0005", "OV1005", "OV1006", "OV2001", "OV2006", "OV3007", "OV3008", "OV3009", "OV3012"];
 
@@ -36,11 +36,13 @@ fn errors(report: &Report) -> Vec<&'static str> {
     codes
 }
 
-/// Same verdict, or why not.
+/// Returns whether the verdicts agree, or the reason why not.
 fn agreement(accepted: bool, codes: &[&str]) -> &'static str {
     match (accepted, codes.is_empty()) {
         (true, true) | (false, false) => "same",
-        (true, false) if codes.iter().all(|code| UNSEEN.contains(code)) => "not looked for",
+        (true, false) if codes.iter().all(|code| UNSEEN.contains(code)) => {
+            "not checked by the linter"
+        }
         _ => "DIFFERS",
     }
 }

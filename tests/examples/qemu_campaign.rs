@@ -1,14 +1,15 @@
-//! Kills, cuts, mends and replays recordings of QEMU, and counts how the replays end:
+//! Kills, cuts, repairs and replays recordings of QEMU, and counts the outcomes of the replays:
 //!
 //! ```sh
-//! TRACEMEND_QEMU=/path/to/other/qemu cargo run -p tracemend-tests --example qemu_campaign -- kills 120
-//! TRACEMEND_QEMU=/path/to/other/qemu cargo run -p tracemend-tests --example qemu_campaign -- aimed 3
+//! export TRACEMEND_QEMU=/path/to/other/qemu
+//! cargo run -p tracemend-tests --example qemu_campaign -- kills 120
+//! cargo run -p tracemend-tests --example qemu_campaign -- aimed 3
 //! ```
 //!
-//! `kills N` records N guests over all builds, kills QEMU after 1.2 to 4.2 s, mends what is left and
-//! replays it. `aimed N` cuts whole recordings right before CHAR_WRITE, AUDIO_OUT, AUDIO_IN, RANDOM
-//! and BLOCK, at N places each, and replays both the mended log and one that is closed at the cut
-//! itself. Two machines run at a time.
+//! `kills N` records N guests with all builds, kills QEMU after 1.2 to 4.2 s, and repairs and
+//! replays the logs. `aimed N` cuts complete recordings right before CHAR_WRITE, AUDIO_OUT,
+//! AUDIO_IN, RANDOM and BLOCK, at N places each, and replays both the repaired log and one that is
+//! closed at the cut. Two machines run at a time.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -26,10 +27,10 @@ use std::time::Duration;
 use tracemend_tests::judge::qemu::{Build, End, Guest, Hand, TIME_LIMIT};
 use tracemend_tests::judge::qemu::{closed_at, events, killed, mend};
 
-/// Machines at a time.
+/// Number of machines that run at a time.
 const WORKERS: usize = 2;
 
-/// Lines of the table, and how often each was seen.
+/// Lines of the table with their counts.
 type Table = Mutex<BTreeMap<String, usize>>;
 
 fn main() {
@@ -37,7 +38,7 @@ fn main() {
     let verb = arguments.next().unwrap_or_default();
     let count: usize = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(0);
     let builds = Build::all();
-    assert!(!builds.is_empty(), "no build of QEMU is at hand");
+    assert!(!builds.is_empty(), "QEMU was not found");
     let table = Table::default();
     match verb.as_str() {
         "kills" => each(count, |number| kill(&builds[number % builds.len()], number, &table)),
@@ -54,7 +55,7 @@ fn main() {
     println!("{:5}  in all", table.values().sum::<usize>());
 }
 
-/// Runs jobs `0..count`, some at a time.
+/// Runs jobs `0..count`, several at a time.
 fn each(count: usize, job: impl Fn(usize) + Sync) {
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
@@ -81,7 +82,7 @@ fn kill(build: &Build, number: usize, table: &Table) {
     let guest = [Guest::Plain, Guest::Audio, Guest::Random][number / 2 % 3];
     let hand = if number.is_multiple_of(5) { Hand::On } else { Hand::Off };
     let machine = build.machine(guest, 0);
-    // Spread over three seconds, the same each time.
+    // Spread over three seconds, the same in every run.
     let after = Duration::from_millis(1200 + u64::try_from(number * 7919 % 3000).unwrap());
     let what = format!("{} {guest:?}", build.version);
     let log = match machine.record_until(after, libc::SIGKILL, hand) {
@@ -102,7 +103,7 @@ fn kill(build: &Build, number: usize, table: &Table) {
     note(table, format!("{what}: cut behind {}: replay {:?}", mended.last, replayed.end));
 }
 
-/// What is aimed at, and the guest that writes it.
+/// The event before which a log is cut, and the guest that writes it.
 const KINDS: [(&str, Guest); 5] = [
     ("CHAR_WRITE", Guest::Plain),
     ("AUDIO_OUT", Guest::Audio),

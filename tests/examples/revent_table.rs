@@ -1,4 +1,4 @@
-//! Prints what becomes of revent recordings, a row each, with what Workload Automation's reader reads
+//! Prints a table of repairs of revent recordings, with the events that Workload Automation reads
 //! before and after: `cargo run -p tracemend-tests --example revent_table -- FILE...`
 //!
 //! `TRACEMEND_WLAUTO` names the judge, as for the tests.

@@ -1,9 +1,9 @@
-//! Writes what the fuzz targets begin with:
+//! Writes the first inputs of the fuzz targets:
 //! `cargo run -p tracemend-tests --example seeds -- FOLDER`.
 //!
-//! `FOLDER/TARGET/` gets recordings of the forge, whole and crashed, the recordings of `corpus/`,
-//! and for the expander the zstd streams in them. A file is named after its place, so that a second
-//! run writes the same.
+//! `FOLDER/TARGET/` gets recordings of the forge, complete and crashed, the recordings of
+//! `corpus/`, and the zstd streams in them for the expander. A file is named after its origin, so a
+//! second run writes the same files.
 #![allow(clippy::unwrap_used, reason = "a tool for developers: a failure should stop it at once")]
 
 use std::fs;
@@ -15,7 +15,7 @@ use tracemend::kit::source::Source;
 use tracemend_tests::forge::{apitrace, ovni, perf, qemu, revent};
 use tracemend_tests::properties::archive;
 
-/// Longest recording that a fuzzer gets anywhere with.
+/// Length in bytes of the longest useful recording.
 const LEN_MAX: usize = 64 << 10;
 
 fn main() {
@@ -82,7 +82,7 @@ fn write(folder: &Path, name: &str, bytes: &[u8]) {
     fs::write(folder.join(name), bytes).unwrap();
 }
 
-/// Every file below `folder`.
+/// Collects every file below `folder`.
 fn below(folder: &Path, name: &str, into: &mut Vec<(String, Vec<u8>)>) {
     for entry in fs::read_dir(folder).into_iter().flatten().map(Result::unwrap) {
         let name = format!("{name}-{}", entry.file_name().display());
@@ -93,7 +93,7 @@ fn below(folder: &Path, name: &str, into: &mut Vec<(String, Vec<u8>)>) {
     }
 }
 
-/// What the COMPRESSED records of a recording hold between them.
+/// Returns the concatenated content of the COMPRESSED records.
 fn compressed(bytes: &[u8]) -> Vec<u8> {
     let source = Source::new(bytes);
     let (Some(_), Ok(header)) = (header::magic(bytes), header::header(&source, 0)) else {

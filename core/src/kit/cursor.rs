@@ -1,8 +1,8 @@
 //! Bounded, labelled reading.
 //!
-//! A cursor is the unread slice and what is needed to turn its length into an absolute offset, so
-//! that position and slice cannot drift apart. Every read names the field it reads. A short read
-//! consumes nothing and says how much was missing.
+//! A cursor is the unread slice and the end of its window, so that position and slice cannot drift
+//! apart. Every read names the field it reads. A short read consumes nothing and returns the number
+//! of missing bytes.
 
 use std::fmt;
 
@@ -33,7 +33,7 @@ impl fmt::Display for Order {
 pub struct ReadError {
     /// The field that was to be read.
     pub label: &'static str,
-    /// What is left of the window, from the position of the read.
+    /// The rest of the window, from the position of the read.
     pub left: Span,
     /// Bytes the field needs.
     pub needed: u64,
@@ -42,7 +42,13 @@ pub struct ReadError {
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { label, left, needed } = self;
-        write!(f, "truncated {label}: {} of {} at {:#x}", left.len(), plural(*needed, "byte"), left.start)
+        write!(
+            f,
+            "truncated {label}: {} of {} at {:#x}",
+            left.len(),
+            plural(*needed, "byte"),
+            left.start
+        )
     }
 }
 
@@ -64,7 +70,7 @@ impl fmt::Display for Trailing {
 
 impl std::error::Error for Trailing {}
 
-/// Reads fields from a window of bytes at a known place.
+/// Reads fields from a window of bytes at a known position.
 #[derive(Clone, Debug)]
 pub struct Cursor<'a> {
     rest: &'a [u8],
@@ -74,46 +80,46 @@ pub struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// A cursor over `bytes`, whose first byte lies at `start` of `layer`.
+    /// Creates a cursor over `bytes`, whose first byte is at `start` of `layer`.
     pub fn new(bytes: &'a [u8], layer: Layer, start: u64, order: Order) -> Self {
         Self { rest: bytes, end: start.saturating_add(to_u64(bytes.len())), layer, order }
     }
 
-    /// Absolute offset of the next byte.
+    /// Returns the absolute offset of the next byte.
     #[inline]
     pub fn position(&self) -> u64 {
         self.end.saturating_sub(to_u64(self.rest.len()))
     }
 
-    /// Bytes left in the window.
+    /// Returns the number of unread bytes.
     #[inline]
     pub fn left(&self) -> u64 {
         to_u64(self.rest.len())
     }
 
-    /// Whether everything was read.
+    /// Returns whether every byte was read.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.rest.is_empty()
     }
 
-    /// The unread bytes.
+    /// Returns the unread bytes.
     #[inline]
     pub fn rest(&self) -> &'a [u8] {
         self.rest
     }
 
-    /// What lies between `start` and the position.
+    /// Returns the span from `start` to the position.
     pub fn since(&self, start: u64) -> Span {
         Span::new(self.layer, start, self.position())
     }
 
-    /// The unread bytes' place.
+    /// Returns the span of the unread bytes.
     pub fn ahead(&self) -> Span {
         Span::new(self.layer, self.position(), self.end)
     }
 
-    /// The next `len` bytes.
+    /// Reads the next `len` bytes.
     #[inline]
     pub fn bytes(&mut self, len: u64, label: &'static str) -> Result<&'a [u8], ReadError> {
         match self.rest.split_at_checked(to_usize(len)) {
@@ -125,7 +131,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The next `N` bytes as an array.
+    /// Reads the next `N` bytes as an array.
     #[inline]
     pub fn array<const N: usize>(&mut self, label: &'static str) -> Result<[u8; N], ReadError> {
         match self.rest.split_first_chunk::<N>() {
@@ -137,7 +143,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A cursor over the next `len` bytes alone; this one moves past them. Frame first, then body.
+    /// Returns a cursor over the next `len` bytes and moves past them: frame first, then body.
     #[inline]
     pub fn window(&mut self, len: u64, label: &'static str) -> Result<Self, ReadError> {
         let start = self.position();
@@ -145,13 +151,13 @@ impl<'a> Cursor<'a> {
         Ok(Self::new(bytes, self.layer, start, self.order))
     }
 
-    /// One byte.
+    /// Reads one byte.
     #[inline]
     pub fn u8(&mut self, label: &'static str) -> Result<u8, ReadError> {
         self.array::<1>(label).map(|[byte]| byte)
     }
 
-    /// Two bytes in the recording's order.
+    /// Reads two bytes in the byte order of the recording.
     #[inline]
     pub fn u16(&mut self, label: &'static str) -> Result<u16, ReadError> {
         let order = self.order;
@@ -161,7 +167,7 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// Four bytes in the recording's order.
+    /// Reads four bytes in the byte order of the recording.
     #[inline]
     pub fn u32(&mut self, label: &'static str) -> Result<u32, ReadError> {
         let order = self.order;
@@ -171,7 +177,7 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// Eight bytes in the recording's order.
+    /// Reads eight bytes in the byte order of the recording.
     #[inline]
     pub fn u64(&mut self, label: &'static str) -> Result<u64, ReadError> {
         let order = self.order;
@@ -181,13 +187,13 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// Moves past `count` items of `size` bytes; a product that overflows is more than is left.
+    /// Moves past `count` items of `size` bytes; a product that overflows is a short read.
     #[inline]
     pub fn skip(&mut self, count: u64, size: u64, label: &'static str) -> Result<(), ReadError> {
         self.bytes(count.saturating_mul(size), label).map(drop)
     }
 
-    /// Ends the reading of a structure: every byte of the window has to be read.
+    /// Checks that every byte of the window was read.
     ///
     /// # Errors
     ///
@@ -196,7 +202,7 @@ impl<'a> Cursor<'a> {
         if self.is_empty() { Ok(()) } else { Err(Trailing { span: self.ahead() }) }
     }
 
-    /// Bytes up to the next NUL, without it, or to the end of the window.
+    /// Returns the bytes up to the next NUL, without it, or to the end of the window.
     pub fn until_nul(&self) -> &'a [u8] {
         self.rest.split(|byte| *byte == 0).next().unwrap_or_default()
     }
@@ -207,7 +213,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_short_read_consumes_nothing_and_says_how_much_is_missing() {
+    fn a_short_read_consumes_nothing_and_counts_the_missing_bytes() {
         let mut cursor = Cursor::new(&[1, 2, 3], Layer::stored(0), 100, Order::Little);
         assert_eq!(cursor.u8("first"), Ok(1));
         let error = cursor.u32("size").unwrap_err();
@@ -226,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_ends_where_it_was_told_to() {
+    fn a_window_ends_after_its_length() {
         let mut cursor = Cursor::new(&[0, 1, 0, 2, 9], Layer::stored(0), 0, Order::Big);
         let mut window = cursor.window(4, "window").unwrap();
         assert_eq!((window.u16("a"), window.u16("b")), (Ok(1), Ok(2)));

@@ -1,23 +1,25 @@
-//! From an expanded layer back to the stored bytes.
+//! Maps positions in an expanded layer to the stored bytes.
 //!
-//! A map is fed one segment at a time, in order, while the layer is expanded, and keeps only the
-//! latest ones: its memory is bounded whatever the recording holds. A span is resolved when it is
-//! found, which is while its segments are still known.
+//! A map receives one segment at a time, in order, while the layer is expanded. It keeps only the
+//! latest ones, so its memory is bounded. A span is therefore resolved when its finding is created,
+//! while its segments are still known.
 
 use std::collections::VecDeque;
 
 use crate::kit::span::{Layer, Span};
 
-/// Segments that a map remembers. A perf record spans two or three segments; 4096 leave room for
-/// the delay of a decoder's window, at 32 bytes each.
+/// Number of segments that a map keeps.
+///
+/// A perf record spans two or three segments; 4096 allow for the delay of a decoder's window, at 32
+/// bytes each.
 pub const SEGMENTS_KEPT: usize = 4096;
 
-/// Bytes of an expanded layer and the stored bytes that they came from.
+/// Bytes of an expanded layer and the stored bytes that they come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// In the expanded layer.
+    /// The bytes in the expanded layer.
     pub expanded: Span,
-    /// In the layer below: what has to be read (and, after an edit, written anew) for these bytes.
+    /// The bytes in the layer below that expand to them, and that an edit has to rewrite.
     pub stored: Span,
 }
 
@@ -28,7 +30,7 @@ pub struct LayerMap {
 }
 
 impl LayerMap {
-    /// Adds the segment that follows the last one.
+    /// Appends the segment that follows the last one.
     pub fn push(&mut self, segment: Segment) {
         if self.segments.len() >= SEGMENTS_KEPT {
             self.segments.pop_front();
@@ -36,7 +38,8 @@ impl LayerMap {
         self.segments.push_back(segment);
     }
 
-    /// The stored bytes that `span` of the expanded layer came from, as far as they are still known.
+    /// Returns the stored bytes that `span` of the expanded layer comes from, or the part of them
+    /// that is still known.
     pub fn stored(&self, span: Span) -> Option<Span> {
         let first = self.segments.partition_point(|segment| segment.expanded.end <= span.start);
         let mut stored: Option<Span> = None;
@@ -52,13 +55,13 @@ impl LayerMap {
         stored
     }
 
-    /// The segment that holds the byte at `offset` of the expanded layer.
+    /// Returns the segment that contains the byte at `offset` of the expanded layer.
     pub fn segment(&self, offset: u64) -> Option<Segment> {
         let index = self.segments.partition_point(|segment| segment.expanded.end <= offset);
         self.segments.get(index).copied().filter(|segment| segment.expanded.start <= offset)
     }
 
-    /// The layer that the segments belong to.
+    /// Returns the layer of the segments.
     pub fn layer(&self) -> Option<Layer> {
         self.segments.front().map(|segment| segment.expanded.layer)
     }

@@ -1,4 +1,4 @@
-//! What lies below the formats: positions, bytes, bounded reading, text from files.
+//! The layer below the formats: positions, bytes, bounded reading, text from files.
 //!
 //! Nothing here knows a format, a rule or a repair. A helper enters the kit when three formats
 //! need it, as a plain function.

@@ -1,16 +1,17 @@
 //! Integer conversions without `as`.
 
-/// A length in memory as a `u64`. Lossless on every target that Rust supports.
+/// Converts a length in memory to a `u64`, without loss on every target that Rust supports.
 pub fn to_u64(value: usize) -> u64 {
     u64::try_from(value).unwrap_or(u64::MAX)
 }
 
-/// A `u64` as an index, saturating: an offset beyond the address space is beyond every slice.
+/// Converts a `u64` to an index. It saturates: an offset beyond the address space is beyond every
+/// slice.
 pub fn to_usize(value: u64) -> usize {
     usize::try_from(value).unwrap_or(usize::MAX)
 }
 
-/// `value` rounded up to a multiple of 8, saturating.
+/// Rounds `value` up to a multiple of 8, saturating.
 pub fn align8(value: u64) -> u64 {
     value.saturating_add(7) & !7
 }

@@ -1,8 +1,8 @@
 //! The race of hypotheses: several ways to read the same bytes, of which at most one is right.
 //!
 //! Damage, or a header that names no version, leaves bytes that can be read in several ways: 15
-//! layouts of a QEMU log, seven of revent, an attr with or without one flipped bit. Each reading is a
-//! [`Candidate`]. The format runs it over a bounded part of the recording (the same for all) and
+//! layouts of a QEMU log, seven of revent, an attr with or without one flipped bit. Each reading is
+//! a [`Candidate`]. The format runs it over a bounded part of the recording (the same for all) and
 //! notes in its [`Evidence`] how much it explains and where it is contradicted. Then [`decide`]
 //! compares:
 //!
@@ -11,10 +11,11 @@
 //! 3. Several of the same least cost are a tie. Nothing more can be learned from the bytes, so the
 //!    caller reports all of them and leaves the choice to the user.
 //!
-//! A format says how far ahead is clear. There are two measures: [`Evidence::explains_more`] counts,
-//! and [`Evidence::is_contradicted_later`] compares the first contradictions that two candidates do
-//! not share. The second suits streams without framing: a wrong layout loses its way early, and may
-//! find back to valid items by chance, so that it collects few contradictions in all.
+//! A format says how far ahead is clear. There are two measures: [`Evidence::explains_more`]
+//! counts, and [`Evidence::is_contradicted_later`] compares the first contradictions that two
+//! candidates do not share. The second suits streams without framing: a wrong layout loses its way
+//! early, and may find back to valid items by chance, so that it collects few contradictions in
+//! all.
 //!
 //! ```text
 //! let candidates = [0_u64, 0x10].map(|flipped| {
@@ -166,8 +167,8 @@ impl<T, R> Decision<T, R> {
 
 /// Compares candidates that read the same evidence.
 ///
-/// `is_clearly_ahead` gets two of them and returns whether the first is clearly ahead of the second.
-/// Every pair is compared, so candidates must be few: some tens.
+/// `is_clearly_ahead` gets two of them and returns whether the first is clearly ahead of the
+/// second. Every pair is compared, so candidates must be few: some tens.
 pub fn decide<T, R>(
     candidates: impl IntoIterator<Item = Candidate<T, R>>,
     is_clearly_ahead: impl Fn(&Evidence<R>, &Evidence<R>) -> bool,

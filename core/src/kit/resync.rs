@@ -6,16 +6,16 @@
 //!                                     chain is broken    one another from here
 //! ```
 //!
-//! A format supplies two functions. `may_begin` looks at the first bytes of a place and rejects most
-//! places at once. `prove` looks closer, usually with [`follow`]: a place is believed if several
-//! valid items follow one another from it, because single items occur in random bytes.
+//! A format supplies two functions. `may_begin` looks at the first bytes of a place and rejects
+//! most places at once. `prove` looks closer, usually with [`follow`]: a place is believed if
+//! several valid items follow one another from it, because single items occur in random bytes.
 //!
-//! Each place is tried once and each trial is bounded, so the cost is linear in the bytes searched. A
-//! [`Budget`] bounds the searches of one recording together: without it, a recording with many
+//! Each place is tried once and each trial is bounded, so the cost is linear in the bytes searched.
+//! A [`Budget`] bounds the searches of one recording together: without it, a recording with many
 //! damaged places could be searched to its end for each of them.
 //!
-//! A toy format, whose items begin with a length byte from 2 to 9 that counts itself, is searched so
-//! (the tests below run this example):
+//! A toy format, whose items begin with a length byte from 2 to 9 that counts itself, is searched
+//! so (the tests below run this example):
 //!
 //! ```text
 //! let search = Search { source: &source, area: 0..source.len(), stride: 1, header_len: 1 };
@@ -122,9 +122,9 @@ pub enum Step<S> {
 
 /// Proves a place by `items` valid items that follow one another from `at`.
 ///
-/// `step` gets the state of the item before (first `state`) and the offset of the item. A chain that
-/// reaches [`Step::End`] needs no further items. Each item costs one step of the budget; if the
-/// budget ends, the place is not proven.
+/// `step` gets the state of the item before (first `state`) and the offset of the item. A chain
+/// that reaches [`Step::End`] needs no further items. Each item costs one step of the budget; if
+/// the budget ends, the place is not proven.
 pub fn follow<S>(
     at: u64,
     items: u64,

@@ -1,8 +1,8 @@
-//! Bytes in pieces: a file as it lies on disk, or as a patch would leave it.
+//! Bytes in pieces: a file on disk, or the result of a patch.
 //!
-//! A source is a rope of borrowed slices. A mapped file is one piece; a patched file is the kept
-//! ranges of the original with the inserted bytes between them. So the target of a repair can be
-//! checked before a byte of it is written, at any size and without a copy.
+//! A source is a rope of borrowed slices. A mapped file is one piece; a patched file consists of
+//! the kept ranges of the original and the inserted bytes between them. The target of a repair can
+//! therefore be checked at any size without a copy, before a byte of it is written.
 
 use std::borrow::Cow;
 
@@ -11,19 +11,19 @@ use crate::kit::num::{to_u64, to_usize};
 /// A read-only sequence of bytes, possibly in several pieces.
 #[derive(Clone, Debug, Default)]
 pub struct Source<'a> {
-    /// Offset of each piece's first byte, and the piece. No piece is empty; they adjoin.
+    /// Offset of the first byte of each piece, and the piece. Pieces adjoin, and none is empty.
     pieces: Vec<(u64, &'a [u8])>,
     len: u64,
     absent: bool,
 }
 
 impl<'a> Source<'a> {
-    /// The source that is `bytes`.
+    /// Creates a source of one piece.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self::from_pieces([bytes])
     }
 
-    /// The concatenation of `pieces`.
+    /// Creates the concatenation of `pieces`.
     pub fn from_pieces(pieces: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut source = Self::default();
         for piece in pieces.into_iter().filter(|piece| !piece.is_empty()) {
@@ -33,32 +33,32 @@ impl<'a> Source<'a> {
         source
     }
 
-    /// A name under which there is no file. A repair may put one there.
+    /// Creates the source of a file that does not exist and that a repair may create.
     pub fn absent() -> Self {
         Self { absent: true, ..Self::default() }
     }
 
-    /// Whether there is no file at all, in place of an empty one.
+    /// Returns whether the file does not exist; an empty file exists.
     pub const fn is_absent(&self) -> bool {
         self.absent
     }
 
-    /// Length in bytes.
+    /// Returns the length in bytes.
     pub const fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether there is no byte.
+    /// Returns whether the length is 0.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The pieces in order.
+    /// Returns the pieces in order.
     pub fn pieces(&self) -> impl Iterator<Item = &'a [u8]> + '_ {
         self.pieces.iter().map(|(_, bytes)| *bytes)
     }
 
-    /// The longest run of adjoining bytes in memory that begins at `at`; empty at and after the end.
+    /// Returns the longest contiguous slice that begins at `at`; an empty one at and after the end.
     pub fn run(&self, at: u64) -> &'a [u8] {
         let after = self.pieces.partition_point(|(start, _)| *start <= at);
         let piece = after.checked_sub(1).and_then(|index| self.pieces.get(index));
@@ -67,7 +67,7 @@ impl<'a> Source<'a> {
             .unwrap_or_default()
     }
 
-    /// The bytes `start..end`, clipped to the source; copied only where they cross pieces.
+    /// Returns the bytes `start..end`, clipped to the source; copied only if they cross pieces.
     ///
     /// The caller bounds the length: a copy is as large as the range.
     pub fn read(&self, start: u64, end: u64) -> Cow<'a, [u8]> {
@@ -94,7 +94,7 @@ impl<'a> Source<'a> {
         self.pieces().collect::<Vec<_>>().concat()
     }
 
-    /// The slices that make up `start..end`, in order, without a copy.
+    /// Returns the slices that make up `start..end`, in order, without a copy.
     pub fn slices(&self, start: u64, end: u64) -> impl Iterator<Item = &'a [u8]> + '_ {
         let end = end.min(self.len);
         let mut at = start;

@@ -1,11 +1,11 @@
 //! Text from files.
 //!
-//! Names, paths and strings in a recording belong to whoever made it. They pass through one type
-//! whose only `Display` escapes everything that a terminal or a log could act on.
+//! Names, paths and strings in a recording come from its author. They pass through one type, whose
+//! `Display` escapes everything that a terminal or a log could act on.
 
 use std::fmt::{self, Write};
 
-/// Characters of one piece of text that are shown before it is cut short.
+/// Number of characters that are shown of one text before it is cut.
 pub const TEXT_SHOWN: usize = 200;
 
 /// Text from an untrusted file (or the name of one), escaped when shown.
@@ -50,8 +50,8 @@ impl fmt::Debug for Untrusted<'_> {
     }
 }
 
-/// A path, escaped when shown: each of its names is an [`Untrusted`] of its own, so that a long path
-/// is not cut short while a long name is.
+/// A path, escaped when shown. Each of its names is an [`Untrusted`], so a long name is cut, but
+/// not a long path.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct UntrustedPath<'a>(pub &'a [u8]);
 
@@ -74,7 +74,7 @@ pub fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// Characters that change how the text around them is read without being seen.
+/// Returns whether a character changes how the text around it is read without being visible.
 fn is_hidden(character: char) -> bool {
     character.is_control()
         || matches!(character,
@@ -83,7 +83,7 @@ fn is_hidden(character: char) -> bool {
             | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Whether a character may reach a terminal, a log or a report as it is.
+/// Returns whether a character may reach a terminal, a log or a report unescaped.
 pub fn is_safe(character: char) -> bool {
     !is_hidden(character)
 }
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_acts_on_is_escaped() {
+    fn control_characters_are_escaped() {
         let hostile = "a\u{1b}[2Jb\u{9b}c\u{202e}d\u{200b}e\\\u{7f}".as_bytes();
         let shown = Untrusted(hostile).to_string();
         assert_eq!(shown, "a\\x1b[2Jb\\u{9b}c\\u{202e}d\\u{200b}e\\\\\\x7f");
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn long_text_is_cut_and_its_length_told() {
+    fn long_text_is_cut_and_its_length_shown() {
         let shown = Untrusted(&[b'x'; 5000]).to_string();
         assert!(shown.ends_with("… (5000 bytes)") && shown.len() < 230);
     }

@@ -1,4 +1,5 @@
-//! Words that every message is made of: counts, lists, sizes and times. One place, so that they agree.
+//! Words that every message is made of: counts, lists, sizes and times. One place, so that they
+//! agree.
 
 /// Returns a count with its noun: `1 event`, `2 events`, `3 entries`.
 ///

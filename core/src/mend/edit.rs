@@ -4,24 +4,24 @@ use std::fmt;
 
 use crate::kit::span::Span;
 
-/// What a fix costs. Ordered: an earlier one is safer.
+/// The class of a fix, by its cost. Ordered: an earlier class is safer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Safety {
-    /// A value that other bytes determine; nothing recorded goes, nothing is invented.
+    /// Writes a value that other bytes determine.
     Exact,
-    /// Adds what was never recorded but the format demands.
+    /// Adds bytes that the format requires and that were never recorded.
     Synthetic,
-    /// Drops recorded bytes.
+    /// Drops or replaces recorded bytes.
     Lossy,
-    /// Described for a person, never applied by itself.
+    /// Describes a change that a user has to choose; never applied automatically.
     Manual,
 }
 
 impl Safety {
-    /// All, safest first.
+    /// All classes, the safest first.
     pub const ALL: [Self; 4] = [Self::Exact, Self::Synthetic, Self::Lossy, Self::Manual];
 
-    /// The word used in every output format.
+    /// Returns the word that every output format uses.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Exact => "exact",
@@ -38,43 +38,44 @@ impl fmt::Display for Safety {
     }
 }
 
-/// The bytes of `span` become `insert`. An empty span inserts; an empty `insert` drops.
+/// A change of the bytes of `span` to `insert`. An empty span inserts, an empty `insert` drops.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
-    /// What is replaced.
+    /// The bytes to replace.
     pub span: Span,
-    /// What stands there afterwards.
+    /// The bytes after the edit.
     pub insert: Vec<u8>,
 }
 
 impl Edit {
-    /// `span` becomes `insert`.
+    /// Creates an edit that replaces `span` by `insert`.
     pub fn replace(span: Span, insert: impl Into<Vec<u8>>) -> Self {
         Self { span, insert: insert.into() }
     }
 
-    /// `span` goes.
+    /// Creates an edit that drops `span`.
     pub const fn drop(span: Span) -> Self {
         Self { span, insert: Vec::new() }
     }
 }
 
-/// What edits of stored bytes come to in what these expand to, where whole units are compressed anew:
-/// all their stored bytes are dropped and inserted, though little of what they hold changes.
+/// The effect of edits on the expanded bytes, where complete units are compressed again.
+///
+/// All stored bytes of such a unit are dropped and inserted, even if little of its content changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StoredAnew {
-    /// Stored bytes of the units before.
+    /// Stored bytes of the units before the edits.
     pub stored: u64,
-    /// Expanded bytes that stay.
+    /// Expanded bytes that are kept.
     pub kept: u64,
-    /// Expanded bytes that go.
+    /// Expanded bytes that are dropped.
     pub dropped: u64,
-    /// Expanded bytes that are put in.
+    /// Expanded bytes that are inserted.
     pub inserted: u64,
 }
 
 impl StoredAnew {
-    /// With further units.
+    /// Adds the counts of further units.
     pub const fn add(&mut self, more: Self) {
         self.stored = self.stored.saturating_add(more.stored);
         self.kept = self.kept.saturating_add(more.kept);
@@ -83,30 +84,30 @@ impl StoredAnew {
     }
 }
 
-/// Edits that mend one finding, applied together or not at all.
+/// Edits that repair one finding, applied together or not at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(not(feature = "testing"), non_exhaustive)]
 pub struct Fix {
-    /// What it costs.
+    /// The class of the fix.
     pub safety: Safety,
-    /// What is done, in numbers, as a sentence without a full stop.
+    /// The changes, in numbers, as a sentence without a full stop.
     pub summary: String,
-    /// The edits, in the order of their places; empty for [`Safety::Manual`].
+    /// The edits, in the order of their spans; empty for [`Safety::Manual`].
     pub edits: Vec<Edit>,
-    /// For a fix that is not applied by itself: the options of `tracemend repair` that apply it, as
-    /// they are typed.
+    /// For a fix that is not applied automatically: the options of `tracemend repair` that apply
+    /// it, as they are typed.
     pub option: Option<String>,
     /// Complete records that the edits drop, in the format's own sense.
     pub records_lost: u64,
-    /// What becomes of compressed units that are stored anew.
+    /// The effect on compressed units that are stored again.
     pub anew: StoredAnew,
-    /// Files of the recording that get another name: their numbers and what they are called then,
-    /// relative to the recording.
+    /// Files of the recording that get another name: their numbers and the new names, relative to
+    /// the recording.
     pub renames: Vec<(u32, String)>,
 }
 
 impl Fix {
-    /// A fix that loses no whole record.
+    /// Creates a fix that drops no complete record.
     pub fn new(safety: Safety, summary: impl Into<String>, edits: Vec<Edit>) -> Self {
         Self {
             safety,
@@ -119,7 +120,7 @@ impl Fix {
         }
     }
 
-    /// A fix that a person has to choose or to do.
+    /// Creates a fix that a user has to choose or to make.
     pub fn manual(summary: impl Into<String>) -> Self {
         Self::new(Safety::Manual, summary, Vec::new())
     }

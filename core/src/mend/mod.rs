@@ -1,8 +1,8 @@
-//! What to do: edits, patches, the rounds of a repair, its plan and its proof.
+//! Repairs: edits, patches, rounds, plans and proofs.
 //!
 //! Nothing here knows a format. A format attaches fixes to its findings; [`rounds`] chooses among
-//! them, [`patch`] composes them, [`plan`] writes them down and [`proof`] checks that the result is
-//! what was promised.
+//! them, [`patch`] composes them, [`plan`] records them and [`proof`] compares the result with
+//! them.
 
 pub mod edit;
 pub mod patch;

@@ -1,30 +1,31 @@
-//! What a repair does to one file: an ordered list of kept ranges and inserted bytes.
+//! The change of one file by a repair: an ordered list of kept ranges and inserted bytes.
 //!
-//! The target is the concatenation of the operations. What lies between two kept ranges is dropped.
-//! Two patches compose into one over the first one's source, so that however many rounds a repair
-//! takes, its result is a single patch of the file that the user has.
+//! The target is the concatenation of the operations. Bytes between two kept ranges are dropped.
+//! Two patches compose into one of the first one's source, so the result of a repair is a single
+//! patch of the user's file, after any number of rounds.
 
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
+use crate::kit::words::byte_count;
 use crate::mend::edit::Edit;
 
 /// One operation of a patch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Op {
-    /// The source's bytes `start..end`.
+    /// The bytes `start..end` of the source.
     Keep {
-        /// First byte kept.
+        /// Offset of the first byte.
         start: u64,
-        /// One after the last byte kept.
+        /// Offset after the last byte.
         end: u64,
     },
-    /// Bytes that the source does not have at this place.
+    /// Bytes that the source does not have at this position.
     Insert(Vec<u8>),
 }
 
 impl Op {
-    /// Bytes that the operation makes.
+    /// Returns the number of bytes in the target.
     pub fn len(&self) -> u64 {
         match self {
             Self::Keep { start, end } => end.saturating_sub(*start),
@@ -32,7 +33,7 @@ impl Op {
         }
     }
 
-    /// Whether the operation makes no byte; never so in a patch.
+    /// Returns whether the operation adds no byte to the target; never so in a patch.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -41,7 +42,7 @@ impl Op {
 /// Edits that cannot be applied together, or not to this file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatchError {
-    /// The edit's place.
+    /// The span of the edit.
     pub span: Span,
     /// Length of the file in bytes.
     pub source_len: u64,
@@ -51,8 +52,9 @@ impl std::fmt::Display for PatchError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
-            "the edit of {} overlaps the one before it or lies outside the {} bytes of the file",
-            self.span, self.source_len
+            "overlapping or out of range edit: {} in a file of {}",
+            self.span,
+            byte_count(self.source_len)
         )
     }
 }
@@ -61,22 +63,22 @@ impl std::error::Error for PatchError {}
 
 /// Operations over a source of known length.
 ///
-/// Canonical: kept ranges ascend, are not empty and do not adjoin without an insert between them;
-/// inserts are not empty and no two follow each other.
+/// A patch is canonical: kept ranges ascend and are not empty, two of them adjoin only with an
+/// insert between them, and inserts are neither empty nor adjacent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Patch {
     source_len: u64,
     ops: Vec<Op>,
-    /// There is no file before it.
+    /// The file does not exist before the patch.
     source_absent: bool,
-    /// There is no file after it.
+    /// The file does not exist after the patch.
     target_absent: bool,
-    /// Another name that the file has after it.
+    /// The new name of the file, if the patch renames it.
     renamed: Option<String>,
 }
 
 impl Patch {
-    /// The patch that changes nothing.
+    /// Creates the patch that changes nothing.
     pub fn identity(source_len: u64) -> Self {
         let mut patch = Self::empty(source_len);
         patch.keep(0, source_len);
@@ -88,13 +90,13 @@ impl Patch {
         Self { source_len, ops, source_absent: false, target_absent: false, renamed: None }
     }
 
-    /// The patch that leaves `source` as it is: there, or not there.
+    /// Creates the patch that leaves `source` as it is, or absent.
     pub fn unchanged(source: &Source<'_>) -> Self {
         let absent = source.is_absent();
         Self { source_absent: absent, target_absent: absent, ..Self::identity(source.len()) }
     }
 
-    /// The same operations, said to begin and to end with a file or without one.
+    /// Sets whether the file is absent before and after the patch; only an empty file can be.
     #[must_use]
     pub fn between(mut self, source_absent: bool, target_absent: bool) -> Self {
         self.source_absent = source_absent && self.source_len == 0;
@@ -102,41 +104,40 @@ impl Patch {
         self
     }
 
-    /// The same operations, and another name for the file.
+    /// Sets the new name of the file.
     #[must_use]
     pub fn under(mut self, name: Option<String>) -> Self {
         self.renamed = name;
         self
     }
 
-    /// The name that the file has after the patch, if it is another one.
+    /// Returns the new name of the file, if the patch renames it.
     pub fn renamed(&self) -> Option<&str> {
         self.renamed.as_deref()
     }
 
-    /// Whether there is no file before the patch.
+    /// Returns whether the file does not exist before the patch.
     pub const fn source_absent(&self) -> bool {
         self.source_absent
     }
 
-    /// Whether there is no file after the patch.
+    /// Returns whether the file does not exist after the patch.
     pub const fn target_absent(&self) -> bool {
         self.target_absent
     }
 
-    /// The patch that `edits` of a file of `source_len` bytes come to.
+    /// Creates the patch of `edits` of a file of `source_len` bytes.
     ///
     /// # Errors
     ///
-    /// If two edits overlap, are out of order, or one lies outside the file. Two inserts at the same
-    /// place count as overlapping: nothing says which comes first.
+    /// If two edits overlap, are out of order, or one lies outside the file. Two inserts at the
+    /// same position overlap, because their order is undefined.
     pub fn from_edits(source_len: u64, edits: &[Edit]) -> Result<Self, PatchError> {
         let mut patch = Self::empty(source_len);
         let mut at = 0;
         let mut last: Option<Span> = None;
         for edit in edits {
             let span = edit.span;
-            // Two inserts at one place: nothing says which comes first.
             let same_place = last.is_some_and(|last| last.start == span.start);
             if same_place || span.start < at || span.end > source_len || !span.layer.is_stored() {
                 return Err(PatchError { span, source_len });
@@ -170,17 +171,17 @@ impl Patch {
         }
     }
 
-    /// Length of the file the patch belongs to, in bytes.
+    /// Returns the length of the source in bytes.
     pub const fn source_len(&self) -> u64 {
         self.source_len
     }
 
-    /// Length of what it makes, in bytes.
+    /// Returns the length of the target in bytes.
     pub fn target_len(&self) -> u64 {
         self.kept().saturating_add(self.inserted())
     }
 
-    /// Bytes of the source that stay.
+    /// Returns the number of source bytes that are kept.
     pub fn kept(&self) -> u64 {
         self.ops.iter().fold(0, |sum: u64, op| match op {
             Op::Keep { start, end } => sum.saturating_add(end.saturating_sub(*start)),
@@ -188,12 +189,12 @@ impl Patch {
         })
     }
 
-    /// Bytes of the source that go.
+    /// Returns the number of source bytes that are dropped.
     pub fn dropped(&self) -> u64 {
         self.source_len.saturating_sub(self.kept())
     }
 
-    /// Bytes that are added.
+    /// Returns the number of bytes that are inserted.
     pub fn inserted(&self) -> u64 {
         self.ops.iter().fold(0, |sum: u64, op| match op {
             Op::Keep { .. } => sum,
@@ -201,19 +202,19 @@ impl Patch {
         })
     }
 
-    /// Whether the target is the source.
+    /// Returns whether the target equals the source.
     pub fn is_identity(&self) -> bool {
         self.source_absent == self.target_absent
             && self.renamed.is_none()
             && self.ops == Self::identity(self.source_len).ops
     }
 
-    /// The operations in order.
+    /// Returns the operations in order.
     pub fn ops(&self) -> &[Op] {
         &self.ops
     }
 
-    /// The target as a source: nothing is copied.
+    /// Returns the target as a source, without a copy.
     pub fn view<'a>(&'a self, source: &Source<'a>) -> Source<'a> {
         if self.target_absent {
             return Source::absent();
@@ -228,8 +229,8 @@ impl Patch {
         Source::from_pieces(pieces)
     }
 
-    /// Where in the source byte `offset` of the target comes from; for an inserted byte, and for
-    /// the end, the source's offset behind what was kept before it.
+    /// Returns the source offset of the byte at `offset` of the target. For an inserted byte, and
+    /// for the end of the target, that is the source offset after the last kept byte before it.
     pub fn source_offset(&self, offset: u64) -> u64 {
         let (mut at, mut source) = (0_u64, 0_u64);
         for op in &self.ops {
@@ -247,17 +248,17 @@ impl Patch {
         source
     }
 
-    /// This patch and then `next`, as one patch of this one's source.
+    /// Composes this patch and `next` into one patch of the source of this one.
     ///
-    /// `next` must belong to this patch's target: ranges of it that lie beyond are left out.
+    /// `next` must be a patch of the target of this one; ranges beyond the target are left out.
     #[must_use]
     pub fn then(&self, next: &Self) -> Self {
         let mut composed = Self::empty(self.source_len);
         composed.source_absent = self.source_absent;
         composed.target_absent = next.target_absent;
         composed.renamed = next.renamed.clone().or_else(|| self.renamed.clone());
-        // Where each operation of this patch begins in its target; both patches ascend, so one
-        // pass over each is enough.
+        // Both patches ascend, so one pass over each is enough. `at` is the offset of the current
+        // operation of this patch in its target.
         let mut mine = self.ops.iter();
         let mut current = mine.next();
         let mut at = 0_u64;
@@ -284,7 +285,7 @@ impl Patch {
         composed
     }
 
-    /// Appends the bytes `from..to` of what `op` makes, clipped to it.
+    /// Appends the bytes `from..to` of the operation `op`, clipped to it.
     fn push_part(&mut self, op: &Op, from: u64, to: u64) {
         let (from, to) = (from.min(op.len()), to.min(op.len()));
         match op {
@@ -297,7 +298,7 @@ impl Patch {
         }
     }
 
-    /// The patch as edits of file number `file`: what is replaced by what, in order, none adjoining.
+    /// Returns the patch as edits of file number `file`, in order; no two adjoin.
     pub fn edits(&self, file: u32) -> Vec<Edit> {
         let layer = Layer::stored(file);
         let mut edits = Vec::new();

@@ -1,11 +1,12 @@
-//! The plan of a repair: a file that says, and lets anyone check, what a repair did.
+//! The plan of a repair: a file that lists every change, so that anyone can check the result.
 //!
-//! JSON with one object per file of the recording: CRC-32 and length of source and output, and every
-//! edit with its old and new bytes, its finding's code and its safety. The last member, `seal`, is
-//! the CRC-32 of all the other bytes of the plan, so that a plan that was changed is refused.
+//! A plan is JSON with one object per file of the recording: CRC-32 and length of source and
+//! output, and every edit with its old and new bytes, the codes of its findings and its class. The
+//! last member, `seal`, is the CRC-32 of all other bytes of the plan, so a changed plan is refused.
 
-use crate::limits::PLAN;
-use std::collections::{BTreeMap, BTreeSet};
+mod touched;
+
+use std::collections::BTreeMap;
 use std::fmt;
 
 #[cfg(feature = "json")]
@@ -14,21 +15,23 @@ use serde::{Deserialize, Serialize};
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
-use crate::kit::text::hex;
+use crate::kit::text::{Untrusted, hex};
+use crate::kit::words::{byte_count, plural};
+use crate::limits::{Limits, PLAN};
 use crate::mend::edit::{Edit, Safety};
 use crate::mend::patch::Patch;
-use crate::mend::rounds::{Applied, Repair};
-use crate::limits::Limits;
+use crate::mend::rounds::Repair;
 use crate::recording::FileSet;
+use touched::TouchedPlaces;
 
-/// Version of the plan's layout.
+/// Version of the layout of a plan.
 pub const PLAN_SCHEMA: &str = "tracemend.plan.v1";
 
 #[cfg(feature = "json")]
 const SEAL_KEY: &str = "\"seal\": \"";
 const SEAL_LEN: usize = 8;
 
-/// What a repair does to every file of a recording.
+/// The changes of a repair to every file of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "json", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct Plan {
@@ -40,63 +43,63 @@ pub struct Plan {
     pub format: String,
     /// One per file, in the order of the recording.
     pub files: Vec<FilePlan>,
-    /// Findings by code before the repair.
+    /// Number of findings by code before the repair.
     pub findings_before: BTreeMap<String, u64>,
-    /// Findings by code after it.
+    /// Number of findings by code after the repair.
     pub findings_after: BTreeMap<String, u64>,
-    /// CRC-32 of the plan's other bytes, eight hexadecimal digits.
+    /// CRC-32 of all other bytes of the plan, eight hexadecimal digits.
     pub seal: String,
 }
 
-/// What a repair does to one file.
+/// The changes of a repair to one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "json", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct FilePlan {
     /// Path relative to the recording.
     pub name: String,
-    /// The path after the repair, if it is another one.
+    /// Path after the repair, if it changes.
     #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Option::is_none"))]
     pub renamed: Option<String>,
-    /// The file before.
+    /// The file before the repair.
     pub source: Digest,
-    /// The file after.
+    /// The file after the repair.
     pub output: Digest,
-    /// What is replaced, in order; nothing else changes.
+    /// The edits, in order; nothing else changes.
     pub edits: Vec<PlanEdit>,
 }
 
-/// Length and check sum of a file.
+/// Length and checksum of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "json", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct Digest {
-    /// In bytes.
+    /// Length in bytes.
     pub length: u64,
     /// CRC-32 (IEEE), eight hexadecimal digits.
     pub crc32: String,
-    /// There is no file of this name.
+    /// The file does not exist.
     #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "std::ops::Not::not"))]
     pub absent: bool,
 }
 
-/// Bytes `start..end` of the source, which are `old`, become `new`.
+/// A change of the bytes `start..end` of the source from `old` to `new`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "json", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct PlanEdit {
-    /// Offset of the first byte replaced.
+    /// Offset of the first byte.
     pub start: u64,
-    /// Offset after the last byte replaced.
+    /// Offset after the last byte.
     pub end: u64,
-    /// The bytes there, in hexadecimal.
+    /// The old bytes in hexadecimal.
     pub old: String,
-    /// The bytes in their place, in hexadecimal.
+    /// The new bytes in hexadecimal.
     pub new: String,
     /// CRC-32 of the old bytes.
     pub old_crc32: String,
     /// CRC-32 of the new bytes.
     pub new_crc32: String,
-    /// Codes of the findings that the edit mends.
+    /// Codes of the findings that the edit repairs.
     pub codes: Vec<String>,
-    /// The riskiest of their fixes.
+    /// The riskiest class of their fixes.
     pub safety: String,
 }
 
@@ -104,24 +107,24 @@ pub struct PlanEdit {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// It is not JSON of the plan's layout.
+    /// The plan is not JSON, or not of this layout.
     Malformed(String),
-    /// Its layout is of another version.
+    /// The layout has another version.
     Schema(String),
-    /// A byte of it was changed.
+    /// A byte of the plan was changed.
     Seal {
-        /// What the plan says.
-        said: String,
-        /// What its bytes give.
+        /// The seal in the plan.
+        expected: String,
+        /// The seal of its bytes.
         found: String,
     },
-    /// A number or a byte string in it contradicts another one.
+    /// A number or a byte string contradicts another one.
     Inconsistent(String),
-    /// It would hold more recorded bytes than a plan may.
+    /// The plan would hold more recorded bytes than the limit [`PLAN`].
     TooLarge {
-        /// Bytes to be held.
+        /// Dropped bytes that it would hold.
         bytes: u64,
-        /// Bytes allowed.
+        /// The limit.
         max: u64,
     },
 }
@@ -129,18 +132,25 @@ pub enum PlanError {
 impl fmt::Display for PlanError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Malformed(why) => write!(f, "the plan cannot be read: {why}"),
+            Self::Malformed(reason) => write!(f, "malformed plan: {reason}"),
             Self::Schema(found) => {
-                let found = crate::kit::text::Untrusted(found.as_bytes());
-                write!(f, "the plan has schema `{found}`, this version reads `{PLAN_SCHEMA}`")
+                let found = Untrusted(found.as_bytes());
+                write!(f, "unsupported plan: schema is `{found}`, expected `{PLAN_SCHEMA}`")
             }
-            Self::Seal { said, found } => {
-                let said = crate::kit::text::Untrusted(said.as_bytes());
-                write!(f, "the plan was changed: its seal says {said}, its bytes give {found}")
+            Self::Seal { expected, found } => {
+                let expected = Untrusted(expected.as_bytes());
+                write!(
+                    f,
+                    "the plan was changed: its seal is {expected}, but its bytes give {found}"
+                )
             }
-            Self::Inconsistent(why) => write!(f, "the plan contradicts itself: {why}"),
+            Self::Inconsistent(reason) => write!(f, "inconsistent plan: {reason}"),
             Self::TooLarge { bytes, max } => {
-                write!(f, "the plan would hold {bytes} dropped bytes, {max} are the limit")
+                write!(
+                    f,
+                    "the plan would hold {}, more than the limit of {max}",
+                    plural(*bytes, "dropped byte")
+                )
             }
         }
     }
@@ -149,17 +159,17 @@ impl fmt::Display for PlanError {
 impl std::error::Error for PlanError {}
 
 impl Plan {
-    /// Writes down what `repair` does to `files`.
+    /// Creates the plan of `repair` for `files`.
     ///
     /// # Errors
     ///
-    /// If the repair drops more bytes than the limit [`PLAN`] lets a plan hold.
+    /// If the repair drops more bytes than the limit [`PLAN`].
     pub fn new(repair: &Repair, files: &FileSet<'_>, limits: &Limits) -> Result<Self, PlanError> {
         let dropped = repair.patches.iter().fold(0, |sum: u64, p| sum.saturating_add(p.dropped()));
         if dropped > limits.of(&PLAN) {
             return Err(PlanError::TooLarge { bytes: dropped, max: limits.of(&PLAN) });
         }
-        let touched = Touched::new(&repair.applied);
+        let touched = TouchedPlaces::new(&repair.applied);
         let mut plans = Vec::new();
         for ((index, file), patch) in (0_u32..).zip(files.files()).zip(&repair.patches) {
             let edits = patch.edits(index);
@@ -180,7 +190,10 @@ impl Plan {
         Ok(Self {
             schema: PLAN_SCHEMA.to_string(),
             tool: concat!("tracemend ", env!("CARGO_PKG_VERSION")).to_string(),
-            format: repair.before.format.map_or_else(String::new, |format| format.name().to_string()),
+            format: repair
+                .before
+                .format
+                .map_or_else(String::new, |format| format.name().to_string()),
             files: plans,
             findings_before: counts(&repair.before),
             findings_after: counts(&repair.after),
@@ -188,7 +201,7 @@ impl Plan {
         })
     }
 
-    /// The plan that undoes this one.
+    /// Returns the plan that undoes this one.
     ///
     /// # Errors
     ///
@@ -209,77 +222,73 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// None that a plan made by [`Plan::new`] could cause; what the JSON writer says otherwise.
+    /// Those of the JSON writer; a plan made by [`Plan::new`] has none.
     pub fn to_json(&self) -> Result<String, PlanError> {
         let open = Self { seal: "0".repeat(SEAL_LEN), ..self.clone() };
         let mut text = serde_json::to_string_pretty(&open)
             .map_err(|error| PlanError::Malformed(error.to_string()))?;
         text.push('\n');
         let seal = crc32(&[text.as_bytes()]);
-        let at = seal_place(text.as_bytes()).unwrap_or_default();
+        let at = find_seal(text.as_bytes()).unwrap_or_default();
         text.replace_range(at..at.saturating_add(SEAL_LEN).min(text.len()), &seal);
         Ok(text)
     }
 
-    /// Reads a plan and refuses one that was changed in any byte.
+    /// Reads a plan; refuses one with any byte changed.
     ///
     /// # Errors
     ///
-    /// [`PlanError`] for everything that is not a sealed plan of this version.
+    /// If `text` is not a sealed plan of this version.
     pub fn from_json(text: &[u8]) -> Result<Self, PlanError> {
         let plan: Self = serde_json::from_slice(text)
             .map_err(|error| PlanError::Malformed(error.to_string()))?;
         if plan.schema != PLAN_SCHEMA {
             return Err(PlanError::Schema(plan.schema));
         }
-        let Some(at) = seal_place(text) else {
-            return Err(PlanError::Malformed("it has no seal".to_string()));
+        let Some(at) = find_seal(text) else {
+            return Err(PlanError::Malformed("missing seal".to_string()));
         };
         let (head, tail) = text.split_at_checked(at).unwrap_or((text, &[]));
         let tail = tail.get(SEAL_LEN..).unwrap_or_default();
         let found = crc32(&[head, "0".repeat(SEAL_LEN).as_bytes(), tail]);
         if plan.seal != found {
-            return Err(PlanError::Seal { said: plan.seal, found });
+            return Err(PlanError::Seal { expected: plan.seal, found });
         }
         Ok(plan)
     }
 }
 
-/// Where the eight digits of the seal stand: after the last key of that name.
+/// Returns the offset of the eight digits of the seal: after the last key of that name.
 #[cfg(feature = "json")]
-fn seal_place(text: &[u8]) -> Option<usize> {
+fn find_seal(text: &[u8]) -> Option<usize> {
     let key = SEAL_KEY.as_bytes();
     let at = text.windows(key.len()).rposition(|window| window == key)?;
     at.checked_add(key.len())
 }
 
 impl FilePlan {
-    /// The path after the repair.
+    /// Returns the path after the repair.
     pub fn target_name(&self) -> &str {
         self.renamed.as_deref().unwrap_or(&self.name)
     }
 
-    /// The edits as a patch of the source.
+    /// Returns the edits as a patch of the source.
     ///
     /// # Errors
     ///
-    /// If a length, a check sum or a byte string of an edit contradicts another, or edits overlap.
+    /// If a length, a checksum or a byte string contradicts another one, or edits overlap.
     pub fn patch(&self) -> Result<Patch, PlanError> {
         let mut edits = Vec::new();
         for edit in &self.edits {
             let (old, new) = (edit.old_bytes()?, edit.new_bytes()?);
             if to_u64(old.len()) != edit.end.saturating_sub(edit.start) || edit.end < edit.start {
-                let why = format!(
-                    "an edit of {:#x}..{:#x} holds {} old bytes",
-                    edit.start,
-                    edit.end,
-                    old.len()
-                );
-                return Err(PlanError::Inconsistent(why));
+                let found = plural(to_u64(old.len()), "old byte");
+                let reason = format!("edit {:#x}..{:#x} has {found}", edit.start, edit.end);
+                return Err(PlanError::Inconsistent(reason));
             }
             if crc32(&[&old]) != edit.old_crc32 || crc32(&[&new]) != edit.new_crc32 {
-                let why = format!("the check sums of the edit at {:#x} are wrong", edit.start);
-                return Err(PlanError::Inconsistent(why));
+                let reason = format!("the checksums of the edit at {:#x} do not match", edit.start);
+                return Err(PlanError::Inconsistent(reason));
             }
             let span = Span::new(Layer::stored(0), edit.start, edit.end);
             edits.push(Edit::replace(span, new));
@@ -291,21 +300,19 @@ impl FilePlan {
         if patch.source_absent() != self.source.absent
             || patch.target_absent() != self.output.absent
         {
-            let why = "a file that is not there has bytes".to_string();
-            return Err(PlanError::Inconsistent(why));
+            let reason = "an absent file has bytes".to_string();
+            return Err(PlanError::Inconsistent(reason));
         }
         if patch.target_len() != self.output.length {
-            let why = format!(
-                "the edits make {} bytes, the output has {}",
-                patch.target_len(),
-                self.output.length
-            );
-            return Err(PlanError::Inconsistent(why));
+            let made = byte_count(patch.target_len());
+            let reason =
+                format!("output length is {}, but the edits give {made}", self.output.length);
+            return Err(PlanError::Inconsistent(reason));
         }
         Ok(patch)
     }
 
-    /// The plan that undoes this one.
+    /// Returns the plan that undoes this one.
     ///
     /// # Errors
     ///
@@ -313,11 +320,11 @@ impl FilePlan {
     pub fn reversed(&self) -> Result<Self, PlanError> {
         self.patch()?;
         let mut shift = 0_u64;
-        let mut gone = 0_u64;
+        let mut removed = 0_u64;
         let mut edits = Vec::new();
         for edit in &self.edits {
             let new_len = to_u64(edit.new_bytes()?.len());
-            let start = edit.start.saturating_add(shift).saturating_sub(gone);
+            let start = edit.start.saturating_add(shift).saturating_sub(removed);
             edits.push(PlanEdit {
                 start,
                 end: start.saturating_add(new_len),
@@ -329,7 +336,7 @@ impl FilePlan {
                 safety: edit.safety.clone(),
             });
             shift = shift.saturating_add(new_len);
-            gone = gone.saturating_add(edit.end.saturating_sub(edit.start));
+            removed = removed.saturating_add(edit.end.saturating_sub(edit.start));
         }
         Ok(Self {
             name: self.target_name().to_string(),
@@ -341,52 +348,13 @@ impl FilePlan {
     }
 }
 
-/// Which fixes touch which places of the source.
-struct Touched<'r> {
-    applied: &'r [Applied],
-    /// Each place with the number of its fix, in the order of their beginnings.
-    places: Vec<(Span, usize)>,
-    /// The furthest end of the places of a file up to each.
-    reach: Vec<u64>,
-}
-
-impl<'r> Touched<'r> {
-    fn new(applied: &'r [Applied]) -> Self {
-        let of_one = |(number, applied): (usize, &'r Applied)| {
-            applied.places.iter().map(move |place| (*place, number))
-        };
-        let mut places: Vec<_> = applied.iter().enumerate().flat_map(of_one).collect();
-        places.sort_by_key(|(place, _)| (place.layer, place.start));
-        let mut reach = Vec::new();
-        let mut furthest = (Layer::stored(0), 0_u64);
-        for (place, _) in &places {
-            let before = if furthest.0 == place.layer { furthest.1 } else { 0 };
-            furthest = (place.layer, before.max(place.end));
-            reach.push(furthest.1);
-        }
-        Self { applied, places, reach }
-    }
-
-    /// The fixes with a place in, or at the edge of, `span` of the source, in the order in which they were applied.
-    fn by(&self, span: Span) -> impl Iterator<Item = &'r Applied> {
-        let end = (span.layer, span.end);
-        let end = self.places.partition_point(|(place, _)| (place.layer, place.start) <= end);
-        let near = self.places.iter().zip(&self.reach).take(end).rev();
-        let near = near
-            .take_while(|((place, _), reach)| place.layer == span.layer && **reach >= span.start);
-        let touching = near.filter(|((place, _), _)| place.end >= span.start);
-        let numbers: BTreeSet<usize> = touching.map(|((_, number), _)| *number).collect();
-        numbers.into_iter().filter_map(|number| self.applied.get(number))
-    }
-}
-
 impl PlanEdit {
-    fn new(edit: &Edit, source: &Source<'_>, touched: &Touched<'_>) -> Self {
+    fn new(edit: &Edit, source: &Source<'_>, touched: &TouchedPlaces<'_>) -> Self {
         let old = source.read(edit.span.start, edit.span.end);
-        let mine = touched.by(edit.span);
+        let fixes = touched.find_fixes_at(edit.span);
         let mut codes: Vec<String> = Vec::new();
         let mut safety = Safety::Exact;
-        for applied in mine {
+        for applied in fixes {
             let code = applied.finding.rule.code.to_string();
             if !codes.contains(&code) {
                 codes.push(code);
@@ -405,7 +373,7 @@ impl PlanEdit {
         }
     }
 
-    /// The old bytes.
+    /// Returns the old bytes.
     ///
     /// # Errors
     ///
@@ -414,7 +382,7 @@ impl PlanEdit {
         unhex(&self.old)
     }
 
-    /// The new bytes.
+    /// Returns the new bytes.
     ///
     /// # Errors
     ///
@@ -425,14 +393,14 @@ impl PlanEdit {
 }
 
 impl Digest {
-    /// Length and CRC-32 of `source`.
+    /// Computes length and CRC-32 of `source`.
     pub fn of(source: &Source<'_>) -> Self {
         let pieces: Vec<&[u8]> = source.pieces().collect();
         Self { length: source.len(), crc32: crc32(&pieces), absent: source.is_absent() }
     }
 }
 
-/// CRC-32 of the concatenation of `pieces`, as eight hexadecimal digits.
+/// Returns the CRC-32 of the concatenation of `pieces`, as eight hexadecimal digits.
 pub fn crc32(pieces: &[&[u8]]) -> String {
     let mut hasher = crc32fast::Hasher::new();
     for piece in pieces {
@@ -442,95 +410,16 @@ pub fn crc32(pieces: &[&[u8]]) -> String {
 }
 
 fn unhex(text: &str) -> Result<Vec<u8>, PlanError> {
-    let bad =
-        || PlanError::Inconsistent("an edit holds bytes that are not hexadecimal".to_string());
+    let invalid =
+        || PlanError::Inconsistent("the bytes of an edit are not hexadecimal".to_string());
     let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|d| u8::try_from(d).ok());
     let (pairs, rest) = text.as_bytes().as_chunks::<2>();
     if !rest.is_empty() {
-        return Err(bad());
+        return Err(invalid());
     }
     let byte = |[high, low]: &[u8; 2]| Some(digit(*high)? << 4 | digit(*low)?);
-    pairs.iter().map(byte).collect::<Option<Vec<u8>>>().ok_or_else(bad)
+    pairs.iter().map(byte).collect::<Option<Vec<u8>>>().ok_or_else(invalid)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Report;
-    use crate::mend::rounds::Outcome;
-
-    fn repair(source: &[u8], edits: &[Edit]) -> Repair {
-        Repair {
-            outcome: Outcome::Repaired,
-            patches: vec![Patch::from_edits(to_u64(source.len()), edits).unwrap()],
-            applied: Vec::new(),
-            before: Report::default(),
-            after: Report::default(),
-            refused: None,
-        }
-    }
-
-    fn plan() -> Plan {
-        let source = b"0123456789".as_slice();
-        let edits = [Edit::replace(Span::new(Layer::stored(0), 2, 4), *b"ab")];
-        let files = FileSet::single("\u{1b}name", source);
-        Plan::new(&repair(source, &edits), &files, &Limits::default()).unwrap()
-    }
-
-    #[test]
-    fn a_plan_is_read_as_it_was_written() {
-        let text = plan().to_json().unwrap();
-        let read = Plan::from_json(text.as_bytes()).unwrap();
-        assert_eq!(read, Plan { seal: read.seal.clone(), ..plan() });
-        assert_eq!(read.to_json().unwrap(), text);
-        assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{text}");
-    }
-
-    #[test]
-    fn a_plan_of_another_version_or_with_more_members_is_refused() {
-        let other = Plan { schema: "tracemend.plan.v2\u{1b}".to_string(), ..plan() };
-        let error = Plan::from_json(other.to_json().unwrap().as_bytes()).unwrap_err();
-        assert!(matches!(error, PlanError::Schema(_)));
-        assert!(!error.to_string().contains('\u{1b}'));
-        let more = plan().to_json().unwrap().replacen('{', "{\"more\": 1,", 1);
-        assert!(matches!(Plan::from_json(more.as_bytes()), Err(PlanError::Malformed(_))));
-        let deep = "[".repeat(100_000);
-        assert!(matches!(Plan::from_json(deep.as_bytes()), Err(PlanError::Malformed(_))));
-    }
-
-    #[test]
-    fn a_sealed_plan_that_contradicts_itself_is_refused() {
-        type Change = fn(&mut FilePlan);
-        let changes: [(&str, Change); 7] = [
-            ("odd hexadecimal", |file| file.edits[0].new.push('0')),
-            ("no hexadecimal", |file| file.edits[0].old = "zzzz".to_string()),
-            ("old bytes of another length", |file| file.edits[0].end = 5),
-            ("an end before the start", |file| file.edits[0].end = 0),
-            ("check sum of the old bytes", |file| file.edits[0].old_crc32 = "0".repeat(8)),
-            ("check sum of the new bytes", |file| file.edits[0].new_crc32 = "0".repeat(8)),
-            ("length of the output", |file| file.output.length = 11),
-        ];
-        for (what, change) in changes {
-            let mut plan = plan();
-            change(&mut plan.files[0]);
-            // The seal is right: only the contents are not.
-            let plan = Plan::from_json(plan.to_json().unwrap().as_bytes()).unwrap();
-            assert!(matches!(plan.files[0].patch(), Err(PlanError::Inconsistent(_))), "{what}");
-            assert!(plan.reversed().is_err(), "{what}");
-        }
-        let mut outside = plan();
-        outside.files[0].source.length = 3;
-        assert!(outside.files[0].patch().is_err());
-    }
-
-    #[test]
-    fn more_dropped_bytes_than_a_plan_may_hold_are_refused() {
-        let source = [0; 64];
-        let edits = [Edit::drop(Span::new(Layer::stored(0), 0, 33))];
-        let mut limits = Limits::default();
-        limits.set(&PLAN, 32);
-        let files = FileSet::single("x", &source);
-        let error = Plan::new(&repair(&source, &edits), &files, &limits).unwrap_err();
-        assert_eq!(error, PlanError::TooLarge { bytes: 33, max: 32 });
-    }
-}
+#[cfg(all(test, feature = "json"))]
+mod tests;

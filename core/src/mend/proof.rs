@@ -1,4 +1,4 @@
-//! The proof of a repair, from nothing but the source, the plan and the target.
+//! The proof of a repair from the source, the plan and the target alone.
 //!
 //! It knows no format and trusts no part of the repair: every byte of both files is compared or
 //! belongs to an edit of the plan.
@@ -8,22 +8,24 @@ use std::fmt;
 use crate::FileSet;
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
+use crate::kit::text::Untrusted;
+use crate::kit::words::{byte_count, plural};
 use crate::mend::patch::{Op, Patch};
 use crate::mend::plan::{Digest, FilePlan, Plan, PlanError};
 
-/// What a proof balances to, over all files of the recording. In bytes.
+/// The balance of a proof over all files of the recording, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Balance {
-    /// Of the source, in the target unchanged.
+    /// Source bytes that are in the target.
     pub kept: u64,
-    /// Of the source, not in the target.
+    /// Source bytes that are not in the target.
     pub dropped: u64,
-    /// Of the target, not from the source.
+    /// Target bytes that are not from the source.
     pub inserted: u64,
 }
 
 impl Balance {
-    /// Adds what one file's patch comes to.
+    /// Adds the counts of the patch of one file.
     pub fn add(&mut self, patch: &Patch) {
         self.kept = self.kept.saturating_add(patch.kept());
         self.dropped = self.dropped.saturating_add(patch.dropped());
@@ -31,26 +33,26 @@ impl Balance {
     }
 }
 
-/// Why source, plan and target do not belong together.
+/// The reason why source, plan and target do not belong together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProofError {
-    /// The plan itself is at fault.
+    /// The plan cannot be used.
     Plan(PlanError),
-    /// The recording has another number of files than the plan.
+    /// Recording and plan differ in the number of files.
     FileCount {
-        /// In the plan.
+        /// Number of files in the plan.
         planned: usize,
-        /// In the recording.
+        /// Number of files in the recording.
         found: usize,
     },
-    /// A whole file is not the one the plan is about.
+    /// Length or checksum of a file differ from the plan.
     Digest {
         /// `source` or `output`.
         which: &'static str,
-        /// What the plan says.
+        /// The digest in the plan.
         planned: Digest,
-        /// What the file gives.
+        /// The digest of the file.
         found: Digest,
     },
     /// A byte differs.
@@ -67,19 +69,19 @@ impl fmt::Display for ProofError {
         match self {
             Self::Plan(error) => error.fmt(f),
             Self::FileCount { planned, found } => {
-                write!(f, "the plan is about {planned} files, the recording has {found}")
+                let planned = plural(to_u64(*planned), "file");
+                write!(f, "the plan lists {planned}, but the recording has {found}")
             }
             Self::Digest { which, planned, found } => write!(
                 f,
-                "the {which} is not the file the plan is about: {} bytes with CRC-32 {}, the plan \
-                 says {} bytes with CRC-32 {}",
-                found.length,
+                "the {which} does not match the plan: {} with CRC-32 {}, expected {} with CRC-32 {}",
+                byte_count(found.length),
                 found.crc32,
-                planned.length,
-                crate::kit::text::Untrusted(planned.crc32.as_bytes()),
+                byte_count(planned.length),
+                Untrusted(planned.crc32.as_bytes()),
             ),
             Self::Byte { which, offset } => {
-                write!(f, "the byte at {offset:#x} of the {which} is not what the plan says")
+                write!(f, "the byte at {offset:#x} of the {which} differs from the plan")
             }
         }
     }
@@ -97,7 +99,7 @@ impl From<PlanError> for ProofError {
 ///
 /// # Errors
 ///
-/// The first thing found that does not fit.
+/// The first difference.
 pub fn prove(
     plan: &Plan,
     sources: &FileSet<'_>,
@@ -116,8 +118,8 @@ pub fn prove(
         if patch.target_absent() != target.bytes.is_absent() {
             return Err(ProofError::Byte { which: "output", offset: 0 });
         }
-        compare(&patch.view(&source.bytes), &target.bytes)?;
-        digest("output", &file.output, &target.bytes)?;
+        compare_bytes(&patch.view(&source.bytes), &target.bytes)?;
+        compare_digest("output", &file.output, &target.bytes)?;
         balance.add(&patch);
         debug_assert_eq!(patch.kept().saturating_add(patch.dropped()), source.bytes.len());
         debug_assert_eq!(patch.kept().saturating_add(patch.inserted()), target.bytes.len());
@@ -128,8 +130,9 @@ pub fn prove(
     Ok(balance)
 }
 
-/// Proves that `targets` is what `patches` make of `sources`, where there is no plan because it
-/// would hold too many dropped bytes.
+/// Proves that `targets` is the result of `patches` on `sources`, without a plan.
+///
+/// For a repair whose plan would hold too many dropped bytes.
 ///
 /// # Errors
 ///
@@ -150,17 +153,17 @@ pub fn prove_patches(
         if patch.target_absent() != target.bytes.is_absent() {
             return Err(ProofError::Byte { which: "output", offset: 0 });
         }
-        compare(&patch.view(&source.bytes), &target.bytes)?;
+        compare_bytes(&patch.view(&source.bytes), &target.bytes)?;
         balance.add(patch);
     }
     Ok(balance)
 }
 
-/// Whether `source` is the file that `plan` was made for: length, check sum and every old byte.
+/// Checks that `source` is the file that `plan` was made for: length, checksum and every old byte.
 ///
 /// # Errors
 ///
-/// The first thing found that does not fit.
+/// The first difference.
 pub fn accepts(plan: &FilePlan, source: &Source<'_>) -> Result<(), ProofError> {
     plan.patch()?;
     for edit in &plan.edits {
@@ -173,10 +176,14 @@ pub fn accepts(plan: &FilePlan, source: &Source<'_>) -> Result<(), ProofError> {
             return Err(ProofError::Byte { which: "source", offset });
         }
     }
-    digest("source", &plan.source, source)
+    compare_digest("source", &plan.source, source)
 }
 
-fn digest(which: &'static str, planned: &Digest, source: &Source<'_>) -> Result<(), ProofError> {
+fn compare_digest(
+    which: &'static str,
+    planned: &Digest,
+    source: &Source<'_>,
+) -> Result<(), ProofError> {
     let found = Digest::of(source);
     if found == *planned {
         return Ok(());
@@ -184,8 +191,8 @@ fn digest(which: &'static str, planned: &Digest, source: &Source<'_>) -> Result<
     Err(ProofError::Digest { which, planned: planned.clone(), found })
 }
 
-/// Compares two sources piece by piece, without a copy.
-fn compare(expected: &Source<'_>, found: &Source<'_>) -> Result<(), ProofError> {
+/// Compares two sources slice by slice, without a copy.
+fn compare_bytes(expected: &Source<'_>, found: &Source<'_>) -> Result<(), ProofError> {
     let mut at = 0_u64;
     loop {
         let (a, b) = (expected.run(at), found.run(at));
@@ -206,7 +213,7 @@ fn compare(expected: &Source<'_>, found: &Source<'_>) -> Result<(), ProofError> 
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "json"))]
 mod tests {
     use super::*;
     use crate::kit::span::{Layer, Span};

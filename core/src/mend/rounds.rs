@@ -1,50 +1,50 @@
 //! The rounds of a repair: check, choose fixes, patch, check again, until nothing is left to fix.
 //!
-//! Every round's target is a view over the source and the inserted bytes; nothing is written. A
-//! round that makes any rule fire more often than before is not taken: then what stood before it is
-//! the result. All rounds compose into one patch per file.
+//! The target of every round is a view of the source and the inserted bytes; nothing is written. A
+//! round that makes any rule fire more often is rejected, and the state before it is the result.
+//! All rounds compose into one patch per file.
 
-use crate::limits::ROUNDS;
-use crate::limits::INSERTED;
-use crate::limits::FIXES;
-use crate::limits::FINDINGS;
+use std::collections::BTreeMap;
+
 use crate::kit::num::to_u64;
 use crate::kit::span::Span;
+use crate::kit::words::{byte_count, plural};
+use crate::limits::{FINDINGS, FIXES, INSERTED, ROUNDS};
 use crate::mend::edit::{Edit, Fix, Safety};
 use crate::mend::patch::Patch;
-use crate::report::{Finding, Report, Severity};
 use crate::options::{Allow, Options};
 use crate::recording::{File, FileSet};
+use crate::report::{Finding, Report, Severity};
 use crate::{check, registry};
 
-/// How a repair ended.
+/// The outcome of a repair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// There was nothing to do; every patch is the identity.
+    /// Nothing had to be repaired; every patch is the identity.
     Clean,
-    /// No error is left, and no recorded byte of a record was dropped.
+    /// No error is left, and no fix dropped recorded bytes.
     Repaired,
-    /// No error is left, but recorded bytes were dropped.
+    /// No error is left, but a fix dropped recorded bytes.
     RepairedWithLoss,
     /// Errors are left.
     CannotRepair,
-    /// A limit was reached before the end.
+    /// A limit was reached.
     Incomplete,
 }
 
-/// A fix that was applied, with the finding it mends.
+/// A fix that was applied, with its finding.
 #[derive(Clone, Debug)]
 pub struct Applied {
     /// Number of the round, from 1.
     pub round: usize,
-    /// The finding; its spans count in that round's view.
+    /// The finding; its spans refer to the state before that round.
     pub finding: Finding,
-    /// The places of the fix's edits in the source.
+    /// The places of the edits in the source.
     pub places: Vec<Span>,
 }
 
 impl Applied {
-    /// The fix.
+    /// Returns the fix.
     pub fn fix(&self) -> Option<&Fix> {
         self.finding.fix.as_ref()
     }
@@ -53,27 +53,27 @@ impl Applied {
 /// The result of a repair.
 #[derive(Clone, Debug)]
 pub struct Repair {
-    /// How it ended.
+    /// The outcome.
     pub outcome: Outcome,
     /// One patch per file, in the order of the file set.
     pub patches: Vec<Patch>,
     /// The fixes that were applied, in order.
     pub applied: Vec<Applied>,
-    /// What was found in the source.
+    /// The report of the source.
     pub before: Report,
-    /// What is found in the target.
+    /// The report of the target.
     pub after: Report,
-    /// Why the last round was not taken, if one was not.
+    /// The reason why the last round was rejected, if one was.
     pub refused: Option<String>,
 }
 
 impl Repair {
-    /// The safety of the riskiest fix that was applied.
+    /// Returns the riskiest class of the fixes that were applied.
     pub fn safety(&self) -> Option<Safety> {
         self.applied.iter().filter_map(|applied| applied.fix().map(|fix| fix.safety)).max()
     }
 
-    /// Whole records that the applied fixes dropped.
+    /// Returns the number of complete records that the applied fixes dropped.
     pub fn records_lost(&self) -> u64 {
         let lost = self.applied.iter().filter_map(|applied| applied.fix());
         lost.fold(0, |sum: u64, fix| sum.saturating_add(fix.records_lost))
@@ -87,7 +87,7 @@ impl Repair {
         view(files, &self.patches)
     }
 
-    /// Whether any file changes.
+    /// Returns whether any file changes.
     pub fn changes(&self) -> bool {
         self.patches.iter().any(|patch| !patch.is_identity())
     }
@@ -99,7 +99,7 @@ pub fn repair(files: &FileSet<'_>, options: &Options) -> Repair {
     // A round has to see more fixes than a person wants to read findings.
     let most = options.limits.of(&FINDINGS).max(options.limits.of(&FIXES));
     options.limits.set(&FINDINGS, most);
-    // What was sniffed in the source is what is repaired.
+    // The target has the format of the source.
     options.format = options.format.or_else(|| registry::sniff(files, &options));
 
     let before = check(files, &options);
@@ -121,10 +121,10 @@ pub fn repair(files: &FileSet<'_>, options: &Options) -> Repair {
         }
         match take_round(files, &options, &result, &chosen) {
             Ok((patches, after, settled)) => {
-                let settled = places(&settled, &result.patches);
+                let settled = map_to_source(&settled, &result.patches);
                 let applied = chosen.into_iter().map(|finding| {
                     let edits = finding.fix.iter().flat_map(|fix| &fix.edits);
-                    let mut places = places(edits, &result.patches);
+                    let mut places = map_to_source(edits, &result.patches);
                     if changes_length(&finding) {
                         places.extend(&settled);
                     }
@@ -142,39 +142,43 @@ pub fn repair(files: &FileSet<'_>, options: &Options) -> Repair {
         }
     }
     if !ended && !choose(result.after.findings(), &options).is_empty() {
-        result.refused = Some(format!("{} rounds did not reach an end", options.limits.count_of(&ROUNDS)));
+        let rounds = plural(options.limits.of(&ROUNDS), "round");
+        result.refused = Some(format!("the repair did not end within {rounds}"));
     }
-    let too_large = too_large(result.after.findings(), &options);
+    let too_large = find_too_large_fix(result.after.findings(), &options);
     if let (None, Some(size)) = (&result.refused, too_large) {
         let limit = options.limits.of(&INSERTED);
-        result.refused = Some(format!("a fix would insert {size} bytes, the limit is {limit}"));
+        let size = byte_count(size);
+        let reason = format!("limit reached: a fix would insert {size}, the limit is {limit}");
+        result.refused = Some(reason);
         result.outcome = Outcome::Incomplete;
         return result;
     }
-    result.outcome = outcome(&result);
+    result.outcome = judge_outcome(&result);
     result
 }
 
-/// Size in bytes of a usable fix that inserts more than a round may.
-fn too_large(findings: &[Finding], options: &Options) -> Option<u64> {
-    let usable = findings.iter().filter(|finding| usable(finding, options.allow));
-    let sizes = usable.filter_map(|finding| finding.fix.as_ref()).map(inserted_by);
+/// Returns the largest number of bytes that a usable fix inserts, if it is over the limit of a
+/// round.
+fn find_too_large_fix(findings: &[Finding], options: &Options) -> Option<u64> {
+    let usable = findings.iter().filter(|finding| has_usable_fix(finding, options.allow));
+    let sizes = usable.filter_map(|finding| finding.fix.as_ref()).map(count_inserted);
     sizes.filter(|size| *size > options.limits.of(&INSERTED)).max()
 }
 
-/// Whether a finding has a fix that may be applied by itself.
-fn usable(finding: &Finding, allow: Allow) -> bool {
-    let applies =
-        |fix: &Fix| allow.permits(fix.safety) && !fix.edits.is_empty();
+/// Returns whether a finding has a fix that may be applied automatically.
+fn has_usable_fix(finding: &Finding, allow: Allow) -> bool {
+    let applies = |fix: &Fix| allow.permits(fix.safety) && !fix.edits.is_empty();
     finding.severity >= Severity::Warning && finding.fix.as_ref().is_some_and(applies)
 }
 
-/// Bytes that a fix inserts.
-fn inserted_by(fix: &Fix) -> u64 {
+/// Returns the number of bytes that a fix inserts.
+fn count_inserted(fix: &Fix) -> u64 {
     fix.edits.iter().fold(0, |sum: u64, edit| sum.saturating_add(to_u64(edit.insert.len())))
 }
 
-fn outcome(result: &Repair) -> Outcome {
+/// Derives the outcome from the report of the target and the applied fixes.
+fn judge_outcome(result: &Repair) -> Outcome {
     if result.after.incomplete() {
         Outcome::Incomplete
     } else if result.after.has_errors() {
@@ -188,24 +192,27 @@ fn outcome(result: &Repair) -> Outcome {
     }
 }
 
-/// The fixes of one round: safe enough, none overlapping an earlier one, within the limits.
+/// Chooses the fixes of one round: of an allowed class, without overlaps, within the limits.
 ///
-/// Fixes are taken in the order of the report. One that overlaps another waits for the next round,
-/// where it may have become needless.
+/// Fixes are taken in the order of the report. A fix that overlaps another one waits for the next
+/// round, in which it may not be needed any more.
 fn choose(findings: &[Finding], options: &Options) -> Vec<Finding> {
     let mut chosen: Vec<Finding> = Vec::new();
-    let mut taken: std::collections::BTreeMap<(u32, u64), u64> = std::collections::BTreeMap::new();
+    let mut taken: BTreeMap<(u32, u64), u64> = BTreeMap::new();
     let mut inserted = 0_u64;
     for finding in findings {
         let Some(fix) = &finding.fix else { continue };
-        if !usable(finding, options.allow) || chosen.len() >= options.limits.count_of(&FIXES) {
+        if !has_usable_fix(finding, options.allow)
+            || chosen.len() >= options.limits.count_of(&FIXES)
+        {
             continue;
         }
-        let size = inserted_by(fix);
+        let size = count_inserted(fix);
         if inserted.saturating_add(size) > options.limits.of(&INSERTED) {
             continue;
         }
-        if fix.edits.iter().any(|edit| !edit.span.layer.is_stored() || collides(&taken, edit)) {
+        if fix.edits.iter().any(|edit| !edit.span.layer.is_stored() || is_overlapping(&taken, edit))
+        {
             continue;
         }
         inserted = inserted.saturating_add(size);
@@ -217,8 +224,8 @@ fn choose(findings: &[Finding], options: &Options) -> Vec<Finding> {
     chosen
 }
 
-/// Whether an edit shares a byte, or its place, with one that is taken already.
-fn collides(taken: &std::collections::BTreeMap<(u32, u64), u64>, edit: &Edit) -> bool {
+/// Returns whether an edit shares a byte, or its position, with one that was taken.
+fn is_overlapping(taken: &BTreeMap<(u32, u64), u64>, edit: &Edit) -> bool {
     let (file, span) = (edit.span.layer.file, edit.span);
     let before = taken.range(..(file, span.start)).next_back();
     let inside = taken.range((file, span.start)..=(file, span.end.max(span.start))).next();
@@ -226,7 +233,11 @@ fn collides(taken: &std::collections::BTreeMap<(u32, u64), u64>, edit: &Edit) ->
         || inside.is_some_and(|((_, start), _)| *start < span.end || *start == span.start)
 }
 
-/// The patches and the report after one more round, unless something is worse than before.
+/// Applies one more round and returns the patches, the report and the settled edits.
+///
+/// # Errors
+///
+/// If the edits overlap, or a rule fires more often than before.
 fn take_round(
     files: &FileSet<'_>,
     options: &Options,
@@ -238,7 +249,8 @@ fn take_round(
     edits.sort_by_key(|edit| (edit.span.layer.file, edit.span.start, edit.span.end));
     let format = options.format;
     let now = view(files, &current.patches);
-    let settled = format.map_or_else(Vec::new, |format| format.format().settle(&now, &edits, options));
+    let settled =
+        format.map_or_else(Vec::new, |format| format.format().settle(&now, &edits, options));
     edits.extend(settled.iter().cloned());
     edits.sort_by_key(|edit| (edit.span.layer.file, edit.span.start, edit.span.end));
     let mut patches = Vec::new();
@@ -247,7 +259,7 @@ fn take_round(
         let to = edits.partition_point(|edit| edit.span.layer.file <= index);
         let mine = edits.get(from..to).unwrap_or_default();
         let next = Patch::from_edits(patch.target_len(), mine).map_err(|e| e.to_string())?;
-        // A file that gets bytes is there; one that was not stays away without them.
+        // An absent file exists as soon as an edit adds to it.
         let absent = patch.target_absent();
         let mut renames = chosen.iter().filter_map(|finding| finding.fix.as_ref());
         let renamed = renames.find_map(|fix| fix.renames.iter().find(|(file, _)| *file == index));
@@ -263,13 +275,14 @@ fn take_round(
     });
     if let Some((code, count)) = worse {
         let before = current.after.counts().get(code).copied().unwrap_or(0);
-        return Err(format!("{code} would fire {count} times in place of {before}"));
+        let (now, before) = (plural(*count, "time"), plural(before, "time"));
+        return Err(format!("{code} would fire {now}, but fired {before} before"));
     }
     Ok((patches, after, settled))
 }
 
-/// Where edits lie in the source, given the patches of the rounds before.
-fn places<'a>(edits: impl IntoIterator<Item = &'a Edit>, patches: &[Patch]) -> Vec<Span> {
+/// Maps edits to places of the source through the patches of the rounds before.
+fn map_to_source<'a>(edits: impl IntoIterator<Item = &'a Edit>, patches: &[Patch]) -> Vec<Span> {
     let place = |edit: &Edit| {
         let patch =
             usize::try_from(edit.span.layer.file).ok().and_then(|file| patches.get(file))?;
@@ -280,19 +293,19 @@ fn places<'a>(edits: impl IntoIterator<Item = &'a Edit>, patches: &[Patch]) -> V
     edits.into_iter().filter_map(place).collect()
 }
 
-/// Whether a fix moves what lies behind it.
+/// Returns whether a fix moves the bytes after it.
 fn changes_length(finding: &Finding) -> bool {
     let mut edits = finding.fix.iter().flat_map(|fix| &fix.edits);
     edits.any(|edit| edit.span.len() != to_u64(edit.insert.len()))
 }
 
-/// The files as the patches leave them.
+/// Returns the files after `patches`, without a copy.
 pub fn view<'a>(files: &FileSet<'a>, patches: &'a [Patch]) -> FileSet<'a> {
-    let mended = files.files().iter().zip(patches).map(|(file, patch)| {
+    let patched = files.files().iter().zip(patches).map(|(file, patch)| {
         let name = patch.renamed().unwrap_or(&file.name).to_string();
         File { name, bytes: patch.view(&file.bytes) }
     });
-    FileSet::new(mended.collect()).with_donor(files.donor().cloned())
+    FileSet::new(patched.collect()).with_donor(files.donor().cloned())
 }
 
 #[cfg(test)]
@@ -318,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn fixes_are_taken_by_safety_and_never_if_manual_or_about_a_note() {
+    fn fixes_are_taken_by_class_and_never_if_manual_or_of_a_note() {
         let mut note = finding(Safety::Exact, &[(8, 9, b"x")]);
         note.severity = Severity::Info;
         let findings = [
@@ -336,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fix_that_shares_a_byte_or_a_place_waits_whole() {
+    fn a_fix_that_shares_a_byte_or_a_position_waits() {
         let findings = [
             finding(Safety::Exact, &[(10, 20, b"")]),
             finding(Safety::Exact, &[(0, 1, b"a"), (19, 21, b"")]),
@@ -365,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_that_makes_something_worse_is_not_taken() {
+    fn a_round_that_makes_a_rule_fire_more_often_is_rejected() {
         let files = FileSet::single("x", b"no recording");
         let options = Options::default();
         let current = repair(&files, &options);
@@ -373,7 +386,7 @@ mod tests {
         assert!(!current.changes() && current.applied.is_empty());
         let all = [finding(Safety::Lossy, &[(0, 12, b"")])];
         let refused = take_round(&files, &options, &current, &all).unwrap_err();
-        assert_eq!(refused, "CM0001 would fire 1 times in place of 0");
+        assert_eq!(refused, "CM0001 would fire 1 time, but fired 0 times before");
         let outside = [finding(Safety::Lossy, &[(11, 13, b"")])];
         assert!(take_round(&files, &options, &current, &outside).is_err());
         let harmless = [finding(Safety::Exact, &[(0, 2, b"NO"), (12, 12, b"!")])];
@@ -383,21 +396,21 @@ mod tests {
     }
 
     #[test]
-    fn the_outcome_follows_from_what_is_left_and_what_it_cost() {
+    fn the_outcome_follows_from_the_errors_left_and_the_class_of_the_fixes() {
         let files = FileSet::single("x", b"no recording");
         let mut repair = repair(&files, &Options::default());
         let apply = |safety| {
             vec![Applied { round: 1, finding: finding(safety, &[(0, 1, b"N")]), places: vec![] }]
         };
-        assert_eq!(outcome(&repair), Outcome::CannotRepair);
+        assert_eq!(judge_outcome(&repair), Outcome::CannotRepair);
         repair.after = Report::default();
-        assert_eq!(outcome(&repair), Outcome::Clean);
+        assert_eq!(judge_outcome(&repair), Outcome::Clean);
         let edits = [Edit::replace(Span::new(FILE, 0, 1), *b"N")];
         repair.patches = vec![Patch::from_edits(12, &edits).unwrap()];
         repair.applied = apply(Safety::Synthetic);
-        assert_eq!(outcome(&repair), Outcome::Repaired);
+        assert_eq!(judge_outcome(&repair), Outcome::Repaired);
         repair.applied = apply(Safety::Lossy);
-        assert_eq!(outcome(&repair), Outcome::RepairedWithLoss);
+        assert_eq!(judge_outcome(&repair), Outcome::RepairedWithLoss);
         repair.after = Report::new(None, 12, 1);
         repair.after.push(Finding::new(
             &common::LIMIT_REACHED,
@@ -405,6 +418,6 @@ mod tests {
             "file",
             "1 of 1",
         ));
-        assert_eq!(outcome(&repair), Outcome::Incomplete);
+        assert_eq!(judge_outcome(&repair), Outcome::Incomplete);
     }
 }

@@ -1,4 +1,4 @@
-//! Findings as diagnostics of miette.
+//! Renders findings as diagnostics of miette.
 
 use std::fmt;
 
@@ -26,8 +26,8 @@ impl Diagnostic for Finding {
         Some(Box::new(format!("{} ({} fix)", fix.summary, fix.safety)))
     }
 
-    /// Labels in bytes of the file; [`hexdump::Shown`](crate::report::hexdump::Shown) brings the
-    /// text they point into.
+    /// Returns labels in bytes of the file; [`hexdump::Shown`](crate::report::hexdump::Shown) has
+    /// the text that they refer to.
     fn labels(&self) -> Option<Box<dyn Iterator<Item = miette::LabeledSpan> + '_>> {
         let place = |span: Span| -> Option<miette::SourceSpan> {
             let start = usize::try_from(span.start).ok()?;

@@ -1,4 +1,4 @@
-//! One fault of one recording, at one place.
+//! One fault of one recording, at one position.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,42 +7,42 @@ use crate::kit::span::Span;
 use crate::mend::edit::Fix;
 use crate::report::rule::{Rule, Severity};
 
-/// A fault: what is wrong, where, and what can be done.
+/// A fault with its position and, if there is one, its fix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(not(feature = "testing"), non_exhaustive)]
 pub struct Finding {
     /// The kind of fault.
     pub rule: &'static Rule,
-    /// The rule's severity, or what the user set it to.
+    /// The severity of the rule, or the one that the user set.
     pub severity: Severity,
-    /// The bytes at fault.
+    /// The faulty bytes.
     pub span: Span,
     /// For a span of an expanded layer: the bytes of the file that it was expanded from.
     pub stored: Option<Span>,
-    /// The field by its names in the format's own source, for example `data.record[17].header.size`.
+    /// The field, named as in the source of the format: `data.record[17].header.size`.
     pub path: Cow<'static, str>,
-    /// What is wrong, in numbers. Holds no unescaped text from a file.
+    /// The defect in numbers. Text from a file is escaped.
     pub message: String,
-    /// Further lines that a reader needs to judge the fault: counts, ranges, names. Escaped.
+    /// Further lines that help to judge the fault: counts, ranges, names. Escaped.
     pub notes: Vec<String>,
-    /// Other places that belong to the fault.
+    /// Other positions that belong to the fault.
     pub related: Vec<Related>,
-    /// Bytes around `span`, for layers that are not on disk.
+    /// Bytes around `span`, for expanded layers.
     pub excerpt: Option<Excerpt>,
-    /// What a repair would do.
+    /// The fix.
     pub fix: Option<Fix>,
 }
 
-/// Another place that belongs to a finding.
+/// Another position that belongs to a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Related {
-    /// Where.
+    /// The bytes.
     pub span: Span,
-    /// What it has to do with the fault.
+    /// The relation to the fault.
     pub message: String,
 }
 
-/// A few bytes of a layer, kept because the layer is not.
+/// A few bytes of an expanded layer, which is not kept as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt {
     /// Offset of the first byte in the finding's layer.
@@ -52,7 +52,7 @@ pub struct Excerpt {
 }
 
 impl Finding {
-    /// A finding without relations and without a fix.
+    /// Creates a finding without notes, relations or a fix.
     pub fn new(
         rule: &'static Rule,
         span: Span,
@@ -73,14 +73,14 @@ impl Finding {
         }
     }
 
-    /// Adds another place that belongs to the fault.
+    /// Adds another position that belongs to the fault.
     #[must_use]
     pub fn related(mut self, span: Span, message: impl Into<String>) -> Self {
         self.related.push(Related { span, message: message.into() });
         self
     }
 
-    /// Adds a line that a reader needs to judge the fault.
+    /// Adds a line that helps to judge the fault.
     #[must_use]
     pub fn note(mut self, line: impl Into<String>) -> Self {
         self.notes.push(line.into());
@@ -100,9 +100,9 @@ impl Finding {
         self
     }
 
-    /// The order of a report: by place, then by code.
+    /// Returns the key that orders a report: position, then code.
     pub(crate) fn key(&self) -> (u32, u64, u32, u64, &'static str) {
-        // A finding in an expanded layer stands where its stored bytes lie.
+        // A finding in an expanded layer is sorted by its stored position.
         let place = self.stored.unwrap_or(self.span);
         (place.layer.file, place.start, self.span.layer.depth, self.span.start, self.rule.code)
     }

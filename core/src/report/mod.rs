@@ -1,4 +1,4 @@
-//! What was found: rules, findings, the report of one recording, and its renderings.
+//! Rules, findings, the report of one recording, and its renderings.
 
 #[cfg(feature = "miette")]
 pub mod diagnostic;

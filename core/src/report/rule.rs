@@ -1,21 +1,21 @@
-//! What can be wrong with a recording, as documented data.
+//! The rules that a recording can break, as documented data.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// How much a fault matters. Ordered: a later one is worse.
+/// The severity of a fault. Ordered: a later one is worse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Worth knowing; nothing is wrong.
+    /// A fact worth knowing, not a fault.
     Info,
-    /// Readable, but a careful writer would not have written it.
+    /// A fault that conforming readers tolerate.
     Warning,
-    /// A conforming reader may refuse it or misread it.
+    /// A fault that makes a conforming reader refuse or misread the recording.
     Error,
 }
 
 impl Severity {
-    /// The word used in every output format.
+    /// Returns the word that every output format uses.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Info => "info",
@@ -45,33 +45,33 @@ impl FromStr for Severity {
     }
 }
 
-/// A kind of fault, as documented data: its texts are the page that `tracemend explain CODE` prints.
+/// A kind of fault, as documented data. `tracemend explain CODE` prints its texts.
 ///
-/// Codes are two letters and four digits. The first digit tells the level: 0 file and header,
-/// 1 framing, 2 body, 3 between records, 4 between files, 8 container and compression, 9 limits.
-/// A code never gets a second meaning; the name states the fault, never the cure.
+/// A code is two letters and four digits. The first digit is the level: 0 file and header, 1
+/// framing, 2 body, 3 between records, 4 between files, 8 container and compression, 9 limits. A
+/// code never changes its meaning; the name states the fault.
 ///
-/// Texts are plain paragraphs, which are wrapped where they are shown; a line that begins with two
-/// spaces is kept as it is.
+/// Texts are plain paragraphs, which the command line wraps; a line that begins with two spaces is
+/// kept as it is.
 #[derive(Debug, PartialEq, Eq)]
 // The tests declare the rules of a toy format.
 #[cfg_attr(not(feature = "testing"), non_exhaustive)]
 pub struct Rule {
-    /// For example `PD1002`.
+    /// The code, for example `PD1002`.
     pub code: &'static str,
-    /// For example `record-too-small`.
+    /// The name, for example `record-too-small`.
     pub name: &'static str,
-    /// How much it matters unless the user says otherwise.
+    /// The severity, unless the user sets another one.
     pub severity: Severity,
     /// One line: the field, then the defect.
     pub summary: &'static str,
-    /// What is wrong, and how it comes about.
+    /// The fault and its usual cause.
     pub problem: &'static str,
-    /// Which reader does what. The first sentence is shown with every finding.
+    /// The behaviour of readers. The first sentence is shown with every finding.
     pub impact: &'static str,
-    /// What a repair does, or what the user can do.
+    /// The fix, or the next step for the user.
     pub remedy: Remedy,
-    /// Where the facts come from: program, release, file and function.
+    /// The source of the facts: program, release, file and function.
     pub source: &'static str,
 }
 
@@ -88,16 +88,16 @@ impl Rule {
     }
 }
 
-/// What can be done about a fault.
+/// The remedy for a fault.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Remedy {
-    /// What a repair does and what that costs, with the command.
+    /// The fix, its class and its cost, with the command.
     Fix(&'static str),
-    /// What the user can do instead, with the command where there is one.
+    /// The next step for the user if there is no fix, with the command if there is one.
     Next(&'static str),
 }
 
-/// Declares rules and the list `RULES` of them all, so that the list cannot miss one.
+/// Declares rules and the list `RULES` of all of them, so that the list cannot miss one.
 macro_rules! rules {
     ($($name:ident = $rule:expr;)*) => {
         $(pub static $name: Rule = $rule;)*
@@ -109,7 +109,7 @@ macro_rules! rules {
 
 pub(crate) use rules;
 
-/// Rules of the command line and of all formats alike.
+/// Rules of the command line and of all formats.
 #[allow(missing_docs, reason = "a rule's own texts are its documentation")]
 pub mod common {
     use super::{Remedy, Rule, Severity};

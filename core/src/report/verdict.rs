@@ -1,4 +1,4 @@
-//! The report of one recording: what was found, what was counted, and the verdict.
+//! The report of one recording: findings, counts and the verdict.
 
 use std::collections::BTreeMap;
 
@@ -6,21 +6,21 @@ use crate::registry::FormatId;
 use crate::report::finding::Finding;
 use crate::report::rule::{Rule, Severity, common};
 
-/// What a check comes to.
+/// The verdict of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// No warning and no error.
     Clean,
-    /// Findings.
+    /// At least one warning or error.
     Findings,
     /// Nothing of the recording can be read.
     Unreadable,
-    /// A limit was reached: there may be more.
+    /// A limit was reached, so there may be more findings.
     Incomplete,
 }
 
 impl Verdict {
-    /// The word used in every output format.
+    /// Returns the word that every output format uses.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Clean => "clean",
@@ -31,23 +31,23 @@ impl Verdict {
     }
 }
 
-/// What a check counted on its way.
+/// The counts of a check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Whole records, in the format's own sense.
+    /// Number of complete records, as the format defines them.
     pub records: u64,
-    /// Those of them that carry measurements (samples, calls, events).
+    /// Number of records that carry measurements (samples, calls, events).
     pub samples: u64,
-    /// Earliest time stamp seen, in nanoseconds of the recording's clock.
+    /// Earliest timestamp in nanoseconds of the clock of the recording.
     pub first_time: Option<u64>,
-    /// Latest time stamp seen, in nanoseconds of the recording's clock.
+    /// Latest timestamp in nanoseconds of the clock of the recording.
     pub last_time: Option<u64>,
-    /// Bytes of the expanded layers.
+    /// Length of the expanded layers in bytes.
     pub expanded: u64,
 }
 
 impl Tally {
-    /// Widens the time range by `time`.
+    /// Extends the time range to `time`.
     #[inline]
     pub fn observe_time(&mut self, time: u64) {
         self.first_time = Some(self.first_time.map_or(time, |first| first.min(time)));
@@ -55,42 +55,42 @@ impl Tally {
     }
 }
 
-/// What was found in one recording. Findings are sorted by place and capped; counts are exact.
+/// The findings and counts of one recording. Findings are sorted by position and capped; counts are
+/// exact.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// The format; `None` if no format recognises the recording.
     pub format: Option<FormatId>,
     /// Length of all files of the recording in bytes.
     pub length: u64,
-    /// What was counted.
+    /// The counts.
     pub tally: Tally,
-    /// What else there is to know about the recording, in the format's own order: a name in lower
-    /// case and a value that is safe to print.
+    /// Further facts about the recording, in an order that the format chooses: a name in lower case
+    /// and a value that is safe to print.
     pub facts: Vec<(&'static str, String)>,
     findings: Vec<Finding>,
     counts: BTreeMap<&'static str, u64>,
-    /// How many findings there are of each severity: info, warning, error.
+    /// Number of findings of each severity: info, warning, error.
     severities: [u64; 3],
-    worst: Option<Severity>,
     capacity: usize,
     truncated: bool,
-    unreadable: bool,
-    incomplete: bool,
+    /// The verdict if it does not follow from the findings.
+    forced: Option<Verdict>,
 }
 
 impl Report {
-    /// An empty report that holds at most `capacity` findings.
+    /// Creates an empty report that holds at most `capacity` findings.
     pub fn new(format: Option<FormatId>, length: u64, capacity: usize) -> Self {
         Self { format, length, capacity, ..Self::default() }
     }
 
-    /// Adds a finding; past the capacity it is only counted.
+    /// Adds a finding; beyond the capacity it is only counted.
     pub fn push(&mut self, finding: Finding) {
         let (rule, severity) = (finding.rule, finding.severity);
         self.push_with(rule, severity, || finding);
     }
 
-    /// Adds a finding that is costly to describe: `describe` is called only if there is room.
+    /// Adds a finding whose description is costly; `describe` is called only within the capacity.
     pub fn push_with(
         &mut self,
         rule: &'static Rule,
@@ -99,14 +99,15 @@ impl Report {
     ) {
         let count = self.counts.entry(rule.code).or_default();
         *count = count.saturating_add(1);
-        self.worst = self.worst.max(Some(severity));
         self.add_severity(severity, 1);
-        self.incomplete |= *rule == common::LIMIT_REACHED;
+        if *rule == common::LIMIT_REACHED {
+            self.forced = Some(Verdict::Incomplete);
+        }
         if self.findings.len() < self.capacity {
             let finding = describe();
             debug_assert!(
                 finding.message.chars().all(crate::kit::text::is_safe),
-                "a message holds text from a file unescaped: {finding:?}"
+                "a message has unescaped text from a file: {finding:?}"
             );
             self.findings.push(finding);
         } else {
@@ -114,41 +115,40 @@ impl Report {
         }
     }
 
-    /// Counts findings that nobody describes: there were more than the report holds.
+    /// Counts findings without describing them, because the report is full.
     pub fn count_more(&mut self, rule: &'static Rule, severity: Severity, count: u64) {
         if count == 0 {
             return;
         }
         let sum = self.counts.entry(rule.code).or_default();
         *sum = sum.saturating_add(count);
-        self.worst = self.worst.max(Some(severity));
         self.add_severity(severity, count);
         self.truncated = true;
     }
 
-    /// Adds something to know about the recording. Text of a file must be escaped already.
+    /// Adds a fact about the recording. Text from a file must be escaped already.
     pub fn fact(&mut self, name: &'static str, value: impl Into<String>) {
         let value = value.into();
         debug_assert!(value.chars().all(crate::kit::text::is_safe), "{name} is not escaped");
         self.facts.push((name, value));
     }
 
-    /// Nothing of the recording can be read: its findings say why.
+    /// Marks the recording as unreadable; a finding gives the reason.
     pub fn mark_unreadable(&mut self) {
-        self.unreadable = true;
+        self.forced = self.forced.max(Some(Verdict::Unreadable));
     }
 
-    /// Sorts the findings. Called once, after the last one was added.
+    /// Sorts the findings, after the last one was added.
     pub(crate) fn finish(&mut self) {
         self.findings.sort_by(|a, b| a.key().cmp(&b.key()));
     }
 
-    /// The findings, in the order of their places once the check is over.
+    /// Returns the findings, sorted by position after the check.
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
 
-    /// How often each rule fired, by code; not capped.
+    /// Returns the number of findings of each rule, by code; not capped.
     pub fn counts(&self) -> &BTreeMap<&'static str, u64> {
         &self.counts
     }
@@ -163,7 +163,7 @@ impl Report {
         *sum = sum.saturating_add(count);
     }
 
-    /// How many findings there are of one severity; not capped.
+    /// Returns the number of findings of one severity; not capped.
     pub const fn count_of(&self, severity: Severity) -> u64 {
         let [info, warning, error] = self.severities;
         match severity {
@@ -173,59 +173,55 @@ impl Report {
         }
     }
 
-    /// How often one rule fired.
+    /// Returns the number of findings of one rule.
     pub fn count(&self, rule: &Rule) -> u64 {
         self.counts.get(rule.code).copied().unwrap_or(0)
     }
 
-    /// The worst severity among all findings, those past the cap included.
+    /// Returns the worst severity among all findings, also of those that are only counted.
     pub const fn worst(&self) -> Option<Severity> {
-        self.worst
+        match self.severities {
+            [_, _, 1..=u64::MAX] => Some(Severity::Error),
+            [_, 1..=u64::MAX, _] => Some(Severity::Warning),
+            [1..=u64::MAX, _, _] => Some(Severity::Info),
+            [0, 0, 0] => None,
+        }
     }
 
-    /// Whether there are findings that are counted but not held.
+    /// Returns whether some findings are only counted.
     pub const fn truncated(&self) -> bool {
         self.truncated
     }
 
-    /// Whether a limit was reached.
+    /// Returns whether a limit was reached.
     pub const fn incomplete(&self) -> bool {
-        self.incomplete
+        matches!(self.forced, Some(Verdict::Incomplete))
     }
 
-    /// Whether any finding is an error.
+    /// Returns whether any finding is an error.
     pub fn has_errors(&self) -> bool {
-        self.worst == Some(Severity::Error)
+        self.worst() == Some(Severity::Error)
     }
 
-    /// The verdict: `clean` without warnings and errors, whatever else there is to know.
+    /// Returns the verdict; findings of severity info leave it clean.
     pub fn verdict(&self) -> Verdict {
-        if self.incomplete {
-            Verdict::Incomplete
-        } else if self.unreadable {
-            Verdict::Unreadable
-        } else if self.worst > Some(Severity::Info) {
-            Verdict::Findings
-        } else {
-            Verdict::Clean
+        match self.forced {
+            Some(verdict) => verdict,
+            None if self.worst() > Some(Severity::Info) => Verdict::Findings,
+            None => Verdict::Clean,
         }
     }
 
-    /// Gives every finding the severity that `of` says; `None` takes the finding out of the report.
+    /// Sets the severity of every finding by its rule; `None` removes the finding from the report.
     pub fn judge(&mut self, of: impl Fn(&'static Rule) -> Option<Severity>) {
-        let mut worst = None;
         self.severities = [0; 3];
         for rule in crate::registry::rules() {
             let Some(count) = self.counts.get(rule.code).copied() else { continue };
             match of(rule) {
-                Some(severity) if count > 0 => {
-                    worst = worst.max(Some(severity));
-                    self.add_severity(severity, count);
-                }
+                Some(severity) if count > 0 => self.add_severity(severity, count),
                 _ => drop(self.counts.remove(rule.code)),
             }
         }
-        self.worst = worst;
         self.findings.retain_mut(|finding| match of(finding.rule) {
             Some(severity) => {
                 finding.severity = severity;
@@ -252,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_exact_past_the_capacity_and_follow_the_judge() {
+    fn counts_are_exact_beyond_the_capacity_and_follow_the_severities() {
         let mut report = Report::new(None, 1, 1);
         report.push(finding(&common::EMPTY_FILE));
         report.push(finding(&common::UNKNOWN_FORMAT));
@@ -268,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_outweighs_every_judge() {
+    fn a_reached_limit_makes_the_verdict_incomplete_at_any_severity() {
         let mut report = Report::new(None, 1, 9);
         report.push(finding(&common::LIMIT_REACHED));
         report.judge(|_| None);

@@ -1,4 +1,4 @@
-//! An apitrace trace that may be anything: the laws of all recordings, and damage inside the stream.
+//! Laws of apitrace traces, besides those of all recordings: options, containers, damaged streams.
 
 use tracemend::FormatId;
 use tracemend::{Choices, FileSet, Options};
@@ -10,7 +10,7 @@ fn options(choices: Choices) -> Options {
     Options { format: Some(FormatId::APITRACE), choices, ..Options::default() }
 }
 
-/// Check, tiles and repair, taking the bytes for a trace.
+/// Tests check, tiles and repair, with the bytes as a trace.
 pub fn every(bytes: &[u8]) -> Held {
     chosen(bytes, Choices::default())
 }
@@ -23,7 +23,7 @@ pub fn chosen(bytes: &[u8], choices: Choices) -> Held {
     recording::repaired_with(&files, &options)
 }
 
-/// A trace as it comes, with one of the user's choices.
+/// Tests a trace with one of the options.
 pub fn container(bytes: &[u8]) -> Held {
     let mut choices = Choices::default();
     if seed(bytes) & 1 != 0 {
@@ -35,14 +35,14 @@ pub fn container(bytes: &[u8]) -> Held {
     chosen(bytes, choices)
 }
 
-/// A bare stream, in each of the containers by turns.
+/// Tests a bare stream in one of the containers.
 pub fn stream(bytes: &[u8]) -> Held {
     let container = Container::ALL[seed(bytes) as usize % Container::ALL.len()];
     every(&container.file(bytes))
 }
 
-/// Bytes that say what happens to a sound stream before it is stored: four each, the place and what
-/// is done there.
+/// Tests a sound stream that is damaged before it is stored. Four bytes describe each damage: place
+/// and kind.
 pub fn mutated(bytes: &[u8]) -> Held {
     let Some((first, rest)) = bytes.split_first() else { return Ok(()) };
     let sound = clean();

@@ -1,18 +1,18 @@
 //! A directory of files as one input of a fuzz target.
 //!
 //! ```text
-//!  length of the name u8 | name | length u24, 0xffffff: there is no such file | bytes     ...
+//!  length of the name u8 | name | length u24, 0xffffff if the file is absent | bytes     ...
 //! ```
 
 use tracemend::kit::source::Source;
 use tracemend::{File, FileSet};
 
-/// Files of one archive.
+/// Greatest number of files in an archive.
 const FILES_MAX: usize = 24;
-/// Length of a file that is not there.
+/// Length that marks an absent file.
 const ABSENT: usize = 0x00ff_ffff;
 
-/// Writes files down.
+/// Packs files into one input.
 pub fn pack(files: &[(String, Option<Vec<u8>>)]) -> Vec<u8> {
     let mut packed = Vec::new();
     for (name, bytes) in files {
@@ -25,7 +25,7 @@ pub fn pack(files: &[(String, Option<Vec<u8>>)]) -> Vec<u8> {
     packed
 }
 
-/// Reads files; the last one takes what is left.
+/// Unpacks files; the last one gets the remaining bytes.
 pub fn unpack(mut packed: &[u8]) -> FileSet<'_> {
     let mut files = Vec::new();
     while files.len() < FILES_MAX {

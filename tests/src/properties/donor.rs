@@ -1,4 +1,5 @@
-//! A crashed recording of tracepoints, and a donor of which only the descriptions are at stake.
+//! Laws of a repair with a donor: a crashed recording of tracepoints, and a donor with any
+//! descriptions.
 
 use tracemend::FormatId;
 use tracemend::kit::source::Source;
@@ -9,7 +10,7 @@ use crate::forge::perf::feature::{TRACEPOINT_NAME, TRACEPOINT_NUMBER, tracepoint
 use crate::forge::perf::{Attr, Built, Order, Recording, feature_bit, sample_type as bit};
 use crate::mended::mended_from;
 
-/// Two samples of a tracepoint, and `tracing` for what describes it.
+/// Builds two samples of a tracepoint with `tracing` as its description.
 pub fn traced(order: Order, tracing: Vec<u8>) -> Built {
     let sample_type = bit::TID | bit::TIME | bit::ID | bit::RAW;
     let attr = Attr::tracepoint(sample_type, TRACEPOINT_NUMBER, TRACEPOINT_NAME);
@@ -22,8 +23,8 @@ pub fn traced(order: Order, tracing: Vec<u8>) -> Built {
     recording.build()
 }
 
-/// Whatever a donor describes: the repair of what lost its descriptions holds what every repair
-/// does, and takes them whole or not at all.
+/// Tests that a repair with any donor keeps the laws of a repair, and takes its descriptions
+/// completely or not at all.
 pub fn holds(tracing: &[u8]) -> Held {
     let donor = traced(Order::Little, tracing.to_vec());
     let crashed = donor.crashed();
@@ -39,7 +40,7 @@ pub fn holds(tracing: &[u8]) -> Held {
         Outcome::CannotRepair => target.len() == crashed.len(),
         _ => false,
     };
-    ensure(right, "descriptions come whole or not at all", || {
+    ensure(right, "descriptions are taken completely or not at all", || {
         format!("{:?} with {} bytes of {}", repair.outcome, target.len(), crashed.len())
     })
 }

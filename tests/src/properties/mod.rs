@@ -1,17 +1,17 @@
-//! What holds for any bytes at all, as plain functions.
+//! Laws that hold for any bytes, as plain functions.
 //!
 //! ```text
 //!  cargo test   forge and corpus, cut at every byte, every byte flipped ---+
 //!                                                                          +--> properties
-//!  cargo fuzz   whatever libFuzzer comes upon (fuzz/README.md) ------------+
+//!  cargo fuzz   inputs of libFuzzer (fuzz/README.md) ------------+
 //! ```
 //!
-//! - [`recording`]: check, tiles and repair of a recording. [`allocation`]: what a check may hold.
+//! - [`recording`]: check, tiles and repair of a recording. [`allocation`]: memory of a check.
 //! - [`patch`]: the algebra of patches, and plans. [`zstd`]: the expander.
 //! - [`archive`]: a directory of files as one input.
-//! - [`donor`]: a recording that takes from another one.
+//! - [`donor`]: a repair with a donor.
 //! - [`structured`]: recordings from a description, sound until the description damages them.
-//! - [`targets`]: which of them each fuzz target runs.
+//! - [`targets`]: the laws of each fuzz target.
 
 pub mod allocation;
 pub mod apitrace;
@@ -31,9 +31,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// A property that an input breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken {
-    /// What should hold.
+    /// The law.
     pub law: &'static str,
-    /// What was found in its place.
+    /// The observation that breaks it.
     pub detail: String,
 }
 
@@ -45,26 +45,26 @@ impl fmt::Display for Broken {
 
 impl std::error::Error for Broken {}
 
-/// Whether a property holds.
+/// The result of a test of a property.
 pub type Held = Result<(), Broken>;
 
-/// `law` holds if `holds`; else `detail` says what was found.
+/// Returns an error with `law` and `detail` unless `holds`.
 pub fn ensure(holds: bool, law: &'static str, detail: impl FnOnce() -> String) -> Held {
     if holds { Ok(()) } else { Err(Broken { law, detail: detail() }) }
 }
 
-/// As `property`, where a panic breaks it as well.
+/// Runs `property`; a panic breaks it as well.
 pub fn guarded(property: impl FnOnce() -> Held) -> Held {
     catch_unwind(AssertUnwindSafe(property)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-        let detail = text.unwrap_or("a panic without a text").to_string();
+        let detail = text.unwrap_or("a panic without a message").to_string();
         Err(Broken { law: "nothing panics", detail })
     })
 }
 
-/// `bytes` in pieces. Where they are cut follows from the bytes alone, so that a failure recurs; at
-/// times every piece is a single byte, at times there is only one.
+/// Cuts `bytes` into pieces. The cuts depend on the bytes alone, so a failure recurs; for some
+/// inputs every piece is a single byte, for others there is only one piece.
 pub fn pieces(bytes: &[u8]) -> Vec<&[u8]> {
     let mut state = seed(bytes);
     let longest = 1_u64 << (state >> 32 & 15);
@@ -82,7 +82,7 @@ pub fn pieces(bytes: &[u8]) -> Vec<&[u8]> {
     pieces
 }
 
-/// A number that follows from the bytes: FNV-1a, over the beginning and the end of long ones.
+/// Returns a number that depends on the bytes: FNV-1a, over the beginning and the end of long ones.
 pub fn seed(bytes: &[u8]) -> u64 {
     let end = bytes.len().saturating_sub(512);
     let sampled = bytes.iter().take(512).chain(&bytes[end..]);

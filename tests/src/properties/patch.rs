@@ -1,4 +1,4 @@
-//! The algebra of patches, against a model that edits a copy; and plans made of them.
+//! The algebra of patches, compared with a model that edits a copy, and plans of them.
 
 use tracemend::kit::source::Source;
 use tracemend::kit::span::{Layer, Span};
@@ -12,10 +12,10 @@ use tracemend::{FileSet, Limits, Report};
 use super::recording::read_back;
 use super::{Held, ensure, pieces};
 
-/// Bytes kept since the edit before, bytes replaced, and what replaces them.
+/// Number of bytes kept after the last edit, number of bytes replaced, and their replacement.
 pub type Step = (u8, u8, Vec<u8>);
 
-/// Two patches, one after the other, and their plan.
+/// Tests two patches in sequence, and their plan.
 pub fn holds(source: &[u8], first: &[Step], second: &[Step], name: &str) -> Held {
     let one = edited(source, first)?;
     let between = bytes(&one, source);
@@ -24,7 +24,7 @@ pub fn holds(source: &[u8], first: &[Step], second: &[Step], name: &str) -> Held
     planned(source, &one.then(&two), name)
 }
 
-/// Edits at any places at all are taken exactly if they are in order, apart and inside.
+/// Tests that edits are accepted exactly if they are in order, apart and inside the file.
 pub fn accepted(source_len: u8, spans: &[(u8, u8)]) -> Held {
     let span =
         |(start, end): &(u8, u8)| Span::new(Layer::stored(0), u64::from(*start), u64::from(*end));
@@ -36,24 +36,24 @@ pub fn accepted(source_len: u8, spans: &[(u8, u8)]) -> Held {
     let patch = Patch::from_edits(source_len.into(), &edits);
     ensure(
         patch.is_ok() == (inside && apart),
-        "edits are taken if they are in order and apart",
+        "edits are accepted if they are in order and apart",
         || format!("{patch:?} of {edits:?}"),
     )
 }
 
-/// The patch of `steps` makes what the model makes, and is canonical.
+/// Tests that the patch of `steps` agrees with the model and is canonical.
 fn edited(source: &[u8], steps: &[Step]) -> Result<Patch, super::Broken> {
     let (edits, expected) = model(source, steps);
     let len = source.len() as u64;
     let patch = match Patch::from_edits(len, &edits) {
         Ok(patch) => patch,
         Err(error) => {
-            ensure(false, "edits in order make a patch", || format!("{error}: {edits:?}"))?;
+            ensure(false, "edits in order form a patch", || format!("{error}: {edits:?}"))?;
             Patch::identity(len)
         }
     };
     let target = bytes(&patch, source);
-    ensure(target == expected, "a patch makes what its edits say", || {
+    ensure(target == expected, "a patch has the effect of its edits", || {
         format!("{target:?} in place of {expected:?}: {patch:?}")
     })?;
     let (kept, target_len) = (patch.kept(), target.len() as u64);
@@ -70,14 +70,14 @@ fn edited(source: &[u8], steps: &[Step]) -> Result<Patch, super::Broken> {
     })?;
     let sliced = patch.view(&Source::from_pieces(pieces(source)));
     let sliced = sliced.pieces().collect::<Vec<_>>().concat();
-    ensure(sliced == target, "a patch of a file in pieces makes the same", || {
+    ensure(sliced == target, "a patch of a file in pieces has the same effect", || {
         format!("{patch:?}")
     })?;
     traced(source, &target, &patch)?;
     Ok(patch)
 }
 
-/// Every kept byte comes from where the patch says; places never go back.
+/// Tests that the source offset of every kept byte is right, and that offsets never decrease.
 fn traced(source: &[u8], target: &[u8], patch: &Patch) -> Held {
     let mut kept = Vec::new();
     for op in patch.ops() {
@@ -89,7 +89,7 @@ fn traced(source: &[u8], target: &[u8], patch: &Patch) -> Held {
         let right = !kept[at] || source.get(from as usize) == Some(byte);
         ensure(
             right && from >= last && from <= source.len() as u64,
-            "a byte has its place",
+            "the source offset of a byte is right",
             || format!("{at} comes from {from} after {last}: {patch:?}"),
         )?;
         last = from;
@@ -97,7 +97,7 @@ fn traced(source: &[u8], target: &[u8], patch: &Patch) -> Held {
     Ok(())
 }
 
-/// One patch after another is one patch; the identity changes nothing on either side.
+/// Tests that two patches compose, and that the identity is neutral on either side.
 fn composed(source: &[u8], one: &Patch, two: &Patch) -> Held {
     let both = one.then(two);
     let (expected, found) = (bytes(two, &bytes(one, source)), bytes(&both, source));
@@ -111,13 +111,13 @@ fn composed(source: &[u8], one: &Patch, two: &Patch) -> Held {
     })?;
     ensure(
         one.is_identity() == (bytes(one, source) == source && one.inserted() == 0),
-        "the identity knows itself",
+        "the identity is recognised",
         || format!("{one:?}"),
     )
 }
 
-/// The plan of a patch reads back, proves the target, can be undone, and is refused with any byte
-/// changed.
+/// Tests that the plan of a patch reads back, proves the target, can be reversed, and is refused
+/// with any byte changed.
 fn planned(source: &[u8], patch: &Patch, name: &str) -> Held {
     let target = bytes(patch, source);
     let sources = FileSet::single(name, source);
@@ -137,9 +137,9 @@ fn planned(source: &[u8], patch: &Patch, name: &str) -> Held {
     let mut undone = plan.clone();
     undone.files[0] = plan.files[0].reversed().unwrap();
     let proved = proof::prove(&undone, &targets, &sources);
-    ensure(proved.is_ok(), "a plan can be undone", || format!("{proved:?}"))?;
+    ensure(proved.is_ok(), "a plan can be reversed", || format!("{proved:?}"))?;
     let twice = undone.files[0].reversed();
-    ensure(twice.as_ref() == Ok(&plan.files[0]), "undone twice is as before", || {
+    ensure(twice.as_ref() == Ok(&plan.files[0]), "a plan reversed twice is the same", || {
         format!("{twice:?} in place of {:?}", plan.files[0])
     })?;
 
@@ -158,11 +158,11 @@ fn planned(source: &[u8], patch: &Patch, name: &str) -> Held {
     Ok(())
 }
 
-/// The edits that the steps mean, and what they make of the source.
+/// Returns the edits of the steps, and the source after them.
 fn model(source: &[u8], steps: &[Step]) -> (Vec<Edit>, Vec<u8>) {
     let (mut edits, mut target, mut at) = (Vec::new(), Vec::new(), 0);
     for (keep, replace, insert) in steps {
-        // Two edits may not begin at the same place.
+        // Two edits may not begin at the same offset.
         let follows_insert = edits.last().is_some_and(|edit: &Edit| edit.span.is_empty());
         let start = at + usize::from(*keep).max(follows_insert.into());
         if start > source.len() {

@@ -1,4 +1,4 @@
-//! A log of QEMU that may be anything: the laws of all recordings, and its own.
+//! Laws of QEMU logs, besides those of all recordings.
 
 use arbitrary::Arbitrary;
 use tracemend::Allow;
@@ -10,7 +10,7 @@ use tracemend::{Choices, FileSet, Options, Outcome};
 use super::{Held, ensure, recording};
 use crate::forge::qemu as forge;
 
-/// Check and repair, taking the bytes for a log, with one of the user's choices.
+/// Tests check and repair, with the bytes as a log and one of the options.
 pub fn chosen(bytes: &[u8], seed: u64) -> Held {
     let number = (seed >> 8) as usize % (RELEASES.len() * 2);
     let release = RELEASES.get(number).map(|(major, minor)| format!("{major}.{minor}"));
@@ -19,7 +19,7 @@ pub fn chosen(bytes: &[u8], seed: u64) -> Held {
     with(bytes, release, prefix, safety[(seed >> 32) as usize % 4])
 }
 
-/// The laws under choices and a safety.
+/// Tests the laws with options and a class.
 pub fn with(bytes: &[u8], release: Option<String>, prefix: bool, allow: Allow) -> Held {
     let files = FileSet::single("log", bytes);
     let mut choices = Choices::default();
@@ -35,10 +35,10 @@ pub fn with(bytes: &[u8], release: Option<String>, prefix: bool, allow: Allow) -
     closed(&files, &options)
 }
 
-/// A repair that succeeds leaves a log that begins with a version and ends as its layout's writer
-/// ends it, and keeps what stood before the cut, byte for byte.
+/// Tests that a successful repair gives a log with a version and the end that the writer of its
+/// layout gives it, and keeps every byte before the cut.
 fn closed(files: &FileSet<'_>, options: &Options) -> Held {
-    const LAW: &str = "a mended log has a version and an end, and its first events stay";
+    const LAW: &str = "a repaired log has a version and an end, and its first events stay";
     let repair = tracemend::repair(files, options);
     if !matches!(repair.outcome, Outcome::Repaired | Outcome::RepairedWithLoss) {
         return Ok(());
@@ -49,52 +49,52 @@ fn closed(files: &FileSet<'_>, options: &Options) -> Held {
     let ends = LAYOUTS
         .iter()
         .any(|layout| layout.version == version && target.ends_with(&layout.closing()[..]));
-    // Where an END stands, and the log is not of a layout with a pair, anything may have stood before.
+    // The END that closes the log takes up to two bytes.
     let kept = target.len().saturating_sub(2).clamp(12, source.len());
     let stays = target[12..kept] == source[12..kept];
     ensure(ends && stays, LAW, || format!("version {version:#x}, {ends}, {stays}"))
 }
 
-/// What happens to a log.
+/// A damage of a log.
 #[derive(Arbitrary, Clone, Debug)]
 pub enum Damage {
-    /// A byte is another.
+    /// Changes a byte.
     Byte(u16, u8),
-    /// The recorder was killed here.
+    /// Kills the recorder here.
     Killed(u16),
-    /// The file is cut here.
+    /// Cuts the file here.
     Cut(u16),
-    /// Zeros from here on, so many.
+    /// Writes this many zeros from here on.
     Zeros(u16, u8),
-    /// Bytes are gone from here on, so many.
+    /// Removes this many bytes from here on.
     Drop(u16, u8),
-    /// Bytes are put in here.
+    /// Inserts bytes here.
     Insert(u16, Vec<u8>),
 }
 
-/// A log to be, and what then happens to it. Every value means something.
+/// A description of a log and of its damage. Every value is valid.
 #[derive(Arbitrary, Clone, Debug)]
 pub struct Description {
-    /// Which of the layouts.
+    /// Index of the layout.
     pub layout: u8,
-    /// Its events: a choice and two values each.
+    /// The events: a kind and two values each.
     pub events: Vec<(u8, u32, u8)>,
-    /// What happens to it.
+    /// The damage.
     pub damages: Vec<Damage>,
-    /// Whether the release is told.
-    pub told: bool,
-    /// Picks choices and safety where it is not.
+    /// Whether the release is named.
+    pub is_release_named: bool,
+    /// Selects options and class if it is not.
     pub seed: u64,
 }
 
-/// The laws for the log of a description. Undamaged it has no error.
+/// Tests the laws on the log of a description; without damage it has no error.
 pub fn holds(description: &Description) -> Held {
     let all = forge::ids::all();
     let ids = all[usize::from(description.layout) % all.len()];
     let mut log = forge::Log::new(ids);
     log.start();
     for (kind, value, small) in description.events.iter().take(64) {
-        event(&mut log, *kind, *value, *small);
+        push_event(&mut log, *kind, *value, *small);
     }
     log.close();
     let mut bytes = log.bytes.clone();
@@ -113,7 +113,7 @@ pub fn holds(description: &Description) -> Held {
             format!("{} of {events}", report.tally.records)
         })?;
     }
-    if description.told {
+    if description.is_release_named {
         return with(
             &bytes,
             Some(ids.release.to_string()),
@@ -124,8 +124,8 @@ pub fn holds(description: &Description) -> Held {
     chosen(&bytes, description.seed)
 }
 
-/// One event with what has to stand around it.
-fn event(log: &mut forge::Log, kind: u8, value: u32, small: u8) {
+/// Adds one event with the events that it needs around it.
+fn push_event(log: &mut forge::Log, kind: u8, value: u32, small: u8) {
     let ids = log.ids;
     let bytes = vec![small; usize::from(small)];
     let has = |name: &str| ids.asynchronous.contains(&name);
@@ -137,7 +137,7 @@ fn event(log: &mut forge::Log, kind: u8, value: u32, small: u8) {
         2 if ids.chars.is_some() => _ = log.read_error(-1 - i32::from(small)),
         3 if ids.random.is_some() => _ = log.random(0, &bytes),
         4 if ids.audio.is_some() => _ = log.audio_out(u64::from(small)),
-        // More than were recorded lie in the ring.
+        // The ring has more samples than were recorded.
         5 if ids.audio.is_some() => {
             let samples = small & 15;
             log.audio_in(samples.into(), 100 + u64::from(small), samples.into());

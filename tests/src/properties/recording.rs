@@ -1,4 +1,4 @@
-//! Check, tiles and repair of a recording that may be anything.
+//! Laws of check, tiles and repair that hold for any bytes.
 
 use std::collections::BTreeMap;
 
@@ -18,20 +18,20 @@ use tracemend::{
 
 use super::{Held, ensure, pieces};
 
-/// All of this module, for a recording of one file.
+/// Tests all laws of this module on a recording of one file.
 pub fn every(bytes: &[u8]) -> Held {
     let files = FileSet::single("recording", bytes);
     checked(&files)?;
     repaired(&files, Allow::Lossy)
 }
 
-/// Whatever the files hold: a check says the same each time and however they lie in memory, its
-/// places exist, its text is safe to print, and the tiles cover every byte.
+/// Tests a check: it is deterministic, also with the files in pieces, its positions exist, its text
+/// is safe to print, and the tiles cover every byte.
 pub fn checked(files: &FileSet<'_>) -> Held {
     checked_with(files, &options_for(files))
 }
 
-/// As [`checked`], told what `options` say.
+/// Tests a check like [`checked`], with `options`.
 pub fn checked_with(files: &FileSet<'_>, options: &Options) -> Held {
     let report = tracemend::check(files, options);
     same("a check is deterministic", &report, &tracemend::check(files, options))?;
@@ -39,12 +39,12 @@ pub fn checked_with(files: &FileSet<'_>, options: &Options) -> Held {
     let again = self::json(&tracemend::check(files, options), files);
     ensure(json == again, "the JSON of a check is deterministic", || format!("{json}\n{again}"))?;
     let unsafe_character = json.chars().find(|c| *c != '\n' && !is_safe(*c));
-    ensure(unsafe_character.is_none(), "no output holds a character that acts", || {
+    ensure(unsafe_character.is_none(), "no output has a control character", || {
         format!("{unsafe_character:?} in {json}")
     })?;
     let sliced = sliced(files);
     let apart = tracemend::check(&sliced, options);
-    same("a file in pieces is checked like a whole one", &report, &apart)?;
+    same("a file in pieces gets the same report", &report, &apart)?;
     ensure(
         report.findings().len() as u64 <= report.counts().values().sum(),
         "every finding is counted",
@@ -57,13 +57,13 @@ pub fn checked_with(files: &FileSet<'_>, options: &Options) -> Held {
     report.findings().iter().try_for_each(|finding| placed(files, finding))
 }
 
-/// A repair ends, makes nothing worse, proves itself, can be undone, and done again changes
-/// nothing; of a clean recording it changes nothing at all.
+/// Tests a repair: it ends, makes no rule fire more often, proves itself, can be reversed, and is
+/// idempotent. A clean recording does not change.
 pub fn repaired(files: &FileSet<'_>, allow: Allow) -> Held {
     repaired_with(files, &options_for(files).with_allow(allow))
 }
 
-/// As [`repaired`], told what `options` say.
+/// Tests a repair like [`repaired`], with `options`.
 pub fn repaired_with(files: &FileSet<'_>, options: &Options) -> Held {
     let repair = tracemend::repair(files, options);
     let mended = view(files, &repair.patches);
@@ -92,7 +92,7 @@ pub fn repaired_with(files: &FileSet<'_>, options: &Options) -> Held {
     let after = tracemend::check(&target, options);
     ensure(
         after.counts() == repair.after.counts(),
-        "what a repair reports is in its target",
+        "the report of a repair is that of its target",
         || format!("{:?} were reported, {:?} found", repair.after.counts(), after.counts()),
     )?;
     not_worse(&repair.before, &after)?;
@@ -113,11 +113,11 @@ pub fn repaired_with(files: &FileSet<'_>, options: &Options) -> Held {
     })
 }
 
-/// Nothing that could and should be mended is left when a repair says that it succeeded.
+/// Tests that a successful repair leaves no fixable error.
 fn ended(repair: &Repair, allow: Allow) -> Held {
     ensure(
         repair.safety().is_none_or(|safety| allow.permits(safety)),
-        "a repair keeps to the safety asked for",
+        "a repair keeps to the allowed class",
         || format!("{:?}, and {allow:?} is allowed", repair.safety()),
     )?;
     let fixable = |finding: &&Finding| {
@@ -135,17 +135,17 @@ fn ended(repair: &Repair, allow: Allow) -> Held {
     })?;
     ensure(
         repair.refused.is_some() || repair.outcome == Outcome::Incomplete || left.is_none(),
-        "a repair says why it left a fixable error",
+        "a repair that leaves a fixable error gives a reason",
         || format!("{:?} with {left:?}", repair.outcome),
     )?;
-    let gave_up = repair.refused.as_deref().is_some_and(|why| why.contains("did not reach an end"));
+    let gave_up = repair.refused.as_deref().is_some_and(|why| why.contains("did not end within"));
     ensure(!gave_up, "the rounds of a repair reach an end", || {
         let last = repair.applied.iter().rev().take(4).map(brief_applied);
         last.collect::<Vec<_>>().join("\n")
     })
 }
 
-/// No rule of a fault fires more often in the target than in the source.
+/// Tests that no rule of a fault fires more often in the target than in the source.
 fn not_worse(before: &Report, after: &Report) -> Held {
     for (code, count) in after.counts() {
         let had = before.counts().get(code).copied().unwrap_or(0);
@@ -157,7 +157,7 @@ fn not_worse(before: &Report, after: &Report) -> Held {
     Ok(())
 }
 
-/// The plan of a repair balances, reads back, proves the target and undoes it.
+/// Tests that the plan of a repair balances, reads back, proves the target and reverses it.
 fn planned(files: &FileSet<'_>, target: &FileSet<'_>, repair: &Repair) -> Held {
     const PROOF: &str = "a plan proves source and target";
     let plan = match Plan::new(repair, files, &Limits::default()) {
@@ -183,10 +183,11 @@ fn planned(files: &FileSet<'_>, target: &FileSet<'_>, repair: &Repair) -> Held {
         ..plan
     };
     let proved = proof::prove(&undone, target, files);
-    ensure(proved.is_ok(), "a plan can be undone", || format!("{proved:?}"))
+    ensure(proved.is_ok(), "a plan can be reversed", || format!("{proved:?}"))
 }
 
-/// A plan reads back as it was written, seal apart, and writes the same again.
+/// Tests that a plan reads back as it was written, except for its seal, and is written the same
+/// again.
 pub fn read_back(plan: &Plan) -> Held {
     const LAW: &str = "a plan reads back as it was written";
     let text = plan.to_json().unwrap();
@@ -200,7 +201,7 @@ pub fn read_back(plan: &Plan) -> Held {
     }
 }
 
-/// The tiles of each layer adjoin and cover it exactly; those of a file cover the file.
+/// Tests that the tiles of each layer adjoin and cover it exactly; those of a file cover the file.
 pub fn tiled(files: &FileSet<'_>, format: FormatId) -> Held {
     const LAW: &str = "tiles adjoin and cover each layer exactly";
     let mut ends: BTreeMap<Layer, u64> = BTreeMap::new();
@@ -224,7 +225,7 @@ pub fn tiled(files: &FileSet<'_>, format: FormatId) -> Held {
     Ok(())
 }
 
-/// A finding lies in its file, and the edits of its fix make a patch.
+/// Tests that a finding lies in its file and the edits of its fix form a patch.
 fn placed(files: &FileSet<'_>, finding: &Finding) -> Held {
     let inside = |span: Span| {
         let len = files.bytes(span.layer.file).len();
@@ -239,14 +240,14 @@ fn placed(files: &FileSet<'_>, finding: &Finding) -> Held {
         let edits = finding.fix.iter().flat_map(|fix| &fix.edits);
         let edits: Vec<_> = edits.filter(|e| e.span.layer.file == index).cloned().collect();
         let patch = Patch::from_edits(files.bytes(index).len(), &edits);
-        ensure(patch.is_ok(), "the edits of a fix make a patch", || {
+        ensure(patch.is_ok(), "the edits of a fix form a patch", || {
             format!("{}: {}", shown(&patch.err()), brief(finding))
         })?;
     }
     Ok(())
 }
 
-/// A finding in a line, and its edits.
+/// Describes a finding and its edits in one line.
 pub(super) fn brief(finding: &Finding) -> String {
     let edits = finding.fix.iter().flat_map(|fix| &fix.edits);
     let edits: Vec<String> =
@@ -266,7 +267,7 @@ fn shown(value: &Option<impl std::fmt::Display>) -> String {
     value.as_ref().map_or_else(String::new, ToString::to_string)
 }
 
-/// The files with their bytes in pieces.
+/// Returns the files with their bytes in pieces.
 fn sliced<'a>(files: &FileSet<'a>) -> FileSet<'a> {
     let slice = |source: &Source<'a>| {
         if source.is_absent() {
@@ -294,7 +295,7 @@ fn json(report: &Report, files: &FileSet<'_>) -> String {
     Document::new(vec![recording]).to_json().unwrap()
 }
 
-/// The format is the one that is sniffed; bytes that none recognises are given to the first.
+/// Returns the format that is sniffed, or the first one if no format recognises the bytes.
 fn options_for(files: &FileSet<'_>) -> Options {
     let sniffed = registry::sniff(files, &Options::default());
     let first = FormatId::ALL.iter().copied().next();

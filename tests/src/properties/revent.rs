@@ -1,4 +1,4 @@
-//! A revent recording that may be anything: the laws of all recordings, and its own.
+//! Laws of revent recordings, besides those of all recordings.
 
 use arbitrary::Arbitrary;
 use tracemend::Allow;
@@ -9,7 +9,7 @@ use tracemend::{Choices, FileSet, Options, Outcome};
 use super::{Held, ensure, recording};
 use crate::forge::revent as forge;
 
-/// Check, repair and count, taking the bytes for a recording of revent.
+/// Tests check, repair and count, with the bytes as a revent recording.
 pub fn every(bytes: &[u8]) -> Held {
     let files = FileSet::single("recording", bytes);
     let options = Options { format: Some(FormatId::REVENT), ..Options::default() };
@@ -18,10 +18,10 @@ pub fn every(bytes: &[u8]) -> Held {
     counted(bytes, &options)
 }
 
-/// A repair that succeeds leaves as many events as it says, counted by hand in the versions that
-/// count.
+/// Tests that a successful repair counts its events correctly. The test counts them itself, in the
+/// versions that have a count.
 pub fn counted(bytes: &[u8], options: &Options) -> Held {
-    const LAW: &str = "a mended recording counts the events that it holds";
+    const LAW: &str = "a repaired recording counts its events";
     let files = FileSet::single("recording", bytes);
     let repair = tracemend::repair(&files, options);
     let success =
@@ -37,7 +37,7 @@ pub fn counted(bytes: &[u8], options: &Options) -> Held {
     })
 }
 
-/// The count of a general recording of version 2 or 3, and the bytes behind its head.
+/// Returns the count of a general recording of version 2 or 3, and the bytes after its head.
 fn count(bytes: &[u8]) -> Option<(u64, u64)> {
     let u16_at = |at: usize| Some(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?));
     let u32_at = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
@@ -54,7 +54,7 @@ fn count(bytes: &[u8]) -> Option<(u64, u64)> {
     Some((count, bytes.len().checked_sub(events)? as u64))
 }
 
-/// The laws under the choices and the safety that `seed` picks.
+/// Tests the laws with options and a class that `seed` selects.
 pub fn chosen(bytes: &[u8], seed: u64) -> Held {
     let files = FileSet::single("recording", bytes);
     let mut choices = Choices::default();
@@ -72,7 +72,7 @@ pub fn chosen(bytes: &[u8], seed: u64) -> Held {
         &files,
         &options.clone().with_allow(safety[(seed >> 16) as usize % 4]),
     );
-    // What is asked for changes a sound recording.
+    // These options change a sound recording.
     let asked = options.choices != Choices::default();
     match held {
         Err(broken) if asked && broken.law == "a clean recording stays byte for byte" => Ok(()),
@@ -83,24 +83,24 @@ pub fn chosen(bytes: &[u8], seed: u64) -> Held {
 /// A device, the microseconds before its frame, and codes with their values.
 pub type Frame = (u8, u16, Vec<(u8, i16)>);
 
-/// A recording to be, and what then happens to it. Every value means something.
+/// A description of a recording and of its damage. Every value is valid.
 #[derive(Arbitrary, Clone, Debug)]
 pub struct Description {
-    /// Which of the layouts.
+    /// Index of the layout.
     pub layout: u8,
-    /// Whether it is of a gamepad, where the layout can be.
+    /// Whether it is a recording of a gamepad, if the layout allows one.
     pub gamepad: bool,
-    /// What is recorded.
+    /// The events.
     pub frames: Vec<Frame>,
-    /// Whether it is ended by the return key.
+    /// Whether the return key ends it.
     pub enter: bool,
-    /// The count, if it is another.
+    /// The count, if it is wrong.
     pub count: Option<u16>,
-    /// Bytes that are changed.
+    /// Changed bytes.
     pub bytes: Vec<(u16, u8)>,
-    /// Where it is cut.
+    /// Length after a cut.
     pub cut: Option<u16>,
-    /// Picks choices and safety.
+    /// Selects options and class.
     pub seed: u64,
 }
 
@@ -124,7 +124,7 @@ const CODES: [(u16, u16); 16] = [
     (4, 4),
 ];
 
-/// The laws for the recording of a description.
+/// Tests the laws on the recording of a description.
 pub fn holds(description: &Description) -> Held {
     let layout = forge::Layout::ALL[usize::from(description.layout) % 7];
     let mut recording = if description.gamepad && layout.counts() {

@@ -1,7 +1,7 @@
-//! Recordings from a description: sound ones, and sound ones that were then damaged on purpose.
+//! Recordings from a description: sound ones, and sound ones with deliberate damage.
 //!
-//! A fuzzer that changes a description reaches what one that changes bytes does not: records whose
-//! every size fits, in layouts that no one wrote down by hand.
+//! A fuzzer that changes a description reaches recordings that one that changes bytes does not: all
+//! sizes fit, in layouts that nobody wrote by hand.
 
 use arbitrary::Arbitrary;
 use tracemend::Allow;
@@ -13,20 +13,21 @@ use crate::forge::perf::{
     Wrapper, feature_bit, flag, read_format, sample_type as bit,
 };
 
-/// A recording to be, and what then happens to it. Every value means something.
+/// A description of a recording and of its damage. Every value is valid.
 #[derive(Arbitrary, Clone, Debug)]
 pub struct Description {
-    /// Bits: big-endian, pipe, old header, attrs first, data first, hole, all ids at records' ends.
+    /// Bits: big-endian, pipe, old header, attrs first, data first, hole, all ids at the end of
+    /// records.
     pub shape: u8,
-    /// Which of the sizes the attrs have.
+    /// Index of the size of the attrs.
     pub attr_size: u8,
-    /// The events; at least one and at most four are made.
+    /// The events; one to four are used.
     pub events: Vec<Event>,
-    /// Which features the recording has.
+    /// Bits of the features.
     pub features: u32,
-    /// What is recorded.
+    /// The records.
     pub entries: Vec<Entry>,
-    /// What goes wrong; nothing in a sound recording.
+    /// The damage; none in a sound recording.
     pub damages: Vec<Damage>,
 }
 
@@ -43,68 +44,68 @@ pub struct Event {
     pub registers: u8,
     /// Bytes of stack in units of 8, and of an AUX snapshot.
     pub stack: u8,
-    /// How many ids.
+    /// Number of ids.
     pub ids: u8,
 }
 
-/// Something recorded.
+/// A record.
 #[derive(Arbitrary, Clone, Debug)]
 pub enum Entry {
     /// A sample of an event, with lengths of callchain, raw bytes and branches.
     Sample(u8, u8, u8, u8),
-    /// One of the kernel's other records, of an event.
+    /// Another record of the kernel, of an event.
     Kernel(u8, u8),
-    /// One of perf's own records.
+    /// A record of perf itself.
     User(u8),
-    /// An AUXTRACE record with so many units of 8 bytes behind it.
+    /// An AUXTRACE record with this many units of 8 bytes after it.
     Trace(u8),
-    /// Compressed records that hold kernel records and samples, cut at some places.
+    /// Compressed records of kernel records and samples, cut at several places.
     Packed(bool, Vec<(u8, u8)>, Vec<u16>),
 }
 
-/// Something that goes wrong.
+/// A damage.
 #[derive(Arbitrary, Clone, Debug)]
 pub enum Damage {
-    /// A byte.
+    /// Changes a byte.
     Byte(u16, u8),
-    /// One of the numbers that give the recording its structure.
+    /// Changes a number that defines the structure of the recording.
     Number(u16, Value),
-    /// The recorder was killed.
+    /// Kills the recorder.
     Crash,
-    /// Everything from a place on.
+    /// Cuts the file.
     Cut(u16),
-    /// A stretch becomes zeros.
+    /// Fills a range with zeros.
     Zeros(u16, u8),
-    /// A stretch goes.
+    /// Removes a range.
     Drop(u16, u8),
-    /// Bytes come in between.
+    /// Inserts bytes.
     Insert(u16, Vec<u8>),
-    /// A whole record goes.
+    /// Removes a complete record.
     Lost(u8),
-    /// A whole record comes once more at the end of the file.
+    /// Repeats a complete record at the end of the file.
     Again(u8),
 }
 
 /// A wrong number.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub enum Value {
-    /// Another one altogether.
+    /// An unrelated one.
     Exactly(u64),
-    /// A little more or less.
+    /// Slightly more or less.
     Near(i8),
-    /// A bit more or less.
+    /// One bit different.
     Bit(u8),
     /// The largest.
     Max,
-    /// The length of the file, or a little more or less.
+    /// About the length of the file.
     Length(i8),
 }
 
-/// Bytes that a recording may have after its damages.
+/// Greatest length of a damaged recording in bytes.
 const LEN_MAX: usize = 1 << 20;
 
-/// A sound recording is clean and all its samples are counted; of any other everything holds that
-/// holds for any bytes. A third of the numbers asks for the check, the others for a repair.
+/// Tests a description: a sound recording is clean and all its samples are counted; for a damaged
+/// one the laws of all recordings hold. A third of the seeds select a check, the others a repair.
 pub fn holds(description: &Description, number: u64) -> Held {
     let built = build(description);
     let bytes = damage(&built, &description.damages);
@@ -119,7 +120,7 @@ pub fn holds(description: &Description, number: u64) -> Held {
     recording::repaired(&files, safety)
 }
 
-/// A sound recording gives no error and no warning, and its samples are counted.
+/// Tests that a sound recording is clean and its samples are counted.
 pub fn sound(built: &Built) -> Held {
     let report = tracemend::check(&FileSet::single("recording", &built.bytes), &Options::default());
     let finding = report.findings().iter().find(|finding| finding.severity > Severity::Info);
@@ -130,8 +131,8 @@ pub fn sound(built: &Built) -> Held {
     })
 }
 
-/// Of a recording that is cut at `len` every sample survives a repair whose record is whole: those
-/// in the file, and those in compressed records that are whole.
+/// Tests that every complete sample survives the repair of a recording that is cut at `len`: those
+/// in the file, and those in complete compressed records.
 pub fn survive(built: &Built, len: usize) -> Held {
     if len < built.data.start || built.attr_spans.iter().any(|span| span.end > len) {
         return Ok(());
@@ -150,13 +151,13 @@ pub fn survive(built: &Built, len: usize) -> Held {
     let files = FileSet::single("recording", &built.bytes[..len]);
     let repair = tracemend::repair(&files, &Options::default());
     let found = repair.after.tally.samples;
-    ensure(found >= due, "a whole sample survives", || {
+    ensure(found >= due, "a complete sample survives", || {
         format!("{found} of {due} after {:?}, {:?}", repair.outcome, repair.refused)
     })
 }
 
-/// What a compressed record of the forge expands to: one raw block, behind the frame's header of 6
-/// bytes in the first record.
+/// Returns the expanded bytes of a compressed record of the forge: one raw block, after the 6 bytes
+/// of the frame header in the first record.
 fn plain_len(built: &Built, index: usize, first: bool) -> usize {
     let body = &built.record_bytes(index)[8..];
     let body = if built.records[index].kind == 83 { &body[8..] } else { body };
@@ -165,7 +166,7 @@ fn plain_len(built: &Built, index: usize, first: bool) -> usize {
     (header >> 3) as usize
 }
 
-/// The sound recording that is described.
+/// Builds the sound recording of a description.
 pub fn build(description: &Description) -> Built {
     let shape = |number: u8| description.shape >> number & 1 == 1;
     let order = if shape(0) { Order::Big } else { Order::Little };
@@ -199,7 +200,7 @@ pub fn build(description: &Description) -> Built {
     if compresses {
         features.push(feature_bit::COMPRESSED);
     }
-    // The name of the host tells readers how the bits of the other byte order lie.
+    // Readers derive the order of bits in the other byte order from the host name.
     if order == Order::Big && !features.is_empty() && !features.contains(&feature_bit::HOSTNAME) {
         features.push(feature_bit::HOSTNAME);
     }
@@ -208,10 +209,10 @@ pub fn build(description: &Description) -> Built {
     recording.build()
 }
 
-/// Features that any recording may have in its table: not those that belong to tracepoints,
-/// traces, `perf stat` and directories.
+/// Features that any recording may have: without those of tracepoints, traces, `perf stat` and
+/// directories.
 const SECTIONS: u32 = !(1 | 1 << 1 | 1 << 18 | 1 << 19 | 1 << 24);
-/// Those of them that perf writes to pipes.
+/// Features that perf writes to pipes.
 const PIPED: u32 = SECTIONS & !(1 << 2 | 1 << 21);
 
 fn attrs(description: &Description, id_all: bool) -> Vec<Attr> {
@@ -250,8 +251,8 @@ fn attrs(description: &Description, id_all: bool) -> Vec<Attr> {
     (0..).zip(&list).map(attr).collect()
 }
 
-/// Adds the records, each a microsecond after the one before. Like perf, a recording that
-/// compresses compresses all that the kernel wrote.
+/// Adds the records, one per microsecond. As in perf, a compressed recording compresses all records
+/// of the kernel.
 fn record(recording: &mut Recording, entries: &[Entry], compresses: bool) {
     let makers = recording.attrs.len();
     let mut clock = 1_000_000_000_u64;
@@ -295,7 +296,7 @@ fn record(recording: &mut Recording, entries: &[Entry], compresses: bool) {
     }
 }
 
-/// Adds records of the kernel, in compressed ones that are cut somewhere, or as they are.
+/// Adds records of the kernel, compressed and cut, or as they are.
 fn kernels(recording: &mut Recording, records: Vec<Record>, packed: Option<(Wrapper, &[u16])>) {
     let Some((wrapper, cuts)) = packed else {
         recording.extend(records);
@@ -317,7 +318,7 @@ fn lengths(sample: &mut Sample, chain: u8, raw: u8, branches: u8) {
     sample.branches.resize(usize::from(branches % 33), branch);
 }
 
-/// One of the kernel's records that are not samples.
+/// Builds a record of the kernel that is not a sample.
 fn kernel(maker: &mut Maker, kind: u8) -> Record {
     match kind % 20 {
         0 => maker.mmap(),
@@ -343,7 +344,7 @@ fn kernel(maker: &mut Maker, kind: u8) -> Record {
     }
 }
 
-/// Records of perf's own that any recording may hold.
+/// Builds a record of perf that any recording may have.
 fn user(maker: &Maker, kind: u8) -> Vec<Record> {
     match kind % 14 {
         0 => vec![maker.finished_round()],
@@ -363,7 +364,7 @@ fn user(maker: &Maker, kind: u8) -> Vec<Record> {
     }
 }
 
-/// The bytes after everything that goes wrong, one thing after the other.
+/// Applies all damage, one after another.
 pub fn damage(built: &Built, damages: &[Damage]) -> Vec<u8> {
     let numbers = numbers(built);
     let mut bytes = built.bytes.clone();
@@ -400,7 +401,7 @@ pub fn damage(built: &Built, damages: &[Damage]) -> Vec<u8> {
     bytes
 }
 
-/// Places and widths of the numbers that give a recording its structure.
+/// Returns offset and width of the numbers that define the structure of a recording.
 fn numbers(built: &Built) -> Vec<(usize, usize)> {
     let header = match built.mode {
         Mode::File => 104,
@@ -423,7 +424,7 @@ fn numbers(built: &Built) -> Vec<(usize, usize)> {
     list
 }
 
-/// Writes a wrong number, as far as there is room.
+/// Writes a wrong number, clipped to the file.
 fn put(bytes: &mut [u8], place: usize, width: usize, value: Value, order: Order) {
     let len = bytes.len() as u64;
     let Some(field) = bytes.get_mut(place..place + width) else { return };

@@ -1,7 +1,7 @@
-//! The fuzz targets: what each does with the bytes that it is given.
+//! The fuzz targets, each as a function of bytes.
 //!
-//! The crate in `fuzz/` hands libFuzzer's bytes to these functions, and `cargo test` those of
-//! `corpus/regressions/TARGET/`: the inputs on which a target failed once.
+//! The crate in `fuzz/` calls them with the bytes of libFuzzer, `cargo test` with those in
+//! `corpus/regressions/TARGET/`, the inputs on which a target failed once.
 
 use arbitrary::{Arbitrary, Unstructured};
 use tracemend::Allow;
@@ -37,7 +37,7 @@ pub static TARGETS: [Target; 16] = [
     ("zstd", zstd),
 ];
 
-/// Fails the fuzzer's run.
+/// Fails the run of the fuzzer if a property does not hold.
 ///
 /// # Panics
 ///
@@ -46,73 +46,73 @@ pub fn must(held: Held) {
     held.unwrap_or_else(|broken| panic!("{broken}"));
 }
 
-/// A recording: check and tiles, and what the check holds in memory.
+/// Tests check and tiles of a recording, and the memory of the check.
 pub fn perf_check(bytes: &[u8]) -> Held {
     allocation::bounded(bytes)?;
     recording::checked(&FileSet::single("recording", bytes))
 }
 
-/// A recording: repair at one of the safeties.
+/// Tests the repair of a recording at one of the classes.
 pub fn perf_repair(bytes: &[u8]) -> Held {
     let files = FileSet::single("recording", bytes);
     let safety = [Allow::Lossy, Allow::Lossy, Allow::Synthetic, Allow::Exact];
     recording::repaired(&files, safety[super::seed(bytes) as usize % safety.len()])
 }
 
-/// A description of a recording and of its damages, as `arbitrary` reads it.
+/// Tests a description of a recording and of its damage, as `arbitrary` reads it.
 pub fn perf_structured(bytes: &[u8]) -> Held {
     let Ok(description) = structured::Description::arbitrary_take_rest(Unstructured::new(bytes))
     else {
         return Ok(());
     };
-    let told =
+    let with_input =
         |broken: Broken| Broken { detail: format!("{} {description:?}", broken.detail), ..broken };
-    structured::holds(&description, super::seed(bytes)).map_err(told)
+    structured::holds(&description, super::seed(bytes)).map_err(with_input)
 }
 
-/// What a donor says of the tracepoints of a crashed recording.
+/// Tests a repair with a donor of tracepoint descriptions.
 pub fn perf_donor(bytes: &[u8]) -> Held {
     donor::holds(bytes)
 }
 
-/// A log of QEMU: check, tiles, and repair with one of the user's choices.
+/// Tests check, tiles and repair of a QEMU log with one of the options.
 pub fn qemu_repair(bytes: &[u8]) -> Held {
     allocation::bounded(bytes)?;
     qemu::chosen(bytes, super::seed(bytes))
 }
 
-/// A description of a log of QEMU and of its damages, as `arbitrary` reads it.
+/// Tests a description of a QEMU log and of its damage, as `arbitrary` reads it.
 pub fn qemu_structured(bytes: &[u8]) -> Held {
     let Ok(description) = qemu::Description::arbitrary_take_rest(Unstructured::new(bytes)) else {
         return Ok(());
     };
-    let told =
+    let with_input =
         |broken: Broken| Broken { detail: format!("{} {description:?}", broken.detail), ..broken };
-    qemu::holds(&description).map_err(told)
+    qemu::holds(&description).map_err(with_input)
 }
 
-/// A revent recording: check, tiles, and repair with one of the user's choices.
+/// Tests check, tiles and repair of a revent recording with one of the options.
 pub fn revent_repair(bytes: &[u8]) -> Held {
     allocation::bounded(bytes)?;
     revent::chosen(bytes, super::seed(bytes))
 }
 
-/// A description of a revent recording and of its damages, as `arbitrary` reads it.
+/// Tests a description of a revent recording and of its damage, as `arbitrary` reads it.
 pub fn revent_structured(bytes: &[u8]) -> Held {
     let Ok(description) = revent::Description::arbitrary_take_rest(Unstructured::new(bytes)) else {
         return Ok(());
     };
-    let told =
+    let with_input =
         |broken: Broken| Broken { detail: format!("{} {description:?}", broken.detail), ..broken };
-    revent::holds(&description).map_err(told)
+    revent::holds(&description).map_err(with_input)
 }
 
-/// A stream of an ovni trace by itself.
+/// Tests a single stream of an ovni trace.
 pub fn ovni_stream(bytes: &[u8]) -> Held {
     ovni(&FileSet::single("stream.obs", bytes), super::seed(bytes))
 }
 
-/// The metadata of an ovni thread whose stream holds two events.
+/// Tests the metadata of an ovni thread whose stream has two events.
 pub fn ovni_json(bytes: &[u8]) -> Held {
     let stream = crate::forge::ovni::Stream::default().begin(0).end();
     let file = |name: &str, bytes| File {
@@ -123,15 +123,15 @@ pub fn ovni_json(bytes: &[u8]) -> Held {
     ovni(&FileSet::new(files), super::seed(bytes))
 }
 
-/// A whole ovni trace: an archive of files.
+/// Tests a complete ovni trace as an archive of files.
 pub fn ovni_trace(bytes: &[u8]) -> Held {
     ovni(&archive::unpack(bytes), super::seed(bytes))
 }
 
-/// Half of the inputs are checked, the other half repaired.
+/// Checks one half of the inputs and repairs the other half.
 fn ovni(files: &FileSet<'_>, seed: u64) -> Held {
     let mut options = Options { format: Some(FormatId::OVNI), ..Options::default() };
-    // Thousands of CPUs in the metadata say no more than some.
+    // Thousands of CPUs in the metadata test no more than a few.
     options.limits.set(&tracemend::formats::ovni::limits::LOOM_CPUS, 64);
     if seed.is_multiple_of(2) {
         return recording::checked_with(files, &options);
@@ -147,7 +147,7 @@ fn ovni(files: &FileSet<'_>, seed: u64) -> Held {
     recording::repaired_with(files, &options)
 }
 
-/// A source, two lists of edits and a name; and edits anywhere.
+/// Tests patches of a source with two lists of edits and a name, and edits anywhere.
 pub fn patch(bytes: &[u8]) -> Held {
     type Case = (Vec<u8>, Vec<patch::Step>, Vec<patch::Step>, String, u8, Vec<(u8, u8)>);
     let Ok(case) = Case::arbitrary_take_rest(Unstructured::new(bytes)) else { return Ok(()) };
@@ -156,7 +156,7 @@ pub fn patch(bytes: &[u8]) -> Held {
     patch::holds(&source, &first, &second, &name)
 }
 
-/// A zstd stream.
+/// Tests the expansion of a zstd stream.
 pub fn zstd(bytes: &[u8]) -> Held {
     zstd::expanded(bytes)
 }

@@ -1,28 +1,27 @@
-//! The expander of zstd streams, fed with anything.
+//! Laws of the zstd expander that hold for any bytes.
 
 use tracemend::Limits;
 use tracemend::kit::expand::zstd::{ExpandError, Expander};
 
 use super::{Held, ensure, pieces};
 
-/// Expanded bytes after which a stream has been followed far enough: four stored bytes may hold
-/// 128 KiB.
+/// Expanded bytes after which a test ends: four stored bytes can expand to 128 KiB.
 const ENOUGH: usize = 8 << 20;
 
-/// What a stream came to.
+/// The expansion of a stream.
 #[derive(Debug, PartialEq, Eq)]
 struct Expanded {
-    /// How many bytes the blocks held, by the expander's own count.
+    /// Number of bytes in the blocks, as the expander counts them.
     counted: u64,
-    /// The first fault and where in the stream it is.
+    /// The first fault and its position in the stream.
     fault: Option<(ExpandError, u64)>,
-    /// Bytes at the end that make no whole unit, where there is no fault.
+    /// Bytes of an incomplete unit at the end, if there is no fault.
     pending: u64,
     bytes: Vec<u8>,
 }
 
-/// A stream expands to the same bytes and the same fault however it is cut, no byte is taken that
-/// was not counted, and every call gets on.
+/// Tests that a stream expands to the same bytes and the same fault wherever it is cut, that only
+/// counted bytes are taken, and that every call makes progress.
 pub fn expanded(stream: &[u8]) -> Held {
     let whole = expand(&[stream])?;
     let apart = expand(&pieces(stream))?;
@@ -39,7 +38,7 @@ pub fn expanded(stream: &[u8]) -> Held {
     Ok(())
 }
 
-const PIECES: &str = "a stream in pieces expands like a whole one";
+const PIECES: &str = "a stream in pieces expands to the same bytes";
 
 fn expand(pieces: &[&[u8]]) -> Result<Expanded, super::Broken> {
     let mut expander = Expander::new(Limits::default().of(&tracemend::limits::ZSTD_WINDOW));
@@ -64,7 +63,7 @@ fn expand(pieces: &[&[u8]]) -> Result<Expanded, super::Broken> {
             fed_bytes += fed.stored as u64;
             rest = &rest[fed.stored..];
             let taken = expander.take(&mut out.bytes, usize::MAX);
-            ensure(taken > 0 || fed.stored > 0, "the expander gets on", || {
+            ensure(taken > 0 || fed.stored > 0, "every call makes progress", || {
                 format!("{} bytes are left", rest.len())
             })?;
         }

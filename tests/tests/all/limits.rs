@@ -84,7 +84,7 @@ fn rounds_end_and_the_repair_says_so() {
         limits.set(&tracemend::limits::ROUNDS, 1);
     });
     assert_eq!(repair.outcome, Outcome::CannotRepair);
-    assert_eq!(repair.refused.as_deref(), Some("1 rounds did not reach an end"));
+    assert_eq!(repair.refused.as_deref(), Some("the repair did not end within 1 round"));
 }
 
 #[test]
@@ -94,7 +94,10 @@ fn a_fix_that_inserts_too_much_is_refused_and_said_to_be() {
     assert_eq!(repair.outcome, Outcome::Incomplete);
     assert!(!repair.changes());
     let said = repair.refused.unwrap();
-    assert!(said.starts_with("a fix would insert ") && said.ends_with("the limit is 7"), "{said}");
+    assert!(
+        said.starts_with("limit reached: a fix would insert ") && said.ends_with("the limit is 7"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -1,0 +1,242 @@
+//! Streams made by hand and by libzstd.
+
+use super::frame::FRAME_MAGIC;
+use super::*;
+
+const MIB: u64 = 1 << 20;
+
+/// The window of libzstd's level 3.
+const WINDOW_MAX: u64 = 2 * MIB;
+
+/// Made by libzstd 1.5.7, level 3: [`lines`] 0 to 11 and 12 to 19, flushed after each.
+const REAL: [&str; 3] = [
+    "28b52ffd0058",
+    "24030044037265636f72642030206f66207468652072696e672c2063707520303b2031313232333034313532\
+     36303731383239303131323b201600272b016c67b2120385007fa060c00b280e78060a01fe40c18017501cf0\
+     0c1402fc8182012fa038e059205379",
+    "a401009872313031313132313031313132313031313b201040012f2b41e1b212142d2b41c1b212142b2b41a1\
+     b21214292b4181b2d20002",
+];
+
+fn lines(range: std::ops::Range<u32>) -> Vec<u8> {
+    let line = |i| format!("record {i} of the ring, cpu {}; ", i % 3);
+    range.map(line).collect::<String>().into_bytes()
+}
+
+fn real(parts: std::ops::Range<usize>) -> Vec<u8> {
+    let hex = REAL[parts].concat();
+    let byte = |digits: &[u8]| u8::from_str_radix(str::from_utf8(digits).unwrap(), 16).unwrap();
+    hex.as_bytes().chunks(2).map(byte).collect()
+}
+
+/// Builds the header of a frame without content size, with the window descriptor `window`.
+fn frame(window: u8) -> Vec<u8> {
+    [FRAME_MAGIC.to_le_bytes().as_slice(), &[0, window]].concat()
+}
+
+fn block(kind: u32, size: u32, last: bool, content: &[u8]) -> Vec<u8> {
+    let header = (u32::from(last) | kind << 1 | size << 3).to_le_bytes();
+    [&header[..3], content].concat()
+}
+
+fn raw(content: &[u8], last: bool) -> Vec<u8> {
+    block(0, content.len().try_into().unwrap(), last, content)
+}
+
+fn run(byte: u8, len: u32, last: bool) -> Vec<u8> {
+    block(1, len, last, &[byte])
+}
+
+/// Feeds and takes until `stored` is empty.
+fn feed_all(expander: &mut Expander, stored: &[u8], out: &mut Vec<u8>) -> Result<u64, Fault> {
+    let (mut rest, mut expanded) = (stored, 0);
+    while !rest.is_empty() {
+        let fed = expander.feed(rest)?;
+        let taken = expander.take(out, 1000);
+        assert!(fed.stored > 0 || taken > 0, "no progress");
+        rest = &rest[fed.stored..];
+        expanded += fed.expanded;
+    }
+    Ok(expanded)
+}
+
+/// Returns everything that `pieces` expand to, and the expander after that.
+fn expand(pieces: &[&[u8]]) -> (Vec<u8>, Expander) {
+    let (mut expander, mut out, mut expanded) = (Expander::new(WINDOW_MAX), Vec::new(), 0);
+    for piece in pieces {
+        expanded += feed_all(&mut expander, piece, &mut out).unwrap();
+    }
+    expander.finish();
+    while expander.take(&mut out, 1000) > 0 {}
+    assert_eq!(to_u64(out.len()), expanded);
+    (out, expander)
+}
+
+fn error(stored: &[u8]) -> String {
+    feed_all(&mut Expander::new(WINDOW_MAX), stored, &mut Vec::new()).unwrap_err().to_string()
+}
+
+#[test]
+fn raw_blocks_and_runs_expand() {
+    let stored = [frame(0), raw(b"abc", false), run(b'x', 5, false), raw(b"", true)].concat();
+    let (out, expander) = expand(&[&stored]);
+    assert_eq!(out, b"abcxxxxx");
+    assert_eq!((expander.is_frame_open(), expander.pending()), (false, 0));
+}
+
+#[test]
+fn a_stream_of_libzstd_expands_to_its_original() {
+    let (out, expander) = expand(&[&real(0..3)]);
+    assert_eq!(out, lines(0..20));
+    assert!(expander.is_frame_open());
+}
+
+#[test]
+fn a_stream_may_be_cut_at_every_byte() {
+    let skippable = [0x5a, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3];
+    let checked = [0x28, 0xb5, 0x2f, 0xfd, 0x24, 2, 0x11, 0, 0, b'h', b'i', 9, 9, 9, 9];
+    let stored = [&checked, skippable.as_slice(), &real(0..3), &raw(b"", true)].concat();
+    let whole = expand(&[&stored]).0;
+    assert_eq!(whole, [b"hi".as_slice(), &lines(0..20)].concat());
+    for cut in 0..=stored.len() {
+        let (first, second) = stored.split_at(cut);
+        let (out, expander) = expand(&[first, second]);
+        assert_eq!(out, whole, "cut at {cut}");
+        assert_eq!((expander.is_frame_open(), expander.pending()), (false, 0));
+    }
+    let bytes: Vec<_> = stored.chunks(1).collect();
+    assert_eq!(expand(&bytes).0, whole);
+}
+
+#[test]
+fn an_unfinished_stream_gives_its_complete_blocks_and_counts_the_rest() {
+    let header = real(0..1).len();
+    let second = real(0..2).len();
+    let stored = real(0..3);
+    for end in 0..stored.len() {
+        let (out, expander) = expand(&[&stored[..end]]);
+        let begin = [second, header, 0].into_iter().find(|begin| *begin <= end).unwrap();
+        assert_eq!(expander.pending(), to_u64(end - begin), "cut at {end}");
+        assert_eq!(expander.is_frame_open(), end >= header);
+        assert_eq!(out, if end < second { Vec::new() } else { lines(0..12) });
+    }
+    let skippable = [0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2];
+    assert_eq!(expand(&[&skippable]).1.pending(), 10);
+}
+
+#[test]
+fn bytes_in_the_window_stay_until_the_end() {
+    let mut expander = Expander::new(WINDOW_MAX);
+    let stored = [frame(0), run(b'a', 1000, false), run(b'b', 1000, false)].concat();
+    assert_eq!(expander.feed(&stored), Ok(Fed { stored: 14, expanded: 2000 }));
+    let mut out = Vec::new();
+    assert_eq!((expander.take(&mut out, 900), expander.take(&mut out, 900)), (900, 76));
+    expander.finish();
+    assert_eq!((expander.take(&mut out, 900), expander.take(&mut out, 900)), (900, 124));
+    assert_eq!(out, [[b'a'; 1000], [b'b'; 1000]].concat());
+}
+
+#[test]
+fn runs_wait_until_there_is_room() {
+    let runs = run(b'z', 128 << 10, false).repeat(1000);
+    let stored = [frame(10 << 3), runs].concat();
+    let mut expander = Expander::new(WINDOW_MAX);
+    let fed = expander.feed(&stored).unwrap();
+    assert_eq!(fed, Fed { stored: 6 + 4 * 9, expanded: 9 * (128 << 10) });
+    assert_eq!(expander.feed(&stored[fed.stored..]), Ok(Fed::default()));
+    let (mut expander, mut out, mut rest) = (Expander::new(WINDOW_MAX), Vec::new(), &stored[..]);
+    let mut taken = 0;
+    while !rest.is_empty() {
+        rest = &rest[expander.feed(rest).unwrap().stored..];
+        assert!(expander.held <= MIB + 2 * ROOM);
+        taken += expander.take(&mut out, usize::MAX);
+        out.clear();
+    }
+    expander.finish();
+    assert_eq!(taken + expander.take(&mut out, usize::MAX), 1000 * (128 << 10));
+}
+
+#[test]
+fn a_new_frame_waits_for_the_last_one_to_be_taken() {
+    let one = [frame(0), run(b'1', 10, true)].concat();
+    let two = [frame(8), run(b'2', 10, true)].concat();
+    let mut expander = Expander::new(WINDOW_MAX);
+    let stored = [one.clone(), two].concat();
+    let fed = expander.feed(&stored).unwrap();
+    assert_eq!(fed, Fed { stored: one.len(), expanded: 10 });
+    assert!(!expander.is_frame_open());
+    assert_eq!(expand(&[&stored]).0, b"11111111112222222222");
+}
+
+#[test]
+fn blocks_before_a_corrupt_one_survive() {
+    let good = [real(0..2), raw(b"last words", false)].concat();
+    let bad = block(2, 4, false, &[0xff; 4]);
+    let stored = [good.clone(), bad].concat();
+    let expanded = to_u64(lines(0..12).len() + 10);
+    for cut in 0..stored.len() {
+        let (mut expander, mut out) = (Expander::new(WINDOW_MAX), Vec::new());
+        let before = expander.feed(&stored[..cut]).unwrap();
+        let fault = expander.feed(&stored[cut..]).unwrap_err();
+        assert!(matches!(fault.error, ExpandError::Corrupt { .. }));
+        // The position of the faulty block, from either side of the cut.
+        let place = to_u64(cut + fault.good.stored) - expander.pending();
+        assert_eq!(place, to_u64(good.len()), "cut at {cut}");
+        assert_eq!(before.expanded + fault.good.expanded, expanded);
+        let again = expander.feed(&stored[cut..]).unwrap_err();
+        assert_eq!(again, Fault { error: fault.error, good: Fed::default() });
+        expander.finish();
+        assert_eq!(to_u64(expander.take(&mut out, usize::MAX)), expanded);
+        assert_eq!(out, [lines(0..12), b"last words".to_vec()].concat());
+    }
+}
+
+#[test]
+fn an_offset_before_the_first_byte_is_corrupt() {
+    let message = error(&[real(0..1), real(2..3)].concat());
+    assert!(message.starts_with("invalid zstd block: "), "{message}");
+    assert!(message.contains("dictionary"), "{message}");
+}
+
+#[test]
+fn a_window_above_the_limit_is_refused_with_the_frame_header() {
+    let at_limit = [frame(11 << 3), raw(b"", true)].concat();
+    assert_eq!(expand(&[&at_limit]).0, b"");
+    let above = "zstd window is 2359296 bytes, more than the limit of 2097152";
+    assert_eq!(error(&frame(11 << 3 | 1)), above);
+    let widest = "zstd window is 4123168604160 bytes, more than the limit of 2097152";
+    assert_eq!(error(&frame(0xff)), widest);
+    let single = [&FRAME_MAGIC.to_le_bytes()[..], &[0xe0], &[0xff; 8]].concat();
+    assert!(error(&single).contains("18446744073709551615 bytes"));
+}
+
+#[test]
+fn invalid_frame_headers_are_refused() {
+    let magic = FRAME_MAGIC.to_le_bytes();
+    let header = |fields: &[u8]| [magic.as_slice(), fields].concat();
+    assert_eq!(
+        error(&header(&[3, 0, 1, 2, 0, 0])),
+        "zstd frame requires dictionary 513, which is not supported"
+    );
+    assert_eq!(expand(&[&header(&[1, 0, 0, 1, 0, 0])]).0, b"");
+    let reserved = "zstd frame descriptor 0x08 has the reserved bit 0x08 set";
+    assert_eq!(error(&header(&[8, 0])), reserved);
+    assert!(error(b"PERF").starts_with("zstd magic number is 0x46524550, expected"));
+    let stated = [header(&[0x20, 3]), raw(b"ab", true)].concat();
+    assert_eq!(error(&stated), "zstd content size is 3, but the blocks have 2 bytes");
+}
+
+#[test]
+fn invalid_blocks_are_refused() {
+    let after_header = |block: Vec<u8>| error(&[frame(0), block].concat());
+    assert_eq!(after_header(vec![6, 0, 0]), "zstd block has the reserved type 3");
+    let too_large = "zstd block has 1025 bytes, more than the 1024 of its frame";
+    for kind in 0..3 {
+        assert_eq!(after_header(block(kind, 1025, false, &[])), too_large);
+    }
+    // Literals_Section_Header of a run (1) whose size has 20 bits (3 << 2), no sequences.
+    let [a, b, c, _] = (1025_u32 << 4 | 3 << 2 | 1).to_le_bytes();
+    assert_eq!(after_header(block(2, 5, false, &[a, b, c, b'x', 0])), too_large);
+    let empty = after_header(block(2, 0, false, &[]));
+    assert!(empty.starts_with("invalid zstd block: "), "{empty}");
+}
