@@ -1,72 +1,101 @@
-//! The limits that the tree has not reached yet, and what may stay over them, each with its reason.
-//!
-//! The figures of today may only go down.
+//! The limits that the tests hold, and the exceptions from them, read from `exceptions.txt`.
 
-use crate::tidy::sizes::Measure;
+use std::path::Path;
+use std::sync::LazyLock;
 
-/// Limits of the rates per 10,000 words.
-pub(super) static RATES: &[(&str, f64)] =
-    &[("behind", 23.4), ("What ...", 54.2), ("says, tells, told", 24.6), ("is no, is none", 19.5)];
+/// One line of the table: a kind, its values, and a reason as the last one.
+#[derive(Debug, Eq, PartialEq)]
+pub(super) struct Entry {
+    kind: String,
+    pub(super) values: Vec<String>,
+}
 
-/// Traps that are still in the tree.
-pub(super) const TRAPS_TODAY: usize = 235;
+static TABLE: LazyLock<Vec<Entry>> = LazyLock::new(|| {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/all/tidy/exceptions.txt");
+    parse(&std::fs::read_to_string(path).expect("the table of exceptions exists"))
+});
 
-/// Passages that may contain what looks like a trap: path, a part of the text, reason.
-pub(super) static ALLOWED_TRAPS: &[(&str, &str, &str)] = &[];
+/// Reads the lines of a table, `kind | value | ... | reason`, without comments and empty lines.
+fn parse(table: &str) -> Vec<Entry> {
+    let lines = table.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let entries = lines.map(|line| {
+        let mut values = line.split(" | ").map(|value| value.trim().to_owned());
+        let kind = values.next().expect("a line has a first value");
+        Entry { kind, values: values.collect() }
+    });
+    entries.collect()
+}
 
-/// Placeholders with a fixed plural that are still in the product.
-pub(super) const PLURALS_TODAY: usize = 162;
+/// Returns the entries of one kind.
+pub(super) fn entries(kind: &str) -> Vec<&'static Entry> {
+    TABLE.iter().filter(|entry| entry.kind == kind).collect()
+}
 
-/// Strings that may have a placeholder and a fixed plural: path, a part of the text, reason.
-pub(super) static ALLOWED_PLURALS: &[(&str, &str, &str)] = &[];
+/// Returns the number in the entry of a kind that begins with `name`; 0 if there is none.
+pub(super) fn number(kind: &str, name: &str) -> f64 {
+    let found = entries(kind).into_iter().find(|entry| entry.values[0] == name);
+    found.map_or(0.0, |entry| entry.values[1].parse().expect("the second value is a number"))
+}
 
-/// Sizes over their limits that are still in the tree.
-pub(super) static SIZES_TODAY: &[(Measure, usize)] = &[
-    (Measure::File, 24),
-    (Measure::Function, 36),
-    (Measure::Fields, 24),
-    (Measure::Nesting, 6),
-    (Measure::Arguments, 6),
-    (Measure::Columns, 80),
-];
+/// Returns [`number`] as a count.
+pub(super) fn count(kind: &str, name: &str) -> usize {
+    number(kind, name) as usize
+}
 
-/// Sizes that may stay over their limits: measure, place, reason.
-pub(super) static EXCEPTIONS: &[(Measure, &str, &str)] = &[];
+/// Exceptions of one kind, some of which were needed.
+pub(super) struct Exceptions {
+    entries: Vec<&'static Entry>,
+    used: Vec<bool>,
+}
 
-/// Places that still break a law of the layers.
-pub(super) static LAYERS_TODAY: &[(&str, usize)] = &[
-    ("check reads no bytes", 53),
-    ("decode names no rule", 1),
-    ("repair does not import check", 5),
-];
+impl Exceptions {
+    /// Returns the exceptions of a kind.
+    pub(super) fn new(kind: &str) -> Self {
+        let entries = entries(kind);
+        let used = vec![false; entries.len()];
+        Self { entries, used }
+    }
 
-/// Files that may break a law of the layers: law, path, reason.
-pub(super) static ALLOWED_LAYERS: &[(&str, &str, &str)] = &[];
+    /// Returns whether an entry fits, and marks it as needed.
+    pub(super) fn allow(&mut self, fits: impl Fn(&[String]) -> bool) -> bool {
+        let mut is_allowed = false;
+        for (entry, used) in self.entries.iter().zip(&mut self.used) {
+            if fits(&entry.values) {
+                *used = true;
+                is_allowed = true;
+            }
+        }
+        is_allowed
+    }
 
-/// Options of other programs that texts name.
-pub(super) static FOREIGN_OPTIONS: &[&str] = &[
-    // cargo
-    "--example",
-    "--manifest-path",
-    "--path",
-    "--release",
-    "--test",
-    "--workspace",
-    // perf
-    "--call-graph",
-    "--header-only",
-    "--kcore",
-    "--threads",
-    "--time",
-    // prlimit
-    "--data",
-];
+    /// Returns the exceptions that were not needed.
+    fn unused(&self) -> Vec<&'static Entry> {
+        let unused = self.entries.iter().zip(&self.used).filter(|(_, used)| !**used);
+        unused.map(|(entry, _)| *entry).collect()
+    }
 
-/// Codes that stand for any code.
-pub(super) static NOT_CODES: &[&str] = &["PD0201"];
+    /// Fails if an exception is no longer needed.
+    pub(super) fn assert_all_used(&self) {
+        let unused = self.unused();
+        assert!(unused.is_empty(), "these exceptions are no longer needed: {unused:#?}");
+    }
+}
 
-/// What looks like a path of the tree and is not.
-pub(super) static NOT_FILES: &[&str] = &["fuzz/artifacts/", "fuzz/corpus", "fuzz/corpus/"];
+#[test]
+fn each_exception_has_a_reason() {
+    for entry in TABLE.iter().filter(|entry| !["limit", "today"].contains(&entry.kind.as_str())) {
+        let reason = entry.values.last().expect("an entry has values");
+        assert!(reason.split_whitespace().count() >= 2, "{entry:?}");
+    }
+}
 
-/// Hosts that may be named.
-pub(super) static ALLOWED_HOSTS: &[&str] = &["github.com", "json-schema.org", "www.apache.org"];
+#[test]
+fn an_unused_exception_is_noticed() {
+    let entries: &'static [Entry] = parse("# comment\n\nsize | File | a.rs | it is long\n").leak();
+    assert_eq!(entries[0].values, ["File", "a.rs", "it is long"]);
+    let mut exceptions = Exceptions { entries: entries.iter().collect(), used: vec![false] };
+    assert!(!exceptions.allow(|values| values[1] == "b.rs"));
+    assert_eq!(exceptions.unused().len(), 1);
+    assert!(exceptions.allow(|values| values[1] == "a.rs"));
+    exceptions.assert_all_used();
+}

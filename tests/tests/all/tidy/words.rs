@@ -1,6 +1,6 @@
 //! Rates of words that strangers stumble over, and traps of grammar.
 
-use crate::tidy::exceptions::{ALLOWED_PLURALS, ALLOWED_TRAPS, PLURALS_TODAY, RATES, TRAPS_TODAY};
+use crate::tidy::exceptions::{Exceptions, count, number};
 use crate::tidy::tree::PASSAGES;
 
 /// Counts of the words that are rationed.
@@ -85,10 +85,10 @@ fn rationed_words_stay_below_their_rates() {
     }
     eprintln!("{} words of comments, strings and documents; per 10,000:", counts.words);
     let mut over = Vec::new();
-    for ((name, rate), (wanted, limit)) in counts.rates().into_iter().zip(RATES) {
-        assert_eq!(name, *wanted, "the table of rates has this order");
+    for (name, rate) in counts.rates() {
+        let limit = number("limit", name);
         eprintln!("  {name}: {rate:.1} (limit {limit:.1})");
-        if rate > *limit {
+        if rate > limit {
             over.push(format!("{name}: {rate:.1} per 10,000 words, limit {limit:.1}"));
         }
     }
@@ -194,28 +194,23 @@ fn one_with_plural(text: &str) -> Option<usize> {
 #[test]
 fn no_passage_has_a_trap() {
     let mut found = Vec::new();
-    let mut unused: Vec<_> = ALLOWED_TRAPS.iter().collect();
+    let mut exceptions = Exceptions::new("trap");
     for passage in PASSAGES.iter() {
         for trap in TRAPS {
             let Some(at) = (trap.find)(&passage.text) else { continue };
-            let shown: String = passage.text[at..].chars().take(50).collect();
-            let allowed = |allowed: &&(&str, &str, &str)| {
-                allowed.0 == passage.path && passage.text.contains(allowed.1)
-            };
-            if let Some(place) = unused.iter().position(allowed) {
-                unused.remove(place);
-                continue;
-            }
-            let is_allowed = ALLOWED_TRAPS.iter().any(|one| allowed(&one));
-            if !is_allowed {
+            let fits =
+                |values: &[String]| values[0] == passage.path && passage.text.contains(&values[1]);
+            if !exceptions.allow(fits) {
+                let shown: String = passage.text[at..].chars().take(50).collect();
                 let place = format!("{}:{}", passage.path, passage.line);
                 found.push(format!("{place}: {} in {shown:?}", trap.name));
             }
         }
     }
-    eprintln!("{} traps, {TRAPS_TODAY} allowed today", found.len());
-    assert!(found.len() <= TRAPS_TODAY, "{} traps: {found:#?}", found.len());
-    assert!(unused.is_empty(), "these exceptions are no longer needed: {unused:#?}");
+    let today = count("today", "traps");
+    eprintln!("{} traps, {today} allowed", found.len());
+    assert!(found.len() <= today, "{} traps: {found:#?}", found.len());
+    exceptions.assert_all_used();
 }
 
 #[test]
@@ -288,23 +283,22 @@ fn placeholder_with_plural(text: &str) -> Option<usize> {
 #[test]
 fn counts_agree_with_their_nouns() {
     let mut found = Vec::new();
-    let mut unused: Vec<_> = ALLOWED_PLURALS.iter().collect();
+    let mut exceptions = Exceptions::new("plural");
     let is_product = |path: &str| path.starts_with("core/src/") || path.starts_with("cli/src/");
     for passage in PASSAGES.iter().filter(|passage| is_product(&passage.path)) {
         let at = placeholder_with_plural(&passage.text).filter(|_| passage.is_string);
         let Some(at) = at else { continue };
-        let fits = |allowed: &&(&str, &str, &str)| {
-            passage.path == allowed.0 && passage.text.contains(allowed.1)
-        };
-        unused.retain(|allowed| !fits(allowed));
-        if !ALLOWED_PLURALS.iter().any(|allowed| fits(&allowed)) {
+        let fits =
+            |values: &[String]| passage.path == values[0] && passage.text.contains(&values[1]);
+        if !exceptions.allow(fits) {
             let shown: String = passage.text[at..].chars().take(40).collect();
             found.push(format!("{}:{}: {shown:?}", passage.path, passage.line));
         }
     }
-    eprintln!("{} placeholders with a fixed plural, {PLURALS_TODAY} allowed", found.len());
-    assert!(found.len() <= PLURALS_TODAY, "use `kit::words::plural`: {found:#?}");
-    assert!(unused.is_empty(), "these exceptions are no longer needed: {unused:#?}");
+    let today = count("today", "plurals");
+    eprintln!("{} placeholders with a fixed plural, {today} allowed", found.len());
+    assert!(found.len() <= today, "use `kit::words::plural`: {found:#?}");
+    exceptions.assert_all_used();
     assert_eq!(placeholder_with_plural("drops {} bytes"), Some(7));
     assert_eq!(placeholder_with_plural("drops {count:02} events"), Some(15));
     assert_eq!(placeholder_with_plural("drops {bytes} here"), None);
