@@ -7,7 +7,6 @@
 //!  command_line write_faults        the program
 //!  limits                           the library's limits
 //!  tidy                             the style of the tree
-//!  toy                              the format of the tutorial in ARCHITECTURE.md
 //! ```
 //!
 //! `cargo test -p tracemend-tests --test all perf::judge` runs one module. A test that counts what is
@@ -28,7 +27,6 @@ mod limits;
 mod properties;
 mod specimens;
 mod tidy;
-mod toy;
 mod write_faults;
 
 mod apitrace {
