@@ -18,7 +18,7 @@ use crate::registry::FormatId;
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(not(feature = "testing"), non_exhaustive)]
 pub struct Options {
-    /// What the run may use.
+    /// The limits of the run.
     pub limits: Limits,
     /// The format of the recording; recognised by its bytes if it is `None`.
     pub format: Option<FormatId>,
@@ -120,7 +120,7 @@ pub struct OptionSpec {
     pub name: &'static str,
     /// The values it takes.
     pub value: OptionValue,
-    /// What it does, as one sentence without a full stop. Formats that share a name each have
+    /// The effect, as one sentence without a full stop. Formats that share a name each have
     /// theirs.
     pub help: &'static str,
 }
@@ -143,14 +143,14 @@ pub enum OptionValue {
     File,
     /// Text of a form that the function checks; it returns the form that was expected.
     Text {
-        /// What stands for the value in a help text, as in `X.Y`.
+        /// The placeholder for the value in a help text, as in `X.Y`.
         placeholder: &'static str,
         /// Whether a text has the form.
         check: fn(&str) -> Result<(), &'static str>,
     },
     /// One of a few words.
     OneOf {
-        /// What stands for the value in a help text, as in `WAY`.
+        /// The placeholder for the value in a help text, as in `WAY`.
         placeholder: &'static str,
         /// The words, each with what it means.
         words: &'static [(&'static str, &'static str)],
@@ -245,7 +245,7 @@ pub enum ChoiceError {
         name: &'static str,
         /// The value that was given.
         value: String,
-        /// What is expected, in words.
+        /// The expected values, in words.
         expected: String,
     },
 }

@@ -92,7 +92,7 @@ fn kill(build: &Build, number: usize, table: &Table) {
     };
     let mended = match mend(&log, &build.release()) {
         Ok(mended) => mended,
-        Err(why) => return note(table, format!("{what}: not mended: {why}")),
+        Err(why) => return note(table, format!("{what}: not repaired: {why}")),
     };
     let replayed = machine.replay(&mended.bytes, TIME_LIMIT);
     if replayed.end != End::Code(0) {
@@ -100,7 +100,7 @@ fn kill(build: &Build, number: usize, table: &Table) {
         std::fs::write(std::env::temp_dir().join(name), &log).unwrap();
         eprintln!("{}", replayed.stderr);
     }
-    note(table, format!("{what}: cut behind {}: replay {:?}", mended.last, replayed.end));
+    note(table, format!("{what}: cut after {}: replay {:?}", mended.last, replayed.end));
 }
 
 /// The event before which a log is cut, and the guest that writes it.
@@ -128,7 +128,7 @@ fn aim(build: &Build, kind: usize, count: usize, table: &Table) {
         note(
             table,
             format!(
-                "{} before {name}: closed at the cut {naive:?}, mended (behind {}) {end:?}",
+                "{} before {name}: closed at the cut {naive:?}, repaired (after {}) {end:?}",
                 build.version, mended.last
             ),
         );

@@ -1,4 +1,4 @@
-//! What a check may hold in memory. The only test of its program: other threads would be counted.
+//! The memory of a check. The only test of its program, because other threads would be counted.
 #![allow(clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
 use tracemend::{FileSet, FormatId, Options};
@@ -9,7 +9,7 @@ use tracemend_tests::properties::allocation::{self, Counting};
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Every kind of recording, one after the other: a failure says which.
+/// Checks every kind of recording, one after another; a failure names it.
 #[test]
 fn a_check_holds_a_bounded_amount_of_memory() {
     let (probe, counted) = allocation::peak_during(|| vec![0_u8; 1 << 20]);

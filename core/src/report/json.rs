@@ -17,21 +17,21 @@ pub const TOOL: &str = concat!("tracemend ", env!("CARGO_PKG_VERSION"));
 /// All recordings of one run, where they are few enough to hold.
 #[derive(Debug)]
 pub struct Document {
-    /// In the order of the command line.
+    /// Recordings in the order of the command line.
     pub recordings: Vec<Recording>,
 }
 
 impl Document {
-    /// A document about `recordings`.
+    /// Creates a document of `recordings`.
     pub const fn new(recordings: Vec<Recording>) -> Self {
         Self { recordings }
     }
 
-    /// The document as text.
+    /// Returns the document as text.
     ///
     /// # Errors
     ///
-    /// What the JSON writer says; nothing in a document can make it fail.
+    /// Those of the JSON writer; no document causes one.
     pub fn to_json(&self) -> serde_json::Result<String> {
         let mut text = head();
         for (index, recording) in self.recordings.iter().enumerate() {
@@ -41,14 +41,14 @@ impl Document {
     }
 }
 
-/// What stands before the first recording. The document is written piece by piece, so that a run
-/// over many recordings holds one report at a time.
+/// Returns the text before the first recording. A document is written piece by piece, so a run over
+/// many recordings holds one report at a time.
 pub fn head() -> String {
     format!("{{\n  \"schema\": \"{CHECK_SCHEMA}\",\n  \"tool\": \"{TOOL}\",\n  \"recordings\": [")
 }
 
-/// What stands after the last recording: how many files of walked directories were no recordings,
-/// and how many of those are empty.
+/// Returns the text after the last recording: the number of files in walked directories that are not
+/// recordings, and the number of empty ones among them.
 pub fn tail(passed_over: u64, empty: u64) -> String {
     format!("\n  ],\n  \"passed_over\": {{ \"files\": {passed_over}, \"empty\": {empty} }}\n}}\n")
 }
@@ -56,7 +56,7 @@ pub fn tail(passed_over: u64, empty: u64) -> String {
 /// One recording.
 #[derive(Debug, Serialize)]
 pub struct Recording {
-    /// As given or found, escaped.
+    /// Path as given or found, escaped.
     pub path: String,
     /// Name of the format, `null` if none recognised it.
     pub format: Option<&'static str>,
@@ -64,17 +64,17 @@ pub struct Recording {
     pub verdict: &'static str,
     /// Length of all files in bytes.
     pub length: u64,
-    /// Whole records.
+    /// Number of complete records.
     pub records: u64,
-    /// Those of them that carry measurements.
+    /// Number of records that carry measurements.
     pub samples: u64,
-    /// Earliest and latest time stamp in nanoseconds, `null` without any.
+    /// Earliest and latest timestamp in nanoseconds; `null` if there is no time.
     pub time: Option<[u64; 2]>,
-    /// What else there is to know about the recording, by name.
+    /// Further facts about the recording, by name.
     pub facts: std::collections::BTreeMap<&'static str, String>,
-    /// The findings, sorted by place.
+    /// Findings, sorted by position.
     pub findings: Vec<Entry>,
-    /// How often each code was found; exact even if `truncated`.
+    /// Number of findings by code; exact even if `truncated`.
     pub counts: std::collections::BTreeMap<&'static str, u64>,
     /// Whether there are more findings than are listed.
     pub truncated: bool,
@@ -87,11 +87,11 @@ pub struct Entry {
     name: &'static str,
     severity: &'static str,
     message: String,
-    /// Further lines that a reader needs to judge the fault.
+    /// Further lines that help to judge the fault.
     notes: Vec<String>,
     path: String,
     span: Place,
-    /// For a span of an expanded layer: where its bytes are stored.
+    /// For a span of an expanded layer: the stored bytes.
     stored: Option<Place>,
     related: Vec<RelatedEntry>,
     fix: Option<FixEntry>,
@@ -128,7 +128,7 @@ struct EditEntry {
 }
 
 impl Recording {
-    /// The report about the recording at `path`, whose files were `files`.
+    /// Creates the entry of the recording at `path` from its report.
     pub fn new(path: impl AsRef<[u8]>, report: &Report, files: &FileSet<'_>) -> Self {
         let tally = report.tally;
         Self {
@@ -148,17 +148,17 @@ impl Recording {
 }
 
 impl Recording {
-    /// The recording as a piece of the document; `first` tells whether it is the first one.
+    /// Returns the recording as a piece of the document; `first` is true for the first one.
     ///
     /// # Errors
     ///
-    /// What the JSON writer says; nothing in a recording can make it fail.
+    /// Those of the JSON writer; no recording causes one.
     pub fn piece(&self, first: bool) -> serde_json::Result<String> {
         let text = serde_json::to_string_pretty(self)?.replace('\n', "\n    ");
         Ok(format!("{}\n    {text}", if first { "" } else { "," }))
     }
 
-    /// The recording as one line, with its line end.
+    /// Returns the recording as one line with its line end.
     ///
     /// # Errors
     ///
@@ -169,7 +169,7 @@ impl Recording {
 }
 
 impl Entry {
-    /// One finding in the recording of `files`.
+    /// Creates the entry of a finding in the recording of `files`.
     pub fn new(finding: &Finding, files: &FileSet<'_>) -> Self {
         let name = |span: Span| -> String {
             let file = usize::try_from(span.layer.file).ok().and_then(|i| files.files().get(i));

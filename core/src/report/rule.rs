@@ -93,7 +93,7 @@ impl Rule {
 pub enum Remedy {
     /// The fix, its class and its cost, with the command.
     Fix(&'static str),
-    /// The next step for the user if there is no fix, with the command if there is one.
+    /// The next step for the user if no fix exists, with the command if there is one.
     Next(&'static str),
 }
 

@@ -22,12 +22,12 @@ pub struct Ovniemu {
     program: PathBuf,
 }
 
-/// What it says about a trace.
+/// The verdict on a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Emulated {
-    /// It ended with 0.
+    /// The exit status was 0.
     pub accepted: bool,
-    /// The first line that says why not.
+    /// The first line of the reason why not.
     pub first_error: String,
 }
 

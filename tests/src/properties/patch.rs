@@ -54,7 +54,7 @@ fn edited(source: &[u8], steps: &[Step]) -> Result<Patch, super::Broken> {
     };
     let target = bytes(&patch, source);
     ensure(target == expected, "a patch has the effect of its edits", || {
-        format!("{target:?} in place of {expected:?}: {patch:?}")
+        format!("{target:?}, expected {expected:?}: {patch:?}")
     })?;
     let (kept, target_len) = (patch.kept(), target.len() as u64);
     ensure(
@@ -102,7 +102,7 @@ fn composed(source: &[u8], one: &Patch, two: &Patch) -> Held {
     let both = one.then(two);
     let (expected, found) = (bytes(two, &bytes(one, source)), bytes(&both, source));
     ensure(found == expected, "two patches compose", || {
-        format!("{found:?} in place of {expected:?}: {one:?} then {two:?}")
+        format!("{found:?}, expected {expected:?}: {one:?} then {two:?}")
     })?;
     let before = Patch::identity(one.source_len()).then(one);
     let after = one.then(&Patch::identity(one.target_len()));
@@ -140,7 +140,7 @@ fn planned(source: &[u8], patch: &Patch, name: &str) -> Held {
     ensure(proved.is_ok(), "a plan can be reversed", || format!("{proved:?}"))?;
     let twice = undone.files[0].reversed();
     ensure(twice.as_ref() == Ok(&plan.files[0]), "a plan reversed twice is the same", || {
-        format!("{twice:?} in place of {:?}", plan.files[0])
+        format!("{twice:?}, expected {:?}", plan.files[0])
     })?;
 
     let text = plan.to_json().unwrap();

@@ -66,13 +66,13 @@ pub fn repaired(files: &FileSet<'_>, allow: Allow) -> Held {
 /// Tests a repair like [`repaired`], with `options`.
 pub fn repaired_with(files: &FileSet<'_>, options: &Options) -> Held {
     let repair = tracemend::repair(files, options);
-    let mended = view(files, &repair.patches);
-    let target: Vec<Vec<u8>> = mended
+    let repaired = view(files, &repair.patches);
+    let target: Vec<Vec<u8>> = repaired
         .files()
         .iter()
         .map(|file| file.bytes.pieces().collect::<Vec<_>>().concat())
         .collect();
-    let named = mended.files().iter().zip(&target);
+    let named = repaired.files().iter().zip(&target);
     let target = FileSet::new(
         named
             .map(|(file, bytes)| {
@@ -151,7 +151,7 @@ fn not_worse(before: &Report, after: &Report) -> Held {
         let had = before.counts().get(code).copied().unwrap_or(0);
         let info = registry::rule(code).is_none_or(|rule| rule.severity == Severity::Info);
         ensure(info || *count <= had, "no rule fires more often than before", || {
-            format!("{code} {count} times in place of {had}")
+            format!("{code} fired {count} times, expected at most {had}")
         })?;
     }
     Ok(())

@@ -108,7 +108,7 @@ fn read_and_mended(path: &Path) -> (tracemend::Repair, Vec<u8>, Vec<u8>) {
     (repair, target, bytes)
 }
 
-/// What a repair makes of a recording, for a person to read and to compare.
+/// Describes the result of a repair, to be read and compared.
 fn expectation(path: &Path) -> String {
     let (repair, target, _) = read_and_mended(path);
     let mut text = String::new();

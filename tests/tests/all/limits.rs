@@ -159,7 +159,7 @@ fn events_and_their_ids_have_a_largest_number() {
     let two = built("two_events_by_id").bytes;
     stops(&two, |limits| limits.set(&tracemend::formats::perf::limits::ATTRS, 1));
     stops(&two, |limits| limits.set(&tracemend::formats::perf::limits::IDS, 1));
-    // What the limit cut off is not held against the samples.
+    // Ids beyond the limit cause no finding about the samples.
     assert_eq!(
         check(&two, |limits| limits.set(&tracemend::formats::perf::limits::IDS, 1)).counts().len(),
         1
@@ -209,12 +209,12 @@ fn more_releases_than_the_limit_are_not_added_and_said() {
     recording.frame(0, &[(revent::KEY_A, 1)]).frame(1, &[(revent::TOUCH, 1)]);
     let mut bytes = recording.build().bytes;
     bytes.pop();
-    let mended = repair(&bytes, |_| {});
-    assert_eq!(mended.outcome, Outcome::RepairedWithLoss);
-    let mended =
+    let repaired = repair(&bytes, |_| {});
+    assert_eq!(repaired.outcome, Outcome::RepairedWithLoss);
+    let repaired =
         repair(&bytes, |limits| limits.set(&tracemend::formats::revent::limits::RELEASED, 1));
-    assert_eq!(mended.outcome, Outcome::Incomplete);
-    assert_eq!(mended.after.count(&common::LIMIT_REACHED), 1);
+    assert_eq!(repaired.outcome, Outcome::Incomplete);
+    assert_eq!(repaired.after.count(&common::LIMIT_REACHED), 1);
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! What is left when a run dies or a write fails: no half output, no temporary file, the source as
-//! it was. These tests run the program as a process.
+//! After a killed run or a failed write there is no partial output and no temporary file, and the
+//! source is unchanged. These tests run the program as a process.
 
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_tracemend-under-test");
 const BIG_BYTES: usize = 48 << 20;
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A folder with `big`, a killed recorder's file of many records, the last one torn.
+/// Makes a folder with `big`, a killed recording of many records with a truncated last one.
 fn big() -> (TempDir, PathBuf) {
     let built = perf::clean().swap_remove(0).built;
     let mut bytes = built.crashed();
@@ -65,7 +65,7 @@ fn start(args: &[&Path]) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Waits until `seen` or the end of the child; tells which.
+/// Waits until `seen` or the end of the child; returns whether it was `seen`.
 fn wait_until(child: &mut Child, mut seen: impl FnMut(u32) -> bool) -> bool {
     let begun = Instant::now();
     while begun.elapsed() < PATIENCE {

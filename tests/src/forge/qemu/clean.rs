@@ -56,7 +56,7 @@ pub fn every(ids: Ids) -> Log {
     log
 }
 
-/// Every asynchronous event, every input, behind checkpoints that they belong to.
+/// Every asynchronous event and every input, after the checkpoint that it belongs to.
 fn asynchronous(log: &mut Log) {
     let ids = log.ids;
     for name in ids.asynchronous {

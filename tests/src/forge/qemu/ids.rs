@@ -1,4 +1,4 @@
-//! What each layout calls its events: a table by hand, apart from the core's.
+//! The ids of the events in each layout: a table by hand, independent of the core.
 
 /// How sound is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,12 +2,12 @@
 
 use super::ids::{Ids, Sound};
 
-/// A whole event of a built log.
+/// A complete event of a built log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mark {
-    /// Offset of its id.
+    /// Offset of the id.
     pub start: usize,
-    /// Offset behind it.
+    /// Offset after the event.
     pub end: usize,
     /// Its name.
     pub name: &'static str,
@@ -237,7 +237,7 @@ impl Log {
         self.with("END", self.ids.end, &[])
     }
 
-    /// What the layout's writer ends with.
+    /// Returns the events that end a log of the layout.
     pub fn close(&mut self) -> &mut Self {
         if let Some(signal) = self.ids.signal {
             self.with("SHUTDOWN+HOST_SIGNAL", signal, &[]);
@@ -277,8 +277,8 @@ impl Log {
         bytes
     }
 
-    /// What a repair makes of the first `len` bytes, which hold the header: the whole events, less
-    /// those at the end behind which a guest demands the next, and the closing.
+    /// Returns the repair of the first `len` bytes, which contain the header: the complete events,
+    /// without those at the end after which a guest needs another one, and the closing.
     pub fn mended(&self, len: usize) -> Vec<u8> {
         let whole: Vec<&Mark> = self.marks.iter().filter(|mark| mark.end <= len).collect();
         if whole.last().is_some_and(|mark| mark.name == "END") {

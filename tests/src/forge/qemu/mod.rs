@@ -1,7 +1,6 @@
-//! QEMU's logs assembled byte by byte, without the core of tracemend: a second opinion on the
-//! format.
+//! Assembles QEMU logs byte by byte, without the core of tracemend: a second opinion on the format.
 //!
-//! - [`ids`]: what each layout calls its events. [`log`]: events and logs. [`mod@clean`]: the
+//! - [`ids`]: the ids of the events in each layout. [`log`]: events and logs. [`mod@clean`]: the
 //!   ready-made logs.
 //!
 //! ```
@@ -10,7 +9,7 @@
 //! log.start().instruction(100).exception().instruction(5);
 //! let killed = log.killed(log.bytes.len() - 1);
 //! assert_eq!(killed[..4], [0; 4]);
-//! // The torn INSTRUCTION goes, and nothing demands what followed the EXCEPTION.
+//! // The truncated INSTRUCTION is dropped; the EXCEPTION needs no event after it.
 //! assert_eq!(log.mended(killed.len())[log.marks[7].end..], [14, 39]);
 //! ```
 

@@ -10,7 +10,7 @@ const SOUND: u32 = 0x8000_2800;
 /// Sectors of the disk.
 const SECTORS: usize = 64;
 
-/// What the guest does besides printing and reading the disk.
+/// The work of the guest besides printing and reading the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Guest {
     /// Nothing.
@@ -19,7 +19,7 @@ pub enum Guest {
     Audio,
     /// Draws random numbers and prints them.
     Random,
-    /// Waits for a boot server on an e1000 behind a replay filter; the disk is not booted.
+    /// Waits for a boot server on an e1000 with a replay filter; the disk is not booted.
     Net,
 }
 
@@ -111,8 +111,8 @@ impl Code {
 
     /// jmp near.
     fn jump(&mut self, target: usize) {
-        let behind = self.here() + 3;
-        let distance = i16::try_from(target as isize - behind as isize).expect("a near jump");
+        let next = self.here() + 3;
+        let distance = i16::try_from(target as isize - next as isize).expect("a near jump");
         self.raw(&[0xe9]).raw(&distance.to_le_bytes());
     }
 

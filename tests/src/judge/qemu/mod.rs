@@ -1,9 +1,10 @@
-//! `qemu-system-x86_64` (Debian: qemu-system-x86) as a judge of record/replay logs, and as the maker
-//! of real ones.
+//! `qemu-system-x86_64` (Debian: qemu-system-x86) as a judge of record/replay logs, and as the
+//! maker of real ones.
 //!
-//! A build replays only what the same build recorded, so that tests take every build that they find:
-//! that of the PATH and those of `TRACEMEND_QEMU`, paths between colons. A build that is unpacked
-//! rather than installed is named by a script that sets the folders of its libraries and firmware.
+//! A build replays only what the same build recorded, so that tests take every build that they
+//! find: that of the PATH and those of `TRACEMEND_QEMU`, paths between colons. A build that is
+//! unpacked rather than installed is named by a script that sets the folders of its libraries and
+//! firmware.
 
 pub mod guest;
 
@@ -64,18 +65,18 @@ pub enum End {
     TimedOut,
 }
 
-/// What a replay came to.
+/// The result of a replay.
 #[derive(Clone, Debug)]
 pub struct Replayed {
     /// How it ended.
     pub end: End,
-    /// What it complained about.
+    /// Its error output.
     pub stderr: String,
-    /// What the guest printed.
+    /// The output of the guest.
     pub printed: Vec<u8>,
 }
 
-/// What is done to a guest while it is recorded.
+/// Input to a guest while it is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hand {
     /// Nothing.
@@ -143,7 +144,7 @@ impl Machine {
     ///
     /// # Errors
     ///
-    /// What QEMU said, if it did not end well.
+    /// The error output of QEMU, if it failed.
     pub fn record(&self, hand: Hand) -> Result<Vec<u8>, String> {
         let log = self.folder.path().join("log");
         let mut child = self.start("record", &log);
@@ -186,8 +187,7 @@ impl Machine {
         fs::read(&log).map_err(|error| error.to_string())
     }
 
-    /// Records into a file that lies elsewhere, on a file system that is full soon. Says how QEMU
-    /// ended.
+    /// Records into a file on another file system, which is full soon, and returns how QEMU ended.
     ///
     /// # Errors
     ///
@@ -275,7 +275,7 @@ fn wait(child: &mut Child, limit: Duration) -> End {
     }
 }
 
-/// A mended log.
+/// A repaired log.
 #[derive(Clone, Debug)]
 pub struct Mended {
     /// Its bytes.
@@ -286,11 +286,11 @@ pub struct Mended {
     pub outcome: Outcome,
 }
 
-/// Mends a log of a release.
+/// Repairs a log of a release.
 ///
 /// # Errors
 ///
-/// What was left, if it cannot be mended.
+/// The findings that are left, if the log cannot be repaired.
 pub fn mend(log: &[u8], release: &str) -> Result<Mended, String> {
     let mut options = Options { format: Some(FormatId::QEMU), ..Options::default() };
     options.choices.set("qemu-version", release).unwrap();
@@ -328,7 +328,8 @@ pub fn killed(log: &[u8]) -> Vec<u8> {
     log
 }
 
-/// The first `len` bytes of a whole log of 5.1 or later with the closing pair of its end behind them.
+/// Returns the first `len` bytes of a complete log of 5.1 or later, followed by the pair that ends
+/// it.
 pub fn closed_at(log: &[u8], len: usize) -> Vec<u8> {
     [&log[..len], &log[log.len() - 2..]].concat()
 }

@@ -5,7 +5,7 @@ use tracemend_tests::forge::ovni::{Thread, Trace, clean, version1, version2};
 use tracemend_tests::judge::ovni::Ovniemu;
 use tracemend_tests::sweep::Share;
 
-/// What libovni leaves of the metadata of a thread that is killed.
+/// Metadata that libovni leaves of a killed thread.
 fn killed(trace: &Trace) -> Trace {
     let files = trace.files.iter().map(|(name, bytes)| {
         if !name.ends_with(".json") {
