@@ -17,3 +17,4 @@ pub mod notice;
 pub mod properties;
 pub mod specimens;
 pub mod sweep;
+pub mod toy;

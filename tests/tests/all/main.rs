@@ -27,6 +27,7 @@ mod limits;
 mod properties;
 mod specimens;
 mod tidy;
+mod toy;
 mod write_faults;
 
 mod apitrace {
