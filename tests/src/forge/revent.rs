@@ -1,4 +1,4 @@
-//! Builds revent recordings, byte by byte: sound ones in every layout, and one method per damage.
+//! Builds revent recordings byte by byte: sound ones in every layout, and one method per damage.
 
 /// A layout of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,21 +20,21 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// All of them.
+    /// Every layout.
     pub const ALL: [Self; 7] =
         [Self::P20, Self::P24, Self::P28, Self::P32, Self::V1, Self::V2, Self::V3];
 
-    /// In lower case.
+    /// Returns the name in lower case.
     pub fn name(self) -> &'static str {
         ["p20", "p24", "p28", "p32", "v1", "v2", "v3"][self as usize]
     }
 
-    /// Bytes of an event.
+    /// Returns the size of an event in bytes.
     pub fn stride(self) -> usize {
         [20, 24, 28, 32, 32, 26, 26][self as usize]
     }
 
-    /// Whether the events are counted.
+    /// Returns whether the layout counts its events.
     pub fn counts(self) -> bool {
         self >= Self::V2
     }
@@ -86,7 +86,7 @@ pub type Axis = [i32; 7];
 pub struct Gamepad {
     /// Bus, vendor, product, version.
     pub id: [u16; 4],
-    /// Its name.
+    /// The name.
     pub name: Vec<u8>,
     /// Bits of types.
     pub types: u32,
@@ -97,7 +97,7 @@ pub struct Gamepad {
 }
 
 impl Gamepad {
-    /// One with two axes and a button.
+    /// Returns a gamepad with two axes and a button.
     pub fn pad() -> Self {
         let mut bits = [[0; 96]; 3];
         bits[0][0] = 0b11;
@@ -119,14 +119,15 @@ impl Gamepad {
     }
 }
 
-/// A recording to be built. Everything may be changed; as made by [`Recording::new`] it is sound.
+/// A recording that is built later. Every field may be changed; [`Recording::new`] makes a sound
+/// one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recording {
-    /// How it is laid out.
+    /// The layout.
     pub layout: Layout,
     /// Paths of the devices.
     pub paths: Vec<Vec<u8>>,
-    /// The one device, in place of paths.
+    /// The only device, instead of paths.
     pub gamepad: Option<Gamepad>,
     /// The events.
     pub events: Vec<Event>,
@@ -134,32 +135,32 @@ pub struct Recording {
     pub count: Option<u64>,
     /// Start and end in microseconds; around the events if not set.
     pub times: Option<[(u64, u64); 2]>,
-    /// What stands behind the events.
+    /// Bytes after the events.
     pub tail: Vec<u8>,
     now: i64,
 }
 
-/// A recording as bytes, and where its parts lie.
+/// A recording as bytes, and the places of its parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Built {
-    /// All of it.
+    /// The file.
     pub bytes: Vec<u8>,
-    /// How it is laid out.
+    /// The layout.
     pub layout: Layout,
-    /// Where the event count stands, in layouts that have one.
+    /// Offset of the event count, in layouts that have one.
     pub prefix: usize,
-    /// Where the first event begins.
+    /// Offset of the first event.
     pub events: usize,
-    /// How many there are.
+    /// Number of events.
     pub count: usize,
     /// Offsets after the last event of each frame.
     pub frames: Vec<usize>,
 }
 
 impl Recording {
-    /// One of a keyboard and a touch screen, without events.
+    /// Returns a recording of a keyboard and a touch screen, without events.
     pub fn new(layout: Layout) -> Self {
-        // Version 3 counts from the start of the machine.
+        // Version 3 counts the time since boot.
         let now = if layout == Layout::V3 { 2_671_000_000 } else { 1_375_894_916_000_000 };
         let paths = vec![b"/dev/input/event0".to_vec(), b"/dev/input/event1".to_vec()];
         Self {
@@ -174,23 +175,23 @@ impl Recording {
         }
     }
 
-    /// One of a gamepad, without events.
+    /// Returns a recording of a gamepad, without events.
     pub fn gamepad(layout: Layout) -> Self {
         Self { gamepad: Some(Gamepad::pad()), paths: Vec::new(), ..Self::new(layout) }
     }
 
-    /// The time of the next event, in microseconds.
+    /// Returns the time of the next event in microseconds.
     pub fn now(&self) -> i64 {
         self.now
     }
 
-    /// Lets time pass.
+    /// Lets `micros` microseconds pass before the next event.
     pub fn wait(&mut self, micros: i64) -> &mut Self {
         self.now += micros;
         self
     }
 
-    /// Adds events at one time.
+    /// Adds events of one device at the same time.
     pub fn add(&mut self, device: i32, events: &[((u16, u16), i32)]) -> &mut Self {
         let time = self.now;
         let event = |((kind, code), value): &((u16, u16), i32)| Event {
@@ -204,18 +205,18 @@ impl Recording {
         self
     }
 
-    /// Adds events with a SYN_REPORT behind them, 10 ms after the last.
+    /// Adds events and their SYN_REPORT, 10 ms after the last event.
     pub fn frame(&mut self, device: i32, events: &[((u16, u16), i32)]) -> &mut Self {
         self.wait(10_000).add(device, events).add(device, &[(SYN, 0)])
     }
 
-    /// A finger that touches the screen and leaves it.
+    /// Adds a finger that touches the screen and leaves it.
     pub fn tap(&mut self, id: i32) -> &mut Self {
         self.frame(1, &[(ID, id), (X, 100), (Y, 200), (TOUCH, 1)]);
         self.frame(1, &[(ID, -1), (TOUCH, 0)])
     }
 
-    /// What the recorder adds when it is ended by the return key.
+    /// Adds the events that the recorder adds when the return key ends it.
     pub fn enter(&mut self) -> &mut Self {
         let (before, time) = (self.events.len(), self.now);
         self.add(0, &[(ENTER, 0), (SYN, 0)]);
@@ -228,7 +229,7 @@ impl Recording {
         self
     }
 
-    /// The file.
+    /// Builds the file.
     pub fn build(&self) -> Built {
         let mut bytes = Vec::new();
         if self.layout >= Layout::V1 {
@@ -275,7 +276,7 @@ impl Recording {
         Built { bytes, layout: self.layout, prefix, events, count: self.events.len(), frames }
     }
 
-    /// A second before the first event and a second after the last.
+    /// Returns a second before the first event and a second after the last.
     fn around(&self) -> [(u64, u64); 2] {
         let split = |time: i64| ((time / 1_000_000) as u64, (time % 1_000_000) as u64);
         let first = self.events.iter().map(|event| event.time).min().unwrap_or(self.now);
@@ -284,7 +285,7 @@ impl Recording {
     }
 }
 
-/// An event as bytes.
+/// Returns an event as bytes.
 pub fn encode(layout: Layout, event: &Event) -> Vec<u8> {
     let (sec, usec) = (event.time.div_euclid(1_000_000), event.time.rem_euclid(1_000_000));
     let mut bytes = Vec::new();
@@ -309,25 +310,25 @@ pub fn encode(layout: Layout, event: &Event) -> Vec<u8> {
 }
 
 impl Built {
-    /// Offset of event number `index`.
+    /// Returns the offset of event number `index`.
     pub fn at(&self, index: usize) -> usize {
         self.events + index * self.layout.stride()
     }
 
-    /// Its first `len` bytes.
+    /// Returns the first `len` bytes.
     pub fn cut(&self, len: usize) -> Vec<u8> {
         self.bytes[..len].to_vec()
     }
 
-    /// With `new` at `at`.
+    /// Returns the file with `new` at offset `at`.
     pub fn with(&self, at: usize, new: &[u8]) -> Vec<u8> {
         let mut bytes = self.bytes.clone();
         bytes[at..at + new.len()].copy_from_slice(new);
         bytes
     }
 
-    /// What a killed recorder leaves of it: no count, no times, and a length of whole buffers of
-    /// `buffer` bytes (a real one has 4096).
+    /// Returns the file of a killed recorder: no count, no times, and a length of full buffers of
+    /// `buffer` bytes (4096 in a real recorder).
     pub fn killed(&self, buffer: usize) -> Vec<u8> {
         let past = if self.layout >= Layout::V2 { 16 } else { 0 };
         let whole = (self.bytes.len() - past) / buffer * buffer;
@@ -339,13 +340,13 @@ impl Built {
         bytes
     }
 
-    /// Event number `index` with other bytes from `at` in it on.
+    /// Returns the file with `new` at byte `at` of event number `index`.
     pub fn with_event(&self, index: usize, at: usize, new: &[u8]) -> Vec<u8> {
         self.with(self.at(index) + at, new)
     }
 }
 
-/// Two fingers with slots, a button and a mouse: what most recordings hold.
+/// Returns a recording of two fingers with slots, a button and a mouse, as most recordings are.
 pub fn session(layout: Layout) -> Recording {
     let mut recording = Recording::new(layout);
     recording.tap(7);
@@ -358,7 +359,7 @@ pub fn session(layout: Layout) -> Recording {
     recording
 }
 
-/// Presses and axes of a gamepad.
+/// Returns a recording with presses and axes of a gamepad.
 pub fn play(layout: Layout) -> Recording {
     let mut recording = Recording::gamepad(layout);
     for step in 0..3 {
@@ -368,7 +369,7 @@ pub fn play(layout: Layout) -> Recording {
     recording
 }
 
-/// Sound recordings, with their names.
+/// Returns sound recordings with their names.
 pub fn clean() -> Vec<(String, Built)> {
     let mut all: Vec<(String, Built)> = Vec::new();
     for layout in Layout::ALL {
@@ -379,19 +380,19 @@ pub fn clean() -> Vec<(String, Built)> {
             all.push((format!("gamepad_{name}"), play(layout).build()));
         }
     }
-    // Contacts without slots: each ends in SYN_MT_REPORT, and an empty one says that all are gone.
+    // Contacts without slots: each ends in SYN_MT_REPORT, and an empty one means no contact.
     let mut unslotted = Recording::new(Layout::V3);
     unslotted.frame(1, &[(X, 1), (Y, 2), ((0, 2), 0), (X, 3), (Y, 4), ((0, 2), 0)]);
     unslotted.frame(1, &[((0, 2), 0)]);
     all.push(("protocol_a".into(), unslotted.build()));
-    // Devices of their own clocks' reading order: a little back across devices is no fault.
+    // Events of two devices may overlap a little; the time of each device ascends.
     let mut across = Recording::new(Layout::V3);
     across.tap(1).wait(-15_000).frame(0, &[(KEY_A, 1)]).frame(0, &[(KEY_A, 0)]);
     all.push(("two_devices_overlap".into(), across.build()));
     all
 }
 
-/// Sound recordings, with their names, as bytes.
+/// Returns sound recordings with their names, as bytes.
 pub fn all() -> Vec<(String, Vec<u8>)> {
     clean().into_iter().map(|(name, built)| (name, built.bytes)).collect()
 }

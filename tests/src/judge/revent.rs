@@ -1,9 +1,8 @@
 //! Workload Automation's Python reader as the judge of revent recordings.
 //!
-//! `TRACEMEND_WLAUTO` names the folder that the package `wlauto` (3.x) was unpacked into, the one with
-//! `wa/utils/revent.py`. Of the package that file alone is run, as it is; what it imports from the
-//! rest of the framework, and does not need to read a recording, is put in its place by a few empty
-//! modules.
+//! `TRACEMEND_WLAUTO` names the folder of the unpacked package `wlauto` (3.x), which contains
+//! `wa/utils/revent.py`. Only this file is run, unchanged. Empty modules replace its imports from
+//! the rest of the framework, which it does not need to read a recording.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -13,8 +12,8 @@ use serde_json::Value;
 
 use super::Judge;
 
-/// Runs the reader over paths, one a line, and prints a line of JSON for each: what it read, or what
-/// it said.
+/// Runs the reader on paths, one per line, and prints one line of JSON per path: the recording, or
+/// the error.
 const DRIVER: &str = r#"
 import json, sys, types
 def put(name, **members):
@@ -48,7 +47,10 @@ for path in sys.stdin.read().splitlines():
             "num_events": recording.num_events,
             "read": len(events),
             "events": [list(event) for event in fields],
-            "paths": [p.decode("latin-1") if isinstance(p, bytes) else p for p in recording.device_paths],
+            "paths": [
+                path.decode("latin-1") if isinstance(path, bytes) else path
+                for path in recording.device_paths
+            ],
             "axes": None if pad is None else [list(axis) for axis in pad.absinfo],
         }))
     except Exception as error:
@@ -68,7 +70,7 @@ pub struct Wlauto {
     module: PathBuf,
 }
 
-/// What the reader read.
+/// A recording as the reader returns it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Read {
     /// The version.
@@ -107,7 +109,7 @@ impl Wlauto {
         JUDGE.or_skip(Self::find())
     }
 
-    /// Reads recordings, all in one process: what was read, or what the reader said.
+    /// Reads recordings, all in one process; returns each recording or its error.
     pub fn read(&self, recordings: &[Vec<u8>]) -> Vec<Result<Read, String>> {
         let folder = tempfile::tempdir().unwrap();
         let mut list = String::new();

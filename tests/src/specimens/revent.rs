@@ -12,38 +12,39 @@ const OLD: &str = "the rule is about an older layout, which stays unless an upgr
 /// Codes whose specimen is still to be made.
 pub const MISSING: &[&str] = &[];
 
-/// A recording of one tap of a finger.
+/// Returns a recording of one tap of a finger.
 pub fn tapped(layout: Layout) -> Recording {
     let mut recording = Recording::new(layout);
     recording.tap(1);
     recording
 }
 
-/// The newest layout of it.
+/// Returns a recording of one tap in the newest layout.
 pub fn v3() -> Recording {
     tapped(Layout::V3)
 }
 
-/// A recording with one more frame of the screen or the keyboard.
+/// Returns a recording with one more frame of the screen or the keyboard.
 pub fn with(device: i32, events: &[((u16, u16), i32)]) -> Vec<u8> {
     v3().frame(device, events).build().bytes
 }
 
-/// What a 32-bit recorder of 2016 made of the events: eight bytes from each four-byte number on.
+/// Returns a recording as a 32-bit recorder of 2016 wrote it: eight bytes from the address of each
+/// four-byte number.
 pub fn wide_words() -> Vec<u8> {
     let built = tapped(Layout::V2).build();
     let mut bytes = built.bytes.clone();
     for index in 0..built.count {
         let at = built.at(index);
         let usec: [u8; 4] = bytes[at + 10..at + 14].try_into().unwrap();
-        let behind: [u8; 4] = bytes[at + 18..at + 22].try_into().unwrap();
+        let next: [u8; 4] = bytes[at + 18..at + 22].try_into().unwrap();
         bytes[at + 6..at + 10].copy_from_slice(&usec);
-        bytes[at + 14..at + 18].copy_from_slice(&behind);
+        bytes[at + 14..at + 18].copy_from_slice(&next);
     }
     bytes
 }
 
-/// A recording whose device is lost: zeros, counted.
+/// Returns a recording whose device was lost: its last events are zeros, and counted.
 fn lost_device() -> Vec<u8> {
     let mut recording = session(Layout::V3);
     let nothing = Event { device: 1, time: 0, kind: 0, code: 0, value: 0 };
@@ -56,20 +57,20 @@ fn lost_device() -> Vec<u8> {
     recording.build().bytes
 }
 
-/// A recording of a gamepad with other properties.
+/// Returns a recording of a changed gamepad.
 pub fn pad(change: impl FnOnce(&mut Gamepad)) -> Vec<u8> {
     let mut recording = play(Layout::V3);
     change(recording.gamepad.as_mut().unwrap());
     recording.build().bytes
 }
 
-/// A gamepad that is as told, and one more press or axis.
+/// Returns a recording of a gamepad with one more event.
 fn pressed(event: ((u16, u16), i32)) -> Vec<u8> {
     play(Layout::V3).frame(0, &[event]).build().bytes
 }
 
-/// Taps until the file of the layout, cut to whole buffers of 4096 bytes, ends in the middle of a
-/// frame (or, if `even`, behind a frame, with the finger down).
+/// Returns a recording that is cut to full buffers of 4096 bytes and ends after a complete event:
+/// inside a frame or, if `even`, after a frame with the finger down.
 fn killed(layout: Layout, even: bool) -> Vec<u8> {
     for paths in 1..60 {
         let mut recording = Recording::new(layout);
@@ -86,8 +87,8 @@ fn killed(layout: Layout, even: bool) -> Vec<u8> {
         }
         let built = recording.build();
         let bytes = built.killed(4096);
-        let behind = built.frames.iter().filter(|end| **end <= bytes.len()).count();
-        let last = built.frames[behind - 1];
+        let complete = built.frames.iter().filter(|end| **end <= bytes.len()).count();
+        let last = built.frames[complete - 1];
         let whole = (bytes.len() - built.events).is_multiple_of(layout.stride());
         if whole && (last == bytes.len()) == even {
             return bytes;
@@ -96,12 +97,12 @@ fn killed(layout: Layout, even: bool) -> Vec<u8> {
     panic!("no such recording of {layout:?}");
 }
 
-/// A recording for every rule.
+/// Returns a smallest recording for every rule.
 pub fn specimens() -> Vec<Specimen> {
     let built = v3().build();
     let p20 = tapped(Layout::P20).build();
-    let mut torn = tapped(Layout::P20).frame(1, &[(X, 1)]).build().bytes;
-    torn.truncate(torn.len() - 3);
+    let mut truncated = tapped(Layout::P20).frame(1, &[(X, 1)]).build().bytes;
+    truncated.truncate(truncated.len() - 3);
     let number = |value: u64| value.to_le_bytes();
     let mut trailing = built.bytes.clone();
     trailing.extend([0; 100]);
@@ -146,7 +147,7 @@ pub fn specimens() -> Vec<Specimen> {
         Specimen::new("RV1001", built.killed(1)),
         Specimen::new("RV1002", built.with(built.prefix, &number(500))),
         Specimen::new("RV1003", built.with(built.prefix, &number(5))),
-        Specimen::new("RV1004", torn).also(&["RV0017"], OLD).leaves(&["RV0017"], OLD),
+        Specimen::new("RV1004", truncated).also(&["RV0017"], OLD).leaves(&["RV0017"], OLD),
         Specimen::new("RV1005", trailing),
         Specimen::new("RV1006", v3().enter().build().bytes),
         Specimen::new("RV1007", killed(Layout::P24, false))

@@ -1,26 +1,30 @@
-//! Events as text, in the form of tools that do something with it.
+//! Events as text, in the forms of tools that read or show them.
 //!
-//! `getevent` and `getevent-raw` are what Android's getevent prints with `-lt` and `-t`: one line an
-//! event, with the path of its device. `evemu` is what evemu-play reads: events of one device, from
-//! the first one's time on; a gamepad's description makes it a file for evemu-device as well.
+//! `getevent` and `getevent-raw` are the forms of Android's `getevent -lt` and `getevent -t`: one
+//! line per event, with the path of its device. `evemu` is the input of evemu-play: events of one
+//! device, relative to the first. With the description of a gamepad it is an input of evemu-device
+//! as well.
 
 use std::fmt::Write as _;
-use std::ops::ControlFlow;
 
 use crate::FileSet;
-use crate::formats::revent::decode::event::Event;
-use crate::formats::revent::decode::extent::{extent, meant};
-use crate::formats::revent::decode::head::{Devices, Gamepad, Head, head};
-use crate::formats::revent::layout::{kind, names};
+use crate::formats::revent::decode::event::{Event, narrow_if};
+use crate::formats::revent::decode::gamepad::Gamepad;
+use crate::formats::revent::decode::recording::Recording;
+use crate::formats::revent::layout::{MICROS, kind, names};
 use crate::formats::{Dump, DumpError, Dumped};
 use crate::kit::num::to_u64;
-use crate::kit::source::Source;
-use crate::kit::text::Untrusted;
+use crate::limits::Limits;
 
-/// The styles and what they are good for.
+/// Bytes of text that are passed on at once.
+const TEXT_BATCH: usize = 32 << 10;
+/// Devices that a message lists.
+const DEVICES_SHOWN: usize = 16;
+
+/// The styles, each with its purpose.
 pub(super) static STYLES: &[(&str, &str)] = &[
-    ("getevent", "a line an event with device and names, as `getevent -lt` prints"),
-    ("getevent-raw", "the same in hexadecimal, as `getevent -t` prints"),
+    ("getevent", "one line per event with device and names, as `getevent -lt` prints it"),
+    ("getevent-raw", "the same in hexadecimal, as `getevent -t` prints it"),
     ("evemu", "the events of one device, as evemu-play reads them"),
 ];
 
@@ -31,23 +35,24 @@ enum Style {
     Evemu,
 }
 
-/// What a line needs to know.
-struct Writer<'w> {
+/// Formats events, one per line.
+struct Writer {
     style: Style,
+    /// The only device to show.
     device: Option<i32>,
-    devices: i32,
-    /// Paths, safe to print.
-    paths: Vec<String>,
-    /// Time of the first event that is shown, in microseconds.
-    first: Option<i64>,
-    dumped: Dumped,
+    /// Paths or names of the devices, safe to print.
+    names: Vec<String>,
+    /// Time of the first event that was shown, in microseconds.
+    first_time: Option<i64>,
+    /// Bytes per event.
     stride: u64,
-    out: &'w mut dyn FnMut(&str) -> bool,
+    dumped: Dumped,
 }
 
-/// Gives the events.
+/// Passes the events to `out` as text.
 pub(super) fn dump(
     files: &FileSet<'_>,
+    limits: &Limits,
     request: &Dump,
     out: &mut dyn FnMut(&str) -> bool,
 ) -> Result<Dumped, DumpError> {
@@ -57,96 +62,64 @@ pub(super) fn dump(
         Some("evemu") => Style::Evemu,
         Some(other) => return Err(DumpError::Style(other.to_string())),
     };
-    let source = files.bytes(0);
-    let head = head(&source).map_err(|_| DumpError::Unreadable)?;
-    let paths = paths(&source, &head);
-    let device = device(request, &head, &paths, style)?;
-    let extent = extent(&source, &head);
-    let kept = extent.all.part(0, extent.kept);
-    // An event that is cut at the end; what follows counted events is none.
-    let torn = extent.all.end().max(head.events);
-    let left_out = if extent.tail_lost { source.len().saturating_sub(torn) } else { 0 };
+    let recording = Recording::read(files.bytes(0), limits).map_err(|_| DumpError::Unreadable)?;
+    let Recording { head, extent, .. } = &recording;
+    let names: Vec<String> =
+        (0..head.device_count()).map(|index| recording.device_name(index)).collect();
+    let device = choose_device(request, &names, style)?;
+    // A truncated event at the end is left out; bytes after counted events are not an event.
+    let end = extent.all.end().max(head.events);
+    let truncated = if extent.tail_lost { recording.file_len().saturating_sub(end) } else { 0 };
     let mut writer = Writer {
         style,
         device,
-        devices: head.device_count(),
-        paths,
-        first: None,
-        dumped: Dumped { records: 0, left_out },
+        names,
+        first_time: None,
         stride: head.generation.layout().event,
-        out,
+        dumped: Dumped { records: 0, left_out: truncated },
     };
+    let mut text = String::new();
     if style == Style::Evemu {
-        let preamble = preamble(&source, &head, &writer);
-        if !(writer.out)(&preamble) {
-            return Ok(writer.dumped);
+        writer.write_description(head.gamepad(), &mut text);
+    }
+    for (_, event) in recording.stored_events(extent.count) {
+        writer.write_event(&narrow_if(event, extent.widened), &mut text);
+        if text.len() >= TEXT_BATCH {
+            if !out(&text) {
+                return Ok(writer.dumped);
+            }
+            text.clear();
         }
     }
-    kept.batches(&source, &mut |_, events| {
-        let mut text = String::new();
-        for event in events {
-            writer.line(&meant(*event, extent.wide), &mut text);
-        }
-        if (writer.out)(&text) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    });
+    out(&text);
     Ok(writer.dumped)
 }
 
-/// Paths or names of all devices, safe to print.
-fn paths(source: &Source<'_>, head: &Head) -> Vec<String> {
-    let shown = |index: i32| {
-        let span = head.device(index)?;
-        let bytes = source.read(span.start, span.end.min(span.start.saturating_add(4096)));
-        Some(Untrusted(&bytes).to_string())
-    };
-    (0..head.device_count()).filter_map(shown).collect()
-}
-
-/// The one device that is wanted.
-fn device(
-    request: &Dump,
-    head: &Head,
-    paths: &[String],
-    style: Style,
-) -> Result<Option<i32>, DumpError> {
-    let count = to_u64(paths.len());
+/// Returns the only device to show, or `None` to show all of them.
+fn choose_device(request: &Dump, names: &[String], style: Style) -> Result<Option<i32>, DumpError> {
+    let count = to_u64(names.len());
     match request.device {
         Some(device) if device >= count => {
-            Err(DumpError::Choice(format!("there is no device {device}: {}", list(paths))))
+            let message = format!("device {device} does not exist: {}", list_devices(names));
+            Err(DumpError::Choice(message))
         }
         Some(device) => Ok(i32::try_from(device).ok()),
-        None if style == Style::Evemu && head.device_count() > 1 => {
-            let message = format!("evemu's form is of one device, name it: {}", list(paths));
+        None if style == Style::Evemu && count > 1 => {
+            let message = format!("evemu shows one device, choose it: {}", list_devices(names));
             Err(DumpError::Choice(message))
         }
         None => Ok(None),
     }
 }
 
-/// `0 /dev/input/event0, 1 /dev/input/event1`.
-fn list(paths: &[String]) -> String {
-    let named = paths.iter().enumerate().take(16).map(|(index, path)| format!("{index} {path}"));
-    named.collect::<Vec<_>>().join(", ")
+/// Returns `0 /dev/input/event0, 1 /dev/input/event1`.
+fn list_devices(names: &[String]) -> String {
+    let named = names.iter().enumerate().take(DEVICES_SHOWN);
+    named.map(|(index, name)| format!("{index} {name}")).collect::<Vec<_>>().join(", ")
 }
 
-/// What stands before the events in evemu's form.
-fn preamble(source: &Source<'_>, head: &Head, writer: &Writer<'_>) -> String {
-    let name = writer.device.unwrap_or(0);
-    let name = usize::try_from(name).ok().and_then(|index| writer.paths.get(index));
-    let name = name.map_or("", String::as_str);
-    let mut text = format!("# EVEMU 1.3\nN: {name}\n");
-    if let Devices::Gamepad(gamepad) = &head.devices {
-        debug_assert!(gamepad.name.end <= source.len());
-        describe(gamepad, &mut text);
-    } else {
-        text += "# The recording does not describe the device: evemu-play can read this, \
-                 evemu-device cannot.\n";
-    }
-    text
-}
-
-/// A gamepad as evemu describes a device: id, properties, bitmaps, axes.
-fn describe(gamepad: &Gamepad, text: &mut String) {
+/// Writes a gamepad in the form of evemu: id, properties, bitmaps, axes.
+fn write_gamepad(gamepad: &Gamepad, text: &mut String) {
     let [bus, vendor, product, version] = gamepad.id;
     let _infallible = writeln!(text, "I: {bus:04x} {vendor:04x} {product:04x} {version:04x}");
     *text += "P: 00 00 00 00 00 00 00 00\n";
@@ -172,54 +145,60 @@ fn describe(gamepad: &Gamepad, text: &mut String) {
     }
 }
 
-impl Writer<'_> {
-    /// One event, if it is of the device that is wanted and can be shown.
-    fn line(&mut self, event: &Event, text: &mut String) {
+impl Writer {
+    /// Writes the lines before the events in the form of evemu.
+    fn write_description(&self, gamepad: Option<&Gamepad>, text: &mut String) {
+        let name = self.names.get(usize::try_from(self.device.unwrap_or(0)).unwrap_or(usize::MAX));
+        let _infallible = writeln!(text, "# EVEMU 1.3\nN: {}", name.map_or("", String::as_str));
+        match gamepad {
+            Some(gamepad) => write_gamepad(gamepad, text),
+            None => {
+                *text += "# The recording does not describe the device: evemu-play can read this, \
+                          evemu-device cannot.\n";
+            }
+        }
+    }
+
+    /// Writes one event, if its device is wanted and it is valid.
+    fn write_event(&mut self, event: &Event, text: &mut String) {
         if self.device.is_some_and(|device| device != event.device) {
             return;
         }
-        if !event.is_sane(self.devices) {
+        let index = usize::try_from(event.device).unwrap_or(usize::MAX);
+        let Some(name) = self.names.get(index).filter(|_| event.has_time()) else {
             self.dumped.left_out = self.dumped.left_out.saturating_add(self.stride);
             return;
-        }
+        };
         self.dumped.records = self.dumped.records.saturating_add(1);
-        let Event { kind, code, value, .. } = *event;
-        let path = usize::try_from(event.device).ok().and_then(|index| self.paths.get(index));
-        let path = path.map_or("", String::as_str);
+        let Event { sec, usec, kind, code, value, .. } = *event;
         let _infallible = match self.style {
             Style::Labels => {
                 let kind_name =
-                    names::kind(kind).map_or_else(|| format!("{kind:04x}"), str::to_string);
-                let code_name =
-                    names::code(kind, code).map_or_else(|| format!("{code:04x}"), str::to_string);
-                let (sec, usec) = (event.sec, event.usec);
-                let value = label(event).map_or_else(|| format!("{value:08x}"), str::to_string);
-                writeln!(text, "[{sec:8}.{usec:06}] {path}: {kind_name:12} {code_name:20} {value}")
+                    names::type_name(kind).map_or_else(|| format!("{kind:04x}"), str::to_string);
+                let code_name = names::code_name(kind, code)
+                    .map_or_else(|| format!("{code:04x}"), str::to_string);
+                let value =
+                    value_label(event).map_or_else(|| format!("{value:08x}"), str::to_string);
+                writeln!(text, "[{sec:8}.{usec:06}] {name}: {kind_name:12} {code_name:20} {value}")
             }
             Style::Raw => {
-                let (sec, usec) = (event.sec, event.usec);
-                writeln!(text, "[{sec:8}.{usec:06}] {path}: {kind:04x} {code:04x} {value:08x}")
+                writeln!(text, "[{sec:8}.{usec:06}] {name}: {kind:04x} {code:04x} {value:08x}")
             }
             Style::Evemu => {
-                let first = *self.first.get_or_insert(event.micros());
-                // evemu's own recordings begin at one microsecond; a clock that went back does not
-                // go below.
+                let first = *self.first_time.get_or_insert(event.micros());
+                // evemu's own recordings begin at one microsecond; times that go back stay there.
                 let time = event.micros().saturating_sub(first).max(0).saturating_add(1);
-                let second = crate::formats::revent::layout::MICROS;
-                let sec = time.checked_div(second).unwrap_or_default();
-                let usec = time.checked_rem(second).unwrap_or_default();
-                writeln!(
-                    text,
-                    "E: {sec}.{usec:06} {kind:04x} {code:04x} {value:04}\t# {}",
-                    event.named()
-                )
+                let sec = time.checked_div(MICROS).unwrap_or_default();
+                let usec = time.checked_rem(MICROS).unwrap_or_default();
+                let comment = event.describe();
+                writeln!(text, "E: {sec}.{usec:06} {kind:04x} {code:04x} {value:04}\t# {comment}")
             }
         };
     }
 }
 
-/// What getevent calls the value of a key.
-fn label(event: &Event) -> Option<&'static str> {
+/// Returns getevent's word for the value of a key.
+fn value_label(event: &Event) -> Option<&'static str> {
     if event.kind != kind::KEY {
         return None;
     }

@@ -2,10 +2,10 @@
 
 use crate::limits::Limit;
 
-/// All of them.
-pub static LIMITS: &[&Limit] = &[&INPUT_SLOTS, &RELEASED];
+/// The limits that the format owns.
+pub static LIMITS: &[&Limit] = &[&INPUT_SLOTS, &RELEASED, &LAYOUT_SAMPLE, &OPEN_FRAME];
 
-/// Contacts that are followed on one device.
+/// Slots that are followed on one device.
 pub static INPUT_SLOTS: Limit = Limit::new(
     "revent-slots",
     128,
@@ -13,10 +13,26 @@ pub static INPUT_SLOTS: Limit = Limit::new(
     "touch screens have ten slots, the largest tables some dozens",
 );
 
-/// Events that a repair adds to release what is held at the end.
+/// Events that a repair adds to release what is still pressed at the end.
 pub static RELEASED: Limit = Limit::new(
     "revent-released",
     1_024,
     "events",
-    "ten fingers, a mouse and a keyboard need fifty; each is listed in the report",
+    "ten fingers, a mouse and a keyboard need fifty",
+);
+
+/// Bytes of events that each layout reads if the file has no magic.
+pub static LAYOUT_SAMPLE: Limit = Limit::new(
+    "revent-sample",
+    64 << 10,
+    "bytes",
+    "two thousand events; a wrong layout is contradicted by nine of the first ten",
+);
+
+/// Events after the last complete frame that are taken for a truncated frame.
+pub static OPEN_FRAME: Limit = Limit::new(
+    "revent-open-frame",
+    4_096,
+    "events",
+    "the kernel buffers some dozens of events per device; a recording without frames keeps all",
 );

@@ -2,7 +2,7 @@
 
 use crate::options::{OptionSpec, OptionValue, Options};
 
-/// All of them.
+/// The options that the format owns.
 pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new("upgrade", OptionValue::Flag, "Also convert the recording to version 3"),
     OptionSpec::new(
@@ -10,37 +10,37 @@ pub static OPTIONS: &[OptionSpec] = &[
         OptionValue::OneOf {
             placeholder: "WHEN",
             words: &[
-                ("auto", "only after a killed recorder"),
-                ("always", "whenever something is held"),
-                ("never", "not at all"),
+                ("auto", "only if the end of the recording was lost"),
+                ("always", "in every recording"),
+                ("never", "in no recording"),
             ],
             default: Some("auto"),
         },
-        "When to release keys and contacts that are held at the end",
+        "Release keys and contacts that are still pressed at the end",
     ),
 ];
 
-/// When keys and contacts that are held at the end are released.
+/// The recordings in which a repair releases keys and contacts that are still pressed at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Release {
-    /// Only after a killed recorder.
+pub enum ReleaseMode {
+    /// Those of which the end was lost.
     Auto,
-    /// Whenever something is held.
+    /// All.
     Always,
-    /// Not at all.
+    /// None.
     Never,
 }
 
-/// When keys and contacts that are held at the end are released.
-pub fn release(options: &Options) -> Release {
+/// Returns the recordings in which keys and contacts are released.
+pub fn release_mode(options: &Options) -> ReleaseMode {
     match options.choices.value("release") {
-        Some("always") => Release::Always,
-        Some("never") => Release::Never,
-        _ => Release::Auto,
+        Some("always") => ReleaseMode::Always,
+        Some("never") => ReleaseMode::Never,
+        _ => ReleaseMode::Auto,
     }
 }
 
-/// Whether the recording is also converted to version 3.
+/// Returns whether the recording is also converted to version 3.
 pub fn has_upgrade(options: &Options) -> bool {
     options.choices.is_set("upgrade")
 }

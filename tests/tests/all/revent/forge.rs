@@ -1,5 +1,5 @@
-//! The forge's revent recordings are sound, and the check says so; cut and flipped at every byte, they
-//! are still checked and mended as the laws say.
+//! The forge's revent recordings are clean; cut and flipped at every byte, they are checked and
+//! repaired by the laws.
 
 use tracemend::Allow;
 use tracemend::FormatId;
@@ -33,7 +33,7 @@ fn a_sound_recording_gives_no_error_and_no_warning() {
 }
 
 #[test]
-fn every_layout_is_told_by_its_magic_or_by_its_events() {
+fn every_layout_is_recognised_by_its_magic_or_by_its_events() {
     for layout in Layout::ALL {
         let bytes = session(layout).build().bytes;
         let files = FileSet::single("recording", &bytes);
@@ -41,10 +41,10 @@ fn every_layout_is_told_by_its_magic_or_by_its_events() {
         assert_eq!(REVENT.sniff(&files, &Options::default()), Some(wanted), "{layout:?}");
         let report = tracemend::check(&files, &Options::default());
         let fact = report.facts.iter().find(|(name, _)| *name == "layout").unwrap();
-        let said = fact.1.to_ascii_lowercase();
-        assert!(said.starts_with(layout.name()), "{layout:?}: {said}");
+        let fact = fact.1.to_ascii_lowercase();
+        assert!(fact.starts_with(layout.name()), "{layout:?}: {fact}");
         assert_eq!(
-            said.contains("2 of 2 device paths, 30 of the first 30 events"),
+            fact.contains("2 of 2 device paths, 30 of the first 30 events"),
             layout < Layout::V1
         );
         assert_eq!((report.tally.records, report.tally.samples), (30, 8));
@@ -52,7 +52,7 @@ fn every_layout_is_told_by_its_magic_or_by_its_events() {
 }
 
 #[test]
-fn nothing_else_is_taken_for_a_recording_without_magic() {
+fn other_files_are_not_taken_for_a_recording_without_magic() {
     let mut state = 1_u64;
     let mut random = move || {
         state =
@@ -63,7 +63,7 @@ fn nothing_else_is_taken_for_a_recording_without_magic() {
     for len in 0..4_000 {
         let bytes: Vec<u8> = (0..len % 400).map(|_| random()).collect();
         assert_eq!(sniffed(&bytes), None, "{bytes:?}");
-        // A small number in front, as of a list.
+        // A small number first, like the length of a list.
         let counted: Vec<u8> = [1, 0, 0, 0].into_iter().chain(bytes).collect();
         assert_eq!(sniffed(&counted), None, "{counted:?}");
     }
@@ -74,7 +74,7 @@ fn nothing_else_is_taken_for_a_recording_without_magic() {
     for (name, bytes) in tracemend_tests::forge::perf::all() {
         assert_eq!(sniffed(&bytes), None, "{name}");
     }
-    // A list of paths that are no input devices.
+    // A list of paths of ordinary files.
     let mut paths = Recording::new(Layout::P20);
     paths.paths = vec![b"/usr/lib/libc.so.6".to_vec(), b"/usr/lib/libm.so.6".to_vec()];
     assert_eq!(sniffed(&paths.tap(1).build().bytes), None);
@@ -95,7 +95,7 @@ fn a_damaged_path_does_not_hide_a_recording_without_magic() {
     }
 }
 
-/// The property at every place of every recording, and the first few inputs that break it.
+/// Checks the laws for every change of every recording, and fails with the first few inputs.
 fn everywhere(change: impl Fn(&Built, usize) -> Vec<Vec<u8>>) {
     let mut wrong = Vec::new();
     for (name, built) in clean() {
@@ -125,7 +125,7 @@ fn the_laws_hold_for_recordings_with_every_byte_flipped() {
 }
 
 #[test]
-fn the_laws_hold_whatever_is_chosen_and_at_every_safety() {
+fn the_laws_hold_with_all_options_and_at_every_safety() {
     for (name, built) in clean() {
         let cuts = Share::one_in(16).of((0..built.bytes.len()).step_by(7));
         let cuts = cuts.map(|at| built.cut(at));
@@ -141,7 +141,7 @@ fn the_laws_hold_whatever_is_chosen_and_at_every_safety() {
                     for allow in Allow::ALL {
                         let options = revent(choices.clone()).with_allow(allow);
                         let held = guarded(|| recording::repaired_with(&files, &options));
-                        // What is asked for changes a sound recording.
+                        // An option of the user may change a sound recording.
                         let asked = upgrade || release == "always";
                         let held = held.or_else(|broken| {
                             let law = broken.law == "a clean recording stays byte for byte";

@@ -24,8 +24,7 @@ fn fields(recording: &Recording) -> Vec<[i64; 6]> {
     recording.events.iter().map(field).collect()
 }
 
-/// Mends each with `choices`, has the judge read what comes out, and compares its count with the
-/// report's.
+/// Repairs each recording with `choices`, and compares the judge's count with the report's.
 fn agrees(judge: &Wlauto, named: &[(String, Vec<u8>)], choices: &Choices) -> usize {
     let mut expected = Vec::new();
     let mut targets = Vec::new();
@@ -117,7 +116,7 @@ fn what_is_left_of_a_cut_recording_is_read_with_the_count_that_the_report_states
         }
     }
     let read = agrees(&judge, &named, &upgrading());
-    assert!(read >= with_events, "{read} of {with_events} cuts with events were mended");
+    assert!(read >= with_events, "{read} of {with_events} cuts with events were repaired");
 }
 
 #[test]
@@ -131,7 +130,7 @@ fn a_recording_with_a_flipped_byte_is_read_with_the_count_that_the_report_states
         }
     }
     let read = agrees(&judge, &named, &upgrading());
-    assert!(read * 10 >= named.len() * 9, "{read} of {} were mended", named.len());
+    assert!(read * 10 >= named.len() * 9, "{read} of {} were repaired", named.len());
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What the rules of revent do together. Each by itself has a specimen (`specimens/revent.rs`).
+//! The rules of revent together. Each by itself has a specimen (`specimens/revent.rs`).
 
 use tracemend::formats::revent::rules;
 use tracemend::{FileSet, Options, Outcome, Remedy};
@@ -10,7 +10,7 @@ use tracemend_tests::specimens::revent::{pad, tapped, v3, wide_words, with};
 
 #[test]
 fn the_page_of_a_fix_names_its_class() {
-    for rule in rules::RULES {
+    for rule in rules::all() {
         if let Remedy::Fix(text) = rule.remedy {
             let words = ["exact", "synthetic", "lossy"];
             assert!(words.iter().any(|word| text.contains(word)), "{}: {text}", rule.code);
@@ -19,7 +19,7 @@ fn the_page_of_a_fix_names_its_class() {
 }
 
 #[test]
-fn events_are_named_by_number_device_and_header() {
+fn a_message_names_the_event_its_code_and_its_device() {
     let message = |bytes: &[u8], code: &str| {
         let report = tracemend::check(&FileSet::single("recording", bytes), &Options::default());
         let found = report.findings().iter().find(|finding| finding.rule.code == code);
@@ -27,11 +27,11 @@ fn events_are_named_by_number_device_and_header() {
     };
     assert_eq!(
         message(&with(1, &[(ID, 1334)]), "RV3007"),
-        "/dev/input/event1 still holds contact 1334 in slot 0"
+        "contact 1334 in slot 0 is still pressed at the end (/dev/input/event1)"
     );
     assert_eq!(
         message(&with(0, &[(KEY_A, 0)]), "RV3006"),
-        "event 8 of /dev/input/event0, EV_KEY KEY_A 0: it was not pressed"
+        "event 8 releases KEY_A, which is not pressed (/dev/input/event0)"
     );
     let hostile = {
         let mut recording = v3();
@@ -42,7 +42,7 @@ fn events_are_named_by_number_device_and_header() {
 }
 
 #[test]
-fn what_was_never_lifted_is_let_go_as_the_user_says() {
+fn pressed_keys_and_contacts_are_released_as_the_option_demands() {
     let mut recording = v3();
     recording.frame(1, &[(ID, 3), (SLOT, 4), (ID, 5), (TOUCH, 1)]).frame(0, &[(KEY_A, 1)]);
     let held = recording.build();
@@ -56,7 +56,7 @@ fn what_was_never_lifted_is_let_go_as_the_user_says() {
         assert_eq!((repair.outcome, target == held.bytes), (Outcome::Clean, true), "{release:?}");
     }
     let (_, target) = mended(&held.bytes, "always");
-    // Both contacts, the slot in between, each key, a frame for each device; no position.
+    // Both contacts, the slot between them, each key, a frame per device, and no position.
     let time = recording.now();
     let event = |device, (kind, code): (u16, u16), value| Event { device, time, kind, code, value };
     let wanted = [
@@ -71,16 +71,16 @@ fn what_was_never_lifted_is_let_go_as_the_user_says() {
     ];
     let wanted: Vec<u8> = wanted.iter().flat_map(|event| encode(Layout::V3, event)).collect();
     assert_eq!(target[held.bytes.len()..], wanted);
-    let torn = &held.bytes[..held.bytes.len() - 1];
-    let (_, never) = mended(torn, "never");
-    let (_, auto) = mended(torn, "auto");
-    // The frame of the key is cut with the tail; what was held before it is let go.
+    let truncated = &held.bytes[..held.bytes.len() - 1];
+    let (_, never) = mended(truncated, "never");
+    let (_, auto) = mended(truncated, "auto");
+    // The frame of the key is dropped with the tail; keys pressed before it are released.
     assert_eq!(never.len(), held.at(held.count - 2));
     assert_eq!(auto.len(), never.len() + 6 * 26);
 }
 
 #[test]
-fn the_return_key_that_ends_a_recording_is_not_held() {
+fn the_return_key_that_ends_a_recording_is_not_still_pressed() {
     let mut recording = v3();
     recording.frame(0, &[(ENTER, 1)]).enter();
     let bytes = recording.build().bytes;
@@ -90,19 +90,20 @@ fn the_return_key_that_ends_a_recording_is_not_held() {
 }
 
 #[test]
-fn an_upgrade_that_is_too_large_reaches_a_limit_and_says_so() {
+fn an_upgrade_that_is_too_large_reaches_a_limit() {
     let bytes = session(Layout::P20).build().bytes;
     let mut options = Options::default();
     options.choices.set("upgrade", "").unwrap();
     options.limits.set(&tracemend::limits::INSERTED, 100);
     let (repair, target) = mended_as("recording", &bytes, &options);
     assert_eq!((repair.outcome, target == bytes), (Outcome::Incomplete, true));
-    let said = &repair.after.findings().iter().find(|f| f.rule.code == "CM9001").unwrap().message;
-    assert_eq!(said, "the upgrade would write 780 bytes, 100 are the limit");
+    let reached = repair.after.findings().iter().find(|f| f.rule.code == "CM9001").unwrap();
+    let expected = "limit reached: the upgrade would write 780 bytes, the limit is 100";
+    assert_eq!(reached.message, expected);
 }
 
 #[test]
-fn a_gamepad_in_the_order_of_the_document_is_put_right() {
+fn swapped_bitmaps_of_a_gamepad_are_swapped_back() {
     let bytes = pad(|pad| pad.bits.swap(0, 2));
     let (repair, target) = mended_as("recording", &bytes, &Options::default());
     assert_eq!(repair.outcome, Outcome::Repaired);
@@ -115,29 +116,29 @@ fn a_gamepad_in_the_order_of_the_document_is_put_right() {
 }
 
 #[test]
-fn what_32_bit_writers_did_is_undone_to_the_byte() {
+fn widened_times_are_narrowed_to_the_original_bytes() {
     let (repair, target) = mended_as("recording", &wide_words(), &Options::default());
     assert_eq!((repair.outcome, target), (Outcome::Repaired, tapped(Layout::V2).build().bytes));
-    // Version 3: the nanoseconds beside the seconds, of which the microseconds are a thousandth.
+    // Version 3: the nanoseconds follow the seconds; the microseconds are a thousandth of them.
     let mut recording = v3();
     recording.times = Some([(2_670, 123_456), (2_672, 1)]);
     let sound = recording.build().bytes;
     recording.times = Some([(2_670 | 123_456_789 << 32, 123_456), (2_672 | 1_000 << 32, 1)]);
     let (repair, target) = mended_as("recording", &recording.build().bytes, &Options::default());
     assert_eq!((repair.outcome, target), (Outcome::Repaired, sound));
-    // Without the microseconds to vouch for them the high words are no nanoseconds.
+    // If the microseconds do not match, the high halves are not nanoseconds.
     recording.times = Some([(2_670 | 123_456_789 << 32, 123_457), (2_672, 1)]);
     let (repair, _) = mended_as("recording", &recording.build().bytes, &Options::default());
     assert_eq!(repair.before.counts().keys().copied().collect::<Vec<_>>(), ["RV0019"]);
 }
 
 #[test]
-fn a_count_that_lost_bits_is_restored_and_one_before_garbage_is_trusted() {
+fn a_damaged_count_is_restored_and_a_count_before_garbage_is_trusted() {
     let built = session(Layout::V3).build();
     for count in [1_u64, 7, 29, 31, u64::MAX] {
         let bytes = built.with(built.prefix, &count.to_le_bytes());
         let (_, target) = mended_as("recording", &bytes, &Options::default());
-        // More than there are is a cut file; its last frame is whole.
+        // A count above the number of events means a truncated file; its last frame is complete.
         assert_eq!(target, built.bytes, "{count}");
     }
     let mut garbage = built.bytes.clone();

@@ -1,252 +1,262 @@
-//! How the recording ends: count, times, trailing bytes, what is still held.
+//! The end of the recording: count, times, trailing bytes, and keys that are still pressed.
 
-use crate::formats::revent::limits::RELEASED;
-use crate::formats::revent::options::{self, Release};
-use crate::formats::revent::check::pass::{Device, Pass};
-use crate::formats::revent::check::{Recording, shown};
-use crate::formats::revent::decode::event::code_name;
-use crate::formats::revent::decode::extent::{Ending, EnterPair, is_whole_pages};
-use crate::formats::revent::decode::head::{FILE, Time};
+use crate::formats::revent::check::device::Device;
+use crate::formats::revent::check::scan::Scan;
+use crate::formats::revent::check::{Context, format_micros, times};
+use crate::formats::revent::decode::FILE;
+use crate::formats::revent::decode::event::name_code;
+use crate::formats::revent::decode::extent::{Ending, EnterPair};
+use crate::formats::revent::decode::recording::Recording;
 use crate::formats::revent::layout::{BUFFER, Generation, kind};
-use crate::formats::revent::repair::{self, Tail};
+use crate::formats::revent::limits::RELEASED;
+use crate::formats::revent::options::{ReleaseMode, release_mode};
+use crate::formats::revent::repair::ending::{close_fix, drop_trailing_fix};
+use crate::formats::revent::repair::release::{Held, Release, release_events};
 use crate::formats::revent::rules;
+use crate::kit::num::to_u64;
 use crate::kit::span::Span;
-use crate::mend::edit::{Fix, Safety};
+use crate::kit::words;
+use crate::mend::edit::Fix;
 use crate::report::rule::common;
-use crate::report::{Finding, Report, Rule};
+use crate::report::{Finding, Report};
 
-/// Held keys and contacts that a message names.
+/// Pressed keys and contacts that a message names.
 const HELD_SHOWN: usize = 8;
 
 /// Judges how the recording ends.
-pub(super) fn check(recording: &Recording<'_, '_>, pass: &Pass<'_, '_, '_>, report: &mut Report) {
-    let let_go = let_go(recording, pass);
-    if recording.extent.ending != Ending::CountZero {
-        times(recording, pass, report);
+pub(super) fn check(context: &Context<'_, '_>, scan: &Scan<'_>, report: &mut Report) {
+    let Context { recording, .. } = context;
+    let extent = &recording.extent;
+    let release = find_release(context, scan);
+    if extent.ending != Ending::CountZero {
+        times::check(recording, scan, report);
     }
-    tail(recording, pass, &let_go, report);
-    trailing(recording, report);
-    if let Some(pair) = recording.extent.pair {
-        enter_pair(recording, &pair, report);
+    if let Some(finding) = describe_ending(recording) {
+        report.push(finding.fix_if(ending_fix(recording, scan, &release)));
     }
-    if recording.extent.kept == 0 {
-        let at = recording.head.events.min(recording.source.len());
-        let message = "0 events";
-        report.push(Finding::new(&rules::NO_EVENTS, Span::new(FILE, at, at), "events", message));
+    check_trailing(recording, report);
+    if let Some(pair) = extent.pair {
+        check_enter_pair(recording, &pair, report);
     }
-    unfinished(recording, pass, &let_go, report);
-    if let_go.over {
-        let end = recording.extent.all.offset(recording.extent.cut);
-        let max = recording.options.limits.of(&RELEASED);
-        let message = format!(
-            "letting go of what is held adds more than {max} events; --release=never adds none"
-        );
-        let span = Span::new(FILE, end, end);
-        report.push(Finding::new(&common::LIMIT_REACHED, span, "events", message));
+    if extent.count == 0 {
+        let at = recording.head.events.min(recording.file_len());
+        let span = Span::new(FILE, at, at);
+        report.push(Finding::new(&rules::NO_EVENTS, span, "events", "missing events: 0 events"));
+    }
+    let mut fix = release_fix(context, &release);
+    check_pressed(recording, scan, &mut fix, report);
+    check_open_frames(recording, scan, &mut fix, report);
+    if release.is_over_limit {
+        push_release_limit(context, report);
     }
 }
 
-/// What a repair lets go of, if it is asked to: in the tail's fix where the tail was lost.
-fn let_go(recording: &Recording<'_, '_>, pass: &Pass<'_, '_, '_>) -> Tail {
-    let wanted = match options::release(recording.options) {
-        Release::Never => false,
-        Release::Auto => recording.extent.tail_lost,
-        Release::Always => true,
+/// Returns the events that a repair adds, if it is asked to release what is pressed.
+fn find_release(context: &Context<'_, '_>, scan: &Scan<'_>) -> Release {
+    let Context { recording, options } = context;
+    let is_wanted = match release_mode(options) {
+        ReleaseMode::Never => false,
+        ReleaseMode::Auto => recording.extent.tail_lost,
+        ReleaseMode::Always => true,
     };
-    if wanted { repair::let_go(recording, &pass.devices, pass.last) } else { Tail::default() }
+    if !is_wanted {
+        return Release::default();
+    }
+    let pair = recording.extent.pair;
+    let held = (0_i32..).zip(&scan.devices).map(|(index, device)| Held {
+        device: index,
+        slot: device.slot,
+        contacts: device.contacts().map(|(slot, _)| slot).collect(),
+        keys: pressed_keys(device, index, pair).collect(),
+        last_time: device.last_time,
+        has_open_frame: device.open_frame.is_some(),
+    });
+    release_events(held, scan.last_time, options.limits.of(&RELEASED))
 }
 
-/// Start and end of the recording, where the recorder wrote them.
-fn times(recording: &Recording<'_, '_>, pass: &Pass<'_, '_, '_>, report: &mut Report) {
-    let Recording { head, extent, .. } = recording;
-    let Some([start, end]) = head.times else { return };
-    let at = head.prefix.saturating_add(8);
-    let span = Span::sized(FILE, at, 32);
-    let (narrow_start, narrow_end) = (start.narrowed(), end.narrowed());
-    if start.is_wide() || end.is_wide() {
-        let message = format!("start {start}, end {end}: the nanoseconds stand in the high words");
-        let edits = repair::times(at, [start, end], [narrow_start, narrow_end]);
-        let summary = format!("writes start {narrow_start} and end {narrow_end}");
-        let fix = Fix::new(Safety::Exact, summary, edits);
-        report.push(Finding::new(&rules::TIMES_WIDE, span, "start_time", message).fix(fix));
-    }
-    if extent.times_fit {
-        return;
-    }
-    let (rule, message): (&'static Rule, String) =
-        if !narrow_start.is_sane() || !narrow_end.is_sane() {
-            (&rules::TIMES_IMPLAUSIBLE, format!("start {start}, end {end}"))
-        } else {
-            let range = pass.range.map_or_else(String::new, |(first, last)| {
-                format!("; the events are of {} to {}", shown(first), shown(last))
-            });
-            (&rules::START_AFTER_END, format!("start {start}, end {end}{range}"))
-        };
-    let mut finding = Finding::new(rule, span, "start_time", message);
-    if let Some([first, last]) = pass.times() {
-        // One of them may be right.
-        let fits = |time: Time| time.is_sane();
-        let start = if fits(narrow_start) && narrow_start <= first { narrow_start } else { first };
-        let near = |end: Time| {
-            end >= last
-                && end.micros().saturating_sub(last.micros()) <= crate::formats::revent::layout::GAP
-        };
-        let end = if fits(narrow_end) && near(narrow_end) { narrow_end } else { last };
-        let edits = repair::times(at, head.times.unwrap_or_default(), [start, end]);
-        let summary = format!("writes start {start} and end {end}");
-        finding = finding.fix(Fix::new(Safety::Exact, summary, edits));
-    }
-    report.push(finding);
+/// Returns the keys that are pressed, without the one that the recorder's own pair releases.
+fn pressed_keys(
+    device: &Device,
+    index: i32,
+    pair: Option<EnterPair>,
+) -> impl Iterator<Item = u16> + '_ {
+    device.pressed_keys().filter(move |key| !pair.is_some_and(|pair| pair.releases(index, *key)))
 }
 
-/// A count that is wrong, or an end that was lost.
-fn tail(
-    recording: &Recording<'_, '_>,
-    pass: &Pass<'_, '_, '_>,
-    let_go: &Tail,
-    report: &mut Report,
-) {
-    let Recording { source, head, extent, .. } = recording;
+/// Returns the fix that only releases what is pressed, or the option that makes it apply. A fix for
+/// a lost end releases it, too.
+fn release_fix(context: &Context<'_, '_>, release: &Release) -> Option<Fix> {
+    let Context { recording, options } = context;
+    let extent = &recording.extent;
+    if extent.tail_lost || extent.ending != Ending::Complete {
+        return None;
+    }
+    if release_mode(options) == ReleaseMode::Auto {
+        let summary = "release what is pressed at the time of the last event";
+        return Some(Fix::manual(summary).option("--release always"));
+    }
+    (!release.events.is_empty()).then(|| close_fix(recording, None, 0, release)).flatten()
+}
+
+fn push_release_limit(context: &Context<'_, '_>, report: &mut Report) {
+    let extent = &context.recording.extent;
+    let end = extent.all.offset(extent.framed);
+    let max = context.options.limits.of(&RELEASED);
+    let message = format!(
+        "limit reached: releasing what is pressed needs more than {max} events; --release never \
+         adds none"
+    );
+    let span = Span::new(FILE, end, end);
+    report.push(Finding::new(&common::LIMIT_REACHED, span, "events", message));
+}
+
+/// Returns the finding for a count that is wrong, or for an end that was lost.
+fn describe_ending(recording: &Recording<'_>) -> Option<Finding> {
+    let (head, extent) = (&recording.head, &recording.extent);
     let field = Span::sized(FILE, head.prefix, 8);
     let stored = head.count.unwrap_or(0);
-    let end = source.len();
-    let partial = end.saturating_sub(extent.all.end());
-    let cut = extent.kept.saturating_sub(extent.cut);
-    let pages = if extent.tail_lost && is_whole_pages(source, head) {
-        let past = if head.generation >= Generation::V2 { "16 + " } else { "" };
-        let buffers = end.checked_div(BUFFER).unwrap_or(0);
-        format!("; the file has {past}{buffers} * {BUFFER} bytes: the recorder was killed")
-    } else {
-        String::new()
-    };
-    let last = Span::new(FILE, extent.all.end(), end);
-    let (rule, span, path, message): (&'static Rule, Span, &'static str, String) = match extent
-        .ending
-    {
-        Ending::Whole => return,
-        Ending::CountZero => (
-            &rules::COUNT_ZERO,
-            field,
-            "num_events",
-            format!("num_events is 0, {} whole events follow{pages}", extent.kept),
-        ),
-        Ending::CountTooLarge => (
-            &rules::COUNT_TOO_LARGE,
-            field,
-            "num_events",
-            format!("num_events is {stored}, the file holds {}{pages}", extent.kept),
-        ),
-        Ending::CountTooSmall => (
-            &rules::COUNT_TOO_SMALL,
-            field,
-            "num_events",
-            format!("num_events is {stored}, {} follow each other", extent.kept),
-        ),
-        Ending::Torn => {
+    let len = recording.file_len();
+    let events = words::plural(extent.count, "complete event");
+    let count = |rule, message| Finding::new(rule, field, "num_events", message);
+    let finding = match extent.ending {
+        Ending::Complete => return None,
+        Ending::CountZero => {
+            let verb = words::agree(extent.count, "follows", "follow");
+            count(&rules::COUNT_ZERO, format!("num_events is 0, but {events} {verb}"))
+        }
+        Ending::CountTooLarge => {
+            let message = format!("num_events is {stored}, but the file holds {events}");
+            count(&rules::COUNT_TOO_LARGE, message)
+        }
+        Ending::CountTooSmall => {
+            let message = format!("num_events is {stored}, but {events} follow one another");
+            count(&rules::COUNT_TOO_SMALL, message)
+        }
+        Ending::Truncated => {
+            let last = Span::new(FILE, extent.all.end(), len);
             let stride = head.generation.layout().event;
-            let message = format!(
-                "{partial} bytes of an event of {stride} follow {} whole events{pages}",
-                extent.kept
-            );
-            (&rules::TORN_EVENT, last, "events", message)
+            let message =
+                format!("truncated event: {} of {stride} bytes after {events}", last.len());
+            Finding::new(&rules::TRUNCATED_EVENT, last, "events", message)
         }
-        Ending::WholePages => {
-            let buffers = end.checked_div(BUFFER).unwrap_or(0);
-            let message = format!("{end} bytes are {buffers} * {BUFFER}: the recorder was killed");
-            (&rules::WHOLE_PAGES, Span::new(FILE, 0, end), "file", message)
+        Ending::FullBuffers => {
+            let buffers = len.checked_div(BUFFER).unwrap_or(0);
+            let message = format!(
+                "file length is {len} bytes ({buffers} x {BUFFER}): the recorder was killed"
+            );
+            Finding::new(&rules::FULL_BUFFERS, Span::new(FILE, 0, len), "file", message)
         }
     };
-    let mut finding = Finding::new(rule, span, path, message);
-    if cut > 0 {
-        let from = extent.all.offset(extent.cut);
-        let span = Span::new(FILE, from, extent.all.offset(extent.kept));
-        finding = finding.related(span, format!("{cut} events behind the last whole frame"));
+    let unframed = extent.count.saturating_sub(extent.framed);
+    let finding = match describe_full_buffers(recording) {
+        Some(note) => finding.note(note),
+        None => finding,
+    };
+    if unframed == 0 {
+        return Some(finding);
     }
-    let kept = extent.pair.is_some() || !extent.tail_lost;
-    let dropped = if kept { 0 } else { end.saturating_sub(extent.all.offset(extent.cut)) };
-    // Half of what is asked for would end the recording without a word about the rest.
-    let fix = repair::tail(recording, pass.times(), dropped, let_go).filter(|_| !let_go.over);
-    if let Some(fix) = fix {
-        finding = finding.fix(fix);
-    }
-    report.push(finding);
+    let span = extent.all.span(extent.framed, extent.count);
+    let message = format!("{} after the last complete frame", words::plural(unframed, "event"));
+    Some(finding.related(span, message))
 }
 
-fn trailing(recording: &Recording<'_, '_>, report: &mut Report) {
-    let Some(span) = recording.extent.trailing else { return };
-    let bytes = recording.source.slices(span.start, span.end);
-    let zeros = bytes.into_iter().all(|slice| slice.iter().all(|byte| *byte == 0));
-    let what = if zeros { "zeros" } else { "bytes" };
-    let message = format!("{} {what} follow the {} events", span.len(), recording.extent.kept);
-    let summary = format!("drops {} bytes behind the last event", span.len());
-    let fix = Fix::new(Safety::Lossy, summary, vec![crate::mend::edit::Edit::drop(span)]);
-    report.push(Finding::new(&rules::TRAILING_BYTES, span, "events", message).fix(fix));
+/// Returns the note that the length of the file shows a killed recorder.
+fn describe_full_buffers(recording: &Recording<'_>) -> Option<String> {
+    let Recording { head, extent, .. } = recording;
+    if !extent.tail_lost || !extent.full_buffers || extent.ending == Ending::FullBuffers {
+        return None;
+    }
+    let header = if head.generation >= Generation::V2 { "16 + " } else { "" };
+    let buffers = recording.file_len().checked_div(BUFFER).unwrap_or(0);
+    let len = format!("{header}{buffers} x {BUFFER} bytes");
+    Some(format!("the recorder was killed: the file ends with a full buffer ({len})"))
 }
 
-fn enter_pair(recording: &Recording<'_, '_>, pair: &EnterPair, report: &mut Report) {
-    let all = recording.extent.all;
-    let start = all.offset(pair.index);
-    let span = Span::new(FILE, start, all.offset(pair.index.saturating_add(2)));
+/// Returns the fix that completes the recording.
+fn ending_fix(recording: &Recording<'_>, scan: &Scan<'_>, release: &Release) -> Option<Fix> {
+    // Some of the releases would end the recording, and nothing would show that others are missing.
+    if release.is_over_limit {
+        return None;
+    }
+    let extent = &recording.extent;
+    let keeps_end = extent.pair.is_some() || !extent.tail_lost;
+    let framed_end = extent.all.offset(extent.framed);
+    let dropped = if keeps_end { 0 } else { recording.file_len().saturating_sub(framed_end) };
+    close_fix(recording, scan.times(), dropped, release)
+}
+
+fn check_trailing(recording: &Recording<'_>, report: &mut Report) {
+    let Some(trailing) = recording.extent.trailing else { return };
+    let noun = if trailing.zeros { "trailing zero byte" } else { "trailing byte" };
+    let message = format!(
+        "{} after {}",
+        words::plural(trailing.span.len(), noun),
+        words::plural(recording.extent.count, "event")
+    );
+    let fix = drop_trailing_fix(trailing.span);
+    report.push(Finding::new(&rules::TRAILING_BYTES, trailing.span, "events", message).fix(fix));
+}
+
+fn check_enter_pair(recording: &Recording<'_>, pair: &EnterPair, report: &mut Report) {
+    let span = pair.span(&recording.extent.all);
     let path = format!("events[{}]", pair.index);
     let counted = if pair.counted { "counted" } else { "not counted" };
-    let message =
-        format!("{} of {}, {counted}", pair.event.named(), recording.device(pair.event.device));
+    let device = recording.device_name(pair.event.device);
+    let message = format!("the recorder added {}, {counted} ({device})", pair.event.describe());
     report.push(Finding::new(&rules::ENTER_PAIR, span, path.clone(), message));
-    if let Some(away) = pair.stray {
+    if let Some(distance) = pair.distance {
         let message = format!(
-            "the recorder's own last events are {} after the one before them: they are on another clock",
-            if away < 0 { format!("-{}", shown(away)) } else { shown(away) }
+            "the events that the recorder added are {} from the one before: they are on another \
+             clock",
+            format_micros(distance)
         );
         report.push(Finding::new(&rules::GAP, span, path, message));
     }
 }
 
-/// Frames that do not end and what is held, with the fix where none goes with the tail's.
-fn unfinished(
-    recording: &Recording<'_, '_>,
-    pass: &Pass<'_, '_, '_>,
-    let_go: &Tail,
+/// Reports keys and contacts that are still pressed; the first finding gets the fix.
+fn check_pressed(
+    recording: &Recording<'_>,
+    scan: &Scan<'_>,
+    fix: &mut Option<Fix>,
     report: &mut Report,
 ) {
-    let extent = recording.extent;
-    let own = !extent.tail_lost && extent.ending == Ending::Whole;
-    let mut fix = (own && !let_go.events.is_empty())
-        .then(|| repair::tail(recording, None, 0, let_go))
-        .flatten();
-    let last = extent.cut.saturating_sub(1);
-    let end = Span::new(FILE, extent.all.offset(last), extent.all.offset(extent.cut));
-    for (index, device) in (0_i32..).zip(&pass.devices) {
-        let held = held(recording, index, device);
-        if held.is_empty() {
+    let extent = &recording.extent;
+    let last = extent.framed.saturating_sub(1);
+    let end = extent.all.span(last, extent.framed);
+    for (index, device) in (0_i32..).zip(&scan.devices) {
+        let contacts = device.contacts().map(|(slot, id)| format!("contact {id} in slot {slot}"));
+        let keys = pressed_keys(device, index, extent.pair).map(|key| name_code(kind::KEY, key));
+        let pressed: Vec<String> = contacts.chain(keys).collect();
+        if pressed.is_empty() {
             continue;
         }
-        let count = held.len();
-        let first: Vec<String> = held.into_iter().take(HELD_SHOWN).collect();
-        let more = count.saturating_sub(first.len());
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let name = recording.device(index);
-        let message = format!("{name} still holds {}{more}", first.join(", "));
-        let mut finding = Finding::new(&rules::HELD, end, format!("events[{last}]"), message);
-        finding.fix = fix.take();
-        report.push(finding);
-    }
-    for (index, device) in (0_i32..).zip(&pass.devices) {
-        let Some((first, event)) = device.open else { continue };
-        let span =
-            Span::new(FILE, extent.all.offset(first), extent.all.offset(first.saturating_add(1)));
-        let name = recording.device(index);
-        let message = format!("{name}: no SYN_REPORT follows {}", event.named());
-        let mut finding =
-            Finding::new(&rules::FRAME_OPEN, span, format!("events[{first}]"), message);
-        finding.fix = fix.take();
-        report.push(finding);
+        let count = to_u64(pressed.len());
+        let message = format!(
+            "{} {} still pressed at the end ({})",
+            words::list(&pressed, HELD_SHOWN, count),
+            words::agree(count, "is", "are"),
+            recording.device_name(index)
+        );
+        let finding = Finding::new(&rules::STILL_PRESSED, end, format!("events[{last}]"), message);
+        report.push(finding.fix_if(fix.take()));
     }
 }
 
-/// What a device holds, for a message. The return key that the recorder itself lets go of is not held.
-fn held(recording: &Recording<'_, '_>, index: i32, device: &Device) -> Vec<String> {
-    let keys = device.keys().filter(|key| !repair::is_paired(recording, index, *key));
-    let keys = keys.map(|key| code_name(kind::KEY, key));
-    let contacts = device.contacts();
-    contacts.map(|(slot, id)| format!("contact {id} in slot {slot}")).chain(keys).collect()
+/// Reports frames without an end; the first finding gets the fix if it is still there.
+fn check_open_frames(
+    recording: &Recording<'_>,
+    scan: &Scan<'_>,
+    fix: &mut Option<Fix>,
+    report: &mut Report,
+) {
+    for (index, device) in (0_i32..).zip(&scan.devices) {
+        let Some((first, event)) = device.open_frame else { continue };
+        let span = recording.extent.all.event_span(first);
+        let name = recording.device_name(index);
+        let message =
+            format!("missing SYN_REPORT after event {first}, {} ({name})", event.describe());
+        let finding = Finding::new(&rules::FRAME_OPEN, span, format!("events[{first}]"), message);
+        report.push(finding.fix_if(fix.take()));
+    }
 }

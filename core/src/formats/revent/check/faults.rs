@@ -1,123 +1,165 @@
-//! What the pass over the events found.
+//! Findings for the faults that the scan counted.
 
+use crate::formats::revent::check::fault_log::{Fault, Occurrences};
+use crate::formats::revent::check::scan::Scan;
+use crate::formats::revent::check::{Context, format_micros, push_write_limit};
+use crate::formats::revent::decode::event::name_code;
+use crate::formats::revent::decode::recording::Recording;
+use crate::formats::revent::decode::walk::DamageCause;
+use crate::formats::revent::layout::kind;
+use crate::formats::revent::repair::events::{drop_events_fix, narrow_times_fix};
+use crate::formats::revent::rules;
+use crate::kit::words;
 use crate::limits::INSERTED;
-use crate::formats::revent::check::pass::{Fault, Pass, Runs, Seen};
-use crate::formats::revent::check::{Recording, limit_reached, shown};
-use crate::formats::revent::decode::event::Event;
-use crate::formats::revent::decode::head::FILE;
-use crate::formats::revent::{repair, rules};
-use crate::kit::span::Span;
 use crate::mend::edit::{Fix, Safety};
 use crate::report::{Finding, Report, Rule};
 
-/// Pushes a finding for every kind of fault that was seen.
-pub(super) fn check(recording: &Recording<'_, '_>, pass: &Pass<'_, '_, '_>, report: &mut Report) {
-    let faults: [(Fault, &'static Rule); 16] = [
-        (Fault::DeviceOutside, &rules::DEVICE_OUTSIDE),
-        (Fault::TimeImplausible, &rules::TIME_IMPLAUSIBLE),
-        (Fault::WordsWide, &rules::WORDS_WIDE),
-        (Fault::Nothing, &rules::NOTHING_EVENT),
-        (Fault::CodeUnknown, &rules::CODE_UNKNOWN),
-        (Fault::KeyValue, &rules::KEY_VALUE),
-        (Fault::EventPad, &rules::EVENT_PAD),
-        (Fault::GamepadCode, &rules::GAMEPAD_CODE),
-        (Fault::GamepadRange, &rules::GAMEPAD_RANGE),
-        (Fault::SlotOutside, &rules::SLOT_OUTSIDE),
-        (Fault::TimeBack, &rules::TIME_BACK),
-        (Fault::BeforeStart, &rules::EVENT_OUTSIDE),
-        (Fault::AfterEnd, &rules::EVENT_OUTSIDE),
-        (Fault::Gap, &rules::GAP),
-        (Fault::Dropped, &rules::EVENTS_DROPPED),
-        (Fault::Unpressed, &rules::RELEASE_UNPRESSED),
-    ];
-    for (fault, rule) in faults {
-        let Some(seen) = pass.seen(fault) else { continue };
-        let all = recording.extent.all;
-        let span =
-            Span::new(FILE, all.offset(seen.index), all.offset(seen.index.saturating_add(1)));
-        let more = match seen.count {
+/// Every kind of fault, with its rule.
+static RULES: [(Fault, &Rule); 16] = [
+    (Fault::UnknownDevice, &rules::UNKNOWN_DEVICE),
+    (Fault::InvalidTime, &rules::TIME_IMPLAUSIBLE),
+    (Fault::WidenedTimes, &rules::EVENT_TIMES_WIDENED),
+    (Fault::Zeros, &rules::ZERO_EVENT),
+    (Fault::UnknownCode, &rules::CODE_UNKNOWN),
+    (Fault::KeyValue, &rules::KEY_VALUE),
+    (Fault::EventPad, &rules::EVENT_PAD),
+    (Fault::GamepadCode, &rules::GAMEPAD_CODE),
+    (Fault::GamepadRange, &rules::GAMEPAD_RANGE),
+    (Fault::SlotOutOfRange, &rules::SLOT_OUT_OF_RANGE),
+    (Fault::TimeBack, &rules::TIME_BACK),
+    (Fault::BeforeStart, &rules::EVENT_OUTSIDE),
+    (Fault::AfterEnd, &rules::EVENT_OUTSIDE),
+    (Fault::Gap, &rules::GAP),
+    (Fault::Dropped, &rules::EVENTS_DROPPED),
+    (Fault::NotPressed, &rules::RELEASE_UNPRESSED),
+];
+
+/// Reports every kind of fault once, with its first event and the number of events.
+pub(super) fn check(context: &Context<'_, '_>, scan: &Scan<'_>, report: &mut Report) {
+    for (fault, rule) in RULES {
+        let Some(seen) = scan.log.occurrences(fault) else { continue };
+        let recording = context.recording;
+        let span = recording.extent.all.event_span(seen.index);
+        let total = match seen.count {
             1 => String::new(),
-            count => format!("; {count} events in all"),
+            count => format!("; {} in total", words::plural(count, "event")),
         };
-        let message = format!("{}{more}", describe(recording, fault, &seen));
+        let message = format!("{}{total}", describe_fault(recording, fault, &seen));
         let mut finding = Finding::new(rule, span, format!("events[{}]", seen.index), message);
-        finding.fix = fix(recording, pass, fault);
-        if fault == Fault::WordsWide {
-            match repair::narrow(recording) {
+        finding.fix = damage_fix(recording, scan, fault);
+        if fault == Fault::WidenedTimes {
+            let max = context.options.limits.of(&INSERTED);
+            match narrow_times_fix(recording, max) {
                 Ok(fix) => finding.fix = Some(fix),
-                Err(bytes) => {
-                    let max = recording.options.limits.of(&INSERTED);
-                    limit_reached(report, span, "clearing the high words", bytes, max);
-                }
+                Err(bytes) => push_write_limit(report, span, "narrowing the times", bytes, max),
             }
         }
         report.push(finding);
     }
 }
 
-/// An event with its number and its device, and what is wrong with it.
-fn describe(recording: &Recording<'_, '_>, fault: Fault, seen: &Seen) -> String {
-    let Seen { index, event, detail, .. } = seen;
-    let named = event.named();
-    let device = recording.device(event.device);
-    let what = format!("event {index} of {device}, {named}");
-    let time = |event: &Event| shown(event.micros());
+/// Returns the message for the first event with a fault.
+fn describe_fault(recording: &Recording<'_>, fault: Fault, seen: &Occurrences) -> String {
+    let Occurrences { index, event, .. } = seen;
+    let device = recording.device_name(event.device);
+    let what = event.describe();
     match fault {
-        Fault::DeviceOutside => {
-            format!("event {index}, {named}, is of device {}; there are {detail}", event.device)
+        Fault::UnknownDevice | Fault::InvalidTime | Fault::WidenedTimes | Fault::Zeros => {
+            describe_damage(fault, seen, &device)
         }
-        Fault::TimeImplausible => {
-            format!("{what}, is of {} seconds and {} microseconds", event.sec, event.usec)
+        Fault::TimeBack | Fault::BeforeStart | Fault::AfterEnd | Fault::Gap => {
+            describe_time(fault, seen, &device)
         }
-        Fault::WordsWide => {
-            format!("{what}, is of {:#x} seconds and {:#x} microseconds", event.sec, event.usec)
+        Fault::UnknownCode => {
+            format!("event {index} has an unknown type or code: {what} ({device})")
         }
-        Fault::Nothing => {
-            format!("event {index} of {device} is zeros: the device was lost while it was recorded")
+        Fault::KeyValue => {
+            let value = event.value;
+            format!("value of event {index} is {value}, expected 0, 1 or 2: {what} ({device})")
         }
-        Fault::CodeUnknown => format!("{what}, is not in linux/input-event-codes.h"),
-        Fault::KeyValue => format!("{what}, is neither 0, 1 nor 2"),
-        Fault::EventPad => format!("the padding of event {index} is {:#x}", event.pad),
-        Fault::GamepadCode => format!("{what}: its bit is not set"),
+        Fault::EventPad => {
+            format!("padding of event {index} is {:#x}, expected 0xdeadbeef", event.pad)
+        }
+        Fault::GamepadCode => {
+            format!("event {index} is {what}, but the description does not have it ({device})")
+        }
         Fault::GamepadRange => {
             let axis = recording.head.gamepad().and_then(|gamepad| gamepad.axis(event.code));
             let (min, max) = axis.map_or((0, 0), |axis| (axis.min, axis.max));
-            format!("{what}, is not from {min} to {max}")
+            format!("event {index} is {what}, expected {min} to {max} ({device})")
         }
-        Fault::SlotOutside => format!("{what}: no device has that many slots"),
-        Fault::TimeBack => {
-            format!("{what}, is of {}, the one before it of {}", time(event), shown(*detail))
+        Fault::SlotOutOfRange => {
+            format!("slot of event {index} is out of range: {what} ({device})")
         }
-        Fault::BeforeStart => {
-            format!("{what}, is of {}, the recording starts at {}", time(event), shown(*detail))
+        Fault::Dropped => {
+            format!("event {index} is SYN_DROPPED: events before it are missing ({device})")
         }
-        Fault::AfterEnd => {
-            format!("{what}, is of {}, the recording ends at {}", time(event), shown(*detail))
+        Fault::NotPressed if event.kind == kind::KEY => {
+            let key = name_code(event.kind, event.code);
+            format!("event {index} releases {key}, which is not pressed ({device})")
         }
-        Fault::Gap => {
-            format!("{what}, is of {}, the one before it of {}", time(event), shown(*detail))
+        Fault::NotPressed => {
+            format!("event {index} ends a contact, but its slot has none ({device})")
         }
-        Fault::Dropped => format!("{what}: what came before it is missing"),
-        Fault::Unpressed => format!("{what}: it was not pressed"),
     }
 }
 
-/// What a repair does about events that cannot stay.
-fn fix(recording: &Recording<'_, '_>, pass: &Pass<'_, '_, '_>, fault: Fault) -> Option<Fix> {
-    let (runs, what) = match fault {
-        Fault::Nothing => (&pass.nothing, "events of zeros"),
-        Fault::DeviceOutside => (&pass.outside, "events of devices that there are not"),
-        Fault::TimeImplausible => (&pass.timeless, "events without a time"),
+/// Returns the message for an event that cannot be replayed.
+fn describe_damage(fault: Fault, seen: &Occurrences, device: &str) -> String {
+    let Occurrences { index, event, expected, .. } = seen;
+    match fault {
+        Fault::UnknownDevice => {
+            let devices = words::plural(expected.unsigned_abs(), "device");
+            format!("event {index} has device {}, but the recording has {devices}", event.device)
+        }
+        Fault::InvalidTime => {
+            let (sec, usec) = (event.sec, event.usec);
+            format!("time of event {index} is out of range: {sec} s and {usec} us ({device})")
+        }
+        Fault::Zeros => {
+            format!("event {index} is all zeros: the device was lost while recording ({device})")
+        }
+        _ => {
+            let stored = event.widened();
+            format!(
+                "time of event {index} is {:#x} s and {:#x} us: the high halves repeat the fields \
+                 that follow ({device})",
+                stored.sec, stored.usec
+            )
+        }
+    }
+}
+
+/// Returns the message for an event at an unexpected time.
+fn describe_time(fault: Fault, seen: &Occurrences, device: &str) -> String {
+    let Occurrences { index, event, expected, .. } = seen;
+    let event = format!("event {index} at {}", format_micros(event.micros()));
+    let other = format_micros(*expected);
+    match fault {
+        Fault::BeforeStart => format!("{event} is before the start at {other} ({device})"),
+        Fault::AfterEnd => format!("{event} is after the end at {other} ({device})"),
+        Fault::Gap => {
+            format!("{event} follows one at {other}, more than an hour before ({device})")
+        }
+        _ => format!("{event} follows one at {other} ({device})"),
+    }
+}
+
+/// Returns the fix for events that cannot be replayed: drop them, unless they are most of all.
+fn damage_fix(recording: &Recording<'_>, scan: &Scan<'_>, fault: Fault) -> Option<Fix> {
+    let (cause, defect) = match fault {
+        Fault::Zeros => (DamageCause::Zeros, "of zeros"),
+        Fault::UnknownDevice => (DamageCause::UnknownDevice, "with an unknown device"),
+        Fault::InvalidTime => (DamageCause::InvalidTime, "with an invalid time"),
         _ => return None,
     };
-    let Runs { runs, more } = runs;
-    let count = pass.seen(fault).map_or(0, |seen| seen.count);
-    let most = count.saturating_mul(2) > recording.extent.cut && fault != Fault::Nothing;
-    if *more || most {
-        let summary = format!("{count} {what} are too many to say that the others are right");
-        return Some(Fix::manual(summary));
+    let runs = scan.log.runs(cause);
+    let count = scan.log.occurrences(fault).map_or(0, |seen| seen.count);
+    let is_most = count.saturating_mul(2) > recording.extent.framed && fault != Fault::Zeros;
+    if runs.is_incomplete || is_most {
+        return Some(Fix::manual("too many damaged events: the others may be wrong, too"));
     }
-    let fix = repair::drop_events(recording, runs, count, what);
+    let fix = drop_events_fix(recording, &runs.runs, count, defect);
     debug_assert_eq!(fix.safety, Safety::Lossy);
     Some(fix)
 }

@@ -1,44 +1,41 @@
-//! What tells recordings without a magic from other files, and their layouts from each other.
+//! Evidence for the layout of a recording without a magic.
 //!
-//! A recording from before 2016-07 begins with a small number and as many paths, each behind its
-//! length. No other format does; zeros, text and random bytes do not come near. Which of four
-//! layouts the events have shows in the events: read with a wrong stride, hardly one in ten has a
-//! device that there is, microseconds below a million and a type that there is.
+//! A recording from before 2016-07 begins with a small number and as many paths, each after its
+//! length. No other format does; zeros, text and random bytes differ in the first bytes. The events
+//! decide between the four layouts, in a race ([`race`]): read with a wrong stride, hardly one in
+//! ten has a listed device, microseconds below a million and a known type.
 
+use std::cmp::Reverse;
 use std::fmt;
-use std::ops::ControlFlow;
 
-use crate::formats::revent::decode::event::{Event, Stretch};
-use crate::formats::revent::decode::head::{self, Devices, Head};
+use crate::formats::revent::decode::FILE;
+use crate::formats::revent::decode::event::Event;
+use crate::formats::revent::decode::head::{DevicePath, Devices, Head, parse_head_as};
+use crate::formats::revent::decode::stretch::Stretch;
 use crate::formats::revent::layout::{DEVICES_WRITTEN, EVENT_PAD, Generation, kind, names};
+use crate::formats::revent::limits::LAYOUT_SAMPLE;
+use crate::kit::cursor::{Cursor, Order};
+use crate::kit::num::to_u64;
+use crate::kit::race::{self, Candidate};
 use crate::kit::source::Source;
+use crate::limits::Limits;
 
-/// Bytes of events that a layout is tried on.
-const SAMPLE: u64 = 64 << 10;
-/// Events in a hundred that make a layout sure.
-pub const SURE: u64 = 90;
-/// Events that outweigh a path that is damaged.
+/// Plausible events per hundred that make a layout certain.
+const CERTAIN_PERCENT: u64 = 90;
+/// Plausible events that outweigh a damaged path.
 const EVENTS_ENOUGH: u64 = 8;
 
-/// What speaks for a layout.
+/// Evidence for a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Evidence {
     /// The layout.
     pub generation: Generation,
-    /// How many devices are listed, and how many of them as the recorder writes them.
+    /// Number of devices, and of those with a path that the recorder writes.
     pub paths: [u64; 2],
-    /// Events that were looked at, and how many of them are plausible.
+    /// Number of events that were read, and of those that are plausible.
     pub events: [u64; 2],
-    /// The best of the other layouts, and how many events in a hundred it explains.
+    /// The best of the other layouts, and its plausible events per hundred.
     pub second: Option<(Generation, u64)>,
-}
-
-impl Evidence {
-    /// How many events in a hundred are plausible.
-    pub fn share(&self) -> u64 {
-        let [all, plausible] = self.events;
-        plausible.saturating_mul(100).checked_div(all).unwrap_or(0)
-    }
 }
 
 impl fmt::Display for Evidence {
@@ -46,93 +43,115 @@ impl fmt::Display for Evidence {
         let ([paths, good], [events, plausible]) = (self.paths, self.events);
         write!(f, "{good} of {paths} device paths")?;
         if events == 0 {
-            return f.write_str("; there is no event to tell the layout by");
+            return f.write_str("; without an event the layout is not certain");
         }
         write!(f, ", {plausible} of the first {events} events")?;
         match self.second {
-            Some((generation, share)) => {
-                write!(f, " ({}, the next best: {share} %)", generation.layout().name)
+            Some((generation, percent)) => {
+                write!(f, " (next best: {} with {percent} %)", generation.layout().name)
             }
-            None => f.write_str(", no other layout has its device count"),
+            None => f.write_str(" (no other layout has an 8-byte device count)"),
         }
     }
 }
 
-/// Whether an event is one that a recorder can have written.
+/// Returns how many percent of all events are plausible.
+fn percent([all, plausible]: [u64; 2]) -> u64 {
+    plausible.saturating_mul(100).checked_div(all).unwrap_or(0)
+}
+
+/// Returns whether a recorder can have written the event.
 fn is_plausible(event: &Event, devices: i32) -> bool {
-    let narrowed = if event.is_wide() { event.narrowed() } else { *event };
+    let narrowed = if event.is_widened() { event.narrowed() } else { *event };
     narrowed.is_sane(devices)
         && (narrowed.sec, narrowed.usec) != (0, 0)
         && narrowed.kind <= kind::LAST
         && names::is_known(narrowed.kind, narrowed.code)
 }
 
-/// How many of the first events are plausible, and how many there are.
-fn plausible(source: &Source<'_>, head: &Head) -> [u64; 2] {
-    let layout = head.generation.layout();
-    let rest = source.len().saturating_sub(head.events).min(SAMPLE);
-    let count = rest.checked_div(layout.event).unwrap_or(0);
-    let stretch = Stretch { generation: head.generation, start: head.events, count };
-    let devices = head.device_count();
-    let mut good = 0_u64;
-    stretch.batches(source, &mut |_, events| {
-        for event in events {
-            let padded = !layout.padded || head.generation == Generation::V1;
-            let pad = padded || event.pad == EVENT_PAD || event.pad == 0;
-            good = good.saturating_add(u64::from(pad && is_plausible(event, devices)));
+/// Returns whether the padding of the event fits a layout from before the magic.
+fn has_plausible_pad(event: &Event, generation: Generation) -> bool {
+    let has_known_pad = generation.layout().padded && generation != Generation::V1;
+    !has_known_pad || event.pad == EVENT_PAD || event.pad == 0
+}
+
+/// Reads the first events and gathers the evidence for their layout: plausible events explain their
+/// bytes, so that no layout wins with fewer, larger events.
+fn gather_evidence(source: &Source<'_>, head: &Head, limits: &Limits) -> race::Evidence<()> {
+    let mut evidence = race::Evidence::default();
+    let sample = sample(source, head, limits.of(&LAYOUT_SAMPLE));
+    for (index, event) in sample.events(source) {
+        if has_plausible_pad(&event, head.generation) && is_plausible(&event, head.device_count()) {
+            evidence.explain(head.generation.layout().event);
+        } else {
+            evidence.contradict(sample.offset(index), ());
         }
-        ControlFlow::Continue(())
-    });
-    [count, good]
-}
-
-/// How many in a hundred of the first events are plausible.
-pub fn share(source: &Source<'_>, head: &Head) -> u64 {
-    let [count, good] = plausible(source, head);
-    good.saturating_mul(100).checked_div(count).unwrap_or(0)
-}
-
-/// What speaks for a recording without magic; `None` if too little does.
-pub fn elder(source: &Source<'_>) -> Option<Evidence> {
-    let word = |at: u64| -> Option<u32> {
-        let bytes = source.read(at, at.saturating_add(4));
-        bytes.first_chunk::<4>().map(|bytes| u32::from_le_bytes(*bytes))
-    };
-    let (first, second) = (word(0)?, word(4)?);
-    if first == 0 || u64::from(first) > DEVICES_WRITTEN {
-        return None;
     }
-    // A count of eight bytes ends in zeros, where else the length of a path stands.
-    let layouts: &[Generation] = match second {
+    evidence
+}
+
+/// Returns the events that the evidence is gathered from.
+fn sample(source: &Source<'_>, head: &Head, max: u64) -> Stretch {
+    let stride = head.generation.layout().event;
+    let rest = source.len().saturating_sub(head.events).min(max);
+    let count = rest.checked_div(stride).unwrap_or(0);
+    Stretch { generation: head.generation, start: head.events, count }
+}
+
+/// Returns the number of events that were read, and of those that are plausible.
+fn count_plausible(generation: Generation, evidence: &race::Evidence<()>) -> [u64; 2] {
+    let stride = generation.layout().event;
+    let plausible = evidence.explained().checked_div(stride).unwrap_or(0);
+    [plausible.saturating_add(evidence.contradicted()), plausible]
+}
+
+/// Returns whether the layout of the head explains the events that follow it.
+pub fn explains_events(source: &Source<'_>, head: &Head, limits: &Limits) -> bool {
+    let evidence = gather_evidence(source, head, limits);
+    percent(count_plausible(head.generation, &evidence)) >= CERTAIN_PERCENT
+}
+
+/// Returns the layouts that the first bytes allow.
+fn possible_layouts(source: &Source<'_>) -> &'static [Generation] {
+    let first = source.read(0, 8);
+    let mut cursor = Cursor::new(&first, FILE, 0, Order::Little);
+    let (Ok(count), Ok(next)) = (cursor.u32("devices.num"), cursor.u32("path_len")) else {
+        return &[];
+    };
+    if count == 0 || u64::from(count) > DEVICES_WRITTEN {
+        return &[];
+    }
+    // The high half of an eight-byte count is 0; the length of a path is not.
+    match next {
         0 => &[Generation::P28],
         _ => &[Generation::P20, Generation::P24, Generation::P32],
-    };
-    let mut tried: Vec<Evidence> = Vec::new();
-    for generation in layouts.iter().copied() {
-        let head = head::with_layout(source, generation, None).ok()?;
-        let Devices::Paths(paths) = &head.devices else { return None };
-        let good = paths.iter().filter(|path| head::is_event_device(source, **path)).count();
-        let paths = [paths.len(), good].map(crate::kit::num::to_u64);
-        let events = plausible(source, &head);
-        tried.push(Evidence { generation, paths, events, second: None });
     }
-    // What a layout explains counts in bytes, so that none wins by having fewer, larger events.
-    let explained = |one: &Evidence| {
-        let [_, good] = one.events;
-        good.saturating_mul(one.generation.layout().event)
-    };
-    // Where none explains an event, the one that has none to explain: its first event is cut.
-    let wrong = |one: &Evidence| {
-        let [all, good] = one.events;
-        std::cmp::Reverse(all.saturating_sub(good))
-    };
-    let rank = |one: &Evidence| (explained(one), wrong(one), std::cmp::Reverse(one.generation));
-    tried.sort_by_key(|one| std::cmp::Reverse(rank(one)));
-    let mut ranked = tried.into_iter();
-    let best = ranked.next()?;
-    let second = ranked.next().map(|next| (next.generation, next.share()));
-    let [paths, good] = best.paths;
-    let [_, plausible] = best.events;
-    let by_events = plausible >= EVENTS_ENOUGH && best.share() >= SURE && good > 0;
-    (good == paths || by_events).then_some(Evidence { second, ..best })
+}
+
+/// Returns the layout of a recording without a magic, or `None` if the evidence is too weak.
+pub fn detect_layout_without_magic(source: &Source<'_>, limits: &Limits) -> Option<Evidence> {
+    let mut candidates = Vec::new();
+    for (cost, generation) in (0_u64..).zip(possible_layouts(source)) {
+        let head = parse_head_as(source, *generation, None).ok()?;
+        let evidence = gather_evidence(source, &head, limits);
+        candidates.push(Candidate { reading: head, cost, evidence });
+    }
+    let decision = race::decide(candidates, |a, b| a.explains_more(b, 1));
+    let best = decision.winner()?;
+    let generation = best.reading.generation;
+    let Devices::Paths(devices) = &best.reading.devices else { return None };
+    let good = to_u64(devices.iter().filter(|path| path.is_event_device()).count());
+    let paths = [to_u64(devices.len()), good];
+    let events = count_plausible(generation, &best.evidence);
+    let beaten = decision.beaten.iter();
+    let second =
+        beaten.min_by_key(|one| (Reverse(one.evidence.explained()), one.evidence.contradicted()));
+    let second = second.map(|one| {
+        let generation = one.reading.generation;
+        (generation, percent(count_plausible(generation, &one.evidence)))
+    });
+    let [_, plausible] = events;
+    let by_events = plausible >= EVENTS_ENOUGH && percent(events) >= CERTAIN_PERCENT && good > 0;
+    let by_paths = devices.iter().all(DevicePath::is_event_device);
+    (by_paths || by_events).then_some(Evidence { generation, paths, events, second })
 }

@@ -1,11 +1,22 @@
-//! Bytes to a head, an extent and events: states, and judges nothing.
+//! Bytes to a head, an extent and events. Knows no rule.
 //!
-//! [`head`] reads everything before the events, [`evidence`] tells recordings without a magic from
-//! other files and from each other, [`extent`] says how many events there are and where they end,
-//! [`event`] reads them.
+//! [`head`] reads everything before the events, with [`gamepad`] and [`time`] for its parts;
+//! [`evidence`] finds the layout of a recording without a magic; [`extent`] finds the number of
+//! events and where they end; [`event`] reads one event, [`stretch`] many, [`walk`] sorts them into
+//! records and damage; [`recording`] holds all of it for the check.
 
 pub mod event;
 pub mod evidence;
 pub mod extent;
+pub mod gamepad;
 pub mod head;
+pub mod recording;
+pub mod stretch;
 pub mod tile;
+pub mod time;
+pub mod walk;
+
+use crate::kit::span::Layer;
+
+/// The only file of a recording.
+pub const FILE: Layer = Layer::stored(0);

@@ -1,4 +1,4 @@
-//! Constants of the format: facts, no code.
+//! Sizes, codes and names of the format.
 //!
 //! Sources: the recorder's C source through its history (Workload Automation, `revent.c`), the
 //! files that its builds of 2012 to 2018 wrote, `include/uapi/linux/input-event-codes.h`.
@@ -7,10 +7,10 @@ pub mod names;
 
 /// First bytes of a recording since 2016-07.
 pub const MAGIC: &[u8; 6] = b"REVENT";
-/// What the writers of P24, P32 and v1 left in an event's padding.
+/// Padding of every event by the recorders of P24, P32 and v1.
 pub const EVENT_PAD: u32 = 0xdead_beef;
 
-/// A layout of the file; older ones come first.
+/// A layout of the file, by the time of its recorders; older ones come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Generation {
     /// Without magic, 20-byte events: 32-bit recorders to 2015-03.
@@ -19,7 +19,7 @@ pub enum Generation {
     P24,
     /// Without magic, 28-byte events: 64-bit recorders to 2015-03.
     P28,
-    /// Without magic, 32-bit padding and times of 64 bits: 64-bit recorders of 2015-03 to 2016-07.
+    /// Without magic, 32-byte events: 64-bit recorders of 2015-03 to 2016-07.
     P32,
     /// Version 1, 2016-07 to 2016-10.
     V1,
@@ -32,22 +32,26 @@ pub enum Generation {
 /// Sizes of one layout, in bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Which.
+    /// The layout that has them.
     pub generation: Generation,
-    /// As messages name it.
+    /// Name in messages.
     pub name: &'static str,
-    /// Its number behind the magic.
+    /// Version after the magic.
     pub version: Option<u16>,
     /// Header: magic, version, mode and padding.
     pub header: u64,
-    /// The number of devices.
+    /// Number of devices.
     pub device_count: u64,
-    /// What stands before the events: nothing, their count, or their count and two times.
+    /// Fields before the events: nothing, their count, or their count and two times.
     pub prefix: u64,
     /// One event.
     pub event: u64,
-    /// Events carry a padding.
+    /// Index of the device in an event.
+    pub device_id: u64,
+    /// Whether a padding of four bytes follows the device of an event.
     pub padded: bool,
+    /// Seconds and microseconds of an event.
+    pub time: u64,
 }
 
 /// Every layout, in the order of [`Generation`].
@@ -60,7 +64,9 @@ pub static LAYOUTS: [Layout; 7] = [
         device_count: 4,
         prefix: 0,
         event: 20,
+        device_id: 4,
         padded: false,
+        time: 8,
     },
     Layout {
         generation: Generation::P24,
@@ -70,7 +76,9 @@ pub static LAYOUTS: [Layout; 7] = [
         device_count: 4,
         prefix: 0,
         event: 24,
+        device_id: 4,
         padded: true,
+        time: 8,
     },
     Layout {
         generation: Generation::P28,
@@ -80,7 +88,9 @@ pub static LAYOUTS: [Layout; 7] = [
         device_count: 8,
         prefix: 0,
         event: 28,
+        device_id: 4,
         padded: false,
+        time: 16,
     },
     Layout {
         generation: Generation::P32,
@@ -90,7 +100,9 @@ pub static LAYOUTS: [Layout; 7] = [
         device_count: 4,
         prefix: 0,
         event: 32,
+        device_id: 4,
         padded: true,
+        time: 16,
     },
     Layout {
         generation: Generation::V1,
@@ -100,7 +112,9 @@ pub static LAYOUTS: [Layout; 7] = [
         device_count: 4,
         prefix: 0,
         event: 32,
+        device_id: 4,
         padded: true,
+        time: 16,
     },
     Layout {
         generation: Generation::V2,
@@ -110,7 +124,9 @@ pub static LAYOUTS: [Layout; 7] = [
         device_count: 4,
         prefix: 8,
         event: 26,
+        device_id: 2,
         padded: false,
+        time: 16,
     },
     Layout {
         generation: Generation::V3,
@@ -120,12 +136,15 @@ pub static LAYOUTS: [Layout; 7] = [
         device_count: 4,
         prefix: 40,
         event: 26,
+        device_id: 2,
         padded: false,
+        time: 16,
     },
 ];
 
 impl Generation {
-    /// Its sizes.
+    /// Returns the sizes of the layout.
+    #[inline]
     pub const fn layout(self) -> &'static Layout {
         let [p20, p24, p28, p32, v1, v2, v3] = &LAYOUTS;
         match self {
@@ -140,43 +159,43 @@ impl Generation {
     }
 }
 
-/// Bytes that the recorder's output buffer holds: a killed recorder leaves whole ones.
+/// Size of the recorder's output buffer: a killed recorder leaves a multiple of it.
 pub const BUFFER: u64 = 4096;
-/// Size of the header that the recorder writes past its buffer.
+/// Size of the header, which the recorder writes directly, not through its buffer.
 pub const HEADER: u64 = 16;
-/// Devices that the recorder opens at most.
+/// Number of devices that the recorder opens at most.
 pub const DEVICES_WRITTEN: u64 = 16;
-/// Devices that Linux has numbers for (INPUT_MAX_CHAR_DEVICES).
+/// Number of input devices that Linux supports (INPUT_MAX_CHAR_DEVICES).
 pub const DEVICES_MAX: u64 = 1024;
-/// What every recorded path begins with; a number follows.
+/// Prefix of every path that the recorder writes; a number follows.
 pub const DEVICE_PREFIX: &[u8] = b"/dev/input/event";
-/// Longest path that a system can open.
+/// Longest path that a system opens (PATH_MAX).
 pub const PATH_MAX: u64 = 4096;
-/// Longest name of a gamepad, for which the readers have 255 bytes.
+/// Longest name of a gamepad: the readers have a buffer of 255 bytes.
 pub const NAME_MAX: u64 = 254;
-/// Bytes of a gamepad's bitmap of event types.
-pub const TYPE_BITS: u64 = 4;
-/// Bytes of each of its bitmaps of axes, relative axes and keys.
+/// Longest name of a gamepad after which the other fields are still read.
+pub const NAME_READ: u64 = 4096;
+/// Size of each bitmap of axes, relative axes and keys of a gamepad.
 pub const CODE_BITS: u64 = 96;
-/// Descriptions of axes that the readers have room for.
+/// Number of axis descriptions that the readers have room for.
 pub const ABSINFO_MAX: u64 = 64;
-/// Size of one: code, value, minimum, maximum, fuzz, flat, resolution.
+/// Size of an axis description: code, value, minimum, maximum, fuzz, flat, resolution.
 pub const ABSINFO: u64 = 28;
 /// Highest code of an absolute axis.
 pub const ABS_MAX: u16 = 0x3f;
 /// Highest code of a key.
 pub const KEY_MAX: u16 = 0x2ff;
 
-/// Microseconds of a second.
+/// Microseconds per second.
 pub const MICROS: i64 = 1_000_000;
-/// Seconds that no clock of a recorder reads: year 2242.
+/// First second that no recorder writes: year 2242.
 pub const SECONDS_END: i64 = 1 << 33;
-/// Seconds from which on a time counts from 1970 and not from the machine's start: 2001.
+/// First second that is taken for a time since 1970 and not since boot: year 2001.
 pub const EPOCH_FROM: i64 = 978_307_200;
-/// A pause, in microseconds, that nobody records on purpose: an hour.
+/// Longest pause, in microseconds, that is not suspicious: an hour.
 pub const GAP: i64 = 3_600 * MICROS;
 
-/// Types of events that the check handles by name.
+/// Types of events that the check follows.
 pub mod kind {
     /// Marks between events.
     pub const SYN: u16 = 0;
@@ -186,27 +205,30 @@ pub mod kind {
     pub const REL: u16 = 2;
     /// Absolute axes.
     pub const ABS: u16 = 3;
-    /// Highest known.
+    /// Highest type.
     pub const LAST: u16 = 0x1f;
 }
 
-/// Codes that the check handles by name.
+/// Codes that the check follows.
 pub mod code {
     /// `EV_SYN`: the end of a frame.
     pub const SYN_REPORT: u16 = 0;
-    /// `EV_SYN`: the end of a contact, in protocol A, which has no slots.
+    /// `EV_SYN`: end of a contact in protocol A, which has no slots.
     pub const SYN_MT_REPORT: u16 = 2;
-    /// `EV_SYN`: the kernel's buffer ran over.
+    /// `EV_SYN`: the kernel's buffer overflowed.
     pub const SYN_DROPPED: u16 = 3;
-    /// `EV_KEY`: the return key, with which a recording is ended.
+    /// `EV_KEY`: the return key, which ends a recording.
     pub const KEY_ENTER: u16 = 28;
-    /// `EV_ABS`: the contact that the events behind it are about.
+    /// `EV_ABS`: slot of the contact that the next events describe.
     pub const ABS_MT_SLOT: u16 = 0x2f;
-    /// `EV_ABS`: a contact begins or, at -1, ends.
+    /// `EV_ABS`: a contact begins or, if the value is -1, ends.
     pub const ABS_MT_TRACKING_ID: u16 = 0x39;
 }
 
-/// Stages of a workload: the second part of a recording's name.
+/// Longest head: header, as many devices as Linux supports with the longest paths, count and times.
+pub const HEAD_MAX: u64 = HEADER + 8 + DEVICES_MAX * (4 + PATH_MAX) + 40;
+
+/// Stages of a workload: the second part of a file name.
 pub static STAGES: [&str; 4] = ["setup", "run", "extract_results", "teardown"];
-/// How names of recordings end.
+/// Extension of a file name.
 pub const EXTENSION: &str = "revent";

@@ -1,0 +1,73 @@
+//! The events of a recording, each a record or damage.
+
+use crate::formats::revent::decode::event::{Event, narrow_if};
+use crate::formats::revent::decode::stretch::Events;
+use crate::kit::walk::Item;
+
+/// A complete event with a device and a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// Number of the event.
+    pub index: u64,
+    /// The event, without the high halves of widened times.
+    pub event: Event,
+    /// Whether the stored times are widened (see [`Event::is_widened`]).
+    pub widened: bool,
+}
+
+/// An event that cannot be replayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// The event as far as it can be read.
+    pub record: Record,
+    /// The field that is out of range.
+    pub cause: DamageCause,
+}
+
+/// The reason why an event cannot be replayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DamageCause {
+    /// The device is not in the list.
+    UnknownDevice,
+    /// Seconds or microseconds are out of range.
+    InvalidTime,
+    /// Time, type, code and value are zero.
+    Zeros,
+}
+
+/// Iterates over the events of a recording.
+#[derive(Debug)]
+pub struct Walk<'s, 'a> {
+    events: Events<'s, 'a>,
+    devices: i32,
+    widened: bool,
+}
+
+impl<'s, 'a> Walk<'s, 'a> {
+    /// Walks over `events` of a recording with `devices` devices; `widened` if their times have the
+    /// following fields in their high halves.
+    pub const fn new(events: Events<'s, 'a>, devices: i32, widened: bool) -> Self {
+        Self { events, devices, widened }
+    }
+}
+
+impl Iterator for Walk<'_, '_> {
+    type Item = Item<Record, Damage>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let (index, stored) = self.events.next()?;
+        let event = narrow_if(stored, self.widened);
+        let record = Record { index, event, widened: self.widened && event != stored };
+        let cause = if !event.has_device(self.devices) {
+            DamageCause::UnknownDevice
+        } else if !event.has_time() {
+            DamageCause::InvalidTime
+        } else if event.is_zero() {
+            DamageCause::Zeros
+        } else {
+            return Some(Item::Record(record));
+        };
+        Some(Item::Damage(Damage { record, cause }))
+    }
+}
