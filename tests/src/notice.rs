@@ -1,7 +1,8 @@
 //! Lines that reach the terminal from inside a passing test.
 //!
-//! The harness captures what `print!` and `eprintln!` write and drops it if the test passes, so a test
-//! that skips its claim would look like one that holds. A write to the handle itself is not captured.
+//! The harness captures what `print!` and `eprintln!` write and drops it if the test passes, so a
+//! test that skips its claim would look like one that holds. A write to the handle itself is not
+//! captured.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;

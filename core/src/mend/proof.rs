@@ -74,7 +74,8 @@ impl fmt::Display for ProofError {
             }
             Self::Digest { which, planned, found } => write!(
                 f,
-                "the {which} does not match the plan: {} with CRC-32 {}, expected {} with CRC-32 {}",
+                "the {which} does not match the plan: {} with CRC-32 {}, expected {} \
+                 with CRC-32 {}",
                 byte_count(found.length),
                 found.crc32,
                 byte_count(planned.length),

@@ -112,39 +112,7 @@ pub fn repair(files: &FileSet<'_>, options: &Options) -> Repair {
         before,
         refused: None,
     };
-    let mut ended = false;
-    for round in 1..=options.limits.count_of(&ROUNDS) {
-        let chosen = choose(result.after.findings(), &options);
-        if chosen.is_empty() {
-            ended = true;
-            break;
-        }
-        match take_round(files, &options, &result, &chosen) {
-            Ok((patches, after, settled)) => {
-                let settled = map_to_source(&settled, &result.patches);
-                let applied = chosen.into_iter().map(|finding| {
-                    let edits = finding.fix.iter().flat_map(|fix| &fix.edits);
-                    let mut places = map_to_source(edits, &result.patches);
-                    if changes_length(&finding) {
-                        places.extend(&settled);
-                    }
-                    Applied { round, finding, places }
-                });
-                result.applied.extend(applied);
-                result.patches = patches;
-                result.after = after;
-            }
-            Err(reason) => {
-                result.refused = Some(reason);
-                ended = true;
-                break;
-            }
-        }
-    }
-    if !ended && !choose(result.after.findings(), &options).is_empty() {
-        let rounds = plural(options.limits.of(&ROUNDS), "round");
-        result.refused = Some(format!("the repair did not end within {rounds}"));
-    }
+    result.refused = run_rounds(files, &options, &mut result);
     let too_large = find_too_large_fix(result.after.findings(), &options);
     if let (None, Some(size)) = (&result.refused, too_large) {
         let limit = options.limits.of(&INSERTED);
@@ -156,6 +124,37 @@ pub fn repair(files: &FileSet<'_>, options: &Options) -> Repair {
     }
     result.outcome = judge_outcome(&result);
     result
+}
+
+/// Runs rounds until no fix is left, and returns the reason if they end before.
+fn run_rounds(files: &FileSet<'_>, options: &Options, result: &mut Repair) -> Option<String> {
+    for round in 1..=options.limits.count_of(&ROUNDS) {
+        let chosen = choose(result.after.findings(), options);
+        if chosen.is_empty() {
+            return None;
+        }
+        let (patches, after, settled) = match take_round(files, options, result, &chosen) {
+            Ok(taken) => taken,
+            Err(reason) => return Some(reason),
+        };
+        let settled = map_to_source(&settled, &result.patches);
+        let applied = chosen.into_iter().map(|finding| {
+            let edits = finding.fix.iter().flat_map(|fix| &fix.edits);
+            let mut places = map_to_source(edits, &result.patches);
+            if changes_length(&finding) {
+                places.extend(&settled);
+            }
+            Applied { round, finding, places }
+        });
+        result.applied.extend(applied);
+        result.patches = patches;
+        result.after = after;
+    }
+    if choose(result.after.findings(), options).is_empty() {
+        return None;
+    }
+    let rounds = plural(options.limits.of(&ROUNDS), "round");
+    Some(format!("the repair did not end within {rounds}"))
 }
 
 /// Returns the largest number of bytes that a usable fix inserts, if it is over the limit of a

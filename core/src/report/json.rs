@@ -47,8 +47,8 @@ pub fn head() -> String {
     format!("{{\n  \"schema\": \"{CHECK_SCHEMA}\",\n  \"tool\": \"{TOOL}\",\n  \"recordings\": [")
 }
 
-/// Returns the text after the last recording: the number of files in walked directories that are not
-/// recordings, and the number of empty ones among them.
+/// Returns the text after the last recording: the number of files in walked directories that are
+/// not recordings, and the number of empty ones among them.
 pub fn tail(passed_over: u64, empty: u64) -> String {
     format!("\n  ],\n  \"passed_over\": {{ \"files\": {passed_over}, \"empty\": {empty} }}\n}}\n")
 }

@@ -1,7 +1,7 @@
 //! The formats' own tools as judges of what the check and the repair give.
 //!
-//! A missing judge skips the tests that need it, and the output of `cargo test` names it: a line where
-//! the first test misses it, and the list of all judges at the end (`tests/tests/judges.rs`).
+//! A missing judge skips the tests that need it, and the output of `cargo test` names it: a line
+//! where the first test misses it, and the list of all judges at the end (`tests/tests/judges.rs`).
 //! `TRACEMEND_REQUIRE_JUDGES=perf,apitrace` makes a missing judge a failure, as in `.ci/run`.
 
 pub mod apitrace;

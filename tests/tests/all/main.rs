@@ -9,8 +9,8 @@
 //!  tidy                             the style of the tree
 //! ```
 //!
-//! `cargo test -p tracemend-tests --test all perf::judge` runs one module. A test that counts what is
-//! allocated is a program of its own (`tests/allocation.rs`): other threads would be counted.
+//! `cargo test -p tracemend-tests --test all perf::judge` runs one module. A test that counts what
+//! is allocated is a program of its own (`tests/allocation.rs`): other threads would be counted.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

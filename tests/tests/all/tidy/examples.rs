@@ -1,5 +1,5 @@
-//! Generated parts of documents: examples, compared with the output of the program, and the table of
-//! limits. `BLESS=1` rewrites them.
+//! Generated parts of documents: examples, compared with the output of the program, and the table
+//! of limits. `BLESS=1` rewrites them.
 //!
 //! The commands of a `console` block run one after another in a folder with a few recordings of the
 //! corpus. Commands of other programs are not run; their output stays as it is written.

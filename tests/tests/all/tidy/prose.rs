@@ -100,8 +100,15 @@ fn paragraphs(path: &str, lines: impl Iterator<Item = (usize, String)>) -> Vec<P
 
 #[test]
 fn passages_join_lines_and_leave_code_out() {
-    let source = "/// One\n/// two.\n///\n/// ```\n/// let code = 1;\n/// ```\n/// Three.\nfn f() { \
-                  g(\"four\") }\n";
+    let source = "/// One
+/// two.
+///
+/// ```
+/// let code = 1;
+/// ```
+/// Three.
+fn f() { g(\"four\") }
+";
     let found = passages("a.rs", source, Some(&lexer::split(source)));
     let texts: Vec<_> = found.iter().map(|passage| passage.text.as_str()).collect();
     assert_eq!(texts, ["One two.", "Three.", "four"]);

@@ -179,12 +179,12 @@ fn number_then(text: &str, words: &str) -> Option<usize> {
 fn one_with_plural(text: &str) -> Option<usize> {
     text.match_indices("1 ").map(|(at, _)| at).find(|&at| {
         let number = text[..at].chars().next_back();
-        let is_part = number.is_some_and(|c| c.is_alphanumeric() || ".,_:/#-".contains(c));
+        let is_part = number.is_some_and(|c| c.is_alphanumeric() || ".,_:/#-=".contains(c));
         let word: String = text[at + 2..].chars().take_while(|c| c.is_alphabetic()).collect();
         let after = text[at + 2 + word.len()..].chars().next();
         let is_word = !after.is_some_and(|c| c.is_alphanumeric() || "_-='(".contains(c));
         let singular = ["ss", "us", "is"].iter().any(|end| word.ends_with(end))
-            || ["has", "was", "does", "as", "stands", "follows", "exits"].contains(&word.as_str());
+            || ["has", "was", "does", "as", "runs", "follows", "exits"].contains(&word.as_str());
         let is_verb = text[..at].trim_end().ends_with(|c: char| c.is_alphabetic())
             && ["means", "asks", "lists"].contains(&word.as_str());
         !is_part && is_word && word.len() > 3 && word.ends_with('s') && !singular && !is_verb
