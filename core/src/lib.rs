@@ -159,6 +159,11 @@ pub fn recognise(files: &FileSet<'_>, options: &Options) -> Option<FormatId> {
     registry::sniff(files, options)
 }
 
+/// The example in the README, compiled by `cargo test --doc`.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -35,7 +35,7 @@ const SEAL_LEN: usize = 8;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "json", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct Plan {
-    /// [`PLAN_SCHEMA`].
+    /// The version of the layout: `tracemend.plan.v1`.
     pub schema: String,
     /// Name and version of the program that made the plan.
     pub tool: String,
