@@ -1,22 +1,25 @@
-//! ovni runtime traces: a directory of streams, one a thread.
+//! ovni runtime traces: a directory of streams, one per thread.
 //!
 //! ```text
-//!  trace/ loom.NAME/ proc.PID/ thread.TID/ stream.json   what the thread is, which CPUs there are,
-//!         (the names are free)                           which models it uses; `finished`: 1 comes last
+//!  trace/ loom.NAME/ proc.PID/ thread.TID/ stream.json   thread, CPUs, required models; libovni
+//!         (the names are free)                           writes `finished`: 1 last
 //!                                          stream.obs    "ovni" u32 1, events
-//!         clock-offsets.txt                              how far the hosts' clocks are apart
+//!         clock-offsets.txt                              distances between the clocks of hosts
 //!
 //!  event  flags u8 | model u8 | category u8 | value u8 | clock u64 | payload
 //! ```
 //!
-//! libovni gathers events in a buffer of 2 MiB a thread and writes it when it is full, and at the end.
-//! A crash leaves what was flushed, perhaps with part of an event, and metadata without what
-//! libovni adds at the end. One such thread makes the emulator refuse the whole trace.
+//! libovni collects the events of a thread in a buffer of 2 MiB and writes it when it is full, and at
+//! the end. A crash leaves the flushed part, perhaps with a truncated event, and metadata without the
+//! keys that libovni adds at the end. One such thread makes the emulator refuse the whole trace.
 //!
-//! Sources: the user's document (trace specification v3), libovni 1.14.0 and the behaviour of
-//! `ovniemu`, `ovniemu -l` and `ovnisort` 1.14.0 on recorded, crashed and made-up traces. Where
-//! document and tools disagree the tools win: jumbo sizes are counted in 64 bits here, a jumbo
-//! event's payload code is of no account, and equal clocks are legal.
+//! Sources: the trace specification v3, libovni 1.14.0, and the behaviour of `ovniemu`, `ovniemu -l`
+//! and `ovnisort` 1.14.0 on recorded, crashed and forged traces. If specification and tools disagree,
+//! this module follows the tools: sizes of jumbo events are counted in 64 bits, their payload code is
+//! ignored, and equal clocks are legal.
+//!
+//! `decode` reads and names no rule; `check` judges and reads no bytes; `state` holds the nouns that
+//! both know, so that `repair` builds edits without `check`.
 
 pub mod check;
 pub mod decode;
@@ -25,6 +28,7 @@ pub mod limits;
 pub mod options;
 pub mod repair;
 pub mod rules;
+pub mod state;
 
 use crate::formats::ovni::decode::files::TraceFiles;
 use crate::formats::{Confidence, Format, Tile};
@@ -33,11 +37,11 @@ use crate::limits::Limit;
 use crate::options::{OptionSpec, Options};
 use crate::recording::FileSet;
 
-/// The format.
+/// The format ovni.
 #[derive(Debug)]
 pub struct Ovni;
 
-/// The one value of [`Ovni`].
+/// The only value of [`Ovni`].
 pub static OVNI: Ovni = Ovni;
 
 impl Format for Ovni {
@@ -47,7 +51,7 @@ impl Format for Ovni {
 
     fn summary(&self) -> &'static str {
         "ovni runtime traces: directories of thread streams and single streams, all models of ovni \
-         1.14; mends what killed threads, lost buffers and full disks leave"
+         1.14; repairs traces of killed threads, lost buffers and full disks"
     }
 
     fn nouns(&self) -> [&'static str; 2] {
@@ -67,14 +71,14 @@ impl Format for Ovni {
     }
 
     fn sniff(&self, files: &FileSet<'_>, _options: &Options) -> Option<Confidence> {
-        TraceFiles::recognised(files).then_some(Confidence::Certain)
+        TraceFiles::is_trace(files).then_some(Confidence::Certain)
     }
 
     fn check(&self, files: &FileSet<'_>, options: &Options, report: &mut Report) {
-        check::check(files, options, report);
+        check::check_recording(files, options, report);
     }
 
     fn tile(&self, files: &FileSet<'_>, options: &Options, each: &mut dyn FnMut(Tile)) {
-        decode::tile::tile(files, &options.limits, each);
+        decode::tile::tile_files(files, &options.limits, each);
     }
 }

@@ -1,10 +1,10 @@
-//! Findings of one stream, gathered apart so that streams can be checked side by side.
+//! Findings of one stream, gathered apart so that streams can be checked in parallel.
 
 use std::collections::BTreeMap;
 
 use crate::report::{Finding, Report, Severity};
 
-/// Findings in the order they were made, up to a number; further ones are counted.
+/// Findings in the order in which they were made, up to a number; further ones are counted.
 #[derive(Debug, Default)]
 pub struct Log {
     list: Vec<Finding>,
@@ -13,7 +13,7 @@ pub struct Log {
 }
 
 impl Log {
-    /// An empty log that holds at most `capacity` findings.
+    /// Creates an empty log that holds at most `capacity` findings.
     pub const fn new(capacity: usize) -> Self {
         Self { list: Vec::new(), more: BTreeMap::new(), capacity }
     }
@@ -29,8 +29,8 @@ impl Log {
         *count = count.saturating_add(1);
     }
 
-    /// Gives everything to a report, findings first.
-    pub fn pour(self, report: &mut Report) {
+    /// Moves all findings into a report, then the counted ones.
+    pub fn move_into(self, report: &mut Report) {
         for finding in self.list {
             report.push(finding);
         }

@@ -1,306 +1,234 @@
-//! Facts to findings.
+//! Items to findings.
 //!
 //! ```text
-//!  metadata   one stream.json -> Meta                      system   all of them -> looms, CPUs, marks
-//!  thread     one stream.obs  -> Machine, queue of Cross   merge    all queues -> CPUs, tasks, bodies
-//!  ending     how each stream ends                         whole    what only the whole trace tells
+//!  metadata   one stream.json -> Metadata                  system    all of them -> looms, CPUs, marks
+//!  thread     one stream.obs  -> thread, shared events     merge     shared events in clock order
+//!  ending     how each stream ends                         placement threads on CPUs
+//!  trace_wide faults that only show in all streams         task_book types, tasks, bodies
 //! ```
 //!
-//! Streams are walked side by side; findings are gathered by stream and poured in order, so that the
-//! report is the same with any number of threads.
+//! Streams are walked in parallel. Findings are gathered per stream and moved into the report in
+//! order, so the report is the same with any number of threads.
 
-pub mod clock;
+pub mod clock_offsets;
 pub mod ending;
 pub mod log;
 pub mod merge;
 pub mod metadata;
+pub mod placement;
+pub mod shared_event;
 pub mod system;
+pub mod task_book;
+pub mod task_table;
 pub mod thread;
-pub mod upgrade;
-pub mod whole;
+pub mod trace_wide;
 
-use crate::limits::RESYNC;
-use crate::limits::FINDINGS;
+mod tally;
+
 use std::num::NonZeroUsize;
 
-use crate::formats::ovni::options::{self, Strategy};
 use crate::formats::ovni::check::log::Log;
-use crate::formats::ovni::check::merge::Merge;
-use crate::formats::ovni::check::metadata::Meta;
-use crate::formats::ovni::check::system::System;
-use crate::formats::ovni::check::thread::{Ending, Machine, Shared};
-use crate::formats::ovni::decode::files::{StreamFiles, TraceFiles};
-use crate::formats::ovni::decode::stream::{self, Header, Step, Walk};
-use crate::formats::ovni::layout::{self, MODELS, STREAM_HEADER};
+use crate::formats::ovni::check::merge::{Merged, merge_threads};
+use crate::formats::ovni::check::metadata::check_metadata;
+use crate::formats::ovni::check::thread::{Terms, ThreadCheck, TraceContext};
+use crate::formats::ovni::decode::files::StreamFiles;
+use crate::formats::ovni::decode::stream::Stream;
+use crate::formats::ovni::decode::trace::Trace;
+use crate::formats::ovni::layout::CLOCK_MAX;
+use crate::formats::ovni::options::{self, Strategy};
 use crate::formats::ovni::rules;
-use crate::kit::num::to_u64;
-use crate::kit::source::Source;
+use crate::formats::ovni::state::metadata::Metadata;
+use crate::formats::ovni::state::summary::{Decisions, StreamSummary, TraceSummary};
+use crate::formats::ovni::state::system::System;
+use crate::formats::ovni::state::thread::ThreadSummary;
 use crate::kit::span::{Layer, Span};
-use crate::kit::text::Untrusted;
+use crate::limits::{FINDINGS, RESYNC};
+use crate::options::Options;
+use crate::recording::FileSet;
 use crate::report::{Finding, Report};
-use crate::{FileSet, Limits, Options};
 
-/// Bytes of a trace from which on a second thread is worth its start.
-const SIDE_BY_SIDE: u64 = 8 << 20;
+/// Bytes of a trace from which a second thread of execution is worth its start.
+const PARALLEL_BYTES: u64 = 8 << 20;
+/// Shared events of a thread that wait while its last clock is looked for.
+const QUIET_QUEUE: usize = 1 << 16;
 
-/// Everything that is known of a trace once its streams were walked.
-#[derive(Debug)]
-pub struct Case<'c, 's, 'a> {
-    /// The files.
-    pub files: &'c FileSet<'a>,
-    /// Which is what.
-    pub trace: &'c TraceFiles,
-    /// Of each stream.
-    pub metas: &'c [Meta],
-    /// Of each stream.
-    pub headers: &'c [Header],
-    /// Of each stream.
-    pub machines: &'c [Machine<'s, 'a>],
-    /// All metadata together.
-    pub system: &'c System,
-    /// All threads together.
-    pub merge: &'c Merge<'c>,
-    /// The earliest clock, in the trace's time.
-    pub earliest: i128,
-    /// What a repair may add.
-    pub limits: &'c Limits,
-    /// What the user chose.
-    pub strategy: Option<Strategy>,
-    /// The user wants the newest layout.
-    pub upgrade: bool,
-}
-
-impl<'c> Case<'c, '_, '_> {
-    /// The files of a stream.
-    pub fn stream(&self, number: usize) -> Option<&'c StreamFiles> {
-        self.trace.streams.get(number)
-    }
-
-    /// The metadata of a stream.
-    pub fn meta(&self, number: usize) -> Option<&'c Meta> {
-        self.metas.get(number)
-    }
-
-    /// Whether a stream's run did not end, or its metadata has to be written anew.
-    pub fn troubled(&self, number: usize) -> bool {
-        match (self.stream(number), self.meta(number)) {
-            (Some(stream), Some(meta)) => troubled(self.trace, stream, meta),
-            _ => false,
-        }
-    }
-
-    /// The first of some streams whose metadata is completed anyway.
-    pub fn first_troubled(&self, streams: &[usize]) -> Option<usize> {
-        let first = |number: &usize| self.troubled(*number) && self.seated(*number);
-        if streams.is_empty() {
-            return (0..self.metas.len()).find(first);
-        }
-        streams.iter().copied().find(first)
-    }
-
-    /// Whether it is known which thread a stream is of.
-    pub fn seated(&self, number: usize) -> bool {
-        self.system.seats.get(number).is_some_and(Option::is_some)
-    }
-}
-
-fn troubled(trace: &TraceFiles, stream: &StreamFiles, meta: &Meta) -> bool {
-    let thread = meta.part.as_deref().is_none_or(|part| part == "thread");
-    !trace.alone && stream.layout == 3 && thread && !(meta.readable && meta.finished)
-}
-
-/// Checks a trace, or a stream by itself.
-pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
-    let trace = TraceFiles::of(files);
-    if trace.streams.is_empty() {
+/// Checks a trace, or a lone stream.
+pub fn check_recording(files: &FileSet<'_>, options: &Options, report: &mut Report) {
+    let trace = Trace::open(files);
+    if trace.files.streams.is_empty() {
         let span = Span::new(Layer::stored(0), 0, 0);
-        let message = "no stream.json and no stream.obs holds anything";
+        let message = "empty trace: no stream.json or stream.obs has any content";
         report.push(Finding::new(&rules::EMPTY_TRACE, span, "trace", message));
         report.mark_unreadable();
         return;
     }
-    let capacity = options.limits.count_of(&FINDINGS);
-    let mut logs: Vec<Log> = Vec::new();
-    let mut metas: Vec<Meta> = Vec::new();
-    for stream in &trace.streams {
-        let mut log = Log::new(capacity);
-        let json = stream.json.filter(|json| json.present && stream.layout == 3);
-        metas.push(json.map_or_else(Meta::default, |json| {
-            metadata::read(&files.bytes(json.index), json.index, &mut log)
-        }));
-        logs.push(log);
+    let (metas, metadata_logs) = check_all_metadata(&trace, options.limits.count_of(&FINDINGS));
+    let mut system = system::build_system(&trace.files.streams, &metas, report);
+    if let Some(table) = trace.clock_offsets() {
+        clock_offsets::apply_offsets(table, &mut system, report);
     }
-    let mut system = system::build(&trace.streams, &metas, report);
-    if let Some(index) = trace.clock_offsets {
-        whole::offsets(&files.bytes(index), index, &mut system, report);
+    let streams: Vec<Stream<'_>> =
+        (0..trace.files.streams.len()).map(|number| trace.stream(number)).collect();
+    let check = TraceCheck { trace: &trace, metas: &metas, streams: &streams, system: &system };
+    let (threads, merged) = check.walk_threads(options);
+    let (summary, thread_logs) = check.summarise(threads, &merged, options);
+    let endings = check_endings(&summary, options.limits.count_of(&FINDINGS));
+    tally::count_trace(&summary, report);
+    for log in metadata_logs.into_iter().chain([endings]).chain(thread_logs).chain([merged.log]) {
+        log.move_into(report);
     }
-    let sources: Vec<Source<'_>> = trace
-        .streams
-        .iter()
-        .map(|stream| stream.obs.map(|obs| files.bytes(obs.index)).unwrap_or_default())
-        .collect();
-    let shared = Shared {
-        known: metas.iter().any(|meta| meta.readable),
-        enabled: system.enabled,
-        marks: system.marks.clone(),
-        counters: system.counters,
-        resync: options.limits.of(&RESYNC),
-        findings: capacity,
+}
+
+fn check_all_metadata(trace: &Trace<'_, '_>, findings: usize) -> (Vec<Metadata>, Vec<Log>) {
+    let check = |stream: &StreamFiles| {
+        let mut log = Log::new(findings);
+        let json = stream.present_json().filter(|_| stream.layout == 3);
+        let metadata = json.map_or_else(Metadata::default, |index| {
+            check_metadata(&trace.document(index), &mut log)
+        });
+        (metadata, log)
     };
-    let headers: Vec<Header> = sources.iter().map(stream::header).collect();
-    let new = |number: usize, findings: usize| {
-        let source = sources.get(number)?;
-        let obs = trace.streams.get(number)?.obs;
-        let meta = metas.get(number)?;
-        let file = obs.map_or(0, |obs| obs.index);
-        let shared = Shared { findings, ..Shared::default() };
-        let mut machine = Machine::new(source, file, &shared);
-        machine.required = meta.require;
-        machine.unfinished = troubled(&trace, trace.streams.get(number)?, meta);
-        if !followed(source, headers.get(number)?) || obs.is_none_or(|obs| !obs.present) {
-            machine.ended = Some(Ending::Unreadable);
-        }
-        Some(machine)
-    };
-    let mut machines: Vec<Machine<'_, '_>> =
-        (0..sources.len()).filter_map(|number| new(number, capacity)).collect();
-    if options::strategy(options) == Some(Strategy::Cut) {
-        let quiet = Shared { findings: 0, ..shared.clone() };
-        let ends = machines.iter().enumerate().filter(|(_, machine)| machine.unfinished);
-        let ends =
-            ends.filter_map(|(number, _)| last_clock(new(number, 0)?, number, &system, &quiet));
-        if let Some(earliest) = ends.min() {
-            for (number, machine) in machines.iter_mut().enumerate() {
-                let until = earliest.saturating_sub(offset(&system, number));
-                machine.ceiling = u64::try_from(until).unwrap_or(0).min(thread::CLOCK_MAX);
-            }
-        }
-    }
-    for machine in &mut machines {
-        if machine.ended == Some(Ending::Unreadable) {
-            // It has no event: it ends before it begins.
-            machine.queue.push_back(thread::Cross::close(machine));
-        }
-    }
-    let layers = machines.iter().map(Machine::layer).collect();
-    let mut merge = Merge::new(&system, layers, &options.limits);
-    merge.run(&mut machines, &shared, jobs(options, &sources));
-
-    let case = Case {
-        files,
-        trace: &trace,
-        metas: &metas,
-        headers: &headers,
-        machines: &machines,
-        system: &system,
-        merge: &merge,
-        earliest: earliest(&machines, &system),
-        limits: &options.limits,
-        strategy: options::strategy(options),
-        upgrade: options::has_upgrade(options),
-    };
-    let mut endings = Log::new(capacity);
-    for number in 0..machines.len() {
-        ending::check(&case, number, &mut endings);
-    }
-    whole::check(&case, &mut endings);
-    summary(&case, report);
-    for log in logs {
-        log.pour(report);
-    }
-    endings.pour(report);
-    for machine in &mut machines {
-        std::mem::take(&mut machine.log).pour(report);
-    }
-    merge.log.pour(report);
+    trace.files.streams.iter().map(check).unzip()
 }
 
-/// How many threads walk the streams.
-fn jobs(options: &Options, sources: &[Source<'_>]) -> NonZeroUsize {
-    let bytes = sources.iter().fold(0, |sum: u64, source| sum.saturating_add(source.len()));
-    let few = sources.len() < 2 || bytes < SIDE_BY_SIDE;
-    let machine = || if few { None } else { std::thread::available_parallelism().ok() };
-    options.jobs.or_else(machine).unwrap_or(NonZeroUsize::MIN)
-}
-
-/// Whether events can be read behind a header.
-fn followed(source: &Source<'_>, header: &Header) -> bool {
-    match header {
-        Header::Sound => true,
-        Header::Short(_) | Header::Foreign => false,
-        Header::Magic(_) | Header::Version(_) => match Walk::new(source, STREAM_HEADER).step() {
-            Step::Event(event) => layout::by_code(event.code).is_some(),
-            _ => false,
-        },
+fn check_endings(summary: &TraceSummary<'_, '_>, findings: usize) -> Log {
+    let mut log = Log::new(findings);
+    for stream in &summary.streams {
+        ending::check_ending(summary, stream, &mut log);
     }
+    trace_wide::check_trace(summary, &mut log);
+    log
 }
 
-fn offset(system: &System, number: usize) -> i128 {
-    let seat = system.seats.get(number).copied().flatten();
-    let loom = seat.and_then(|seat| system.looms.get(seat.loom));
-    loom.map_or(0, |loom| i128::from(loom.offset))
+/// Everything that is known of a trace before its events are walked.
+#[derive(Clone, Copy)]
+struct TraceCheck<'t, 'a> {
+    trace: &'t Trace<'t, 'a>,
+    metas: &'t [Metadata],
+    streams: &'t [Stream<'a>],
+    system: &'t System,
 }
 
-/// The first clock of all streams, in the trace's time.
-fn earliest(machines: &[Machine<'_, '_>], system: &System) -> i128 {
-    let firsts = machines.iter().enumerate().filter_map(|(number, machine)| {
-        Some(i128::from(machine.first?).saturating_add(offset(system, number)))
-    });
-    firsts.min().unwrap_or(0)
-}
-
-/// The last clock of a stream, in the trace's time.
-fn last_clock(
-    mut machine: Machine<'_, '_>,
-    number: usize,
-    system: &System,
-    shared: &Shared,
-) -> Option<i128> {
-    while machine.ended.is_none() {
-        machine.fill(shared, 1 << 16);
-        machine.queue.clear();
-    }
-    let last = i128::from(machine.clock).saturating_add(offset(system, number));
-    (machine.events > 0).then_some(last)
-}
-
-/// What was counted, and what else there is to know.
-fn summary(case: &Case<'_, '_, '_>, report: &mut Report) {
-    let readable = case.machines.iter().filter(|m| m.ended != Some(Ending::Unreadable));
-    report.tally.samples = to_u64(readable.count());
-    for (number, machine) in case.machines.iter().enumerate() {
-        report.tally.records = report.tally.records.saturating_add(machine.events);
-        let moved = |clock: u64| {
-            let clock = i128::from(clock).saturating_add(offset(case.system, number));
-            u64::try_from(clock).unwrap_or(0)
+impl<'t, 'a> TraceCheck<'t, 'a> {
+    /// Walks all streams.
+    fn walk_threads(&self, options: &Options) -> (Vec<ThreadCheck<'t, 'a>>, Merged) {
+        let context = TraceContext {
+            has_metadata: self.metas.iter().any(|metadata| metadata.is_readable),
+            enabled: self.system.enabled,
+            marks: self.system.marks.clone(),
+            counters: self.system.counters,
+            resync: options.limits.of(&RESYNC),
         };
-        if let Some(first) = machine.first {
-            report.tally.observe_time(moved(first));
-            report.tally.observe_time(moved(machine.clock));
+        let findings = options.limits.count_of(&FINDINGS);
+        let numbers = 0..self.streams.len();
+        let mut threads: Vec<ThreadCheck<'_, '_>> =
+            numbers.filter_map(|number| self.start_thread(number, findings)).collect();
+        if options::strategy(options) == Some(Strategy::Cut) {
+            self.set_ceilings(&mut threads, &context);
+        }
+        let layers = self.streams.iter().map(Stream::layer).collect();
+        let jobs = self.jobs(options);
+        let limits = &options.limits;
+        let merged = merge_threads(&mut threads, layers, self.system, &context, limits, jobs);
+        (threads, merged)
+    }
+
+    /// Prepares the walk of one stream.
+    fn start_thread(&self, number: usize, findings: usize) -> Option<ThreadCheck<'t, 'a>> {
+        let stream = self.streams.get(number)?;
+        let files = self.trace.files.streams.get(number)?;
+        let metadata = self.metas.get(number)?;
+        let terms = Terms {
+            is_unfinished: self.needs_repair(files, metadata),
+            ceiling: CLOCK_MAX,
+            required: metadata.required(),
+        };
+        let mut thread = ThreadCheck::new(stream, terms, findings);
+        if !stream.is_readable() || files.present_obs().is_none() {
+            thread.set_unreadable();
+        }
+        Some(thread)
+    }
+
+    /// Whether the run of a stream did not finish, or its metadata has to be written again.
+    fn needs_repair(&self, files: &StreamFiles, metadata: &Metadata) -> bool {
+        let is_complete = metadata.is_readable && metadata.is_finished;
+        let is_thread = !metadata.is_other_part();
+        !self.trace.files.is_lone_stream && files.layout == 3 && is_thread && !is_complete
+    }
+
+    /// Ends all streams at the earliest last clock of an unfinished one.
+    fn set_ceilings(&self, threads: &mut [ThreadCheck<'_, '_>], context: &TraceContext) {
+        let unfinished =
+            threads.iter().enumerate().filter(|(_, thread)| thread.terms.is_unfinished);
+        let last_clocks = unfinished.filter_map(|(number, _)| self.last_clock(number, context));
+        let Some(earliest) = last_clocks.min() else { return };
+        for (number, thread) in threads.iter_mut().enumerate() {
+            let until = earliest.saturating_sub(self.system.clock_offset(number));
+            thread.terms.ceiling = u64::try_from(until).unwrap_or(0).min(CLOCK_MAX);
         }
     }
-    if case.trace.alone {
-        report.fact("metadata", "none: a stream by itself");
-        return;
+
+    /// The last clock of a stream with an event, in the time of the trace.
+    fn last_clock(&self, number: usize, context: &TraceContext) -> Option<i128> {
+        let mut thread = self.start_thread(number, 0)?;
+        while thread.end.is_none() {
+            thread.fill_queue(context, QUIET_QUEUE);
+            thread.queue.clear();
+        }
+        let (events, clock) = thread.progress();
+        let clock = i128::from(clock).saturating_add(self.system.clock_offset(number));
+        (events > 0).then_some(clock)
     }
-    let layouts = case.trace.streams.iter().map(|stream| stream.layout);
-    let layout = layouts.min().unwrap_or(3);
-    let releases = ["", "libovni 1.0 to 1.4", "libovni 1.5 to 1.10", "libovni 1.11 and later"];
-    let release = releases.get(usize::from(layout)).copied().unwrap_or_default();
-    report.fact("layout", format!("version {layout} ({release})"));
-    let (looms, processes) = (case.system.looms.len(), case.system.processes.len());
-    let threads = case.system.seats.iter().flatten().count();
-    let system = format!("looms: {looms}, processes: {processes}, threads: {threads}");
-    report.fact("system", system);
-    let dead = case.machines.iter().filter(|machine| machine.state == thread::State::Dead);
-    let all = case.machines.len();
-    report.fact("threads that ended", format!("{} of {all}", dead.count()));
-    let used = MODELS.iter().enumerate().filter(|(index, _)| {
-        case.machines.iter().any(|machine| machine.used.get(*index).is_some_and(Option::is_some))
-    });
-    let names: Vec<&str> = used.map(|(_, model)| model.name).collect();
-    report.fact("models", if names.is_empty() { "none".to_string() } else { names.join(", ") });
-    if let Some(lib) = case.metas.iter().find_map(|meta| meta.lib.as_ref()) {
-        report.fact("libovni", Untrusted(lib.as_bytes()).to_string());
+
+    /// Number of threads of execution that walk the streams.
+    fn jobs(&self, options: &Options) -> NonZeroUsize {
+        let bytes = self.streams.iter().fold(0, |sum: u64, s| sum.saturating_add(s.len()));
+        let is_small = self.streams.len() < 2 || bytes < PARALLEL_BYTES;
+        let available =
+            || if is_small { None } else { std::thread::available_parallelism().ok() };
+        options.jobs.or_else(available).unwrap_or(NonZeroUsize::MIN)
+    }
+
+    /// Puts together everything that is known once all streams were walked.
+    fn summarise(
+        &self,
+        threads: Vec<ThreadCheck<'_, '_>>,
+        merged: &Merged,
+        options: &'t Options,
+    ) -> (TraceSummary<'t, 'a>, Vec<Log>) {
+        let (threads, logs): (Vec<ThreadSummary>, Vec<Log>) =
+            threads.into_iter().map(ThreadCheck::finish).unzip();
+        let first_clocks = threads.iter().enumerate().filter_map(|(number, thread)| {
+            let offset = self.system.clock_offset(number);
+            Some(i128::from(thread.first_clock?).saturating_add(offset))
+        });
+        let earliest = first_clocks.min().unwrap_or(0);
+        let parts = self.trace.files.streams.iter().zip(self.metas).zip(self.streams).zip(threads);
+        let streams = parts.enumerate().map(|(number, (((files, metadata), stream), thread))| {
+            StreamSummary {
+                number,
+                files,
+                metadata,
+                stream,
+                thread,
+                placement: merged.placements.get(number).copied().unwrap_or_default(),
+                needs_repair: self.needs_repair(files, metadata),
+                has_owner: self.system.owner(number).is_some(),
+            }
+        });
+        let summary = TraceSummary {
+            trace: self.trace,
+            streams: streams.collect(),
+            system: self.system,
+            shortages: merged.shortages.clone(),
+            earliest,
+            limits: &options.limits,
+            decisions: Decisions {
+                strategy: options::strategy(options),
+                upgrade: options::has_upgrade(options),
+            },
+        };
+        (summary, logs)
     }
 }

@@ -1,20 +1,20 @@
-//! Which file of a recording is what, by its name alone.
+//! The files of a trace, recognised by their names alone.
 //!
 //! ```text
 //!  v3   DIR/stream.json  DIR/stream.obs                  DIR is free; libovni: loom.L/proc.P/thread.T
 //!  v2   loom.L/proc.P/thread.T.obs  thread.T.json  metadata.json
 //!  v1   loom.L/proc.P/thread.T.obs  metadata.json
-//!  clock-offsets.txt in the root: what `ovnisync` found
+//!  clock-offsets.txt in the root, written by `ovnisync`
 //! ```
 
 use std::collections::BTreeMap;
 
-use crate::FileSet;
-use crate::formats::ovni::layout::{MAGIC, STREAM_VERSION};
+use crate::recording::FileSet;
+use crate::formats::ovni::layout::{MAGIC, STREAM_HEADER, STREAM_VERSION};
 
-/// Leaf name of a stream's metadata.
+/// File name of a stream's metadata.
 pub const JSON: &str = "stream.json";
-/// Leaf name of a stream's events.
+/// File name of a stream's events.
 pub const OBS: &str = "stream.obs";
 /// Table of clock offsets in the root.
 pub const CLOCK_OFFSETS: &str = "clock-offsets.txt";
@@ -24,15 +24,15 @@ pub const PROCESS_JSON: &str = "metadata.json";
 /// A file of the recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Its number in the file set.
+    /// Index in the file set.
     pub index: u32,
-    /// Whether it is there; a name without a file is a place where a repair may put one.
+    /// Whether the file exists. A repair may create a file under a name without one.
     pub present: bool,
 }
 
-/// Names of libovni in a path.
+/// Thread that the path of a stream names, in the naming of libovni.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Hint {
+pub struct PathIdentity {
     /// From `loom.NAME`.
     pub loom: Option<String>,
     /// From `proc.PID`.
@@ -54,48 +54,58 @@ pub struct StreamFiles {
     pub process: Option<Entry>,
     /// Version of the metadata's layout: 1, 2 or 3.
     pub layout: u8,
-    /// What its path says.
-    pub hint: Hint,
+    /// Thread that its path names.
+    pub path_identity: PathIdentity,
 }
 
-/// The files of a trace, by what they are.
+impl StreamFiles {
+    /// A stream of which no file is known yet.
+    fn new(dir: String, layout: u8) -> Self {
+        let path_identity = parse_path(&dir);
+        Self { dir, json: None, obs: None, process: None, layout, path_identity }
+    }
+
+    /// Returns the metadata file if it exists.
+    pub fn present_json(&self) -> Option<u32> {
+        self.json.filter(|json| json.present).map(|json| json.index)
+    }
+
+    /// Returns the file of events if it exists.
+    pub fn present_obs(&self) -> Option<u32> {
+        self.obs.filter(|obs| obs.present).map(|obs| obs.index)
+    }
+}
+
+/// The files of a trace, by their purpose.
 #[derive(Clone, Debug, Default)]
 pub struct TraceFiles {
     /// In the order of their paths.
     pub streams: Vec<StreamFiles>,
-    /// Directories of threads with neither of their two files.
-    pub hollow: Vec<(String, StreamFiles)>,
-    /// By directory: where the files of a stream of an old layout go.
+    /// Directories of threads with neither of the two files.
+    pub empty_dirs: Vec<StreamFiles>,
+    /// Names for the files of streams of an old layout, by directory. An upgrade writes them.
     pub targets: BTreeMap<String, StreamFiles>,
     /// Table of clock offsets.
     pub clock_offsets: Option<u32>,
-    /// A stream by itself: nothing is known about its thread.
-    pub alone: bool,
+    /// The recording is one stream without metadata: its thread is unknown.
+    pub is_lone_stream: bool,
 }
 
 impl TraceFiles {
-    /// Sorts out the files of a set.
-    pub fn of(files: &FileSet<'_>) -> Self {
+    /// Sorts the files of a set by their names.
+    pub fn sort_out(files: &FileSet<'_>) -> Self {
+        if let Some(alone) = Self::lone_stream(files) {
+            return alone;
+        }
         let mut trace = Self::default();
         let mut streams: BTreeMap<(String, u8), StreamFiles> = BTreeMap::new();
         let mut processes: BTreeMap<String, Entry> = BTreeMap::new();
-        if let [file] = files.files() {
-            let leaf = leaf(&file.name);
-            trace.alone = leaf != JSON && !file.bytes.is_absent() && old_leaf(leaf).is_none();
-            if trace.alone {
-                let obs = Some(Entry { index: 0, present: true });
-                let hint = Hint::default();
-                let dir = String::new();
-                let stream = StreamFiles { dir, json: None, obs, process: None, layout: 3, hint };
-                return Self { streams: vec![stream], ..trace };
-            }
-        }
         for (index, file) in (0_u32..).zip(files.files()) {
             let entry = Entry { index, present: !file.bytes.is_absent() };
             let (dir, leaf) = file.name.rsplit_once('/').unwrap_or(("", &file.name));
-            let (key, layout) = match (leaf, old_leaf(leaf)) {
+            let (key, layout) = match (leaf, old_stem(leaf)) {
                 (JSON | OBS, _) => (dir.to_string(), 3),
-                (_, Some(stem)) => (joined(dir, stem), 1),
+                (_, Some(stem)) => (join(dir, stem), 1),
                 (CLOCK_OFFSETS, _) if dir.is_empty() && entry.present => {
                     trace.clock_offsets = Some(index);
                     continue;
@@ -106,45 +116,60 @@ impl TraceFiles {
                 }
                 _ => continue,
             };
-            let stream = streams.entry((key.clone(), layout)).or_insert_with(|| StreamFiles {
-                hint: hint(&key),
-                dir: key,
-                json: None,
-                obs: None,
-                process: None,
-                layout,
-            });
+            let stream = streams
+                .entry((key.clone(), layout))
+                .or_insert_with(|| StreamFiles::new(key, layout));
             let place = if leaf.ends_with(".json") { &mut stream.json } else { &mut stream.obs };
-            // A file goes before a name without one.
+            // A file has precedence over a name without one.
             if entry.present || place.is_none() {
                 *place = Some(entry);
             }
         }
-        let there = |entry: Option<Entry>| entry.is_some_and(|entry| entry.present);
-        for (key, stream) in streams {
-            if there(stream.json) || there(stream.obs) {
-                trace.streams.push(stream);
+        trace.place_streams(streams.into_values());
+        trace.complete_old_layouts(&processes);
+        trace
+    }
+
+    /// The trace of one file that is a stream by itself.
+    fn lone_stream(files: &FileSet<'_>) -> Option<Self> {
+        let [file] = files.files() else { return None };
+        let leaf = leaf(&file.name);
+        if leaf == JSON || file.bytes.is_absent() || old_stem(leaf).is_some() {
+            return None;
+        }
+        let obs = Some(Entry { index: 0, present: true });
+        let stream = StreamFiles { obs, ..StreamFiles::new(String::new(), 3) };
+        Some(Self { streams: vec![stream], is_lone_stream: true, ..Self::default() })
+    }
+
+    /// Separates streams, places where an upgrade puts files, and directories without a stream.
+    fn place_streams(&mut self, streams: impl Iterator<Item = StreamFiles>) {
+        let exists = |entry: Option<Entry>| entry.is_some_and(|entry| entry.present);
+        let (streams, names): (Vec<_>, Vec<_>) =
+            streams.partition(|stream| exists(stream.json) || exists(stream.obs));
+        self.streams = streams;
+        for stream in names {
+            if self.streams.iter().any(|old| old.layout < 3 && old.dir == stream.dir) {
+                self.targets.insert(stream.dir.clone(), stream);
             } else {
-                trace.hollow.push((key.0, stream));
+                self.empty_dirs.push(stream);
             }
         }
-        let old = |dir: &str| trace.streams.iter().any(|s| s.layout < 3 && s.dir == dir);
-        let hollow = std::mem::take(&mut trace.hollow);
-        let (targets, hollow): (Vec<_>, Vec<_>) = hollow.into_iter().partition(|(dir, _)| old(dir));
-        trace.hollow = hollow;
-        trace.targets = targets.into_iter().collect();
-        for stream in trace.streams.iter_mut().filter(|stream| stream.layout < 3) {
+    }
+
+    /// Gives streams of layouts 1 and 2 the metadata of their process.
+    fn complete_old_layouts(&mut self, processes: &BTreeMap<String, Entry>) {
+        for stream in self.streams.iter_mut().filter(|stream| stream.layout < 3) {
             let dir = stream.dir.rsplit_once('/').map_or("", |(dir, _)| dir);
             stream.process = processes.get(dir).copied();
             stream.layout = if stream.json.is_some_and(|json| json.present) { 2 } else { 1 };
         }
-        trace
     }
 
-    /// Whether any file looks like one of a trace.
-    pub fn recognised(files: &FileSet<'_>) -> bool {
+    /// Whether any file is one of a trace, by its name or, for a single file, by its magic.
+    pub fn is_trace(files: &FileSet<'_>) -> bool {
         if let [file] = files.files() {
-            let head = file.bytes.read(0, 8);
+            let head = file.bytes.read(0, STREAM_HEADER);
             let (magic, version) = head.split_at_checked(4).unwrap_or_default();
             if magic == MAGIC && version == STREAM_VERSION.to_le_bytes() {
                 return true;
@@ -155,7 +180,7 @@ impl TraceFiles {
         }
         files.files().iter().any(|file| {
             let leaf = leaf(&file.name);
-            matches!(leaf, JSON | OBS) || old_leaf(leaf).is_some()
+            matches!(leaf, JSON | OBS) || old_stem(leaf).is_some()
         })
     }
 }
@@ -164,32 +189,32 @@ fn leaf(name: &str) -> &str {
     name.rsplit_once('/').map_or(name, |(_, leaf)| leaf)
 }
 
-/// `thread.12` of `thread.12.obs` and `thread.12.json`.
-pub fn old_leaf(leaf: &str) -> Option<&str> {
+/// Returns `thread.12` for `thread.12.obs` and `thread.12.json`.
+pub fn old_stem(leaf: &str) -> Option<&str> {
     let stem = leaf.strip_suffix(".obs").or_else(|| leaf.strip_suffix(".json"))?;
     let number = stem.strip_prefix("thread.")?;
     let digits = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
     digits.then_some(stem)
 }
 
-fn joined(dir: &str, name: &str) -> String {
+fn join(dir: &str, name: &str) -> String {
     if dir.is_empty() { name.to_string() } else { format!("{dir}/{name}") }
 }
 
-/// What the names of libovni in a directory's path say.
-fn hint(dir: &str) -> Hint {
-    let mut hint = Hint::default();
+/// Reads loom, process and thread from the path of a directory.
+fn parse_path(dir: &str) -> PathIdentity {
+    let mut identity = PathIdentity::default();
     for name in dir.split('/') {
         let number = |prefix: &str| name.strip_prefix(prefix)?.parse::<i64>().ok();
         if let Some(loom) = name.strip_prefix("loom.") {
-            hint.loom = Some(loom.to_string());
+            identity.loom = Some(loom.to_string());
         } else if let Some(pid) = number("proc.").filter(|pid| *pid > 0) {
-            hint.pid = Some(pid);
+            identity.pid = Some(pid);
         } else if let Some(tid) = number("thread.").filter(|tid| *tid > 0) {
-            hint.tid = Some(tid);
+            identity.tid = Some(tid);
         }
     }
-    hint
+    identity
 }
 
 #[cfg(test)]
@@ -204,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_of_all_layouts_are_told_apart_by_their_names() {
+    fn streams_of_all_layouts_are_recognised_by_their_names() {
         let files = set(&[
             "clock-offsets.txt",
             "loom.a.b/proc.7/metadata.json",
@@ -215,7 +240,7 @@ mod tests {
             "x/y/stream.obs",
             "x/y/other.txt",
         ]);
-        let trace = TraceFiles::of(&files);
+        let trace = TraceFiles::sort_out(&files);
         let found: Vec<_> = trace
             .streams
             .iter()
@@ -231,7 +256,7 @@ mod tests {
         );
         assert_eq!(trace.clock_offsets, Some(0));
         assert_eq!(trace.streams[0].process.unwrap().index, 1);
-        let hint = Hint { loom: Some("a.b".to_string()), pid: Some(7), tid: Some(9) };
-        assert_eq!(trace.streams[1].hint, hint);
+        let identity = PathIdentity { loom: Some("a.b".to_string()), pid: Some(7), tid: Some(9) };
+        assert_eq!(trace.streams[1].path_identity, identity);
     }
 }

@@ -1,29 +1,35 @@
-//! JSON with the place of every key and value.
+//! JSON with the span of every key and value.
 //!
-//! Strict, as RFC 8259 has it, with the two exceptions that the emulator's reader makes: comments
-//! (`//` and `/* */`) are white space, and what follows the value is not looked at. Values stand in
-//! one list, in the order of their first bytes; nothing recurses.
+//! Strict as RFC 8259, with the two exceptions that the emulator's reader (parson) makes: comments
+//! (`//` and `/* */`) are white space, and bytes after the value are ignored. The values are in one
+//! list, in the order of their first bytes; nothing recurses.
 
+mod parser;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ops::Range;
 
-use crate::kit::num::to_u64;
+use crate::kit::num::{to_u64, to_usize};
 
-/// Nesting that is followed. The emulator's reader follows 2048; libovni writes 5.
+pub use parser::parse;
+
+/// Objects and arrays that may be open at once. The emulator's reader accepts 2048; libovni writes 5.
 pub const DEPTH_MAX: usize = 64;
 /// Bytes of a `stream.json`. Labels of marks make some hundred KiB at most.
 pub const TEXT_MAX: u64 = 4 << 20;
 /// Values of one text. Each takes some 100 bytes of memory.
 pub const VALUES_MAX: usize = 1 << 18;
 
-/// What a value is.
+/// Kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     /// `{}`.
     Object,
     /// `[]`.
     Array,
-    /// A string; its text is decoded when it is asked for.
+    /// A string. [`Item::text`] decodes it.
     String,
     /// A number.
     Number(f64),
@@ -34,7 +40,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The word for it in messages.
+    /// Returns the kind in messages.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Object => "an object",
@@ -50,25 +56,25 @@ impl Kind {
 #[derive(Clone, Debug)]
 struct Value {
     kind: Kind,
-    /// With its quotes, for members of objects.
-    key: Option<Range<usize>>,
-    span: Range<usize>,
-    /// Number of the value after the last one inside this one.
+    /// Key with its quotes, for members of objects.
+    key: Option<Range<u64>>,
+    span: Range<u64>,
+    /// Number of the first value after the last one inside this one.
     after: usize,
 }
 
 /// A text and its values.
 #[derive(Clone, Debug)]
 pub struct Json<'a> {
-    text: &'a [u8],
+    text: Cow<'a, [u8]>,
     values: Vec<Value>,
-    /// Keys that stand twice in one object.
+    /// Keys that occur twice in one object.
     pub duplicates: Vec<Duplicate>,
-    /// Where something follows the value.
+    /// Offset of the first byte after the value, if bytes other than white space follow.
     pub trailing: Option<u64>,
 }
 
-/// A member whose key stands before it in the same object. Numbers are for [`Json::item`].
+/// A member whose key occurs before it in the same object. Numbers are for [`Json::item`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Duplicate {
     /// The member.
@@ -79,14 +85,14 @@ pub struct Duplicate {
     pub before: usize,
 }
 
-/// Why a text is no JSON, and where.
+/// Why and where a text is not valid JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JsonError {
-    /// Offset of the byte at fault.
+    /// Offset of the first byte that does not fit.
     pub at: u64,
-    /// What was expected there.
+    /// What is expected there.
     pub expected: &'static str,
-    /// A limit of this reader, and no fault of the text.
+    /// The text exceeds a limit of this parser; it may be valid.
     pub limit: bool,
 }
 
@@ -97,40 +103,18 @@ pub struct Item<'j, 'a> {
     number: usize,
 }
 
-/// Reads one JSON text.
-///
-/// # Errors
-///
-/// The first byte that does not fit.
-pub fn parse(text: &[u8]) -> Result<Json<'_>, JsonError> {
-    if to_u64(text.len()) > TEXT_MAX {
-        return Err(JsonError { at: 0, expected: "at most 4 MiB", limit: true });
-    }
-    let mut reader = Reader { text, at: 0, values: Vec::new(), open: Vec::new() };
-    if text.starts_with(b"\xef\xbb\xbf") {
-        reader.at = 3;
-    }
-    reader.document()?;
-    let after = reader.at;
-    reader.space()?;
-    let trailing = (reader.at < text.len()).then_some(to_u64(after));
-    let mut json = Json { text, values: reader.values, duplicates: Vec::new(), trailing };
-    json.duplicates = json.find_duplicates();
-    Ok(json)
-}
-
 impl<'a> Json<'a> {
-    /// The value that the text is.
+    /// Returns the outermost value.
     pub fn root(&self) -> Item<'_, 'a> {
         Item { json: self, number: 0 }
     }
 
-    /// The value with this number.
+    /// Returns the value with this number.
     pub fn item(&self, number: usize) -> Item<'_, 'a> {
         Item { json: self, number }
     }
 
-    /// How many objects and arrays hold a value.
+    /// Returns how many objects and arrays contain a value.
     pub fn depth(&self, item: &Item<'_, '_>) -> usize {
         let holds =
             |(index, value): &(usize, &Value)| *index < item.number && item.number < value.after;
@@ -138,10 +122,20 @@ impl<'a> Json<'a> {
     }
 
     /// Whether a member begins on a line of its own.
-    pub fn own_line(&self, item: &Item<'_, '_>) -> bool {
+    pub fn is_on_own_line(&self, item: &Item<'_, '_>) -> bool {
         let start = item.value().map(|value| value.key.as_ref().unwrap_or(&value.span).start);
-        let before = start.and_then(|start| self.text.get(..start)).unwrap_or_default();
+        let before = start.and_then(|start| self.text.get(..to_usize(start))).unwrap_or_default();
         before.iter().rev().find(|byte| !matches!(byte, b' ' | b'\t' | b'\r')) == Some(&b'\n')
+    }
+
+    /// Returns the bytes of a range, or an empty slice if it lies outside the text.
+    pub fn slice(&self, range: &Range<u64>) -> &[u8] {
+        self.text.get(to_usize(range.start)..to_usize(range.end)).unwrap_or_default()
+    }
+
+    /// Returns the length of the text in bytes.
+    pub fn len(&self) -> u64 {
+        to_u64(self.text.len())
     }
 
     fn find_duplicates(&self) -> Vec<Duplicate> {
@@ -150,7 +144,7 @@ impl<'a> Json<'a> {
             if value.kind != Kind::Object {
                 continue;
             }
-            let mut seen = std::collections::BTreeMap::new();
+            let mut seen = BTreeMap::new();
             let mut before = number;
             for member in self.item(number).items() {
                 let second = member.number;
@@ -174,30 +168,28 @@ impl<'j, 'a> Item<'j, 'a> {
         self.json.values.get(self.number)
     }
 
-    /// What it is.
+    /// Returns its kind.
     pub fn kind(&self) -> Kind {
         self.value().map_or(Kind::Null, |value| value.kind)
     }
 
-    /// Its bytes, with the quotes of a string and the brackets of an object.
+    /// Returns its byte range, with the quotes of a string and the brackets of an object.
     pub fn span(&self) -> Range<u64> {
-        let span = self.value().map(|value| value.span.clone()).unwrap_or_default();
-        to_u64(span.start)..to_u64(span.end)
+        self.value().map(|value| value.span.clone()).unwrap_or_default()
     }
 
-    /// The bytes of its key.
+    /// Returns the byte range of its key, with the quotes.
     pub fn key_span(&self) -> Option<Range<u64>> {
-        let key = self.value()?.key.clone()?;
-        Some(to_u64(key.start)..to_u64(key.end))
+        self.value()?.key.clone()
     }
 
-    /// Its key, decoded; empty for what is no member.
+    /// Returns its key, decoded; empty if it is not a member of an object.
     pub fn key(&self) -> String {
         let key = self.value().and_then(|value| value.key.clone());
-        key.and_then(|key| self.json.text.get(key)).map(decoded).unwrap_or_default()
+        key.map(|key| decode_string(self.json.slice(&key))).unwrap_or_default()
     }
 
-    /// The members of an object, or the values of an array, in order.
+    /// Returns the members of an object, or the values of an array, in order.
     pub fn items(self) -> impl Iterator<Item = Self> {
         let json = self.json;
         let end = self.value().map_or(0, |value| value.after);
@@ -210,7 +202,7 @@ impl<'j, 'a> Item<'j, 'a> {
         })
     }
 
-    /// The first member with this key.
+    /// Returns the first member with this key.
     pub fn member(self, key: &str) -> Option<Self> {
         if self.kind() != Kind::Object {
             return None;
@@ -218,18 +210,18 @@ impl<'j, 'a> Item<'j, 'a> {
         self.items().find(|item| item.key() == key)
     }
 
-    /// The member at the end of a path of keys between dots, as the emulator looks them up.
+    /// Returns the member at a path of keys joined by dots, as the emulator looks it up.
     pub fn path(self, path: &str) -> Option<Self> {
         path.split('.').try_fold(self, |item, key| item.member(key))
     }
 
-    /// The text of a string.
+    /// Returns the text of a string, decoded.
     pub fn text(&self) -> Option<String> {
         let value = self.value().filter(|value| value.kind == Kind::String)?;
-        self.json.text.get(value.span.clone()).map(decoded)
+        Some(decode_string(self.json.slice(&value.span)))
     }
 
-    /// The value of a number.
+    /// Returns the value of a number.
     pub fn number(&self) -> Option<f64> {
         match self.kind() {
             Kind::Number(number) => Some(number),
@@ -238,8 +230,8 @@ impl<'j, 'a> Item<'j, 'a> {
     }
 }
 
-/// A string with its quotes, without quotes and escapes. Bytes that are no UTF-8 are replaced.
-fn decoded(quoted: &[u8]) -> String {
+/// Decodes a quoted string. Bytes that are not valid UTF-8 are replaced.
+fn decode_string(quoted: &[u8]) -> String {
     let inner = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default();
     let text = String::from_utf8_lossy(inner);
     if !text.contains('\\') {
@@ -249,241 +241,54 @@ fn decoded(quoted: &[u8]) -> String {
     let mut rest = text.chars();
     let mut high: Option<u32> = None;
     while let Some(character) = rest.next() {
-        let character = match character {
-            '\\' => match rest.next() {
-                Some('n') => '\n',
-                Some('t') => '\t',
-                Some('r') => '\r',
-                Some('b') => '\u{8}',
-                Some('f') => '\u{c}',
-                Some('u') => {
-                    let digits: String = rest.by_ref().take(4).collect();
-                    let unit = u32::from_str_radix(&digits, 16).unwrap_or(0xfffd);
-                    match (high.take(), unit) {
-                        (_, 0xd800..=0xdbff) => {
-                            high = Some(unit);
-                            continue;
-                        }
-                        (Some(high), 0xdc00..=0xdfff) => {
-                            let pair = (high & 0x3ff) << 10 | (unit & 0x3ff);
-                            char::from_u32(pair.saturating_add(0x1_0000)).unwrap_or('\u{fffd}')
-                        }
-                        (_, unit) => char::from_u32(unit).unwrap_or('\u{fffd}'),
-                    }
+        if character != '\\' {
+            out.push(character);
+            continue;
+        }
+        out.push(match rest.next() {
+            Some('n') => '\n',
+            Some('t') => '\t',
+            Some('r') => '\r',
+            Some('b') => '\u{8}',
+            Some('f') => '\u{c}',
+            Some('u') => {
+                let digits: String = rest.by_ref().take(4).collect();
+                let unit = u32::from_str_radix(&digits, 16).unwrap_or(0xfffd);
+                if matches!(unit, 0xd800..=0xdbff) {
+                    high = Some(unit);
+                    continue;
                 }
-                Some(other) => other,
-                None => '\\',
-            },
-            other => other,
-        };
-        out.push(character);
+                join_surrogates(high.take(), unit)
+            }
+            Some(other) => other,
+            None => '\\',
+        });
     }
     out
 }
 
-struct Reader<'a> {
-    text: &'a [u8],
-    at: usize,
-    values: Vec<Value>,
-    /// Numbers of the objects and arrays that are open.
-    open: Vec<usize>,
-}
-
-impl Reader<'_> {
-    fn expected(&self, expected: &'static str) -> JsonError {
-        JsonError { at: to_u64(self.at), expected, limit: false }
-    }
-
-    fn peek(&self) -> Option<u8> {
-        self.text.get(self.at).copied()
-    }
-
-    fn take(&mut self, byte: u8) -> bool {
-        let found = self.peek() == Some(byte);
-        self.at = self.at.saturating_add(usize::from(found));
-        found
-    }
-
-    fn rest(&self) -> &[u8] {
-        self.text.get(self.at..).unwrap_or_default()
-    }
-
-    /// Skips white space and comments.
-    fn space(&mut self) -> Result<(), JsonError> {
-        loop {
-            while matches!(self.peek(), Some(b' ' | b'\t' | b'\r' | b'\n')) {
-                self.at = self.at.saturating_add(1);
-            }
-            let rest = self.rest();
-            let len = if rest.starts_with(b"//") {
-                rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len())
-            } else if rest.starts_with(b"/*") {
-                let end = rest.windows(2).skip(2).position(|pair| pair == b"*/");
-                match end {
-                    Some(end) => end.saturating_add(4),
-                    None => return Err(self.expected("the end of a comment")),
-                }
-            } else {
-                return Ok(());
-            };
-            self.at = self.at.saturating_add(len);
+/// The character of a UTF-16 unit and the high surrogate before it.
+fn join_surrogates(high: Option<u32>, unit: u32) -> char {
+    let code = match (high, unit) {
+        (Some(high), 0xdc00..=0xdfff) => {
+            ((high & 0x3ff) << 10 | (unit & 0x3ff)).saturating_add(0x1_0000)
         }
-    }
-
-    fn document(&mut self) -> Result<(), JsonError> {
-        self.space()?;
-        self.value(None)?;
-        while let Some(parent) = self.open.last().copied() {
-            let kind = self.values.get(parent).map_or(Kind::Null, |value| value.kind);
-            let first = self.values.len() == parent.saturating_add(1);
-            self.space()?;
-            let close = if kind == Kind::Object { b'}' } else { b']' };
-            if self.take(close) {
-                self.close(parent);
-                continue;
-            }
-            if !first && !self.take(b',') {
-                return Err(self.expected("`,` or a closing bracket"));
-            }
-            self.space()?;
-            let key = if kind == Kind::Object {
-                let start = self.at;
-                self.string()?;
-                let key = start..self.at;
-                self.space()?;
-                if !self.take(b':') {
-                    return Err(self.expected("`:`"));
-                }
-                self.space()?;
-                Some(key)
-            } else {
-                None
-            };
-            self.value(key)?;
-        }
-        Ok(())
-    }
-
-    fn close(&mut self, parent: usize) {
-        let after = self.values.len();
-        if let Some(value) = self.values.get_mut(parent) {
-            value.span.end = self.at;
-            value.after = after;
-        }
-        self.open.pop();
-    }
-
-    /// One value; an object or an array is only opened.
-    fn value(&mut self, key: Option<Range<usize>>) -> Result<(), JsonError> {
-        if self.values.len() >= VALUES_MAX {
-            return Err(JsonError { limit: true, ..self.expected("fewer values") });
-        }
-        let (start, number) = (self.at, self.values.len());
-        let kind = match self.peek() {
-            Some(b'{') => Kind::Object,
-            Some(b'[') => Kind::Array,
-            Some(b'"') => {
-                self.string()?;
-                Kind::String
-            }
-            Some(b'-' | b'0'..=b'9') => Kind::Number(self.number()?),
-            _ if self.word(b"true") => Kind::Bool(true),
-            _ if self.word(b"false") => Kind::Bool(false),
-            _ if self.word(b"null") => Kind::Null,
-            _ => return Err(self.expected("a value")),
-        };
-        if matches!(kind, Kind::Object | Kind::Array) {
-            if self.open.len() >= DEPTH_MAX {
-                return Err(JsonError { limit: true, ..self.expected("less nesting") });
-            }
-            self.at = self.at.saturating_add(1);
-            self.open.push(number);
-        }
-        let span = start..self.at;
-        self.values.push(Value { kind, key, span, after: number.saturating_add(1) });
-        Ok(())
-    }
-
-    fn word(&mut self, word: &[u8]) -> bool {
-        let found = self.rest().starts_with(word);
-        if found {
-            self.at = self.at.saturating_add(word.len());
-        }
-        found
-    }
-
-    fn string(&mut self) -> Result<(), JsonError> {
-        if !self.take(b'"') {
-            return Err(self.expected("`\"`"));
-        }
-        loop {
-            match self.peek() {
-                None => return Err(self.expected("the end of a string")),
-                Some(0..0x20) => return Err(self.expected("no control character in a string")),
-                Some(b'"') => {
-                    self.at = self.at.saturating_add(1);
-                    return Ok(());
-                }
-                Some(b'\\') => {
-                    self.at = self.at.saturating_add(1);
-                    match self.peek() {
-                        Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {}
-                        Some(b'u') => {
-                            let digits = self.rest().get(1..5).unwrap_or_default();
-                            if digits.len() < 4 || !digits.iter().all(u8::is_ascii_hexdigit) {
-                                return Err(self.expected("four hexadecimal digits"));
-                            }
-                            self.at = self.at.saturating_add(4);
-                        }
-                        _ => return Err(self.expected("an escape")),
-                    }
-                    self.at = self.at.saturating_add(1);
-                }
-                Some(_) => self.at = self.at.saturating_add(1),
-            }
-        }
-    }
-
-    fn digits(&mut self) -> Result<(), JsonError> {
-        let start = self.at;
-        while matches!(self.peek(), Some(b'0'..=b'9')) {
-            self.at = self.at.saturating_add(1);
-        }
-        if self.at == start { Err(self.expected("a digit")) } else { Ok(()) }
-    }
-
-    fn number(&mut self) -> Result<f64, JsonError> {
-        let start = self.at;
-        self.take(b'-');
-        if !self.take(b'0') {
-            self.digits()?;
-        }
-        if self.take(b'.') {
-            self.digits()?;
-        }
-        if self.take(b'e') || self.take(b'E') {
-            let _sign = self.take(b'+') || self.take(b'-');
-            self.digits()?;
-        }
-        let text = self.text.get(start..self.at).unwrap_or_default();
-        let parsed = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
-        parsed.ok_or_else(|| self.expected("a number"))
-    }
+        (_, unit) => unit,
+    };
+    char::from_u32(code).unwrap_or('\u{fffd}')
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kit::source::Source;
 
     #[test]
-    fn every_key_and_value_has_its_place() {
+    fn every_key_and_value_has_a_span() {
         let text = br#" { "a": {"b" : [1, -2.5e1, "x\u00e9\n"]}, /* no */ "c": true } // end"#;
-        let json = parse(text).unwrap();
+        let json = parse(text.into()).unwrap();
         let place = |item: Item<'_, '_>| {
             let span = item.span();
-            let text = Source::new(text);
-            String::from_utf8_lossy(&text.read(span.start, span.end)).into_owned()
+            String::from_utf8_lossy(json.slice(&span)).into_owned()
         };
         let list = json.root().path("a.b").unwrap();
         assert_eq!(place(list), r#"[1, -2.5e1, "x\u00e9\n"]"#);
@@ -497,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_says_where_and_what_was_expected() {
+    fn an_invalid_text_gives_the_place_and_the_expected_token() {
         for (text, at, expected) in [
             ("", 0, "a value"),
             ("{", 1, "`\"`"),
@@ -512,16 +317,16 @@ mod tests {
             ("-", 1, "a digit"),
             ("{\"a\":\"\\u12g4\"}", 7, "four hexadecimal digits"),
         ] {
-            let error = parse(text.as_bytes()).unwrap_err();
+            let error = parse(text.as_bytes().into()).unwrap_err();
             assert_eq!((error.at, error.expected, error.limit), (at, expected, false), "{text}");
         }
-        assert!(parse("[".repeat(65).as_bytes()).unwrap_err().limit);
-        assert!(parse("[".repeat(64).as_bytes()).is_err_and(|error| !error.limit));
+        assert!(parse("[".repeat(65).as_bytes().into()).unwrap_err().limit);
+        assert!(parse("[".repeat(64).as_bytes().into()).is_err_and(|error| !error.limit));
     }
 
     #[test]
     fn duplicate_keys_and_trailing_bytes_are_found() {
-        let json = parse(br#"{"a":1,"b":{"c":1,"c":2},"\u0061":3} x"#).unwrap();
+        let json = parse(br#"{"a":1,"b":{"c":1,"c":2},"\u0061":3} x"#.into()).unwrap();
         let keys: Vec<_> = json.duplicates.iter().map(|d| json.item(d.second).key()).collect();
         assert_eq!(keys, ["a", "c"]);
         assert_eq!(json.trailing, Some(36));

@@ -1,6 +1,28 @@
-//! Bytes to facts: the files of a trace, its JSON, its streams. Nothing here judges.
+//! Bytes to items: the files of a trace, its JSON, its events. Nothing here judges.
+//!
+//! ```text
+//!  trace          all files by their names -> TraceFiles; opens documents and streams
+//!  json           stream.json -> values with the span of every key and value
+//!  stream         stream.obs  -> header, and a walk over its events
+//!  event_walk     one event after the other: Record(Event) | Damage
+//!  resync         the next place at which several known events follow one another
+//!  clock_offsets  clock-offsets.txt -> Record(offset of a host) | Damage
+//! ```
 
+pub mod clock_offsets;
+pub mod event_walk;
 pub mod files;
 pub mod json;
+pub mod resync;
 pub mod stream;
 pub mod tile;
+pub mod trace;
+
+/// One step of a walk: a complete item, or bytes that are not one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Item<R, D> {
+    /// A complete item.
+    Record(R),
+    /// Bytes that are not an item.
+    Damage(D),
+}

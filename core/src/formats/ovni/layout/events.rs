@@ -1,30 +1,30 @@
 //! Every event of every model: one row per event and version. Data, no code.
 //!
-//! `row(signature, payload, first version, last version, what it does, partner)`: the code is what the
-//! signature begins with; the partner
-//! of a push is the event that pops it, and the other way round. Source: the event lists of ovni
-//! 1.14.0 and the models' change logs.
+//! `row(signature, payload, first version, last version, effect, partner)`: the signature begins with
+//! the code; the partner of a push is the event that pops it, and the other way round.
+//!
+//! Source: the event lists of ovni 1.14.0 and the change logs of the models.
 
-use crate::formats::ovni::layout::Act::{
+use crate::formats::ovni::layout::Effect::{
     AffinityRemote, AffinitySet, Counters, Create, Flush, Idle, Ignore, Kernel, Mark, Pop, Push,
     Region, Task, Thread, Type, Work,
 };
 use crate::formats::ovni::layout::Payload::{Exact, Jumbo};
-use crate::formats::ovni::layout::{EventRow, MarkStep, Stack, Step, TaskStep, row};
+use crate::formats::ovni::layout::{EventRow, MarkStep, Stack, TaskStep, ThreadStep, row};
 
-/// All rows. Of an event with several versions the newest stands last.
+/// All rows. If an event has several versions, its newest row comes last.
 #[rustfmt::skip]
 pub static EVENTS: [EventRow; 369] = [
     row("OAr(i32 cpu, i32 tid)", Exact(8), (1, 0, 0), (1, 1, 0), AffinityRemote, b"   "),
     row("OAs(i32 cpu)", Exact(4), (1, 0, 0), (1, 1, 0), AffinitySet, b"   "),
     row("OB.", Exact(0), (1, 0, 0), (1, 1, 0), Ignore, b"   "),
     row("OHC(i32 cpu, u64 tag)", Exact(12), (1, 0, 0), (1, 1, 0), Ignore, b"   "),
-    row("OHc", Exact(0), (1, 0, 0), (1, 1, 0), Thread(Step::Cool), b"   "),
-    row("OHe", Exact(0), (1, 0, 0), (1, 1, 0), Thread(Step::End), b"   "),
-    row("OHp", Exact(0), (1, 0, 0), (1, 1, 0), Thread(Step::Pause), b"   "),
-    row("OHr", Exact(0), (1, 0, 0), (1, 1, 0), Thread(Step::Resume), b"   "),
-    row("OHw", Exact(0), (1, 0, 0), (1, 1, 0), Thread(Step::Warm), b"   "),
-    row("OHx(i32 cpu, i32 tid, u64 tag)", Exact(16), (1, 0, 0), (1, 1, 0), Thread(Step::Execute), b"   "),
+    row("OHc", Exact(0), (1, 0, 0), (1, 1, 0), Thread(ThreadStep::Cool), b"   "),
+    row("OHe", Exact(0), (1, 0, 0), (1, 1, 0), Thread(ThreadStep::End), b"   "),
+    row("OHp", Exact(0), (1, 0, 0), (1, 1, 0), Thread(ThreadStep::Pause), b"   "),
+    row("OHr", Exact(0), (1, 0, 0), (1, 1, 0), Thread(ThreadStep::Resume), b"   "),
+    row("OHw", Exact(0), (1, 0, 0), (1, 1, 0), Thread(ThreadStep::Warm), b"   "),
+    row("OHx(i32 cpu, i32 tid, u64 tag)", Exact(16), (1, 0, 0), (1, 1, 0), Thread(ThreadStep::Execute), b"   "),
     row("OCn(i32 cpu)", Exact(4), (1, 0, 0), (1, 1, 0), Ignore, b"   "),
     row("OF[", Exact(0), (1, 0, 0), (1, 1, 0), Flush(true), b"   "),
     row("OF]", Exact(0), (1, 0, 0), (1, 1, 0), Flush(false), b"   "),

@@ -1,86 +1,65 @@
 //! Events that bring a thread to its end.
 //!
-//! What is open is closed in reverse order, at the thread's last clock (equal clocks are legal, so no
-//! time is invented): the flush, the kernel's hold, then the innermost runtime first, bodies of
-//! tasks together with the states that they opened, marks, and OHe. A paused thread has to run for
-//! that; it does so on the virtual CPU, where nobody is in its way.
+//! Everything that is open is closed in reverse order, at the thread's last clock. Equal clocks are
+//! legal, so no time is invented. First come the kernel's hold and the flush, then the innermost
+//! runtime: bodies of tasks together with the states that they opened, marks, and last OHe. A paused
+//! thread has to run for that; it does so on the virtual CPU, where it is in nobody's way.
 
-use crate::formats::ovni::check::thread::{AtEnd, Body, Label, Machine, State, TASK_CODES};
-use crate::formats::ovni::layout::{self, JUMBO, JUMBO_CODE, Stack, TASK_BODY};
-use crate::kit::num::to_u64;
+use crate::formats::ovni::layout::{
+    self, Stack, TASK_BODY, TASK_CODES, TASK_STACKS, ThreadState,
+};
+use crate::formats::ovni::repair::encode::encode_event;
+use crate::formats::ovni::state::thread::{
+    Body, LabelSource, ThreadEnd, ThreadStatus, ThreadSummary,
+};
 
-/// What has to be known of the trace to close a thread.
+/// Facts about the trace that the end of a thread depends on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Closing {
-    /// Clock where the stream has none of its own.
+pub struct CloseTerms {
+    /// Clock for a stream without an event.
     pub clock: u64,
-    /// Its thread, if known.
+    /// Id of the thread, if known.
     pub tid: Option<i32>,
-    /// It is on a physical CPU.
-    pub on_cpu: bool,
-    /// Another thread moves it at this clock, after its own last one, and whether to a physical CPU.
-    pub late: Option<(u64, bool)>,
+    /// The thread is on a physical CPU.
+    pub is_on_cpu: bool,
+    /// Another thread moves it at this clock, after its own last event, and whether to a physical CPU.
+    pub moved_after_end: Option<(u64, bool)>,
 }
 
-/// An event.
-pub fn event(code: [u8; 3], clock: u64, payload: &[u8]) -> Vec<u8> {
-    let [model, category, value] = code;
-    let flags = match payload.len() {
-        0 => 0,
-        len => u8::try_from(len.saturating_sub(1)).unwrap_or(0x0f),
-    };
-    let mut bytes = vec![flags, model, category, value];
-    bytes.extend_from_slice(&clock.to_le_bytes());
-    bytes.extend_from_slice(payload);
-    bytes
-}
-
-/// A jumbo event.
-pub fn jumbo(code: [u8; 3], clock: u64, data: &[u8]) -> Vec<u8> {
-    let [model, category, value] = code;
-    let mut bytes = vec![JUMBO | JUMBO_CODE, model, category, value];
-    bytes.extend_from_slice(&clock.to_le_bytes());
-    let size = u32::try_from(to_u64(data.len())).unwrap_or(u32::MAX);
-    bytes.extend_from_slice(&size.to_le_bytes());
-    bytes.extend_from_slice(data);
-    bytes
+/// Events, encoded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EncodedEvents {
+    /// Their bytes.
+    pub bytes: Vec<u8>,
+    /// Their number.
+    pub count: u64,
 }
 
 struct Writer {
-    out: Vec<u8>,
+    out: EncodedEvents,
     clock: u64,
-    count: u64,
+    has_old_nosv: bool,
 }
 
 impl Writer {
+    fn new(clock: u64, has_old_nosv: bool) -> Self {
+        Self { out: EncodedEvents::default(), clock, has_old_nosv }
+    }
+
     fn put(&mut self, code: &[u8; 3], payload: &[u8]) {
-        self.out.extend_from_slice(&event(*code, self.clock, payload));
-        self.count = self.count.saturating_add(1);
+        self.out.bytes.extend_from_slice(&encode_event(*code, self.clock, payload));
+        self.out.count = self.out.count.saturating_add(1);
     }
 
     /// Closes every stack, body, label and mark.
-    fn close(&mut self, machine: &Machine<'_, '_>) {
+    fn close_all(&mut self, status: &ThreadStatus) {
         for stack in Stack::ALL {
-            let table = match stack {
-                Stack::Nanos6Subsystem => Some(0),
-                Stack::NosvSubsystem => Some(1),
-                _ => None,
-            };
             if stack == Stack::OpenmpSubsystem {
-                self.labels(machine);
+                self.close_labels(status);
             }
-            let mut bodies = table.map_or(&[][..], |table| machine.bodies(table)).iter().rev();
-            for state in machine.stack(stack).iter().rev() {
-                if *state != TASK_BODY {
-                    if let Some(closer) = layout::closer(stack, *state) {
-                        self.put(&closer.code, &[]);
-                    }
-                } else if let (Some(body), Some(table)) = (bodies.next(), table) {
-                    self.body(table, body, machine.old_nosv);
-                }
-            }
+            self.close_stack(status, stack);
         }
-        for (kind, values) in &machine.marks {
+        for (kind, values) in &status.marks {
             for value in values.iter().rev() {
                 let payload = [&value.to_le_bytes()[..], &kind.to_le_bytes()].concat();
                 self.put(b"OM]", &payload);
@@ -88,33 +67,53 @@ impl Writer {
         }
     }
 
-    fn body(&mut self, table: usize, body: &Body, old: bool) {
-        let first = TASK_CODES.get(table).copied().unwrap_or_default();
-        let mut payload = body.task.to_le_bytes().to_vec();
-        if first == b'V' && !old {
-            payload.extend_from_slice(&body.body.to_le_bytes());
-        }
-        let category = if first == b'P' { b'P' } else { b'T' };
-        if body.paused {
-            self.put(&[first, category, b'r'], &payload);
-        }
-        self.put(&[first, category, b'e'], &payload);
-    }
-
-    fn labels(&mut self, machine: &Machine<'_, '_>) {
-        for label in machine.labels.iter().rev() {
-            match label {
-                Label::Task(task) => self.put(b"PPe", &task.to_le_bytes()),
-                Label::Work(kind) => self.put(b"PQe", &kind.to_le_bytes()),
+    fn close_stack(&mut self, status: &ThreadStatus, stack: Stack) {
+        let table = TASK_STACKS.iter().position(|shown| *shown == Some(stack));
+        let mut bodies = table.map_or(&[][..], |table| status.bodies(table)).iter().rev();
+        for state in status.stack(stack).iter().rev() {
+            if *state != TASK_BODY {
+                if let Some(closer) = layout::closer(stack, *state) {
+                    self.put(&closer.code, &[]);
+                }
+            } else if let (Some(body), Some(table)) = (bodies.next(), table) {
+                self.close_body(table, body);
             }
         }
     }
 
+    fn close_body(&mut self, table: usize, body: &Body) {
+        let first = TASK_CODES.get(table).copied().unwrap_or_default();
+        let mut payload = body.task.to_le_bytes().to_vec();
+        if first == b'V' && !self.has_old_nosv {
+            payload.extend_from_slice(&body.body.to_le_bytes());
+        }
+        if body.is_paused {
+            self.put(&[first, b'T', b'r'], &payload);
+        }
+        self.put(&[first, b'T', b'e'], &payload);
+    }
+
+    fn close_labels(&mut self, status: &ThreadStatus) {
+        for label in status.labels.iter().rev() {
+            match label {
+                LabelSource::Task(task) => self.put(b"PPe", &task.to_le_bytes()),
+                LabelSource::Work(kind) => self.put(b"PQe", &kind.to_le_bytes()),
+            }
+        }
+    }
+
+    /// OHx on the virtual CPU.
+    fn start(&mut self) {
+        let mut payload = [0xff; 16];
+        if let Some((_, tag)) = payload.split_at_mut_checked(8) {
+            tag.fill(0);
+        }
+        self.put(b"OHx", &payload);
+    }
+
     /// From paused or warming to running, on the virtual CPU.
-    fn resume(&mut self, closing: &Closing) {
-        if closing.on_cpu
-            && let Some(tid) = closing.tid
-        {
+    fn resume(&mut self, tid: Option<i32>, is_on_cpu: bool) {
+        if let Some(tid) = tid.filter(|_| is_on_cpu) {
             let payload = [(-1_i32).to_le_bytes(), tid.to_le_bytes()].concat();
             self.put(b"OAr", &payload);
         }
@@ -122,66 +121,63 @@ impl Writer {
     }
 }
 
-/// Whether something is open that only a running thread can close.
-fn needs_running(machine: &Machine<'_, '_>) -> bool {
+/// Whether anything is open that only a running thread can close.
+fn needs_running(status: &ThreadStatus) -> bool {
     let stacks = [Stack::Mpi, Stack::Tampi, Stack::Nodes, Stack::OpenmpSubsystem];
-    !machine.labels.is_empty() || stacks.iter().any(|stack| !machine.stack(*stack).is_empty())
+    !status.labels.is_empty() || stacks.iter().any(|stack| !status.stack(*stack).is_empty())
 }
 
 /// Whether the linter finds a stack that is not empty.
-pub fn is_open(machine: &Machine<'_, '_>) -> bool {
-    Stack::ALL.iter().any(|stack| stack.linted() && !machine.stack(*stack).is_empty())
+pub fn has_open_states(status: &ThreadStatus) -> bool {
+    Stack::ALL.iter().any(|stack| stack.is_linted() && !status.stack(*stack).is_empty())
 }
 
-/// The events behind the last one of a thread that has not ended, and their number.
-pub fn end(machine: &Machine<'_, '_>, closing: &Closing) -> (Vec<u8>, u64) {
-    let clock = if machine.events == 0 { closing.clock } else { machine.clock };
-    let mut writer = Writer { out: Vec::new(), clock, count: 0 };
-    let mut state = machine.state;
-    let mut on_cpu = closing.on_cpu;
-    if state == State::Dead {
-        return (writer.out, 0);
+/// Returns the events after the last one of a thread that has not ended.
+pub fn end_thread(thread: &ThreadSummary, terms: &CloseTerms) -> EncodedEvents {
+    let status = &thread.status;
+    let clock = if thread.events == 0 { terms.clock } else { thread.last_clock };
+    let mut writer = Writer::new(clock, thread.usage.has_old_nosv);
+    let mut state = status.state;
+    let mut is_on_cpu = terms.is_on_cpu;
+    if state == ThreadState::Dead {
+        return writer.out;
     }
-    if machine.out {
+    if status.is_off_cpu {
         writer.put(b"KCI", &[]);
     }
-    if machine.flushing {
+    if status.is_flushing {
         writer.put(b"OF]", &[]);
     }
-    if state == State::Unknown {
-        let mut payload = [0xff; 16];
-        if let Some((_, tag)) = payload.split_at_mut_checked(8) {
-            tag.fill(0);
-        }
-        writer.put(b"OHx", &payload);
-        (state, on_cpu) = (State::Running, false);
+    if state == ThreadState::Unknown {
+        writer.start();
+        (state, is_on_cpu) = (ThreadState::Running, false);
     }
-    if state == State::Cooling && needs_running(machine) {
+    if state == ThreadState::Cooling && needs_running(status) {
         writer.put(b"OHp", &[]);
-        state = State::Paused;
+        state = ThreadState::Paused;
     }
-    if matches!(state, State::Paused | State::Warming) {
-        writer.resume(&Closing { on_cpu, ..*closing });
+    if matches!(state, ThreadState::Paused | ThreadState::Warming) {
+        writer.resume(terms.tid, is_on_cpu);
     }
-    writer.close(machine);
-    if let Some((late, on_cpu)) = closing.late {
+    writer.close_all(status);
+    if let Some((moved, is_on_cpu)) = terms.moved_after_end {
         // Off its CPU until the last thread that moves it has done so.
         writer.put(b"OHp", &[]);
-        writer.clock = late.saturating_add(1).max(writer.clock);
-        writer.resume(&Closing { on_cpu, ..*closing });
+        writer.clock = moved.saturating_add(1).max(writer.clock);
+        writer.resume(terms.tid, is_on_cpu);
     }
     writer.put(b"OHe", &[]);
-    (writer.out, writer.count)
+    writer.out
 }
 
-/// The events before the OHe of a thread that ended with states open, and their number.
-pub fn before_end(machine: &Machine<'_, '_>, died: &AtEnd) -> (Vec<u8>, u64) {
-    let mut writer = Writer { out: Vec::new(), clock: died.clock, count: 0 };
-    if died.state == State::Cooling && needs_running(machine) {
+/// Returns the events before the OHe of a thread that ended with states open.
+pub fn close_before_end(thread: &ThreadSummary, end: &ThreadEnd) -> EncodedEvents {
+    let mut writer = Writer::new(end.clock, thread.usage.has_old_nosv);
+    if end.state == ThreadState::Cooling && needs_running(&thread.status) {
         writer.put(b"OAs", &(-1_i32).to_le_bytes());
         writer.put(b"OHp", &[]);
         writer.put(b"OHr", &[]);
     }
-    writer.close(machine);
-    (writer.out, writer.count)
+    writer.close_all(&thread.status);
+    writer.out
 }

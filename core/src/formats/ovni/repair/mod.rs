@@ -1,5 +1,19 @@
-//! Edits that mend a trace: events that close a thread, members that complete its metadata.
+//! Edits that repair a trace. Policy is not decided here, and no rule is named.
+//!
+//! ```text
+//!  encode       one event to bytes              close      events that end a thread
+//!  clock        clocks of events                tail       the end of a stream
+//!  region       OU[ .. OU] in order             metadata   members that stream.json lacks
+//!  definitions  tasks, types, labels            members    members into a JSON text, as libovni writes
+//!  upgrade      the newest layout
+//! ```
 
+pub mod clock;
 pub mod close;
-pub mod complete;
-pub mod json;
+pub mod definitions;
+pub mod encode;
+pub mod members;
+pub mod metadata;
+pub mod region;
+pub mod tail;
+pub mod upgrade;

@@ -1,249 +1,220 @@
-//! What an event does: types, tasks and their bodies, worksharings, marks and counters.
+//! Types, tasks and their bodies, worksharings and hardware counters.
 
-use super::*;
+use super::{ThreadCheck, TraceContext};
+use crate::formats::ovni::check::shared_event::SharedEffect;
+use crate::formats::ovni::decode::event_walk::Event;
+use crate::formats::ovni::layout::{
+    LABEL_MAX, STACK_MAX, TASK_BODY, TASK_STACKS, TaskStep, model, task_table,
+};
+use crate::formats::ovni::repair::definitions::terminate_label;
+use crate::formats::ovni::rules;
+use crate::formats::ovni::state::thread::{Body, LabelSource};
+use crate::kit::num::to_u64;
+use crate::kit::text::Untrusted;
+use crate::mend::edit::{Fix, Safety};
 
-impl Machine<'_, '_> {
-    pub(super) fn mark(&mut self, event: &Event<'_>, step: MarkStep, shared: &Shared) {
-        let (value, kind) = (field_i64(event, 0), field_i32(event, 8));
-        if value == 0 {
-            let message = format!("{} gives mark {kind} the value 0", name(event));
-            self.report(&rules::BAD_ARGUMENT, event, "value", message);
-        }
-        let stack = step != MarkStep::Set;
-        match shared.marks.get(&kind) {
-            None if shared.known => {
-                let place = self.place(event);
-                if self.undefined_marks.len() < KINDS_MAX {
-                    self.undefined_marks.entry(kind).or_insert(MarkUse { place, stack });
-                }
-            }
-            Some(defined) if *defined != stack => {
-                let defined = if *defined { "a stack" } else { "single" };
-                let message = format!("{} is about mark {kind}, which is {defined}", name(event));
-                self.report(&rules::MARK_KIND, event, "type", message);
-                return;
-            }
-            _ => {}
-        }
-        if self.marks.len() >= KINDS_MAX && !self.marks.contains_key(&kind) {
-            return;
-        }
-        let values = self.marks.entry(kind).or_default();
-        let wrong = match step {
-            MarkStep::Set => None,
-            MarkStep::Push if values.len() >= STACK_MAX => {
-                Some(format!("OM[ opens more than {STACK_MAX} values of mark {kind}"))
-            }
-            MarkStep::Push => {
-                values.push(value);
-                None
-            }
-            MarkStep::Pop if values.last() == Some(&value) => {
-                values.pop();
-                None
-            }
-            MarkStep::Pop => {
-                let top = values.last().copied();
-                if let Some(depth) = values.iter().rposition(|open| *open == value) {
-                    values.truncate(depth);
-                }
-                Some(match top {
-                    Some(top) => {
-                        format!("OM] closes {value} of mark {kind}, the innermost is {top}")
-                    }
-                    None => format!("OM] closes {value} of mark {kind}, nothing is open"),
-                })
-            }
-        };
-        if let Some(message) = wrong {
-            self.report(&rules::STACK_MISMATCH, event, "value", message);
-        }
-    }
+/// Task table of OpenMP.
+const OPENMP_TABLE: usize = 2;
 
-    pub(super) fn define(&mut self, event: &Event<'_>, number: u8) {
-        let Some(table) = task_model(number) else { return };
-        let id = field_u32(event, 0);
-        let label = event.body.get(4..).unwrap_or_default();
+impl ThreadCheck<'_, '_> {
+    /// VYc, 6Yc and POc.
+    pub(super) fn define_type(&mut self, event: &Event<'_>, model: u8) {
+        let Some(table) = task_table(model) else { return };
+        let id = event.u32_at(0);
+        let label = event.payload.get(4..).unwrap_or_default();
         let text = label.split(|byte| *byte == 0).next().unwrap_or_default();
         if id == 0 {
-            let message = format!("{} defines type 0", name(event));
-            self.report(&rules::BAD_ARGUMENT, event, "typeid", message);
+            let message = format!("{} has typeid 0, expected another", event.name());
+            self.push_finding(&rules::BAD_ARGUMENT, event, "typeid", message);
         }
-        if text.len() == label.len() && event.body_len() == to_u64(event.body.len()) {
-            self.unterminated(event, label);
+        let is_complete = event.payload_len() == to_u64(event.payload.len());
+        if text.len() == label.len() && is_complete {
+            self.report_unterminated(event, label);
         }
         if text.len() >= LABEL_MAX {
-            let message = format!("the label of type {id} has {} bytes", text.len());
-            self.report(&rules::LABEL_TOO_LONG, event, "label", message);
+            let message = format!(
+                "label of type {id} has {} bytes, expected less than {LABEL_MAX}",
+                text.len()
+            );
+            self.push_finding(&rules::LABEL_TOO_LONG, event, "label", message);
         }
-        // Labels are compared, not kept; without one the emulator makes one of the id.
-        let hash = if text.is_empty() { u64::from(id) } else { hash(text) };
-        self.cross(event, table, CrossKind::Type(id, hash));
+        // Labels are compared, not kept; without one the emulator makes one from the id.
+        let hash = if text.is_empty() { u64::from(id) } else { hash_label(text) };
+        self.queue_event(event, table, SharedEffect::DefineType(id, hash));
     }
 
     #[cold]
-    pub(super) fn unterminated(&mut self, event: &Event<'_>, label: &[u8]) {
-        let message = format!("the label {:?} has no NUL at its end", Untrusted(label));
-        let size = u32::try_from(event.body_len()).unwrap_or(u32::MAX).checked_add(1);
-        let mut finding = self.finding(&rules::LABEL_UNTERMINATED, event, "label", message);
-        if let Some(size) = size {
-            let at = event.at.saturating_add(layout::EVENT_HEADER);
-            let end = Span::sized(self.file, event.end(), 0);
-            let edits = vec![
-                Edit::replace(Span::sized(self.file, at, 4), size.to_le_bytes()),
-                Edit::replace(end, [0]),
-            ];
-            finding = finding.fix(Fix::new(Safety::Synthetic, "adds the NUL", edits));
+    fn report_unterminated(&mut self, event: &Event<'_>, label: &[u8]) {
+        let message = format!("label {:?} is unterminated: no NUL at its end", Untrusted(label));
+        let mut finding = self.build_finding(&rules::LABEL_UNTERMINATED, event, "label", message);
+        if let Some(edits) = terminate_label(self.layer(), event) {
+            finding = finding.fix(Fix::new(Safety::Synthetic, "add a NUL to the label", edits));
         }
         self.log.push(finding);
     }
 
-    pub(super) fn create(&mut self, event: &Event<'_>, number: u8, parallel: bool) {
-        let Some(table) = task_model(number) else { return };
-        let (task, kind) = (field_u32(event, 0), field_u32(event, 4));
-        if number == model::OPENMP && (task == 0 || kind == 0) {
-            let message = format!("PPc creates task {task} with type {kind}, neither may be 0");
-            self.report(&rules::BAD_ARGUMENT, event, "taskid", message);
+    /// VTc, VTC, 6Tc and PPc.
+    pub(super) fn create_task(&mut self, event: &Event<'_>, model: u8, is_parallel: bool) {
+        let Some(table) = task_table(model) else { return };
+        let (task, kind) = (event.u32_at(0), event.u32_at(4));
+        if model == model::OPENMP && (task == 0 || kind == 0) {
+            let message = format!("PPc has taskid {task} and typeid {kind}, expected neither to be 0");
+            self.push_finding(&rules::BAD_ARGUMENT, event, "taskid", message);
         }
-        self.cross(event, table, CrossKind::Create(task, kind, parallel));
+        self.queue_event(event, table, SharedEffect::CreateTask(task, kind, is_parallel));
     }
 
-    pub(super) fn task(&mut self, event: &Event<'_>, number: u8, step: TaskStep) {
-        let Some(table) = task_model(number) else { return };
-        let task = field_u32(event, 0);
-        // Bodies have ids in nosv alone; in other models a longer payload says nothing.
-        let named = number == model::NOSV && event.body.len() >= 8;
-        let body = if named { field_u32(event, 4) } else { 0 };
+    /// Starts, ends, pauses or resumes the body of a task.
+    pub(super) fn move_body(&mut self, event: &Event<'_>, model: u8, step: TaskStep) {
+        let Some(table) = task_table(model) else { return };
+        let task = event.u32_at(0);
+        // Only bodies of nosv have ids; other models ignore a longer payload.
+        let has_id = model == model::NOSV && event.payload.len() >= 8;
+        let body = if has_id { event.u32_at(4) } else { 0 };
         if task == 0 {
-            let message = format!("{} is about task 0", name(event));
-            self.report(&rules::BAD_ARGUMENT, event, "taskid", message);
+            let message = format!("{} has taskid 0, expected another", event.name());
+            self.push_finding(&rules::BAD_ARGUMENT, event, "taskid", message);
         }
-        let this = Body { task, body, paused: false };
-        let Some(bodies) = self.bodies.get_mut(table) else { return };
-        let top = bodies.last().copied();
-        let wrong = match step {
-            TaskStep::Execute => {
-                let nests = number == model::NOSV && top.is_some_and(|top| !top.paused);
-                if bodies.len() < STACK_MAX {
-                    bodies.push(this);
-                }
-                nests.then_some("begins over one that runs")
-            }
-            TaskStep::End if top == Some(this) => {
-                bodies.pop();
-                None
-            }
-            TaskStep::Pause if top == Some(this) => {
-                if let Some(top) = bodies.last_mut() {
-                    top.paused = true;
-                }
-                (body != 0).then_some("pauses, though it is one of a parallel task")
-            }
-            TaskStep::Resume if top == Some(Body { paused: true, ..this }) => {
-                if let Some(top) = bodies.last_mut() {
-                    top.paused = false;
-                }
-                None
-            }
-            _ => {
-                let mine = |open: &Body| (open.task, open.body) == (task, body);
-                let depth = bodies.iter().rposition(mine);
-                if step == TaskStep::End {
-                    if let Some(depth) = depth {
-                        bodies.truncate(depth);
-                    }
-                } else if let Some(open) = depth.and_then(|depth| bodies.get_mut(depth)) {
-                    open.paused = step == TaskStep::Pause;
-                }
-                Some(match (depth, step) {
-                    (None, _) => "moves, but this thread does not run it",
-                    (Some(depth), _) if depth.saturating_add(1) < bodies.len() => {
-                        "moves, but another one is on top of it"
-                    }
-                    (_, TaskStep::Resume) => "resumes, but is not paused",
-                    (_, TaskStep::Pause) => "pauses, but does not run",
-                    _ => "ends, but does not run",
-                })
-            }
+        let Some(bodies) = self.status.bodies.get_mut(table) else { return };
+        let moved = Body { task, body, is_paused: false };
+        let fault = match step {
+            TaskStep::Execute => start_body(bodies, moved, model),
+            _ => move_open_body(bodies, moved, step),
         };
-        if let Some(wrong) = wrong {
-            let message = format!("{}: task {task} {wrong}", name(event));
-            self.report(&rules::TASK_STEP, event, "taskid", message);
+        if let Some(fault) = fault {
+            let message = format!("unexpected {}: task {task} {fault}", event.name());
+            self.push_finding(&rules::TASK_STEP, event, "taskid", message);
         }
-        let subsystem = match table {
-            0 => Some(Stack::Nanos6Subsystem),
-            1 => Some(Stack::NosvSubsystem),
-            _ => None,
+        let stack = TASK_STACKS.get(table).copied().flatten();
+        match (step, stack) {
+            (TaskStep::Execute, Some(stack)) => self.push_state(event, stack, TASK_BODY),
+            (TaskStep::Execute, None) => self.push_label(LabelSource::Task(task)),
+            (TaskStep::End, Some(stack)) => self.pop_state(event, stack, TASK_BODY),
+            (TaskStep::End, None) => self.pop_label(event, LabelSource::Task(task)),
+            _ => return,
+        }
+        let effect = match step {
+            TaskStep::Execute => SharedEffect::StartBody(task, body),
+            _ => SharedEffect::EndBody(task, body),
         };
-        match (step, subsystem) {
-            (TaskStep::Execute, _) => {
-                match subsystem {
-                    Some(stack) => self.push(event, stack, TASK_BODY),
-                    None if self.labels.len() < STACK_MAX => self.labels.push(Label::Task(task)),
-                    None => {}
-                }
-                self.cross(event, table, CrossKind::Execute(task, body));
-            }
-            (TaskStep::End, _) => {
-                match subsystem {
-                    Some(stack) => self.pop(event, stack, TASK_BODY),
-                    None => self.pop_label(event, Label::Task(task)),
-                }
-                self.cross(event, table, CrossKind::End(task, body));
-            }
-            _ => {}
-        }
+        self.queue_event(event, table, effect);
     }
 
-    pub(super) fn work(&mut self, event: &Event<'_>, number: u8, open: bool) {
-        let Some(table) = task_model(number) else { return };
-        let kind = field_u32(event, 0);
+    /// PQx and PQe.
+    pub(super) fn take_worksharing(&mut self, event: &Event<'_>, model: u8, opens: bool) {
+        let Some(table) = task_table(model) else { return };
+        let kind = event.u32_at(0);
         if kind == 0 {
-            let message = format!("{} is about type 0", name(event));
-            self.report(&rules::BAD_ARGUMENT, event, "typeid", message);
+            let message = format!("{} has typeid 0, expected another", event.name());
+            self.push_finding(&rules::BAD_ARGUMENT, event, "typeid", message);
         }
-        self.cross(event, table, CrossKind::Work(kind));
-        if !open {
-            self.pop_label(event, Label::Work(kind));
-        } else if self.labels.len() < STACK_MAX {
-            self.labels.push(Label::Work(kind));
+        self.queue_event(event, table, SharedEffect::UseType(kind));
+        if opens {
+            self.push_label(LabelSource::Work(kind));
+        } else {
+            self.pop_label(event, LabelSource::Work(kind));
         }
     }
 
-    /// Tasks and worksharings of OpenMP end in reverse order, but for those whose labels are the same:
-    /// the emulator compares labels alone.
-    pub(super) fn pop_label(&mut self, event: &Event<'_>, label: Label) {
-        let Some(top) = self.labels.last().copied() else {
-            let message = format!("{} ends a task or worksharing, and none is open", name(event));
-            self.report(&rules::STACK_MISMATCH, event, "", message);
+    fn push_label(&mut self, label: LabelSource) {
+        if self.status.labels.len() < STACK_MAX {
+            self.status.labels.push(label);
+        }
+    }
+
+    /// Ends a task or worksharing of OpenMP. They end in reverse order, except for those with equal
+    /// labels: the emulator compares only the labels.
+    fn pop_label(&mut self, event: &Event<'_>, label: LabelSource) {
+        let labels = &mut self.status.labels;
+        let Some(innermost) = labels.last().copied() else {
+            let message =
+                format!("unexpected {}: no task or worksharing is open", event.name());
+            self.push_finding(&rules::STACK_MISMATCH, event, "", message);
             return;
         };
-        let depth = self.labels.iter().rposition(|open| *open == label);
-        let last = self.labels.len().saturating_sub(1);
-        self.labels.remove(depth.unwrap_or(last));
-        if top != label {
-            self.cross(event, 2, CrossKind::Same(top, label));
+        let depth = labels.iter().rposition(|open| *open == label);
+        let last = labels.len().saturating_sub(1);
+        labels.remove(depth.unwrap_or(last));
+        if innermost != label {
+            let effect = SharedEffect::CompareLabels(innermost, label);
+            self.queue_event(event, OPENMP_TABLE, effect);
         }
     }
 
-    pub(super) fn counters(&mut self, event: &Event<'_>, shared: &Shared) {
-        let size = event.body_len();
-        match shared.counters {
-            None if shared.known => {
-                let place = self.place(event);
-                self.undefined_counters.get_or_insert((place, size / 8));
+    /// VWC.
+    pub(super) fn check_counters(&mut self, event: &Event<'_>, context: &TraceContext) {
+        let size = event.payload_len();
+        match context.counters {
+            None if context.has_metadata => {
+                let place = self.place_of(event);
+                self.usage.undefined_counters.get_or_insert((place, size / 8));
             }
             Some(count) if size != count.saturating_mul(8) => {
-                let message = format!("VWC holds {size} bytes for {count} counters of 8 bytes");
-                self.report(&rules::COUNTERS_SIZE, event, "size", message);
+                let expected = count.saturating_mul(8);
+                let message = format!(
+                    "VWC has {size} bytes of values, expected {expected} for {count} counters"
+                );
+                self.push_finding(&rules::COUNTERS_SIZE, event, "size", message);
             }
             _ => {}
         }
     }
 }
 
-/// FNV-1a: labels are told apart by it, and only where two of them have to be the same.
-fn hash(text: &[u8]) -> u64 {
+/// Starts a body on top of the open ones; returns the fault.
+fn start_body(bodies: &mut Vec<Body>, body: Body, model: u8) -> Option<&'static str> {
+    let runs_already = bodies.last().is_some_and(|top| !top.is_paused);
+    if bodies.len() < STACK_MAX {
+        bodies.push(body);
+    }
+    (model == model::NOSV && runs_already).then_some("starts while another body runs")
+}
+
+/// Ends, pauses or resumes a body; returns the fault.
+fn move_open_body(bodies: &mut Vec<Body>, body: Body, step: TaskStep) -> Option<&'static str> {
+    let is_top = bodies.last() == Some(&body);
+    match step {
+        TaskStep::End if is_top => {
+            bodies.pop();
+            None
+        }
+        TaskStep::Pause if is_top => {
+            set_paused(bodies.last_mut(), true);
+            (body.body != 0).then_some("is parallel and cannot pause")
+        }
+        TaskStep::Resume if bodies.last() == Some(&Body { is_paused: true, ..body }) => {
+            set_paused(bodies.last_mut(), false);
+            None
+        }
+        _ => Some(move_wrong_body(bodies, body, step)),
+    }
+}
+
+/// Moves a body that cannot move now as if it could; returns why it cannot.
+fn move_wrong_body(bodies: &mut Vec<Body>, body: Body, step: TaskStep) -> &'static str {
+    let depth = bodies.iter().rposition(|open| (open.task, open.body) == (body.task, body.body));
+    let is_innermost = depth.is_some_and(|depth| depth.saturating_add(1) == bodies.len());
+    if step == TaskStep::End {
+        bodies.truncate(depth.unwrap_or(bodies.len()));
+    } else if let Some(depth) = depth {
+        set_paused(bodies.get_mut(depth), step == TaskStep::Pause);
+    }
+    match (depth, step) {
+        (None, _) => "is not open in this thread",
+        _ if !is_innermost => "is not the innermost body",
+        (_, TaskStep::Resume) => "is not paused",
+        _ => "is paused",
+    }
+}
+
+fn set_paused(body: Option<&mut Body>, is_paused: bool) {
+    if let Some(body) = body {
+        body.is_paused = is_paused;
+    }
+}
+
+/// FNV-1a. Labels are recognised by it, and only where two of them have to be equal.
+fn hash_label(text: &[u8]) -> u64 {
     text.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
     })

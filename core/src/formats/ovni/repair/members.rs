@@ -1,6 +1,6 @@
-//! Members that are added to `stream.json` in place, in the way the text is written.
+//! Members that are added to `stream.json` in place, in the style of the text.
 //!
-//! What stands there keeps its bytes, order and format; a new member follows the last one of its
+//! Existing members keep their bytes, order and format; a new member follows the last one of its
 //! object, on a line of its own if the members before it have one.
 
 use crate::formats::ovni::decode::json::{Item, Json, Kind};
@@ -13,7 +13,7 @@ const INDENT: usize = 4;
 
 /// A value to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum New {
+pub enum NewValue {
     /// A number, or any other text that is JSON already.
     Raw(String),
     /// A string.
@@ -24,50 +24,49 @@ pub enum New {
     Array(Vec<Self>),
 }
 
-/// A member to be added, or given another value.
+/// A member to be added, or to get another value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Add {
-    /// Keys from the root to the object that gets it. What is missing on the way is made.
+pub struct NewMember {
+    /// Keys from the root to its object. Objects that do not exist are added.
     pub path: Vec<&'static str>,
     /// Its key.
     pub key: String,
     /// Its value.
-    pub value: New,
+    pub value: NewValue,
 }
 
-impl Add {
-    /// A member of the object `ovni`.
-    pub fn ovni(key: impl Into<String>, value: New) -> Self {
+impl NewMember {
+    /// Returns a member of the object `ovni`.
+    pub fn of_ovni(key: impl Into<String>, value: NewValue) -> Self {
         Self { path: vec!["ovni"], key: key.into(), value }
     }
 }
 
-/// `"version": 3`.
-pub fn version() -> Add {
-    let value = New::Raw(METADATA_VERSION.to_string());
-    Add { path: Vec::new(), key: "version".to_string(), value }
+/// Returns the member `"version": 3`.
+pub fn version_member() -> NewMember {
+    let value = NewValue::Raw(METADATA_VERSION.to_string());
+    NewMember { path: Vec::new(), key: "version".to_string(), value }
 }
 
-/// Members that go into one object.
-type Group<'j, 'a> = (Span, Vec<(String, New)>, Item<'j, 'a>);
+/// Members that are added to one object.
+type Group<'j, 'a> = (Span, Vec<(String, NewValue)>, Item<'j, 'a>);
 
-/// The edits that add members to a text. A key that is there gets the new value, unless both are
-/// objects or arrays: then what is new goes into the one that is there.
-pub fn add(json: &Json<'_>, layer: Layer, adds: Vec<Add>) -> Vec<Edit> {
+/// Returns the edits that add members to a text. A key that exists gets the new value, unless both
+/// values are objects or arrays: then the new members or values are added to the existing ones.
+pub fn insert_members(json: &Json<'_>, layer: Layer, members: Vec<NewMember>) -> Vec<Edit> {
     let mut edits: Vec<Edit> = Vec::new();
-    // Members that go into one object have to be one edit.
+    // Members of one object have to be one edit.
     let mut groups: Vec<Group<'_, '_>> = Vec::new();
-    for add in adds {
-        let (object, member) = landing(json.root(), add);
-        let Some((key, value)) = member else { continue };
+    for member in members {
+        let (object, (key, value)) = find_object(json.root(), member);
         if let Some(there) = object.member(&key) {
             let span = there.span();
-            if let (Kind::Array, New::Array(values)) = (there.kind(), &value) {
+            if let (Kind::Array, NewValue::Array(values)) = (there.kind(), &value) {
                 edits.push(extend(json, layer, there, values));
                 continue;
             }
             let mut text = String::new();
-            write(&value, depth(&object, json).saturating_add(1), &mut text);
+            write(&value, json.depth(&object).saturating_add(1), &mut text);
             let span = Span::new(layer, span.start, span.end);
             edits.retain(|edit| edit.span != span);
             edits.push(Edit::replace(span, text));
@@ -87,10 +86,10 @@ pub fn add(json: &Json<'_>, layer: Layer, adds: Vec<Add>) -> Vec<Edit> {
     edits
 }
 
-/// The innermost object on a path that is there, and the member that goes into it.
-fn landing<'j, 'a>(root: Item<'j, 'a>, add: Add) -> (Item<'j, 'a>, Option<(String, New)>) {
+/// The innermost object on a path that exists, and the member that is added to it.
+fn find_object<'j, 'a>(root: Item<'j, 'a>, member: NewMember) -> (Item<'j, 'a>, (String, NewValue)) {
     let mut object = root;
-    let mut rest = add.path.into_iter();
+    let mut rest = member.path.into_iter();
     let mut made = None;
     for key in rest.by_ref() {
         match object.member(key).filter(|member| member.kind() == Kind::Object) {
@@ -101,28 +100,28 @@ fn landing<'j, 'a>(root: Item<'j, 'a>, add: Add) -> (Item<'j, 'a>, Option<(Strin
             }
         }
     }
-    let mut value = (add.key, add.value);
+    let mut value = (member.key, member.value);
     let Some(first) = made else {
-        // An object that goes where one is already: member by member, the first of them.
-        if let (Some(there), New::Object(members)) = (object.member(&value.0), &value.1)
+        // An object for a key that has one already: its only member is added.
+        if let (Some(there), NewValue::Object(members)) = (object.member(&value.0), &value.1)
             && there.kind() == Kind::Object
             && let [(key, inner)] = members.as_slice()
         {
-            return (there, Some((key.clone(), inner.clone())));
+            return (there, (key.clone(), inner.clone()));
         }
-        return (object, Some(value));
+        return (object, value);
     };
     let deeper: Vec<&str> = rest.collect();
     for key in deeper.into_iter().rev() {
-        value = (key.to_string(), New::Object(vec![value]));
+        value = (key.to_string(), NewValue::Object(vec![value]));
     }
-    (object, Some((first.to_string(), New::Object(vec![value]))))
+    (object, (first.to_string(), NewValue::Object(vec![value])))
 }
 
-/// Adds a member to a list, into the object of the same key if there is one.
-fn merge(members: &mut Vec<(String, New)>, key: String, value: New) {
+/// Adds a member to a list, or to the object of the same key if the list has one.
+fn merge(members: &mut Vec<(String, NewValue)>, key: String, value: NewValue) {
     match (members.iter_mut().find(|(other, _)| *other == key), value) {
-        (Some((_, New::Object(there))), New::Object(more)) => {
+        (Some((_, NewValue::Object(there))), NewValue::Object(more)) => {
             for (key, value) in more {
                 merge(there, key, value);
             }
@@ -132,13 +131,13 @@ fn merge(members: &mut Vec<(String, New)>, key: String, value: New) {
     }
 }
 
-/// One edit that puts members behind the last one of an object.
-fn append(json: &Json<'_>, layer: Layer, object: Item<'_, '_>, members: &[(String, New)]) -> Edit {
+/// Returns the edit that adds members after the last one of an object.
+fn append(json: &Json<'_>, layer: Layer, object: Item<'_, '_>, members: &[(String, NewValue)]) -> Edit {
     let span = object.span();
     let last = object.items().last();
     let at = last.map_or(span.start.saturating_add(1), |last| last.span().end);
-    let depth = depth(&object, json).saturating_add(1);
-    let lines = last.is_none_or(|last| json.own_line(&last)) || members.len() > 2;
+    let depth = json.depth(&object).saturating_add(1);
+    let lines = last.is_none_or(|last| json.is_on_own_line(&last)) || members.len() > 2;
     let mut text = String::new();
     for (index, (key, value)) in members.iter().enumerate() {
         if index > 0 || last.is_some() {
@@ -155,19 +154,19 @@ fn append(json: &Json<'_>, layer: Layer, object: Item<'_, '_>, members: &[(Strin
     }
     if last.is_none() {
         newline(depth.saturating_sub(1), &mut text);
-        // An empty object may hold white space: it goes.
+        // White space in an empty object is replaced.
         let inner = Span::new(layer, at, span.end.saturating_sub(1));
         return Edit::replace(inner, text);
     }
     Edit::replace(Span::new(layer, at, at), text)
 }
 
-/// One edit that puts values behind the last one of an array.
-fn extend(json: &Json<'_>, layer: Layer, array: Item<'_, '_>, values: &[New]) -> Edit {
+/// Returns the edit that adds values after the last one of an array.
+fn extend(json: &Json<'_>, layer: Layer, array: Item<'_, '_>, values: &[NewValue]) -> Edit {
     let span = array.span();
     let last = array.items().last();
     let at = last.map_or(span.start.saturating_add(1), |last| last.span().end);
-    let depth = depth(&array, json).saturating_add(1);
+    let depth = json.depth(&array).saturating_add(1);
     let mut text = String::new();
     for (index, value) in values.iter().enumerate() {
         if index > 0 || last.is_some() {
@@ -183,23 +182,18 @@ fn extend(json: &Json<'_>, layer: Layer, array: Item<'_, '_>, values: &[New]) ->
     Edit::replace(Span::new(layer, at, end), text)
 }
 
-/// How many objects and arrays hold a value.
-fn depth(item: &Item<'_, '_>, json: &Json<'_>) -> usize {
-    json.depth(item)
-}
-
-/// A whole text.
-pub fn document(adds: Vec<Add>) -> String {
+/// Returns a complete text with these members.
+pub fn write_document(new: Vec<NewMember>) -> String {
     let mut members = Vec::new();
-    for add in adds {
-        let mut value = (add.key, add.value);
-        for key in add.path.into_iter().rev() {
-            value = (key.to_string(), New::Object(vec![value]));
+    for member in new {
+        let mut value = (member.key, member.value);
+        for key in member.path.into_iter().rev() {
+            value = (key.to_string(), NewValue::Object(vec![value]));
         }
         merge(&mut members, value.0, value.1);
     }
     let mut text = String::new();
-    write(&New::Object(members), 0, &mut text);
+    write(&NewValue::Object(members), 0, &mut text);
     text
 }
 
@@ -211,13 +205,13 @@ fn newline(depth: usize, text: &mut String) {
 }
 
 /// Writes a value as libovni's writer does. Values are a few levels deep by construction.
-fn write(value: &New, depth: usize, text: &mut String) {
+fn write(value: &NewValue, depth: usize, text: &mut String) {
     let inner = depth.saturating_add(1);
     match value {
-        New::Raw(raw) => text.push_str(raw),
-        New::Text(string) => quote(string, text),
-        New::Object(members) if members.is_empty() => text.push_str("{}"),
-        New::Object(members) => {
+        NewValue::Raw(raw) => text.push_str(raw),
+        NewValue::Text(string) => quote(string, text),
+        NewValue::Object(members) if members.is_empty() => text.push_str("{}"),
+        NewValue::Object(members) => {
             text.push('{');
             for (index, (key, value)) in members.iter().enumerate() {
                 if index > 0 {
@@ -231,7 +225,7 @@ fn write(value: &New, depth: usize, text: &mut String) {
             newline(depth, text);
             text.push('}');
         }
-        New::Array(values) => {
+        NewValue::Array(values) => {
             text.push('[');
             for (index, value) in values.iter().enumerate() {
                 if index > 0 {
@@ -267,24 +261,24 @@ mod tests {
     use crate::kit::source::Source;
     use crate::mend::patch::Patch;
 
-    fn added(text: &str, adds: Vec<Add>) -> String {
-        let json = parse(text.as_bytes()).unwrap();
-        let edits = add(&json, Layer::stored(0), adds);
+    fn added(text: &str, adds: Vec<NewMember>) -> String {
+        let json = parse(text.as_bytes().into()).unwrap();
+        let edits = insert_members(&json, Layer::stored(0), adds);
         let patch = Patch::from_edits(to_u64(text.len()), &edits).unwrap();
         let out = patch.view(&Source::new(text.as_bytes())).pieces().collect::<Vec<_>>().concat();
-        parse(&out).unwrap();
+        parse(out.as_slice().into()).unwrap();
         String::from_utf8(out).unwrap()
     }
 
-    fn raw(text: &str) -> New {
-        New::Raw(text.to_string())
+    fn raw(text: &str) -> NewValue {
+        NewValue::Raw(text.to_string())
     }
 
     #[test]
-    fn members_follow_the_last_one_and_the_rest_keeps_its_bytes() {
+    fn members_follow_the_last_one_and_all_others_keep_their_bytes() {
         let text =
             "{\n    \"version\": 3, // three\n    \"ovni\": {\n        \"tid\": 1\n    }\n}\n";
-        let adds = vec![Add::ovni("finished", raw("1")), Add::ovni("rank", raw("0"))];
+        let adds = vec![NewMember::of_ovni("finished", raw("1")), NewMember::of_ovni("rank", raw("0"))];
         assert_eq!(
             added(text, adds),
             "{\n    \"version\": 3, // three\n    \"ovni\": {\n        \"tid\": 1,\n        \
@@ -292,35 +286,35 @@ mod tests {
         );
         let text = r#"{"ovni": {"tid": 1, "finished": 0}, "x": []}"#;
         assert_eq!(
-            added(text, vec![Add::ovni("finished", raw("1")), Add::ovni("rank", raw("0"))]),
+            added(text, vec![NewMember::of_ovni("finished", raw("1")), NewMember::of_ovni("rank", raw("0"))]),
             r#"{"ovni": {"tid": 1, "finished": 1, "rank": 0}, "x": []}"#
         );
     }
 
     #[test]
-    fn what_is_missing_on_the_way_is_made_once() {
-        let require = |model: &str| Add {
+    fn objects_that_do_not_exist_are_added_once() {
+        let require = |model: &str| NewMember {
             path: vec!["ovni", "require"],
             key: model.to_string(),
-            value: New::Text("1.1.0".to_string()),
+            value: NewValue::Text("1.1.0".to_string()),
         };
-        let lib = || vec![require("ovni"), require("nosv"), Add::ovni("finished", raw("1"))];
-        let want = parse(br#"{"ovni":{"require":{"ovni":"1.1.0","nosv":"1.1.0"},"finished":1}}"#);
+        let lib = || vec![require("ovni"), require("nosv"), NewMember::of_ovni("finished", raw("1"))];
+        let want = parse(br#"{"ovni":{"require":{"ovni":"1.1.0","nosv":"1.1.0"},"finished":1}}"#.into());
         let want = want.unwrap();
         for text in ["{}", "{ \"ovni\": { } }", "{\"ovni\": {\"require\": {}}}"] {
             let out = added(text, lib());
-            let json = parse(out.as_bytes()).unwrap();
+            let json = parse(out.as_bytes().into()).unwrap();
             for path in ["ovni.require.ovni", "ovni.require.nosv", "ovni.finished"] {
                 let value = |json: &Json<'_>| json.root().path(path).map(|item| item.kind());
                 assert_eq!(value(&json), value(&want), "{path} in {out}");
             }
         }
-        assert_eq!(document(lib()), added("{}", lib()));
+        assert_eq!(write_document(lib()), added("{}", lib()));
     }
 
     #[test]
     fn strings_are_quoted() {
-        let add = Add::ovni("loom", New::Text("a\"\\\u{1}é".to_string()));
+        let add = NewMember::of_ovni("loom", NewValue::Text("a\"\\\u{1}é".to_string()));
         assert!(added("{}", vec![add]).contains(r#""loom": "a\"\\\u0001é""#));
     }
 }

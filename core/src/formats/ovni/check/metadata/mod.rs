@@ -1,0 +1,382 @@
+//! `stream.json`: every key that the emulator reads, by its own rules.
+//!
+//! Sources: ovni 1.14.0, src/emu/stream.c, src/emu/thread.c, src/emu/proc.c, src/emu/loom.c and
+//! src/emu/model.c.
+
+mod definitions;
+
+use std::ops::Range;
+
+use crate::formats::ovni::check::log::Log;
+use crate::formats::ovni::decode::json::{Duplicate, Item, Json, JsonError, Kind};
+use crate::formats::ovni::decode::trace::Document;
+use crate::formats::ovni::layout::{METADATA_VERSION, MODELS, Version, display_version};
+use crate::formats::ovni::repair::members::{insert_members, version_member};
+use crate::formats::ovni::rules;
+use crate::formats::ovni::state::metadata::{Located, Metadata};
+use crate::kit::span::{Layer, Span};
+use crate::kit::text::Untrusted;
+use crate::mend::edit::{Edit, Fix, Safety};
+use crate::report::rule::common;
+use crate::report::{Finding, Rule};
+
+/// Checks the metadata of a stream and returns its content. If it is not a JSON object, the finding
+/// is left to [`ending`](super::ending), which knows what a repair can write instead.
+pub fn check_metadata(document: &Document<'_>, log: &mut Log) -> Metadata {
+    let json = match &document.json {
+        Ok(json) => json,
+        Err(error) => {
+            if error.limit {
+                let (span, message) = locate_error(document, error);
+                let message = format!("limit reached: {message}");
+                log.push(Finding::new(&common::LIMIT_REACHED, span, "stream.json", message));
+            }
+            return Metadata::default();
+        }
+    };
+    if json.root().kind() != Kind::Object {
+        return Metadata::default();
+    }
+    let found = Metadata { is_readable: true, ..Metadata::default() };
+    let mut check = MetadataCheck { json, layer: document.layer, log, found };
+    check.check_text();
+    check.check_keys();
+    check.found
+}
+
+/// Returns where and why a document is not a JSON object.
+pub fn describe_syntax_error(document: &Document<'_>) -> (Span, String) {
+    match &document.json {
+        Err(error) => locate_error(document, error),
+        Ok(json) => {
+            let span = json.root().span();
+            let kind = json.root().kind().name();
+            let span = Span::new(document.layer, span.start, span.end);
+            (span, format!("stream.json is {kind}, expected an object"))
+        }
+    }
+}
+
+fn locate_error(document: &Document<'_>, error: &JsonError) -> (Span, String) {
+    let at = error.at.min(document.len);
+    let span = Span::new(document.layer, at, at.saturating_add(1).min(document.len));
+    let truncated = if at == document.len { "truncated" } else { "invalid" };
+    let truncated = if error.limit { "oversized" } else { truncated };
+    (span, format!("{truncated} JSON: expected {} at {at:#x}", error.expected))
+}
+
+/// Range that the emulator's cast of a number to int accepts.
+const INT_RANGE: std::ops::RangeInclusive<f64> = -2_147_483_648.0..=2_147_483_647.0;
+
+struct MetadataCheck<'r, 'a> {
+    json: &'r Json<'a>,
+    layer: Layer,
+    log: &'r mut Log,
+    found: Metadata,
+}
+
+impl MetadataCheck<'_, '_> {
+    fn span(&self, range: Range<u64>) -> Span {
+        Span::new(self.layer, range.start, range.end)
+    }
+
+    fn push_finding(
+        &mut self,
+        rule: &'static Rule,
+        range: Range<u64>,
+        path: &str,
+        message: impl Into<String>,
+    ) {
+        let path = format!("stream.json:{}", Untrusted(path.as_bytes()));
+        let finding = Finding::new(rule, self.span(range), path, message);
+        self.log.push(finding);
+    }
+
+    fn push_invalid(&mut self, item: Item<'_, '_>, path: &str, expected: &str) {
+        let shown = Untrusted(path.as_bytes());
+        let message = format!("`{shown}` is {}, expected {expected}", describe_value(item));
+        self.push_finding(&rules::BAD_VALUE, item.span(), path, message);
+    }
+
+    /// The text as a whole: duplicate keys, trailing bytes, version.
+    fn check_text(&mut self) {
+        for duplicate in &self.json.duplicates {
+            self.report_duplicate(duplicate);
+        }
+        if let Some(at) = self.json.trailing {
+            let end = self.json.len();
+            let message = format!("{} trailing bytes after the value", end.saturating_sub(at));
+            self.push_finding(&rules::JSON_TRAILING, at..end, "", message);
+        }
+        self.check_version(self.json.root());
+    }
+
+    fn report_duplicate(&mut self, duplicate: &Duplicate) {
+        let (item, first) = (self.json.item(duplicate.second), self.json.item(duplicate.first));
+        let key = item.key_span().unwrap_or_else(|| item.span());
+        let name = item.key();
+        let range = key.start..item.span().end;
+        let message = format!("duplicate key {:?}", Untrusted(name.as_bytes()));
+        let path = format!("stream.json:{}", Untrusted(name.as_bytes()));
+        let span = self.span(range.clone());
+        let mut finding = Finding::new(&rules::JSON_DUPLICATE_KEY, span, path, message)
+            .related(self.span(first.span()), "first occurrence");
+        if self.json.slice(&first.span()) == self.json.slice(&item.span()) {
+            // From the end of the value before it, so that the comma is dropped too.
+            let start = self.json.item(duplicate.before).span().end;
+            let edit = Edit::drop(self.span(start..range.end));
+            finding = finding.fix(Fix::new(Safety::Exact, "drop the second one", vec![edit]));
+        }
+        self.log.push(finding);
+    }
+
+    fn check_version(&mut self, root: Item<'_, '_>) {
+        let Some(item) = root.member("version") else {
+            self.report_missing_version(root);
+            return;
+        };
+        match item.number() {
+            Some(3.0) => {}
+            Some(number) if number.trunc() == 3.0 => {
+                let message =
+                    format!("`version` is {number}, which ovniemu reads as {METADATA_VERSION}");
+                self.push_finding(&rules::ODD_VALUE, item.span(), "version", message);
+            }
+            _ => {
+                let found = match item.number() {
+                    Some(number) => format!("{number}"),
+                    None => item.kind().name().to_string(),
+                };
+                let message = format!("`version` is {found}, expected {METADATA_VERSION}");
+                self.push_finding(&rules::METADATA_VERSION, item.span(), "version", message);
+            }
+        }
+    }
+
+    fn report_missing_version(&mut self, root: Item<'_, '_>) {
+        let span = root.span();
+        let start = span.start..span.end.min(span.start.saturating_add(1));
+        let message = format!("`version` is missing, expected {METADATA_VERSION}");
+        let path = "stream.json:version";
+        let mut finding =
+            Finding::new(&rules::METADATA_VERSION, self.span(start), path, message);
+        if root.path("ovni.part").is_some() {
+            let edits = insert_members(self.json, self.layer, vec![version_member()]);
+            let summary = format!("add version {METADATA_VERSION}");
+            finding = finding.fix(Fix::new(Safety::Synthetic, summary, edits));
+        }
+        self.log.push(finding);
+    }
+
+    /// The keys of `ovni` and `nosv`.
+    fn check_keys(&mut self) {
+        let root = self.json.root();
+        let ovni = root.member("ovni");
+        let object = ovni.filter(|ovni| ovni.kind() == Kind::Object);
+        self.found.object = Some(self.span(object.unwrap_or(root).span()));
+        if let Some(ovni) = ovni.filter(|ovni| ovni.kind() != Kind::Object) {
+            self.push_invalid(ovni, "ovni", "an object");
+        }
+        self.check_part(root);
+        if self.found.is_other_part() {
+            return;
+        }
+        self.found.identity.tid = self.read_positive(root, "ovni.tid", Some("tid"));
+        self.found.identity.pid = self.read_positive(root, "ovni.pid", Some("pid"));
+        self.found.process.app_id = self.read_positive(root, "ovni.app_id", None);
+        self.found.process.has_app_id = root.path("ovni.app_id").is_some();
+        self.check_rank(root);
+        self.check_loom(root);
+        self.check_finished(root);
+        self.check_lib(root);
+        self.check_require(root);
+        self.check_cpus(root);
+        self.check_marks(root);
+        self.check_counters(root);
+        self.check_breakdown(root);
+    }
+
+    fn check_part(&mut self, root: Item<'_, '_>) {
+        match root.path("ovni.part") {
+            None => self.found.missing.push("part"),
+            Some(part) => match part.text() {
+                None => self.push_invalid(part, "ovni.part", "a string"),
+                Some(part) => self.found.identity.part = Some(part),
+            },
+        }
+    }
+
+    /// A number as the emulator casts it to int.
+    fn read_int(&mut self, item: Item<'_, '_>, path: &str) -> Option<i64> {
+        let number = item.number().filter(|number| INT_RANGE.contains(number))?;
+        if number.fract() != 0.0 {
+            let message = format!("`{path}` is {number}, which ovniemu reads as {}", number.trunc());
+            self.push_finding(&rules::ODD_VALUE, item.span(), path, message);
+        }
+        // In range: the text of an integer can be parsed again.
+        format!("{:.0}", number.trunc()).parse().ok()
+    }
+
+    fn read_positive(
+        &mut self,
+        root: Item<'_, '_>,
+        path: &str,
+        mandatory: Option<&'static str>,
+    ) -> Option<Located<i64>> {
+        let Some(item) = root.path(path) else {
+            self.found.missing.extend(mandatory);
+            return None;
+        };
+        match self.read_int(item, path) {
+            Some(value) if value > 0 => Some(Located { value, span: self.span(item.span()) }),
+            _ => {
+                self.push_invalid(item, path, "a number above 0");
+                None
+            }
+        }
+    }
+
+    fn check_rank(&mut self, root: Item<'_, '_>) {
+        let Some(item) = root.path("ovni.rank") else { return };
+        let Some(rank) = self.read_int(item, "ovni.rank").filter(|rank| *rank >= 0) else {
+            self.push_invalid(item, "ovni.rank", "a number of at least 0");
+            return;
+        };
+        self.found.process.rank = Some(Located { value: rank, span: self.span(item.span()) });
+        let Some(item) = root.path("ovni.nranks") else {
+            let message = "`ovni.nranks` is missing, but `ovni.rank` exists";
+            self.push_finding(&rules::MISSING_KEY, item.span(), "ovni.nranks", message);
+            return;
+        };
+        match self.read_int(item, "ovni.nranks") {
+            Some(value) if value > rank => {
+                let span = self.span(item.span());
+                self.found.process.nranks = Some(Located { value, span });
+            }
+            _ => self.push_invalid(item, "ovni.nranks", &format!("a number above rank {rank}")),
+        }
+    }
+
+    fn check_loom(&mut self, root: Item<'_, '_>) {
+        let Some(item) = root.path("ovni.loom") else {
+            self.found.missing.push("loom");
+            return;
+        };
+        let Some(name) = item.text() else {
+            self.push_invalid(item, "ovni.loom", "a string");
+            return;
+        };
+        if is_unsafe(&name) || name.contains('/') {
+            self.report_unsafe_name(item, "ovni.loom", &name);
+        }
+        self.found.identity.loom = Some(Located { value: name, span: self.span(item.span()) });
+    }
+
+    fn report_unsafe_name(&mut self, item: Item<'_, '_>, path: &str, name: &str) {
+        let message = format!("unsafe name {:?}: it is a path", Untrusted(name.as_bytes()));
+        let path = format!("stream.json:{path}");
+        let fix = Fix::manual("rename it by hand before any tool reads the trace");
+        let finding = Finding::new(&rules::UNSAFE_NAME, self.span(item.span()), path, message);
+        self.log.push(finding.fix(fix));
+    }
+
+    fn check_finished(&mut self, root: Item<'_, '_>) {
+        let item = root.path("ovni.finished");
+        self.found.is_finished = item.and_then(|item| item.number()) == Some(1.0);
+        self.found.finished = item.map(|item| self.span(item.span()));
+    }
+
+    fn check_lib(&mut self, root: Item<'_, '_>) {
+        for (path, key) in [("ovni.lib.version", "lib.version"), ("ovni.lib.commit", "lib.commit")]
+        {
+            let Some(item) = root.path(path) else {
+                self.found.missing.push(key);
+                continue;
+            };
+            match item.text() {
+                None => self.push_invalid(item, path, "a string"),
+                Some(text) if key == "lib.version" => self.found.lib = Some(text),
+                Some(_) => {}
+            }
+        }
+    }
+
+    fn check_require(&mut self, root: Item<'_, '_>) {
+        let Some(item) = root.path("ovni.require") else {
+            self.found.missing.push("require");
+            return;
+        };
+        if item.kind() != Kind::Object {
+            self.push_invalid(item, "ovni.require", "an object");
+            return;
+        }
+        let versions = MODELS.map(|model| {
+            let path = format!("ovni.require.{}", model.name);
+            self.check_required(item.member(model.name)?, &path, model.newest)
+        });
+        self.found.require = Some(versions);
+    }
+
+    /// The version of one model.
+    fn check_required(
+        &mut self,
+        item: Item<'_, '_>,
+        path: &str,
+        newest: Version,
+    ) -> Option<Version> {
+        let Some(text) = item.text() else {
+            // The emulator treats a value that is not a string as missing.
+            let kind = item.kind().name();
+            let message = format!("`{path}` is {kind}, which ovniemu ignores; expected a string");
+            self.push_finding(&rules::ODD_VALUE, item.span(), path, message);
+            return None;
+        };
+        let Some(required) = parse_version(&text) else {
+            self.push_invalid(item, path, "a version x.y.z");
+            return None;
+        };
+        let (major, minor, _) = newest;
+        if required.0 != major || required.1 > minor {
+            let message = format!(
+                "unsupported version {} in `{path}`: ovniemu 1.14 supports {major}.0 to {major}.{minor}",
+                display_version(required),
+            );
+            self.push_finding(&rules::UNSUPPORTED_MODEL, item.span(), path, message);
+        }
+        Some(required)
+    }
+
+    fn check_breakdown(&mut self, root: Item<'_, '_>) {
+        const PATH: &str = "nosv.can_breakdown";
+        let Some(item) = root.path(PATH) else { return };
+        if !matches!(item.kind(), Kind::Bool(_)) {
+            let message = format!("`{PATH}` is {}, expected a boolean", item.kind().name());
+            self.push_finding(&rules::ODD_VALUE, item.span(), PATH, message);
+        }
+    }
+}
+
+fn describe_value(item: Item<'_, '_>) -> String {
+    match item.kind() {
+        Kind::Number(number) => format!("{number}"),
+        Kind::String => format!("{:?}", Untrusted(item.text().unwrap_or_default().as_bytes())),
+        kind => kind.name().to_string(),
+    }
+}
+
+/// Whether a name, used in a path, leads out of its directory.
+fn is_unsafe(name: &str) -> bool {
+    name.starts_with('/')
+        || name.contains("../")
+        || name.contains("/..")
+        || name == ".."
+        || name.contains('\0')
+}
+
+/// `x.y.z`, optionally followed by `-` and any text.
+fn parse_version(text: &str) -> Option<Version> {
+    let mut parts = text.splitn(3, '.');
+    let (major, minor, rest) = (parts.next()?, parts.next()?, parts.next()?);
+    let patch = rest.split(['.', '-']).next()?;
+    Some((major.parse().ok()?, minor.parse().ok()?, patch.parse().ok()?))
+}

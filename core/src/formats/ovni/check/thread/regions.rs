@@ -1,0 +1,116 @@
+//! Regions of events out of order, from OU[ to OU].
+
+use std::collections::VecDeque;
+
+use super::ThreadCheck;
+use crate::formats::ovni::decode::event_walk::Event;
+use crate::formats::ovni::layout::STREAM_HEADER;
+use crate::formats::ovni::repair::region::{self, ClosedRegion};
+use crate::formats::ovni::rules;
+use crate::formats::ovni::state::thread::EventPlace;
+use crate::kit::span::Span;
+use crate::mend::edit::{Edit, Fix, Safety};
+use crate::report::Finding;
+
+/// Bytes of one stream that are walked again to sort its regions.
+const SORT_WORK: u64 = 8 << 20;
+/// Offsets of OU[ that are remembered as places to sort from.
+const OPENED_MAX: usize = 1024;
+
+/// The regions of a stream.
+#[derive(Debug)]
+pub(super) struct Regions {
+    open: Option<Region>,
+    /// Clocks and offsets of the latest OU[.
+    opened: VecDeque<(u64, u64)>,
+    /// Bytes that may still be walked again.
+    sort_work: u64,
+}
+
+impl Default for Regions {
+    fn default() -> Self {
+        Self { open: None, opened: VecDeque::new(), sort_work: SORT_WORK }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Region {
+    place: EventPlace,
+    /// The clock before it.
+    before: u64,
+    /// Lowest clock inside it that is out of order.
+    lowest: Option<u64>,
+}
+
+impl Regions {
+    /// Takes a clock out of order; returns whether a region is open.
+    pub(super) fn lower(&mut self, clock: u64) -> bool {
+        let Some(region) = &mut self.open else { return false };
+        region.lowest = Some(region.lowest.map_or(clock, |lowest| lowest.min(clock)));
+        true
+    }
+}
+
+impl ThreadCheck<'_, '_> {
+    /// OU[ and OU].
+    pub(super) fn take_region(&mut self, event: &Event<'_>, opens: bool) {
+        if opens == self.regions.open.is_some() {
+            let message = if opens {
+                "unexpected OU[: a region is open already"
+            } else {
+                "unexpected OU]: no region is open"
+            };
+            self.push_finding(&rules::REGION_ORDER, event, "", message);
+        }
+        let region = self.regions.open.take();
+        if opens {
+            let lowest = region.and_then(|region| region.lowest);
+            let (place, before) = (self.place_of(event), self.timeline.before_last);
+            self.regions.open = Some(Region { place, before, lowest });
+            if self.regions.opened.len() >= OPENED_MAX {
+                self.regions.opened.pop_front();
+            }
+            self.regions.opened.push_back((self.timeline.clock, event.at));
+        } else if let Some(region) = region
+            && let Some(lowest) = region.lowest
+        {
+            self.report_unsorted(&region, lowest, event);
+        }
+    }
+
+    /// Reports a region whose clocks go back to `lowest`.
+    #[cold]
+    fn report_unsorted(&mut self, region: &Region, lowest: u64, close: &Event<'_>) {
+        let span = Span::new(self.layer(), region.place.at, close.end());
+        let now = self.timeline.clock;
+        let message = format!("unsorted region: clock goes back from {now} to {lowest}");
+        let path = format!("event[{}].OU[", region.place.number);
+        let mut finding = Finding::new(&rules::UNSORTED_REGION, span, path, message);
+        let closed = ClosedRegion {
+            open_at: region.place.at,
+            close_at: close.at,
+            close_clock: close.clock,
+            before: region.before,
+            now,
+        };
+        let corrected = region::correct_clocks(&self.events, &closed);
+        if !corrected.is_empty() {
+            let summary = "set the clocks that do not fit between OU[ and OU]";
+            finding = finding.fix(Fix::new(Safety::Synthetic, summary, corrected));
+        } else if let Some(edit) = self.sort_region(lowest, close.end()) {
+            let summary = format!("sort {} bytes of events by their clocks", edit.span.len());
+            finding = finding.fix(Fix::new(Safety::Exact, summary, vec![edit]));
+        }
+        self.log.push(finding);
+    }
+
+    /// Sorts the events before `end`, from a place before which none is later than `lowest`.
+    fn sort_region(&mut self, lowest: u64, end: u64) -> Option<Edit> {
+        let opened = &self.regions.opened;
+        let before = opened.partition_point(|(clock, _)| *clock <= lowest);
+        let from = before.checked_sub(1).and_then(|place| opened.get(place));
+        let from = from.map_or(STREAM_HEADER, |(_, at)| *at);
+        self.regions.sort_work = self.regions.sort_work.checked_sub(end.saturating_sub(from))?;
+        region::sort_events(&self.events, from, lowest, end)
+    }
+}

@@ -1,0 +1,330 @@
+//! Faults that only show when all streams are compared.
+
+use std::collections::BTreeSet;
+
+use crate::formats::ovni::check::log::Log;
+use crate::formats::ovni::layout::{CLOCK_GATE_NS, MARK_TYPES, MODELS};
+use crate::formats::ovni::repair::definitions::restore_definitions;
+use crate::formats::ovni::repair::members::{NewMember, NewValue};
+use crate::formats::ovni::repair::metadata::{
+    add_members, mandatory_members, missing_counters, missing_cpus, missing_marks, missing_rank,
+    required_model, undefined_counters, undefined_marks,
+};
+use crate::formats::ovni::repair::upgrade::upgrade_trace;
+use crate::formats::ovni::rules;
+use crate::formats::ovni::state::summary::{MissingCpu, StreamSummary, TraceSummary};
+use crate::formats::ovni::state::system::Loom;
+use crate::kit::span::{Layer, Span};
+use crate::kit::text::Untrusted;
+use crate::mend::edit::{Fix, Safety};
+use crate::report::{Finding, Severity};
+
+/// Reports faults that only show when all streams are compared.
+pub fn check_trace(summary: &TraceSummary<'_, '_>, log: &mut Log) {
+    check_definitions(summary, log);
+    if summary.trace.files.is_lone_stream {
+        return;
+    }
+    check_layout(summary, log);
+    check_empty_dirs(summary, log);
+    check_clock_gate(summary, log);
+    check_mandatory_keys(summary, log);
+    check_app_ids(summary, log);
+    check_models(summary, log);
+    check_cpus(summary, log);
+    check_ranks(summary, log);
+    check_marks(summary, log);
+    check_counters(summary, log);
+    check_libraries(summary, log);
+}
+
+/// Tasks and types that are used and never created.
+fn check_definitions(summary: &TraceSummary<'_, '_>, log: &mut Log) {
+    for ((_, table), missing) in &summary.shortages.definitions {
+        let counted = match (missing.tasks.len(), missing.types.len()) {
+            (0, types) => count(types, "type"),
+            (tasks, 0) => count(tasks, "task"),
+            (tasks, types) => format!("{} and {}", count(tasks, "task"), count(types, "type")),
+        };
+        let is_one = missing.tasks.len().saturating_add(missing.types.len()) == 1;
+        let verb = if is_one { "is" } else { "are" };
+        let message = format!("undefined: {counted} {verb} used but never created");
+        let mut finding = Finding::new(&rules::LOST_DEFINITION, missing.span, "event", message);
+        let stream = summary.stream(missing.stream);
+        let has_old_nosv = stream.is_some_and(|stream| stream.thread.usage.has_old_nosv);
+        if let Some(edit) = restore_definitions(missing, *table, has_old_nosv) {
+            let text = format!("define {counted} before the first use");
+            finding = finding.fix(Fix::new(Safety::Synthetic, text, vec![edit]));
+        }
+        log.push(finding);
+    }
+}
+
+/// `1 task`, `2 tasks`.
+fn count(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+/// Layouts of libovni before 1.11.
+fn check_layout(summary: &TraceSummary<'_, '_>, log: &mut Log) {
+    let mut old = summary.streams.iter().filter(|stream| stream.files.layout < 3);
+    let Some(first) = old.next() else { return };
+    let streams = count(old.count().saturating_add(1), "stream");
+    let file = first.files.obs.or(first.files.json).map_or(0, |entry| entry.index);
+    let span = Span::new(Layer::stored(file), 0, 0);
+    let message = format!("old layout: version {} ({streams})", first.files.layout);
+    let mut finding = Finding::new(&rules::OLD_LAYOUT, span, "trace", message);
+    if summary.decisions.upgrade {
+        finding.severity = Severity::Warning;
+        if let Some(fix) = upgrade_trace(summary) {
+            finding = finding.fix(fix);
+        }
+    }
+    log.push(finding);
+}
+
+/// Directories of threads without a stream.
+fn check_empty_dirs(summary: &TraceSummary<'_, '_>, log: &mut Log) {
+    for files in &summary.trace.files.empty_dirs {
+        let file = files.json.or(files.obs).map_or(0, |entry| entry.index);
+        let span = Span::new(Layer::stored(file), 0, 0);
+        let dir = Untrusted(files.dir.as_bytes());
+        let message = format!("missing stream: {dir:?} has neither stream.json nor stream.obs");
+        log.push(Finding::new(&rules::HOLLOW_STREAM, span, "trace", message));
+    }
+}
+
+/// A finding with a fix that adds members to the metadata of a stream, if there are any.
+fn with_members(
+    summary: &TraceSummary<'_, '_>,
+    stream: &StreamSummary<'_, '_>,
+    finding: Finding,
+    members: Vec<NewMember>,
+    (safety, text): (Safety, &str),
+) -> Finding {
+    let edits = add_members(summary, stream, members);
+    if edits.is_empty() { finding } else { finding.fix(Fix::new(safety, text, edits)) }
+}
+
+/// The first of some streams whose metadata can be read.
+fn first_readable<'s, 't, 'a>(
+    summary: &'s TraceSummary<'t, 'a>,
+    among: &[usize],
+) -> Option<&'s StreamSummary<'t, 'a>> {
+    let mut streams = among.iter().filter_map(|number| summary.stream(*number));
+    streams.find(|stream| stream.metadata.is_readable)
+}
+
+/// First clocks that are more than an hour apart. One finding per loom.
+fn check_clock_gate(summary: &TraceSummary<'_, '_>, log: &mut Log) {
+    let mut first_clock: Option<i128> = None;
+    let mut reported: BTreeSet<Option<usize>> = BTreeSet::new();
+    for stream in &summary.streams {
+        let Some(clock) = stream.thread.first_clock else { continue };
+        let offset = summary.system.clock_offset(stream.number);
+        let clock = i128::from(clock).saturating_add(offset);
+        let distance = first_clock.get_or_insert(clock).abs_diff(clock);
+        let loom = summary.system.owner(stream.number).map(|owner| owner.loom);
+        if distance <= u128::from(CLOCK_GATE_NS) || !reported.insert(loom) {
+            continue;
+        }
+        let message = format!(
+            "first clock is {distance} ns away from the first stream's, expected at most \
+             {CLOCK_GATE_NS} ns"
+        );
+        let end = stream.thread.end.at;
+        let span = Span::new(stream.layer(), 12_u64.min(end), 20_u64.min(end));
+        let fix = Fix::manual("run ovnisync, or write clock-offsets.txt by hand");
+        let finding = Finding::new(&rules::CLOCK_GATE, span, "event[0].clock", message);
+        log.push(finding.fix(fix));
+    }
+}
+
+/// Mandatory keys of finished streams.
+fn check_mandatory_keys(summary: &TraceSummary<'_, '_>, log: &mut Log) {
+    for stream in &summary.streams {
+        let missing = &stream.metadata.missing;
+        let Some(first) = missing.first() else { continue };
+        if !stream.metadata.is_readable || stream.needs_repair {
+            continue;
+        }
+        let path = format!("stream.json:ovni.{first}");
+        let keys: Vec<String> = missing.iter().map(|key| format!("`ovni.{key}`")).collect();
+        let plural = if keys.len() == 1 { "" } else { "s" };
+        let message = format!("missing key{plural}: {}", keys.join(", "));
+        let finding = Finding::new(&rules::MISSING_KEY, stream.object_start(), path, message);
+        let members = mandatory_members(summary, stream, missing);
+        let is_exact = missing.iter().all(|key| matches!(*key, "tid" | "pid" | "loom"));
+        let safety = if is_exact { Safety::Exact } else { Safety::Synthetic };
+        let text = format!("add the missing key{plural}");
+        log.push(with_members(summary, stream, finding, members, (safety, &text)));
+    }
+}
+
+/// `ovni.app_id` in any thread of each process.
+fn check_app_ids(summary: &TraceSummary<'_, '_>, log: &mut Log) {
+    for process in &summary.system.processes {
+        if process.app_id.is_some() || summary.first_in_repair(&process.streams).is_some() {
+            continue;
+        }
+        let Some(stream) = first_readable(summary, &process.streams) else { continue };
+        if stream.metadata.process.has_app_id {
+            continue;
+        }
+        let message =
+            format!("missing key: no thread of process {} has `ovni.app_id`", process.pid);
+        let path = "stream.json:ovni.app_id";
+        let finding = Finding::new(&rules::MISSING_KEY, stream.object_start(), path, message);
+        let members = vec![NewMember::of_ovni("app_id", NewValue::Raw("1".to_string()))];
+        let fix = (Safety::Synthetic, "add app_id 1");
+        log.push(with_members(summary, stream, finding, members, fix));
+    }
+}
+
+/// Models that are used and that no thread requires.
+fn check_models(summary: &TraceSummary<'_, '_>, log: &mut Log) {
+    if !summary.streams.iter().any(|stream| stream.metadata.is_readable) {
+        return;
+    }
+    for (index, model) in MODELS.iter().enumerate() {
+        if summary.system.enabled.get(index).copied().unwrap_or(true) {
+            continue;
+        }
+        let uses = |stream: &&StreamSummary<'_, '_>| {
+            stream.has_owner && stream.thread.usage.first_of(index).is_some()
+        };
+        let mut users = summary.streams.iter().filter(uses);
+        let is_added_anyway = |stream: &StreamSummary<'_, '_>| {
+            stream.needs_repair || stream.metadata.missing.contains(&"require")
+        };
+        if users.clone().any(is_added_anyway) {
+            continue;
+        }
+        let Some(stream) = users.next() else { continue };
+        let Some(place) = stream.thread.usage.first_of(index) else { continue };
+        let message = format!("model {} is used, but no thread requires it", model.name);
+        let path = format!("event[{}]", place.number);
+        let span = place.span(stream.layer());
+        let finding = Finding::new(&rules::MODEL_NOT_REQUIRED, span, path, message)
+            .related(stream.object_start(), "ovni.require");
+        let members = vec![required_model(summary, stream, index)];
+        let text = format!("add {} to ovni.require", model.name);
+        let fix = (Safety::Synthetic, text.as_str());
+        log.push(with_members(summary, stream, finding, members, fix));
+    }
+}
+
+/// CPUs of each loom: numbered 0 to N-1, and all that events name.
+fn check_cpus(summary: &TraceSummary<'_, '_>, log: &mut Log) {
+    for (index, loom) in summary.system.looms.iter().enumerate() {
+        let missing = summary.shortages.cpus.get(&index).filter(|missing| missing.highest >= 0);
+        let is_sound = loom.cpu_count().is_some() && missing.is_none();
+        if is_sound || summary.first_in_repair(&loom.streams).is_some() {
+            continue;
+        }
+        let Some(stream) = first_readable(summary, &loom.streams) else { continue };
+        let finding = report_cpus(loom, missing, stream);
+        let members = missing_cpus(summary, index).into_iter().collect();
+        let fix = (Safety::Synthetic, "add the missing CPUs");
+        log.push(with_members(summary, stream, finding, members, fix));
+    }
+}
+
+fn report_cpus(
+    loom: &Loom,
+    missing: Option<&MissingCpu>,
+    stream: &StreamSummary<'_, '_>,
+) -> Finding {
+    const PATH: &str = "stream.json:ovni.loom_cpus";
+    let name = Untrusted(loom.name.as_bytes());
+    if let (Some(cpus), Some(missing)) = (loom.cpu_count(), missing) {
+        let (highest, path) = (missing.highest, format!("event[{}].cpu", missing.number));
+        let plural = if cpus == 1 { "" } else { "s" };
+        let message = format!("CPU {highest} is out of range: loom {name:?} has {cpus} CPU{plural}");
+        return Finding::new(&rules::LOOM_CPUS, missing.span, path, message);
+    }
+    let Some((.., span)) = loom.cpus.first() else {
+        let message = format!("missing CPUs: loom {name:?} has none");
+        return Finding::new(&rules::LOOM_CPUS, stream.object_start(), PATH, message);
+    };
+    let indices: Vec<String> =
+        loom.cpus.iter().take(8).map(|(index, ..)| index.to_string()).collect();
+    let last = loom.cpus.len().saturating_sub(1);
+    let message = format!(
+        "CPU indices of loom {name:?} are {}, expected 0 to {last}",
+        indices.join(", ")
+    );
+    Finding::new(&rules::LOOM_CPUS, *span, PATH, message)
+}
+
+/// A rank for every process of a loom, or for none.
+fn check_ranks(summary: &TraceSummary<'_, '_>, log: &mut Log) {
+    for (index, process) in summary.system.processes.iter().enumerate() {
+        let members = missing_rank(summary, index);
+        if members.is_empty() || summary.first_in_repair(&process.streams).is_some() {
+            continue;
+        }
+        let Some(stream) = first_readable(summary, &process.streams) else { continue };
+        let message = format!(
+            "missing rank of process {}: other processes of its loom have one",
+            process.pid
+        );
+        let path = "stream.json:ovni.rank";
+        let finding = Finding::new(&rules::RANK_MISSING, stream.object_start(), path, message);
+        let fix = (Safety::Synthetic, "add a rank that no process has");
+        log.push(with_members(summary, stream, finding, members, fix));
+    }
+}
+
+/// Mark types that are used and not defined.
+fn check_marks(summary: &TraceSummary<'_, '_>, log: &mut Log) {
+    let undefined = undefined_marks(summary);
+    let Some((kind, mark)) = undefined.first_key_value() else { return };
+    let is_fixable = undefined.keys().all(|kind| (0..MARK_TYPES).contains(&i64::from(*kind)));
+    if is_fixable && summary.first_in_repair_of_all().is_some() {
+        return;
+    }
+    let Some(stream) = summary.stream(mark.stream) else { return };
+    let types = count(undefined.len(), "mark type");
+    let verb = if undefined.len() == 1 { "is" } else { "are" };
+    let message = format!("undefined: {types} {verb} used but not in ovni.mark, first {kind}");
+    let path = format!("event[{}].type", mark.place.number);
+    let span = mark.place.span(stream.layer());
+    let finding = Finding::new(&rules::UNDEFINED_MARK, span, path, message);
+    let fix = (Safety::Synthetic, "add the types to ovni.mark");
+    log.push(with_members(summary, stream, finding, missing_marks(summary), fix));
+}
+
+/// Hardware counters that are used and not named.
+fn check_counters(summary: &TraceSummary<'_, '_>, log: &mut Log) {
+    let Some((number, place, values)) = undefined_counters(summary) else { return };
+    let is_fixable = i64::try_from(values).is_ok_and(|values| values <= MARK_TYPES);
+    if is_fixable && summary.first_in_repair_of_all().is_some() {
+        return;
+    }
+    let Some(stream) = summary.stream(number) else { return };
+    let plural = if values == 1 { "" } else { "s" };
+    let message =
+        format!("undefined hardware counters: VWC has {values} value{plural}, nosv.hwc has no name");
+    let path = format!("event[{}]", place.number);
+    let span = place.span(stream.layer());
+    let finding = Finding::new(&rules::COUNTERS_UNDEFINED, span, path, message);
+    let fix = (Safety::Synthetic, "add names for the counters");
+    log.push(with_members(summary, stream, finding, missing_counters(summary), fix));
+}
+
+/// Versions of libovni.
+fn check_libraries(summary: &TraceSummary<'_, '_>, log: &mut Log) {
+    let mut libs = summary
+        .streams
+        .iter()
+        .filter_map(|stream| stream.metadata.lib.as_ref().map(|lib| (stream, lib)));
+    let Some((_, first)) = libs.next() else { return };
+    if let Some((stream, other)) = libs.find(|(_, lib)| *lib != first) {
+        let (first, other) = (Untrusted(first.as_bytes()), Untrusted(other.as_bytes()));
+        let message =
+            format!("inconsistent libovni versions: {other:?} here, {first:?} in the first stream");
+        let path = "stream.json:ovni.lib.version";
+        log.push(Finding::new(&rules::LIB_MIXED, stream.object_start(), path, message));
+    }
+}

@@ -1,0 +1,115 @@
+//! The next place after damage at which events begin.
+//!
+//! A place is believed if four known events follow one another from it, with clocks that ascend from
+//! the last valid one, or if events lead exactly to the end of the stream.
+
+use crate::formats::ovni::decode::Item;
+use crate::formats::ovni::decode::event_walk::EventWalk;
+use crate::formats::ovni::layout::{self, EVENT_HEADER, RESERVED_FLAGS};
+use crate::kit::num::to_u64;
+use crate::kit::source::Source;
+use crate::kit::span::Layer;
+
+/// Events that have to follow one another.
+const CHAIN: usize = 4;
+/// Largest distance between two events of a chain: one day, in nanoseconds.
+const GAP_NS: u64 = 86_400_000_000_000;
+/// Bytes that a chain of jumbo events may span.
+const CHAIN_BYTES: u64 = 64 << 20;
+
+/// Returns the first place after `from` at which valid events begin, if it lies within `limit` bytes.
+/// `last` is the clock of the last valid event, or 0.
+pub fn find_events(
+    source: &Source<'_>,
+    layer: Layer,
+    from: u64,
+    last: u64,
+    limit: u64,
+) -> Option<u64> {
+    let end = source.len().min(from.saturating_add(limit));
+    let fits = |at: u64| at.saturating_add(EVENT_HEADER) <= end;
+    let mut at = from.saturating_add(1);
+    while fits(at) {
+        let run = source.run(at);
+        let Some(skip) = run.windows(2).position(can_begin_event) else {
+            // The last byte of a piece and the first byte of the next one are looked at together.
+            let next = at.saturating_add(to_u64(run.len().max(1)));
+            let across = next.saturating_sub(1).max(at);
+            if fits(across) && has_chain(source, layer, across, last) {
+                return Some(across);
+            }
+            at = next;
+            continue;
+        };
+        at = at.saturating_add(to_u64(skip));
+        if fits(at) && has_chain(source, layer, at, last) {
+            return Some(at);
+        }
+        at = at.saturating_add(1);
+    }
+    None
+}
+
+/// Whether two bytes can begin an event: no reserved flags, and the character of a known model.
+fn can_begin_event(pair: &[u8]) -> bool {
+    match pair {
+        [flags, model] => flags & RESERVED_FLAGS == 0 && layout::model_index(*model).is_some(),
+        _ => false,
+    }
+}
+
+/// Whether known events follow one another from `at`.
+fn has_chain(source: &Source<'_>, layer: Layer, at: u64, last: u64) -> bool {
+    let mut walk = EventWalk::new(source, layer, at);
+    let mut clock = last;
+    for _ in 0..CHAIN {
+        if walk.offset().saturating_sub(at) > CHAIN_BYTES {
+            return false;
+        }
+        let event = match walk.next() {
+            Some(Item::Record(event)) => event,
+            Some(Item::Damage(_)) => return false,
+            None => return true,
+        };
+        let is_near = clock == 0 || event.clock.saturating_sub(clock) < GAP_NS;
+        let is_valid = event.row.is_some() && event.flags & RESERVED_FLAGS == 0;
+        if !is_valid || !is_near || event.clock < clock {
+            return false;
+        }
+        clock = event.clock;
+    }
+    true
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    fn event(flags: u8, code: &[u8; 3], clock: u64, rest: &[u8]) -> Vec<u8> {
+        [&[flags][..], code, &clock.to_le_bytes(), rest].concat()
+    }
+
+    /// A stream of four events.
+    pub(in crate::formats::ovni::decode) fn stream() -> Vec<u8> {
+        [
+            &b"ovni\x01\0\0\0"[..],
+            &event(0, b"OU[", 1, b""),
+            &event(3, b"OAs", 2, &[0; 4]),
+            &event(0x13, b"VYc", 3, b"\x06\0\0\0\x01\0\0\0a\0"),
+            &event(0x0f, b"OHx", 4, &[0; 16]),
+        ]
+        .concat()
+    }
+
+    #[test]
+    fn valid_events_after_damage_are_found_wherever_the_pieces_end() {
+        let mut bytes = stream();
+        bytes.splice(8..8, *b"O\xff\0garbage OHx");
+        for size in [1, 2, 3, 5, 7, 64] {
+            let source = Source::from_pieces(bytes.chunks(size));
+            let find = |last: u64| find_events(&source, Layer::stored(0), 8, last, 1 << 20);
+            assert_eq!(find(0), Some(22), "pieces of {size}");
+            assert_eq!(find(9), None);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! A trace: its files by their purpose, and access to their content.
+
+use crate::formats::ovni::decode::clock_offsets::{self, OffsetTable};
+use crate::formats::ovni::decode::files::TraceFiles;
+use crate::formats::ovni::decode::json::{self, Json, JsonError, TEXT_MAX};
+use crate::formats::ovni::decode::stream::Stream;
+use crate::kit::span::Layer;
+use crate::recording::FileSet;
+
+/// A trace.
+#[derive(Debug)]
+pub struct Trace<'f, 'a> {
+    /// Its files by their purpose.
+    pub files: TraceFiles,
+    set: &'f FileSet<'a>,
+}
+
+/// One JSON file.
+#[derive(Debug)]
+pub struct Document<'a> {
+    /// The file.
+    pub layer: Layer,
+    /// Its length in bytes.
+    pub len: u64,
+    /// Its values.
+    pub json: Result<Json<'a>, JsonError>,
+}
+
+impl<'f, 'a> Trace<'f, 'a> {
+    /// Sorts the files of a set by their names.
+    pub fn open(set: &'f FileSet<'a>) -> Self {
+        Self { files: TraceFiles::sort_out(set), set }
+    }
+
+    /// Parses the JSON file with this index.
+    pub fn document(&self, index: u32) -> Document<'a> {
+        let source = self.set.bytes(index);
+        let text = source.read(0, source.len().min(TEXT_MAX.saturating_add(1)));
+        Document { layer: Layer::stored(index), len: source.len(), json: json::parse(text) }
+    }
+
+    /// Opens the events of a stream. A stream without a file of events is empty.
+    pub fn stream(&self, number: usize) -> Stream<'a> {
+        let obs = self.files.streams.get(number).and_then(|stream| stream.obs);
+        let source = obs.map(|obs| self.set.bytes(obs.index)).unwrap_or_default();
+        Stream::open(source, Layer::stored(obs.map_or(0, |obs| obs.index)))
+    }
+
+    /// Reads the table of clock offsets, if the trace has one.
+    pub fn clock_offsets(&self) -> Option<OffsetTable> {
+        let index = self.files.clock_offsets?;
+        Some(clock_offsets::read_table(&self.set.bytes(index), index))
+    }
+}

@@ -1,0 +1,146 @@
+//! The end of a stream, so that its thread ends there.
+
+use crate::formats::ovni::decode::stream::Header;
+use crate::formats::ovni::options::Strategy;
+use crate::formats::ovni::repair::close::{self, CloseTerms, EncodedEvents};
+use crate::formats::ovni::repair::encode::encode_header;
+use crate::formats::ovni::state::summary::{StreamSummary, TraceSummary};
+use crate::formats::ovni::state::thread::Ending;
+use crate::kit::span::{Layer, Span};
+use crate::mend::edit::{Edit, Fix, Safety};
+
+/// A repair of the end of a stream.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TailRepair {
+    /// The edit, if anything changes.
+    pub edit: Option<Edit>,
+    /// Number of events added.
+    pub added: u64,
+    /// Number of bytes dropped.
+    pub dropped: u64,
+    /// Number of complete events among them.
+    pub lost: u64,
+}
+
+impl TailRepair {
+    /// Describes the repair.
+    pub fn summary(&self) -> String {
+        let mut words = Vec::new();
+        if self.dropped > 0 {
+            words.push(format!("drop {} byte{}", self.dropped, plural(self.dropped)));
+        }
+        if self.added > 0 {
+            let events = format!("add {} event{}", self.added, plural(self.added));
+            words.push(format!("{events} that close the thread"));
+        }
+        if words.is_empty() { "keep all events".to_string() } else { words.join(", ") }
+    }
+
+    /// Returns the class of the repair.
+    pub const fn safety(&self) -> Safety {
+        if self.dropped > 0 { Safety::Lossy } else { Safety::Synthetic }
+    }
+
+    /// Returns the repair as a fix of its own.
+    pub fn into_fix(self) -> Option<Fix> {
+        let (safety, summary) = (self.safety(), self.summary());
+        let mut fix = Fix::new(safety, summary, vec![self.edit?]);
+        fix.records_lost = self.lost;
+        Some(fix)
+    }
+}
+
+const fn plural(count: u64) -> &'static str {
+    if count == 1 { "" } else { "s" }
+}
+
+/// Returns the edit that ends the thread of a stream.
+pub fn repair_tail(summary: &TraceSummary<'_, '_>, stream: &StreamSummary<'_, '_>) -> TailRepair {
+    let thread = &stream.thread;
+    let is_truncated = matches!(stream.stream.header(), Header::Truncated(_));
+    let is_unreadable = thread.end.ending == Ending::Unreadable && !is_truncated;
+    // Without a name for the file of events they cannot be written.
+    if stream.files.obs.is_none() || is_unreadable {
+        return TailRepair::default();
+    }
+    let EncodedEvents { bytes, count } = close::end_thread(thread, &close_terms(summary, stream));
+    let (from, insert) = if is_truncated {
+        (0, [encode_header(), bytes].concat())
+    } else {
+        (thread.end.at, bytes)
+    };
+    let span = Span::new(stream.layer(), from, stream.stream.len());
+    let drops_events = matches!(thread.end.ending, Ending::Stale | Ending::Cut);
+    let lost = if drops_events { stream.stream.count_events(from) } else { 0 };
+    let dropped = span.len();
+    let edit = (!insert.is_empty() || dropped > 0).then(|| Edit::replace(span, insert));
+    TailRepair { edit, added: count, dropped, lost }
+}
+
+/// Returns a fix that writes a stream in which the thread starts and ends.
+pub fn write_stream(summary: &TraceSummary<'_, '_>, stream: &StreamSummary<'_, '_>) -> Option<Fix> {
+    let obs = stream.files.obs?;
+    let events = close::end_thread(&stream.thread, &close_terms(summary, stream));
+    let bytes = [encode_header(), events.bytes].concat();
+    let edit = Edit::replace(Span::new(Layer::stored(obs.index), 0, 0), bytes);
+    let text = "write a stream in which the thread starts and ends";
+    Some(Fix::new(Safety::Synthetic, text, vec![edit]))
+}
+
+/// Returns a fix with the edits of the metadata of a stream, and the repair of its end.
+pub fn complete_stream(
+    summary: &TraceSummary<'_, '_>,
+    stream: &StreamSummary<'_, '_>,
+    metadata: Vec<Edit>,
+) -> Option<Fix> {
+    if metadata.is_empty() || !stream.has_owner {
+        return None;
+    }
+    let tail = repair_tail(summary, stream);
+    let (mut safety, mut lost, mut text) = (tail.safety(), tail.lost, tail.summary());
+    let mut edits = metadata;
+    edits.extend(tail.edit);
+    let others = cut_other_streams(summary, stream.number);
+    if !others.is_empty() {
+        let count = others.len();
+        let noun = if count == 1 { "stream" } else { "streams" };
+        text.push_str(&format!(", cut {count} other {noun} at the same clock"));
+    }
+    for tail in others {
+        safety = safety.max(tail.safety());
+        lost = lost.saturating_add(tail.lost);
+        edits.extend(tail.edit);
+    }
+    edits.sort_by_key(|edit| (edit.span.layer.file, edit.span.start));
+    text.push_str(", complete the metadata");
+    let mut fix = Fix::new(safety, text, edits);
+    fix.records_lost = lost;
+    Some(fix)
+}
+
+/// With `--strategy cut`: the repairs of streams without a fault of their own, so that all streams
+/// end at the same clock. They belong to the first stream that is repaired.
+fn cut_other_streams(summary: &TraceSummary<'_, '_>, number: usize) -> Vec<TailRepair> {
+    let cuts = summary.decisions.strategy == Some(Strategy::Cut);
+    if !cuts || summary.first_in_repair_of_all() != Some(number) {
+        return Vec::new();
+    }
+    let others = summary.streams.iter().filter(|other| {
+        other.thread.end.ending == Ending::Cut && !other.needs_repair
+    });
+    others.map(|other| repair_tail(summary, other)).filter(|tail| tail.edit.is_some()).collect()
+}
+
+/// The facts about the trace that the end of a thread depends on.
+fn close_terms(summary: &TraceSummary<'_, '_>, stream: &StreamSummary<'_, '_>) -> CloseTerms {
+    let owner = summary.system.owner(stream.number);
+    // The earliest clock of the trace, on the clock of this loom.
+    let earliest = summary.earliest.saturating_sub(summary.system.clock_offset(stream.number));
+    let moved = stream.placement.moved_after_end;
+    CloseTerms {
+        clock: u64::try_from(earliest).unwrap_or(0),
+        tid: owner.and_then(|owner| i32::try_from(owner.tid).ok()),
+        is_on_cpu: stream.placement.cpu.is_some_and(|cpu| cpu >= 0),
+        moved_after_end: moved.map(|(clock, cpu)| (clock, cpu >= 0)),
+    }
+}

@@ -1,0 +1,124 @@
+//! The content of one `stream.json`.
+
+use crate::formats::ovni::layout::{MODEL_COUNT, Version};
+use crate::kit::span::Span;
+
+/// A value and its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Located<T> {
+    /// The value.
+    pub value: T,
+    /// Its bytes.
+    pub span: Span,
+}
+
+/// The content of a `stream.json`. Values that could not be read are absent.
+#[derive(Clone, Debug, Default)]
+pub struct Metadata {
+    /// The file is valid JSON, and an object.
+    pub is_readable: bool,
+    /// `ovni.finished` is exactly 1.
+    pub is_finished: bool,
+    /// The value of `ovni.finished`.
+    pub finished: Option<Span>,
+    /// The object `ovni`, or the whole text without it.
+    pub object: Option<Span>,
+    /// Mandatory keys of `ovni` that are missing.
+    pub missing: Vec<&'static str>,
+    /// `ovni.part` and the thread.
+    pub identity: Identity,
+    /// Values that all threads of a process share.
+    pub process: ProcessKeys,
+    /// `ovni.require`, if it is an object: versions of known models.
+    pub require: Option<[Option<Version>; MODEL_COUNT]>,
+    /// CPUs, mark types and hardware counters.
+    pub definitions: Definitions,
+    /// `ovni.lib.version`.
+    pub lib: Option<String>,
+}
+
+impl Metadata {
+    /// Whether `ovni.part` names another part than `thread`.
+    pub fn is_other_part(&self) -> bool {
+        self.identity.part.as_deref().is_some_and(|part| part != "thread")
+    }
+
+    /// Returns the required version of each known model.
+    pub fn required(&self) -> [Option<Version>; MODEL_COUNT] {
+        self.require.unwrap_or_default()
+    }
+}
+
+/// `ovni.part` and the thread.
+#[derive(Clone, Debug, Default)]
+pub struct Identity {
+    /// `ovni.part`.
+    pub part: Option<String>,
+    /// `ovni.tid`.
+    pub tid: Option<Located<i64>>,
+    /// `ovni.pid`.
+    pub pid: Option<Located<i64>>,
+    /// `ovni.loom`.
+    pub loom: Option<Located<String>>,
+}
+
+/// Values that all threads of a process share.
+#[derive(Clone, Debug, Default)]
+pub struct ProcessKeys {
+    /// `ovni.app_id`.
+    pub app_id: Option<Located<i64>>,
+    /// `ovni.app_id` exists, valid or not.
+    pub has_app_id: bool,
+    /// `ovni.rank`.
+    pub rank: Option<Located<i64>>,
+    /// `ovni.nranks`.
+    pub nranks: Option<Located<i64>>,
+}
+
+/// Definitions for the whole loom or trace.
+#[derive(Clone, Debug, Default)]
+pub struct Definitions {
+    /// `ovni.loom_cpus`.
+    pub cpus: Vec<Cpu>,
+    /// `ovni.mark`.
+    pub marks: Vec<MarkType>,
+    /// `nosv.hwc`, if it names any counter.
+    pub counters: Option<Vec<Counter>>,
+}
+
+/// One CPU of a loom.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cpu {
+    /// Logical number, from 0.
+    pub index: i64,
+    /// Number in the operating system.
+    pub phyid: i64,
+    /// The entry.
+    pub span: Span,
+}
+
+/// A mark type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MarkType {
+    /// Its number.
+    pub number: i32,
+    /// Its title.
+    pub title: String,
+    /// Its values are stacked.
+    pub is_stack: bool,
+    /// Labels of values.
+    pub labels: Vec<(i64, String, Span)>,
+    /// The definition.
+    pub span: Span,
+}
+
+/// A hardware counter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counter {
+    /// Its number.
+    pub index: i64,
+    /// Its name.
+    pub name: String,
+    /// The definition.
+    pub span: Span,
+}
