@@ -1,7 +1,7 @@
 //! The emulator as the judge of ovni traces: `ovniemu -l`.
 //!
-//! No distribution has a package of it: `TRACEMEND_OVNIEMU` names the program, or it is on the path.
-//! It writes its output into the trace that it reads, so it is given a copy.
+//! No distribution has a package of it: `TRACEMEND_OVNIEMU` names the program, or it is on the
+//! path. It writes its output into the trace that it reads, so it is given a copy.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -247,15 +247,18 @@ fn a_cpu_past_the_limit_is_damage_and_not_a_list_of_cpus() {
 
 #[test]
 fn a_stream_json_has_a_largest_size_depth_and_number_of_values() {
-    use tracemend::formats::ovni::decode::json::{DEPTH_MAX, TEXT_MAX, VALUES_MAX};
+    use tracemend::formats::ovni::limits::{JSON_BYTES, JSON_DEPTH, JSON_VALUES};
+    let count = |limit: u64| usize::try_from(limit).unwrap();
+    let (depth, values) = (count(JSON_DEPTH.default), count(JSON_VALUES.default));
+    let bytes = JSON_BYTES.default;
     // The object of `ovni` is the second level, that of the file the first.
     let deep = |levels: usize| "[".repeat(levels) + &"]".repeat(levels);
     let long = |bytes: u64| format!("\"{}\"", "x".repeat(usize::try_from(bytes).unwrap()));
     let many = |values: usize| format!("[{}0]", "0,".repeat(values));
     for (fits, beyond) in [
-        (deep(DEPTH_MAX - 2), deep(DEPTH_MAX - 1)),
-        (long(TEXT_MAX - 1_000), long(TEXT_MAX)),
-        (many(VALUES_MAX - 100), many(VALUES_MAX)),
+        (deep(depth - 2), deep(depth - 1)),
+        (long(bytes - 1_000), long(bytes)),
+        (many(values - 100), many(values)),
     ] {
         let report = |more: &str| {
             let thread = Thread::new(7, 7).more("more", more);

@@ -9,17 +9,18 @@
 //!  event  flags u8 | model u8 | category u8 | value u8 | clock u64 | payload
 //! ```
 //!
-//! libovni collects the events of a thread in a buffer of 2 MiB and writes it when it is full, and at
-//! the end. A crash leaves the flushed part, perhaps with a truncated event, and metadata without the
-//! keys that libovni adds at the end. One such thread makes the emulator refuse the whole trace.
+//! libovni collects the events of a thread in a buffer of 2 MiB and writes it when it is full, and
+//! at the end. A crash leaves the flushed part, perhaps with a truncated event, and metadata
+//! without the keys that libovni adds at the end. One such thread makes the emulator refuse the
+//! whole trace.
 //!
-//! Sources: the trace specification v3, libovni 1.14.0, and the behaviour of `ovniemu`, `ovniemu -l`
-//! and `ovnisort` 1.14.0 on recorded, crashed and forged traces. If specification and tools disagree,
-//! this module follows the tools: sizes of jumbo events are counted in 64 bits, their payload code is
-//! ignored, and equal clocks are legal.
+//! Sources: the trace specification v3, libovni 1.14.0, and the behaviour of `ovniemu`, `ovniemu
+//! -l` and `ovnisort` 1.14.0 on recorded, crashed and forged traces. If specification and tools
+//! disagree, this module follows the tools: sizes of jumbo events are counted in 64 bits, their
+//! payload code is ignored, and equal clocks are legal.
 //!
-//! `decode` reads and names no rule; `check` judges and reads no bytes; `state` holds the nouns that
-//! both know, so that `repair` builds edits without `check`.
+//! `decode` reads and names no rule; `check` judges and reads no bytes; `state` holds the nouns
+//! that both know, so that `repair` builds edits without `check`.
 
 pub mod check;
 pub mod decode;
@@ -32,10 +33,10 @@ pub mod state;
 
 use crate::formats::ovni::decode::files::TraceFiles;
 use crate::formats::{Confidence, Format, Tile};
-use crate::report::{Report, Rule};
 use crate::limits::Limit;
 use crate::options::{OptionSpec, Options};
 use crate::recording::FileSet;
+use crate::report::{Report, Rule};
 
 /// The format ovni.
 #[derive(Debug)]
@@ -59,7 +60,7 @@ impl Format for Ovni {
     }
 
     fn rules(&self) -> &'static [&'static Rule] {
-        rules::RULES
+        rules::all()
     }
 
     fn options(&self) -> &'static [OptionSpec] {

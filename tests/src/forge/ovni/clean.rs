@@ -5,17 +5,17 @@ use super::{Stream, Thread, Trace};
 /// A sound trace.
 #[derive(Clone, Debug)]
 pub struct Clean {
-    /// What it is about.
+    /// Its name: the feature that it shows.
     pub name: &'static str,
     /// The trace.
     pub trace: Trace,
 }
 
-/// The sound trace with this name.
+/// Returns the sound trace with this name.
 ///
 /// # Panics
 ///
-/// If there is none.
+/// If no trace has the name.
 pub fn by_name(name: &str) -> Trace {
     clean().into_iter().find(|clean| clean.name == name).unwrap().trace
 }
@@ -28,7 +28,7 @@ fn thread() -> Thread {
     Thread::new(7, 7)
 }
 
-/// All of them.
+/// Returns all sound traces.
 pub fn clean() -> Vec<Clean> {
     let named = |(name, trace): (&'static str, Trace)| Clean { name, trace };
     let mut all: Vec<Clean> = single().into_iter().map(named).collect();
@@ -236,7 +236,7 @@ fn several() -> Vec<(&'static str, Trace)> {
     vec![("two_threads", shared), ("two_ranks", ranks), ("two_hosts", hosts)]
 }
 
-/// A trace in the layout of libovni 1.5 to 1.10.
+/// Returns a trace in the layout of libovni 1.5 to 1.10.
 pub fn version2() -> Trace {
     let of_thread = r#"{
     "version": 2,
@@ -254,7 +254,7 @@ pub fn version2() -> Trace {
     version1().put("loom.node.0/proc.7/thread.7.json", Some(of_thread.into()))
 }
 
-/// A trace in the layout of libovni 1.0 to 1.4.
+/// Returns a trace in the layout of libovni 1.0 to 1.4.
 pub fn version1() -> Trace {
     let of_process = r#"{"version": 1, "app_id": 1, "rank": 0, "nranks": 1,
         "cpus": [{"index": 0, "phyid": 4}, {"index": 1, "phyid": 5}]}"#;

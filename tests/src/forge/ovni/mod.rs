@@ -1,7 +1,7 @@
 //! ovni traces, assembled event by event.
 //!
-//! A [`Stream`] is bytes; a [`Trace`] is files by name, of which some may be missing. [`clean()`] are
-//! sound traces of every model; a damage is a change of one of their files.
+//! A [`Stream`] is a sequence of bytes; a [`Trace`] is a set of files by name, some of which may be
+//! missing. [`clean()`] returns sound traces of every model; a test damages one of their files.
 
 pub mod clean;
 pub mod trace;

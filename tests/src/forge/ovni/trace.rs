@@ -9,7 +9,7 @@ use tracemend::{File, FileSet, Options, Repair};
 /// A stream of events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stream {
-    /// The bytes so far.
+    /// Its bytes so far.
     pub bytes: Vec<u8>,
     /// The clock of the last event.
     pub clock: u64,
@@ -22,7 +22,7 @@ impl Default for Stream {
 }
 
 impl Stream {
-    /// A header; the first event comes ten nanoseconds behind `clock`.
+    /// Returns a stream without events; the first one comes ten nanoseconds after `clock`.
     pub fn at(clock: u64) -> Self {
         Self { bytes: b"ovni\x01\0\0\0".to_vec(), clock }
     }
@@ -34,14 +34,14 @@ impl Stream {
         self
     }
 
-    /// Bytes that are no event.
+    /// Adds bytes that are not an event.
     #[must_use]
     pub fn raw(mut self, bytes: &[u8]) -> Self {
         self.bytes.extend_from_slice(bytes);
         self
     }
 
-    /// An event with these flags and this clock.
+    /// Adds an event with these flags and this clock.
     #[must_use]
     pub fn event(mut self, flags: u8, code: &str, clock: u64, payload: &[u8]) -> Self {
         self.bytes.push(flags);
@@ -51,7 +51,7 @@ impl Stream {
         self
     }
 
-    /// An event ten nanoseconds later, with a payload.
+    /// Adds an event ten nanoseconds later, with a payload.
     #[must_use]
     pub fn with(mut self, code: &str, payload: &[u8]) -> Self {
         self.clock += 10;
@@ -60,20 +60,20 @@ impl Stream {
         self.event(flags, code, clock, payload)
     }
 
-    /// Events ten nanoseconds apart, without payload.
+    /// Adds events ten nanoseconds apart, without payload.
     #[must_use]
     pub fn plain(self, codes: &[&str]) -> Self {
         codes.iter().fold(self, |stream, code| stream.with(code, b""))
     }
 
-    /// An event with fields of four bytes.
+    /// Adds an event with fields of four bytes.
     #[must_use]
     pub fn ids(self, code: &str, fields: &[u32]) -> Self {
         let payload: Vec<u8> = fields.iter().flat_map(|field| field.to_le_bytes()).collect();
         self.with(code, &payload)
     }
 
-    /// A jumbo event.
+    /// Adds a jumbo event.
     #[must_use]
     pub fn jumbo(mut self, code: &str, data: &[u8]) -> Self {
         self.clock += 10;
@@ -82,26 +82,26 @@ impl Stream {
         self.event(0x13, code, clock, &[&size, data].concat())
     }
 
-    /// The definition of a type.
+    /// Adds the definition of a type.
     #[must_use]
     pub fn kind(self, code: &str, id: u32, label: &str) -> Self {
         self.jumbo(code, &[&id.to_le_bytes(), label.as_bytes(), b"\0"].concat())
     }
 
-    /// A mark.
+    /// Adds a mark event.
     #[must_use]
     pub fn mark(self, code: &str, value: i64, kind: i32) -> Self {
         self.with(code, &[&value.to_le_bytes()[..], &kind.to_le_bytes()].concat())
     }
 
-    /// OHx on a CPU.
+    /// Adds OHx on a CPU.
     #[must_use]
     pub fn begin(self, cpu: i32) -> Self {
         let payload = [&cpu.to_le_bytes()[..], &(-1_i32).to_le_bytes(), &[0; 8]].concat();
         self.with("OHx", &payload)
     }
 
-    /// OHe.
+    /// Adds OHe.
     #[must_use]
     pub fn end(self) -> Self {
         self.plain(&["OHe"])
@@ -117,9 +117,9 @@ pub struct Thread {
     pub pid: u32,
     /// Its id.
     pub tid: u32,
-    /// Models that it requires, with their versions.
+    /// Required models, with their versions.
     pub require: Vec<(&'static str, &'static str)>,
-    /// CPUs that it names: index and physical id.
+    /// CPUs: index and physical id.
     pub cpus: Vec<(u32, u32)>,
     /// Further members of `ovni`, as JSON.
     pub more: Vec<(&'static str, String)>,
@@ -130,7 +130,7 @@ pub struct Thread {
 }
 
 impl Thread {
-    /// A thread of loom `node.0` with one CPU.
+    /// Returns a thread of loom `node.0` with one CPU.
     pub fn new(pid: u32, tid: u32) -> Self {
         Self {
             loom: "node.0".to_string(),
@@ -144,28 +144,28 @@ impl Thread {
         }
     }
 
-    /// Requires a model as well.
+    /// Adds a required model.
     #[must_use]
     pub fn require(mut self, name: &'static str, version: &'static str) -> Self {
         self.require.push((name, version));
         self
     }
 
-    /// Names these CPUs.
+    /// Sets the CPUs.
     #[must_use]
     pub fn cpus(mut self, cpus: &[(u32, u32)]) -> Self {
         self.cpus = cpus.to_vec();
         self
     }
 
-    /// Has another member in `ovni`.
+    /// Adds a member to `ovni`.
     #[must_use]
     pub fn more(mut self, key: &'static str, json: impl Into<String>) -> Self {
         self.more.push((key, json.into()));
         self
     }
 
-    /// What libovni writes first: a thread that was killed leaves no more.
+    /// Keeps only the keys that libovni writes first: a thread that was killed leaves no others.
     #[must_use]
     pub fn killed(mut self) -> Self {
         self.require.clear();
@@ -176,7 +176,7 @@ impl Thread {
         self
     }
 
-    /// The text, as libovni writes it.
+    /// Returns the text, as libovni writes it.
     pub fn json(&self) -> String {
         let Self { loom, pid, tid, .. } = self;
         let mut members = vec![
@@ -215,7 +215,7 @@ impl Thread {
         format!("{{\n    \"version\": 3,\n    \"ovni\": {{\n        {ovni}\n    }}{other}\n}}")
     }
 
-    /// Its directory.
+    /// Returns its directory.
     pub fn dir(&self) -> String {
         format!("loom.{}/proc.{}/thread.{}", self.loom, self.pid, self.tid)
     }
@@ -224,17 +224,17 @@ impl Thread {
 /// Files by name; `None` where there is a name without a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
-    /// In the order of their names.
+    /// Files in the order of their names.
     pub files: Vec<(String, Option<Vec<u8>>)>,
 }
 
 impl Trace {
-    /// A trace of one thread.
+    /// Returns a trace of one thread.
     pub fn of(thread: &Thread, stream: Stream) -> Self {
         Self::default().and(thread, stream)
     }
 
-    /// With one thread more.
+    /// Adds a thread.
     #[must_use]
     pub fn and(self, thread: &Thread, stream: Stream) -> Self {
         let dir = thread.dir();
@@ -242,7 +242,7 @@ impl Trace {
             .put(&format!("{dir}/stream.obs"), Some(stream.bytes))
     }
 
-    /// With a file, or without one under a name.
+    /// Adds a file, or a name without a file.
     #[must_use]
     pub fn put(mut self, name: &str, bytes: Option<Vec<u8>>) -> Self {
         match self.files.iter_mut().find(|(other, _)| other == name) {
@@ -253,7 +253,7 @@ impl Trace {
         self
     }
 
-    /// With the bytes of the file whose name ends so changed.
+    /// Changes the bytes of the file whose name ends with `name`.
     ///
     /// # Panics
     ///
@@ -265,7 +265,7 @@ impl Trace {
         self
     }
 
-    /// With a text in the file whose name ends so replaced.
+    /// Replaces a text in the file whose name ends with `name`.
     ///
     /// # Panics
     ///
@@ -279,7 +279,7 @@ impl Trace {
         })
     }
 
-    /// The files below a directory.
+    /// Reads the files below a directory.
     ///
     /// # Panics
     ///
@@ -302,7 +302,7 @@ impl Trace {
         Self { files }
     }
 
-    /// The trace that a repair makes of it.
+    /// Repairs the trace; returns the repair and the repaired trace.
     pub fn mended(&self, options: &Options) -> (Repair, Self) {
         let set = self.set();
         let repair = tracemend::repair(&set, options);
@@ -310,7 +310,7 @@ impl Trace {
         (repair, target)
     }
 
-    /// As the library takes it.
+    /// Returns the trace as a set of files.
     pub fn set(&self) -> FileSet<'_> {
         let files = self.files.iter().map(|entry| File {
             name: entry.0.clone(),
@@ -319,7 +319,7 @@ impl Trace {
         FileSet::new(files.collect())
     }
 
-    /// The trace that a set of files is.
+    /// Returns the trace that a set of files holds.
     pub fn from_set(files: &FileSet<'_>) -> Self {
         let bytes = |source: &Source<'_>| source.pieces().collect::<Vec<_>>().concat();
         let file = |file: &File<'_>| {

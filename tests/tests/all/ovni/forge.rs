@@ -1,4 +1,5 @@
-//! The forge's ovni traces are sound, and the laws hold for every cut and every flipped byte of them.
+//! The forge's ovni traces are sound, and the laws hold for every cut and every flipped byte of
+//! them.
 
 use std::num::NonZeroUsize;
 

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::formats::ovni::decode::Item;
-use crate::formats::ovni::decode::clock_offsets::{HostOffset, Line, OffsetTable, TABLE_MAX};
+use crate::formats::ovni::decode::clock_offsets::{HostOffset, Line, OffsetTable};
 use crate::formats::ovni::rules;
 use crate::formats::ovni::state::system::System;
 use crate::kit::text::Untrusted;
+use crate::kit::walk::Item;
+use crate::kit::words::byte_count;
 use crate::report::rule::common;
 use crate::report::{Finding, Report};
 
@@ -55,7 +56,7 @@ fn check_table(table: OffsetTable, report: &mut Report) -> Vec<HostOffset> {
         }
     }
     if let Some(span) = table.unread {
-        let message = format!("limit reached: {TABLE_MAX} of {} bytes were read", span.end);
+        let message = format!("limit reached: only {} were read", byte_count(span.start));
         report.push(Finding::new(&common::LIMIT_REACHED, span, PATH, message));
     }
     if offsets.is_empty() {
@@ -70,10 +71,11 @@ mod tests {
     use super::*;
     use crate::formats::ovni::decode::clock_offsets::read_table;
     use crate::kit::source::Source;
+    use crate::limits::Limits;
 
     fn offsets(text: &[u8]) -> (Vec<(String, i64)>, u64) {
         let mut report = Report::new(None, 0, 9);
-        let found = check_table(read_table(&Source::new(text), 0), &mut report);
+        let found = check_table(read_table(&Source::new(text), 0, &Limits::default()), &mut report);
         let found = found.into_iter().map(|line| (line.host, line.offset)).collect();
         (found, report.count(&rules::CLOCK_OFFSETS))
     }

@@ -3,25 +3,24 @@
 use crate::formats::ovni::check::log::Log;
 use crate::formats::ovni::check::metadata::describe_syntax_error;
 use crate::formats::ovni::decode::stream::Header;
-use crate::formats::ovni::layout::{EVENT_HEADER, STREAM_HEADER, STREAM_VERSION, Stack, ThreadState};
+use crate::formats::ovni::layout::{
+    EVENT_HEADER, STREAM_HEADER, STREAM_VERSION, Stack, ThreadState,
+};
+use crate::formats::ovni::repair::close;
 use crate::formats::ovni::repair::encode::encode_header;
 use crate::formats::ovni::repair::metadata::{complete_metadata, new_document};
 use crate::formats::ovni::repair::tail::{complete_stream, repair_tail, write_stream};
-use crate::formats::ovni::repair::close;
 use crate::formats::ovni::rules;
 use crate::formats::ovni::state::summary::{StreamSummary, TraceSummary};
 use crate::formats::ovni::state::thread::Ending;
 use crate::kit::span::{Layer, Span};
 use crate::kit::text::Untrusted;
+use crate::kit::words::{agree, byte_count, plural, seconds};
 use crate::mend::edit::{Edit, Fix, Safety};
 use crate::report::{Finding, Severity};
 
 /// Reports how a stream ends.
-pub fn check_ending(
-    summary: &TraceSummary<'_, '_>,
-    stream: &StreamSummary<'_, '_>,
-    log: &mut Log,
-) {
+pub fn check_ending(summary: &TraceSummary<'_, '_>, stream: &StreamSummary<'_, '_>, log: &mut Log) {
     if stream.files.present_obs().is_some() {
         check_header(stream, log);
     }
@@ -105,17 +104,20 @@ fn check_tail(summary: &TraceSummary<'_, '_>, stream: &StreamSummary<'_, '_>, lo
     let left = tail.len();
     let next_event = format!("event[{}]", thread.events);
     let (rule, path, message) = match thread.end.ending {
-        Ending::Truncated(needed) => {
-            (&rules::TORN_EVENT, next_event, format!("truncated event: {left} of {needed} bytes"))
-        }
+        Ending::Truncated(needed) => (
+            &rules::EVENT_TRUNCATED,
+            next_event,
+            format!("truncated event: {left} of {}", byte_count(needed)),
+        ),
         Ending::Stale => {
-            let message = format!("{left} bytes of an earlier run follow the end of the thread");
+            let bytes = byte_count(left);
+            let message = format!("{bytes} of an earlier run follow the end of the thread");
             (&rules::STALE_TAIL, next_event, message)
         }
         Ending::Unreadable => {
             let Header::Truncated(len) = stream.stream.header() else { return };
-            let message = format!("truncated header: {len} of {STREAM_HEADER} bytes");
-            (&rules::STREAM_HEADER_TORN, "header".to_string(), message)
+            let message = format!("truncated header: {len} of {}", byte_count(STREAM_HEADER));
+            (&rules::STREAM_HEADER_TRUNCATED, "header".to_string(), message)
         }
         // The rest is dropped on account of another stream.
         Ending::Cut => return,
@@ -124,20 +126,32 @@ fn check_tail(summary: &TraceSummary<'_, '_>, stream: &StreamSummary<'_, '_>, lo
             let message = if thread.events == 0 {
                 "the stream has no event: the thread's buffer was never flushed".to_string()
             } else {
-                format!("missing OHe: the thread is {} at the end", thread.status.state.name())
+                "missing OHe: the stream ends before its thread".to_string()
             };
             (&rules::NOT_ENDED, "thread".to_string(), message)
         }
     };
-    let finding = Finding::new(rule, tail, path, message);
-    log.push(with_fix(finding, repair_tail(summary, stream).into_fix()));
+    let finding = Finding::new(rule, tail, path, message).note(describe_end(summary, stream));
+    log.push(finding.fix_if(repair_tail(summary, stream).into_fix()));
 }
 
-fn with_fix(finding: Finding, fix: Option<Fix>) -> Finding {
-    match fix {
-        Some(fix) => finding.fix(fix),
-        None => finding,
+/// State and number of events at the end of a stream, and its distance from the end of the trace.
+fn describe_end(summary: &TraceSummary<'_, '_>, stream: &StreamSummary<'_, '_>) -> String {
+    let thread = &stream.thread;
+    let tail = match thread.end.ending {
+        Ending::Truncated(_) => ", then a truncated event",
+        Ending::Stale => ", then events of an earlier run",
+        _ => "",
+    };
+    let (state, events) = (thread.status.state.name(), plural(thread.events, "event"));
+    let offset = summary.system.clock_offset(stream.number);
+    let last = i128::from(thread.last_clock).saturating_add(offset);
+    let before = u64::try_from(summary.latest.saturating_sub(last)).unwrap_or(0);
+    if thread.events == 0 || before == 0 {
+        return format!("the thread is {state} after {events}{tail}");
     }
+    let before = seconds(before);
+    format!("the thread is {state} after {events}{tail}; it ends {before} before the trace does")
 }
 
 /// States, marks and bodies that are open when the thread ends.
@@ -157,8 +171,9 @@ fn check_open_states(stream: &StreamSummary<'_, '_>, log: &mut Log) {
         if end.is_final {
             let events = close::close_before_end(&stream.thread, end);
             let edit = Edit::replace(Span::new(span.layer, end.at, end.at), events.bytes);
-            let plural = if events.count == 1 { "" } else { "s" };
-            let text = format!("add {} event{plural} that close them before OHe", events.count);
+            let count = plural(events.count, "event");
+            let verb = agree(events.count, "closes", "close");
+            let text = format!("add {count} that {verb} them before OHe");
             finding = finding.fix(Fix::new(Safety::Synthetic, text, vec![edit]));
         }
         log.push(finding);
@@ -195,7 +210,7 @@ fn check_unfinished(
     if let Some(fix) = fix.as_mut().filter(|_| document.len > 0) {
         fix.safety = Safety::Lossy;
     }
-    log.push(with_fix(finding, fix));
+    log.push(finding.fix_if(fix));
 }
 
 fn report_unfinished(
@@ -207,25 +222,17 @@ fn report_unfinished(
     let place = metadata.finished.or(metadata.object);
     let span = place.unwrap_or(Span::new(Layer::stored(json), 0, 0));
     let fault = if metadata.finished.is_some() { "not 1" } else { "missing" };
-    let tail = match thread.end.ending {
-        Ending::Truncated(_) => ", then a truncated event",
-        Ending::Stale => ", then events of an earlier run",
-        _ => "",
-    };
-    let (events, state) = (thread.events, thread.status.state.name());
-    let plural = if events == 1 { "" } else { "s" };
-    let message = format!(
-        "ovni.finished is {fault}: the thread is {state} after {events} event{plural}{tail}"
-    );
+    let message = format!("ovni.finished is {fault}");
     let mut finding =
-        Finding::new(&rules::UNFINISHED_STREAM, span, "stream.json:ovni.finished", message);
+        Finding::new(&rules::UNFINISHED_STREAM, span, "stream.json:ovni.finished", message)
+            .note(describe_end(summary, stream));
     if !stream.stream.is_empty() {
         let end = thread.end.at.min(stream.stream.len());
         let end = Span::new(stream.layer(), end, end);
         finding = finding.related(end, "end of the last complete event");
     }
     let edits = complete_metadata(summary, stream);
-    with_fix(finding, complete_stream(summary, stream, edits))
+    finding.fix_if(complete_stream(summary, stream, edits))
 }
 
 fn report_missing_json(
@@ -238,10 +245,12 @@ fn report_missing_json(
     let message = format!("missing stream.json in {dir:?}: no tool reads its events ({events})");
     let span = Span::new(Layer::stored(obs), 0, 0);
     let finding = Finding::new(&rules::JSON_MISSING, span, "stream.json", message);
-    let edit = stream.files.json.zip(new_document(summary, stream)).map(|(json, text)| {
-        Edit::replace(Span::new(Layer::stored(json.index), 0, 0), text)
-    });
-    with_fix(finding, complete_stream(summary, stream, edit.into_iter().collect()))
+    let edit = stream
+        .files
+        .json
+        .zip(new_document(summary, stream))
+        .map(|(json, text)| Edit::replace(Span::new(Layer::stored(json.index), 0, 0), text));
+    finding.fix_if(complete_stream(summary, stream, edit.into_iter().collect()))
 }
 
 fn report_missing_obs(
@@ -253,5 +262,5 @@ fn report_missing_obs(
     let message = format!("missing stream.obs in {dir:?}");
     let span = Span::new(Layer::stored(json), 0, 0);
     let finding = Finding::new(&rules::OBS_MISSING, span, "stream.obs", message);
-    with_fix(finding, write_stream(summary, stream))
+    finding.fix_if(write_stream(summary, stream))
 }

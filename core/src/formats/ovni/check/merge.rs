@@ -1,8 +1,8 @@
 //! Events that concern several threads, in the order of their clocks.
 //!
-//! Streams are walked in parallel until their queues are full; then everything that all of them have
-//! reached is taken in order. Memory is one queue per stream, whatever the streams contain. At equal
-//! clocks releases come before uses (see [`SharedEvent::precedence`]).
+//! Streams are walked in parallel until their queues are full; then everything that all of them
+//! have reached is taken in order. Memory is one queue per stream, whatever the streams contain. At
+//! equal clocks releases come before uses (see [`SharedEvent::precedence`]).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -156,8 +156,8 @@ impl Merge<'_> {
         }
     }
 
-    /// Takes events of a stream as long as they come before those of all others; returns whether its
-    /// queue is empty.
+    /// Takes events of a stream as long as they come before those of all others; returns whether
+    /// its queue is empty.
     fn take_from(
         &mut self,
         number: usize,

@@ -1,10 +1,10 @@
 //! Items to findings.
 //!
 //! ```text
-//!  metadata   one stream.json -> Metadata                  system    all of them -> looms, CPUs, marks
-//!  thread     one stream.obs  -> thread, shared events     merge     shared events in clock order
-//!  ending     how each stream ends                         placement threads on CPUs
-//!  trace_wide faults that only show in all streams         task_book types, tasks, bodies
+//!  metadata   one stream.json -> Metadata              system    all of them -> looms, CPUs, marks
+//!  thread     one stream.obs  -> thread, shared events merge     shared events in clock order
+//!  ending     how each stream ends                     placement threads on CPUs
+//!  trace_wide faults that only show in all streams     task_book types, tasks, bodies
 //! ```
 //!
 //! Streams are walked in parallel. Findings are gathered per stream and moved into the report in
@@ -35,6 +35,7 @@ use crate::formats::ovni::decode::files::StreamFiles;
 use crate::formats::ovni::decode::stream::Stream;
 use crate::formats::ovni::decode::trace::Trace;
 use crate::formats::ovni::layout::CLOCK_MAX;
+use crate::formats::ovni::limits::WalkLimits;
 use crate::formats::ovni::options::{self, Strategy};
 use crate::formats::ovni::rules;
 use crate::formats::ovni::state::metadata::Metadata;
@@ -42,7 +43,7 @@ use crate::formats::ovni::state::summary::{Decisions, StreamSummary, TraceSummar
 use crate::formats::ovni::state::system::System;
 use crate::formats::ovni::state::thread::ThreadSummary;
 use crate::kit::span::{Layer, Span};
-use crate::limits::{FINDINGS, RESYNC};
+use crate::limits::FINDINGS;
 use crate::options::Options;
 use crate::recording::FileSet;
 use crate::report::{Finding, Report};
@@ -54,7 +55,7 @@ const QUIET_QUEUE: usize = 1 << 16;
 
 /// Checks a trace, or a lone stream.
 pub fn check_recording(files: &FileSet<'_>, options: &Options, report: &mut Report) {
-    let trace = Trace::open(files);
+    let trace = Trace::open(files, &options.limits);
     if trace.files.streams.is_empty() {
         let span = Span::new(Layer::stored(0), 0, 0);
         let message = "empty trace: no stream.json or stream.obs has any content";
@@ -117,7 +118,7 @@ impl<'t, 'a> TraceCheck<'t, 'a> {
             enabled: self.system.enabled,
             marks: self.system.marks.clone(),
             counters: self.system.counters,
-            resync: options.limits.of(&RESYNC),
+            limits: WalkLimits::new(&options.limits),
         };
         let findings = options.limits.count_of(&FINDINGS);
         let numbers = 0..self.streams.len();
@@ -185,8 +186,7 @@ impl<'t, 'a> TraceCheck<'t, 'a> {
     fn jobs(&self, options: &Options) -> NonZeroUsize {
         let bytes = self.streams.iter().fold(0, |sum: u64, s| sum.saturating_add(s.len()));
         let is_small = self.streams.len() < 2 || bytes < PARALLEL_BYTES;
-        let available =
-            || if is_small { None } else { std::thread::available_parallelism().ok() };
+        let available = || if is_small { None } else { std::thread::available_parallelism().ok() };
         options.jobs.or_else(available).unwrap_or(NonZeroUsize::MIN)
     }
 
@@ -204,6 +204,10 @@ impl<'t, 'a> TraceCheck<'t, 'a> {
             Some(i128::from(thread.first_clock?).saturating_add(offset))
         });
         let earliest = first_clocks.min().unwrap_or(0);
+        let last_clocks = threads.iter().enumerate().map(|(number, thread)| {
+            i128::from(thread.last_clock).saturating_add(self.system.clock_offset(number))
+        });
+        let latest = last_clocks.max().unwrap_or(0);
         let parts = self.trace.files.streams.iter().zip(self.metas).zip(self.streams).zip(threads);
         let streams = parts.enumerate().map(|(number, (((files, metadata), stream), thread))| {
             StreamSummary {
@@ -223,6 +227,7 @@ impl<'t, 'a> TraceCheck<'t, 'a> {
             system: self.system,
             shortages: merged.shortages.clone(),
             earliest,
+            latest,
             limits: &options.limits,
             decisions: Decisions {
                 strategy: options::strategy(options),

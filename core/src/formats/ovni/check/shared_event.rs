@@ -54,8 +54,8 @@ pub enum SharedEffect {
 }
 
 impl SharedEvent {
-    /// Returns its place among events of other streams at the same clock: a release of a CPU, a task
-    /// or a definition comes before its use.
+    /// Returns its place among events of other streams at the same clock: a release of a CPU, a
+    /// task or a definition comes before its use.
     pub const fn precedence(&self) -> u8 {
         match self.effect {
             SharedEffect::Stop

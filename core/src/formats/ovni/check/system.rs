@@ -67,7 +67,9 @@ impl SystemBuilder<'_> {
         let process = self.process_number(loom, pid);
         let span = metadata.identity.tid.as_ref().map(|tid| tid.span);
         match self.threads.get(&(process, tid)) {
-            Some(first) => report_duplicate(files, (pid, tid), span.or(*first), *first, self.report),
+            Some(first) => {
+                report_duplicate(files, (pid, tid), span.or(*first), *first, self.report)
+            }
             None => drop(self.threads.insert((process, tid), span)),
         }
         if let Some(found) = self.system.looms.get_mut(loom) {
@@ -205,10 +207,8 @@ fn merge_marks(system: &mut System, metas: &[&Metadata], report: &mut Report) {
             let (other, first) =
                 *labels.entry((mark.number, *value)).or_insert((label.as_str(), *span));
             if other != label {
-                let message = format!(
-                    "inconsistent label of value {value} of mark type {}",
-                    mark.number
-                );
+                let message =
+                    format!("inconsistent label of value {value} of mark type {}", mark.number);
                 let finding = Finding::new(&rules::METADATA_CONFLICT, *span, path.clone(), message);
                 report.push(finding.related(first, "other label"));
             }
@@ -226,7 +226,8 @@ fn merge_counters(system: &mut System, metas: &[&Metadata], report: &mut Report)
         if let (Some(known), Some(span)) = (system.counters, span)
             && known != count
         {
-            let message = format!("inconsistent `nosv.hwc`: {count} counters here, {known} elsewhere");
+            let message =
+                format!("inconsistent `nosv.hwc`: {count} counters here, {known} elsewhere");
             let path = "stream.json:nosv.hwc";
             report.push(Finding::new(&rules::METADATA_CONFLICT, span, path, message));
         }

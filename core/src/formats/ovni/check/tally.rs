@@ -8,7 +8,8 @@ use crate::kit::text::Untrusted;
 use crate::report::Report;
 
 /// Releases of libovni, by the version of the layout.
-const RELEASES: [&str; 4] = ["", "libovni 1.0 to 1.4", "libovni 1.5 to 1.10", "libovni 1.11 and later"];
+const RELEASES: [&str; 4] =
+    ["", "libovni 1.0 to 1.4", "libovni 1.5 to 1.10", "libovni 1.11 and later"];
 
 /// Counts streams and events, and adds facts about the trace.
 pub(super) fn count_trace(summary: &TraceSummary<'_, '_>, report: &mut Report) {
@@ -39,16 +40,14 @@ pub(super) fn count_trace(summary: &TraceSummary<'_, '_>, report: &mut Report) {
 }
 
 fn count_events(summary: &TraceSummary<'_, '_>, report: &mut Report) {
-    let readable =
-        summary.streams.iter().filter(|s| s.thread.end.ending != Ending::Unreadable);
+    let readable = summary.streams.iter().filter(|s| s.thread.end.ending != Ending::Unreadable);
     report.tally.samples = to_u64(readable.count());
     for stream in &summary.streams {
         let thread = &stream.thread;
         report.tally.records = report.tally.records.saturating_add(thread.events);
         let offset = summary.system.clock_offset(stream.number);
-        let in_trace = |clock: u64| {
-            u64::try_from(i128::from(clock).saturating_add(offset)).unwrap_or(0)
-        };
+        let in_trace =
+            |clock: u64| u64::try_from(i128::from(clock).saturating_add(offset)).unwrap_or(0);
         if let Some(first) = thread.first_clock {
             report.tally.observe_time(in_trace(first));
             report.tally.observe_time(in_trace(thread.last_clock));

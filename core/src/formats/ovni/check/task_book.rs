@@ -7,8 +7,7 @@ use crate::formats::ovni::check::merge::Occurrence;
 use crate::formats::ovni::check::shared_event::SharedEffect;
 use crate::formats::ovni::check::task_table::{BodyState, PAGE, Task, TaskPages};
 use crate::formats::ovni::layout::TASK_MODELS;
-use crate::formats::ovni::limits::TASKS;
-use crate::formats::ovni::repair::definitions::RESTORED_MAX;
+use crate::formats::ovni::limits::{RESTORED, TASKS};
 use crate::formats::ovni::rules;
 use crate::formats::ovni::state::summary::MissingDefinitions;
 use crate::formats::ovni::state::system::System;
@@ -35,6 +34,8 @@ pub struct TaskBook {
     /// Types, tasks and bodies that are remembered.
     entries: u64,
     entries_max: u64,
+    /// Missing definitions of one task table that are listed.
+    restored_max: usize,
     missing: BTreeMap<(usize, usize), MissingDefinitions>,
 }
 
@@ -51,6 +52,7 @@ impl TaskBook {
             tables: (0..known.saturating_add(streams)).map(|_| Default::default()).collect(),
             entries: 0,
             entries_max: limits.of(&TASKS),
+            restored_max: limits.count_of(&RESTORED),
             missing: BTreeMap::new(),
         }
     }
@@ -101,8 +103,8 @@ impl TaskBook {
         let before = self.entries;
         self.entries = before.saturating_add(count);
         if self.entries > self.entries_max && before <= self.entries_max {
-            let message =
-                format!("limit reached: {} tasks, types and bodies", self.entries_max);
+            let max = self.entries_max;
+            let message = format!("limit reached: more than {max} tasks, types and bodies");
             log.push(occurrence.finding(&common::LIMIT_REACHED, message));
         }
         self.entries <= self.entries_max
@@ -128,8 +130,9 @@ impl TaskBook {
         if let Some(table) = self.table_mut(occurrence) {
             table.types.insert(kind, u64::from(kind));
         }
+        let max = self.restored_max;
         let missing = self.missing_mut(occurrence);
-        if missing.types.len() < RESTORED_MAX {
+        if missing.types.len() < max {
             missing.types.push(kind);
         }
     }
@@ -233,8 +236,9 @@ impl TaskBook {
     ) -> Option<Task> {
         let assumed = Task { kind: 0, is_parallel: body != 0, body: BodyState::New };
         self.remember(occurrence, task, assumed, log)?;
+        let max = self.restored_max;
         let missing = self.missing_mut(occurrence);
-        if missing.tasks.len() < RESTORED_MAX {
+        if missing.tasks.len() < max {
             missing.tasks.push((task, body != 0));
         }
         Some(assumed)

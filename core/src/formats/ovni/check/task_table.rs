@@ -28,8 +28,8 @@ pub enum BodyState {
     Dead,
 }
 
-/// Tasks by id. Runtimes count their tasks, so neighbours are used together: a page holds 32 of them,
-/// and the page that was used last is looked at first.
+/// Tasks by id. Runtimes count their tasks, so neighbours are used together: a page holds 32 of
+/// them, and the page that was used last is looked at first.
 #[derive(Debug, Default)]
 pub struct TaskPages {
     pages: Vec<[Option<Task>; PAGE_LEN]>,

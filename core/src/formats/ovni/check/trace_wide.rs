@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::formats::ovni::check::log::Log;
 use crate::formats::ovni::layout::{CLOCK_GATE_NS, MARK_TYPES, MODELS};
+use crate::formats::ovni::limits::RESTORED;
 use crate::formats::ovni::repair::definitions::restore_definitions;
 use crate::formats::ovni::repair::members::{NewMember, NewValue};
 use crate::formats::ovni::repair::metadata::{
@@ -14,8 +15,10 @@ use crate::formats::ovni::repair::upgrade::upgrade_trace;
 use crate::formats::ovni::rules;
 use crate::formats::ovni::state::summary::{MissingCpu, StreamSummary, TraceSummary};
 use crate::formats::ovni::state::system::Loom;
+use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::kit::text::Untrusted;
+use crate::kit::words::{agree, join_and, plural};
 use crate::mend::edit::{Fix, Safety};
 use crate::report::{Finding, Severity};
 
@@ -40,19 +43,20 @@ pub fn check_trace(summary: &TraceSummary<'_, '_>, log: &mut Log) {
 
 /// Tasks and types that are used and never created.
 fn check_definitions(summary: &TraceSummary<'_, '_>, log: &mut Log) {
+    let max = summary.limits.count_of(&RESTORED);
     for ((_, table), missing) in &summary.shortages.definitions {
         let counted = match (missing.tasks.len(), missing.types.len()) {
             (0, types) => count(types, "type"),
             (tasks, 0) => count(tasks, "task"),
             (tasks, types) => format!("{} and {}", count(tasks, "task"), count(types, "type")),
         };
-        let is_one = missing.tasks.len().saturating_add(missing.types.len()) == 1;
-        let verb = if is_one { "is" } else { "are" };
+        let all = to_u64(missing.tasks.len().saturating_add(missing.types.len()));
+        let verb = agree(all, "is", "are");
         let message = format!("undefined: {counted} {verb} used but never created");
         let mut finding = Finding::new(&rules::LOST_DEFINITION, missing.span, "event", message);
         let stream = summary.stream(missing.stream);
         let has_old_nosv = stream.is_some_and(|stream| stream.thread.usage.has_old_nosv);
-        if let Some(edit) = restore_definitions(missing, *table, has_old_nosv) {
+        if let Some(edit) = restore_definitions(missing, *table, has_old_nosv, max) {
             let text = format!("define {counted} before the first use");
             finding = finding.fix(Fix::new(Safety::Synthetic, text, vec![edit]));
         }
@@ -60,9 +64,8 @@ fn check_definitions(summary: &TraceSummary<'_, '_>, log: &mut Log) {
     }
 }
 
-/// `1 task`, `2 tasks`.
 fn count(number: usize, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+    plural(to_u64(number), noun)
 }
 
 /// Layouts of libovni before 1.11.
@@ -90,7 +93,7 @@ fn check_empty_dirs(summary: &TraceSummary<'_, '_>, log: &mut Log) {
         let span = Span::new(Layer::stored(file), 0, 0);
         let dir = Untrusted(files.dir.as_bytes());
         let message = format!("missing stream: {dir:?} has neither stream.json nor stream.obs");
-        log.push(Finding::new(&rules::HOLLOW_STREAM, span, "trace", message));
+        log.push(Finding::new(&rules::THREAD_WITHOUT_STREAM, span, "trace", message));
     }
 }
 
@@ -150,13 +153,13 @@ fn check_mandatory_keys(summary: &TraceSummary<'_, '_>, log: &mut Log) {
         }
         let path = format!("stream.json:ovni.{first}");
         let keys: Vec<String> = missing.iter().map(|key| format!("`ovni.{key}`")).collect();
-        let plural = if keys.len() == 1 { "" } else { "s" };
-        let message = format!("missing key{plural}: {}", keys.join(", "));
+        let noun = agree(to_u64(keys.len()), "key", "keys");
+        let message = format!("missing {noun}: {}", join_and(&keys));
         let finding = Finding::new(&rules::MISSING_KEY, stream.object_start(), path, message);
         let members = mandatory_members(summary, stream, missing);
         let is_exact = missing.iter().all(|key| matches!(*key, "tid" | "pid" | "loom"));
         let safety = if is_exact { Safety::Exact } else { Safety::Synthetic };
-        let text = format!("add the missing key{plural}");
+        let text = format!("add the missing {noun}");
         log.push(with_members(summary, stream, finding, members, (safety, &text)));
     }
 }
@@ -239,8 +242,8 @@ fn report_cpus(
     let name = Untrusted(loom.name.as_bytes());
     if let (Some(cpus), Some(missing)) = (loom.cpu_count(), missing) {
         let (highest, path) = (missing.highest, format!("event[{}].cpu", missing.number));
-        let plural = if cpus == 1 { "" } else { "s" };
-        let message = format!("CPU {highest} is out of range: loom {name:?} has {cpus} CPU{plural}");
+        let cpus = plural(u64::try_from(cpus).unwrap_or(0), "CPU");
+        let message = format!("CPU {highest} is out of range: loom {name:?} has {cpus}");
         return Finding::new(&rules::LOOM_CPUS, missing.span, path, message);
     }
     let Some((.., span)) = loom.cpus.first() else {
@@ -250,10 +253,8 @@ fn report_cpus(
     let indices: Vec<String> =
         loom.cpus.iter().take(8).map(|(index, ..)| index.to_string()).collect();
     let last = loom.cpus.len().saturating_sub(1);
-    let message = format!(
-        "CPU indices of loom {name:?} are {}, expected 0 to {last}",
-        indices.join(", ")
-    );
+    let message =
+        format!("CPU indices of loom {name:?} are {}, expected 0 to {last}", indices.join(", "));
     Finding::new(&rules::LOOM_CPUS, *span, PATH, message)
 }
 
@@ -286,7 +287,7 @@ fn check_marks(summary: &TraceSummary<'_, '_>, log: &mut Log) {
     }
     let Some(stream) = summary.stream(mark.stream) else { return };
     let types = count(undefined.len(), "mark type");
-    let verb = if undefined.len() == 1 { "is" } else { "are" };
+    let verb = agree(to_u64(undefined.len()), "is", "are");
     let message = format!("undefined: {types} {verb} used but not in ovni.mark, first {kind}");
     let path = format!("event[{}].type", mark.place.number);
     let span = mark.place.span(stream.layer());
@@ -303,9 +304,8 @@ fn check_counters(summary: &TraceSummary<'_, '_>, log: &mut Log) {
         return;
     }
     let Some(stream) = summary.stream(number) else { return };
-    let plural = if values == 1 { "" } else { "s" };
-    let message =
-        format!("undefined hardware counters: VWC has {values} value{plural}, nosv.hwc has no name");
+    let values = plural(values, "value");
+    let message = format!("undefined hardware counters: VWC has {values}, nosv.hwc has no name");
     let path = format!("event[{}]", place.number);
     let span = place.span(stream.layer());
     let finding = Finding::new(&rules::COUNTERS_UNDEFINED, span, path, message);

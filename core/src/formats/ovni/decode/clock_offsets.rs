@@ -5,13 +5,12 @@
 //!  0          node0                0                    0.000000             0.000000
 //! ```
 
-use crate::formats::ovni::decode::Item;
+use crate::formats::ovni::limits::CLOCK_OFFSETS_BYTES;
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
-
-/// Bytes of the table that are read: one line per host.
-pub const TABLE_MAX: u64 = 4 << 20;
+use crate::kit::walk::Item;
+use crate::limits::Limits;
 
 /// One line of the table.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,8 +44,9 @@ pub struct OffsetTable {
 }
 
 /// Reads the table in file number `file`.
-pub fn read_table(source: &Source<'_>, file: u32) -> OffsetTable {
-    let text = source.read(0, source.len().min(TABLE_MAX));
+pub fn read_table(source: &Source<'_>, file: u32, limits: &Limits) -> OffsetTable {
+    let max = limits.of(&CLOCK_OFFSETS_BYTES);
+    let text = source.read(0, source.len().min(max));
     let layer = Layer::stored(file);
     let mut lines = Vec::new();
     let mut at = 0_u64;
@@ -63,7 +63,7 @@ pub fn read_table(source: &Source<'_>, file: u32) -> OffsetTable {
             None => Item::Damage(place),
         });
     }
-    let unread = (source.len() > TABLE_MAX).then(|| Span::new(layer, TABLE_MAX, source.len()));
+    let unread = (source.len() > max).then(|| Span::new(layer, max, source.len()));
     OffsetTable { lines, start: Span::new(layer, 0, source.len().min(1)), unread }
 }
 

@@ -5,12 +5,12 @@
 
 use std::borrow::Cow;
 
-use crate::formats::ovni::decode::Item;
 use crate::formats::ovni::decode::resync;
 use crate::formats::ovni::layout::{self, EVENT_HEADER, EventSummary, JUMBO, JUMBO_SIZE};
 use crate::kit::cursor::{Cursor, Order, ReadError};
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
+use crate::kit::walk::Item;
 
 /// Bytes of a payload that are decoded if it lies in several pieces. No field lies further in.
 const PAYLOAD_MAX: u64 = 64 << 10;
@@ -143,8 +143,8 @@ impl<'s, 'a> EventWalk<'s, 'a> {
         self.source.read(span.start, span.end)
     }
 
-    /// Passes over events without a payload as long as `accept` takes them; returns whether it passed
-    /// over any.
+    /// Passes over events without a payload as long as `accept` takes them; returns whether it
+    /// passed over any.
     ///
     /// Most events of most streams only open or close a state. This loop reads a header, finds its
     /// row and asks; it builds no [`Event`].
@@ -152,6 +152,7 @@ impl<'s, 'a> EventWalk<'s, 'a> {
     pub fn skim(&mut self, mut accept: impl FnMut(&'static EventSummary, u64) -> bool) -> bool {
         let start = self.offset();
         let mut cursor = self.cursor.clone();
+        let mut accepted = cursor.clone();
         while let Ok([0, model, category, value, clock @ ..]) = cursor.array::<12>("event") {
             let summary =
                 layout::row_index([model, category, value]).and_then(layout::find_summary);
@@ -159,13 +160,14 @@ impl<'s, 'a> EventWalk<'s, 'a> {
             if !accept(summary, u64::from_le_bytes(clock)) {
                 break;
             }
-            self.cursor = cursor.clone();
+            accepted = cursor.clone();
         }
+        self.cursor = accepted;
         self.offset() != start
     }
 
-    /// Looks for the next place after `from` at which valid events begin, and resumes there. Looks at
-    /// `limit` bytes at most; `last` is the clock of the last valid event, or 0.
+    /// Looks for the next place after `from` at which valid events begin, and resumes there. Looks
+    /// at `limit` bytes at most; `last` is the clock of the last valid event, or 0.
     pub fn resync(&mut self, from: u64, last: u64, limit: u64) -> Option<u64> {
         let next = resync::find_events(self.source, self.layer, from, last, limit)?;
         self.cursor = open_piece(self.source, self.layer, next);
@@ -182,7 +184,8 @@ impl<'s, 'a> EventWalk<'s, 'a> {
         }
         let truncated =
             |needed: u64| Some(Err(Damage { at, cause: DamageCause::Truncated(needed) }));
-        let bytes = self.source.read(at, at.saturating_add(EVENT_HEADER).saturating_add(JUMBO_SIZE));
+        let bytes =
+            self.source.read(at, at.saturating_add(EVENT_HEADER).saturating_add(JUMBO_SIZE));
         let mut head = Cursor::new(&bytes, self.layer, at, Order::Little);
         let Ok((flags, code, clock)) = read_header(&mut head) else {
             return truncated(EVENT_HEADER);
@@ -336,7 +339,9 @@ mod tests {
             let source = Source::new(&bytes);
             let mut walk = EventWalk::new(&source, Layer::stored(0), 0);
             let cause = DamageCause::Truncated(16 + u64::from(size));
-            assert!(matches!(walk.next(), Some(Item::Damage(Damage { at: 0, cause: c })) if c == cause));
+            assert!(
+                matches!(walk.next(), Some(Item::Damage(Damage { at: 0, cause: c })) if c == cause)
+            );
             assert!(walk.next().is_none(), "a walk stops at damage");
         }
     }

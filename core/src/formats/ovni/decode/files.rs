@@ -1,7 +1,7 @@
 //! The files of a trace, recognised by their names alone.
 //!
 //! ```text
-//!  v3   DIR/stream.json  DIR/stream.obs                  DIR is free; libovni: loom.L/proc.P/thread.T
+//!  v3   DIR/stream.json  DIR/stream.obs               libovni: DIR is loom.L/proc.P/thread.T
 //!  v2   loom.L/proc.P/thread.T.obs  thread.T.json  metadata.json
 //!  v1   loom.L/proc.P/thread.T.obs  metadata.json
 //!  clock-offsets.txt in the root, written by `ovnisync`
@@ -9,8 +9,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::recording::FileSet;
 use crate::formats::ovni::layout::{MAGIC, STREAM_HEADER, STREAM_VERSION};
+use crate::recording::FileSet;
 
 /// File name of a stream's metadata.
 pub const JSON: &str = "stream.json";

@@ -15,13 +15,6 @@ use crate::kit::num::{to_u64, to_usize};
 
 pub use parser::parse;
 
-/// Objects and arrays that may be open at once. The emulator's reader accepts 2048; libovni writes 5.
-pub const DEPTH_MAX: usize = 64;
-/// Bytes of a `stream.json`. Labels of marks make some hundred KiB at most.
-pub const TEXT_MAX: u64 = 4 << 20;
-/// Values of one text. Each takes some 100 bytes of memory.
-pub const VALUES_MAX: usize = 1 << 18;
-
 /// Kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
@@ -90,7 +83,7 @@ pub struct Duplicate {
 pub struct JsonError {
     /// Offset of the first byte that does not fit.
     pub at: u64,
-    /// What is expected there.
+    /// The token that is expected there.
     pub expected: &'static str,
     /// The text exceeds a limit of this parser; it may be valid.
     pub limit: bool,
@@ -281,11 +274,16 @@ fn join_surrogates(high: Option<u32>, unit: u32) -> char {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::Limits;
+
+    fn parsed(text: Cow<'_, [u8]>) -> Result<Json<'_>, JsonError> {
+        parse(text, &Limits::default())
+    }
 
     #[test]
     fn every_key_and_value_has_a_span() {
         let text = br#" { "a": {"b" : [1, -2.5e1, "x\u00e9\n"]}, /* no */ "c": true } // end"#;
-        let json = parse(text.into()).unwrap();
+        let json = parsed(text.into()).unwrap();
         let place = |item: Item<'_, '_>| {
             let span = item.span();
             String::from_utf8_lossy(json.slice(&span)).into_owned()
@@ -317,16 +315,16 @@ mod tests {
             ("-", 1, "a digit"),
             ("{\"a\":\"\\u12g4\"}", 7, "four hexadecimal digits"),
         ] {
-            let error = parse(text.as_bytes().into()).unwrap_err();
+            let error = parsed(text.as_bytes().into()).unwrap_err();
             assert_eq!((error.at, error.expected, error.limit), (at, expected, false), "{text}");
         }
-        assert!(parse("[".repeat(65).as_bytes().into()).unwrap_err().limit);
-        assert!(parse("[".repeat(64).as_bytes().into()).is_err_and(|error| !error.limit));
+        assert!(parsed("[".repeat(65).as_bytes().into()).unwrap_err().limit);
+        assert!(parsed("[".repeat(64).as_bytes().into()).is_err_and(|error| !error.limit));
     }
 
     #[test]
     fn duplicate_keys_and_trailing_bytes_are_found() {
-        let json = parse(br#"{"a":1,"b":{"c":1,"c":2},"\u0061":3} x"#.into()).unwrap();
+        let json = parsed(br#"{"a":1,"b":{"c":1,"c":2},"\u0061":3} x"#.into()).unwrap();
         let keys: Vec<_> = json.duplicates.iter().map(|d| json.item(d.second).key()).collect();
         assert_eq!(keys, ["a", "c"]);
         assert_eq!(json.trailing, Some(36));

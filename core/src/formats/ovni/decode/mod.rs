@@ -17,12 +17,3 @@ pub mod resync;
 pub mod stream;
 pub mod tile;
 pub mod trace;
-
-/// One step of a walk: a complete item, or bytes that are not one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Item<R, D> {
-    /// A complete item.
-    Record(R),
-    /// Bytes that are not an item.
-    Damage(D),
-}

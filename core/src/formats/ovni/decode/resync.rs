@@ -1,24 +1,24 @@
 //! The next place after damage at which events begin.
 //!
-//! A place is believed if four known events follow one another from it, with clocks that ascend from
-//! the last valid one, or if events lead exactly to the end of the stream.
+//! A place is believed if four known events follow one another from it, with clocks that ascend
+//! from the last valid one, or if events lead exactly to the end of the stream.
 
-use crate::formats::ovni::decode::Item;
-use crate::formats::ovni::decode::event_walk::EventWalk;
+use crate::formats::ovni::decode::event_walk::{Event, EventWalk};
 use crate::formats::ovni::layout::{self, EVENT_HEADER, RESERVED_FLAGS};
-use crate::kit::num::to_u64;
+use crate::kit::resync::{Budget, Search, Step, follow};
 use crate::kit::source::Source;
 use crate::kit::span::Layer;
+use crate::kit::walk::Item;
 
 /// Events that have to follow one another.
-const CHAIN: usize = 4;
+const CHAIN: u64 = 4;
 /// Largest distance between two events of a chain: one day, in nanoseconds.
 const GAP_NS: u64 = 86_400_000_000_000;
 /// Bytes that a chain of jumbo events may span.
 const CHAIN_BYTES: u64 = 64 << 20;
 
-/// Returns the first place after `from` at which valid events begin, if it lies within `limit` bytes.
-/// `last` is the clock of the last valid event, or 0.
+/// Returns the first place after `from` at which valid events begin, if it lies within `limit`
+/// bytes. `last` is the clock of the last valid event, or 0.
 pub fn find_events(
     source: &Source<'_>,
     layer: Layer,
@@ -27,27 +27,26 @@ pub fn find_events(
     limit: u64,
 ) -> Option<u64> {
     let end = source.len().min(from.saturating_add(limit));
-    let fits = |at: u64| at.saturating_add(EVENT_HEADER) <= end;
-    let mut at = from.saturating_add(1);
-    while fits(at) {
-        let run = source.run(at);
-        let Some(skip) = run.windows(2).position(can_begin_event) else {
-            // The last byte of a piece and the first byte of the next one are looked at together.
-            let next = at.saturating_add(to_u64(run.len().max(1)));
-            let across = next.saturating_sub(1).max(at);
-            if fits(across) && has_chain(source, layer, across, last) {
-                return Some(across);
+    // The last place that can be found has room for an event header.
+    let area = from.saturating_add(1)..end.saturating_sub(EVENT_HEADER.saturating_sub(1));
+    let search = Search { source, area, stride: 1, header_len: 2 };
+    // Each place costs at most four steps, so the places bound the steps.
+    let mut budget = Budget::new(limit, u64::MAX);
+    let found = search.find(&mut budget, can_begin_event, |place, budget| {
+        follow(place, CHAIN, last, budget, |clock, at| {
+            if at.saturating_sub(place) > CHAIN_BYTES {
+                return Step::Invalid;
             }
-            at = next;
-            continue;
-        };
-        at = at.saturating_add(to_u64(skip));
-        if fits(at) && has_chain(source, layer, at, last) {
-            return Some(at);
-        }
-        at = at.saturating_add(1);
-    }
-    None
+            match EventWalk::new(source, layer, at).next() {
+                Some(Item::Record(event)) if is_next_event(&event, clock) => {
+                    Step::Item { end: event.end(), state: event.clock }
+                }
+                Some(_) => Step::Invalid,
+                None => Step::End,
+            }
+        })
+    });
+    found.found()
 }
 
 /// Whether two bytes can begin an event: no reserved flags, and the character of a known model.
@@ -58,27 +57,11 @@ fn can_begin_event(pair: &[u8]) -> bool {
     }
 }
 
-/// Whether known events follow one another from `at`.
-fn has_chain(source: &Source<'_>, layer: Layer, at: u64, last: u64) -> bool {
-    let mut walk = EventWalk::new(source, layer, at);
-    let mut clock = last;
-    for _ in 0..CHAIN {
-        if walk.offset().saturating_sub(at) > CHAIN_BYTES {
-            return false;
-        }
-        let event = match walk.next() {
-            Some(Item::Record(event)) => event,
-            Some(Item::Damage(_)) => return false,
-            None => return true,
-        };
-        let is_near = clock == 0 || event.clock.saturating_sub(clock) < GAP_NS;
-        let is_valid = event.row.is_some() && event.flags & RESERVED_FLAGS == 0;
-        if !is_valid || !is_near || event.clock < clock {
-            return false;
-        }
-        clock = event.clock;
-    }
-    true
+/// Whether an event is known and may follow one with this clock.
+fn is_next_event(event: &Event<'_>, clock: u64) -> bool {
+    let is_near = clock == 0 || event.clock.saturating_sub(clock) < GAP_NS;
+    let is_valid = event.row.is_some() && event.flags & RESERVED_FLAGS == 0;
+    is_valid && is_near && event.clock >= clock
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! One `stream.obs`: its header, and a walk over its events.
 
-use crate::formats::ovni::decode::Item;
 use crate::formats::ovni::decode::event_walk::EventWalk;
 use crate::formats::ovni::layout::{MAGIC, STREAM_HEADER, STREAM_VERSION};
 use crate::kit::cursor::{Cursor, Order, ReadError};
 use crate::kit::source::Source;
 use crate::kit::span::Layer;
+use crate::kit::walk::Item;
 
 /// The first eight bytes of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ impl<'a> Stream<'a> {
         self.source.len()
     }
 
-    /// Whether there is no byte.
+    /// Whether the stream is empty.
     pub const fn is_empty(&self) -> bool {
         self.source.is_empty()
     }
@@ -64,8 +64,8 @@ impl<'a> Stream<'a> {
         EventWalk::new(&self.source, self.layer, at)
     }
 
-    /// Whether events can be read after the header: it is valid, or its magic or version is wrong but
-    /// a known event follows.
+    /// Whether events can be read after the header: it is valid, or its magic or version is wrong
+    /// but a known event follows.
     pub fn is_readable(&self) -> bool {
         match self.header {
             Header::Valid => true,
@@ -77,10 +77,20 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Counts the complete events from offset `at` up to the first damage.
-    pub fn count_events(&self, at: u64) -> u64 {
-        let records = self.events(at).take_while(|item| matches!(item, Item::Record(_)));
-        records.fold(0, |count: u64, _| count.saturating_add(1))
+    /// Counts the complete events from offset `at`. After damage, a search for the next valid event
+    /// looks at `resync` bytes.
+    pub fn count_events(&self, at: u64, resync: u64) -> u64 {
+        let mut walk = self.events(at);
+        let mut count = 0_u64;
+        while let Some(item) = walk.next() {
+            match item {
+                Item::Record(_) => count = count.saturating_add(1),
+                Item::Damage(damage) => {
+                    walk.resync(damage.at, 0, resync);
+                }
+            }
+        }
+        count
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::formats::ovni::decode::Item;
 use crate::formats::ovni::decode::files::TraceFiles;
 use crate::formats::ovni::decode::stream::Stream;
 use crate::formats::ovni::layout::STREAM_HEADER;
 use crate::formats::{Tile, TileKind};
 use crate::kit::span::{Layer, Span};
+use crate::kit::walk::Item;
 use crate::limits::{Limits, RESYNC};
 use crate::recording::FileSet;
 

@@ -2,9 +2,11 @@
 
 use crate::formats::ovni::decode::clock_offsets::{self, OffsetTable};
 use crate::formats::ovni::decode::files::TraceFiles;
-use crate::formats::ovni::decode::json::{self, Json, JsonError, TEXT_MAX};
+use crate::formats::ovni::decode::json::{self, Json, JsonError};
 use crate::formats::ovni::decode::stream::Stream;
+use crate::formats::ovni::limits::JSON_BYTES;
 use crate::kit::span::Layer;
+use crate::limits::Limits;
 use crate::recording::FileSet;
 
 /// A trace.
@@ -13,6 +15,7 @@ pub struct Trace<'f, 'a> {
     /// Its files by their purpose.
     pub files: TraceFiles,
     set: &'f FileSet<'a>,
+    limits: &'f Limits,
 }
 
 /// One JSON file.
@@ -28,15 +31,20 @@ pub struct Document<'a> {
 
 impl<'f, 'a> Trace<'f, 'a> {
     /// Sorts the files of a set by their names.
-    pub fn open(set: &'f FileSet<'a>) -> Self {
-        Self { files: TraceFiles::sort_out(set), set }
+    pub fn open(set: &'f FileSet<'a>, limits: &'f Limits) -> Self {
+        Self { files: TraceFiles::sort_out(set), set, limits }
     }
 
     /// Parses the JSON file with this index.
     pub fn document(&self, index: u32) -> Document<'a> {
         let source = self.set.bytes(index);
-        let text = source.read(0, source.len().min(TEXT_MAX.saturating_add(1)));
-        Document { layer: Layer::stored(index), len: source.len(), json: json::parse(text) }
+        let max = self.limits.of(&JSON_BYTES);
+        let text = source.read(0, source.len().min(max.saturating_add(1)));
+        Document {
+            layer: Layer::stored(index),
+            len: source.len(),
+            json: json::parse(text, self.limits),
+        }
     }
 
     /// Opens the events of a stream. A stream without a file of events is empty.
@@ -49,6 +57,6 @@ impl<'f, 'a> Trace<'f, 'a> {
     /// Reads the table of clock offsets, if the trace has one.
     pub fn clock_offsets(&self) -> Option<OffsetTable> {
         let index = self.files.clock_offsets?;
-        Some(clock_offsets::read_table(&self.set.bytes(index), index))
+        Some(clock_offsets::read_table(&self.set.bytes(index), index, self.limits))
     }
 }

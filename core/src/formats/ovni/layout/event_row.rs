@@ -206,4 +206,3 @@ pub const fn row(
     let state = u16::from_be_bytes([category, value]);
     EventRow { code, signature, payload, since, until, effect, partner: *partner, state }
 }
-

@@ -1,7 +1,7 @@
 //! Every event of every model: one row per event and version. Data, no code.
 //!
-//! `row(signature, payload, first version, last version, effect, partner)`: the signature begins with
-//! the code; the partner of a push is the event that pops it, and the other way round.
+//! `row(signature, payload, first version, last version, effect, partner)`: the signature begins
+//! with the code; the partner of a push is the event that pops it, and the other way round.
 //!
 //! Source: the event lists of ovni 1.14.0 and the change logs of the models.
 
@@ -24,7 +24,8 @@ pub static EVENTS: [EventRow; 369] = [
     row("OHp", Exact(0), (1, 0, 0), (1, 1, 0), Thread(ThreadStep::Pause), b"   "),
     row("OHr", Exact(0), (1, 0, 0), (1, 1, 0), Thread(ThreadStep::Resume), b"   "),
     row("OHw", Exact(0), (1, 0, 0), (1, 1, 0), Thread(ThreadStep::Warm), b"   "),
-    row("OHx(i32 cpu, i32 tid, u64 tag)", Exact(16), (1, 0, 0), (1, 1, 0), Thread(ThreadStep::Execute), b"   "),
+    row("OHx(i32 cpu, i32 tid, u64 tag)", Exact(16), (1, 0, 0), (1, 1, 0),
+        Thread(ThreadStep::Execute), b"   "),
     row("OCn(i32 cpu)", Exact(4), (1, 0, 0), (1, 1, 0), Ignore, b"   "),
     row("OF[", Exact(0), (1, 0, 0), (1, 1, 0), Flush(true), b"   "),
     row("OF]", Exact(0), (1, 0, 0), (1, 1, 0), Flush(false), b"   "),
@@ -144,10 +145,13 @@ pub static EVENTS: [EventRow; 369] = [
     row("VAe", Exact(0), (1, 1, 0), (2, 7, 0), Push(Stack::NosvSubsystem), b"VAE"),
     row("VAE", Exact(0), (1, 1, 0), (2, 7, 0), Pop(Stack::NosvSubsystem), b"VAe"),
     row("VTC(u32 taskid, u32 typeid)", Exact(8), (2, 0, 0), (2, 7, 0), Create(true), b"   "),
-    row("VTx(u32 taskid, u32 bodyid)", Exact(8), (2, 0, 0), (2, 7, 0), Task(TaskStep::Execute), b"   "),
+    row("VTx(u32 taskid, u32 bodyid)", Exact(8), (2, 0, 0), (2, 7, 0),
+        Task(TaskStep::Execute), b"   "),
     row("VTe(u32 taskid, u32 bodyid)", Exact(8), (2, 0, 0), (2, 7, 0), Task(TaskStep::End), b"   "),
-    row("VTp(u32 taskid, u32 bodyid)", Exact(8), (2, 0, 0), (2, 7, 0), Task(TaskStep::Pause), b"   "),
-    row("VTr(u32 taskid, u32 bodyid)", Exact(8), (2, 0, 0), (2, 7, 0), Task(TaskStep::Resume), b"   "),
+    row("VTp(u32 taskid, u32 bodyid)", Exact(8), (2, 0, 0), (2, 7, 0),
+        Task(TaskStep::Pause), b"   "),
+    row("VTr(u32 taskid, u32 bodyid)", Exact(8), (2, 0, 0), (2, 7, 0),
+        Task(TaskStep::Resume), b"   "),
     row("VAl", Exact(0), (2, 1, 0), (2, 7, 0), Push(Stack::NosvSubsystem), b"VAL"),
     row("VAL", Exact(0), (2, 1, 0), (2, 7, 0), Pop(Stack::NosvSubsystem), b"VAl"),
     row("VAt", Exact(0), (2, 1, 0), (2, 7, 0), Push(Stack::NosvSubsystem), b"VAT"),

@@ -1,7 +1,7 @@
 //! Finds an event by its code.
 //!
-//! A table of 2^17 row numbers, built by the compiler, gives the row of a code in two loads; a second
-//! table holds the few bytes of each row that are looked at for every event.
+//! A table of 2^17 row numbers, built by the compiler, gives the row of a code in two loads; a
+//! second table holds the few bytes of each row that are looked at for every event.
 
 use crate::formats::ovni::layout::event_row::{Effect, EventRow, Payload, Stack};
 use crate::formats::ovni::layout::events::EVENTS;
@@ -196,7 +196,11 @@ mod tests {
             match row.effect {
                 Effect::Push(stack) => {
                     let closer = closer(stack, row.state).unwrap();
-                    assert_eq!((closer.effect, closer.state), (Effect::Pop(stack), row.state), "{row:?}");
+                    assert_eq!(
+                        (closer.effect, closer.state),
+                        (Effect::Pop(stack), row.state),
+                        "{row:?}"
+                    );
                 }
                 Effect::Pop(stack) => {
                     let opener = by_code(row.partner).unwrap();

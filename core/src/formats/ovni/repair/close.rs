@@ -2,12 +2,10 @@
 //!
 //! Everything that is open is closed in reverse order, at the thread's last clock. Equal clocks are
 //! legal, so no time is invented. First come the kernel's hold and the flush, then the innermost
-//! runtime: bodies of tasks together with the states that they opened, marks, and last OHe. A paused
-//! thread has to run for that; it does so on the virtual CPU, where it is in nobody's way.
+//! runtime: bodies of tasks together with the states that they opened, marks, and last OHe. A
+//! paused thread has to run for that; it does so on the virtual CPU, where it is in nobody's way.
 
-use crate::formats::ovni::layout::{
-    self, Stack, TASK_BODY, TASK_CODES, TASK_STACKS, ThreadState,
-};
+use crate::formats::ovni::layout::{self, Stack, TASK_BODY, TASK_CODES, TASK_STACKS, ThreadState};
 use crate::formats::ovni::repair::encode::encode_event;
 use crate::formats::ovni::state::thread::{
     Body, LabelSource, ThreadEnd, ThreadStatus, ThreadSummary,
@@ -22,7 +20,8 @@ pub struct CloseTerms {
     pub tid: Option<i32>,
     /// The thread is on a physical CPU.
     pub is_on_cpu: bool,
-    /// Another thread moves it at this clock, after its own last event, and whether to a physical CPU.
+    /// Another thread moves it at this clock, after its own last event, and whether to a physical
+    /// CPU.
     pub moved_after_end: Option<(u64, bool)>,
 }
 

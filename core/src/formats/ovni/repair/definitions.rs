@@ -7,20 +7,20 @@ use crate::formats::ovni::state::summary::MissingDefinitions;
 use crate::kit::span::{Layer, Span};
 use crate::mend::edit::Edit;
 
-/// Tasks and types that one fix defines.
-pub const RESTORED_MAX: usize = 65_536;
 /// Label of a type that was lost.
 const LOST_LABEL: &[u8] = b"lost task type\0";
 
-/// Returns the edit that defines the missing tasks and types of one task table before their first use.
-/// `has_old_nosv` asks for the events of nosv version 1, which has no parallel tasks.
+/// Returns the edit that defines the missing tasks and types of one task table before their first
+/// use. `has_old_nosv` asks for the events of nosv version 1, which has no parallel tasks. `None`
+/// if there are more than `max`.
 pub fn restore_definitions(
     missing: &MissingDefinitions,
     table: usize,
     has_old_nosv: bool,
+    max: usize,
 ) -> Option<Edit> {
     let count = missing.tasks.len().saturating_add(missing.types.len());
-    if table >= TASK_MODELS || count > RESTORED_MAX {
+    if table >= TASK_MODELS || count > max {
         return None;
     }
     let first = TASK_CODES.get(table).copied().unwrap_or_default();

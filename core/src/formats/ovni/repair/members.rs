@@ -87,7 +87,10 @@ pub fn insert_members(json: &Json<'_>, layer: Layer, members: Vec<NewMember>) ->
 }
 
 /// The innermost object on a path that exists, and the member that is added to it.
-fn find_object<'j, 'a>(root: Item<'j, 'a>, member: NewMember) -> (Item<'j, 'a>, (String, NewValue)) {
+fn find_object<'j, 'a>(
+    root: Item<'j, 'a>,
+    member: NewMember,
+) -> (Item<'j, 'a>, (String, NewValue)) {
     let mut object = root;
     let mut rest = member.path.into_iter();
     let mut made = None;
@@ -132,7 +135,12 @@ fn merge(members: &mut Vec<(String, NewValue)>, key: String, value: NewValue) {
 }
 
 /// Returns the edit that adds members after the last one of an object.
-fn append(json: &Json<'_>, layer: Layer, object: Item<'_, '_>, members: &[(String, NewValue)]) -> Edit {
+fn append(
+    json: &Json<'_>,
+    layer: Layer,
+    object: Item<'_, '_>,
+    members: &[(String, NewValue)],
+) -> Edit {
     let span = object.span();
     let last = object.items().last();
     let at = last.map_or(span.start.saturating_add(1), |last| last.span().end);
@@ -256,17 +264,22 @@ fn quote(string: &str, text: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::ovni::decode::json::parse;
+    use crate::formats::ovni::decode::json;
     use crate::kit::num::to_u64;
     use crate::kit::source::Source;
+    use crate::limits::Limits;
     use crate::mend::patch::Patch;
 
+    fn parse(text: &[u8]) -> Json<'_> {
+        json::parse(text.into(), &Limits::default()).unwrap()
+    }
+
     fn added(text: &str, adds: Vec<NewMember>) -> String {
-        let json = parse(text.as_bytes().into()).unwrap();
+        let json = parse(text.as_bytes());
         let edits = insert_members(&json, Layer::stored(0), adds);
         let patch = Patch::from_edits(to_u64(text.len()), &edits).unwrap();
         let out = patch.view(&Source::new(text.as_bytes())).pieces().collect::<Vec<_>>().concat();
-        parse(out.as_slice().into()).unwrap();
+        parse(&out);
         String::from_utf8(out).unwrap()
     }
 
@@ -278,7 +291,8 @@ mod tests {
     fn members_follow_the_last_one_and_all_others_keep_their_bytes() {
         let text =
             "{\n    \"version\": 3, // three\n    \"ovni\": {\n        \"tid\": 1\n    }\n}\n";
-        let adds = vec![NewMember::of_ovni("finished", raw("1")), NewMember::of_ovni("rank", raw("0"))];
+        let adds =
+            vec![NewMember::of_ovni("finished", raw("1")), NewMember::of_ovni("rank", raw("0"))];
         assert_eq!(
             added(text, adds),
             "{\n    \"version\": 3, // three\n    \"ovni\": {\n        \"tid\": 1,\n        \
@@ -286,7 +300,13 @@ mod tests {
         );
         let text = r#"{"ovni": {"tid": 1, "finished": 0}, "x": []}"#;
         assert_eq!(
-            added(text, vec![NewMember::of_ovni("finished", raw("1")), NewMember::of_ovni("rank", raw("0"))]),
+            added(
+                text,
+                vec![
+                    NewMember::of_ovni("finished", raw("1")),
+                    NewMember::of_ovni("rank", raw("0"))
+                ]
+            ),
             r#"{"ovni": {"tid": 1, "finished": 1, "rank": 0}, "x": []}"#
         );
     }
@@ -298,12 +318,12 @@ mod tests {
             key: model.to_string(),
             value: NewValue::Text("1.1.0".to_string()),
         };
-        let lib = || vec![require("ovni"), require("nosv"), NewMember::of_ovni("finished", raw("1"))];
-        let want = parse(br#"{"ovni":{"require":{"ovni":"1.1.0","nosv":"1.1.0"},"finished":1}}"#.into());
-        let want = want.unwrap();
+        let lib =
+            || vec![require("ovni"), require("nosv"), NewMember::of_ovni("finished", raw("1"))];
+        let want = parse(br#"{"ovni":{"require":{"ovni":"1.1.0","nosv":"1.1.0"},"finished":1}}"#);
         for text in ["{}", "{ \"ovni\": { } }", "{\"ovni\": {\"require\": {}}}"] {
             let out = added(text, lib());
-            let json = parse(out.as_bytes().into()).unwrap();
+            let json = parse(out.as_bytes());
             for path in ["ovni.require.ovni", "ovni.require.nosv", "ovni.finished"] {
                 let value = |json: &Json<'_>| json.root().path(path).map(|item| item.kind());
                 assert_eq!(value(&json), value(&want), "{path} in {out}");

@@ -63,8 +63,7 @@ fn missing_members(
         members.extend(required_models(summary, stream, false));
     }
     if let Some(owner) = summary.system.owner(stream.number) {
-        let is_first =
-            |streams: &[usize]| summary.first_in_repair(streams) == Some(stream.number);
+        let is_first = |streams: &[usize]| summary.first_in_repair(streams) == Some(stream.number);
         if summary.system.looms.get(owner.loom).is_some_and(|loom| is_first(&loom.streams)) {
             members.extend(missing_cpus(summary, owner.loom));
         }

@@ -4,7 +4,7 @@
 //!  encode       one event to bytes              close      events that end a thread
 //!  clock        clocks of events                tail       the end of a stream
 //!  region       OU[ .. OU] in order             metadata   members that stream.json lacks
-//!  definitions  tasks, types, labels            members    members into a JSON text, as libovni writes
+//!  definitions  tasks, types, labels            members    members added to a JSON text
 //!  upgrade      the newest layout
 //! ```
 

@@ -1,14 +1,11 @@
 //! Edits of regions of events out of order (OU[ .. OU]).
 
-use crate::formats::ovni::decode::Item;
 use crate::formats::ovni::decode::event_walk::EventWalk;
 use crate::formats::ovni::layout::CLOCK_MAX;
 use crate::formats::ovni::repair::clock::set_clock;
 use crate::kit::span::Span;
+use crate::kit::walk::Item;
 use crate::mend::edit::Edit;
-
-/// Bytes of a region that is sorted.
-const SORTED_MAX: u64 = 1 << 20;
 
 /// A region that was closed.
 #[derive(Clone, Copy, Debug)]
@@ -25,10 +22,14 @@ pub struct ClosedRegion {
     pub now: u64,
 }
 
-/// Corrects the clocks of a region with an event later than its OU]: either the one event that is too
-/// late, or OU] itself. Empty if no event is too late, or if the region is damaged.
-pub fn correct_clocks(walk: &EventWalk<'_, '_>, region: &ClosedRegion) -> Vec<Edit> {
+/// Corrects the clocks of a region with an event later than its OU]: either the one event that is
+/// too late, or OU] itself. Empty if no event is too late, if the region is damaged, or if it has
+/// more than `max` bytes.
+pub fn correct_clocks(walk: &EventWalk<'_, '_>, region: &ClosedRegion, max: u64) -> Vec<Edit> {
     let layer = walk.layer();
+    if region.close_at.saturating_sub(region.open_at) > max {
+        return Vec::new();
+    }
     let Some(mut late) = find_late_events(walk, region) else { return Vec::new() };
     let beyond = late.iter().filter(|(_, clock)| *clock > CLOCK_MAX).count();
     if region.close_clock > CLOCK_MAX {
@@ -44,12 +45,9 @@ pub fn correct_clocks(walk: &EventWalk<'_, '_>, region: &ClosedRegion) -> Vec<Ed
     late.iter().map(|(at, _)| set_clock(layer, *at, region.close_clock)).collect()
 }
 
-/// Offsets and clocks of the events of a region that are later than its OU]; `None` if it is too long
-/// or damaged.
+/// Offsets and clocks of the events of a region that are later than its OU]; `None` if it is
+/// damaged.
 fn find_late_events(walk: &EventWalk<'_, '_>, region: &ClosedRegion) -> Option<Vec<(u64, u64)>> {
-    if region.close_at.saturating_sub(region.open_at) > SORTED_MAX {
-        return None;
-    }
     let mut walk = walk.restarted(region.open_at);
     let mut late = Vec::new();
     while walk.offset() < region.close_at {
@@ -65,9 +63,15 @@ fn find_late_events(walk: &EventWalk<'_, '_>, region: &ClosedRegion) -> Option<V
     Some(late)
 }
 
-/// Sorts the events from the first one later than `lowest` up to offset `end` by their clocks. Starts
-/// to look at offset `from`, before which no event is later than `lowest`.
-pub fn sort_events(walk: &EventWalk<'_, '_>, from: u64, lowest: u64, end: u64) -> Option<Edit> {
+/// Sorts the events from the first one later than `lowest` up to offset `end` by their clocks.
+/// Starts to look at offset `from`, before which no event is later than `lowest`. Sorts at most
+/// `max` bytes.
+pub fn sort_events(
+    walk: &EventWalk<'_, '_>,
+    from: u64,
+    lowest: u64,
+    (end, max): (u64, u64),
+) -> Option<Edit> {
     let layer = walk.layer();
     let mut walk = walk.restarted(from);
     let mut start = None;
@@ -82,7 +86,7 @@ pub fn sort_events(walk: &EventWalk<'_, '_>, from: u64, lowest: u64, end: u64) -
             start = Some(event.at);
         }
         if let Some(start) = start {
-            if end.saturating_sub(start) > SORTED_MAX {
+            if end.saturating_sub(start) > max {
                 return None;
             }
             events.push((event.clock, event.at, event.end()));

@@ -6,7 +6,10 @@ use crate::formats::ovni::repair::close::{self, CloseTerms, EncodedEvents};
 use crate::formats::ovni::repair::encode::encode_header;
 use crate::formats::ovni::state::summary::{StreamSummary, TraceSummary};
 use crate::formats::ovni::state::thread::Ending;
+use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
+use crate::kit::words::{agree, byte_count, plural};
+use crate::limits::RESYNC;
 use crate::mend::edit::{Edit, Fix, Safety};
 
 /// A repair of the end of a stream.
@@ -27,11 +30,14 @@ impl TailRepair {
     pub fn summary(&self) -> String {
         let mut words = Vec::new();
         if self.dropped > 0 {
-            words.push(format!("drop {} byte{}", self.dropped, plural(self.dropped)));
+            words.push(format!("drop {}", byte_count(self.dropped)));
         }
         if self.added > 0 {
-            let events = format!("add {} event{}", self.added, plural(self.added));
-            words.push(format!("{events} that close the thread"));
+            words.push(format!(
+                "add {} that {} the thread",
+                plural(self.added, "event"),
+                agree(self.added, "closes", "close")
+            ));
         }
         if words.is_empty() { "keep all events".to_string() } else { words.join(", ") }
     }
@@ -50,10 +56,6 @@ impl TailRepair {
     }
 }
 
-const fn plural(count: u64) -> &'static str {
-    if count == 1 { "" } else { "s" }
-}
-
 /// Returns the edit that ends the thread of a stream.
 pub fn repair_tail(summary: &TraceSummary<'_, '_>, stream: &StreamSummary<'_, '_>) -> TailRepair {
     let thread = &stream.thread;
@@ -64,14 +66,12 @@ pub fn repair_tail(summary: &TraceSummary<'_, '_>, stream: &StreamSummary<'_, '_
         return TailRepair::default();
     }
     let EncodedEvents { bytes, count } = close::end_thread(thread, &close_terms(summary, stream));
-    let (from, insert) = if is_truncated {
-        (0, [encode_header(), bytes].concat())
-    } else {
-        (thread.end.at, bytes)
-    };
+    let (from, insert) =
+        if is_truncated { (0, [encode_header(), bytes].concat()) } else { (thread.end.at, bytes) };
     let span = Span::new(stream.layer(), from, stream.stream.len());
     let drops_events = matches!(thread.end.ending, Ending::Stale | Ending::Cut);
-    let lost = if drops_events { stream.stream.count_events(from) } else { 0 };
+    let resync = summary.limits.of(&RESYNC);
+    let lost = if drops_events { stream.stream.count_events(from, resync) } else { 0 };
     let dropped = span.len();
     let edit = (!insert.is_empty() || dropped > 0).then(|| Edit::replace(span, insert));
     TailRepair { edit, added: count, dropped, lost }
@@ -102,9 +102,8 @@ pub fn complete_stream(
     edits.extend(tail.edit);
     let others = cut_other_streams(summary, stream.number);
     if !others.is_empty() {
-        let count = others.len();
-        let noun = if count == 1 { "stream" } else { "streams" };
-        text.push_str(&format!(", cut {count} other {noun} at the same clock"));
+        let others = plural(to_u64(others.len()), "other stream");
+        text.push_str(&format!(", cut {others} at the same clock"));
     }
     for tail in others {
         safety = safety.max(tail.safety());
@@ -125,9 +124,10 @@ fn cut_other_streams(summary: &TraceSummary<'_, '_>, number: usize) -> Vec<TailR
     if !cuts || summary.first_in_repair_of_all() != Some(number) {
         return Vec::new();
     }
-    let others = summary.streams.iter().filter(|other| {
-        other.thread.end.ending == Ending::Cut && !other.needs_repair
-    });
+    let others = summary
+        .streams
+        .iter()
+        .filter(|other| other.thread.end.ending == Ending::Cut && !other.needs_repair);
     others.map(|other| repair_tail(summary, other)).filter(|tail| tail.edit.is_some()).collect()
 }
 

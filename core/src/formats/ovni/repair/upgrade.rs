@@ -18,6 +18,7 @@ use crate::formats::ovni::repair::metadata::mandatory_members;
 use crate::formats::ovni::state::summary::{StreamSummary, TraceSummary};
 use crate::formats::ovni::state::thread::Ending;
 use crate::kit::span::{Layer, Span};
+use crate::kit::words::plural;
 use crate::mend::edit::{Edit, Fix, Safety};
 
 /// CPUs of one `metadata.json` that are converted.
@@ -51,8 +52,8 @@ pub fn upgrade_trace(summary: &TraceSummary<'_, '_>) -> Option<Fix> {
         count = count.saturating_add(1);
     }
     edits.sort_by_key(|edit| (edit.span.layer.file, edit.span.start));
-    let plural = if count == 1 { "" } else { "s" };
-    let text = format!("write the metadata of {count} thread{plural}, move the events to thread.T/");
+    let threads = plural(count, "thread");
+    let text = format!("write the metadata of {threads}, move the events to thread.TID/");
     Some(Fix { renames, ..Fix::new(Safety::Synthetic, text, edits) })
 }
 

@@ -21,10 +21,12 @@ pub struct TraceSummary<'t, 'a> {
     pub streams: Vec<StreamSummary<'t, 'a>>,
     /// All metadata together.
     pub system: &'t System,
-    /// What the threads together lack.
+    /// Definitions that the threads together lack.
     pub shortages: Shortages,
     /// Earliest clock, in the time of the trace.
     pub earliest: i128,
+    /// Last clock of any thread, in the time of the trace.
+    pub latest: i128,
     /// Limits of what a repair may add.
     pub limits: &'t Limits,
     /// Decisions of the user.

@@ -5,8 +5,10 @@ use crate::formats::ovni::decode::json::{Item, Kind};
 use crate::formats::ovni::layout::{LABEL_MAX, MARK_TYPES};
 use crate::formats::ovni::rules;
 use crate::formats::ovni::state::metadata::{Counter, Cpu, MarkType};
+use crate::kit::num::to_u64;
 use crate::kit::span::Span;
 use crate::kit::text::Untrusted;
+use crate::kit::words::byte_count;
 
 const CPUS: &str = "ovni.loom_cpus";
 
@@ -16,7 +18,7 @@ impl MetadataCheck<'_, '_> {
         if list.kind() != Kind::Array {
             let kind = list.kind().name();
             let message = format!("`{CPUS}` is {kind}, which ovniemu ignores; expected an array");
-            self.push_finding(&rules::ODD_VALUE, list.span(), CPUS, message);
+            self.push_finding(&rules::TOLERATED_VALUE, list.span(), CPUS, message);
             return;
         }
         if list.items().next().is_none() {
@@ -28,7 +30,8 @@ impl MetadataCheck<'_, '_> {
                 self.push_invalid(item, CPUS, "an object with index and phyid");
                 continue;
             }
-            let (index, phyid) = (self.read_cpu_key(item, "index"), self.read_cpu_key(item, "phyid"));
+            let (index, phyid) =
+                (self.read_cpu_key(item, "index"), self.read_cpu_key(item, "phyid"));
             if let (Some(index), Some(phyid)) = (index, phyid) {
                 let span = self.span(item.span());
                 self.found.definitions.cpus.push(Cpu { index, phyid, span });
@@ -47,7 +50,7 @@ impl MetadataCheck<'_, '_> {
             }
             _ => {
                 let message = format!("CPU has no number `{key}`, which ovniemu reads as 0");
-                self.push_finding(&rules::ODD_VALUE, cpu.span(), CPUS, message);
+                self.push_finding(&rules::TOLERATED_VALUE, cpu.span(), CPUS, message);
                 Some(0)
             }
         }
@@ -97,9 +100,10 @@ impl MetadataCheck<'_, '_> {
         if is_unsafe(label) {
             self.report_unsafe_name(item, path, label);
         }
+        let len = to_u64(label.len());
         if label.len() >= LABEL_MAX {
             let message =
-                format!("{field} has {} bytes, expected less than {LABEL_MAX}", label.len());
+                format!("{field} has {}, expected less than {LABEL_MAX}", byte_count(len));
             self.push_finding(&rules::LABEL_TOO_LONG, item.span(), path, message);
         }
     }
@@ -116,7 +120,8 @@ impl MetadataCheck<'_, '_> {
             let (Ok(value), Some(label)) = (value, label) else {
                 let key = item.key();
                 let shown = Untrusted(key.as_bytes());
-                let message = format!("label of {shown:?} is invalid, expected a number and a string");
+                let message =
+                    format!("label of {shown:?} is invalid, expected a number and a string");
                 self.push_finding(&rules::BAD_VALUE, item.span(), path, message);
                 continue;
             };
@@ -140,9 +145,8 @@ impl MetadataCheck<'_, '_> {
             let (Some(index), Some(name)) = (index, name) else {
                 let highest = count.min(MARK_TYPES).saturating_sub(1);
                 let shown = Untrusted(key.as_bytes());
-                let message = format!(
-                    "counter {shown:?} is invalid, expected a number from 0 to {highest} with a name"
-                );
+                let message =
+                    format!("counter {shown:?} is invalid, expected a name under 0 to {highest}");
                 self.push_finding(&rules::BAD_VALUE, item.span(), &path, message);
                 continue;
             };

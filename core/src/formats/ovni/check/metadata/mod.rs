@@ -16,6 +16,7 @@ use crate::formats::ovni::rules;
 use crate::formats::ovni::state::metadata::{Located, Metadata};
 use crate::kit::span::{Layer, Span};
 use crate::kit::text::Untrusted;
+use crate::kit::words::plural;
 use crate::mend::edit::{Edit, Fix, Safety};
 use crate::report::rule::common;
 use crate::report::{Finding, Rule};
@@ -105,7 +106,8 @@ impl MetadataCheck<'_, '_> {
         }
         if let Some(at) = self.json.trailing {
             let end = self.json.len();
-            let message = format!("{} trailing bytes after the value", end.saturating_sub(at));
+            let message =
+                format!("{} after the value", plural(end.saturating_sub(at), "trailing byte"));
             self.push_finding(&rules::JSON_TRAILING, at..end, "", message);
         }
         self.check_version(self.json.root());
@@ -140,7 +142,7 @@ impl MetadataCheck<'_, '_> {
             Some(number) if number.trunc() == 3.0 => {
                 let message =
                     format!("`version` is {number}, which ovniemu reads as {METADATA_VERSION}");
-                self.push_finding(&rules::ODD_VALUE, item.span(), "version", message);
+                self.push_finding(&rules::TOLERATED_VALUE, item.span(), "version", message);
             }
             _ => {
                 let found = match item.number() {
@@ -158,8 +160,7 @@ impl MetadataCheck<'_, '_> {
         let start = span.start..span.end.min(span.start.saturating_add(1));
         let message = format!("`version` is missing, expected {METADATA_VERSION}");
         let path = "stream.json:version";
-        let mut finding =
-            Finding::new(&rules::METADATA_VERSION, self.span(start), path, message);
+        let mut finding = Finding::new(&rules::METADATA_VERSION, self.span(start), path, message);
         if root.path("ovni.part").is_some() {
             let edits = insert_members(self.json, self.layer, vec![version_member()]);
             let summary = format!("add version {METADATA_VERSION}");
@@ -210,8 +211,9 @@ impl MetadataCheck<'_, '_> {
     fn read_int(&mut self, item: Item<'_, '_>, path: &str) -> Option<i64> {
         let number = item.number().filter(|number| INT_RANGE.contains(number))?;
         if number.fract() != 0.0 {
-            let message = format!("`{path}` is {number}, which ovniemu reads as {}", number.trunc());
-            self.push_finding(&rules::ODD_VALUE, item.span(), path, message);
+            let message =
+                format!("`{path}` is {number}, which ovniemu reads as {}", number.trunc());
+            self.push_finding(&rules::TOLERATED_VALUE, item.span(), path, message);
         }
         // In range: the text of an integer can be parsed again.
         format!("{:.0}", number.trunc()).parse().ok()
@@ -328,7 +330,7 @@ impl MetadataCheck<'_, '_> {
             // The emulator treats a value that is not a string as missing.
             let kind = item.kind().name();
             let message = format!("`{path}` is {kind}, which ovniemu ignores; expected a string");
-            self.push_finding(&rules::ODD_VALUE, item.span(), path, message);
+            self.push_finding(&rules::TOLERATED_VALUE, item.span(), path, message);
             return None;
         };
         let Some(required) = parse_version(&text) else {
@@ -338,7 +340,7 @@ impl MetadataCheck<'_, '_> {
         let (major, minor, _) = newest;
         if required.0 != major || required.1 > minor {
             let message = format!(
-                "unsupported version {} in `{path}`: ovniemu 1.14 supports {major}.0 to {major}.{minor}",
+                "unsupported version {} in `{path}`: expected {major}.0 to {major}.{minor}",
                 display_version(required),
             );
             self.push_finding(&rules::UNSUPPORTED_MODEL, item.span(), path, message);
@@ -351,7 +353,7 @@ impl MetadataCheck<'_, '_> {
         let Some(item) = root.path(PATH) else { return };
         if !matches!(item.kind(), Kind::Bool(_)) {
             let message = format!("`{PATH}` is {}, expected a boolean", item.kind().name());
-            self.push_finding(&rules::ODD_VALUE, item.span(), PATH, message);
+            self.push_finding(&rules::TOLERATED_VALUE, item.span(), PATH, message);
         }
     }
 }

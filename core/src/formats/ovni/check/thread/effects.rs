@@ -54,7 +54,7 @@ impl ThreadCheck<'_, '_> {
                 self.queue_event(event, 0, SharedEffect::MoveOther(cpu, tid));
             }
             Effect::Flush(opens) => self.take_flush(event, opens),
-            Effect::Region(opens) => self.take_region(event, opens),
+            Effect::Region(opens) => self.take_region(event, opens, context),
             Effect::Mark(step) => self.take_mark(event, step, context),
             Effect::Kernel(leaves) => self.take_kernel(event, leaves),
             Effect::Idle => self.set_idle(event, model),

@@ -8,12 +8,12 @@
 //! ```
 //!
 //! Events that concern other threads as well (CPUs, definitions, bodies) are queued as
-//! [`SharedEvent`]s for [`merge`](super::merge). After a fault the thread goes on as if the event had
-//! been right, so that one fault gives one finding.
+//! [`SharedEvent`]s for [`merge`](super::merge). After a fault the thread goes on as if the event
+//! had been right, so that one fault gives one finding.
 
 mod effects;
-mod reported;
 mod regions;
+mod reported;
 mod stacks;
 mod tasks;
 mod timeline;
@@ -30,14 +30,12 @@ use crate::formats::ovni::check::shared_event::{SharedEffect, SharedEvent};
 use crate::formats::ovni::decode::event_walk::{Event, EventWalk};
 use crate::formats::ovni::decode::stream::Stream;
 use crate::formats::ovni::layout::{CLOCK_MAX, MODEL_COUNT, STREAM_HEADER, Version};
+use crate::formats::ovni::limits::WalkLimits;
 use crate::formats::ovni::state::thread::{
     Ending, EventPlace, ModelUse, StreamEnd, ThreadStatus, ThreadSummary,
 };
 use crate::kit::span::{Layer, Span};
 use crate::report::{Finding, Rule};
-
-/// Mark types and unknown models of one stream that are remembered.
-const KINDS_MAX: usize = 256;
 
 /// Facts about the whole trace that a thread is checked against.
 #[derive(Clone, Debug, Default)]
@@ -50,8 +48,8 @@ pub struct TraceContext {
     pub marks: BTreeMap<i32, bool>,
     /// Number of hardware counters.
     pub counters: Option<u64>,
-    /// Bytes that a search for valid events after damage looks at.
-    pub resync: u64,
+    /// Limits of the walk.
+    pub limits: WalkLimits,
 }
 
 /// Conditions under which a stream is walked.

@@ -2,35 +2,28 @@
 
 use std::collections::VecDeque;
 
-use super::ThreadCheck;
+use super::{ThreadCheck, TraceContext};
 use crate::formats::ovni::decode::event_walk::Event;
 use crate::formats::ovni::layout::STREAM_HEADER;
 use crate::formats::ovni::repair::region::{self, ClosedRegion};
 use crate::formats::ovni::rules;
 use crate::formats::ovni::state::thread::EventPlace;
 use crate::kit::span::Span;
+use crate::kit::words::byte_count;
 use crate::mend::edit::{Edit, Fix, Safety};
 use crate::report::Finding;
 
-/// Bytes of one stream that are walked again to sort its regions.
-const SORT_WORK: u64 = 8 << 20;
 /// Offsets of OU[ that are remembered as places to sort from.
 const OPENED_MAX: usize = 1024;
 
 /// The regions of a stream.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Regions {
     open: Option<Region>,
     /// Clocks and offsets of the latest OU[.
     opened: VecDeque<(u64, u64)>,
-    /// Bytes that may still be walked again.
-    sort_work: u64,
-}
-
-impl Default for Regions {
-    fn default() -> Self {
-        Self { open: None, opened: VecDeque::new(), sort_work: SORT_WORK }
-    }
+    /// Bytes that were read again to sort regions.
+    sorted_bytes: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +46,7 @@ impl Regions {
 
 impl ThreadCheck<'_, '_> {
     /// OU[ and OU].
-    pub(super) fn take_region(&mut self, event: &Event<'_>, opens: bool) {
+    pub(super) fn take_region(&mut self, event: &Event<'_>, opens: bool, context: &TraceContext) {
         if opens == self.regions.open.is_some() {
             let message = if opens {
                 "unexpected OU[: a region is open already"
@@ -74,13 +67,19 @@ impl ThreadCheck<'_, '_> {
         } else if let Some(region) = region
             && let Some(lowest) = region.lowest
         {
-            self.report_unsorted(&region, lowest, event);
+            self.report_unsorted(&region, lowest, event, context);
         }
     }
 
     /// Reports a region whose clocks go back to `lowest`.
     #[cold]
-    fn report_unsorted(&mut self, region: &Region, lowest: u64, close: &Event<'_>) {
+    fn report_unsorted(
+        &mut self,
+        region: &Region,
+        lowest: u64,
+        close: &Event<'_>,
+        context: &TraceContext,
+    ) {
         let span = Span::new(self.layer(), region.place.at, close.end());
         let now = self.timeline.clock;
         let message = format!("unsorted region: clock goes back from {now} to {lowest}");
@@ -93,24 +92,29 @@ impl ThreadCheck<'_, '_> {
             before: region.before,
             now,
         };
-        let corrected = region::correct_clocks(&self.events, &closed);
+        let corrected = region::correct_clocks(&self.events, &closed, context.limits.region_bytes);
         if !corrected.is_empty() {
             let summary = "set the clocks that do not fit between OU[ and OU]";
             finding = finding.fix(Fix::new(Safety::Synthetic, summary, corrected));
-        } else if let Some(edit) = self.sort_region(lowest, close.end()) {
-            let summary = format!("sort {} bytes of events by their clocks", edit.span.len());
+        } else if let Some(edit) = self.sort_region(lowest, close.end(), context) {
+            let bytes = byte_count(edit.span.len());
+            let summary = format!("sort {bytes} of events by their clocks");
             finding = finding.fix(Fix::new(Safety::Exact, summary, vec![edit]));
         }
         self.log.push(finding);
     }
 
     /// Sorts the events before `end`, from a place before which none is later than `lowest`.
-    fn sort_region(&mut self, lowest: u64, end: u64) -> Option<Edit> {
+    fn sort_region(&mut self, lowest: u64, end: u64, context: &TraceContext) -> Option<Edit> {
         let opened = &self.regions.opened;
         let before = opened.partition_point(|(clock, _)| *clock <= lowest);
         let from = before.checked_sub(1).and_then(|place| opened.get(place));
         let from = from.map_or(STREAM_HEADER, |(_, at)| *at);
-        self.regions.sort_work = self.regions.sort_work.checked_sub(end.saturating_sub(from))?;
-        region::sort_events(&self.events, from, lowest, end)
+        let sorted_bytes = self.regions.sorted_bytes.saturating_add(end.saturating_sub(from));
+        if sorted_bytes > context.limits.sort_bytes {
+            return None;
+        }
+        self.regions.sorted_bytes = sorted_bytes;
+        region::sort_events(&self.events, from, lowest, (end, context.limits.region_bytes))
     }
 }

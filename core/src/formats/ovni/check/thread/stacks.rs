@@ -1,6 +1,6 @@
 //! Stacks of open states, and marks.
 
-use super::{KINDS_MAX, ThreadCheck, TraceContext};
+use super::{ThreadCheck, TraceContext};
 use crate::formats::ovni::decode::event_walk::Event;
 use crate::formats::ovni::layout::{MarkStep, STACK_MAX, Stack};
 use crate::formats::ovni::rules;
@@ -17,8 +17,10 @@ impl ThreadCheck<'_, '_> {
         }
         if is_full {
             let name = stack.name();
-            let message =
-                format!("too many {name} states: {} exceeds the depth of {STACK_MAX}", event.name());
+            let message = format!(
+                "too many {name} states: {} exceeds the depth of {STACK_MAX}",
+                event.name()
+            );
             self.push_finding(&rules::STACK_MISMATCH, event, "", message);
         } else if is_repeated {
             let message = format!(
@@ -74,21 +76,23 @@ impl ThreadCheck<'_, '_> {
     pub(super) fn take_mark(&mut self, event: &Event<'_>, step: MarkStep, context: &TraceContext) {
         let (value, kind) = (event.i64_at(0), event.i32_at(8));
         if value == 0 {
-            let message = format!("{} has value 0 for mark {kind}, expected another", event.name());
+            let message =
+                format!("value of {} for mark {kind} is 0, expected another", event.name());
             self.push_finding(&rules::BAD_ARGUMENT, event, "value", message);
         }
         if !self.check_mark_type(event, step, kind, context) {
             return;
         }
-        if self.status.marks.len() >= KINDS_MAX && !self.status.marks.contains_key(&kind) {
+        if self.status.marks.len() >= context.limits.kinds && !self.status.marks.contains_key(&kind)
+        {
             return;
         }
         let values = self.status.marks.entry(kind).or_default();
         let message = match step {
             MarkStep::Set => None,
-            MarkStep::Push if values.len() >= STACK_MAX => {
-                Some(format!("too many values: OM[ exceeds the depth of {STACK_MAX} of mark {kind}"))
-            }
+            MarkStep::Push if values.len() >= STACK_MAX => Some(format!(
+                "too many values: OM[ exceeds the depth of {STACK_MAX} of mark {kind}"
+            )),
             MarkStep::Push => {
                 values.push(value);
                 None
@@ -112,7 +116,7 @@ impl ThreadCheck<'_, '_> {
         match context.marks.get(&kind) {
             None if context.has_metadata => {
                 let place = self.place_of(event);
-                if self.usage.undefined_marks.len() < KINDS_MAX {
+                if self.usage.undefined_marks.len() < context.limits.kinds {
                     let used = MarkUse { place, is_stack };
                     self.usage.undefined_marks.entry(kind).or_insert(used);
                 }

@@ -11,6 +11,7 @@ use crate::formats::ovni::rules;
 use crate::formats::ovni::state::thread::{Body, LabelSource};
 use crate::kit::num::to_u64;
 use crate::kit::text::Untrusted;
+use crate::kit::words::{byte_count, plural};
 use crate::mend::edit::{Fix, Safety};
 
 /// Task table of OpenMP.
@@ -24,7 +25,7 @@ impl ThreadCheck<'_, '_> {
         let label = event.payload.get(4..).unwrap_or_default();
         let text = label.split(|byte| *byte == 0).next().unwrap_or_default();
         if id == 0 {
-            let message = format!("{} has typeid 0, expected another", event.name());
+            let message = format!("typeid of {} is 0, expected above 0", event.name());
             self.push_finding(&rules::BAD_ARGUMENT, event, "typeid", message);
         }
         let is_complete = event.payload_len() == to_u64(event.payload.len());
@@ -33,8 +34,8 @@ impl ThreadCheck<'_, '_> {
         }
         if text.len() >= LABEL_MAX {
             let message = format!(
-                "label of type {id} has {} bytes, expected less than {LABEL_MAX}",
-                text.len()
+                "label of type {id} has {}, expected less than {LABEL_MAX}",
+                byte_count(to_u64(text.len()))
             );
             self.push_finding(&rules::LABEL_TOO_LONG, event, "label", message);
         }
@@ -58,7 +59,8 @@ impl ThreadCheck<'_, '_> {
         let Some(table) = task_table(model) else { return };
         let (task, kind) = (event.u32_at(0), event.u32_at(4));
         if model == model::OPENMP && (task == 0 || kind == 0) {
-            let message = format!("PPc has taskid {task} and typeid {kind}, expected neither to be 0");
+            let message =
+                format!("taskid of PPc is {task} and typeid is {kind}, expected both above 0");
             self.push_finding(&rules::BAD_ARGUMENT, event, "taskid", message);
         }
         self.queue_event(event, table, SharedEffect::CreateTask(task, kind, is_parallel));
@@ -72,7 +74,7 @@ impl ThreadCheck<'_, '_> {
         let has_id = model == model::NOSV && event.payload.len() >= 8;
         let body = if has_id { event.u32_at(4) } else { 0 };
         if task == 0 {
-            let message = format!("{} has taskid 0, expected another", event.name());
+            let message = format!("taskid of {} is 0, expected above 0", event.name());
             self.push_finding(&rules::BAD_ARGUMENT, event, "taskid", message);
         }
         let Some(bodies) = self.status.bodies.get_mut(table) else { return };
@@ -105,7 +107,7 @@ impl ThreadCheck<'_, '_> {
         let Some(table) = task_table(model) else { return };
         let kind = event.u32_at(0);
         if kind == 0 {
-            let message = format!("{} has typeid 0, expected another", event.name());
+            let message = format!("typeid of {} is 0, expected above 0", event.name());
             self.push_finding(&rules::BAD_ARGUMENT, event, "typeid", message);
         }
         self.queue_event(event, table, SharedEffect::UseType(kind));
@@ -127,8 +129,7 @@ impl ThreadCheck<'_, '_> {
     fn pop_label(&mut self, event: &Event<'_>, label: LabelSource) {
         let labels = &mut self.status.labels;
         let Some(innermost) = labels.last().copied() else {
-            let message =
-                format!("unexpected {}: no task or worksharing is open", event.name());
+            let message = format!("unexpected {}: no task or worksharing is open", event.name());
             self.push_finding(&rules::STACK_MISMATCH, event, "", message);
             return;
         };
@@ -152,7 +153,9 @@ impl ThreadCheck<'_, '_> {
             Some(count) if size != count.saturating_mul(8) => {
                 let expected = count.saturating_mul(8);
                 let message = format!(
-                    "VWC has {size} bytes of values, expected {expected} for {count} counters"
+                    "VWC has {} of values, expected {expected} for {}",
+                    byte_count(size),
+                    plural(count, "counter")
                 );
                 self.push_finding(&rules::COUNTERS_SIZE, event, "size", message);
             }

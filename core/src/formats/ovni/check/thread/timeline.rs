@@ -1,6 +1,6 @@
 //! Clocks of a stream, and the events whose clock is out of order.
 
-use super::ThreadCheck;
+use super::{ThreadCheck, TraceContext};
 use crate::formats::ovni::decode::event_walk::Event;
 use crate::formats::ovni::layout::CLOCK_MAX;
 use crate::formats::ovni::repair::clock::set_clock;
@@ -8,11 +8,9 @@ use crate::formats::ovni::rules;
 use crate::formats::ovni::state::thread::{Ending, EventPlace};
 use crate::kit::num::to_u64;
 use crate::kit::span::Span;
+use crate::kit::words::plural;
 use crate::mend::edit::{Edit, Fix, Safety};
 use crate::report::Finding;
-
-/// Events with a clock out of order whose clocks one fix sets.
-const CLAMPED_MAX: usize = 4096;
 
 /// Events and clocks so far.
 #[derive(Debug, Default)]
@@ -64,7 +62,11 @@ impl ThreadCheck<'_, '_> {
     /// Takes an event with a lower clock than the one before it, or with a clock of more than 63
     /// bits. Returns how the stream ends before it, if the event is left over from an earlier run.
     #[cold]
-    pub(super) fn take_backwards(&mut self, event: &Event<'_>) -> Option<Ending> {
+    pub(super) fn take_backwards(
+        &mut self,
+        event: &Event<'_>,
+        context: &TraceContext,
+    ) -> Option<Ending> {
         if self.regions.lower(event.clock) {
             return None;
         }
@@ -89,7 +91,7 @@ impl ThreadCheck<'_, '_> {
         let clock = self.timeline.clock;
         let run = self.timeline.backwards.get_or_insert(run);
         run.events = run.events.saturating_add(1);
-        if run.edits.len() < CLAMPED_MAX {
+        if run.edits.len() < context.limits.set_clocks {
             run.edits.push(set_clock(layer, event.at, clock));
         }
         None
@@ -121,8 +123,7 @@ impl ThreadCheck<'_, '_> {
         let Some(run) = self.timeline.backwards.take() else { return };
         let Backwards { place, clock, before, events, edits } = run;
         let span = Span::sized(self.layer(), place.at.saturating_add(4), 8);
-        let plural = if events == 1 { "" } else { "s" };
-        let count = format!("{events} event{plural}");
+        let count = plural(events, "event");
         let message = if clock > CLOCK_MAX {
             format!("clock {clock} is out of range, expected at most {CLOCK_MAX}; {count} affected")
         } else {

@@ -1,7 +1,7 @@
 //! Payloads, flags and codes that are not in the table of events.
 
 use super::reported::is_first;
-use super::{KINDS_MAX, ThreadCheck, TraceContext};
+use super::{ThreadCheck, TraceContext};
 use crate::formats::ovni::decode::event_walk::Event;
 use crate::formats::ovni::layout::{
     self, Effect, EventRow, EventSummary, JUMBO_CODE, MODELS, Payload, RESERVED_FLAGS, ThreadStep,
@@ -9,6 +9,7 @@ use crate::formats::ovni::layout::{
 };
 use crate::formats::ovni::rules;
 use crate::kit::text::Untrusted;
+use crate::kit::words::byte_count;
 use crate::report::Severity;
 
 impl ThreadCheck<'_, '_> {
@@ -50,8 +51,11 @@ impl ThreadCheck<'_, '_> {
     #[cold]
     pub(super) fn check_flags(&mut self, event: &Event<'_>) {
         if event.flags & RESERVED_FLAGS != 0 && is_first(&mut self.reported.flags) {
-            let message =
-                format!("{} has flags {:#04x}, expected bits 5 to 7 to be 0", event.name(), event.flags);
+            let message = format!(
+                "{} has flags {:#04x}, expected bits 5 to 7 to be 0",
+                event.name(),
+                event.flags
+            );
             self.push_finding(&rules::RESERVED_FLAGS, event, "flags", message);
         }
         let code = event.flags & 0x0f;
@@ -70,8 +74,9 @@ impl ThreadCheck<'_, '_> {
         let [first, ..] = event.code;
         let Some(model) = layout::model_index(first) else {
             let models = &mut self.reported.unknown_models;
-            if models.len() < KINDS_MAX && models.insert(first) {
-                let message = format!("unknown model `{}`; its events are kept", Untrusted(&[first]));
+            if models.len() < context.limits.kinds && models.insert(first) {
+                let message =
+                    format!("unknown model `{}`; its events are kept", Untrusted(&[first]));
                 self.push_finding(&rules::UNKNOWN_MODEL, event, "", message);
             }
             return;
@@ -118,7 +123,6 @@ fn describe_payload(event: &Event<'_>, row: &EventRow) -> String {
         Payload::Jumbo(fields) => format!("a jumbo payload of at least {fields}"),
     };
     let jumbo = if event.is_jumbo() { "jumbo " } else { "" };
-    let (code, len) = (event.name(), event.payload_len());
-    let bytes = if len == 1 { "byte" } else { "bytes" };
-    format!("{code} has {len} {bytes} of {jumbo}payload, expected {expected} ({})", row.signature)
+    let (code, bytes) = (event.name(), byte_count(event.payload_len()));
+    format!("{code} has {bytes} of {jumbo}payload, expected {expected} ({})", row.signature)
 }

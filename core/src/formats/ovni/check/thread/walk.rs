@@ -2,7 +2,6 @@
 
 use super::ThreadCheck;
 use super::TraceContext;
-use crate::formats::ovni::decode::Item;
 use crate::formats::ovni::decode::event_walk::{Damage, DamageCause, Event};
 use crate::formats::ovni::layout::{
     self, CLOCK_MAX, EVENT_HEADER, Effect, EventRow, EventSummary, JUMBO, Payload, RESERVED_FLAGS,
@@ -11,6 +10,8 @@ use crate::formats::ovni::layout::{
 use crate::formats::ovni::rules;
 use crate::formats::ovni::state::thread::{Ending, StreamEnd};
 use crate::kit::span::Span;
+use crate::kit::walk::Item;
+use crate::kit::words::byte_count;
 use crate::mend::edit::{Edit, Fix, Safety};
 use crate::report::Finding;
 
@@ -97,7 +98,7 @@ impl ThreadCheck<'_, '_> {
     /// Takes an event that has to be looked at more closely.
     #[cold]
     fn take_unusual(&mut self, event: &Event<'_>, context: &TraceContext) -> Option<Ending> {
-        if let Some(ending) = self.take_clock(event) {
+        if let Some(ending) = self.take_clock(event, context) {
             return Some(ending);
         }
         self.timeline.events = self.timeline.events.saturating_add(1);
@@ -125,9 +126,9 @@ impl ThreadCheck<'_, '_> {
     }
 
     /// Takes the clock of an event. Returns how the stream ends, if it ends before this event.
-    fn take_clock(&mut self, event: &Event<'_>) -> Option<Ending> {
+    fn take_clock(&mut self, event: &Event<'_>, context: &TraceContext) -> Option<Ending> {
         if event.clock < self.timeline.clock || event.clock > CLOCK_MAX {
-            return self.take_backwards(event);
+            return self.take_backwards(event, context);
         }
         if event.clock > self.terms.ceiling {
             return Some(Ending::Cut);
@@ -155,7 +156,7 @@ impl ThreadCheck<'_, '_> {
             self.end_stream(damage.at, Ending::Stale);
             return;
         }
-        let resumed = self.events.resync(damage.at, self.timeline.clock, context.resync);
+        let resumed = self.events.resync(damage.at, self.timeline.clock, context.limits.resync);
         if let Some(next) = resumed {
             self.report_damage(damage.at, next);
             return;
@@ -171,8 +172,9 @@ impl ThreadCheck<'_, '_> {
     fn report_damage(&mut self, from: u64, to: u64) {
         let span = Span::new(self.layer(), from, to);
         let count = span.len();
-        let message = format!("invalid event: {count} bytes before the next valid event at {to:#x}");
-        let summary = format!("drop {count} bytes between two events");
+        let bytes = byte_count(count);
+        let message = format!("invalid event: {bytes} before the next valid event at {to:#x}");
+        let summary = format!("drop {bytes} between two events");
         let fix = Fix::new(Safety::Lossy, summary, vec![Edit::drop(span)]);
         self.log.push(Finding::new(&rules::DAMAGED_BYTES, span, "events", message).fix(fix));
     }

@@ -3,22 +3,30 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::{DEPTH_MAX, Json, JsonError, Kind, TEXT_MAX, VALUES_MAX, Value};
+use super::{Json, JsonError, Kind, Value};
+use crate::formats::ovni::limits::{JSON_BYTES, JSON_DEPTH, JSON_VALUES};
 use crate::kit::cursor::{Cursor, Order};
 use crate::kit::num::to_u64;
 use crate::kit::span::Layer;
+use crate::limits::Limits;
 
 /// Parses one JSON text.
 ///
 /// # Errors
 ///
 /// The first byte that does not fit, or a limit that the text exceeds.
-pub fn parse(text: Cow<'_, [u8]>) -> Result<Json<'_>, JsonError> {
-    if to_u64(text.len()) > TEXT_MAX {
-        return Err(JsonError { at: 0, expected: "at most 4 MiB", limit: true });
+pub fn parse<'a>(text: Cow<'a, [u8]>, limits: &Limits) -> Result<Json<'a>, JsonError> {
+    if to_u64(text.len()) > limits.of(&JSON_BYTES) {
+        return Err(JsonError { at: 0, expected: "a shorter text", limit: true });
     }
     let cursor = Cursor::new(&text, Layer::stored(0), 0, Order::Little);
-    let mut parser = Parser { cursor, values: Vec::new(), open: Vec::new() };
+    let mut parser = Parser {
+        cursor,
+        values: Vec::new(),
+        open: Vec::new(),
+        values_max: limits.count_of(&JSON_VALUES),
+        depth_max: limits.count_of(&JSON_DEPTH),
+    };
     if text.starts_with(b"\xef\xbb\xbf") {
         parser.advance(3);
     }
@@ -37,6 +45,8 @@ struct Parser<'a> {
     values: Vec<Value>,
     /// Numbers of the objects and arrays that are open.
     open: Vec<usize>,
+    values_max: usize,
+    depth_max: usize,
 }
 
 impl Parser<'_> {
@@ -132,7 +142,7 @@ impl Parser<'_> {
 
     /// One value. An object or an array is only opened.
     fn value(&mut self, key: Option<Range<u64>>) -> Result<(), JsonError> {
-        if self.values.len() >= VALUES_MAX {
+        if self.values.len() >= self.values_max {
             return Err(JsonError { limit: true, ..self.expected("fewer values") });
         }
         let (start, number) = (self.position(), self.values.len());
@@ -150,7 +160,7 @@ impl Parser<'_> {
             _ => return Err(self.expected("a value")),
         };
         if matches!(kind, Kind::Object | Kind::Array) {
-            if self.open.len() >= DEPTH_MAX {
+            if self.open.len() >= self.depth_max {
                 return Err(JsonError { limit: true, ..self.expected("less nesting") });
             }
             self.advance(1);

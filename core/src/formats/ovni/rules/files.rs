@@ -1,0 +1,275 @@
+//! Rules of the files: headers of streams, and the keys of `stream.json`.
+#![allow(missing_docs, reason = "the texts of a rule are its documentation")]
+
+use super::{CORRECT_METADATA, NOTHING_REQUIRED};
+use crate::report::rule::rules;
+use crate::report::{Remedy, Rule, Severity};
+
+rules! {
+    STREAM_MAGIC = Rule {
+        code: "OV0001",
+        name: "stream-magic",
+        severity: Severity::Error,
+        summary: "stream.obs does not begin with `ovni`",
+        problem: "The first four bytes of a stream are `ovni`. Other bytes mean that the start of \
+            the file was overwritten, or that it is not a stream.",
+        impact: "ovniemu refuses the whole trace. The other tools of ovni refuse the stream as \
+            well.",
+        remedy: Remedy::Fix("Writes `ovni` and version 1, if a known event follows the header.\n\
+            Class: exact. Cost: none.\n\
+            Run:\n\
+            \x20 tracemend repair trace/ -o repaired/"),
+        source: "ovni 1.14.0, src/emu/stream.c",
+    };
+    STREAM_VERSION = Rule {
+        code: "OV0002",
+        name: "stream-version",
+        severity: Severity::Error,
+        summary: "the version of stream.obs is not 1",
+        problem: "Every release of libovni has written version 1 into the header of a stream. \
+            Another number is damage.",
+        impact: "ovniemu refuses the whole trace. The other tools of ovni refuse the stream as \
+            well.",
+        remedy: Remedy::Fix("Writes version 1, if a known event follows the header.\n\
+            Class: exact. Cost: none.\n\
+            Run:\n\
+            \x20 tracemend repair trace/ -o repaired/"),
+        source: "ovni 1.14.0, src/emu/stream.c",
+    };
+    FOREIGN_ORDER = Rule {
+        code: "OV0003",
+        name: "foreign-byte-order",
+        severity: Severity::Error,
+        summary: "stream.obs was written on a machine of the other byte order",
+        problem: "libovni writes numbers in the byte order of the machine. The version of this \
+            stream is 1 when it is read as a big-endian number. Its events are not checked.",
+        impact: "ovniemu on a little-endian machine refuses the whole trace.",
+        remedy: Remedy::Next("Read the trace with the tools of ovni on a machine of the byte order \
+            that wrote it:\n\
+            \x20 ovniemu -l trace/"),
+        source: "ovni 1.14.0, include/ovni.h: struct ovni_stream_header; src/emu/stream.c",
+    };
+    STREAM_HEADER_TRUNCATED = Rule {
+        code: "OV0004",
+        name: "stream-header-truncated",
+        severity: Severity::Error,
+        summary: "stream.obs is shorter than its header of 8 bytes",
+        problem: "A full disk or an interrupted copy leaves less than the header, or an empty \
+            file. No event of the thread is left.",
+        impact: "ovniemu refuses the whole trace because of one such stream.",
+        remedy: Remedy::Fix("Writes a header and two events: the thread starts on the virtual CPU \
+            and ends.\n\
+            Class: synthetic; lossy if a part of the header is replaced.\n\
+            Cost: no event. The events of the thread were never written, or were cut off.\n\
+            Run:\n\
+            \x20 tracemend repair trace/ -o repaired/"),
+        source: "ovni 1.14.0, src/emu/stream.c; measured with streams of 0 to 7 bytes",
+    };
+    RESERVED_FLAGS = Rule {
+        code: "OV0005",
+        name: "reserved-flags",
+        severity: Severity::Warning,
+        summary: "reserved bits in the flags of an event are set",
+        problem: "Bits 5 to 7 of the flags have no meaning in any version, and libovni writes 0. A \
+            set bit is damage, or a newer version. Reported once per stream.",
+        impact: "The tools of ovni 1.14 ignore these bits.",
+        remedy: NOTHING_REQUIRED,
+        source: "ovni 1.14.0, include/ovni.h: enum ovni_ev_flags",
+    };
+    JSON_SYNTAX = Rule {
+        code: "OV0101",
+        name: "json-syntax",
+        severity: Severity::Error,
+        summary: "stream.json is not a JSON object",
+        problem: "A full disk or an interrupted copy leaves an empty or truncated file. Comments \
+            are legal for the tools of ovni, every other deviation from JSON is not.",
+        impact: "ovniemu refuses the whole trace because of one such file.",
+        remedy: Remedy::Fix("Writes the metadata again: loom, process and thread from the path, \
+            models and CPUs from the events, other keys from the other threads. Closes the thread \
+            if it has not ended.\n\
+            Class: lossy; synthetic if the file is empty.\n\
+            Cost: keys that only this file had, such as titles of marks.\n\
+            Run:\n\
+            \x20 tracemend repair trace/ -o repaired/"),
+        source: "ovni 1.14.0, src/emu/stream.c; RFC 8259",
+    };
+    JSON_DUPLICATE_KEY = Rule {
+        code: "OV0102",
+        name: "json-duplicate-key",
+        severity: Severity::Error,
+        summary: "an object in stream.json has a key twice",
+        problem: "libovni writes each key once. An editor or a merge of two files can write it \
+            twice.",
+        impact: "ovniemu refuses the whole trace. Other JSON readers take the first or the last \
+            value.",
+        remedy: Remedy::Fix("Drops the second one, if both have the same value. If the values \
+            differ, remove one of them with an editor.\n\
+            Class: exact. Cost: none.\n\
+            Run:\n\
+            \x20 tracemend repair trace/ -o repaired/"),
+        source: "ovni 1.14.0, src/parson.c: parse_object_value",
+    };
+    JSON_TRAILING = Rule {
+        code: "OV0103",
+        name: "json-trailing",
+        severity: Severity::Warning,
+        summary: "stream.json has trailing bytes after the value",
+        problem: "A shorter text that was written over a longer one leaves the rest of the longer \
+            one.",
+        impact: "ovniemu ignores these bytes. Other JSON readers refuse the file.",
+        remedy: Remedy::Next("Remove the trailing bytes with an editor. The span of the finding is \
+            the part to remove."),
+        source: "ovni 1.14.0, src/parson.c: json_parse_string_with_comments",
+    };
+    METADATA_VERSION = Rule {
+        code: "OV0110",
+        name: "metadata-version",
+        severity: Severity::Error,
+        summary: "`version` of stream.json is not 3",
+        problem: "libovni 1.11 and later write version 3. Older versions have other files: \
+            versions 1 and 2 use thread.TID.obs instead of stream.obs.",
+        impact: "ovniemu 1.14 refuses the whole trace.",
+        remedy: Remedy::Fix("Adds version 3, if the key is missing and the other keys are those of \
+            version 3. A wrong number is not changed: correct it with an editor.\n\
+            Class: synthetic. Cost: none.\n\
+            Run:\n\
+            \x20 tracemend repair trace/ -o repaired/"),
+        source: "ovni 1.14.0, src/emu/stream.c: check_version",
+    };
+    MISSING_KEY = Rule {
+        code: "OV0111",
+        name: "missing-key",
+        severity: Severity::Error,
+        summary: "a mandatory key of stream.json is missing",
+        problem: "The keys ovni.part, tid, pid, loom, require, lib.version and lib.commit are \
+            mandatory in every stream of a thread, and app_id in one stream of each process. \
+            `nranks` is mandatory if `rank` exists.",
+        impact: "ovniemu refuses the whole trace because of one missing key.",
+        remedy: Remedy::Fix("Adds the missing keys: tid, pid and loom from the path, require from \
+            the events, and app_id 1.\n\
+            Class: exact for tid, pid and loom, otherwise synthetic.\n\
+            Cost: none. An unknown version of libovni is written as `unknown`. A missing nranks is \
+            not added: correct it with an editor.\n\
+            Run:\n\
+            \x20 tracemend repair trace/ -o repaired/"),
+        source: "ovni 1.14.0, src/emu/stream.c, src/emu/thread.c, src/emu/proc.c",
+    };
+    BAD_VALUE = Rule {
+        code: "OV0112",
+        name: "bad-value",
+        severity: Severity::Error,
+        summary: "a value in stream.json has the wrong type or is out of range",
+        problem: "The emulator casts numbers to int: ids are above 0, ranks, CPUs and physical ids \
+            are at least 0 and at most 2147483647. Mark types and counters are numbered from 0 to \
+            99.",
+        impact: "ovniemu refuses the whole trace.",
+        remedy: CORRECT_METADATA,
+        source: "ovni 1.14.0, src/emu/thread.c, src/emu/proc.c, src/emu/loom.c, \
+            src/emu/ovni/mark.c",
+    };
+    TOLERATED_VALUE = Rule {
+        code: "OV0113",
+        name: "tolerated-value",
+        severity: Severity::Warning,
+        summary: "a value in stream.json is invalid, but the tools accept it",
+        problem: "libovni does not write such values: fractions, a version of 3.9, CPUs without a \
+            key, values of the wrong type where the tools do not look.",
+        impact: "ovniemu reads another value than the file has. It cuts off fractions, reads \
+            version 3.9 as 3 and a missing index or phyid as 0, and ignores values of the wrong \
+            type.",
+        remedy: CORRECT_METADATA,
+        source: "ovni 1.14.0, src/emu/stream.c, src/emu/loom.c; measured",
+    };
+    UNSUPPORTED_MODEL = Rule {
+        code: "OV0114",
+        name: "unsupported-model-version",
+        severity: Severity::Error,
+        summary: "ovni.require asks for an unsupported version of a model",
+        problem: "The major version must be the emulator's, and the minor version at most the \
+            emulator's. ovni 1.14.0 supports ovni 1.1, nanos6 1.1, nosv 2.7, nodes 1.0, tampi 1.0, \
+            mpi 1.0, kernel 1.0 and openmp 1.2.",
+        impact: "ovniemu 1.14 refuses the whole trace.",
+        remedy: Remedy::Next("Use the release of ovni that the runtime was built with, or a newer \
+            one. If only the minor version is too high and the events are known, lower it in a \
+            copy with an editor, then check it:\n\
+            \x20 tracemend check corrected/"),
+        source: "ovni 1.14.0, src/emu/model.c: version comparison; the lists of events of each \
+            model",
+    };
+    UNSAFE_NAME = Rule {
+        code: "OV0115",
+        name: "unsafe-name",
+        severity: Severity::Error,
+        summary: "a name in stream.json is a path that leads out of the trace",
+        problem: "The emulator makes file names from the names of hardware counters without a \
+            check. Names of looms must not have a slash. Titles and labels with `../` are \
+            suspicious.",
+        impact: "ovniemu writes outside the trace directory for a counter named `../../x`. It \
+            refuses a loom whose name has a slash. Do not run it on such a trace.",
+        remedy: Remedy::Next("Treat the trace as hostile if you did not write it. Otherwise rename \
+            the counter, loom or mark in a copy with an editor, then check it:\n\
+            \x20 tracemend check corrected/"),
+        source: "ovni 1.14.0, src/emu/loom.c, src/emu/nosv; measured",
+    };
+    UNKNOWN_PART = Rule {
+        code: "OV0116",
+        name: "unknown-part",
+        severity: Severity::Warning,
+        summary: "ovni.part is not `thread`",
+        problem: "Every stream of libovni 1.14 belongs to a thread. The format allows streams of \
+            other parts for future versions. It is an error if the stream has an event.",
+        impact: "ovniemu ignores the stream, or refuses the whole trace if it has an event.",
+        remedy: CORRECT_METADATA,
+        source: "ovni 1.14.0, src/emu/system.c; measured",
+    };
+    UNFINISHED_STREAM = Rule {
+        code: "OV0117",
+        name: "unfinished-stream",
+        severity: Severity::Error,
+        summary: "ovni.finished is missing or not 1",
+        problem: "libovni writes ovni.finished in ovni_thread_free. The process was killed or the \
+            thread never made that call. Its metadata is incomplete: require, loom_cpus, rank and \
+            marks are missing. Its stream ends at the last flush, sometimes inside an event.",
+        impact: "ovniemu refuses the whole trace because of one such thread. It stops with \
+            \"missing ovni.finished\".",
+        remedy: Remedy::Fix("Closes everything that is open at the last clock of the thread, \
+            innermost first, and adds the missing keys.\n\
+            Class: synthetic; lossy if a truncated event or events of an earlier run are dropped.\n\
+            Cost: no complete event of this run. Events that were buffered at the end are lost (up \
+            to 2 MiB per thread).\n\
+            Run:\n\
+            \x20 tracemend repair trace/ -o repaired/\n\
+            To end all streams at the earliest last clock instead (lossy: drops later events):\n\
+            \x20 tracemend repair trace/ --strategy cut -o repaired/"),
+        source: "ovni 1.14.0, src/rt/ovni.c: ovni_thread_free; src/emu/thread.c: \
+            thread_load_metadata",
+    };
+    LIB_MIXED = Rule {
+        code: "OV0118",
+        name: "lib-versions-differ",
+        severity: Severity::Info,
+        summary: "streams were written by different versions of libovni",
+        problem: "ovni.lib.version differs between streams: processes were linked with different \
+            versions, or two traces were merged.",
+        impact: "ovniemu prints a warning.",
+        remedy: NOTHING_REQUIRED,
+        source: "ovni 1.14.0, src/emu/ovni/event.c; measured",
+    };
+    OLD_LAYOUT = Rule {
+        code: "OV0119",
+        name: "old-layout",
+        severity: Severity::Info,
+        summary: "the trace has the layout of a libovni before 1.11",
+        problem: "Version 1 (libovni 1.0 to 1.4) has thread.TID.obs and one metadata.json per \
+            process; version 2 (1.5 to 1.10) adds thread.TID.json. The events are the same in all \
+            versions.",
+        impact: "ovniemu 1.11 and later find no stream in such a trace. They finish with \
+            \"emulation finished ok\" and an empty result.",
+        remedy: Remedy::Fix("With --upgrade: writes stream.json for each thread and moves its \
+            events to thread.TID/stream.obs, if every thread has ended.\n\
+            Class: synthetic. Cost: none; the old metadata.json stays.\n\
+            Run:\n\
+            \x20 tracemend repair trace/ --upgrade -o repaired/"),
+        source: "libovni 1.4.1, 1.9.1 and 1.14.0, src/rt/ovni.c",
+    };
+}
