@@ -52,6 +52,7 @@ mod perf {
 mod qemu {
     mod forge;
     mod judge;
+    mod limits;
     mod properties;
     mod rules;
 }

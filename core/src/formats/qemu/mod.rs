@@ -13,9 +13,9 @@
 //! instructions between them. The meaning of an id changes from release to release, and not always
 //! with the version word, so several layouts may fit a log ([`decode::race`]).
 //!
-//! Sources: the user's document (qemu-replay-log.txt, of 2018), which lacks RANDOM and BH_ONESHOT and
-//! gives every asynchronous event a checkpoint; the enums of QEMU's releases 2.5.0 to 8.2.0; and logs
-//! of 5.2.0, 7.2.22, 10.0 and 11.1.3. Where they disagree, the logs win.
+//! Sources: the user's document (qemu-replay-log.txt, of 2018), which lacks RANDOM and BH_ONESHOT
+//! and gives every asynchronous event a checkpoint; the enums of QEMU's releases 2.5.0 to 8.2.0;
+//! and logs of 5.2.0, 7.2.22, 10.0 and 11.1.3. Where they disagree, the logs win.
 
 pub mod check;
 pub mod decode;
@@ -34,11 +34,11 @@ use crate::options::{OptionSpec, Options};
 use crate::recording::FileSet;
 use crate::report::{Report, Rule};
 
-/// The format.
+/// Record/replay logs of QEMU.
 #[derive(Debug)]
 pub struct Qemu;
 
-/// The one value of [`Qemu`].
+/// The format, as the registry lists it.
 pub static QEMU: Qemu = Qemu;
 
 impl Format for Qemu {
@@ -67,22 +67,22 @@ impl Format for Qemu {
         limits::LIMITS
     }
 
-    fn sniff(&self, files: &FileSet<'_>, _options: &Options) -> Option<Confidence> {
-        looks_like_log(&files.bytes(0)).then_some(Confidence::Evidence)
+    fn sniff(&self, files: &FileSet<'_>, options: &Options) -> Option<Confidence> {
+        looks_like_log(&files.bytes(0), &options.limits).then_some(Confidence::Evidence)
     }
 
     fn check(&self, files: &FileSet<'_>, options: &Options, report: &mut Report) {
         check::check(files, options, report);
     }
 
-    fn tile(&self, files: &FileSet<'_>, _options: &Options, each: &mut dyn FnMut(Tile)) {
+    fn tile(&self, files: &FileSet<'_>, options: &Options, each: &mut dyn FnMut(Tile)) {
         for (index, file) in (0..).zip(files.files()) {
             if index > 0 {
                 // A log is one file.
                 let span = Span::new(Layer::stored(index), 0, file.bytes.len());
                 emit(each, span, TileKind::Damage, "file");
             } else {
-                tile(&file.bytes, each);
+                tile(&file.bytes, &options.limits, each);
             }
         }
     }

@@ -3,7 +3,7 @@
 use crate::formats::qemu::layout::release;
 use crate::options::{OptionSpec, OptionValue, Options};
 
-/// All of them.
+/// All options of the format.
 pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(
         "strategy",
@@ -15,7 +15,7 @@ pub static OPTIONS: &[OptionSpec] = &[
             ],
             default: Some("close"),
         },
-        "How a log that did not end, or is damaged, is closed",
+        "How to close a log that is unfinished or damaged",
     ),
     OptionSpec::new(
         "qemu-version",
@@ -24,18 +24,18 @@ pub static OPTIONS: &[OptionSpec] = &[
     ),
 ];
 
-/// A release whose layout is known.
+/// Checks that the layout of a release is known.
 fn check_version(text: &str) -> Result<(), &'static str> {
-    let known = release(text).is_some();
-    if known { Ok(()) } else { Err("a release from 2.5 to 11.1, such as 7.2") }
+    let is_known = release(text).is_some();
+    if is_known { Ok(()) } else { Err("a release from 2.5 to 11.1, such as 7.2") }
 }
 
-/// Whether only the part before the first damage is kept.
+/// Returns whether only the part before the first damage is wanted.
 pub fn has_prefix(options: &Options) -> bool {
     options.choices.value("strategy") == Some("prefix")
 }
 
-/// The release of QEMU that the user named.
+/// Returns the release of QEMU that the user named.
 pub fn qemu_version(options: &Options) -> Option<&str> {
     options.choices.value("qemu-version")
 }

@@ -1,4 +1,5 @@
-//! The forge's logs are sound, the check says so, and cut anywhere they are closed as by hand.
+//! The logs of the forge are valid, and truncated at any byte they are closed as the forge closes
+//! them.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +26,7 @@ fn fact<'r>(report: &'r tracemend::Report, name: &str) -> &'r str {
 }
 
 #[test]
-fn a_sound_log_gives_no_warning_and_all_its_events() {
+fn a_valid_log_has_no_warning_and_all_events_are_counted() {
     for (name, log) in all() {
         let files = FileSet::single("log", &log.bytes);
         let report = tracemend::check(&files, &Options::default());
@@ -45,7 +46,7 @@ fn a_sound_log_gives_no_warning_and_all_its_events() {
 }
 
 #[test]
-fn every_event_of_the_core_is_written_by_some_layout() {
+fn some_layout_writes_every_event_of_the_core() {
     let written: BTreeSet<&str> = ids::all()
         .into_iter()
         .flat_map(|ids| every(ids).marks.into_iter().map(|mark| mark.name))
@@ -57,21 +58,21 @@ fn every_event_of_the_core_is_written_by_some_layout() {
 }
 
 #[test]
-fn the_log_decides_where_a_version_has_several_layouts() {
+fn the_events_decide_between_the_layouts_of_one_version() {
     for release in ["2.9", "2.10", "3.0", "4.0", "7.1", "10.0"] {
         let log = every(ids::of(release));
         let report = tracemend::check(&FileSet::single("log", &log.bytes), &Options::default());
         let shown = LAYOUTS[release_number(release).unwrap()].describe_releases();
         assert!(fact(&report, "layout").ends_with(&shown), "{release}: {:?}", report.facts);
     }
-    // Without a touch nothing tells 7.2 and 10.0 apart.
+    // Only a touch distinguishes 10.0 from 7.2.
     let log = every(ids::of("7.2"));
     let report = tracemend::check(&FileSet::single("log", &log.bytes), &Options::default());
     assert_eq!(fact(&report, "candidates"), "0xe0200c of 7.2 to 8.0 or 8.1 to 10.2");
 }
 
 #[test]
-fn a_log_of_7_2_with_keys_is_not_taken_for_one_of_11_1() {
+fn a_log_of_7_2_with_keys_does_not_fit_11_1() {
     let log = every(ids::of("7.2"));
     let report =
         tracemend::check(&FileSet::single("log", &log.killed(log.bytes.len() - 3)), &options(None));
@@ -80,7 +81,7 @@ fn a_log_of_7_2_with_keys_is_not_taken_for_one_of_11_1() {
 }
 
 #[test]
-fn any_cut_of_an_unfinished_log_is_closed_as_by_hand() {
+fn an_unfinished_log_truncated_anywhere_is_closed_as_the_forge_closes_it() {
     for (name, log) in all() {
         for len in 0..=log.bytes.len() {
             let (repair, target) =
@@ -102,13 +103,13 @@ fn any_cut_of_an_unfinished_log_is_closed_as_by_hand() {
 }
 
 #[test]
-fn any_cut_of_a_finished_log_is_closed_as_by_hand_or_names_the_candidates() {
+fn a_finished_log_truncated_anywhere_is_closed_or_the_release_is_asked_for() {
     for (name, log) in all() {
         for len in Share::one_in(8).of(12..log.bytes.len()) {
             let cut = &log.bytes[..len];
             let (repair, target) = mended_as("log", cut, &options(Some(log.ids.release)));
             assert_eq!(target, log.mended(len), "{name} at {len}: {:?}", repair.after.findings());
-            // Without the choice: the same bytes or none, and then the candidates' names.
+            // Without the release: the same bytes, or a request to name it.
             let (repair, target) = mended_as("log", cut, &options(None));
             if repair.outcome == Outcome::CannotRepair {
                 assert_eq!(target, cut, "{name} at {len}");
@@ -126,9 +127,9 @@ fn any_cut_of_a_finished_log_is_closed_as_by_hand_or_names_the_candidates() {
 }
 
 #[test]
-fn damage_in_the_middle_is_cut_on_request_alone() {
+fn damage_in_the_middle_is_dropped_only_on_request() {
     for (name, log) in all() {
-        // Right behind a full ring nothing tells damage from samples.
+        // Directly after a full ring, damage looks like samples.
         let ring =
             log.marks.iter().position(|mark| mark.name == "AUDIO_IN" && mark.end - mark.start < 20);
         let near = |number: usize| ring.is_some_and(|ring| ring < number && number <= ring + 16);
@@ -146,7 +147,7 @@ fn damage_in_the_middle_is_cut_on_request_alone() {
             let mut asked = chosen;
             asked.choices.set("strategy", "prefix").unwrap();
             let (repair, target) = mended_as("log", &damaged, &asked);
-            // The length of an array before it may be what is wrong.
+            // The length of an array before the damage may be wrong.
             let before = number.checked_sub(1).map(|before| &log.marks[before]);
             let array = before.filter(|before| arrays.contains(&before.name));
             let wanted = log.mended(array.unwrap_or(mark).start);
@@ -157,7 +158,7 @@ fn damage_in_the_middle_is_cut_on_request_alone() {
 }
 
 #[test]
-fn a_long_log_is_closed_behind_its_last_chunk_too() {
+fn a_log_longer_than_an_anchor_distance_is_closed_as_well() {
     let log = long(ids::of("7.2"), 200_000);
     for len in Share::one_in(16).of((log.bytes.len() - 3000..log.bytes.len()).step_by(7)) {
         let (_, target) = mended_as("log", &log.killed(len), &options(Some("7.2")));
@@ -166,7 +167,7 @@ fn a_long_log_is_closed_behind_its_last_chunk_too() {
 }
 
 #[test]
-fn logs_are_told_from_other_bytes_by_their_events() {
+fn a_log_without_a_version_is_recognised_by_its_events() {
     let sniff = |bytes: &[u8]| QEMU.sniff(&FileSet::single("log", bytes), &Options::default());
     for (name, log) in all() {
         assert_eq!(sniff(&log.bytes), Some(Confidence::Evidence), "{name}");
@@ -176,7 +177,7 @@ fn logs_are_told_from_other_bytes_by_their_events() {
     }
     for (_, bytes) in tracemend_tests::forge::perf::all() {
         assert_eq!(sniff(&bytes), None);
-        // Behind what an unfinished log begins with.
+        // After the header of an unfinished log.
         assert_eq!(sniff(&[&[0; 12][..], &bytes].concat()), None);
     }
     let text = "The quick brown fox jumps over the lazy dog. ".repeat(100);
@@ -184,7 +185,7 @@ fn logs_are_told_from_other_bytes_by_their_events() {
 }
 
 #[test]
-fn a_full_ring_is_told_by_what_follows() {
+fn the_following_events_show_a_full_ring() {
     for release in ["2.9", "4.0", "5.2", "7.2", "10.0"] {
         for rest in 0..6 {
             let mut log = Log::new(ids::of(release));

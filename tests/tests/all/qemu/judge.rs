@@ -1,5 +1,4 @@
-//! QEMU itself judges what the repair of its logs gives. The long campaign is in
-//! `tests/examples/qemu_campaign.rs`.
+//! QEMU replays repaired logs. The long campaign is in `tests/examples/qemu_campaign.rs`.
 
 use std::time::Duration;
 
@@ -10,7 +9,7 @@ use tracemend_tests::judge::qemu::{
 };
 use tracemend_tests::notice;
 
-/// A replay of these guests takes 3 to 5 s here; one that takes three times as long hangs.
+/// A replay of these guests takes 3 to 5 s; a replay that takes three times as long hangs.
 const HANGS: Duration = Duration::from_secs(15);
 
 fn has_event(log: &[u8], name: &str) -> bool {
@@ -18,7 +17,7 @@ fn has_event(log: &[u8], name: &str) -> bool {
 }
 
 #[test]
-fn a_real_recording_gives_no_warning_and_holds_what_was_done() {
+fn a_real_recording_has_no_warning_and_contains_the_events_of_the_guest() {
     let wanted: [(Guest, Hand, &[&str]); 3] = [
         (Guest::Plain, Hand::On, &["ASYNC_INPUT", "ASYNC_CHAR_READ", "ASYNC_BLOCK", "CHAR_WRITE"]),
         (Guest::Audio, Hand::Off, &["AUDIO_OUT", "AUDIO_IN"]),
@@ -40,7 +39,7 @@ fn a_real_recording_gives_no_warning_and_holds_what_was_done() {
 }
 
 #[test]
-fn a_recording_of_packets_gives_no_warning_and_replays_after_a_kill() {
+fn a_killed_recording_with_packets_replays_after_a_repair() {
     for build in Build::all_or_skip() {
         let machine = build.machine(Guest::Net, 0);
         let log = machine.record_until(Duration::from_secs(6), libc::SIGKILL, Hand::Off).unwrap();
@@ -53,7 +52,7 @@ fn a_recording_of_packets_gives_no_warning_and_replays_after_a_kill() {
 }
 
 #[test]
-fn a_killed_recording_mended_replays_to_its_end() {
+fn a_killed_recording_replays_to_its_end_after_a_repair() {
     for build in Build::all_or_skip() {
         for (guest, millis) in [(Guest::Plain, 1500), (Guest::Audio, 1700), (Guest::Random, 1900)] {
             let machine = build.machine(guest, 0);
@@ -64,14 +63,14 @@ fn a_killed_recording_mended_replays_to_its_end() {
             assert_eq!(refused.end, End::Code(1), "{}", refused.stderr);
             let mended = mend(&log, &build.release()).unwrap();
             let replayed = machine.replay(&mended.bytes, TIME_LIMIT);
-            let what = format!("{} {guest:?} behind {}", build.version, mended.last);
+            let what = format!("{} {guest:?} after {}", build.version, mended.last);
             assert_eq!(replayed.end, End::Code(0), "{what}: {}", replayed.stderr);
         }
     }
 }
 
 #[test]
-fn a_recording_on_a_full_disk_mended_replays_though_qemu_exits_with_0() {
+fn a_recording_on_a_full_disk_replays_after_a_repair() {
     let builds = Build::all_or_skip();
     let Some(disk) = FullDisk::mount() else {
         notice::skip("a QEMU log on a full disk", "a tmpfs cannot be mounted here");
@@ -89,14 +88,14 @@ fn a_recording_on_a_full_disk_mended_replays_though_qemu_exits_with_0() {
     }
 }
 
-/// A file system of 24 KiB, unmounted when it is dropped.
+/// A file system of 16 KiB, which every recording of 20 rounds fills. Unmounted when it is dropped.
 struct FullDisk(tempfile::TempDir);
 
 impl FullDisk {
     fn mount() -> Option<Self> {
         let folder = tempfile::tempdir().ok()?;
         let mut command = std::process::Command::new("mount");
-        command.args(["-t", "tmpfs", "-o", "size=24k", "tmpfs"]).arg(folder.path());
+        command.args(["-t", "tmpfs", "-o", "size=16k", "tmpfs"]).arg(folder.path());
         let mounted = command.stderr(std::process::Stdio::null()).status();
         mounted.is_ok_and(|status| status.success()).then_some(Self(folder))
     }
@@ -109,13 +108,13 @@ impl Drop for FullDisk {
 }
 
 #[test]
-fn an_end_alone_hangs_and_with_its_shutdown_it_does_not() {
+fn a_log_with_end_but_without_shutdown_hangs_until_it_is_repaired() {
     for build in Build::all_or_skip() {
         let machine = build.machine(Guest::Plain, 0);
         let after = Duration::from_millis(1500);
         let log = machine.record_until(after, libc::SIGTERM, Hand::Off).unwrap();
         let pair = log.len() - 2;
-        // An END behind the last event, and an END behind the header: neither replay ends.
+        // END after the last event, and END after the header: neither replay ends.
         let late = [&log[..pair], &log[pair + 1..]].concat();
         let early = [&log[..12], &log[pair + 1..]].concat();
         for hanging in [late, early] {
@@ -131,7 +130,7 @@ fn an_end_alone_hangs_and_with_its_shutdown_it_does_not() {
 }
 
 #[test]
-fn a_cut_before_an_event_that_the_guest_demands_replays_only_when_mended() {
+fn a_log_truncated_before_a_demanded_event_replays_only_after_a_repair() {
     let demanded = [
         (Guest::Plain, "CHAR_WRITE"),
         (Guest::Audio, "AUDIO_OUT"),
@@ -142,7 +141,7 @@ fn a_cut_before_an_event_that_the_guest_demands_replays_only_when_mended() {
         for (guest, name) in demanded {
             let machine = build.machine(guest, 5);
             let log = machine.record(Hand::Off).unwrap();
-            // The first one: nothing before it says that there are more.
+            // The first of its kind: no earlier event shows that the guest demands it.
             let (start, _) = events(&log).into_iter().find(|event| event.1 == name).unwrap();
             let start = usize::try_from(start).unwrap();
             let what = format!("{} before {name}", build.version);

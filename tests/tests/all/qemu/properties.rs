@@ -1,4 +1,4 @@
-//! The laws over the forge's logs, cut at every byte and with every byte flipped.
+//! The laws on the logs of the forge, truncated at every byte and with every byte flipped.
 
 use arbitrary::{Arbitrary, Unstructured};
 use proptest::prelude::*;
@@ -9,17 +9,17 @@ use tracemend_tests::properties::qemu::{Description, holds, with};
 use tracemend_tests::properties::{Held, guarded};
 use tracemend_tests::sweep::Share;
 
-/// Every log of the forge, its number, and its bytes with the version and without.
-fn everywhere(change: impl Fn(&[u8], usize) -> Vec<Vec<u8>> + Sync) {
+/// Checks the laws on every log of the forge after `change` at every byte.
+fn check_everywhere(change: impl Fn(&[u8], usize) -> Vec<Vec<u8>> + Sync) {
     let logs = all();
     let half = logs.len() / 2;
     let work = |logs: &[(String, tracemend_tests::forge::qemu::Log)]| {
         for (name, log) in logs {
-            // The small ones and those with every event at each byte, the others at some.
+            // Small logs and those with every event at each byte, the others at some bytes.
             let step = if name.ends_with("every event") || log.bytes.len() < 200 { 1 } else { 17 };
             for at in Share::one_in(16).of((0..log.bytes.len()).step_by(step)) {
                 for (number, bytes) in change(&log.bytes, at).into_iter().enumerate() {
-                    // Told or not, and for the prefix or not, turn by turn.
+                    // With and without the release and the prefix, in turn.
                     let release = (at + number).is_multiple_of(2);
                     let release = release.then(|| log.ids.release.to_string());
                     let prefix = (at + number) / 2 % 2 == 1;
@@ -45,13 +45,13 @@ fn killed(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn everything_holds_for_the_forge_cut_at_every_byte() {
-    everywhere(|bytes, at| vec![bytes[..at].to_vec(), killed(&bytes[..at])]);
+fn the_laws_hold_for_logs_truncated_at_every_byte() {
+    check_everywhere(|bytes, at| vec![bytes[..at].to_vec(), killed(&bytes[..at])]);
 }
 
 #[test]
-fn everything_holds_for_the_forge_with_every_byte_flipped() {
-    everywhere(|bytes, at| {
+fn the_laws_hold_for_logs_with_every_byte_flipped() {
+    check_everywhere(|bytes, at| {
         let flip = |mask: u8| {
             let mut bytes = bytes.to_vec();
             bytes[at] ^= mask;
@@ -71,7 +71,7 @@ proptest! {
     })]
 
     #[test]
-    fn described_logs_hold(seed in prop::collection::vec(any::<u8>(), 0..400)) {
+    fn the_laws_hold_for_described_logs(seed in prop::collection::vec(any::<u8>(), 0..400)) {
         let mut description = Description::arbitrary_take_rest(Unstructured::new(&seed)).unwrap();
         prop_assert_eq!(guarded(|| holds(&description)), Ok(()), "{:?}", description);
         description.damages.clear();

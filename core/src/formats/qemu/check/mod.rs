@@ -9,7 +9,7 @@ pub mod facts;
 pub mod header;
 
 use crate::formats::qemu::decode::cut::EVENTS_BELIEVED;
-use crate::formats::qemu::decode::ending::Ending;
+use crate::formats::qemu::decode::ending::{Ending, Request};
 use crate::formats::qemu::decode::event::FILE;
 use crate::formats::qemu::decode::lane::Stop;
 use crate::formats::qemu::decode::log::{Log, Reading};
@@ -17,7 +17,6 @@ use crate::formats::qemu::layout::HEADER_LEN;
 use crate::formats::qemu::options;
 use crate::formats::qemu::rules;
 use crate::kit::span::Span;
-use crate::limits::FINDINGS;
 use crate::options::Options;
 use crate::recording::FileSet;
 use crate::report::{Finding, Report};
@@ -25,7 +24,7 @@ use crate::report::{Finding, Report};
 /// Checks a log.
 pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
     let source = files.bytes(0);
-    let Ok(log) = Log::read(&source, options.limits.count_of(&FINDINGS)) else {
+    let Ok(log) = Log::read(&source, &options.limits) else {
         let message = format!("truncated header: {} of {HEADER_LEN} bytes", source.len());
         let span = Span::new(FILE, 0, source.len());
         report.push(Finding::new(&rules::HEADER_TRUNCATED, span, "header", message));
@@ -45,9 +44,13 @@ pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
         header::push_unexplained(version, &lane, report);
         return;
     }
-    let is_contradicted = wanted.is_some() && chosen.is_none();
-    let wants_prefix = options::has_prefix(options);
-    let ending = Ending::new(&lane, version, layouts, is_contradicted, wants_prefix);
+    let request = Request {
+        version,
+        layouts,
+        is_contradicted: wanted.is_some() && chosen.is_none(),
+        wants_prefix: options::has_prefix(options),
+    };
+    let ending = Ending::new(&lane, request, &options.limits);
     let fix = closing::check_end(&ending, &lane, report);
     facts::add_events(&lane, report);
     defects::push_all(lane.defects, fix, report);

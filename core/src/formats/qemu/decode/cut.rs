@@ -9,13 +9,11 @@ use crate::formats::qemu::decode::lane::{Anchor, Lane};
 use crate::formats::qemu::decode::regular;
 use crate::formats::qemu::decode::walk::Walker;
 use crate::formats::qemu::layout::{Checkpoint, Kind};
+use crate::formats::qemu::limits::{RESYNC, STEP_BACK};
 use crate::kit::resync::{Budget, Search, Step, follow};
 use crate::kit::walk::Item;
+use crate::limits::Limits;
 
-/// Events that are remembered on the way to a cut: stepping back takes two or three.
-const REMEMBERED: usize = 64;
-/// Bytes after damage in which the next valid events are looked for.
-const RESYNC_BYTES: u64 = 64 << 10;
 /// Events that show that bytes are a log, wherever they end.
 pub const EVENTS_SURE: u64 = 64;
 /// Events that are enough if END and the end of the file follow.
@@ -55,7 +53,7 @@ pub struct Dropped {
 /// replay exits or aborts for want of CHAR_WRITE or RANDOM. Audio is demanded after
 /// CP_CLOCK_VIRTUAL, and AUDIO_IN after AUDIO_OUT, and the first audio event of a log may be the
 /// missing one.
-pub fn step_back(decoder: Decoder<'_>, from: Anchor, cut: u64) -> Kept {
+pub fn step_back(decoder: Decoder<'_>, from: Anchor, cut: u64, limits: &Limits) -> Kept {
     let mut recent: VecDeque<(Kind, u64, u64)> = VecDeque::new();
     let mut kept = Kept {
         cut: from.at.min(cut),
@@ -73,7 +71,7 @@ pub fn step_back(decoder: Decoder<'_>, from: Anchor, cut: u64) -> Kept {
         if let (Kind::ClockVirtualRt, Value::Time(time)) = (event.kind, &event.value) {
             kept.time = Some(*time);
         }
-        if recent.len() >= REMEMBERED {
+        if recent.len() >= limits.count_of(&STEP_BACK) {
             recent.pop_front();
         }
         let count = event.instructions();
@@ -100,21 +98,20 @@ pub const fn is_followed_by_demand(kind: Kind) -> bool {
     matches!(kind, Kind::Instruction | Kind::AudioOut | Kind::Checkpoint(Checkpoint::ClockVirtual))
 }
 
-/// Counts the events that a cut at `cut` drops. `is_lost`: the lane lost its way, so that later
-/// events have to be found; `closing`: events at the end that a repair adds again.
+/// Counts the events that a cut drops. `next`: if the lane lost its way, the place where events
+/// begin again, if one was found. `closing`: events at the end that a repair adds again.
 pub fn count_dropped(
     lane: &Lane<'_>,
     kept: &Kept,
-    cut: u64,
-    is_lost: bool,
+    next: Option<Option<u64>>,
     closing: u64,
 ) -> Dropped {
     let mut events = lane.events();
     let mut instructions = lane.instructions();
     let mut last = lane.clock(Kind::ClockVirtualRt).map(|[_, last]| last);
-    if is_lost {
+    if let Some(next) = next {
         last = None;
-        if let Some(next) = find_next_events(lane, lane.at.max(cut).saturating_add(1)) {
+        if let Some(next) = next {
             let source = lane.decoder().source();
             let mut rest = Lane::new(source, lane.layouts, 0).starting_at(next);
             rest.advance(u64::MAX, &mut Vec::new());
@@ -132,14 +129,15 @@ pub fn count_dropped(
 
 /// Returns the first place from `start` on from which events follow one another to END at the end
 /// of the file, or many of them.
-fn find_next_events(lane: &Lane<'_>, start: u64) -> Option<u64> {
+pub fn find_next_events(lane: &Lane<'_>, start: u64, limits: &Limits) -> Option<u64> {
     let (decoder, layout) = (lane.decoder(), lane.layout());
     let source = decoder.source();
-    let area = start..start.saturating_add(RESYNC_BYTES);
+    let bytes = limits.of(&RESYNC);
+    let area = start..start.saturating_add(bytes);
     let search = Search { source, area, stride: 1, header_len: 1 };
     // Every place may take as many steps as a chain has.
-    let steps = RESYNC_BYTES.saturating_mul(EVENTS_SURE);
-    let mut budget = Budget::new(RESYNC_BYTES, steps);
+    let steps = bytes.saturating_mul(EVENTS_SURE);
+    let mut budget = Budget::new(bytes, steps);
     let is_id = |header: &[u8]| header.first().is_some_and(|id| layout.kind(*id).is_some());
     let step = |(previous, seen): (Option<Kind>, u64), at| {
         let Ok(event) = decoder.event(at, u64::MAX) else { return Step::Invalid };

@@ -14,6 +14,7 @@ use crate::formats::qemu::layout::{Cause, HEADER_LEN, Kind, Layout, Layouts};
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::Span;
+use crate::limits::Limits;
 
 /// How the events end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +53,19 @@ pub struct Cut {
     pub dropped: Option<Dropped>,
 }
 
+/// The facts about a log, and the wishes of the user, by which its end is read.
+#[derive(Clone, Copy, Debug)]
+pub struct Request {
+    /// The version word.
+    pub version: Version,
+    /// The layouts that the log may have.
+    pub layouts: Layouts,
+    /// Whether the user names a release that the log cannot have.
+    pub is_contradicted: bool,
+    /// Whether the user wants to keep only the part before damage, and nothing after END.
+    pub wants_prefix: bool,
+}
+
 /// The end of a log under one reading.
 #[derive(Clone, Debug)]
 pub struct Ending {
@@ -76,14 +90,9 @@ pub struct Ending {
 }
 
 impl Ending {
-    /// Describes the end of the log that `lane` read, of which one of `layouts` is right.
-    pub fn new(
-        lane: &Lane<'_>,
-        version: Version,
-        layouts: Layouts,
-        is_contradicted: bool,
-        wants_prefix: bool,
-    ) -> Self {
+    /// Describes the end of the log that `lane` read.
+    pub fn new(lane: &Lane<'_>, request: Request, limits: &Limits) -> Self {
+        let Request { version, layouts, is_contradicted, wants_prefix } = request;
         let source = lane.decoder().source();
         let tail = find_tail(lane, version, layouts);
         let mut damage = lane.defects.damage;
@@ -103,7 +112,7 @@ impl Ending {
             cut: None,
             len: source.len(),
         };
-        ending.cut = ending.find_cut(lane);
+        ending.cut = ending.find_cut(lane, limits);
         ending
     }
 
@@ -123,7 +132,7 @@ impl Ending {
         matches!(self.tail, Tail::Unpaired(_)) && !(self.wants_prefix && self.damage.is_some())
     }
 
-    fn find_cut(&self, lane: &Lane<'_>) -> Option<Cut> {
+    fn find_cut(&self, lane: &Lane<'_>, limits: &Limits) -> Option<Cut> {
         let prefix = self.prefix_damage();
         let (from, at): (Anchor, u64) = match (&self.tail, prefix) {
             (_, Some(damage)) => (damage.before, damage.at),
@@ -131,11 +140,15 @@ impl Ending {
             (Tail::Unpaired(end), None) => (lane.anchor_before_end(), *end),
             (Tail::Missing(_), None) => (lane.anchor_before_end(), lane.at),
         };
-        let kept = cut::step_back(lane.decoder(), from, at);
+        let kept = cut::step_back(lane.decoder(), from, at, limits);
         let dropped = prefix.map(|_| {
             let is_lost = matches!(self.tail, Tail::Lost(_));
+            let next = is_lost.then(|| {
+                let start = lane.at.max(at).saturating_add(1);
+                cut::find_next_events(lane, start, limits)
+            });
             let has_end = matches!(self.tail, Tail::Complete(_) | Tail::Unpaired(_));
-            cut::count_dropped(lane, &kept, at, is_lost, u64::from(has_end))
+            cut::count_dropped(lane, &kept, next, u64::from(has_end))
         });
         Some(Cut { at, kept, dropped })
     }

@@ -6,6 +6,7 @@ use crate::formats::qemu::decode::race::{self, Race};
 use crate::formats::qemu::layout::Layouts;
 use crate::kit::cursor::ReadError;
 use crate::kit::source::Source;
+use crate::limits::Limits;
 
 /// A log with a complete header.
 #[derive(Debug)]
@@ -27,14 +28,14 @@ pub struct Reading<'a> {
 }
 
 impl<'a> Log<'a> {
-    /// Reads a log to its end. A lane keeps up to `capacity` defects.
+    /// Reads a log to its end.
     ///
     /// # Errors
     ///
     /// The source is shorter than a header.
-    pub fn read(source: &'a Source<'a>, capacity: usize) -> Result<Self, ReadError> {
+    pub fn read(source: &'a Source<'a>, limits: &Limits) -> Result<Self, ReadError> {
         let header = Header::read(source)?;
-        let race = race::run(source, header.version.layouts(), u64::MAX, capacity);
+        let race = race::run(source, header.version.layouts(), u64::MAX, limits);
         Ok(Self { header, race })
     }
 

@@ -9,15 +9,13 @@
 use crate::formats::qemu::decode::defect::Defect;
 use crate::formats::qemu::decode::lane::Lane;
 use crate::formats::qemu::layout::{HEADER_LEN, LAYOUTS, Layouts};
+use crate::formats::qemu::limits::{DEFECTS, HEAT};
 use crate::kit::race::{Candidate, Evidence, decide};
 use crate::kit::source::Source;
+use crate::limits::{FINDINGS, Limits};
 
-/// Defects that all lanes together keep; the repair belongs to the first one of a lane.
-const DEFECTS: usize = 1024;
-/// Defects that each lane keeps at least.
+/// Defects that each lane keeps at least: the fix belongs to the first one of a lane.
 const DEFECTS_MIN: usize = 64;
-/// Bytes that all lanes read before the best of them go on.
-const HEAT_BYTES: u64 = 256 << 10;
 
 /// The result of a race.
 #[derive(Debug)]
@@ -47,10 +45,15 @@ impl Race<'_> {
     }
 }
 
-/// Lets `layouts` read the log up to `until`. A lane keeps up to `capacity` defects.
-pub fn run<'a>(source: &'a Source<'a>, layouts: Layouts, until: u64, capacity: usize) -> Race<'a> {
-    let mut race = Race { best: build_lanes(source, layouts, capacity), excluded: Vec::new() };
-    for until in [HEADER_LEN.saturating_add(HEAT_BYTES).min(until), until] {
+/// Lets `layouts` read the log up to `until`.
+pub fn run<'a>(
+    source: &'a Source<'a>,
+    layouts: Layouts,
+    until: u64,
+    limits: &Limits,
+) -> Race<'a> {
+    let mut race = Race { best: build_lanes(source, layouts, limits), excluded: Vec::new() };
+    for until in [HEADER_LEN.saturating_add(limits.of(&HEAT)).min(until), until] {
         let mut waiting = std::mem::take(&mut race.best);
         waiting.reverse();
         let mut ran: Vec<Lane<'a>> = Vec::new();
@@ -65,7 +68,7 @@ pub fn run<'a>(source: &'a Source<'a>, layouts: Layouts, until: u64, capacity: u
 }
 
 /// One lane for each set of layouts with the same ids.
-fn build_lanes<'a>(source: &'a Source<'a>, layouts: Layouts, capacity: usize) -> Vec<Lane<'a>> {
+fn build_lanes<'a>(source: &'a Source<'a>, layouts: Layouts, limits: &Limits) -> Vec<Lane<'a>> {
     let mut sets: Vec<Layouts> = Vec::new();
     for (number, layout) in layouts.iter() {
         let has_same_ids = |set: &&mut Layouts| {
@@ -81,8 +84,9 @@ fn build_lanes<'a>(source: &'a Source<'a>, layouts: Layouts, capacity: usize) ->
     if sets.is_empty() {
         sets.push(Layouts::default().with(LAYOUTS.len().saturating_sub(1)));
     }
-    let share = DEFECTS.checked_div(sets.len()).unwrap_or(0).max(DEFECTS_MIN).min(capacity);
-    sets.into_iter().map(|set| Lane::new(source, set, share)).collect()
+    let share = limits.count_of(&DEFECTS).checked_div(sets.len()).unwrap_or(0);
+    let capacity = share.max(DEFECTS_MIN).min(limits.count_of(&FINDINGS));
+    sets.into_iter().map(|set| Lane::new(source, set, capacity)).collect()
 }
 
 fn first_number(layouts: Layouts) -> Option<usize> {

@@ -5,13 +5,12 @@ use crate::formats::qemu::decode::header::Version;
 use crate::formats::qemu::decode::lane::{Lane, Stop};
 use crate::formats::qemu::decode::race;
 use crate::formats::qemu::layout::{HEADER_LEN, KINDS, Kind, Layouts, VERSION_FAMILY};
+use crate::formats::qemu::limits::SNIFFED;
 use crate::kit::source::Source;
-
-/// Bytes of events that sniffing looks at.
-const SNIFFED: u64 = 4096;
+use crate::limits::Limits;
 
 /// Returns whether the source looks like a log.
-pub fn looks_like_log(source: &Source<'_>) -> bool {
+pub fn looks_like_log(source: &Source<'_>, limits: &Limits) -> bool {
     let head = source.read(0, HEADER_LEN);
     let family = VERSION_FAMILY.to_be_bytes();
     let is_family = head.iter().zip(family).take(3).all(|(a, b)| *a == b) && head.len() >= 3;
@@ -25,8 +24,8 @@ pub fn looks_like_log(source: &Source<'_>) -> bool {
     if !(is_family || is_unfinished) || source.len() <= HEADER_LEN {
         return false;
     }
-    let until = HEADER_LEN.saturating_add(SNIFFED);
-    let race = race::run(source, Layouts::of(|_, _| true), until, 0);
+    let until = HEADER_LEN.saturating_add(limits.of(&SNIFFED));
+    let race = race::run(source, Layouts::of(|_, _| true), until, limits);
     race.best.iter().any(is_convincing)
 }
 
@@ -50,6 +49,7 @@ mod tests {
 
     #[test]
     fn other_bytes_are_not_a_log() {
+        let looks_like_log = |source: &Source<'_>| looks_like_log(source, &Limits::default());
         let mut state = 1_u64;
         let mut random = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

@@ -9,15 +9,16 @@ use crate::formats::{Tile, TileKind};
 use crate::kit::source::Source;
 use crate::kit::span::Span;
 use crate::kit::walk::Item;
+use crate::limits::Limits;
 
 // The version word is part of the header.
 const _: () = assert!(VERSION_LEN < HEADER_LEN);
 
 /// Gives the tiles of a log, in order.
-pub fn tile(source: &Source<'_>, each: &mut dyn FnMut(Tile)) {
+pub fn tile(source: &Source<'_>, limits: &Limits, each: &mut dyn FnMut(Tile)) {
     let len = source.len();
     let header = Span::new(FILE, 0, HEADER_LEN.min(len));
-    let Ok(log) = Log::read(source, 0) else {
+    let Ok(log) = Log::read(source, limits) else {
         emit(each, header, TileKind::Damage, "header");
         return;
     };
