@@ -1,10 +1,9 @@
 #!/bin/sh
 # Runs the fuzz targets, one after the other: fuzz/run.sh SECONDS|smoke [TARGET...]
 #
-# `smoke` runs the same 1000 inputs each time, so that a gate says the same of the same commit;
-# looking for new ones takes SECONDS.
-# Prints the executions of each and exits with 1 if one crashed. What it crashed on is then in
-# fuzz/artifacts/TARGET/. See fuzz/README.md.
+# `smoke` runs the same 1000 inputs each time, so that the same commit gives the same verdict;
+# SECONDS looks for new inputs. Prints the executions of each target and exits with 1 if one
+# crashed; the input is then in fuzz/artifacts/TARGET/. See fuzz/README.md.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -26,7 +25,7 @@ trap 'rm -f "$summary" "$log"' EXIT
 failed=0
 for target in "$@"; do
     mkdir -p "fuzz/corpus/$target"
-    # No sanitizer: the code is safe Rust, and this way a stable toolchain will do.
+    # Without a sanitizer, which safe Rust does not need, a stable toolchain is enough.
     # shellcheck disable=SC2086 # several options
     if cargo fuzz run --sanitizer none "$target" "fuzz/corpus/$target" -- \
         $limits -max_len=65536 -len_control=20 -rss_limit_mb=1024 \
@@ -35,7 +34,7 @@ for target in "$@"; do
     else
         outcome=FAILED
         failed=1
-        # What a broken property says, or why libFuzzer ended.
+        # The broken property, or the reason why libFuzzer ended.
         grep -A 6 -E 'panicked at|libFuzzer: (timeout|out-of-memory|run interrupted)' "$log" |
             cut -c 1-4000 || true
         ls "fuzz/artifacts/$target"

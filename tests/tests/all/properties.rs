@@ -104,8 +104,8 @@ fn below(folder: &Path, subjects: &mut Vec<Subject>) {
 /// The smallest input that breaks a law, what was found, and how many inputs break it.
 type Worst = BTreeMap<&'static str, (usize, String, usize)>;
 
-/// Runs `property` on every subject at the share of its places, on all processors, and fails with the
-/// smallest input of each law that is broken.
+/// Runs `property` on every subject at the share of its places, on all processors, and fails with
+/// the smallest input of each law that is broken.
 fn everywhere(
     share: Share,
     subjects: &[Subject],
@@ -251,6 +251,21 @@ fn what_a_fuzz_target_failed_on_holds_now() {
             }
         }
     }
+}
+
+#[test]
+fn every_fuzz_target_has_a_program_and_is_described() {
+    let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz");
+    let read = |name: &str| fs::read_to_string(fuzz.join(name)).unwrap();
+    let (readme, manifest) = (read("README.md"), read("Cargo.toml"));
+    for (name, _) in targets::TARGETS {
+        assert!(readme.contains(&format!("| `{name}` |")), "{name} in fuzz/README.md");
+        assert!(manifest.contains(&format!("name = \"{name}\"")), "{name} in fuzz/Cargo.toml");
+        assert!(read(&format!("fuzz_targets/{name}.rs")).contains("fuzz_target!"), "{name}");
+    }
+    let programs = fs::read_dir(fuzz.join("fuzz_targets")).unwrap().count();
+    assert_eq!(programs, targets::TARGETS.len());
+    assert_eq!(readme.matches("\n| `").count(), targets::TARGETS.len());
 }
 
 /// The same cases each time: looking for new ones is the fuzzer's work.

@@ -1,5 +1,5 @@
-//! Every rule has a specimen, or a reason why no recording can break it; the corpus holds the specimens
-//! with what is expected of them.
+//! Every rule has a specimen, or a reason why no recording can break it; the corpus holds the
+//! specimens with what is expected of them.
 //!
 //! `BLESS=1` writes `corpus/*/rules/` and `cli/src/explain/examples.txt` anew; read the difference
 //! before you commit it.

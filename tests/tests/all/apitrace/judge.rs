@@ -304,7 +304,7 @@ impl<'j> Proof<'j> {
     /// Cases of every kind in turn, behind the first `from` bytes: a share of `count`.
     fn cases(&mut self, count: usize, from: usize) {
         let mut numbers = Numbers(7);
-        for case in 0..Share::one_in(6).count(count) {
+        for case in 0..Share::one_in(8).count(count) {
             let kind = case % KINDS.len();
             let at = from + numbers.below(self.bytes.len() - from - 4096);
             let damaged = damage(kind, &self.bytes, at, numbers.below(24));
@@ -416,7 +416,7 @@ fn a_program_ended_by_any_signal_leaves_a_trace_that_is_mended() {
     let Some(judge) = Apitrace::find_or_skip() else { return };
     let Some(recorder) = Recorder::find_or_skip() else { return };
     let folder = Folder::new();
-    for signal in [1, 2, 6, 9, 11, 15] {
+    for signal in Share::one_in(3).of([9, 15, 1, 2, 6, 11]) {
         let path = folder.0.path().join(format!("signal-{signal}.trace"));
         if let Err(why) = recorder.record(&path, signal, 300_000) {
             skip(&format!("a trace of glxgears that signal {signal} ends"), &why);
@@ -462,7 +462,7 @@ fn calls_with_lost_definitions_are_named_one_and_all() {
         ("the first chunk zeroed", zeroed(first + 4, end)),
     ];
     let mut wrong = Vec::new();
-    for (name, damaged) in cases {
+    for (name, damaged) in Share::one_in(2).of(cases) {
         let (repair, target) = mended(&damaged);
         let dump = judge.dump(&folder.file("mended", &target));
         if !succeeded(&repair) || !dump.is_silent() {

@@ -8,6 +8,7 @@ use tracemend_tests::judge::qemu::{
     Build, End, Guest, Hand, TIME_LIMIT, closed_at, events, killed, mend,
 };
 use tracemend_tests::notice;
+use tracemend_tests::sweep::side_by_side;
 
 /// A replay of these guests takes 3 to 5 s; a replay that takes three times as long hangs.
 const HANGS: Duration = Duration::from_secs(15);
@@ -24,7 +25,7 @@ fn a_real_recording_has_no_warning_and_contains_the_events_of_the_guest() {
         (Guest::Random, Hand::Off, &["RANDOM"]),
     ];
     for build in Build::all_or_skip() {
-        for (guest, hand, names) in wanted {
+        side_by_side(wanted.to_vec(), |(guest, hand, names)| {
             let log = build.machine(guest, 15).record(hand).unwrap();
             let report = tracemend::check(&FileSet::single("log", &log), &Options::default());
             let found: Vec<_> =
@@ -34,7 +35,7 @@ fn a_real_recording_has_no_warning_and_contains_the_events_of_the_guest() {
             for name in names {
                 assert!(has_event(&log, name), "{} {guest:?}: no {name}", build.version);
             }
-        }
+        });
     }
 }
 
@@ -54,6 +55,7 @@ fn a_killed_recording_with_packets_replays_after_a_repair() {
 #[test]
 fn a_killed_recording_replays_to_its_end_after_a_repair() {
     for build in Build::all_or_skip() {
+        // One after the other: on a busy machine a recording of a second may not reach the disk.
         for (guest, millis) in [(Guest::Plain, 1500), (Guest::Audio, 1700), (Guest::Random, 1900)] {
             let machine = build.machine(guest, 0);
             let after = Duration::from_millis(millis);
@@ -117,7 +119,9 @@ fn a_log_with_end_but_without_shutdown_hangs_until_it_is_repaired() {
         // END after the last event, and END after the header: neither replay ends.
         let late = [&log[..pair], &log[pair + 1..]].concat();
         let early = [&log[..12], &log[pair + 1..]].concat();
-        for hanging in [late, early] {
+        side_by_side(vec![late, early], |hanging| {
+            // A machine of its own: two replays at once need two folders.
+            let machine = build.machine(Guest::Plain, 0);
             let len = hanging.len();
             let end = machine.replay(&hanging, HANGS).end;
             assert_eq!(end, End::TimedOut, "{}: {len} bytes", build.version);
@@ -125,7 +129,7 @@ fn a_log_with_end_but_without_shutdown_hangs_until_it_is_repaired() {
             let replayed = machine.replay(&mended.bytes, TIME_LIMIT);
             let what = format!("{}: {len} bytes: {}", build.version, replayed.stderr);
             assert_eq!(replayed.end, End::Code(0), "{what}");
-        }
+        });
     }
 }
 
@@ -138,7 +142,7 @@ fn a_log_truncated_before_a_demanded_event_replays_only_after_a_repair() {
         (Guest::Random, "RANDOM"),
     ];
     for build in Build::all_or_skip() {
-        for (guest, name) in demanded {
+        side_by_side(demanded.to_vec(), |(guest, name)| {
             let machine = build.machine(guest, 5);
             let log = machine.record(Hand::Off).unwrap();
             // The first of its kind: no earlier event shows that the guest demands it.
@@ -150,6 +154,6 @@ fn a_log_truncated_before_a_demanded_event_replays_only_after_a_repair() {
             let mended = mend(&killed(&log[..start]), &build.release()).unwrap();
             let replayed = machine.replay(&mended.bytes, TIME_LIMIT);
             assert_eq!(replayed.end, End::Code(0), "{what}: {}", replayed.stderr);
-        }
+        });
     }
 }

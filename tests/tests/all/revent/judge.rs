@@ -7,6 +7,7 @@ use tracemend::{Choices, Outcome};
 use tracemend_tests::forge::revent::{Built, Layout, Recording, clean, play, session};
 use tracemend_tests::judge::revent::{Read, Wlauto};
 use tracemend_tests::mended::mended_with;
+use tracemend_tests::sweep::Share;
 
 fn upgrading() -> Choices {
     let mut choices = Choices::default();
@@ -107,7 +108,7 @@ fn what_is_left_of_a_cut_recording_is_read_with_the_count_that_the_report_states
     let mut named = Vec::new();
     let mut with_events = 0;
     for (name, built) in clean() {
-        for len in 0..=built.bytes.len() {
+        for len in Share::one_in(8).of(0..=built.bytes.len()) {
             named.push((format!("{name} cut at {len}"), built.cut(len)));
             with_events += usize::from(len > built.events);
         }
@@ -124,7 +125,7 @@ fn a_recording_with_a_flipped_byte_is_read_with_the_count_that_the_report_states
     let Some(judge) = Wlauto::find_or_skip() else { return };
     let mut named = Vec::new();
     for (name, built) in clean() {
-        for at in (0..built.bytes.len()).step_by(3) {
+        for at in Share::one_in(8).of((0..built.bytes.len()).step_by(3)) {
             let bytes = built.with(at, &[built.bytes[at] ^ 0xff]);
             named.push((format!("{name} flipped at {at}"), bytes));
         }
