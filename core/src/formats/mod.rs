@@ -157,7 +157,8 @@ pub trait DirectoryShape: Sync {
     fn is_recording(&self, view: &dyn DirectoryView) -> bool;
 
     /// Returns the files of the recording, in the order of the file set. `names` are the regular
-    /// files below the directory in the order of their paths, relative to it, with `/` between names.
+    /// files and the directories below this one in the order of their paths, relative to it, with `/`
+    /// between names; the name of a directory also ends with `/`.
     fn members(&self, names: &[String]) -> Vec<Member>;
 
     /// Directories inside one another that are walked, 1 for the directory itself.

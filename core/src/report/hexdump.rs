@@ -1,8 +1,13 @@
-//! Findings on bytes, as miette shows them.
+//! Findings with the bytes that they are about, as miette reads them.
 //!
-//! miette's own sources are text and are scanned from the first byte. This one renders the few rows
-//! around a finding's spans, each of fixed width, so that an offset maps to row and column by
-//! arithmetic, whatever the size of the file.
+//! ```text
+//!   title   header.data.size, 0x30..0x38 of 0x6000
+//!   row     30  00 00 00 00 00 00 00 00
+//! ```
+//!
+//! miette's own sources are text and are scanned from the first byte. This one renders the few
+//! bytes that begin at a finding's span, in rows of fixed width, so that an offset maps to row and
+//! column by arithmetic, whatever the size of the file.
 
 use std::fmt::{self, Write};
 
@@ -10,179 +15,127 @@ use miette::{Diagnostic, LabeledSpan, MietteError, MietteSpanContents, SourceCod
 
 use crate::FileSet;
 use crate::kit::num::{to_u64, to_usize};
-use crate::kit::span::Span;
+use crate::kit::source::Source;
 use crate::kit::text::Untrusted;
 use crate::report::finding::Finding;
 
-/// Rows of context before and after a span.
-const CONTEXT_ROWS: u64 = 1;
-/// Rows of a span that are shown at the most; a longer one has its first row underlined.
-const SPAN_ROWS: u64 = 4;
+/// Bytes shown of a span that is not longer: a field of a header or of a record.
+const FIELD_BYTES: u64 = 8;
+/// Rows shown of a longer span.
+const ROWS_MAX: u64 = 2;
+/// Length in bytes of the longest span whose bytes are shown. A few bytes explain a field; of a
+/// chunk or of a lost page they explain nothing.
+const SPAN_BYTES_MAX: u64 = 256;
 
-/// A window of a layer, rendered.
+/// A few rows of bytes as text.
 #[derive(Clone, Debug)]
 struct Window {
-    /// Title: file, range, length.
-    name: String,
+    title: String,
     text: String,
+    /// Place of the span's bytes in the first row of `text`.
+    label: SourceSpan,
 }
 
-/// A finding with the bytes it is about.
+/// A finding with the bytes that it is about.
+///
+/// As a [`Diagnostic`] it carries one label. With a source code, the label lies in the rows that
+/// the source code holds, and the name of the source code is the title of the window. Without one,
+/// the label's text is that title.
 #[derive(Debug)]
 pub struct Shown<'a> {
     finding: &'a Finding,
+    title: String,
     window: Option<Window>,
-    labels: Vec<LabeledSpan>,
-}
-
-/// How a row is laid out: `00000100  10 00 …  |..|`.
-#[derive(Clone, Copy)]
-struct Rows {
-    cells: u64,
-    /// Characters of a whole row with its line end.
-    width: u64,
-}
-
-/// `xxxxxxxx` and two spaces; offsets of 4 GiB and more are written with twelve digits.
-const fn offset_width(end: u64) -> u64 {
-    if end > 0xffff_ffff { 12 } else { 8 }
-}
-
-impl Rows {
-    fn new(cells: u64, end: u64) -> Self {
-        // offset, 2 spaces, 3 per cell, 1 space, bar, 1 per cell, bar, line end
-        let width = offset_width(end).saturating_add(cells.saturating_mul(4)).saturating_add(6);
-        Self { cells, width }
-    }
-
-    /// Where byte `offset` begins in text whose first row holds `first`.
-    fn column(self, first: u64, offset: u64, end: u64) -> u64 {
-        let index = offset.saturating_sub(first);
-        let row = index.checked_div(self.cells).unwrap_or(0);
-        let cell = index.checked_rem(self.cells).unwrap_or(0);
-        row.saturating_mul(self.width)
-            .saturating_add(offset_width(end).saturating_add(2))
-            .saturating_add(cell.saturating_mul(3))
-    }
 }
 
 impl<'a> Shown<'a> {
-    /// Renders the bytes around `finding`, `cells` to a row (16 need 84 columns, 8 need 60).
+    /// Renders the bytes of `finding`, at most `cells` per row.
     pub fn new(finding: &'a Finding, files: &FileSet<'_>, cells: u64) -> Self {
         let cells = cells.max(1);
-        let mut shown = Self { finding, window: None, labels: Vec::new() };
-        let span = finding.span;
-        let name = usize::try_from(span.layer.file).ok().and_then(|i| files.files().get(i));
-        let name = name.map_or_else(String::new, |f| Untrusted(f.name.as_bytes()).to_string());
-        let (layer_start, layer_end) = match (&finding.excerpt, span.layer.is_stored()) {
-            (Some(excerpt), false) => {
-                (excerpt.start, excerpt.start.saturating_add(to_u64(excerpt.bytes.len())))
-            }
-            (None, false) => return shown,
-            (_, true) => (0, files.bytes(span.layer.file).len()),
-        };
-        if layer_end == layer_start || span.start > layer_end {
-            return shown;
-        }
-        let align = |offset: u64| offset.saturating_sub(offset.checked_rem(cells).unwrap_or(0));
-        let context = CONTEXT_ROWS.saturating_mul(cells);
-        let start = align(span.start.min(layer_end.saturating_sub(1)));
-        let rows_end = start.saturating_add(SPAN_ROWS.saturating_mul(cells));
-        let first = align(start.saturating_sub(context)).max(align(layer_start));
-        let last = align(span.end.saturating_sub(1)).saturating_add(cells).saturating_add(context);
-        let end = last.min(rows_end.saturating_add(context)).min(layer_end);
-        let read = |from: u64, to: u64| -> Vec<u8> {
-            match &finding.excerpt {
-                Some(excerpt) if !span.layer.is_stored() => {
-                    let from = to_usize(from.saturating_sub(excerpt.start));
-                    let to = to_usize(to.saturating_sub(excerpt.start));
-                    excerpt.bytes.get(from..to).unwrap_or_default().to_vec()
-                }
-                _ => files.bytes(span.layer.file).read(from, to).into_owned(),
-            }
-        };
-        let rows = Rows::new(cells, end);
-        let bytes = read(first.max(layer_start), end);
-        let lead = to_usize(layer_start.saturating_sub(first));
-        let text = render(&bytes, lead, first, rows, end);
-        let of = match (span.layer.is_stored(), finding.stored) {
-            (false, Some(stored)) => format!("expanded from {stored} of {name}"),
-            (false, None) => format!("expanded from {name}"),
-            (true, _) => name,
-        };
-        let total =
-            if span.layer.is_stored() { format!(" of {layer_end:#x}") } else { String::new() };
-        let name = format!("{of} @ {first:#x}..{end:#x}{total}");
-        let place = |span: Span| -> Option<SourceSpan> {
-            // A span that leaves its row (or the window) is underlined to the end of that row.
-            let row_end = align(span.start).saturating_add(cells);
-            let to = span.end.min(row_end).min(end);
-            if span.start < first || span.start >= end {
-                return None;
-            }
-            let from = rows.column(first, span.start, end);
-            let len = to.saturating_sub(span.start).saturating_mul(3).saturating_sub(1);
-            Some((to_usize(from), to_usize(len)).into())
-        };
-        let described = |text: &str, span: Span| {
-            let long = align(span.start) != align(span.end.saturating_sub(1).max(span.start));
-            if long { format!("{text} ({span}, {} bytes)", span.len()) } else { text.to_string() }
-        };
-        if let Some(at) = place(span) {
-            let label = described(&finding.path, span);
-            shown.labels.push(LabeledSpan::new_primary_with_span(Some(label), at));
-        }
-        for related in finding.related.iter().filter(|r| r.span.layer == span.layer) {
-            if let Some(at) = place(related.span) {
-                let label = described(&related.message, related.span);
-                shown.labels.push(LabeledSpan::new_with_span(Some(label), at));
-            }
-        }
-        shown.window = Some(Window { name, text });
-        shown
-    }
-
-    /// Places that belong to the finding but lie outside the rendered window.
-    fn elsewhere(&self) -> Vec<String> {
-        let shown: Vec<&str> = self.labels.iter().filter_map(LabeledSpan::label).collect();
-        let main = (&*self.finding.path, self.finding.span);
-        let related = self.finding.related.iter().map(|r| (r.message.as_str(), r.span));
-        std::iter::once(main)
-            .chain(related)
-            .filter(|(text, _)| !shown.iter().any(|label| label.starts_with(text)))
-            .map(|(text, span)| format!("{text} at {span}"))
-            .collect()
+        let title = describe_place(finding, files);
+        let window = read_window(finding, files, cells).map(|(bytes, wanted)| {
+            let (text, label) = render_rows(&bytes, finding.span.start, cells, wanted);
+            Window { title: title.clone(), text, label }
+        });
+        Self { finding, title, window }
     }
 }
 
-/// The rows of `bytes`, the first of which stands `lead` cells into its row.
-fn render(bytes: &[u8], lead: usize, first: u64, rows: Rows, end: u64) -> String {
-    let cells = to_usize(rows.cells);
-    let padded: Vec<Option<u8>> =
-        std::iter::repeat_n(None, lead).chain(bytes.iter().copied().map(Some)).collect();
-    let mut text = String::new();
-    let mut offset = first;
-    for row in padded.chunks(cells) {
-        let digits = to_usize(offset_width(end));
-        let _infallible = write!(text, "{offset:0digits$x}  ");
-        for cell in 0..cells {
-            let _infallible = match row.get(cell).copied().flatten() {
-                Some(byte) => write!(text, "{byte:02x} "),
-                None => write!(text, "   "),
-            };
-        }
-        text.push_str(" |");
-        for cell in 0..cells {
-            text.push(match row.get(cell).copied().flatten() {
-                Some(byte) if (0x20..0x7f).contains(&byte) => char::from(byte),
-                Some(_) => '.',
-                None => ' ',
-            });
-        }
-        text.push_str("|\n");
-        offset = offset.saturating_add(rows.cells);
+/// The field, its range and what the range counts in: `header.data.size, 0x30..0x38 of 0x6000`.
+fn describe_place(finding: &Finding, files: &FileSet<'_>) -> String {
+    let span = finding.span;
+    let file = usize::try_from(span.layer.file).ok().and_then(|index| files.files().get(index));
+    let mut title = String::new();
+    if let Some(file) = file.filter(|_| files.files().len() > 1) {
+        let _infallible = write!(title, "{}: ", Untrusted(file.name.as_bytes()));
     }
-    text
+    let _infallible = write!(title, "{}, {span}", finding.path);
+    match (span.layer.is_stored(), finding.stored) {
+        (true, _) => {
+            let end = file.map_or(0, |file| file.bytes.len());
+            let _infallible = write!(title, " of {end:#x}");
+        }
+        (false, Some(stored)) => {
+            let _infallible = write!(title, " of the decompressed stream (stored in {stored})");
+        }
+        (false, None) => title.push_str(" of the decompressed stream"),
+    }
+    title
+}
+
+/// The bytes to show and how many of them belong to the span; `None` if they explain nothing.
+fn read_window(finding: &Finding, files: &FileSet<'_>, cells: u64) -> Option<(Vec<u8>, u64)> {
+    let span = finding.span;
+    if span.is_empty() || span.len() > SPAN_BYTES_MAX {
+        return None;
+    }
+    let wanted = if span.len() <= FIELD_BYTES {
+        FIELD_BYTES.min(cells)
+    } else {
+        span.len().min(cells.saturating_mul(ROWS_MAX))
+    };
+    let end = span.start.saturating_add(wanted);
+    let bytes = match &finding.excerpt {
+        _ if span.layer.is_stored() => {
+            files.bytes(span.layer.file).read(span.start, end).into_owned()
+        }
+        Some(excerpt) => {
+            let from = span.start.checked_sub(excerpt.start)?;
+            let bytes = Source::new(&excerpt.bytes);
+            bytes.read(from, from.saturating_add(wanted)).into_owned()
+        }
+        None => return None,
+    };
+    (!bytes.is_empty()).then_some((bytes, span.len()))
+}
+
+/// Rows of `bytes`, which begin at offset `start`, and the place of the first `wanted` cells.
+///
+/// The characters of the bytes follow where most of them are readable.
+fn render_rows(bytes: &[u8], start: u64, cells: u64, wanted: u64) -> (String, SourceSpan) {
+    let printable = |byte: &u8| (0x20..0x7f).contains(byte);
+    let readable = bytes.iter().filter(|byte| printable(byte)).count();
+    let with_text = readable.saturating_mul(2) > bytes.len();
+    let end = start.saturating_add(to_u64(bytes.len()));
+    let digits = format!("{end:x}").len();
+    let row_cells = to_usize(cells).min(bytes.len().max(1));
+    let mut text = String::new();
+    let mut offset = start;
+    for row in bytes.chunks(row_cells) {
+        let line: Vec<String> = row.iter().map(|byte| format!("{byte:02x}")).collect();
+        let line = line.join(" ");
+        let _infallible = write!(text, "{offset:digits$x}  {line}");
+        if with_text {
+            let pad = row_cells.saturating_mul(3).saturating_sub(1).saturating_sub(line.len());
+            let shown = row.iter().map(|b| if printable(b) { char::from(*b) } else { '.' });
+            let _infallible = write!(text, "{:pad$}  {}", "", shown.collect::<String>());
+        }
+        text.push('\n');
+        offset = offset.saturating_add(to_u64(row.len()));
+    }
+    let first = to_usize(wanted).min(row_cells).min(bytes.len());
+    let len = first.saturating_mul(3).saturating_sub(1);
+    (text, (digits.saturating_add(2), len).into())
 }
 
 impl SourceCode for Window {
@@ -195,7 +148,7 @@ impl SourceCode for Window {
         // The text is a few rows: miette's own reader of strings does the rest.
         let inner = self.text.as_str().read_span(span, context_before, context_after)?;
         Ok(Box::new(MietteSpanContents::new_named(
-            self.name.clone(),
+            self.title.clone(),
             inner.data(),
             *inner.span(),
             inner.line(),
@@ -223,9 +176,7 @@ impl Diagnostic for Shown<'_> {
     }
 
     fn help<'b>(&'b self) -> Option<Box<dyn fmt::Display + 'b>> {
-        let mut lines = self.elsewhere();
-        lines.extend(self.finding.help().map(|help| help.to_string()));
-        if lines.is_empty() { None } else { Some(Box::new(lines.join("\n"))) }
+        self.finding.help()
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
@@ -234,7 +185,14 @@ impl Diagnostic for Shown<'_> {
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        Some(Box::new(self.labels.iter().cloned()))
+        let label = match &self.window {
+            Some(window) => {
+                let path = self.finding.path.to_string();
+                LabeledSpan::new_primary_with_span(Some(path), window.label)
+            }
+            None => LabeledSpan::new_primary_with_span(Some(self.title.clone()), 0),
+        };
+        Some(Box::new(std::iter::once(label)))
     }
 }
 
@@ -243,52 +201,85 @@ mod tests {
     #![allow(clippy::string_slice, reason = "the rows are ASCII")]
 
     use super::*;
-    use crate::kit::span::Layer;
+    use crate::kit::span::{Layer, Span};
+    use crate::report::finding::Excerpt;
     use crate::report::rule::common::UNKNOWN_FORMAT;
 
-    fn shown(start: u64, end: u64, len: usize, cells: u64) -> (String, Vec<(usize, usize)>) {
+    fn finding(layer: Layer, start: u64, end: u64) -> Finding {
+        Finding::new(&UNKNOWN_FORMAT, Span::new(layer, start, end), "field", "message")
+    }
+
+    /// Title, rows and the labelled part of them for a file of `len` bytes, 0, 1, 2 ...
+    fn shown(start: u64, end: u64, len: usize, cells: u64) -> (String, String, String) {
         let bytes: Vec<u8> = (0..=u8::MAX).cycle().take(len).collect();
         let files = FileSet::single("a\u{1b}b", &bytes);
-        let span = Span::new(Layer::stored(0), start, end);
-        let finding = Finding::new(&UNKNOWN_FORMAT, span, "field", "message");
+        let finding = finding(Layer::stored(0), start, end);
         let shown = Shown::new(&finding, &files, cells);
-        let window = shown.window.clone();
-        let labels = shown.labels.iter().map(|label| (label.offset(), label.len())).collect();
-        (
-            window.map_or_else(String::new, |window| format!("{}\n{}", window.name, window.text)),
-            labels,
-        )
+        let text = shown.window.clone().map_or_else(String::new, |window| window.text);
+        let label = shown.labels().unwrap().next().unwrap();
+        let labelled = text.get(label.offset()..label.offset() + label.len()).unwrap().to_string();
+        (shown.title, text, labelled)
     }
 
     #[test]
-    fn a_span_is_underlined_by_arithmetic() {
-        let (text, labels) = shown(0x102, 0x106, 0x1000, 16);
-        let (title, rows) = text.split_once('\n').unwrap();
-        assert_eq!(title, "a\\x1bb @ 0xf0..0x120 of 0x1000");
-        let underlined: Vec<&str> =
-            labels.iter().map(|(start, len)| &rows[*start..start + len]).collect();
-        assert_eq!(underlined, ["02 03 04 05"]);
-        assert_eq!(rows.lines().count(), 3);
-        assert!(rows.lines().all(|row| row.len() == rows.lines().next().unwrap().len()));
+    fn a_field_is_shown_with_the_bytes_after_it() {
+        let (title, rows, labelled) = shown(0x102, 0x106, 0x1000, 16);
+        assert_eq!(title, "field, 0x102..0x106 of 0x1000");
+        assert_eq!(rows, "102  02 03 04 05 06 07 08 09\n");
+        assert_eq!(labelled, "02 03 04 05");
     }
 
     #[test]
-    fn a_long_span_has_its_first_row_underlined() {
-        let (text, labels) = shown(0x104, 0x900, 0x1000, 8);
-        let (_, rows) = text.split_once('\n').unwrap();
-        let (start, len) = labels[0];
-        assert_eq!(&rows[start..start + len], "04 05 06 07");
-        assert!(rows.lines().count() <= 6);
+    fn a_longer_span_has_two_rows_and_its_text_if_it_is_readable() {
+        let (_, rows, labelled) = shown(0x141, 0x165, 0x1000, 16);
+        let lines: Vec<&str> = rows.lines().collect();
+        assert_eq!(
+            lines,
+            [
+                "141  41 42 43 44 45 46 47 48 49 4a 4b 4c 4d 4e 4f 50  ABCDEFGHIJKLMNOP",
+                "151  51 52 53 54 55 56 57 58 59 5a 5b 5c 5d 5e 5f 60  QRSTUVWXYZ[\\]^_`",
+            ]
+        );
+        assert_eq!(labelled, &lines[0][5..52]);
+        assert!(lines.iter().all(|line| line.len() <= 74), "they fit 80 columns");
+        let (_, rows, _) = shown(0x4, 0x10, 0x1000, 8);
+        assert_eq!(rows, " 4  04 05 06 07 08 09 0a 0b\n c  0c 0d 0e 0f\n");
     }
 
     #[test]
-    fn places_at_and_behind_the_end_do_not_fail() {
-        for (start, end) in [(0, 0), (0x20, 0x20), (0x1f, 0x20), (0x40, 0x50), (u64::MAX, u64::MAX)]
-        {
-            let (text, labels) = shown(start, end, 0x20, 16);
-            let rows = text.split_once('\n').map_or("", |(_, rows)| rows);
-            assert!(labels.iter().all(|(start, len)| start + len <= rows.len()), "{start:#x}");
+    fn places_without_bytes_have_a_title_and_no_window() {
+        for (start, end) in [(0, 0), (0x20, 0x20), (0x40, 0x50), (u64::MAX, u64::MAX), (0, 0x101)] {
+            let (title, rows, labelled) = shown(start, end, 0x20, 16);
+            assert_eq!((rows.as_str(), labelled.as_str()), ("", ""), "{title}");
+            assert!(title.starts_with(&format!("field, {start:#x}..{end:#x}")), "{title}");
         }
-        assert_eq!(shown(0, 4, 0, 16).0, "");
+        assert_eq!(shown(0x1f, 0x20, 0x20, 16).1, "1f  1f\n");
+        assert_eq!(shown(0, 4, 0, 16).1, "");
+    }
+
+    #[test]
+    fn a_place_in_an_expanded_layer_is_marked_and_shows_its_excerpt() {
+        let files = FileSet::single("a", b"stored");
+        let mut finding = finding(Layer::stored(0).expanded(), 0x1000, 0x1004);
+        let title = |finding: &Finding| Shown::new(finding, &files, 16).title;
+        assert_eq!(title(&finding), "field, 0x1000..0x1004 of the decompressed stream");
+        assert!(Shown::new(&finding, &files, 16).window.is_none());
+        finding.stored = Some(Span::new(Layer::stored(0), 2, 6));
+        finding.excerpt = Some(Excerpt { start: 0xff0, bytes: (0..0x20).collect() });
+        assert_eq!(
+            title(&finding),
+            "field, 0x1000..0x1004 of the decompressed stream (stored in 0x2..0x6)"
+        );
+        let shown = Shown::new(&finding, &files, 16);
+        assert_eq!(shown.window.unwrap().text, "1000  10 11 12 13 14 15 16 17\n");
+    }
+
+    #[test]
+    fn a_recording_of_several_files_names_the_file() {
+        let file = |name: &str| crate::File::new(name, Source::new(b"12345678"));
+        let files = FileSet::new(vec![file("data"), file("data\u{1b}.0")]);
+        let finding = finding(Layer::stored(1), 0, 4);
+        let title = Shown::new(&finding, &files, 16).title;
+        assert_eq!(title, "data\\x1b.0: field, 0x0..0x4 of 0x8");
     }
 }

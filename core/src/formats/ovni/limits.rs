@@ -15,6 +15,7 @@ pub static LIMITS: &[&Limit] = &[
     &SORT_BYTES,
     &KINDS,
     &RESTORED,
+    &FILES,
 ];
 
 /// Tasks, task types and bodies of one trace that are remembered.
@@ -135,3 +136,11 @@ impl WalkLimits {
         }
     }
 }
+
+/// Files of one trace, those that are missing included.
+pub static FILES: Limit = Limit::new(
+    "ovni-files",
+    60_000,
+    "files",
+    "a trace has two per thread, and the kernel maps about 65,000 at a time",
+);

@@ -24,6 +24,7 @@
 
 pub mod check;
 pub mod decode;
+pub mod directory;
 pub mod layout;
 pub mod limits;
 pub mod options;
@@ -32,7 +33,7 @@ pub mod rules;
 pub mod state;
 
 use crate::formats::ovni::decode::files::TraceFiles;
-use crate::formats::{Confidence, Format, Tile};
+use crate::formats::{Confidence, DirectoryShape, Format, Tile};
 use crate::limits::Limit;
 use crate::options::{OptionSpec, Options};
 use crate::recording::FileSet;
@@ -69,6 +70,10 @@ impl Format for Ovni {
 
     fn limits(&self) -> &'static [&'static Limit] {
         limits::LIMITS
+    }
+
+    fn directory(&self) -> Option<&'static dyn DirectoryShape> {
+        Some(&directory::OvniDirectory)
     }
 
     fn sniff(&self, files: &FileSet<'_>, _options: &Options) -> Option<Confidence> {

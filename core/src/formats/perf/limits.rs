@@ -3,7 +3,7 @@
 use crate::limits::Limit;
 
 /// All of them.
-pub static LIMITS: &[&Limit] = &[&ATTRS, &IDS];
+pub static LIMITS: &[&Limit] = &[&ATTRS, &IDS, &FILES];
 
 /// Events (attrs) of one recording.
 pub static ATTRS: Limit = Limit::new(
@@ -19,4 +19,12 @@ pub static IDS: Limit = Limit::new(
     4 << 20,
     "ids",
     "there is one id per event and CPU or thread; 4 million take 32 MiB",
+);
+
+/// Files of one recording that is a directory.
+pub static FILES: Limit = Limit::new(
+    "perf-files",
+    65_536,
+    "files",
+    "perf record --threads writes one per CPU, and the kernel maps about this many at a time",
 );

@@ -23,13 +23,14 @@
 
 pub mod check;
 pub mod decode;
+pub mod directory;
 pub mod layout;
 pub mod limits;
 pub mod options;
 pub mod repair;
 pub mod rules;
 
-use crate::formats::{Confidence, Format, Tile};
+use crate::formats::{Confidence, DirectoryShape, Format, Tile};
 use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::mend::edit::Edit;
@@ -65,6 +66,10 @@ impl Format for Perf {
 
     fn limits(&self) -> &'static [&'static Limit] {
         limits::LIMITS
+    }
+
+    fn directory(&self) -> Option<&'static dyn DirectoryShape> {
+        Some(&directory::PerfDirectory)
     }
 
     fn sniff(&self, files: &FileSet<'_>, _options: &Options) -> Option<Confidence> {
