@@ -1,39 +1,39 @@
-//! `tracemend apply`: does what a plan says, or undoes it.
+//! `tracemend apply`: the edits of a plan, or the way back.
 
 use std::path::PathBuf;
 
-use tracemend::proof;
-use tracemend::{Balance, FilePlan, Patch, PlanError, Safety};
+use tracemend::{FilePlan, Patch, PlanError, Safety, proof};
 
+use crate::balance::ByteSums;
 use crate::exit::{Exit, Failure, HELP};
 use crate::input::shown;
 use crate::output::{Existing, Target};
 use crate::repair::open_one;
-use crate::salvage::balance_lines;
 use crate::streams::Streams;
-use crate::verify::{arrange, read_plan, safe};
+use crate::verify::{arrange, escape, read_plan};
 
 const EXAMPLES: &str = "\
 Examples:
-  tracemend apply plan.json perf.data -o mended.data
-  tracemend apply plan.json mended.data -o perf.data --reverse
+  tracemend apply plan.json perf.data -o repaired.data
+  tracemend apply plan.json repaired.data -o perf.data --reverse
 
-Exits with 0 or 3 as the repair did whose plan it is (--reverse: with 0), and with 4, writing
-nothing, if the plan was changed or one byte of SRC is not what the plan says.";
+Exits with 0 or 3, as the repair did that wrote the plan (--reverse: with 0), and with 4, without an
+output, if the plan was changed or if one byte of SRC differs from the plan.";
 
-/// Do what a plan says, or undo it
-///
-/// SRC has to be the very file that the plan was made for: its length, its check sum and every byte
-/// that is replaced are compared first, the output with the plan afterwards.
+const ABOUT: &str = "\
+SRC must be the recording for which the plan was made: its length, its checksum and every byte \
+that is replaced are compared first, the output with the plan afterwards.";
+
+/// Apply the edits of a plan, or undo them
 #[derive(Debug, clap::Args)]
-#[command(after_help = format!("{EXAMPLES}\n\n{HELP}"))]
+#[command(before_help = ABOUT, after_help = format!("{EXAMPLES}\n\n{HELP}"))]
 pub(crate) struct Arguments {
-    /// What `repair --plan` wrote
+    /// The plan, written by `repair --plan`
     plan: PathBuf,
-    /// The recording the plan was made for (with --reverse: the one that it made)
+    /// The recording for which the plan was made; with --reverse, the repaired one
     #[arg(value_name = "SRC")]
     source: PathBuf,
-    /// Where the result goes
+    /// Write the result to OUT
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
     /// Undo the plan
@@ -49,7 +49,7 @@ impl Arguments {
         let (plan_file, plan) = read_plan(&self.plan, Exit::Unrepaired, streams)?;
         let refused = |error: String| {
             let path = shown(&self.source);
-            let message = format!("{path}: {}; nothing was written", safe(&error));
+            let message = format!("{path}: {}; nothing was written", escape(&error));
             Failure::new(Exit::Unrepaired, message)
         };
         let contradiction = |error: PlanError| refused(error.to_string());
@@ -61,7 +61,7 @@ impl Arguments {
 
         let files = source.file_set();
         if plan.files.len() != files.files().len() || !named {
-            return Err(refused("its files are not those of the plan".to_string()));
+            return Err(refused("the names of its files are not those of the plan".to_string()));
         }
         for (file, planned) in files.files().iter().zip(&plan.files) {
             proof::accepts(planned, &file.bytes).map_err(|error| refused(error.to_string()))?;
@@ -70,14 +70,13 @@ impl Arguments {
         let patches = patches.map_err(contradiction)?;
         let output = tracemend::view(&files, &patches);
         target.publish(&source, &output, |back| {
-            proof::prove(&plan, &files, back).map(drop).map_err(|error| {
+            tracemend::verify(&plan, &files, back).map(drop).map_err(|error| {
                 Failure::new(Exit::Io, format!("the output was not written as planned: {error}"))
             })
         })?;
-        let mut balance = Balance::default();
-        patches.iter().for_each(|patch| balance.add(patch));
         let written = shown(target.path());
-        streams.print(&format!("{written}: written\n{}", balance_lines(&balance)))?;
+        let [before, after] = ByteSums::of(&patches).lines();
+        streams.print(&format!("{written}: written\n  {before}\n  {after}\n"))?;
         let mut edits = plan.files.iter().flat_map(|file| &file.edits);
         let lossy = !self.reverse && edits.any(|edit| edit.safety == Safety::Lossy.name());
         Ok(if lossy { Exit::Loss } else { Exit::Clean })

@@ -1,14 +1,17 @@
-//! `tracemend completions`: what a shell needs to complete a command line.
+//! `tracemend completions`: completion scripts for shells.
 
-use clap::CommandFactory;
 use clap_complete::Shell;
 
 use crate::exit::{Exit, Failure, HELP};
 use crate::streams::Streams;
 
-/// Write the completions for a shell
+const EXAMPLES: &str = "\
+Examples:
+  tracemend completions bash > ~/.local/share/bash-completion/completions/tracemend";
+
+/// Print the completion script for a shell
 #[derive(Debug, clap::Args)]
-#[command(after_help = format!("Examples:\n  tracemend completions bash > ~/.local/share/bash-completion/completions/tracemend\n\n{HELP}"))]
+#[command(after_help = format!("{EXAMPLES}\n\n{HELP}"))]
 pub(crate) struct Arguments {
     /// The shell
     #[arg(value_enum)]
@@ -17,7 +20,7 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn run(&self, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
-        let mut command = crate::Arguments::command();
+        let mut command = crate::build_command();
         // Written to memory first: the generator panics if its writer fails.
         let mut text = Vec::new();
         clap_complete::generate(self.shell, &mut command, "tracemend", &mut text);

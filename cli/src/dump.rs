@@ -2,18 +2,18 @@
 
 use std::path::PathBuf;
 
-use tracemend::{Dump, DumpError, Dumped, FormatId};
-use tracemend::{FileSet, Options};
+use tracemend::words::{byte_count, plural};
+use tracemend::{Dump, DumpError, FormatId, Options};
 
-use crate::check::format_name;
+use crate::check::parse_format;
 use crate::exit::{Exit, Failure, HELP};
-use crate::human::{bytes, nouns, plural};
 use crate::input::shown;
 use crate::output::TextFile;
 use crate::repair::open_one;
 use crate::streams::Streams;
+use crate::summary::nouns;
 
-/// Text that is gathered before it is written.
+/// Bytes of text that are gathered before they are written.
 const PIECE: usize = 64 << 10;
 
 const EXAMPLES: &str = "\
@@ -21,45 +21,46 @@ Examples:
   tracemend dump Nexus10.run.revent
   tracemend dump Nexus10.run.revent --style evemu --device 2 -o touch.evemu
 
-Exits with 0 if every record was written, with 1 if bytes of the recording could not be (`tracemend
-check` says why), with 2 if the format has no dump.";
+Exits with 0 if every record was written, with 1 if parts of the recording cannot be read
+(`tracemend check` reports why), with 2 if the format has no dump.";
 
-/// Write the records of a recording as text, in the form of tools that do something with it
-///
-/// A damaged recording gives what can be read of it. Text from the recording is escaped; nothing is
-/// held in memory, so that the recording may be of any size.
+const ABOUT: &str = "\
+If the recording is damaged, the readable records are written. Text from the recording is escaped. \
+Nothing is held in memory, so the recording may be of any size.";
+
+/// Print the records of a recording as text, in the style of other tools
 #[derive(Debug, clap::Args)]
-#[command(after_help = format!("{EXAMPLES}\n\n{}\n\n{HELP}", styles()))]
+#[command(before_help = ABOUT, after_help = format!("{EXAMPLES}\n\n{}\n\n{HELP}", list_styles()))]
 pub(crate) struct Arguments {
     /// A file, a directory that is one recording, or `-` for standard input
     #[arg(value_name = "PATH")]
     path: PathBuf,
-    /// How records are written; the format's first style if it is not said
+    /// Style of the records, the first one of the format if it is not given
     #[arg(long, value_name = "STYLE")]
     style: Option<String>,
-    /// Only the records of the device of this number, from 0
+    /// Only the records of device N, counted from 0
     #[arg(long, value_name = "N")]
     device: Option<u64>,
-    /// Write to FILE in place of standard output; it appears whole or not at all
+    /// Write to FILE, all of it or nothing
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Take the file for a recording of this format
-    #[arg(long = "type", value_name = "NAME", value_parser = format_name)]
+    /// Read the file as this format (see `tracemend formats`)
+    #[arg(long = "type", value_name = "NAME", value_parser = parse_format)]
     kind: Option<FormatId>,
 }
 
-/// The styles of all formats, a line each.
-fn styles() -> String {
+/// The styles of all formats, one per line.
+fn list_styles() -> String {
     let mut text = "Styles:".to_string();
     for format in FormatId::ALL {
-        for (style, what) in format.dump_styles() {
-            text += &format!("\n  {}: {style:14} {what}", format.name());
+        for (style, meaning) in format.dump_styles() {
+            text += &format!("\n  {format}: {style:14} {meaning}");
         }
     }
     text
 }
 
-/// Where the text goes.
+/// The place that the text goes to.
 struct Out<'o, 's> {
     streams: &'o mut Streams<'s>,
     file: Option<TextFile>,
@@ -68,8 +69,8 @@ struct Out<'o, 's> {
 }
 
 impl Out<'_, '_> {
-    /// Takes a piece; false if there is no use in more.
-    fn take(&mut self, piece: &str) -> bool {
+    /// Adds a piece; false if no more is wanted.
+    fn add(&mut self, piece: &str) -> bool {
         self.text += piece;
         if self.text.len() >= PIECE {
             self.write();
@@ -95,8 +96,8 @@ impl Arguments {
         let mut options = Options::default();
         options.format = self.kind.or_else(|| tracemend::recognise(&files, &options));
         let Some(format) = options.format else {
-            let why = if files.is_empty() { "it is empty" } else { "no format recognises it" };
-            return Err(Failure::new(Exit::Findings, format!("{name}: {why}")));
+            let reason = if files.is_empty() { "empty file" } else { "unknown format" };
+            return Err(Failure::new(Exit::Findings, format!("{name}: {reason}")));
         };
         let inputs = std::slice::from_ref(&self.path);
         let file = match &self.output {
@@ -106,8 +107,9 @@ impl Arguments {
             _ => None,
         };
         let mut out = Out { streams, file, text: String::new(), failure: None };
-        let dumped = self.dump(&options, &files, &mut out);
-        let dumped = dumped.map_err(|error| failed(&name, format, error))?;
+        let request = Dump { style: self.style.clone(), device: self.device };
+        let dumped = tracemend::dump(&files, &options, &request, &mut |piece| out.add(piece));
+        let dumped = dumped.map_err(|error| describe_failure(&name, format, error))?;
         out.write();
         if let Some(failure) = out.failure {
             return Err(failure);
@@ -120,36 +122,26 @@ impl Arguments {
             return Ok(Exit::Clean);
         }
         let [record, _] = nouns(Some(format));
-        let (records, left) = (plural(dumped.records, record), bytes(dumped.left_out));
-        out.streams.say(&format!(
-            "{name}: {records} written, {left} left out; `tracemend check` says why"
+        let (records, left) = (plural(dumped.records, record), byte_count(dumped.left_out));
+        out.streams.warn(&format!(
+            "{name}: {records} written, {left} left out; `tracemend check` reports why"
         ));
         Ok(Exit::Findings)
     }
-
-    fn dump(
-        &self,
-        options: &Options,
-        files: &FileSet<'_>,
-        out: &mut Out<'_, '_>,
-    ) -> Result<Dumped, DumpError> {
-        let request = Dump { style: self.style.clone(), device: self.device };
-        tracemend::dump(files, options, &request, &mut |piece| out.take(piece))
-    }
 }
 
-fn failed(name: &str, format: FormatId, error: DumpError) -> Failure {
+fn describe_failure(name: &str, format: FormatId, error: DumpError) -> Failure {
     let styles: Vec<&str> = format.dump_styles().iter().map(|(style, _)| *style).collect();
     match error {
         DumpError::Style(_) => {
-            let message = format!("the styles of {} are: {}", format.name(), styles.join(", "));
+            let message = format!("unknown style, expected one of {}", styles.join(", "));
             Failure::usage(message)
         }
-        DumpError::Choice(why) => Failure::usage(format!("{name}: {why}")),
+        DumpError::Choice(reason) => Failure::usage(format!("{name}: {reason}")),
         DumpError::Unreadable => {
-            let message = format!("{name}: nothing of it can be read; `tracemend check` says why");
+            let message = format!("{name}: no record can be read; `tracemend check` reports why");
             Failure::new(Exit::Findings, message)
         }
-        _ => Failure::usage(format!("{name}: the format {} has no dump yet", format.name())),
+        _ => Failure::usage(format!("{name}: {format} recordings cannot be dumped yet")),
     }
 }

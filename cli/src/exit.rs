@@ -1,21 +1,21 @@
-//! How a run ends: one meaning for each exit code.
+//! Exit codes, one meaning for each.
 
 use std::fmt::Display;
 use std::io;
 
-/// Text about exit codes below every `--help`.
+/// Exit codes, as every `--help` lists them.
 pub(crate) const HELP: &str = "\
 Exit codes:
   0  clean, or repaired without loss
-  1  findings at or above --fail-on (verify: source, plan and output do not belong together)
-  2  usage: nothing was done
+  1  findings at or above --fail-on (verify: plan, source and output do not match)
+  2  usage error, nothing was done
   3  repaired, with recorded bytes lost
-  4  cannot be repaired (apply: the plan is not for this file)
+  4  cannot be repaired (apply: the plan was made for another file)
   5  a file could not be read or written
   6  a limit was reached, so the verdict is incomplete
-Over several recordings the highest one counts.";
+With several recordings, the highest applies.";
 
-/// What the exit code says. Ordered: over several recordings the highest one counts.
+/// An exit code. They are ordered: with several recordings, the highest applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Exit {
@@ -23,7 +23,7 @@ pub enum Exit {
     Clean = 0,
     /// Findings at or above `--fail-on`.
     Findings = 1,
-    /// The command line is at fault; nothing was done.
+    /// The command line is wrong; nothing was done.
     Usage = 2,
     /// Repaired, with recorded bytes lost.
     Loss = 3,
@@ -36,7 +36,7 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// The number.
+    /// Returns the number.
     pub const fn code(self) -> u8 {
         match self {
             Self::Clean => 0,
@@ -50,36 +50,36 @@ impl Exit {
     }
 }
 
-/// Why a run ended early.
+/// The reason why a run ended early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// The exit code.
     pub exit: Exit,
-    /// A sentence without a full stop; empty if there is nobody to tell.
+    /// One sentence without a full stop; empty if nobody would read it.
     pub message: String,
 }
 
 impl Failure {
-    /// Ends with `exit` and says why.
+    /// A failure with this exit code and message.
     pub fn new(exit: Exit, message: impl Into<String>) -> Self {
         Self { exit, message: message.into() }
     }
 
-    /// The command line is at fault.
+    /// An error of the command line.
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(Exit::Usage, message)
     }
 
-    /// `what` (an escaped path, or what was tried) failed.
+    /// A failure to read or write `what`, an escaped path or the name of a stream.
     pub fn io(what: impl Display, error: &io::Error) -> Self {
         Self::new(Exit::Io, format!("{what}: {}", describe(error)))
     }
 }
 
-/// An error of the system, without what a file could have put into it.
+/// Describes an error of the system, without text that may come from a file.
 fn describe(error: &io::Error) -> String {
     match error.raw_os_error() {
-        // write(2) from a map whose file shrank: the kernel's own way to say SIGBUS.
+        // write(2) from the map of a file that shrank fails like this instead of raising SIGBUS.
         Some(libc::EFAULT) => "a file shrank, or its disk failed, while it was read".to_string(),
         Some(code) => io::Error::from_raw_os_error(code).to_string(),
         None => tracemend::Untrusted(error.to_string().as_bytes()).to_string(),

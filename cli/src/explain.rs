@@ -1,67 +1,118 @@
-//! `tracemend explain`: what a code means.
+//! `tracemend explain`: the page about a code.
+//!
+//! The texts come from the rule, the example from the smallest recording in the corpus that breaks
+//! it (`explain/examples.txt`, written by the tests).
 
-use tracemend::{Remedy, Untrusted};
+use tracemend::{Remedy, Rule, Untrusted};
 
 use crate::exit::{Exit, Failure, HELP};
+use crate::look::{Ink, Look, wrap};
 use crate::streams::Streams;
 
-/// Codes that are proposed in place of an unknown one.
+/// Examples of all rules: a section begins with `== CODE PATH`.
+const EXAMPLES: &str = include_str!("explain/examples.txt");
+/// Codes that are proposed instead of an unknown one.
 const NEAR_MAX: usize = 5;
 /// Single letters that two near codes or names may differ in.
 const NEAR_EDITS: usize = 2;
 /// Characters of a mistyped code that are compared.
 const COMPARED: usize = 64;
+/// Columns of a page at most: long lines are hard to read.
+const PAGE_WIDTH: usize = 100;
 
-/// Explain a code: what is wrong, why it matters, what a repair does
+const USAGE: &str = "\
+Examples:
+  tracemend explain PD0004
+  tracemend explain data-size-zero";
+
+/// Explain a code: problem, impact, example, fix or next step, source
 #[derive(Debug, clap::Args)]
-#[command(after_help = format!("Examples:\n  tracemend explain CM0001\n  tracemend explain empty-file\n\n{HELP}"))]
+#[command(after_help = format!("{USAGE}\n\n{HELP}"))]
 pub(crate) struct Arguments {
-    /// A code such as CM0001, or the name that stands beside it
+    /// A code such as PD0004, or its name
     code: String,
 }
 
 impl Arguments {
     pub(crate) fn run(&self, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
-        let rule =
-            tracemend::rule(&self.code).ok_or_else(|| Failure::usage(unknown(&self.code)))?;
-        let (heading, remedy) = match rule.remedy {
-            Remedy::Fix(text) => ("Fix", text),
-            Remedy::Next(text) => ("Next", text),
-        };
-        streams.print(&format!(
-            "{} {} ({})\n\n{}\n\n{}\n\n{heading}\n{}\n",
-            rule.code,
-            rule.name,
-            rule.severity,
-            rule.summary,
-            paragraphs(rule.problem),
-            paragraphs(remedy)
-        ))?;
+        let rule = tracemend::rule(&self.code);
+        let rule = rule.ok_or_else(|| Failure::usage(describe_unknown(&self.code)))?;
+        let look = Look { width: streams.look.width.min(PAGE_WIDTH), ..streams.look };
+        streams.print(&describe_rule(rule, look))?;
         Ok(Exit::Clean)
     }
 }
 
-/// The text with lines of at most 80 characters.
-fn paragraphs(text: &str) -> String {
-    let mut lines = Vec::new();
-    for paragraph in text.split('\n') {
-        let mut line = String::new();
-        for word in paragraph.split_whitespace() {
-            if !line.is_empty() && line.chars().count() + word.chars().count() >= 80 {
-                lines.push(std::mem::take(&mut line));
-            }
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-        lines.push(line);
+/// The page about a rule.
+fn describe_rule(rule: &Rule, look: Look) -> String {
+    let format = tracemend::FormatId::ALL
+        .iter()
+        .find(|format| format.rules().iter().any(|one| one.code == rule.code))
+        .map_or_else(|| "all formats".to_string(), ToString::to_string);
+    let ink = match rule.severity {
+        tracemend::Severity::Error => Ink::Error,
+        tracemend::Severity::Warning => Ink::Warning,
+        tracemend::Severity::Info => Ink::Note,
+    };
+    let title =
+        format!("{} {} ({format}, {}): {}", rule.code, rule.name, rule.severity, rule.summary);
+    let mut text =
+        wrap(&title, look.width, "", 2).replacen(rule.code, &look.paint(ink, rule.code), 1);
+    let mut section = |heading: &str, body: &str| {
+        text += &format!("{}\n{body}", look.paint(Ink::Strong, heading));
+    };
+    section("Problem", &wrap_paragraphs(rule.problem, look));
+    section("Impact", &wrap_paragraphs(rule.impact, look));
+    if let Some((path, example)) = find_example(rule.code) {
+        section(&format!("Example ({path})"), &fit_example(rule, path, example, look));
     }
-    lines.join("\n")
+    match rule.remedy {
+        Remedy::Fix(remedy) => section("Fix", &wrap_paragraphs(remedy, look)),
+        Remedy::Next(remedy) => section("Next", &wrap_paragraphs(remedy, look)),
+    }
+    let source = wrap(rule.source, look.width, "Source: ", 2);
+    text + &source.replacen("Source:", &look.paint(Ink::Strong, "Source:"), 1)
 }
 
-/// What to say about a code that there is not.
-pub(crate) fn unknown(code: &str) -> String {
+/// Paragraphs, wrapped and indented; a line that begins with two spaces is kept as it is.
+fn wrap_paragraphs(text: &str, look: Look) -> String {
+    let line = |line: &str| {
+        if line.starts_with("  ") { format!("  {line}\n") } else { wrap(line, look.width, "  ", 2) }
+    };
+    text.lines().map(line).collect()
+}
+
+/// The recording and the output of the example of a code.
+fn find_example(code: &str) -> Option<(&'static str, &'static str)> {
+    let mut sections = EXAMPLES.split("\n== ").map(|section| section.trim_start_matches("== "));
+    let section = sections
+        .find(|section| section.strip_prefix(code).is_some_and(|rest| rest.starts_with(' ')))?;
+    let (head, body) = section.split_once('\n')?;
+    let path = head.split_once(' ')?.1;
+    Some((path.trim(), body.trim_end()))
+}
+
+/// The example without what the page says anyway, the path and this very command, in the columns of
+/// the terminal.
+fn fit_example(rule: &Rule, path: &str, example: &str, look: Look) -> String {
+    let command = format!("  next: tracemend explain {}", rule.code);
+    let mut text = String::new();
+    for line in example.lines().filter(|line| **line != command) {
+        let line = line.strip_prefix(&format!("{path}: ")).unwrap_or(line);
+        let is_kept = ["  next: ", "  at "].iter().any(|start| line.starts_with(start))
+            || line.contains(['│', '─']);
+        let margin = line.len() - line.trim_start().len();
+        let start = " ".repeat(margin + 2);
+        text += &match is_kept {
+            true => format!("  {line}\n"),
+            false => wrap(line.trim_start(), look.width, &start, margin + 2),
+        };
+    }
+    text
+}
+
+/// Describes a code that does not exist, with the nearest ones.
+pub(crate) fn describe_unknown(code: &str) -> String {
     let wanted: String = code.to_lowercase().chars().take(COMPARED).collect();
     let mut near: Vec<(usize, &str, &str)> = tracemend::rules()
         .map(|rule| {
@@ -73,18 +124,18 @@ pub(crate) fn unknown(code: &str) -> String {
         .filter(|(distance, ..)| *distance <= NEAR_EDITS)
         .collect();
     near.sort_unstable();
-    let mut text = format!("there is no code `{}`", Untrusted(code.as_bytes()));
+    let mut text = format!("unknown code `{}`", Untrusted(code.as_bytes()));
     let near: Vec<String> =
         near.iter().take(NEAR_MAX).map(|(_, code, name)| format!("{code} ({name})")).collect();
     if near.is_empty() {
         text += "; `tracemend codes` lists all";
     } else {
-        text += &format!("; near it: {}", near.join(", "));
+        text += &format!("; did you mean {}?", tracemend::words::join_or(&near));
     }
     text
 }
 
-/// Letters to insert, drop or replace to get from `a` to `b`.
+/// Number of letters to insert, drop or replace to get from `a` to `b`.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
@@ -109,9 +160,32 @@ mod tests {
     fn near_codes_and_names_are_proposed() {
         assert_eq!(distance("kitten", "sitting"), 3);
         assert_eq!(distance("", "ab"), 2);
-        assert!(unknown("cm00001").contains("CM0001 (empty-file)"));
-        assert!(unknown("empty_file").contains("CM0001"));
-        assert!(unknown("zzzzzzzzzzz").contains("tracemend codes"));
-        assert!(!unknown("a\u{1b}[2J").contains('\u{1b}'));
+        assert!(describe_unknown("cm00001").contains("CM0001 (empty-file)"));
+        assert!(describe_unknown("empty_file").contains("CM0001"));
+        assert!(describe_unknown("zzzzzzzzzzz").contains("tracemend codes"));
+        assert!(!describe_unknown("a\u{1b}[2J").contains('\u{1b}'));
+    }
+
+    #[test]
+    fn a_page_fits_the_terminal_and_keeps_commands() {
+        for rule in tracemend::rules() {
+            let page = describe_rule(rule, Look { width: 80, ..Look::PLAIN });
+            for heading in ["\nProblem\n", "\nImpact\n", "\nSource:"] {
+                assert!(page.contains(heading), "{page}");
+            }
+            assert!(page.contains("\nFix\n") || page.contains("\nNext\n"), "{page}");
+        }
+        let kept = wrap_paragraphs("Run:\n  tracemend repair x", Look::PLAIN);
+        assert_eq!(kept, "  Run:\n    tracemend repair x\n");
+    }
+
+    #[test]
+    fn every_example_belongs_to_a_rule() {
+        let heads = EXAMPLES.lines().filter_map(|line| line.strip_prefix("== "));
+        for head in heads {
+            let (code, path) = head.split_once(' ').unwrap();
+            assert!(tracemend::rule(code).is_some(), "{head}");
+            assert_eq!(find_example(code).unwrap().0, path);
+        }
     }
 }

@@ -1,48 +1,77 @@
-//! `tracemend formats`: what is read and what can be repaired.
+//! `tracemend formats`: the formats, and what can be checked and repaired.
 
 use clap::ValueEnum;
 use serde_json::{Value, json};
 use tracemend::FormatId;
 
 use crate::exit::{Exit, Failure, HELP};
+use crate::look::{Ink, Look, wrap};
 use crate::streams::Streams;
 
-/// List the formats that are known
+/// List the formats, and what can be checked and repaired
 #[derive(Debug, clap::Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
-    /// For people or as JSON
-    #[arg(long, value_enum, default_value_t = Format::Human)]
+    /// human or json
+    #[arg(long, value_enum, default_value_t = Format::Human, hide_possible_values = true)]
     format: Format,
 }
 
-/// How a list is written.
+/// How a list or a report is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     Human,
     Json,
 }
 
-/// A JSON document of several lines, with a line end.
+/// Returns a JSON document of several lines, with a line end.
 pub(crate) fn pretty(value: &Value) -> String {
     format!("{value:#}\n")
 }
 
 impl Arguments {
     pub(crate) fn run(&self, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
+        let look = streams.look;
         let text = match self.format {
-            Format::Human => FormatId::ALL.iter().fold(String::new(), |text, format| {
-                text + &format!("{:10} {}\n", format.name(), format.summary())
-            }),
+            Format::Human => {
+                FormatId::ALL.iter().map(|format| describe_format(*format, look)).collect()
+            }
             Format::Json => {
-                let formats: Vec<_> = FormatId::ALL
-                    .iter()
-                    .map(|format| json!({ "name": format.name(), "summary": format.summary() }))
-                    .collect();
+                let formats: Vec<_> = FormatId::ALL.iter().copied().map(describe_as_json).collect();
                 pretty(&json!({ "schema": "tracemend.formats.v1", "formats": formats }))
             }
         };
         streams.print(&text)?;
         Ok(Exit::Clean)
     }
+}
+
+/// The name, the summary and the options of `repair` that the format owns.
+fn describe_format(format: FormatId, look: Look) -> String {
+    let name = format!("{:10}", format.name());
+    let indent = name.chars().count() + 1;
+    let text = wrap(format.summary(), look.width, &format!("{name} "), indent);
+    let text = text.replacen(&name, &look.paint(Ink::Strong, &name), 1);
+    let options: Vec<String> =
+        format.options().iter().map(|spec| format!("--{}", spec.name)).collect();
+    if options.is_empty() {
+        return text;
+    }
+    let first = format!("{:indent$}repair options: ", "");
+    text + &wrap(&options.join(", "), look.width, &first, indent)
+}
+
+fn describe_as_json(format: FormatId) -> Value {
+    let options: Vec<Value> = format
+        .options()
+        .iter()
+        .map(|spec| json!({ "name": spec.name, "help": spec.help }))
+        .collect();
+    let styles: Vec<&str> = format.dump_styles().iter().map(|(style, _)| *style).collect();
+    json!({
+        "name": format.name(),
+        "summary": format.summary(),
+        "options": options,
+        "dump_styles": styles,
+    })
 }

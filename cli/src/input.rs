@@ -2,37 +2,36 @@
 //!
 //! ```text
 //!  file        one recording; a finding if it is a device, a pipe or a socket
-//!  directory   one recording if it is a perf directory or an ovni trace; else walked, in the order
-//!              of names
+//!  directory   one recording if a format says so by its names; else walked, in the order of names
 //!  -           standard input, spooled into a file without a name
 //! ```
 //!
 //! Nothing here waits for another process: only regular files are opened, and without blocking.
 
+use std::collections::BTreeMap;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use tracemend::FileSet;
-use tracemend::{Options, Source, UntrustedPath};
+use tracemend::{FileSet, FormatId, Options, Source, UntrustedPath};
 
+use crate::directory;
 use crate::exit::Failure;
 use crate::mapped::Mapped;
-use crate::ovni;
 
 /// Entries of a walked directory that are looked at. A build tree has some hundred thousand; a
 /// directory that grows while it is walked has no end.
 pub(crate) const WALK_MAX: u64 = 10_000_000;
-/// Files of one recording: `perf record --threads` writes one a CPU.
-const FILES_MAX: usize = 65_536;
-/// Recordings that are named to whoever named the directory around them, and entries that are
-/// looked at for them: a hint must not take long.
+/// Skipped files whose paths are kept, for each reason.
+const SKIPPED_SHOWN: usize = 3;
+/// Recordings that a message names if only the directory around them was given, and entries that
+/// are looked at for them: the message must not take long.
 const NAMES_BELOW: usize = 3;
 const LOOKED_AT_BELOW: u64 = 1_000;
 
-/// What identifies a file and tells whether it changed.
+/// Identity of a file, and the marks of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     pub(crate) device: u64,
@@ -62,9 +61,9 @@ impl Stamp {
 pub(crate) struct InputFile {
     /// Relative to the recording, decoded lossily; for show and for plans.
     name: String,
-    /// `None` for what has no name.
+    /// `None` for a file without a name.
     pub(crate) path: Option<PathBuf>,
-    /// Of a file that is not there, the directory's.
+    /// Of the directory if the file is absent.
     pub(crate) metadata: Metadata,
     /// A name without a file, where a repair may put one.
     pub(crate) absent: bool,
@@ -89,7 +88,7 @@ impl InputFile {
     }
 
     /// Whether `bytes` are this file's own, unchanged.
-    pub(crate) fn is(&self, bytes: &Source<'_>) -> bool {
+    pub(crate) fn is_unchanged(&self, bytes: &Source<'_>) -> bool {
         let mine = self.map.bytes();
         let run = bytes.run(0);
         !self.absent
@@ -115,6 +114,11 @@ impl Recording {
         FileSet::new(files.map(InputFile::file).collect())
     }
 
+    /// Returns the format that recognises the recording.
+    pub(crate) fn format(&self) -> Option<FormatId> {
+        tracemend::recognise(&self.file_set(), &Options::default())
+    }
+
     /// Fails if a file is no longer the one that was read.
     pub(crate) fn unchanged(&self) -> Result<(), Failure> {
         for file in &self.files {
@@ -135,10 +139,10 @@ impl Recording {
         Ok(())
     }
 
-    /// Brings the files into the order of `names`; a name that is not listed stands for a file that
-    /// is not there. False, and in no order, if there are other files.
+    /// Brings the files into the order of `names`; a name that is not listed becomes an absent
+    /// file. Returns false, with the files in any order, if there are others.
     pub(crate) fn arrange<'n>(&mut self, names: impl Iterator<Item = &'n str>) -> bool {
-        let mut listed: std::collections::BTreeMap<String, InputFile> =
+        let mut listed: BTreeMap<String, InputFile> =
             self.files.drain(..).map(|file| (file.name.clone(), file)).collect();
         for name in names {
             let file = match listed.remove(name) {
@@ -159,7 +163,7 @@ impl Recording {
     }
 }
 
-/// What a path led to.
+/// The thing at a path.
 #[derive(Debug)]
 pub(crate) enum Found {
     /// A recording, or a file that was named and has to be one.
@@ -167,10 +171,10 @@ pub(crate) enum Found {
     /// Named, but neither file nor directory.
     Irregular {
         path: PathBuf,
-        /// What it is.
+        /// For example `a socket`.
         kind: &'static str,
     },
-    /// A directory that was not walked to its end.
+    /// A directory that has more entries than are looked at.
     TooMany {
         path: PathBuf,
         /// Entries that were looked at.
@@ -180,13 +184,57 @@ pub(crate) enum Found {
     Failed(Failure),
 }
 
-/// Files in walked directories that are not recordings.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Passed {
-    /// All of them.
-    pub(crate) files: u64,
-    /// Those without a byte, which no format can recognise.
-    pub(crate) empty: u64,
+/// Why a file of a walked directory is not checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum SkipReason {
+    UnknownFormat,
+    Empty,
+    Link,
+    /// A device, a pipe or a socket.
+    Special,
+}
+
+impl SkipReason {
+    /// All of them, in the order of the totals.
+    pub(crate) const ALL: [Self; 4] = [Self::UnknownFormat, Self::Empty, Self::Link, Self::Special];
+
+    /// Returns the words of the totals.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::UnknownFormat => "unknown format",
+            Self::Empty => "empty",
+            Self::Link => "symbolic link",
+            Self::Special => "special file",
+        }
+    }
+}
+
+/// Files in walked directories that are not recordings: how many for each reason, and the first
+/// ones.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Skipped {
+    reasons: BTreeMap<SkipReason, (u64, Vec<String>)>,
+}
+
+impl Skipped {
+    /// Counts the file at `path`.
+    pub(crate) fn add(&mut self, reason: SkipReason, path: &Path) {
+        let (count, paths) = self.reasons.entry(reason).or_default();
+        *count += 1;
+        if paths.len() < SKIPPED_SHOWN {
+            paths.push(shown(path));
+        }
+    }
+
+    /// Returns how many files were skipped.
+    pub(crate) fn count(&self) -> u64 {
+        self.reasons.values().fold(0, |sum, (count, _)| sum + count)
+    }
+
+    /// Returns how many files were skipped for one reason, and the paths of the first, escaped.
+    pub(crate) fn of(&self, reason: SkipReason) -> (u64, &[String]) {
+        self.reasons.get(&reason).map_or((0, &[]), |(count, paths)| (*count, paths))
+    }
 }
 
 /// A path as it may be shown.
@@ -199,7 +247,7 @@ pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// What the path names: one thing, for the commands that work on one recording.
+/// Opens the path, for the commands that work on one recording.
 pub(crate) fn open(path: &Path, stdin: &mut dyn Read) -> Result<Found, Failure> {
     if is_stdin(path) {
         return spool(path, stdin).map(Found::Recording);
@@ -207,14 +255,10 @@ pub(crate) fn open(path: &Path, stdin: &mut dyn Read) -> Result<Found, Failure> 
     let failed = |error: io::Error| Failure::io(shown(path), &error);
     let metadata = std::fs::metadata(path).map_err(failed)?;
     if metadata.is_dir() {
-        let recording = match perf_directory(path, FILES_MAX)? {
-            None => ovni_directory(path)?,
-            found => found,
-        };
-        return match recording {
+        return match directory::open(path)? {
             Some(recording) => Ok(Found::Recording(recording)),
             None => Err(Failure::usage(format!(
-                "{} is a directory but no recording; {}",
+                "{} is a directory, not a recording; {}",
                 shown(path),
                 below(path, stdin)
             ))),
@@ -229,7 +273,7 @@ pub(crate) fn open(path: &Path, stdin: &mut dyn Read) -> Result<Found, Failure> 
     Ok(Found::Recording(recording))
 }
 
-/// What could be named in place of a directory that is no recording itself.
+/// Names recordings below a directory that is not one itself.
 fn below(path: &Path, stdin: &mut dyn Read) -> String {
     let mut names: Vec<String> = Vec::new();
     let mut each = |found: Found| {
@@ -238,12 +282,12 @@ fn below(path: &Path, stdin: &mut dyn Read) -> String {
         }
         if names.len() < NAMES_BELOW { Ok(()) } else { Err(Failure::usage(String::new())) }
     };
-    let mut passed = Passed::default();
-    // An error is the end of the search, whatever it is.
-    let _end = visit(path, stdin, None, false, LOOKED_AT_BELOW, &mut passed, &mut each);
+    let mut skipped = Skipped::default();
+    // Any error ends the search.
+    let _end = visit(path, stdin, None, false, LOOKED_AT_BELOW, &mut skipped, &mut each);
     match names.is_empty() {
         true => "name a file in it".to_string(),
-        false => format!("name one in it, as {}", names.join(" or ")),
+        false => format!("name one in it, for example {}", names.join(" or ")),
     }
 }
 
@@ -257,11 +301,11 @@ pub(crate) fn visit(
     exclude: Option<Stamp>,
     every: bool,
     walk_max: u64,
-    passed: &mut Passed,
+    skipped: &mut Skipped,
     each: &mut dyn FnMut(Found) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let is_directory = !is_stdin(path) && path.is_dir();
-    if !is_directory || is_recording(path) {
+    if !is_directory || directory::is_recording(path) {
         return match open(path, stdin) {
             Ok(found) => each(found),
             Err(failure) => each(Found::Failed(failure)),
@@ -285,14 +329,15 @@ pub(crate) fn visit(
         };
         let path = entry.path();
         if entry.file_type().is_dir() {
-            if is_recording(path) {
+            if directory::is_recording(path) {
                 walk.skip_current_dir();
                 each(open(path, stdin).unwrap_or_else(Found::Failed))?;
             }
             continue;
         }
         if !entry.file_type().is_file() {
-            passed.files += 1;
+            let is_link = entry.file_type().is_symlink();
+            skipped.add(if is_link { SkipReason::Link } else { SkipReason::Special }, path);
             continue;
         }
         match open(path, stdin) {
@@ -302,16 +347,17 @@ pub(crate) fn visit(
                 {
                     continue;
                 }
-                let files = recording.file_set();
-                if every || tracemend::recognise(&files, &Options::default()).is_some() {
+                if every || recording.format().is_some() {
                     each(Found::Recording(recording))?;
                 } else {
-                    passed.files += 1;
-                    passed.empty += u64::from(files.is_empty());
+                    let is_empty = recording.file_set().is_empty();
+                    let reason =
+                        if is_empty { SkipReason::Empty } else { SkipReason::UnknownFormat };
+                    skipped.add(reason, path);
                 }
             }
-            // It became something else since it was listed.
-            Ok(_) => passed.files += 1,
+            // The file was replaced after it was listed.
+            Ok(_) => skipped.add(SkipReason::Special, path),
             Err(failure) => each(Found::Failed(failure))?,
         }
     }
@@ -330,11 +376,16 @@ fn irregular(metadata: &Metadata) -> Option<&'static str> {
     })
 }
 
+/// Opens a path for reading. A pipe without a writer is opened all the same.
+pub(crate) fn open_without_waiting(path: &Path) -> io::Result<File> {
+    let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
+    OpenOptions::new().read(true).custom_flags(flags).open(path)
+}
+
 /// Opens and maps a regular file. Never waits, even if the path became a pipe since it was
 /// looked at.
-fn open_file(path: &Path, name: String) -> io::Result<InputFile> {
-    let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+pub(crate) fn open_file(path: &Path, name: String) -> io::Result<InputFile> {
+    let file = open_without_waiting(path)?;
     let metadata = file.metadata()?;
     if let Some(kind) = irregular(&metadata) {
         return Err(io::Error::other(format!("it became {kind}")));
@@ -369,93 +420,9 @@ fn spool(path: &Path, stdin: &mut dyn Read) -> Result<Recording, Failure> {
     Ok(Recording { path: path.to_path_buf(), directory: false, files: vec![file] })
 }
 
-/// Whether a directory is one recording.
-fn is_recording(directory: &Path) -> bool {
-    perf_main_file(directory) || ovni::is_trace(directory)
-}
-
-/// An ovni trace: every file of its streams, by path, and the names of those that are missing.
-fn ovni_directory(directory: &Path) -> Result<Option<Recording>, Failure> {
-    if !ovni::is_trace(directory) {
-        return Ok(None);
-    }
-    let failed = |path: &Path, error: io::Error| Failure::io(shown(path), &error);
-    let listing = ovni::list(directory).map_err(|error| match error {
-        ovni::ListError::Io(path, error) => failed(&path, error),
-        ovni::ListError::TooMany(max) => {
-            let what = format!("{}: more than {max} files or entries", shown(directory));
-            Failure::new(crate::exit::Exit::Incomplete, what)
-        }
-    })?;
-    let metadata = std::fs::metadata(directory).map_err(|error| failed(directory, error))?;
-    let mut files = Vec::new();
-    for entry in listing {
-        let path = directory.join(&entry.path);
-        let name = entry.path.to_string_lossy();
-        files.push(if entry.absent {
-            InputFile::absent(&name, Some(path), &metadata)
-        } else {
-            open_file(&path, name.into_owned()).map_err(|error| failed(&path, error))?
-        });
-    }
-    Ok(Some(Recording { path: directory.to_path_buf(), directory: true, files }))
-}
-
-/// Whether the directory holds a regular file `data` that some format recognises: of all files of
-/// a perf directory it is the one with a header.
-fn perf_main_file(directory: &Path) -> bool {
-    let path = directory.join("data");
-    let regular = std::fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file());
-    let file = if regular { open_file(&path, "data".to_string()).ok() } else { None };
-    file.is_some_and(|file| {
-        tracemend::recognise(&FileSet::new(vec![file.file()]), &Options::default()).is_some()
-    })
-}
-
-/// A perf directory (tools/perf/util/data.c, `perf_data__open_dir`): `data` first, then every
-/// regular file whose name begins with `data.`, by number and then by name.
-fn perf_directory(directory: &Path, files_max: usize) -> Result<Option<Recording>, Failure> {
-    if !perf_main_file(directory) {
-        return Ok(None);
-    }
-    let failed = |error: io::Error| Failure::io(shown(directory), &error);
-    let mut names = Vec::new();
-    for entry in std::fs::read_dir(directory).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        let name = entry.file_name();
-        let belongs = name == "data" || name.as_bytes().starts_with(b"data.");
-        if belongs && entry.file_type().map_err(failed)?.is_file() {
-            names.push(name);
-        }
-        if names.len() > files_max {
-            let what = format!("{}: more than {files_max} files", shown(directory));
-            return Err(Failure::new(crate::exit::Exit::Incomplete, what));
-        }
-    }
-    names.sort_by_cached_key(|name| {
-        let number = name.to_string_lossy().strip_prefix("data.").map(str::parse::<u64>);
-        // `data` itself, then numbers, then anything else.
-        let rank = match number {
-            None => (0, 0),
-            Some(Ok(number)) => (1, number),
-            Some(Err(_)) => (2, 0),
-        };
-        (rank, name.clone())
-    });
-    let mut files = Vec::new();
-    for name in names {
-        let path = directory.join(&name);
-        let file = open_file(&path, name.to_string_lossy().into_owned())
-            .map_err(|error| Failure::io(shown(&path), &error))?;
-        files.push(file);
-    }
-    Ok(Some(Recording { path: directory.to_path_buf(), directory: true, files }))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exit::Exit;
 
     fn folder(names: &[&str]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
@@ -478,23 +445,13 @@ mod tests {
                 }
                 Ok(())
             };
-            let (mut nothing, mut passed) = (io::empty(), Passed::default());
-            visit(folder.path(), &mut nothing, None, false, walk_max, &mut passed, &mut each)
+            let (mut nothing, mut skipped) = (io::empty(), Skipped::default());
+            visit(folder.path(), &mut nothing, None, false, walk_max, &mut skipped, &mut each)
                 .unwrap();
             (recordings, stopped)
         };
         // The folder itself is an entry.
         assert_eq!(seen(4), (3, None));
         assert_eq!(seen(3), (2, Some(3)));
-    }
-
-    #[test]
-    fn a_perf_directory_has_a_largest_number_of_files() {
-        let folder = folder(&["data", "data.0", "data.1", "data.2"]);
-        let whole = perf_directory(folder.path(), 4).unwrap().unwrap();
-        assert_eq!(whole.files.len(), 4);
-        let failure = perf_directory(folder.path(), 3).unwrap_err();
-        assert_eq!(failure.exit, Exit::Incomplete);
-        assert!(failure.message.ends_with(": more than 3 files"), "{}", failure.message);
     }
 }

@@ -2,49 +2,73 @@
 //!
 //! ```text
 //!  arguments -> [one file per subcommand] -> exit code
-//!                 |  input: paths -> recordings     mapped: files -> bytes
+//!                 |  input, directory: paths -> recordings     mapped: files -> bytes
 //!                 |  tracemend::check, tracemend::repair
-//!                 |  human, salvage: reports -> text
-//!                 v  output: bytes -> a whole file, or none
+//!                 |  group, finding, summary, salvage: reports -> text      look: text -> terminal
+//!                 v  output: bytes -> a complete file, or none
 //! ```
 //!
-//! stdout is the product in the format that was asked for; stderr is talk. The exit code has one
-//! meaning: see [`Exit`].
+//! Standard output is the product in the format that was asked for; standard error has messages and
+//! progress. Each exit code has one meaning: see [`Exit`].
 
 mod apply;
+mod balance;
 mod check;
-mod choices;
 mod codes;
+mod command;
 mod completions;
+mod directory;
 mod dump;
 mod exit;
 mod explain;
+mod finding;
+mod format_options;
 mod formats;
-mod human;
+mod group;
 mod input;
+mod look;
 mod mapped;
 mod output;
-mod ovni;
+mod progress;
 mod repair;
 mod salvage;
+mod salvage_json;
 mod streams;
+mod summary;
 mod verify;
 
 use std::ffi::OsString;
 
-use clap::{Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub use exit::{Exit, Failure};
-pub use streams::{Look, Streams, with_process};
+pub use look::Look;
+pub use streams::{Streams, with_process};
 
-/// Checks and mends recordings, and proves what it mended.
-///
-/// A recording is a file or a directory that a tracing tool wrote: `tracemend formats` lists what
-/// is known. No command changes the file that it reads, except `repair --in-place`, which keeps the
-/// original as NAME.orig.
+use look::ColorChoice;
+
+/// Order of a help text: the paragraphs about a command stand before its usage.
+const TEMPLATE: &str = "\
+{about-with-newline}
+{before-help}{usage-heading} {usage}
+
+{all-args}{after-help}";
+
+const ABOUT: &str = "\
+A recording is a file or a directory that a tracing tool wrote; `tracemend formats` lists the \
+formats. No command changes the file that it reads, except `repair --in-place`, which keeps the \
+original as NAME.orig.";
+
+/// Check recordings, repair them, and prove what a repair changed
 #[derive(Debug, Parser)]
-#[command(name = "tracemend", version, after_help = exit::HELP, max_term_width = 100)]
+#[command(name = "tracemend", version, max_term_width = 100)]
+#[command(before_help = ABOUT, after_help = exit::HELP)]
 struct Arguments {
+    /// Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR
+    /// decide if it is auto
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = ColorChoice::Auto,
+        hide_possible_values = true, display_order = 1000)]
+    color: ColorChoice,
     #[command(subcommand)]
     command: Command,
 }
@@ -62,32 +86,56 @@ enum Command {
     Completions(completions::Arguments),
 }
 
-/// Runs the command that `args` (with the program's name first) ask for.
+/// The command line with the options that formats own.
+pub(crate) fn build_command() -> clap::Command {
+    let command = Arguments::command().help_template(TEMPLATE);
+    let names: Vec<String> =
+        command.get_subcommands().map(|command| command.get_name().to_string()).collect();
+    let command = names.iter().fold(command, |command, name| {
+        command.mut_subcommand(name, |command| command.help_template(TEMPLATE))
+    });
+    command.mut_subcommand("repair", format_options::add_to)
+}
+
+/// Runs the command in `args`, whose first one is the name of the program.
 ///
-/// Gives the exit code of the process; see [`Exit`].
+/// Returns the exit code of the process; see [`Exit`].
 pub fn run(args: impl IntoIterator<Item = OsString>, mut streams: Streams<'_>) -> u8 {
-    let arguments = match Arguments::try_parse_from(args) {
-        Ok(arguments) => arguments,
+    let parsed = build_command().try_get_matches_from(args).and_then(|matches| {
+        Arguments::from_arg_matches(&matches).map(|arguments| (arguments, matches))
+    });
+    let (arguments, matches) = match parsed {
+        Ok(parsed) => parsed,
         Err(error) => return streams.usage(&error).code(),
     };
-    let ended = match &arguments.command {
-        Command::Check(arguments) => arguments.run(&mut streams),
-        Command::Repair(arguments) => arguments.run(&mut streams),
-        Command::Apply(arguments) => arguments.run(&mut streams),
-        Command::Verify(arguments) => arguments.run(&mut streams),
-        Command::Dump(arguments) => arguments.run(&mut streams),
-        Command::Explain(arguments) => arguments.run(&mut streams),
-        Command::Codes(arguments) => arguments.run(&mut streams),
-        Command::Formats(arguments) => arguments.run(&mut streams),
-        Command::Completions(arguments) => arguments.run(&mut streams),
-    };
-    // What is still in the buffer of stdout is part of the product.
+    streams.look = streams.look.with_color(arguments.color);
+    let ended = arguments.run(&matches, &mut streams);
+    // The rest in the buffer of standard output is part of the product.
     let ended = ended.and_then(|exit| streams.finish().map(|()| exit));
     match ended {
         Ok(exit) => exit.code(),
         Err(failure) => {
-            streams.failed(&failure);
+            streams.report_failure(&failure);
             failure.exit.code()
+        }
+    }
+}
+
+impl Arguments {
+    fn run(&self, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
+        match &self.command {
+            Command::Check(arguments) => arguments.run(self.color, streams),
+            Command::Repair(arguments) => {
+                let own = matches.subcommand().map_or(matches, |(_, own)| own);
+                arguments.run(own, streams)
+            }
+            Command::Apply(arguments) => arguments.run(streams),
+            Command::Verify(arguments) => arguments.run(streams),
+            Command::Dump(arguments) => arguments.run(streams),
+            Command::Explain(arguments) => arguments.run(streams),
+            Command::Codes(arguments) => arguments.run(streams),
+            Command::Formats(arguments) => arguments.run(streams),
+            Command::Completions(arguments) => arguments.run(streams),
         }
     }
 }

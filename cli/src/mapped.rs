@@ -6,7 +6,7 @@
 //! - the map is private and read-only, and neither the library nor this crate has other unsafe
 //!   code: no index, length or `str` is trusted because an earlier look at the bytes was right.
 //!   Every read is bounds-checked against a length that lies outside the map, and text is decoded
-//!   anew at each use. Bytes that change between two looks give a wrong finding, not a wrong access;
+//!   anew at each use. Bytes that change between two looks give a wrong finding, no wrong access;
 //! - a wrong finding cannot become a wrong repair unseen: the output is compared with the source
 //!   byte by byte and checked again before it gets its name, and the source must still have the
 //!   length and time of change that it had.
@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::exit::Exit;
 
-/// What the handler says. Fixed: nothing may be formatted there.
+/// Message of the signal handler, which may not format anything.
 const SHRANK: &str = "tracemend: a file shrank, or its disk failed, while it was read: \
                       an unfinished output was removed\n";
 
@@ -70,8 +70,8 @@ struct Unfinished {
     folders: Vec<CString>,
 }
 
-/// What is unfinished now: an output, a plan, a report. What a slot points to is never freed, so the
-/// handler may always read it.
+/// What is unfinished now: an output, a plan, a report. What a slot points to is never freed, so
+/// the handler may always read it.
 static UNFINISHED: [AtomicPtr<Unfinished>; 4] = [const { AtomicPtr::new(ptr::null_mut()) }; 4];
 
 /// While it lives, a dying process removes the paths.

@@ -1,4 +1,4 @@
-//! Files that appear whole or not at all.
+//! Files that appear complete or not at all.
 //!
 //! ```text
 //!  temporary file in the target's folder -> write -> fsync -> map it back, prove it
@@ -6,8 +6,8 @@
 //! ```
 //!
 //! A process that is killed at any time leaves the target's name without a file, with the file
-//! that was there before, or with the whole new one. What it may leave besides is a temporary file
-//! (`.tracemend-…`), and only where it could not catch the signal (SIGKILL).
+//! that was there before, or with the complete new one. After SIGKILL, which cannot be caught, a
+//! temporary file (`.tracemend-...`) may remain.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
@@ -16,23 +16,23 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
-use tracemend::{FileSet, Options, Source};
+use tracemend::{FileSet, Source};
 
 use crate::exit::{Exit, Failure};
 use crate::input::{self, InputFile, Recording, Stamp, shown};
 use crate::mapped::RemovedOnDeath;
 
-/// How the names of temporary files begin.
+/// Beginning of the names of temporary files.
 const PREFIX: &str = ".tracemend-";
 /// Symbolic links that are followed to an output.
 const LINKS_MAX: usize = 40;
-/// Bits of a file's mode that an output takes over: permissions, without set-uid and the like.
+/// Bits of a file's mode that an output takes over: the permissions, without set-uid and its kin.
 const MODE_BITS: u32 = 0o777;
 
-/// What becomes of a file that is there already.
+/// How a file that exists already is treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Existing {
-    /// It is refused.
+    /// It is not replaced; the run ends.
     Refused,
     /// `--force`.
     Replaced,
@@ -43,12 +43,12 @@ pub(crate) enum Existing {
     },
 }
 
-/// Where an output goes: links are followed, the checks of the command line are done.
+/// The place of an output: links are followed, the checks of the command line are done.
 #[derive(Debug)]
 pub(crate) struct Target {
     path: PathBuf,
     existing: Existing,
-    /// Files of a directory that stay as they are get a second name in place of a copy.
+    /// Unchanged files of a directory get a second name instead of a copy.
     pub(crate) link: bool,
 }
 
@@ -63,7 +63,7 @@ impl Target {
         let directory = sources.iter().any(|source| source.directory);
         let name = shown(&path);
         if path.as_os_str() == "-" || path.file_name().is_none() {
-            return Err(Failure::usage(format!("the output `{name}` has to be a file")));
+            return Err(Failure::usage(format!("the output `{name}` must be a file")));
         }
         match fs::symlink_metadata(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -72,11 +72,11 @@ impl Target {
                 let stamp = Stamp::of(&metadata);
                 let mut inputs = sources.iter().flat_map(|source| &source.files);
                 let is_input = inputs.any(|file| Stamp::of(&file.metadata).same_file(&stamp));
-                let refuse = |why: &str| Err(Failure::usage(format!("{name} {why}")));
+                let refuse = |reason: &str| Err(Failure::usage(format!("{name} {reason}")));
                 match existing {
                     Existing::Source { .. } => {}
                     _ if is_input => {
-                        return refuse("is an input; --in-place mends a file where it is");
+                        return refuse("is an input; --in-place replaces a file");
                     }
                     Existing::Refused => return refuse("exists; --force replaces it"),
                     Existing::Replaced if directory => {
@@ -160,7 +160,7 @@ impl Target {
         }
         .map_err(|error| {
             if self.existing == (Existing::Source { backup: true }) {
-                // The source still has its own name; a second one that says nothing is no use.
+                // The source still has its own name and does not need the second one.
                 let _left = fs::remove_file(self.orig());
             }
             self.not_renamed(&error.error)
@@ -170,7 +170,7 @@ impl Target {
 
     fn not_renamed(&self, error: &io::Error) -> Failure {
         if error.kind() == io::ErrorKind::AlreadyExists {
-            return Failure::usage(format!("{} exists by now", shown(&self.path)));
+            return Failure::usage(format!("{} exists now", shown(&self.path)));
         }
         Failure::io(shown(&self.path), error)
     }
@@ -227,25 +227,7 @@ impl Target {
         let failed = |error: io::Error| Failure::io(shown(&self.path), &error);
         let folder =
             Builder::new().prefix(PREFIX).tempdir_in(parent(&self.path)).map_err(failed)?;
-        // Names come from the source's own listing. One that a repair (or its plan) gives is a path
-        // of plain names below the recording, or is refused.
-        let place = |(input, output): (&InputFile, &tracemend::File<'_>)| {
-            if output.bytes.is_absent() {
-                return Ok(None);
-            }
-            let listed = input.path.as_deref().filter(|_| input.is_named(&output.name));
-            let relative = match listed {
-                Some(path) => path.strip_prefix(&source.path).ok().map(Path::to_path_buf),
-                None => plain(&output.name),
-            };
-            let refused = || {
-                let name = tracemend::UntrustedPath(output.name.as_bytes());
-                Failure::usage(format!("`{name}` is no name of a file in a recording"))
-            };
-            relative.map(|path| Some(folder.path().join(path))).ok_or_else(refused)
-        };
-        let pairs = source.files.iter().zip(files.files());
-        let paths = pairs.map(place).collect::<Result<Vec<_>, Failure>>()?;
+        let paths = place_outputs(source, files, folder.path())?;
         let written: Vec<PathBuf> = paths.iter().flatten().cloned().collect();
         let registered = written.iter().map(PathBuf::as_path);
         let inner = folders(&written, folder.path());
@@ -254,30 +236,7 @@ impl Target {
         for inner in inner.iter().rev().skip(1) {
             fs::create_dir(inner).map_err(failed)?;
         }
-        let model = source.files.iter().find(|file| !file.absent).map(|file| &file.metadata);
-        let mut back = Vec::new();
-        for ((path, input), output) in paths.iter().zip(&source.files).zip(files.files()) {
-            let Some(path) = path else {
-                back.push(InputFile::absent(&output.name, None, &input.metadata));
-                continue;
-            };
-            if let Some(source) = input.path.as_deref().filter(|_| self.link)
-                && input.is(&output.bytes)
-                && fs::hard_link(source, path).is_ok()
-            {
-                let file = File::open(path).map_err(failed)?;
-                back.push(input::written(&file, &output.name).map_err(failed)?);
-                continue;
-            }
-            let mut options = OpenOptions::new();
-            let options = options.read(true).write(true).create_new(true).mode(0o600);
-            let mut file = options.open(path).map_err(failed)?;
-            write_pieces(&mut file, &output.bytes).map_err(failed)?;
-            let metadata = if input.absent { model } else { Some(&input.metadata) };
-            self.take_over(&file, metadata).map_err(failed)?;
-            file.sync_all().map_err(failed)?;
-            back.push(input::written(&file, &output.name).map_err(failed)?);
-        }
+        let back = self.write_files(source, files, &paths)?;
         let back = Recording { path: self.path.clone(), directory: true, files: back };
         proved(&back.file_set())?;
         drop(back);
@@ -292,6 +251,67 @@ impl Target {
         drop(folder.keep());
         sync_folder(&self.path).map_err(failed)
     }
+
+    /// Writes each file at its place, and returns what can be read back.
+    fn write_files(
+        &self,
+        source: &Recording,
+        files: &FileSet<'_>,
+        paths: &[Option<PathBuf>],
+    ) -> Result<Vec<InputFile>, Failure> {
+        let failed = |error: io::Error| Failure::io(shown(&self.path), &error);
+        let model = source.files.iter().find(|file| !file.absent).map(|file| &file.metadata);
+        let mut back = Vec::new();
+        for ((path, input), output) in paths.iter().zip(&source.files).zip(files.files()) {
+            let Some(path) = path else {
+                back.push(InputFile::absent(&output.name, None, &input.metadata));
+                continue;
+            };
+            let unchanged = input.path.as_deref().filter(|_| input.is_unchanged(&output.bytes));
+            let linked = unchanged.filter(|_| self.link);
+            if linked.is_some_and(|source| fs::hard_link(source, path).is_ok()) {
+                let file = File::open(path).map_err(failed)?;
+                back.push(input::written(&file, &output.name).map_err(failed)?);
+                continue;
+            }
+            let mut options = OpenOptions::new();
+            let options = options.read(true).write(true).create_new(true).mode(0o600);
+            let mut file = options.open(path).map_err(failed)?;
+            write_pieces(&mut file, &output.bytes).map_err(failed)?;
+            let metadata = if input.absent { model } else { Some(&input.metadata) };
+            self.take_over(&file, metadata).map_err(failed)?;
+            file.sync_all().map_err(failed)?;
+            back.push(input::written(&file, &output.name).map_err(failed)?);
+        }
+        Ok(back)
+    }
+}
+
+/// The path of each output in `folder`; `None` for a file that does not exist.
+fn place_outputs(
+    source: &Recording,
+    files: &FileSet<'_>,
+    folder: &Path,
+) -> Result<Vec<Option<PathBuf>>, Failure> {
+    // Names come from the listing of the source. A name that a repair (or its plan) gives must be a
+    // path of plain names below the recording.
+    let place = |(input, output): (&InputFile, &tracemend::File<'_>)| {
+        if output.bytes.is_absent() {
+            return Ok(None);
+        }
+        let listed = input.path.as_deref().filter(|_| input.is_named(&output.name));
+        let relative = match listed {
+            Some(path) => path.strip_prefix(&source.path).ok().map(Path::to_path_buf),
+            None => plain(&output.name),
+        };
+        let refused = || {
+            let name = tracemend::UntrustedPath(output.name.as_bytes());
+            Failure::usage(format!("`{name}` is not the name of a file in a recording"))
+        };
+        relative.map(|path| Some(folder.join(path))).ok_or_else(refused)
+    };
+    let pairs = source.files.iter().zip(files.files());
+    pairs.map(place).collect()
 }
 
 /// A path of plain names, as a recording has them.
@@ -311,8 +331,8 @@ fn folders(paths: &[PathBuf], root: &Path) -> Vec<PathBuf> {
     all.into_iter().rev().map(Path::to_path_buf).collect()
 }
 
-/// Copies what else lies in a directory that is a recording (`kcore_dir` of `perf record --kcore`):
-/// a repair leaves nothing behind without saying so. Symbolic links stay links.
+/// Copies the other files of a directory that is a recording (`kcore_dir` of `perf record
+/// --kcore`), so that a repair loses none of them. Symbolic links stay links.
 fn copy_others(source: &Recording, folder: &Path) -> io::Result<()> {
     let recorded = source.files.iter().filter(|file| !file.absent);
     let recorded = recorded.filter_map(|file| file.path.as_deref());
@@ -344,8 +364,8 @@ fn copy_others(source: &Recording, folder: &Path) -> io::Result<()> {
             fs::copy(path, &copy)?;
             File::open(&copy)?.sync_all()?;
         } else if !kind.is_file() {
-            let why = "a device, socket or pipe in the directory cannot be copied";
-            return Err(io::Error::new(io::ErrorKind::Unsupported, why));
+            let reason = "a device, socket or pipe in the directory cannot be copied";
+            return Err(io::Error::new(io::ErrorKind::Unsupported, reason));
         }
     }
     Ok(())
@@ -362,7 +382,7 @@ pub(crate) struct TextFile {
 
 #[derive(Debug)]
 enum Out {
-    Whole(io::BufWriter<NamedTempFile>),
+    Complete(io::BufWriter<NamedTempFile>),
     /// A pipe or device that is there already: nothing could be renamed to it.
     Direct(File),
 }
@@ -401,13 +421,15 @@ impl TextFile {
         let builder = builder.prefix(PREFIX).permissions(Permissions::from_mode(mode));
         let file = builder.tempfile_in(parent(&path)).map_err(failed)?;
         let removed = Some(RemovedOnDeath::new([file.path()], []).map_err(failed)?);
-        Ok(Self { path, replace, out: Out::Whole(io::BufWriter::new(file)), removed })
+        Ok(Self { path, replace, out: Out::Complete(io::BufWriter::new(file)), removed })
     }
 
-    /// What a walk has to leave out.
+    /// Identifies the file, which a walk must not read.
     pub(crate) fn stamp(&self) -> Option<Stamp> {
         match &self.out {
-            Out::Whole(writer) => writer.get_ref().as_file().metadata().ok().map(|m| Stamp::of(&m)),
+            Out::Complete(writer) => {
+                writer.get_ref().as_file().metadata().ok().map(|m| Stamp::of(&m))
+            }
             Out::Direct(_) => None,
         }
     }
@@ -415,7 +437,7 @@ impl TextFile {
     /// Appends `text`.
     pub(crate) fn write(&mut self, text: &str) -> Result<(), Failure> {
         let written = match &mut self.out {
-            Out::Whole(writer) => writer.write_all(text.as_bytes()),
+            Out::Complete(writer) => writer.write_all(text.as_bytes()),
             Out::Direct(file) => file.write_all(text.as_bytes()),
         };
         written.map_err(|error| Failure::io(shown(&self.path), &error))
@@ -424,7 +446,7 @@ impl TextFile {
     /// Gives the text its name.
     pub(crate) fn publish(self) -> Result<(), Failure> {
         let failed = |error: io::Error| Failure::io(shown(&self.path), &error);
-        let Out::Whole(writer) = self.out else { return Ok(()) };
+        let Out::Complete(writer) = self.out else { return Ok(()) };
         let file = writer.into_inner().map_err(|error| failed(error.into_error()))?;
         file.as_file().sync_all().map_err(failed)?;
         let persisted = if self.replace {
@@ -442,10 +464,10 @@ impl TextFile {
 fn is_recording(path: &Path) -> bool {
     let found = input::open(path, &mut io::empty());
     let Ok(input::Found::Recording(recording)) = found else { return false };
-    tracemend::recognise(&recording.file_set(), &Options::default()).is_some()
+    recording.format().is_some()
 }
 
-/// `NAME` with something behind it.
+/// Returns the path with `suffix` after its name.
 pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_os_string();
     name.push(suffix);
@@ -464,7 +486,7 @@ fn parent(path: &Path) -> &Path {
     }
 }
 
-/// Makes a rename last.
+/// Syncs the folder of a path, so that a rename in it survives a crash.
 fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(parent(path))?.sync_all()
 }
@@ -478,7 +500,7 @@ fn write_pieces(file: &mut File, bytes: &Source<'_>) -> io::Result<()> {
     writer.flush()
 }
 
-/// The path that a chain of links ends in; what it ends in need not exist.
+/// Returns the path at the end of a chain of links; it need not exist.
 fn resolve(path: &Path) -> Result<PathBuf, Failure> {
     let mut at = path.to_path_buf();
     // `DIR/` names the directory; links are links only without the slash.

@@ -1,92 +1,105 @@
-//! `tracemend repair`: a recording that is whole again, and what that took.
+//! `tracemend repair`: a recording that its format's tools accept again, and what that took.
 
+use std::num::NonZeroUsize;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
-use clap::ValueEnum;
-use tracemend::{Allow, Plan, PlanError, proof};
-use tracemend::{FileSet, Options, Outcome, Repair};
+use clap::{ArgMatches, ValueEnum};
+use tracemend::{
+    Allow, FileSet, FormatId, Options, Outcome, Plan, PlanError, Repair, Safety, Source, proof,
+};
 
-use crate::check::format_name;
+use crate::check::parse_format;
+use crate::command::{NextCommand, type_option};
 use crate::exit::{Exit, Failure, HELP};
+use crate::format_options::FormatOptions;
 use crate::formats::Format;
 use crate::input::{self, Found, Recording, shown};
 use crate::output::{Existing, Target, TextFile, beside};
+use crate::progress::Progress;
 use crate::salvage::Salvage;
 use crate::streams::Streams;
+
+const ABOUT: &str = "\
+The source stays as it is unless --in-place replaces it. The output gets its name only after it \
+was read back, compared with the source and the plan, and checked again. Without -o and --in-place \
+it is NAME.mended beside the source. With -o, a clean recording gives an identical copy.";
 
 const EXAMPLES: &str = "\
 Examples:
   tracemend repair perf.data                     writes perf.data.mended
-  tracemend repair perf.data -o mended.data --plan plan.json
+  tracemend repair perf.data -o repaired.data --plan plan.json
   tracemend repair perf.data --in-place          keeps perf.data.orig
   tracemend repair perf.data --dry-run --safety exact";
 
-/// Mend a recording, prove the result, and say what was kept, dropped and added
-///
-/// Without -o and --in-place the output is NAME.mended beside the source. Nothing appears under the
-/// output's name before it was read back, compared with source and plan, and checked again. A sound
-/// recording needs nothing: -o then gets an identical copy.
+/// Repair a recording, prove the result, and report what was kept, dropped and added
 #[derive(Debug, clap::Args)]
-#[command(after_help = format!("{EXAMPLES}\n\n{HELP}"))]
+#[command(before_help = ABOUT, after_help = format!("{EXAMPLES}\n\n{HELP}"))]
 pub(crate) struct Arguments {
     /// A file, a directory that is one recording, or `-` for standard input
     #[arg(value_name = "PATH")]
     path: PathBuf,
-    /// Where the mended recording goes
+    /// Write the repaired recording to OUT
     #[arg(short, long, value_name = "OUT", conflicts_with = "in_place")]
     output: Option<PathBuf>,
-    /// Put the mended recording where the source is, and keep the source as NAME.orig
+    /// Replace the source; keep the original as NAME.orig
     #[arg(long)]
     in_place: bool,
-    /// Write no recording; say what would be done (--plan FILE is still written)
-    #[arg(long)]
-    dry_run: bool,
-    /// Write what was done, byte for byte, for `apply` and `verify` (schema/plan.schema.json)
-    #[arg(long, value_name = "FILE")]
-    plan: Option<PathBuf>,
-    /// How the report is written
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    format: Format,
-    /// Apply fixes that are at least this safe: `exact` writes what other bytes determine,
-    /// `synthetic` also adds what the format demands, `lossy` also drops recorded bytes
-    #[arg(long, value_enum, default_value_t = AtLeast::Lossy)]
-    safety: AtLeast,
-    /// Write the fixes that apply even if errors are left; the exit code stays 4
-    #[arg(long)]
-    partial: bool,
-    /// Replace an existing OUT, or plan
-    #[arg(long)]
-    force: bool,
-    /// Of a directory: give files that stay as they are a second name (a hard link) in place of a copy
-    #[arg(long)]
-    link: bool,
-    /// Threads that work side by side; the result is the same with any number
-    #[arg(long, value_name = "N")]
-    jobs: Option<std::num::NonZeroUsize>,
-    /// With --in-place: keep no NAME.orig
+    /// With --in-place: do not keep NAME.orig
     #[arg(long, requires = "in_place")]
     no_backup: bool,
-    /// Take the file for a recording of this format
-    #[arg(long = "type", value_name = "NAME", value_parser = format_name)]
-    kind: Option<tracemend::FormatId>,
-    #[command(flatten)]
-    choices: crate::choices::ChoiceArguments,
+    /// Show what a repair would do; write only the plan, if --plan is given
+    #[arg(long)]
+    dry_run: bool,
+    /// Write every edit to FILE, for `apply` and `verify` (schema/plan.schema.json)
+    #[arg(long, value_name = "FILE")]
+    plan: Option<PathBuf>,
+    /// Format of the report: human or json (schema/repair.schema.json)
+    #[arg(long, value_enum, default_value_t = Format::Human, hide_possible_values = true)]
+    format: Format,
+    /// Allow fixes up to this class: `exact` writes values that other bytes determine, `synthetic`
+    /// also adds what the format requires, `lossy` also drops or replaces recorded bytes
+    #[arg(long, value_enum, default_value_t = SafetyArgument::Lossy, hide_possible_values = true)]
+    safety: SafetyArgument,
+    /// Write the output even if errors remain; still exits with 4
+    #[arg(long)]
+    partial: bool,
+    /// Replace an existing output or plan
+    #[arg(long)]
+    force: bool,
+    /// Directories: hard-link unchanged files instead of copying them
+    #[arg(long)]
+    link: bool,
+    /// Read the file as this format (see `tracemend formats`)
+    #[arg(long = "type", value_name = "NAME", value_parser = parse_format)]
+    kind: Option<FormatId>,
+    /// Number of threads; does not change the result
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
 }
 
+/// Value of `--safety`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum AtLeast {
+enum SafetyArgument {
     Exact,
     Synthetic,
     Lossy,
 }
 
-impl From<AtLeast> for Allow {
-    fn from(least: AtLeast) -> Self {
-        match least {
-            AtLeast::Exact => Self::Exact,
-            AtLeast::Synthetic => Self::Synthetic,
-            AtLeast::Lossy => Self::Lossy,
+impl SafetyArgument {
+    const fn allow(self) -> Allow {
+        match self {
+            Self::Exact => Allow::Exact,
+            Self::Synthetic => Allow::Synthetic,
+            Self::Lossy => Allow::Lossy,
+        }
+    }
+
+    const fn safety(self) -> Safety {
+        match self {
+            Self::Exact => Safety::Exact,
+            Self::Synthetic => Safety::Synthetic,
+            Self::Lossy => Safety::Lossy,
         }
     }
 }
@@ -107,62 +120,81 @@ pub(crate) fn open_one(
     }
 }
 
+/// A recording that is repaired, and what the repair needs besides.
+struct Job<'a> {
+    recording: &'a Recording,
+    files: FileSet<'a>,
+    donated: Option<Source<'a>>,
+    options: Options,
+    given: FormatOptions,
+}
+
 impl Arguments {
-    pub(crate) fn run(&self, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
+    pub(crate) fn run(
+        &self,
+        matches: &ArgMatches,
+        streams: &mut Streams<'_>,
+    ) -> Result<Exit, Failure> {
+        let given = FormatOptions::read(matches)?;
         let recording = open_one(&self.path, streams)?;
         let target = self.target(&recording);
         // A name that was asked for is refused before the work; NAME.mended only if it is needed.
-        let asked = self.output.is_some() || self.in_place;
-        let target = if asked { Ok(target?) } else { target };
+        let is_asked = self.output.is_some() || self.in_place;
+        let target = if is_asked { Ok(target?) } else { target };
         let plan_file = self.plan_file(&recording)?;
-
-        let donor = self.choices.donor(streams)?;
+        let donor = given.donor.as_deref().map(|path| open_one(path, streams)).transpose()?;
         let donated = donor.as_ref().map(|donor| donor.file_set().bytes(0));
         let files = recording.file_set().with_donor(donated.clone());
-        let mut options = Options::default().with_allow(self.safety.into());
-        options.format = self.kind;
-        options.choices = self.choices.choices()?;
+        let mut options = Options::default();
+        options.choices = given.choices.clone();
         options.jobs = self.jobs;
-        let repair = tracemend::repair(&files, &options);
-        let wanted = match repair.outcome {
+        options.allow = self.safety.allow();
+        options.format = self.kind.or_else(|| tracemend::recognise(&files, &options));
+        if let Some(format) = options.format {
+            given.check_format(format)?;
+        }
+        let job = Job { recording: &recording, files, donated, options, given };
+        let progress = Progress::new(streams.look, describe_work(&job), None);
+        self.repair(&job, target, plan_file, &progress, streams)
+    }
+
+    fn repair(
+        &self,
+        job: &Job<'_>,
+        target: Result<Target, Failure>,
+        plan_file: Option<TextFile>,
+        progress: &Progress,
+        streams: &mut Streams<'_>,
+    ) -> Result<Exit, Failure> {
+        let repair = tracemend::repair(&job.files, &job.options);
+        let is_wanted = match repair.outcome {
             Outcome::Clean => self.output.is_some(),
             Outcome::Repaired | Outcome::RepairedWithLoss => true,
             Outcome::CannotRepair | Outcome::Incomplete => self.partial && repair.changes(),
         };
-        let plan = match Plan::new(&repair, &files, &options.limits) {
+        let plan = match Plan::new(&repair, &job.files, &job.options.limits) {
             Ok(plan) => Some(plan),
             Err(error) if plan_file.is_some() || !matches!(error, PlanError::TooLarge { .. }) => {
                 return Err(Failure::new(Exit::Incomplete, error.to_string()));
             }
             Err(_) => None,
         };
-        let mut salvage = Salvage::new(&self.path, &repair, &files);
+        let mut salvage = Salvage::new(&self.path, &repair, &job.files, self.next_command(job));
+        salvage.allowed = self.safety.safety();
         salvage.dry_run = self.dry_run;
         salvage.partial = self.partial;
-        let plan_file = plan_file.filter(|_| wanted || repair.outcome == Outcome::Clean);
-        let plan_file = match (plan_file, &plan) {
-            (Some(mut file), Some(plan)) => {
-                let text = plan.to_json().map_err(|e| Failure::new(Exit::Io, e.to_string()))?;
-                file.write(&text)?;
-                Some(file)
-            }
-            _ => None,
-        };
-        if wanted && !self.dry_run {
+        let plan_file = plan_file.filter(|_| is_wanted || repair.outcome == Outcome::Clean);
+        let plan_file = write_plan(plan_file, plan.as_ref())?;
+        if is_wanted && !self.dry_run {
             let mut target = target?;
             target.link = self.link;
-            if let Some(warning) = linked(&recording, self.in_place) {
-                streams.say(&warning);
+            if let Some(warning) = self.describe_links(job.recording) {
+                progress.suspend(|| streams.warn(&warning));
             }
-            let output = tracemend::view(&files, &repair.patches);
-            target.publish(&recording, &output, |back| {
-                let back = back.clone().with_donor(donated.clone());
-                proved(plan.as_ref(), &repair, &options, &files, &back)
-            })?;
+            self.publish(job, &target, &repair, plan.as_ref())?;
             salvage.written = Some(shown(target.path()));
-            if self.in_place && !self.no_backup {
-                salvage.original = Some(shown(&target.orig()));
-            }
+            let has_backup = self.in_place && !self.no_backup;
+            salvage.original = has_backup.then(|| shown(&target.orig()));
         }
         if let Some(file) = plan_file {
             file.publish()?;
@@ -172,7 +204,7 @@ impl Arguments {
             Format::Human => salvage.human(streams.look),
             Format::Json => salvage.json(),
         };
-        streams.print(&text)?;
+        progress.suspend(|| streams.print(&text))?;
         Ok(match repair.outcome {
             Outcome::Clean | Outcome::Repaired => Exit::Clean,
             Outcome::RepairedWithLoss => Exit::Loss,
@@ -181,15 +213,50 @@ impl Arguments {
         })
     }
 
+    /// The command that goes on from here, with the options of this one.
+    fn next_command(&self, job: &Job<'_>) -> NextCommand {
+        let mut given = type_option(self.kind);
+        if self.safety != SafetyArgument::Lossy {
+            given.push(format!("--safety {}", self.safety.safety()));
+        }
+        given.extend(job.given.typed.iter().cloned());
+        NextCommand::new(&self.path, given)
+    }
+
+    /// Writes the output, proves it and gives it its name.
+    fn publish(
+        &self,
+        job: &Job<'_>,
+        target: &Target,
+        repair: &Repair,
+        plan: Option<&Plan>,
+    ) -> Result<(), Failure> {
+        let output = repair.output(&job.files);
+        target.publish(job.recording, &output, |back| {
+            let back = back.clone().with_donor(job.donated.clone());
+            prove_output(plan, repair, &job.options, &job.files, &back)
+        })
+    }
+
+    /// A warning about a source that has other names.
+    fn describe_links(&self, recording: &Recording) -> Option<String> {
+        let links = recording.files.iter().map(|file| file.metadata.nlink()).max()?;
+        (self.in_place && links > 1).then(|| {
+            let path = shown(&recording.path);
+            format!("{path} has {links} hard links: the other names keep the damaged recording")
+        })
+    }
+
     /// Where the output goes.
     fn target(&self, recording: &Recording) -> Result<Target, Failure> {
         let replaced = if self.force { Existing::Replaced } else { Existing::Refused };
         if self.in_place {
             if recording.is_stream() {
-                return Err(Failure::usage("--in-place needs a file, not standard input"));
+                return Err(Failure::usage("--in-place requires a file, not standard input"));
             }
             if recording.directory {
-                let message = "--in-place is for a recording of one file; use -o for a directory";
+                let message =
+                    "--in-place applies to a recording of one file; use -o for a directory";
                 return Err(Failure::usage(message));
             }
             let existing = Existing::Source { backup: !self.no_backup };
@@ -199,9 +266,7 @@ impl Arguments {
             return Target::new(path, &[recording], replaced);
         }
         if recording.is_stream() && !self.dry_run {
-            return Err(Failure::usage(
-                "standard input has no name to derive one from; use -o OUT",
-            ));
+            return Err(Failure::usage("standard input has no name; use -o OUT"));
         }
         // Without a slash at the end.
         let path: PathBuf = self.path.components().collect();
@@ -217,17 +282,22 @@ impl Arguments {
     }
 }
 
-/// What to say about a source that has other names.
-fn linked(recording: &Recording, in_place: bool) -> Option<String> {
-    let links = recording.files.iter().map(|file| file.metadata.nlink()).max()?;
-    (in_place && links > 1).then(|| {
-        let path = shown(&recording.path);
-        format!("{path} has {links} hard links: the other names keep the unmended recording")
-    })
+/// Text of the progress.
+fn describe_work(job: &Job<'_>) -> String {
+    let bytes = tracemend::words::byte_count(job.files.len());
+    format!("repairing {}, {bytes}", shown(&job.recording.path))
 }
 
-/// Compares what was written with source and plan, and checks it again.
-fn proved(
+/// Writes the plan to its file.
+fn write_plan(file: Option<TextFile>, plan: Option<&Plan>) -> Result<Option<TextFile>, Failure> {
+    let (Some(mut file), Some(plan)) = (file, plan) else { return Ok(None) };
+    let text = plan.to_json().map_err(|error| Failure::new(Exit::Io, error.to_string()))?;
+    file.write(&text)?;
+    Ok(Some(file))
+}
+
+/// Compares the output, read back, with source and plan, and checks it again.
+fn prove_output(
     plan: Option<&Plan>,
     repair: &Repair,
     options: &Options,
@@ -245,8 +315,8 @@ fn proved(
     options.format = repair.before.format;
     let after = tracemend::check(back, &options);
     if after.counts() != repair.after.counts() {
-        let message = "the output was not written: checked again, it has other findings than the \
-                       repair promised; the source may have changed";
+        let message = "the output was not written: a second check gives other findings than the \
+                       repair; the source may have changed";
         return Err(Failure::new(Exit::Io, message));
     }
     Ok(())

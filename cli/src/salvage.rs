@@ -1,33 +1,32 @@
-//! The report of a repair: what was kept, dropped and added, and what is left.
+//! The report of a repair for people: what was kept, dropped and added, and what is left.
 
 use std::fmt::Write;
 use std::path::Path;
 
-use serde_json::{Value, json};
-use tracemend::json::{Recording, TOOL};
-use tracemend::{Applied, Balance, StoredAnew, Tally};
-use tracemend::{FileSet, Outcome, Repair, Report, Severity};
+use tracemend::words::{agree, join_and, plural, plural_noun};
+use tracemend::{
+    Applied, FileSet, Finding, Outcome, Repair, Report, Safety, Severity, Span, StoredAnew, Tally,
+};
 
-use crate::formats::pretty;
-use crate::human::{self, plural};
+use crate::balance::ByteSums;
+use crate::command::NextCommand;
+use crate::group::{Drawing, count_severities, name_in_recording, name_places};
 use crate::input::shown;
-use crate::streams::Look;
+use crate::look::{Ink, Look, wrap};
+use crate::summary::{describe_recording, describe_time, nouns};
 
-/// Version of the layout of `repair --format json`.
-const REPAIR_SCHEMA: &str = "tracemend.repair.v1";
-/// Fixes that a person is shown; JSON and the plan hold all.
+/// Fixes of different codes or places that are listed; JSON and the plan hold all.
 const FIXES_SHOWN: usize = 50;
-/// Errors that are left and shown with their bytes.
-const ERRORS_SHOWN: usize = 20;
 
 /// A repair and what became of it.
 #[derive(Debug)]
 pub(crate) struct Salvage<'r> {
     /// Escaped.
-    path: String,
-    repair: &'r Repair,
-    files: &'r FileSet<'r>,
-    balance: Balance,
+    pub(crate) path: String,
+    pub(crate) repair: &'r Repair,
+    pub(crate) files: &'r FileSet<'r>,
+    pub(crate) next: NextCommand,
+    pub(crate) allowed: Safety,
     pub(crate) dry_run: bool,
     pub(crate) partial: bool,
     /// Escaped paths of what was written.
@@ -36,25 +35,26 @@ pub(crate) struct Salvage<'r> {
     pub(crate) plan: Option<String>,
 }
 
-/// Two lines that have to add up.
-pub(crate) fn balance_lines(balance: &Balance) -> String {
-    let Balance { kept, dropped, inserted } = *balance;
-    let (source, output) = (kept.saturating_add(dropped), kept.saturating_add(inserted));
-    format!(
-        "kept {kept} + dropped {dropped} = {source} bytes of the source\n\
-         kept {kept} + inserted {inserted} = {output} bytes of the output\n"
-    )
+/// A way to go on with an error that is left: the options of the command, and what they do.
+struct Decision<'f> {
+    finding: &'f Finding,
+    option: Option<String>,
+    text: String,
 }
 
 impl<'r> Salvage<'r> {
-    pub(crate) fn new(path: &Path, repair: &'r Repair, files: &'r FileSet<'r>) -> Self {
-        let mut balance = Balance::default();
-        repair.patches.iter().for_each(|patch| balance.add(patch));
+    pub(crate) fn new(
+        path: &Path,
+        repair: &'r Repair,
+        files: &'r FileSet<'r>,
+        next: NextCommand,
+    ) -> Self {
         Self {
             path: shown(path),
             repair,
             files,
-            balance,
+            next,
+            allowed: Safety::Lossy,
             dry_run: false,
             partial: false,
             written: None,
@@ -63,76 +63,234 @@ impl<'r> Salvage<'r> {
         }
     }
 
-    fn headline(&self) -> &'static str {
-        match (self.repair.outcome, self.dry_run) {
-            (Outcome::Clean, _) => "nothing to do",
-            (Outcome::Repaired, false) => "repaired without loss",
-            (Outcome::Repaired, true) => "can be repaired without loss",
-            (Outcome::RepairedWithLoss, false) => "repaired, with recorded bytes lost",
-            (Outcome::RepairedWithLoss, true) => "can be repaired, with recorded bytes lost",
-            (Outcome::CannotRepair, _) => "cannot be repaired",
-            (Outcome::Incomplete, _) => "a limit was reached; the repair is incomplete",
-        }
+    fn is_unrepaired(&self) -> bool {
+        matches!(self.repair.outcome, Outcome::CannotRepair | Outcome::Incomplete)
     }
 
-    /// The report for a person.
+    /// Returns the report.
     pub(crate) fn human(&self, look: Look) -> String {
         let repair = self.repair;
         let mut text = String::new();
-        let unrepaired = matches!(repair.outcome, Outcome::CannotRepair | Outcome::Incomplete);
-        if unrepaired {
-            let mended = repair.output(self.files);
-            let errors = repair.after.findings().iter();
-            let errors = errors.filter(|finding| finding.severity == Severity::Error);
-            text += &human::findings(errors.take(ERRORS_SHOWN), &mended, look);
+        if self.is_unrepaired() {
+            text += &self.errors_left(look);
         }
-        text += &format!("{}: {}\n", self.path, self.headline());
+        text += &self.headline(look);
         if repair.changes() {
-            text += &self.fixes();
-            for line in balance_lines(&self.balance).lines() {
-                text += &format!("  {line}\n");
+            text += &self.list_fixes(look);
+            text += &self.list_sums(look);
+        }
+        if self.is_unrepaired() {
+            text += &self.list_decisions(look);
+        } else if repair.changes() || repair.after.worst().is_some() {
+            text += &wrap(&self.describe_check(), look.width, "  ", 4);
+        }
+        text + &self.list_files_written(look)
+    }
+
+    /// The errors that are left, with bytes of the file that the report names: the output if it was
+    /// written, else the source.
+    fn errors_left(&self, look: Look) -> String {
+        let is_error = |finding: &Finding| finding.severity == Severity::Error;
+        let after = &self.repair.after;
+        if let Some(written) = &self.written {
+            let output = self.repair.output(self.files);
+            let (next, files) = (&self.next, &output);
+            let drawing = Drawing { path: written, files, look, all: false, next };
+            return drawing.findings(after, is_error);
+        }
+        let (path, files) = (self.path.as_str(), self.files);
+        let drawing = Drawing { path, files, look, all: false, next: &self.next };
+        drawing.findings(&self.in_source(after), is_error)
+    }
+
+    /// The report with places in the source instead of places in the repaired recording.
+    fn in_source(&self, report: &Report) -> Report {
+        let mut moved = Report::new(report.format, report.length, usize::MAX);
+        let place = |span: Span| {
+            let file = usize::try_from(span.layer.file).ok();
+            let patch = file.and_then(|file| self.repair.patches.get(file));
+            match patch.filter(|_| span.layer.is_stored()) {
+                Some(patch) => Span::new(
+                    span.layer,
+                    patch.source_offset(span.start),
+                    patch.source_offset(span.end),
+                ),
+                None => span,
             }
-            text += &self.stored_anew();
-            text += &self.tallies();
+        };
+        for finding in report.findings() {
+            let mut finding = finding.clone();
+            finding.span = place(finding.span);
+            finding.stored = finding.stored.map(place);
+            for related in &mut finding.related {
+                related.span = place(related.span);
+            }
+            moved.push(finding);
         }
-        let after = &repair.after;
-        if repair.changes() || after.worst() > Some(Severity::Info) {
-            let (errors, warnings) =
-                (after.count_of(Severity::Error), after.count_of(Severity::Warning));
-            let (errors, warnings) = (plural(errors, "error"), plural(warnings, "warning"));
-            text += &format!("  left: {errors}, {warnings}{}\n", codes(after));
-        }
-        if let Some(reason) = &repair.refused {
-            text += &format!("  stopped: {reason}\n");
-        }
-        text += &self.ends();
-        text
+        moved
     }
 
-    /// What was done.
-    fn fixes(&self) -> String {
-        let mut text = String::new();
-        let (done, would) = ("fixes", "fixes that apply");
-        let written = self.written.is_some();
-        let applied = &self.repair.applied;
-        let _infallible =
-            writeln!(text, "  {}: {}", if written { done } else { would }, applied.len());
-        for applied in applied.iter().take(FIXES_SHOWN) {
-            let Some(fix) = applied.fix() else { continue };
-            let rule = applied.finding.rule;
-            let (code, name, safety) = (rule.code, rule.name, fix.safety);
-            let _infallible = writeln!(text, "    {code} {name} ({safety}): {}", fix.summary);
+    /// One line: the outcome, the exit code, and where the output is.
+    fn headline(&self, look: Look) -> String {
+        let repair = self.repair;
+        let left = repair.after.count_of(Severity::Error);
+        let needs_decision = self.decisions().iter().any(|decision| decision.option.is_some());
+        let state = match needs_decision {
+            true => agree(left, "needs your decision", "need your decision"),
+            false => agree(left, "is left", "are left"),
+        };
+        let left = format!("{} {state}", plural(left, "error"));
+        let nothing =
+            if self.dry_run { "nothing was written (--dry-run)" } else { "nothing was written" };
+        let written = self.written.as_ref().map(|path| format!("written to {path}"));
+        let (ink, text) = match (repair.outcome, &written) {
+            (Outcome::Clean, None) => {
+                let is_sound = repair.before.worst() <= Some(Severity::Info);
+                let verdict = if is_sound { "nothing to do" } else { "no fix applies" };
+                let start = format!("{}: {verdict}, ", self.path);
+                return describe_recording(&start, &repair.before, look);
+            }
+            (Outcome::Clean, Some(written)) => {
+                (Ink::Good, format!("nothing to do, an identical copy was {written}"))
+            }
+            (Outcome::Repaired, Some(written)) => {
+                (Ink::Good, format!("repaired without loss (exit 0), {written}"))
+            }
+            (Outcome::Repaired, None) => {
+                (Ink::Good, format!("can be repaired without loss (exit 0), {nothing}"))
+            }
+            (Outcome::RepairedWithLoss, Some(written)) => {
+                (Ink::Warning, format!("repaired with loss (exit 3), {written}"))
+            }
+            (Outcome::RepairedWithLoss, None) => {
+                (Ink::Warning, format!("can be repaired with loss (exit 3), {nothing}"))
+            }
+            (Outcome::CannotRepair, Some(written)) => {
+                (Ink::Error, format!("repaired in part (exit 4), {written}: {left}"))
+            }
+            (Outcome::CannotRepair, None) => {
+                (Ink::Error, format!("not repaired (exit 4): {left}, {nothing}"))
+            }
+            (Outcome::Incomplete, Some(written)) => {
+                (Ink::Error, format!("repaired in part (exit 6), {written}: a limit was reached"))
+            }
+            (Outcome::Incomplete, None) => {
+                (Ink::Error, format!("not repaired (exit 6): a limit was reached, {nothing}"))
+            }
+        };
+        let first = format!("{}: ", self.path);
+        let drawn = wrap(&text, look.width, &first, 2);
+        let verdict = text.split([',', ':']).next().unwrap_or_default();
+        drawn.replacen(verdict, &look.paint(ink, verdict), 1)
+    }
+
+    /// The fixes, those of the same code, class and summary as one.
+    fn list_fixes(&self, look: Look) -> String {
+        let mut groups: Vec<Vec<&Applied>> = Vec::new();
+        let key =
+            |applied: &Applied| (applied.finding.rule.code, applied.fix().map(|fix| fix.safety));
+        for applied in &self.repair.applied {
+            let same = |group: &&mut Vec<&Applied>| {
+                group.first().is_some_and(|first| key(first) == key(applied))
+            };
+            match groups.iter_mut().find(same) {
+                Some(group) => group.push(applied),
+                None => groups.push(vec![applied]),
+            }
         }
-        let more = applied.len().saturating_sub(FIXES_SHOWN);
+        let mut text = String::new();
+        for group in groups.iter().take(FIXES_SHOWN) {
+            text += &self.describe_fixes(group, look);
+        }
+        let more = groups.iter().skip(FIXES_SHOWN).map(Vec::len).sum::<usize>();
         if more > 0 {
-            let _infallible = writeln!(text, "    and {more} more (--format json lists all)");
+            let _infallible = writeln!(text, "  and {more} more fixes (--format json lists all)");
         }
         text
     }
 
-    /// What of the dropped and inserted bytes is the same content, compressed anew.
-    fn stored_anew(&self) -> String {
-        let mut text = String::new();
+    fn describe_fixes(&self, group: &[&Applied], look: Look) -> String {
+        let findings: Vec<&Finding> = group.iter().map(|applied| &applied.finding).collect();
+        let Some((first, fix)) = group.first().and_then(|one| Some((one, one.fix()?))) else {
+            return String::new();
+        };
+        let code = first.finding.rule.code;
+        let places = name_places(&findings, self.files);
+        let is_many = group.len() > 1;
+        // In a recording of several files, or for several places, the first is named with its fix.
+        let place = match places.first().filter(|_| is_many) {
+            Some(place) => format!(" {place}:"),
+            None if self.files.files().len() > 1 => {
+                format!(" {}:", name_in_recording(&first.finding, self.files))
+            }
+            None => String::new(),
+        };
+        let label = format!("{code} ({}):{place} ", fix.safety);
+        let mut text = wrap(&fix.summary, look.width, &format!("  {label}"), 4);
+        text = text.replacen(code, &look.paint(Ink::Strong, code), 1);
+        if let (true, Some(others)) = (is_many, places.get(1..)) {
+            let more = u64::try_from(others.len()).unwrap_or(u64::MAX);
+            let shown = others.get(..3).filter(|_| others.len() > 4).unwrap_or(others);
+            let mut line = format!("and {more} more: {}", shown.join(", "));
+            if let Some(last) = others.last().filter(|_| shown.len() < others.len()) {
+                line += &format!(" ... {last}");
+            }
+            text += &wrap(&line, look.width, "    ", 4);
+        }
+        text
+    }
+
+    /// Records, content and bytes before and after: the sums add up.
+    fn list_sums(&self, look: Look) -> String {
+        let mut rows: Vec<(String, String)> = self.count_records();
+        let sums = ByteSums::of(&self.repair.patches);
+        let file = if self.files.files().len() > 1 { "files" } else { "file" };
+        let anew = self.list_stored_anew();
+        if anew.is_empty() {
+            let [before, after] = sums.lines();
+            rows.push((file.into(), before));
+            rows.push((String::new(), after));
+        } else {
+            rows.extend(anew);
+            let (before, after) = sums.lengths();
+            rows.push((file.into(), format!("{before} bytes before, {after} bytes after")));
+        }
+        let width = rows.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
+        let draw = |(label, text): &(String, String)| {
+            let first = format!("  {label:width$}  ");
+            wrap(text, look.width, &first, first.len())
+        };
+        rows.iter().map(draw).collect()
+    }
+
+    fn count_records(&self) -> Vec<(String, String)> {
+        let (before, after) = (&self.repair.before.tally, &self.repair.after.tally);
+        let [record, sample] = nouns(self.repair.before.format);
+        let lost = self.repair.records_lost();
+        let mut text = format!("{} before, {} after", before.records, after.records);
+        if lost > 0 {
+            text += &format!(", {} dropped", plural(lost, &format!("complete {record}")));
+        }
+        let mut rows = vec![(plural_noun(record), text)];
+        if record != sample {
+            let text = format!("{} before, {} after", before.samples, after.samples);
+            rows.push((plural_noun(sample), text));
+        }
+        let range = |tally: &Tally| match (tally.first_time, tally.last_time) {
+            (Some(first), Some(last)) => describe_time(first, last),
+            _ => "none".to_string(),
+        };
+        let (first, last) = (range(before), range(after));
+        if first != last {
+            rows.push(("time".into(), format!("{first} before, {last} after")));
+        }
+        rows
+    }
+
+    /// The content of the units that are compressed again, for each round that has such units:
+    /// their stored bytes all change, though little of what they hold does.
+    fn list_stored_anew(&self) -> Vec<(String, String)> {
+        let mut rows = Vec::new();
         let last = self.repair.applied.last().map_or(0, |applied| applied.round);
         for round in 1..=last {
             let mut sum = StoredAnew::default();
@@ -142,143 +300,114 @@ impl<'r> Salvage<'r> {
             if stored == 0 {
                 continue;
             }
-            let when = if last > 1 { format!("in round {round}, ") } else { String::new() };
-            let before = kept.saturating_add(dropped);
-            let _infallible = writeln!(
-                text,
-                "  {when}{stored} of the dropped bytes are compressed and stored anew: of the \
-                 {before} bytes that they expand to, {kept} are kept, {dropped} dropped; {inserted} \
-                 are added"
-            );
+            let label = if round == 1 { "stream".to_string() } else { format!("round {round}") };
+            let (before, after) = (kept.saturating_add(dropped), kept.saturating_add(inserted));
+            let width = before.max(after).to_string().len();
+            let before =
+                format!("{before:>width$} bytes read    = {kept} kept + {dropped} dropped");
+            let after = format!("{after:>width$} bytes written = {kept} kept + {inserted} added");
+            rows.extend([(label, before), (String::new(), after)]);
         }
-        text
+        rows
     }
 
-    fn tallies(&self) -> String {
-        let (before, after) = (&self.repair.before.tally, &self.repair.after.tally);
-        let lost = self.repair.records_lost();
-        let [record, sample] = human::nouns(self.repair.before.format);
-        let mut text = format!(
-            "  {record}s: {} before, {} after; {} lost\n  {sample}s: {} before, {} after\n",
-            before.records,
-            after.records,
-            plural(lost, &format!("whole {record}")),
-            before.samples,
-            after.samples
-        );
-        let range = |tally: &Tally| match (tally.first_time, tally.last_time) {
-            (Some(first), Some(last)) => human::time_range(first, last),
-            _ => "none".to_string(),
+    /// `check of the output: no errors, 1 note (AT3004)`.
+    fn describe_check(&self) -> String {
+        let after = &self.repair.after;
+        let mut counts = count_severities(after);
+        if !after.has_errors() {
+            counts.insert(0, "no errors".to_string());
+        }
+        if after.count_of(Severity::Warning) == 0 {
+            counts.insert(1, "no warnings".to_string());
+        }
+        let codes: Vec<String> = after
+            .counts()
+            .iter()
+            .filter(|(_, count)| **count > 0)
+            .filter_map(|(code, _)| tracemend::rule(code))
+            .map(|rule| format!("{} {}", rule.code, rule.name))
+            .collect();
+        let codes =
+            if codes.is_empty() { String::new() } else { format!(" ({})", codes.join(", ")) };
+        format!("check of the output: {}{codes}", counts.join(", "))
+    }
+
+    /// For each code of the errors that are left: the option that repairs it, or that none does.
+    fn decisions(&self) -> Vec<Decision<'_>> {
+        let mut seen = Vec::new();
+        let errors = self.repair.after.findings().iter();
+        let errors = errors.filter(|finding| finding.severity == Severity::Error);
+        errors
+            .filter(|finding| {
+                let is_new = !seen.contains(&finding.rule.code);
+                seen.push(finding.rule.code);
+                is_new
+            })
+            .map(|finding| self.decide(finding))
+            .collect()
+    }
+
+    fn decide<'f>(&self, finding: &'f Finding) -> Decision<'f> {
+        let (option, text) = match &finding.fix {
+            Some(fix) if fix.option.is_some() => (fix.option.clone(), fix.summary.clone()),
+            Some(fix) if fix.safety == Safety::Manual => (None, fix.summary.clone()),
+            Some(fix) if fix.safety > self.allowed => {
+                (Some(format!("--safety {}", fix.safety)), fix.summary.clone())
+            }
+            Some(fix) => {
+                let reason = self.repair.refused.as_deref().unwrap_or("a limit was reached");
+                (None, format!("not applied ({reason}): {}", fix.summary))
+            }
+            None => (None, "no automatic fix, with any option".to_string()),
         };
-        if before.first_time.or(after.first_time).is_some() {
-            text += &format!("  time: {} before, {} after\n", range(before), range(after));
+        Decision { finding, option, text }
+    }
+
+    fn list_decisions(&self, look: Look) -> String {
+        let mut text = String::new();
+        let decisions = self.decisions();
+        for Decision { finding, option, text: summary } in &decisions {
+            let option = option.as_ref().map_or_else(String::new, |option| format!("{option}: "));
+            let first = format!("  {}: ", finding.rule.code);
+            text += &wrap(&format!("{option}{summary}"), look.width, &first, 4);
+        }
+        if let Some(reason) = &self.repair.refused {
+            text += &wrap(reason, look.width, "  stopped: ", 4);
+        }
+        let next = look.paint(Ink::Strong, "next:");
+        let mut commands: Vec<String> = Vec::new();
+        for decision in &decisions {
+            commands.push(match &decision.option {
+                Some(option) => self.next.repair(option),
+                None => format!("tracemend explain {}", decision.finding.rule.code),
+            });
+        }
+        if self.repair.changes() && !self.partial {
+            let fixes = self.repair.applied.len();
+            let fixes = plural(u64::try_from(fixes).unwrap_or(u64::MAX), "fix");
+            text += &format!("  --partial writes the fixes that apply ({fixes})\n");
+            commands.push(self.next.repair("--partial"));
+        }
+        commands.dedup();
+        for command in commands {
+            let _infallible = writeln!(text, "  {next} {command}");
         }
         text
     }
 
-    /// What was written, or why not.
-    fn ends(&self) -> String {
-        let repair = self.repair;
+    fn list_files_written(&self, look: Look) -> String {
         let mut text = String::new();
-        if let Some(path) = &self.written {
-            let copy = if repair.changes() { "" } else { ", an identical copy" };
-            text += &format!("  written: {path}{copy}\n");
-        }
+        let mut parts = Vec::new();
         if let Some(path) = &self.original {
-            text += &format!("  original: {path}\n");
+            parts.push(format!("the original is {path}"));
         }
         if let Some(path) = &self.plan {
-            text += &format!("  plan: {path}\n");
+            parts.push(format!("the plan is {path}"));
         }
-        let unrepaired = matches!(repair.outcome, Outcome::CannotRepair | Outcome::Incomplete);
-        if unrepaired && self.written.is_none() {
-            text += "  nothing was written: errors would be left";
-            if repair.changes() && !self.partial {
-                text += "; --partial writes the fixes that apply";
-            }
-            text += "\n";
-        } else if self.dry_run {
-            text += "  no recording was written (--dry-run)\n";
-        } else if self.written.is_none() {
-            text += "  nothing was written: the recording needs no repair\n";
+        if !parts.is_empty() {
+            text += &wrap(&join_and(&parts), look.width, "  ", 4);
         }
         text
     }
-
-    /// The report for a program.
-    pub(crate) fn json(&self) -> String {
-        let repair = self.repair;
-        let mended = repair.output(self.files);
-        let report = |report: &Report, files: &FileSet<'_>| -> Value {
-            let recording = Recording::new("", report, files);
-            let mut value = serde_json::to_value(recording).unwrap_or_default();
-            // Escaped already.
-            if let Some(path) = value.get_mut("path") {
-                *path = Value::from(self.path.as_str());
-            }
-            value
-        };
-        let Balance { kept, dropped, inserted } = self.balance;
-        let fixes: Vec<Value> = repair.applied.iter().filter_map(|a| self.fix(a)).collect();
-        pretty(&json!({
-            "schema": REPAIR_SCHEMA,
-            "tool": TOOL,
-            "path": self.path,
-            "outcome": match repair.outcome {
-                Outcome::Clean => "clean",
-                Outcome::Repaired => "repaired",
-                Outcome::RepairedWithLoss => "repaired-with-loss",
-                Outcome::CannotRepair => "cannot-repair",
-                Outcome::Incomplete => "incomplete",
-            },
-            "dry_run": self.dry_run,
-            "output": self.written,
-            "original": self.original,
-            "plan": self.plan,
-            "balance": { "kept": kept, "dropped": dropped, "inserted": inserted },
-            "records_lost": repair.records_lost(),
-            "fixes": fixes,
-            "refused": repair.refused,
-            "before": report(&repair.before, self.files),
-            "after": report(&repair.after, &mended),
-        }))
-    }
-
-    fn fix(&self, applied: &Applied) -> Option<Value> {
-        let fix = applied.fix()?;
-        let name = |file: u32| -> String {
-            let file = usize::try_from(file).ok().and_then(|index| self.files.files().get(index));
-            file.map_or_else(String::new, |file| shown(Path::new(&file.name)))
-        };
-        let places: Vec<Value> = applied
-            .places
-            .iter()
-            .map(|place| {
-                let file = name(place.layer.file);
-                json!({ "file": file, "start": place.start, "end": place.end })
-            })
-            .collect();
-        Some(json!({
-            "code": applied.finding.rule.code,
-            "name": applied.finding.rule.name,
-            "safety": fix.safety.name(),
-            "summary": fix.summary,
-            "round": applied.round,
-            "records_lost": fix.records_lost,
-            "stored_anew": {
-                "stored": fix.anew.stored,
-                "kept": fix.anew.kept,
-                "dropped": fix.anew.dropped,
-                "inserted": fix.anew.inserted,
-            },
-            "places": places,
-        }))
-    }
-}
-
-/// ` (2 PD1002, 1 PD2001)`: what is left, by code.
-fn codes(report: &Report) -> String {
-    let counts = report.counts().iter().filter(|(_, count)| **count > 0);
-    let counts: Vec<String> = counts.map(|(code, count)| format!("{count} {code}")).collect();
-    if counts.is_empty() { String::new() } else { format!(" ({})", counts.join(", ")) }
 }

@@ -1,39 +1,15 @@
-//! Standard input, output and error, and how the terminal looks.
+//! Standard input, output and error of a run.
 
-use std::io::{self, BufWriter, IsTerminal, Read, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::process::ExitCode;
 
 use crate::exit::{Exit, Failure};
+use crate::look::Look;
 
-/// Columns where stdout is no terminal.
-const WIDTH: usize = 100;
-/// Bytes gathered before stdout is written to.
+/// Bytes gathered before standard output is written to.
 const BUFFER: usize = 64 << 10;
 
-/// How text for people is laid out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Look {
-    /// Columns.
-    pub width: usize,
-    /// Whether colour and box-drawing characters may be used.
-    pub fancy: bool,
-}
-
-impl Look {
-    /// Plain text of a fixed width, as for files and pipes.
-    pub const PLAIN: Self = Self { width: WIDTH, fancy: false };
-
-    /// What suits this process's stdout.
-    fn of_stdout() -> Self {
-        let stdout = io::stdout();
-        let colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        let size = terminal_size::terminal_size_of(&stdout);
-        let width = size.map_or(WIDTH, |(width, _)| usize::from(width.0)).clamp(20, 200);
-        if stdout.is_terminal() { Self { width, fancy: colour } } else { Self::PLAIN }
-    }
-}
-
-/// What a run reads from and writes to.
+/// Standard input, output and error of a run, and how text for people looks.
 pub struct Streams<'a> {
     pub(crate) input: &'a mut dyn Read,
     pub(crate) out: BufWriter<&'a mut dyn Write>,
@@ -42,7 +18,7 @@ pub struct Streams<'a> {
 }
 
 impl<'a> Streams<'a> {
-    /// Streams for one run. `out` gets the product, `err` the talk.
+    /// Streams for one run: `out` gets the product, `err` messages and progress.
     pub fn new(
         input: &'a mut dyn Read,
         out: &'a mut dyn Write,
@@ -52,22 +28,23 @@ impl<'a> Streams<'a> {
         Self { input, out: BufWriter::with_capacity(BUFFER, out), err, look }
     }
 
-    /// One line on stderr. Nobody can be told if that fails.
-    pub(crate) fn say(&mut self, text: &str) {
-        let _unheard = writeln!(self.err, "tracemend: {text}");
+    /// Writes one line to standard error. A failure to do so cannot be reported anywhere.
+    pub(crate) fn warn(&mut self, text: &str) {
+        let _lost = writeln!(self.err, "tracemend: {text}");
     }
 
-    /// Text on stdout.
+    /// Writes text to standard output.
     pub(crate) fn print(&mut self, text: &str) -> Result<(), Failure> {
-        self.out.write_all(text.as_bytes()).map_err(|error| unread(&error))
+        self.out.write_all(text.as_bytes()).map_err(|error| describe_output_failure(&error))
     }
 
-    /// Writes what is left of stdout.
+    /// Writes the buffered rest of standard output.
     pub(crate) fn finish(&mut self) -> Result<(), Failure> {
-        self.out.flush().map_err(|error| unread(&error))
+        self.out.flush().map_err(|error| describe_output_failure(&error))
     }
 
-    /// What clap says: help and version are the product, the rest is talk.
+    /// Prints help and version to standard output, and errors of the command line to standard
+    /// error.
     pub(crate) fn usage(&mut self, error: &clap::Error) -> Exit {
         if error.use_stderr() {
             // The text quotes arguments as they are.
@@ -76,30 +53,30 @@ impl<'a> Streams<'a> {
                 .chars()
                 .map(|c| if c == '\n' || tracemend::is_safe(c) { c } else { '\u{fffd}' })
                 .collect();
-            let _unheard = self.err.write_all(safe.as_bytes());
+            let _lost = self.err.write_all(safe.as_bytes());
             return Exit::Usage;
         }
         let text = error.render();
-        let text = if self.look.fancy { text.ansi().to_string() } else { text.to_string() };
+        let text = if self.look.color { text.ansi().to_string() } else { text.to_string() };
         match self.print(&text).and_then(|()| self.finish()) {
             Ok(()) => Exit::Clean,
             Err(failure) => failure.exit,
         }
     }
 
-    /// Says why a run failed.
-    pub(crate) fn failed(&mut self, failure: &Failure) {
-        // What was printed before belongs before it; a second failure to print adds nothing.
+    /// Reports why a run failed.
+    pub(crate) fn report_failure(&mut self, failure: &Failure) {
+        // The text printed so far comes first; a second failure to print adds nothing.
         let _known = self.out.flush();
         if !failure.message.is_empty() {
-            self.say(&failure.message);
+            self.warn(&failure.message);
         }
     }
 }
 
-/// stdout cannot be written to. A reader that has left (`| head`) knows: nothing is said, but the
-/// exit code is 5, for the product did not arrive.
-pub(crate) fn unread(error: &io::Error) -> Failure {
+/// A failure to write to standard output. If the reader has closed the pipe (`| head`), there is no
+/// message, but the exit code is 5 because the product did not arrive.
+fn describe_output_failure(error: &io::Error) -> Failure {
     if error.kind() == io::ErrorKind::BrokenPipe {
         return Failure::new(Exit::Io, "");
     }
@@ -108,7 +85,7 @@ pub(crate) fn unread(error: &io::Error) -> Failure {
 
 /// Runs `with` on the streams of this process.
 pub fn with_process(with: impl FnOnce(Streams<'_>) -> u8) -> ExitCode {
-    let look = Look::of_stdout();
+    let look = Look::of_process();
     let (mut input, mut out) = (io::stdin().lock(), io::stdout().lock());
     ExitCode::from(with(Streams::new(&mut input, &mut out, &mut io::stderr(), look)))
 }

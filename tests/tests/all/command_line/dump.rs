@@ -131,7 +131,7 @@ fn a_log_of_several_releases_needs_one_to_be_named() {
     let (path, out) = (folder.path().join("log"), folder.path().join("out"));
     let ran = run!("repair", path, "-o", out);
     assert_eq!(ran.code, 4, "{}", ran.out);
-    assert!(ran.out.contains("0xe02009 of 5.0, 0xe0200a of 5.1 to 7.0"), "{}", ran.out);
+    assert!(ran.out.contains("fits QEMU 5.0 to 7.0"), "{}", ran.out);
     assert!(ran.out.contains("--qemu-version") && !out.exists(), "{}", ran.out);
     let ran = run!("repair", path, "-o", out, "--qemu-version", "5.2");
     assert_eq!(ran.code, 3, "{}", ran.out);
@@ -142,6 +142,6 @@ fn a_log_of_several_releases_needs_one_to_be_named() {
     for wrong in ["5.9", "qemu", "7", "12.0"] {
         let ran = run!("repair", path, "-o", out, "--qemu-version", wrong);
         assert_eq!(ran.code, 2, "{wrong}: {}", ran.err);
-        assert!(ran.err.contains("2.5, 2.6") && ran.err.contains("11.1"), "{}", ran.err);
+        assert!(ran.err.contains("expected a release from 2.5 to 11.1"), "{}", ran.err);
     }
 }

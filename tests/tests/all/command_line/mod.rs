@@ -1,8 +1,10 @@
 //! What the command line promises: exit codes, outputs that match their schemas, and not one
 //! character from a file that a terminal could act on.
 
+mod captures;
 mod dump;
 mod exit_codes;
+mod human;
 mod outputs;
 mod plans;
 mod repair;

@@ -122,29 +122,44 @@ fn no_output_passes_a_control_character() {
     }
 }
 
+/// The text without colours; every escape sequence has to be one.
+fn without_colours(text: &str) -> String {
+    let mut parts = text.split("\u{1b}[");
+    let mut plain = parts.next().unwrap().to_string();
+    for part in parts {
+        let (style, text) = part.split_once('m').expect("a colour");
+        assert!(style.chars().all(|c| c.is_ascii_digit() || c == ';'), "{style:?}");
+        plain.push_str(text);
+    }
+    plain
+}
+
 #[test]
 fn colour_is_the_only_escape_and_only_where_it_may_be() {
     let folder = folder(&[("x\u{1b}[2J", b"hello \x1b[2J")]);
     let path = folder.path().join("x\u{1b}[2J");
-    for (width, cells) in [(120, 16), (70, 8), (45, 4)] {
-        let look = Look { width, fancy: true };
+    for (width, cells) in [(120, 16), (80, 16), (70, 8), (45, 4)] {
+        let look = Look { width, color: true, ..Look::PLAIN };
         let ran = run_with(&["check".as_ref(), path.as_os_str()], &mut io::empty(), look);
         assert!(ran.out.contains("\u{1b}["), "{}", ran.out);
-        // What is left without colours holds no escape.
-        let mut plain = String::new();
-        let mut parts = ran.out.split("\u{1b}[");
-        plain.push_str(parts.next().unwrap());
-        for part in parts {
-            let (style, text) = part.split_once('m').expect("a colour");
-            assert!(style.chars().all(|c| c.is_ascii_digit() || c == ';'), "{style:?}");
-            plain.push_str(text);
-        }
+        let plain = without_colours(&ran.out);
         assert!(plain.chars().all(|c| c == '\n' || is_safe(c)), "{plain:?}");
-        let row = plain.lines().find(|line| line.contains("00000000")).unwrap();
-        assert_eq!(row.split('|').next().unwrap().matches(" 6").count().min(1), 1, "{row}");
-        let width = row.chars().skip_while(|c| *c != '|').count();
-        assert_eq!(width, cells + 2, "{row}");
+        let row = plain.lines().find(|line| line.contains(" | 68 65 6c 6c ")).unwrap();
+        let (_, row) = row.split_once("| ").unwrap();
+        let hex = row.split("  ").next().unwrap();
+        assert_eq!(hex.split(' ').count(), cells.min(10), "{row}");
+        assert!(plain.lines().all(|line| line.chars().count() <= width || line.contains('/')));
+        assert_eq!(
+            plain,
+            run_with(
+                &["check".as_ref(), "--color".as_ref(), "never".as_ref(), path.as_os_str()],
+                &mut io::empty(),
+                look,
+            )
+            .out
+        );
     }
+    assert!(run!("check", "--color=always", &path).out.contains('\u{1b}'));
     assert!(!run!("check", &path).out.contains('\u{1b}'));
 }
 

@@ -1,0 +1,160 @@
+//! Directories that are one recording: formats know their shape by names, this file reads the disk.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use tracemend::{DirectoryShape, DirectoryView, FormatId, Limits};
+
+use crate::exit::{Exit, Failure};
+use crate::input::{InputFile, Recording, open_file, open_without_waiting, shown};
+
+/// Names of a directory that are looked at to tell whether it is a recording.
+const NAMES_MAX: usize = 65_536;
+/// Entries of a recording. A directory that grows while it is listed has no end.
+const ENTRIES_MAX: usize = 1_000_000;
+
+/// A directory as a format may ask about it. Symbolic links are not followed.
+struct View<'a> {
+    root: &'a Path,
+}
+
+impl DirectoryView for View<'_> {
+    fn entries(&self, below: &str) -> Vec<(String, bool)> {
+        let Ok(entries) = std::fs::read_dir(self.root.join(below)) else { return Vec::new() };
+        let entries = entries.take(NAMES_MAX).filter_map(|entry| {
+            let entry = entry.ok()?;
+            let name = entry.file_name().to_str()?.to_string();
+            Some((name, entry.file_type().ok()?.is_dir()))
+        });
+        entries.collect()
+    }
+
+    fn head(&self, file: &str, len: usize) -> Vec<u8> {
+        let path = self.root.join(file);
+        let mut head = Vec::new();
+        let is_file = std::fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file());
+        if let (true, Ok(file)) = (is_file, open_without_waiting(&path)) {
+            let max = u64::try_from(len).unwrap_or(u64::MAX);
+            // The bytes that can be read count; a check of the file reports the rest.
+            let _read = file.take(max).read_to_end(&mut head);
+        }
+        head
+    }
+}
+
+/// The shape that the directory has, if it is a recording.
+fn find_shape(directory: &Path) -> Option<&'static dyn DirectoryShape> {
+    let view = View { root: directory };
+    let mut shapes = FormatId::ALL.iter().filter_map(|format| format.directory());
+    shapes.find(|shape| shape.is_recording(&view))
+}
+
+/// Whether a directory is one recording.
+pub(crate) fn is_recording(directory: &Path) -> bool {
+    find_shape(directory).is_some()
+}
+
+/// Opens a directory that is one recording: every file of it, and the names of those that are
+/// missing.
+pub(crate) fn open(directory: &Path) -> Result<Option<Recording>, Failure> {
+    open_within(directory, &Limits::default())
+}
+
+fn open_within(directory: &Path, limits: &Limits) -> Result<Option<Recording>, Failure> {
+    let Some(shape) = find_shape(directory) else { return Ok(None) };
+    let failed = |path: &Path, error: io::Error| Failure::io(shown(path), &error);
+    let paths = list_entries(directory, shape)?;
+    let mut names: Vec<String> = paths.keys().cloned().collect();
+    names.sort_by(|a, b| Path::new(a).cmp(Path::new(b)));
+    let metadata = std::fs::metadata(directory).map_err(|error| failed(directory, error))?;
+    let mut files = Vec::new();
+    let max = limits.of(shape.files());
+    for member in shape.members(&names) {
+        let path = match paths.get(&member.name) {
+            Some(path) => directory.join(path),
+            None => directory.join(&member.name),
+        };
+        let is_taken = member.is_absent && std::fs::symlink_metadata(&path).is_ok();
+        if is_taken {
+            // A link is not followed, and nothing is written under its name.
+            continue;
+        }
+        files.push(if member.is_absent {
+            InputFile::absent(&member.name, Some(path), &metadata)
+        } else {
+            open_file(&path, member.name).map_err(|error| failed(&path, error))?
+        });
+        if u64::try_from(files.len()).unwrap_or(u64::MAX) > max {
+            return Err(too_many(directory, max, "files"));
+        }
+    }
+    Ok(Some(Recording { path: directory.to_path_buf(), directory: true, files }))
+}
+
+/// The files and directories below a directory by their names, as text and as they are; the name of
+/// a directory ends with `/`.
+fn list_entries(
+    directory: &Path,
+    shape: &dyn DirectoryShape,
+) -> Result<BTreeMap<String, PathBuf>, Failure> {
+    let mut paths = BTreeMap::new();
+    let walk = walkdir::WalkDir::new(directory).min_depth(1).max_depth(shape.depth());
+    for (count, entry) in walk.into_iter().enumerate() {
+        if count >= ENTRIES_MAX {
+            return Err(too_many(directory, ENTRIES_MAX, "entries"));
+        }
+        let entry = entry.map_err(|error| {
+            let path = error.path().unwrap_or(directory).to_path_buf();
+            let error = error.into_io_error().unwrap_or_else(|| io::Error::other("a loop"));
+            Failure::io(shown(&path), &error)
+        })?;
+        let Ok(path) = entry.path().strip_prefix(directory) else { continue };
+        let name = path.to_string_lossy();
+        if entry.file_type().is_file() {
+            paths.insert(name.into_owned(), path.to_path_buf());
+        } else if entry.file_type().is_dir() {
+            paths.insert(format!("{name}/"), path.to_path_buf());
+        }
+    }
+    Ok(paths)
+}
+
+fn too_many(directory: &Path, max: impl std::fmt::Display, what: &str) -> Failure {
+    let message = format!("{}: more than {max} {what}", shown(directory));
+    Failure::new(Exit::Incomplete, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_recording_has_a_largest_number_of_files() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["data", "data.0", "data.1", "data.2", "notes"] {
+            std::fs::write(folder.path().join(name), b"PERFILE2").unwrap();
+        }
+        let open = |max| {
+            let mut limits = Limits::default();
+            limits.set_by_name("perf-files", max).unwrap();
+            open_within(folder.path(), &limits)
+        };
+        assert_eq!(open(4).unwrap().unwrap().files.len(), 4);
+        let failure = open(3).unwrap_err();
+        assert_eq!(failure.exit, Exit::Incomplete);
+        assert!(failure.message.ends_with(": more than 3 files"), "{}", failure.message);
+    }
+
+    #[test]
+    fn nothing_is_written_in_the_place_of_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let thread = folder.path().join("thread.1");
+        std::fs::create_dir(&thread).unwrap();
+        std::fs::write(thread.join("stream.obs"), b"ovni").unwrap();
+        std::os::unix::fs::symlink("elsewhere", thread.join("stream.json")).unwrap();
+        let recording = open(folder.path()).unwrap().unwrap();
+        assert_eq!(recording.files.len(), 1);
+        assert!(recording.files[0].is_named("thread.1/stream.obs"));
+    }
+}

@@ -1,0 +1,260 @@
+//! One line about a recording, and the table about all of them.
+
+use std::collections::BTreeMap;
+
+use tracemend::words::{list, plural, seconds_short};
+use tracemend::{FormatId, Report, Severity, Tally, Verdict};
+
+use crate::group::{Group, count_severities};
+use crate::input::{SkipReason, Skipped};
+use crate::look::{Ink, Look, wrap};
+
+/// Paths that are named in a line of the table.
+const PATHS_SHOWN: usize = 3;
+/// Characters of the first column, codes and their names included.
+const NAME_LEAST: usize = 10;
+
+/// One line about a recording: `start` (its path, escaped already), the verdict, and what was
+/// counted.
+pub(crate) fn describe_recording(start: &str, report: &Report, look: Look) -> String {
+    let counts = count_severities(report);
+    let (mut verdict, ink) = match report.verdict() {
+        Verdict::Clean if counts.is_empty() => ("clean".to_string(), Ink::Good),
+        Verdict::Clean => (format!("clean, {}", counts.join(", ")), Ink::Good),
+        Verdict::Incomplete => {
+            let counts: Vec<String> =
+                counts.into_iter().map(|count| format!(", {count}")).collect();
+            (format!("a limit was reached{}", counts.concat()), Ink::Error)
+        }
+        _ if report.has_errors() => (counts.join(", "), Ink::Error),
+        _ => (counts.join(", "), Ink::Warning),
+    };
+    let found = report.counts().values().fold(0, |sum: u64, count| sum.saturating_add(*count));
+    let groups = Group::all_of(report, |_| true).len();
+    if u64::try_from(groups).is_ok_and(|groups| groups > 0 && groups < found) {
+        verdict += &format!(" in {}", plural(u64::try_from(groups).unwrap_or(found), "group"));
+    }
+    let mut parts: Vec<String> =
+        report.format.map(|format| format.to_string()).into_iter().collect();
+    parts.push(plural(report.length, "byte"));
+    if report.format.is_some() {
+        parts.extend(describe_tally(report));
+    }
+    let text = format!("{verdict}; {}", parts.join(", "));
+    let drawn = wrap(&text, look.width, start, 2);
+    drawn.replacen(&verdict, &look.paint(ink, &verdict), 1)
+}
+
+/// Returns how the format of a report calls a record, and a record that carries a measurement.
+pub(crate) fn nouns(format: Option<FormatId>) -> [&'static str; 2] {
+    format.map_or(["record", "sample"], FormatId::nouns)
+}
+
+/// Records, samples and the time of a recording: how long it took if it is clean, else from when to
+/// when, for a reader who compares it with what should be there.
+fn describe_tally(report: &Report) -> Vec<String> {
+    let Tally { records, samples, first_time, last_time, .. } = report.tally;
+    let [record, sample] = nouns(report.format);
+    let mut parts = vec![plural(records, record)];
+    if record != sample {
+        parts.push(plural(samples, sample));
+    }
+    if let (Some(first), Some(last)) = (first_time, last_time) {
+        parts.push(match report.verdict() {
+            Verdict::Clean => seconds_short(last.saturating_sub(first)),
+            _ => describe_time(first, last),
+        });
+    }
+    parts
+}
+
+/// Returns a range of time stamps in nanoseconds as seconds: `1.000 s to 2.500 s`.
+pub(crate) fn describe_time(first: u64, last: u64) -> String {
+    let [first, last] = [seconds_short(first), seconds_short(last)];
+    if first == last { first } else { format!("{first} to {last}") }
+}
+
+/// Facts about a recording, one per line.
+pub(crate) fn list_facts(report: &Report, look: Look) -> String {
+    let line = |(name, value): &(&str, String)| {
+        let first = format!("  {name}: ");
+        wrap(value, look.width, &first, 4)
+    };
+    report.facts.iter().map(line).collect()
+}
+
+/// Recordings of one format.
+#[derive(Clone, Copy, Debug, Default)]
+struct Row {
+    recordings: u64,
+    clean: u64,
+    errors: u64,
+    warnings: u64,
+}
+
+/// Findings of one code in all recordings.
+#[derive(Clone, Debug)]
+struct CodeRow {
+    name: &'static str,
+    severity: Severity,
+    findings: u64,
+    recordings: u64,
+    /// Of the first recordings, escaped.
+    paths: Vec<String>,
+}
+
+/// All recordings of a run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Totals {
+    formats: Vec<(Option<FormatId>, Row)>,
+    codes: BTreeMap<&'static str, CodeRow>,
+}
+
+impl Totals {
+    /// Counts the recording at `path`, which is escaped already.
+    pub(crate) fn add(&mut self, path: &str, report: &Report) {
+        let known = self.formats.iter().position(|(format, _)| *format == report.format);
+        let index = known.unwrap_or_else(|| {
+            self.formats.push((report.format, Row::default()));
+            self.formats.len() - 1
+        });
+        if let Some((_, row)) = self.formats.get_mut(index) {
+            row.recordings += 1;
+            match report.verdict() {
+                Verdict::Clean => row.clean += 1,
+                _ if report.worst() == Some(Severity::Warning) => row.warnings += 1,
+                _ => row.errors += 1,
+            }
+        }
+        for (code, count) in report.counts().iter().filter(|(_, count)| **count > 0) {
+            let Some(rule) = tracemend::rule(code) else { continue };
+            let row = self.codes.entry(code).or_insert_with(|| CodeRow {
+                name: rule.name,
+                severity: rule.severity,
+                findings: 0,
+                recordings: 0,
+                paths: Vec::new(),
+            });
+            row.findings = row.findings.saturating_add(*count);
+            row.recordings += 1;
+            if row.paths.len() < PATHS_SHOWN {
+                row.paths.push(path.to_string());
+            }
+        }
+    }
+
+    /// Returns how many recordings there are.
+    pub(crate) fn recordings(&self) -> u64 {
+        self.formats.iter().fold(0, |sum, (_, row)| sum + row.recordings)
+    }
+
+    /// Returns the table that ends a run over several recordings.
+    pub(crate) fn table(&self, skipped: &Skipped, look: Look) -> String {
+        let mut text = self.format_table(skipped, look);
+        text += &self.code_lines(look);
+        text += &list_skipped(skipped, look);
+        if self.codes.values().any(|row| row.severity > Severity::Info) {
+            let next = look.paint(Ink::Strong, "next:");
+            text += &format!("{next} tracemend repair FILE -o OUT; tracemend explain CODE\n");
+        }
+        text
+    }
+
+    fn format_table(&self, skipped: &Skipped, look: Look) -> String {
+        let mut rows: Vec<(String, Row)> = Vec::new();
+        let mut total = Row::default();
+        let known = FormatId::ALL.iter().copied().map(Some).chain([None]);
+        for format in known {
+            let found = self.formats.iter().find(|(one, _)| *one == format);
+            let Some((_, row)) = found else { continue };
+            let name = format.map_or_else(|| "unknown".to_string(), |format| format.to_string());
+            total.recordings += row.recordings;
+            total.clean += row.clean;
+            total.errors += row.errors;
+            total.warnings += row.warnings;
+            rows.push((name, *row));
+        }
+        let width = NAME_LEAST;
+        let heading = "recordings   clean   errors   warnings   skipped";
+        let heading = format!("{:width$}  {heading}", "");
+        let mut text = look.paint(Ink::Strong, &heading) + "\n";
+        let line = |name: &str, row: &Row, skipped: &str| {
+            let Row { recordings, clean, errors, warnings } = row;
+            format!(
+                "{name:width$}  {recordings:>10}   {clean:>5}   {errors:>6}   {warnings:>8}   \
+                 {skipped:>7}\n"
+            )
+        };
+        for (name, row) in &rows {
+            text += &line(name, row, "-");
+        }
+        text + &line("total", &total, &skipped.count().to_string())
+    }
+
+    /// How often each code was found, and where.
+    fn code_lines(&self, look: Look) -> String {
+        let label = |code: &str, row: &CodeRow| format!("{code} {}", row.name);
+        let names = self.codes.iter().map(|(code, row)| label(code, row).len()).max().unwrap_or(0);
+        let counts = self.codes.values().map(|row| row.findings.to_string().len()).max();
+        let digits = counts.unwrap_or(0);
+        let line = |(code, row): (&&str, &CodeRow)| {
+            let first = format!("{:names$}  {:>digits$}  ", label(code, row), row.findings);
+            let places = list(&row.paths, PATHS_SHOWN, row.recordings);
+            let indent = first.chars().count();
+            let drawn = wrap(&places, look.width, &first, indent);
+            let ink = match row.severity {
+                Severity::Error => Ink::Error,
+                Severity::Warning => Ink::Warning,
+                Severity::Info => Ink::Note,
+            };
+            drawn.replacen(*code, &look.paint(ink, code), 1)
+        };
+        self.codes.iter().map(line).collect()
+    }
+}
+
+/// Files of walked directories that are not recordings, by reason.
+fn list_skipped(skipped: &Skipped, look: Look) -> String {
+    let mut text = String::new();
+    for reason in SkipReason::ALL {
+        let (count, paths) = skipped.of(reason);
+        if count > 0 {
+            let first = format!("skipped ({}): ", reason.name());
+            let indent = first.chars().count();
+            text += &wrap(&list(paths, PATHS_SHOWN, count), look.width, &first, indent);
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn the_table_counts_every_recording_once() {
+        let mut totals = Totals::default();
+        let options = tracemend::Options::default();
+        for name in ["a", "b", "c", "d"] {
+            let files = tracemend::FileSet::single(name, b"unknown");
+            totals.add(name, &tracemend::check(&files, &options));
+        }
+        let mut skipped = Skipped::default();
+        skipped.add(SkipReason::Link, Path::new("x\u{1b}"));
+        let table = totals.table(&skipped, Look::PLAIN);
+        let lines: Vec<&str> = table.lines().collect();
+        assert_eq!(
+            lines,
+            [
+                "            recordings   clean   errors   warnings   skipped",
+                "unknown              4       0        4          0         -",
+                "total                4       0        4          0         1",
+                "CM0002 unknown-format  4  a, b, c and 1 more",
+                "skipped (symbolic link): x\\x1b",
+                "next: tracemend repair FILE -o OUT; tracemend explain CODE",
+            ]
+        );
+    }
+}
