@@ -29,19 +29,19 @@ pub struct Apitrace {
     program: PathBuf,
 }
 
-/// What `apitrace` said.
+/// The result of a run of `apitrace`.
 #[derive(Clone, Debug)]
 pub struct Verdict {
     /// Its exit code; `None` if a signal ended it.
     pub code: Option<i32>,
     /// Calls by number, for `dump`.
     pub calls: BTreeMap<u64, String>,
-    /// Its complaints.
+    /// Its standard error.
     pub stderr: String,
 }
 
 impl Verdict {
-    /// Whether it exited with 0 and had nothing to complain of.
+    /// Whether it exited with 0 and printed no warning.
     pub fn is_silent(&self) -> bool {
         self.code == Some(0) && self.stderr.is_empty()
     }
@@ -57,7 +57,7 @@ impl Apitrace {
     ///
     /// # Errors
     ///
-    /// If there is none.
+    /// If `apitrace` is not installed.
     pub fn find() -> Result<Self, String> {
         let program = find("apitrace").ok_or("apitrace is not on PATH")?;
         Ok(Self { program })
@@ -91,12 +91,12 @@ impl Apitrace {
         }
     }
 
-    /// `apitrace dump`: every call, a line each, those that say nothing new included.
+    /// Runs `apitrace dump --verbose`: one line per call, none left out.
     pub fn dump(&self, path: &Path) -> Verdict {
         self.run(&["dump", "--color=never", "--verbose"], path)
     }
 
-    /// `apitrace info`.
+    /// Runs `apitrace info`.
     pub fn info(&self, path: &Path) -> Verdict {
         self.run(&["info"], path)
     }
@@ -150,7 +150,7 @@ impl Recorder {
         SCREEN.or_skip(Self::find())
     }
 
-    /// `apitrace replay` on this screen: its exit code and what it says.
+    /// Runs `apitrace replay` on this screen.
     pub fn replay(&self, judge: &Apitrace, path: &Path) -> Verdict {
         let mut command = Command::new(&judge.program);
         command.env("DISPLAY", &self.display).env("LIBGL_ALWAYS_SOFTWARE", "1");

@@ -6,21 +6,21 @@ pub const SNAPPY_MAGIC: [u8; 2] = *b"at";
 pub const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 /// First bytes of a zstd frame.
 pub const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// Last bytes of a file of zstd frames with a table to seek by.
+/// Last bytes of a file of zstd frames with a seek table.
 pub const ZSTD_SEEKABLE_MAGIC: [u8; 4] = [0xb1, 0xea, 0x92, 0x8f];
 
 /// Length of the magic of a file of chunks.
 pub const MAGIC_LEN: u64 = 2;
 /// The length before a chunk's block.
 pub const CHUNK_HEADER_LEN: u64 = 4;
-/// Expanded bytes of a full chunk, and the most that a reader of today is safe with.
+/// Expanded bytes of a full chunk, which fill the buffers of readers.
 pub const CHUNK_EXPANDED: u64 = 1 << 20;
-/// What the reader's buffer for compressed bytes holds: `snappy::MaxCompressedLength(1 MiB)`.
+/// Size of apitrace's buffer for compressed bytes: `snappy::MaxCompressedLength(1 MiB)`.
 pub const CHUNK_STORED_MAX: u64 = 1_223_370;
 /// The expanded length that begins every full chunk's block.
 pub const FULL_CHUNK: [u8; 3] = [0x80, 0x80, 0x40];
-/// A chunk that claims more than this is not looked into: the high byte of a text's first letters
-/// would give 512 MiB.
+/// The longest chunk that is looked at. The first letters of a text, taken for a length, give more
+/// than 512 MiB.
 pub const CHUNK_PLAUSIBLE: u64 = 64 << 20;
 
 /// The newest version of the stream.
@@ -42,7 +42,7 @@ pub mod event {
 
 /// Details of a call.
 pub mod detail {
-    /// Nothing more.
+    /// The end of the details.
     pub const END: u8 = 0;
     /// An argument: its index and its value.
     pub const ARG: u8 = 1;
@@ -97,7 +97,7 @@ pub mod kind {
 
 /// Details of a stack frame.
 pub mod frame {
-    /// Nothing more.
+    /// The end of the details.
     pub const END: u8 = 0;
     /// Text: module, function, file.
     pub const TEXTS: std::ops::RangeInclusive<u8> = 1..=3;
@@ -113,25 +113,27 @@ pub const NAME_MAX: u64 = 64 << 10;
 /// Items that one signature may have: arguments, members, values, flags.
 pub const ITEMS_MAX: u64 = 64 << 10;
 /// Highest id: readers hold a table of all ids up to it, 8 bytes each. The highest id of a function
-/// in any tracer is 2464; frames are numbered densely.
+/// in any tracer is 3427; frames are numbered densely.
 pub const ID_MAX: u64 = 1 << 24;
 /// Values of one array, frames of one backtrace, code points of one wide string: readers reserve
 /// room for all of them before they read the first.
 pub const COUNT_MAX: u64 = 1 << 24;
+/// Highest index of an argument of a function whose definition was lost.
+pub const LOST_ARGUMENT_MAX: u64 = 255;
 /// Longest string or blob: 4 GiB, more than any API takes at once.
 pub const BYTES_MAX: u64 = 1 << 32;
-/// Highest number of a thread that is believed.
+/// Highest plausible number of a thread.
 pub const THREAD_MAX: u64 = 1 << 20;
-/// Texts up to this length are looked at.
+/// Texts up to this length are checked for UTF-8.
 pub const TEXT_LOOKED_AT: u64 = 4 << 10;
 /// Bytes of an integer: 64 bits are ten groups of seven.
 pub const UINT_LEN: usize = 10;
-/// The longest encoding of an integer that is read on: readers have no bound.
+/// The longest encoding of an integer that is read; other readers have no bound.
 pub const UINT_LEN_MAX: usize = 64;
 
-/// Id of the function that stands in for lost calls; no tracer comes near it.
+/// Id of the placeholder function for lost calls, far above those of all tracers.
 pub const PLACEHOLDER_ID: u64 = 65_520;
-/// Name of that function: a query that every replay passes over without a word.
+/// Name of that function: a query without an effect, which a replay passes over.
 pub const PLACEHOLDER_NAME: &[u8] = b"glXGetCurrentContext";
-/// Name of its only argument, which says what it is.
+/// Name of its only argument.
 pub const PLACEHOLDER_ARG: &[u8] = b"lost_call";

@@ -1,18 +1,22 @@
-//! apitrace: recordings of the calls that a program makes to OpenGL and its kin.
+//! apitrace: recordings of the calls that a program makes to OpenGL and similar APIs.
 //!
 //! ```text
-//!  file     'a' 't' chunk*  |  gzip  |  zstd frames [table]  |  brotli
+//!  file     'a' 't' chunk*  |  gzip  |  zstd frames [seek table]  |  brotli
 //!              |
 //!  stream   version, semantic version, properties
 //!           enter { thread, function, in-arguments }   numbered by their position
 //!           leave { number, out-arguments, value }     interleaved across threads
-//!           ids of functions, structs, enums, bitmasks and stack frames are defined where they
-//!           are used first, so that what is lost in one place is missed in all later ones
+//!           ids of functions, structs, enums, bitmasks and stack frames are defined at their first
+//!           use, so that a definition that is lost in one place is missing in all later ones
 //! ```
 //!
-//! There is no check sum (but gzip's). A killed tracer leaves whole chunks of 1 MiB of the stream and
-//! an event that is cut; damage in the middle shows in what follows it. Enters carry no number and
-//! leaves do: from them follows how many calls were lost.
+//! Only gzip has a checksum. A killed tracer leaves complete chunks of 1 MiB of the stream and a
+//! truncated event; damage in the middle shows in the events after it. Leaves carry a call number
+//! and enters do not: so the leaves show how many calls were lost.
+//!
+//! ```text
+//!  expand --blocks--> decode --Trace--> check --findings, edits of the stream--> repair
+//! ```
 //!
 //! Sources: the user's document (apitrace-trace-format.md); apitrace's `lib/trace`, of 11.1 and of
 //! January 2026; traces of both. Where document and writer disagree the writer wins: values of an
@@ -27,24 +31,20 @@ pub mod options;
 pub mod repair;
 pub mod rules;
 
-use crate::formats::apitrace::limits::NESTING;
 use crate::formats::{Confidence, Format, Tile, TileKind};
-use crate::kit::num::to_usize;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
-use crate::mend::edit::Edit;
-use crate::report::{Finding, Report, Rule};
+use crate::kit::walk::Item;
 use crate::limits::{Limit, Limits};
+use crate::mend::edit::Edit;
 use crate::options::{OptionSpec, Options};
 use crate::recording::FileSet;
-use decode::machine::{Cause, Machine, Sink, Space};
-use decode::text;
-use expand::{Container, Expansion};
-
-/// Bytes of a stream that have to look like a trace's beginning.
-const TRIAL: usize = 64 << 10;
-/// Numbers of threads that a trace begins with.
-const BEGINNING_THREADS: u64 = 1_000;
+use crate::report::{Finding, Report, Rule};
+use decode::beginning::{find_container, is_beginning};
+use decode::definitions::Definitions;
+use decode::trace::{Gap, ReadOptions, Trace};
+use expand::{Container, Expansion, Fault};
+use repair::StreamEditor;
 
 /// The format.
 #[derive(Debug)]
@@ -59,8 +59,8 @@ impl Format for Apitrace {
     }
 
     fn summary(&self) -> &'static str {
-        "apitrace traces: snappy, gzip, zstd and brotli, versions 0 to 6; mends what a killed program \
-         leaves and damage in the middle, with the calls lost counted"
+        "apitrace traces: snappy, gzip, zstd and brotli, versions 0 to 6; repairs traces of killed \
+         programs and damage in the middle, and counts the lost calls"
     }
 
     fn nouns(&self) -> [&'static str; 2] {
@@ -68,7 +68,7 @@ impl Format for Apitrace {
     }
 
     fn rules(&self) -> &'static [&'static Rule] {
-        rules::RULES
+        rules::all()
     }
 
     fn options(&self) -> &'static [OptionSpec] {
@@ -81,28 +81,30 @@ impl Format for Apitrace {
 
     fn sniff(&self, files: &FileSet<'_>, options: &Options) -> Option<Confidence> {
         let source = files.bytes(0);
-        match Container::by_magic(&source) {
-            Some(Container::Snappy) => Some(Confidence::Certain),
-            Some(container) => begins(&source, container, &options.limits).then_some(Confidence::Certain),
-            None => begins(&source, Container::Brotli, &options.limits).then_some(Confidence::Evidence),
-        }
+        let (container, confidence) = match Container::by_magic(&source) {
+            Some(Container::Snappy) => return Some(Confidence::Certain),
+            Some(container) => (container, Confidence::Certain),
+            None => (Container::Brotli, Confidence::Evidence),
+        };
+        is_beginning(&source, container, &options.limits).then_some(confidence)
     }
 
     fn check(&self, files: &FileSet<'_>, options: &Options, report: &mut Report) {
-        let source = files.bytes(0);
-        match container(&source, &options.limits) {
-            Some(container) => check::file::check(files, container, options, report),
-            None => {
-                let span = Span::new(Layer::stored(0), 0, source.len());
-                let message = format!(
-                    "{} bytes: neither snappy chunks, gzip nor zstd, and brotli gives no trace",
-                    source.len()
-                );
-                let rule = &rules::NOTHING_RECORDED;
-                report.push(Finding::new(rule, span, "file", message));
-                report.mark_unreadable();
-            }
-        }
+        let (source, limits) = (files.bytes(0), &options.limits);
+        let Some(container) = find_container(&source, limits) else {
+            let span = Span::new(Layer::stored(0), 0, source.len());
+            let message = "unknown container: neither snappy chunks, gzip, zstd, nor a brotli \
+                           stream that holds a trace";
+            report.push(Finding::new(&rules::NOTHING_RECORDED, span, "file", message));
+            report.mark_unreadable();
+            return;
+        };
+        let donor = files.donor().and_then(|donor| read_donor(donor, limits));
+        let donor = donor.as_ref();
+        let read = ReadOptions { limits, keep_raw: donor.is_some(), donor };
+        let trace = Trace::read(&source, container, read);
+        let editor = StreamEditor::new(&source, container, limits);
+        check::check_trace(trace, donor, editor, options, report);
     }
 
     fn settle(&self, files: &FileSet<'_>, edits: &[Edit], options: &Options) -> Vec<Edit> {
@@ -110,157 +112,88 @@ impl Format for Apitrace {
     }
 
     fn tile(&self, files: &FileSet<'_>, options: &Options, each: &mut dyn FnMut(Tile)) {
-        tile(&files.bytes(0), &options.limits, each);
+        let source = files.bytes(0);
+        let Some(container) = find_container(&source, &options.limits) else {
+            let span = Span::new(Layer::stored(0), 0, source.len());
+            if !span.is_empty() {
+                each(Tile { span, kind: TileKind::Damage, name: "unknown" });
+            }
+            return;
+        };
+        tile_file(&source, container, &options.limits, each);
+        tile_stream(&source, container, &options.limits, each);
     }
 }
 
-/// The container of a trace; brotli only if it decodes to the beginning of one.
-pub fn container(source: &Source<'_>, limits: &Limits) -> Option<Container> {
-    let by_magic = Container::by_magic(source);
-    by_magic.or_else(|| begins(source, Container::Brotli, limits).then_some(Container::Brotli))
+/// Returns the definitions of a donor, if it is a trace.
+fn read_donor(donor: &Source<'_>, limits: &Limits) -> Option<Definitions> {
+    let container = find_container(donor, limits)?;
+    let read = ReadOptions { limits, keep_raw: true, donor: None };
+    Some(Trace::read(donor, container, read).tracker.definitions)
 }
 
-/// Whether a container holds the beginning of a trace.
-fn begins(source: &Source<'_>, container: Container, limits: &Limits) -> bool {
-    let mut expansion = Expansion::new(source, container, limits);
-    let mut bytes = Vec::new();
-    while bytes.len() < TRIAL {
-        let Some(block) = expansion.next(Vec::new()) else { break };
-        let ended = block.fault.is_some();
-        bytes.extend(block.bytes);
-        if ended {
-            break;
-        }
-    }
-    bytes.truncate(TRIAL);
-    let mut machine = Machine::new(limits.of(&NESTING));
-    let mut trial = Beginning::default();
-    let (_, result) = machine.run(&bytes, 0, &mut trial);
-    result.is_ok() && trial.functions > 0
-}
-
-/// A stream that may be one: versions, names, ids and leaves have to be as a tracer writes them.
-#[derive(Default)]
-struct Beginning {
-    ids: Vec<(Space, u64, u64)>,
-    functions: u64,
-}
-
-impl Sink for Beginning {
-    fn known(&mut self, space: Space, id: u64) -> Result<Option<u64>, Cause> {
-        let known = self.ids.iter().find(|(of, one, _)| (*of, *one) == (space, id));
-        Ok(known.map(|(.., count)| *count))
-    }
-
-    fn version(
-        &mut self,
-        version: u64,
-        semantic: Option<u64>,
-        _at: u64,
-        _end: u64,
-    ) -> Result<(), Cause> {
-        let fits = version <= layout::VERSION_MAX && semantic.is_none_or(|semantic| semantic < 16);
-        if fits { Ok(()) } else { Err(Cause::Version(version)) }
-    }
-
-    fn enter(&mut self, _at: u64, thread: u64, _function: u64) -> Result<(), Cause> {
-        if thread > BEGINNING_THREADS { Err(Cause::Thread(thread)) } else { Ok(()) }
-    }
-
-    fn leave(&mut self, _at: u64, _call: u64) -> Result<(), Cause> {
-        Ok(())
-    }
-
-    fn detail(&mut self, _at: u64, _index: Option<u64>) -> Result<(), Cause> {
-        Ok(())
-    }
-
-    fn end(&mut self, _end: u64) -> Result<(), Cause> {
-        Ok(())
-    }
-
-    fn name(&mut self, space: Space, name: &[u8], own: bool) -> Result<(), Cause> {
-        self.functions = self.functions.saturating_add(u64::from(own));
-        // No API has a function of two letters.
-        let fits = !own || (name.len() > 2 && text::is_identifier(name));
-        if fits { Ok(()) } else { Err(Cause::Name(space)) }
-    }
-
-    fn defined(&mut self, space: Space, id: u64, count: u64) -> Result<(), Cause> {
-        self.ids.push((space, id, count));
-        Ok(())
-    }
-}
-
-/// The tiles of the file, then those of the stream.
-fn tile(source: &Source<'_>, limits: &Limits, each: &mut dyn FnMut(Tile)) {
+fn tile_file(
+    source: &Source<'_>,
+    container: Container,
+    limits: &Limits,
+    each: &mut dyn FnMut(Tile),
+) {
     let file = Layer::stored(0);
-    let Some(container) = container(source, limits) else {
-        let span = Span::new(file, 0, source.len());
-        if !span.is_empty() {
-            each(Tile { span, kind: TileKind::Damage, name: "unknown" });
-        }
-        return;
-    };
     let mut at = 0;
     if container == Container::Snappy {
         at = layout::MAGIC_LEN.min(source.len());
         each(Tile { span: Span::new(file, 0, at), kind: TileKind::Structure, name: "magic" });
     }
     let mut expansion = Expansion::new(source, container, limits);
-    let mut reuse = Vec::new();
-    while let Some(block) = expansion.next(reuse) {
+    while let Some(block) = expansion.next() {
         let end = block.stored.map_or(at, |stored| stored.end);
         // Blocks of one frame share their bytes.
         if end > at {
-            let lost = block.fault.as_ref().is_some_and(expand::Fault::loses);
-            let kind = if lost { TileKind::Damage } else { TileKind::Record };
+            let is_lost = block.fault.as_ref().is_some_and(Fault::loses_bytes);
+            let kind = if is_lost { TileKind::Damage } else { TileKind::Record };
             each(Tile { span: Span::new(file, at, end), kind, name: container.unit() });
             at = end;
         }
-        reuse = block.bytes;
+        expansion.recycle(block.bytes);
     }
     if at < source.len() {
         let span = Span::new(file, at, source.len());
         each(Tile { span, kind: TileKind::Damage, name: "rest" });
     }
-    stream_tiles(source, container, limits, each);
 }
 
-fn stream_tiles(
+fn tile_stream(
     source: &Source<'_>,
     container: Container,
     limits: &Limits,
     each: &mut dyn FnMut(Tile),
 ) {
-    let engine = check::file::read(source, container, limits, false, None);
-    let layer = Layer::stored(0).expanded();
-    let mut at = 0;
-    let mut tile = |from: u64, to: u64, kind: TileKind, name: &'static str| {
-        if from < to {
-            each(Tile { span: Span::new(layer, from, to), kind, name });
-        }
-    };
-    for damage in &engine.damages {
-        tile(at, damage.start, TileKind::Record, "events");
-        tile(damage.start.max(at), damage.end, TileKind::Damage, "damage");
-        at = at.max(damage.end);
+    let read = ReadOptions { limits, keep_raw: false, donor: None };
+    let trace = Trace::read(source, container, read);
+    for item in trace.stretches() {
+        let (stretch, kind, name) = match item {
+            Item::Record(stretch) => (stretch, TileKind::Record, "events"),
+            Item::Damage(Gap::Damage(stretch)) => (stretch, TileKind::Damage, "damage"),
+            Item::Damage(Gap::TruncatedEvent(stretch)) => {
+                (stretch, TileKind::Damage, "truncated event")
+            }
+        };
+        let span = Span::new(Layer::stored(0).expanded(), stretch.start, stretch.end);
+        each(Tile { span, kind, name });
     }
-    let end = engine.torn.as_ref().map_or(engine.end, |torn| torn.start);
-    tile(at, end.max(at), TileKind::Record, "events");
-    tile(end.max(at), engine.end, TileKind::Damage, "torn event");
 }
 
-/// The bytes of the stream, for the tests: at most `max` of them.
+/// Returns at most `max` bytes of the stream, for the tests.
+#[cfg(feature = "testing")]
 pub fn stream_bytes(source: &Source<'_>, max: u64) -> Vec<u8> {
+    let max = crate::kit::num::to_usize(max);
     let mut bytes = Vec::new();
     let limits = Limits::default();
-    let Some(container) = container(source, &limits) else { return bytes };
-    let mut expansion = Expansion::new(source, container, &limits);
-    while let Some(block) = expansion.next(Vec::new()) {
-        let room = to_usize(max).saturating_sub(bytes.len());
+    let Some(container) = find_container(source, &limits) else { return bytes };
+    for block in Expansion::new(source, container, &limits) {
+        let room = max.saturating_sub(bytes.len());
         bytes.extend_from_slice(block.bytes.get(..room).unwrap_or(&block.bytes));
-        if bytes.len() >= to_usize(max) {
+        if bytes.len() >= max {
             break;
         }
     }

@@ -1,11 +1,11 @@
-//! Sound traces: every value, version, container and way that calls lie in one another.
+//! Sound traces: every value, version and container, and calls that interleave and nest.
 
 use super::{Container, Detail, Stream, Value};
 
 /// A sound trace.
 #[derive(Clone, Debug)]
 pub struct Clean {
-    /// What is in it.
+    /// Its name.
     pub name: &'static str,
     /// The stream.
     pub stream: Stream,
@@ -56,7 +56,7 @@ fn every_value(version: u64) -> Stream {
     stream
 }
 
-/// Calls of several threads that lie in one another, calls inside calls, one never left.
+/// Interleaved calls of several threads, calls inside calls, and one without a leave.
 fn threads() -> Stream {
     let mut stream = Stream::new(6);
     let died = stream.enter(2, 9, 0, &[]);
@@ -71,7 +71,7 @@ fn threads() -> Stream {
     stream
 }
 
-/// A recording like a real one: a few functions again and again, definitions early and late.
+/// A recording like a real one: a few functions that recur, with early and late definitions.
 pub fn call_heavy(frames: u64) -> Stream {
     let mut stream = Stream::with_properties(&[("process.name", "forge")]);
     for frame in 0..frames {
@@ -90,7 +90,7 @@ pub fn call_heavy(frames: u64) -> Stream {
     stream
 }
 
-/// Three threads at work: calls begin while those of other threads are open, and end in another order.
+/// Three threads at work: calls begin while others are open, and end in another order.
 pub fn threaded(frames: u64) -> Stream {
     let mut stream = Stream::with_properties(&[("process.name", "forge")]);
     let arg = |index, value| Detail::Arg(index, value);
@@ -128,7 +128,7 @@ pub fn structs(frames: u64, first: u64) -> Stream {
     stream
 }
 
-/// A blob that no chunk holds whole.
+/// A blob that is larger than a chunk.
 fn blob(len: usize) -> Stream {
     let mut stream = Stream::new(6);
     stream.call(0, 1, &[Value::Uint(1)]);

@@ -1,11 +1,11 @@
-//! How a stream is stored.
+//! Containers of a stream.
 
 use std::io::Write;
 
 use flate2::write::GzEncoder;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
-/// How a stream is stored.
+/// A container of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Container {
     /// Chunks of 1 MiB.
@@ -14,9 +14,9 @@ pub enum Container {
     SmallChunks,
     /// gzip.
     Gzip,
-    /// zstd frames of 2 MiB with a table to seek by.
+    /// zstd frames of 2 MiB with a seek table.
     Seekable,
-    /// The same without, of 300 bytes.
+    /// zstd frames of 300 bytes without a seek table.
     Zstd,
     /// brotli, stored.
     Brotli,
@@ -27,7 +27,7 @@ impl Container {
     pub const ALL: [Self; 6] =
         [Self::Snappy, Self::SmallChunks, Self::Gzip, Self::Seekable, Self::Zstd, Self::Brotli];
 
-    /// The file of a stream.
+    /// Returns the file of a stream.
     pub fn file(self, stream: &[u8]) -> Vec<u8> {
         match self {
             Self::Snappy => snappy(stream, 1 << 20),
@@ -62,7 +62,7 @@ pub fn snappy(stream: &[u8], size: usize) -> Vec<u8> {
     snappy_of(&stream.chunks(size).collect::<Vec<_>>())
 }
 
-/// Where the chunks of a sound file lie: of each, where its length begins and its block ends.
+/// Returns where the length of each chunk begins and where its block ends, in a sound file.
 pub fn chunks(file: &[u8]) -> Vec<(usize, usize)> {
     let (mut at, mut found) = (2, Vec::new());
     while let Some(length) = file.get(at..at + 4) {
@@ -73,7 +73,7 @@ pub fn chunks(file: &[u8]) -> Vec<(usize, usize)> {
     found
 }
 
-/// zstd frames of `size` bytes of the stream, with or without a table to seek by.
+/// zstd frames of `size` bytes of the stream, with or without a seek table.
 pub fn zstd(stream: &[u8], size: usize, seekable: bool) -> Vec<u8> {
     let (mut file, mut table) = (Vec::new(), Vec::new());
     for piece in stream.chunks(size) {

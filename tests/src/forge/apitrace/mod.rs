@@ -1,8 +1,8 @@
 //! apitrace traces, byte by byte.
 //!
-//! [`Stream`] writes what apitrace's own writer writes (`lib/trace/trace_writer.cpp`), and by its
-//! `raw` and `put_*` functions what that never would; [`container`] stores it. Nothing here is taken
-//! from the code under test, but the brotli stream, which is stored without compression.
+//! [`Stream`] writes events like apitrace's own writer (`lib/trace/trace_writer.cpp`), and any other
+//! bytes with `raw`; [`container`] stores them. It shares no code with the library under test. The
+//! brotli stream is stored without compression.
 
 pub mod clean;
 pub mod container;
@@ -67,14 +67,14 @@ pub struct Stream {
     pub bytes: Vec<u8>,
     /// Where each event begins.
     pub events: Vec<usize>,
-    /// Of each call that was left: its number, and where its leave ends.
+    /// The number of each call that was left, and where its leave ends.
     pub left: Vec<(u64, usize)>,
     version: u64,
     known: BTreeSet<(u8, u64)>,
     calls: u64,
 }
 
-/// An integer, as short as it can be.
+/// Encodes an integer in its shortest form.
 pub fn uint(mut value: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     while value >= 0x80 {
@@ -127,7 +127,7 @@ impl Stream {
         self.known.insert((space, id))
     }
 
-    /// Forgets that an id was defined, so that it is defined again.
+    /// Forgets the definition of a function: the next use defines it again.
     pub fn forget(&mut self, function: u64) {
         self.known.remove(&(0, function));
     }

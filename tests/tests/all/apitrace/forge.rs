@@ -1,5 +1,5 @@
-//! The forge's traces are sound, and the check says so; cut and flipped at every byte, they are still
-//! checked and mended as the laws say.
+//! The traces of the forge are clean; cut and flipped at every byte, they obey the laws of check
+//! and repair.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -37,7 +37,7 @@ fn everywhere(cases: &[(String, Vec<u8>)], property: impl Fn(&[u8]) -> Held + Sy
 }
 
 #[test]
-fn a_sound_trace_gives_no_error_and_no_warning() {
+fn a_sound_trace_is_clean() {
     let mut wrong = Vec::new();
     for (name, bytes) in all() {
         let report = tracemend::check(&FileSet::single(&name, &bytes), &Options::default());
@@ -64,28 +64,28 @@ fn every_event_and_call_is_counted_in_every_container() {
     }
 }
 
-/// What the summary says of calls that may be wrong: how many, and the ranges.
+/// Returns the count and the ranges of the calls that may be wrong, as the facts list them.
 fn suspects(report: &tracemend::Report) -> (u64, Vec<(u64, u64)>) {
     let fact = report.facts.iter().find(|(name, _)| *name == "calls that may be wrong");
     let Some((count, ranges)) = fact.and_then(|(_, value)| value.split_once(": ")) else {
         return (0, Vec::new());
     };
     let range = |text: &str| {
-        let (from, to) = text.split_once(" to ").unwrap();
+        let (from, to) = text.split_once(" to ").unwrap_or((text, text));
         (from.parse().unwrap(), to.parse().unwrap())
     };
     (count.parse().unwrap(), ranges.split(", ").map(range).collect())
 }
 
 #[test]
-fn calls_that_use_definitions_made_up_are_among_those_that_may_be_wrong() {
+fn calls_with_placeholder_definitions_are_listed_as_suspect() {
     // Frames of five calls, and functions of their own that the damage does not reach.
     let mut stream = call_heavy(60);
     let late = stream.calls();
     for index in 0..2_000 {
         stream.call(0, 40 + index % 4, &[Value::Uint(index)]);
         if index % 40 == 39 {
-            // Each of these calls is alone among sound ones.
+            // Each of these calls lies between sound ones.
             stream.call(0, 21, &[]);
         }
     }
@@ -98,28 +98,28 @@ fn calls_that_use_definitions_made_up_are_among_those_that_may_be_wrong() {
     let report = tracemend::check(&FileSet::single("trace", &damaged), &Options::default());
     let (count, ranges) = suspects(&report);
     let marked = |call: &u64| ranges.iter().any(|(from, to)| (*from..=*to).contains(call));
-    // All functions of the frames were defined in what is gone.
+    // The functions of all frames were defined in the lost bytes.
     let lost = report.facts.iter().find(|(name, _)| *name == "calls lost").unwrap();
     let (_, last) = lost.1.rsplit_once(" to ").unwrap();
     let last: u64 = last.parse().unwrap();
     assert!(last < 60, "{last} lost of {late} in the frames");
-    // The call in the middle that brings its own definitions is as it was.
+    // The call in the middle with its own definitions is unchanged.
     let sound = |call: &u64| *call != 4 * 31 + 29;
     let unmarked: Vec<u64> = (last + 1..late).filter(|call| sound(call) && !marked(call)).collect();
     assert!(unmarked.is_empty(), "{unmarked:?} of {ranges:?}");
     assert!(uses.iter().all(marked), "{ranges:?}");
-    // The ranges are few, and no more than the closest of them are joined.
+    // The list of ranges is short: only the closest ones are joined.
     assert_eq!(ranges.len(), 32);
     let held: u64 = ranges.iter().map(|(from, to)| to - from + 1).sum();
     assert_eq!(held, count);
     assert!(count < calls - 1_000, "{count} of {calls}");
 
-    // A donor that has them makes nothing up.
+    // With a donor that has them, no definition is a placeholder.
     let donor = Container::Snappy.file(&call_heavy(4).bytes);
     let files = FileSet::single("trace", &damaged).with_donor(Some(Source::new(&donor)));
     let (with_donor, _) = suspects(&tracemend::check(&files, &Options::default()));
     assert_eq!(with_donor, 0);
-    // One of another build is not taken.
+    // A donor of another build is not used.
     let mut other = Stream::new(6);
     other.call(0, 40, &[Value::Uint(1), Value::Uint(2)]);
     for id in 20..26 {
@@ -132,7 +132,7 @@ fn calls_that_use_definitions_made_up_are_among_those_that_may_be_wrong() {
 }
 
 #[test]
-fn other_files_are_not_taken_for_traces() {
+fn other_files_are_not_recognised_as_traces() {
     let text = b"at the end of the day, all that is left of a trace is text. ".repeat(99);
     let json = br#"{"version": 6, "calls": [0, 1, 2, 3]}"#.repeat(50);
     let mut state = 1_u64;
@@ -153,10 +153,10 @@ fn other_files_are_not_taken_for_traces() {
 }
 
 #[test]
-fn everything_holds_for_the_forge_cut_and_flipped_at_every_byte() {
+fn the_laws_hold_for_traces_cut_and_flipped_at_every_byte() {
     let mut cases = Vec::new();
     for (name, bytes) in all() {
-        // The containers of whole units are slower, and their bytes say less about the stream.
+        // Containers with one unit are slower, and their bytes matter less for the stream.
         let step = if name.contains("SmallChunks") { 1 } else { 7 };
         for at in Share::one_in(64).of((0..bytes.len()).step_by(step)) {
             cases.push((format!("{name} cut at {at}"), bytes[..at].to_vec()));
@@ -171,7 +171,7 @@ fn everything_holds_for_the_forge_cut_and_flipped_at_every_byte() {
 }
 
 #[test]
-fn everything_holds_for_a_stream_flipped_at_every_byte_before_it_is_stored() {
+fn the_laws_hold_for_streams_flipped_at_every_byte() {
     let mut cases = Vec::new();
     let stream = call_heavy(30).bytes;
     for at in Share::one_in(16).of(0..stream.len()) {

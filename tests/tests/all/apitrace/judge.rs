@@ -1,4 +1,4 @@
-//! apitrace itself judges what the repair of traces gives.
+//! apitrace itself judges repaired traces.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -48,14 +48,14 @@ fn ranges(repair: &Repair, name: &str) -> Vec<(u64, u64)> {
     let fact = repair.before.facts.iter().find(|(one, _)| *one == name);
     let value = fact.map_or("", |(_, value)| value.rsplit(": ").next().unwrap());
     let range = |text: &str| {
-        let (from, to) = text.split_once(" to ")?;
+        let (from, to) = text.split_once(" to ").unwrap_or((text, text));
         Some((from.trim().parse().ok()?, to.trim().parse().ok()?))
     };
     value.split(", ").filter_map(range).collect()
 }
 
 #[test]
-fn two_hundred_cuts_in_every_container_are_taken_without_a_word() {
+fn apitrace_reads_repaired_cuts_in_every_container_without_a_warning() {
     let Some(judge) = Apitrace::find_or_skip() else { return };
     let folder = Folder::new();
     let stream = call_heavy(400);
@@ -64,7 +64,7 @@ fn two_hundred_cuts_in_every_container_are_taken_without_a_word() {
     let mut wrong = Vec::new();
     for container in Container::ALL {
         let bytes = match container {
-            // Chunks and frames that are many, and not too many.
+            // Some hundred chunks or frames.
             Container::SmallChunks => snappy(&stream.bytes, 4000),
             Container::Seekable => zstd(&stream.bytes, 4000, true),
             _ => container.file(&stream.bytes),
@@ -76,13 +76,13 @@ fn two_hundred_cuts_in_every_container_are_taken_without_a_word() {
             let len = 1 + numbers.below(bytes.len() - 1);
             let (repair, target) = mended(&bytes[..len]);
             if !succeeded(&repair) {
-                // Before the first call was whole.
+                // Before the end of the first call.
                 if repair.before.tally.samples > 0 {
                     wrong.push(format!("{container:?} at {len}: {:?}", repair.after.counts()));
                 }
                 continue;
             }
-            // apitrace 11.1 reads no zstd: the stream is what it judges.
+            // apitrace 11.1 cannot read zstd: it judges the stream in another container.
             let path = match container {
                 Container::Zstd | Container::Seekable => {
                     let stream =
@@ -112,7 +112,7 @@ fn two_hundred_cuts_in_every_container_are_taken_without_a_word() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What is done to the bytes of a file at a place.
+/// Damages the bytes of a file at a place.
 fn damage(kind: usize, bytes: &[u8], at: usize, bit: usize) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     match kind {
@@ -124,7 +124,7 @@ fn damage(kind: usize, bytes: &[u8], at: usize, bit: usize) -> Vec<u8> {
             bytes[start + bit % 3] ^= 1 << (bit % 8);
         }
         4 => {
-            // A copy that goes back by nothing.
+            // A copy with distance 0.
             let copy = elements(&bytes).find(|one| one.copy && one.stored >= at).unwrap();
             bytes[copy.stored + 1..copy.stored + 3].fill(0);
         }
@@ -186,7 +186,7 @@ fn elements(file: &[u8]) -> std::vec::IntoIter<Element> {
     all.into_iter()
 }
 
-/// How many bytes of the stream come from before `at` in a sound file.
+/// Returns how many bytes of the stream lie before `at` in a sound file.
 fn stream_before(file: &[u8], at: usize) -> usize {
     let last = elements(file).take_while(|one| one.stored <= at).last();
     last.map_or(0, |one| match at.checked_sub(one.bytes) {
@@ -195,22 +195,22 @@ fn stream_before(file: &[u8], at: usize) -> usize {
     })
 }
 
-/// What became of the calls of damaged traces.
+/// Counts of the calls of damaged traces.
 #[derive(Debug, Default)]
 struct Calls {
-    /// Those that were whole before the first damaged byte.
+    /// Complete before the first damaged byte.
     before: u64,
-    /// All behind them.
+    /// All after them.
     behind: u64,
-    /// Those of them that are what they were.
+    /// Unchanged among these.
     right: u64,
-    /// Those that are another call than they were, placeholders aside.
+    /// Changed among these, apart from placeholders.
     other: u64,
-    /// Those of the other ones that are said to be in doubt.
+    /// Listed as suspect among the changed ones.
     marked: u64,
 }
 
-/// A sound trace that gets damaged, and what apitrace says of it.
+/// A sound trace that is damaged in many ways, and its calls as apitrace shows them.
 struct Proof<'j> {
     judge: &'j Apitrace,
     folder: Folder,
@@ -233,11 +233,11 @@ impl<'j> Proof<'j> {
         Self { judge, folder, stream, bytes, whole: whole.calls, donor, sums, wrong }
     }
 
-    /// Mends a damaged trace and compares every call.
+    /// Repairs a damaged trace and compares every call.
     fn mend(&mut self, kind: &'static str, at: usize, damaged: &[u8]) {
         let donor = self.donor.as_deref().map(Source::new);
         let files = FileSet::single("damaged", damaged).with_donor(donor);
-        // The magic may be gone.
+        // The magic may be damaged.
         let options = Options { format: Some(FormatId::APITRACE), ..Options::default() };
         let repair = tracemend::repair(&files, &options);
         let target = view(&files, &repair.patches).bytes(0).pieces().collect::<Vec<_>>().concat();
@@ -254,7 +254,7 @@ impl<'j> Proof<'j> {
             let counts = repair.before.counts();
             self.wrong.push(format!("{kind} at {at}: one fault, {counts:?}"));
         }
-        // Every call that was whole before the first byte that is damaged is as it was.
+        // Every call that was complete before the first damaged byte is unchanged.
         let touched = self.bytes.iter().zip(damaged).position(|(a, b)| a != b);
         let sound = stream_before(&self.bytes, touched.unwrap_or(damaged.len()));
         let early: BTreeSet<u64> = self
@@ -288,7 +288,7 @@ impl<'j> Proof<'j> {
         }
     }
 
-    /// What came of it, after it was printed.
+    /// Prints the counts and returns them.
     fn end(self, name: &str) -> BTreeMap<&'static str, Calls> {
         for (kind, Calls { before, behind, right, other, marked }) in &self.sums {
             let share = 100.0 * *right as f64 / *behind as f64;
@@ -301,7 +301,7 @@ impl<'j> Proof<'j> {
         self.sums
     }
 
-    /// Cases of every kind in turn, behind the first `from` bytes: a share of `count`.
+    /// Runs a share of `count` cases, of every kind in turn, after the first `from` bytes.
     fn cases(&mut self, count: usize, from: usize) {
         let mut numbers = Numbers(7);
         for case in 0..Share::one_in(8).count(count) {
@@ -314,16 +314,16 @@ impl<'j> Proof<'j> {
 }
 
 #[test]
-fn damage_in_the_middle_is_mended_so_that_apitrace_takes_it_without_a_word() {
+fn apitrace_reads_traces_repaired_in_the_middle_without_a_warning() {
     let Some(judge) = Apitrace::find_or_skip() else { return };
     let mut proof = Proof::new(&judge, call_heavy(12_000), Some(&call_heavy(4)));
-    // Behind the header: its loss is a case of its own.
+    // After the header, whose loss is a case of its own.
     proof.cases(72, 3000);
     let sums = proof.end("one thread");
     let before: u64 = sums.values().map(|calls| calls.before).sum();
     let least = if is_exhaustive() { 1_000_000 } else { 100_000 };
     assert!(before > least, "{before} calls before the damage were compared");
-    // What a prototype reached in all; each kind by itself has to.
+    // The rate of a prototype over all kinds; here each kind has to reach it.
     let least = sums
         .values()
         .map(|calls| (calls.before + calls.right) * 1000 / (calls.before + calls.behind))
@@ -332,7 +332,7 @@ fn damage_in_the_middle_is_mended_so_that_apitrace_takes_it_without_a_word() {
 }
 
 #[test]
-fn damage_among_calls_of_several_threads_is_mended() {
+fn damage_among_calls_of_several_threads_is_repaired() {
     let Some(judge) = Apitrace::find_or_skip() else { return };
     let mut proof = Proof::new(&judge, threaded(16_000), Some(&threaded(4)));
     proof.cases(48, 3000);
@@ -341,12 +341,12 @@ fn damage_among_calls_of_several_threads_is_mended() {
     assert!(least >= Some(700), "{sums:?}");
     let (other, marked) =
         sums.values().fold((0, 0), |sum, calls| (sum.0 + calls.other, sum.1 + calls.marked));
-    // A flip in a literal that stays a sound value is seen by nobody.
+    // A flip in a literal that gives another valid value leaves no trace.
     assert!(other - marked <= 8, "{sums:?}");
 }
 
 #[test]
-fn the_loss_of_the_first_chunk_is_mended_with_a_donor() {
+fn the_loss_of_the_first_chunk_is_repaired_with_a_donor() {
     let Some(judge) = Apitrace::find_or_skip() else { return };
     let streams = [
         ("one thread", call_heavy(12_000), call_heavy(4)),
@@ -375,7 +375,7 @@ fn the_loss_of_the_first_chunk_is_mended_with_a_donor() {
         let behind = proof.bytes.len() - end;
         let share = behind as u64 * 1000 / proof.bytes.len() as u64;
         for (kind, calls) in proof.end(name) {
-            // All but those in the chunk, and some next to it.
+            // All apart from those in the chunk, and some next to it.
             assert!(calls.right * 1000 / calls.behind + 10 > share, "{kind}: {calls:?}");
             assert_eq!(calls.other, calls.marked, "{kind}: {calls:?}");
         }
@@ -403,7 +403,7 @@ fn calls_with_structs_whose_definition_is_lost_are_read_by_their_members() {
         let with_donor = proof.donor.is_some();
         for (kind, calls) in proof.end(if with_donor { "structs, donor" } else { "structs" }) {
             assert_eq!(calls.other, calls.marked, "{kind}: {calls:?}");
-            // Every tenth call has a struct, whose name is made up without a donor.
+            // Every tenth call has a struct, which has a placeholder name without a donor.
             let least = if with_donor { last - 100 } else { last - last / 10 - 100 };
             assert!(calls.right >= least, "{kind}: {calls:?} of {last}");
             assert_eq!(calls.other > 0, !with_donor, "{kind}: {calls:?}");
@@ -412,7 +412,7 @@ fn calls_with_structs_whose_definition_is_lost_are_read_by_their_members() {
 }
 
 #[test]
-fn a_program_ended_by_any_signal_leaves_a_trace_that_is_mended() {
+fn traces_of_programs_ended_by_any_signal_are_repaired() {
     let Some(judge) = Apitrace::find_or_skip() else { return };
     let Some(recorder) = Recorder::find_or_skip() else { return };
     let folder = Folder::new();
@@ -436,9 +436,9 @@ fn a_program_ended_by_any_signal_leaves_a_trace_that_is_mended() {
     }
 }
 
-/// Where definitions are lost, every call that is not what it was is named.
+/// If definitions are lost, every changed call is listed as suspect.
 #[test]
-fn calls_with_lost_definitions_are_named_one_and_all() {
+fn every_call_with_a_lost_definition_is_listed_as_suspect() {
     let Some(judge) = Apitrace::find_or_skip() else { return };
     let Some(recorder) = Recorder::find_or_skip() else { return };
     let folder = Folder::new();
@@ -492,7 +492,7 @@ fn calls_with_lost_definitions_are_named_one_and_all() {
 }
 
 #[test]
-fn every_sound_trace_of_the_forge_is_sound_for_apitrace() {
+fn apitrace_reads_every_sound_trace_of_the_forge() {
     let Some(judge) = Apitrace::find_or_skip() else { return };
     let folder = Folder::new();
     for clean in tracemend_tests::forge::apitrace::clean() {
@@ -507,7 +507,7 @@ fn every_sound_trace_of_the_forge_is_sound_for_apitrace() {
 }
 
 #[test]
-fn what_crashes_apitrace_is_named_and_mended() {
+fn traces_that_crash_apitrace_are_found_and_repaired() {
     let Some(judge) = Apitrace::find_or_skip() else { return };
     let folder = Folder::new();
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/apitrace/crashed");

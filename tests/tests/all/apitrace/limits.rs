@@ -1,7 +1,7 @@
-//! Every limit that a trace can reach, lowered until a small one reaches it: the verdict is then
-//! incomplete, or the finding says what is not done.
+//! Every limit of a trace, lowered until a small trace reaches it: the verdict is then incomplete,
+//! or the finding has no fix.
 
-use tracemend::formats::apitrace::rules;
+use tracemend::formats::apitrace::{limits, rules};
 use tracemend::report::rule::common;
 use tracemend::{FileSet, Limits, Options, Outcome, Repair, Report, Verdict};
 use tracemend_tests::forge::apitrace::{Container, Stream, Value, call_heavy, snappy};
@@ -21,7 +21,7 @@ fn repair(bytes: &[u8], lower: impl FnOnce(&mut Limits)) -> Repair {
     tracemend::repair(&files, &limited(lower))
 }
 
-/// Sound under the default limits, incomplete and said to be so under the lowered one.
+/// Asserts that a trace is clean under the default limits and incomplete under the lowered one.
 fn stops(bytes: &[u8], lower: impl FnOnce(&mut Limits)) {
     assert_eq!(check(bytes, |_| {}).verdict(), Verdict::Clean);
     let report = check(bytes, lower);
@@ -30,7 +30,7 @@ fn stops(bytes: &[u8], lower: impl FnOnce(&mut Limits)) {
 }
 
 #[test]
-fn a_trace_has_a_largest_number_of_definitions_and_open_calls() {
+fn definitions_and_open_calls_have_a_limit() {
     let mut three = Stream::new(6);
     three.call(0, 1, &[Value::Enum(1, 4)]);
     three.call(0, 2, &[Value::Enum(1, 4)]);
@@ -41,42 +41,36 @@ fn a_trace_has_a_largest_number_of_definitions_and_open_calls() {
     }
     for container in Container::ALL {
         let (three, open) = (container.file(&three.bytes), container.file(&open.bytes));
-        stops(&three, |limits| limits.set(&tracemend::formats::apitrace::limits::DEFINITIONS, 2));
+        stops(&three, |limits| limits.set(&limits::DEFINITIONS, 2));
         assert_eq!(
-            check(&three, |limits| limits
-                .set(&tracemend::formats::apitrace::limits::DEFINITIONS, 3))
-            .verdict(),
+            check(&three, |limits| limits.set(&limits::DEFINITIONS, 3)).verdict(),
             Verdict::Clean
         );
-        stops(&open, |limits| limits.set(&tracemend::formats::apitrace::limits::OPEN_CALLS, 2));
+        stops(&open, |limits| limits.set(&limits::OPEN_CALLS, 2));
         assert_eq!(
-            check(&open, |limits| limits.set(&tracemend::formats::apitrace::limits::OPEN_CALLS, 3))
-                .verdict(),
+            check(&open, |limits| limits.set(&limits::OPEN_CALLS, 3)).verdict(),
             Verdict::Clean
         );
     }
 }
 
 #[test]
-fn values_inside_values_have_a_largest_depth() {
+fn nesting_has_a_limit() {
     let deep = (0..5).fold(Value::Uint(1), |value, _| Value::Array(vec![value]));
     let mut stream = Stream::new(6);
     stream.call(0, 1, &[deep]);
     let file = Container::Snappy.file(&stream.bytes);
     let smallest = (0..20).find(|depth| {
-        check(&file, |limits| limits.set(&tracemend::formats::apitrace::limits::NESTING, *depth))
-            .verdict()
-            == Verdict::Clean
+        check(&file, |limits| limits.set(&limits::NESTING, *depth)).verdict() == Verdict::Clean
     });
     assert_eq!(smallest, Some(5));
-    let report =
-        check(&file, |limits| limits.set(&tracemend::formats::apitrace::limits::NESTING, 4));
+    let report = check(&file, |limits| limits.set(&limits::NESTING, 4));
     let codes: Vec<&str> = report.findings().iter().map(|finding| finding.rule.code).collect();
     assert!(codes.contains(&"AT9001"), "{codes:?}");
 }
 
 #[test]
-fn a_trace_of_every_container_expands_to_a_largest_ratio() {
+fn expansion_has_a_limit_in_every_container() {
     // 64 MiB are always allowed.
     let mut stream = Stream::new(6);
     stream.call(0, 1, &[Value::Blob(vec![0; 65 << 20])]);
@@ -104,24 +98,21 @@ fn calls_missing() -> Vec<u8> {
 }
 
 #[test]
-fn damage_that_took_more_calls_than_the_limit_gets_no_placeholders() {
+fn placeholders_have_a_limit() {
     let bytes = calls_missing();
-    let mended = repair(&bytes, |limits| {
-        limits.set(&tracemend::formats::apitrace::limits::PLACEHOLDERS, 10)
-    });
+    let mended = repair(&bytes, |limits| limits.set(&limits::PLACEHOLDERS, 10));
     assert_eq!(mended.outcome, Outcome::Repaired);
     assert_eq!(mended.after.count(&rules::PLACEHOLDERS), 1, "{:?}", mended.after.findings());
-    let refused =
-        repair(&bytes, |limits| limits.set(&tracemend::formats::apitrace::limits::PLACEHOLDERS, 9));
+    let refused = repair(&bytes, |limits| limits.set(&limits::PLACEHOLDERS, 9));
     assert_eq!(refused.outcome, Outcome::CannotRepair);
     let finding = &refused.before.findings()[0];
     assert_eq!(*finding.rule, rules::CALLS_MISSING);
     let summary = &finding.fix.as_ref().unwrap().summary;
-    assert!(summary.contains("10 calls") && summary.contains("9 are the limit"), "{summary}");
+    assert!(summary.contains("10 calls") && summary.contains("at most 9"), "{summary}");
 }
 
 #[test]
-fn a_search_for_sound_events_has_an_end_and_says_so() {
+fn the_search_for_valid_events_has_a_limit() {
     let bytes = calls_missing();
     assert_eq!(check(&bytes, |_| {}).count(&rules::CALLS_MISSING), 1);
     let report = check(&bytes, |limits| limits.set(&tracemend::limits::RESYNC, 0));
@@ -130,7 +121,7 @@ fn a_search_for_sound_events_has_an_end_and_says_so() {
 }
 
 #[test]
-fn a_trace_has_a_largest_number_of_damages() {
+fn damages_have_a_limit() {
     let stream = call_heavy(1_000);
     let mut bytes = stream.bytes.clone();
     for at in [8_000, 6_000, 4_000] {
@@ -148,7 +139,7 @@ fn a_trace_has_a_largest_number_of_damages() {
 }
 
 #[test]
-fn a_zstd_frame_of_a_trace_has_a_largest_window() {
+fn the_window_of_a_zstd_frame_has_a_limit() {
     let file = Container::Seekable.file(&call_heavy(1_000).bytes);
     let sound = |window: u64| {
         check(&file, |limits| limits.set(&tracemend::limits::ZSTD_WINDOW, window)).verdict()
@@ -158,4 +149,48 @@ fn a_zstd_frame_of_a_trace_has_a_largest_window() {
     let report = check(&file, |limits| limits.set(&tracemend::limits::ZSTD_WINDOW, smallest / 2));
     assert_eq!(report.verdict(), Verdict::Incomplete, "{:?}", report.findings());
     assert_eq!(report.count(&common::LIMIT_REACHED), 1, "{:?}", report.findings());
+}
+
+#[test]
+fn the_bytes_held_by_a_search_have_a_limit() {
+    let stream = call_heavy(40);
+    let mut bytes = stream.bytes.clone();
+    bytes.splice(stream.events[100]..stream.events[100], [0xee; 40]);
+    let file = snappy(&bytes, 300);
+    let found = check(&file, |_| {});
+    // The events that prove a place do not fit into a window of a chunk.
+    let lost = check(&file, |limits| limits.set(&limits::SEEK_WINDOW, 100));
+    assert_eq!(found.tally.samples, stream.calls());
+    assert!(lost.tally.samples < 60, "{} calls, {:?}", lost.tally.samples, lost.findings());
+}
+
+#[test]
+fn rewinds_have_a_limit() {
+    let mut stream = call_heavy(5);
+    let before = stream.calls();
+    stream.enter(0, 30, 1, &[]);
+    // A blob of 32 MiB instead of the end of the enter.
+    stream.bytes.pop();
+    stream.raw(&[1, 0, 8, 0xff, 0xff, 0xff, 0x0f]);
+    for _ in 0..20_000 {
+        stream.call(0, 21, &[]);
+    }
+    let file = Container::Snappy.file(&stream.bytes);
+    let calls =
+        |rewinds| check(&file, |limits| limits.set(&limits::REWINDS, rewinds)).tally.samples;
+    assert!(calls(1) > before + 19_000, "{} calls", calls(1));
+    assert_eq!(calls(0), before);
+}
+
+#[test]
+fn remembered_leaves_of_lost_calls_have_a_limit() {
+    let stream = call_heavy(40);
+    let mut bytes = stream.bytes.clone();
+    // The enter of a call whose leave stays.
+    bytes.drain(stream.events[200]..stream.events[201]);
+    let file = Container::Snappy.file(&bytes);
+    let outcome = |leaves| repair(&file, |limits| limits.set(&limits::LOST_LEAVES, leaves)).outcome;
+    assert_eq!(outcome(1), Outcome::RepairedWithLoss);
+    // The leave that is not dropped contradicts the placeholder of its call.
+    assert_eq!(outcome(0), Outcome::CannotRepair);
 }

@@ -1,4 +1,4 @@
-//! What the rules of apitrace do together. Each by itself has a specimen (`specimens/apitrace.rs`).
+//! Rules of apitrace that interact. Each rule by itself has a specimen (`specimens/apitrace.rs`).
 
 use tracemend::FormatId;
 use tracemend::formats::apitrace::rules;
@@ -13,12 +13,12 @@ use tracemend_tests::mended::{mended, mended_with};
 use tracemend_tests::specimens::apitrace::{around, specimens, stored, without};
 
 #[test]
-fn what_is_stored_anew_balances_in_the_stream() {
+fn rewritten_units_balance_in_the_stream() {
     let (mut wrong, mut balanced) = (Vec::new(), 0);
     for specimen in specimens() {
         let (code, bytes) = (specimen.code, specimen.files[0].1.clone().unwrap());
         let (repair, target) = mended(&bytes);
-        // A second round counts in what the first one made.
+        // A second round counts in the output of the first one.
         if repair.applied.iter().any(|applied| applied.round > 1) {
             continue;
         }
@@ -40,8 +40,8 @@ fn what_is_stored_anew_balances_in_the_stream() {
 }
 
 #[test]
-fn what_damage_does_to_the_calls_behind_it_is_told_with_its_cause() {
-    // The leaves of three calls in doubt carry wrong numbers.
+fn consequences_of_damage_belong_to_the_finding_of_its_cause() {
+    // The leaves of three suspect calls carry wrong numbers.
     let stream = around(|stream| _ = stream.raw(&[0xee; 40]));
     let mut bytes = stream.bytes.clone();
     for event in [301, 311, 321] {
@@ -53,7 +53,9 @@ fn what_damage_does_to_the_calls_behind_it_is_told_with_its_cause() {
         panic!("{:?}", repair.before.counts());
     };
     assert_eq!(*finding.rule, rules::STREAM_DAMAGED);
-    assert!(finding.message.contains("40 bytes") && finding.message.contains("may be wrong"));
+    assert!(finding.message.contains("40 bytes"), "{}", finding.message);
+    let suspects = finding.notes.iter().any(|note| note.contains("may have wrong arguments"));
+    assert!(suspects, "{:?}", finding.notes);
     assert_eq!(finding.related.len(), 3, "{:?}", finding.related);
     assert_eq!(repair.records_lost(), 3);
     assert_eq!(repair.outcome, Outcome::RepairedWithLoss);
@@ -72,7 +74,7 @@ fn missing_calls_are_counted_and_all_others_keep_their_numbers() {
     assert_eq!(repair.after.tally.samples, stream.calls() - 10);
     let bytes = tracemend::formats::apitrace::stream_bytes(&Source::new(&target), u64::MAX);
     let tail = &stream.bytes[stream.events[260]..];
-    assert!(bytes.ends_with(tail), "what follows is as it was");
+    assert!(bytes.ends_with(tail), "the rest is unchanged");
     assert!(bytes.starts_with(&stream.bytes[..stream.events[240]]));
 }
 
@@ -93,7 +95,7 @@ fn a_donor_supplies_what_chunk_0_defined() {
     let bytes = tracemend::formats::apitrace::stream_bytes(&target.bytes(0), u64::MAX);
     let has = |name: &[u8]| bytes.windows(name.len()).any(|window| window == name);
     assert!(has(b"glForged23") && has(b"GL_FORGED") && !has(b"lost_signature_"));
-    // Without one the names are made up.
+    // Without a donor the names are placeholders.
     let (_, target) = mended(&damaged);
     let bytes = tracemend::formats::apitrace::stream_bytes(&Source::new(&target), u64::MAX);
     let has = |name: &[u8]| bytes.windows(name.len()).any(|window| window == name);
@@ -113,7 +115,7 @@ fn a_donor_of_another_build_is_refused() {
 }
 
 #[test]
-fn two_traces_in_one_file_are_taken_apart_on_request() {
+fn two_traces_in_one_file_are_split_on_request() {
     let (first, second) = (stored(&call_heavy(5)), stored(&call_heavy(9)));
     let both = [first.clone(), second.clone()].concat();
     for (part, wanted) in [(1, first), (2, second)] {

@@ -1,20 +1,156 @@
-//! Judging a trace: the stream as it is expanded, the calls and ids in it, and where it goes on
-//! after damage.
+//! Findings of a trace. Reads no bytes: it judges a [`Trace`] that was read to its end.
 //!
-//! ```text
-//!  expand ---- blocks ----> engine --- tokens ---> judge: ids, calls, signs --> findings
-//!  (its own thread)           |  ^                                                  |
-//!                        stop v  | sync                                             v
-//!                            probe: the next place from which                   mends: edits
-//!                            events follow one another                      of the stream, grouped
-//!                                                                             by what is stored
-//! ```
+//! - `header`, `units`: the header of the stream and the stored units
+//! - `region`, `damage`: damages of one cause, as one finding
+//! - `warning`: unusual things in sound events
+//! - `ending`: how the stream ends, and the calls that are open then
+//! - `facts`: counts for the report
 
-pub mod calls;
-pub mod damage;
-pub mod definitions;
-pub mod engine;
-pub mod file;
-pub mod judge;
-pub mod probe;
-pub mod ranges;
+mod damage;
+mod describe;
+mod ending;
+mod facts;
+mod header;
+mod region;
+mod units;
+mod warning;
+
+use super::decode::definitions::Definitions;
+use super::decode::grammar::Space;
+use super::decode::places::Place;
+use super::decode::trace::Trace;
+use super::expand::stored;
+use super::repair::StreamEditor;
+use super::repair::fixes::{FixPlan, build_fixes};
+use super::rules;
+use crate::kit::span::{Layer, Span};
+use crate::options::Options;
+use crate::report::rule::common;
+use crate::report::{Finding, Report};
+
+/// A trace, the findings about it so far, and what a repair would do about each.
+struct TraceCheck<'r, 'a> {
+    trace: Trace,
+    options: &'r Options,
+    editor: StreamEditor<'r, 'a>,
+    /// The donor, if it is of the same build.
+    donor: Option<&'r Definitions>,
+    findings: Vec<(Finding, Option<FixPlan>)>,
+    /// Lost and doubtful calls of each damage.
+    losses: Vec<Loss>,
+    /// Where a second trace begins in the file.
+    second_trace: Option<u64>,
+}
+
+/// The calls that a damage affects.
+#[derive(Clone, Copy, Debug)]
+struct Loss {
+    /// The first that was lost.
+    first: u64,
+    /// How many were lost.
+    lost: u64,
+    /// First and last of those that may be wrong.
+    suspects: Option<(u64, u64)>,
+}
+
+/// Adds the findings of a trace to the report.
+pub fn check_trace(
+    trace: Trace,
+    donor: Option<&Definitions>,
+    editor: StreamEditor<'_, '_>,
+    options: &Options,
+    report: &mut Report,
+) {
+    let mut check = TraceCheck {
+        trace,
+        options,
+        editor,
+        donor: None,
+        findings: Vec::new(),
+        losses: Vec::new(),
+        second_trace: None,
+    };
+    check.tally(report);
+    check.check_donor(donor);
+    check.check_header(report);
+    check.check_units();
+    check.check_damages();
+    check.check_warnings();
+    check.check_ending();
+    check.add_facts(report);
+    check.push_findings(report);
+}
+
+/// Returns a span of the stream.
+const fn stream_span(start: u64, end: u64) -> Span {
+    Span::new(Layer::stored(0).expanded(), start, end)
+}
+
+impl<'r> TraceCheck<'r, '_> {
+    /// Uses the donor if it is of the same build: ids that both define have to agree.
+    fn check_donor(&mut self, donor: Option<&'r Definitions>) {
+        let Some(donor) = donor else { return };
+        let (shared, differing) = self.compare_definitions(donor);
+        if differing == 0 {
+            self.donor = Some(donor);
+            return;
+        }
+        let message = format!(
+            "donor does not match: {differing} of {shared} shared ids have another definition"
+        );
+        let span = stream_span(0, 0);
+        self.add(Finding::new(&rules::DONOR_DIFFERS, span, "donor", message));
+    }
+
+    /// Returns how many ids both traces define, and how many of them differ.
+    fn compare_definitions(&self, donor: &Definitions) -> (u64, u64) {
+        let (mut shared, mut differing) = (0_u64, 0_u64);
+        for (space, id, raw) in self.trace.tracker.definitions.all_raw() {
+            // Frames are numbered anew in every run.
+            let other = donor.raw(space, id).filter(|_| space != Space::Frame);
+            let Some(other) = other else { continue };
+            shared = shared.saturating_add(1);
+            differing = differing.saturating_add(u64::from(raw != other));
+        }
+        (shared, differing)
+    }
+
+    fn add(&mut self, finding: Finding) {
+        self.findings.push((finding, None));
+    }
+
+    fn add_with_plan(&mut self, finding: Finding, plan: FixPlan) {
+        self.findings.push((finding, Some(plan)));
+    }
+
+    /// Returns the stored bytes of a span of the stream, or the units of `place`.
+    fn stored_of(&self, span: Span, place: Option<Place>) -> Option<Span> {
+        let known = self.trace.places.stored(span);
+        let units = place.map(|place| stored(place.head.stored.start, place.tail.stored.end));
+        known.or(units).filter(|stored| !stored.is_empty())
+    }
+
+    /// Returns where the units of the trace end in the file: before a seek table or a second trace.
+    fn units_end(&self) -> u64 {
+        self.second_trace.unwrap_or_else(|| self.editor.units_end())
+    }
+
+    /// Builds the fixes and gives each to its finding.
+    fn push_findings(self, report: &mut Report) {
+        if let Some((at, message)) = &self.trace.faults.limit {
+            let span = stream_span(*at, *at);
+            let mut finding = Finding::new(&common::LIMIT_REACHED, span, "stream", message.clone());
+            finding.stored = self.stored_of(span, self.trace.place(*at, *at));
+            report.push(finding);
+        }
+        let (findings, plans): (Vec<_>, Vec<_>) = self.findings.into_iter().unzip();
+        let fixes = build_fixes(&self.editor, plans);
+        for (mut finding, fix) in findings.into_iter().zip(fixes) {
+            // A finding without a plan may have a manual fix already.
+            if let Some(fix) = fix {
+                finding = finding.fix(fix);
+            }
+            report.push(finding);
+        }
+    }
+}

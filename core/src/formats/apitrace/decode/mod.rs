@@ -1,4 +1,25 @@
-//! Bytes of the stream to events: [`machine`] knows the grammar, [`text`] what a name looks like.
+//! Bytes of a trace to events and damage. Names no rule.
+//!
+//! ```text
+//!  expand --blocks--> reader --tokens--> tracker: ids, calls, warnings
+//!                       |  ^
+//!                  stop v  | sync
+//!                     resync: the next place from which events follow one another
+//!
+//!  trace     the result: what was read, and the damage between
+//!  grammar   the tokens of the stream        places   where the stream lies in the file
+//!  calls, definitions, names, ranges         damage   stretches that are not events
+//! ```
 
-pub mod machine;
-pub mod text;
+pub mod beginning;
+pub mod calls;
+pub mod damage;
+pub mod definitions;
+pub mod grammar;
+pub mod names;
+pub mod places;
+pub mod ranges;
+pub mod reader;
+pub mod resync;
+pub mod trace;
+pub mod tracker;

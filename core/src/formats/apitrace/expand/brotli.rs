@@ -1,9 +1,8 @@
 //! A brotli stream (RFC 7932).
 //!
 //! It has no magic: a file is taken for one if it decodes to the beginning of a trace. The decoder
-//! is asked for streams with a window of at most 16 MiB, which is all that the RFC knows. What is
-//! written is stored in meta-blocks without compression: such traces are made by `apitrace repack`,
-//! which makes the mended one small again.
+//! accepts windows of at most 16 MiB, the most in the RFC. The writer uses meta-blocks without
+//! compression: `apitrace repack`, which made the trace, can compress the repaired one again.
 
 use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
 
@@ -17,7 +16,7 @@ const INPUT: u64 = 64 << 10;
 type State = BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>;
 
 /// The stream of a file.
-pub struct Stream<'a> {
+pub(super) struct Stream<'a> {
     source: Source<'a>,
     at: u64,
     expanded: u64,
@@ -27,7 +26,7 @@ pub struct Stream<'a> {
 
 impl<'a> Stream<'a> {
     /// From the first byte on.
-    pub fn new(source: &Source<'a>) -> Self {
+    pub(super) fn new(source: &Source<'a>) -> Self {
         let alloc = StandardAlloc::default;
         Self {
             source: source.clone(),
@@ -39,7 +38,7 @@ impl<'a> Stream<'a> {
     }
 
     /// The next block.
-    pub fn next(&mut self, reuse: Vec<u8>) -> Option<Block> {
+    pub(super) fn next(&mut self, reuse: Vec<u8>) -> Option<Block> {
         let len = self.source.len();
         if self.ended {
             let (from, left) = (self.at, self.at < len);
@@ -55,8 +54,8 @@ impl<'a> Stream<'a> {
         let (mut made, mut room, mut total) = (0, bytes.len(), 0);
         let mut fault = None;
         while room > 0 {
-            // What a broken stream gives depends on the pieces it is fed in: they are the same
-            // however the file lies in memory.
+            // The output of a damaged stream depends on the pieces it is fed in, so these do not
+            // depend on how the file lies in memory.
             let run = self.source.read(self.at, self.at.saturating_add(INPUT));
             let (mut available, mut used) = (run.len(), 0);
             let result = BrotliDecompressStream(
@@ -74,9 +73,9 @@ impl<'a> Stream<'a> {
                 BrotliResult::ResultSuccess => self.ended = true,
                 BrotliResult::NeedsMoreOutput => {}
                 BrotliResult::NeedsMoreInput if self.at < len => continue,
-                BrotliResult::NeedsMoreInput => fault = Some(Fault::Torn { claimed: None }),
+                BrotliResult::NeedsMoreInput => fault = Some(Fault::Truncated { stated: None }),
                 BrotliResult::ResultFailure => {
-                    let detail = "the brotli stream breaks off".to_string();
+                    let detail = "invalid brotli data".to_string();
                     fault = Some(Fault::Corrupt { detail });
                 }
             }
@@ -88,7 +87,7 @@ impl<'a> Stream<'a> {
             self.at = len;
         }
         let start = self.expanded;
-        // How far the decoder reads ahead depends on how the file lies in memory: the stream is one.
+        // How far the decoder reads ahead depends on how the file lies in memory.
         let stored = Some(stored(0, len));
         let block = Block { start, bytes, stored, unit: (0, 0), fault };
         self.expanded = block.end();
@@ -98,7 +97,7 @@ impl<'a> Stream<'a> {
 
 /// Writes a stream of meta-blocks without compression.
 #[derive(Default)]
-pub struct Writer {
+pub(super) struct Writer {
     out: Vec<u8>,
     pending: Vec<u8>,
 }
@@ -108,7 +107,7 @@ const META_BLOCK: usize = 1 << 16;
 
 impl Writer {
     /// Adds bytes; returns how many are stored so far.
-    pub fn push(&mut self, mut bytes: &[u8]) -> usize {
+    pub(super) fn push(&mut self, mut bytes: &[u8]) -> usize {
         while !bytes.is_empty() {
             let room = META_BLOCK.saturating_sub(self.pending.len());
             let (now, later) = bytes.split_at_checked(room).unwrap_or((bytes, &[]));
@@ -133,9 +132,9 @@ impl Writer {
     }
 
     /// The stream.
-    pub fn finish(mut self) -> Vec<u8> {
+    pub(super) fn finish(mut self) -> Vec<u8> {
         self.flush();
-        // ISLAST 1, ISLASTEMPTY 1; behind WBITS if nothing was written.
+        // ISLAST 1, ISLASTEMPTY 1; after WBITS if nothing was written.
         let last = if self.out.is_empty() { 6 } else { 3 };
         self.out.push(last);
         self.out

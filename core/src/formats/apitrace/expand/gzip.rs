@@ -7,9 +7,23 @@ use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, 
 
 use super::{Block, Fault, STEP, stored};
 use crate::formats::apitrace::layout::GZIP_MAGIC;
+use crate::kit::cursor::{Cursor, Order};
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::source::Source;
+use crate::kit::span::Layer;
 
+/// The only compression method.
+const METHOD_DEFLATE: u8 = 8;
+/// A checksum of the header follows it.
+const FLAG_HEADER_CRC: u8 = 2;
+/// An extra field follows.
+const FLAG_EXTRA: u8 = 4;
+/// A file name follows.
+const FLAG_NAME: u8 = 8;
+/// A comment follows.
+const FLAG_COMMENT: u8 = 16;
+/// Bits that have to be zero.
+const FLAGS_RESERVED: u8 = 0xe0;
 /// Bytes of the header without its optional fields.
 const HEADER_LEN: u64 = 10;
 /// CRC-32 and length.
@@ -18,59 +32,83 @@ const TRAILER_LEN: u64 = 8;
 const HEADER_MAX: u64 = 64 << 10;
 
 /// The members of a file.
-pub struct Members<'a> {
+pub(super) struct Members<'a> {
     source: Source<'a>,
     at: u64,
     expanded: u64,
     inflate: Option<Decompress>,
-    crc: crc32fast::Hasher,
-    length: u64,
+    /// Checksum and length of the member so far.
+    sums: Sums,
+    /// Complete members.
     members: u64,
-    ended: bool,
+    has_ended: bool,
 }
 
-/// Length of a member's header; `None` if it is none or cut.
+/// Checksum and length of expanded bytes, as the trailer of a member holds them.
+#[derive(Clone, Default)]
+struct Sums {
+    crc: crc32fast::Hasher,
+    /// Modulo 2^64; the trailer has it modulo 2^32.
+    length: u64,
+}
+
+impl Sums {
+    fn add(&mut self, bytes: &[u8]) {
+        self.crc.update(bytes);
+        self.length = self.length.wrapping_add(to_u64(bytes.len()));
+    }
+
+    /// CRC-32 and length modulo 2^32.
+    fn finish(self) -> (u32, u32) {
+        let length = u32::try_from(self.length & u64::from(u32::MAX)).unwrap_or_default();
+        (self.crc.finalize(), length)
+    }
+}
+
+/// Returns the length of a member's header; `None` if it is invalid or truncated.
 fn header_len(source: &Source<'_>, at: u64) -> Option<u64> {
     let head = source.read(at, at.saturating_add(HEADER_MAX));
-    let &[_, _, 8, flags, ..] = head.as_ref() else { return None };
-    if !head.starts_with(&GZIP_MAGIC) || flags & 0xe0 != 0 {
+    let mut cursor = Cursor::new(&head, Layer::stored(0), at, Order::Little);
+    let magic = cursor.array::<2>("magic").ok()?;
+    let method = cursor.u8("CM").ok()?;
+    let flags = cursor.u8("FLG").ok()?;
+    if magic != GZIP_MAGIC || method != METHOD_DEFLATE || flags & FLAGS_RESERVED != 0 {
         return None;
     }
-    let mut len = to_usize(HEADER_LEN);
-    if flags & 4 != 0 {
-        let extra: [u8; 2] = head.get(len..len.saturating_add(2))?.try_into().ok()?;
-        len = len.saturating_add(2).saturating_add(usize::from(u16::from_le_bytes(extra)));
+    cursor.skip(6, 1, "MTIME, XFL, OS").ok()?;
+    if flags & FLAG_EXTRA != 0 {
+        let extra = cursor.u16("XLEN").ok()?;
+        cursor.skip(u64::from(extra), 1, "extra field").ok()?;
     }
-    for flag in [8, 16] {
+    for flag in [FLAG_NAME, FLAG_COMMENT] {
         if flags & flag != 0 {
-            let nul = head.get(len..)?.iter().position(|byte| *byte == 0)?;
-            len = len.saturating_add(nul).saturating_add(1);
+            let text = to_u64(cursor.until_nul().len());
+            cursor.skip(text.saturating_add(1), 1, "file name or comment").ok()?;
         }
     }
-    if flags & 2 != 0 {
-        len = len.saturating_add(2);
+    if flags & FLAG_HEADER_CRC != 0 {
+        cursor.skip(2, 1, "CRC16").ok()?;
     }
-    (len <= head.len()).then(|| to_u64(len))
+    Some(cursor.position().saturating_sub(at))
 }
 
 impl<'a> Members<'a> {
     /// From the first member on.
-    pub fn new(source: &Source<'a>) -> Self {
+    pub(super) fn new(source: &Source<'a>) -> Self {
         Self {
             source: source.clone(),
             at: 0,
             expanded: 0,
             inflate: None,
-            crc: crc32fast::Hasher::new(),
-            length: 0,
+            sums: Sums::default(),
             members: 0,
-            ended: false,
+            has_ended: false,
         }
     }
 
     /// The next block.
-    pub fn next(&mut self, reuse: Vec<u8>) -> Option<Block> {
-        if self.ended || self.at >= self.source.len() {
+    pub(super) fn next(&mut self, reuse: Vec<u8>) -> Option<Block> {
+        if self.has_ended || self.at >= self.source.len() {
             return None;
         }
         let mut bytes = reuse;
@@ -82,43 +120,41 @@ impl<'a> Members<'a> {
             };
             self.at = self.at.saturating_add(len);
             self.inflate = Some(Decompress::new(false));
-            self.crc = crc32fast::Hasher::new();
-            self.length = 0;
+            self.sums = Sums::default();
         }
+        let fault = self.inflate_into(&mut bytes);
+        if self.inflate.is_some() {
+            self.sums.add(&bytes);
+        }
+        let is_lost = fault.as_ref().is_some_and(Fault::loses_bytes);
+        let end = if is_lost { self.source.len() } else { self.at };
+        Some(self.block(bytes, first, end, fault, is_lost))
+    }
+
+    /// Expands a block of the member; returns its fault.
+    fn inflate_into(&mut self, bytes: &mut Vec<u8>) -> Option<Fault> {
         bytes.reserve_exact(STEP);
-        let mut fault = None;
         while bytes.len() < STEP {
             let run = self.source.run(self.at);
             let Some(inflate) = self.inflate.as_mut() else { break };
             let (read, made) = (inflate.total_in(), bytes.len());
-            let status = inflate.decompress_vec(run, &mut bytes, FlushDecompress::None);
+            let status = inflate.decompress_vec(run, bytes, FlushDecompress::None);
             let read = inflate.total_in().saturating_sub(read);
             self.at = self.at.saturating_add(read);
             match status {
-                Ok(Status::StreamEnd) => {
-                    fault = self.close(&bytes);
-                    break;
-                }
+                Ok(Status::StreamEnd) => return self.end_member(bytes),
                 Ok(_) if run.is_empty() && bytes.len() == made => {
-                    fault = Some(Fault::Torn { claimed: None });
-                    break;
+                    return Some(Fault::Truncated { stated: None });
                 }
                 Ok(_) if read == 0 && bytes.len() == made => break,
                 Ok(_) => {}
                 Err(_) => {
-                    let detail = format!("the deflate stream breaks off near {:#x}", self.at);
-                    fault = Some(Fault::Corrupt { detail });
-                    break;
+                    let detail = format!("invalid deflate data near {:#x}", self.at);
+                    return Some(Fault::Corrupt { detail });
                 }
             }
         }
-        if self.inflate.is_some() {
-            self.crc.update(&bytes);
-            self.length = self.length.wrapping_add(to_u64(bytes.len()));
-        }
-        let lost = fault.as_ref().is_some_and(Fault::loses);
-        let end = if lost { self.source.len() } else { self.at };
-        Some(self.block(bytes, first, end, fault, lost))
+        None
     }
 
     fn block(
@@ -132,7 +168,7 @@ impl<'a> Members<'a> {
         let (start, stored) = (self.expanded, Some(stored(from, to)));
         let block = Block { start, bytes, stored, unit: (0, 0), fault };
         self.expanded = block.end();
-        self.ended |= last;
+        self.has_ended |= last;
         self.at = to;
         block
     }
@@ -141,54 +177,50 @@ impl<'a> Members<'a> {
     fn no_header(&mut self, bytes: Vec<u8>) -> Block {
         let (from, end) = (self.at, self.source.len());
         let fault = match self.members {
-            0 if end <= HEADER_LEN => Fault::Torn { claimed: None },
-            0 => Fault::Corrupt { detail: "the gzip header cannot be read".to_string() },
+            0 if end <= HEADER_LEN => Fault::Truncated { stated: None },
+            0 => Fault::Corrupt { detail: "invalid gzip header".to_string() },
             _ => Fault::Trailing,
         };
         self.block(bytes, from, end, Some(fault), true)
     }
 
-    /// The trailer of a member, `last` being the bytes that were not summed up yet.
-    fn close(&mut self, last: &[u8]) -> Option<Fault> {
-        self.crc.update(last);
-        let length = self.length.wrapping_add(to_u64(last.len())) & u64::from(u32::MAX);
-        let crc = u64::from(std::mem::take(&mut self.crc).finalize());
+    /// Reads the trailer of a member; `last`: the bytes that are not in the sums yet.
+    fn end_member(&mut self, last: &[u8]) -> Option<Fault> {
+        let mut sums = std::mem::take(&mut self.sums);
+        sums.add(last);
+        let (crc, length) = sums.finish();
         self.inflate = None;
         self.members = self.members.saturating_add(1);
         let trailer = self.source.read(self.at, self.at.saturating_add(TRAILER_LEN));
-        let word = |at: usize| -> Option<u64> {
-            let word: [u8; 4] = trailer.get(at..at.saturating_add(4))?.try_into().ok()?;
-            Some(u64::from(u32::from_le_bytes(word)))
-        };
-        let (Some(said_crc), Some(said_length)) = (word(0), word(4)) else {
-            // All of the stream is there; the block that carries this ends it.
-            return Some(Fault::Torn { claimed: None });
+        let mut cursor = Cursor::new(&trailer, Layer::stored(0), self.at, Order::Little);
+        let (Ok(stored_crc), Ok(stored_length)) = (cursor.u32("CRC32"), cursor.u32("ISIZE")) else {
+            // The stream is complete; the block with this fault is its last.
+            return Some(Fault::Truncated { stated: None });
         };
         self.at = self.at.saturating_add(TRAILER_LEN);
-        if said_crc != crc {
-            return Some(Fault::CheckSum { what: "CRC-32", said: said_crc, found: crc });
-        }
-        let wrong = said_length != length;
-        wrong.then_some(Fault::CheckSum { what: "length", said: said_length, found: length })
+        let (what, stated, found) = match stored_crc == crc {
+            false => ("CRC-32", stored_crc, crc),
+            true => ("length", stored_length, length),
+        };
+        let (stated, found) = (u64::from(stated), u64::from(found));
+        (stated != found).then_some(Fault::Checksum { what, stated, found })
     }
 }
 
 /// Writes one member.
-pub struct Writer {
+pub(super) struct Writer {
     deflate: Compress,
-    crc: crc32fast::Hasher,
-    length: u64,
+    sums: Sums,
     out: Vec<u8>,
 }
 
 impl Writer {
     /// A member without name and time.
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         let header = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
         Self {
             deflate: Compress::new(Compression::new(6), false),
-            crc: crc32fast::Hasher::new(),
-            length: 0,
+            sums: Sums::default(),
             out: header.to_vec(),
         }
     }
@@ -209,17 +241,16 @@ impl Writer {
     }
 
     /// Adds bytes; returns how many are stored so far.
-    pub fn push(&mut self, bytes: &[u8]) -> usize {
-        self.crc.update(bytes);
-        self.length = self.length.wrapping_add(to_u64(bytes.len()));
+    pub(super) fn push(&mut self, bytes: &[u8]) -> usize {
+        self.sums.add(bytes);
         self.run(bytes, FlushCompress::None)
     }
 
     /// The member.
-    pub fn finish(mut self) -> Vec<u8> {
+    pub(super) fn finish(mut self) -> Vec<u8> {
         self.run(&[], FlushCompress::Finish);
-        let length = u32::try_from(self.length & u64::from(u32::MAX)).unwrap_or_default();
-        self.out.extend(self.crc.finalize().to_le_bytes());
+        let (crc, length) = self.sums.finish();
+        self.out.extend(crc.to_le_bytes());
         self.out.extend(length.to_le_bytes());
         self.out
     }
@@ -265,7 +296,7 @@ mod tests {
         let mut wrong = file.clone();
         let len = wrong.len();
         wrong[len - 5] ^= 1;
-        assert!(matches!(read(&wrong).1[..], [Fault::CheckSum { what: "CRC-32", .. }]));
+        assert!(matches!(read(&wrong).1[..], [Fault::Checksum { what: "CRC-32", .. }]));
         for end in [0, 5, 11, 500, len - 9, len - 1] {
             let (prefix, faults) = read(&file[..end]);
             assert!(bytes.starts_with(&prefix), "cut at {end}");

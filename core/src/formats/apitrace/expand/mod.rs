@@ -3,28 +3,32 @@
 //! ```text
 //!  snappy   'a' 't' ( u32 length, raw snappy block )*      a chunk: at most 1 MiB expanded
 //!  gzip     members of RFC 1952
-//!  zstd     frames of RFC 8878, at times with a table to seek by behind them
+//!  zstd     frames of RFC 8878, sometimes with a seek table after them
 //!  brotli   one stream of RFC 7932, without a magic
 //! ```
 //!
 //! A [`Block`] is a piece of the stream with the stored bytes it came from. The *unit* of a
-//! container is what can be expanded and written anew by itself: a chunk, or a frame; the others
-//! are one unit.
+//! container is the part that can be expanded and written anew by itself: a chunk or a frame; gzip
+//! and brotli streams are one unit.
 
-pub mod brotli;
-pub mod gzip;
-pub mod snappy;
+mod brotli;
+mod encoder;
+mod fault;
+mod gzip;
+mod snappy;
 pub mod zstd;
 
-use crate::limits::EXPANSION_RATIO;
+pub use encoder::Encoder;
+pub use fault::Fault;
+
 use crate::formats::apitrace::layout::{
-    CHUNK_PLAUSIBLE, FULL_CHUNK, GZIP_MAGIC, SNAPPY_MAGIC, ZSTD_MAGIC,
+    CHUNK_PLAUSIBLE, FULL_CHUNK, GZIP_MAGIC, MAGIC_LEN, SNAPPY_MAGIC, ZSTD_MAGIC,
 };
 use crate::kit::layer::Segment;
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
-use crate::limits::Limits;
+use crate::limits::{EXPANSION_RATIO, Limits};
 
 /// Bytes of a block of containers that have no chunks.
 pub const STEP: usize = 256 << 10;
@@ -43,7 +47,7 @@ pub enum Container {
 }
 
 impl Container {
-    /// The name that people use.
+    /// Returns the name for messages.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Snappy => "snappy",
@@ -53,7 +57,7 @@ impl Container {
         }
     }
 
-    /// What a unit is called.
+    /// Returns the word for a unit.
     pub const fn unit(self) -> &'static str {
         match self {
             Self::Snappy => "chunk",
@@ -63,92 +67,26 @@ impl Container {
         }
     }
 
-    /// By the first bytes; `None` may still be brotli.
+    /// Whether parts of the file can be expanded and written anew by themselves.
+    pub const fn has_units(self) -> bool {
+        matches!(self, Self::Snappy | Self::Zstd)
+    }
+
+    /// Recognises the container by its first bytes; `None` may still be brotli.
     pub fn by_magic(source: &Source<'_>) -> Option<Self> {
         let first = source.read(0, 16);
         if first.starts_with(&SNAPPY_MAGIC) {
-            let length = snappy::length(source, 2);
+            let length = snappy::chunk_len(source, MAGIC_LEN);
             let full = first.get(6..9) == Some(&FULL_CHUNK);
             let plausible = length.is_none_or(|length| length <= CHUNK_PLAUSIBLE) || full;
-            // Two letters alone are what a killed tracer leaves; three to five may be any text.
-            let whole = first.len() == 2 || first.len() >= 6;
-            return (plausible && whole).then_some(Self::Snappy);
+            // A killed tracer leaves the two letters alone; three to five may be any text.
+            let is_long_enough = first.len() == 2 || first.len() >= 6;
+            return (plausible && is_long_enough).then_some(Self::Snappy);
         }
         if first.starts_with(&GZIP_MAGIC) {
             return Some(Self::Gzip);
         }
         first.starts_with(&ZSTD_MAGIC).then_some(Self::Zstd)
-    }
-}
-
-/// What is wrong with the stored bytes of a unit.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// The file ends inside the unit.
-    Torn {
-        /// Bytes that the unit claims, if it does.
-        claimed: Option<u64>,
-    },
-    /// It does not decode to its end.
-    Corrupt {
-        /// Why, in words of the decoder.
-        detail: String,
-    },
-    /// Its length is wrong; where it ends was found by what follows.
-    Length {
-        /// What the field says.
-        said: u64,
-        /// What it should say.
-        found: u64,
-        /// Whether the unit decodes with that length: then nothing is lost.
-        whole: bool,
-    },
-    /// It expands to more than readers have room for, or is stored in more.
-    TooLarge,
-    /// It holds nothing.
-    Empty,
-    /// Too few bytes for a further unit.
-    Trailing,
-    /// Bytes between two units that belong to neither.
-    Junk,
-    /// A check sum contradicts the bytes.
-    CheckSum {
-        /// Which one.
-        what: &'static str,
-        /// What is stored.
-        said: u64,
-        /// What the bytes give.
-        found: u64,
-    },
-    /// The table to seek by does not describe the frames.
-    SeekTable {
-        /// Frames that it lists.
-        said: u64,
-        /// Frames that there are.
-        found: u64,
-    },
-    /// Another trace begins here.
-    SecondTrace,
-    /// More than the limits allow.
-    Limit {
-        /// Which, in numbers.
-        message: String,
-    },
-}
-
-impl Fault {
-    /// Whether bytes of the stream are missing behind the block that carries the fault.
-    pub const fn loses(&self) -> bool {
-        match self {
-            Self::Torn { .. } | Self::Corrupt { .. } | Self::Junk | Self::Limit { .. } => true,
-            Self::Length { whole, .. } => !*whole,
-            Self::TooLarge
-            | Self::Empty
-            | Self::Trailing
-            | Self::CheckSum { .. }
-            | Self::SeekTable { .. }
-            | Self::SecondTrace => false,
-        }
     }
 }
 
@@ -159,29 +97,29 @@ pub struct Block {
     pub start: u64,
     /// The bytes.
     pub bytes: Vec<u8>,
-    /// The unit, or what was read of it for this block.
+    /// The unit, or the part of it that was read for this block.
     pub stored: Option<Span>,
     /// Where the unit begins in the file and in the stream.
     pub unit: (u64, u64),
-    /// What is wrong with the unit, behind the bytes.
+    /// The fault of the unit, which lies after the bytes.
     pub fault: Option<Fault>,
 }
 
 impl Block {
-    /// Offset after the last byte in the stream.
+    /// Returns the offset after the last byte in the stream.
     pub fn end(&self) -> u64 {
         self.start.saturating_add(to_u64(self.bytes.len()))
     }
 
-    /// The places of the block's unit in both layers, as far as it was expanded.
-    pub fn whole(&self) -> Option<Segment> {
+    /// Returns the places of the block's unit in both layers, as far as it was expanded.
+    pub fn unit_segment(&self) -> Option<Segment> {
         let stored = self.stored?;
         let (from, start) = self.unit;
         let expanded = Span::new(stored.layer.expanded(), start, self.end());
         Some(Segment { expanded, stored: Span::new(stored.layer, from, stored.end) })
     }
 
-    /// The block's places in both layers.
+    /// Returns the block's places in both layers.
     pub fn segment(&self) -> Option<Segment> {
         let stored = self.stored?;
         let expanded = Span::new(stored.layer.expanded(), self.start, self.end());
@@ -194,7 +132,9 @@ pub struct Expansion<'a> {
     kind: Kind<'a>,
     /// Bytes of the stream that are still allowed.
     budget: u64,
-    ended: bool,
+    has_ended: bool,
+    /// The memory of an earlier block.
+    reuse: Vec<u8>,
 }
 
 enum Kind<'a> {
@@ -205,7 +145,7 @@ enum Kind<'a> {
 }
 
 impl<'a> Expansion<'a> {
-    /// The stream from its beginning.
+    /// Expands a stream from its beginning.
     pub fn new(source: &Source<'a>, container: Container, limits: &Limits) -> Self {
         let kind = match container {
             Container::Snappy => Kind::Snappy(snappy::Chunks::new(source, limits)),
@@ -213,11 +153,12 @@ impl<'a> Expansion<'a> {
             Container::Zstd => Kind::Zstd(Box::new(zstd::Frames::new(source, limits))),
             Container::Brotli => Kind::Brotli(Box::new(brotli::Stream::new(source))),
         };
-        let budget = source.len().saturating_mul(limits.of(&EXPANSION_RATIO)).saturating_add(64 << 20);
-        Self { kind, budget, ended: false }
+        let budget =
+            source.len().saturating_mul(limits.of(&EXPANSION_RATIO)).saturating_add(64 << 20);
+        Self { kind, budget, has_ended: false, reuse: Vec::new() }
     }
 
-    /// The stream from `segment` on where the container has units; from its beginning otherwise.
+    /// Expands a stream from `segment` on if the container has units; otherwise from its beginning.
     pub fn again(
         source: &Source<'a>,
         container: Container,
@@ -234,11 +175,20 @@ impl<'a> Expansion<'a> {
         expansion
     }
 
-    /// The next block; `reuse` lends its memory.
-    pub fn next(&mut self, reuse: Vec<u8>) -> Option<Block> {
-        if self.ended {
+    /// Lends the memory of a block that was read to the next one.
+    pub fn recycle(&mut self, bytes: Vec<u8>) {
+        self.reuse = bytes;
+    }
+}
+
+impl Iterator for Expansion<'_> {
+    type Item = Block;
+
+    fn next(&mut self) -> Option<Block> {
+        if self.has_ended {
             return None;
         }
+        let reuse = std::mem::take(&mut self.reuse);
         let mut block = match &mut self.kind {
             Kind::Snappy(chunks) => chunks.next(reuse),
             Kind::Gzip(members) => members.next(reuse),
@@ -249,9 +199,10 @@ impl<'a> Expansion<'a> {
         match self.budget.checked_sub(len) {
             Some(left) => self.budget = left,
             None => {
-                self.ended = true;
+                self.has_ended = true;
                 block.bytes.clear();
-                let message = format!("the stream is longer than {} bytes", block.start);
+                let message =
+                    format!("limit reached: the stream expands to more than {} bytes", block.start);
                 block.fault = Some(Fault::Limit { message });
             }
         }
@@ -259,7 +210,8 @@ impl<'a> Expansion<'a> {
     }
 }
 
-/// Every expanded byte of the units in `stored`, in pieces; `false` from `each` ends it.
+/// Passes the expanded bytes of the units of `segment` to `each`, in pieces, until it returns
+/// `false`.
 pub fn unit_bytes(
     source: &Source<'_>,
     container: Container,
@@ -268,77 +220,22 @@ pub fn unit_bytes(
     each: &mut dyn FnMut(&[u8], u64) -> bool,
 ) {
     let mut expansion = Expansion::again(source, container, segment, limits);
-    let mut reuse = Vec::new();
-    while let Some(block) = expansion.next(reuse) {
+    while let Some(block) = expansion.next() {
         let within = block.stored.is_some_and(|stored| stored.start < segment.stored.end);
         if !within || !each(&block.bytes, block.start) {
             return;
         }
-        reuse = block.bytes;
+        expansion.recycle(block.bytes);
     }
 }
 
-/// Writes stream bytes as units of a container, bounded.
-pub struct Encoder {
-    kind: Writer,
-    max: u64,
-    /// Whether more than the bound was to be written.
-    pub overflown: bool,
-}
-
-enum Writer {
-    Snappy(snappy::Writer),
-    Gzip(Box<gzip::Writer>),
-    Zstd(zstd::Writer),
-    Brotli(brotli::Writer),
-}
-
-impl Encoder {
-    /// An encoder that keeps at most about `max` bytes.
-    pub fn new(container: Container, max: u64) -> Self {
-        let kind = match container {
-            Container::Snappy => Writer::Snappy(snappy::Writer::default()),
-            Container::Gzip => Writer::Gzip(Box::default()),
-            Container::Zstd => Writer::Zstd(zstd::Writer::default()),
-            Container::Brotli => Writer::Brotli(brotli::Writer::default()),
-        };
-        Self { kind, max, overflown: false }
-    }
-
-    /// Adds bytes of the stream.
-    pub fn push(&mut self, bytes: &[u8]) {
-        if self.overflown {
-            return;
-        }
-        let written = match &mut self.kind {
-            Writer::Snappy(writer) => writer.push(bytes),
-            Writer::Gzip(writer) => writer.push(bytes),
-            Writer::Zstd(writer) => writer.push(bytes),
-            Writer::Brotli(writer) => writer.push(bytes),
-        };
-        self.overflown = to_u64(written) > self.max;
-    }
-
-    /// What is stored for all the bytes; `None` if that is more than the bound.
-    pub fn finish(self) -> Option<Vec<u8>> {
-        let stored = match self.kind {
-            _ if self.overflown => return None,
-            Writer::Snappy(writer) => writer.finish(),
-            Writer::Gzip(writer) => writer.finish(),
-            Writer::Zstd(writer) => writer.finish(),
-            Writer::Brotli(writer) => writer.finish(),
-        };
-        (to_u64(stored.len()) <= self.max).then_some(stored)
-    }
-}
-
-/// A search for the next unit that was given up.
-fn search_ended(from: u64) -> Fault {
-    let message = format!("the search for what follows {from:#x} was given up");
+/// A search for the next unit that reached its limit.
+fn search_limit(from: u64) -> Fault {
+    let message = format!("limit reached: no valid unit found after {from:#x}");
     Fault::Limit { message }
 }
 
-/// A span of the file.
+/// Returns a span of the file.
 pub(crate) const fn stored(start: u64, end: u64) -> Span {
     Span::new(Layer::stored(0), start, end)
 }

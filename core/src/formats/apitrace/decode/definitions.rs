@@ -1,26 +1,24 @@
-//! The five namespaces of ids and what was defined in them.
+//! The five namespaces of ids and their definitions.
 
 use std::collections::BTreeMap;
 
-use crate::formats::apitrace::decode::machine::Space;
+use crate::formats::apitrace::decode::grammar::Space;
 use crate::kit::num::{to_u64, to_usize};
 
-/// Ids below this are looked up in a table: those of all tracers.
+/// Ids below this are looked up in a table; all ids of tracers are.
 const TABLE: u64 = 1 << 16;
-/// Bytes of a function's name that are kept for messages.
-const NAME_KEPT: usize = 64;
 
-/// What is known of an id.
+/// An id that is defined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Known {
+pub struct KnownId {
     /// Arguments of a function, members of a struct, items otherwise.
     pub count: u64,
-    /// Whether the definition was lost and this is what could be found out.
+    /// Whether the definition was lost and the count is what its uses show.
     pub lost: bool,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Names {
+struct IdTable {
     /// Count and one, with the high bit for a lost definition; 0 for an unknown id.
     table: Vec<u32>,
     beyond: BTreeMap<u64, u32>,
@@ -28,8 +26,8 @@ struct Names {
 
 const LOST: u32 = 1 << 31;
 
-impl Names {
-    fn cell(&mut self, id: u64) -> Option<&mut u32> {
+impl IdTable {
+    fn cell_mut(&mut self, id: u64) -> Option<&mut u32> {
         if id >= TABLE {
             return Some(self.beyond.entry(id).or_default());
         }
@@ -50,29 +48,28 @@ impl Names {
     }
 }
 
-/// All definitions so far.
+/// The definitions up to a place of the stream.
 #[derive(Clone, Debug, Default)]
 pub struct Definitions {
-    functions: Names,
-    structs: Names,
-    enums: Names,
-    bitmasks: Names,
-    frames: Names,
+    functions: IdTable,
+    structs: IdTable,
+    enums: IdTable,
+    bitmasks: IdTable,
+    frames: IdTable,
     /// In the order of their places, so that the latest can be taken back.
     order: Vec<(Space, u64)>,
-    names: BTreeMap<u64, Vec<u8>>,
-    /// What was stored of each, if that is asked for.
+    /// The stored bytes of each after its id, if they are kept.
     raw: Option<BTreeMap<(Space, u64), Vec<u8>>>,
     has_frames: bool,
 }
 
 impl Definitions {
-    /// Definitions that keep what was stored of each, for a donor.
+    /// Creates a set that keeps the stored bytes of each definition, to compare with a donor.
     pub fn with_raw() -> Self {
         Self { raw: Some(BTreeMap::new()), ..Self::default() }
     }
 
-    const fn space(&self, space: Space) -> &Names {
+    const fn table(&self, space: Space) -> &IdTable {
         match space {
             Space::Function => &self.functions,
             Space::Struct => &self.structs,
@@ -82,7 +79,7 @@ impl Definitions {
         }
     }
 
-    const fn space_mut(&mut self, space: Space) -> &mut Names {
+    const fn table_mut(&mut self, space: Space) -> &mut IdTable {
         match space {
             Space::Function => &mut self.functions,
             Space::Struct => &mut self.structs,
@@ -92,12 +89,12 @@ impl Definitions {
         }
     }
 
-    /// What is known of an id.
+    /// Returns the definition of an id.
     #[inline]
-    pub fn known(&self, space: Space, id: u64) -> Option<Known> {
-        let value = self.space(space).value(id);
+    pub fn known(&self, space: Space, id: u64) -> Option<KnownId> {
+        let value = self.table(space).value(id);
         let count = (value & !LOST).checked_sub(1)?;
-        Some(Known { count: u64::from(count), lost: value & LOST != 0 })
+        Some(KnownId { count: u64::from(count), lost: value & LOST != 0 })
     }
 
     /// Whether a stack frame was ever defined.
@@ -105,87 +102,77 @@ impl Definitions {
         self.has_frames
     }
 
-    /// Notes a definition.
-    pub fn add(&mut self, space: Space, id: u64, known: Known) {
+    /// Adds a definition.
+    pub fn add(&mut self, space: Space, id: u64, known: KnownId) {
         let count = u32::try_from(known.count).unwrap_or(u32::MAX >> 2).saturating_add(1);
         let value = if known.lost { count | LOST } else { count };
         self.has_frames |= space == Space::Frame;
-        if let Some(cell) = self.space_mut(space).cell(id) {
+        if let Some(cell) = self.table_mut(space).cell_mut(id) {
             if *cell == 0 {
                 self.order.push((space, id));
             }
-            if let Some(cell) = self.space_mut(space).cell(id) {
+            if let Some(cell) = self.table_mut(space).cell_mut(id) {
                 *cell = value;
             }
         }
     }
 
-    /// Notes the name of a function.
-    pub fn add_name(&mut self, id: u64, name: &[u8]) {
-        self.names.insert(id, name.get(..NAME_KEPT).unwrap_or(name).to_vec());
-    }
-
-    /// The name of a function.
-    pub fn name(&self, id: u64) -> Option<&[u8]> {
-        self.names.get(&id).map(Vec::as_slice)
-    }
-
-    /// Whether what is stored of each is kept.
+    /// Whether the stored bytes are kept.
     pub const fn keeps_raw(&self) -> bool {
         self.raw.is_some()
     }
 
-    /// Keeps what is stored of a definition behind its id.
+    /// Adds the stored bytes of a definition after its id.
     pub fn add_raw(&mut self, space: Space, id: u64, raw: Vec<u8>) {
         if let Some(kept) = &mut self.raw {
             kept.insert((space, id), raw);
         }
     }
 
-    /// What is stored of a definition behind its id.
+    /// Returns the stored bytes of a definition after its id, if they are kept.
     pub fn raw(&self, space: Space, id: u64) -> Option<&[u8]> {
         self.raw.as_ref()?.get(&(space, id)).map(Vec::as_slice)
     }
 
-    /// Every definition of which the stored bytes were kept.
+    /// Returns every definition whose stored bytes were kept.
     pub fn all_raw(&self) -> impl Iterator<Item = (Space, u64, &[u8])> {
         let kept = self.raw.iter().flatten();
         kept.map(|((space, id), raw)| (*space, *id, raw.as_slice()))
     }
 
-    /// Forgets a definition.
+    /// Removes a definition.
     pub fn remove(&mut self, space: Space, id: u64) {
         self.order.retain(|one| *one != (space, id));
-        if let Some(cell) = self.space_mut(space).cell(id) {
+        if let Some(cell) = self.table_mut(space).cell_mut(id) {
             *cell = 0;
         }
     }
 
-    /// How many there are, to come back to.
+    /// Returns the number of definitions, for [`take_back`](Self::take_back).
     pub fn mark(&self) -> usize {
         self.order.len()
     }
 
-    /// How many there are.
+    /// Returns the number of definitions.
     pub fn len(&self) -> u64 {
         to_u64(self.order.len())
     }
 
-    /// Whether there is none.
+    /// Whether nothing is defined.
     pub fn is_empty(&self) -> bool {
         self.order.is_empty()
     }
 
-    /// How many there are in one namespace.
+    /// Returns the number of definitions in one namespace.
     pub fn count(&self, space: Space) -> usize {
         self.order.iter().filter(|(of, _)| *of == space).count()
     }
 
-    /// Takes back what was defined since `mark`.
+    /// Removes the definitions added since `mark`.
     pub fn take_back(&mut self, mark: usize) {
         while self.order.len() > mark {
             let Some((space, id)) = self.order.pop() else { return };
-            if let Some(cell) = self.space_mut(space).cell(id) {
+            if let Some(cell) = self.table_mut(space).cell_mut(id) {
                 *cell = 0;
             }
             if let Some(raw) = &mut self.raw {
@@ -202,14 +189,14 @@ mod tests {
     #[test]
     fn definitions_are_known_until_taken_back() {
         let mut definitions = Definitions::default();
-        let known = |count| Known { count, lost: false };
+        let known = |count| KnownId { count, lost: false };
         definitions.add(Space::Function, 7, known(3));
         let mark = definitions.mark();
         definitions.add(Space::Function, 1 << 20, known(0));
-        definitions.add(Space::Struct, 7, Known { count: 2, lost: true });
+        definitions.add(Space::Struct, 7, KnownId { count: 2, lost: true });
         assert_eq!(definitions.known(Space::Function, 7), Some(known(3)));
         assert_eq!(definitions.known(Space::Function, 1 << 20), Some(known(0)));
-        assert_eq!(definitions.known(Space::Struct, 7), Some(Known { count: 2, lost: true }));
+        assert_eq!(definitions.known(Space::Struct, 7), Some(KnownId { count: 2, lost: true }));
         assert_eq!(definitions.known(Space::Enum, 7), None);
         definitions.take_back(mark);
         assert_eq!(definitions.known(Space::Function, 7), Some(known(3)));

@@ -1,30 +1,32 @@
-//! What names and texts of a trace look like.
+//! The form of names and texts in a trace.
 
-/// How a name looks.
+use super::grammar::Space;
+
+/// How readable a name is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
+pub enum NameForm {
     /// As tracers write it.
     Plain,
-    /// Readable for a C program, but not as every reader expects: not UTF-8.
-    Odd,
+    /// Not UTF-8: readable for a C program, but not for every reader.
+    NotUtf8,
     /// Holds control characters: a NUL ends it early, and no tracer writes any.
-    Wild,
+    Control,
 }
 
-/// How a name looks.
-pub fn look(name: &[u8]) -> Look {
+/// Classifies the bytes of a name.
+pub fn name_form(name: &[u8]) -> NameForm {
     if name.iter().all(|byte| (0x20..0x7f).contains(byte)) {
-        Look::Plain
+        NameForm::Plain
     } else if name.iter().any(|byte| *byte < 0x20 || *byte == 0x7f) {
-        Look::Wild
+        NameForm::Control
     } else if str::from_utf8(name).is_ok() {
-        Look::Plain
+        NameForm::Plain
     } else {
-        Look::Odd
+        NameForm::NotUtf8
     }
 }
 
-/// Whether a name is what a header file can hold: of a function, an argument, a member, a value.
+/// Whether a header file can hold the name: of a function, an argument, a member, a value.
 ///
 /// `type::method`, `a->b`, `T *`, `x[0]` occur in the tracers of other APIs.
 pub fn is_identifier(name: &[u8]) -> bool {
@@ -34,7 +36,15 @@ pub fn is_identifier(name: &[u8]) -> bool {
     starts && name.len() <= 512 && name.iter().all(fits)
 }
 
-/// Whether a text is what a tool that cannot copy blobs leaves in their place: `blob(N)`.
+/// Whether a name that follows damage may be one of a definition.
+pub fn is_believable(space: Space, name: &[u8]) -> bool {
+    match space {
+        Space::Frame => name_form(name) != NameForm::Control,
+        Space::Function | Space::Struct | Space::Enum | Space::Bitmask => is_identifier(name),
+    }
+}
+
+/// Whether the text is `blob(N)`, which tools that cannot copy blobs write instead of the bytes.
 pub fn is_blob_text(text: &[u8]) -> bool {
     let inner = text.strip_prefix(b"blob(").and_then(|rest| rest.strip_suffix(b")"));
     inner.is_some_and(|digits| {
@@ -50,16 +60,17 @@ mod tests {
     fn names_of_real_tracers_are_plain_identifiers() {
         for name in ["glFlush", "ID3D11Device::CreateBuffer", "_", "pDesc->Usage", "D3DRS_ZENABLE"]
         {
-            assert!(look(name.as_bytes()) == Look::Plain && is_identifier(name.as_bytes()));
+            let name = name.as_bytes();
+            assert!(name_form(name) == NameForm::Plain && is_identifier(name));
         }
-        assert_eq!(look(b"a\0b"), Look::Wild);
-        assert_eq!(look(b"\xff\xfe"), Look::Odd);
-        assert_eq!(look("größe".as_bytes()), Look::Plain);
+        assert_eq!(name_form(b"a\0b"), NameForm::Control);
+        assert_eq!(name_form(b"\xff\xfe"), NameForm::NotUtf8);
+        assert_eq!(name_form("größe".as_bytes()), NameForm::Plain);
         assert!(!is_identifier(b"") && !is_identifier(b"\x01\x00\x04"));
     }
 
     #[test]
-    fn a_blob_that_became_a_text_is_known_by_its_form() {
+    fn a_blob_that_became_a_text_is_recognised_by_its_form() {
         assert!(is_blob_text(b"blob(1048576)"));
         assert!(!is_blob_text(b"blob()") && !is_blob_text(b"blob(12") && !is_blob_text(b"blob(x)"));
     }

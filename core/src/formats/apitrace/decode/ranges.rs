@@ -1,10 +1,8 @@
-//! Numbers of calls as ranges, which stay few: where there are too many, the closest are joined.
+//! Numbers of calls as ranges. If there are too many ranges, the closest are joined.
 
 use std::collections::BTreeMap;
 
-use crate::kit::num::to_u64;
-
-/// Ranges that are held.
+/// The most ranges that a set holds.
 const HELD: usize = 4_096;
 
 /// A set of numbers. It may come to hold numbers between those added, and never loses one.
@@ -47,8 +45,8 @@ impl Ranges {
         other.all.iter().for_each(|(first, last)| self.add(*first, *last));
     }
 
-    /// Forgets the numbers from `from` on.
-    pub fn forget(&mut self, from: u64) {
+    /// Removes the numbers from `from` on.
+    pub fn remove_from(&mut self, from: u64) {
         drop(self.all.split_off(&from));
         if let Some(mut entry) = self.all.last_entry() {
             let last = entry.get_mut();
@@ -56,12 +54,7 @@ impl Ranges {
         }
     }
 
-    /// How many numbers it holds.
-    pub fn numbers(&self) -> u64 {
-        count(self.all.iter().map(|(first, last)| (*first, *last)))
-    }
-
-    /// At most `most` ranges that hold all its numbers, the widest gaps between them.
+    /// Returns at most `most` ranges that hold all its numbers, with the widest gaps between them.
     pub fn at_most(&self, most: usize) -> Vec<(u64, u64)> {
         let mut gaps: Vec<(u64, u64)> = Vec::new();
         for ((_, before), (after, _)) in self.all.iter().zip(self.all.iter().skip(1)) {
@@ -83,19 +76,14 @@ impl Ranges {
         ranges
     }
 
-    /// How many ranges there are.
-    pub fn len(&self) -> u64 {
-        to_u64(self.all.len())
-    }
-
-    /// Whether there is none.
+    /// Whether it holds no number.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 }
 
-/// How many numbers are in `ranges`.
-pub fn count(ranges: impl IntoIterator<Item = (u64, u64)>) -> u64 {
+/// Returns how many numbers are in `ranges`.
+pub fn count_numbers(ranges: impl IntoIterator<Item = (u64, u64)>) -> u64 {
     let each = ranges.into_iter().map(|(first, last)| last.saturating_sub(first).saturating_add(1));
     each.fold(0, u64::saturating_add)
 }
@@ -111,12 +99,12 @@ mod tests {
             ranges.add(first, last);
         }
         assert_eq!(ranges.at_most(9), [(5, 5), (10, 22), (24, 28), (30, 40)]);
-        assert_eq!((ranges.len(), ranges.numbers()), (4, 30));
+        assert_eq!(count_numbers(ranges.at_most(9)), 30);
         ranges.add(0, 29);
         assert_eq!(ranges.at_most(9), [(0, 40)]);
-        ranges.forget(33);
+        ranges.remove_from(33);
         assert_eq!(ranges.at_most(9), [(0, 32)]);
-        ranges.forget(0);
+        ranges.remove_from(0);
         assert!(ranges.is_empty());
     }
 
@@ -126,7 +114,7 @@ mod tests {
         for number in 0..10_000_u64 {
             ranges.add(number * 3, number * 3);
             ranges.add(1_000_000 + number * 2, 1_000_000 + number * 2);
-            assert!(ranges.len() <= to_u64(HELD));
+            assert!(ranges.all.len() <= HELD);
         }
         assert_eq!(ranges.at_most(2), [(0, 29_997), (1_000_000, 1_019_998)]);
         assert_eq!(ranges.at_most(1), [(0, 1_019_998)]);

@@ -1,0 +1,123 @@
+//! Faults of the stored units that lose nothing of the stream.
+
+use super::TraceCheck;
+use crate::formats::apitrace::decode::damage::UnitFault;
+use crate::formats::apitrace::decode::places::Place;
+use crate::formats::apitrace::expand::{Fault, stored};
+use crate::formats::apitrace::layout::{CHUNK_EXPANDED, CHUNK_HEADER_LEN};
+use crate::formats::apitrace::options;
+use crate::formats::apitrace::repair::fixes::FixPlan;
+use crate::formats::apitrace::rules;
+use crate::kit::layer::Segment;
+use crate::kit::span::Span;
+use crate::kit::words::{byte_count, plural};
+use crate::mend::edit::{Edit, Fix, Safety};
+use crate::report::Finding;
+
+impl TraceCheck<'_, '_> {
+    pub(super) fn check_units(&mut self) {
+        for UnitFault { fault, segment } in std::mem::take(&mut self.trace.faults.units) {
+            let span = segment.stored;
+            match fault {
+                Fault::TooLarge => self.add_too_large(segment),
+                Fault::Empty => {
+                    let unit = self.trace.container.unit();
+                    let message = format!("empty {unit}: it holds no byte of the stream");
+                    let finding = Finding::new(&rules::CHUNK_EMPTY, span, "chunk", message);
+                    self.add_drop(finding, Safety::Exact, span);
+                }
+                Fault::Trailing => {
+                    let trailing = plural(span.len(), "trailing byte");
+                    let message =
+                        format!("{trailing} after the last {}", self.trace.container.unit());
+                    let finding = Finding::new(&rules::TRAILING_BYTES, span, "file", message);
+                    self.add_drop(finding, Safety::Lossy, span);
+                }
+                Fault::Length { stated, found, .. } => self.add_wrong_length(span, stated, found),
+                Fault::Checksum { what, stated, found } => {
+                    self.add_checksum(span, what, stated, found);
+                }
+                Fault::SeekTable { stated, found } => {
+                    let message = format!(
+                        "seek table lists {}, but the file has {found}",
+                        plural(stated, "frame")
+                    );
+                    let rule = &rules::SEEK_TABLE_WRONG;
+                    let finding = Finding::new(rule, span, "seek_table", message);
+                    let edit = self.editor.rebuild_seek_table(span);
+                    let summary = "rebuild the seek table from the frames".to_string();
+                    self.add_with_plan(finding, FixPlan::of_file(Safety::Exact, summary, edit));
+                }
+                Fault::SecondTrace => self.add_second_trace(span),
+                // These lose bytes of the stream: the damage is the finding.
+                Fault::Truncated { .. } | Fault::Corrupt { .. } | Fault::Limit { .. } => {}
+            }
+        }
+    }
+
+    fn add_drop(&mut self, finding: Finding, safety: Safety, span: Span) {
+        let summary = format!("drop {}", byte_count(span.len()));
+        self.add_with_plan(finding, FixPlan::of_file(safety, summary, Edit::drop(span)));
+    }
+
+    fn add_too_large(&mut self, segment: Segment) {
+        let (span, expanded) = (segment.stored, segment.expanded.len());
+        let message = format!(
+            "{} of {} expands to {}, expected at most {CHUNK_EXPANDED}",
+            self.trace.container.unit(),
+            byte_count(span.len().saturating_sub(CHUNK_HEADER_LEN)),
+            byte_count(expanded)
+        );
+        let finding = Finding::new(&rules::CHUNK_TOO_LARGE, span, "chunk", message);
+        let chunks = plural(expanded.div_ceil(CHUNK_EXPANDED).max(1), "chunk");
+        let start = segment.expanded.start;
+        let place = Place { head: segment, tail: segment };
+        let edit = self.editor.edit(start, start, Vec::new(), place);
+        let summary = format!("rewrite it as {chunks} of at most 1 MiB");
+        self.add_with_plan(finding, FixPlan::of_stream(Safety::Exact, summary, [edit]));
+    }
+
+    fn add_wrong_length(&mut self, span: Span, stated: u64, found: u64) {
+        let message =
+            format!("compressed_length is {stated}, but the next chunk begins after {found} bytes");
+        let field = Span::sized(span.layer, span.start, CHUNK_HEADER_LEN);
+        let rule = &rules::CHUNK_LENGTH_WRONG;
+        let finding = Finding::new(rule, field, "chunk.compressed_length", message);
+        let summary =
+            format!("set compressed_length to {found}, with which the chunk decodes completely");
+        let found = u32::try_from(found).unwrap_or(u32::MAX);
+        let edit = Edit::replace(field, found.to_le_bytes());
+        self.add_with_plan(finding, FixPlan::of_file(Safety::Exact, summary, edit));
+    }
+
+    fn add_checksum(&mut self, span: Span, what: &str, stated: u64, found: u64) {
+        let message = format!("{what} is {stated:#x}, but the expanded bytes have {found:#x}");
+        let at = Span::new(span.layer, span.end.saturating_sub(8), span.end);
+        let finding = Finding::new(&rules::CHECKSUM_WRONG, at, "gzip", message)
+            .note("the trace decodes completely; the checksum does not show which calls are wrong");
+        let fix = Fix::manual("none: a new checksum would hide the damage");
+        self.add(finding.fix(fix));
+    }
+
+    fn add_second_trace(&mut self, span: Span) {
+        self.second_trace.get_or_insert(span.start);
+        let len = byte_count(span.len());
+        let message = format!("second trace of {len} after the first one");
+        let finding = Finding::new(&rules::SECOND_TRACE, span, "file", message)
+            .note("a process and its child wrote through the same file");
+        let (summary, dropped) = match options::part(self.options) {
+            Some(1) => (format!("keep the first trace, drop {len}"), span),
+            Some(2) => {
+                let first = stored(0, span.start);
+                (format!("keep the second trace, drop {}", byte_count(first.len())), first)
+            }
+            _ => {
+                let how = "keep one trace; repair again with --part 2 to get the other";
+                self.add(finding.fix(Fix::manual(how).option("--part 1")));
+                return;
+            }
+        };
+        let edit = Edit::drop(dropped);
+        self.add_with_plan(finding, FixPlan::of_file(Safety::Lossy, summary, edit));
+    }
+}

@@ -1,0 +1,264 @@
+//! From the blocks of a stream to events and damage: reads, and where reading stops, seeks.
+//!
+//! ```text
+//!         stop: not an event, or a unit that lost bytes
+//!   read -------------------------------------------------> seek: try every place
+//!    ^                                                        |
+//!    +--------------------------------------------------------+ sync: the call numbers and the
+//!                                                               lost definitions are known
+//! ```
+//!
+//! - `read`: reads blocks, with the bytes that the block before left
+//! - `stop`: finds where damage begins that was seen later
+//! - `seek`: looks for the place from which events follow one another
+//! - `sync`: continues there
+//! - `unit_fault`: faults of the stored units
+
+mod read;
+mod seek;
+mod stop;
+mod sync;
+mod unit_fault;
+
+use super::damage::{DamageCause, StreamFaults, TruncatedEvent};
+use super::definitions::Definitions;
+use super::grammar::{Parser, StreamError};
+use super::places::StreamPlaces;
+use super::tracker::StreamTracker;
+use crate::formats::apitrace::expand::Block;
+use crate::formats::apitrace::limits::NESTING;
+use crate::kit::num::{to_u64, to_usize};
+use crate::limits::Limits;
+use crate::report::Excerpt;
+use seek::{SearchBudget, Seek};
+
+/// Bytes of a string past the end of the stream from which its length is doubted.
+const LONG_STRING: u64 = 64 << 10;
+/// A version far above all that exist: the bytes are not a header.
+const VERSION_IMPLAUSIBLE: u64 = 64;
+/// Events that the middle of a stream may be taken for if it is read as the beginning of one.
+const FEW_EVENTS: u64 = 64;
+/// Bytes around a fault that are shown.
+const EXCERPT_LEN: u64 = 48;
+
+/// The next step of whoever feeds the reader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// Give the next block.
+    NextBlock,
+    /// Begin again with the block that holds this offset of the stream.
+    Rewind(u64),
+    /// Nothing more is to be read.
+    Stop,
+}
+
+enum Mode {
+    Read,
+    Seek(Seek),
+    Finished,
+}
+
+/// The bytes of a token that is not complete at the end of a block.
+#[derive(Debug, Default)]
+struct Carry {
+    bytes: Vec<u8>,
+    /// Their offset in the stream.
+    start: u64,
+}
+
+/// Attempts so far, so that reading comes to an end.
+#[derive(Debug, Default)]
+struct Attempts {
+    /// How often the stream was read again from an earlier place.
+    rewinds: u64,
+    /// Where reading resumed without dropping a byte.
+    resumed_in_place: Option<u64>,
+    /// The event with a string whose length was doubted.
+    doubted_event: Option<u64>,
+    /// Where the units end in the file whose faults are known.
+    known_faults_end: u64,
+}
+
+/// Reads a stream block by block.
+pub struct StreamReader<'a> {
+    limits: Limits,
+    parser: Parser,
+    /// The meaning of the tokens.
+    pub tracker: StreamTracker,
+    /// The way from the stream to the stored bytes.
+    pub places: StreamPlaces,
+    /// The faults of the stream and its units.
+    pub faults: StreamFaults,
+    donor: Option<&'a Definitions>,
+    mode: Mode,
+    carry: Carry,
+    attempts: Attempts,
+    budget: SearchBudget,
+}
+
+impl<'a> StreamReader<'a> {
+    /// A reader at the beginning of a stream; `keep_raw`: keeps the stored bytes of definitions.
+    pub fn new(limits: &Limits, keep_raw: bool, donor: Option<&'a Definitions>) -> Self {
+        Self {
+            limits: limits.clone(),
+            parser: Parser::new(limits.of(&NESTING)),
+            tracker: StreamTracker::new(limits, keep_raw),
+            places: StreamPlaces::default(),
+            faults: StreamFaults::default(),
+            donor,
+            mode: Mode::Read,
+            carry: Carry::default(),
+            attempts: Attempts::default(),
+            budget: SearchBudget::new(limits),
+        }
+    }
+
+    /// A reader for a stream whose header is lost: it begins somewhere in its middle.
+    pub fn without_header(limits: &Limits, keep_raw: bool, donor: Option<&'a Definitions>) -> Self {
+        let mut reader = Self::new(limits, keep_raw, donor);
+        reader.open_damage(0, DamageCause::Stream(StreamError::MissingHeader), 0);
+        if let Some(damage) = reader.faults.damages.last_mut() {
+            damage.has_header = true;
+        }
+        reader.mode = Mode::Seek(Seek::from(0));
+        reader
+    }
+
+    /// Whether next to nothing was read: the stream may have no header.
+    pub fn is_implausible(&self) -> bool {
+        let version = self.tracker.header.version;
+        let is_wild = version.is_some_and(|(version, _)| version > VERSION_IMPLAUSIBLE);
+        let has_few = self.tracker.history.count < FEW_EVENTS && self.places.end > LONG_STRING;
+        (is_wild || !self.faults.damages.is_empty()) && has_few && self.faults.limit.is_none()
+    }
+
+    /// Returns the version of the stream.
+    pub const fn version(&self) -> u64 {
+        self.parser.version()
+    }
+
+    /// Reads the next block.
+    pub fn read_block(&mut self, block: &Block) -> Flow {
+        if let Some(segment) = self.places.add_block(block, self.tracker.calls.next) {
+            self.budget.grow(segment.expanded.len());
+        }
+        let flow = match &self.mode {
+            Mode::Finished => return Flow::Stop,
+            Mode::Read => self.read(&block.bytes, block.start),
+            Mode::Seek(_) => self.seek(&block.bytes, block.start, false),
+        };
+        if flow != Flow::NextBlock {
+            return flow;
+        }
+        self.settle_suspects(false);
+        self.set_places();
+        match (&block.fault, block.segment()) {
+            (Some(fault), Some(segment)) => self.add_unit_fault(fault, segment),
+            _ => Flow::NextBlock,
+        }
+    }
+
+    /// Looks up the units of new warnings and leaves while they are known.
+    fn set_places(&mut self) {
+        let places = &self.places;
+        self.tracker.warnings.set_places(|start, end| places.place(start, end));
+        self.tracker.lost_calls.set_places(|start, end| places.place(start, end));
+    }
+
+    /// Ends the stream: no block follows.
+    pub fn finish(&mut self) -> Flow {
+        while let Mode::Seek(seek) = &self.mode {
+            // Further damage may follow the place that is found.
+            if seek.is_exhausted(self.places.end) {
+                break;
+            }
+            match self.seek(&[], self.places.end, true) {
+                Flow::NextBlock => {}
+                other => return other,
+            }
+        }
+        if let Mode::Read = self.mode {
+            let is_inside = !self.parser.is_between_events() || !self.carry.bytes.is_empty();
+            if is_inside && self.doubts_string_length() {
+                return self.read_after_doubtful_string();
+            }
+            if is_inside {
+                self.record_truncated_event();
+            }
+        } else {
+            let end = self.places.end;
+            if let Some(damage) = self.faults.damages.last_mut().filter(|damage| damage.is_open) {
+                damage.units.place = self.places.place(damage.start, end);
+                damage.end = end;
+            }
+        }
+        self.settle_suspects(true);
+        self.tracker.warnings.settle();
+        self.set_places();
+        Flow::Stop
+    }
+
+    /// Whether the stream ends in a string whose length may be wrong.
+    fn doubts_string_length(&self) -> bool {
+        let event = self.parser.event();
+        self.parser.string_bytes_left() > 0
+            && self.faults.tail.is_none()
+            && self.attempts.doubted_event != Some(event)
+            && self.places.end.saturating_sub(event) > LONG_STRING
+    }
+
+    /// Takes the event with the string for damage and reads again from its second byte on.
+    fn read_after_doubtful_string(&mut self) -> Flow {
+        let event = self.parser.event();
+        self.attempts.doubted_event = Some(event);
+        let cause = StreamError::StringPastEnd(self.parser.string_bytes_left());
+        self.open_damage(event, DamageCause::Stream(cause), event);
+        self.rewind(event.saturating_add(1))
+    }
+
+    fn record_truncated_event(&mut self) {
+        let is_header = self.parser.is_in_header();
+        let start = match (is_header, self.parser.is_between_events()) {
+            (true, _) => 0,
+            (false, true) => self.carry.start,
+            (false, false) => self.parser.event(),
+        };
+        let call = self.tracker.current_call();
+        self.tracker.take_back_current();
+        let end = self.places.end;
+        self.faults.truncated = Some(TruncatedEvent { start, end, call, is_header });
+    }
+
+    /// Ends a block: calls up to here may be wrong if it is damaged.
+    fn settle_suspects(&mut self, at_end: bool) {
+        let (next, end) = (self.tracker.calls.next, self.places.end);
+        for damage in self.faults.unsettled_mut() {
+            if !damage.is_open {
+                damage.calls.suspects.1 = next;
+                damage.calls.doubt_end = end;
+                damage.calls.is_settled = true;
+            } else if at_end {
+                damage.calls.is_settled = true;
+            }
+        }
+        self.faults.update_settled();
+    }
+}
+
+/// Cuts out the part of `bytes`, which begin at `start` of the stream, around `at`.
+fn excerpt_around(bytes: &[u8], start: u64, at: u64) -> Excerpt {
+    let first = at.saturating_sub(16).max(start);
+    let from = to_usize(first.saturating_sub(start));
+    let to = from.saturating_add(to_usize(EXCERPT_LEN)).min(bytes.len());
+    Excerpt { start: first, bytes: bytes.get(from..to).unwrap_or_default().to_vec() }
+}
+
+/// The part of `bytes`, which begin at `base` of the stream, from `at` on.
+fn bytes_from(bytes: &[u8], base: u64, at: u64) -> &[u8] {
+    bytes.get(to_usize(at.saturating_sub(base))..).unwrap_or_default()
+}
+
+/// Offset in the stream of the end of `bytes`, which begin at `base`.
+fn end_of(bytes: &[u8], base: u64) -> u64 {
+    base.saturating_add(to_u64(bytes.len()))
+}

@@ -1,0 +1,188 @@
+//! Looks for the place from which the stream continues after damage.
+
+use super::{Flow, Mode, StreamReader, bytes_from, end_of};
+use crate::formats::apitrace::decode::resync::{
+    ProbeContext, ProbeResult, Tolerance, probe_position,
+};
+use crate::formats::apitrace::limits::{NESTING, REWINDS, SEEK_WINDOW};
+use crate::kit::num::{to_u64, to_usize};
+use crate::limits::{Limits, RESYNC};
+
+/// How close to the beginning of a search the end of the damage is expected, in bytes.
+const CLOSE: u64 = 64;
+/// Steps that searches may take in the smallest stream, if the limit allows them.
+const STEPS_AT_FIRST: u64 = 1 << 20;
+/// Further steps for every byte of a longer one.
+const STEPS_PER_BYTE: u64 = 64;
+
+/// A search for the place where the stream continues.
+#[derive(Debug)]
+pub(super) struct Seek {
+    window: Vec<u8>,
+    /// Where the window begins.
+    start: u64,
+    /// The next place to try.
+    pub(super) next: u64,
+    /// Where the search began.
+    from: u64,
+}
+
+impl Seek {
+    /// A search from `at` on.
+    pub(super) const fn from(at: u64) -> Self {
+        Self { window: Vec::new(), start: at, next: at, from: at }
+    }
+
+    /// Whether every place of a stream that ends at `end` was tried.
+    pub(super) const fn is_exhausted(&self, end: u64) -> bool {
+        self.next >= end && self.window.is_empty()
+    }
+}
+
+/// The steps that searches may take: the longer the stream, the more, up to a limit.
+#[derive(Debug)]
+pub(super) struct SearchBudget {
+    pub(super) left: u64,
+    granted: u64,
+    max: u64,
+}
+
+impl SearchBudget {
+    pub(super) fn new(limits: &Limits) -> Self {
+        let max = limits.of(&RESYNC);
+        let first = max.min(STEPS_AT_FIRST);
+        Self { left: first, granted: first, max }
+    }
+
+    /// Adds the steps for `len` further bytes of the stream.
+    pub(super) fn grow(&mut self, len: u64) {
+        let most = self.max.saturating_sub(self.granted);
+        let more = len.saturating_mul(STEPS_PER_BYTE).min(most);
+        self.granted = self.granted.saturating_add(more);
+        self.left = self.left.saturating_add(more);
+    }
+}
+
+impl StreamReader<'_> {
+    /// Continues seeking with the blocks that come; the places before `next` were tried already.
+    pub(super) fn begin_seek(&mut self, window: Vec<u8>, next: u64) -> Flow {
+        self.carry.bytes.clear();
+        let from = self.faults.damages.last().map_or(next, |damage| damage.start);
+        self.mode = Mode::Seek(Seek { window, start: next, next, from });
+        Flow::NextBlock
+    }
+
+    /// Seeks again from `from`, which lies in an earlier block.
+    pub(super) fn rewind(&mut self, from: u64) -> Flow {
+        self.attempts.rewinds = self.attempts.rewinds.saturating_add(1);
+        self.carry.bytes.clear();
+        if self.attempts.rewinds > self.limits.of(&REWINDS) || self.places.segment(from).is_none() {
+            return self.finish_reading();
+        }
+        self.mode = Mode::Seek(Seek::from(from));
+        Flow::Rewind(from)
+    }
+
+    /// Seeks on with further bytes.
+    pub(super) fn seek(&mut self, bytes: &[u8], start: u64, at_end: bool) -> Flow {
+        let Mode::Seek(seek) = &mut self.mode else { return Flow::NextBlock };
+        seek.window.extend_from_slice(bytes_from(bytes, start, end_of(&seek.window, seek.start)));
+        let mut window = std::mem::take(&mut seek.window);
+        let (base, next, from) = (seek.start, seek.next, seek.from);
+        match self.find_sync(bytes_from(&window, base, next), next, from, at_end) {
+            Ok(place) => {
+                self.mode = Mode::Read;
+                self.read(bytes_from(&window, base, place), place)
+            }
+            Err(place) if self.budget.left == 0 => {
+                let message = format!(
+                    "limit reached: no valid event found in {} steps; the rest is not checked",
+                    self.budget.granted
+                );
+                self.faults.limit = Some((place, message));
+                self.finish_reading()
+            }
+            Err(next) => {
+                let tried = to_usize(next.saturating_sub(base)).min(window.len());
+                window.drain(..tried);
+                self.mode = Mode::Seek(Seek { window, start: next, next, from });
+                Flow::NextBlock
+            }
+        }
+    }
+
+    /// Returns the first place in `bytes`, which begin at `base`, from which the stream continues;
+    /// otherwise the place to continue seeking from. The search began at `origin`.
+    pub(super) fn find_sync(
+        &mut self,
+        bytes: &[u8],
+        base: u64,
+        origin: u64,
+        at_end: bool,
+    ) -> Result<u64, u64> {
+        // Where an event began may be sound, and only a definition be lost.
+        if base == origin && self.try_sync(bytes, base, Tolerance::Close, at_end).is_ok() {
+            return Ok(base);
+        }
+        for index in 0..bytes.len().min(to_usize(CLOSE)) {
+            let (rest, place) = bytes_at(bytes, base, index);
+            if self.try_sync(rest, place, Tolerance::Strict, at_end).is_ok() {
+                return Ok(place);
+            }
+        }
+        let window_max = self.limits.count_of(&SEEK_WINDOW);
+        for index in 0..bytes.len() {
+            let (rest, place) = bytes_at(bytes, base, index);
+            if self.budget.left == 0 {
+                return Err(place);
+            }
+            if rest.first().is_none_or(|tag| *tag > 1) {
+                continue;
+            }
+            let is_close = place.saturating_sub(base.max(origin)) < CLOSE;
+            let tolerance = if is_close { Tolerance::Close } else { Tolerance::Far };
+            match self.try_sync(rest, place, tolerance, at_end) {
+                Ok(()) => return Ok(place),
+                Err(ProbeResult::NeedsMore) if !at_end && rest.len() < window_max => {
+                    return Err(place);
+                }
+                Err(_) => {}
+            }
+        }
+        Err(end_of(bytes, base))
+    }
+
+    /// Continues at `place` if the stream can be read from there.
+    fn try_sync(
+        &mut self,
+        bytes: &[u8],
+        place: u64,
+        tolerance: Tolerance,
+        at_end: bool,
+    ) -> Result<(), ProbeResult> {
+        let mut budget = self.budget.left;
+        let context = self.probe_context();
+        let result = probe_position(&context, (bytes, place), tolerance, at_end, &mut budget);
+        self.budget.left = budget;
+        match result {
+            ProbeResult::Sync(sync) if self.accept(place, &sync) => Ok(()),
+            other => Err(other),
+        }
+    }
+
+    fn probe_context(&self) -> ProbeContext<'_> {
+        ProbeContext {
+            definitions: &self.tracker.definitions,
+            calls: &self.tracker.calls,
+            lost_calls: &self.tracker.lost_calls,
+            version: self.parser.version(),
+            depth_max: self.limits.of(&NESTING),
+            donor: self.donor,
+        }
+    }
+}
+
+/// The part of `bytes`, which begin at `base` of the stream, from `index` on, and its offset there.
+fn bytes_at(bytes: &[u8], base: u64, index: usize) -> (&[u8], u64) {
+    (bytes.get(index..).unwrap_or_default(), base.saturating_add(to_u64(index)))
+}

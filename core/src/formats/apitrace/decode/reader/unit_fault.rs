@@ -1,0 +1,76 @@
+//! Faults of the stored units that hold the stream.
+
+use super::seek::Seek;
+use super::{Flow, Mode, StreamReader};
+use crate::formats::apitrace::decode::damage::{DamageCause, UnitFault};
+use crate::formats::apitrace::expand::Fault;
+use crate::kit::layer::Segment;
+
+impl StreamReader<'_> {
+    /// Takes the fault of a unit, which lies after the bytes that it gave.
+    pub(super) fn add_unit_fault(&mut self, fault: &Fault, segment: Segment) -> Flow {
+        let is_known = segment.stored.start < self.attempts.known_faults_end;
+        self.attempts.known_faults_end = self.attempts.known_faults_end.max(segment.stored.end);
+        let unit_fault = UnitFault { fault: fault.clone(), segment };
+        if !fault.loses_bytes() {
+            if !is_known {
+                self.faults.units.push(unit_fault);
+            }
+            return Flow::NextBlock;
+        }
+        match fault {
+            Fault::Truncated { .. } => {
+                self.faults.tail = Some(unit_fault);
+                Flow::NextBlock
+            }
+            Fault::Limit { message } => {
+                self.faults.limit = Some((segment.expanded.end, message.clone()));
+                self.finish_reading()
+            }
+            _ => self.seek_after_unit(fault, segment),
+        }
+    }
+
+    /// Takes the end of a unit that lost bytes for damage and seeks from there on.
+    fn seek_after_unit(&mut self, fault: &Fault, segment: Segment) -> Flow {
+        let end = segment.expanded.end;
+        match &mut self.mode {
+            Mode::Finished => return Flow::Stop,
+            // The unit is read again, and known: the search continues after it.
+            Mode::Seek(seek) if end < seek.next => {}
+            Mode::Seek(seek) => {
+                // The place that was sought lies in the bytes that the unit lost.
+                *seek = Seek::from(end);
+                if let Some(damage) = self.faults.damages.last_mut() {
+                    damage.cause = DamageCause::Unit(fault.clone());
+                    damage.units.stored_end = segment.stored.end;
+                    let latest = self.places.latest_unit();
+                    damage.units.at_fault = damage.units.at_fault.or(latest);
+                }
+            }
+            Mode::Read => self.open_unit_damage(fault, segment),
+        }
+        Flow::NextBlock
+    }
+
+    fn open_unit_damage(&mut self, fault: &Fault, segment: Segment) {
+        let end = segment.expanded.end;
+        let has_header = self.parser.is_in_header();
+        let start = match (has_header, self.parser.is_between_events()) {
+            (true, _) => 0,
+            (false, true) if self.carry.bytes.is_empty() => end,
+            (false, true) => self.carry.start,
+            (false, false) => self.parser.event(),
+        };
+        // An empty unit shares its place in the stream with the one after it.
+        let unit = self.places.latest_unit();
+        self.open_damage(start, DamageCause::Unit(fault.clone()), end);
+        if let Some(damage) = self.faults.damages.last_mut() {
+            damage.has_header = has_header;
+            damage.units.at_fault = unit;
+            damage.units.stored_end = segment.stored.end;
+        }
+        self.carry.bytes.clear();
+        self.mode = Mode::Seek(Seek::from(end));
+    }
+}

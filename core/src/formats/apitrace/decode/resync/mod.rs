@@ -1,0 +1,192 @@
+//! Whether the stream continues at a place after damage.
+//!
+//! A place is believed if events follow one another from it for a while, with valid names, indices
+//! below the counts, and leaves whose numbers fit the enters. Leaves carry the number of their
+//! call, enters do not: so the leaves show how many calls were lost.
+//!
+//! Ids whose definition was lost look like ids that are defined here. Both readings are tried, the
+//! definition first; of a lost struct every number of members.
+//!
+//! - `probe_sink`: the events from a place, under one reading of the unknown ids
+//! - `numbering`: the call number of the first of these events
+
+mod numbering;
+mod probe_sink;
+
+use super::calls::Calls;
+use super::definitions::Definitions;
+use super::grammar::{Parser, Space};
+use super::tracker::lost::LostCalls;
+use crate::kit::num::to_u64;
+use numbering::find_first_number;
+use probe_sink::ProbeSink;
+
+/// Events after which a place is believed.
+const EVENTS: usize = 60;
+/// Readings of ids that are tried at one place.
+const READINGS: usize = 24;
+/// The same close to where the search begins: where a chunk begins after a lost one, many ids are
+/// unknown at once.
+const READINGS_CLOSE: usize = 500;
+/// Steps that finding the call number takes from the budget.
+const NUMBERING_STEPS: u64 = 1_000;
+/// Steps that a reading takes, besides one per 16 bytes of it.
+const READING_STEPS: u64 = 8;
+/// Members that a lost struct has at most.
+const MEMBERS_MAX: u64 = 48;
+
+/// The stream before the damage, which a place has to fit.
+#[derive(Clone, Copy, Debug)]
+pub struct ProbeContext<'a> {
+    /// The definitions.
+    pub definitions: &'a Definitions,
+    /// The calls; the next one is the first that may be lost.
+    pub calls: &'a Calls,
+    /// Calls that were lost.
+    pub lost_calls: &'a LostCalls,
+    /// The version of the stream.
+    pub version: u64,
+    /// Levels of values inside values.
+    pub depth_max: u64,
+    /// The definitions of a donor, for the members of structs.
+    pub donor: Option<&'a Definitions>,
+}
+
+impl ProbeContext<'_> {
+    /// Whether a call began and ended before the damage.
+    fn is_over(&self, call: u64) -> bool {
+        call < self.calls.next && !self.calls.is_open(call) && !self.lost_calls.contains(call)
+    }
+}
+
+/// A place from which the stream continues.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SyncPoint {
+    /// The number of the first enter.
+    pub next: u64,
+    /// Ids that are used and were never defined.
+    pub lost: Vec<LostId>,
+}
+
+/// An id that is used and was never defined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LostId {
+    /// Its namespace.
+    pub space: Space,
+    /// The id.
+    pub id: u64,
+    /// Where its definition belongs in the stream.
+    pub at: u64,
+    /// The number of members, for structs.
+    pub members: u64,
+}
+
+/// The conditions that a place has to meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tolerance {
+    /// No definition was lost, and no thread is new.
+    Strict,
+    /// Many definitions may be lost: the damage ends hereabouts.
+    Close,
+    /// Some definitions may be lost.
+    Far,
+}
+
+/// The result of a probe.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProbeResult {
+    /// The stream continues here.
+    Sync(SyncPoint),
+    /// It does not.
+    Rejected,
+    /// More bytes are needed to decide.
+    NeedsMore,
+}
+
+/// One way to read an unknown id.
+#[derive(Clone, Copy, Debug)]
+struct IdReading {
+    space: Space,
+    id: u64,
+    /// Where the id ends.
+    at: u64,
+    /// `None`: its definition follows. Otherwise it was lost, with so many members.
+    lost: Option<u64>,
+    /// The number of members in a donor.
+    donated_members: Option<u64>,
+}
+
+/// Tries the place at the beginning of `bytes.0`, which is `bytes.1` of the stream.
+///
+/// `at_end`: whether the stream ends with the bytes; `budget`: steps that may still be taken.
+pub fn probe_position(
+    context: &ProbeContext<'_>,
+    bytes: (&[u8], u64),
+    tolerance: Tolerance,
+    at_end: bool,
+    budget: &mut u64,
+) -> ProbeResult {
+    let (bytes, start) = bytes;
+    if bytes.first().is_none_or(|tag| *tag > 1) {
+        return ProbeResult::Rejected;
+    }
+    let mut readings: Vec<IdReading> = Vec::new();
+    let tries = match tolerance {
+        Tolerance::Strict | Tolerance::Far => READINGS,
+        Tolerance::Close => READINGS_CLOSE,
+    };
+    for _ in 0..tries {
+        let mut parser = Parser::new(context.depth_max);
+        parser.turn_to_event(context.version);
+        let mut sink = ProbeSink::new(*context, &mut readings, tolerance);
+        let (read, result) = parser.run(bytes, start, &mut sink);
+        let steps = to_u64(read / 16).saturating_add(READING_STEPS);
+        *budget = budget.saturating_sub(steps);
+        if *budget == 0 {
+            return ProbeResult::Rejected;
+        }
+        let is_enough = sink.is_done;
+        let is_complete = result.is_ok() && parser.is_between_events() && read == bytes.len();
+        let ran_out = result.is_ok() && !is_enough;
+        if is_enough || (ran_out && at_end) {
+            *budget = budget.saturating_sub(NUMBERING_STEPS);
+            if let Some(next) = find_first_number(&sink.events, context, is_enough, is_complete) {
+                return ProbeResult::Sync(SyncPoint { next, lost: lost_ids(&readings) });
+            }
+        } else if ran_out && !sink.has_huge_string {
+            return ProbeResult::NeedsMore;
+        }
+        if tolerance == Tolerance::Strict || !advance_reading(&mut readings) {
+            return ProbeResult::Rejected;
+        }
+    }
+    ProbeResult::Rejected
+}
+
+fn lost_ids(readings: &[IdReading]) -> Vec<LostId> {
+    let lost = readings.iter().filter_map(|reading| {
+        let IdReading { space, id, at, .. } = *reading;
+        Some(LostId { space, id, at, members: reading.lost? })
+    });
+    lost.collect()
+}
+
+/// Turns to the next reading of the latest id; `false` if all were tried.
+fn advance_reading(readings: &mut Vec<IdReading>) -> bool {
+    while let Some(last) = readings.last_mut() {
+        match (last.lost, last.space) {
+            (None, _) => {
+                last.lost = Some(last.donated_members.unwrap_or(0));
+                return true;
+            }
+            (Some(members), Space::Struct)
+                if last.donated_members.is_none() && members < MEMBERS_MAX =>
+            {
+                last.lost = Some(members.saturating_add(1));
+                return true;
+            }
+            _ => drop(readings.pop()),
+        }
+    }
+    false
+}

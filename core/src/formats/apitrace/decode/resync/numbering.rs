@@ -1,0 +1,143 @@
+//! The call number of the first of some events, as their leaves show it.
+
+use super::ProbeContext;
+use super::probe_sink::ProbeEvent;
+
+/// As many leaves have to fit their enters.
+const MATCHES: usize = 8;
+/// Enters before a leave that may be the one it belongs to.
+const ENTERS_BACK: u64 = 16;
+/// Numbers that are tried.
+const CANDIDATES: usize = 400;
+/// Calls of one thread that may be open at once: real nesting never exceeds 2.
+const OPEN_PER_THREAD: usize = 4;
+
+/// Returns the number of the first enter among `events`, if the leaves agree on one.
+///
+/// A leave belongs to an enter before it, or to a call that was open before the damage or began in
+/// it. `is_enough`: the calls had time to end; `is_complete`: the stream ends after the events.
+pub(super) fn find_first_number(
+    events: &[ProbeEvent],
+    context: &ProbeContext<'_>,
+    is_enough: bool,
+    is_complete: bool,
+) -> Option<u64> {
+    let expected = context.calls.next;
+    let best = candidates(events, expected)
+        .into_iter()
+        .filter_map(|next| Some((count_matches(events, next, context, is_enough)?, next)));
+    // Of equals the one closest to the expected number.
+    let best =
+        best.max_by_key(|(matches, next)| (*matches, std::cmp::Reverse(next.abs_diff(expected))));
+    let (matches, next) = best?;
+    let fits = match is_enough {
+        true => matches >= MATCHES,
+        false => matches > 0 || (is_complete && events.len() <= 2 && !events.is_empty()),
+    };
+    fits.then_some(next)
+}
+
+fn candidates(events: &[ProbeEvent], expected: u64) -> Vec<u64> {
+    let mut candidates = vec![expected];
+    let mut entered = 0_u64;
+    for event in events {
+        match event {
+            ProbeEvent::Enter { .. } => entered = entered.saturating_add(1),
+            ProbeEvent::Leave { call, .. } => {
+                for back in 1..=entered.min(ENTERS_BACK) {
+                    candidates.extend(call.checked_sub(entered.saturating_sub(back)));
+                }
+            }
+        }
+        if candidates.len() > CANDIDATES {
+            break;
+        }
+    }
+    candidates.sort_unstable();
+    candidates.dedup();
+    candidates
+}
+
+/// Calls that are open and over, if the first enter has a given number.
+#[derive(Default)]
+struct Numbered {
+    /// Numbers and threads of open calls.
+    open: Vec<(u64, u64)>,
+    over: Vec<u64>,
+    next: u64,
+    matches: usize,
+    /// Leaves of calls from before the damage.
+    strays: usize,
+}
+
+impl Numbered {
+    /// Enters a call; `None` if the thread enters again and again without leaving.
+    fn enter(&mut self, thread: u64) -> Option<()> {
+        if self.open.iter().filter(|(_, of)| *of == thread).count() > OPEN_PER_THREAD {
+            return None;
+        }
+        self.open.push((self.next, thread));
+        self.next = self.next.saturating_add(1);
+        Some(())
+    }
+
+    /// Leaves a call; `None` if it contradicts the events before it. `first`: the first number;
+    /// `defines`: whether ids are defined in it.
+    fn leave(
+        &mut self,
+        call: u64,
+        defines: bool,
+        first: u64,
+        context: &ProbeContext<'_>,
+    ) -> Option<()> {
+        if call >= self.next {
+            return None;
+        }
+        if let Some(index) = self.open.iter().position(|(number, _)| *number == call) {
+            // A thread leaves its calls from the inside out.
+            let (_, thread) = self.open.remove(index);
+            if self.open.iter().skip(index).any(|(_, of)| *of == thread) {
+                return None;
+            }
+            self.matches = self.matches.saturating_add(1);
+        } else {
+            let is_over = call >= first || self.over.contains(&call) || context.is_over(call);
+            if is_over || defines {
+                return None;
+            }
+            self.strays = self.strays.saturating_add(1);
+        }
+        self.over.push(call);
+        Some(())
+    }
+}
+
+/// Returns how many leaves fit an enter if the first enter has the number `first`; `None` if one
+/// contradicts it.
+fn count_matches(
+    events: &[ProbeEvent],
+    first: u64,
+    context: &ProbeContext<'_>,
+    is_enough: bool,
+) -> Option<usize> {
+    let mut numbered = Numbered { next: first, ..Numbered::default() };
+    for event in events {
+        match *event {
+            ProbeEvent::Enter { thread } => numbered.enter(thread)?,
+            ProbeEvent::Leave { call, defines } => {
+                numbered.leave(call, defines, first, context)?;
+            }
+        }
+    }
+    // Zeros look like a first call that stays open while its thread continues.
+    if let (true, Some(ProbeEvent::Enter { thread })) = (is_enough, events.first())
+        && numbered.open.first().is_some_and(|(number, _)| *number == first)
+        && events
+            .iter()
+            .skip(1)
+            .any(|event| matches!(event, ProbeEvent::Enter { thread: of } if of == thread))
+    {
+        return None;
+    }
+    (numbered.strays <= numbered.matches.saturating_add(2)).then_some(numbered.matches)
+}

@@ -1,0 +1,174 @@
+//! A trace that was read to its end.
+
+use std::sync::mpsc;
+
+use super::damage::{Damage, StreamFaults};
+use super::definitions::Definitions;
+use super::places::{Place, StreamPlaces};
+use super::reader::{Flow, StreamReader};
+use super::tracker::StreamTracker;
+use crate::formats::apitrace::expand::{Block, Container, Expansion};
+use crate::kit::source::Source;
+use crate::kit::walk::Item;
+use crate::limits::Limits;
+
+/// Files from this length on are expanded by a thread of their own.
+const THREAD_FROM: u64 = 512 << 10;
+/// Blocks that wait between the two threads.
+const BLOCKS_WAITING: usize = 4;
+
+/// A trace: its events, their meaning, and the damage between them.
+pub struct Trace {
+    /// How it is stored.
+    pub container: Container,
+    /// Length of the file.
+    pub file_len: u64,
+    /// Version of the stream.
+    pub version: u64,
+    /// Events, calls, definitions and warnings.
+    pub tracker: StreamTracker,
+    /// Where the stream lies in the file.
+    pub places: StreamPlaces,
+    /// The faults of the stream and its units.
+    pub faults: StreamFaults,
+}
+
+/// A stretch of the stream, as offsets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// Offset of the first byte.
+    pub start: u64,
+    /// Offset after the last byte.
+    pub end: u64,
+}
+
+/// Bytes that are not complete events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gap {
+    /// Damage: bytes that are not events.
+    Damage(Stretch),
+    /// The event that the stream ends in.
+    TruncatedEvent(Stretch),
+}
+
+/// How to read a trace.
+#[derive(Clone, Copy)]
+pub struct ReadOptions<'a> {
+    /// The limits of the user.
+    pub limits: &'a Limits,
+    /// Whether the stored bytes of definitions are kept, to compare them with those of a donor.
+    pub keep_raw: bool,
+    /// The definitions of a donor.
+    pub donor: Option<&'a Definitions>,
+}
+
+impl Trace {
+    /// Reads a trace to its end.
+    pub fn read(source: &Source<'_>, container: Container, options: ReadOptions<'_>) -> Self {
+        let ReadOptions { limits, keep_raw, donor } = options;
+        let reader = StreamReader::new(limits, keep_raw, donor);
+        let reader = run_reader(reader, source, container, limits);
+        let reader = if reader.is_implausible() {
+            // The bytes at the beginning may not be a header.
+            let other = StreamReader::without_header(limits, keep_raw, donor);
+            let other = run_reader(other, source, container, limits);
+            if other.is_implausible() { reader } else { other }
+        } else {
+            reader
+        };
+        let version = reader.version();
+        let StreamReader { tracker, places, faults, .. } = reader;
+        Self { container, file_len: source.len(), version, tracker, places, faults }
+    }
+
+    /// Returns the units that hold `start..end` of the stream.
+    pub fn place(&self, start: u64, end: u64) -> Option<Place> {
+        self.places.place(start, end)
+    }
+
+    /// Whether no byte of the stream could be read.
+    pub fn is_empty(&self) -> bool {
+        self.places.end == 0 && self.faults.damages.is_empty()
+    }
+
+    /// Returns the stretches of the stream, complete events or gaps: they adjoin and cover it.
+    pub fn stretches(&self) -> impl Iterator<Item = Item<Stretch, Gap>> {
+        let stream_end = self.places.end;
+        let mut at = 0;
+        let mut items = Vec::new();
+        for Damage { start, end, .. } in &self.faults.damages {
+            let (events, damage) = (Stretch { start: at, end: *start }, (*start).max(at));
+            items.push((events, Item::Record(events)));
+            let damage = Stretch { start: damage, end: *end };
+            items.push((damage, Item::Damage(Gap::Damage(damage))));
+            at = at.max(*end);
+        }
+        let truncated = self.faults.truncated.as_ref().map_or(stream_end, |event| event.start);
+        let events = Stretch { start: at, end: truncated.max(at) };
+        let last = Stretch { start: events.end, end: stream_end };
+        items.push((events, Item::Record(events)));
+        items.push((last, Item::Damage(Gap::TruncatedEvent(last))));
+        let is_empty = |stretch: Stretch| stretch.start >= stretch.end;
+        items.into_iter().filter(move |(at, _)| !is_empty(*at)).map(|(_, item)| item)
+    }
+}
+
+fn run_reader<'a>(
+    mut reader: StreamReader<'a>,
+    source: &Source<'_>,
+    container: Container,
+    limits: &Limits,
+) -> StreamReader<'a> {
+    let mut expansion = Expansion::new(source, container, limits);
+    loop {
+        let flow = if source.len() < THREAD_FROM {
+            feed_reader(&mut reader, |spent| {
+                expansion.recycle(spent);
+                expansion.next()
+            })
+        } else {
+            run_with_expander_thread(&mut reader, expansion)
+        };
+        let Flow::Rewind(from) = flow else { return reader };
+        let Some(place) = reader.places.place(from, from) else { return reader };
+        expansion = Expansion::again(source, container, place.head, limits);
+    }
+}
+
+/// Gives the reader the blocks that `next` returns, which gets the memory of the last one back.
+fn feed_reader(
+    reader: &mut StreamReader<'_>,
+    mut next: impl FnMut(Vec<u8>) -> Option<Block>,
+) -> Flow {
+    let mut spent = Vec::new();
+    while let Some(block) = next(spent) {
+        match reader.read_block(&block) {
+            Flow::NextBlock => {}
+            Flow::Stop => break,
+            rewind => return rewind,
+        }
+        spent = block.bytes;
+    }
+    reader.finish()
+}
+
+/// As [`feed_reader`]; another thread expands the next blocks in the meantime.
+fn run_with_expander_thread(reader: &mut StreamReader<'_>, mut expansion: Expansion<'_>) -> Flow {
+    std::thread::scope(|scope| {
+        let (send, blocks) = mpsc::sync_channel::<Block>(BLOCKS_WAITING);
+        let (give_back, spent) = mpsc::channel::<Vec<u8>>();
+        scope.spawn(move || {
+            while let Some(block) = expansion.next() {
+                if send.send(block).is_err() {
+                    return;
+                }
+                expansion.recycle(spent.try_recv().unwrap_or_default());
+            }
+        });
+        feed_reader(reader, |bytes| {
+            // The other thread may have ended.
+            let _ = give_back.send(bytes);
+            blocks.recv().ok()
+        })
+    })
+}

@@ -1,0 +1,190 @@
+//! The latest events and their effects.
+//!
+//! Damage is seen later than it begins: the events before it are remembered, so that they can be
+//! taken back.
+
+use std::collections::VecDeque;
+
+use crate::formats::apitrace::decode::calls::OpenCall;
+use crate::formats::apitrace::decode::definitions::KnownId;
+
+/// Events that can be taken back.
+const TAKEN_BACK_MAX: usize = 512;
+/// Events that are searched for the first contradiction before damage.
+const CONTRADICTION_REACH: usize = 64;
+
+/// The effect of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventEffect {
+    /// A call began.
+    Enter(OpenCall),
+    /// A call ended, if it was open.
+    Leave {
+        /// Its number.
+        number: u64,
+        /// The call.
+        open: Option<OpenCall>,
+    },
+}
+
+/// An event that can be taken back.
+#[derive(Clone, Copy, Debug)]
+pub struct RecentEvent {
+    /// Where it begins in the stream.
+    pub start: u64,
+    /// Its effect.
+    pub effect: EventEffect,
+    /// Whether it contradicts the events before it.
+    pub has_warning: bool,
+    /// Whether the thread had an open call when this one began.
+    pub is_nested: bool,
+    /// Whether the call that it leaves had an open call inside it.
+    pub is_inside_out: bool,
+    /// Whether a string in it was longer than the bytes at hand.
+    pub has_long_string: bool,
+    /// The number of definitions before it.
+    pub(super) definitions_before: usize,
+}
+
+/// The event that is being read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CurrentEvent {
+    /// The event so far.
+    pub(super) event: RecentEvent,
+    /// Arguments of its function, if they are known.
+    pub(super) argument_count: Option<u64>,
+    /// Whether the definition of its function was lost.
+    pub(super) is_lost: bool,
+    /// Where its latest detail begins.
+    pub(super) detail_at: u64,
+    /// The index of that detail, if it is an argument.
+    pub(super) argument: Option<u64>,
+    /// The index, if it is out of range.
+    pub(super) invalid_index: Option<u64>,
+}
+
+impl CurrentEvent {
+    #[inline(always)]
+    pub(super) fn new(
+        start: u64,
+        effect: EventEffect,
+        is_nested: bool,
+        definitions_before: usize,
+        function: Option<KnownId>,
+    ) -> Self {
+        Self {
+            event: RecentEvent {
+                start,
+                effect,
+                has_warning: false,
+                is_nested,
+                is_inside_out: false,
+                has_long_string: false,
+                definitions_before,
+            },
+            argument_count: function.map(|known| known.count),
+            is_lost: function.is_some_and(|known| known.lost),
+            detail_at: start,
+            argument: None,
+            invalid_index: None,
+        }
+    }
+}
+
+/// The events so far.
+#[derive(Debug)]
+pub struct History {
+    /// Complete events.
+    pub count: u64,
+    /// The latest ones, the newest last.
+    pub(super) recent: VecDeque<RecentEvent>,
+    pub(super) current: Option<CurrentEvent>,
+    /// Enters in a row since the latest leave of an open call.
+    pub(super) enters_in_a_row: u64,
+    /// Leaves in a row that belong to no call or leave it from the outside in.
+    pub(super) stray_leaves_in_a_row: u32,
+    /// Whether damage lies before the present place.
+    pub(super) is_after_damage: bool,
+}
+
+impl Default for History {
+    fn default() -> Self {
+        Self {
+            count: 0,
+            recent: VecDeque::with_capacity(TAKEN_BACK_MAX),
+            current: None,
+            enters_in_a_row: 0,
+            stray_leaves_in_a_row: 0,
+            is_after_damage: false,
+        }
+    }
+}
+
+impl History {
+    /// Returns the latest events, the newest last; the present one is not among them.
+    pub fn recent(&self) -> impl DoubleEndedIterator<Item = &RecentEvent> {
+        self.recent.iter()
+    }
+
+    /// Returns the offset of the earliest of the latest events that contradicts those before it.
+    pub fn find_first_contradiction(&self) -> Option<u64> {
+        let latest = self.recent.iter().rev().take(CONTRADICTION_REACH);
+        latest.filter(|event| event.has_warning).map(|event| event.start).min()
+    }
+
+    /// Returns the offset of the first event after the latest call that was entered and left.
+    pub fn find_first_unmatched(&self) -> Option<u64> {
+        let is_matched = |event: &&RecentEvent| has_open_call(event) && !event.is_inside_out;
+        self.recent.iter().rev().take_while(|event| !is_matched(event)).last().map(|e| e.start)
+    }
+
+    /// Returns the offset of the first unmatched enter whose thread had an open call.
+    pub fn find_first_nested_enter(&self) -> Option<u64> {
+        let unmatched = self.recent.iter().rev().take_while(|event| !has_open_call(event));
+        unmatched.filter(|event| event.is_nested).last().map(|event| event.start)
+    }
+
+    /// Whether the present event is an enter.
+    pub fn is_in_enter(&self) -> bool {
+        self.current.is_some_and(|current| matches!(current.event.effect, EventEffect::Enter(_)))
+    }
+
+    /// Whether the present event has a string that is longer than the bytes at hand.
+    pub fn is_in_long_event(&self) -> bool {
+        self.current.is_some_and(|current| current.event.has_long_string)
+    }
+
+    /// Makes all events final: none can be taken back.
+    pub fn settle(&mut self) {
+        self.recent.clear();
+        self.reset_runs();
+    }
+
+    pub(super) fn reset_runs(&mut self) {
+        self.enters_in_a_row = 0;
+        self.stray_leaves_in_a_row = 0;
+    }
+
+    /// Adds a complete event.
+    #[inline(always)]
+    pub(super) fn push(&mut self, event: RecentEvent) {
+        self.count = self.count.saturating_add(1);
+        if self.recent.len() >= TAKEN_BACK_MAX {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(event);
+    }
+
+    /// Removes the latest event if it begins at `start` or after it.
+    pub(super) fn pop_from(&mut self, start: u64) -> Option<RecentEvent> {
+        let last = self.recent.back().copied().filter(|event| event.start >= start)?;
+        self.recent.pop_back();
+        self.count = self.count.saturating_sub(1);
+        Some(last)
+    }
+}
+
+/// Whether the event leaves a call that was open.
+pub fn has_open_call(event: &RecentEvent) -> bool {
+    matches!(event.effect, EventEffect::Leave { open: Some(_), .. })
+}

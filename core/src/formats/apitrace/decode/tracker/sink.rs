@@ -1,0 +1,287 @@
+//! Takes the tokens of the parser.
+
+use super::StreamTracker;
+use super::events::{CurrentEvent, EventEffect, RecentEvent};
+use super::warnings::WarningKind;
+use crate::formats::apitrace::decode::calls::OpenCall;
+use crate::formats::apitrace::decode::definitions::KnownId;
+use crate::formats::apitrace::decode::grammar::{Space, StreamError, TokenSink, TokenWarning};
+use crate::formats::apitrace::decode::names;
+use crate::formats::apitrace::layout::{PLACEHOLDER_ID, THREAD_MAX, VERSION_MAX};
+use crate::formats::apitrace::limits::{DEFINITIONS, OPEN_CALLS};
+use crate::kit::num::to_u64;
+
+/// Leaves in a row that belong to no call before the stream counts as damaged.
+const STRAY_LEAVES_MAX: u32 = 3;
+/// Enters in a row, beyond four per thread, before the stream counts as damaged.
+const ENTERS_MAX: u64 = 32;
+
+impl TokenSink for StreamTracker {
+    #[inline]
+    fn known(&mut self, space: Space, id: u64) -> Result<Option<u64>, StreamError> {
+        let known = self.definitions.known(space, id);
+        if known.is_some_and(|known| known.lost) {
+            self.lost_definitions.add_use(space, id);
+        }
+        Ok(known.map(|known| known.count))
+    }
+
+    fn version(
+        &mut self,
+        version: u64,
+        semantic: Option<u64>,
+        at: u64,
+        end: u64,
+    ) -> Result<(), StreamError> {
+        self.header.version = Some((version, semantic));
+        self.header.span = (at, end);
+        if version > VERSION_MAX { Err(StreamError::Version(version)) } else { Ok(()) }
+    }
+
+    fn property(&mut self, text: &[u8], is_name: bool, at: u64) {
+        self.header.properties = self.header.properties.saturating_add(u64::from(is_name));
+        let has_control = is_name && names::name_form(text) == names::NameForm::Control;
+        if text.contains(&0) || has_control {
+            let end = at.saturating_add(to_u64(text.len()));
+            self.warn_about(WarningKind::Property, at, end, None);
+        }
+    }
+
+    #[inline]
+    fn enter(&mut self, at: u64, thread: u64, function: u64) -> Result<(), StreamError> {
+        if thread >= self.calls.threads {
+            self.add_thread(thread)?;
+        }
+        let known = self.definitions.known(Space::Function, function);
+        let is_nested = self.calls.has_open_call(thread);
+        let definitions_before = self.definitions.mark();
+        let open = self.calls.enter(thread, function);
+        let is_placeholder = u64::from(function == PLACEHOLDER_ID);
+        self.calls.placeholders = self.calls.placeholders.saturating_add(is_placeholder);
+        self.history.enters_in_a_row = self.history.enters_in_a_row.saturating_add(1);
+        let effect = EventEffect::Enter(open);
+        self.history.current =
+            Some(CurrentEvent::new(at, effect, is_nested, definitions_before, known));
+        let enters_max = ENTERS_MAX.saturating_add(self.calls.threads.saturating_mul(4));
+        if self.history.enters_in_a_row > enters_max {
+            return Err(StreamError::InconsistentCalls);
+        }
+        if self.calls.open_count() > self.caps.open_calls {
+            return Err(StreamError::Limit(&OPEN_CALLS, self.caps.open_calls));
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn leave(&mut self, at: u64, number: u64) -> Result<(), StreamError> {
+        let open = self.calls.leave(number);
+        let known = open.and_then(|open| self.definitions.known(Space::Function, open.function));
+        let effect = EventEffect::Leave { number, open };
+        let definitions_before = self.definitions.mark();
+        self.history.current =
+            Some(CurrentEvent::new(at, effect, false, definitions_before, known));
+        match open {
+            Some(open) => self.leave_open_call(open),
+            None => self.leave_unknown_call(at, number),
+        }
+    }
+
+    #[inline]
+    fn detail(&mut self, at: u64, index: Option<u64>) -> Result<(), StreamError> {
+        let Some(current) = &mut self.history.current else { return Ok(()) };
+        current.detail_at = at;
+        current.argument = index;
+        let (Some(index), Some(count)) = (index, current.argument_count) else { return Ok(()) };
+        if current.is_lost {
+            return match current.event.effect {
+                EventEffect::Enter(open) | EventEffect::Leave { open: Some(open), .. } => {
+                    self.lost_definitions.add_argument(open.function, index)
+                }
+                EventEffect::Leave { open: None, .. } => Ok(()),
+            };
+        }
+        if index >= count {
+            current.invalid_index = Some(index);
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn detail_end(&mut self, end: u64) {
+        let Some(current) = &mut self.history.current else { return };
+        if current.invalid_index.is_some() || self.warnings.has_pending() {
+            self.end_unusual_detail(end);
+        } else {
+            current.argument = None;
+        }
+    }
+
+    #[inline]
+    fn end(&mut self, end: u64) -> Result<(), StreamError> {
+        let Some(current) = &self.history.current else { return Ok(()) };
+        // Field by field: a copy of the whole would wait for the writes of its parts.
+        let RecentEvent {
+            start,
+            effect,
+            has_warning,
+            is_nested,
+            has_long_string,
+            definitions_before,
+            ..
+        } = current.event;
+        // A repair drops the leave of an unknown call, and with it the definitions in it.
+        if let EventEffect::Leave { number, open: None } = effect {
+            if self.definitions.mark() > definitions_before {
+                return Err(StreamError::InconsistentCalls);
+            }
+            if self.lost_calls.contains(number) {
+                self.lost_calls.add_leave(start, end);
+            }
+        }
+        let leaves_call = matches!(effect, EventEffect::Leave { open: Some(_), .. });
+        let is_inside_out = self.history.stray_leaves_in_a_row > 0 && leaves_call;
+        self.history.current = None;
+        if self.warnings.has_pending() {
+            self.warnings.end_event(start, end, self.history.count);
+        }
+        if self.lost_definitions.is_used() {
+            self.lost_definitions.end_use(match effect {
+                EventEffect::Enter(open) | EventEffect::Leave { open: Some(open), .. } => {
+                    Some(open.number)
+                }
+                EventEffect::Leave { open: None, .. } => None,
+            });
+        }
+        self.history.push(RecentEvent {
+            start,
+            effect,
+            has_warning,
+            is_nested,
+            is_inside_out,
+            has_long_string,
+            definitions_before,
+        });
+        Ok(())
+    }
+
+    fn define(&mut self, _space: Space, _id: u64, _at: u64) {
+        self.open_definition.clear();
+    }
+
+    fn part(&mut self, raw: &[u8]) {
+        if self.definitions.keeps_raw() {
+            self.open_definition.extend_from_slice(raw);
+        }
+    }
+
+    fn name(&mut self, space: Space, name: &[u8], _own: bool) -> Result<(), StreamError> {
+        match !self.history.is_after_damage || names::is_believable(space, name) {
+            true => Ok(()),
+            false => Err(StreamError::Name(space)),
+        }
+    }
+
+    fn defined(&mut self, space: Space, id: u64, count: u64) -> Result<(), StreamError> {
+        if self.definitions.len() >= self.caps.definitions {
+            return Err(StreamError::Limit(&DEFINITIONS, self.caps.definitions));
+        }
+        self.definitions.add(space, id, KnownId { count, lost: false });
+        if space == Space::Function {
+            if let Some(current) = &mut self.history.current {
+                current.argument_count = Some(count);
+            }
+        }
+        if self.definitions.keeps_raw() {
+            let raw = std::mem::take(&mut self.open_definition);
+            self.definitions.add_raw(space, id, raw);
+        }
+        Ok(())
+    }
+
+    fn warn(&mut self, warning: TokenWarning, at: u64, end: u64) {
+        let part = match (warning, &self.history.current) {
+            (TokenWarning::ThreadDetail, _) => Some((at, end)),
+            (TokenWarning::EnumValue(_), Some(current)) => {
+                Some((current.detail_at, current.detail_at))
+            }
+            _ => None,
+        };
+        self.warn_about(WarningKind::Token(warning), at, end, part);
+    }
+
+    fn text(&mut self, text: &[u8], at: u64) {
+        let end = at.saturating_add(to_u64(text.len()));
+        if names::is_blob_text(text) {
+            self.warn_about(WarningKind::BlobText, at, end, None);
+        } else if text.contains(&0) || str::from_utf8(text).is_err() {
+            self.warn_about(WarningKind::InvalidText, at, end, None);
+        }
+    }
+
+    fn long_string(&mut self, _len: u64, _at: u64) {
+        if let Some(current) = &mut self.history.current {
+            current.event.has_long_string = true;
+        }
+    }
+}
+
+impl StreamTracker {
+    /// Ends a detail with an invalid index, or after warnings.
+    #[cold]
+    fn end_unusual_detail(&mut self, end: u64) {
+        let Some(current) = &mut self.history.current else { return };
+        if let Some(index) = current.invalid_index.take() {
+            let (at, count) = (current.detail_at, current.argument_count.unwrap_or(0));
+            let kind = WarningKind::ArgumentIndex { index, count };
+            self.warn_about(kind, at, end, Some((at, end)));
+        }
+        let Some(current) = &mut self.history.current else { return };
+        self.warnings.end_detail(current.event.start, current.detail_at, end);
+        current.argument = None;
+    }
+
+    /// Adds a thread with a number that was not seen before.
+    #[cold]
+    fn add_thread(&mut self, thread: u64) -> Result<(), StreamError> {
+        // Threads are numbered as they come; a trimmed trace may leave some out.
+        let is_gap = thread > self.calls.threads.saturating_add(1);
+        if thread > THREAD_MAX || (is_gap && self.history.is_after_damage) {
+            return Err(StreamError::Thread(thread));
+        }
+        self.calls.threads = thread.saturating_add(1);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn leave_open_call(&mut self, open: OpenCall) -> Result<(), StreamError> {
+        self.history.enters_in_a_row = 0;
+        // A thread leaves its calls from the inside out.
+        if self.calls.open_count() == 0 || !self.calls.is_inside(open) {
+            self.history.stray_leaves_in_a_row = 0;
+            return Ok(());
+        }
+        self.add_stray_leave()
+    }
+
+    #[cold]
+    fn leave_unknown_call(&mut self, at: u64, number: u64) -> Result<(), StreamError> {
+        if self.lost_calls.contains(number) {
+            return Ok(());
+        }
+        let kind = match number < self.calls.next {
+            true => WarningKind::LeftTwice(number),
+            false => WarningKind::NeverEntered(number),
+        };
+        self.warn_about(kind, at, at, Some((at, at)));
+        self.add_stray_leave()
+    }
+
+    fn add_stray_leave(&mut self) -> Result<(), StreamError> {
+        let strays = self.history.stray_leaves_in_a_row.saturating_add(1);
+        self.history.stray_leaves_in_a_row = strays;
+        match strays >= STRAY_LEAVES_MAX {
+            true => Err(StreamError::InconsistentCalls),
+            false => Ok(()),
+        }
+    }
+}

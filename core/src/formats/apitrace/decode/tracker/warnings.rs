@@ -1,0 +1,145 @@
+//! Unusual things in sound events.
+
+use std::collections::VecDeque;
+
+use crate::formats::apitrace::decode::grammar::TokenWarning;
+use crate::formats::apitrace::decode::places::Place;
+use crate::report::Excerpt;
+
+/// Events after which a warning stands for itself and does not announce damage.
+const EVENTS_TO_SETTLE: u64 = 64;
+
+/// The kind of a warning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WarningKind {
+    /// About a token by itself.
+    Token(TokenWarning),
+    /// An argument's index is out of range.
+    ArgumentIndex {
+        /// The index.
+        index: u64,
+        /// Arguments of the function.
+        count: u64,
+    },
+    /// A leave of a call that never began; its number.
+    NeverEntered(u64),
+    /// A leave of a call that is over; its number.
+    LeftTwice(u64),
+    /// A property is not text.
+    Property,
+    /// A text that stands for the bytes of a blob.
+    BlobText,
+    /// A text that is not UTF-8 or holds a NUL.
+    InvalidText,
+}
+
+impl WarningKind {
+    /// Whether it concerns an event as a whole.
+    pub const fn is_leave(self) -> bool {
+        matches!(self, Self::NeverEntered(_) | Self::LeftTwice(_))
+    }
+
+    /// Whether the event contradicts those before it.
+    pub(super) const fn is_contradiction(self) -> bool {
+        !matches!(self, Self::InvalidText | Self::BlobText)
+    }
+}
+
+/// A warning that waits for the events after it: they may show that damage begins there.
+#[derive(Clone, Debug)]
+pub struct PendingWarning {
+    /// The kind.
+    pub kind: WarningKind,
+    /// Offset of the first byte in the stream.
+    pub at: u64,
+    /// Offset after the last byte.
+    pub end: u64,
+    /// The call, and the index of the argument if it concerns one.
+    pub call: (u64, Option<u64>),
+    /// Where the event begins.
+    pub event: u64,
+    /// The bytes that a repair can drop.
+    pub part: Option<(u64, u64)>,
+    /// The bytes around it.
+    pub excerpt: Option<Excerpt>,
+    /// The units that hold it.
+    pub place: Option<Place>,
+    /// Complete events before it.
+    pub(super) events_before: u64,
+}
+
+/// The warnings so far.
+#[derive(Debug, Default)]
+pub struct Warnings {
+    /// Those that stand for themselves.
+    pub ready: Vec<PendingWarning>,
+    /// How many of these have a place.
+    placed: usize,
+    pub(super) pending: VecDeque<PendingWarning>,
+}
+
+impl Warnings {
+    /// Whether warnings wait for the events after them.
+    #[inline(always)]
+    pub(super) fn has_pending(&self) -> bool {
+        !self.pending.is_empty()
+    }
+
+    /// Gives the new warnings the bytes around them, which `excerpt` cuts out.
+    pub fn set_excerpts(&mut self, excerpt: impl Fn(u64) -> Excerpt) {
+        let pending = self.pending.iter_mut().rev();
+        for warning in pending.take_while(|warning| warning.excerpt.is_none()) {
+            warning.excerpt = Some(excerpt(warning.at));
+        }
+        for warning in self.ready.iter_mut().skip(self.placed) {
+            warning.excerpt.get_or_insert_with(|| excerpt(warning.at));
+        }
+    }
+
+    /// Gives the new warnings their places while the units are known.
+    pub fn set_places(&mut self, place: impl Fn(u64, u64) -> Option<Place>) {
+        for warning in self.ready.iter_mut().skip(self.placed) {
+            let (start, end) = warning.part.unwrap_or((warning.at, warning.end));
+            warning.place = place(start, end);
+        }
+        self.placed = self.ready.len();
+    }
+
+    /// Makes all warnings ready: no event follows.
+    pub fn settle(&mut self) {
+        self.ready.extend(self.pending.drain(..));
+    }
+
+    /// Removes the pending warnings about events from `start` on.
+    pub(super) fn take_back(&mut self, start: u64) {
+        self.pending.retain(|warning| warning.event < start);
+    }
+
+    /// Ends a detail that begins at `detail_at`: parts that reach to its end are known now.
+    #[cold]
+    pub(super) fn end_detail(&mut self, event: u64, detail_at: u64, end: u64) {
+        for warning in self.pending.iter_mut().rev().take_while(|w| w.event == event) {
+            let Some(part) = &mut warning.part else { continue };
+            let is_open = part.0 == part.1 && part.0 == detail_at;
+            if is_open && !warning.kind.is_leave() {
+                part.1 = end;
+            }
+        }
+    }
+
+    /// Ends the event `start..end`: warnings that waited long enough become ready.
+    #[cold]
+    pub(super) fn end_event(&mut self, start: u64, end: u64, events: u64) {
+        let of_event = self.pending.iter_mut().rev().take_while(|w| w.event == start);
+        for warning in of_event.filter(|warning| warning.kind.is_leave()) {
+            warning.part = Some((start, end));
+            warning.end = end;
+        }
+        let is_settled = |warning: &PendingWarning| {
+            warning.events_before.saturating_add(EVENTS_TO_SETTLE) < events
+        };
+        while self.pending.front().is_some_and(is_settled) {
+            self.ready.extend(self.pending.pop_front());
+        }
+    }
+}

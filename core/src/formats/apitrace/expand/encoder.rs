@@ -1,0 +1,58 @@
+//! Writes stream bytes as units of a container.
+
+use super::{Container, brotli, gzip, snappy, zstd};
+use crate::kit::num::to_u64;
+
+/// Writes stream bytes as units of a container, up to a bound.
+pub struct Encoder {
+    kind: Writer,
+    max: u64,
+    /// Whether the bytes are more than the bound.
+    pub is_overfull: bool,
+}
+
+enum Writer {
+    Snappy(snappy::Writer),
+    Gzip(Box<gzip::Writer>),
+    Zstd(zstd::Writer),
+    Brotli(brotli::Writer),
+}
+
+impl Encoder {
+    /// An encoder for at most about `max` stored bytes.
+    pub fn new(container: Container, max: u64) -> Self {
+        let kind = match container {
+            Container::Snappy => Writer::Snappy(snappy::Writer::default()),
+            Container::Gzip => Writer::Gzip(Box::default()),
+            Container::Zstd => Writer::Zstd(zstd::Writer::default()),
+            Container::Brotli => Writer::Brotli(brotli::Writer::default()),
+        };
+        Self { kind, max, is_overfull: false }
+    }
+
+    /// Adds bytes of the stream.
+    pub fn push(&mut self, bytes: &[u8]) {
+        if self.is_overfull {
+            return;
+        }
+        let written = match &mut self.kind {
+            Writer::Snappy(writer) => writer.push(bytes),
+            Writer::Gzip(writer) => writer.push(bytes),
+            Writer::Zstd(writer) => writer.push(bytes),
+            Writer::Brotli(writer) => writer.push(bytes),
+        };
+        self.is_overfull = to_u64(written) > self.max;
+    }
+
+    /// Returns the units for all the bytes; `None` if they are more than the bound.
+    pub fn finish(self) -> Option<Vec<u8>> {
+        let stored = match self.kind {
+            _ if self.is_overfull => return None,
+            Writer::Snappy(writer) => writer.finish(),
+            Writer::Gzip(writer) => writer.finish(),
+            Writer::Zstd(writer) => writer.finish(),
+            Writer::Brotli(writer) => writer.finish(),
+        };
+        (to_u64(stored.len()) <= self.max).then_some(stored)
+    }
+}

@@ -1,0 +1,70 @@
+//! Faults of stored units.
+
+/// A fault of the stored bytes of a unit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The file ends inside the unit.
+    Truncated {
+        /// The length that the unit states, if it states one.
+        stated: Option<u64>,
+    },
+    /// It does not decode to its end.
+    Corrupt {
+        /// Why not: the decoder's own words.
+        detail: String,
+    },
+    /// Its length is wrong; its end was found by the form of the next unit.
+    Length {
+        /// The length in the file.
+        stated: u64,
+        /// The length that leads to the next unit.
+        found: u64,
+        /// Whether the unit decodes with that length: then nothing is lost.
+        whole: bool,
+    },
+    /// It expands to more than readers have room for, or is stored in more.
+    TooLarge,
+    /// It holds no byte of the stream.
+    Empty,
+    /// Too few bytes for a further unit.
+    Trailing,
+    /// A checksum does not match the bytes.
+    Checksum {
+        /// Which one.
+        what: &'static str,
+        /// The stored value.
+        stated: u64,
+        /// The value of the bytes.
+        found: u64,
+    },
+    /// The seek table does not match the frames.
+    SeekTable {
+        /// Frames in the table.
+        stated: u64,
+        /// Frames in the file.
+        found: u64,
+    },
+    /// A second trace begins here.
+    SecondTrace,
+    /// More than the limits allow.
+    Limit {
+        /// Which limit, with its number.
+        message: String,
+    },
+}
+
+impl Fault {
+    /// Whether bytes of the stream are missing after the block that carries the fault.
+    pub const fn loses_bytes(&self) -> bool {
+        match self {
+            Self::Truncated { .. } | Self::Corrupt { .. } | Self::Limit { .. } => true,
+            Self::Length { whole, .. } => !*whole,
+            Self::TooLarge
+            | Self::Empty
+            | Self::Trailing
+            | Self::Checksum { .. }
+            | Self::SeekTable { .. }
+            | Self::SecondTrace => false,
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Raw snappy blocks (snappy's `format_description.txt`), complete or as far as they are sound.
+//!
+//! ```text
+//! block   := expanded length (LEB128), element*
+//! element := tag with kind 0, [length], literal bytes
+//!          | tag with kind 1 to 3, distance: copies bytes that precede it
+//! ```
+
+use crate::formats::apitrace::layout::{CHUNK_EXPANDED, CHUNK_PLAUSIBLE};
+use crate::kit::num::{to_u64, to_usize};
+
+/// Stands for bytes that are copied from before the block: not an event, detail or type of a value.
+const MISSING: u8 = 0x7f;
+
+/// Returns the expanded length that a block states, and how many bytes state it.
+pub(super) fn stated_len(block: &[u8]) -> Option<(u64, usize)> {
+    let mut value = 0_u64;
+    for (index, byte) in block.iter().take(5).enumerate() {
+        let shift = u32::try_from(index.saturating_mul(7)).ok()?;
+        value |= u64::from(byte & 0x7f).checked_shl(shift)?;
+        if byte & 0x80 == 0 {
+            let is_small = value <= u64::from(u32::MAX);
+            return is_small.then_some((value, index.saturating_add(1)));
+        }
+    }
+    None
+}
+
+/// Returns how many bytes `stored` bytes can expand to at most: a copy of 64 bytes takes three.
+pub(super) const fn expanded_max(stored: u64) -> u64 {
+    stored.saturating_mul(22).saturating_add(64)
+}
+
+/// Expands a complete block; `false` if it is not sound to its end.
+pub(super) fn expand(block: &[u8], out: &mut Vec<u8>) -> bool {
+    let Some((len, _)) = stated_len(block) else { return false };
+    // Bounded before it is reserved.
+    if len > CHUNK_PLAUSIBLE || len > expanded_max(to_u64(block.len())) {
+        return false;
+    }
+    out.clear();
+    out.resize(to_usize(len), 0);
+    let expanded = snap::raw::Decoder::new().decompress(block, out);
+    expanded == Ok(to_usize(len))
+}
+
+/// Expands the sound part of a block that may state any length, to at most the bytes of a chunk.
+/// The bytes after an invalid element go to `after_fault`. Returns the fault.
+pub(super) fn salvage(block: &[u8], out: &mut Vec<u8>, after_fault: &mut Vec<u8>) -> String {
+    let most = to_usize(CHUNK_EXPANDED);
+    let Some((stated, skip)) = stated_len(block) else {
+        return "the block has an invalid length".to_string();
+    };
+    let len = to_usize(stated);
+    if len == 0 {
+        return "the block length is 0".to_string();
+    }
+    // The elements may be sound where the length is not.
+    let mut elements = Elements { block, at: skip, len: len.min(most), is_lenient: false };
+    let fault = elements.expand(out);
+    if let Some(element) = fault.as_ref().and_then(|fault| fault.element) {
+        // Copies reach back to the bytes before them.
+        let sound = out.len();
+        let mut rest = Elements { block, at: element, len: most, is_lenient: true };
+        drop(rest.expand(out));
+        after_fault.extend(out.drain(sound..));
+    }
+    match fault {
+        _ if len > most => format!("the block length is {len}, expected at most {most}"),
+        Some(fault) => fault.detail,
+        None => "the block decodes to another length than it states".to_string(),
+    }
+}
+
+/// Why the elements of a block end, and where.
+#[derive(Debug, PartialEq, Eq)]
+struct ElementFault {
+    detail: String,
+    /// The offset of an invalid element in the block; `None` if the block ends.
+    element: Option<usize>,
+}
+
+/// The elements of a block from an offset on.
+struct Elements<'a> {
+    block: &'a [u8],
+    at: usize,
+    /// Bytes that the block expands to.
+    len: usize,
+    /// Whether copies of missing bytes are [`MISSING`], and too long elements are cut.
+    is_lenient: bool,
+}
+
+/// A copy of bytes before it.
+struct Copy {
+    len: usize,
+    distance: usize,
+    /// Bytes of the element after its tag.
+    extra: usize,
+}
+
+impl Elements<'_> {
+    /// Expands the elements until `out` holds all bytes of the block.
+    fn expand(&mut self, out: &mut Vec<u8>) -> Option<ElementFault> {
+        while let Some(tag) = self.block.get(self.at).copied() {
+            if self.is_lenient && out.len() >= self.len {
+                return None;
+            }
+            let result = match tag & 3 {
+                0 => self.expand_literal(tag, out),
+                _ => self.expand_copy(tag, out),
+            };
+            if let Err(fault) = result {
+                return Some(fault);
+            }
+        }
+        (out.len() != self.len && !self.is_lenient).then(|| ElementFault {
+            detail: format!("the block decodes to {} bytes, expected {}", out.len(), self.len),
+            element: None,
+        })
+    }
+
+    /// The little-endian number in the `count` bytes after the tag.
+    fn number(&self, count: usize) -> Option<usize> {
+        let from = self.at.saturating_add(1);
+        let bytes = self.block.get(from..from.saturating_add(count))?;
+        Some(bytes.iter().rev().fold(0, |sum: usize, byte| sum << 8 | usize::from(*byte)))
+    }
+
+    fn truncated(&self) -> ElementFault {
+        let detail = format!("truncated snappy element at {}", self.at);
+        ElementFault { detail, element: None }
+    }
+
+    const fn invalid(&self, detail: String) -> ElementFault {
+        ElementFault { detail, element: Some(self.at) }
+    }
+
+    fn expand_literal(&mut self, tag: u8, out: &mut Vec<u8>) -> Result<(), ElementFault> {
+        let room = self.len.saturating_sub(out.len());
+        let high = usize::from(tag >> 2);
+        // A length of 60 to 63 is the number of bytes that hold the length, and 59.
+        let extra = high.saturating_sub(59);
+        let stated = if extra == 0 { Some(high) } else { self.number(extra) };
+        let Some(stated) = stated else { return Err(self.truncated()) };
+        let from = self.at.saturating_add(1).saturating_add(extra);
+        let end = from.saturating_add(stated).saturating_add(1);
+        let Some(literal) = self.block.get(from..end) else {
+            // The beginning of a truncated literal is as good as the rest.
+            let tail = self.block.get(from..).unwrap_or_default();
+            out.extend_from_slice(tail.get(..room).unwrap_or(tail));
+            return Err(self.truncated());
+        };
+        if literal.len() > room && !self.is_lenient {
+            return Err(self.invalid(format!(
+                "invalid snappy literal at {}: it exceeds the {} bytes of the block",
+                self.at, self.len
+            )));
+        }
+        out.extend_from_slice(literal.get(..room).unwrap_or(literal));
+        self.at = end;
+        Ok(())
+    }
+
+    fn copy(&self, tag: u8) -> Option<Copy> {
+        let high = usize::from(tag >> 2);
+        Some(match tag & 3 {
+            1 => Copy {
+                len: (high & 7).saturating_add(4),
+                distance: usize::from(tag >> 5) << 8 | self.number(1)?,
+                extra: 1,
+            },
+            2 => Copy { len: high.saturating_add(1), distance: self.number(2)?, extra: 2 },
+            _ => Copy { len: high.saturating_add(1), distance: self.number(4)?, extra: 4 },
+        })
+    }
+
+    fn expand_copy(&mut self, tag: u8, out: &mut Vec<u8>) -> Result<(), ElementFault> {
+        let room = self.len.saturating_sub(out.len());
+        let Some(Copy { len, distance, extra }) = self.copy(tag) else {
+            return Err(self.truncated());
+        };
+        if len > room && !self.is_lenient {
+            return Err(self.invalid(format!(
+                "invalid snappy copy at {}: it exceeds the {} bytes of the block",
+                self.at, self.len
+            )));
+        }
+        let len = len.min(room);
+        match out.len().checked_sub(distance).filter(|_| distance > 0) {
+            Some(from) => {
+                for at in from..from.saturating_add(len) {
+                    let byte = out.get(at).copied().unwrap_or_default();
+                    out.push(byte);
+                }
+            }
+            None if self.is_lenient => out.resize(out.len().saturating_add(len), MISSING),
+            None => {
+                return Err(self.invalid(format!(
+                    "invalid snappy copy at {}: distance is {distance}, but {} bytes precede it",
+                    self.at,
+                    out.len()
+                )));
+            }
+        }
+        self.at = self.at.saturating_add(1).saturating_add(extra);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefix_of_a_block_expands_to_a_prefix_of_its_bytes() {
+        let bytes: Vec<u8> = (0..5000_u32).flat_map(|i| (i / 7 % 251).to_le_bytes()).collect();
+        let block = snap::raw::Encoder::new().compress_vec(&bytes).unwrap();
+        let expand = |block: &[u8], out: &mut Vec<u8>| {
+            let (len, at) = stated_len(block)?;
+            Elements { block, at, len: to_usize(len), is_lenient: false }.expand(out)
+        };
+        let mut out = Vec::new();
+        assert_eq!(expand(&block, &mut out), None);
+        assert_eq!(out, bytes);
+        let mut longest = 0;
+        for end in 2..block.len() {
+            out.clear();
+            assert!(expand(&block[..end], &mut out).is_some_and(|fault| fault.element.is_none()));
+            assert!(bytes.starts_with(&out) && out.len() >= longest);
+            longest = out.len();
+        }
+        assert!(longest + 64 > bytes.len());
+    }
+
+    #[test]
+    fn a_block_that_states_more_than_it_can_hold_is_refused_before_any_memory() {
+        let mut out = Vec::new();
+        assert!(!super::expand(&[0xff, 0xff, 0xff, 0xff, 0x0f, 0, 1], &mut out));
+        assert!(!super::expand(&[0x80, 0x80, 0x40, 0, 1], &mut out));
+        assert_eq!(out.capacity(), 0);
+    }
+}

@@ -1,0 +1,177 @@
+//! Chunks of raw snappy blocks.
+//!
+//! Source: apitrace's `lib/trace/trace_file_snappy.cpp` and `trace_ostream_snappy.cpp`. There is no
+//! checksum: a chunk is believed if it expands to exactly the length that its block states. Where a
+//! chunk's length is wrong the next chunk is found by its form: full ones state 1 MiB, which is
+//! `80 80 40`.
+//!
+//! - `block`: the block of a chunk
+//! - `search`: where the next chunk begins after a wrong length
+//! - `writer`: writes chunks
+
+mod block;
+mod search;
+mod writer;
+
+pub(super) use writer::Writer;
+
+use super::{Block, Fault, stored};
+use crate::formats::apitrace::layout::{
+    CHUNK_EXPANDED, CHUNK_HEADER_LEN, CHUNK_PLAUSIBLE, CHUNK_STORED_MAX, MAGIC_LEN,
+};
+use crate::kit::cursor::{Cursor, Order};
+use crate::kit::num::to_u64;
+use crate::kit::source::Source;
+use crate::kit::span::Layer;
+use crate::limits::{Limits, RESYNC};
+use search::is_second_trace;
+
+/// Returns the compressed length of the chunk at `at`: a little-endian u32.
+pub(super) fn chunk_len(source: &Source<'_>, at: u64) -> Option<u64> {
+    let bytes = source.read(at, at.saturating_add(CHUNK_HEADER_LEN));
+    let mut cursor = Cursor::new(&bytes, Layer::stored(0), at, Order::Little);
+    cursor.u32("chunk.compressed_length").ok().map(u64::from)
+}
+
+/// The chunks of a file.
+pub(super) struct Chunks<'a> {
+    source: Source<'a>,
+    at: u64,
+    expanded: u64,
+    /// Bytes that may still be searched.
+    search_left: u64,
+    /// The bytes after the fault inside the chunk that was given last.
+    after_fault: Option<Block>,
+}
+
+impl<'a> Chunks<'a> {
+    /// The chunks from the first one on.
+    pub(super) fn new(source: &Source<'a>, limits: &Limits) -> Self {
+        Self {
+            source: source.clone(),
+            at: MAGIC_LEN,
+            expanded: 0,
+            search_left: limits.of(&RESYNC),
+            after_fault: None,
+        }
+    }
+
+    /// Continues with the chunk at `stored`, whose first byte is `expanded` of the stream.
+    pub(super) fn turn_to(&mut self, stored: u64, expanded: u64) {
+        (self.at, self.expanded, self.after_fault) = (stored, expanded, None);
+    }
+
+    /// Returns the next chunk, or a fault without one.
+    pub(super) fn next(&mut self, reuse: Vec<u8>) -> Option<Block> {
+        if let Some(block) = self.after_fault.take() {
+            return Some(block);
+        }
+        let (start, end) = (self.at, self.source.len());
+        if start >= end {
+            return None;
+        }
+        let mut bytes = reuse;
+        bytes.clear();
+        let begin = start.saturating_add(CHUNK_HEADER_LEN);
+        let Some(stated) = chunk_len(&self.source, start) else {
+            return Some(self.block(bytes, end, Some(Fault::Trailing)));
+        };
+        let stated_end = begin.saturating_add(stated);
+        // More than one length of zero is a hole.
+        if stated == 0 && chunk_len(&self.source, begin) != Some(0) {
+            return Some(self.block(bytes, begin, Some(Fault::Empty)));
+        }
+        if stated > 0 && stated_end <= end && stated <= CHUNK_PLAUSIBLE {
+            let block = self.source.read(begin, stated_end);
+            if block::expand(&block, &mut bytes) {
+                let fault = match to_u64(bytes.len()) {
+                    0 => Some(Fault::Empty),
+                    len if len > CHUNK_EXPANDED || stated > CHUNK_STORED_MAX => {
+                        Some(Fault::TooLarge)
+                    }
+                    _ => None,
+                };
+                return Some(self.block(bytes, stated_end, fault));
+            }
+        }
+        Some(self.damaged_block(bytes, stated, stated_end))
+    }
+
+    fn block(&mut self, bytes: Vec<u8>, end: u64, fault: Option<Fault>) -> Block {
+        let block = Block {
+            start: self.expanded,
+            stored: Some(stored(self.at, end)),
+            unit: (self.at, self.expanded),
+            fault,
+            bytes,
+        };
+        self.expanded = block.end();
+        self.at = end;
+        block
+    }
+
+    /// Returns a chunk that does not decode, or whose length leads out of the file.
+    fn damaged_block(&mut self, mut bytes: Vec<u8>, stated: u64, stated_end: u64) -> Block {
+        let (start, end) = (self.at, self.source.len());
+        let begin = start.saturating_add(CHUNK_HEADER_LEN);
+        if is_second_trace(&self.source, start) {
+            return self.block(Vec::new(), end, Some(Fault::SecondTrace));
+        }
+        let is_right = stated > 0 && stated_end <= end && self.is_followed_at(stated_end);
+        let next = if is_right { Some(stated_end) } else { self.find_chunk(begin) };
+        let stop = next.unwrap_or(end);
+        let longest = begin.saturating_add(CHUNK_STORED_MAX);
+        let block = self.source.read(begin, stop.min(longest));
+        let found = stop.saturating_sub(begin);
+        if found != stated
+            && block::expand(&block, &mut bytes)
+            && to_u64(bytes.len()) <= CHUNK_EXPANDED
+        {
+            let fault = Fault::Length { stated, found, whole: true };
+            return self.block(bytes, stop, Some(fault));
+        }
+        bytes.clear();
+        let mut after_fault = Vec::new();
+        let detail = block::salvage(&block, &mut bytes, &mut after_fault);
+        let fault = match next {
+            None if !is_right && self.search_left == 0 => super::search_limit(start),
+            // The last chunk, and the file ends before it does.
+            None if stated_end > end && after_fault.is_empty() => {
+                Fault::Truncated { stated: Some(stated) }
+            }
+            _ if is_right || next.is_none() => Fault::Corrupt { detail },
+            _ => Fault::Length { stated, found, whole: false },
+        };
+        let block = self.block(bytes, stop, Some(fault));
+        if !after_fault.is_empty() {
+            let start = self.expanded;
+            self.expanded = start.saturating_add(to_u64(after_fault.len()));
+            let (stored, unit) = (block.stored, block.unit);
+            self.after_fault = Some(Block { start, bytes: after_fault, stored, unit, fault: None });
+        }
+        block
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_that_are_written_hold_at_most_a_mebibyte_and_are_read_again() {
+        let sample: Vec<u8> = (0..5000_u32).flat_map(|i| (i / 7 % 251).to_le_bytes()).collect();
+        let bytes = sample.repeat(120);
+        let mut writer = Writer::default();
+        bytes.chunks(777_777).for_each(|piece| _ = writer.push(piece));
+        let file = [b"at".as_slice(), &writer.finish()].concat();
+        let source = Source::new(&file);
+        let mut chunks = Chunks::new(&source, &Limits::default());
+        let mut again = Vec::new();
+        while let Some(block) = chunks.next(Vec::new()) {
+            assert_eq!(block.fault, None);
+            assert!(block.bytes.len() <= 1 << 20);
+            again.extend(block.bytes);
+        }
+        assert!(again == bytes);
+    }
+}

@@ -1,0 +1,89 @@
+//! Where the next chunk begins after one whose length is wrong.
+
+use super::block::{self, expanded_max, stated_len};
+use super::{Chunks, chunk_len};
+use crate::formats::apitrace::layout::{
+    CHUNK_EXPANDED, CHUNK_HEADER_LEN, CHUNK_STORED_MAX, MAGIC_LEN, SNAPPY_MAGIC, VERSION_MAX,
+};
+use crate::kit::num::{to_u64, to_usize};
+use crate::kit::source::Source;
+
+/// Bytes that are looked at together.
+const STEP: u64 = 64 << 10;
+/// The third byte of a length of at most 1,223,370, the fourth being zero.
+const LENGTH_THIRD_MAX: u8 = 0x12;
+
+impl Chunks<'_> {
+    /// Whether a chunk, a second trace or the end of the file is at `at`.
+    pub(super) fn is_followed_at(&self, at: u64) -> bool {
+        at == self.source.len() || self.is_sound_at(at) || is_second_trace(&self.source, at)
+    }
+
+    /// Whether the chunk at `at` looks sound by its length and the length that its block states.
+    fn is_plausible_at(&self, at: u64) -> bool {
+        let Some(len) = chunk_len(&self.source, at) else { return false };
+        let begin = at.saturating_add(CHUNK_HEADER_LEN);
+        let next = begin.saturating_add(len);
+        if !(2..=CHUNK_STORED_MAX).contains(&len) || next > self.source.len() {
+            return false;
+        }
+        let head = self.source.read(begin, begin.saturating_add(5));
+        stated_len(&head).is_some_and(|(expanded, skip)| {
+            let body = len.saturating_sub(to_u64(skip));
+            // A block is at most a sixth longer than its bytes.
+            let most = expanded.saturating_add(expanded / 6).saturating_add(32);
+            (1..=CHUNK_EXPANDED).contains(&expanded)
+                && body <= most
+                && expanded <= expanded_max(body)
+        })
+    }
+
+    /// Whether a sound chunk begins at `at`.
+    fn is_sound_at(&self, at: u64) -> bool {
+        let len = chunk_len(&self.source, at).filter(|_| self.is_plausible_at(at));
+        let Some(len) = len else { return false };
+        let begin = at.saturating_add(CHUNK_HEADER_LEN);
+        let block = self.source.read(begin, begin.saturating_add(len));
+        block::expand(&block, &mut Vec::new())
+    }
+
+    /// Returns the first place from `from` on at which a sound chunk begins.
+    pub(super) fn find_chunk(&mut self, from: u64) -> Option<u64> {
+        let end = self.source.len();
+        let mut at = from;
+        while at.saturating_add(CHUNK_HEADER_LEN) < end && self.search_left > 0 {
+            let window = self.source.read(at, at.saturating_add(STEP).saturating_add(9));
+            for (index, bytes) in window.windows(5).enumerate().take(to_usize(STEP)) {
+                let place = at.saturating_add(to_u64(index));
+                let &[_, _, third, 0, _] = bytes else { continue };
+                if third <= LENGTH_THIRD_MAX
+                    && self.is_plausible_at(place)
+                    && self.is_sound_at(place)
+                {
+                    return Some(place);
+                }
+            }
+            self.search_left = self.search_left.saturating_sub(STEP);
+            at = at.saturating_add(STEP);
+        }
+        None
+    }
+}
+
+/// Whether a complete trace begins at `at`: magic, a chunk that decodes, a version.
+pub(super) fn is_second_trace(source: &Source<'_>, at: u64) -> bool {
+    let head = source.read(at, at.saturating_add(MAGIC_LEN));
+    if head.as_ref() != SNAPPY_MAGIC {
+        return false;
+    }
+    let first = at.saturating_add(MAGIC_LEN);
+    let Some(len) = chunk_len(source, first).filter(|len| *len <= CHUNK_STORED_MAX) else {
+        return false;
+    };
+    let begin = first.saturating_add(CHUNK_HEADER_LEN);
+    let block = source.read(begin, begin.saturating_add(len));
+    let mut bytes = Vec::new();
+    to_u64(block.len()) == len
+        && block::expand(&block, &mut bytes)
+        && bytes.first().is_some_and(|version| u64::from(*version) <= VERSION_MAX)
+}

@@ -1,0 +1,85 @@
+//! Where a frame ends, by its headers alone.
+
+use crate::formats::apitrace::layout::ZSTD_MAGIC;
+use crate::kit::cursor::{Cursor, Order, ReadError};
+use crate::kit::source::Source;
+use crate::kit::span::Layer;
+
+/// The longest header of a frame, its magic included.
+const HEADER_MAX: u64 = 18;
+/// Length of a block's header.
+const BLOCK_HEADER_LEN: u64 = 3;
+/// The most bytes of a block.
+const BLOCK_MAX: u64 = 128 << 10;
+/// Type of a block that is one repeated byte.
+const BLOCK_RLE: u64 = 1;
+/// The type that no block has.
+const BLOCK_RESERVED: u64 = 3;
+/// Bytes of the checksum after the last block.
+const CHECKSUM_LEN: u64 = 4;
+
+/// Returns where the frame at `at` ends; `None` if it is invalid or truncated.
+pub(super) fn frame_end(source: &Source<'_>, at: u64) -> Option<u64> {
+    let head = source.read(at, at.saturating_add(HEADER_MAX));
+    if !head.starts_with(&ZSTD_MAGIC) {
+        return skippable_end(source, at);
+    }
+    let mut cursor = Cursor::new(&head, Layer::stored(0), at, Order::Little);
+    let descriptor = skip_header(&mut cursor).ok()?;
+    let end = last_block_end(source, cursor.position())?;
+    let end = end.saturating_add(if descriptor & 4 != 0 { CHECKSUM_LEN } else { 0 });
+    (end <= source.len()).then_some(end)
+}
+
+/// Moves past the header of a frame and returns its descriptor.
+fn skip_header(cursor: &mut Cursor<'_>) -> Result<u8, ReadError> {
+    cursor.array::<4>("Magic_Number")?;
+    let descriptor = cursor.u8("Frame_Header_Descriptor")?;
+    let is_single_segment = descriptor & 0x20 != 0;
+    cursor.skip(u64::from(!is_single_segment), 1, "Window_Descriptor")?;
+    let dictionary_id = [0, 1, 2, 4].get(usize::from(descriptor & 3)).copied().unwrap_or(0);
+    cursor.skip(dictionary_id, 1, "Dictionary_ID")?;
+    let content_size = match descriptor >> 6 {
+        0 => u64::from(is_single_segment),
+        1 => 2,
+        2 => 4,
+        _ => 8,
+    };
+    cursor.skip(content_size, 1, "Frame_Content_Size")?;
+    Ok(descriptor)
+}
+
+/// Returns where the last of the blocks from `at` on ends.
+fn last_block_end(source: &Source<'_>, mut at: u64) -> Option<u64> {
+    loop {
+        let header = source.read(at, at.saturating_add(BLOCK_HEADER_LEN));
+        let &[low, middle, high] = header.as_ref() else { return None };
+        let bits = u64::from(low) | u64::from(middle) << 8 | u64::from(high) << 16;
+        let (is_last, kind, size) = (bits & 1 != 0, bits >> 1 & 3, bits >> 3);
+        if kind == BLOCK_RESERVED {
+            return None;
+        }
+        let size = if kind == BLOCK_RLE { 1 } else { size };
+        if size > BLOCK_MAX {
+            return None;
+        }
+        at = at.saturating_add(BLOCK_HEADER_LEN).saturating_add(size);
+        if at > source.len() {
+            return None;
+        }
+        if is_last {
+            return Some(at);
+        }
+    }
+}
+
+/// Returns where the skippable frame at `at` ends; `None` if there is none or it is truncated.
+pub(super) fn skippable_end(source: &Source<'_>, at: u64) -> Option<u64> {
+    let head = source.read(at, at.saturating_add(8));
+    let mut cursor = Cursor::new(&head, Layer::stored(0), at, Order::Little);
+    let [low, rest @ ..] = cursor.array::<4>("Magic_Number").ok()?;
+    let size = cursor.u32("Frame_Size").ok()?;
+    let is_skippable = low & 0xf0 == 0x50 && rest == [0x2a, 0x4d, 0x18];
+    let end = cursor.position().saturating_add(u64::from(size));
+    (is_skippable && end <= source.len()).then_some(end)
+}

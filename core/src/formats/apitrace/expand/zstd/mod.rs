@@ -1,0 +1,263 @@
+//! zstd frames (RFC 8878), sometimes with a seek table after them.
+//!
+//! apitrace writes frames of 2 MiB of the stream, without checksums, and a skippable frame with the
+//! seek table at the end (`trace_ostream_zstd.cpp`, zstd's `contrib/seekable_format`); a crashed
+//! program leaves the frames alone. The frames are found by the headers of their blocks, so that
+//! each can be expanded, and written anew, by itself.
+//!
+//! - `frame`: where a frame ends
+//! - `seek_table`: the table at the end of a file
+//! - `writer`: writes frames
+
+mod frame;
+mod seek_table;
+mod writer;
+
+pub use seek_table::{encode_seek_table, seek_table_span};
+pub(super) use writer::Writer;
+
+use super::{Block, Fault, STEP, stored};
+use crate::formats::apitrace::layout::{ZSTD_MAGIC, ZSTD_SEEKABLE_MAGIC};
+use crate::kit::expand::zstd::{ExpandError, Expander};
+use crate::kit::num::to_u64;
+use crate::kit::source::Source;
+use crate::limits::{Limits, RESYNC, ZSTD_WINDOW};
+use frame::{frame_end, skippable_end};
+use seek_table::{TABLE_FOOTER_LEN, TABLE_MAGIC};
+
+/// A frame that is being expanded.
+struct OpenFrame {
+    expander: Expander,
+    /// Where it ends in the file.
+    end: u64,
+    /// The next byte for the expander.
+    fed: u64,
+    /// Where it begins in the stream.
+    start: u64,
+    fault: Option<Fault>,
+}
+
+/// The frames of a file.
+pub(super) struct Frames<'a> {
+    source: Source<'a>,
+    at: u64,
+    expanded: u64,
+    window_max: u64,
+    /// Bytes that may still be searched.
+    search_left: u64,
+    open: Option<OpenFrame>,
+    /// Frames so far.
+    frames: u64,
+    /// Whether the frames were counted from the first one on.
+    is_counted: bool,
+}
+
+impl<'a> Frames<'a> {
+    /// The frames from the first one on.
+    pub(super) fn new(source: &Source<'a>, limits: &Limits) -> Self {
+        Self {
+            source: source.clone(),
+            at: 0,
+            expanded: 0,
+            window_max: limits.of(&ZSTD_WINDOW),
+            search_left: limits.of(&RESYNC),
+            open: None,
+            frames: 0,
+            is_counted: true,
+        }
+    }
+
+    /// Continues with the frame at `stored`, whose first byte is `expanded` of the stream.
+    pub(super) fn turn_to(&mut self, stored: u64, expanded: u64) {
+        (self.at, self.expanded, self.is_counted) = (stored, expanded, stored == 0);
+    }
+
+    /// Returns the next block.
+    pub(super) fn next(&mut self, reuse: Vec<u8>) -> Option<Block> {
+        let mut bytes = reuse;
+        bytes.clear();
+        let mut open = match self.open.take() {
+            Some(open) => open,
+            None => {
+                if self.at >= self.source.len() {
+                    return None;
+                }
+                if let Some(end) = skippable_end(&self.source, self.at) {
+                    let fault = self.check_seek_table(end);
+                    return Some(self.skippable_block(bytes, end, fault));
+                }
+                self.open_frame()
+            }
+        };
+        let is_done = self.expand_into(&mut open, &mut bytes);
+        let block = Block {
+            start: self.expanded,
+            bytes,
+            stored: Some(stored(self.at, open.end)),
+            unit: (self.at, open.start),
+            fault: if is_done { open.fault.take() } else { None },
+        };
+        self.expanded = block.end();
+        if is_done {
+            self.at = open.end;
+        } else {
+            self.open = Some(open);
+        }
+        Some(block)
+    }
+
+    fn open_frame(&mut self) -> OpenFrame {
+        let (end, fault) = match frame_end(&self.source, self.at) {
+            Some(end) => (end, None),
+            None => {
+                let next = self.find_frame(self.at.saturating_add(1));
+                let fault = match next {
+                    None if self.search_left == 0 => super::search_limit(self.at),
+                    None => Fault::Truncated { stated: None },
+                    Some(_) => {
+                        let detail = "its blocks do not lead to the next frame".to_string();
+                        Fault::Corrupt { detail }
+                    }
+                };
+                (next.unwrap_or(self.source.len()), Some(fault))
+            }
+        };
+        self.frames = self.frames.saturating_add(1);
+        let expander = Expander::new(self.window_max);
+        OpenFrame { expander, end, fed: self.at, start: self.expanded, fault }
+    }
+
+    /// Fills `bytes` from the frame; `true` if the frame is done.
+    fn expand_into(&self, open: &mut OpenFrame, bytes: &mut Vec<u8>) -> bool {
+        loop {
+            let room = STEP.saturating_sub(bytes.len());
+            if room == 0 {
+                return false;
+            }
+            if open.expander.take(bytes, room) > 0 {
+                continue;
+            }
+            let slice = self.source.slices(open.fed, open.end).next().unwrap_or_default();
+            if slice.is_empty() {
+                open.expander.finish();
+                if open.expander.take(bytes, room) > 0 {
+                    continue;
+                }
+                return true;
+            }
+            match open.expander.feed(slice) {
+                Ok(fed) => open.fed = open.fed.saturating_add(to_u64(fed.stored)),
+                Err(fault) => {
+                    open.fed = open.end;
+                    if let ExpandError::WindowTooLarge { .. } = fault.error {
+                        open.fault = Some(Fault::Limit { message: fault.to_string() });
+                    } else if !matches!(open.fault, Some(Fault::Truncated { .. })) {
+                        open.fault = Some(Fault::Corrupt { detail: fault.to_string() });
+                    }
+                }
+            }
+        }
+    }
+
+    fn skippable_block(&mut self, bytes: Vec<u8>, end: u64, fault: Option<Fault>) -> Block {
+        let (stored, unit) = (Some(stored(self.at, end)), (self.at, self.expanded));
+        self.at = end;
+        Block { start: self.expanded, bytes, stored, unit, fault }
+    }
+
+    /// Returns the fault of a seek table that ends at `end`.
+    fn check_seek_table(&self, end: u64) -> Option<Fault> {
+        let head = self.source.read(self.at, self.at.saturating_add(4));
+        let footer = self.source.read(end.saturating_sub(TABLE_FOOTER_LEN), end);
+        let is_table = head.as_ref() == TABLE_MAGIC && footer.ends_with(&ZSTD_SEEKABLE_MAGIC);
+        let stated = seek_table::frame_count(&footer)?;
+        (is_table && self.is_counted && stated != self.frames)
+            .then_some(Fault::SeekTable { stated, found: self.frames })
+    }
+
+    /// Returns the place of the next frame from `from` on.
+    fn find_frame(&mut self, from: u64) -> Option<u64> {
+        let mut at = from;
+        while at < self.source.len() && self.search_left > 0 {
+            let window = self.source.read(at, at.saturating_add(to_u64(STEP)));
+            let found =
+                window.windows(4).position(|four| four == ZSTD_MAGIC || four == TABLE_MAGIC);
+            if let Some(index) = found {
+                let place = at.saturating_add(to_u64(index));
+                if frame_end(&self.source, place).is_some() {
+                    return Some(place);
+                }
+                at = place.saturating_add(1);
+                self.search_left = self.search_left.saturating_sub(to_u64(index));
+            } else {
+                at = at.saturating_add(to_u64(STEP).saturating_sub(3));
+                self.search_left = self.search_left.saturating_sub(to_u64(STEP));
+            }
+        }
+        None
+    }
+}
+
+/// Returns the compressed and expanded length of each frame in `source`.
+pub fn frame_lengths(source: &Source<'_>, limits: &Limits) -> Vec<(u64, u64)> {
+    let mut frames = Frames::new(source, limits);
+    let mut lengths: Vec<(u64, u64)> = Vec::new();
+    let (mut seen, mut reuse) = (0, Vec::new());
+    while let Some(block) = frames.next(reuse) {
+        if frames.frames > seen {
+            seen = frames.frames;
+            lengths.push((block.stored.map_or(0, |stored| stored.len()), 0));
+        }
+        if let Some((_, sum)) = lengths.last_mut() {
+            *sum = sum.saturating_add(to_u64(block.bytes.len()));
+        }
+        reuse = block.bytes;
+    }
+    lengths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes that compress a little.
+    fn noise(len: u32) -> Vec<u8> {
+        (0..len).map(|i| i.wrapping_mul(i).to_le_bytes()[1] & 0x3f).collect()
+    }
+
+    #[test]
+    fn frames_are_written_read_and_found_again() {
+        let bytes = noise(5_000_000_u32);
+        let mut writer = Writer::default();
+        bytes.chunks(123_456).for_each(|piece| _ = writer.push(piece));
+        let mut file = writer.finish();
+        let lengths = frame_lengths(&Source::new(&file), &Limits::default());
+        assert_eq!(
+            lengths.iter().map(|(_, len)| *len).collect::<Vec<_>>(),
+            [2 << 20, 2 << 20, 5_000_000 - (4 << 20)]
+        );
+        assert_eq!(lengths.iter().map(|(len, _)| *len).sum::<u64>(), to_u64(file.len()));
+        file.extend(encode_seek_table(&lengths));
+        let source = Source::new(&file);
+        assert!(seek_table_span(&source).is_some());
+        let mut frames = Frames::new(&source, &Limits::default());
+        let mut again = Vec::new();
+        while let Some(block) = frames.next(Vec::new()) {
+            assert_eq!(block.fault, None);
+            again.extend(block.bytes);
+        }
+        assert!(again == bytes);
+        // Damage in the second frame leaves the third.
+        let second = crate::kit::num::to_usize(lengths[0].0);
+        file[second + 6..second + 40].fill(0xff);
+        let source = Source::new(&file);
+        let mut frames = Frames::new(&source, &Limits::default());
+        let (mut faults, mut last) = (Vec::new(), 0);
+        while let Some(block) = frames.next(Vec::new()) {
+            faults.extend(block.fault);
+            last = block.bytes.last().copied().unwrap_or(last);
+        }
+        assert!(matches!(faults[..], [Fault::Corrupt { .. }]), "{faults:?}");
+        assert_eq!(Some(&last), bytes.last());
+    }
+}

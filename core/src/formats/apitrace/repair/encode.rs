@@ -1,0 +1,135 @@
+//! Bytes of the stream that a repair adds.
+
+use crate::formats::apitrace::decode::grammar::Space;
+use crate::formats::apitrace::decode::tracker::warnings::PendingWarning;
+use crate::formats::apitrace::layout::{
+    FLAG_FAKE, PLACEHOLDER_ARG, PLACEHOLDER_NAME, UINT_LEN, VERSION_ENUM_SETS, VERSION_PROPERTIES,
+    VERSION_THREADS, detail, event, frame, kind,
+};
+use crate::kit::num::to_u64;
+
+/// Encodes an integer in its shortest form.
+pub fn uint(mut value: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    loop {
+        let group = u8::try_from(value & 0x7f).unwrap_or_default();
+        value >>= 7;
+        if value == 0 {
+            bytes.push(group);
+            return bytes;
+        }
+        bytes.push(group | 0x80);
+    }
+}
+
+/// Encodes the integer that a warning is about in its shortest form.
+pub fn shortest_uint(warning: &PendingWarning) -> Option<Vec<u8>> {
+    let excerpt = warning.excerpt.as_ref()?;
+    let from = usize::try_from(warning.at.checked_sub(excerpt.start)?).ok()?;
+    let to = usize::try_from(warning.end.checked_sub(excerpt.start)?).ok()?;
+    let bytes = excerpt.bytes.get(from..to)?;
+    let mut value = 0_u64;
+    for (index, byte) in bytes.iter().enumerate().take(UINT_LEN) {
+        let shift = u32::try_from(index.saturating_mul(7)).ok()?;
+        value |= u64::from(byte & 0x7f).checked_shl(shift).unwrap_or(0);
+    }
+    Some(uint(value))
+}
+
+fn string(text: &[u8]) -> Vec<u8> {
+    let mut bytes = uint(to_u64(text.len()));
+    bytes.extend_from_slice(text);
+    bytes
+}
+
+fn numbered_name(prefix: &str, number: u64) -> Vec<u8> {
+    string(format!("{prefix}{number}").as_bytes())
+}
+
+/// Encodes the version and, if it has one, the semantic version.
+pub fn versions(version: u64) -> Vec<u8> {
+    let mut bytes = uint(version);
+    if version >= VERSION_PROPERTIES {
+        bytes.extend(uint(version));
+    }
+    bytes
+}
+
+/// Encodes the header of a stream without properties.
+pub fn header(version: u64) -> Vec<u8> {
+    let mut bytes = versions(version);
+    if version >= VERSION_PROPERTIES {
+        bytes.push(0);
+    }
+    bytes
+}
+
+/// Encodes the calls `first..first + count` as placeholders: calls of the function `id` with an
+/// argument named `lost_call`, flagged as made up. The first one defines the
+/// function if `defines`.
+pub fn placeholders(version: u64, id: u64, first: u64, count: u64, defines: bool) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for index in 0..count {
+        bytes.push(event::ENTER);
+        if version >= VERSION_THREADS {
+            bytes.push(0);
+        }
+        bytes.extend(uint(id));
+        if defines && index == 0 {
+            bytes.extend(string(PLACEHOLDER_NAME));
+            bytes.extend(uint(1));
+            bytes.extend(string(PLACEHOLDER_ARG));
+        }
+        bytes.push(detail::FLAGS);
+        bytes.extend(uint(FLAG_FAKE));
+        bytes.push(detail::END);
+        bytes.extend(leave(first.saturating_add(index)));
+    }
+    bytes
+}
+
+/// Encodes a leave without arguments and result.
+pub fn leave(call: u64) -> Vec<u8> {
+    let mut bytes = vec![event::LEAVE];
+    bytes.extend(uint(call));
+    bytes.push(detail::END);
+    bytes
+}
+
+/// Encodes a definition that was lost, which follows the first use of its id.
+pub fn definition(version: u64, space: Space, id: u64, items: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    match space {
+        Space::Function | Space::Struct => {
+            let (name, item) = match space {
+                Space::Function => ("lost_signature_", "arg"),
+                _ => ("lost_struct_", "member"),
+            };
+            bytes.extend(numbered_name(name, id));
+            bytes.extend(uint(items));
+            for index in 0..items {
+                bytes.extend(numbered_name(item, index));
+            }
+        }
+        Space::Enum if version < VERSION_ENUM_SETS => {
+            bytes.extend(numbered_name("lost_enum_", id));
+            bytes.extend([kind::UINT, 0]);
+        }
+        Space::Enum | Space::Bitmask => bytes.push(0),
+        Space::Frame => bytes.push(frame::END),
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_are_encoded_in_their_shortest_form() {
+        assert_eq!(uint(0), [0]);
+        assert_eq!(uint(127), [127]);
+        assert_eq!(uint(128), [0x80, 1]);
+        assert_eq!(uint(u64::MAX).len(), 10);
+    }
+}

@@ -1,0 +1,213 @@
+//! The edits of many findings to a fix for each.
+
+use super::{StreamEdit, StreamEditor};
+use crate::mend::edit::{Edit, Fix, Safety, StoredAnew};
+
+/// Summaries of a shared fix that are listed one by one.
+const SUMMARIES_SHOWN: usize = 4;
+
+/// The actions of a repair for one finding.
+#[derive(Clone, Debug)]
+pub struct FixPlan {
+    /// The cost.
+    pub safety: Safety,
+    /// The action, in numbers.
+    pub summary: String,
+    /// Edits of the stream.
+    pub stream: Vec<StreamEdit>,
+    /// Edits of the file.
+    pub direct: Vec<Edit>,
+    /// Events that are dropped.
+    pub events_lost: u64,
+}
+
+impl FixPlan {
+    /// A plan with edits of the stream.
+    pub fn of_stream(
+        safety: Safety,
+        summary: String,
+        stream: impl IntoIterator<Item = StreamEdit>,
+    ) -> Self {
+        let stream = stream.into_iter().collect();
+        Self { safety, summary, stream, direct: Vec::new(), events_lost: 0 }
+    }
+
+    /// A plan with one edit of the file.
+    pub fn of_file(safety: Safety, summary: String, edit: Edit) -> Self {
+        Self { safety, summary, stream: Vec::new(), direct: vec![edit], events_lost: 0 }
+    }
+}
+
+/// Plans whose edits share units, under the number of the first of them.
+struct SharedFix {
+    safety: Safety,
+    summaries: Vec<String>,
+    events_lost: u64,
+    /// Edits of the file; `None` if they are more than a round may insert.
+    edits: Option<(Vec<Edit>, StoredAnew)>,
+}
+
+impl Default for SharedFix {
+    fn default() -> Self {
+        Self {
+            safety: Safety::Exact,
+            summaries: Vec::new(),
+            events_lost: 0,
+            edits: Some((Vec::new(), StoredAnew::default())),
+        }
+    }
+}
+
+impl SharedFix {
+    fn add_plan(&mut self, plan: &FixPlan) {
+        self.safety = self.safety.max(plan.safety);
+        self.summaries.push(plan.summary.clone());
+        self.events_lost = self.events_lost.saturating_add(plan.events_lost);
+    }
+
+    fn add_edit(&mut self, edit: Option<(Edit, StoredAnew)>) {
+        match (self.edits.as_mut(), edit) {
+            (Some((edits, anew)), Some((edit, more))) => {
+                edits.push(edit);
+                anew.add(more);
+            }
+            _ => self.edits = None,
+        }
+    }
+
+    /// The fix of the first plan, with its edits of the file.
+    fn into_fix(self, direct: Vec<Edit>) -> Fix {
+        let Some((stream, anew)) = self.edits else {
+            return Fix::manual(
+                "the affected units are larger than a repair may insert in one round",
+            );
+        };
+        let mut edits = [direct, stream].concat();
+        edits.sort_by_key(|edit| edit.span.start);
+        let mut fix = Fix::new(self.safety, join_summaries(&self.summaries), edits);
+        fix.records_lost = self.events_lost;
+        fix.anew = anew;
+        fix
+    }
+}
+
+/// The number of the plan that stands for each plan: the first one that shares a unit with it.
+struct Leaders(Vec<usize>);
+
+impl Leaders {
+    fn of(count: usize, groups: &[Vec<(usize, StreamEdit)>]) -> Self {
+        let mut leaders = Self((0..count).collect());
+        for group in groups {
+            let first = group.iter().map(|(plan, _)| leaders.root(*plan)).min();
+            for (plan, _) in group {
+                let root = leaders.root(*plan);
+                if let (Some(first), Some(cell)) = (first, leaders.0.get_mut(root)) {
+                    *cell = first.min(root);
+                }
+            }
+        }
+        leaders
+    }
+
+    fn root(&self, mut plan: usize) -> usize {
+        while let Some(next) = self.0.get(plan).copied().filter(|next| *next < plan) {
+            plan = next;
+        }
+        plan
+    }
+}
+
+/// Returns a fix for each plan. Plans whose edits share units share the edits of the first of them;
+/// the fixes of the others have none.
+pub fn build_fixes(
+    editor: &StreamEditor<'_, '_>,
+    mut plans: Vec<Option<FixPlan>>,
+) -> Vec<Option<Fix>> {
+    let mut edits = Vec::new();
+    for (number, plan) in plans.iter_mut().enumerate() {
+        let stream = plan.as_mut().map(|plan| std::mem::take(&mut plan.stream));
+        edits.extend(stream.into_iter().flatten().map(|edit| (number, edit)));
+    }
+    let groups = group_by_units(edits);
+    let leaders = Leaders::of(plans.len(), &groups);
+    let mut shared: Vec<SharedFix> = plans.iter().map(|_| SharedFix::default()).collect();
+    for group in groups {
+        let Some((plan, _)) = group.first() else { continue };
+        let root = leaders.root(*plan);
+        let edits: Vec<StreamEdit> = group.into_iter().map(|(_, edit)| edit).collect();
+        if let Some(shared) = shared.get_mut(root) {
+            shared.add_edit(editor.compose(&edits));
+        }
+    }
+    for (number, plan) in plans.iter().enumerate() {
+        if let (Some(plan), Some(shared)) = (plan, shared.get_mut(leaders.root(number))) {
+            shared.add_plan(plan);
+        }
+    }
+    let unit = editor.container().unit();
+    let safeties: Vec<Safety> = shared.iter().map(|shared| shared.safety).collect();
+    let fixes = plans.into_iter().enumerate().map(|(number, plan)| {
+        let plan = plan?;
+        let root = leaders.root(number);
+        if root == number {
+            return Some(std::mem::take(shared.get_mut(root)?).into_fix(plan.direct));
+        }
+        let summary = format!(
+            "{} (with the fix of an earlier finding, which shares the {unit})",
+            plan.summary
+        );
+        Some(Fix::new(*safeties.get(root)?, summary, Vec::new()))
+    });
+    fixes.collect()
+}
+
+fn join_summaries(summaries: &[String]) -> String {
+    let shown = summaries.get(..SUMMARIES_SHOWN).unwrap_or(summaries);
+    let more = summaries.len().saturating_sub(shown.len());
+    match more {
+        0 => shown.join("; "),
+        more => format!("{}; and {more} more", shown.join("; ")),
+    }
+}
+
+/// Splits `edits`, each with the number of its plan, into groups that share units.
+fn group_by_units(mut edits: Vec<(usize, StreamEdit)>) -> Vec<Vec<(usize, StreamEdit)>> {
+    edits.sort_by_key(|(_, edit)| (edit.stored.start, edit.start, edit.end));
+    let mut groups: Vec<Vec<(usize, StreamEdit)>> = Vec::new();
+    let mut end = 0;
+    for (plan, edit) in edits {
+        let stored_end = edit.stored.end;
+        match groups.last_mut().filter(|_| edit.stored.start < end) {
+            Some(group) => group.push((plan, edit)),
+            None => groups.push(vec![(plan, edit)]),
+        }
+        end = end.max(stored_end);
+    }
+    for group in &mut groups {
+        group.sort_by_key(|(_, edit)| (edit.start, edit.end));
+    }
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kit::span::{Layer, Span};
+
+    #[test]
+    fn edits_that_share_a_unit_are_one_group() {
+        let edit = |start: u64, from, to| StreamEdit {
+            start,
+            end: start,
+            insert: Vec::new(),
+            stored: Span::new(Layer::stored(0), from, to),
+            base: 0,
+        };
+        let edits = vec![(0, edit(50, 20, 30)), (1, edit(5, 0, 10)), (2, edit(9, 0, 20))];
+        let plans: Vec<Vec<usize>> = group_by_units(edits)
+            .iter()
+            .map(|group| group.iter().map(|(plan, _)| *plan).collect())
+            .collect();
+        assert_eq!(plans, [vec![1, 2], vec![0]]);
+    }
+}

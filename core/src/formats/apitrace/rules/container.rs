@@ -1,0 +1,142 @@
+//! Chunks and compressed streams.
+
+use crate::report::rule::rules;
+use crate::report::{Remedy, Rule, Severity};
+
+rules! {
+    TRUNCATED_UNIT = Rule {
+        code: "AT8001",
+        name: "truncated-chunk",
+        severity: Severity::Error,
+        summary: "the file ends inside a chunk or a compressed stream",
+        problem: "A copy was interrupted, the disk was full, or the program was killed while it \
+            wrote.",
+        impact: "apitrace 11.1 shows only the calls of complete chunks and exits 0. It warns of an \
+            unexpected end of file for snappy, and does not warn for gzip, zstd and brotli.",
+        remedy: Remedy::Fix("Decodes the truncated chunk as far as possible, cuts the stream after \
+            the last complete event, and rewrites the chunk.\n\
+            Class: lossy. Cost: the bytes of the truncated event.\n\
+            Run:\n\
+            \x20 tracemend repair app.trace -o repaired.trace"),
+        source: "apitrace 11.1, lib/trace/trace_file_snappy.cpp: rawRead; measured with dump",
+    };
+    CHUNK_CORRUPT = Rule {
+        code: "AT8002",
+        name: "chunk-corrupt",
+        severity: Severity::Error,
+        summary: "a chunk or a compressed stream cannot be decoded",
+        problem: "The compressed bytes are damaged. The damage lies somewhere before the place \
+            where decoding fails, so calls shortly before that place may be wrong too.",
+        impact: "apitrace 11.1 parses the previous content of its buffer instead of the chunk. \
+            dump shows calls that were never made, or stops with for example \"unknown call detail \
+            7\" and exits 1.",
+        remedy: Remedy::Fix("Keeps the events that can be decoded before the damage, resumes after \
+            it, and rewrites the chunk. A placeholder replaces each lost call, so all other calls \
+            keep their numbers; lost definitions are added at their first use.\n\
+            Class: lossy. Cost: the lost calls; the finding lists calls whose arguments may be \
+            wrong.\n\
+            Run:\n\
+            \x20 tracemend repair app.trace --donor other.trace -o repaired.trace\n\
+            --donor takes lost definitions from another trace by the same build of the tracer."),
+        source: "apitrace 11.1, lib/trace/trace_file_snappy.cpp: flushReadCache; measured with \
+            dump",
+    };
+    CHUNK_LENGTH_WRONG = Rule {
+        code: "AT8003",
+        name: "chunk-length-wrong",
+        severity: Severity::Error,
+        summary: "the length of a chunk does not lead to the next chunk",
+        problem: "Each chunk begins with its compressed length. The length is damaged, or bytes of \
+            the chunk were lost or added. The next chunk is recognised by its form: full ones \
+            begin with `80 80 40` after their length.",
+        impact: "apitrace 11.1 loses every call after this chunk. dump prints the calls before it \
+            and exits 1, or warns of an unexpected end of file.",
+        remedy: Remedy::Fix("Sets the length with which the chunk decodes completely. If there is \
+            no such length, keeps the events that can be decoded, adds a placeholder for each lost \
+            call, and rewrites the chunk.\n\
+            Class: exact; lossy if bytes of the chunk are lost. Cost: none, or the lost calls.\n\
+            Run:\n\
+            \x20 tracemend repair app.trace -o repaired.trace"),
+        source: "apitrace 11.1, lib/trace/trace_file_snappy.cpp: readCompressedLength; measured \
+            with dump",
+    };
+    CHUNK_TOO_LARGE = Rule {
+        code: "AT8004",
+        name: "chunk-too-large",
+        severity: Severity::Error,
+        summary: "a chunk is larger than the buffers of readers",
+        problem: "The tracer writes chunks of at most 1 MiB, which take at most 1,223,370 \
+            compressed bytes. apitrace's buffers have exactly these sizes, and it does not compare \
+            the length of a chunk with them.",
+        impact: "apitrace 11.1 overwrites its memory and aborts (SIGABRT). dump prints no call.",
+        remedy: Remedy::Fix("Rewrites the chunk as chunks of at most 1 MiB.\n\
+            Class: exact. Cost: none; the stream stays the same.\n\
+            Run:\n\
+            \x20 tracemend repair app.trace -o repaired.trace"),
+        source: "apitrace 11.1, lib/trace/trace_file_snappy.cpp: SNAPPY_CHUNK_SIZE, \
+            createCache; measured with dump",
+    };
+    CHUNK_EMPTY = Rule {
+        code: "AT8005",
+        name: "chunk-empty",
+        severity: Severity::Error,
+        summary: "a chunk is empty",
+        problem: "The chunk holds no byte of the stream. The tracer never writes one; a hole in \
+            the file (a block of zeros) looks like this.",
+        impact: "apitrace 11.1 parses the previous content of its buffer again. dump stops with \
+            for example \"unknown call detail 48\" and exits 1.",
+        remedy: Remedy::Fix("Drops the empty chunk.\n\
+            Class: exact. Cost: none; the stream stays the same.\n\
+            Run:\n\
+            \x20 tracemend repair app.trace -o repaired.trace"),
+        source: "apitrace 11.1, lib/trace/trace_file_snappy.cpp: flushReadCache; measured with \
+            dump",
+    };
+    TRAILING_BYTES = Rule {
+        code: "AT8006",
+        name: "trailing-bytes",
+        severity: Severity::Warning,
+        summary: "trailing bytes after the last chunk or compressed stream",
+        problem: "The bytes are too few for the length of a further chunk, or they follow the end \
+            of a compressed stream.",
+        impact: "apitrace 11.1 ignores the bytes and shows every call.",
+        remedy: Remedy::Fix("Drops the trailing bytes.\n\
+            Class: lossy. Cost: bytes that belong to no call.\n\
+            Run:\n\
+            \x20 tracemend repair app.trace -o repaired.trace"),
+        source: "apitrace 11.1, lib/trace/trace_file_snappy.cpp: readCompressedLength; measured \
+            with dump",
+    };
+    CHECKSUM_WRONG = Rule {
+        code: "AT8007",
+        name: "checksum-wrong",
+        severity: Severity::Error,
+        summary: "the checksum does not match the bytes",
+        problem: "gzip stores the CRC-32 and the length of the stream. They do not match the \
+            decoded bytes, although these are a valid trace: bytes of calls are damaged, or the \
+            checksum is.",
+        impact: "apitrace 11.1 exits 0 without a warning. dump prints 0 of 400 calls of a small \
+            trace: zlib returns an error for the last block, and apitrace ignores it.",
+        remedy: Remedy::Next("Compare the trace with another copy; a new checksum would hide the \
+            damage, so repair does not write one. If you are sure that the calls are right, \
+            compress the stream again:\n\
+            \x20 zcat app.trace 2>/dev/null | gzip > again.trace"),
+        source: "RFC 1952; apitrace 11.1, lib/trace/trace_file_zlib.cpp; measured with dump",
+    };
+    SEEK_TABLE_WRONG = Rule {
+        code: "AT8008",
+        name: "seek-table-wrong",
+        severity: Severity::Warning,
+        summary: "the seek table does not match the frames in the file",
+        problem: "A zstd trace may end with a table that lists its frames. It lists another number \
+            of frames than the file has.",
+        impact: "Programs that seek by the table read the wrong frames. Programs that read from \
+            the beginning are not affected.",
+        remedy: Remedy::Fix("Rebuilds the table from the frames.\n\
+            Class: exact. Cost: none.\n\
+            Run:\n\
+            \x20 tracemend repair app.trace -o repaired.trace"),
+        source: "zstd, contrib/seekable_format/zstd_seekable_compression_format.md; apitrace of \
+            January 2026, lib/trace/trace_ostream_zstd.cpp",
+    };
+}

@@ -1,0 +1,45 @@
+//! The rules of apitrace traces: one file per part of a trace, in the order of the codes.
+
+mod call;
+mod container;
+mod event;
+mod header;
+mod nesting;
+mod stream;
+
+use std::sync::LazyLock;
+
+pub use call::{CALLS_OPEN, DONOR_DIFFERS, LEAVE_NEVER_ENTERED, LEAVE_TWICE, PLACEHOLDERS};
+pub use container::{
+    CHECKSUM_WRONG, CHUNK_CORRUPT, CHUNK_EMPTY, CHUNK_LENGTH_WRONG, CHUNK_TOO_LARGE,
+    SEEK_TABLE_WRONG, TRAILING_BYTES, TRUNCATED_UNIT,
+};
+pub use event::{
+    ARGUMENT_INDEX, BLOB_AS_TEXT, COUNT_RANGE, ENUM_VALUE, FLAGS_UNKNOWN, ID_RANGE,
+    INTEGER_OVERLONG, INTEGER_OVERSIZED, NAME_INVALID, TEXT_NOT_UTF8, THREAD_DETAIL, ZERO_FLAG,
+};
+pub use header::{
+    HEADER_TRUNCATED, NOTHING_RECORDED, PROPERTY_CONTROL, SEMANTIC_VERSION, VERSION_UNKNOWN,
+};
+pub use nesting::NESTING_TOO_DEEP;
+pub use stream::{
+    CALLS_MISSING, DEFINITION_MISSING, SECOND_TRACE, STREAM_DAMAGED, TRUNCATED_EVENT,
+};
+
+use crate::report::Rule;
+
+/// Returns every rule of the format, in the order of the codes.
+pub fn all() -> &'static [&'static Rule] {
+    static ALL: LazyLock<Vec<&'static Rule>> = LazyLock::new(|| {
+        let parts = [
+            header::RULES,
+            stream::RULES,
+            event::RULES,
+            call::RULES,
+            container::RULES,
+            nesting::RULES,
+        ];
+        parts.concat()
+    });
+    &ALL
+}
