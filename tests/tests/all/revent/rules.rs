@@ -1,9 +1,9 @@
 //! The rules of revent together. Each by itself has a specimen (`specimens/revent.rs`).
 
-use tracemend::formats::revent::rules;
+use tracemend::formats::revent::{limits, rules};
 use tracemend::{FileSet, Options, Outcome, Remedy};
 use tracemend_tests::forge::revent::{
-    ENTER, Event, ID, KEY_A, Layout, SLOT, SOUTH, SYN, TOUCH, encode, play, session,
+    ENTER, Event, ID, KEY_A, Layout, SLOT, SOUTH, SYN, TOUCH, X, encode, play, session,
 };
 use tracemend_tests::mended::mended_as;
 use tracemend_tests::specimens::revent::{pad, tapped, v3, wide_words, with};
@@ -145,4 +145,29 @@ fn a_damaged_count_is_restored_and_a_count_before_garbage_is_trusted() {
     garbage.extend([0x5a; 78]);
     let (repair, target) = mended_as("recording", &garbage, &Options::default());
     assert_eq!((repair.outcome, target), (Outcome::RepairedWithLoss, built.bytes));
+}
+
+#[test]
+fn a_frame_longer_than_the_limit_is_not_taken_for_a_truncated_one() {
+    let mut recording = v3();
+    recording.add(1, &[(X, 1), (X, 2), (X, 3)]);
+    let built = recording.build();
+    let truncated = built.cut(built.bytes.len() - 1);
+    let mut options = Options::default();
+    let (_, target) = mended_as("recording", &truncated, &options);
+    assert_eq!(target.len(), built.at(built.count - 3));
+    options.limits.set(&limits::OPEN_FRAME, 1);
+    options.choices.set("release", "never").unwrap();
+    let (_, target) = mended_as("recording", &truncated, &options);
+    assert_eq!(target.len(), built.at(built.count - 1));
+}
+
+#[test]
+fn a_layout_is_recognised_by_as_many_events_as_the_limit_allows() {
+    let bytes = session(Layout::P20).build().bytes;
+    let mut options = Options::default();
+    options.limits.set(&limits::LAYOUT_SAMPLE, 45);
+    let report = tracemend::check(&FileSet::single("recording", &bytes), &options);
+    let (_, layout) = report.facts.iter().find(|(fact, _)| *fact == "layout").unwrap();
+    assert!(layout.contains("2 of the first 2 events"), "{layout}");
 }

@@ -42,7 +42,7 @@ fn find_defect(name: &str) -> Option<String> {
     if parts.len() == 1 {
         return Some(format!("has no stage, {expected}"));
     }
-    if parts.iter().any(|part| is_stage(part)) {
+    if parts.iter().any(is_stage) {
         return Some(format!("has a dot in the name of the device, {expected}"));
     }
     let lower = stage.to_ascii_lowercase();

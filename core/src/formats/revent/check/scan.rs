@@ -50,7 +50,7 @@ impl<'g> Scan<'g> {
         let mut scan = Self::new(context);
         let devices = recording.head.device_count();
         let is_padded = recording.head.generation.layout().padded;
-        for item in recording.walk() {
+        recording.walk().for_each(|item| {
             let (Item::Record(record) | Item::Damage(Damage { record, .. })) = &item;
             if is_padded && record.event.pad != EVENT_PAD {
                 scan.log.note(Fault::EventPad, record, 0);
@@ -62,7 +62,7 @@ impl<'g> Scan<'g> {
                 Item::Record(record) => scan.follow(record),
                 Item::Damage(damage) => scan.log.note_damage(damage, devices),
             }
-        }
+        });
         scan
     }
 

@@ -99,6 +99,23 @@ impl Iterator for Events<'_, '_> {
         self.index = index.saturating_add(1);
         Some((index, event))
     }
+
+    // A pass over a whole recording goes this way: the state stays in registers for a batch.
+    #[inline]
+    fn fold<B, F: FnMut(B, Self::Item) -> B>(mut self, init: B, mut step: F) -> B {
+        let mut folded = init;
+        loop {
+            let batch = self.batch.get(self.next..self.len).unwrap_or_default();
+            for (index, event) in (self.index..).zip(batch) {
+                folded = step(folded, (index, *event));
+            }
+            self.index = self.index.saturating_add(to_u64(batch.len()));
+            self.next = self.len;
+            if !self.fill() {
+                return folded;
+            }
+        }
+    }
 }
 
 impl Events<'_, '_> {
@@ -159,6 +176,13 @@ mod tests {
             let wanted: Vec<_> = (0_u64..).zip((0..600).map(event)).collect();
             for source in [Source::new(&bytes), Source::from_pieces(bytes.chunks(77))] {
                 assert_eq!(stretch.events(&source).collect::<Vec<_>>(), wanted, "{}", layout.name);
+                let mut events = stretch.events(&source);
+                assert_eq!(events.next().as_ref(), wanted.first());
+                let folded = events.fold(Vec::new(), |mut seen, event| {
+                    seen.push(event);
+                    seen
+                });
+                assert_eq!(folded, wanted[1..]);
                 assert_eq!(stretch.event(&source, 599), Some(event(599)));
                 assert_eq!(stretch.event(&source, 600), None);
             }

@@ -57,17 +57,31 @@ impl Iterator for Walk<'_, '_> {
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         let (index, stored) = self.events.next()?;
-        let event = narrow_if(stored, self.widened);
-        let record = Record { index, event, widened: self.widened && event != stored };
-        let cause = if !event.has_device(self.devices) {
-            DamageCause::UnknownDevice
-        } else if !event.has_time() {
-            DamageCause::InvalidTime
-        } else if event.is_zero() {
-            DamageCause::Zeros
-        } else {
-            return Some(Item::Record(record));
-        };
-        Some(Item::Damage(Damage { record, cause }))
+        Some(sort(index, stored, self.devices, self.widened))
     }
+
+    #[inline]
+    fn fold<B, F: FnMut(B, Self::Item) -> B>(self, init: B, mut step: F) -> B {
+        let Self { events, devices, widened } = self;
+        events.fold(init, |folded, (index, stored)| {
+            step(folded, sort(index, stored, devices, widened))
+        })
+    }
+}
+
+/// Returns a stored event as a record or as damage.
+#[inline]
+fn sort(index: u64, stored: Event, devices: i32, widened: bool) -> Item<Record, Damage> {
+    let event = narrow_if(stored, widened);
+    let record = Record { index, event, widened: widened && event != stored };
+    let cause = if !event.has_device(devices) {
+        DamageCause::UnknownDevice
+    } else if !event.has_time() {
+        DamageCause::InvalidTime
+    } else if event.is_zero() {
+        DamageCause::Zeros
+    } else {
+        return Item::Record(record);
+    };
+    Item::Damage(Damage { record, cause })
 }

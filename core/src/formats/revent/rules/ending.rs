@@ -19,7 +19,8 @@ rules! {
             events after the last complete frame, and releases what is pressed there.\n\
             Class: exact; synthetic if it adds releases; lossy if it drops bytes.\n\
             Cost: no complete frame.\n\
-            --release never adds no releases; --release always adds them to every recording.\n\
+            With --release never it adds no releases; with --release always every recording gets \
+            them.\n\
             Run:\n\
             \x20 tracemend repair pad.run.revent -o repaired.run.revent"),
         source: "revent.c of Workload Automation; measured with killed recorders of 2018",
@@ -36,7 +37,8 @@ rules! {
             releases what is pressed there.\n\
             Class: exact; synthetic if it adds releases; lossy if it drops bytes.\n\
             Cost: no complete frame.\n\
-            --release never adds no releases; --release always adds them to every recording.\n\
+            With --release never it adds no releases; with --release always every recording gets \
+            them.\n\
             Run:\n\
             \x20 tracemend repair pad.run.revent -o repaired.run.revent"),
         source: "Workload Automation 3.3.1, wa/utils/revent.py: ReventRecording._iter_events",
@@ -69,7 +71,8 @@ rules! {
             is pressed there.\n\
             Class: lossy.\n\
             Cost: no complete frame.\n\
-            --release never adds no releases; --release always adds them to every recording.\n\
+            With --release never it adds no releases; with --release always every recording gets \
+            them.\n\
             Run:\n\
             \x20 tracemend repair pad.run.revent -o repaired.run.revent"),
         source: "Workload Automation 3.3.1, wa/utils/revent.py: ReventRecording._iter_events",
@@ -84,7 +87,7 @@ rules! {
         impact: "No reader looks at these bytes.",
         remedy: Remedy::Fix("Drops the bytes.\n\
             Class: lossy. Cost: bytes that no reader uses; all events stay.\n\
-            The finding is a warning; the recording is also readable as it is.\n\
+            Readers accept the recording as it is, too.\n\
             Run:\n\
             \x20 tracemend repair pad.run.revent -o repaired.run.revent"),
         source: "Workload Automation 3.3.1, wa/utils/revent.py: ReventRecording._iter_events",
