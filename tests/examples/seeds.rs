@@ -10,8 +10,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tracemend::formats::perf::decode::header;
-use tracemend::formats::perf::decode::walk::{Item, Walker};
+use tracemend::formats::perf::decode::walk::Walker;
 use tracemend::kit::source::Source;
+use tracemend::kit::walk::Item;
 use tracemend_tests::forge::{apitrace, ovni, perf, qemu, revent};
 use tracemend_tests::properties::archive;
 

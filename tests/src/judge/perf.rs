@@ -15,9 +15,9 @@ use tempfile::TempDir;
 
 use super::Judge;
 
-/// How long one run of `perf` may take.
+/// Time limit of one run of `perf`.
 pub const TIME_LIMIT: Duration = Duration::from_secs(30);
-/// Between two looks at a running process or a growing file.
+/// Interval between two tests of a running process or a growing file.
 const POLL: Duration = Duration::from_millis(5);
 /// The options of most recordings: software event, no build ids from the machine, no cache.
 pub const CPU_CLOCK: [&str; 6] = ["-q", "-B", "-N", "-e", "cpu-clock", "-F5000"];
@@ -48,7 +48,7 @@ pub enum End {
     TimedOut,
 }
 
-/// What `perf` said.
+/// The result of a run.
 #[derive(Clone, Debug)]
 pub struct Verdict {
     /// How it ended.
@@ -57,7 +57,7 @@ pub struct Verdict {
     pub count: usize,
     /// Its output.
     pub stdout: String,
-    /// Its complaints.
+    /// Its error output.
     pub stderr: String,
 }
 
@@ -76,7 +76,7 @@ impl Perf {
     ///
     /// # Errors
     ///
-    /// The reason, if there is none or it does not run.
+    /// The reason why perf is missing or does not run.
     pub fn find() -> Result<Self, String> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let program =
@@ -115,8 +115,8 @@ impl Perf {
     }
 
     /// Counts samples by `perf report --stats`: SAMPLE records that perf could attribute, of all
-    /// events. A group that is read together counts once. Says 0 of some sound recordings in pipe
-    /// mode: `perf report` 6.1 fails on compressed ones that `perf script` reads.
+    /// events. A group that is read together counts once. Reports 0 for some valid recordings in
+    /// pipe mode: `perf report` 6.1 fails on compressed ones that `perf script` reads.
     pub fn stats(&self, path: &Path) -> Verdict {
         let mut verdict = self.on(path, &["report", "--stats", "--no-itrace", "--stdio"]);
         let count = |line: &str| {
@@ -132,12 +132,12 @@ impl Perf {
         self.on(path, &["script", "--no-itrace"])
     }
 
-    /// `perf report` on a dumb terminal: what a person would see.
+    /// `perf report` on a dumb terminal.
     pub fn report(&self, path: &Path) -> Verdict {
         self.on(path, &["report", "--stdio", "--no-itrace"])
     }
 
-    /// `perf report --header-only`: what perf reads of the header and the features.
+    /// `perf report --header-only`: the header and the features as perf reads them.
     pub fn header(&self, path: &Path) -> Verdict {
         self.on(path, &["report", "--stdio", "--header-only", "-I"])
     }
@@ -154,7 +154,7 @@ impl Perf {
     ///
     /// # Errors
     ///
-    /// Where perf cannot record here (`perf_event_paranoid`, containers), what it said.
+    /// The message of perf if it cannot record here (`perf_event_paranoid`, containers).
     pub fn record(&self, options: &[&str], workload: &[&str], path: &Path) -> Result<(), String> {
         success(&self.finish(self.recorder(&["record"], options, workload, path), None))
     }
@@ -163,7 +163,7 @@ impl Perf {
     ///
     /// # Errors
     ///
-    /// What perf said.
+    /// The message of perf.
     pub fn record_stat(
         &self,
         options: &[&str],
@@ -178,7 +178,7 @@ impl Perf {
     ///
     /// # Errors
     ///
-    /// What perf said.
+    /// The message of perf.
     pub fn record_pipe(
         &self,
         options: &[&str],
@@ -190,7 +190,7 @@ impl Perf {
     }
 
     /// Records until the output has grown to `len` bytes, then kills perf with SIGKILL, and after
-    /// it the workload, which perf leaves behind. Returns the length of the recording.
+    /// it the workload, which perf leaves running. Returns the length of the recording.
     ///
     /// perf empties its ring buffers only when they are half full, unless `-m 1` or a small
     /// `--mmap-flush` does not let them grow: choose options such that `len` is reached.
@@ -214,7 +214,7 @@ impl Perf {
     ///
     /// # Errors
     ///
-    /// As there.
+    /// As for [`Perf::record_and_kill`].
     pub fn record_pipe_and_kill(
         &self,
         options: &[&str],
@@ -287,7 +287,7 @@ impl Perf {
     }
 }
 
-/// What perf said where it did not succeed.
+/// Returns the message of a run that failed.
 fn success(verdict: &Verdict) -> Result<(), String> {
     if verdict.is_success() {
         return Ok(());

@@ -177,6 +177,7 @@ pub fn specimens() -> Vec<Specimen> {
             bytes
         }),
         Specimen::new("PD2004", few.section_first_u32(feature_bit::HOSTNAME, 0x7fff_ffff)),
+        Specimen::new("PD2006", features.section_first_u32(feature_bit::PMU_MAPPINGS, 0x7fff_ffff)),
         Specimen::new("PD2005", {
             let sample = identifiers.first_of(9).unwrap();
             identifiers.sample_field(sample, "identifier", 0xdead_beef)

@@ -1,4 +1,4 @@
-//! Constants of the format: facts, no code.
+//! Constants of the format.
 //!
 //! Sources: `include/uapi/linux/perf_event.h`, `tools/perf/util/header.h`,
 //! `tools/lib/perf/include/perf/event.h`, and measured recordings.
@@ -7,30 +7,28 @@
 pub const MAGIC_LITTLE: &[u8; 8] = b"PERFILE2";
 /// First bytes of a recording written by a big-endian machine.
 pub const MAGIC_BIG: &[u8; 8] = b"2ELIFREP";
-/// First bytes of version 1, in either byte order.
+/// First bytes of version 1, little-endian and big-endian.
 pub const MAGIC_V1: [&[u8; 8]; 2] = [b"PERFFILE", b"ELIFFREP"];
 
 /// Size of the file header with the feature bits.
 pub const HEADER_SIZE: u64 = 104;
-/// Size of the file header before there were features.
+/// Size of the file header before Linux 2.6.33, without feature bits.
 pub const HEADER_SIZE_OLD: u64 = 72;
 /// Size of the header of a pipe recording.
 pub const HEADER_SIZE_PIPE: u64 = 16;
 
-/// Offsets of the file header's fields.
+/// Offsets of the fields of the file header.
 pub mod field {
     /// u64: size of the header.
     pub const SIZE: u64 = 8;
-    /// u64: size of an attr entry, its ids section included.
+    /// u64: size of an attr entry, including the section of its ids.
     pub const ATTR_SIZE: u64 = 16;
-    /// Section: the attrs.
+    /// Section of the attrs.
     pub const ATTRS: u64 = 24;
-    /// Section: the records.
+    /// Section of the records.
     pub const DATA: u64 = 40;
-    /// u64: size of the records' section.
+    /// u64: size of the section of the records.
     pub const DATA_SIZE: u64 = 48;
-    /// Section: names of event types, long out of use.
-    pub const EVENT_TYPES: u64 = 56;
     /// Four u64: the feature bits.
     pub const FLAGS: u64 = 72;
 }
@@ -39,13 +37,13 @@ pub mod field {
 pub const SECTION_SIZE: u64 = 16;
 /// Size of a `perf_event_header`: u32 type, u16 misc, u16 size.
 pub const RECORD_HEADER: u64 = 8;
-/// Size of the attr's first published version, which the size 0 means.
+/// Size of the first published version of the attr, for which the size 0 stands.
 pub const ATTR_SIZE_VER0: u64 = 64;
-/// Sizes of the attr's published versions, VER0 to VER8.
+/// Sizes of the published versions of the attr, VER0 to VER8.
 pub const ATTR_SIZES: [u32; 9] = [64, 72, 80, 96, 104, 112, 120, 128, 136];
 /// Feature bits in the header.
 pub const FEATURE_BITS: u32 = 256;
-/// Largest mapping a default `perf record` compresses at once: `(128 + 1) * 4096`.
+/// Largest mapping that `perf record` compresses at once by default: `(128 + 1) * 4096`.
 pub const COMP_MMAP_LEN: u32 = 528_384;
 
 /// Record types that the check handles by name.
@@ -58,28 +56,24 @@ pub mod record {
     pub const USER_FIRST: u32 = 64;
     /// An attr with its ids, in pipe recordings.
     pub const HEADER_ATTR: u32 = 64;
-    /// Tracepoint formats, in pipe recordings; the payload follows the record.
+    /// Tracepoint formats, in pipe recordings. The payload follows the record.
     pub const TRACING_DATA: u32 = 66;
-    /// All records so far may be sorted.
+    /// No older record follows.
     pub const FINISHED_ROUND: u32 = 68;
-    /// Hardware trace; the payload follows the record.
+    /// Hardware trace. The payload follows the record.
     pub const AUXTRACE: u32 = 71;
-    /// Counts of `perf stat`.
-    pub const STAT: u32 = 76;
-    /// First and last of the types that `perf stat record` writes.
+    /// First of the types that `perf stat record` writes.
     pub const STAT_CONFIG: u32 = 75;
-    /// End of an interval of `perf stat`.
+    /// Last of the types that `perf stat record` writes.
     pub const STAT_ROUND: u32 = 77;
-    /// A feature, in pipe recordings.
-    pub const HEADER_FEATURE: u32 = 80;
     /// zstd data.
     pub const COMPRESSED: u32 = 81;
     /// zstd data with its own length and padding.
     pub const COMPRESSED2: u32 = 83;
     /// Highest user type known.
     pub const USER_LAST: u32 = 86;
-    /// Types above this are taken for damage: kernels add a type every few years, and 64 to 127
-    /// are perf's own.
+    /// Highest type that is not damage: kernels add a type every few years, and perf uses 64 to
+    /// 127.
     pub const PLAUSIBLE_LAST: u32 = 127;
 }
 
@@ -87,20 +81,22 @@ pub mod record {
 pub mod feature {
     /// Tracepoint formats.
     pub const TRACING_DATA: u32 = 1;
-    /// `perf stat record`: a flag without content.
+    /// Written by `perf stat record`: a flag without content.
     pub const STAT: u32 = 19;
     /// Time of the first and of the last sample.
     pub const SAMPLE_TIME: u32 = 21;
-    /// Records lie in `data.N` beside this file.
+    /// The command line of the recorder.
+    pub const CMDLINE: u32 = 11;
+    /// Types and names of the PMUs.
+    pub const PMU_MAPPINGS: u32 = 16;
+    /// Index of the AUXTRACE records: absolute offsets.
+    pub const AUXTRACE: u32 = 18;
+    /// Records lie in `data.N` files in the same directory.
     pub const DIR_FORMAT: u32 = 24;
     /// Parameters of COMPRESSED records.
     pub const COMPRESSED: u32 = 27;
-    /// Number of CPUs.
-    pub const NRCPUS: u32 = 7;
-    /// Host name: set in every recording, so that it tells how the bits are swapped.
+    /// Host name. Every recording has it, so its bit shows how the bits are swapped.
     pub const HOSTNAME: u32 = 3;
-    /// Build ids of the binaries.
-    pub const BUILD_ID: u32 = 2;
 }
 
 /// `PERF_TYPE_TRACEPOINT`.

@@ -2,15 +2,15 @@
 
 use crate::limits::Limit;
 
-/// All of them.
-pub static LIMITS: &[&Limit] = &[&ATTRS, &IDS, &FILES];
+/// All limits of the format.
+pub static LIMITS: &[&Limit] = &[&ATTRS, &IDS, &ROUNDS, &FILES];
 
 /// Events (attrs) of one recording.
 pub static ATTRS: Limit = Limit::new(
     "perf-attrs",
     65_536,
     "attrs",
-    "perf record writes one attr per event; a recording of hundreds of events is the largest seen",
+    "perf record writes one attr per event; the largest recording seen has some hundreds",
 );
 
 /// Ids of all attrs together.
@@ -19,6 +19,15 @@ pub static IDS: Limit = Limit::new(
     4 << 20,
     "ids",
     "there is one id per event and CPU or thread; 4 million take 32 MiB",
+);
+
+/// Finished rounds that wait until the compressed records before them are expanded. Older ones are
+/// forgotten, so PD3001 may miss a late record.
+pub static ROUNDS: Limit = Limit::new(
+    "perf-rounds",
+    65_536,
+    "rounds",
+    "perf writes one per pass over the ring buffers, and a window of 128 MiB delays some hundreds",
 );
 
 /// Files of one recording that is a directory.

@@ -2,7 +2,7 @@
 
 use crate::options::{OptionSpec, OptionValue};
 
-/// All of them.
+/// All options of the format.
 pub static OPTIONS: &[OptionSpec] = &[OptionSpec::new(
     "donor",
     OptionValue::File,

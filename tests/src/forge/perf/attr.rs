@@ -89,7 +89,7 @@ pub mod flag {
     pub const SAMPLE_ID_ALL: u64 = 1 << 18;
     /// MMAP2 records.
     pub const MMAP2: u64 = 1 << 23;
-    /// COMM records tell an exec.
+    /// COMM records have a bit for an exec.
     pub const COMM_EXEC: u64 = 1 << 24;
     /// Times are of the given clock.
     pub const USE_CLOCKID: u64 = 1 << 25;
@@ -97,23 +97,23 @@ pub mod flag {
     pub const CONTEXT_SWITCH: u64 = 1 << 26;
     /// MMAP2 records carry build ids.
     pub const BUILD_ID: u64 = 1 << 34;
-    /// What `perf record` sets for the first event.
+    /// The bits that `perf record` sets for the first event.
     pub const USUAL: u64 = MMAP | COMM | TASK | SAMPLE_ID_ALL | MMAP2 | COMM_EXEC;
 }
 
-/// Bit of `branch_sample_type`: a u64 `hw_idx` stands before the entries.
+/// Bit of `branch_sample_type`: a u64 `hw_idx` precedes the entries.
 pub const BRANCH_HW_INDEX: u64 = 1 << 17;
-/// Bit of `branch_sample_type`: a u64 of counters for each entry stands after the entries (6.8).
+/// Bit of `branch_sample_type`: a u64 of counters per entry follows the entries (6.8).
 pub const BRANCH_COUNTERS: u64 = 1 << 19;
 /// `attr.type` of software events.
 pub const TYPE_SOFTWARE: u32 = 1;
 /// `attr.type` of tracepoints.
 pub const TYPE_TRACEPOINT: u32 = 2;
 
-/// One event's description and the ids under which its records run.
+/// The description of an event, and the ids of its records.
 #[derive(Clone, Debug)]
 pub struct Attr {
-    /// Bytes on disk, one of [`ATTR_SIZES`]; also what `attr.size` says.
+    /// Size in bytes and value of `attr.size`: one of [`ATTR_SIZES`].
     pub size: u32,
     /// `attr.type`.
     pub kind: u32,
@@ -139,7 +139,7 @@ pub struct Attr {
     pub aux_sample_size: u32,
     /// `config3`, from VER8 (136 bytes) on.
     pub config3: u64,
-    /// Ids; perf makes one for each processor.
+    /// Ids; perf creates one per CPU.
     pub ids: Vec<u64>,
     /// The name in EVENT_DESC.
     pub name: String,
@@ -189,19 +189,19 @@ impl Attr {
         }
     }
 
-    /// The same with another size on disk.
+    /// Returns the attr with another size.
     pub fn with_size(mut self, size: u32) -> Self {
         self.size = size;
         self
     }
 
-    /// The same with ids.
+    /// Returns the attr with ids.
     pub fn with_ids(mut self, ids: &[u64]) -> Self {
         self.ids = ids.to_vec();
         self
     }
 
-    /// The same with a `read_format`.
+    /// Returns the attr with a `read_format`.
     pub fn with_read_format(mut self, read_format: u64) -> Self {
         self.read_format = read_format;
         self
@@ -217,7 +217,7 @@ impl Attr {
         self.flags & flag::SAMPLE_ID_ALL != 0
     }
 
-    /// The attr's bytes, `self.size` many.
+    /// Encodes the attr in `self.size` bytes.
     ///
     /// The bit field fills from the least significant bit on little-endian machines and from the
     /// most significant on big-endian ones: `swap_bitfield` in perf reverses the bits of each byte.

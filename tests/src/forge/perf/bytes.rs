@@ -1,6 +1,6 @@
 //! Numbers and strings written in a chosen byte order.
 
-/// The byte order of the machine that recorded.
+/// Byte order of the recording machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// x86-64, aarch64: magic `PERFILE2`.
@@ -17,7 +17,7 @@ pub struct Bytes {
 }
 
 impl Bytes {
-    /// No bytes yet.
+    /// Creates an empty buffer.
     pub fn new(order: Order) -> Self {
         Self { order, bytes: Vec::new() }
     }
@@ -27,12 +27,12 @@ impl Bytes {
         self.order
     }
 
-    /// How many bytes there are.
+    /// Returns the number of bytes.
     pub fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Whether there are none.
+    /// Whether the buffer is empty.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
@@ -42,12 +42,12 @@ impl Bytes {
         self.bytes
     }
 
-    /// One byte.
+    /// Appends a byte.
     pub fn u8(&mut self, value: u8) -> &mut Self {
         self.raw(&[value])
     }
 
-    /// Two bytes.
+    /// Appends a u16.
     pub fn u16(&mut self, value: u16) -> &mut Self {
         match self.order {
             Order::Little => self.raw(&value.to_le_bytes()),
@@ -55,7 +55,7 @@ impl Bytes {
         }
     }
 
-    /// Four bytes.
+    /// Appends a u32.
     pub fn u32(&mut self, value: u32) -> &mut Self {
         match self.order {
             Order::Little => self.raw(&value.to_le_bytes()),
@@ -63,12 +63,12 @@ impl Bytes {
         }
     }
 
-    /// Eight bytes.
+    /// Appends a u64.
     pub fn u64(&mut self, value: u64) -> &mut Self {
         self.raw(&u64_bytes(self.order, value))
     }
 
-    /// Several times eight bytes.
+    /// Appends several u64.
     pub fn u64s(&mut self, values: &[u64]) -> &mut Self {
         for value in values {
             self.u64(*value);
@@ -76,37 +76,38 @@ impl Bytes {
         self
     }
 
-    /// Bytes as they are.
+    /// Appends bytes.
     pub fn raw(&mut self, bytes: &[u8]) -> &mut Self {
         self.bytes.extend_from_slice(bytes);
         self
     }
 
-    /// Zero bytes.
+    /// Appends zeros.
     pub fn zeros(&mut self, count: usize) -> &mut Self {
         self.bytes.resize(self.bytes.len() + count, 0);
         self
     }
 
-    /// Zeros up to a multiple of `unit`.
+    /// Appends zeros up to a multiple of `unit`.
     pub fn pad(&mut self, unit: usize) -> &mut Self {
         self.zeros(self.bytes.len().next_multiple_of(unit) - self.bytes.len())
     }
 
-    /// Text, a NUL, and zeros up to a multiple of `unit`, counted from the text's own start.
+    /// Appends text, a NUL, and zeros up to a multiple of `unit`, counted from the start of the
+    /// text.
     pub fn text(&mut self, text: &str, unit: usize) -> &mut Self {
         let len = (text.len() + 1).next_multiple_of(unit);
         self.fixed(text, len)
     }
 
-    /// Text in a field of exactly `len` bytes, filled with zeros.
+    /// Appends text in a field of `len` bytes, filled with zeros.
     pub fn fixed(&mut self, text: &str, len: usize) -> &mut Self {
         assert!(text.len() < len, "{text:?} and its NUL fit into {len} bytes");
         self.raw(text.as_bytes()).zeros(len - text.len())
     }
 
-    /// `perf_header_string` as `do_write_string` of perf writes it: a u32 length that counts the
-    /// padding, then the text, padded with NULs to a multiple of 64.
+    /// Appends a `perf_header_string` as `do_write_string` of perf writes it: a u32 length that
+    /// counts the padding, then the text, padded with NULs to a multiple of 64.
     pub fn string(&mut self, text: &str) -> &mut Self {
         let len = (text.len() + 1).next_multiple_of(64);
         self.u32(len as u32).fixed(text, len)

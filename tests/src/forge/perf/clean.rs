@@ -1,4 +1,4 @@
-//! The ready-made recordings, all of them sound.
+//! Valid recordings, ready-made.
 
 use super::attr::{
     ATTR_SIZES, Attr, BRANCH_COUNTERS, BRANCH_HW_INDEX, TYPE_TRACEPOINT, flag, read_format,
@@ -13,10 +13,10 @@ use super::record::{Maker, Record};
 use super::recording::{Built, Layout, Mode, Recording, Wrapper};
 use super::sample::Value;
 
-/// IP, TID, TIME and PERIOD: what `perf record` samples of one event.
+/// IP, TID, TIME and PERIOD: the fields that `perf record` samples of one event.
 pub const USUAL: u64 = bit::IP | bit::TID | bit::TIME | bit::PERIOD;
 
-/// Why `perf` 6.1 reads some sound recordings otherwise.
+/// The reason why `perf` 6.1 misreads some valid recordings.
 pub mod refusal {
     /// Records of perf itself that 6.1 does not know.
     pub const NEWER_USER_RECORDS: &str =
@@ -34,17 +34,17 @@ pub mod refusal {
         "perf 6.1 refuses every attr in file mode above 128 bytes (read_attr)";
 }
 
-/// A sound recording.
+/// A valid recording.
 #[derive(Clone, Debug)]
 pub struct Clean {
     /// Its name, unique.
     pub name: &'static str,
-    /// The bytes and what is true of them.
+    /// The bytes and their description.
     pub built: Built,
     /// How many lines `perf script -F event` prints: one for each sample, and one for each value
     /// of a group that is read together.
     pub lines: usize,
-    /// Why `perf` 6.1 does not read it as it should; none where it does.
+    /// The reason why `perf` 6.1 misreads it; `None` if it does not.
     pub refused: Option<&'static str>,
 }
 
@@ -74,12 +74,12 @@ pub fn all() -> Vec<(&'static str, Vec<u8>)> {
 ///
 /// # Panics
 ///
-/// If there is none.
+/// If there is no recording of this name.
 pub fn by_name(name: &str) -> Clean {
     clean().into_iter().find(|clean| clean.name == name).expect("a recording of this name")
 }
 
-/// Every clean recording with what is true of it.
+/// Returns every clean recording with its description.
 pub fn clean() -> Vec<Clean> {
     let mut list = attr_sizes();
     list.extend(files());
@@ -243,7 +243,7 @@ fn pipes() -> Vec<Clean> {
     let mut with_features = Recording::pipe(Little, vec![Attr::cpu_clock(USUAL).with_ids(&[11])]);
     with_features.features([3, 5, 6, 7, 11, 12, 22]);
     let mut maker = with_features.maker(0);
-    // Behind the last feature 6.1 writes a HEADER_FEATURE of number 32 without a section.
+    // After the last feature perf 6.1 writes a HEADER_FEATURE of number 32 without a section.
     with_features.push(maker.feature(feature::LAST + 1, &[]));
     with_features.push(maker.event_type()).push(maker.build_id());
     with_features.extend(few(&mut maker));
@@ -488,8 +488,8 @@ fn compressed() -> Vec<Clean> {
     ]
 }
 
-/// The same on a big-endian machine. Each table of features has HOSTNAME: perf takes this bit for
-/// the proof that it swapped the bitmap as the writer meant it, and else believes in BUILD_ID alone.
+/// The same on a big-endian machine. Each feature table has HOSTNAME: perf takes this bit as
+/// proof that it swapped the bitmap correctly; without it, perf keeps only BUILD_ID.
 fn big_endian() -> Vec<Clean> {
     let plain = || small(Big, Attr::cpu_clock(USUAL | bit::CPU));
     let mut old = small(Big, Attr::cpu_clock(USUAL).with_size(64));

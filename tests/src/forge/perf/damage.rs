@@ -1,4 +1,4 @@
-//! Damages to a built recording: one method, one fault. Each returns the damaged file.
+//! Damages a built recording: one method per fault. Each returns the damaged file.
 
 use std::ops::Range;
 
@@ -7,9 +7,9 @@ use super::bytes::{Order, u64_bytes};
 use super::feature::number as bit;
 use super::recording::{Built, Mode};
 
-/// Where `data.size` stands in the header.
+/// Offset of `data.size` in the header.
 pub const DATA_SIZE_AT: usize = 48;
-/// Where the feature bits stand in the header.
+/// Offset of the feature bits in the header.
 pub const FLAGS_AT: usize = 72;
 
 /// Features that `perf record` 6.1 plans and marks in the header before it records. Bits 28 and 30
@@ -17,14 +17,14 @@ pub const FLAGS_AT: usize = 72;
 pub const PLANNED: [u32; 22] =
     [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 20, 21, 22, 25, 26, 28, 30, 31];
 
-/// What `perf stat record` plans.
+/// Features that `perf stat record` plans.
 pub const PLANNED_STAT: [u32; 26] = [
     3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 19, 20, 21, 22, 23, 25, 26, 27, 28, 29, 30, 31,
 ];
 
 impl Built {
-    /// What a killed `perf record` leaves: `data.size` 0, every planned feature marked, neither
-    /// table nor sections, all records whole. A pipe is left as it is.
+    /// Imitates a killed `perf record`: `data.size` is 0, every planned feature is flagged, table
+    /// and sections are missing, all records are complete. A pipe does not change.
     pub fn crashed(&self) -> Vec<u8> {
         self.crashed_at(self.data.end)
     }
@@ -65,22 +65,22 @@ impl Built {
         planned
     }
 
-    /// The file's first `len` bytes: a full disk, a broken copy, a truncated pipe.
+    /// Truncates the file to `len` bytes: a full disk, an incomplete copy, a truncated pipe.
     pub fn cut(&self, len: usize) -> Vec<u8> {
         self.bytes[..len].to_vec()
     }
 
-    /// The file ends after `len` bytes of its last record; the header is as it was.
+    /// Truncates the file after `len` bytes of its last record.
     pub fn torn(&self, len: usize) -> Vec<u8> {
         self.cut(self.last_start() + len)
     }
 
-    /// The file ends `len` bytes behind the data, in the feature table or a section.
+    /// Truncates the file `len` bytes after the data, in the feature table or a section.
     pub fn features_cut(&self, len: usize) -> Vec<u8> {
         self.cut(self.data.end + len)
     }
 
-    /// `data.size` says `size`.
+    /// Sets `data.size` to `size`.
     pub fn data_size(&self, size: u64) -> Vec<u8> {
         self.with_u64(DATA_SIZE_AT, size)
     }
@@ -95,29 +95,29 @@ impl Built {
         self.data_size((self.bytes.len() - self.data.start) as u64 + 4096)
     }
 
-    /// `data.offset` says `offset`.
+    /// Sets `data.offset` to `offset`.
     pub fn data_offset(&self, offset: u64) -> Vec<u8> {
         self.with_u64(40, offset)
     }
 
-    /// `header.size` says `size`.
+    /// Sets `header.size` to `size`.
     pub fn header_size(&self, size: u64) -> Vec<u8> {
         self.with_u64(8, size)
     }
 
-    /// `header.attr_size`, the stride of the attrs, says `size`.
+    /// Sets `header.attr_size`, the stride of the attrs, to `size`.
     pub fn header_attr_size(&self, size: u64) -> Vec<u8> {
         self.with_u64(16, size)
     }
 
-    /// The header's attrs section says this.
+    /// Sets the header's attrs section to the given section.
     pub fn attrs_section(&self, offset: u64, size: u64) -> Vec<u8> {
         let mut bytes = self.with_u64(24, offset);
         self.put(&mut bytes, 32, size);
         bytes
     }
 
-    /// `attr.size` of the event of this number says `size`.
+    /// Sets `attr.size` of the event of this number to `size`.
     pub fn attr_size(&self, attr: usize, size: u32) -> Vec<u8> {
         let mut bytes = self.bytes.clone();
         let at = self.attr_spans[attr].start + 4;
@@ -125,7 +125,7 @@ impl Built {
         bytes
     }
 
-    /// The ids section of the event of this number says this.
+    /// Sets the ids section of the event of this number to the given section.
     pub fn ids_section(&self, attr: usize, offset: u64, size: u64) -> Vec<u8> {
         let at = self.attr_spans[attr].end - 16;
         let mut bytes = self.with_u64(at, offset);
@@ -138,7 +138,7 @@ impl Built {
         self.ids_section(attr, self.bytes.len() as u64 + 8, 16)
     }
 
-    /// `header.size` of the record of this number says `size`: 0, 3, or more than there is.
+    /// Sets `header.size` of the record of this number to `size`: 0, 3, or more than there is.
     pub fn record_size(&self, record: usize, size: u16) -> Vec<u8> {
         let mut bytes = self.bytes.clone();
         let at = self.records[record].offset + 6;
@@ -149,14 +149,14 @@ impl Built {
         bytes
     }
 
-    /// `header.type` of the record of this number says `kind`.
+    /// Sets `header.type` of the record of this number to `kind`.
     pub fn record_type(&self, record: usize, kind: u32) -> Vec<u8> {
         let mut bytes = self.bytes.clone();
         put_u32(self.order, &mut bytes, self.records[record].offset, kind);
         bytes
     }
 
-    /// The count of the callchain in the SAMPLE of this number says `count`.
+    /// Sets the count of the callchain in the SAMPLE of this number to `count`.
     pub fn callchain_count(&self, record: usize, count: u64) -> Vec<u8> {
         self.sample_field(record, "callchain", count)
     }
@@ -168,7 +168,7 @@ impl Built {
         self.with_u64(*at, value)
     }
 
-    /// The table entry of a feature says this.
+    /// Sets the table entry of a feature to the given section.
     pub fn section_entry(&self, number: u32, offset: u64, size: u64) -> Vec<u8> {
         let at = self.feature(number).0.start;
         let mut bytes = self.with_u64(at, offset);
@@ -201,8 +201,8 @@ impl Built {
         bytes
     }
 
-    /// The bit and the table entry of a feature are gone; the entries behind it move up, and the
-    /// sections stay where they are. For COMPRESSED: what a repair that forgets it makes.
+    /// Removes the bit and the table entry of a feature; the entries after it move up, and the
+    /// sections keep their places.
     pub fn without_feature(&self, number: u32) -> Vec<u8> {
         let entry = self.feature(number).0;
         let table_end = self.features.last().map_or(entry.end, |feature| feature.entry.end);
@@ -265,7 +265,7 @@ impl Built {
         bytes
     }
 
-    /// Foreign bytes stand before the record of this number; `data.size` counts them. Only for
+    /// Inserts foreign bytes before the record of this number; `data.size` counts them. Only for
     /// recordings without features.
     pub fn with_bytes_before(&self, record: usize, foreign: &[u8]) -> Vec<u8> {
         assert!(self.features.is_empty(), "offsets of features would be wrong");
@@ -278,7 +278,7 @@ impl Built {
         bytes
     }
 
-    /// Bytes that nothing accounts for stand at the end.
+    /// Appends bytes that belong to nothing.
     pub fn with_tail(&self, tail: &[u8]) -> Vec<u8> {
         [&self.bytes, tail].concat()
     }

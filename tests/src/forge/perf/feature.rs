@@ -1,4 +1,4 @@
-//! The sections behind the data, one for each feature bit, as perf writes them.
+//! Feature sections, one per feature bit, as perf writes them after the records.
 //!
 //! Source: the `write_*` functions of `tools/perf/util/header.c`.
 
@@ -16,15 +16,17 @@ pub mod number {
     pub const HOSTNAME: u32 = 3;
     /// `{...}` groups of events.
     pub const GROUP_DESC: u32 = 17;
+    /// Types and names of the PMUs.
+    pub const PMU_MAPPINGS: u32 = 16;
     /// Index of AUXTRACE records.
     pub const AUXTRACE: u32 = 18;
-    /// The data are of `perf stat record`.
+    /// The recording is of `perf stat record`.
     pub const STAT: u32 = 19;
     /// Times of the first and the last sample.
     pub const SAMPLE_TIME: u32 = 21;
     /// The recording is a directory.
     pub const DIR_FORMAT: u32 = 24;
-    /// The data hold compressed records.
+    /// The recording has compressed records.
     pub const COMPRESSED: u32 = 27;
     /// The highest bit that perf 6.1 knows.
     pub const LAST: u32 = 31;
@@ -33,7 +35,7 @@ pub mod number {
 /// Bytes of ring buffer that perf reports in COMPRESSED by default (129 pages of 4 KiB).
 pub const MMAP_LEN: u32 = 528_384;
 
-/// A section that does not depend on where records stand.
+/// Builds a section that does not depend on the places of records.
 ///
 /// # Panics
 ///
@@ -75,7 +77,7 @@ pub fn section(number: u32, order: Order, attrs: &[Attr]) -> Vec<u8> {
     out.done()
 }
 
-/// The five numbers of COMPRESSED with a ring buffer length of one's own.
+/// Builds COMPRESSED with the given length of the ring buffer.
 pub fn compressed_section(order: Order, mmap_len: u32) -> Vec<u8> {
     let mut out = Bytes::new(order);
     out.u32(0).u32(1).u32(1).u32(3).u32(mmap_len);
@@ -125,7 +127,7 @@ fn bpf_prog_info(out: &mut Bytes) -> &mut Bytes {
     out.u32(6).u32(9).raw(&[0x6d; 8]).zeros(INFO_LEN - 16) // type, id, tag
 }
 
-/// The number of the one tracepoint that [`tracing_data`] describes.
+/// The id of the tracepoint that [`tracing_data`] describes.
 pub const TRACEPOINT_NUMBER: u64 = 316;
 /// Its name.
 pub const TRACEPOINT_NAME: &str = "sched:sched_switch";

@@ -1,9 +1,8 @@
-//! perf.data files assembled byte by byte, without the core of tracemend: a second opinion on the
-//! format.
+//! Assembles perf.data files byte by byte, independently of the core of tracemend.
 //!
 //! - [`bytes`]: numbers in a byte order. [`attr`]: events. [`sample`]: bodies of SAMPLE records.
-//!   [`record`]: every record. [`feature`]: every section behind the data.
-//! - [`recording`]: puts them together and tells what is true of the result.
+//!   [`record`]: every record. [`feature`]: every section after the records.
+//! - [`recording`]: puts them together and describes the result.
 //! - [`damage`]: breaks it, one method per fault.
 //! - [`mod@clean`]: the ready-made recordings.
 //!

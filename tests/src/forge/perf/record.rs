@@ -29,11 +29,11 @@ pub struct Record {
     pub kind: u32,
     /// `header.misc`.
     pub misc: u16,
-    /// What follows the header inside `header.size`.
+    /// The bytes after the header that `header.size` counts.
     pub body: Vec<u8>,
-    /// What follows the record outside `header.size`: AUXTRACE and TRACING_DATA only.
+    /// The payload that `header.size` does not count: AUXTRACE and TRACING_DATA only.
     pub outside: Vec<u8>,
-    /// Where the fields of a SAMPLE body start, counted from the body.
+    /// Offsets of the fields of a SAMPLE in the body.
     pub fields: Vec<(&'static str, usize)>,
     /// The time of a SAMPLE.
     pub time: Option<u64>,
@@ -45,7 +45,7 @@ impl Record {
         Self { kind, misc, body, outside: Vec::new(), fields: Vec::new(), time: None }
     }
 
-    /// Header and body; what is outside `header.size` is not among them.
+    /// Encodes header and body, without the payload outside `header.size`.
     pub fn encode(&self, order: Order) -> Vec<u8> {
         let size = u16::try_from(8 + self.body.len()).expect("a record is below 64 KiB");
         let mut out = Bytes::new(order);
@@ -54,7 +54,7 @@ impl Record {
     }
 }
 
-/// Makes records for one event, each a microsecond after the one before.
+/// Builds records of one event, each one microsecond after the previous one.
 #[derive(Clone, Debug)]
 pub struct Maker {
     /// Byte order.
@@ -373,7 +373,7 @@ impl Maker {
     }
 
     /// 74 CPU_MAP as a mask (type 1) of 64-bit words: type, count, 8, 4 bytes of padding, words.
-    /// The union is packed, so the words stand at 10 bytes and are not aligned.
+    /// The union is packed, so the words lie at offset 10 and are not aligned.
     pub fn cpu_map_mask64(&self, mask: u64) -> Record {
         let mut body = self.body();
         body.u16(1).u16(1).u16(8).zeros(4).u64(mask).pad(8);

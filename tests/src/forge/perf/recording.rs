@@ -1,4 +1,4 @@
-//! A recording to be: attrs, records and features, put together in any of the three file modes.
+//! Builds a recording of attrs, records and features in any of the three file modes.
 //!
 //! ```text
 //! file:  header 104 | ids | attrs (attr, ids section)* | data | feature table | hole | sections
@@ -13,7 +13,7 @@ use super::bytes::{Bytes, Order};
 use super::feature::{self, number as bit};
 use super::record::{Maker, Record, SAMPLE};
 
-/// Magic of version 2, as its bytes stand in a little-endian file.
+/// Magic of version 2 in a little-endian file.
 pub const MAGIC: [u8; 8] = *b"PERFILE2";
 /// Bytes of the header in file mode.
 pub const HEADER_LEN: usize = 104;
@@ -25,10 +25,10 @@ pub const PIPE_HEADER_LEN: usize = 16;
 /// planned and then did not write.
 pub const HOLE_LEN: usize = 32;
 
-/// Where things stand.
+/// The mode of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// 104-byte header, features behind the data.
+    /// 104-byte header, features after the records.
     File,
     /// 72-byte header, no features.
     Old,
@@ -36,7 +36,7 @@ pub enum Mode {
     Pipe,
 }
 
-/// Where the attrs of a file stand.
+/// The place of the attrs in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// Header, ids, attrs, data: `perf record`.
@@ -44,7 +44,7 @@ pub enum Layout {
     /// Header, attrs, ids, data.
     AttrsFirst,
     /// Header, data, ids, attrs, then the table: `perf inject` of 6.12 from pipe to file. The table
-    /// stands right behind the data, so this works only without features.
+    /// follows the data directly, so this works only without features.
     DataFirst,
 }
 
@@ -65,7 +65,7 @@ enum Entry {
     Packed(Wrapper, Vec<Record>, Vec<usize>),
 }
 
-/// A recording to be.
+/// A recording under construction.
 #[derive(Clone, Debug)]
 pub struct Recording {
     /// Byte order.
@@ -76,7 +76,7 @@ pub struct Recording {
     pub layout: Layout,
     /// Events.
     pub attrs: Vec<Attr>,
-    /// Whether [`HOLE_LEN`] zero bytes stand behind the feature table.
+    /// Whether [`HOLE_LEN`] zero bytes follow the feature table.
     pub hole: bool,
     entries: Vec<Entry>,
     features: Vec<(u32, Option<Vec<u8>>)>,
@@ -85,7 +85,7 @@ pub struct Recording {
 /// One record of the built recording.
 #[derive(Clone, Debug)]
 pub struct RecordSpan {
-    /// Where it starts, in the file or in the expanded stream.
+    /// Its offset in the file or in the expanded stream.
     pub offset: usize,
     /// `header.size`.
     pub len: usize,
@@ -100,7 +100,7 @@ pub struct RecordSpan {
 }
 
 impl RecordSpan {
-    /// Everything that belongs to the record, what is outside `header.size` included.
+    /// The bytes of the record, including those outside `header.size`.
     pub fn range(&self) -> Range<usize> {
         self.offset..self.offset + self.len + self.outside
     }
@@ -117,7 +117,7 @@ pub struct FeatureSpan {
     pub section: Range<usize>,
 }
 
-/// A recording in bytes, and what is true of it.
+/// A recording in bytes, and its description.
 #[derive(Clone, Debug)]
 pub struct Built {
     /// The file.
@@ -128,24 +128,24 @@ pub struct Built {
     pub mode: Mode,
     /// Events.
     pub attrs: Vec<Attr>,
-    /// Where each attr and its ids section stand; empty in pipe mode.
+    /// The bytes of each attr and its ids section; empty in pipe mode.
     pub attr_spans: Vec<Range<usize>>,
-    /// Where each event's ids stand; empty in pipe mode.
+    /// The bytes of the ids of each event; empty in pipe mode.
     pub ids_spans: Vec<Range<usize>>,
     /// The data: the records.
     pub data: Range<usize>,
-    /// Records as they stand in the file, compressed ones among them.
+    /// The records of the file, including compressed ones.
     pub records: Vec<RecordSpan>,
-    /// What the compressed records expand to, in one stream.
+    /// The expanded stream of the compressed records.
     pub expanded: Vec<u8>,
     /// The records of the expanded stream; offsets count from its start.
     pub expanded_records: Vec<RecordSpan>,
-    /// Features of the table; empty where there is none.
+    /// The features of the table.
     pub features: Vec<FeatureSpan>,
 }
 
 impl Built {
-    /// How many SAMPLE records there are, those in compressed records included.
+    /// Returns the number of SAMPLE records, including those in compressed records.
     pub fn samples(&self) -> usize {
         self.every_record().filter(|record| record.kind == SAMPLE).count()
     }
@@ -155,12 +155,12 @@ impl Built {
         self.records.iter().chain(&self.expanded_records)
     }
 
-    /// Where the feature table starts, if there is one.
+    /// Returns the offset of the feature table, if there is one.
     pub fn table_offset(&self) -> Option<usize> {
         self.features.first().map(|feature| feature.entry.start)
     }
 
-    /// The record's bytes in the file, without what is outside `header.size`.
+    /// Returns the bytes of the record that `header.size` counts.
     pub fn record_bytes(&self, index: usize) -> &[u8] {
         let record = &self.records[index];
         &self.bytes[record.offset..record.offset + record.len]
@@ -225,7 +225,7 @@ impl Recording {
         self
     }
 
-    /// Adds a feature with a sound section (in pipe mode a HEADER_FEATURE record).
+    /// Adds a feature with a valid section (in pipe mode a HEADER_FEATURE record).
     pub fn feature(&mut self, number: u32) -> &mut Self {
         if matches!(number, bit::AUXTRACE | bit::SAMPLE_TIME) && self.mode != Mode::Pipe {
             self.features.push((number, None));
@@ -235,7 +235,7 @@ impl Recording {
         self.feature_with(number, section)
     }
 
-    /// Adds a feature with a section of one's own.
+    /// Adds a feature with the given section.
     pub fn feature_with(&mut self, number: u32, section: Vec<u8>) -> &mut Self {
         if self.mode == Mode::Pipe {
             let record = self.maker(0).feature(number, &section);
@@ -253,7 +253,7 @@ impl Recording {
         self
     }
 
-    /// The bytes, and what is true of them.
+    /// Builds the bytes and their description.
     pub fn build(&self) -> Built {
         let mut data = Data::new(self.order);
         for entry in &self.entries {
@@ -281,18 +281,18 @@ impl Recording {
             Mode::Pipe => built.shift_data(header_len),
             Mode::File | Mode::Old => self.place(&mut built, header_len),
         }
-        let behind = self.sections(&mut built);
+        let tail = self.sections(&mut built);
         let mut file = self.header(&built, header_len);
         file.zeros(built.end_of_attrs().max(built.data.end) - header_len);
         let mut bytes = file.done();
         bytes[built.data.clone()].copy_from_slice(&data.bytes);
         self.write_attrs(&built, &mut bytes);
-        bytes.extend_from_slice(&behind);
+        bytes.extend_from_slice(&tail);
         built.bytes = bytes;
         built
     }
 
-    /// Decides where ids, attrs and data stand.
+    /// Places ids, attrs and data.
     fn place(&self, built: &mut Built, header_len: usize) {
         let mut at = header_len;
         let mut take = |len: usize| {
@@ -302,7 +302,7 @@ impl Recording {
         let ids_len = |attr: &Attr| 8 * attr.ids.len();
         let attr_len = |attr: &Attr| attr.size as usize + 16;
         if self.layout == Layout::DataFirst {
-            assert!(self.features.is_empty(), "the feature table stands right behind the data");
+            assert!(self.features.is_empty(), "the feature table follows the data directly");
             take(built.data.len());
         }
         if self.layout == Layout::AttrsFirst {
@@ -348,7 +348,7 @@ impl Recording {
         }
     }
 
-    /// The table and the sections; notes where they stand.
+    /// Builds the table and the sections, and notes their places.
     fn sections(&self, built: &mut Built) -> Vec<u8> {
         let mut features = self.features.clone();
         features.sort_by_key(|(number, _)| *number);
@@ -374,7 +374,7 @@ impl Recording {
         bytes
     }
 
-    /// Sections that say where or when records are.
+    /// Sections that contain places or times of records.
     fn dependent_section(&self, number: u32, built: &Built) -> Vec<u8> {
         let mut out = Bytes::new(self.order);
         if number == bit::SAMPLE_TIME {
@@ -393,7 +393,7 @@ impl Recording {
 }
 
 impl Built {
-    /// Moves the data, so far counted from 0, to where they stand in the file.
+    /// Moves the offsets of the data from 0 to their place in the file.
     fn shift_data(&mut self, start: usize) {
         self.data = start..start + self.data.len();
         for record in &mut self.records {

@@ -9,13 +9,13 @@ use super::bytes::{Bytes, Order};
 /// One entry of a branch stack.
 #[derive(Clone, Copy, Debug)]
 pub struct Branch {
-    /// From where.
+    /// Source address.
     pub from: u64,
-    /// Where to.
+    /// Target address.
     pub to: u64,
     /// Mispredicted; else predicted.
     pub mispredicted: bool,
-    /// Cycles since the branch before, 16 bits.
+    /// Cycles since the previous branch, 16 bits.
     pub cycles: u16,
 }
 
@@ -30,7 +30,7 @@ pub struct Value {
     pub lost: u64,
 }
 
-/// What one SAMPLE record says. Fields that the attr does not sample are not written.
+/// The fields of a SAMPLE record. Fields that the attr does not sample are not written.
 #[derive(Clone, Debug)]
 pub struct Sample {
     /// Instruction pointer.
@@ -65,7 +65,7 @@ pub struct Sample {
     pub branches: Vec<Branch>,
     /// User registers: abi 2 and one value for each mask bit, or abi 0 where empty.
     pub regs_user: Vec<u64>,
-    /// User stack; empty means that none was taken.
+    /// User stack; empty if none was recorded.
     pub stack_user: Vec<u8>,
     /// WEIGHT, or the three of WEIGHT_STRUCT packed: 32, 16, 16 bits from the lowest.
     pub weight: u64,
@@ -87,9 +87,9 @@ pub struct Sample {
     pub aux: Vec<u8>,
 }
 
-/// A context marker of callchains: what follows is kernel code.
+/// A context marker of callchains: kernel code follows.
 pub const CONTEXT_KERNEL: u64 = (-128_i64).cast_unsigned();
-/// A context marker of callchains: what follows is user code.
+/// A context marker of callchains: user code follows.
 pub const CONTEXT_USER: u64 = (-512_i64).cast_unsigned();
 
 impl Sample {
@@ -130,7 +130,7 @@ impl Sample {
         }
     }
 
-    /// The body's bytes (without the record header), and where each field starts in them.
+    /// Encodes the body (without the record header). Also returns the offset of each field.
     ///
     /// Field names: those of `sample_type` in lower case; `callchain`, `branch_stack` and `read`
     /// name the place of their count, `raw`, `stack_user` and `aux` that of their size.

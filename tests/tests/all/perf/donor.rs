@@ -10,7 +10,7 @@ use tracemend_tests::mended::{mended, mended_from};
 use tracemend_tests::properties::donor;
 
 #[test]
-fn a_donor_gives_the_descriptions_back_in_both_byte_orders() {
+fn a_donor_restores_the_descriptions_in_both_byte_orders() {
     let perf = Perf::find_or_skip();
     let folder = tempfile::tempdir().unwrap();
     let text = |bytes: &[u8]| {
@@ -35,7 +35,7 @@ fn a_donor_gives_the_descriptions_back_in_both_byte_orders() {
 }
 
 #[test]
-fn a_donor_that_does_not_fit_gives_nothing_and_is_told_why() {
+fn a_donor_that_does_not_fit_is_refused_with_the_reason() {
     let order = Order::Little;
     let tracing = tracing_data(order);
     let whole = donor::traced(order, tracing.clone());
@@ -50,22 +50,22 @@ fn a_donor_that_does_not_fit_gives_nothing_and_is_told_why() {
     tight.limits.set(&tracemend::limits::WINDOW, 512);
     let cut = tracing[..200].to_vec();
     let cases = [
-        (b"at\x00".to_vec(), &small, "it is no perf.data with a header of sections"),
-        (by_name("pipe").built.bytes, &small, "it is no perf.data with a header of sections"),
+        (b"at\x00".to_vec(), &small, "it is not a perf.data file with a header of sections"),
+        (
+            by_name("pipe").built.bytes,
+            &small,
+            "it is not a perf.data file with a header of sections",
+        ),
         (donor::traced(Order::Big, tracing_data(Order::Big)).bytes, &small, "the other byte order"),
         (by_name("plain").built.bytes, &small, "it has no TRACING_DATA"),
-        (whole.crashed(), &small, "its features cannot be found: mend it first"),
+        (whole.crashed(), &small, "its feature table is invalid: repair the donor first"),
         (
             donor::traced(order, cut).bytes,
             &small,
-            "its TRACING_DATA cannot be read: tracing.format",
+            "TRACING_DATA is malformed: truncated tracing.format",
         ),
-        (
-            donor::traced(order, tracing_data(Order::Big)).bytes,
-            &small,
-            "its kernel is of the other",
-        ),
-        (whole.bytes.clone(), &tight, "bytes, 512 are the limit"),
+        (donor::traced(order, tracing_data(Order::Big)).bytes, &small, "its kernel has the other"),
+        (whole.bytes.clone(), &tight, "bytes, more than the limit of 512"),
         (text("ID: 316", "ID: 317"), &small, "it does not describe tracepoint 316 of attrs[0]"),
         (
             text(
@@ -73,7 +73,7 @@ fn a_donor_that_does_not_fit_gives_nothing_and_is_told_why() {
                 "offset:8;\tsize:9;\tsigned:1;\n\nprint",
             ),
             &small,
-            "tracepoint 316 is `sched_switch` with 20 bytes, samples of attrs[0] have 12",
+            "tracepoint 316 is `sched_switch` of size 20, but samples of attrs[0] have 12",
         ),
         (
             text(
@@ -95,8 +95,8 @@ fn a_donor_that_does_not_fit_gives_nothing_and_is_told_why() {
         let left = repair.after.findings().iter().find(|f| f.rule.code == "PD0019").unwrap();
         let fix = left.fix.as_ref().unwrap();
         assert!(fix.edits.is_empty());
-        assert!(fix.summary.starts_with("nothing is taken from the donor: "), "{}", fix.summary);
-        assert!(fix.summary.contains(why), "{} in place of {why}", fix.summary);
+        assert!(fix.summary.starts_with("the donor cannot be used: "), "{}", fix.summary);
+        assert!(fix.summary.contains(why), "{} instead of {why}", fix.summary);
     }
 }
 
@@ -110,7 +110,7 @@ fn only_recordings_of_tracepoints_ask_the_donor() {
 }
 
 #[test]
-fn a_donor_cut_or_flipped_anywhere_is_taken_whole_or_not_at_all() {
+fn a_damaged_donor_is_used_completely_or_not_at_all() {
     let tracing = tracing_data(Order::Little);
     for at in tracemend_tests::sweep::Share::one_in(16).of(0..tracing.len()) {
         donor::holds(&tracing[..at]).unwrap();

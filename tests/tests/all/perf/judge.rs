@@ -23,7 +23,7 @@ impl Folder {
     }
 }
 
-/// Recordings of files that perf reads in full, tracepoints apart: their formats are lost in a crash.
+/// Recordings of files that perf reads completely, except tracepoints, whose formats a crash loses.
 fn files() -> impl Iterator<Item = Clean> {
     clean().into_iter().filter(|clean| {
         clean.judged() && clean.built.mode == Mode::File && !clean.name.contains("tracepoint")

@@ -1,129 +1,130 @@
-//! What only another recording still knows: the descriptions of tracepoints.
+//! TRACING_DATA, the descriptions of tracepoints, which a recording cannot restore by itself.
 
-use crate::limits::WINDOW;
-use std::collections::BTreeSet;
-
-use crate::formats::perf::check::features;
+use super::records::RawSizes;
 use crate::formats::perf::decode::attr::{Attr, sample_type};
-use crate::formats::perf::decode::header::{self, Section};
-use crate::formats::perf::decode::tracing::{self, Tracing};
-use crate::formats::perf::layout::{self, feature};
-use crate::formats::perf::repair;
-use crate::kit::cursor::{Cursor, Order};
+use crate::formats::perf::decode::donor::Donated;
+use crate::formats::perf::decode::outline::Outline;
+use crate::formats::perf::decode::recording::Recording;
+use crate::formats::perf::layout::{feature, field};
+use crate::formats::perf::repair::{self, Features};
+use crate::formats::perf::rules;
 use crate::kit::num::to_u64;
-use crate::kit::source::Source;
-use crate::kit::span::Layer;
+use crate::kit::span::{Layer, Span};
 use crate::kit::text::Untrusted;
+use crate::kit::words::{byte_count, list};
 use crate::limits::Limits;
+use crate::mend::edit::{Edit, Fix, Safety};
+use crate::report::{Finding, Report};
 
-/// TRACING_DATA of another recording.
-#[derive(Clone, Debug)]
-pub struct Donated {
-    /// The section.
-    pub bytes: Vec<u8>,
-    tracing: Tracing,
+/// Names of tracepoints that a summary lists.
+const NAMES_LISTED: usize = 4;
+
+/// A recording of tracepoints without TRACING_DATA, and the offer of the donor.
+pub(super) struct MissingTracing {
+    donated: Option<Result<Donated, String>>,
 }
 
-/// Least and most bytes of raw data in the samples of an event.
-pub type RawSizes = Option<(u32, u32)>;
-
-/// Whether an event is a tracepoint.
-pub fn is_tracepoint(attr: &Attr) -> bool {
-    attr.kind == layout::TYPE_TRACEPOINT
-}
-
-impl Donated {
-    /// Takes TRACING_DATA of `donor` for a recording with these events, or says why not.
-    pub fn take(
-        donor: &Source<'_>,
-        order: Order,
-        attrs: &[Attr],
+impl MissingTracing {
+    /// Reads the donor if the recording has tracepoints but no TRACING_DATA; otherwise `None`.
+    pub(super) fn find(
+        recording: &Recording<'_>,
+        outline: &Outline,
         limits: &Limits,
-    ) -> Result<Self, String> {
-        let section = section(donor, order)?;
-        if section.size > limits.of(&WINDOW) {
+    ) -> Option<Self> {
+        let attrs = outline.events.attrs();
+        let is_present = recording.body.flags.has(feature::TRACING_DATA);
+        let is_missing = outline.end.is_open() || !is_present;
+        let needs = is_missing && attrs.iter().any(Attr::is_tracepoint);
+        needs.then(|| Self { donated: Donated::take(recording, attrs, limits) })
+    }
+
+    /// Returns room for the sizes of raw data per event, if they have to be compared with the
+    /// donor.
+    pub(super) fn raw_sizes(&self, attrs: &[Attr]) -> Vec<RawSizes> {
+        let has_raw = |a: &Attr| a.is_tracepoint() && a.sample_type & sample_type::RAW != 0;
+        if self.donated.is_some() && attrs.iter().any(has_raw) {
+            vec![None; attrs.len()]
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// Reports that TRACING_DATA is missing. `settled` is the end of the records and the features,
+    /// if no other fix moves them.
+    pub(super) fn push(
+        self,
+        recording: &Recording<'_>,
+        (attrs, raw_sizes): (&[Attr], &[RawSizes]),
+        settled: Option<(u64, Features)>,
+        report: &mut Report,
+    ) {
+        let span = Span::sized(Layer::stored(0), field::FLAGS, 8);
+        let message = "missing TRACING_DATA: the events are tracepoints";
+        let rule = &rules::TRACING_DATA_MISSING;
+        let finding = Finding::new(rule, span, "header.flags", message);
+        let donated = self.donated.map(|donated| {
+            let donated = donated?;
+            check_fit(&donated, attrs, raw_sizes)?;
+            Ok::<_, String>(donated)
+        });
+        let fix = match donated {
+            Some(Ok(donated)) if recording.header.has_feature_bits() => {
+                let summary = describe(&donated);
+                let edits = settled.map(|(end, features)| add(recording, end, features, donated));
+                // The features have no place until the header has the right end of the records.
+                Fix::new(Safety::Synthetic, summary, edits.unwrap_or_default())
+            }
+            Some(Err(why)) => Fix::manual(format!("the donor cannot be used: {why}")),
+            _ => Fix::manual(
+                "take TRACING_DATA from a complete recording of the same kernel and events \
+                 (perf record -e EVENTS -o donor.data -- true)",
+            )
+            .option("--donor donor.data"),
+        };
+        report.push(finding.fix(fix));
+    }
+}
+
+/// Adds the donated TRACING_DATA to the features of a recording whose records end at `end`.
+fn add(recording: &Recording<'_>, end: u64, mut features: Features, donated: Donated) -> Vec<Edit> {
+    let add = vec![(feature::TRACING_DATA, donated.bytes)];
+    features.add = repair::with_hostname(add, recording.order(), |bit| features.keeps(bit));
+    repair::rewrite(recording, end, &features, false)
+}
+
+/// Compares the descriptions with the attrs and with the sizes of the samples.
+///
+/// The ids of tracepoints differ between kernels, and where an id has another meaning the sizes
+/// mostly differ too. The names of the fields cannot be verified.
+fn check_fit(donated: &Donated, attrs: &[Attr], raw_sizes: &[RawSizes]) -> Result<(), String> {
+    let sizes = raw_sizes.iter().copied().chain(std::iter::repeat(None));
+    let traced = attrs.iter().enumerate().zip(sizes).filter(|((_, a), _)| a.is_tracepoint());
+    for ((index, attr), sizes) in traced {
+        let id = attr.config;
+        let Some(description) = donated.tracing.descriptions.get(&id) else {
+            return Err(format!("it does not describe tracepoint {id} of attrs[{index}]"));
+        };
+        let Some((least, most)) = sizes else { continue };
+        let (wanted, at_most) = description.raw_size();
+        if u64::from(least) < wanted || u64::from(most) > at_most {
+            let sizes =
+                if least == most { least.to_string() } else { format!("{least} to {most}") };
             return Err(format!(
-                "its TRACING_DATA has {} bytes, {} are the limit",
-                section.size, limits.of(&WINDOW)
+                "its tracepoint {id} is {:?} of size {wanted}, but samples of attrs[{index}] \
+                 have {sizes}",
+                Untrusted(&description.name),
             ));
         }
-        let bytes = donor.read(section.offset, section.end().unwrap_or(u64::MAX)).into_owned();
-        // The donor is no file of the recording, so that no span of it ever gets out of here.
-        let mut cursor = Cursor::new(&bytes, Layer::stored(0), section.offset, order);
-        let traced = attrs.iter().filter(|attr| is_tracepoint(attr));
-        let wanted: BTreeSet<u64> = traced.map(|attr| attr.config).collect();
-        let tracing = tracing::tracing(&mut cursor, |id| wanted.contains(&id))
-            .map_err(|error| format!("its TRACING_DATA cannot be read: {error}"))?;
-        if tracing.order != order {
-            return Err("its kernel is of the other byte order".to_string());
-        }
-        Ok(Self { bytes, tracing })
     }
-
-    /// Whether the descriptions can be those of the recording's samples; if not, why.
-    ///
-    /// Numbers of tracepoints differ from kernel to kernel, and sizes mostly do where the numbers
-    /// mean something else. That the names of the fields are right nothing can prove.
-    pub fn fits(&self, attrs: &[Attr], raw_sizes: &[RawSizes]) -> Result<(), String> {
-        let sizes = raw_sizes.iter().copied().chain(std::iter::repeat(None));
-        let traced = attrs.iter().enumerate().zip(sizes).filter(|((_, a), _)| is_tracepoint(a));
-        for ((index, attr), sizes) in traced {
-            let Some(description) = self.tracing.descriptions.get(&attr.config) else {
-                return Err(format!(
-                    "it does not describe tracepoint {} of attrs[{index}]",
-                    attr.config
-                ));
-            };
-            let Some((least, most)) = sizes else { continue };
-            let (wanted, at_most) = description.raw_size();
-            if u64::from(least) < wanted || u64::from(most) > at_most {
-                let sizes =
-                    if least == most { least.to_string() } else { format!("{least} to {most}") };
-                return Err(format!(
-                    "it says that tracepoint {} is {:?} with {wanted} bytes, samples of attrs[{index}] have {sizes}",
-                    attr.config,
-                    Untrusted(&description.name),
-                ));
-            }
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
-/// Room for the sizes of raw data in the samples of each event that has any.
-pub fn raw_sizes(attrs: &[Attr]) -> Vec<RawSizes> {
-    let raw = |attr: &Attr| is_tracepoint(attr) && attr.sample_type & sample_type::RAW != 0;
-    if attrs.iter().any(raw) { vec![None; attrs.len()] } else { Vec::new() }
-}
-
-/// Where the donor has TRACING_DATA.
-fn section(donor: &Source<'_>, order: Order) -> Result<Section, String> {
-    let no_file = "it is no perf.data with a header of sections";
-    let header = header::header(donor, 0).map_err(|_| no_file)?;
-    let body = header.body.ok_or(no_file)?;
-    if header.order != order {
-        return Err("it is of the other byte order".to_string());
-    }
-    if !body.flags.has(feature::TRACING_DATA) {
-        return Err("it has no TRACING_DATA".to_string());
-    }
-    let end = body.data.end().filter(|end| *end <= donor.len());
-    let sound = |end: &u64| features::table_is_sound(donor, &header, &body, *end);
-    let end = end.filter(sound).ok_or("its features cannot be found: mend it first")?;
-    let (_, entries) = repair::table(donor, &body, end, order);
-    let found = entries.into_iter().find(|(bit, _)| *bit == feature::TRACING_DATA);
-    found.map(|(_, section)| section).ok_or_else(|| "it has no TRACING_DATA".to_string())
-}
-
-/// How much of a donor is taken, for people.
-pub fn summary(donated: &Donated) -> String {
-    let names = donated.tracing.descriptions.values().map(|d| Untrusted(&d.name).to_string());
-    let names: Vec<String> = names.take(4).collect();
-    let more = donated.tracing.descriptions.len().saturating_sub(names.len());
-    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-    format!(
-        "adds TRACING_DATA of the donor, {} bytes: {}{more}",
-        to_u64(donated.bytes.len()),
-        names.join(", ")
-    )
+/// Describes the part of the donor that is taken.
+fn describe(donated: &Donated) -> String {
+    let descriptions = &donated.tracing.descriptions;
+    let names = descriptions.values().map(|d| Untrusted(&d.name).to_string());
+    let names: Vec<String> = names.take(NAMES_LISTED).collect();
+    let names = list(&names, NAMES_LISTED, to_u64(descriptions.len()));
+    let len = byte_count(to_u64(donated.bytes.len()));
+    format!("add TRACING_DATA of the donor, {len}: {names}")
 }

@@ -1,318 +1,341 @@
-//! The features behind the records: their table, their sections, and what they say of the records.
+//! The features after the records: their table, their sections, and their agreement with the
+//! records.
 
-use crate::limits::WINDOW;
 use crate::formats::perf::decode::feature::{self, Contents};
-use crate::formats::perf::decode::header::{Body, Header, Section};
+use crate::formats::perf::decode::header::Section;
+use crate::formats::perf::decode::recording::Recording;
 use crate::formats::perf::layout::{SECTION_SIZE, feature as bit, field};
-use crate::formats::perf::repair::{self, Features};
+use crate::formats::perf::repair::{self, Features, NewFeature};
 use crate::formats::perf::rules;
-use crate::kit::cursor::{Cursor, Order};
-use crate::kit::source::Source;
+use crate::kit::cursor::Order;
+use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
-use crate::limits::Limits;
+use crate::kit::words::{agree, byte_count, join_and, plural};
+use crate::limits::{Limits, WINDOW};
 use crate::mend::edit::{Edit, Fix, Safety};
 use crate::report::rule::common;
 use crate::report::{Finding, Report};
 
 const FILE: Layer = Layer::stored(0);
+/// Entries of the table that perf may reserve and leave unused at the end of a file.
+const RESERVED_ENTRIES: u64 = 32;
 
-/// What the records of a recording tell about its features.
+/// Facts about the records that the features must match.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Found {
-    /// Longest expansion of a compressed record, and ratio.
-    pub compressed: Option<(u64, u64)>,
+pub(super) struct RecordFacts {
+    /// Longest expansion of a compressed record in bytes, and the ratio.
+    pub(super) compressed: Option<(u64, u64)>,
     /// Whether there are records of `perf stat`.
-    pub stat: bool,
+    pub(super) has_stat: bool,
     /// Whether there are `data.N` files.
-    pub directory: bool,
-    /// Where the attrs and their ids end; perf inject writes them behind the records.
-    pub attrs_end: u64,
-    /// Earliest and latest time of a sample.
-    pub time: Option<(u64, u64)>,
+    pub(super) has_parts: bool,
+    /// End of the attrs and their ids; perf inject writes them after the records.
+    pub(super) attrs_end: u64,
+    /// Earliest and latest time of a sample in ns.
+    pub(super) time: Option<(u64, u64)>,
 }
 
-impl Found {
-    /// The features that the records need, but for those in `kept`.
-    pub fn needed(&self, order: Order, kept: impl Fn(u32) -> bool) -> Vec<repair::NewFeature> {
-        repair::needed(self.compressed, self.stat, self.directory, order, kept)
+impl RecordFacts {
+    /// Builds the features that the records need, except those for which `is_kept` holds.
+    pub(super) fn needed_features(
+        &self,
+        order: Order,
+        is_kept: impl Fn(u32) -> bool,
+    ) -> Vec<NewFeature> {
+        repair::needed(self.compressed, self.has_stat, self.has_parts, order, is_kept)
     }
 }
 
-/// Name of a feature, or its number.
-pub fn title(bit: u32) -> String {
+/// Returns the name of a feature, or its number.
+pub(super) fn title(bit: u32) -> String {
     feature::name(bit).map_or_else(|| format!("feature {bit}"), str::to_string)
 }
 
-/// Whether the table at `at` is one: every section lies behind it and inside the file, in order.
-///
-/// perf reserves room for features that it then leaves out, so that there may be a hole behind the
-/// table, but never a section before its end.
-pub fn table_is_sound(source: &Source<'_>, header: &Header, body: &Body, at: u64) -> bool {
-    let (place, entries) = repair::table(source, body, at, header.order);
-    let all = entries.len() == usize::try_from(body.flags.count()).unwrap_or(usize::MAX);
-    let mut last = place.end;
-    all && entries.iter().all(|(_, section)| {
-        let sound = section.fits(source.len())
-            && (section.size == 0 && section.offset == 0 || section.offset >= last);
-        last = last.max(section.offset);
-        sound
-    })
+fn titles(bits: impl Iterator<Item = u32>) -> Vec<String> {
+    bits.map(title).collect()
 }
 
-/// Checks the features of a recording whose records end rightly at `end`.
-///
-/// Gives those that there are if no fix moves them, so that another one may.
-#[expect(
-    clippy::too_many_arguments,
-    reason = "the recording's parts, and what was learned of them"
-)]
-pub fn check(
-    source: &Source<'_>,
-    header: &Header,
-    body: &Body,
-    end: u64,
-    found: &Found,
-    fixable: bool,
-    limits: &Limits,
-    report: &mut Report,
-) -> Option<Features> {
-    let (table, entries) = repair::table(source, body, end, header.order);
-    let mut keep: Vec<(u32, Section)> = Vec::new();
-    let mut outside = Vec::new();
-    for bit in body.flags.bits() {
-        let entry = entries.iter().find(|(of, _)| *of == bit).map(|(_, section)| *section);
-        match entry {
-            Some(section)
-                if section.fits(source.len())
-                    && (section.offset >= table.end || section.size == 0) =>
-            {
-                keep.push((bit, section));
-            }
-            _ => outside.push((bit, entry)),
+/// Checks the features of a recording whose records end at `end`, as in the header.
+pub(super) struct FeatureCheck<'a> {
+    pub(super) recording: &'a Recording<'a>,
+    pub(super) facts: &'a RecordFacts,
+    pub(super) end: u64,
+    /// Whether fixes may move the features: nothing else moves them in this round.
+    pub(super) can_fix: bool,
+    pub(super) limits: &'a Limits,
+}
+
+/// The features of a table, sorted by the place of their sections.
+struct Placed {
+    /// The bytes of the table.
+    table: Span,
+    /// Features whose sections lie after the table and inside the file.
+    inside: Vec<(u32, Section)>,
+    /// Features whose sections do not, or whose entries are missing.
+    outside: Vec<u32>,
+}
+
+/// The features whose sections could be read, and the findings of the others.
+#[derive(Default)]
+struct Sections {
+    readable: Vec<(u32, Section)>,
+    malformed: Vec<Finding>,
+}
+
+/// The result of reading one section.
+enum SectionRead {
+    Valid(Box<Contents>),
+    Malformed(Box<Finding>),
+    Skipped,
+}
+
+impl FeatureCheck<'_> {
+    /// Checks table and sections. Returns the features if no fix moves them, so another fix may.
+    pub(super) fn check(&self, report: &mut Report) -> Option<Features> {
+        let placed = self.place_sections();
+        let sections = self.read_sections(&placed.inside, report);
+        let whole = Features { keep: placed.inside.clone(), add: Vec::new() };
+        if !placed.outside.is_empty() {
+            self.push_outside(&placed, whole, report);
+            return None;
         }
+        let has_malformed = !sections.malformed.is_empty();
+        self.push_malformed(sections, report);
+        let is_complete = self.check_missing(&whole, self.can_fix && !has_malformed, report);
+        // Only one fix per round may move what follows the records.
+        let can_drop = self.can_fix && !has_malformed && is_complete;
+        let is_tight = self.check_trailing(&placed, can_drop, report);
+        let is_settled = can_drop && is_tight && self.recording.header.has_feature_bits();
+        is_settled.then_some(whole)
     }
-    let mut cpus = None;
-    let mut malformed: Vec<Finding> = Vec::new();
-    let mut readable: Vec<(u32, Section)> = Vec::new();
-    for (bit, section) in &keep {
-        if feature::name(*bit).is_none() {
-            let message = format!("feature {bit} of {} bytes", section.size);
-            let path = format!("features[{bit}]");
-            report.push(Finding::new(&rules::UNKNOWN_FEATURE, section.span(0), path, message));
-            readable.push((*bit, *section));
-            continue;
-        }
-        let contents = contents(source, header, (*bit, *section), cpus, limits, report);
-        match contents {
-            Read::Sound(contents) => {
-                cpus = cpus.or(contents.nr_cpus);
-                judge(header, (*bit, *section), &contents, found, report);
+
+    fn place_sections(&self) -> Placed {
+        let table = self.recording.table(self.end);
+        let mut placed = Placed { table: table.span, inside: Vec::new(), outside: Vec::new() };
+        for bit in self.recording.body.flags.bits() {
+            match table.section(bit) {
+                Some(section)
+                    if section.fits(self.recording.length())
+                        && (section.offset >= table.span.end || section.size == 0) =>
+                {
+                    placed.inside.push((bit, section));
+                }
+                _ => placed.outside.push(bit),
             }
-            Read::Malformed(finding) => {
-                malformed.push(*finding);
+        }
+        placed
+    }
+
+    fn read_sections(&self, inside: &[(u32, Section)], report: &mut Report) -> Sections {
+        let mut sections = Sections::default();
+        let mut cpus = None;
+        for (bit, section) in inside {
+            if feature::name(*bit).is_none() {
+                let size = byte_count(section.size);
+                let message = format!("unknown feature bit {bit}: a section of {size}");
+                let path = format!("features[{bit}]");
+                let span = section.span(0);
+                report.push(Finding::new(&rules::UNKNOWN_FEATURE, span, path, message));
+                sections.readable.push((*bit, *section));
                 continue;
             }
-            Read::PassedOver => {}
+            match self.read_section((*bit, *section), cpus, report) {
+                SectionRead::Valid(contents) => {
+                    cpus = cpus.or(contents.nr_cpus);
+                    self.compare((*bit, *section), &contents, report);
+                }
+                SectionRead::Malformed(finding) => {
+                    sections.malformed.push(*finding);
+                    continue;
+                }
+                SectionRead::Skipped => {}
+            }
+            sections.readable.push((*bit, *section));
         }
-        readable.push((*bit, *section));
+        sections
     }
-    let whole = Features { keep: keep.clone(), add: Vec::new() };
-    if !outside.is_empty() {
-        let mut features = whole;
-        let kept = |bit| features.keep.iter().any(|(kept, _)| *kept == bit);
-        features.add = found.needed(header.order, kept);
-        let edits = match fixable {
-            true => repair::rewrite(header, body, source.len(), end, &features, true),
-            false => Vec::new(),
-        };
-        lost(source, &table, &outside, &features.add, edits, report);
-        return None;
-    }
-    let sound = malformed.is_empty();
-    if let Some((first, others)) = malformed.split_first() {
-        let add = found.needed(header.order, |bit| readable.iter().any(|(kept, _)| *kept == bit));
-        let features = Features { keep: readable, add };
-        let edits = match fixable {
-            true => repair::rewrite(header, body, source.len(), end, &features, true),
-            false => Vec::new(),
-        };
-        // One rewritten table for all of them.
-        let summary = format!("drops {} features that cannot be read", malformed.len());
-        report.push(first.clone().fix(Fix::new(Safety::Lossy, summary, edits)));
-        others.iter().for_each(|finding| report.push(finding.clone()));
-    }
-    let complete = missing(source, header, body, end, &whole, found, fixable && sound, report);
-    // Only one fix of a round may move what lies behind the records.
-    let droppable = fixable && sound && complete;
-    let ends = trailing(source, &table, &keep, end.max(found.attrs_end), droppable, report);
-    (droppable && ends && repair::has_feature_bits(header)).then_some(whole)
-}
 
-enum Read {
-    Sound(Box<Contents>),
-    Malformed(Box<Finding>),
-    PassedOver,
-}
-
-/// Reads one feature's section.
-fn contents(
-    source: &Source<'_>,
-    header: &Header,
-    (bit, section): (u32, Section),
-    cpus: Option<u32>,
-    limits: &Limits,
-    report: &mut Report,
-) -> Read {
-    let path = format!("features.{}", title(bit));
-    // Tracepoint formats and build ids may be many MB; their outline is at the start.
-    let held = section.size.min(limits.of(&WINDOW));
-    if held < section.size && bit != bit::TRACING_DATA {
-        let message = format!("{} of {} bytes, {held} are looked at", title(bit), section.size);
-        report.push(Finding::new(&common::LIMIT_REACHED, section.span(0), path, message));
-        return Read::PassedOver;
-    }
-    let bytes = source.read(section.offset, section.offset.saturating_add(held));
-    let mut cursor = Cursor::new(&bytes, FILE, section.offset, header.order);
-    match feature::body(bit, &mut cursor, cpus) {
-        Ok(contents) => Read::Sound(Box::new(contents)),
-        Err(error) => {
-            let message = format!("{} of {} bytes: {error}", title(bit), section.size);
-            let span = section.span(0);
-            Read::Malformed(Box::new(Finding::new(&rules::FEATURE_MALFORMED, span, path, message)))
+    fn read_section(
+        &self,
+        (bit, section): (u32, Section),
+        cpus: Option<u32>,
+        report: &mut Report,
+    ) -> SectionRead {
+        let path = format!("features.{}", title(bit));
+        // Only the outline of TRACING_DATA is read, which is at its start.
+        let held = section.size.min(self.limits.of(&WINDOW));
+        if held < section.size && bit != bit::TRACING_DATA {
+            let message = format!(
+                "{} has {}, more than the limit of {held}: not checked",
+                title(bit),
+                byte_count(section.size)
+            );
+            report.push(Finding::new(&common::LIMIT_REACHED, section.span(0), path, message));
+            return SectionRead::Skipped;
+        }
+        match self.recording.read_feature((bit, section), cpus, held) {
+            Ok(contents) => SectionRead::Valid(Box::new(contents)),
+            Err(error) => {
+                let message = format!("malformed {}: {error}", title(bit));
+                let rule = match bit {
+                    bit::CMDLINE | bit::PMU_MAPPINGS => &rules::FEATURE_FATAL,
+                    _ => &rules::FEATURE_MALFORMED,
+                };
+                let finding = Finding::new(rule, section.span(0), path, message);
+                SectionRead::Malformed(Box::new(finding))
+            }
         }
     }
-}
 
-/// What a feature says of the records, against the records.
-fn judge(
-    header: &Header,
-    (bit, section): (u32, Section),
-    contents: &Contents,
-    found: &Found,
-    report: &mut Report,
-) {
-    let order = header.order;
-    if let (Some((first, last)), Some((earliest, latest))) = (contents.sample_time, found.time) {
-        // Recorded without build ids the samples are never looked at: both times are 0.
-        if bit == bit::SAMPLE_TIME && (first, last) != (0, 0) && (first > earliest || last < latest)
+    /// Compares a feature with the records.
+    fn compare(&self, (bit, section): (u32, Section), contents: &Contents, report: &mut Report) {
+        if let (Some(stated), Some(found)) = (contents.sample_time, self.facts.time) {
+            // Without build ids perf record never reads the samples and writes 0 for both times.
+            let is_recorded = bit == bit::SAMPLE_TIME && stated != (0, 0);
+            if is_recorded && (stated.0 > found.0 || stated.1 < found.1) {
+                report.push(self.wrong_sample_time(section, stated, found));
+            }
+        }
+        if let (Some(parameters), Some((longest, _))) =
+            (&contents.compressed, self.facts.compressed)
+            && u64::from(parameters.mmap_len) < longest
         {
-            let message =
-                format!("SAMPLE_TIME is {first}..{last}, the samples are {earliest}..{latest}");
-            let bytes =
-                [repair::u64_bytes(earliest, order), repair::u64_bytes(latest, order)].concat();
-            let edit = Edit::replace(Span::sized(FILE, section.offset, 16), bytes);
-            let summary = format!("writes {earliest} and {latest}");
-            let path = "features.SAMPLE_TIME";
-            let finding = Finding::new(&rules::SAMPLE_TIME_WRONG, section.span(0), path, message);
-            report.push(finding.fix(Fix::new(Safety::Exact, summary, vec![edit])));
+            report.push(self.small_mmap_len(section, parameters.mmap_len, longest));
         }
     }
-    if let (Some(parameters), Some((longest, _))) = (&contents.compressed, found.compressed)
-        && u64::from(parameters.mmap_len) < longest
-    {
-        let wanted = repair::mmap_len(longest);
+
+    fn wrong_sample_time(
+        &self,
+        section: Section,
+        stated: (u64, u64),
+        found: (u64, u64),
+    ) -> Finding {
+        let order = self.recording.order();
         let message = format!(
-            "mmap_len is {}, a compressed record expands to {longest} bytes",
-            parameters.mmap_len
+            "SAMPLE_TIME is {} to {}, but samples range from {} to {}",
+            stated.0, stated.1, found.0, found.1
         );
+        let bytes = [repair::u64_bytes(found.0, order), repair::u64_bytes(found.1, order)].concat();
+        let edit = Edit::replace(Span::sized(FILE, section.offset, 16), bytes);
+        let summary = format!("set SAMPLE_TIME to {} and {}", found.0, found.1);
+        let path = "features.SAMPLE_TIME";
+        Finding::new(&rules::SAMPLE_TIME_WRONG, section.span(0), path, message).fix(Fix::new(
+            Safety::Exact,
+            summary,
+            vec![edit],
+        ))
+    }
+
+    fn small_mmap_len(&self, section: Section, mmap_len: u32, longest: u64) -> Finding {
+        let wanted = repair::mmap_len(longest);
+        let expanded = byte_count(longest);
+        let message = format!("mmap_len is {mmap_len}, but a record expands to {expanded}");
         let span = Span::sized(FILE, section.offset.saturating_add(16), 4);
-        let edit = Edit::replace(span, repair::u32_bytes(wanted, order));
+        let edit = Edit::replace(span, repair::u32_bytes(wanted, self.recording.order()));
         let path = "features.COMPRESSED.mmap_len";
-        let finding = Finding::new(&rules::MMAP_LEN_SMALL, span, path, message);
-        let summary = format!("writes {wanted}");
-        report.push(finding.fix(Fix::new(Safety::Exact, summary, vec![edit])));
+        Finding::new(&rules::MMAP_LEN_SMALL, span, path, message).fix(Fix::new(
+            Safety::Exact,
+            format!("set mmap_len to {wanted}"),
+            vec![edit],
+        ))
     }
-}
 
-/// Features whose sections are cut off or lie where none can.
-fn lost(
-    source: &Source<'_>,
-    table: &Span,
-    outside: &[(u32, Option<Section>)],
-    add: &[repair::NewFeature],
-    edits: Vec<Edit>,
-    report: &mut Report,
-) {
-    let names: Vec<String> = outside.iter().map(|(bit, _)| title(*bit)).collect();
-    let message = format!(
-        "{} of the flagged features lie outside the {} bytes of the file: {}",
-        outside.len(),
-        source.len(),
-        names.join(" ")
-    );
-    let dropped = edits
-        .iter()
-        .filter(|edit| edit.span.end == source.len())
-        .fold(0_u64, |sum, edit| sum.saturating_add(edit.span.len()));
-    let mut summary = format!("clears their bits, drops {dropped} bytes of what is left of them");
-    for (bit, _) in add {
-        summary.push_str(&format!(", builds {}", title(*bit)));
+    /// Reports features whose sections are truncated or lie at an impossible place.
+    fn push_outside(&self, placed: &Placed, mut features: Features, report: &mut Report) {
+        let order = self.recording.order();
+        let len = self.recording.length();
+        let names = titles(placed.outside.iter().copied());
+        let count = to_u64(names.len());
+        let message = format!(
+            "{} {} outside the file of {}: {}",
+            plural(count, "flagged feature"),
+            agree(count, "lies", "lie"),
+            byte_count(len),
+            join_and(&names)
+        );
+        features.add = self.facts.needed_features(order, |bit| features.keeps(bit));
+        let edits = self.rewrite(&features, true);
+        let at_end = edits.iter().filter(|edit| edit.span.end == len);
+        let dropped = at_end.fold(0_u64, |sum, edit| sum.saturating_add(edit.span.len()));
+        let mut summary =
+            format!("clear {}, drop {}", plural(count, "feature bit"), byte_count(dropped));
+        for (bit, _) in &features.add {
+            summary.push_str(&format!(", build {}", title(*bit)));
+        }
+        let flags = Span::sized(FILE, field::FLAGS, 32);
+        let span = if placed.table.is_empty() { flags } else { placed.table };
+        let finding = Finding::new(&rules::FEATURE_OUTSIDE, span, "features", message);
+        report.push(finding.fix(Fix::new(Safety::Lossy, summary, edits)));
     }
-    let span = if table.is_empty() { Span::sized(FILE, field::FLAGS, 32) } else { *table };
-    let finding = Finding::new(&rules::FEATURE_OUTSIDE, span, "features", message);
-    report.push(finding.fix(Fix::new(Safety::Lossy, summary, edits)));
-}
 
-/// Features that the records need and the header does not name; true if there is none.
-#[expect(
-    clippy::too_many_arguments,
-    reason = "the recording's parts, and what was learned of them"
-)]
-fn missing(
-    source: &Source<'_>,
-    header: &Header,
-    body: &Body,
-    end: u64,
-    whole: &Features,
-    found: &Found,
-    fixable: bool,
-    report: &mut Report,
-) -> bool {
-    let add = found.needed(header.order, |bit| body.flags.has(bit));
-    if add.is_empty() {
-        return true;
+    /// Reports malformed features. The fix of the first one drops all of them.
+    fn push_malformed(&self, sections: Sections, report: &mut Report) {
+        let count = to_u64(sections.malformed.len());
+        let mut findings = sections.malformed.into_iter();
+        let Some(first) = findings.next() else { return };
+        let mut features = Features { keep: sections.readable, add: Vec::new() };
+        let order = self.recording.order();
+        features.add = self.facts.needed_features(order, |bit| features.keeps(bit));
+        let edits = self.rewrite(&features, true);
+        let summary = format!("drop {}", plural(count, "malformed feature"));
+        report.push(first.fix(Fix::new(Safety::Lossy, summary, edits)));
+        findings.for_each(|finding| report.push(finding));
     }
-    let names: Vec<String> = add.iter().map(|(bit, _)| title(*bit)).collect();
-    let verb = if names.len() == 1 { "is" } else { "are" };
-    let mut message = format!("the records need {}, which {verb} not flagged", names.join(" and "));
-    if !repair::has_feature_bits(header) {
-        message.push_str(&format!("; a header of {} bytes has no room for flags", header.size));
-    }
-    let span = Span::sized(FILE, field::FLAGS, 32);
-    let mut finding = Finding::new(&rules::FEATURE_MISSING, span, "header.flags", message);
-    if fixable && repair::has_feature_bits(header) {
-        let features = Features { add, ..whole.clone() };
-        let edits = repair::rewrite(header, body, source.len(), end, &features, false);
-        let summary = format!("builds {}", names.join(" and "));
-        finding = finding.fix(Fix::new(Safety::Synthetic, summary, edits));
-    }
-    report.push(finding);
-    false
-}
 
-/// Bytes behind everything that the header and the table name; true if there are none.
-fn trailing(
-    source: &Source<'_>,
-    table: &Span,
-    keep: &[(u32, Section)],
-    end: u64,
-    droppable: bool,
-    report: &mut Report,
-) -> bool {
-    let sections = keep.iter().filter(|(_, section)| section.size > 0);
-    let last = sections.filter_map(|(_, section)| section.end()).max().unwrap_or(end);
-    // perf reserves a table entry for features that it then leaves out.
-    let reserved = if keep.is_empty() { 0 } else { SECTION_SIZE.saturating_mul(32) };
-    let after = last.max(table.end).max(end);
-    let left = source.len().saturating_sub(after);
-    if left == 0 || (last <= table.end && left <= reserved) {
-        return true;
+    fn rewrite(&self, features: &Features, drop_tail: bool) -> Vec<Edit> {
+        match self.can_fix {
+            true => repair::rewrite(self.recording, self.end, features, drop_tail),
+            false => Vec::new(),
+        }
     }
-    let span = Span::new(FILE, after, source.len());
-    let message = format!("{left} bytes follow the last section");
-    let summary = format!("drops the {left} bytes");
-    let edits = if droppable { vec![Edit::drop(span)] } else { Vec::new() };
-    let fix = Fix::new(Safety::Lossy, summary, edits);
-    report.push(Finding::new(&rules::TRAILING_BYTES, span, "file", message).fix(fix));
-    false
+
+    /// Checks that the header flags the features that the records need. Returns whether it does.
+    fn check_missing(&self, whole: &Features, can_fix: bool, report: &mut Report) -> bool {
+        let (header, flags) = (&self.recording.header, self.recording.body.flags);
+        let add = self.facts.needed_features(header.order, |bit| flags.has(bit));
+        if add.is_empty() {
+            return true;
+        }
+        let names = join_and(&titles(add.iter().map(|(bit, _)| *bit)));
+        let noun = agree(to_u64(add.len()), "feature", "features");
+        let mut message = format!("missing {noun}: the records need {names}");
+        if !header.has_feature_bits() {
+            let size = byte_count(header.size);
+            message.push_str(&format!("; a header of {size} has no feature bits"));
+        }
+        let span = Span::sized(FILE, field::FLAGS, 32);
+        let mut finding = Finding::new(&rules::FEATURE_MISSING, span, "header.flags", message);
+        if can_fix && header.has_feature_bits() {
+            let features = Features { add, ..whole.clone() };
+            let edits = repair::rewrite(self.recording, self.end, &features, false);
+            finding = finding.fix(Fix::new(Safety::Synthetic, format!("build {names}"), edits));
+        }
+        report.push(finding);
+        false
+    }
+
+    /// Checks that the file ends with its last section. Returns whether it does.
+    fn check_trailing(&self, placed: &Placed, can_drop: bool, report: &mut Report) -> bool {
+        let (table, len) = (placed.table, self.recording.length());
+        let end = self.end.max(self.facts.attrs_end);
+        let sections = placed.inside.iter().filter(|(_, section)| section.size > 0);
+        let last = sections.filter_map(|(_, section)| section.end()).max().unwrap_or(end);
+        // perf reserves entries of the table for features that it then drops.
+        let reserved = match placed.inside.is_empty() {
+            true => 0,
+            false => SECTION_SIZE.saturating_mul(RESERVED_ENTRIES),
+        };
+        let after = last.max(table.end).max(end);
+        let left = len.saturating_sub(after);
+        if left == 0 || (last <= table.end && left <= reserved) {
+            return true;
+        }
+        let span = Span::new(FILE, after, len);
+        let message = format!("{} after the last section", plural(left, "trailing byte"));
+        let summary = format!("drop {}", plural(left, "trailing byte"));
+        let edits = if can_drop { vec![Edit::drop(span)] } else { Vec::new() };
+        let fix = Fix::new(Safety::Lossy, summary, edits);
+        report.push(Finding::new(&rules::TRAILING_BYTES, span, "file", message).fix(fix));
+        false
+    }
 }

@@ -1,12 +1,45 @@
-//! Items to findings: judges, and reads bytes only through the decoders.
+//! Turns items into findings. Reads no bytes.
 //!
-//! [`mod@file`] takes recordings with a header of sections, [`pipe`] those of a stream; both hand their
-//! records to [`records`]. [`outline`] reads header and attrs, [`features`] the sections behind the
-//! records, [`donor`] what another recording still has of them.
+//! ```text
+//!  file      a file with sections: outline, then records, then features
+//!  pipe      a pipe recording
+//!  header attrs      the judgement of the outline
+//!  stream records rounds losses      records, stored and expanded
+//!  features close donor      everything after the records
+//! ```
 
-pub mod donor;
-pub mod features;
-pub mod file;
-pub mod outline;
-pub mod pipe;
-pub mod records;
+mod attrs;
+mod close;
+mod donor;
+mod faults;
+mod features;
+mod file;
+mod header;
+mod losses;
+mod pipe;
+mod records;
+mod rounds;
+mod stream;
+
+use crate::formats::perf::decode::recording::{Opened, open};
+use crate::formats::perf::rules;
+use crate::kit::span::{Layer, Span};
+use crate::kit::words::byte_count;
+use crate::options::Options;
+use crate::recording::FileSet;
+use crate::report::{Finding, Report};
+
+/// Checks a recording.
+pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
+    match open(files) {
+        Err(error) => {
+            let len = files.bytes(0).len();
+            let span = Span::new(Layer::stored(0), 0, len);
+            let message = format!("file of {}: {error}", byte_count(len));
+            report.push(Finding::new(&rules::HEADER_TORN, span, "header", message));
+            report.mark_unreadable();
+        }
+        Ok(Opened::Sections(recording)) => file::check(&recording, options, report),
+        Ok(Opened::Pipe(file)) => pipe::check(&file, options, report),
+    }
+}

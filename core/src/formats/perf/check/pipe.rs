@@ -1,147 +1,124 @@
-//! Recordings written to a pipe: a 16-byte header, and records that carry attrs and features.
+//! Recordings written to a pipe: a 16-byte header, and records that contain attrs and features.
 
-use crate::limits::RESYNC;
-use crate::formats::perf::limits::IDS;
-use crate::formats::perf::limits::ATTRS;
-use crate::formats::perf::check::outline;
-use crate::formats::perf::check::records::Stream;
-use crate::formats::perf::decode::attr;
-use crate::formats::perf::decode::header::Header;
-use crate::formats::perf::decode::walk::{FrameFault, Item, Record, Walker};
-use crate::formats::perf::layout::{self, HEADER_SIZE_PIPE, RECORD_HEADER, record};
-use crate::formats::perf::{repair, rules};
-use crate::kit::cursor::Cursor;
-use crate::kit::num::{to_u64, to_usize};
+use super::attrs::{check_attr, has_room};
+use super::faults::describe;
+use super::records::RecordCheck;
+use super::stream::Stream;
+use crate::formats::perf::decode::attrs::read_record;
+use crate::formats::perf::decode::event::Events;
+use crate::formats::perf::decode::frame::RecordView;
+use crate::formats::perf::decode::recording::RecordFile;
+use crate::formats::perf::decode::walk::Damage;
+use crate::formats::perf::layout::{HEADER_SIZE_PIPE, record};
+use crate::formats::perf::limits::{ATTRS, IDS};
+use crate::formats::perf::repair::Seam;
+use crate::formats::perf::rules;
 use crate::kit::span::{Layer, Span};
-use crate::limits::Limits;
+use crate::kit::walk::Item;
+use crate::kit::words::{byte_count, plural};
+use crate::limits::{Limits, RESYNC};
 use crate::mend::edit::{Edit, Fix, Safety};
+use crate::options::Options;
 use crate::report::rule::common;
 use crate::report::{Finding, Report};
-use crate::{FileSet, Options};
+
+const FILE: Layer = Layer::stored(0);
 
 /// Checks a pipe recording.
-pub fn check(files: &FileSet<'_>, header: &Header, options: &Options, report: &mut Report) {
-    let source = files.bytes(0);
+pub(super) fn check(file: &RecordFile<'_>, options: &Options, report: &mut Report) {
     let limits = &options.limits;
-    let mut stream = Stream::new(header.order, 0, source.len(), limits);
-    let area = (HEADER_SIZE_PIPE, source.len());
-    let walker = Walker::new(&source, 0, header.order, true, area).resyncing(limits.of(&RESYNC));
-    let mut tracing = false;
-    for item in walker {
+    let records = RecordCheck::new(Events::new(file.order()));
+    let mut stream = Stream::new(records, file.order(), file.length(), limits);
+    let mut has_tracing_data = false;
+    for item in file.records((HEADER_SIZE_PIPE, file.length()), limits.of(&RESYNC)) {
         match item {
             Item::Record(item) => {
                 match item.frame.kind {
-                    record::HEADER_ATTR => event(&item, &mut stream, header, limits, report),
-                    record::TRACING_DATA => tracing = true,
+                    record::HEADER_ATTR => {
+                        add_event(&item.view(FILE, 0), &mut stream.records.events, limits, report);
+                    }
+                    record::TRACING_DATA => has_tracing_data = true,
                     _ => {}
                 }
-                stream.stored_record(&item, report);
+                stream.check_record(&item, report);
             }
-            Item::Damage { span, fault, resumes: false } if is_torn(fault) => {
-                tail(files, &mut stream, header, span, fault, report);
+            Item::Damage(damage) if !damage.resumes && damage.fault.is_truncation() => {
+                push_truncated_end(file, &mut stream, &damage, report);
             }
-            Item::Damage { span, fault, resumes } => stream.damage(span, fault, resumes, report),
+            Item::Damage(damage) => stream.push_damage(&damage, report),
         }
     }
+    stream.end_file(report);
     stream.finish(report);
-    stream.summarise(report);
-    if stream.events.attrs().is_empty() {
-        let span = Span::new(Layer::stored(0), HEADER_SIZE_PIPE.min(source.len()), source.len());
-        let message = format!("none of {} records is a HEADER_ATTR", report.tally.records);
+    let header_end = HEADER_SIZE_PIPE.min(file.length());
+    let attrs = stream.records.events.attrs();
+    if attrs.is_empty() {
+        let span = Span::new(FILE, header_end, file.length());
+        let records = plural(report.tally.records, "record");
+        let message = format!("missing HEADER_ATTR: none in {records}");
         report.push(Finding::new(&rules::NO_ATTRS, span, "data", message));
     }
-    let tracepoints = stream.events.attrs().iter().any(|attr| attr.kind == layout::TYPE_TRACEPOINT);
-    if tracepoints && !tracing {
-        let span = Span::new(Layer::stored(0), 0, HEADER_SIZE_PIPE.min(source.len()));
-        let message = "tracepoint events, and no TRACING_DATA record";
+    if attrs.iter().any(|attr| attr.is_tracepoint()) && !has_tracing_data {
+        let span = Span::new(FILE, 0, header_end);
+        let message = "missing TRACING_DATA record: the events are tracepoints";
         report.push(Finding::new(&rules::TRACING_DATA_MISSING, span, "data", message));
     }
 }
 
-/// Whether a fault at the end means that the file was cut.
-pub const fn is_torn(fault: FrameFault) -> bool {
-    matches!(
-        fault,
-        FrameFault::HeaderTorn | FrameFault::PastEnd(_) | FrameFault::PayloadPastEnd(..)
-    )
-}
-
-/// The cut record at the end: of a compressed one, the whole blocks stay.
-fn tail(
-    files: &FileSet<'_>,
+/// Reports a truncated record at the end. Of a compressed one, the complete blocks stay.
+fn push_truncated_end(
+    file: &RecordFile<'_>,
     stream: &mut Stream<'_>,
-    header: &Header,
-    span: Span,
-    fault: FrameFault,
+    damage: &Damage,
     report: &mut Report,
 ) {
-    let source = files.bytes(0);
-    let seam = torn_seam(&source, stream, header, span, fault, report);
-    let (_, message) = super::records::describe(fault, span);
+    let span = damage.span;
+    let seam = find_seam(file, stream, damage, report);
+    let (_, message) = describe(damage.fault, span);
     let mut edits = seam.edits;
     let dropped = span.end.saturating_sub(seam.end);
     edits.push(Edit::replace(Span::new(span.layer, seam.end, span.end), seam.padding));
-    let summary = match dropped == span.len() {
-        true => format!("drops the {dropped} bytes of the cut record"),
-        false => format!(
-            "keeps the whole blocks of the cut compressed record and drops its last {dropped} bytes"
-        ),
+    let summary = if dropped == span.len() {
+        format!("drop {} of the truncated record", byte_count(dropped))
+    } else {
+        format!(
+            "keep the complete blocks of the truncated compressed record, drop its last {}",
+            byte_count(dropped)
+        )
     };
     let finding = Finding::new(&rules::TORN_RECORD, span, "data.record[last]", message);
     report.push(finding.fix(Fix::new(Safety::Lossy, summary, edits)));
 }
 
-/// Where the records end for good: before the torn one, or inside it behind its last whole block.
-pub fn torn_seam(
-    source: &crate::kit::source::Source<'_>,
+/// Returns the end of the complete records: before the truncated one, or inside it after its last
+/// complete block.
+pub(super) fn find_seam(
+    file: &RecordFile<'_>,
     stream: &mut Stream<'_>,
-    header: &Header,
-    span: Span,
-    fault: FrameFault,
+    damage: &Damage,
     report: &mut Report,
-) -> repair::Seam {
-    let plain = repair::Seam { end: span.start, ..repair::Seam::default() };
-    let FrameFault::PastEnd(frame) = fault else { return plain };
-    let two = frame.kind == record::COMPRESSED2;
-    if frame.kind != record::COMPRESSED && !two {
-        return plain;
-    }
-    // A record is below 64 KiB, so that its rest can be held.
-    let bytes = source.read(span.start, span.end.min(span.start.saturating_add(frame.size)));
-    let good = stream.torn_compressed(span.start, &bytes, two, report);
-    good.and_then(|good| repair::cut_compressed(span.start, two, good, header.order))
-        .unwrap_or(plain)
+) -> Seam {
+    let record = file.truncated_record(damage);
+    let seam = record.and_then(|record| stream.expand_truncated(&record, report));
+    seam.unwrap_or_else(|| Seam { end: damage.span.start, ..Seam::default() })
 }
 
-/// An attr with its ids, from a HEADER_ATTR record.
-fn event(
-    item: &Record<'_>,
-    stream: &mut Stream<'_>,
-    header: &Header,
-    limits: &Limits,
-    report: &mut Report,
-) {
-    let span = Span::sized(Layer::stored(0), item.offset, item.frame.size);
-    if to_u64(stream.events.attrs().len()) >= limits.of(&ATTRS)
-        || stream.events.id_count().saturating_add(item.frame.size >> 3) > limits.of(&IDS)
-    {
-        if !stream.events.partial() {
-            let message = format!("more than {} attrs or {} ids", limits.of(&ATTRS), limits.of(&IDS));
+/// Adds the event of a HEADER_ATTR record.
+fn add_event(record: &RecordView<'_>, events: &mut Events, limits: &Limits, report: &mut Report) {
+    let span = record.span();
+    let ids = events.id_count().saturating_add(record.frame.size >> 3);
+    if !has_room(events.attrs().len(), ids, limits) {
+        if !events.is_partial() {
+            let attrs = plural(limits.of(&ATTRS), "attr");
+            let ids = plural(limits.of(&IDS), "id");
+            let message = format!("more than {attrs} or {ids}");
             report.push(Finding::new(&common::LIMIT_REACHED, span, "data", message));
         }
-        stream.events.mark_partial();
+        events.mark_partial();
         return;
     }
-    let body = item.bytes.get(to_usize(RECORD_HEADER)..).unwrap_or_default();
-    let start = item.offset.saturating_add(RECORD_HEADER);
-    let mut cursor = Cursor::new(body, Layer::stored(0), start, header.order);
-    // A body that is no attr is a finding of the record itself.
-    let Ok(attr) = attr::attr(&mut cursor, header.order) else { return };
-    let path = format!("data.attr[{}]", stream.events.attrs().len());
-    outline::judge(&attr, span, &path, report);
-    let mut ids = Vec::new();
-    while let Ok(id) = cursor.u64("id") {
-        ids.push(id);
-    }
-    stream.events.push(attr, ids);
+    // The check of the record reports a body that is not an attr.
+    let Some((attr, ids)) = read_record(record, events.order()) else { return };
+    check_attr(&attr, span, &format!("data.attr[{}]", events.attrs().len()), report);
+    events.push(attr, ids);
 }

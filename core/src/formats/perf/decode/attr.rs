@@ -1,4 +1,4 @@
-//! `perf_event_attr`: what one event counts, and what its samples hold.
+//! `perf_event_attr`: the description of one event and of its samples.
 //!
 //! ```text
 //!    0 type u32   4 size u32   8 config   16 period or freq   24 sample_type   32 read_format
@@ -15,7 +15,7 @@
 //!
 //! Source: `include/uapi/linux/perf_event.h`; `read_attr` of perf's `util/header.c` for the sizes.
 
-use crate::formats::perf::layout::ATTR_SIZE_VER0;
+use crate::formats::perf::layout::{ATTR_SIZE_VER0, TYPE_TRACEPOINT};
 use crate::kit::cursor::{Cursor, Order, ReadError};
 
 /// Size of the newest attr whose fields are known.
@@ -31,7 +31,7 @@ pub mod sample_type {
     pub const TIME: u64 = 1 << 2;
     /// u64 address of the data.
     pub const ADDR: u64 = 1 << 3;
-    /// Counter values, as `read_format` says.
+    /// Counter values, as described by `read_format`.
     pub const READ: u64 = 1 << 4;
     /// u64 count, then as many u64.
     pub const CALLCHAIN: u64 = 1 << 5;
@@ -103,30 +103,26 @@ pub mod branch_sample_type {
     pub const KNOWN: u64 = (1 << 20) - 1;
 }
 
-/// Bits of [`Attr::flags`] with an accessor.
+/// Positions of the bits in [`Attr::flags`] that have an accessor.
 mod flag {
-    pub(super) const INHERIT: u32 = 1;
-    pub(super) const FREQ: u32 = 10;
     pub(super) const PRECISE_IP: u32 = 15;
     pub(super) const SAMPLE_ID_ALL: u32 = 18;
-    pub(super) const USE_CLOCKID: u32 = 25;
-    pub(super) const WRITE_BACKWARD: u32 = 27;
 }
 
 /// A `perf_event_attr`. Fields that its size leaves out are 0, as the kernel reads them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Attr {
-    /// `type`: hardware, software, tracepoint, or the number of a PMU.
+    /// `type`: 0 hardware, 1 software, 2 tracepoint, or the number of a PMU.
     pub kind: u32,
     /// `size` as written, in bytes; see [`Attr::stored_len`].
     pub size: u32,
-    /// What the event counts, in the terms of its type.
+    /// The event, in the terms of its type.
     pub config: u64,
     /// Period in events, or frequency in Hz if [`Attr::freq`].
     pub sample_period: u64,
-    /// Which fields a sample has: bits of [`sample_type`].
+    /// The fields of a sample: bits of [`sample_type`].
     pub sample_type: u64,
-    /// How values are read: bits of [`read_format`].
+    /// The layout of counter values: bits of [`read_format`].
     pub read_format: u64,
     /// The bit fields. Bit 0 is `disabled`, whatever the byte order of the recording.
     pub flags: u64,
@@ -134,27 +130,32 @@ pub struct Attr {
     pub config1: u64,
     /// Third word of `config`, or the length of a breakpoint.
     pub config2: u64,
-    /// Which branches are recorded, and how: bits of [`branch_sample_type`].
+    /// The recorded branches and their layout: bits of [`branch_sample_type`].
     pub branch_sample_type: u64,
     /// Mask of the user's registers in a sample.
     pub sample_regs_user: u64,
     /// Bytes of user stack in a sample.
     pub sample_stack_user: u32,
-    /// Clock of the times if [`Attr::use_clockid`]: an `i32` of `clockid_t`, as its bits.
+    /// Clock of the times if [`Attr::use_clockid`]: the bits of an `i32` of type `clockid_t`.
     pub clockid: u32,
     /// Mask of the interrupted registers in a sample.
     pub sample_regs_intr: u64,
     /// Bytes of hardware trace in a sample.
     pub aux_sample_size: u32,
-    /// Whether a byte after the last known field is not zero.
+    /// Whether any byte after the last known field is not zero.
     pub extra_nonzero: bool,
 }
 
 impl Attr {
-    /// Bytes the attr takes: its size, and 64 where that is less (0 is the first version, and perf
-    /// reads 64 bytes before it looks at the size).
+    /// Returns the length of the attr in bytes: its size, but at least 64 (the size 0 stands for
+    /// the first version, and perf reads 64 bytes before it uses the size).
     pub fn stored_len(&self) -> u64 {
         u64::from(self.size).max(ATTR_SIZE_VER0)
+    }
+
+    /// Whether the event is a tracepoint, whose fields only TRACING_DATA describes.
+    pub const fn is_tracepoint(&self) -> bool {
+        self.kind == TYPE_TRACEPOINT
     }
 
     /// Whether samples have all the fields in `bits`.
@@ -163,22 +164,22 @@ impl Attr {
         self.sample_type & bits == bits
     }
 
-    /// Bits of `sample_type` that no kernel had when this was written. A sample cannot be read.
+    /// Returns the unknown bits of `sample_type`. Samples with any of them cannot be read.
     pub const fn unknown_sample_bits(&self) -> u64 {
         self.sample_type & !sample_type::KNOWN
     }
 
-    /// Bits of `read_format` that no kernel had when this was written.
+    /// Returns the unknown bits of `read_format`.
     pub const fn unknown_read_bits(&self) -> u64 {
         self.read_format & !read_format::KNOWN
     }
 
-    /// Bits of `branch_sample_type` that no kernel had when this was written.
+    /// Returns the unknown bits of `branch_sample_type`.
     pub const fn unknown_branch_bits(&self) -> u64 {
         self.branch_sample_type & !branch_sample_type::KNOWN
     }
 
-    /// Whether the bits that shape a sample are all known.
+    /// Whether all bits that affect the layout of a sample are known.
     pub const fn layout_known(&self) -> bool {
         let read = self.samples(sample_type::READ) && self.unknown_read_bits() != 0;
         let branch = self.samples(sample_type::BRANCH_STACK) && self.unknown_branch_bits() != 0;
@@ -189,39 +190,18 @@ impl Attr {
         self.flags >> bit & 1 == 1
     }
 
-    /// Children inherit the event.
-    pub const fn inherit(&self) -> bool {
-        self.flag(flag::INHERIT)
-    }
-
-    /// `sample_period` is a frequency.
-    pub const fn freq(&self) -> bool {
-        self.flag(flag::FREQ)
-    }
-
-    /// How exact the instruction pointer must be, 0 to 3.
-    pub const fn precise_ip(&self) -> u64 {
-        self.flags >> flag::PRECISE_IP & 3
-    }
-
-    /// Records other than samples end in a `sample_id`.
+    /// Whether records other than samples end in a `sample_id`.
     pub const fn sample_id_all(&self) -> bool {
         self.flag(flag::SAMPLE_ID_ALL)
     }
-
-    /// Times are those of `clockid`.
-    pub const fn use_clockid(&self) -> bool {
-        self.flag(flag::USE_CLOCKID)
-    }
-
-    /// The ring buffer is written from its end, so that later records may come first.
-    pub const fn write_backward(&self) -> bool {
-        self.flag(flag::WRITE_BACKWARD)
-    }
 }
 
-/// The attr at the cursor, which is framed by its own size field: a cursor that holds less keeps
-/// its place. `order` is the cursor's, and tells the order of the bit fields.
+/// Reads the attr at the cursor, of the size that it states. `order` is that of the cursor; the bit
+/// fields depend on it.
+///
+/// # Errors
+///
+/// The attr is longer than the rest of the cursor, which then does not move.
 pub fn attr(cursor: &mut Cursor<'_>, order: Order) -> Result<Attr, ReadError> {
     let mut head = cursor.clone();
     let kind = head.u32("attr.type")?;
@@ -236,7 +216,7 @@ pub fn attr(cursor: &mut Cursor<'_>, order: Order) -> Result<Attr, ReadError> {
     Ok(attr)
 }
 
-/// Bytes 8 to 64.
+/// Reads bytes 8 to 64.
 fn first_version(body: &mut Cursor<'_>, order: Order, attr: &mut Attr) -> Result<(), ReadError> {
     attr.config = body.u64("attr.config")?;
     attr.sample_period = body.u64("attr.sample_period")?;
@@ -248,7 +228,7 @@ fn first_version(body: &mut Cursor<'_>, order: Order, attr: &mut Attr) -> Result
     Ok(())
 }
 
-/// Bytes 64 to 136. A field is there if the version that brought it is there as a whole.
+/// Reads bytes 64 to 136. A field is present if the size covers all fields of its version.
 fn later_versions(body: &mut Cursor<'_>, attr: &mut Attr) -> Result<(), ReadError> {
     let len = attr.stored_len();
     if len >= 72 {
@@ -281,8 +261,8 @@ fn later_versions(body: &mut Cursor<'_>, attr: &mut Attr) -> Result<(), ReadErro
     Ok(())
 }
 
-/// The bit fields with `disabled` in bit 0. Compilers for big-endian machines give out bits from
-/// the top, so that the word is mirrored, but `precise_ip`'s two bits are not.
+/// Returns the bit fields with `disabled` in bit 0. Compilers for big-endian machines allocate bits
+/// from the top, so the word is mirrored, except the two bits of `precise_ip`.
 const fn flags(word: u64, order: Order) -> u64 {
     match order {
         Order::Little => word,
@@ -300,7 +280,7 @@ mod tests {
     use super::*;
     use crate::kit::span::Layer;
 
-    /// An attr of `size` bytes, every field of which is its own offset.
+    /// Builds an attr of `size` bytes in which the value of every field is its offset.
     fn bytes(size: u32, len: usize, order: Order) -> Vec<u8> {
         let mut bytes = Vec::new();
         while bytes.len() < len {
@@ -326,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_lie_where_the_header_says() {
+    fn fields_lie_at_the_offsets_of_the_kernel_header() {
         for order in [Order::Little, Order::Big] {
             let (attr, end) = read(&bytes(136, 160, order), order);
             let attr = attr.unwrap();
@@ -348,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_size_between_versions_leaves_the_half_fields_out() {
+    fn a_size_between_versions_excludes_incomplete_versions() {
         let (attr, end) = read(&bytes(92, 160, Order::Little), Order::Little);
         let attr = attr.unwrap();
         assert_eq!(end, 92);
@@ -356,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_after_the_known_fields_are_looked_at() {
+    fn bytes_after_the_known_fields_are_noticed() {
         let mut newer = bytes(144, 144, Order::Little);
         assert!(read(&newer, Order::Little).0.unwrap().extra_nonzero);
         newer[136..].fill(0);
@@ -368,9 +348,9 @@ mod tests {
     }
 
     #[test]
-    fn an_attr_that_is_longer_than_what_is_left_is_not_begun() {
+    fn an_attr_longer_than_the_rest_is_not_begun() {
         let (attr, end) = read(&bytes(136, 128, Order::Little), Order::Little);
-        assert_eq!(attr.unwrap_err().to_string(), "attr needs 136 bytes at 0x0, 128 are left");
+        assert_eq!(attr.unwrap_err().to_string(), "truncated attr: 128 of 136 bytes at 0x0");
         assert_eq!(end, 0);
     }
 
@@ -382,12 +362,11 @@ mod tests {
         let big = 1 << 62 | 1 << 53 | 1 << 48 | 1 << 45;
         assert_eq!(flags(little, Order::Little), flags(big, Order::Big));
         let attr = Attr { flags: flags(big, Order::Big), ..Attr::default() };
-        assert!(attr.inherit() && attr.freq() && attr.sample_id_all() && !attr.use_clockid());
-        assert_eq!(attr.precise_ip(), 2);
+        assert!(attr.sample_id_all());
     }
 
     #[test]
-    fn bits_above_the_newest_are_told() {
+    fn unknown_bits_are_reported() {
         let attr = Attr { sample_type: 1 << 25 | 1, ..Attr::default() };
         assert_eq!(attr.unknown_sample_bits(), 1 << 25);
         assert!(!attr.layout_known());

@@ -15,17 +15,17 @@ use crate::kit::cursor::{Cursor, Order, ReadError};
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 
-/// `perf_file_section`: where something lies in the file.
+/// `perf_file_section`: a place in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Section {
-    /// From the start of the file, in bytes.
+    /// Distance from the start of the file in bytes.
     pub offset: u64,
-    /// In bytes.
+    /// Length in bytes.
     pub size: u64,
 }
 
 impl Section {
-    /// Offset after the last byte; `None` if it is no number.
+    /// Returns the offset after the last byte; `None` if it exceeds a u64.
     pub const fn end(self) -> Option<u64> {
         self.offset.checked_add(self.size)
     }
@@ -35,12 +35,16 @@ impl Section {
         self.end().is_some_and(|end| end <= len)
     }
 
-    /// The section as a span of file number `file`.
+    /// Returns the section as a span of file number `file`.
     pub const fn span(self, file: u32) -> Span {
         Span::sized(Layer::stored(file), self.offset, self.size)
     }
 
-    /// The next section of a table.
+    /// Reads the next section of a table.
+    ///
+    /// # Errors
+    ///
+    /// Fewer than 16 bytes remain.
     pub fn read(cursor: &mut Cursor<'_>) -> Result<Self, ReadError> {
         let offset = cursor.u64("section.offset")?;
         let size = cursor.u64("section.size")?;
@@ -48,28 +52,28 @@ impl Section {
     }
 }
 
-/// The feature bits of a header, each 64 in the order of the file.
+/// The feature bits of a header, as four words in the order of the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(pub [u64; 4]);
 
 impl Flags {
-    /// Whether a feature is there.
+    /// Whether the bit of a feature is set.
     pub fn has(&self, bit: u32) -> bool {
         let word = self.0.get(usize::try_from(bit >> 6).unwrap_or(usize::MAX));
         word.is_some_and(|word| word >> (bit & 63) & 1 == 1)
     }
 
-    /// The features that are there, ascending: the order of their table.
+    /// Returns the set bits in ascending order, which is the order of the feature table.
     pub fn bits(self) -> impl Iterator<Item = u32> {
         (0..layout::FEATURE_BITS).filter(move |bit| self.has(*bit))
     }
 
-    /// Number of features.
+    /// Returns the number of set bits.
     pub fn count(self) -> u64 {
         self.0.iter().fold(0, |sum: u64, word| sum.saturating_add(word.count_ones().into()))
     }
 
-    /// With one feature more.
+    /// Returns the flags with one more bit.
     #[must_use]
     pub fn with(mut self, bit: u32) -> Self {
         if let Some(word) = self.0.get_mut(usize::try_from(bit >> 6).unwrap_or(usize::MAX)) {
@@ -79,29 +83,41 @@ impl Flags {
     }
 }
 
-/// How the words of [`Flags`] lie in the file.
+/// The layout of [`Flags`] in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlagWords {
-    /// As u64 of the recording's byte order.
+    /// Words of u64.
     U64,
-    /// As pairs of u32: what a big-endian 32-bit machine writes.
+    /// Pairs of u32, as a big-endian 32-bit machine writes them.
     U32,
 }
 
-/// A header, whole and in a known byte order; its numbers may still be wrong.
+/// A complete header. Its values are not checked yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Byte order of the whole recording.
     pub order: Order,
     /// Whether the magic is of version 1.
     pub version1: bool,
-    /// As the header says.
+    /// `header.size`.
     pub size: u64,
-    /// Everything behind `size`; nothing of it is in a pipe's header.
+    /// The fields after `size`; `None` in a pipe.
     pub body: Option<Body>,
 }
 
-/// The part of a header that pipes do not have.
+impl Header {
+    /// Whether the header has feature bits. A header of 72 bytes ends before them.
+    pub const fn has_feature_bits(&self) -> bool {
+        self.size != layout::HEADER_SIZE_OLD
+    }
+
+    /// The length of the header of a file in bytes, also if `size` is invalid.
+    pub const fn length(&self) -> u64 {
+        if self.has_feature_bits() { layout::HEADER_SIZE } else { layout::HEADER_SIZE_OLD }
+    }
+}
+
+/// The part of a header that pipes lack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Body {
     /// Size of an attr entry with its ids section.
@@ -110,15 +126,15 @@ pub struct Body {
     pub attrs: Section,
     /// The records.
     pub data: Section,
-    /// Out of use.
+    /// Unused since Linux 3.x.
     pub event_types: Section,
-    /// The feature bits; none in a header of 72 bytes.
+    /// The feature bits; all 0 in a header of 72 bytes.
     pub flags: Flags,
-    /// How the bits lie in the file.
+    /// The layout of the feature bits in the file.
     pub words: FlagWords,
 }
 
-/// The byte order that a magic tells, and whether it is of version 1.
+/// Returns the byte order that a magic stands for, and whether it is of version 1.
 pub fn magic(first: &[u8]) -> Option<(Order, bool)> {
     let magic = first.first_chunk::<8>()?;
     let [v1_little, v1_big] = layout::MAGIC_V1;
@@ -131,7 +147,11 @@ pub fn magic(first: &[u8]) -> Option<(Order, bool)> {
     }
 }
 
-/// Reads the header.
+/// Reads the header of file number `file`.
+///
+/// # Errors
+///
+/// The file is shorter than its header.
 pub fn header(source: &Source<'_>, file: u32) -> Result<Header, ReadError> {
     let bytes = source.read(0, layout::HEADER_SIZE);
     let (order, version1) = magic(&bytes).unwrap_or((Order::Little, false));
@@ -150,8 +170,8 @@ pub fn header(source: &Source<'_>, file: u32) -> Result<Header, ReadError> {
         for word in &mut flags.0 {
             *word = cursor.u64("header.flags")?;
         }
-        // util/header.c, perf_file_header__read: a 32-bit machine of the other byte order wrote
-        // the bits as pairs of u32; the host name, which every recording has, tells.
+        // util/header.c, perf_file_header__read: a 32-bit machine of the other byte order writes
+        // the bits as pairs of u32. Every recording has HOSTNAME, so its bit shows the layout.
         let swapped = Flags(flags.0.map(|word| word.rotate_left(32)));
         if order == Order::Big
             && !flags.has(layout::feature::HOSTNAME)
@@ -169,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_magic_tells_the_byte_order() {
+    fn the_magic_determines_the_byte_order() {
         assert_eq!(magic(b"PERFILE2...."), Some((Order::Little, false)));
         assert_eq!(magic(b"2ELIFREP"), Some((Order::Big, false)));
         assert_eq!(magic(b"PERFFILE"), Some((Order::Little, true)));
@@ -177,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_has_no_more_than_its_size() {
+    fn a_pipe_header_ends_after_its_size() {
         let bytes = [&b"PERFILE2"[..], &16_u64.to_le_bytes()].concat();
         let header = header(&Source::new(&bytes), 0).unwrap();
         assert_eq!((header.size, header.body), (16, None));
@@ -194,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn bits_of_a_32_bit_machine_are_found_by_the_host_name() {
+    fn bits_of_a_32_bit_machine_are_recognized_by_the_host_name() {
         let mut bytes = vec![0; 104];
         bytes[..8].copy_from_slice(b"2ELIFREP");
         bytes[8..16].copy_from_slice(&104_u64.to_be_bytes());
@@ -206,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_section_whose_end_is_no_number_fits_nowhere() {
+    fn a_section_whose_end_overflows_fits_nowhere() {
         let section = Section { offset: u64::MAX, size: 2 };
         assert!(!section.fits(u64::MAX) && section.end().is_none());
     }

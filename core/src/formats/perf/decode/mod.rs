@@ -1,10 +1,29 @@
-//! Bytes to items: states what is there, never judges.
+//! Turns bytes into items and values. Names no rule.
+//!
+//! ```text
+//!  recording   the opened files: the way to their bytes
+//!  header      the file header            outline  attrs, ids and end, before the first record
+//!  attr attrs  events                     end      where the records end
+//!  table feature tracing donor            features, and TRACING_DATA of another recording
+//!  walk frame  records of a file          expand   records inside compressed records
+//!  event       the layout of records      body record sample  their fields
+//! ```
 
 pub mod attr;
+pub mod attrs;
+pub mod body;
+pub mod donor;
+pub mod end;
+pub mod event;
+pub mod expand;
 pub mod feature;
+pub mod frame;
 pub mod header;
+pub mod outline;
 pub mod record;
+pub mod recording;
 pub mod sample;
+pub mod table;
 pub mod tile;
 pub mod tracing;
 pub mod walk;

@@ -1,13 +1,13 @@
-//! TRACING_DATA as a whole: what the recorder's kernel said of each tracepoint.
+//! TRACING_DATA: the descriptions of all tracepoints by the kernel that was traced.
 //!
 //! ```text
-//!  head               see the feature (magic, byte order, formats of the ring buffer)
+//!  head               see `feature` (magic, byte order, formats of the ring buffer)
 //!  u32 count, each    u64 size, text        formats of ftrace's own events
 //!  u32 count, each    system, NUL, u32 count, each u64 size, text
 //!  ...                symbols, printk formats and command lines, which samples do not need
 //! ```
 //!
-//! A text is what tracefs shows in `events/SYSTEM/EVENT/format`. Sources: perf's
+//! Each text is the content of `events/SYSTEM/EVENT/format` in tracefs. Sources: perf's
 //! `util/trace-event-info.c` (writer) and `util/trace-event-read.c` (reader).
 
 use std::collections::BTreeMap;
@@ -16,36 +16,36 @@ use crate::formats::perf::decode::feature::{self, FeatureError};
 use crate::kit::cursor::{Cursor, Order};
 use crate::kit::num::align8;
 
-/// Bytes of a format at least: its size.
+/// Size of the smallest format in bytes: its size field.
 const FORMAT_MIN: u64 = 8;
-/// Bytes of a system at least: the NUL behind its name and a count.
+/// Size of the smallest system in bytes: the NUL after its name, and a count.
 const SYSTEM_MIN: u64 = 5;
 
-/// What TRACING_DATA says of the tracepoints that were asked for.
+/// The descriptions of the requested tracepoints.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tracing {
-    /// Byte order of the recorder's kernel.
+    /// Byte order of the traced kernel.
     pub order: Order,
-    /// By the number that `attr.config` has.
+    /// Descriptions by tracepoint id, the value of `attr.config`.
     pub descriptions: BTreeMap<u64, Description>,
 }
 
-/// One tracepoint, as far as the size of its samples depends on it.
+/// A tracepoint, as far as the size of its samples depends on it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Description {
-    /// Its name, within its system.
+    /// Name within its system.
     pub name: Vec<u8>,
-    /// Offset behind the last field, in bytes.
+    /// Offset after the last field in bytes.
     pub end: u64,
     /// Whether strings or arrays follow the fields.
     pub dynamic: bool,
 }
 
 impl Description {
-    /// Least and most bytes of a sample's raw data.
+    /// Returns the smallest and the largest size of the raw data of a sample in bytes.
     ///
-    /// The kernel rounds fields and raw.size together up to 8; before, a compiler may have rounded
-    /// the fields up to their alignment.
+    /// The kernel rounds the size of raw.size and the fields up to a multiple of 8; before that, a
+    /// compiler may have rounded the fields up to their alignment.
     pub fn raw_size(&self) -> (u64, u64) {
         let rounded = |end: u64| align8(end.saturating_add(4)).saturating_sub(4);
         let most = if self.dynamic { u64::MAX } else { rounded(align8(self.end)) };
@@ -53,8 +53,12 @@ impl Description {
     }
 }
 
-/// Reads TRACING_DATA, which is all that `cursor` has left, as far as the formats go, and keeps
-/// what is `wanted`.
+/// Reads TRACING_DATA, which is the rest of `cursor`, up to the last format. Keeps the descriptions
+/// of tracepoints for whose id `wanted` holds.
+///
+/// # Errors
+///
+/// The first field that does not fit.
 pub fn tracing(
     cursor: &mut Cursor<'_>,
     wanted: impl Fn(u64) -> bool,
@@ -75,6 +79,7 @@ pub fn tracing(
     Ok(tracing)
 }
 
+/// Reads a format.
 fn format(
     cursor: &mut Cursor<'_>,
     wanted: &impl Fn(u64) -> bool,
@@ -110,6 +115,7 @@ fn format(
     Ok(())
 }
 
+/// Parses a decimal number.
 fn number(text: &[u8]) -> Option<u64> {
     std::str::from_utf8(text.trim_ascii()).ok()?.parse().ok()
 }
@@ -158,21 +164,22 @@ mod tests {
     fn the_formats_of_all_systems_are_read() {
         let tracing = read(&data(), |_| true).unwrap();
         assert_eq!(tracing.order, Order::Little);
-        let told: Vec<_> = tracing.descriptions.iter().map(|(id, d)| (*id, &*d.name)).collect();
-        assert_eq!(told, [(5, b"print".as_slice()), (7, b"switch"), (8, b"exec")]);
-        // 12 bytes of fields and 4 of raw.size are whole words; a compiler may make them 16.
+        let names: Vec<_> = tracing.descriptions.iter().map(|(id, d)| (*id, &*d.name)).collect();
+        assert_eq!(names, [(5, b"print".as_slice()), (7, b"switch"), (8, b"exec")]);
+        // 12 bytes of fields and 4 of raw.size are two words; a compiler may round them up to 16
+        // bytes.
         assert_eq!(tracing.descriptions[&7].raw_size(), (12, 20));
         assert_eq!(tracing.descriptions[&8].raw_size(), (12, u64::MAX));
         assert_eq!(tracing.descriptions[&5].raw_size(), (20, u64::MAX));
     }
 
     #[test]
-    fn only_what_is_wanted_is_kept() {
+    fn only_wanted_descriptions_are_kept() {
         assert_eq!(read(&data(), |id| id == 8).unwrap().descriptions.len(), 1);
     }
 
     #[test]
-    fn cut_anywhere_it_is_an_error() {
+    fn truncation_anywhere_is_an_error() {
         let whole = data();
         for len in 0..whole.len() {
             assert!(read(&whole[..len], |_| true).is_err(), "{len}");
@@ -180,11 +187,11 @@ mod tests {
     }
 
     #[test]
-    fn a_count_that_cannot_be_is_named() {
+    fn a_count_that_is_too_large_is_named() {
         let mut bytes = data();
         let at = bytes.len() - EXEC.len() - SWITCH.len() - 16 - 4;
         bytes[at..at + 4].copy_from_slice(&u32::MAX.to_le_bytes());
         let error = read(&bytes, |_| true).unwrap_err().to_string();
-        assert!(error.starts_with("tracing.events.nr at"), "{error}");
+        assert!(error.starts_with("tracing.events.nr is"), "{error}");
     }
 }

@@ -1,0 +1,169 @@
+//! The judgement of the attr table, its attrs and their ids.
+
+use crate::formats::perf::decode::attr::Attr;
+use crate::formats::perf::decode::attrs::{AttrEntry, AttrTable, IdsFault, TableStop};
+use crate::formats::perf::decode::recording::Recording;
+use crate::formats::perf::layout::{ATTR_SIZES, SECTION_SIZE, field};
+use crate::formats::perf::limits::{ATTRS, IDS};
+use crate::formats::perf::{repair, rules};
+use crate::kit::num::to_u64;
+use crate::kit::span::{Layer, Span};
+use crate::kit::words::{byte_count, plural};
+use crate::limits::{Limits, WINDOW};
+use crate::mend::edit::{Fix, Safety};
+use crate::report::rule::common;
+use crate::report::{Finding, Report};
+
+const FILE: Layer = Layer::stored(0);
+
+/// Checks the attr table of a file.
+pub(super) fn check_table(
+    recording: &Recording<'_>,
+    table: &AttrTable,
+    limits: &Limits,
+    report: &mut Report,
+) {
+    if let Some(first_len) = table.first_len {
+        check_attr_size(recording, first_len, report);
+    }
+    for (index, (entry, fault)) in table.entries.iter().enumerate() {
+        let path = format!("attrs[{index}]");
+        check_attr(&entry.attr, entry.span, &path, report);
+        check_ids(recording, entry, *fault, format!("{path}.ids"), limits, report);
+    }
+    let count = table.entries.len();
+    if let Some(stop) = &table.stop {
+        push_stop(recording, stop, count, limits, report);
+        return;
+    }
+    if let Some(span) = table.trailing {
+        let message = format!(
+            "attrs has {} after the last of {}",
+            plural(span.len(), "trailing byte"),
+            plural(to_u64(count), "entry")
+        );
+        report.push(Finding::new(&rules::ATTRS_SIZE_ODD, span, "header.attrs.size", message));
+    }
+    if count == 0 {
+        let span = Span::sized(FILE, field::ATTRS, SECTION_SIZE);
+        let message = format!("missing attrs: attrs.size is {}", recording.body.attrs.size);
+        report.push(Finding::new(&rules::NO_ATTRS, span, "attrs", message));
+    }
+}
+
+/// Reports why the table was not read to its end.
+fn push_stop(
+    recording: &Recording<'_>,
+    stop: &TableStop,
+    count: usize,
+    limits: &Limits,
+    report: &mut Report,
+) {
+    let attrs = recording.body.attrs;
+    let limit =
+        |message: String| Finding::new(&common::LIMIT_REACHED, attrs.span(0), "attrs", message);
+    report.push(match stop {
+        TableStop::Outside => {
+            let message = format!(
+                "attrs lie outside the file: {} at {:#x}, but the file has {}",
+                byte_count(attrs.size),
+                attrs.offset,
+                byte_count(recording.length())
+            );
+            let span = Span::sized(FILE, field::ATTRS, SECTION_SIZE);
+            Finding::new(&rules::SECTION_OUTSIDE, span, "header.attrs", message)
+        }
+        TableStop::SizeLimit => limit(format!(
+            "attrs of {}, more than the limit of {}",
+            byte_count(attrs.size),
+            limits.of(&WINDOW)
+        )),
+        TableStop::CountLimit => limit(format!("more than {}", plural(limits.of(&ATTRS), "attr"))),
+        TableStop::Damage(damage) => {
+            let path = format!("attrs[{count}]");
+            Finding::new(&rules::ATTR_TORN, damage.span, path, damage.error.to_string())
+        }
+    });
+}
+
+/// Checks `header.attr_size`, by which perf divides; each entry also states its own size.
+fn check_attr_size(recording: &Recording<'_>, first_len: u64, report: &mut Report) {
+    let body = &recording.body;
+    // An entry longer than its section is itself damaged, and no evidence about the others.
+    let is_readable = first_len <= body.attrs.size || body.attr_size == 0;
+    if first_len == body.attr_size || !is_readable {
+        return;
+    }
+    let span = Span::sized(FILE, field::ATTR_SIZE, 8);
+    let message = format!("attr_size is {}, but the first entry has {first_len}", body.attr_size);
+    let mut finding = Finding::new(&rules::ATTR_SIZE_WRONG, span, "header.attr_size", message);
+    let divides = body.attrs.size.checked_rem(first_len) == Some(0);
+    if first_len <= body.attrs.size && divides {
+        let edit = repair::header_u64(field::ATTR_SIZE, first_len, recording.order());
+        let summary = format!("set attr_size to {first_len}");
+        finding = finding.fix(Fix::new(Safety::Exact, summary, vec![edit]));
+    }
+    report.push(finding);
+}
+
+/// Checks one attr by itself.
+pub(super) fn check_attr(attr: &Attr, span: Span, path: &str, report: &mut Report) {
+    if attr.extra_nonzero || !attr.layout_known() {
+        let known = ATTR_SIZES.last().copied().unwrap_or_default();
+        let message = format!(
+            "unknown fields in an attr of {}: after byte {known}, or sample_type {:#x}",
+            byte_count(attr.size.into()),
+            attr.unknown_sample_bits()
+        );
+        report.push(Finding::new(&rules::ATTR_NEWER, span, path.to_string(), message));
+    } else if attr.size != 0 && !ATTR_SIZES.contains(&attr.size) {
+        let message = format!("attr.size is {}, which no kernel uses", attr.size);
+        let path = format!("{path}.size");
+        report.push(Finding::new(&rules::ATTR_SIZE_UNPUBLISHED, span, path, message));
+    }
+}
+
+/// Checks the section of an attr's ids.
+fn check_ids(
+    recording: &Recording<'_>,
+    entry: &AttrEntry,
+    fault: Option<IdsFault>,
+    path: String,
+    limits: &Limits,
+    report: &mut Report,
+) {
+    let (section, len) = (entry.ids, recording.length());
+    if fault == Some(IdsFault::Outside) {
+        let message = format!(
+            "ids lie outside the file: {} at {:#x}, but the file has {}",
+            byte_count(section.size),
+            section.offset,
+            byte_count(len)
+        );
+        report.push(Finding::new(&rules::SECTION_OUTSIDE, entry.span, path, message));
+        return;
+    }
+    if section.size & 7 != 0 {
+        let message = format!("ids have {}, expected a multiple of 8", byte_count(section.size));
+        report.push(Finding::new(&rules::IDS_ODD, section.span(0), path.clone(), message));
+    }
+    let (rule, message) = match fault {
+        Some(IdsFault::Limit) => {
+            (&common::LIMIT_REACHED, format!("more than {}", plural(limits.of(&IDS), "event id")))
+        }
+        Some(IdsFault::Overlap(total)) => {
+            let (total, len) = (byte_count(total), byte_count(len));
+            let message = format!("overlapping ids: {total} of ids in a file of {len}");
+            (&rules::SECTIONS_OVERLAP, message)
+        }
+        Some(IdsFault::Outside) | None => return,
+    };
+    if report.count(rule) == 0 {
+        report.push(Finding::new(rule, section.span(0), path, message));
+    }
+}
+
+/// Whether `count` attrs and `ids` ids are below the limits.
+pub(super) fn has_room(count: usize, ids: u64, limits: &Limits) -> bool {
+    to_u64(count) < limits.of(&ATTRS) && ids <= limits.of(&IDS)
+}

@@ -1,0 +1,350 @@
+//! The stream of records: stored records as they come, and the records that compressed ones expand
+//! to.
+//!
+//! Stored and expanded records take the same check. A finding in an expanded record names its place
+//! in the expanded layer and the compressed records that contain it.
+
+use std::collections::VecDeque;
+
+use super::faults::describe;
+use super::losses::Losses;
+use super::records::{RecordCheck, with_place};
+use crate::formats::perf::decode::expand::{
+    ExpandedDamage, Expansion, StreamFault, Wrapper, begins_frame,
+};
+use crate::formats::perf::decode::frame::{Frame, FrameFault, Place, RecordView};
+use crate::formats::perf::decode::recording::TruncatedRecord;
+use crate::formats::perf::decode::walk::{Damage, Record};
+use crate::formats::perf::layout::{RECORD_HEADER, record as kind};
+use crate::formats::perf::limits::ROUNDS;
+use crate::formats::perf::repair::{self, Seam};
+use crate::formats::perf::rules;
+use crate::kit::cursor::Order;
+use crate::kit::expand::zstd::ExpandError;
+use crate::kit::num::to_u64;
+use crate::kit::span::{Layer, Span};
+use crate::kit::walk::Item;
+use crate::kit::words::byte_count;
+use crate::limits::{EXPANSION_RATIO, FIXES, Limits, ZSTD_WINDOW};
+use crate::mend::edit::{Edit, Fix, Safety};
+use crate::report::rule::common;
+use crate::report::{Finding, Report};
+
+/// Expanded bytes that every recording may have, besides the multiple of its length.
+const BUDGET_BASE: u64 = 64 << 20;
+
+/// Checks the records of all files, one file after the other.
+pub(super) struct Stream<'a> {
+    /// The check of each record.
+    pub(super) records: RecordCheck,
+    /// The expansion of compressed records.
+    pub(super) expansion: Expansion,
+    order: Order,
+    layer: Layer,
+    limits: &'a Limits,
+    /// Expanded bytes that the recording may have.
+    budget: u64,
+    /// Number of records of the current file so far.
+    stored_records: u64,
+    /// Positions in the expanded layer at which a round is finished.
+    marks: VecDeque<u64>,
+    losses: Losses,
+}
+
+impl<'a> Stream<'a> {
+    /// Creates a check for a recording of `length` bytes, which begins with file number 0.
+    pub(super) fn new(records: RecordCheck, order: Order, length: u64, limits: &'a Limits) -> Self {
+        Self {
+            records,
+            expansion: Expansion::new(order, limits.of(&ZSTD_WINDOW)),
+            order,
+            layer: Layer::stored(0),
+            limits,
+            budget: length.saturating_mul(limits.of(&EXPANSION_RATIO)).saturating_add(BUDGET_BASE),
+            stored_records: 0,
+            marks: VecDeque::new(),
+            losses: Losses::default(),
+        }
+    }
+
+    /// Begins the next file of a directory. The events stay; streams and rounds begin anew.
+    pub(super) fn begin_file(&mut self, file: u32) {
+        self.layer = Layer::stored(file);
+        self.stored_records = 0;
+        self.expansion.begin_file(file);
+        self.marks.clear();
+        self.records.rounds.begin_file();
+    }
+
+    /// Checks a record of the file.
+    #[inline]
+    pub(super) fn check_record(&mut self, record: &Record<'_>, report: &mut Report) {
+        let index = self.stored_records;
+        self.stored_records = index.saturating_add(1);
+        if let Some(wrapper) = Wrapper::of(record.frame.kind) {
+            report.tally.records = report.tally.records.saturating_add(1);
+            self.expand_record(record, wrapper, report);
+        } else if record.frame.kind == kind::FINISHED_ROUND && self.expansion.is_open() {
+            report.tally.records = report.tally.records.saturating_add(1);
+            self.push_mark();
+        } else {
+            let view = record.view(self.layer, index);
+            self.records.check(&view, self.expansion.map(), report);
+        }
+    }
+
+    fn push_mark(&mut self) {
+        self.marks.push_back(self.expansion.end());
+        if self.marks.len() > self.limits.count_of(&ROUNDS) {
+            self.marks.pop_front();
+        }
+    }
+
+    /// Reports bytes of the file that are not a record.
+    pub(super) fn push_damage(&self, damage: &Damage, report: &mut Report) {
+        let span = damage.span;
+        let (rule, what) = describe(damage.fault, span);
+        report.push_with(rule, rule.severity, || {
+            let then = if damage.resumes {
+                format!("; valid records follow from {:#x}", span.end)
+            } else {
+                String::new()
+            };
+            let field = match damage.fault {
+                FrameFault::Type(_) => ".header.type",
+                FrameFault::HeaderTruncated => ".header",
+                _ => ".header.size",
+            };
+            let place = Place { layer: span.layer, offset: span.start, index: self.stored_records };
+            let summary = format!("drop {} at {span}", byte_count(span.len()));
+            let edits = if self.records.can_drop { vec![Edit::drop(span)] } else { Vec::new() };
+            Finding::new(rule, span, place.path(field), format!("{what}{then}")).fix(Fix::new(
+                Safety::Lossy,
+                summary,
+                edits,
+            ))
+        });
+    }
+
+    /// Expands a compressed record, and checks the records that become complete.
+    fn expand_record(&mut self, record: &Record<'_>, wrapper: Wrapper, report: &mut Report) {
+        let payload = wrapper.payload(&record.bytes, self.order);
+        let stored = Span::sized(self.layer, record.offset, record.frame.size);
+        self.expansion.count_record(to_u64(payload.len()));
+        if self.losses.has_cause() {
+            // A new zstd frame does not depend on the broken one.
+            if !(begins_frame(payload) && self.losses.allows_restart()) {
+                self.losses.add_record(stored, self.limits.count_of(&FIXES));
+                return;
+            }
+            self.push_losses(report);
+            self.expansion.abandon();
+        }
+        if let Err(fault) = self.feed(payload, stored, report) {
+            self.end_expansion(stored, wrapper, &fault, report);
+        }
+    }
+
+    /// Gives zstd data to the expander, and checks the records that become complete.
+    fn feed(
+        &mut self,
+        payload: &[u8],
+        stored: Span,
+        report: &mut Report,
+    ) -> Result<(), StreamFault> {
+        let mut rest = payload;
+        self.expansion.begin_record();
+        while !rest.is_empty() && !self.losses.has_cause() {
+            match self.expansion.feed(rest, stored) {
+                Ok((consumed, expanded)) => {
+                    let has_released = self.spend(expanded, stored, report);
+                    rest = rest.get(consumed..).unwrap_or_default();
+                    if consumed == 0 && !has_released {
+                        break;
+                    }
+                }
+                Err(fault) => {
+                    let before = to_u64(payload.len().saturating_sub(rest.len()));
+                    self.spend(fault.expanded, stored, report);
+                    return Err(StreamFault { valid: before.saturating_add(fault.valid), ..fault });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Expands the complete blocks of a truncated compressed record. Returns the edits that shorten
+    /// the record to them; `None` if it has none.
+    pub(super) fn expand_truncated(
+        &mut self,
+        record: &TruncatedRecord<'_>,
+        report: &mut Report,
+    ) -> Option<Seam> {
+        let payload = record.payload().filter(|_| !self.losses.has_cause())?;
+        let before = self.expansion.end();
+        let valid = match self.feed(payload, record.span(self.layer), report) {
+            Ok(()) => to_u64(payload.len()).saturating_sub(self.expansion.pending()),
+            Err(fault) => fault.valid,
+        };
+        if valid == 0 || self.expansion.end() == before {
+            return None;
+        }
+        self.expansion.count_record(valid);
+        let place = (self.layer, record.offset);
+        repair::truncate_record(place, record.wrapper, valid, self.order)
+    }
+
+    /// Counts expanded bytes against the limit, and checks the records that are released. Returns
+    /// whether any bytes were.
+    fn spend(&mut self, expanded: u64, stored: Span, report: &mut Report) -> bool {
+        report.tally.expanded = report.tally.expanded.saturating_add(expanded);
+        if report.tally.expanded > self.budget && !self.losses.has_cause() {
+            let message = format!(
+                "compressed records expand to more than {}, {} times the size of the recording",
+                byte_count(self.budget),
+                self.limits.of(&EXPANSION_RATIO)
+            );
+            report.push(Finding::new(&common::LIMIT_REACHED, stored, "data", message));
+            self.losses.set_limit();
+            self.expansion.abandon();
+            return false;
+        }
+        self.check_released(report)
+    }
+
+    /// Checks the records that the expander releases. Returns whether any bytes were released.
+    fn check_released(&mut self, report: &mut Report) -> bool {
+        let mut has_released = false;
+        while let Some(chunk) = self.expansion.take_chunk() {
+            let mut records = chunk.records();
+            let mut is_damaged = false;
+            for item in &mut records {
+                match item {
+                    Item::Record(record) => {
+                        self.apply_marks(record.place.offset);
+                        self.records.check(&record, self.expansion.map(), report);
+                    }
+                    Item::Damage(damage) => {
+                        self.set_expanded_fault(&damage);
+                        is_damaged = true;
+                    }
+                }
+            }
+            let place = records.place();
+            self.expansion.put_back(chunk, place);
+            if is_damaged {
+                self.expansion.abandon();
+                break;
+            }
+            has_released = true;
+        }
+        has_released
+    }
+
+    /// Finishes the rounds whose marks lie at or before `offset` of the expanded layer.
+    #[inline]
+    fn apply_marks(&mut self, offset: u64) {
+        while self.marks.front().is_some_and(|mark| *mark <= offset) {
+            self.marks.pop_front();
+            self.records.rounds.finish_round();
+        }
+    }
+
+    /// Notes that expanded bytes are not a record. The stored bytes from there on cannot be used.
+    fn set_expanded_fault(&mut self, damage: &ExpandedDamage<'_>) {
+        if self.losses.has_cause() {
+            return;
+        }
+        let place = damage.place;
+        let map = self.expansion.map();
+        let len = to_u64(damage.bytes.len()).min(RECORD_HEADER);
+        let span = Span::sized(place.layer, place.offset, len);
+        let (_, what) = describe(damage.fault, span);
+        let finding = Finding::new(&rules::EXPANDED_BROKEN, span, place.path(".header"), what);
+        let finding = with_place(finding, &view_of(place, damage.bytes), map);
+        // All segments from the one with the fault on, as far as they were read.
+        let from = map.stored(Span::new(place.layer, place.offset, self.expansion.end()));
+        if let Some(stored) = from.or(finding.stored) {
+            self.losses.add_bytes(stored);
+        }
+        self.losses.set_fault(finding);
+    }
+
+    /// Ends the expansion at a compressed record with an invalid block.
+    fn end_expansion(
+        &mut self,
+        stored: Span,
+        wrapper: Wrapper,
+        fault: &StreamFault,
+        report: &mut Report,
+    ) {
+        if let ExpandError::WindowTooLarge { .. } = fault.error {
+            let path = "data.compressed.window";
+            let message = fault.error.to_string();
+            report.push(Finding::new(&common::LIMIT_REACHED, stored, path, message));
+        }
+        let index = self.stored_records.saturating_sub(1);
+        let place = Place { layer: self.layer, offset: stored.start, index };
+        let message = format!("compressed record of {}: {}", byte_count(stored.len()), fault.error);
+        let mut finding =
+            Finding::new(&rules::ZSTD_BROKEN, stored, place.path(".payload"), message);
+        let at = (self.layer, stored.start);
+        let seam = repair::truncate_record(at, wrapper, fault.valid, self.order);
+        // If the fault follows the last block (a wrong content size), the record has no invalid
+        // part, and is dropped completely.
+        let is_shorter = |seam: &Seam| seam.end < stored.end && seam.padding.is_empty();
+        // perf 6.1 fails at a compressed record that expands to nothing, such as a frame header alone.
+        let has_records = self.expansion.has_expanded();
+        match seam.filter(|seam| fault.valid > 0 && has_records && is_shorter(seam)) {
+            Some(seam) => {
+                let rest = Span::new(self.layer, seam.end, stored.end);
+                finding = finding.fix(Fix::new(Safety::Lossy, "", seam.edits));
+                self.losses.add_bytes(rest);
+            }
+            None => self.losses.add_record(stored, self.limits.count_of(&FIXES)),
+        }
+        self.expansion.finish();
+        self.check_released(report);
+        self.losses.set_fault(finding);
+        self.expansion.abandon();
+        self.expansion.skip_to_end();
+    }
+
+    /// Reports the fault that ended the expansion, with everything that it makes useless.
+    fn push_losses(&mut self, report: &mut Report) {
+        if let Some(finding) = self.losses.take_finding(self.records.can_drop) {
+            report.push(finding);
+        }
+    }
+
+    /// Ends the current file.
+    pub(super) fn end_file(&mut self, report: &mut Report) {
+        self.expansion.finish();
+        self.check_released(report);
+        if let Some(incomplete) = self.expansion.incomplete()
+            && !self.losses.has_cause()
+        {
+            let (place, len) = (incomplete.place, to_u64(incomplete.bytes.len()));
+            let span = Span::sized(place.layer, place.offset, len);
+            let message = match incomplete.size {
+                Some(size) => format!("truncated record: {len} of {}", byte_count(size)),
+                None => format!("truncated record header: {len} of {}", byte_count(RECORD_HEADER)),
+            };
+            let finding = Finding::new(&rules::EXPANDED_TORN, span, place.path(""), message);
+            let view = view_of(place, incomplete.bytes);
+            report.push(with_place(finding, &view, self.expansion.map()));
+        }
+        self.push_losses(report);
+        self.expansion.drop_incomplete();
+    }
+
+    /// Reports findings that concern all files together.
+    pub(super) fn finish(&self, report: &mut Report) {
+        self.records.finish(self.expansion.map(), report);
+    }
+}
+
+/// Wraps bytes that are not a complete record, so that a finding can show them.
+const fn view_of(place: Place, bytes: &[u8]) -> RecordView<'_> {
+    RecordView { frame: Frame { kind: 0, misc: 0, size: 0 }, place, bytes }
+}

@@ -1,0 +1,209 @@
+//! The attr table of a file: attrs with the sections of their ids, and the ids.
+//!
+//! ```text
+//!  | attr, attr.size bytes | ids: section { u64 offset, u64 size } |   each, one after the other
+//! ```
+//!
+//! perf steps through the table by `attr.size` and not by the header's `attr_size`.
+
+use super::attr::{self, Attr};
+use super::event::Events;
+use super::frame::RecordView;
+use super::header::Section;
+use super::recording::Recording;
+use crate::formats::perf::layout::{ATTR_SIZE_VER0, SECTION_SIZE};
+use crate::formats::perf::limits::{ATTRS, IDS};
+use crate::kit::cursor::{Cursor, Order, ReadError};
+use crate::kit::num::to_u64;
+use crate::kit::span::{Layer, Span};
+use crate::kit::walk::Item;
+use crate::limits::{Limits, WINDOW};
+
+/// An entry of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct AttrEntry {
+    /// Its bytes.
+    pub span: Span,
+    /// The attr.
+    pub attr: Attr,
+    /// The section of its ids.
+    pub ids: Section,
+}
+
+/// An entry that does not fit in the rest of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct AttrDamage {
+    /// The rest of the table.
+    pub span: Span,
+    /// The first field that does not fit.
+    pub error: ReadError,
+}
+
+/// Walks the entries of the table. Damage ends the walk: only the entries show where the next
+/// begins.
+struct Entries<'a> {
+    cursor: Cursor<'a>,
+    order: Order,
+    is_over: bool,
+}
+
+impl Entries<'_> {
+    fn read(&mut self) -> Result<AttrEntry, ReadError> {
+        let start = self.cursor.position();
+        let attr = attr::attr(&mut self.cursor, self.order)?;
+        let ids = Section::read(&mut self.cursor)?;
+        Ok(AttrEntry { span: self.cursor.since(start), attr, ids })
+    }
+}
+
+impl Iterator for Entries<'_> {
+    type Item = Item<AttrEntry, AttrDamage>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let least = ATTR_SIZE_VER0.saturating_add(SECTION_SIZE);
+        if self.is_over || self.cursor.left() < least {
+            return None;
+        }
+        let span = self.cursor.ahead();
+        Some(match self.read() {
+            Ok(entry) => Item::Record(entry),
+            Err(error) => {
+                self.is_over = true;
+                Item::Damage(AttrDamage { span, error })
+            }
+        })
+    }
+}
+
+/// The reason why the ids of an attr were not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdsFault {
+    /// The section lies outside the file.
+    Outside,
+    /// The recording has more ids than the limit.
+    Limit,
+    /// The ids so far take this many bytes, more than the file has, so sections share bytes.
+    Overlap(u64),
+}
+
+/// The reason why the table was not read to its end.
+#[derive(Clone, Copy, Debug)]
+pub enum TableStop {
+    /// It lies outside the file.
+    Outside,
+    /// It is larger than the limit on structures that are held as a whole.
+    SizeLimit,
+    /// It has more entries than the limit.
+    CountLimit,
+    /// An entry does not fit.
+    Damage(AttrDamage),
+}
+
+/// The attr table, read.
+#[derive(Clone, Debug, Default)]
+pub struct AttrTable {
+    /// The entries, each with the fault of its ids, if there is one.
+    pub entries: Vec<(AttrEntry, Option<IdsFault>)>,
+    /// Size of the first entry by its own size field, with the ids section.
+    pub first_len: Option<u64>,
+    /// The reason why reading stopped early.
+    pub stop: Option<TableStop>,
+    /// Bytes after the last entry.
+    pub trailing: Option<Span>,
+}
+
+impl AttrTable {
+    /// The sections of the ids that were read.
+    pub fn id_sections(&self) -> Vec<Section> {
+        let read = self.entries.iter().filter(|(_, fault)| fault.is_none());
+        read.map(|(entry, _)| entry.ids).collect()
+    }
+}
+
+/// Reads the attr table and the ids, and collects the events.
+pub fn read_table(recording: &Recording<'_>, limits: &Limits) -> (Events, AttrTable) {
+    let order = recording.order();
+    let mut events = Events::new(order);
+    let mut table = AttrTable::default();
+    let attrs = recording.body.attrs;
+    if !attrs.fits(recording.length()) {
+        table.stop = Some(TableStop::Outside);
+        return (events, table);
+    }
+    if attrs.size > limits.of(&WINDOW) {
+        table.stop = Some(TableStop::SizeLimit);
+        return (events, table);
+    }
+    let bytes = recording.file.source().read(attrs.offset, attrs.end().unwrap_or(u64::MAX));
+    let cursor = Cursor::new(&bytes, Layer::stored(0), attrs.offset, order);
+    table.first_len = first_len(cursor.clone());
+    let mut entries = Entries { cursor, order, is_over: false };
+    for item in &mut entries {
+        let entry = match item {
+            Item::Record(_) if to_u64(table.entries.len()) >= limits.of(&ATTRS) => {
+                table.stop = Some(TableStop::CountLimit);
+                break;
+            }
+            Item::Record(entry) => entry,
+            Item::Damage(damage) => {
+                table.stop = Some(TableStop::Damage(damage));
+                break;
+            }
+        };
+        let ids = read_ids(recording, entry.ids, events.id_count(), limits);
+        let fault = ids.as_ref().err().copied();
+        events.push(entry.attr, ids.unwrap_or_default());
+        if fault.is_some() {
+            events.mark_partial();
+        }
+        table.entries.push((entry, fault));
+    }
+    if table.stop.is_some() {
+        events.mark_partial();
+    } else if !entries.cursor.is_empty() {
+        table.trailing = Some(entries.cursor.ahead());
+    }
+    (events, table)
+}
+
+/// Returns the size of the first entry by its own size field, with the ids section.
+fn first_len(mut cursor: Cursor<'_>) -> Option<u64> {
+    cursor.skip(1, 4, "attr.type").ok()?;
+    let size = u64::from(cursor.u32("attr.size").ok()?);
+    let size = if size == 0 { ATTR_SIZE_VER0 } else { size };
+    Some(size.saturating_add(SECTION_SIZE))
+}
+
+/// Reads the ids of one attr, after `known` ids of the attrs before it.
+fn read_ids(
+    recording: &Recording<'_>,
+    section: Section,
+    known: u64,
+    limits: &Limits,
+) -> Result<Vec<u64>, IdsFault> {
+    if !section.fits(recording.length()) {
+        return Err(IdsFault::Outside);
+    }
+    let count = known.saturating_add(section.size >> 3);
+    if count > limits.of(&IDS) {
+        return Err(IdsFault::Limit);
+    }
+    // Every event has ids of its own. More ids than the file has room for mean that sections share
+    // bytes, and a small file could then demand any amount of memory.
+    let total = count.saturating_mul(8);
+    if total > recording.length() {
+        return Err(IdsFault::Overlap(total));
+    }
+    let source = recording.file.source();
+    let bytes = source.read(section.offset, section.end().unwrap_or(u64::MAX));
+    let mut cursor = Cursor::new(&bytes, Layer::stored(0), section.offset, recording.order());
+    Ok(std::iter::from_fn(|| cursor.u64("id").ok()).collect())
+}
+
+/// Reads the attr and the ids of a HEADER_ATTR record. `None` if the body is not an attr, which is
+/// a fault of the record.
+pub fn read_record(record: &RecordView<'_>, order: Order) -> Option<(Attr, Vec<u64>)> {
+    let mut cursor = record.cursor(order);
+    let attr = attr::attr(&mut cursor, order).ok()?;
+    Some((attr, std::iter::from_fn(|| cursor.u64("id").ok()).collect()))
+}

@@ -1,0 +1,86 @@
+//! Reads TRACING_DATA of another recording, the donor.
+
+use std::collections::BTreeSet;
+
+use super::attr::Attr;
+use super::header::{self, Section};
+use super::recording::Recording;
+use super::table::Table;
+use super::tracing::{self, Tracing};
+use crate::formats::perf::layout::feature;
+use crate::kit::cursor::{Cursor, Order};
+use crate::kit::source::Source;
+use crate::kit::span::Layer;
+use crate::kit::words::byte_count;
+use crate::limits::{Limits, WINDOW};
+
+/// TRACING_DATA of another recording.
+#[derive(Clone, Debug)]
+pub struct Donated {
+    /// The bytes of the section.
+    pub bytes: Vec<u8>,
+    /// The descriptions of the tracepoints that the recording uses.
+    pub tracing: Tracing,
+}
+
+impl Donated {
+    /// Reads TRACING_DATA of the donor for a recording with these attrs; `None` without a donor.
+    ///
+    /// # Errors
+    ///
+    /// The reason why the donor cannot be used, as a phrase about the donor.
+    pub fn take(
+        recording: &Recording<'_>,
+        attrs: &[Attr],
+        limits: &Limits,
+    ) -> Option<Result<Self, String>> {
+        let donor = recording.donor.as_ref()?;
+        Some(Self::read(donor, recording.order(), attrs, limits))
+    }
+
+    fn read(
+        donor: &Source<'_>,
+        order: Order,
+        attrs: &[Attr],
+        limits: &Limits,
+    ) -> Result<Self, String> {
+        let section = find_section(donor, order)?;
+        if section.size > limits.of(&WINDOW) {
+            return Err(format!(
+                "TRACING_DATA has {}, more than the limit of {}",
+                byte_count(section.size),
+                limits.of(&WINDOW)
+            ));
+        }
+        let bytes = donor.read(section.offset, section.end().unwrap_or(u64::MAX)).into_owned();
+        // The donor is not a file of the recording: no span into it leaves this function.
+        let mut cursor = Cursor::new(&bytes, Layer::stored(0), section.offset, order);
+        let traced = attrs.iter().filter(|attr| attr.is_tracepoint());
+        let wanted: BTreeSet<u64> = traced.map(|attr| attr.config).collect();
+        let tracing = tracing::tracing(&mut cursor, |id| wanted.contains(&id))
+            .map_err(|error| format!("TRACING_DATA is malformed: {error}"))?;
+        if tracing.order != order {
+            return Err("its kernel has the other byte order".to_string());
+        }
+        Ok(Self { bytes, tracing })
+    }
+}
+
+/// Finds the section TRACING_DATA of the donor.
+fn find_section(donor: &Source<'_>, order: Order) -> Result<Section, String> {
+    const NO_SECTIONS: &str = "it is not a perf.data file with a header of sections";
+    const NO_TRACING: &str = "it has no TRACING_DATA";
+    let header = header::header(donor, 0).map_err(|_| NO_SECTIONS)?;
+    let body = header.body.ok_or(NO_SECTIONS)?;
+    if header.order != order {
+        return Err("it has the other byte order".to_string());
+    }
+    if !body.flags.has(feature::TRACING_DATA) {
+        return Err(NO_TRACING.to_string());
+    }
+    let end = body.data.end().filter(|end| *end <= donor.len());
+    let table = end.map(|end| Table::read(donor, &body, end, order));
+    let table = table.filter(|table| table.is_valid(&body, donor.len()));
+    let table = table.ok_or("its feature table is invalid: repair the donor first")?;
+    table.section(feature::TRACING_DATA).ok_or_else(|| NO_TRACING.to_string())
+}

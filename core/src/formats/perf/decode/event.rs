@@ -1,0 +1,191 @@
+//! The events of a recording: attrs, their ids, and the layout of their records.
+
+use super::attr::{Attr, branch_sample_type};
+use super::body::BodyError;
+use super::frame::RecordView;
+use super::record;
+use super::sample::{self, Sample, SampleLayout};
+use crate::formats::perf::layout::record as kind;
+use crate::kit::cursor::Order;
+use crate::kit::num::to_u64;
+
+/// The attrs of a recording and the layouts that are derived from them.
+#[derive(Debug)]
+pub struct Events {
+    order: Order,
+    attrs: Vec<Attr>,
+    layouts: Vec<SampleLayout>,
+    /// Event ids and the indexes of their attrs; sorted by id if `is_sorted`.
+    ids: Vec<(u64, usize)>,
+    is_sorted: bool,
+    /// Whether all attrs have the same layout, so no id has to be looked up.
+    is_uniform: bool,
+    /// Whether an attr has fields whose layout only a newer version knows.
+    has_unknown_layout: bool,
+    /// Whether attrs or ids are missing, so an unknown id is not a fault of the sample.
+    is_partial: bool,
+}
+
+/// The result of reading a sample.
+#[derive(Clone, Copy, Debug)]
+pub enum SampleRead {
+    /// The recording has no attrs, or their layout is unknown.
+    NoLayout,
+    /// The id of the sample does not belong to an attr.
+    UnknownId,
+    /// A field does not fit in the record.
+    Malformed(BodyError),
+    /// All fields were read.
+    Complete {
+        /// The fields.
+        sample: Sample,
+        /// Index of the attr, if all attrs have one layout: 0.
+        attr: usize,
+        /// Number of bytes after the last field.
+        trailing: u64,
+    },
+}
+
+impl Events {
+    /// Creates an empty collection for a recording of this byte order.
+    pub const fn new(order: Order) -> Self {
+        Self {
+            order,
+            attrs: Vec::new(),
+            layouts: Vec::new(),
+            ids: Vec::new(),
+            is_sorted: true,
+            is_uniform: false,
+            has_unknown_layout: false,
+            is_partial: false,
+        }
+    }
+
+    /// Byte order of the recording.
+    pub const fn order(&self) -> Order {
+        self.order
+    }
+
+    /// Adds an attr with its ids.
+    pub fn push(&mut self, attr: Attr, ids: impl IntoIterator<Item = u64>) {
+        let index = self.attrs.len();
+        self.layouts.push(SampleLayout::new(&attr));
+        self.has_unknown_layout |= !attr.layout_known();
+        let counters = |attr: &Attr| attr.branch_sample_type & branch_sample_type::COUNTERS != 0;
+        if self.attrs.iter().chain([&attr]).any(counters) {
+            let likely = self.layouts.iter().map(|layout| layout.with_likely_counters());
+            self.layouts = likely.collect();
+        }
+        self.is_uniform = self.layouts.iter().all(|layout| Some(layout) == self.layouts.first());
+        self.attrs.push(attr);
+        self.ids.extend(ids.into_iter().map(|id| (id, index)));
+        self.is_sorted = false;
+    }
+
+    /// Notes that attrs or ids are missing. That has a finding of its own, so samples with unknown
+    /// ids get none.
+    pub const fn mark_partial(&mut self) {
+        self.is_partial = true;
+    }
+
+    /// Whether attrs or ids are missing.
+    pub const fn is_partial(&self) -> bool {
+        self.is_partial
+    }
+
+    /// The attrs in the order of the recording.
+    pub fn attrs(&self) -> &[Attr] {
+        &self.attrs
+    }
+
+    /// Number of event ids.
+    pub fn id_count(&self) -> u64 {
+        to_u64(self.ids.len())
+    }
+
+    /// Prepares the lookup of ids. Must precede every read of a record after a
+    /// [`push`](Self::push).
+    #[inline]
+    pub fn sort(&mut self) {
+        if !self.is_sorted {
+            self.ids.sort_unstable();
+            self.is_sorted = true;
+        }
+    }
+
+    /// Returns the index of the attr with this event id.
+    fn find(&self, id: u64) -> Option<usize> {
+        let at = self.ids.binary_search_by_key(&id, |(id, _)| *id).ok()?;
+        self.ids.get(at).map(|(_, index)| *index)
+    }
+
+    /// Whether the id of a sample belongs to an attr. With a single attr perf ignores the id, and
+    /// the id 0 stands for the first attr.
+    #[inline]
+    pub fn has_id_of(&self, sample: &Sample) -> bool {
+        self.layouts.len() <= 1
+            || sample.origin.id.is_none_or(|id| id == 0 || self.find(id).is_some())
+    }
+
+    /// Returns the index of the attr of a sample that was read with the layout of attr number
+    /// `attr`; `None` if several attrs share the layout and the sample has no id.
+    pub fn attr_of(&self, sample: &Sample, attr: usize) -> Option<usize> {
+        match sample.origin.id {
+            Some(id) if id != 0 => self.find(id),
+            _ => Some(attr).filter(|_| self.layouts.len() == 1),
+        }
+    }
+
+    /// Reads a sample by the attr that its id names.
+    #[inline]
+    pub fn read_sample(&self, record: &RecordView<'_>) -> SampleRead {
+        let Some(first) = self.layouts.first().filter(|_| !self.has_unknown_layout) else {
+            return SampleRead::NoLayout;
+        };
+        let (attr, layout) = if self.is_uniform {
+            (0, first)
+        } else {
+            let attr = match sample::event_id(record.body(), kind::SAMPLE, first, self.order) {
+                None | Some(0) => Some(0),
+                Some(id) => self.find(id),
+            };
+            match attr.and_then(|attr| Some((attr, self.layouts.get(attr)?))) {
+                Some(found) => found,
+                None => return SampleRead::UnknownId,
+            }
+        };
+        let mut cursor = record.cursor(self.order);
+        match sample::sample(&mut cursor, layout) {
+            Ok(sample) => SampleRead::Complete { sample, attr, trailing: cursor.left() },
+            Err(error) => SampleRead::Malformed(error),
+        }
+    }
+
+    /// Reads the fields of a record that is not a sample. Returns the time of its `sample_id`, if
+    /// it has one.
+    ///
+    /// # Errors
+    ///
+    /// The first field that does not fit in the record.
+    pub fn read_fields(&self, record: &RecordView<'_>) -> Result<Option<u64>, BodyError> {
+        let frame = record.frame;
+        let layout = self.trailer_layout(record).filter(|_| frame.is_kernel());
+        let trailer_len = layout.map_or(0, SampleLayout::trailer_len);
+        record::body(frame.kind, frame.misc, &mut record.cursor(self.order), trailer_len)?;
+        let trailer = layout.and_then(|l| sample::trailer(record.body(), l, self.order));
+        Ok(trailer.and_then(|origin| origin.time))
+    }
+
+    /// Returns the layout of the `sample_id` of a kernel record. perf uses the first attr if the id
+    /// is unknown.
+    fn trailer_layout(&self, record: &RecordView<'_>) -> Option<&SampleLayout> {
+        let first = self.layouts.first()?;
+        if self.is_uniform {
+            return Some(first);
+        }
+        let index = sample::event_id(record.body(), record.frame.kind, first, self.order)
+            .and_then(|id| self.find(id))
+            .unwrap_or(0);
+        self.layouts.get(index)
+    }
+}

@@ -1,0 +1,344 @@
+//! The records inside compressed records.
+//!
+//! ```text
+//!  COMPRESSED   | header 8 | zstd data |
+//!  COMPRESSED2  | header 8 | u64 data_size | zstd data | padding to 8 |
+//! ```
+//!
+//! All compressed records of a file hold one zstd stream. It expands to the records of the ring
+//! buffers, which form the expanded layer; a record may extend over two compressed ones.
+
+use super::frame::{FrameFault, Place, RecordView, frame};
+use crate::formats::perf::layout::{RECORD_HEADER, record};
+use crate::kit::cursor::{Cursor, Order};
+use crate::kit::expand::zstd::{ExpandError, Expander};
+use crate::kit::layer::{LayerMap, Segment};
+use crate::kit::num::{to_u64, to_usize};
+use crate::kit::span::{Layer, Span};
+use crate::kit::walk::Item;
+
+/// Bytes taken from the expander at a time.
+const EXPANDED_STEP: usize = 256 << 10;
+/// First bytes of a zstd frame.
+const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
+/// The type of a compressed record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wrapper {
+    /// COMPRESSED: the zstd data ends with the record.
+    Compressed,
+    /// COMPRESSED2: the zstd data has its own length, and padding follows it.
+    Compressed2,
+}
+
+impl Wrapper {
+    /// Returns the wrapper of a record type; `None` if the type is not compressed.
+    #[inline]
+    pub const fn of(kind: u32) -> Option<Self> {
+        match kind {
+            record::COMPRESSED => Some(Self::Compressed),
+            record::COMPRESSED2 => Some(Self::Compressed2),
+            _ => None,
+        }
+    }
+
+    /// Size of the fields before the zstd data in bytes.
+    pub const fn head_len(self) -> u64 {
+        match self {
+            Self::Compressed => 8,
+            Self::Compressed2 => 16,
+        }
+    }
+
+    /// Returns the zstd data of a complete record.
+    pub fn payload(self, bytes: &[u8], order: Order) -> &[u8] {
+        let mut cursor = Cursor::new(bytes, Layer::stored(0), 0, order);
+        let head = cursor.skip(1, RECORD_HEADER, "header");
+        if self == Self::Compressed {
+            return cursor.rest();
+        }
+        let size = head.and_then(|()| cursor.u64("data_size")).unwrap_or(0);
+        cursor.rest().get(..to_usize(size)).unwrap_or(cursor.rest())
+    }
+}
+
+/// Whether zstd data begins with a new frame, which does not depend on earlier data.
+pub fn begins_frame(payload: &[u8]) -> bool {
+    payload.starts_with(&ZSTD_MAGIC)
+}
+
+/// Totals of the compressed records.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Totals {
+    /// Number of compressed records.
+    pub records: u64,
+    /// Size of their zstd data in bytes.
+    pub stored: u64,
+    /// Size of the expanded data in bytes.
+    pub expanded: u64,
+    /// Size of the longest expansion of one record in bytes.
+    pub longest: u64,
+    /// Expanded bytes of the current record so far.
+    current: u64,
+}
+
+impl Totals {
+    /// Returns the longest expansion and the ratio, the values of the COMPRESSED feature; `None`
+    /// without compressed records.
+    pub fn parameters(&self) -> Option<(u64, u64)> {
+        let ratio = self.expanded.checked_div(self.stored.max(1)).unwrap_or(1);
+        (self.records > 0).then_some((self.longest, ratio))
+    }
+}
+
+/// A fault in the zstd stream.
+#[derive(Clone, Debug)]
+pub struct StreamFault {
+    /// The fault.
+    pub error: ExpandError,
+    /// Number of bytes of the payload before the invalid block.
+    pub valid: u64,
+    /// Number of expanded bytes of the blocks that the same call completed.
+    pub expanded: u64,
+}
+
+/// The state of the expansion of one file, and the totals of all files.
+pub struct Expansion {
+    order: Order,
+    window_max: u64,
+    expander: Option<Expander>,
+    map: LayerMap,
+    /// The bytes of an incomplete record, and its place.
+    carry: Vec<u8>,
+    carry_place: Place,
+    /// Length of the expanded layer so far.
+    end: u64,
+    totals: Totals,
+}
+
+impl Expansion {
+    /// Creates an expansion of the first file that refuses windows of more than `window_max` bytes.
+    pub fn new(order: Order, window_max: u64) -> Self {
+        let carry_place = Place { layer: Layer::stored(0).expanded(), offset: 0, index: 0 };
+        Self {
+            order,
+            window_max,
+            expander: None,
+            map: LayerMap::default(),
+            carry: Vec::new(),
+            carry_place,
+            end: 0,
+            totals: Totals::default(),
+        }
+    }
+
+    /// Begins the expansion of the next file of a directory. The totals remain.
+    pub fn begin_file(&mut self, file: u32) {
+        let totals = self.totals;
+        *self = Self::new(self.order, self.window_max);
+        self.carry_place.layer = Layer::stored(file).expanded();
+        self.totals = totals;
+    }
+
+    /// Whether a stream has begun and was not abandoned.
+    #[inline]
+    pub const fn is_open(&self) -> bool {
+        self.expander.is_some()
+    }
+
+    /// The map from the expanded layer to the stored bytes.
+    #[inline]
+    pub const fn map(&self) -> &LayerMap {
+        &self.map
+    }
+
+    /// Totals of the compressed records.
+    pub const fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    /// Length of the expanded layer of the current file so far.
+    pub const fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Counts a compressed record with this many bytes of zstd data.
+    pub const fn count_record(&mut self, stored: u64) {
+        self.totals.records = self.totals.records.saturating_add(1);
+        self.totals.stored = self.totals.stored.saturating_add(stored);
+    }
+
+    /// Begins the data of the next compressed record.
+    pub const fn begin_record(&mut self) {
+        self.totals.current = 0;
+    }
+
+    /// Whether the current compressed record has expanded to any bytes.
+    pub const fn has_expanded(&self) -> bool {
+        self.totals.current > 0
+    }
+
+    /// Gives stored bytes to the expander. Returns the numbers of consumed and of expanded bytes.
+    ///
+    /// # Errors
+    ///
+    /// The stream cannot be expanded further.
+    pub fn feed(&mut self, payload: &[u8], stored: Span) -> Result<(usize, u64), StreamFault> {
+        let window_max = self.window_max;
+        let expander = self.expander.get_or_insert_with(|| Expander::new(window_max));
+        let fed = expander.feed(payload);
+        let good = match &fed {
+            Ok(fed) => *fed,
+            Err(fault) => fault.good,
+        };
+        let start = self.end;
+        self.end = start.saturating_add(good.expanded);
+        let expanded = Span::new(self.carry_place.layer, start, self.end);
+        self.map.push(Segment { expanded, stored });
+        let totals = &mut self.totals;
+        totals.expanded = totals.expanded.saturating_add(good.expanded);
+        totals.current = totals.current.saturating_add(good.expanded);
+        totals.longest = totals.longest.max(totals.current);
+        match fed {
+            Ok(fed) => Ok((fed.stored, fed.expanded)),
+            Err(fault) => Err(StreamFault {
+                error: fault.error,
+                valid: to_u64(good.stored),
+                expanded: good.expanded,
+            }),
+        }
+    }
+
+    /// Number of stored bytes at the end of the input that belong to an incomplete block.
+    pub fn pending(&self) -> u64 {
+        self.expander.as_ref().map_or(0, Expander::pending)
+    }
+
+    /// Declares the end of the stream, so that all expanded bytes are released.
+    pub fn finish(&mut self) {
+        if let Some(expander) = &mut self.expander {
+            expander.finish();
+        }
+    }
+
+    /// Gives up the stream and the incomplete record.
+    pub fn abandon(&mut self) {
+        self.expander = None;
+        self.carry.clear();
+    }
+
+    /// Continues after the bytes that were expanded so far.
+    pub const fn skip_to_end(&mut self) {
+        self.carry_place.offset = self.end;
+    }
+
+    /// Takes the next released bytes, after those of an incomplete record; `None` if no byte was
+    /// released. The rest has to be returned with [`put_back`](Self::put_back).
+    pub fn take_chunk(&mut self) -> Option<Chunk> {
+        let taken = self.expander.as_mut()?.take(&mut self.carry, EXPANDED_STEP);
+        (taken > 0).then(|| Chunk {
+            bytes: std::mem::take(&mut self.carry),
+            place: self.carry_place,
+            order: self.order,
+        })
+    }
+
+    /// Returns the bytes of a chunk from `place` on, which do not form a complete record.
+    pub fn put_back(&mut self, mut chunk: Chunk, place: Place) {
+        let done = to_usize(place.offset.saturating_sub(chunk.place.offset));
+        chunk.bytes.drain(..done.min(chunk.bytes.len()));
+        self.carry = chunk.bytes;
+        self.carry_place = place;
+    }
+
+    /// Returns the incomplete record at the end of the stream; `None` if there is none.
+    pub fn incomplete(&self) -> Option<Incomplete<'_>> {
+        (!self.carry.is_empty()).then(|| Incomplete {
+            place: self.carry_place,
+            bytes: &self.carry,
+            size: frame(&self.carry, self.order).ok().map(|frame| frame.size),
+        })
+    }
+
+    /// Drops the incomplete record.
+    pub fn drop_incomplete(&mut self) {
+        self.carry.clear();
+    }
+}
+
+/// A record at the end of the stream of which a part is missing.
+#[derive(Clone, Copy, Debug)]
+pub struct Incomplete<'a> {
+    /// Its place.
+    pub place: Place,
+    /// The bytes that are present.
+    pub bytes: &'a [u8],
+    /// Its size in bytes, if the header is complete.
+    pub size: Option<u64>,
+}
+
+/// Consecutive bytes of the expanded layer.
+pub struct Chunk {
+    bytes: Vec<u8>,
+    place: Place,
+    order: Order,
+}
+
+impl Chunk {
+    /// Walks the complete records. The walk ends at the first incomplete one, or after damage.
+    pub fn records(&self) -> ChunkRecords<'_> {
+        ChunkRecords { rest: &self.bytes, place: self.place, order: self.order, is_over: false }
+    }
+}
+
+/// Walks the complete records of a [`Chunk`].
+pub struct ChunkRecords<'a> {
+    rest: &'a [u8],
+    place: Place,
+    order: Order,
+    is_over: bool,
+}
+
+/// Expanded bytes that are not a record. The format has no way to find the next one.
+#[derive(Clone, Copy, Debug)]
+pub struct ExpandedDamage<'a> {
+    /// Their place.
+    pub place: Place,
+    /// The fault at the first byte.
+    pub fault: FrameFault,
+    /// The rest of the chunk.
+    pub bytes: &'a [u8],
+}
+
+impl ChunkRecords<'_> {
+    /// The place of the next record.
+    pub const fn place(&self) -> Place {
+        self.place
+    }
+}
+
+impl<'a> Iterator for ChunkRecords<'a> {
+    type Item = Item<RecordView<'a>, ExpandedDamage<'a>>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.is_over || self.rest.is_empty() {
+            return None;
+        }
+        let frame = match frame(self.rest, self.order) {
+            Ok(frame) => frame,
+            Err(FrameFault::HeaderTruncated) => return None,
+            Err(fault) => {
+                self.is_over = true;
+                let (place, bytes) = (self.place, self.rest);
+                return Some(Item::Damage(ExpandedDamage { place, fault, bytes }));
+            }
+        };
+        let (bytes, rest) = self.rest.split_at_checked(to_usize(frame.size))?;
+        let view = RecordView { frame, place: self.place, bytes };
+        self.rest = rest;
+        self.place.offset = self.place.offset.saturating_add(frame.size);
+        self.place.index = self.place.index.saturating_add(1);
+        Some(Item::Record(view))
+    }
+}

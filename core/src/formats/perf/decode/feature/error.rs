@@ -1,0 +1,90 @@
+//! The reason why a section does not follow the structure of its feature.
+
+use std::fmt;
+
+use crate::kit::cursor::ReadError;
+use crate::kit::span::Span;
+use crate::kit::text::Untrusted;
+use crate::kit::words::byte_count;
+
+/// The first fault in a section.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FeatureError {
+    /// A field is truncated.
+    Short(ReadError),
+    /// A count is larger than the rest of the section.
+    CountTooLarge {
+        /// The field.
+        label: &'static str,
+        /// Its value.
+        value: u64,
+        /// Bytes left for the entries.
+        left: u64,
+        /// The bytes of the count.
+        span: Span,
+    },
+    /// A string has no NUL, so readers in C run past its end.
+    StringWithoutNul {
+        /// The field.
+        label: &'static str,
+        /// Its length in bytes.
+        len: u64,
+        /// The string and its length.
+        span: Span,
+    },
+    /// An entry is smaller than its own header.
+    EntryTooSmall {
+        /// The field.
+        label: &'static str,
+        /// Its value in bytes.
+        size: u64,
+        /// Size of the header in bytes.
+        min: u64,
+        /// The header of the entry.
+        span: Span,
+    },
+    /// A fixed sequence of bytes is missing.
+    BadMagic {
+        /// The expected bytes.
+        expected: &'static [u8],
+        /// The bytes found.
+        found: Vec<u8>,
+        /// Their place.
+        span: Span,
+    },
+}
+
+impl fmt::Display for FeatureError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Short(error) => error.fmt(f),
+            Self::CountTooLarge { label, value, left, span } => {
+                let left = byte_count(*left);
+                write!(
+                    f,
+                    "{label} is {value}, too many for the remaining {left} at {:#x}",
+                    span.end
+                )
+            }
+            Self::StringWithoutNul { label, len, span } => {
+                let len = byte_count(*len);
+                write!(f, "{label} at {:#x} is unterminated: no NUL in {len}", span.start)
+            }
+            Self::EntryTooSmall { label, size, min, span } => {
+                write!(f, "{label} at {:#x} is {size}, expected at least {min}", span.start)
+            }
+            Self::BadMagic { expected, found, span } => {
+                let (expected, found) = (Untrusted(expected), Untrusted(found));
+                write!(f, "found `{found}` at {:#x}, expected `{expected}`", span.start)
+            }
+        }
+    }
+}
+
+impl std::error::Error for FeatureError {}
+
+impl From<ReadError> for FeatureError {
+    fn from(error: ReadError) -> Self {
+        Self::Short(error)
+    }
+}

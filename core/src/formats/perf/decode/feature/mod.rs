@@ -1,0 +1,183 @@
+//! The sections of the features, each by its structure.
+//!
+//! ```text
+//!  string  := len u32, len bytes that contain a NUL (perf pads to a multiple of 64)
+//!  strings := nr u32, string*
+//! ```
+//!
+//! Sources: the `write_*` and `process_*` functions of `tools/perf/util/header.c`, and for
+//! TRACING_DATA `tracing_data_get` of `util/trace-event-info.c`. Real files differ from the
+//! published document in three places, and this module follows the files: BPF_PROG_INFO and BPF_BTF
+//! begin with a u32 count, and a bitmap of MEM_TOPOLOGY has one u64 per 64 bits, rounded up
+//! (`do_write_bitmap`).
+
+mod error;
+mod lists;
+mod sections;
+
+pub use self::error::FeatureError;
+pub(super) use self::lists::repeated;
+use self::lists::{STRING_MIN, pairs, string, strings};
+pub(super) use self::sections::tracing_head;
+use crate::kit::cursor::Cursor;
+
+/// Names by bit, from bit 1. The last three appear in Linux 6.19 and later; no recording with them
+/// was available.
+const NAMES: [&str; 34] = [
+    "TRACING_DATA",
+    "BUILD_ID",
+    "HOSTNAME",
+    "OSRELEASE",
+    "VERSION",
+    "ARCH",
+    "NRCPUS",
+    "CPUDESC",
+    "CPUID",
+    "TOTAL_MEM",
+    "CMDLINE",
+    "EVENT_DESC",
+    "CPU_TOPOLOGY",
+    "NUMA_TOPOLOGY",
+    "BRANCH_STACK",
+    "PMU_MAPPINGS",
+    "GROUP_DESC",
+    "AUXTRACE",
+    "STAT",
+    "CACHE",
+    "SAMPLE_TIME",
+    "MEM_TOPOLOGY",
+    "CLOCKID",
+    "DIR_FORMAT",
+    "BPF_PROG_INFO",
+    "BPF_BTF",
+    "COMPRESSED",
+    "CPU_PMU_CAPS",
+    "CLOCK_DATA",
+    "HYBRID_TOPOLOGY",
+    "PMU_CAPS",
+    "CPU_DOMAIN_INFO",
+    "E_MACHINE",
+    "CLN_SIZE",
+];
+
+/// Values of a feature that a check compares with other parts of the recording.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Contents {
+    /// NRCPUS: number of available CPUs, which determines the length of CPU_TOPOLOGY.
+    pub nr_cpus: Option<u32>,
+    /// SAMPLE_TIME: time of the first and of the last sample in ns.
+    pub sample_time: Option<(u64, u64)>,
+    /// COMPRESSED.
+    pub compressed: Option<Compressed>,
+    /// DIR_FORMAT: version of the directory layout.
+    pub dir_format: Option<u64>,
+    /// BUILD_ID: number of entries.
+    pub build_ids: Option<u64>,
+    /// EVENT_DESC: number of events.
+    pub events: Option<u32>,
+}
+
+/// The parameters of compressed records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Compressed {
+    /// Version, 0 in all releases.
+    pub version: u32,
+    /// Compression: 1 is zstd.
+    pub kind: u32,
+    /// Level as in `perf record -z LEVEL`.
+    pub level: u32,
+    /// Expanded bytes per stored byte, rounded.
+    pub ratio: u32,
+    /// Size of the reader's buffer for one expanded record in bytes.
+    pub mmap_len: u32,
+}
+
+/// Returns the name of a feature as in `tools/perf/util/header.h`, without `HEADER_`; `None` if the
+/// bit is unknown.
+pub fn name(bit: u32) -> Option<&'static str> {
+    let index = usize::try_from(bit.checked_sub(1)?).ok()?;
+    NAMES.get(index).copied()
+}
+
+/// Reads the section of feature `bit`, which is the rest of `cursor`. Bytes that remain afterwards
+/// belong to no field.
+///
+/// `cpus` is the number of CPUs in NRCPUS: without it CPU_TOPOLOGY is read only up to its lists. Of
+/// TRACING_DATA only the beginning is read, so the cursor may hold just a part of it. Features
+/// without a name and those after PMU_CAPS are skipped.
+///
+/// # Errors
+///
+/// The first field that does not fit.
+pub fn body(
+    bit: u32,
+    cursor: &mut Cursor<'_>,
+    cpus: Option<u32>,
+) -> Result<Contents, FeatureError> {
+    let mut contents = Contents::default();
+    match name(bit).unwrap_or_default() {
+        "TRACING_DATA" => sections::tracing_data(cursor)?,
+        "BUILD_ID" => contents.build_ids = Some(sections::build_ids(cursor)?),
+        "NRCPUS" => {
+            contents.nr_cpus = Some(cursor.u32("nr_cpus_available")?);
+            cursor.u32("nr_cpus_online")?;
+        }
+        "EVENT_DESC" => contents.events = Some(sections::event_desc(cursor)?),
+        "CPU_TOPOLOGY" => sections::cpu_topology(cursor, cpus)?,
+        "BRANCH_STACK" | "STAT" => {}
+        "AUXTRACE" => sections::auxtrace(cursor)?,
+        "SAMPLE_TIME" => {
+            let first = cursor.u64("first_sample_time")?;
+            contents.sample_time = Some((first, cursor.u64("last_sample_time")?));
+        }
+        "MEM_TOPOLOGY" => sections::mem_topology(cursor)?,
+        "DIR_FORMAT" => contents.dir_format = Some(cursor.u64("dir_version")?),
+        "COMPRESSED" => contents.compressed = Some(sections::compressed(cursor)?),
+        name => skip_plain(name, cursor)?,
+    }
+    Ok(contents)
+}
+
+/// Skips the features that consist of words, strings and lists of entries without further meaning
+/// for a check.
+fn skip_plain(name: &str, cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
+    match name {
+        "HOSTNAME" | "OSRELEASE" | "VERSION" | "ARCH" | "CPUDESC" | "CPUID" => {
+            string(cursor, "string")
+        }
+        "TOTAL_MEM" => Ok(cursor.skip(1, 8, "total_mem")?),
+        "CLOCKID" => Ok(cursor.skip(1, 8, "clockid_res_ns")?),
+        "CLOCK_DATA" => Ok(cursor.skip(1, 24, "clock_data")?),
+        "CMDLINE" => strings(cursor, "cmdline.nr", "cmdline.string"),
+        "CPU_PMU_CAPS" => pairs(cursor, "nr_cpu_pmu_caps"),
+        "HYBRID_TOPOLOGY" => pairs(cursor, "hybrid.nr"),
+        "CACHE" => sections::caches(cursor),
+        "NUMA_TOPOLOGY" => repeated(cursor, "nodes.nr", 20 + STRING_MIN, |cursor| {
+            cursor.skip(1, 20, "node")?;
+            string(cursor, "node.cpus")
+        }),
+        "PMU_MAPPINGS" => repeated(cursor, "pmus.nr", 4 + STRING_MIN, |cursor| {
+            cursor.u32("pmu.type")?;
+            string(cursor, "pmu.name")
+        }),
+        "GROUP_DESC" => repeated(cursor, "groups.nr", 8 + STRING_MIN, |cursor| {
+            string(cursor, "group.name")?;
+            cursor.u32("group.leader_idx")?;
+            Ok(cursor.u32("group.nr_members").map(drop)?)
+        }),
+        "BPF_PROG_INFO" => repeated(cursor, "programs.nr", 16, sections::bpf_program),
+        "BPF_BTF" => repeated(cursor, "btfs.nr", 8, |cursor| {
+            cursor.u32("btf.id")?;
+            let data_size = cursor.u32("btf.data_size")?;
+            Ok(cursor.skip(1, data_size.into(), "btf.data")?)
+        }),
+        "PMU_CAPS" => repeated(cursor, "nr_pmu", 4 + STRING_MIN, |cursor| {
+            pairs(cursor, "pmu.nr_caps")?;
+            string(cursor, "pmu.name")
+        }),
+        _ => Ok(cursor.skip(1, cursor.left(), "feature")?),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,173 @@
+//! The features with a structure of their own.
+
+use super::Compressed;
+use super::error::FeatureError;
+use super::lists::{STRING_MIN, count, repeated, string, strings};
+use crate::formats::perf::layout::RECORD_HEADER;
+use crate::kit::cursor::{Cursor, Order};
+
+/// First bytes of TRACING_DATA.
+const TRACING_MAGIC: &[u8] = b"\x17\x08\x44tracing";
+
+/// Reads the beginning of TRACING_DATA up to the formats of the ring buffer's page and entry, and
+/// skips the formats of the events, the symbols and the command lines after them.
+///
+/// ```text
+///  17 08 44 "tracing", version, NUL, big-endian u8, size of long u8, page size u32,
+///  "header_page", NUL, u64 size, text, "header_event", NUL, u64 size, text, ...
+/// ```
+pub(super) fn tracing_data(cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
+    tracing_head(cursor)?;
+    Ok(cursor.skip(1, cursor.left(), "tracing")?)
+}
+
+/// Reads the first bytes of TRACING_DATA. Returns the byte order of the traced kernel, and a cursor
+/// of that order over the rest.
+pub(in crate::formats::perf::decode) fn tracing_head<'a>(
+    cursor: &mut Cursor<'a>,
+) -> Result<(Order, Cursor<'a>), FeatureError> {
+    skip_marker(cursor, TRACING_MAGIC)?;
+    let version = cursor.until_nul().len();
+    cursor.bytes(u64::try_from(version).unwrap_or(u64::MAX), "tracing.version")?;
+    cursor.u8("tracing.version")?;
+    let order = if cursor.u8("tracing.bigendian")? == 0 { Order::Little } else { Order::Big };
+    cursor.u8("tracing.long_size")?;
+    // The byte above determines the order of the following numbers.
+    let place = cursor.ahead();
+    let mut rest = Cursor::new(cursor.rest(), place.layer, place.start, order);
+    rest.u32("tracing.page_size")?;
+    for label in [b"header_page\0".as_slice(), b"header_event\0"] {
+        skip_marker(&mut rest, label)?;
+        let size = rest.u64("tracing.size")?;
+        rest.skip(1, size, "tracing.format")?;
+    }
+    Ok((order, rest))
+}
+
+/// Skips the bytes `expected`.
+fn skip_marker(cursor: &mut Cursor<'_>, expected: &'static [u8]) -> Result<(), FeatureError> {
+    let start = cursor.position();
+    let len = u64::try_from(expected.len()).unwrap_or(u64::MAX);
+    let found = cursor.bytes(len, "tracing.magic")?;
+    if found == expected {
+        return Ok(());
+    }
+    Err(FeatureError::BadMagic { expected, found: found.to_vec(), span: cursor.since(start) })
+}
+
+/// BUILD_ID: `build_id_event`s up to the end of the section, each of the size in its header. Names
+/// may end at any byte; the type in the header is 0.
+pub(super) fn build_ids(cursor: &mut Cursor<'_>) -> Result<u64, FeatureError> {
+    let mut found = 0_u64;
+    while !cursor.is_empty() {
+        let start = cursor.position();
+        cursor.u32("build_id.header.type")?;
+        cursor.u16("build_id.header.misc")?;
+        let size = u64::from(cursor.u16("build_id.header.size")?);
+        let Some(len) = size.checked_sub(RECORD_HEADER) else {
+            let (label, min, span) = ("build_id.header.size", RECORD_HEADER, cursor.since(start));
+            return Err(FeatureError::EntryTooSmall { label, size, min, span });
+        };
+        let mut body = cursor.window(len, "build_id")?;
+        body.skip(1, 4, "build_id.pid")?;
+        body.skip(1, 24, "build_id.build_id")?;
+        if !body.rest().contains(&0) {
+            let (label, len, span) = ("build_id.filename", body.left(), body.ahead());
+            return Err(FeatureError::StringWithoutNul { label, len, span });
+        }
+        found = found.saturating_add(1);
+    }
+    Ok(found)
+}
+
+/// EVENT_DESC: a copy of each attr, its name and its ids.
+pub(super) fn event_desc(cursor: &mut Cursor<'_>) -> Result<u32, FeatureError> {
+    let start = cursor.position();
+    let nr = cursor.u32("event_desc.nr")?;
+    let span = cursor.since(start);
+    let attr_size = u64::from(cursor.u32("event_desc.attr_size")?);
+    let min = attr_size.saturating_add(4 + STRING_MIN);
+    for _ in 0..count(nr.into(), min, cursor.left(), "event_desc.nr", span)? {
+        cursor.skip(1, attr_size, "event.attr")?;
+        let start = cursor.position();
+        let ids = cursor.u32("event.nr_ids")?.into();
+        let ids = count(ids, 8, cursor.left(), "event.nr_ids", cursor.since(start))?;
+        string(cursor, "event.name")?;
+        cursor.skip(ids, 8, "event.ids")?;
+    }
+    Ok(nr)
+}
+
+/// CPU_TOPOLOGY: lists of cores and of threads; since the second revision the core and socket of
+/// each CPU; since the third a list of dies and the die of each CPU.
+pub(super) fn cpu_topology(cursor: &mut Cursor<'_>, cpus: Option<u32>) -> Result<(), FeatureError> {
+    strings(cursor, "cores.nr", "core")?;
+    strings(cursor, "threads.nr", "thread")?;
+    if cursor.is_empty() {
+        return Ok(());
+    }
+    let Some(cpus) = cpus else {
+        return Ok(cursor.skip(1, cursor.left(), "cpus")?);
+    };
+    cursor.skip(cpus.into(), 8, "cpus")?;
+    if cursor.is_empty() {
+        return Ok(());
+    }
+    strings(cursor, "dies.nr", "die")?;
+    Ok(cursor.skip(cpus.into(), 4, "die_id")?)
+}
+
+/// AUXTRACE: `auxtrace_index__write` of `util/auxtrace.c`: a u64 count, then u64 offset and size of
+/// each.
+pub(super) fn auxtrace(cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
+    let start = cursor.position();
+    let total = cursor.u64("auxtrace.nr")?;
+    let total = count(total, 16, cursor.left(), "auxtrace.nr", cursor.since(start))?;
+    Ok(cursor.skip(total, 16, "auxtrace.entries")?)
+}
+
+/// MEM_TOPOLOGY: version, block size, and for each node its id and the bitmap of its memory blocks.
+pub(super) fn mem_topology(cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
+    cursor.skip(2, 8, "mem_topology")?;
+    let start = cursor.position();
+    let nodes = cursor.u64("memory.nr")?;
+    for _ in 0..count(nodes, 24, cursor.left(), "memory.nr", cursor.since(start))? {
+        cursor.skip(2, 8, "memory_node")?;
+        let start = cursor.position();
+        let bits = cursor.u64("bitmap.size")?;
+        let words = bits.div_ceil(64);
+        let words = count(words, 8, cursor.left(), "bitmap.size", cursor.since(start))?;
+        cursor.skip(words, 8, "bitmap.entries")?;
+    }
+    Ok(())
+}
+
+/// COMPRESSED: five u32.
+pub(super) fn compressed(cursor: &mut Cursor<'_>) -> Result<Compressed, FeatureError> {
+    Ok(Compressed {
+        version: cursor.u32("compressed.version")?,
+        kind: cursor.u32("compressed.type")?,
+        level: cursor.u32("compressed.level")?,
+        ratio: cursor.u32("compressed.ratio")?,
+        mmap_len: cursor.u32("compressed.mmap_len")?,
+    })
+}
+
+/// CACHE: version, and for each cache four u32 and three strings.
+pub(super) fn caches(cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
+    cursor.u32("cache.version")?;
+    repeated(cursor, "caches.nr", 16 + 3 * STRING_MIN, |cursor| {
+        cursor.skip(4, 4, "cache")?;
+        let mut labels = ["cache.type", "cache.size", "cache.map"].into_iter();
+        labels.try_for_each(|label| string(cursor, label))
+    })
+}
+
+/// One entry of BPF_PROG_INFO: two lengths, a bitmap of arrays, and the bytes of both lengths.
+pub(super) fn bpf_program(cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
+    let info_len = cursor.u32("program.info_len")?;
+    let data_len = cursor.u32("program.data_len")?;
+    cursor.skip(1, 8, "program.arrays")?;
+    cursor.skip(1, info_len.into(), "program.info")?;
+    Ok(cursor.skip(1, data_len.into(), "program.data")?)
+}

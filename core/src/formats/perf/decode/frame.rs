@@ -1,0 +1,135 @@
+//! The frame of a record: u32 type, u16 misc, u16 size, and `size - 8` bytes of body.
+
+use crate::formats::perf::layout::{RECORD_HEADER, record};
+use crate::kit::cursor::{Cursor, Order};
+use crate::kit::num::to_usize;
+use crate::kit::span::{Layer, Span};
+
+/// The header of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// `header.type`.
+    pub kind: u32,
+    /// `header.misc`.
+    pub misc: u16,
+    /// `header.size`: size of the record in bytes, header included.
+    pub size: u64,
+}
+
+impl Frame {
+    /// Whether the kernel writes records of this type; perf writes the others.
+    #[inline]
+    pub const fn is_kernel(self) -> bool {
+        self.kind < record::USER_FIRST
+    }
+
+    /// Whether the size breaks the rule that the kernel writes records in multiples of 8 bytes.
+    #[inline]
+    pub const fn is_misaligned(self) -> bool {
+        self.is_kernel() && self.size & 7 != 0
+    }
+}
+
+/// The reason why no record begins at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrameFault {
+    /// Fewer than the 8 bytes of a header remain.
+    HeaderTruncated,
+    /// `header.size` is below 8.
+    TooSmall(Frame),
+    /// The type is not one that a kernel or perf writes.
+    Type(Frame),
+    /// The record ends after the end of the area.
+    PastEnd(Frame),
+    /// The payload after the record, of this many bytes, ends after the end of the area.
+    PayloadPastEnd(Frame, u64),
+}
+
+impl FrameFault {
+    /// Whether the fault, at the end of an area, is the trace of a truncated file.
+    pub const fn is_truncation(self) -> bool {
+        matches!(self, Self::HeaderTruncated | Self::PastEnd(_) | Self::PayloadPastEnd(..))
+    }
+}
+
+/// Reads the frame at the start of `bytes`, which may end before the record does.
+///
+/// # Errors
+///
+/// The header is truncated, or its size or type is invalid.
+#[inline]
+pub fn frame(bytes: &[u8], order: Order) -> Result<Frame, FrameFault> {
+    let Some([a, b, c, d, e, f, g, h]) = bytes.first_chunk::<8>().copied() else {
+        return Err(FrameFault::HeaderTruncated);
+    };
+    let (kind, misc, size) = match order {
+        Order::Little => (
+            u32::from_le_bytes([a, b, c, d]),
+            u16::from_le_bytes([e, f]),
+            u16::from_le_bytes([g, h]),
+        ),
+        Order::Big => (
+            u32::from_be_bytes([a, b, c, d]),
+            u16::from_be_bytes([e, f]),
+            u16::from_be_bytes([g, h]),
+        ),
+    };
+    let frame = Frame { kind, misc, size: u64::from(size) };
+    if frame.size < RECORD_HEADER {
+        Err(FrameFault::TooSmall(frame))
+    } else if kind == 0 || kind > record::PLAUSIBLE_LAST {
+        Err(FrameFault::Type(frame))
+    } else {
+        Ok(frame)
+    }
+}
+
+/// The place of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The file, or its expanded layer.
+    pub layer: Layer,
+    /// Offset of the first byte in the layer.
+    pub offset: u64,
+    /// Number of records before it in the layer.
+    pub index: u64,
+}
+
+impl Place {
+    /// The path of a field of the record, which begins with a dot, or of the record itself.
+    pub fn path(self, field: &str) -> String {
+        let stream = if self.layer.is_stored() { "data" } else { "expanded" };
+        format!("{stream}.record[{}]{field}", self.index)
+    }
+}
+
+/// A complete record, stored or expanded.
+#[derive(Clone, Copy, Debug)]
+pub struct RecordView<'a> {
+    /// Its header.
+    pub frame: Frame,
+    /// Its place.
+    pub place: Place,
+    /// All its bytes, header included.
+    pub bytes: &'a [u8],
+}
+
+impl<'a> RecordView<'a> {
+    /// The bytes of the record.
+    pub const fn span(&self) -> Span {
+        Span::sized(self.place.layer, self.place.offset, self.frame.size)
+    }
+
+    /// The bytes after the header.
+    #[inline]
+    pub fn body(&self) -> &'a [u8] {
+        self.bytes.get(to_usize(RECORD_HEADER)..).unwrap_or_default()
+    }
+
+    /// A cursor over the body.
+    #[inline]
+    pub fn cursor(&self, order: Order) -> Cursor<'a> {
+        let start = self.place.offset.saturating_add(RECORD_HEADER);
+        Cursor::new(self.body(), self.place.layer, start, order)
+    }
+}

@@ -1,0 +1,32 @@
+//! The outline of a recording: all evidence about its structure, gathered before the first record.
+//!
+//! A format stores many facts more than once: the events in the attr table and in EVENT_DESC, the
+//! end of the records in the header and in the place of the feature table. The outline gathers the
+//! copies. The check then decides which copy holds, and judges the records under that decision, so
+//! that one damaged field is one finding and not one per record.
+
+use super::attrs::{self, AttrTable};
+use super::end::{self, End};
+use super::event::Events;
+use super::recording::Recording;
+use crate::limits::Limits;
+
+/// The structure of a recording.
+#[derive(Debug)]
+pub struct Outline {
+    /// The attr table and its faults.
+    pub attrs: AttrTable,
+    /// The events of the attr table, by which records are read.
+    pub events: Events,
+    /// The end of the records, after which the feature table follows.
+    pub end: End,
+}
+
+impl Outline {
+    /// Gathers the outline. Reads the attr table, the ids and, if the header does not agree with
+    /// the feature table, the frames of the records.
+    pub fn gather(recording: &Recording<'_>, limits: &Limits) -> Self {
+        let (events, attrs) = attrs::read_table(recording, limits);
+        Self { attrs, events, end: end::find_end(recording) }
+    }
+}

@@ -1,0 +1,207 @@
+//! The bodies of all records except samples.
+//!
+//! ```text
+//!  kernel, types 1 to 63:   | own fields | padding, newer fields | sample_id: trailer_len |
+//!  perf, types 64 and up:   | own fields | newer fields |
+//! ```
+//!
+//! Sources: `include/uapi/linux/perf_event.h` and `tools/lib/perf/include/perf/event.h`.
+
+mod kernel;
+mod user;
+
+use super::body::{BodyError, COUNT64, skip_counted};
+use crate::formats::perf::layout::record;
+use crate::kit::cursor::{Cursor, ReadError};
+use crate::kit::num::{to_u64, to_usize};
+use crate::kit::span::Span;
+
+/// Longest build id, in bytes.
+const BUILD_ID_MAX: u64 = 20;
+
+/// Names of the types of the kernel, from 1.
+static KERNEL: [&str; 22] = [
+    "MMAP",
+    "LOST",
+    "COMM",
+    "EXIT",
+    "THROTTLE",
+    "UNTHROTTLE",
+    "FORK",
+    "READ",
+    "SAMPLE",
+    "MMAP2",
+    "AUX",
+    "ITRACE_START",
+    "LOST_SAMPLES",
+    "SWITCH",
+    "SWITCH_CPU_WIDE",
+    "NAMESPACES",
+    "KSYMBOL",
+    "BPF_EVENT",
+    "CGROUP",
+    "TEXT_POKE",
+    "AUX_OUTPUT_HW_ID",
+    "CALLCHAIN_DEFERRED",
+];
+
+/// Names of the types of perf itself, from 64.
+static USER: [&str; 23] = [
+    "HEADER_ATTR",
+    "HEADER_EVENT_TYPE",
+    "HEADER_TRACING_DATA",
+    "HEADER_BUILD_ID",
+    "FINISHED_ROUND",
+    "ID_INDEX",
+    "AUXTRACE_INFO",
+    "AUXTRACE",
+    "AUXTRACE_ERROR",
+    "THREAD_MAP",
+    "CPU_MAP",
+    "STAT_CONFIG",
+    "STAT",
+    "STAT_ROUND",
+    "EVENT_UPDATE",
+    "TIME_CONV",
+    "HEADER_FEATURE",
+    "COMPRESSED",
+    "FINISHED_INIT",
+    "COMPRESSED2",
+    "BPF_METADATA",
+    "SCHEDSTAT_CPU",
+    "SCHEDSTAT_DOMAIN",
+];
+
+/// Returns the name of a type without `PERF_RECORD_`; `None` if the type is unknown.
+pub fn name(kind: u32) -> Option<&'static str> {
+    let (table, first) =
+        if kind < record::USER_FIRST { (&KERNEL[..], 1) } else { (&USER[..], record::USER_FIRST) };
+    table.get(to_usize(kind.checked_sub(first)?.into())).copied()
+}
+
+/// Whether records of the type end in a `sample_id` if the attr has `sample_id_all`: all records of
+/// the kernel except samples.
+#[inline]
+pub const fn has_trailer(kind: u32) -> bool {
+    kind < record::USER_FIRST && kind != record::SAMPLE
+}
+
+/// The fields of a record that a check needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// All fields are present; none is needed.
+    Plain,
+    /// The type is unknown, so nothing was read.
+    Unknown,
+    /// A name or path, without its NUL: MMAP, MMAP2, COMM, KSYMBOL, CGROUP, BUILD_ID, EVENT_UPDATE.
+    Name(Span),
+    /// LOST and LOST_SAMPLES: the number of events that the kernel could not record.
+    Lost(u64),
+    /// HEADER_ATTR.
+    Attr {
+        /// The attr, for [`attr`](super::attr::attr).
+        attr: Span,
+        /// The ids, u64 each.
+        ids: Span,
+    },
+    /// AUXTRACE and TRACING_DATA: bytes that follow the record and are not part of its size.
+    Outside(u64),
+    /// HEADER_FEATURE.
+    Feature {
+        /// The feature bit.
+        id: u64,
+        /// The content, as in the section of the same feature in a file.
+        data: Span,
+    },
+    /// COMPRESSED and COMPRESSED2: zstd data.
+    Compressed(Span),
+}
+
+/// The body of a record without its `sample_id`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Body {
+    /// The fields.
+    pub detail: Detail,
+    /// Bytes after the known fields, such as those of a newer kernel; padding of strings excluded.
+    pub extra: u64,
+}
+
+/// Reads the body of a record that is not a sample. The cursor holds the body and nothing else;
+/// afterwards it stands before the last `trailer_len` bytes, or does not move if the body is
+/// shorter. For types without a `sample_id` ([`has_trailer`]) `trailer_len` is ignored.
+///
+/// # Errors
+///
+/// The first field that does not fit in the body.
+pub fn body(
+    kind: u32,
+    misc: u16,
+    cursor: &mut Cursor<'_>,
+    trailer_len: u64,
+) -> Result<Body, BodyError> {
+    let trailer_len = if has_trailer(kind) { trailer_len } else { 0 };
+    let Some(own_len) = cursor.left().checked_sub(trailer_len) else {
+        return Err(
+            ReadError { label: "sample_id", left: cursor.ahead(), needed: trailer_len }.into()
+        );
+    };
+    let mut own = cursor.window(own_len, "body")?;
+    let detail = if kind < record::USER_FIRST {
+        kernel::fields(kind, misc, &mut own)?
+    } else {
+        user::fields(kind, misc, &mut own)?
+    };
+    Ok(Body { detail, extra: own.left() })
+}
+
+/// Takes the rest of the body.
+fn rest(own: &mut Cursor<'_>) -> Span {
+    let span = own.ahead();
+    // A read of exactly the remaining bytes cannot fail.
+    own.bytes(own.left(), "rest").map_or(Span::sized(span.layer, span.start, 0), |_| span)
+}
+
+/// Reads a string with its NUL, and the padding after it up to the end of the body.
+fn string(own: &mut Cursor<'_>, label: &'static str) -> Result<Detail, BodyError> {
+    let span = terminated(own, label)?;
+    rest(own);
+    Ok(Detail::Name(span))
+}
+
+/// Reads a string and its NUL.
+fn terminated(own: &mut Cursor<'_>, label: &'static str) -> Result<Span, BodyError> {
+    let start = own.position();
+    let unterminated = BodyError::Unterminated { label, span: own.ahead() };
+    own.bytes(to_u64(own.until_nul().len()), label)?;
+    let span = own.since(start);
+    own.u8(label).map_err(|_| unterminated)?;
+    Ok(span)
+}
+
+/// Reads a u64 count and skips as many entries of `size` bytes.
+fn list(own: &mut Cursor<'_>, size: u64, label: &'static str) -> Result<u64, BodyError> {
+    let nr = own.u64(label)?;
+    skip_counted(own, nr, size, label, COUNT64)?;
+    Ok(nr)
+}
+
+/// Reads the u8 size of a build id.
+fn build_id_size(own: &mut Cursor<'_>, label: &'static str) -> Result<(), BodyError> {
+    let start = own.position();
+    let size = u64::from(own.u8(label)?);
+    if size > BUILD_ID_MAX {
+        let span = own.since(start);
+        return Err(BodyError::TooLarge { label, value: size, most: BUILD_ID_MAX, span });
+    }
+    Ok(())
+}
+
+/// Takes the padding to a multiple of 8: less than a word.
+fn padding(own: &mut Cursor<'_>) {
+    if own.left() < 8 {
+        rest(own);
+    }
+}
+
+#[cfg(test)]
+mod tests;

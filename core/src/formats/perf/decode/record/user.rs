@@ -1,0 +1,174 @@
+//! Records of perf itself: types 64 and up.
+
+use super::{Detail, build_id_size, list, padding, rest, string};
+use crate::formats::perf::decode::body::{BodyError, COUNT64, CountField, skip_counted};
+use crate::formats::perf::layout::ATTR_SIZE_VER0;
+use crate::kit::cursor::Cursor;
+
+/// `misc` of a BUILD_ID: the size of the id is recorded.
+pub(super) const MISC_BUILD_ID_SIZE: u16 = 1 << 15;
+
+/// Reads the fields of a type in [`USER`](super::USER).
+pub(super) fn fields(kind: u32, misc: u16, own: &mut Cursor<'_>) -> Result<Detail, BodyError> {
+    match kind {
+        64 => return header_attr(own),
+        65 => {
+            own.skip(1, 8, "event_type.event_id")?;
+            rest(own);
+        }
+        66 => {
+            let size = own.u32("tracing_data.size")?;
+            // Writers since 5.18 pad the record to 16 bytes.
+            rest(own);
+            return Ok(Detail::Outside(size.into()));
+        }
+        67 => return build_id(misc, own),
+        69 => {
+            let nr = list(own, 32, "id_index.nr")?;
+            // Writers since 5.20 add u64 machine_pid and u64 vcpu per entry.
+            if nr.checked_mul(16) == Some(own.left()) {
+                rest(own);
+            }
+        }
+        70 => {
+            own.skip(1, 8, "auxtrace_info.type")?;
+            rest(own);
+        }
+        71 => {
+            let size = own.u64("auxtrace.size")?;
+            own.skip(4, 8, "auxtrace.offset")?;
+            return Ok(Detail::Outside(size));
+        }
+        72 => auxtrace_error(own)?,
+        73 => drop(list(own, 24, "thread_map.nr")?),
+        74 => cpu_map(own)?,
+        75 => drop(list(own, 16, "stat_config.nr")?),
+        76 => own.skip(5, 8, "stat.id")?,
+        77 => own.skip(2, 8, "stat_round.type")?,
+        78 => return event_update(own),
+        79 => {
+            own.skip(3, 8, "time_conv.time_shift")?;
+            // Writers since 5.10 add three words.
+            rest(own);
+        }
+        80 => {
+            let id = own.u64("feature.feat_id")?;
+            return Ok(Detail::Feature { id, data: rest(own) });
+        }
+        81 => return Ok(Detail::Compressed(rest(own))),
+        83 => return compressed2(own),
+        84 => bpf_metadata(own)?,
+        85 | 86 => {
+            // The following fields depend on the schedstat version of the kernel.
+            own.skip(2, 8, "schedstat.timestamp")?;
+            rest(own);
+        }
+        68 | 82 => {}
+        _ => return Ok(Detail::Unknown),
+    }
+    Ok(Detail::Plain)
+}
+
+/// HEADER_ATTR: an attr of the size that it states, and u64 ids.
+fn header_attr(own: &mut Cursor<'_>) -> Result<Detail, BodyError> {
+    let start = own.position();
+    let mut head = own.clone();
+    head.skip(1, 4, "attr.type")?;
+    let size = u64::from(head.u32("attr.size")?).max(ATTR_SIZE_VER0);
+    own.skip(1, size, "attr")?;
+    let attr = own.since(start);
+    let start = own.position();
+    own.skip(own.left() >> 3, 8, "ids")?;
+    Ok(Detail::Attr { attr, ids: own.since(start) })
+}
+
+/// BUILD_ID: { i32 pid, u8 build_id[20], u8 size, u8, u16, filename }. A `sample_id` may follow the
+/// name in what `perf inject` writes.
+fn build_id(misc: u16, own: &mut Cursor<'_>) -> Result<Detail, BodyError> {
+    own.skip(1, 24, "build_id.build_id")?;
+    if misc & MISC_BUILD_ID_SIZE == 0 {
+        own.skip(1, 4, "build_id.size")?;
+    } else {
+        build_id_size(own, "build_id.size")?;
+        own.skip(1, 3, "build_id.reserved")?;
+    }
+    string(own, "build_id.filename")
+}
+
+/// AUXTRACE_ERROR: { type code cpu pid tid fmt, u64 ip, u64 time if fmt > 0, msg, machine_pid vcpu
+/// if fmt > 1 }
+fn auxtrace_error(own: &mut Cursor<'_>) -> Result<(), BodyError> {
+    own.skip(5, 4, "auxtrace_error.type")?;
+    let fmt = own.u32("auxtrace_error.fmt")?;
+    own.skip(if fmt > 0 { 2 } else { 1 }, 8, "auxtrace_error.ip")?;
+    string(own, "auxtrace_error.msg").map(drop)
+}
+
+/// CPU_MAP: { u16 type, and: 0 { u16 nr, u16 each }; 1 { u16 nr, u16 long_size, masks, for a
+/// long_size of 8 after 4 bytes of padding }; 2 { u8 any, u8, u16 first, u16 last } }, padded to 8.
+fn cpu_map(own: &mut Cursor<'_>) -> Result<(), BodyError> {
+    match own.u16("cpu_map.type")? {
+        0 => {
+            let nr = own.u16("cpu_map.nr")?;
+            skip_counted(own, nr.into(), 2, "cpu_map.nr", CountField { before: 2, size: 2 })?;
+        }
+        1 => {
+            let nr = u64::from(own.u16("cpu_map.nr")?);
+            let long_size = u64::from(own.u16("cpu_map.long_size")?);
+            let mut before = 4;
+            if long_size == 8 {
+                own.skip(1, 4, "cpu_map.pad")?;
+                before = 8;
+            }
+            skip_counted(own, nr, long_size, "cpu_map.nr", CountField { before, size: 2 })?;
+        }
+        2 => own.skip(3, 2, "cpu_map.range")?,
+        _ => {
+            rest(own);
+        }
+    }
+    padding(own);
+    Ok(())
+}
+
+/// EVENT_UPDATE: { u64 type, u64 id, and: 0 unit, a string; 1 scale, a double; 2 name, a string; 3
+/// a CPU map }. Writers reserve room for the longest kind; the rest is padding.
+fn event_update(own: &mut Cursor<'_>) -> Result<Detail, BodyError> {
+    let kind = own.u64("event_update.type")?;
+    own.skip(1, 8, "event_update.id")?;
+    match kind {
+        0 => return string(own, "event_update.unit"),
+        1 => own.skip(1, 8, "event_update.scale")?,
+        2 => return string(own, "event_update.name"),
+        3 => cpu_map(own)?,
+        _ => {}
+    }
+    rest(own);
+    Ok(Detail::Plain)
+}
+
+/// COMPRESSED2: { u64 data_size, as many bytes }, padded to 8.
+fn compressed2(own: &mut Cursor<'_>) -> Result<Detail, BodyError> {
+    let size = own.u64("compressed2.data_size")?;
+    let start = own.position();
+    skip_counted(own, size, 1, "compressed2.data_size", COUNT64)?;
+    let data = own.since(start);
+    padding(own);
+    Ok(Detail::Compressed(data))
+}
+
+/// BPF_METADATA: { prog_name, u64 nr, nr * { key[64], value[256] } }. The name has `KSYM_NAME_LEN`
+/// bytes of the kernel headers that perf was built with, 256 or 512; at most one of them fits the
+/// count.
+fn bpf_metadata(own: &mut Cursor<'_>) -> Result<(), BodyError> {
+    let mut long = own.clone();
+    let exact = long.skip(1, 512, "bpf_metadata.prog_name").is_ok()
+        && list(&mut long, 320, "bpf_metadata.nr_entries").is_ok()
+        && long.is_empty();
+    if exact {
+        *own = long;
+        return Ok(());
+    }
+    own.skip(1, 256, "bpf_metadata.prog_name")?;
+    list(own, 320, "bpf_metadata.nr_entries").map(drop)
+}

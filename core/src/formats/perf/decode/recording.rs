@@ -1,0 +1,178 @@
+//! The files of a recording, opened: what is read of them, and where.
+//!
+//! Everything outside `decode` reads the bytes of a recording through these types.
+
+use std::borrow::Cow;
+
+use super::expand::Wrapper;
+use super::feature::{self, Contents, FeatureError};
+use super::frame::FrameFault;
+use super::header::{self, Body, Header, Section};
+use super::table::Table;
+use super::walk::{Damage, Walker};
+use crate::kit::cursor::{Cursor, Order, ReadError};
+use crate::kit::num::to_usize;
+use crate::kit::source::Source;
+use crate::kit::span::{Layer, Span};
+use crate::recording::FileSet;
+
+/// A file with records.
+#[derive(Clone, Debug)]
+pub struct RecordFile<'a> {
+    source: Source<'a>,
+    index: u32,
+    order: Order,
+    is_pipe: bool,
+}
+
+impl<'a> RecordFile<'a> {
+    /// The stored layer of the file.
+    pub const fn layer(&self) -> Layer {
+        Layer::stored(self.index)
+    }
+
+    /// Number of the file in the recording.
+    pub const fn index(&self) -> u32 {
+        self.index
+    }
+
+    /// Length in bytes.
+    pub const fn length(&self) -> u64 {
+        self.source.len()
+    }
+
+    /// Byte order of the recording.
+    pub const fn order(&self) -> Order {
+        self.order
+    }
+
+    /// The bytes.
+    pub const fn source(&self) -> &Source<'a> {
+        &self.source
+    }
+
+    /// Walks the records of the area `start..end`. After damage the walk searches for the next
+    /// valid record, over at most `resync` bytes in all.
+    pub fn records(&self, area: (u64, u64), resync: u64) -> Walker<'_> {
+        let walker = Walker::new(&self.source, self.index, self.order, self.is_pipe, area);
+        walker.resyncing(resync)
+    }
+
+    /// Reads a compressed record that the end of the area truncates; `None` for any other damage.
+    pub fn truncated_record(&self, damage: &Damage) -> Option<TruncatedRecord<'_>> {
+        let FrameFault::PastEnd(frame) = damage.fault else { return None };
+        let wrapper = Wrapper::of(frame.kind)?;
+        // A record has less than 64 KiB, so the copy is small.
+        let start = damage.span.start;
+        let bytes = self.source.read(start, damage.span.end.min(start.saturating_add(frame.size)));
+        Some(TruncatedRecord { wrapper, offset: start, bytes })
+    }
+}
+
+/// The bytes of a compressed record that is truncated.
+#[derive(Clone, Debug)]
+pub struct TruncatedRecord<'a> {
+    /// Its type.
+    pub wrapper: Wrapper,
+    /// Offset of its first byte.
+    pub offset: u64,
+    bytes: Cow<'a, [u8]>,
+}
+
+impl TruncatedRecord<'_> {
+    /// The bytes that are present.
+    pub fn span(&self, layer: Layer) -> Span {
+        Span::sized(layer, self.offset, u64::try_from(self.bytes.len()).unwrap_or(u64::MAX))
+    }
+
+    /// The zstd data that is present; `None` if the fields before it are truncated.
+    pub fn payload(&self) -> Option<&[u8]> {
+        self.bytes.get(to_usize(self.wrapper.head_len())..)
+    }
+}
+
+/// A recording with a header of sections, and the `data.N` files of a directory.
+#[derive(Clone, Debug)]
+pub struct Recording<'a> {
+    /// The file with the header.
+    pub file: RecordFile<'a>,
+    /// Its header.
+    pub header: Header,
+    /// The part of the header that pipes lack.
+    pub body: Body,
+    /// The `data.N` files in order: records without a header.
+    pub parts: Vec<RecordFile<'a>>,
+    /// The donor that the user named.
+    pub donor: Option<Source<'a>>,
+}
+
+impl Recording<'_> {
+    /// Length of the file with the header in bytes.
+    pub const fn length(&self) -> u64 {
+        self.file.length()
+    }
+
+    /// Byte order of the recording.
+    pub const fn order(&self) -> Order {
+        self.header.order
+    }
+
+    /// Reads the feature table at `at`.
+    pub fn table(&self, at: u64) -> Table {
+        Table::read(self.file.source(), &self.body, at, self.order())
+    }
+
+    /// Whether there is a valid feature table at `at`.
+    pub fn has_table_at(&self, at: u64) -> bool {
+        self.table(at).is_valid(&self.body, self.length())
+    }
+
+    /// Reads at most `held` bytes of the section of feature `bit`. `cpus` is the number of CPUs in
+    /// NRCPUS.
+    ///
+    /// # Errors
+    ///
+    /// The first field that does not fit in the section.
+    pub fn read_feature(
+        &self,
+        (bit, section): (u32, Section),
+        cpus: Option<u32>,
+        held: u64,
+    ) -> Result<Contents, FeatureError> {
+        let start = section.offset;
+        let bytes = self.file.source().read(start, start.saturating_add(held));
+        let mut cursor = Cursor::new(&bytes, self.file.layer(), start, self.order());
+        feature::body(bit, &mut cursor, cpus)
+    }
+}
+
+/// A recording after its header was read.
+#[derive(Clone, Debug)]
+pub enum Opened<'a> {
+    /// A file with a header of sections.
+    Sections(Box<Recording<'a>>),
+    /// A pipe recording, whose only file has no more in its header than its size.
+    Pipe(RecordFile<'a>),
+}
+
+/// Reads the header of a recording.
+///
+/// # Errors
+///
+/// The first file is shorter than its header.
+pub fn open<'a>(files: &FileSet<'a>) -> Result<Opened<'a>, ReadError> {
+    let source = files.bytes(0);
+    let header = header::header(&source, 0)?;
+    let order = header.order;
+    let file = RecordFile { source, index: 0, order, is_pipe: header.body.is_none() };
+    let Some(body) = header.body else { return Ok(Opened::Pipe(file)) };
+    let parts = (1_u32..).zip(files.files().iter().skip(1)).map(|(index, part)| RecordFile {
+        source: part.bytes.clone(),
+        index,
+        order,
+        is_pipe: false,
+    });
+    let parts = parts.collect();
+    let donor = files.donor().cloned();
+    Ok(Opened::Sections(Box::new(Recording { file, header, body, parts, donor })))
+}

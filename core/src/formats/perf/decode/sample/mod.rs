@@ -1,0 +1,330 @@
+//! The body of a SAMPLE, and the `sample_id` at the end of other records.
+//!
+//! ```text
+//!  SAMPLE, each field if its bit is set in sample_type:
+//!    IDENTIFIER IP TID TIME ADDR ID STREAM_ID CPU PERIOD         8 bytes each
+//!    READ          values, as described by read_format
+//!    CALLCHAIN     u64 nr, nr * u64
+//!    RAW           u32 size, size bytes; 4 + size is a multiple of 8
+//!    BRANCH_STACK  u64 nr, [hw_idx], nr * 24, [nr * counters]
+//!    REGS_USER     u64 abi, and registers if it is not 0
+//!    STACK_USER    u64 size, and size bytes and u64 dyn_size if it is not 0
+//!    WEIGHT DATA_SRC TRANSACTION                                 8 bytes each
+//!    REGS_INTR     as REGS_USER
+//!    PHYS_ADDR CGROUP DATA_PAGE_SIZE CODE_PAGE_SIZE              8 bytes each
+//!    AUX           u64 size, size bytes
+//!
+//!  other records, if sample_id_all:
+//!    | own fields | TID TIME ID STREAM_ID CPU IDENTIFIER |       8 bytes each, up to the end
+//! ```
+//!
+//! The order is that of the kernel's `perf_output_sample` and perf's `evsel__parse_sample`. It
+//! differs from the order of the bits and from the comment in `perf_event.h`.
+
+mod layout;
+
+use self::layout::HEAD;
+pub use self::layout::{SampleLayout, event_id};
+use super::attr::sample_type as bit;
+use super::body::{BodyError, COUNT64, CountField, skip_counted};
+use crate::kit::cursor::{Cursor, Order, ReadError};
+use crate::kit::num::{to_u64, to_usize};
+use crate::kit::span::Layer;
+
+/// Size of a `perf_branch_entry`: u64 from, u64 to, u64 flags.
+const BRANCH_ENTRY: u64 = 24;
+
+/// The origin of a record: process, thread, time, event and CPU.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SampleId {
+    /// Process id.
+    pub pid: Option<u32>,
+    /// Thread id.
+    pub tid: Option<u32>,
+    /// Time in ns of the recording's clock.
+    pub time: Option<u64>,
+    /// Event id: of samples ID, else IDENTIFIER; of other records IDENTIFIER, else ID.
+    pub id: Option<u64>,
+    /// CPU number.
+    pub cpu: Option<u32>,
+}
+
+/// Reads the `sample_id` at the end of the body of a kernel record that is not a sample. `None` if
+/// such records have none or the body is shorter.
+pub fn trailer(body: &[u8], layout: &SampleLayout, order: Order) -> Option<SampleId> {
+    let start = body.len().checked_sub(to_usize(layout.trailer_len))?;
+    let bytes = body.get(start..).filter(|bytes| !bytes.is_empty())?;
+    let mut cursor = Cursor::new(bytes, Layer::stored(0), to_u64(start), order);
+    let mut id = SampleId::default();
+    if layout.has(bit::TID) {
+        id.pid = cursor.u32("pid").ok();
+        id.tid = cursor.u32("tid").ok();
+    }
+    if layout.has(bit::TIME) {
+        id.time = cursor.u64("time").ok();
+    }
+    if layout.has(bit::ID) {
+        id.id = cursor.u64("id").ok();
+    }
+    if layout.has(bit::STREAM_ID) {
+        cursor.skip(1, 8, "stream_id").ok()?;
+    }
+    if layout.has(bit::CPU) {
+        id.cpu = cursor.u32("cpu").ok();
+        cursor.skip(1, 4, "res").ok()?;
+    }
+    if layout.has(bit::IDENTIFIER) {
+        id.id = cursor.u64("identifier").ok();
+    }
+    Some(id)
+}
+
+/// The fields of a sample. Sizes and counts are 0 if the field is not recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sample {
+    /// Process, thread, time, event and CPU.
+    pub origin: SampleId,
+    /// Instruction pointer.
+    pub ip: Option<u64>,
+    /// Events since the previous sample.
+    pub period: Option<u64>,
+    /// Number of counter values.
+    pub values: u64,
+    /// Number of entries in the call chain, including markers.
+    pub callchain_len: u64,
+    /// Size of the raw data in bytes.
+    pub raw_size: u32,
+    /// Number of branches.
+    pub branches: u64,
+    /// ABIs of the registers.
+    pub regs: RegsAbi,
+    /// Size of the user stack.
+    pub stack: StackSize,
+    /// Size of the hardware trace in bytes.
+    pub aux_size: u64,
+}
+
+/// ABIs of a sample's registers: 0 for none, 1 for 32 bits, 2 for 64 bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RegsAbi {
+    /// ABI of the user registers.
+    pub user: u64,
+    /// ABI of the interrupted registers.
+    pub intr: u64,
+}
+
+/// Size of a sample's user stack in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StackSize {
+    /// Recorded bytes.
+    pub recorded: u64,
+    /// Bytes in use. perf refuses a value above `recorded`.
+    pub used: u64,
+}
+
+/// Reads the sample at the cursor, which then stands after the last field.
+///
+/// # Errors
+///
+/// The first field that does not fit in the record.
+#[inline]
+pub fn sample(cursor: &mut Cursor<'_>, layout: &SampleLayout) -> Result<Sample, BodyError> {
+    let mut sample = Sample::default();
+    read_head(cursor, layout, &mut sample)?;
+    if layout.has(!HEAD) {
+        read_middle(cursor, layout, &mut sample)?;
+        if layout.has(bit::BRANCH_STACK) {
+            read_branches(cursor, layout, &mut sample)?;
+        } else {
+            read_tail(cursor, layout, &mut sample)?;
+        }
+    }
+    Ok(sample)
+}
+
+/// Reads IDENTIFIER to PERIOD.
+#[inline]
+fn read_head(
+    cursor: &mut Cursor<'_>,
+    layout: &SampleLayout,
+    sample: &mut Sample,
+) -> Result<(), ReadError> {
+    if layout.has(bit::IDENTIFIER) {
+        sample.origin.id = Some(cursor.u64("identifier")?);
+    }
+    if layout.has(bit::IP) {
+        sample.ip = Some(cursor.u64("ip")?);
+    }
+    if layout.has(bit::TID) {
+        sample.origin.pid = Some(cursor.u32("pid")?);
+        sample.origin.tid = Some(cursor.u32("tid")?);
+    }
+    if layout.has(bit::TIME) {
+        sample.origin.time = Some(cursor.u64("time")?);
+    }
+    if layout.has(bit::ADDR) {
+        cursor.skip(1, 8, "addr")?;
+    }
+    if layout.has(bit::ID) {
+        sample.origin.id = Some(cursor.u64("id")?);
+    }
+    if layout.has(bit::STREAM_ID) {
+        cursor.skip(1, 8, "stream_id")?;
+    }
+    if layout.has(bit::CPU) {
+        sample.origin.cpu = Some(cursor.u32("cpu")?);
+        cursor.skip(1, 4, "res")?;
+    }
+    if layout.has(bit::PERIOD) {
+        sample.period = Some(cursor.u64("period")?);
+    }
+    Ok(())
+}
+
+/// Reads READ, CALLCHAIN and RAW.
+#[inline]
+fn read_middle(
+    cursor: &mut Cursor<'_>,
+    layout: &SampleLayout,
+    sample: &mut Sample,
+) -> Result<(), BodyError> {
+    if layout.has(bit::READ) {
+        sample.values = read_values(cursor, layout)?;
+    }
+    if layout.has(bit::CALLCHAIN) {
+        sample.callchain_len = cursor.u64("callchain.nr")?;
+        skip_counted(cursor, sample.callchain_len, 8, "callchain.nr", COUNT64)?;
+    }
+    if layout.has(bit::RAW) {
+        sample.raw_size = cursor.u32("raw.size")?;
+        let size = sample.raw_size.into();
+        skip_counted(cursor, size, 1, "raw.size", CountField { before: 4, size: 4 })?;
+    }
+    Ok(())
+}
+
+/// Reads the counter values: of one event { value, times, id, lost }, of a group { nr, times, nr *
+/// { value, id, lost } }. The kernel follows `read_format`; perf's reader always expects ID.
+fn read_values(cursor: &mut Cursor<'_>, layout: &SampleLayout) -> Result<u64, BodyError> {
+    let read = &layout.read;
+    if !read.is_group {
+        cursor.skip(read.times, 8, "read.time")?;
+        cursor.skip(1, read.entry_len, "read.value")?;
+        return Ok(1);
+    }
+    let nr = cursor.u64("read.nr")?;
+    cursor.skip(read.times, 8, "read.time")?;
+    let before = read.times.saturating_mul(8).saturating_add(8);
+    skip_counted(cursor, nr, read.entry_len, "read.nr", CountField { before, size: 8 })?;
+    Ok(nr)
+}
+
+/// Reads BRANCH_STACK and all fields after it.
+///
+/// The attr does not determine the layout completely: a sample without branches may lack `hw_idx`
+/// (the kernel writes a bare count of 0 if the hardware gave no branch stack), and counters are
+/// written per group. If the layout of the attr does not end with the body but the other one does,
+/// the other one is used.
+fn read_branches(
+    cursor: &mut Cursor<'_>,
+    layout: &SampleLayout,
+    sample: &mut Sample,
+) -> Result<(), BodyError> {
+    let branch = &layout.branch;
+    let nr = cursor.u64("branch_stack.nr")?;
+    sample.branches = nr;
+    skip_counted(cursor, nr, BRANCH_ENTRY, "branch_stack.nr", COUNT64)?;
+    let counters = nr.saturating_mul(8);
+    let by_attr = branch.head_len.saturating_add(nr.saturating_mul(branch.counter_len));
+    let other = if nr == 0 {
+        0
+    } else if branch.has_likely_counters && branch.counter_len == 0 {
+        branch.head_len.saturating_add(counters)
+    } else {
+        branch.head_len
+    };
+    let start = cursor.clone();
+    let before = *sample;
+    let result = read_after_branches(cursor, by_attr, layout, sample);
+    if other == by_attr || (result.is_ok() && cursor.is_empty()) {
+        return result;
+    }
+    let mut retry = (start, before);
+    if read_after_branches(&mut retry.0, other, layout, &mut retry.1).is_ok() && retry.0.is_empty()
+    {
+        (*cursor, *sample) = retry;
+        return Ok(());
+    }
+    result
+}
+
+/// Skips the `around` bytes of index and counters, then reads all fields after the branches.
+fn read_after_branches(
+    cursor: &mut Cursor<'_>,
+    around: u64,
+    layout: &SampleLayout,
+    sample: &mut Sample,
+) -> Result<(), BodyError> {
+    cursor.skip(1, around, "branch_stack.hw_idx")?;
+    read_tail(cursor, layout, sample)
+}
+
+/// Reads REGS_USER to AUX.
+fn read_tail(
+    cursor: &mut Cursor<'_>,
+    layout: &SampleLayout,
+    sample: &mut Sample,
+) -> Result<(), BodyError> {
+    if layout.has(bit::REGS_USER) {
+        sample.regs.user = cursor.u64("regs_user.abi")?;
+        let count = if sample.regs.user == 0 { 0 } else { layout.user_regs };
+        cursor.skip(count, 8, "regs_user.regs")?;
+    }
+    if layout.has(bit::STACK_USER) {
+        sample.stack.recorded = cursor.u64("stack_user.size")?;
+        if sample.stack.recorded > 0 {
+            skip_counted(cursor, sample.stack.recorded, 1, "stack_user.size", COUNT64)?;
+            sample.stack.used = cursor.u64("stack_user.dyn_size")?;
+        }
+    }
+    skip_words(cursor, layout, &WORDS_BEFORE_INTR)?;
+    if layout.has(bit::REGS_INTR) {
+        sample.regs.intr = cursor.u64("regs_intr.abi")?;
+        let count = if sample.regs.intr == 0 { 0 } else { layout.intr_regs };
+        cursor.skip(count, 8, "regs_intr.regs")?;
+    }
+    skip_words(cursor, layout, &WORDS_AFTER_INTR)?;
+    if layout.has(bit::AUX) {
+        sample.aux_size = cursor.u64("aux.size")?;
+        skip_counted(cursor, sample.aux_size, 1, "aux.size", COUNT64)?;
+    }
+    Ok(())
+}
+
+/// Fields of 8 bytes before REGS_INTR: the bits that enable each, and its name.
+const WORDS_BEFORE_INTR: [(u64, &str); 3] = [
+    (bit::WEIGHT | bit::WEIGHT_STRUCT, "weight"),
+    (bit::DATA_SRC, "data_src"),
+    (bit::TRANSACTION, "transaction"),
+];
+
+/// Fields of 8 bytes after REGS_INTR.
+const WORDS_AFTER_INTR: [(u64, &str); 4] = [
+    (bit::PHYS_ADDR, "phys_addr"),
+    (bit::CGROUP, "cgroup"),
+    (bit::DATA_PAGE_SIZE, "data_page_size"),
+    (bit::CODE_PAGE_SIZE, "code_page_size"),
+];
+
+/// Skips those of `words` that the samples have.
+fn skip_words(
+    cursor: &mut Cursor<'_>,
+    layout: &SampleLayout,
+    words: &[(u64, &'static str)],
+) -> Result<(), ReadError> {
+    let mut recorded = words.iter().filter(|(bits, _)| layout.has(*bits));
+    recorded.try_for_each(|(_, label)| cursor.skip(1, 8, label))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,54 @@
+//! The feature table: one section per flagged feature, in ascending order, right after the records.
+
+use super::header::{Body, Section};
+use crate::formats::perf::layout::SECTION_SIZE;
+use crate::kit::cursor::{Cursor, Order};
+use crate::kit::num::to_u64;
+use crate::kit::source::Source;
+use crate::kit::span::{Layer, Span};
+
+/// A feature table as far as the file contains it.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// The bytes of the entries.
+    pub span: Span,
+    /// Feature bits and their sections.
+    pub entries: Vec<(u32, Section)>,
+}
+
+impl Table {
+    /// Reads the entries of all features that `body` flags, from `at` on. Ends early if the file
+    /// does.
+    pub fn read(source: &Source<'_>, body: &Body, at: u64, order: Order) -> Self {
+        let len = body.flags.count().saturating_mul(SECTION_SIZE);
+        let bytes = source.read(at, at.saturating_add(len));
+        let mut cursor = Cursor::new(&bytes, Layer::stored(0), at, order);
+        let mut entries = Vec::new();
+        for bit in body.flags.bits() {
+            let Ok(section) = Section::read(&mut cursor) else { break };
+            entries.push((bit, section));
+        }
+        Self { span: cursor.since(at), entries }
+    }
+
+    /// Returns the section of a feature.
+    pub fn section(&self, bit: u32) -> Option<Section> {
+        self.entries.iter().find(|(of, _)| *of == bit).map(|(_, section)| *section)
+    }
+
+    /// Whether the table is complete and all sections lie after it, in order, inside a file of
+    /// `file_len` bytes.
+    ///
+    /// perf reserves entries for features that it then drops, so a hole may follow the table, but
+    /// no section begins before its end.
+    pub fn is_valid(&self, body: &Body, file_len: u64) -> bool {
+        let mut last = self.span.end;
+        to_u64(self.entries.len()) == body.flags.count()
+            && self.entries.iter().all(|(_, section)| {
+                let is_unused = section.size == 0 && section.offset == 0;
+                let is_valid = section.fits(file_len) && (is_unused || section.offset >= last);
+                last = last.max(section.offset);
+                is_valid
+            })
+    }
+}

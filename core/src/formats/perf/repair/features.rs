@@ -1,0 +1,170 @@
+//! Rewrites the feature bits, the feature table and the sections after it.
+
+use super::encode::{u32_bytes, u64_bytes};
+use crate::formats::perf::decode::header::{Body, FlagWords, Flags, Section};
+use crate::formats::perf::decode::recording::Recording;
+use crate::formats::perf::layout::{COMP_MMAP_LEN, SECTION_SIZE, feature, field};
+use crate::kit::cursor::Order;
+use crate::kit::num::to_u64;
+use crate::kit::span::{Layer, Span};
+use crate::mend::edit::Edit;
+
+/// A feature to be added: its bit and its content.
+pub type NewFeature = (u32, Vec<u8>);
+
+/// The features of a recording after a repair.
+#[derive(Clone, Debug, Default)]
+pub struct Features {
+    /// Features that stay, in ascending order, with their present sections.
+    pub keep: Vec<(u32, Section)>,
+    /// Features that are added.
+    pub add: Vec<NewFeature>,
+}
+
+impl Features {
+    /// Whether the feature stays.
+    pub fn keeps(&self, bit: u32) -> bool {
+        self.keep.iter().any(|(kept, _)| *kept == bit)
+    }
+
+    /// The bits of all features.
+    pub(super) fn flags(&self) -> Flags {
+        let kept = self.keep.iter().map(|(bit, _)| *bit);
+        let bits = kept.chain(self.add.iter().map(|(bit, _)| *bit));
+        bits.fold(Flags::default(), Flags::with)
+    }
+
+    /// Builds the table, with the kept sections moved by `shift` and the new ones from offset `at`
+    /// on, and the contents of the new sections.
+    pub(super) fn table(&self, shift: u64, at: u64, order: Order) -> (Vec<u8>, Vec<u8>) {
+        let mut entries: Vec<(u32, Section)> = self
+            .keep
+            .iter()
+            .map(|(bit, s)| (*bit, Section { offset: s.offset.saturating_add(shift), ..*s }))
+            .collect();
+        let mut contents = Vec::new();
+        for (bit, content) in &self.add {
+            let offset = at.saturating_add(to_u64(contents.len()));
+            entries.push((*bit, Section { offset, size: to_u64(content.len()) }));
+            contents.extend_from_slice(content);
+        }
+        entries.sort_by_key(|(bit, _)| *bit);
+        let table = entries.iter().flat_map(|(_, s)| section_bytes(*s, order)).collect();
+        (table, contents)
+    }
+}
+
+/// Encodes an entry of the table.
+pub(super) fn section_bytes(section: Section, order: Order) -> Vec<u8> {
+    [u64_bytes(section.offset, order), u64_bytes(section.size, order)].concat()
+}
+
+/// Encodes the four words of the feature bits as they lie in the file.
+fn flag_bytes(flags: Flags, words: FlagWords, order: Order) -> Vec<u8> {
+    let word = |word: u64| match words {
+        FlagWords::U64 => word,
+        FlagWords::U32 => word.rotate_left(32),
+    };
+    flags.0.iter().flat_map(|bits| u64_bytes(word(*bits), order)).collect()
+}
+
+/// Writes the feature bits; `None` if they do not change.
+pub(super) fn flags_edit(body: &Body, flags: Flags, order: Order) -> Option<Edit> {
+    (body.flags != flags).then(|| {
+        let span = Span::sized(Layer::stored(0), field::FLAGS, 32);
+        Edit::replace(span, flag_bytes(flags, body.words, order))
+    })
+}
+
+/// Rewrites the features of a recording whose records end at `end`. If `drop_tail`, drops the bytes
+/// after the last section that stays.
+pub fn rewrite(
+    recording: &Recording<'_>,
+    end: u64,
+    features: &Features,
+    drop_tail: bool,
+) -> Vec<Edit> {
+    let (order, body, len) = (recording.order(), &recording.body, recording.length());
+    let layer = Layer::stored(0);
+    let mut edits: Vec<Edit> = flags_edit(body, features.flags(), order).into_iter().collect();
+    let old_table = end.saturating_add(body.flags.count().saturating_mul(SECTION_SIZE));
+    let count = to_u64(features.keep.len()).saturating_add(to_u64(features.add.len()));
+    let new_table = end.saturating_add(count.saturating_mul(SECTION_SIZE));
+    let kept = features.keep.iter().filter(|(_, section)| section.size > 0);
+    let first = kept.clone().map(|(_, s)| s.offset).min().unwrap_or(len);
+    let last = kept.filter_map(|(_, s)| s.end()).max().unwrap_or(end).max(new_table);
+    // The table grows into the hole before the first section, as far as there is one.
+    let room = first.max(old_table);
+    let shift = new_table.saturating_sub(room);
+    let tail = if drop_tail { last.min(len) } else { len };
+    let (table, contents) = features.table(shift, tail.saturating_add(shift), order);
+    let replaced = new_table.min(room).min(len);
+    if replaced < tail {
+        edits.push(Edit::replace(Span::new(layer, end, replaced), table));
+        if tail < len || !contents.is_empty() {
+            edits.push(Edit::replace(Span::new(layer, tail, len), contents));
+        }
+    } else {
+        edits.push(Edit::replace(Span::new(layer, end, len), [table, contents].concat()));
+    }
+    edits.retain(|edit| !edit.span.is_empty() || !edit.insert.is_empty());
+    edits
+}
+
+/// Builds the content of a COMPRESSED feature: version 0, type 1 (zstd), level, ratio, mmap_len.
+///
+/// Level and ratio are only shown to people. `mmap_len` must hold the longest expansion of one
+/// record: perf silently loses the samples after it.
+fn compressed_feature(longest: u64, ratio: u64, order: Order) -> Vec<u8> {
+    let mmap_len = mmap_len(longest);
+    let ratio = u32::try_from(ratio).unwrap_or(u32::MAX).max(1);
+    [0, 1, 1, ratio, mmap_len].into_iter().flat_map(|value| u32_bytes(value, order)).collect()
+}
+
+/// Returns an `mmap_len` that holds `longest` bytes: complete pages, and at least perf's default.
+pub fn mmap_len(longest: u64) -> u32 {
+    let pages = longest.saturating_add(4095) & !4095;
+    u32::try_from(pages).unwrap_or(u32::MAX).max(COMP_MMAP_LEN)
+}
+
+/// Builds the features without which readers lose records, except those for which `is_kept` holds.
+/// `compressed` is the longest expansion of a compressed record, and the ratio.
+pub fn needed(
+    compressed: Option<(u64, u64)>,
+    has_stat: bool,
+    has_parts: bool,
+    order: Order,
+    is_kept: impl Fn(u32) -> bool,
+) -> Vec<NewFeature> {
+    let mut add = Vec::new();
+    if has_stat {
+        add.push((feature::STAT, Vec::new()));
+    }
+    if has_parts {
+        add.push((feature::DIR_FORMAT, u64_bytes(1, order).to_vec()));
+    }
+    if let Some((longest, ratio)) = compressed {
+        add.push((feature::COMPRESSED, compressed_feature(longest, ratio, order)));
+    }
+    add.retain(|(bit, _)| !is_kept(*bit));
+    with_hostname(add, order, is_kept)
+}
+
+/// Sorts `add`, and adds HOSTNAME to it if a reader needs one to find the others.
+///
+/// A reader of the other byte order finds out how the bits lie in the file by the HOSTNAME bit;
+/// without it, perf takes BUILD_ID for the only feature. Big-endian recordings are usually read on
+/// other machines, so they get one with the name "(lost)".
+pub fn with_hostname(
+    mut add: Vec<NewFeature>,
+    order: Order,
+    is_kept: impl Fn(u32) -> bool,
+) -> Vec<NewFeature> {
+    if order == Order::Big && !add.is_empty() && !is_kept(feature::HOSTNAME) {
+        let mut content = u32_bytes(8, order).to_vec();
+        content.extend(b"(lost)\0\0");
+        add.push((feature::HOSTNAME, content));
+    }
+    add.sort_by_key(|(bit, _)| *bit);
+    add
+}

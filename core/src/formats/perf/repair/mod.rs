@@ -1,0 +1,13 @@
+//! Builds the edits of fixes. Knows no rule and no policy.
+
+mod close;
+mod compressed;
+mod encode;
+mod features;
+mod settle;
+
+pub use close::{Seam, close, header_u64, size_field};
+pub use compressed::truncate_record;
+pub use encode::{u32_bytes, u64_bytes};
+pub use features::{Features, NewFeature, mmap_len, needed, rewrite, with_hostname};
+pub use settle::settle;

@@ -1,0 +1,47 @@
+//! Updates sizes and offsets after the fixes of a round.
+
+use super::close::{header_u64, size_field};
+use super::features::section_bytes;
+use crate::formats::perf::decode::header::Section;
+use crate::formats::perf::decode::recording::{Opened, open};
+use crate::formats::perf::layout::field;
+use crate::kit::num::to_u64;
+use crate::kit::span::Layer;
+use crate::mend::edit::Edit;
+use crate::recording::FileSet;
+
+/// Returns the edits that follow from edits inside the records: data.size, and the offsets of the
+/// feature sections.
+///
+/// The fix of a record edits only the bytes of that record; sizes and offsets are updated once for
+/// all fixes of a round.
+pub fn settle(files: &FileSet<'_>, edits: &[Edit]) -> Vec<Edit> {
+    let Ok(Opened::Sections(recording)) = open(files) else { return Vec::new() };
+    let (body, order) = (&recording.body, recording.order());
+    let Some(end) = body.data.end() else { return Vec::new() };
+    let stored = || edits.iter().filter(|edit| edit.span.layer == Layer::stored(0));
+    let inside = || {
+        stored().filter(|edit| {
+            edit.span.start >= body.data.offset
+                // An insertion at the very end is the feature table.
+                && edit.span.start < end
+                && edit.span.end <= end
+        })
+    };
+    let is_settled = stored().any(|edit| edit.span.overlaps(&size_field()));
+    let dropped = inside().fold(0_u64, |sum, edit| sum.saturating_add(edit.span.len()));
+    let added = inside().fold(0_u64, |sum, e| sum.saturating_add(to_u64(e.insert.len())));
+    if is_settled || dropped == added || end > recording.length() {
+        return Vec::new();
+    }
+    let moved = |offset: u64| offset.saturating_sub(dropped).saturating_add(added);
+    let mut settled = vec![header_u64(field::DATA_SIZE, moved(body.data.size), order)];
+    let table = recording.table(end);
+    if table.entries.is_empty() {
+        return settled;
+    }
+    let sections = table.entries.iter().map(|(_, s)| Section { offset: moved(s.offset), ..*s });
+    let bytes: Vec<u8> = sections.flat_map(|section| section_bytes(section, order)).collect();
+    settled.push(Edit::replace(table.span, bytes));
+    settled
+}

@@ -1,0 +1,178 @@
+//! Rules of the features: their table, their sections, and their agreement with the records.
+
+use crate::report::rule::rules;
+use crate::report::{Remedy, Rule, Severity};
+
+rules! {
+    FEATURE_OUTSIDE = Rule {
+        code: "PD0010",
+        name: "feature-outside",
+        severity: Severity::Error,
+        summary: "feature sections lie outside the file or before the end of the records",
+        problem: "The file was truncated inside its features, or entries of the feature table \
+            are damaged. The records are complete.",
+        impact: "perf 6.1 shows all samples of an uncompressed file, but without the lost \
+            features. With compressed records perf report --header-only crashes (SIGSEGV).",
+        remedy: Remedy::Fix(
+            "Clears the flags of the lost features and keeps the others. Builds the \
+             features that the records need (COMPRESSED, STAT, DIR_FORMAT).\n\
+             Class: lossy. Cost: the rest of the truncated sections; no record.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
+        ),
+        source: "perf 6.1, tools/perf/util/header.c: perf_header__process_sections; measured",
+    };
+    FEATURE_MISSING = Rule {
+        code: "PD0011",
+        name: "feature-missing",
+        severity: Severity::Error,
+        summary: "the records need a feature that the header does not flag",
+        problem: "Compressed records need COMPRESSED, records of perf stat need STAT, and data.N \
+            files need DIR_FORMAT.",
+        impact: "perf report 6.1 shows nothing and exits 0. Without COMPRESSED or STAT perf \
+            script exits 255 without a sample; without DIR_FORMAT perf ignores the data.N \
+            files.",
+        remedy: Remedy::Fix(
+            "Adds the feature, with values that the records imply. mmap_len is at least \
+             528384, the value of perf record.\n\
+             Class: synthetic. Cost: none.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
+        ),
+        source: "perf 6.1, tools/perf/util/session.c: perf_session__process_compressed_event; \
+            measured",
+    };
+    UNKNOWN_FEATURE = Rule {
+        code: "PD0012",
+        name: "unknown-feature",
+        severity: Severity::Info,
+        summary: "unknown feature bit",
+        problem: "Newer versions of perf add features.",
+        impact: "perf 6.1 skips unknown features and shows all samples.",
+        remedy: Remedy::Next(
+            "Nothing has to be done. Read the file with a newer perf to see the feature.",
+        ),
+        source: "perf 6.1, tools/perf/util/header.c: perf_file_section__process",
+    };
+    TRAILING_BYTES = Rule {
+        code: "PD0013",
+        name: "trailing-bytes",
+        severity: Severity::Warning,
+        summary: "trailing bytes at the end of the file",
+        problem: "The bytes belong to no section and no record. A file that was written over a \
+            longer one keeps the old tail.",
+        impact: "perf 6.1 ignores the bytes and shows all samples.",
+        remedy: Remedy::Fix(
+            "Drops the trailing bytes.\n\
+             Class: lossy. Cost: the trailing bytes; no record and no feature.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
+        ),
+        source: "perf 6.1, tools/perf/util/header.c: perf_header__process_sections",
+    };
+    TRACING_DATA_MISSING = Rule {
+        code: "PD0019",
+        name: "tracing-data-missing",
+        severity: Severity::Error,
+        summary: "tracepoint events without TRACING_DATA",
+        problem: "Only TRACING_DATA describes the fields of tracepoints, and perf record writes \
+            it when it exits. Ids and fields of tracepoints differ between kernels, so a \
+            description from another kernel makes every sample wrong without a warning.",
+        impact: "perf 6.1 refuses the file (incompatible file format, exit 255). If a pipe \
+            recording lacks it, perf script crashes (SIGSEGV).",
+        remedy: Remedy::Fix(
+            "Takes TRACING_DATA from a donor: a complete recording of the same kernel and \
+             events. tracemend refuses a donor that does not describe every tracepoint, or \
+             whose sizes contradict a sample. Without a donor there is no fix.\n\
+             Class: synthetic. Cost: none. The names of the fields cannot be verified.\n\
+             Run:\n\
+             \x20 perf record -e EVENTS -o donor.data -- true\n\
+             \x20 tracemend repair perf.data --donor donor.data -o repaired.data",
+        ),
+        source: "perf 6.1, tools/perf/util/header.c: evlist__prepare_tracepoint_events; \
+            measured",
+    };
+    FEATURE_MALFORMED = Rule {
+        code: "PD2004",
+        name: "feature-malformed",
+        severity: Severity::Warning,
+        summary: "the content of a feature does not fit its section",
+        problem: "A length or count inside the feature exceeds the section that the feature \
+            table gives it.",
+        impact: "perf 6.1 skips the feature or shows a wrong value, and shows all samples. For \
+            HOSTNAME, for example, perf report --header-only prints (null).",
+        remedy: Remedy::Fix(
+            "Removes the feature and its entry in the feature table. Builds it again if \
+             the records need it.\n\
+             Class: lossy. Cost: the content of this feature; no record and no other \
+             feature.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data\n\
+             To keep the feature as it is:\n\
+             \x20 tracemend repair perf.data --safety synthetic -o repaired.data\n\
+             If several features are malformed at once, a wrong feature bit in the header \
+             is more likely: it assigns every later section to the wrong feature. Compare \
+             with another copy before you drop them.",
+        ),
+        source: "perf 6.1, tools/perf/util/header.c; measured with perf 6.1",
+    };
+    FEATURE_FATAL = Rule {
+        code: "PD2006",
+        name: "feature-fatal",
+        severity: Severity::Error,
+        summary: "CMDLINE or PMU_MAPPINGS does not fit its section",
+        problem: "A length or count inside the feature exceeds the section that the feature \
+            table gives it. perf 6.1 does not survive this in CMDLINE and PMU_MAPPINGS; \
+            PD2004 covers all other features.",
+        impact: "perf 6.1 crashes (SIGSEGV). With a malformed PMU_MAPPINGS or a truncated CMDLINE, \
+            perf script and perf report show no sample; with a wrong count in CMDLINE, perf report \
+            --header-only crashes.",
+        remedy: Remedy::Fix(
+            "Removes the feature and its entry in the feature table.\n\
+             Class: lossy. Cost: the content of this feature; no record and no other \
+             feature.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data\n\
+             If several features are malformed at once, a wrong feature bit in the header \
+             is more likely: it assigns every later section to the wrong feature. Compare \
+             with another copy before you drop them.",
+        ),
+        source: "perf 6.1, tools/perf/util/header.c: process_cmdline, process_pmu_mappings; \
+            measured with perf 6.1",
+    };
+    SAMPLE_TIME_WRONG = Rule {
+        code: "PD3002",
+        name: "sample-time-wrong",
+        severity: Severity::Warning,
+        summary: "SAMPLE_TIME does not enclose the samples",
+        problem: "SAMPLE_TIME is the time of the first and of the last sample. Samples lie \
+            outside of it.",
+        impact: "perf report 6.1 --time and perf script --time with percentages select the \
+            wrong samples, or none. Without --time all samples are shown.",
+        remedy: Remedy::Fix(
+            "Sets SAMPLE_TIME to the earliest and the latest time of the samples.\n\
+             Class: exact. Cost: none.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
+        ),
+        source: "perf 6.1, tools/perf/util/time-utils.c: perf_time__parse_for_ranges; measured",
+    };
+    MMAP_LEN_SMALL = Rule {
+        code: "PD3003",
+        name: "mmap-len-small",
+        severity: Severity::Error,
+        summary: "mmap_len in COMPRESSED is smaller than an expanded record",
+        problem: "perf allocates mmap_len bytes for the expansion of each compressed record.",
+        impact: "perf script 6.1 and perf report lose the samples that do not fit, and exit 0. The only \
+            sign is a message (failed to decompress) if not even one block fits.",
+        remedy: Remedy::Fix(
+            "Sets mmap_len to complete pages that hold the longest expansion, and to at \
+             least 528384, the value of perf record.\n\
+             Class: exact. Cost: none.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
+        ),
+        source: "perf 6.1, tools/perf/util/session.c: perf_session__process_compressed_event; \
+            measured",
+    };
+}

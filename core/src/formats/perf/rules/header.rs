@@ -1,0 +1,260 @@
+//! Rules of the header and of the attrs.
+
+use crate::report::rule::rules;
+use crate::report::{Remedy, Rule, Severity};
+
+rules! {
+    HEADER_TORN = Rule {
+        code: "PD0001",
+        name: "header-torn",
+        severity: Severity::Error,
+        summary: "the file is shorter than its header",
+        problem: "A reader needs 16 bytes to recognize a pipe recording, and 104 (72 before \
+            Linux 2.6.33) to find the attrs and the records. A recorder that is killed at \
+            once, or a copy that breaks off, leaves such a file.",
+        impact: "perf 6.1 refuses the file (incompatible file format, exit 255).",
+        remedy: Remedy::Next(
+            "The file contains no record, so nothing can be repaired. Use another copy of \
+             the file if there is one, or record again.",
+        ),
+        source: "perf 6.1, tools/perf/util/header.c: perf_file_header__read",
+    };
+    HEADER_SIZE = Rule {
+        code: "PD0002",
+        name: "header-size",
+        severity: Severity::Error,
+        summary: "header.size is not 104, 72 or 16",
+        problem: "header.size is 104 in files, 72 in files before Linux 2.6.33 and 16 in pipe \
+            recordings. Any other value is damage.",
+        impact: "perf 6.1 refuses the file (incompatible file format, exit 255).",
+        remedy: Remedy::Fix(
+            "Sets header.size to 104 if attrs and records begin after byte 104 and the \
+             attrs lie inside the file. Otherwise there is no fix.\n\
+             Class: exact. Cost: none.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
+        ),
+        source: "perf 6.1, tools/perf/util/header.c: perf_file_header__read",
+    };
+    ATTR_SIZE_WRONG = Rule {
+        code: "PD0003",
+        name: "attr-size-wrong",
+        severity: Severity::Error,
+        summary: "header.attr_size does not match the attr entries",
+        problem: "header.attr_size is the size of an attr and of the section of its ids. Each \
+            attr also states its own size, so the right value is known.",
+        impact: "perf 6.1 refuses the file (incompatible file format, exit 255). It divides \
+            attrs.size by the value to count the events, and refuses 0.",
+        remedy: Remedy::Fix(
+            "Sets header.attr_size to the size that the first attr states plus 16, if \
+             attrs.size is a multiple of it.\n\
+             Class: exact. Cost: none.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
+        ),
+        source: "perf 6.1, tools/perf/util/header.c: perf_session__read_header",
+    };
+    DATA_SIZE_ZERO = Rule {
+        code: "PD0004",
+        name: "data-size-zero",
+        severity: Severity::Error,
+        summary: "data.size is 0, but records follow",
+        problem: "perf record writes data.size and the features when it exits. If it is killed, \
+            crashes or runs out of disk space, data.size stays 0 and the header still \
+            flags every feature that perf had planned.",
+        impact: "perf report 6.1 shows no samples and exits 0. perf script exits 255 without a \
+            sample. Other readers look for the feature table at the wrong offset and \
+            refuse the file or run out of memory.",
+        remedy: Remedy::Fix(
+            "Sets data.size to the length of the complete records, clears the flags of \
+             missing features, and builds the features that the records need (COMPRESSED, \
+             STAT, DIR_FORMAT).\n\
+             Class: exact; synthetic if it builds a feature; lossy if it drops a truncated \
+             last record.\n\
+             Cost: no complete record. Features such as the host name and the build ids \
+             were never written.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
+        ),
+        source: "perf 6.1, tools/perf/util/header.c: perf_session__write_header, \
+            perf_session__read_header",
+    };
+    DATA_PAST_END = Rule {
+        code: "PD0005",
+        name: "data-past-end",
+        severity: Severity::Error,
+        summary: "the records end after the end of the file",
+        problem: "The file was truncated after it was written, for example by an incomplete \
+            copy. The features followed the records, so they are lost too.",
+        impact: "perf 6.1 loses samples: perf report often shows none and exits 0. perf script exits \
+            234 without a sample, or shows a part of them. If a complete page is missing, perf \
+            dies of SIGBUS.",
+        remedy: Remedy::Fix(
+            "Closes the recording after its last complete record: sets data.size, clears \
+             the flags of the lost features, and builds those that the records need \
+             (COMPRESSED, STAT, DIR_FORMAT).\n\
+             Class: exact; synthetic if it builds a feature; lossy if it drops a truncated \
+             last record.\n\
+             Cost: no complete record.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
+        ),
+        source: "perf 6.1, tools/perf/util/session.c: reader__mmap; measured",
+    };
+    DATA_SIZE_WRONG = Rule {
+        code: "PD0006",
+        name: "data-size-wrong",
+        severity: Severity::Error,
+        summary: "data.size does not lead to the feature table",
+        problem: "The feature table begins at data.offset + data.size. At that place there is no \
+            valid table, but there is one after another record, or the records themselves \
+            end elsewhere.",
+        impact: "perf 6.1 reads records as a feature table, or features as records. perf script exits \
+            234 without a sample while perf report shows nothing and exits 0, or perf report \
+            --header-only crashes (SIGSEGV).",
+        remedy: Remedy::Fix(
+            "Sets data.size to the distance between data.offset and the table that was \
+             found.\n\
+             Class: exact. Cost: none.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
+        ),
+        source: "perf 6.1, tools/perf/util/header.c: perf_header__process_sections",
+    };
+    SECTION_OUTSIDE = Rule {
+        code: "PD0007",
+        name: "section-outside",
+        severity: Severity::Error,
+        summary: "a section of the header lies outside the file",
+        problem: "The attrs, the ids of an attr or the start of the records lie after the end of \
+            the file: the header is damaged, or the file is truncated and attrs follow the \
+            records.",
+        impact: "perf 6.1 refuses the file (incompatible file format, exit 255).",
+        remedy: Remedy::Next(
+            "The offset cannot be determined from the file. Use another copy of the file \
+             if there is one, or record again.",
+        ),
+        source: "perf 6.1, tools/perf/util/header.c: perf_session__read_header",
+    };
+    SECTIONS_OVERLAP = Rule {
+        code: "PD0008",
+        name: "sections-overlap",
+        severity: Severity::Error,
+        summary: "two sections of the header share bytes",
+        problem: "Header, attrs, ids and records lie one after the other. If two of them share \
+            bytes, one offset or size is wrong. perf inject -b of Linux 6.1 writes such \
+            files from a pipe.",
+        impact: "perf 6.1 fails if the records are one of the two sections (perf script exits \
+            234 without a sample, perf report shows nothing and exits 0). It ignores \
+            event_types.",
+        remedy: Remedy::Next(
+            "The file does not show which section is wrong. Use another copy of the file \
+             if there is one, or record again. If perf inject wrote the file, run it again \
+             with an output of perf record that is a file and not a pipe.",
+        ),
+        source: "perf 6.1, tools/perf/util/header.c: perf_session__read_header; measured",
+    };
+    ATTRS_SIZE_ODD = Rule {
+        code: "PD0009",
+        name: "attrs-size-odd",
+        severity: Severity::Warning,
+        summary: "attrs.size is not a multiple of the entry size",
+        problem: "The section of the attrs has trailing bytes after its last complete entry.",
+        impact: "perf 6.1 ignores the bytes. It rounds the number of entries down and shows all \
+            samples.",
+        remedy: Remedy::Next(
+            "Nothing has to be done. If attrs are missing, compare with another copy of \
+             the file.",
+        ),
+        source: "perf 6.1, tools/perf/util/header.c: perf_session__read_header",
+    };
+    NO_ATTRS = Rule {
+        code: "PD0014",
+        name: "no-attrs",
+        severity: Severity::Error,
+        summary: "the recording has no attrs",
+        problem: "attr.sample_type determines the layout of every sample. The attr table is \
+            empty, or a pipe recording has no HEADER_ATTR record.",
+        impact: "perf script 6.1 exits 242 or 254 without a sample. perf report shows nothing and \
+            exits 0.",
+        remedy: Remedy::Next(
+            "The layout of the samples cannot be determined from the records. Use another \
+             copy of the file if there is one, or record again.",
+        ),
+        source: "perf 6.1, tools/perf/util/evlist.c: evlist__id2evsel; measured",
+    };
+    ATTR_TORN = Rule {
+        code: "PD0015",
+        name: "attr-torn",
+        severity: Severity::Error,
+        summary: "an attr does not fit in the attr table",
+        problem: "The size in the attr exceeds the rest of the attr table. Attrs follow one \
+            another by their sizes, so later attrs cannot be found.",
+        impact: "perf 6.1 refuses the file (incompatible file format, exit 255).",
+        remedy: Remedy::Next(
+            "The size cannot be determined from the table. Use another copy of the file if \
+             there is one, or record again.",
+        ),
+        source: "perf 6.1, tools/perf/util/header.c: read_attr",
+    };
+    ATTR_NEWER = Rule {
+        code: "PD0016",
+        name: "attr-newer",
+        severity: Severity::Info,
+        summary: "an attr has fields that tracemend does not know",
+        problem: "The attr is larger than 136 bytes and the additional bytes are not 0, or it \
+            sets unknown bits of sample_type, read_format or branch_sample_type. A newer \
+            kernel or perf wrote it.",
+        impact: "A perf that is older than the recorder may refuse the file or misread the \
+            samples. tracemend does not check the samples of such a recording if their \
+            layout is unknown.",
+        remedy: Remedy::Next(
+            "Read the file with a perf that is at least as new as the recorder.",
+        ),
+        source: "include/uapi/linux/perf_event.h; perf 6.1, tools/perf/util/header.c: read_attr",
+    };
+    ATTR_SIZE_UNPUBLISHED = Rule {
+        code: "PD0017",
+        name: "attr-size-unpublished",
+        severity: Severity::Warning,
+        summary: "attr.size is not a published size",
+        problem: "The published sizes are 64, 72, 80, 96, 104, 112, 120, 128 and 136 bytes. Any \
+            other size is damage, or an unreleased kernel.",
+        impact: "perf 6.1 refuses the file (incompatible file format, exit 255) unless the next \
+            attr begins where the size leads.",
+        remedy: Remedy::Next(
+            "The size cannot be repaired with certainty, because it also places the next \
+             attr. Use another copy of the file if there is one, or record again.",
+        ),
+        source: "include/uapi/linux/perf_event.h: PERF_ATTR_SIZE_VER0 to VER8; measured",
+    };
+    IDS_ODD = Rule {
+        code: "PD0018",
+        name: "ids-odd",
+        severity: Severity::Warning,
+        summary: "the size of an ids section is not a multiple of 8",
+        problem: "An id has 8 bytes, so a section of ids has a multiple of 8.",
+        impact: "perf 6.1 rounds the number of ids down and shows all samples.",
+        remedy: Remedy::Next(
+            "Nothing has to be done. If samples have unknown ids (PD2005), compare with \
+             another copy of the file.",
+        ),
+        source: "perf 6.1, tools/perf/util/header.c: perf_session__read_header",
+    };
+    VERSION_1 = Rule {
+        code: "PD0020",
+        name: "version-1",
+        severity: Severity::Warning,
+        summary: "the magic is of version 1",
+        problem: "The magic is PERFFILE. perf has written PERFILE2 since 2012. The layout is the \
+            same, but the fields of samples were never documented.",
+        impact: "perf 6.1 refuses the file unless attr_size is 80, the only size of that time. \
+            tracemend may misread the samples.",
+        remedy: Remedy::Next(
+            "If the file is from a newer perf, only the magic is damaged. Then write the \
+             right one into a copy:\n\
+             \x20 printf PERFILE2 | dd of=copy.data conv=notrunc",
+        ),
+        source: "perf 6.1, tools/perf/util/header.c: is_perf_magic, try_all_file_abis",
+    };
+}

@@ -1,0 +1,37 @@
+//! The rules of perf.data: one file per part of the format.
+
+mod compressed;
+mod feature;
+mod header;
+mod record;
+
+use std::sync::LazyLock;
+
+pub use compressed::{EXPANDED_BROKEN, EXPANDED_TORN, ZSTD_BROKEN};
+pub use feature::{
+    FEATURE_FATAL, FEATURE_MALFORMED, FEATURE_MISSING, FEATURE_OUTSIDE, MMAP_LEN_SMALL,
+    SAMPLE_TIME_WRONG, TRACING_DATA_MISSING, TRAILING_BYTES, UNKNOWN_FEATURE,
+};
+pub use header::{
+    ATTR_NEWER, ATTR_SIZE_UNPUBLISHED, ATTR_SIZE_WRONG, ATTR_TORN, ATTRS_SIZE_ODD, DATA_PAST_END,
+    DATA_SIZE_WRONG, DATA_SIZE_ZERO, HEADER_SIZE, HEADER_TORN, IDS_ODD, NO_ATTRS, SECTION_OUTSIDE,
+    SECTIONS_OVERLAP, VERSION_1,
+};
+pub use record::{
+    RECORD_MALFORMED, RECORD_PAST_END, RECORD_TOO_SMALL, RECORD_TYPE_WILD, RECORD_UNALIGNED,
+    SAMPLE_LEFTOVER, SAMPLE_MALFORMED, TIME_BEFORE_ROUND, TORN_RECORD, UNKNOWN_EVENT_ID,
+    UNKNOWN_RECORD,
+};
+
+use crate::report::Rule;
+
+/// Returns every rule of the format, in the order of the codes.
+pub fn all() -> &'static [&'static Rule] {
+    static ALL: LazyLock<Vec<&'static Rule>> = LazyLock::new(|| {
+        let parts = [header::RULES, feature::RULES, record::RULES, compressed::RULES];
+        let mut rules = parts.concat();
+        rules.sort_by_key(|rule| rule.code);
+        rules
+    });
+    &ALL
+}

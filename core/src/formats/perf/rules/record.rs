@@ -1,0 +1,193 @@
+//! Rules of records: framing, fields, ids and times.
+
+use crate::report::rule::rules;
+use crate::report::{Remedy, Rule, Severity};
+
+rules! {
+    TORN_RECORD = Rule {
+        code: "PD1001",
+        name: "torn-record",
+        severity: Severity::Error,
+        summary: "the last record is truncated",
+        problem: "The recorder, the disk or the copy ended in the middle of the record.",
+        impact: "perf 6.1 shows all complete records of a pipe recording and warns (unexpected \
+            end of event stream). In a data.N file of perf record --threads it stops with \
+            an error.",
+        remedy: Remedy::Fix(
+            "Drops the bytes of the truncated record. Of a truncated compressed record, \
+             the complete blocks stay.\n\
+             Class: lossy. Cost: the truncated record.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
+        ),
+        source: "perf 6.1, tools/perf/util/session.c: __perf_session__process_pipe_events; \
+            measured",
+    };
+    RECORD_TOO_SMALL = Rule {
+        code: "PD1002",
+        name: "record-too-small",
+        severity: Severity::Error,
+        summary: "header.size of a record is less than 8",
+        problem: "A record has a header of 8 bytes. A page that was lost and is zero now looks \
+            like this. The size of a record places the next one, so the next record has to \
+            be searched for.",
+        impact: "perf script 6.1 exits 234 without a sample. perf report shows nothing and \
+            exits 0.",
+        remedy: Remedy::Fix(
+            "Drops the bytes up to the next place at which four records follow one another \
+             with valid headers. If there is no such place, drops the rest.\n\
+             Class: lossy. Cost: the records in the dropped bytes.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
+        ),
+        source: "perf 6.1, tools/perf/util/session.c: reader__read_event; measured",
+    };
+    RECORD_PAST_END = Rule {
+        code: "PD1003",
+        name: "record-past-end",
+        severity: Severity::Error,
+        summary: "a record ends after the end of the records",
+        problem: "The size of the record, or of an earlier one, is wrong.",
+        impact: "perf script 6.1 exits 234 without a sample. perf report shows nothing and \
+            exits 0.",
+        remedy: Remedy::Fix(
+            "Drops the bytes up to the next place at which four records follow one another \
+             with valid headers. If there is no such place, drops the rest.\n\
+             Class: lossy. Cost: the records in the dropped bytes.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
+        ),
+        source: "perf 6.1, tools/perf/util/session.c: reader__read_event; measured",
+    };
+    RECORD_TYPE_WILD = Rule {
+        code: "PD1004",
+        name: "record-type-wild",
+        severity: Severity::Error,
+        summary: "invalid record type",
+        problem: "The kernel writes types from 1, perf writes types from 64. A type of 0 or \
+            above 127 is damage.",
+        impact: "perf script 6.1 exits 234 without a sample. perf report shows nothing and \
+            exits 0.",
+        remedy: Remedy::Fix(
+            "Drops the bytes up to the next place at which four records follow one another \
+             with valid headers, which often is the next record.\n\
+             Class: lossy. Cost: the records in the dropped bytes.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
+        ),
+        source: "perf 6.1, tools/perf/util/session.c: perf_session__process_event; measured",
+    };
+    UNKNOWN_RECORD = Rule {
+        code: "PD1005",
+        name: "unknown-record",
+        severity: Severity::Info,
+        summary: "unknown record type",
+        problem: "Newer versions of the kernel and of perf add types. The record has a valid \
+            header and is kept.",
+        impact: "A perf that does not know the type stops there: perf script 6.1 shows the \
+            samples before the record at most, and exits 234 or 255.",
+        remedy: Remedy::Next(
+            "Read the file with a perf that is at least as new as the recorder.",
+        ),
+        source: "perf 6.1, tools/perf/util/session.c: perf_session__process_event; measured",
+    };
+    RECORD_UNALIGNED = Rule {
+        code: "PD1006",
+        name: "record-unaligned",
+        severity: Severity::Warning,
+        summary: "the size of a kernel record is not a multiple of 8",
+        problem: "The kernel writes records in multiples of 8 bytes. Only the records of perf \
+            itself may have any size.",
+        impact: "perf 6.1 shows all samples. Other readers may refuse the record.",
+        remedy: Remedy::Next(
+            "Nothing has to be done. If more findings follow, compare with another copy of \
+             the file.",
+        ),
+        source: "Linux, kernel/events/core.c: perf_output_begin; measured with perf 6.1",
+    };
+    SAMPLE_MALFORMED = Rule {
+        code: "PD2001",
+        name: "sample-malformed",
+        severity: Severity::Error,
+        summary: "the fields of a sample do not fit in its record",
+        problem: "A count or a size in the sample exceeds the record, or the record is too short \
+            for the fields of sample_type.",
+        impact: "perf script 6.1 stops at the sample (Can't parse sample, err = -14, exit 242). \
+            perf report shows nothing and exits 0.",
+        remedy: Remedy::Fix(
+            "Drops the sample.\n\
+             Class: lossy. Cost: the sample.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data\n\
+             If every sample of an event is malformed, its attr is damaged and not the \
+             samples. Compare the attr with another copy before you drop them.",
+        ),
+        source: "perf 6.1, tools/perf/util/evsel.c: evsel__parse_sample; measured",
+    };
+    SAMPLE_LEFTOVER = Rule {
+        code: "PD2002",
+        name: "sample-leftover",
+        severity: Severity::Warning,
+        summary: "a sample has trailing bytes after its last field",
+        problem: "The record is longer than the fields of sample_type. The sample may belong to \
+            another attr, or sample_type has lost a bit.",
+        impact: "perf 6.1 ignores the bytes and shows the sample.",
+        remedy: Remedy::Next(
+            "Nothing has to be done if a few samples are affected. If all samples of an \
+             event are, compare its attr with another copy of the file.",
+        ),
+        source: "perf 6.1, tools/perf/util/evsel.c: evsel__parse_sample; measured",
+    };
+    RECORD_MALFORMED = Rule {
+        code: "PD2003",
+        name: "record-malformed",
+        severity: Severity::Error,
+        summary: "the fields of a record do not fit in it",
+        problem: "A count, a size or a string in the record exceeds it.",
+        impact: "It depends on the record. perf 6.1 reads the name of a MMAP or COMM without \
+            NUL past its end and shows all samples; at a malformed HEADER_FEATURE in a \
+            pipe, perf script exits 234.",
+        remedy: Remedy::Fix(
+            "Drops the record.\n\
+             Class: lossy. Cost: the record. Samples may lose the name of their process or \
+             binary.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
+        ),
+        source: "include/uapi/linux/perf_event.h; perf 6.1, tools/perf/util/event.c; measured",
+    };
+    UNKNOWN_EVENT_ID = Rule {
+        code: "PD2005",
+        name: "unknown-event-id",
+        severity: Severity::Error,
+        summary: "a sample has an event id that no attr lists",
+        problem: "A recording with several events finds the attr of a sample by its id. Without \
+            the attr the sample cannot be read.",
+        impact: "perf script 6.1 exits 242 without a sample. perf report shows nothing and \
+            exits 0.",
+        remedy: Remedy::Fix(
+            "Drops the sample.\n\
+             Class: lossy. Cost: the sample.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data\n\
+             If all samples of an event have unknown ids, its ids section is damaged and \
+             not the samples. Compare it with another copy before you drop them.",
+        ),
+        source: "perf 6.1, tools/perf/util/evlist.c: evlist__event2evsel; measured",
+    };
+    TIME_BEFORE_ROUND = Rule {
+        code: "PD3001",
+        name: "time-before-round",
+        severity: Severity::Warning,
+        summary: "records are older than a finished round",
+        problem: "FINISHED_ROUND promises that no older record follows, so that a reader can \
+            sort and show the records before it. The times are damaged, or the clocks of \
+            the CPUs differ.",
+        impact: "perf 6.1 shows these records out of order.",
+        remedy: Remedy::Next(
+            "Nothing has to be done if the order does not matter. The right time of a \
+             record cannot be determined.",
+        ),
+        source: "perf 6.1, tools/perf/util/ordered-events.c: __ordered_events__flush",
+    };
+}
