@@ -33,9 +33,8 @@ impl DirectoryShape for PerfDirectory {
             Some(Ok(number)) => (1, number),
             Some(Err(_)) => (2, 0),
         };
-        let belongs = |name: &&String| {
-            !name.contains('/') && (*name == "data" || name.starts_with("data."))
-        };
+        let belongs =
+            |name: &&String| !name.contains('/') && (*name == "data" || name.starts_with("data."));
         let mut names: Vec<&String> = names.iter().filter(belongs).collect();
         names.sort_by_key(|name| (rank(name), *name));
         let member = |name: &String| Member { name: name.clone(), is_absent: false };
