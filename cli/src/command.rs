@@ -3,7 +3,7 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use tracemend::{FormatId, is_safe};
+use tracemend::{FormatId, Safety, is_safe};
 
 /// Builds the commands for one recording.
 #[derive(Clone, Debug)]
@@ -12,12 +12,29 @@ pub(crate) struct NextCommand {
     output: String,
     /// Options that were given and that the next command needs, too.
     given: Vec<String>,
+    /// The riskiest class of fixes that the given options allow.
+    allowed: Safety,
 }
 
 impl NextCommand {
     /// Commands about the recording at `path`, read with the options `given`.
     pub(crate) fn new(path: &Path, given: Vec<String>) -> Self {
-        Self { path: quote(path), output: name_output(path), given }
+        let (path, output) = (quote(path), name_output(path));
+        Self { path, output, given, allowed: Safety::Lossy }
+    }
+
+    /// Commands that follow one which allowed fixes up to this class only.
+    pub(crate) fn with_allowed(self, allowed: Safety) -> Self {
+        Self { allowed, ..self }
+    }
+
+    /// Returns the repair that applies a fix of this class.
+    pub(crate) fn repair_up_to(&self, safety: Safety) -> String {
+        if safety > self.allowed {
+            self.repair(&format!("--safety {safety}"))
+        } else {
+            self.repair("")
+        }
     }
 
     /// Returns the repair with these options besides the given ones, which they replace.
@@ -107,6 +124,9 @@ mod tests {
             next.repair("--safety lossy"),
             "tracemend repair x.data --upgrade --safety lossy -o repaired.data"
         );
+        let next = next.with_allowed(Safety::Exact);
+        assert!(next.repair_up_to(Safety::Exact).contains("--safety exact"));
+        assert!(next.repair_up_to(Safety::Synthetic).contains("--safety synthetic -o"));
     }
 
     #[test]

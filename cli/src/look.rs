@@ -130,11 +130,12 @@ impl Look {
 
 /// Returns `text` in lines of at most `width` columns; a word that is longer has a line of its own.
 ///
-/// The first line begins with `first`, the others with as many spaces as `indent`.
+/// The first line begins with `first`, the others with as many spaces as `indent`. A no-break space
+/// becomes a space where no line ends.
 pub(crate) fn wrap(text: &str, width: usize, first: &str, indent: usize) -> String {
     if first.chars().count() + text.chars().count() <= width {
         // Columns inside the text stay.
-        return format!("{}\n", format!("{first}{text}").trim_end());
+        return format!("{}\n", format!("{first}{text}").trim_end().replace('\u{a0}', " "));
     }
     let mut lines = String::new();
     let mut line = first.to_string();
@@ -159,7 +160,7 @@ pub(crate) fn wrap(text: &str, width: usize, first: &str, indent: usize) -> Stri
     }
     lines += line.trim_end();
     lines.push('\n');
-    lines
+    lines.replace('\u{a0}', " ")
 }
 
 #[cfg(test)]
@@ -210,6 +211,7 @@ mod tests {
     fn lines_are_wrapped_with_a_hanging_indent() {
         assert_eq!(wrap("a bb ccc dddd", 8, "x: ", 3), "x: a bb\n   ccc\n   dddd\n");
         assert_eq!(wrap("", 8, "x:", 2), "x:\n");
+        assert_eq!(wrap("aaaa 5\u{a0}s", 6, "", 0), "aaaa\n5 s\n");
         assert_eq!(wrap("longer-than-that b", 8, "", 2), "longer-than-that\n  b\n");
     }
 }

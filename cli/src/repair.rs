@@ -220,7 +220,7 @@ impl Arguments {
             given.push(format!("--safety {}", self.safety.safety()));
         }
         given.extend(job.given.typed.iter().cloned());
-        NextCommand::new(&self.path, given)
+        NextCommand::new(&self.path, given).with_allowed(self.safety.safety())
     }
 
     /// Writes the output, proves it and gives it its name.

@@ -70,7 +70,7 @@ fn describe_tally(report: &Report) -> Vec<String> {
 
 /// Returns a range of time stamps in nanoseconds as seconds: `1.000 s to 2.500 s`.
 pub(crate) fn describe_time(first: u64, last: u64) -> String {
-    let [first, last] = [seconds_short(first), seconds_short(last)];
+    let [first, last] = [first, last].map(|time| seconds_short(time).replace(' ', "\u{a0}"));
     if first == last { first } else { format!("{first} to {last}") }
 }
 

@@ -69,7 +69,11 @@ fn describe_place(finding: &Finding, files: &FileSet<'_>) -> String {
     if let Some(file) = file.filter(|_| files.files().len() > 1) {
         let _infallible = write!(title, "{}: ", Untrusted(file.name.as_bytes()));
     }
-    let _infallible = write!(title, "{}, {span}", finding.path);
+    // Formats of several files begin a field with the last part of the file's name.
+    let leaf = file.and_then(|file| file.name.rsplit('/').next()).unwrap_or_default();
+    let field = finding.path.strip_prefix(leaf).and_then(|rest| rest.strip_prefix(':'));
+    let field = field.filter(|_| !title.is_empty()).unwrap_or(&finding.path);
+    let _infallible = write!(title, "{field}, {span}");
     match (span.layer.is_stored(), finding.stored) {
         (true, _) => {
             let end = file.map_or(0, |file| file.bytes.len());
@@ -281,5 +285,11 @@ mod tests {
         let finding = finding(Layer::stored(1), 0, 4);
         let title = Shown::new(&finding, &files, 16).title;
         assert_eq!(title, "data\\x1b.0: field, 0x0..0x4 of 0x8");
+        let file = |name: &str| crate::File::new(name, Source::new(b"12345678"));
+        let files = FileSet::new(vec![file("a/s.json"), file("b/s.json")]);
+        let span = Span::new(Layer::stored(1), 0, 4);
+        let finding = Finding::new(&UNKNOWN_FORMAT, span, "s.json:key", "message");
+        let title = Shown::new(&finding, &files, 16).title;
+        assert_eq!(title, "b/s.json: key, 0x0..0x4 of 0x8");
     }
 }

@@ -1,11 +1,11 @@
 //! The rules of apitrace traces: one file per part of a trace, in the order of the codes.
 
-mod call;
-mod container;
-mod event;
-mod header;
-mod nesting;
-mod stream;
+pub mod call;
+pub mod container;
+pub mod event;
+pub mod header;
+pub mod nesting;
+pub mod stream;
 
 use std::sync::LazyLock;
 
