@@ -186,10 +186,10 @@ impl TokenSink for StreamTracker {
             return Err(StreamError::Limit(&DEFINITIONS, self.caps.definitions));
         }
         self.definitions.add(space, id, KnownId { count, lost: false });
-        if space == Space::Function {
-            if let Some(current) = &mut self.history.current {
-                current.argument_count = Some(count);
-            }
+        if space == Space::Function
+            && let Some(current) = &mut self.history.current
+        {
+            current.argument_count = Some(count);
         }
         if self.definitions.keeps_raw() {
             let raw = std::mem::take(&mut self.open_definition);
