@@ -41,6 +41,7 @@ mod ovni {
     mod directory;
     mod forge;
     mod judge;
+    mod limits;
     mod rules;
 }
 mod perf {

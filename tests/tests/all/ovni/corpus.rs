@@ -1,4 +1,4 @@
-//! Every ovni trace of the corpus gives what is written beside it.
+//! Every ovni trace of the corpus gives the findings and the repair that are written beside it.
 //!
 //! `BLESS=1` writes `NAME.expect` anew; read the difference before you commit it.
 
@@ -28,7 +28,7 @@ fn traces(kind: &str) -> Vec<(PathBuf, Trace)> {
 }
 
 #[test]
-fn clean_traces_give_no_warning_and_are_left_alone() {
+fn clean_traces_give_no_warning_and_stay_unchanged() {
     let traces = traces("clean");
     assert!(traces.len() >= 6, "only {}", traces.len());
     for (path, trace) in traces {
@@ -42,7 +42,7 @@ fn clean_traces_give_no_warning_and_are_left_alone() {
 }
 
 #[test]
-fn crashed_traces_are_mended_as_written_beside_them() {
+fn crashed_traces_give_the_expected_findings_and_repairs() {
     let traces = traces("crashed");
     assert!(traces.len() >= 6, "only {}", traces.len());
     for (path, trace) in traces {

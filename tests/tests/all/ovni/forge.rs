@@ -15,11 +15,11 @@ fn options() -> Options {
     Options { format: Some(FormatId::OVNI), ..Options::default() }
 }
 
-fn shown(finding: &Finding) -> String {
+fn describe(finding: &Finding) -> String {
     format!("{} {} {}: {}", finding.rule.code, finding.span, finding.path, finding.message)
 }
 
-fn laws(trace: &Trace, allow: Allow) -> Held {
+fn check_laws(trace: &Trace, allow: Allow) -> Held {
     let set = trace.set();
     checked_with(&set, &options())?;
     repaired_with(&set, &options().with_allow(allow))
@@ -31,7 +31,7 @@ fn a_sound_trace_gives_no_error_and_no_warning_and_is_left_alone() {
         let set = clean.trace.set();
         let report = tracemend::check(&set, &Options::default());
         assert_eq!(report.format, Some(FormatId::OVNI), "{}", clean.name);
-        let worse = report.findings().iter().filter(|f| f.severity > Severity::Info).map(shown);
+        let worse = report.findings().iter().filter(|f| f.severity > Severity::Info).map(describe);
         assert_eq!(worse.collect::<Vec<_>>(), [""; 0], "{}", clean.name);
         let repair = tracemend::repair(&set, &Options::default());
         assert_eq!((repair.outcome, repair.changes()), (Outcome::Clean, false), "{}", clean.name);
@@ -41,7 +41,7 @@ fn a_sound_trace_gives_no_error_and_no_warning_and_is_left_alone() {
 #[test]
 fn the_laws_hold_for_sound_traces() {
     for clean in clean() {
-        laws(&clean.trace, Allow::Lossy)
+        check_laws(&clean.trace, Allow::Lossy)
             .unwrap_or_else(|broken| panic!("{}: {broken}", clean.name));
     }
 }
@@ -53,7 +53,7 @@ fn the_laws_hold_wherever_a_file_is_cut() {
             for len in Share::one_in(8).of(0..bytes.as_ref().unwrap().len()) {
                 let mut cut = clean.trace.clone();
                 cut.files.get_mut(index).unwrap().1.as_mut().unwrap().truncate(len);
-                laws(&cut, Allow::Lossy)
+                check_laws(&cut, Allow::Lossy)
                     .unwrap_or_else(|broken| panic!("{} {name} at {len}: {broken}", clean.name));
             }
         }
@@ -71,7 +71,7 @@ fn the_laws_hold_whichever_byte_is_flipped() {
                 let file = flipped.files.get_mut(index).unwrap().1.as_mut().unwrap();
                 *file.get_mut(at).unwrap() ^= mask;
                 let safety = safeties.into_iter().nth(at % 7 % 3).unwrap();
-                laws(&flipped, safety).unwrap_or_else(|broken| {
+                check_laws(&flipped, safety).unwrap_or_else(|broken| {
                     panic!("{} {name} at {at} ^ {mask:#x}: {broken}", clean.name)
                 });
             }
@@ -85,14 +85,14 @@ fn the_laws_hold_whichever_file_is_missing() {
         for index in 0..clean.trace.files.len() {
             let mut without = clean.trace.clone();
             without.files.get_mut(index).unwrap().1 = None;
-            laws(&without, Allow::Lossy)
+            check_laws(&without, Allow::Lossy)
                 .unwrap_or_else(|broken| panic!("{} file {index}: {broken}", clean.name));
         }
     }
 }
 
 #[test]
-fn a_killed_trace_cut_anywhere_is_mended_and_loses_no_whole_event() {
+fn a_killed_trace_cut_anywhere_is_repaired_and_loses_no_complete_event() {
     for clean in clean() {
         let killed = clean.trace.files.iter().map(|(name, bytes)| {
             let mut text = String::from_utf8_lossy(bytes.as_ref().unwrap()).into_owned();
@@ -114,7 +114,7 @@ fn a_killed_trace_cut_anywhere_is_mended_and_loses_no_whole_event() {
                 let set = cut.set();
                 let repair = tracemend::repair(&set, &options());
                 let ended = matches!(repair.outcome, Outcome::Repaired | Outcome::RepairedWithLoss);
-                let left: Vec<String> = repair.after.findings().iter().map(shown).collect();
+                let left: Vec<String> = repair.after.findings().iter().map(describe).collect();
                 assert!(ended, "{} at {len}: {:?} {left:?}", clean.name, repair.outcome);
                 assert_eq!(repair.records_lost(), 0, "{} at {len}", clean.name);
                 let (before, after) = (repair.before.tally.records, repair.after.tally.records);

@@ -1,4 +1,4 @@
-//! `ovniemu -l` judges what the check and the repair of ovni traces give.
+//! `ovniemu -l` judges sound traces, repaired traces, and the verdicts of the check.
 
 use tracemend::{Options, Outcome, Severity};
 use tracemend_tests::forge::ovni::{Thread, Trace, clean, version1, version2};
@@ -13,7 +13,7 @@ fn killed(trace: &Trace) -> Trace {
         }
         let json: serde_json::Value = match serde_json::from_slice(bytes.as_ref().unwrap()) {
             Ok(json) => json,
-            // With comments in it.
+            // The metadata with comments.
             Err(_) => return (name.clone(), bytes.clone()),
         };
         let number = |key: &str| u32::try_from(json["ovni"][key].as_u64().unwrap()).unwrap();
@@ -39,13 +39,13 @@ fn the_emulator_accepts_every_sound_trace_of_the_forge() {
     let Some(emulator) = Ovniemu::find_or_skip() else { return };
     for clean in clean() {
         let verdict = emulator.lint(&clean.trace);
-        // It knows no models but its own.
+        // The emulator refuses models other than its own.
         assert_eq!(verdict.accepted, clean.name != "foreign_model", "{} {verdict:?}", clean.name);
     }
 }
 
 #[test]
-fn the_emulator_accepts_every_killed_trace_once_it_is_mended() {
+fn the_emulator_accepts_every_killed_trace_after_its_repair() {
     let Some(emulator) = Ovniemu::find_or_skip() else { return };
     for clean in clean().iter().filter(|clean| clean.name != "foreign_model") {
         let killed = killed(&clean.trace);
@@ -72,7 +72,7 @@ fn the_emulator_accepts_every_killed_trace_once_it_is_mended() {
 }
 
 #[test]
-fn the_emulator_accepts_older_layouts_once_they_are_brought_to_the_newest() {
+fn the_emulator_accepts_older_layouts_after_their_upgrade() {
     let Some(emulator) = Ovniemu::find_or_skip() else { return };
     let mut options = Options::default();
     options.choices.set("upgrade", "").unwrap();
@@ -112,7 +112,7 @@ fn the_emulator_and_the_check_agree_about_changed_events() {
     assert!(refused > 50, "only {refused} were refused");
 }
 
-/// One event of one stream goes, comes twice, or changes places with the next one.
+/// Removes an event of a stream, doubles it, or swaps it with the next one.
 fn change(trace: &Trace, random: &mut Random) -> Trace {
     let mut changed = trace.clone();
     let streams: Vec<usize> =

@@ -1,4 +1,4 @@
-//! What the rules of ovni do together. Each by itself has a specimen (`specimens/ovni.rs`).
+//! Rules of ovni that work together. Each rule has a specimen of its own (`specimens/ovni.rs`).
 
 use tracemend::FormatId;
 use tracemend::formats::ovni::rules;
@@ -8,7 +8,7 @@ use tracemend_tests::forge::ovni::{Stream, Thread, Trace, by_name, version1, ver
 use tracemend_tests::specimens::ovni::{JSON, begun, nosv, one, smallest, thread};
 
 #[test]
-fn names_that_lead_elsewhere_are_found_wherever_they_stand() {
+fn unsafe_names_are_found_in_every_key() {
     let counters = by_name("counters");
     let marks = by_name("marks");
     for trace in [
@@ -71,7 +71,7 @@ fn a_consistent_cut_ends_every_thread_at_the_earliest_last_clock() {
 }
 
 #[test]
-fn older_layouts_are_brought_to_the_newest_and_back() {
+fn older_layouts_are_upgraded_and_the_plan_can_be_reversed() {
     for (trace, require) in [(version1(), "1.1.0"), (version2(), "1.0.0")] {
         let plain = tracemend::check(&trace.set(), &Options::default());
         assert_eq!(plain.worst(), Some(Severity::Info), "{:?}", plain.findings());
@@ -113,7 +113,7 @@ fn older_layouts_are_brought_to_the_newest_and_back() {
 }
 
 #[test]
-fn the_first_event_of_an_unknown_model_is_one_if_another_follows() {
+fn an_event_of_an_unknown_model_is_valid_if_another_event_follows() {
     let foreign = |stream: Stream| stream.plain(&["tAB"]);
     let junk = |mut stream: Stream| {
         stream.bytes.extend([0; 40]);
@@ -155,7 +155,7 @@ fn a_region_with_a_wrong_clock_gets_another_clock_before_it_is_sorted() {
 }
 
 #[test]
-fn a_repair_is_done_with_thousands_of_faults_in_few_rounds() {
+fn thousands_of_faults_are_repaired_in_few_rounds() {
     let many = |each: &dyn Fn(Stream, u64) -> Stream| {
         let stream = (0..3_000).fold(begun(), each);
         one(nosv(), stream.event(0, "OHe", 1 << 40, b""))

@@ -46,9 +46,9 @@ fn check_definitions(summary: &TraceSummary<'_, '_>, log: &mut Log) {
     let max = summary.limits.count_of(&RESTORED);
     for ((_, table), missing) in &summary.shortages.definitions {
         let counted = match (missing.tasks.len(), missing.types.len()) {
-            (0, types) => count(types, "type"),
+            (0, types) => count(types, "task type"),
             (tasks, 0) => count(tasks, "task"),
-            (tasks, types) => format!("{} and {}", count(tasks, "task"), count(types, "type")),
+            (tasks, types) => format!("{} and {}", count(tasks, "task"), count(types, "task type")),
         };
         let all = to_u64(missing.tasks.len().saturating_add(missing.types.len()));
         let verb = agree(all, "is", "are");

@@ -1,0 +1,77 @@
+//! The limits of ovni traces: each is lowered until a small trace reaches it.
+
+use tracemend::formats::ovni::{limits, rules};
+use tracemend::limits::Limit;
+use tracemend::{Finding, Options, Outcome, Rule};
+use tracemend_tests::forge::ovni::{Stream, Trace};
+use tracemend_tests::specimens::ovni::{begun, nosv, one, thread};
+
+fn options(limit: &'static Limit, value: u64) -> Options {
+    let mut options = Options::default();
+    options.limits.set(limit, value);
+    options
+}
+
+/// Returns the finding of `rule` under a limit.
+fn find(trace: &Trace, rule: &Rule, limit: &'static Limit, value: u64) -> Finding {
+    let report = tracemend::check(&trace.set(), &options(limit, value));
+    let mut findings = report.findings().iter();
+    findings.find(|finding| finding.rule.code == rule.code).unwrap().clone()
+}
+
+/// Returns whether a fix exists with the limit at `value`, and with one less.
+fn has_fix_at_and_below(
+    trace: &Trace,
+    rule: &Rule,
+    limit: &'static Limit,
+    value: u64,
+) -> (bool, bool) {
+    let has_fix = |value: u64| find(trace, rule, limit, value).fix.is_some();
+    (has_fix(value), has_fix(value - 1))
+}
+
+#[test]
+fn more_clocks_out_of_order_than_the_limit_are_not_set() {
+    let stream = [900, 901, 902]
+        .into_iter()
+        .fold(begun(), |stream: Stream, clock| stream.event(0, "OB.", clock, b""));
+    let trace = one(thread(), stream.end());
+    let fixed = has_fix_at_and_below(&trace, &rules::CLOCK_BACKWARDS, &limits::SET_CLOCKS, 3);
+    assert_eq!(fixed, (true, false));
+}
+
+#[test]
+fn a_region_longer_than_the_limit_is_not_sorted() {
+    let opened = begun().plain(&["OB.", "OU["]);
+    let trace = one(thread(), opened.event(0, "OB.", 1_015, b"").plain(&["OU]"]).end());
+    let fixed = |limit: &'static Limit, bytes: u64| {
+        has_fix_at_and_below(&trace, &rules::UNSORTED_REGION, limit, bytes)
+    };
+    // OB., OU[ and OB. with another clock, and OU].
+    assert_eq!(fixed(&limits::REGION_BYTES, 48), (true, false));
+    // The same, and OHx before them.
+    assert_eq!(fixed(&limits::SORT_BYTES, 28 + 48), (true, false));
+}
+
+#[test]
+fn mark_types_past_the_limit_are_not_remembered() {
+    let stream = begun().mark("OM=", 1, 3).mark("OM=", 1, 4).mark("OM=", 1, 5).end();
+    let trace = one(thread(), stream);
+    let message = |value: u64| find(&trace, &rules::UNDEFINED_MARK, &limits::KINDS, value).message;
+    assert!(message(3).contains("3 mark types"), "{}", message(3));
+    assert!(message(2).contains("2 mark types"), "{}", message(2));
+}
+
+#[test]
+fn definitions_past_the_limit_are_left_to_the_next_round() {
+    let stream = [5, 6, 7]
+        .into_iter()
+        .fold(begun(), |stream, task| stream.ids("VTx", &[task, 0]).ids("VTe", &[task, 0]));
+    let trace = one(nosv(), stream.end());
+    let rounds = |value: u64| {
+        let (repair, _) = trace.mended(&options(&limits::RESTORED, value));
+        assert_eq!(repair.outcome, Outcome::Repaired, "{:?}", repair.after.findings());
+        repair.applied.iter().map(|applied| applied.round).max()
+    };
+    assert_eq!((rounds(3), rounds(2)), (Some(1), Some(2)));
+}
