@@ -69,9 +69,13 @@ pub fn repair_tail(summary: &TraceSummary<'_, '_>, stream: &StreamSummary<'_, '_
     let (from, insert) =
         if is_truncated { (0, [encode_header(), bytes].concat()) } else { (thread.end.at, bytes) };
     let span = Span::new(stream.layer(), from, stream.stream.len());
-    let drops_events = matches!(thread.end.ending, Ending::Stale | Ending::Cut);
-    let resync = summary.limits.of(&RESYNC);
-    let lost = if drops_events { stream.stream.count_events(from, resync) } else { 0 };
+    let lost = match thread.end.ending {
+        // Bytes of an earlier run that are not an event end the count: nothing after them can be
+        // attributed to a run.
+        Ending::Stale => stream.stream.count_events(from, 0),
+        Ending::Cut => stream.stream.count_events(from, summary.limits.of(&RESYNC)),
+        _ => 0,
+    };
     let dropped = span.len();
     let edit = (!insert.is_empty() || dropped > 0).then(|| Edit::replace(span, insert));
     TailRepair { edit, added: count, dropped, lost }
