@@ -41,10 +41,10 @@ fn main() {
     assert!(!builds.is_empty(), "QEMU was not found");
     let table = Table::default();
     match verb.as_str() {
-        "kills" => each(count, |number| kill(&builds[number % builds.len()], number, &table)),
+        "kills" => run_jobs(count, |number| kill(&builds[number % builds.len()], number, &table)),
         "aimed" => {
             let jobs = builds.len() * KINDS.len();
-            each(jobs, |job| aim(&builds[job % builds.len()], job / builds.len(), count, &table));
+            run_jobs(jobs, |job| aim(&builds[job % builds.len()], job / builds.len(), count, &table));
         }
         _ => panic!("usage: qemu_campaign kills N | aimed N"),
     }
@@ -56,19 +56,18 @@ fn main() {
 }
 
 /// Runs jobs `0..count`, several at a time.
-fn each(count: usize, job: impl Fn(usize) + Sync) {
+fn run_jobs(count: usize, job: impl Fn(usize) + Sync) {
     let next = AtomicUsize::new(0);
+    let take_jobs = || {
+        let mut number = next.fetch_add(1, Ordering::Relaxed);
+        while number < count {
+            job(number);
+            number = next.fetch_add(1, Ordering::Relaxed);
+        }
+    };
     std::thread::scope(|scope| {
         for _ in 0..WORKERS {
-            scope.spawn(|| {
-                loop {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    if number >= count {
-                        break;
-                    }
-                    job(number);
-                }
-            });
+            scope.spawn(take_jobs);
         }
     });
 }
