@@ -69,7 +69,8 @@ fn main() {
     let header: Vec<&str> = lines.next().unwrap().split('\t').collect();
     let [name, emu, lint] = ["name", "emu_rc", "emu_lint_rc"].map(|name| column(&header, name));
     println!(
-        "| trace | ovniemu | ovniemu -l | errors here | verdicts | repair | check of it | ovniemu -l of it |"
+        "| trace | ovniemu | ovniemu -l | errors here | verdicts | repair | check of it | \
+         ovniemu -l of it |"
     );
     println!("|---|---|---|---|---|---|---|---|");
     let (mut rows, mut same, mut clean, mut accepted) = (0, 0, 0, 0);
@@ -102,7 +103,8 @@ fn main() {
         accepted += usize::from(mended.is_some_and(|mended| mended.accepted));
     }
     println!(
-        "\n{rows} traces: {same} with the linter's verdict or a fault that it does not look for, {clean} \
+        "\n{rows} traces: {same} with the linter's verdict or a fault that it does not look for, \
+         {clean} \
          clean after the repair, {accepted} accepted by ovniemu -l after it"
     );
 }

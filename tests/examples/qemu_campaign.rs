@@ -44,7 +44,8 @@ fn main() {
         "kills" => run_jobs(count, |number| kill(&builds[number % builds.len()], number, &table)),
         "aimed" => {
             let jobs = builds.len() * KINDS.len();
-            run_jobs(jobs, |job| aim(&builds[job % builds.len()], job / builds.len(), count, &table));
+            let build = |job: usize| &builds[job % builds.len()];
+            run_jobs(jobs, |job| aim(build(job), job / builds.len(), count, &table));
         }
         _ => panic!("usage: qemu_campaign kills N | aimed N"),
     }

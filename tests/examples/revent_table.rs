@@ -1,5 +1,6 @@
 //! Prints one row per revent recording: its verdict, its repair, and the number of events that
-//! Workload Automation's reader reads before and after: `cargo run -p tracemend-tests --example revent_table -- FILE...`
+//! Workload Automation's reader reads before and after: `cargo run -p tracemend-tests --example
+//! revent_table -- FILE...`
 //!
 //! `TRACEMEND_WLAUTO` names the judge, as for the tests.
 #![allow(
@@ -43,7 +44,8 @@ fn main() {
         let read: Vec<String> = read.iter().flatten().map(shown).collect();
         let [before, after, newest] = read.as_slice() else { continue };
         println!(
-            "| {name} | {layout} | {} | {} {} | {:?}, {} events | {before} -> {after} | {:?}, {} events | {newest} |",
+            "| {name} | {layout} | {} | {} {} | {:?}, {} events | {before} -> {after} | {:?}, {} \
+             events | {newest} |",
             repair.before.tally.records,
             repair.before.verdict().name(),
             codes.join(" "),

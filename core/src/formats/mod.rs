@@ -1,7 +1,7 @@
 //! The formats, one folder each, all of the same shape.
 //!
-//! `layout` holds facts, `rules` the codes, `decode` turns bytes into items that tile, `check` turns
-//! items into findings, `repair` builds the edits that findings carry.
+//! `layout` holds facts, `rules` the codes, `decode` turns bytes into items that tile, `check`
+//! turns items into findings, `repair` builds the edits that findings carry.
 
 pub mod apitrace;
 pub mod ovni;
@@ -16,58 +16,58 @@ use crate::options::{OptionSpec, Options};
 use crate::recording::FileSet;
 use crate::report::{Report, Rule};
 
-/// How sure a format is that a recording is its own.
+/// The confidence of a format that a recording is of this format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Confidence {
-    /// The bytes look like it; any format with a magic goes first.
+    /// The bytes resemble the format; a format with a magic takes precedence.
     Evidence,
-    /// The file says so itself, by a magic or a name that nothing else uses.
+    /// A magic or a name that no other format uses.
     Certain,
 }
 
-/// What a stretch of a layer is. The tiles of a layer adjoin and cover it exactly.
+/// The kind of a tile. The tiles of a layer adjoin and cover it exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TileKind {
     /// Headers, tables and sections.
     Structure,
-    /// A whole record.
+    /// A complete record.
     Record,
-    /// Bytes that belong to nothing, where the format allows that.
+    /// Unused bytes, where the format allows them.
     Padding,
-    /// Bytes that should be something and are not.
+    /// Bytes that cannot be decoded.
     Damage,
 }
 
-/// A stretch of a layer and what it is.
+/// A range of a layer with its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tile {
-    /// Where.
+    /// The range.
     pub span: Span,
-    /// What kind.
+    /// The kind.
     pub kind: TileKind,
-    /// The format's own name for it.
+    /// The name that the format gives it.
     pub name: &'static str,
 }
 
-/// What is asked of a dump.
+/// A request for a dump.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dump {
-    /// One of the format's styles; the first if none is named.
+    /// A style of the format; the first one if it is `None`.
     pub style: Option<String>,
-    /// Number of the one device whose records are wanted.
+    /// Number of the device whose records are dumped, if only one is.
     pub device: Option<u64>,
 }
 
-/// What a dump gave.
+/// The counts of a dump.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dumped {
-    /// Whole records.
+    /// Number of records that were written.
     pub records: u64,
-    /// Bytes that should be records and are none that can be shown.
+    /// Number of bytes that are not valid records and were left out.
     pub left_out: u64,
 }
 
-/// Why a dump gives nothing.
+/// The reason why a dump is not possible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DumpError {
@@ -75,68 +75,70 @@ pub enum DumpError {
     None,
     /// The format has no such style.
     Style(String),
-    /// Something has to be chosen, or there is no such thing to choose. A sentence.
+    /// A choice is missing or does not exist; the text is a sentence.
     Choice(String),
-    /// Nothing of the recording can be read; a check says why.
+    /// The recording cannot be read; a check gives the reason.
     Unreadable,
 }
 
-/// What every format offers. Nothing here fails on bad input: bad input is the product.
+/// The interface of a format. No function fails on bad input, because bad input is the subject.
 pub trait Format: Sync {
-    /// Short name, as `--type` takes it.
+    /// Returns the short name, as in `--type`.
     fn name(&self) -> &'static str;
 
-    /// One line for `tracemend formats`: what is read and what can be repaired.
+    /// Returns one line for `tracemend formats`: the recordings and the faults that can be
+    /// repaired.
     fn summary(&self) -> &'static str;
 
-    /// What a whole record, and one that carries measurements, is called.
+    /// Returns the singular nouns for a complete record and for one with measurements.
     fn nouns(&self) -> [&'static str; 2] {
         ["record", "sample"]
     }
 
-    /// Every rule of the format, by code.
+    /// Returns every rule of the format, by code.
     fn rules(&self) -> &'static [&'static Rule];
 
-    /// The options that the format owns; it reads them through a typed view in its `options.rs`.
+    /// Returns the options of the format, which it reads through a typed view in its `options.rs`.
     fn options(&self) -> &'static [OptionSpec] {
         &[]
     }
 
-    /// The limits that the format owns, declared in its `limits.rs`.
+    /// Returns the limits of the format, declared in its `limits.rs`.
     fn limits(&self) -> &'static [&'static Limit] {
         &[]
     }
 
-    /// How a recording lies in a directory; `None` if a recording is always one file.
+    /// Returns the shape of a recording in a directory; `None` if a recording is always one file.
     fn directory(&self) -> Option<&'static dyn DirectoryShape> {
         None
     }
 
-    /// Returns how sure the format is that the recording is its own; `None` if it is not.
+    /// Returns the confidence that the recording is of this format; `None` if it is not.
     fn sniff(&self, files: &FileSet<'_>, options: &Options) -> Option<Confidence>;
 
-    /// Adds every finding, with its fix where there is one, and what was counted.
+    /// Adds every finding with its fix, if there is one, and the counts.
     fn check(&self, files: &FileSet<'_>, options: &Options, report: &mut Report);
 
-    /// What follows from `edits` of the same round: counts, sizes and offsets elsewhere in the files.
+    /// Returns the edits of counts, sizes and offsets that depend on `edits` of the same round.
     ///
-    /// A fix says only what happens to its own bytes; what several fixes together make of a field
-    /// is settled here, once per round. Formats without such fields return nothing.
+    /// A fix edits only its own bytes. A field that depends on several fixes is updated here, once
+    /// per round. Formats without such fields return nothing.
     fn settle(&self, _files: &FileSet<'_>, _edits: &[Edit], _options: &Options) -> Vec<Edit> {
         Vec::new()
     }
 
-    /// The styles of [`Format::dump`], the usual one first, each with what it is good for. A format
-    /// that has no dump has none.
+    /// Returns the styles of [`Format::dump`] with their purpose, the default first; empty if the
+    /// format has no dump.
     fn dump_styles(&self) -> &'static [(&'static str, &'static str)] {
         &[]
     }
 
-    /// Gives the records as text that is safe to print, piece by piece, until `out` returns false.
+    /// Passes the records as text that is safe to print to `out`, piece by piece, until it returns
+    /// false.
     ///
     /// # Errors
     ///
-    /// Why there is nothing to give; see [`DumpError`].
+    /// If a dump is not possible; see [`DumpError`].
     fn dump(
         &self,
         _files: &FileSet<'_>,
@@ -147,28 +149,28 @@ pub trait Format: Sync {
         Err(DumpError::None)
     }
 
-    /// Gives every tile of every layer, layer by layer, in order.
+    /// Passes every tile of every layer to `each`, layer by layer, in order.
     fn tile(&self, files: &FileSet<'_>, options: &Options, each: &mut dyn FnMut(Tile));
 }
 
-/// How a recording lies in a directory. The core reads no directory: it is shown names.
+/// The shape of a recording in a directory. The core reads no directory; it is shown names.
 pub trait DirectoryShape: Sync {
     /// Returns whether the directory behind `view` is a recording.
     fn is_recording(&self, view: &dyn DirectoryView) -> bool;
 
     /// Returns the files of the recording, in the order of the file set. `names` are the regular
-    /// files and the directories below this one in the order of their paths, relative to it, with `/`
-    /// between names; the name of a directory also ends with `/`.
+    /// files and the directories below this one in the order of their paths, relative to it, with
+    /// `/` between names; the name of a directory also ends with `/`.
     fn members(&self, names: &[String]) -> Vec<Member>;
 
-    /// Directories inside one another that are walked, 1 for the directory itself.
+    /// Returns the depth of directories to walk; 1 for the directory itself.
     fn depth(&self) -> usize;
 
-    /// The limit on the number of files.
+    /// Returns the limit on the number of files.
     fn files(&self) -> &'static Limit;
 }
 
-/// What a [`DirectoryShape`] may ask about a directory. Nothing that cannot be read is there.
+/// The view of a directory for a [`DirectoryShape`]. Unreadable entries are left out.
 pub trait DirectoryView {
     /// Returns the names in a directory below this one (empty for this one), and whether each is a
     /// directory.
@@ -183,6 +185,6 @@ pub trait DirectoryView {
 pub struct Member {
     /// Path relative to the directory.
     pub name: String,
-    /// The recording should have it, but there is no such file.
+    /// The recording should have the file, but it does not exist.
     pub is_absent: bool,
 }

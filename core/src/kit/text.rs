@@ -11,8 +11,8 @@ pub const TEXT_SHOWN: usize = 200;
 /// Text from an untrusted file (or the name of one), escaped when shown.
 ///
 /// Control characters (C0, DEL, C1), bidirectional and zero-width characters, and bytes that are
-/// not UTF-8 become `\x1b` or `\u{202e}` escapes, as does the backslash itself; text longer than 200
-/// characters ends in `…` and its length in bytes.
+/// not UTF-8 become `\x1b` or `\u{202e}` escapes, as does the backslash itself; text longer than
+/// 200 characters ends in `…` and its length in bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Untrusted<'a>(pub &'a [u8]);
 

@@ -158,8 +158,8 @@ pub mod common {
             name: "limit-reached",
             severity: Severity::Error,
             summary: "a limit of tracemend was reached, so the verdict is incomplete",
-            problem: "Every resource that a file can demand has a limit with a name, a number and a \
-                reason; SECURITY.md lists them. Bytes after the place of this finding were not \
+            problem: "Every resource that a file can demand has a limit with a name, a number and \
+                a reason; SECURITY.md lists them. Bytes after the place of this finding were not \
                 checked.",
             impact: "There may be more faults than are reported. The exit status is 6.",
             remedy: Remedy::Next("If you trust the recording, check it with a build or a library \

@@ -1,11 +1,12 @@
 //! The specimens: for every rule a smallest recording that breaks it, and it alone.
 //!
 //! ```text
-//!  specimens/<format>.rs  builds them     corpus/<format>/rules/CODE.<ext>          the recording
-//!                                                             /CODE.donor.<ext>    its donor
-//!                                                             /CODE.report         what is expected
-//!                                                             /CODE.repaired.<ext> where a repair works
-//!                                         cli/src/explain/examples.txt             the findings shown
+//!  specimens/<format>.rs      builds them
+//!  corpus/<format>/rules/     CODE.<ext>           the recording
+//!                             CODE.donor.<ext>     its donor
+//!                             CODE.report          the expected findings
+//!                             CODE.repaired.<ext>  the result, if a repair works
+//!  cli/src/explain/           examples.txt         the findings that `explain` shows
 //! ```
 //!
 //! A recording of several files is a folder `CODE/`. The test `specimens` compares everything, and

@@ -74,7 +74,11 @@ fn files() -> Vec<Specimen> {
         ),
         case("OV0005", one(thread(), begun().event(0x20, "OHe", 1_020, b""))),
         case("OV0101", smallest().change(JSON, |bytes| bytes.truncate(200))),
-        fixed("OV0102", smallest().replace(JSON, "\"pid\": 7", "\"pid\": 7,  \"pid\": 7"), smallest()),
+        fixed(
+            "OV0102",
+            smallest().replace(JSON, "\"pid\": 7", "\"pid\": 7,  \"pid\": 7"),
+            smallest(),
+        ),
         case("OV0103", smallest().change(JSON, |bytes| bytes.extend(b"\n}"))),
         case("OV0110", smallest().replace(JSON, "\"version\": 3,\n    ", "")),
         case("OV0111", smallest().replace(JSON, "\"tid\": 7,\n        ", "")),
@@ -89,9 +93,10 @@ fn files() -> Vec<Specimen> {
             one(thread().killed(), begun().event(0, "OHe", 1_010, b"")).replace(
                 JSON,
                 "\"app_id\": 1",
-                "\"app_id\": 1,\n        \"require\": {\n            \"ovni\": \"1.1.0\"\n        },\
-                 \n        \"loom_cpus\": [\n            {\n                \"index\": 0,\n\
-                 \u{20}               \"phyid\": 0\n            }\n        ],\n        \"finished\": 1",
+                "\"app_id\": 1,\n        \"require\": {\n            \"ovni\": \"1.1.0\"\n\
+                 \u{20}       },\n        \"loom_cpus\": [\n            {\n                \"index\": 0,\n\
+                 \u{20}               \"phyid\": 0\n            }\n        ],\n\
+                 \u{20}       \"finished\": 1",
             ),
         ),
         case("OV0118", pair(other.replace(JSON, "1.14.0", "1.13.0"))),

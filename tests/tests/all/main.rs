@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  perf apitrace ovni qemu revent   one folder per format, with the same file names in each:
-//!                                   rules, forge (cut and flipped recordings), judge (its own tools)
+//!                                   rules, forge (cut and flipped files), judge (its own tools)
 //!  corpus specimens properties      every recording at hand
 //!  command_line write_faults        the program
 //!  limits                           the library's limits

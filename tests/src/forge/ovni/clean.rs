@@ -45,9 +45,7 @@ fn single() -> Vec<(&'static str, Trace)> {
             "thread_states",
             one(
                 thread(),
-                begun()
-                    .plain(&["OHc", "OHp", "OHw", "OHr", "OHp", "OHr", "OHc", "OB."])
-                    .end(),
+                begun().plain(&["OHc", "OHp", "OHw", "OHr", "OHp", "OHr", "OHc", "OB."]).end(),
             ),
         ),
         (
@@ -66,8 +64,14 @@ fn single() -> Vec<(&'static str, Trace)> {
         (
             "marks",
             one(
-                thread()
-                    .more("mark", r#"{"3": {"title": "one", "chan_type": "single", "labels": {"5": "five"}}, "9": {"title": "many", "chan_type": "stack"}}"#),
+                thread().more(
+                    "mark",
+                    concat!(
+                        r#"{"3": {"title": "one", "chan_type": "single", "#,
+                        r#""labels": {"5": "five"}}, "#,
+                        r#""9": {"title": "many", "chan_type": "stack"}}"#
+                    ),
+                ),
                 begun()
                     .mark("OM=", 5, 3)
                     .mark("OM=", 5, 3)
@@ -111,8 +115,11 @@ fn single() -> Vec<(&'static str, Trace)> {
                 Thread {
                     other: vec![(
                         "nosv",
-                        r#"{"hwc": {"0": {"name": "cycles"}, "1": {"name": "instructions"}}, "can_breakdown": true}"#
-                            .to_string(),
+                        concat!(
+                            r#"{"hwc": {"0": {"name": "cycles"}, "1": {"name": "instructions"}}, "#,
+                            r#""can_breakdown": true}"#
+                        )
+                        .to_string(),
                     )],
                     ..thread().require("nosv", "2.7.0")
                 },
@@ -162,7 +169,10 @@ fn single() -> Vec<(&'static str, Trace)> {
         (
             "libraries",
             one(
-                thread().require("mpi", "1.0.0").require("tampi", "1.0.0").require("nodes", "1.0.0"),
+                thread()
+                    .require("mpi", "1.0.0")
+                    .require("tampi", "1.0.0")
+                    .require("nodes", "1.0.0"),
                 begun().plain(&["MUi", "MUI", "TLi", "TGc", "TGC", "TLI", "DR[", "DR]"]).end(),
             ),
         ),
@@ -173,10 +183,7 @@ fn single() -> Vec<(&'static str, Trace)> {
                 begun().plain(&["KCO", "KCI", "KCO", "KCI"]).end(),
             ),
         ),
-        (
-            "foreign_model",
-            one(thread(), begun().with("txx", b"private").jumbo("tyy", b"").end()),
-        ),
+        ("foreign_model", one(thread(), begun().with("txx", b"private").jumbo("tyy", b"").end())),
         (
             "comments",
             one(thread(), begun().end()).replace(
@@ -229,8 +236,11 @@ fn several() -> Vec<(&'static str, Trace)> {
         .put(
             "clock-offsets.txt",
             Some(
-                format!("rank hostname offset_median offset_mean offset_std\n0 node 0 0 0\n1 other -{gate} 0 0\n")
-                    .into_bytes(),
+                format!(
+                    "rank hostname offset_median offset_mean offset_std\n0 node 0 0 0\n\
+                     1 other -{gate} 0 0\n"
+                )
+                .into_bytes(),
             ),
         );
     vec![("two_threads", shared), ("two_ranks", ranks), ("two_hosts", hosts)]

@@ -180,7 +180,8 @@ impl Thread {
     pub fn json(&self) -> String {
         let Self { loom, pid, tid, .. } = self;
         let mut members = vec![
-            "\"lib\": {\n            \"version\": \"1.14.0\",\n            \"commit\": \"unknown\"\n        }"
+            "\"lib\": {\n            \"version\": \"1.14.0\",\n\
+             \u{20}           \"commit\": \"unknown\"\n        }"
                 .to_string(),
             "\"part\": \"thread\"".to_string(),
             format!("\"tid\": {tid}"),
@@ -198,8 +199,8 @@ impl Thread {
         if !self.cpus.is_empty() {
             let cpus = self.cpus.iter().map(|(index, phyid)| {
                 format!(
-                    "            {{\n                \"index\": {index},\n                \"phyid\": \
-                     {phyid}\n            }}"
+                    "            {{\n                \"index\": {index},\n\
+                     \u{20}               \"phyid\": {phyid}\n            }}"
                 )
             });
             let cpus = cpus.collect::<Vec<_>>().join(",\n");
