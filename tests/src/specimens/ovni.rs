@@ -94,7 +94,8 @@ fn files() -> Vec<Specimen> {
                 JSON,
                 "\"app_id\": 1",
                 "\"app_id\": 1,\n        \"require\": {\n            \"ovni\": \"1.1.0\"\n\
-                 \u{20}       },\n        \"loom_cpus\": [\n            {\n                \"index\": 0,\n\
+                 \u{20}       },\n        \"loom_cpus\": [\n            {\n\
+                 \u{20}               \"index\": 0,\n\
                  \u{20}               \"phyid\": 0\n            }\n        ],\n\
                  \u{20}       \"finished\": 1",
             ),

@@ -4,7 +4,7 @@ use arbitrary::{Arbitrary, Unstructured};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use tracemend::Allow;
-use tracemend_tests::forge::qemu::all;
+use tracemend_tests::forge::qemu::{Log, all};
 use tracemend_tests::properties::qemu::{Description, holds, with};
 use tracemend_tests::properties::{Held, guarded};
 use tracemend_tests::sweep::Share;
@@ -13,25 +13,23 @@ use tracemend_tests::sweep::Share;
 fn check_everywhere(change: impl Fn(&[u8], usize) -> Vec<Vec<u8>> + Sync) {
     let logs = all();
     let half = logs.len() / 2;
-    let work = |logs: &[(String, tracemend_tests::forge::qemu::Log)]| {
-        for (name, log) in logs {
-            // Small logs and those with every event at each byte, the others at some bytes.
-            let step = if name.ends_with("every event") || log.bytes.len() < 200 { 1 } else { 17 };
-            for at in Share::one_in(16).of((0..log.bytes.len()).step_by(step)) {
-                for (number, bytes) in change(&log.bytes, at).into_iter().enumerate() {
-                    // With and without the release and the prefix, in turn.
-                    let release = (at + number).is_multiple_of(2);
-                    let release = release.then(|| log.ids.release.to_string());
-                    let prefix = (at + number) / 2 % 2 == 1;
-                    let held: Held =
-                        guarded(|| with(&bytes, release.clone(), prefix, Allow::Lossy));
-                    held.unwrap_or_else(|broken| {
-                        panic!("{name} at {at}, change {number}, {release:?} {prefix}: {broken}")
-                    });
-                }
+    let check_log = |name: &str, log: &Log| {
+        // Small logs and those with every event at each byte, the others at some bytes.
+        let step = if name.ends_with("every event") || log.bytes.len() < 200 { 1 } else { 17 };
+        for at in Share::one_in(16).of((0..log.bytes.len()).step_by(step)) {
+            for (number, bytes) in change(&log.bytes, at).into_iter().enumerate() {
+                // With and without the release and the prefix, in turn.
+                let release = (at + number).is_multiple_of(2);
+                let release = release.then(|| log.ids.release.to_string());
+                let prefix = (at + number) / 2 % 2 == 1;
+                let held: Held = guarded(|| with(&bytes, release.clone(), prefix, Allow::Lossy));
+                held.unwrap_or_else(|broken| {
+                    panic!("{name} at {at}, change {number}, {release:?} {prefix}: {broken}")
+                });
             }
         }
     };
+    let work = |logs: &[(String, Log)]| logs.iter().for_each(|(name, log)| check_log(name, log));
     std::thread::scope(|scope| {
         scope.spawn(|| work(&logs[..half]));
         work(&logs[half..]);

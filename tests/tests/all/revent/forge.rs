@@ -132,26 +132,31 @@ fn the_laws_hold_with_all_options_and_at_every_safety() {
         for bytes in cuts.chain([built.bytes.clone(), built.killed(64)]) {
             for release in ["auto", "always", "never"] {
                 for upgrade in [false, true] {
-                    let mut choices = Choices::default();
-                    choices.set("release", release).unwrap();
-                    if upgrade {
-                        choices.set("upgrade", "").unwrap();
-                    }
-                    let files = FileSet::single("recording", &bytes);
-                    for allow in Allow::ALL {
-                        let options = revent(choices.clone()).with_allow(allow);
-                        let held = guarded(|| recording::repaired_with(&files, &options));
-                        // An option of the user may change a sound recording.
-                        let asked = upgrade || release == "always";
-                        let held = held.or_else(|broken| {
-                            let law = broken.law == "a clean recording stays byte for byte";
-                            if law && asked { Ok(()) } else { Err(broken) }
-                        });
-                        assert_eq!(held, Ok(()), "{name} {release:?} {upgrade} {allow:?}");
-                    }
+                    assert_laws_with_options(&name, &bytes, release, upgrade);
                 }
             }
         }
+    }
+}
+
+/// Tests the laws of a repair with two options and every class.
+fn assert_laws_with_options(name: &str, bytes: &[u8], release: &str, upgrade: bool) {
+    let mut choices = Choices::default();
+    choices.set("release", release).unwrap();
+    if upgrade {
+        choices.set("upgrade", "").unwrap();
+    }
+    let files = FileSet::single("recording", bytes);
+    for allow in Allow::ALL {
+        let options = revent(choices.clone()).with_allow(allow);
+        let held = guarded(|| recording::repaired_with(&files, &options));
+        // An option of the user may change a sound recording.
+        let asked = upgrade || release == "always";
+        let held = held.or_else(|broken| {
+            let law = broken.law == "a clean recording stays byte for byte";
+            if law && asked { Ok(()) } else { Err(broken) }
+        });
+        assert_eq!(held, Ok(()), "{name} {release:?} {upgrade} {allow:?}");
     }
 }
 
