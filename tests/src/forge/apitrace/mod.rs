@@ -1,8 +1,8 @@
 //! apitrace traces, byte by byte.
 //!
-//! [`Stream`] writes events like apitrace's own writer (`lib/trace/trace_writer.cpp`), and any other
-//! bytes with `raw`; [`container`] stores them. It shares no code with the library under test. The
-//! brotli stream is stored without compression.
+//! [`Stream`] writes events like apitrace's own writer (`lib/trace/trace_writer.cpp`), and any
+//! other bytes with `raw`; [`container`] stores them. It shares no code with the library under
+//! test. The brotli stream is stored without compression.
 
 pub mod clean;
 pub mod container;
