@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use tracemend::words::byte_count;
 use tracemend::{
     FileSet, Finding, FormatId, Layer, Options, Report, Rule, Severity, Span, common, json, limits,
 };
@@ -186,7 +187,7 @@ impl Arguments {
         let is_one = self.paths.len() == 1 && self.paths.iter().all(|path| path.is_file());
         let bytes = if is_long { sum_bytes(&self.paths) } else { None };
         let (message, bytes) = match (is_one, bytes) {
-            (true, Some(bytes)) => (format!("checking {bytes} bytes"), None),
+            (true, Some(bytes)) => (format!("checking {}", byte_count(bytes)), None),
             (_, bytes) => ("checking".to_string(), bytes),
         };
         Progress::new(look, message, bytes)

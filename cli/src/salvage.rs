@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use tracemend::words::{agree, join_and, plural, plural_noun};
+use tracemend::words::{agree, byte_count, join_and, plural, plural_noun};
 use tracemend::{
     Applied, FileSet, Finding, Outcome, Repair, Report, Safety, Severity, Span, StoredAnew, Tally,
 };
@@ -253,7 +253,10 @@ impl<'r> Salvage<'r> {
         } else {
             rows.extend(anew);
             let (before, after) = sums.lengths();
-            rows.push((file.into(), format!("{before} bytes before, {after} bytes after")));
+            rows.push((
+                file.into(),
+                format!("{} before, {} after", byte_count(before), byte_count(after)),
+            ));
         }
         let width = rows.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
         let draw = |(label, text): &(String, String)| {

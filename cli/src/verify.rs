@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use tracemend::words::byte_count;
 use tracemend::{FilePlan, Limits, Patch, Plan, PlanError, limits};
 
 use crate::balance::ByteSums;
@@ -49,9 +50,9 @@ pub(crate) fn read_plan(
     let max = Limits::default().of(&limits::PLAN).saturating_mul(PLAN_FACTOR);
     if set.len() > max {
         let message = format!(
-            "{}: {} bytes, more than the {max} of the largest plan",
+            "{}: {}, more than the {max} of the largest plan",
             shown(path),
-            set.len()
+            byte_count(set.len())
         );
         return Err(Failure::new(Exit::Incomplete, message));
     }

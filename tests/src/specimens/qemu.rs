@@ -29,7 +29,7 @@ fn with(release: &str, middle: impl FnOnce(&mut Log)) -> Vec<u8> {
     log.bytes
 }
 
-/// A log with an asynchronous event behind a checkpoint in its middle.
+/// A log with an asynchronous event after a checkpoint in its middle.
 fn input(release: &str, middle: impl FnOnce(&mut Log)) -> Vec<u8> {
     with(release, |log| {
         middle(log.checkpoint("CP_CLOCK_HOST"));

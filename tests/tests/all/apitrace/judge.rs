@@ -241,7 +241,7 @@ impl<'j> Proof<'j> {
         let options = Options { format: Some(FormatId::APITRACE), ..Options::default() };
         let repair = tracemend::repair(&files, &options);
         let target = view(&files, &repair.patches).bytes(0).pieces().collect::<Vec<_>>().concat();
-        let path = self.folder.file("mended", &target);
+        let path = self.folder.file("repaired", &target);
         let (dump, info) = (self.judge.dump(&path), self.judge.info(&path));
         if !succeeded(&repair) || !dump.is_silent() || !info.is_silent() {
             let left = repair.after.counts();
@@ -294,7 +294,7 @@ impl<'j> Proof<'j> {
             let share = 100.0 * *right as f64 / *behind as f64;
             eprintln!(
                 "{name}, {kind}: {before} calls before the damage, none lost; {share:.1} % of the \
-                 {behind} behind it right, {other} other ones, {marked} of them marked"
+                 {behind} after it right, {other} other ones, {marked} of them marked"
             );
         }
         assert!(self.wrong.is_empty(), "{}", self.wrong.join("\n"));
@@ -425,7 +425,7 @@ fn traces_of_programs_ended_by_any_signal_are_repaired() {
         let recorded = std::fs::read(&path).unwrap();
         let (repair, target) = mended(&recorded);
         assert!(succeeded(&repair), "signal {signal}: {:?}", repair.after.counts());
-        let mended = folder.file("mended", &target);
+        let mended = folder.file("repaired", &target);
         let (dump, info) = (judge.dump(&mended), judge.info(&mended));
         assert!(dump.is_silent() && info.is_silent(), "signal {signal}: {}", dump.stderr);
         assert_eq!(dump.calls.len() as u64, repair.before.tally.samples, "signal {signal}");
@@ -457,14 +457,14 @@ fn every_call_with_a_lost_definition_is_listed_as_suspect() {
     };
     let cases = [
         ("4 KiB zeroed at the start", zeroed(first + 4, first + 4100)),
-        ("4 KiB zeroed behind 8 KiB", zeroed(first + 8196, first + 12_292)),
+        ("4 KiB zeroed after 8 KiB", zeroed(first + 8196, first + 12_292)),
         ("half of the first chunk zeroed", zeroed(first + 4, (first + end) / 2)),
         ("the first chunk zeroed", zeroed(first + 4, end)),
     ];
     let mut wrong = Vec::new();
     for (name, damaged) in Share::one_in(2).of(cases) {
         let (repair, target) = mended(&damaged);
-        let dump = judge.dump(&folder.file("mended", &target));
+        let dump = judge.dump(&folder.file("repaired", &target));
         if !succeeded(&repair) || !dump.is_silent() {
             wrong.push(format!("{name}: {:?} {}", repair.after.counts(), dump.stderr));
             continue;
@@ -525,7 +525,7 @@ fn traces_that_crash_apitrace_are_found_and_repaired() {
             continue;
         }
         crashed += usize::from(!judge.dump(&path).is_silent());
-        let mended = folder.file("mended", &target);
+        let mended = folder.file("repaired", &target);
         let (dump, info) = (judge.dump(&mended), judge.info(&mended));
         assert!(dump.is_silent() && info.is_silent(), "{name}: {:?} {}", dump.code, dump.stderr);
     }

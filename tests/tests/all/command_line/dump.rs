@@ -46,8 +46,9 @@ fn a_dump_writes_every_event_in_the_form_that_is_asked_for() {
 #[test]
 fn a_dump_of_a_damaged_recording_gives_what_can_be_read_and_says_so() {
     let bytes = tapped();
-    let torn = &bytes[..bytes.len() - 1];
-    let folder = folder(&[("a.revent", torn), ("b.revent", &bytes[..16]), ("c", b"no recording")]);
+    let truncated = &bytes[..bytes.len() - 1];
+    let folder =
+        folder(&[("a.revent", truncated), ("b.revent", &bytes[..16]), ("c", b"no recording")]);
     let ran = run!("dump", folder.path().join("a.revent"));
     assert_eq!((ran.code, ran.out.lines().count()), (1, 7));
     assert!(ran.err.contains("7 events written, 25 bytes left out"), "{}", ran.err);

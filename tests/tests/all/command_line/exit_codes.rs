@@ -137,10 +137,10 @@ fn a_perf_directory_is_one_recording() {
         assert_eq!(document["recordings"].as_array().unwrap().len(), 1);
         assert_eq!(document["passed_over"]["files"], 0);
     }
-    // Torn in its second file: mended into a directory, and only that file differs.
-    let torn = directory.join("data.1");
-    let bytes = fs::read(&torn).unwrap();
-    fs::write(&torn, &bytes[..bytes.len() - 3]).unwrap();
+    // Truncated in its second file: repaired into a directory, and only that file differs.
+    let truncated = directory.join("data.1");
+    let bytes = fs::read(&truncated).unwrap();
+    fs::write(&truncated, &bytes[..bytes.len() - 3]).unwrap();
     let plan = folder.path().join("plan");
     let ran = run!("repair", &directory, "--plan", &plan);
     assert_eq!(ran.code, 3, "{}{}", ran.out, ran.err);
@@ -153,6 +153,6 @@ fn a_perf_directory_is_one_recording() {
     assert_eq!(run!("repair", &directory, "--in-place").code, 2);
     let back = folder.path().join("back");
     assert_eq!(run!("apply", &plan, &mended, "-o", &back, "--reverse").code, 0);
-    assert_eq!(fs::read(back.join("data.1")).unwrap(), fs::read(&torn).unwrap());
+    assert_eq!(fs::read(back.join("data.1")).unwrap(), fs::read(&truncated).unwrap());
     assert_eq!(names(folder.path()), ["back", "plan", "rec", "rec.mended"]);
 }

@@ -186,8 +186,8 @@ fn a_refused_repair_names_the_option_and_the_command_that_goes_on() {
     assert!(ran.out.lines().any(|line| line.trim() == next), "{}", ran.out);
     assert_eq!(paste_next(&ran.out, folder.path()), 3);
     // The class of fixes is an option like the others.
-    let path = folder.path().join("torn");
-    fs::write(&path, torn()).unwrap();
+    let path = folder.path().join("truncated");
+    fs::write(&path, truncated()).unwrap();
     let ran = run!("repair", &path, "--safety", "exact");
     assert_eq!(ran.code, 4, "{}", ran.out);
     assert!(ran.out.contains(": --safety lossy: "), "{}", ran.out);
@@ -197,7 +197,7 @@ fn a_refused_repair_names_the_option_and_the_command_that_goes_on() {
 
 #[test]
 fn an_option_of_another_format_is_a_usage_error() {
-    let folder = folder(&[("x.data", &torn())]);
+    let folder = folder(&[("x.data", &truncated())]);
     let path = folder.path().join("x.data");
     for (options, format) in [
         (["--strategy", "prefix"], "qemu"),

@@ -71,8 +71,8 @@ fn sound() -> Vec<u8> {
     perf::clean().swap_remove(0).built.bytes
 }
 
-/// A killed recorder's file whose last record is torn: mended with loss.
-fn torn() -> Vec<u8> {
+/// A killed recorder's file whose last record is truncated: repaired with loss.
+fn truncated() -> Vec<u8> {
     perf::clean().swap_remove(0).built.crashed_torn(5)
 }
 

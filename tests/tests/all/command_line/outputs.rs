@@ -7,7 +7,7 @@ fn json_follows_its_schema_and_lines_are_its_recordings() {
     let mut files: Vec<(String, Vec<u8>)> = vec![
         ("empty".to_string(), Vec::new()),
         ("unknown".to_string(), b"\x1b[2J".to_vec()),
-        ("torn".to_string(), torn()),
+        ("truncated".to_string(), truncated()),
         ("cut".to_string(), sound()[..60].to_vec()),
     ];
     files.extend(perf::clean().into_iter().map(|c| (c.name.to_string(), c.built.crashed())));
@@ -39,9 +39,10 @@ fn the_json_of_a_repair_follows_its_schema() {
         .with_resource("json-schema:///check.schema.json", check)
         .build(&read("repair.schema.json"))
         .unwrap();
-    let folder = folder(&[("torn", &torn()), ("sound", &sound()), ("cut", &sound()[..60])]);
+    let folder =
+        folder(&[("truncated", &truncated()), ("sound", &sound()), ("cut", &sound()[..60])]);
     let mut outcomes = Vec::new();
-    for name in ["torn", "sound", "cut"] {
+    for name in ["truncated", "sound", "cut"] {
         for option in ["--dry-run", "--partial"] {
             let path = folder.path().join(name);
             let ran = run!("repair", path, option, "--format", "json", "--force");
@@ -57,8 +58,8 @@ fn the_json_of_a_repair_follows_its_schema() {
 #[test]
 fn a_plan_follows_its_schema() {
     let validator = schema("plan.schema.json");
-    let folder = folder(&[("torn", &torn()), ("sound", &sound())]);
-    for name in ["torn", "sound"] {
+    let folder = folder(&[("truncated", &truncated()), ("sound", &sound())]);
+    for name in ["truncated", "sound"] {
         let plan = folder.path().join(format!("{name}.plan"));
         let ran = run!("repair", folder.path().join(name), "--plan", &plan, "--dry-run");
         assert!(plan.exists(), "{}{}", ran.out, ran.err);
@@ -66,7 +67,7 @@ fn a_plan_follows_its_schema() {
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o77;
         assert!(mode(&plan) <= mode(&folder.path().join(name)));
     }
-    assert_eq!(names(folder.path()), ["sound", "sound.plan", "torn", "torn.plan"]);
+    assert_eq!(names(folder.path()), ["sound", "sound.plan", "truncated", "truncated.plan"]);
 }
 
 /// A name, and bytes at every place where a recording holds text, that a terminal would act on.

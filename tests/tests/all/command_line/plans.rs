@@ -2,9 +2,9 @@
 
 use super::*;
 
-/// A torn recording, its mended form and the plan between them.
+/// A truncated recording, its repaired form and the plan between them.
 fn planned() -> (TempDir, PathBuf, PathBuf, PathBuf) {
-    let folder = folder(&[("x", &torn())]);
+    let folder = folder(&[("x", &truncated())]);
     let path = |name: &str| folder.path().join(name);
     let (source, mended, plan) = (path("x"), path("x.mended"), path("plan"));
     let ran = run!("repair", &source, "--plan", &plan);
@@ -24,7 +24,7 @@ fn a_plan_is_applied_verified_and_undone() {
     assert_eq!(run!("apply", &plan, &source, "-o", &out).code, 2, "it exists");
     let back = folder.path().join("back");
     assert_eq!(run!("apply", &plan, &mended, "-o", &back, "--reverse").code, 0);
-    assert_eq!(fs::read(&back).unwrap(), torn());
+    assert_eq!(fs::read(&back).unwrap(), truncated());
     assert_eq!(run!("apply", &plan, &source, "-o", &plan, "--force").code, 2, "an input");
 }
 

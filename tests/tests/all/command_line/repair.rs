@@ -21,7 +21,7 @@ fn a_sound_recording_needs_nothing_and_is_copied_only_if_asked() {
 
 #[test]
 fn a_repair_is_written_beside_the_source_which_stays() {
-    for (bytes, code) in [(torn(), 3), (crashed(), exit_of(&crashed()))] {
+    for (bytes, code) in [(truncated(), 3), (crashed(), exit_of(&crashed()))] {
         let folder = folder(&[("x", &bytes)]);
         let path = folder.path().join("x");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
@@ -33,7 +33,7 @@ fn a_repair_is_written_beside_the_source_which_stays() {
         assert_eq!(fs::metadata(&mended).unwrap().permissions().mode() & 0o777, 0o640);
         assert_eq!(run!("check", &mended).code, 0);
         assert_eq!(fs::read(&mended).unwrap(), tracemend_tests::mended::mended(&bytes).1);
-        // Twice is refused, with --force it is not; the mended one is sound.
+        // Twice is refused, with --force it is not; the repaired one is sound.
         let ran = run!("repair", &path);
         assert_eq!(ran.code, 2);
         assert!(ran.err.contains("--force"), "{}", ran.err);
@@ -44,13 +44,13 @@ fn a_repair_is_written_beside_the_source_which_stays() {
 
 #[test]
 fn the_balance_adds_up() {
-    let folder = folder(&[("x", &torn())]);
+    let folder = folder(&[("x", &truncated())]);
     let ran = run!("repair", folder.path().join("x"), "--format", "json");
     let report = parse(&ran.out);
     let number = |pointer: &str| report.pointer(pointer).and_then(Value::as_u64).unwrap();
     let (kept, dropped) = (number("/balance/kept"), number("/balance/dropped"));
     let output = fs::metadata(folder.path().join("x.mended")).unwrap().len();
-    assert_eq!(kept + dropped, u64::try_from(torn().len()).unwrap());
+    assert_eq!(kept + dropped, u64::try_from(truncated().len()).unwrap());
     assert_eq!(kept + number("/balance/inserted"), output);
     assert_eq!(report["outcome"], "repaired-with-loss");
     assert_eq!(report["after"]["verdict"], "clean");
@@ -72,33 +72,33 @@ fn the_balance_adds_up() {
 
 #[test]
 fn in_place_keeps_the_original_and_never_replaces_it() {
-    let folder = folder(&[("x", &torn())]);
+    let folder = folder(&[("x", &truncated())]);
     let path = folder.path().join("x");
     let ran = run!("repair", &path, "--in-place");
     assert_eq!(ran.code, 3, "{}{}", ran.out, ran.err);
     assert_eq!(names(folder.path()), ["x", "x.orig"]);
-    assert_eq!(fs::read(folder.path().join("x.orig")).unwrap(), torn());
+    assert_eq!(fs::read(folder.path().join("x.orig")).unwrap(), truncated());
     assert_eq!(run!("check", &path).code, 0);
-    fs::write(&path, torn()).unwrap();
+    fs::write(&path, truncated()).unwrap();
     let ran = run!("repair", &path, "--in-place");
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("x.orig exists"), "{}", ran.err);
-    assert_eq!(fs::read(&path).unwrap(), torn());
+    assert_eq!(fs::read(&path).unwrap(), truncated());
     assert_eq!(run!("repair", &path, "--in-place", "--no-backup").code, 3);
     assert_eq!(run!("check", &path).code, 0);
     assert_eq!(names(folder.path()), ["x", "x.orig"]);
     // A run that was killed between the two names: both are the source.
-    fs::write(&path, torn()).unwrap();
+    fs::write(&path, truncated()).unwrap();
     fs::remove_file(folder.path().join("x.orig")).unwrap();
     fs::hard_link(&path, folder.path().join("x.orig")).unwrap();
     assert_eq!(run!("repair", &path, "--in-place").code, 3);
-    assert_eq!(fs::read(folder.path().join("x.orig")).unwrap(), torn());
+    assert_eq!(fs::read(folder.path().join("x.orig")).unwrap(), truncated());
     assert_eq!(run!("check", &path).code, 0);
 }
 
 #[test]
 fn in_place_follows_a_link_and_tells_of_hard_links() {
-    let folder = folder(&[("deep/x", &torn())]);
+    let folder = folder(&[("deep/x", &truncated())]);
     let (link, real) = (folder.path().join("link"), folder.path().join("deep/x"));
     symlink("deep/x", &link).unwrap();
     fs::hard_link(&real, folder.path().join("other")).unwrap();
@@ -107,13 +107,13 @@ fn in_place_follows_a_link_and_tells_of_hard_links() {
     assert!(ran.err.contains("2 hard links"), "{}", ran.err);
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     assert_eq!(names(&folder.path().join("deep")), ["x", "x.orig"]);
-    assert_eq!(fs::read(folder.path().join("other")).unwrap(), torn());
+    assert_eq!(fs::read(folder.path().join("other")).unwrap(), truncated());
     assert_eq!(run!("check", &link).code, 0);
 }
 
 #[test]
 fn an_output_that_is_the_source_is_refused_by_whatever_name() {
-    let folder = folder(&[("x", &torn())]);
+    let folder = folder(&[("x", &truncated())]);
     let path = folder.path().join("x");
     let (soft, hard) = (folder.path().join("soft"), folder.path().join("hard"));
     symlink("x", &soft).unwrap();
@@ -126,14 +126,14 @@ fn an_output_that_is_the_source_is_refused_by_whatever_name() {
     for output in ["/dev/null", "/dev/full", "-", "/"] {
         assert_eq!(run!("repair", &path, "-o", output, "--force").code, 2, "{output}");
     }
-    assert_eq!(fs::read(&path).unwrap(), torn());
+    assert_eq!(fs::read(&path).unwrap(), truncated());
     assert_eq!(run!("repair", &path, "-o", "y", "--in-place").code, 2);
     assert_eq!(names(folder.path()), ["hard", "soft", "x"]);
 }
 
 #[test]
 fn an_output_through_a_link_goes_where_the_link_points() {
-    let folder = folder(&[("x", &torn()), ("deep/old", b"old")]);
+    let folder = folder(&[("x", &truncated()), ("deep/old", b"old")]);
     for (link, to) in [("dangling", "deep/new"), ("to-old", "deep/old")] {
         let link = folder.path().join(link);
         symlink(to, &link).unwrap();
@@ -156,7 +156,7 @@ fn what_cannot_be_repaired_writes_nothing_unless_told_to() {
     assert!(ran.out.contains("CM0002") && ran.out.contains("not repaired (exit 4)"), "{}", ran.out);
     let ran = run!("repair", folder.path().join("x"), "--partial");
     assert_eq!(ran.code, 4, "no fix applies");
-    // Exact fixes alone mend the header but not the record that says 3 bytes.
+    // Exact fixes alone repair the header, but not the record with a size of 3 bytes.
     let broken = folder.path().join("broken");
     let ran = run!("repair", &broken, "--safety", "exact");
     assert_eq!(ran.code, 4, "{}{}", ran.out, ran.err);

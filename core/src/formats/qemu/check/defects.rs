@@ -4,7 +4,7 @@ use crate::formats::qemu::decode::defect::{Defect, Located, OutOfRange};
 use crate::formats::qemu::decode::lane::Defects;
 use crate::formats::qemu::layout::{Kind, range};
 use crate::formats::qemu::rules;
-use crate::kit::words::byte_count;
+use crate::kit::words::{byte_count, plural};
 use crate::mend::edit::Fix;
 use crate::report::{Finding, Related, Report, Rule, Severity};
 
@@ -128,7 +128,8 @@ fn describe(located: &Located) -> String {
             format!("{field} is {value}, expected 0 to {}", limit.saturating_sub(1))
         }
         Defect::Samples(OutOfRange { field, value, limit }) => {
-            format!("{field} is {value} samples, expected at most {}", limit.saturating_sub(1))
+            let samples = plural(value, "sample");
+            format!("{field} is {samples}, expected at most {}", limit.saturating_sub(1))
         }
         Defect::Down(down) => format!("down is {down}, expected 0 or 1"),
         Defect::Device(device) => {
@@ -143,7 +144,7 @@ fn describe(located: &Located) -> String {
             format!("INSTRUCTION count is {count}, expected at most {}", range::INSTRUCTIONS)
         }
         Defect::FullRing(recorded) => {
-            format!("AUDIO_IN counts {recorded} samples, but none are stored")
+            format!("AUDIO_IN counts {}, but none are stored", plural(recorded, "sample"))
         }
         Defect::WriteOffset(offset) => {
             format!("CHAR_WRITE offset is {offset}, expected at most {}", range::ARRAY)

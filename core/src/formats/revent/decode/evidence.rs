@@ -18,6 +18,7 @@ use crate::kit::cursor::{Cursor, Order};
 use crate::kit::num::to_u64;
 use crate::kit::race::{self, Candidate};
 use crate::kit::source::Source;
+use crate::kit::words::plural;
 use crate::limits::Limits;
 
 /// Plausible events per hundred that make a layout certain.
@@ -45,7 +46,7 @@ impl fmt::Display for Evidence {
         if events == 0 {
             return f.write_str("; without an event the layout is not certain");
         }
-        write!(f, ", {plausible} of the first {events} events")?;
+        write!(f, ", {plausible} of the first {}", plural(events, "event"))?;
         match self.second {
             Some((generation, percent)) => {
                 write!(f, " (next best: {} with {percent} %)", generation.layout().name)

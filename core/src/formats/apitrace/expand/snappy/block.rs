@@ -8,6 +8,7 @@
 
 use crate::formats::apitrace::layout::{CHUNK_EXPANDED, CHUNK_PLAUSIBLE};
 use crate::kit::num::{to_u64, to_usize};
+use crate::kit::words::{agree, byte_count};
 
 /// Stands for bytes that are copied from before the block: not an event, detail or type of a value.
 const MISSING: u8 = 0x7f;
@@ -114,7 +115,7 @@ impl Elements<'_> {
             }
         }
         (out.len() != self.len && !self.is_lenient).then(|| ElementFault {
-            detail: format!("the block decodes to {} bytes, expected {}", out.len(), self.len),
+            detail: format!("the block decodes to {}, expected {}", byte_count(to_u64(out.len())), self.len),
             element: None,
         })
     }
@@ -152,8 +153,9 @@ impl Elements<'_> {
         };
         if literal.len() > room && !self.is_lenient {
             return Err(self.invalid(format!(
-                "invalid snappy literal at {}: it exceeds the {} bytes of the block",
-                self.at, self.len
+                "invalid snappy literal at {}: it exceeds the {} of the block",
+                self.at,
+                byte_count(to_u64(self.len))
             )));
         }
         out.extend_from_slice(literal.get(..room).unwrap_or(literal));
@@ -181,8 +183,9 @@ impl Elements<'_> {
         };
         if len > room && !self.is_lenient {
             return Err(self.invalid(format!(
-                "invalid snappy copy at {}: it exceeds the {} bytes of the block",
-                self.at, self.len
+                "invalid snappy copy at {}: it exceeds the {} of the block",
+                self.at,
+                byte_count(to_u64(self.len))
             )));
         }
         let len = len.min(room);
@@ -196,9 +199,10 @@ impl Elements<'_> {
             None if self.is_lenient => out.resize(out.len().saturating_add(len), MISSING),
             None => {
                 return Err(self.invalid(format!(
-                    "invalid snappy copy at {}: distance is {distance}, but {} bytes precede it",
+                    "invalid snappy copy at {}: distance is {distance}, but {} {} it",
                     self.at,
-                    out.len()
+                    byte_count(to_u64(out.len())),
+                    agree(to_u64(out.len()), "precedes", "precede")
                 )));
             }
         }
