@@ -23,7 +23,7 @@ const ROWS: usize = 8;
 /// Columns of a title that are always shown.
 const TITLE_LEAST: usize = 20;
 
-/// What a line after the bytes begins with, and how the rest is laid out.
+/// The start of a line after the bytes, and the layout of the rest.
 #[derive(Clone, Debug)]
 pub(crate) enum Advice {
     /// Wrapped after the label.

@@ -70,7 +70,7 @@ struct Unfinished {
     folders: Vec<CString>,
 }
 
-/// What is unfinished now: an output, a plan, a report. What a slot points to is never freed, so
+/// The unfinished files: an output, a plan, a report. The target of a slot is never freed, so
 /// the handler may always read it.
 static UNFINISHED: [AtomicPtr<Unfinished>; 4] = [const { AtomicPtr::new(ptr::null_mut()) }; 4];
 

@@ -1,4 +1,4 @@
-//! What the tests of tracemend share: the [`forge`] that builds recordings byte by byte and the
+//! The shared parts of the tests of tracemend: the [`forge`] that builds recordings byte by byte and the
 //! [`judge`]s, the formats' own tools.
 #![allow(
     clippy::unwrap_used,

@@ -154,7 +154,7 @@ impl Specimen {
 pub struct Collection {
     /// The format's name, and that of its folder in the corpus.
     pub format: &'static str,
-    /// What the codes begin with.
+    /// The first two letters of the codes.
     pub prefix: &'static str,
     /// The usual extension of a recording.
     pub extension: &'static str,

@@ -211,7 +211,7 @@ fn threads() -> Vec<Specimen> {
     ]
 }
 
-/// What several files tell together.
+/// Specimens of several files.
 fn whole() -> Vec<Specimen> {
     let dir = thread().dir();
     let ranked = thread().more("rank", "0").more("nranks", "1");

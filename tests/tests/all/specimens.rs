@@ -250,7 +250,7 @@ fn corpus_files(specimen: &Specimen) -> Vec<(PathBuf, Vec<u8>)> {
     files
 }
 
-/// What is expected of a specimen, for a person to read and to compare.
+/// Describes the expectation of a specimen, to be read and compared.
 fn report_of(specimen: &Specimen, result: &Repair) -> String {
     let mut text = lines_of(&result.before);
     for applied in &result.applied {

@@ -52,7 +52,7 @@ pub enum Value {
 pub enum Detail {
     /// An argument.
     Arg(u64, Value),
-    /// What the call returned.
+    /// The value that the call returned.
     Ret(Value),
     /// Ids of stack frames.
     Backtrace(Vec<u64>),

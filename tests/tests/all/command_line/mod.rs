@@ -1,4 +1,4 @@
-//! What the command line promises: exit codes, outputs that match their schemas, and not one
+//! The promises of the command line: exit codes, outputs that match their schemas, and not one
 //! character from a file that a terminal could act on.
 
 mod captures;

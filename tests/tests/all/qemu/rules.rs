@@ -1,4 +1,4 @@
-//! What the rules of QEMU's logs do together. Each by itself has a specimen (`specimens/qemu.rs`).
+//! The rules of QEMU logs in combination. Each single one has a specimen (`specimens/qemu.rs`).
 
 use tracemend::FormatId;
 use tracemend::formats::qemu::rules;

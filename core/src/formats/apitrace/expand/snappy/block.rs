@@ -115,7 +115,11 @@ impl Elements<'_> {
             }
         }
         (out.len() != self.len && !self.is_lenient).then(|| ElementFault {
-            detail: format!("the block decodes to {}, expected {}", byte_count(to_u64(out.len())), self.len),
+            detail: format!(
+                "the block decodes to {}, expected {}",
+                byte_count(to_u64(out.len())),
+                self.len
+            ),
             element: None,
         })
     }
