@@ -1,5 +1,5 @@
-//! The shared parts of the tests of tracemend: the [`forge`] that builds recordings byte by byte and the
-//! [`judge`]s, the formats' own tools.
+//! The shared parts of the tests of tracemend: the [`forge`] that builds recordings byte by byte
+//! and the [`judge`]s, the formats' own tools.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -43,7 +43,7 @@ fn a_crashed_recording_mended_reads_as_the_whole_one() {
     for clean in files().filter(attrs_come_first) {
         let (repair, target) = mended(&clean.built.crashed());
         let whole = perf.script_text(&folder.file("whole", &clean.built.bytes));
-        let again = perf.script_text(&folder.file("mended", &target));
+        let again = perf.script_text(&folder.file("repaired", &target));
         // Modifiers of event names stand in EVENT_DESC alone, which a crash takes.
         let same = again.stdout.replace(":HG:", ":") == whole.stdout.replace(":HG:", ":");
         if repair.outcome != Outcome::Repaired || !same {

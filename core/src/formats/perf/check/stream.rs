@@ -293,7 +293,8 @@ impl<'a> Stream<'a> {
         // If the fault follows the last block (a wrong content size), the record has no invalid
         // part, and is dropped completely.
         let is_shorter = |seam: &Seam| seam.end < stored.end && seam.padding.is_empty();
-        // perf 6.1 fails at a compressed record that expands to nothing, such as a frame header alone.
+        // perf 6.1 fails at a compressed record that expands to nothing, such as a frame header
+        // alone.
         let has_records = self.expansion.has_expanded();
         match seam.filter(|seam| fault.valid > 0 && has_records && is_shorter(seam)) {
             Some(seam) => {

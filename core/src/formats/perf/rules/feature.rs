@@ -163,8 +163,8 @@ rules! {
         severity: Severity::Error,
         summary: "mmap_len in COMPRESSED is smaller than an expanded record",
         problem: "perf allocates mmap_len bytes for the expansion of each compressed record.",
-        impact: "perf script 6.1 and perf report lose the samples that do not fit, and exit 0. The only \
-            sign is a message (failed to decompress) if not even one block fits.",
+        impact: "perf script 6.1 and perf report lose the samples that do not fit, and exit 0. The \
+            only sign is a message (failed to decompress) if not even one block fits.",
         remedy: Remedy::Fix(
             "Sets mmap_len to complete pages that hold the longest expansion, and to at \
              least 528384, the value of perf record.\n\

@@ -86,9 +86,9 @@ rules! {
         summary: "the records end after the end of the file",
         problem: "The file was truncated after it was written, for example by an incomplete \
             copy. The features followed the records, so they are lost too.",
-        impact: "perf 6.1 loses samples: perf report often shows none and exits 0. perf script exits \
-            234 without a sample, or shows a part of them. If a complete page is missing, perf \
-            dies of SIGBUS.",
+        impact: "perf 6.1 loses samples: perf report often shows none and exits 0. perf script \
+            exits 234 without a sample, or shows a part of them. If a complete page is missing, \
+            perf dies of SIGBUS.",
         remedy: Remedy::Fix(
             "Closes the recording after its last complete record: sets data.size, clears \
              the flags of the lost features, and builds those that the records need \
@@ -109,8 +109,8 @@ rules! {
         problem: "The feature table begins at data.offset + data.size. At that place there is no \
             valid table, but there is one after another record, or the records themselves \
             end elsewhere.",
-        impact: "perf 6.1 reads records as a feature table, or features as records. perf script exits \
-            234 without a sample while perf report shows nothing and exits 0, or perf report \
+        impact: "perf 6.1 reads records as a feature table, or features as records. perf script \
+            exits 234 without a sample while perf report shows nothing and exits 0, or perf report \
             --header-only crashes (SIGSEGV).",
         remedy: Remedy::Fix(
             "Sets data.size to the distance between data.offset and the table that was \
