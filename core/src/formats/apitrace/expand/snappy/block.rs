@@ -231,7 +231,9 @@ mod tests {
         assert_eq!(expand(&block, &mut out), None);
         assert_eq!(out, bytes);
         let mut longest = 0;
-        for end in 2..block.len() {
+        let (_, length_len) = stated_len(&block).unwrap();
+        assert!((0..length_len).all(|end| stated_len(&block[..end]).is_none()));
+        for end in length_len..block.len() {
             out.clear();
             assert!(expand(&block[..end], &mut out).is_some_and(|fault| fault.element.is_none()));
             assert!(bytes.starts_with(&out) && out.len() >= longest);
