@@ -54,26 +54,47 @@
 //! `testing`: opens private modules to the tests of the project; nothing in them is stable.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
-#![cfg_attr(
-    not(feature = "testing"),
-    allow(unreachable_pub, reason = "modules are private, and public for the project's own tests")
-)]
-
-/// Declares a module that is private, and public for the tests, fuzz targets and benches of the
-/// project itself, which turn on the feature `testing`.
-macro_rules! private_modules {
-    ($($name:ident)*) => {$(
-        #[cfg(feature = "testing")]
-        #[doc(hidden)]
-        pub mod $name;
-        #[cfg(not(feature = "testing"))]
-        mod $name;
-    )*};
-}
+#![allow(unreachable_pub, reason = "this file alone decides what is public")]
 
 pub mod limits;
 
-private_modules! { formats kit mend options recording registry report }
+// The other modules are private. The tests, fuzz targets and benches of the project itself open them
+// with the feature `testing`. No macro writes these lines: rustfmt would not find the files.
+#[cfg(not(feature = "testing"))]
+mod formats;
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub mod formats;
+#[cfg(not(feature = "testing"))]
+mod kit;
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub mod kit;
+#[cfg(not(feature = "testing"))]
+mod mend;
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub mod mend;
+#[cfg(not(feature = "testing"))]
+mod options;
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub mod options;
+#[cfg(not(feature = "testing"))]
+mod recording;
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub mod recording;
+#[cfg(not(feature = "testing"))]
+mod registry;
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub mod registry;
+#[cfg(not(feature = "testing"))]
+mod report;
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub mod report;
 
 pub use formats::{DirectoryShape, DirectoryView, Dump, DumpError, Dumped, Member, Tile, TileKind};
 pub use kit::source::Source;

@@ -29,8 +29,7 @@ impl FormatId {
     pub const REVENT: Self = Self(&revent::REVENT);
 
     /// Every format. The command line, the renderers and the tests iterate over this.
-    pub const ALL: &[Self] =
-        &[Self::PERF, Self::APITRACE, Self::OVNI, Self::QEMU, Self::REVENT];
+    pub const ALL: &[Self] = &[Self::PERF, Self::APITRACE, Self::OVNI, Self::QEMU, Self::REVENT];
 }
 
 impl FormatId {

@@ -9,12 +9,7 @@ use crate::kit::words;
 use crate::report::Report;
 
 /// Adds the version, the layouts that are left, and the reasons against the others.
-pub fn add_layouts(
-    version: Version,
-    left: Layouts,
-    excluded: &[Excluded],
-    report: &mut Report,
-) {
+pub fn add_layouts(version: Version, left: Layouts, excluded: &[Excluded], report: &mut Report) {
     let version = match version {
         Version::Unfinished => "0".to_string(),
         Version::Known(word)

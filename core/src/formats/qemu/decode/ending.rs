@@ -97,8 +97,7 @@ impl Ending {
         let tail = find_tail(lane, version, layouts);
         let mut damage = lane.defects.damage;
         if let (Tail::Lost(Some(fault)), Some(Stop::Truncated(_))) = (&tail, &lane.stop) {
-            damage =
-                damage.or(Some(Damage { at: fault.start, before: lane.anchor_before_end() }));
+            damage = damage.or(Some(Damage { at: fault.start, before: lane.anchor_before_end() }));
         }
         let mut ending = Self {
             version,

@@ -11,9 +11,7 @@ use crate::formats::qemu::decode::defect::{self, Defect, Located};
 use crate::formats::qemu::decode::event::{Event, Fault, Value};
 use crate::formats::qemu::decode::regular;
 use crate::formats::qemu::decode::skim::Skim;
-use crate::formats::qemu::layout::{
-    Async, Checkpoint, HEADER_LEN, Kind, LAYOUTS, Layout, Layouts,
-};
+use crate::formats::qemu::layout::{Async, Checkpoint, HEADER_LEN, Kind, LAYOUTS, Layout, Layouts};
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::race::Evidence;
 use crate::kit::source::Source;

@@ -46,12 +46,7 @@ impl Race<'_> {
 }
 
 /// Lets `layouts` read the log up to `until`.
-pub fn run<'a>(
-    source: &'a Source<'a>,
-    layouts: Layouts,
-    until: u64,
-    limits: &Limits,
-) -> Race<'a> {
+pub fn run<'a>(source: &'a Source<'a>, layouts: Layouts, until: u64, limits: &Limits) -> Race<'a> {
     let mut race = Race { best: build_lanes(source, layouts, limits), excluded: Vec::new() };
     for until in [HEADER_LEN.saturating_add(limits.of(&HEAT)).min(until), until] {
         let mut waiting = std::mem::take(&mut race.best);

@@ -28,21 +28,24 @@ use crate::report::{Remedy, Rule};
 
 /// Returns every rule of the format, in the order of the codes.
 pub fn all() -> &'static [&'static Rule] {
-    static ALL: LazyLock<Vec<&'static Rule>> = LazyLock::new(|| {
-        [header::RULES, framing::RULES, event::RULES, order::RULES].concat()
-    });
+    static ALL: LazyLock<Vec<&'static Rule>> =
+        LazyLock::new(|| [header::RULES, framing::RULES, event::RULES, order::RULES].concat());
     &ALL
 }
 
 /// The advice for damage in the middle of a log.
-const KEEP_PREFIX: Remedy = Remedy::Next("Use another copy of the log if there is one. Otherwise \
+const KEEP_PREFIX: Remedy = Remedy::Next(
+    "Use another copy of the log if there is one. Otherwise \
     keep the part before the damage:\n\
     \x20 tracemend repair boot.log --strategy prefix -o prefix.log\n\
     Class: lossy. Cost: everything after the damage. The result is structurally closed \
     (SHUTDOWN+HOST_SIGNAL and END, or END alone before 5.1); QEMU, the guest and the command \
-    line decide whether it replays.");
+    line decide whether it replays.",
+);
 
 /// The advice for events that are unusual but can be read.
-const COMPARE_COPY: Remedy = Remedy::Next("Nothing has to be done if the log replays. If it does \
+const COMPARE_COPY: Remedy = Remedy::Next(
+    "Nothing has to be done if the log replays. If it does \
     not, damage probably begins here. Compare the log with another copy if there is one:\n\
-    \x20 cmp boot.log other.log");
+    \x20 cmp boot.log other.log",
+);

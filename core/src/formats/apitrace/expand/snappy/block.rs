@@ -245,8 +245,8 @@ mod tests {
     #[test]
     fn a_block_that_states_more_than_it_can_hold_is_refused_before_any_memory() {
         let mut out = Vec::new();
-        assert!(!super::expand(&[0xff, 0xff, 0xff, 0xff, 0x0f, 0, 1], &mut out));
-        assert!(!super::expand(&[0x80, 0x80, 0x40, 0, 1], &mut out));
+        assert!(!expand(&[0xff, 0xff, 0xff, 0xff, 0x0f, 0, 1], &mut out));
+        assert!(!expand(&[0x80, 0x80, 0x40, 0, 1], &mut out));
         assert_eq!(out.capacity(), 0);
     }
 }
