@@ -58,7 +58,7 @@
 
 pub mod limits;
 
-// The other modules are private. The tests, fuzz targets and benches of the project itself open them
+// The other modules are private. The tests, fuzz targets and benches of the project open them
 // with the feature `testing`. No macro writes these lines: rustfmt would not find the files.
 #[cfg(not(feature = "testing"))]
 mod formats;
