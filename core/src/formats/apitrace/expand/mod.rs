@@ -26,9 +26,10 @@ use crate::formats::apitrace::layout::{
 };
 use crate::kit::layer::Segment;
 use crate::kit::num::to_u64;
+use crate::kit::resync::Budget;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
-use crate::limits::{EXPANSION_RATIO, Limits};
+use crate::limits::{EXPANSION_RATIO, Limits, RESYNC};
 
 /// Bytes of a block of containers that have no chunks.
 pub const STEP: usize = 256 << 10;
@@ -227,6 +228,13 @@ pub fn unit_bytes(
         }
         expansion.recycle(block.bytes);
     }
+}
+
+/// The work that the searches for the next unit of a file may do.
+fn search_budget(limits: &Limits) -> Budget {
+    let places = limits.of(&RESYNC);
+    // Each place takes at most one step, which looks at one unit.
+    Budget::new(places, places)
 }
 
 /// A search for the next unit that reached its limit.

@@ -21,9 +21,10 @@ use crate::formats::apitrace::layout::{
 };
 use crate::kit::cursor::{Cursor, Order};
 use crate::kit::num::to_u64;
+use crate::kit::resync::{Budget, Resync};
 use crate::kit::source::Source;
 use crate::kit::span::Layer;
-use crate::limits::{Limits, RESYNC};
+use crate::limits::Limits;
 use search::is_second_trace;
 
 /// Returns the compressed length of the chunk at `at`: a little-endian u32.
@@ -38,8 +39,8 @@ pub(super) struct Chunks<'a> {
     source: Source<'a>,
     at: u64,
     expanded: u64,
-    /// Bytes that may still be searched.
-    search_left: u64,
+    /// The work that searches for the next chunk may still do.
+    budget: Budget,
     /// The bytes after the fault inside the chunk that was given last.
     after_fault: Option<Block>,
 }
@@ -51,7 +52,7 @@ impl<'a> Chunks<'a> {
             source: source.clone(),
             at: MAGIC_LEN,
             expanded: 0,
-            search_left: limits.of(&RESYNC),
+            budget: super::search_budget(limits),
             after_fault: None,
         }
     }
@@ -118,7 +119,8 @@ impl<'a> Chunks<'a> {
             return self.block(Vec::new(), end, Some(Fault::SecondTrace));
         }
         let is_right = stated > 0 && stated_end <= end && self.is_followed_at(stated_end);
-        let next = if is_right { Some(stated_end) } else { self.find_chunk(begin) };
+        let search = if is_right { Resync::Found(stated_end) } else { self.find_chunk(begin) };
+        let next = search.found();
         let stop = next.unwrap_or(end);
         let longest = begin.saturating_add(CHUNK_STORED_MAX);
         let block = self.source.read(begin, stop.min(longest));
@@ -134,7 +136,7 @@ impl<'a> Chunks<'a> {
         let mut after_fault = Vec::new();
         let detail = block::salvage(&block, &mut bytes, &mut after_fault);
         let fault = match next {
-            None if !is_right && self.search_left == 0 => super::search_limit(start),
+            None if matches!(search, Resync::LimitReached(_)) => super::search_limit(start),
             // The last chunk, and the file ends before it does.
             None if stated_end > end && after_fault.is_empty() => {
                 Fault::Truncated { stated: Some(stated) }

@@ -5,11 +5,10 @@ use super::{Chunks, chunk_len};
 use crate::formats::apitrace::layout::{
     CHUNK_EXPANDED, CHUNK_HEADER_LEN, CHUNK_STORED_MAX, MAGIC_LEN, SNAPPY_MAGIC, VERSION_MAX,
 };
-use crate::kit::num::{to_u64, to_usize};
+use crate::kit::num::to_u64;
+use crate::kit::resync::{Proof, Resync, Search};
 use crate::kit::source::Source;
 
-/// Bytes that are looked at together.
-const STEP: u64 = 64 << 10;
 /// The third byte of a length of at most 1,223,370, the fourth being zero.
 const LENGTH_THIRD_MAX: u8 = 0x12;
 
@@ -47,26 +46,18 @@ impl Chunks<'_> {
         block::expand(&block, &mut Vec::new())
     }
 
-    /// Returns the first place from `from` on at which a sound chunk begins.
-    pub(super) fn find_chunk(&mut self, from: u64) -> Option<u64> {
-        let end = self.source.len();
-        let mut at = from;
-        while at.saturating_add(CHUNK_HEADER_LEN) < end && self.search_left > 0 {
-            let window = self.source.read(at, at.saturating_add(STEP).saturating_add(9));
-            for (index, bytes) in window.windows(5).enumerate().take(to_usize(STEP)) {
-                let place = at.saturating_add(to_u64(index));
-                let &[_, _, third, 0, _] = bytes else { continue };
-                if third <= LENGTH_THIRD_MAX
-                    && self.is_plausible_at(place)
-                    && self.is_sound_at(place)
-                {
-                    return Some(place);
-                }
-            }
-            self.search_left = self.search_left.saturating_sub(STEP);
-            at = at.saturating_add(STEP);
-        }
-        None
+    /// Searches for a sound chunk from `from` on.
+    pub(super) fn find_chunk(&mut self, from: u64) -> Resync {
+        let mut budget = self.budget;
+        let end = self.source.len().saturating_sub(CHUNK_HEADER_LEN);
+        let search = Search { source: &self.source, area: from..end, stride: 1, header_len: 5 };
+        let found = search.find(
+            &mut budget,
+            |header| matches!(header, [_, _, third, 0, _] if *third <= LENGTH_THIRD_MAX),
+            |at, _| if self.is_sound_at(at) { Proof::Valid } else { Proof::Invalid },
+        );
+        self.budget = budget;
+        found
     }
 }
 

@@ -20,8 +20,9 @@ use super::{Block, Fault, STEP, stored};
 use crate::formats::apitrace::layout::{ZSTD_MAGIC, ZSTD_SEEKABLE_MAGIC};
 use crate::kit::expand::zstd::{ExpandError, Expander};
 use crate::kit::num::to_u64;
+use crate::kit::resync::{Budget, Proof, Resync, Search};
 use crate::kit::source::Source;
-use crate::limits::{Limits, RESYNC, ZSTD_WINDOW};
+use crate::limits::{Limits, ZSTD_WINDOW};
 use frame::{frame_end, skippable_end};
 use seek_table::{TABLE_FOOTER_LEN, TABLE_MAGIC};
 
@@ -43,8 +44,8 @@ pub(super) struct Frames<'a> {
     at: u64,
     expanded: u64,
     window_max: u64,
-    /// Bytes that may still be searched.
-    search_left: u64,
+    /// The work that searches for the next frame may still do.
+    budget: Budget,
     open: Option<OpenFrame>,
     /// Frames so far.
     frames: u64,
@@ -60,7 +61,7 @@ impl<'a> Frames<'a> {
             at: 0,
             expanded: 0,
             window_max: limits.of(&ZSTD_WINDOW),
-            search_left: limits.of(&RESYNC),
+            budget: super::search_budget(limits),
             open: None,
             frames: 0,
             is_counted: true,
@@ -112,14 +113,14 @@ impl<'a> Frames<'a> {
             None => {
                 let next = self.find_frame(self.at.saturating_add(1));
                 let fault = match next {
-                    None if self.search_left == 0 => super::search_limit(self.at),
-                    None => Fault::Truncated { stated: None },
-                    Some(_) => {
+                    Resync::LimitReached(_) => super::search_limit(self.at),
+                    Resync::NotFound | Resync::Incomplete(_) => Fault::Truncated { stated: None },
+                    Resync::Found(_) => {
                         let detail = "its blocks do not lead to the next frame".to_string();
                         Fault::Corrupt { detail }
                     }
                 };
-                (next.unwrap_or(self.source.len()), Some(fault))
+                (next.found().unwrap_or(self.source.len()), Some(fault))
             }
         };
         self.frames = self.frames.saturating_add(1);
@@ -175,26 +176,18 @@ impl<'a> Frames<'a> {
             .then_some(Fault::SeekTable { stated, found: self.frames })
     }
 
-    /// Returns the place of the next frame from `from` on.
-    fn find_frame(&mut self, from: u64) -> Option<u64> {
-        let mut at = from;
-        while at < self.source.len() && self.search_left > 0 {
-            let window = self.source.read(at, at.saturating_add(to_u64(STEP)));
-            let found =
-                window.windows(4).position(|four| four == ZSTD_MAGIC || four == TABLE_MAGIC);
-            if let Some(index) = found {
-                let place = at.saturating_add(to_u64(index));
-                if frame_end(&self.source, place).is_some() {
-                    return Some(place);
-                }
-                at = place.saturating_add(1);
-                self.search_left = self.search_left.saturating_sub(to_u64(index));
-            } else {
-                at = at.saturating_add(to_u64(STEP).saturating_sub(3));
-                self.search_left = self.search_left.saturating_sub(to_u64(STEP));
-            }
-        }
-        None
+    /// Searches for the next frame from `from` on.
+    fn find_frame(&mut self, from: u64) -> Resync {
+        let source = &self.source;
+        let search = Search { source, area: from..source.len(), stride: 1, header_len: 4 };
+        search.find(
+            &mut self.budget,
+            |four| four == ZSTD_MAGIC || four == TABLE_MAGIC,
+            |at, _| match frame_end(source, at) {
+                Some(_) => Proof::Valid,
+                None => Proof::Invalid,
+            },
+        )
     }
 }
 
