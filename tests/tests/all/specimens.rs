@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tracemend::{
-    FileSet, Finding, FormatId, Options, Outcome, Remedy, Repair, Report, Rule, Severity, check,
-    registry, repair,
+    FileSet, Finding, FormatId, Options, Outcome, Repair, Report, Rule, Severity, check, registry,
+    repair,
 };
 use tracemend_tests::specimens::{ALL, Collection, Specimen, collection};
 
@@ -105,7 +105,7 @@ fn a_specimen_is_repaired_exactly_if_its_page_names_a_fix() {
         let options = specimen.plain_options();
         let unaided = repair(&set.clone().with_donor(None), &options);
         let is_asked_for = specimen.options.choices != options.choices || specimen.donor.is_some();
-        if is_asked_for || !has_fix(rule) {
+        if is_asked_for || !rule.has_fix() {
             ensure(!unaided.changes(), || format!("repaired unasked: {}", outcome_of(&unaided)))?;
             let error = unaided.before.has_errors();
             let wanted = if error { Outcome::CannotRepair } else { Outcome::Clean };
@@ -114,16 +114,11 @@ fn a_specimen_is_repaired_exactly_if_its_page_names_a_fix() {
         }
         let result = repair(&set, &specimen.options);
         // A page without a fix may name an option that helps.
-        ensure(result.changes() == has_fix(rule) || !has_fix(rule) && is_asked_for, || {
-            format!("the page has a fix: {}, but {}", has_fix(rule), outcome_of(&result))
+        ensure(result.changes() == rule.has_fix() || !rule.has_fix() && is_asked_for, || {
+            format!("the page has a fix: {}, but {}", rule.has_fix(), outcome_of(&result))
         })?;
         if result.changes() { is_mended(specimen, rule, &result) } else { Ok(()) }
     });
-}
-
-/// Whether the page of a rule names a fix that a repair has.
-fn has_fix(rule: &Rule) -> bool {
-    matches!(rule.remedy, Remedy::Fix(text) if !text.starts_with("none"))
 }
 
 /// Checks what a repair made of a specimen.
