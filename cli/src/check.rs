@@ -195,8 +195,8 @@ impl Arguments {
 
     /// The options of the library.
     fn options(&self) -> Options {
-        let mut options = Options::default();
-        options.format = self.kind;
+        let default = Options::default();
+        let mut options = self.kind.map_or(default.clone(), |kind| default.with_format(kind));
         options.jobs = self.jobs;
         // Findings that are left out later should not use up the room of those that are shown.
         let held = options.limits.of(&limits::FINDINGS);

@@ -61,7 +61,7 @@ impl Share {
 
 /// Whether the run takes every case of every sweep.
 pub fn is_exhaustive() -> bool {
-    std::env::var_os("TRACEMEND_EXHAUSTIVE").is_some_and(|value| value != "0" && value != "")
+    std::env::var_os("TRACEMEND_EXHAUSTIVE").is_some_and(|value| value != "0" && !value.is_empty())
 }
 
 /// Runs `test` for each case at the same time, for cases that mostly wait for another program.

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use crate::kit::span::{Layer, Span};
+use crate::kit::span::Span;
 
 /// Number of segments that a map keeps.
 ///
@@ -60,16 +60,12 @@ impl LayerMap {
         let index = self.segments.partition_point(|segment| segment.expanded.end <= offset);
         self.segments.get(index).copied().filter(|segment| segment.expanded.start <= offset)
     }
-
-    /// Returns the layer of the segments.
-    pub fn layer(&self) -> Option<Layer> {
-        self.segments.front().map(|segment| segment.expanded.layer)
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kit::span::Layer;
 
     #[test]
     fn a_span_over_two_segments_resolves_to_both() {

@@ -55,11 +55,6 @@ impl Budget {
         self.places == 0 || self.steps == 0
     }
 
-    /// Returns the steps that are left.
-    pub const fn steps(&self) -> u64 {
-        self.steps
-    }
-
     /// Takes `steps`, or as many as are left. Returns `false` if none were left before.
     pub const fn spend(&mut self, steps: u64) -> bool {
         let had_steps = self.steps > 0;
@@ -75,8 +70,6 @@ pub enum Resync {
     Found(u64),
     /// No place of the area was proven.
     NotFound,
-    /// The proof at this offset needs bytes after the end of the source.
-    Incomplete(u64),
     /// The budget is spent; places from this offset on were not tried.
     LimitReached(u64),
 }
@@ -86,7 +79,7 @@ impl Resync {
     pub const fn found(self) -> Option<u64> {
         match self {
             Self::Found(at) => Some(at),
-            Self::NotFound | Self::Incomplete(_) | Self::LimitReached(_) => None,
+            Self::NotFound | Self::LimitReached(_) => None,
         }
     }
 }
@@ -98,8 +91,6 @@ pub enum Proof {
     Valid,
     /// They do not.
     Invalid,
-    /// The answer depends on bytes after the end of the source.
-    Incomplete,
 }
 
 /// One step of a chain of items.
@@ -116,8 +107,6 @@ pub enum Step<S> {
     End,
     /// No valid item begins here.
     Invalid,
-    /// An item may begin here, but the source ends inside it.
-    Incomplete,
 }
 
 /// Proves a place by `items` valid items that follow one another from `at`.
@@ -140,7 +129,6 @@ pub fn follow<S>(
         match step(state, at) {
             Step::Item { end, state: next } if end > at => (at, state) = (end, next),
             Step::End => return Proof::Valid,
-            Step::Incomplete => return Proof::Incomplete,
             Step::Item { .. } | Step::Invalid => return Proof::Invalid,
         }
     }
@@ -188,7 +176,6 @@ impl Search<'_, '_> {
                 let tried = index.saturating_add(1);
                 let result = match proof {
                     Proof::Valid => Resync::Found(place),
-                    Proof::Incomplete => Resync::Incomplete(place),
                     Proof::Invalid if budget.steps == 0 => Resync::LimitReached(place),
                     Proof::Invalid => continue,
                 };
@@ -290,7 +277,7 @@ mod tests {
         let mut budget = Budget::new(100, 10);
         let found = search(&Source::new(&candidates), 1, &mut budget);
         assert!(matches!(found, Resync::LimitReached(1..10)), "{found:?}");
-        assert_eq!(budget.steps(), 0);
+        assert_eq!(budget.steps, 0);
     }
 
     #[test]
@@ -298,6 +285,6 @@ mod tests {
         let mut budget = Budget::new(10, 10);
         let step = |(), at| Step::Item { end: at, state: () };
         assert_eq!(follow(7, 3, (), &mut budget, step), Proof::Invalid);
-        assert_eq!(budget.steps(), 9);
+        assert_eq!(budget.steps, 9);
     }
 }

@@ -421,5 +421,6 @@ fn unhex(text: &str) -> Result<Vec<u8>, PlanError> {
     pairs.iter().map(byte).collect::<Option<Vec<u8>>>().ok_or_else(invalid)
 }
 
-#[cfg(all(test, feature = "json"))]
+#[cfg(test)]
+#[cfg(feature = "json")]
 mod tests;

@@ -214,7 +214,8 @@ fn compare_bytes(expected: &Source<'_>, found: &Source<'_>) -> Result<(), ProofE
     }
 }
 
-#[cfg(all(test, feature = "json"))]
+#[cfg(test)]
+#[cfg(feature = "json")]
 mod tests {
     use super::*;
     use crate::kit::span::{Layer, Span};

@@ -59,7 +59,7 @@ fn a_finding_gives_place_defect_impact_bytes_fix_and_command_in_this_order() {
     ];
     let mut from = 0;
     for part in parts {
-        let at = text[from..].find(part).unwrap_or_else(|| panic!("{part}\n{text}"));
+        let at = text.get(from..).unwrap().find(part).unwrap_or_else(|| panic!("{part}\n{text}"));
         // The last line end of a part is the first of the next one.
         from += at + part.len() - 1;
     }

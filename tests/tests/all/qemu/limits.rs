@@ -21,7 +21,7 @@ fn unfinished() -> Log {
 fn without(limits: &[&'static Limit]) -> Options {
     let mut options = Options { format: Some(FormatId::QEMU), ..Options::default() };
     options.choices.set("strategy", "prefix").unwrap();
-    limits.iter().for_each(|limit| options.limits.set(*limit, 0));
+    limits.iter().for_each(|limit| options.limits.set(limit, 0));
     options
 }
 

@@ -127,7 +127,7 @@ impl<'a> Json<'a> {
     }
 
     /// Returns the length of the text in bytes.
-    pub fn len(&self) -> u64 {
+    pub fn text_len(&self) -> u64 {
         to_u64(self.text.len())
     }
 

@@ -118,7 +118,7 @@ pub struct Attr {
     pub size: u32,
     /// The event, in the terms of its type.
     pub config: u64,
-    /// Period in events, or frequency in Hz if [`Attr::freq`].
+    /// Period in events, or frequency in Hz if the flag `freq` is set.
     pub sample_period: u64,
     /// The fields of a sample: bits of [`sample_type`].
     pub sample_type: u64,
@@ -136,7 +136,7 @@ pub struct Attr {
     pub sample_regs_user: u64,
     /// Bytes of user stack in a sample.
     pub sample_stack_user: u32,
-    /// Clock of the times if [`Attr::use_clockid`]: the bits of an `i32` of type `clockid_t`.
+    /// Clock of the times if `use_clockid` is set: the bits of an `i32` of type `clockid_t`.
     pub clockid: u32,
     /// Mask of the interrupted registers in a sample.
     pub sample_regs_intr: u64,

@@ -160,8 +160,8 @@ pub fn read_table(recording: &Recording<'_>, limits: &Limits) -> (Events, AttrTa
     }
     if table.stop.is_some() {
         events.mark_partial();
-    } else if !entries.cursor.is_empty() {
-        table.trailing = Some(entries.cursor.ahead());
+    } else if let Err(trailing) = entries.cursor.finish() {
+        table.trailing = Some(trailing.span);
     }
     (events, table)
 }

@@ -18,7 +18,7 @@ pub fn add_layouts(version: Version, left: Layouts, excluded: &[Excluded], repor
         | Version::Unknown(word) => format!("{word:#x}"),
     };
     report.fact("version", version);
-    let name = if left.len() == 1 { "layout" } else { "candidates" };
+    let name = if left.count() == 1 { "layout" } else { "candidates" };
     report.fact(name, left.describe());
     if !excluded.is_empty() {
         let describe = |one: &Excluded| {

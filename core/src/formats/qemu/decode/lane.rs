@@ -224,7 +224,7 @@ impl<'a> Lane<'a> {
         };
         let is_contested =
             matches!(kind, Some(Kind::Async(Async::Input) | Kind::AudioIn | Kind::AudioOut));
-        if is_contested && self.layouts.len() > 1 {
+        if is_contested && self.layouts.count() > 1 {
             let mut parts = self.read_by_all().into_iter();
             let first = parts.next();
             for (layouts, reading) in parts {

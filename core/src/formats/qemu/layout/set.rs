@@ -32,13 +32,8 @@ impl Layouts {
         Self::default().with(number).0 & self.0 != 0
     }
 
-    /// Returns whether the set is empty.
-    pub const fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-
     /// Returns the number of layouts.
-    pub const fn len(self) -> u32 {
+    pub const fn count(self) -> u32 {
         self.0.count_ones()
     }
 

@@ -195,6 +195,7 @@ impl Expander {
     }
 
     /// Returns whether a frame header was read, but not yet the end of the frame.
+    #[cfg(test)]
     pub fn is_frame_open(&self) -> bool {
         matches!(self.expect, Expect::Block | Expect::Trailer)
     }

@@ -114,7 +114,7 @@ impl<'a> Frames<'a> {
                 let next = self.find_frame(self.at.saturating_add(1));
                 let fault = match next {
                     Resync::LimitReached(_) => super::search_limit(self.at),
-                    Resync::NotFound | Resync::Incomplete(_) => Fault::Truncated { stated: None },
+                    Resync::NotFound => Fault::Truncated { stated: None },
                     Resync::Found(_) => {
                         let detail = "its blocks do not lead to the next frame".to_string();
                         Fault::Corrupt { detail }

@@ -105,7 +105,7 @@ impl MetadataCheck<'_, '_> {
             self.report_duplicate(duplicate);
         }
         if let Some(at) = self.json.trailing {
-            let end = self.json.len();
+            let end = self.json.text_len();
             let message =
                 format!("{} after the value", plural(end.saturating_sub(at), "trailing byte"));
             self.push_finding(&rules::JSON_TRAILING, at..end, "", message);

@@ -246,7 +246,7 @@ fn read_branches(
     let start = cursor.clone();
     let before = *sample;
     let result = read_after_branches(cursor, by_attr, layout, sample);
-    if other == by_attr || (result.is_ok() && cursor.is_empty()) {
+    if other == by_attr || (result.is_ok() && cursor.finish().is_ok()) {
         return result;
     }
     let mut retry = (start, before);
