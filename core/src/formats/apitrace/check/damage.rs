@@ -81,7 +81,7 @@ impl TraceCheck<'_, '_> {
             ));
         }
         let is_given_up = region.open().is_some() && self.trace.faults.limit.is_some();
-        is_given_up.then(|| "none: bytes that were not checked are not dropped".to_string())
+        is_given_up.then(|| "bytes that were not checked are not dropped".to_string())
     }
 
     fn damage_rule(&self, damage: &Damage) -> (&'static Rule, String) {

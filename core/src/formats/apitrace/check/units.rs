@@ -95,7 +95,7 @@ impl TraceCheck<'_, '_> {
         let at = Span::new(span.layer, span.end.saturating_sub(8), span.end);
         let finding = Finding::new(&rules::CHECKSUM_WRONG, at, "gzip", message)
             .note("the trace decodes completely; the checksum does not show which calls are wrong");
-        let fix = Fix::manual("none: a new checksum would hide the damage");
+        let fix = Fix::manual("a new checksum would hide the damage");
         self.add(finding.fix(fix));
     }
 

@@ -28,8 +28,9 @@ pub fn is_beginning(source: &Source<'_>, container: Container, limits: &Limits) 
     let mut bytes = Vec::new();
     while bytes.len() < TRIAL_LEN {
         let Some(block) = expansion.next() else { break };
-        // The block was not read because of a limit of the user: the magic decides.
-        if matches!(block.fault, Some(Fault::Limit { .. })) {
+        // A limit that the user lowered stopped the block: the magic decides. With the default limits
+        // it does not, or every zstd file with a large window would be taken for a trace.
+        if matches!(block.fault, Some(Fault::Limit { .. })) && *limits != Limits::default() {
             return container != Container::Brotli;
         }
         let has_ended = block.fault.is_some();
