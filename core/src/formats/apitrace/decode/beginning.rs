@@ -28,8 +28,8 @@ pub fn is_beginning(source: &Source<'_>, container: Container, limits: &Limits) 
     let mut bytes = Vec::new();
     while bytes.len() < TRIAL_LEN {
         let Some(block) = expansion.next() else { break };
-        // A limit that the user lowered stopped the block: the magic decides. With the default limits
-        // it does not, or every zstd file with a large window would be taken for a trace.
+        // A limit that the user lowered stopped the block: the magic decides. With the default
+        // limits it does not, or every zstd file with a large window would be taken for a trace.
         if matches!(block.fault, Some(Fault::Limit { .. })) && *limits != Limits::default() {
             return container != Container::Brotli;
         }

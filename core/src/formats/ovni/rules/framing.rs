@@ -8,7 +8,7 @@ use crate::report::{Remedy, Rule, Severity};
 rules! {
     EVENT_TRUNCATED = Rule {
         code: "OV1001",
-        name: "event-truncated",
+        name: "truncated-event",
         severity: Severity::Error,
         summary: "the stream ends inside an event",
         problem: "A full disk, a killed process or an interrupted copy leaves a part of the last \

@@ -42,7 +42,12 @@ pub(super) fn check_table(
             plural(span.len(), "trailing byte"),
             plural(to_u64(count), "entry")
         );
-        report.push(Finding::new(&rules::ATTRS_SIZE_ODD, span, "header.attrs.size", message));
+        report.push(Finding::new(
+            &rules::ATTRS_SIZE_MISALIGNED,
+            span,
+            "header.attrs.size",
+            message,
+        ));
     }
     if count == 0 {
         let span = Span::sized(FILE, field::ATTRS, SECTION_SIZE);
@@ -81,7 +86,7 @@ fn push_stop(
         TableStop::CountLimit => limit(format!("more than {}", plural(limits.of(&ATTRS), "attr"))),
         TableStop::Damage(damage) => {
             let path = format!("attrs[{count}]");
-            Finding::new(&rules::ATTR_TORN, damage.span, path, damage.error.to_string())
+            Finding::new(&rules::ATTR_TRUNCATED, damage.span, path, damage.error.to_string())
         }
     });
 }
@@ -145,7 +150,7 @@ fn check_ids(
     }
     if section.size & 7 != 0 {
         let message = format!("ids have {}, expected a multiple of 8", byte_count(section.size));
-        report.push(Finding::new(&rules::IDS_ODD, section.span(0), path.clone(), message));
+        report.push(Finding::new(&rules::IDS_MISALIGNED, section.span(0), path.clone(), message));
     }
     let (rule, message) = match fault {
         Some(IdsFault::Limit) => {

@@ -12,7 +12,7 @@ pub(super) fn describe(fault: FrameFault, span: Span) -> (&'static Rule, String)
     let left = span.len();
     match fault {
         FrameFault::HeaderTruncated => {
-            (&rules::TORN_RECORD, format!("truncated record header: {left} of 8 bytes"))
+            (&rules::TRUNCATED_RECORD, format!("truncated record header: {left} of 8 bytes"))
         }
         FrameFault::TooSmall(frame) => {
             let message = format!("record size is {}, expected at least 8", frame.size);
@@ -23,7 +23,7 @@ pub(super) fn describe(fault: FrameFault, span: Span) -> (&'static Rule, String)
                 "invalid record type {} (size {}), expected 1 to {PLAUSIBLE_LAST}",
                 frame.kind, frame.size
             );
-            (&rules::RECORD_TYPE_WILD, message)
+            (&rules::RECORD_TYPE_INVALID, message)
         }
         FrameFault::PastEnd(frame) => {
             let message = format!("truncated record: {left} of {}", byte_count(frame.size));

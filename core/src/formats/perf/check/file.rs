@@ -128,7 +128,7 @@ fn push_truncated_part(part: &RecordFile<'_>, damage: &Damage, report: &mut Repo
     let summary = format!("drop {} of the truncated record", byte_count(damage.span.len()));
     let fix = Fix::new(Safety::Lossy, summary, vec![Edit::drop(damage.span)]);
     let path = format!("data.{}", part.index().saturating_sub(1));
-    report.push(Finding::new(&rules::TORN_RECORD, damage.span, path, message).fix(fix));
+    report.push(Finding::new(&rules::TRUNCATED_RECORD, damage.span, path, message).fix(fix));
 }
 
 /// Gathers the facts about the records that the features must match.

@@ -36,7 +36,7 @@ pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
             let len = files.bytes(0).len();
             let span = Span::new(Layer::stored(0), 0, len);
             let message = format!("file of {}: {error}", byte_count(len));
-            report.push(Finding::new(&rules::HEADER_TORN, span, "header", message));
+            report.push(Finding::new(&rules::HEADER_TRUNCATED, span, "header", message));
             report.mark_unreadable();
         }
         Ok(Opened::Sections(recording)) => file::check(&recording, options, report),

@@ -86,7 +86,7 @@ fn push_truncated_end(
             byte_count(dropped)
         )
     };
-    let finding = Finding::new(&rules::TORN_RECORD, span, "data.record[last]", message);
+    let finding = Finding::new(&rules::TRUNCATED_RECORD, span, "data.record[last]", message);
     report.push(finding.fix(Fix::new(Safety::Lossy, summary, edits)));
 }
 

@@ -228,7 +228,7 @@ fn push_misaligned(record: &RecordView<'_>, report: &mut Report) {
 
 #[cold]
 fn push_trailing(record: &RecordView<'_>, trailing: u64, map: &LayerMap, report: &mut Report) {
-    let rule = &rules::SAMPLE_LEFTOVER;
+    let rule = &rules::SAMPLE_TRAILING_BYTES;
     report.push_with(rule, Severity::Warning, || {
         let size = byte_count(record.frame.size);
         let rest = plural(trailing, "trailing byte");

@@ -331,7 +331,7 @@ impl<'a> Stream<'a> {
                 Some(size) => format!("truncated record: {len} of {}", byte_count(size)),
                 None => format!("truncated record header: {len} of {}", byte_count(RECORD_HEADER)),
             };
-            let finding = Finding::new(&rules::EXPANDED_TORN, span, place.path(""), message);
+            let finding = Finding::new(&rules::EXPANDED_TRUNCATED, span, place.path(""), message);
             let view = view_of(place, incomplete.bytes);
             report.push(with_place(finding, &view, self.expansion.map()));
         }

@@ -40,9 +40,9 @@ rules! {
         ),
         source: "perf 6.1, tools/perf/util/session.c: perf_session__process_decomp_events",
     };
-    EXPANDED_TORN = Rule {
+    EXPANDED_TRUNCATED = Rule {
         code: "PD8003",
-        name: "expanded-torn",
+        name: "expanded-truncated",
         severity: Severity::Warning,
         summary: "the last record in the compressed records is truncated",
         problem: "The recorder ended between two compressed records that share a record.",

@@ -4,9 +4,9 @@ use crate::report::rule::rules;
 use crate::report::{Remedy, Rule, Severity};
 
 rules! {
-    HEADER_TORN = Rule {
+    HEADER_TRUNCATED = Rule {
         code: "PD0001",
-        name: "header-torn",
+        name: "header-truncated",
         severity: Severity::Error,
         summary: "the file is shorter than its header",
         problem: "A reader needs 16 bytes to recognize a pipe recording, and 104 (72 before \
@@ -154,9 +154,9 @@ rules! {
         ),
         source: "perf 6.1, tools/perf/util/header.c: perf_session__read_header; measured",
     };
-    ATTRS_SIZE_ODD = Rule {
+    ATTRS_SIZE_MISALIGNED = Rule {
         code: "PD0009",
-        name: "attrs-size-odd",
+        name: "attrs-size-misaligned",
         severity: Severity::Warning,
         summary: "attrs.size is not a multiple of the entry size",
         problem: "The section of the attrs has trailing bytes after its last complete entry.",
@@ -183,9 +183,9 @@ rules! {
         ),
         source: "perf 6.1, tools/perf/util/evlist.c: evlist__id2evsel; measured",
     };
-    ATTR_TORN = Rule {
+    ATTR_TRUNCATED = Rule {
         code: "PD0015",
-        name: "attr-torn",
+        name: "attr-truncated",
         severity: Severity::Error,
         summary: "an attr does not fit in the attr table",
         problem: "The size in the attr exceeds the rest of the attr table. Attrs follow one \
@@ -228,9 +228,9 @@ rules! {
         ),
         source: "include/uapi/linux/perf_event.h: PERF_ATTR_SIZE_VER0 to VER8; measured",
     };
-    IDS_ODD = Rule {
+    IDS_MISALIGNED = Rule {
         code: "PD0018",
-        name: "ids-odd",
+        name: "ids-misaligned",
         severity: Severity::Warning,
         summary: "the size of an ids section is not a multiple of 8",
         problem: "An id has 8 bytes, so a section of ids has a multiple of 8.",

@@ -4,9 +4,9 @@ use crate::report::rule::rules;
 use crate::report::{Remedy, Rule, Severity};
 
 rules! {
-    TORN_RECORD = Rule {
+    TRUNCATED_RECORD = Rule {
         code: "PD1001",
-        name: "torn-record",
+        name: "truncated-record",
         severity: Severity::Error,
         summary: "the last record is truncated",
         problem: "The recorder, the disk or the copy ended in the middle of the record.",
@@ -59,9 +59,9 @@ rules! {
         ),
         source: "perf 6.1, tools/perf/util/session.c: reader__read_event; measured",
     };
-    RECORD_TYPE_WILD = Rule {
+    RECORD_TYPE_INVALID = Rule {
         code: "PD1004",
-        name: "record-type-wild",
+        name: "record-type-invalid",
         severity: Severity::Error,
         summary: "invalid record type",
         problem: "The kernel writes types from 1, perf writes types from 64. A type of 0 or \
@@ -124,9 +124,9 @@ rules! {
         ),
         source: "perf 6.1, tools/perf/util/evsel.c: evsel__parse_sample; measured",
     };
-    SAMPLE_LEFTOVER = Rule {
+    SAMPLE_TRAILING_BYTES = Rule {
         code: "PD2002",
-        name: "sample-leftover",
+        name: "sample-trailing-bytes",
         severity: Severity::Warning,
         summary: "a sample has trailing bytes after its last field",
         problem: "The record is longer than the fields of sample_type. The sample may belong to \
