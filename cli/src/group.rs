@@ -89,7 +89,7 @@ impl Drawing<'_> {
         let mut notes = vec![finding.rule.consequence().to_string()];
         notes.extend(finding.notes.iter().cloned());
         for related in &finding.related {
-            let file = self.name_file(related.span.layer.file, finding.span.layer.file);
+            let file = self.name_file(related.span.layer().file, finding.span.layer().file);
             notes.push(format!("{} at {file}{}", related.message, related.span));
         }
         notes.extend(group.and_then(|group| self.describe_others(group)));
@@ -179,7 +179,7 @@ pub(crate) fn file_name(files: &FileSet<'_>, file: u32) -> String {
 
 /// Names the file of a finding by the part that not all files of the recording share.
 pub(crate) fn name_in_recording(finding: &Finding, files: &FileSet<'_>) -> String {
-    let name = file_name(files, finding.span.layer.file);
+    let name = file_name(files, finding.span.layer().file);
     let first = file_name(files, 0);
     let folders = name.split('/').count().saturating_sub(1);
     let shared = |count: usize| {
@@ -198,7 +198,7 @@ pub(crate) fn name_in_recording(finding: &Finding, files: &FileSet<'_>) -> Strin
 /// (`thread.8764`), or by the field if they lie in one file.
 pub(crate) fn name_places(findings: &[&Finding], files: &FileSet<'_>) -> Vec<String> {
     let names: Vec<String> =
-        findings.iter().map(|finding| file_name(files, finding.span.layer.file)).collect();
+        findings.iter().map(|finding| file_name(files, finding.span.layer().file)).collect();
     let parts: Vec<Vec<&str>> = names.iter().map(|name| name.split('/').collect()).collect();
     let shortest = parts.iter().map(Vec::len).min().unwrap_or(0);
     let same = |at: &dyn Fn(&Vec<&str>) -> Option<String>| {
@@ -224,7 +224,7 @@ fn describe_field(finding: &Finding) -> String {
     if finding.path.contains('[') {
         return finding.path.to_string();
     }
-    format!("{} at {:#x}", finding.path, finding.span.start)
+    format!("{} at {:#x}", finding.path, finding.span.start())
 }
 
 /// `2 errors, 1 warning`, with the number of groups if findings are grouped.

@@ -107,13 +107,13 @@ impl<'r> Salvage<'r> {
     fn in_source(&self, report: &Report) -> Report {
         let mut moved = Report::new(report.format, report.length, usize::MAX);
         let place = |span: Span| {
-            let file = usize::try_from(span.layer.file).ok();
+            let file = usize::try_from(span.layer().file).ok();
             let patch = file.and_then(|file| self.repair.patches.get(file));
-            match patch.filter(|_| span.layer.is_stored()) {
+            match patch.filter(|_| span.layer().is_stored()) {
                 Some(patch) => Span::new(
-                    span.layer,
-                    patch.source_offset(span.start),
-                    patch.source_offset(span.end),
+                    span.layer(),
+                    patch.source_offset(span.start()),
+                    patch.source_offset(span.end()),
                 ),
                 None => span,
             }

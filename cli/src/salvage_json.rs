@@ -65,8 +65,8 @@ impl Salvage<'_> {
             .places
             .iter()
             .map(|place| {
-                let file = name(place.layer.file);
-                json!({ "file": file, "start": place.start, "end": place.end })
+                let file = name(place.layer().file);
+                json!({ "file": file, "start": place.start(), "end": place.end() })
             })
             .collect();
         Some(json!({

@@ -36,14 +36,29 @@ impl Layer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
     /// The layer that the offsets refer to.
-    pub layer: Layer,
+    pub(crate) layer: Layer,
     /// Offset of the first byte.
-    pub start: u64,
+    pub(crate) start: u64,
     /// Offset after the last byte; at least `start`.
-    pub end: u64,
+    pub(crate) end: u64,
 }
 
 impl Span {
+    /// Returns the layer that the offsets refer to.
+    pub const fn layer(&self) -> Layer {
+        self.layer
+    }
+
+    /// Returns the offset of the first byte.
+    pub const fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// Returns the offset after the last byte; it is at least [`Span::start`].
+    pub const fn end(&self) -> u64 {
+        self.end
+    }
+
     /// Creates the span `start..end`; it is empty if `end` is less than `start`.
     pub const fn new(layer: Layer, start: u64, end: u64) -> Self {
         Self { layer, start, end: if end < start { start } else { end } }

@@ -29,9 +29,9 @@ pub fn accepted(source_len: u8, spans: &[(u8, u8)]) -> Held {
     let span =
         |(start, end): &(u8, u8)| Span::new(Layer::stored(0), u64::from(*start), u64::from(*end));
     let edits: Vec<_> = spans.iter().map(|pair| Edit::replace(span(pair), *b"+")).collect();
-    let inside = edits.iter().all(|edit| edit.span.end <= u64::from(source_len));
+    let inside = edits.iter().all(|edit| edit.span.end() <= u64::from(source_len));
     let apart = edits.windows(2).all(|pair| {
-        pair[0].span.end <= pair[1].span.start && pair[0].span.start < pair[1].span.start
+        pair[0].span.end() <= pair[1].span.start() && pair[0].span.start() < pair[1].span.start()
     });
     let patch = Patch::from_edits(source_len.into(), &edits);
     ensure(

@@ -207,13 +207,13 @@ pub fn tiled(files: &FileSet<'_>, format: FormatId) -> Held {
     let mut ends: BTreeMap<Layer, u64> = BTreeMap::new();
     let mut held = Ok(());
     format.definition().tile(files, &Options::default(), &mut |tile| {
-        let end = ends.entry(tile.span.layer).or_insert(0);
+        let end = ends.entry(tile.span.layer()).or_insert(0);
         if held.is_ok() {
-            held = ensure(tile.span.start == *end && !tile.span.is_empty(), LAW, || {
+            held = ensure(tile.span.start() == *end && !tile.span.is_empty(), LAW, || {
                 format!("{tile:?} follows a tile that ends at {end:#x}")
             });
         }
-        *end = tile.span.end;
+        *end = tile.span.end();
     });
     held?;
     for (index, file) in (0..).zip(files.files()) {
@@ -228,8 +228,8 @@ pub fn tiled(files: &FileSet<'_>, format: FormatId) -> Held {
 /// Tests that a finding lies in its file and the edits of its fix form a patch.
 fn placed(files: &FileSet<'_>, finding: &Finding) -> Held {
     let inside = |span: Span| {
-        let len = files.bytes(span.layer.file).len();
-        span.start <= span.end && (!span.layer.is_stored() || span.end <= len)
+        let len = files.bytes(span.layer().file).len();
+        span.start() <= span.end() && (!span.layer().is_stored() || span.end() <= len)
     };
     let spans = finding.related.iter().map(|related| related.span).chain(finding.stored);
     let outside = spans.chain([finding.span]).find(|span| !inside(*span));
@@ -238,7 +238,7 @@ fn placed(files: &FileSet<'_>, finding: &Finding) -> Held {
     })?;
     for index in 0..files.files().len() as u32 {
         let edits = finding.fix.iter().flat_map(|fix| &fix.edits);
-        let edits: Vec<_> = edits.filter(|e| e.span.layer.file == index).cloned().collect();
+        let edits: Vec<_> = edits.filter(|e| e.span.layer().file == index).cloned().collect();
         let patch = Patch::from_edits(files.bytes(index).len(), &edits);
         ensure(patch.is_ok(), "the edits of a fix form a patch", || {
             format!("{}: {}", shown(&patch.err()), brief(finding))

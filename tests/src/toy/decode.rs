@@ -51,7 +51,7 @@ impl Recording {
 
     /// Returns the records and the damage, which together cover everything after the header.
     pub(super) fn walk(&self) -> Walk<'_> {
-        Walk { cursor: Cursor::new(&self.records, FILE, self.header.end, Order::Little) }
+        Walk { cursor: Cursor::new(&self.records, FILE, self.header.end(), Order::Little) }
     }
 }
 
@@ -70,7 +70,7 @@ impl Iterator for Walk<'_> {
         let rest = self.cursor.ahead();
         // A record that is cut off is the last one: nothing is left after it.
         Some(parse_record(&mut self.cursor).unwrap_or_else(|error| {
-            self.cursor = Cursor::new(&[], FILE, rest.end, Order::Little);
+            self.cursor = Cursor::new(&[], FILE, rest.end(), Order::Little);
             Item::Damage(Damage { span: rest, cause: DamageCause::Truncated(error) })
         }))
     }

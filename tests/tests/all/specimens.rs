@@ -277,7 +277,7 @@ fn lines_of(report: &Report) -> String {
 
 fn finding_text(finding: &Finding) -> String {
     let (severity, code, path) = (finding.severity, finding.rule.code, &finding.path);
-    let layer = finding.span.layer;
+    let layer = finding.span.layer();
     let mut text = format!("{severity}[{code}] {path}, {}", finding.span);
     if layer.file > 0 {
         write!(text, " of file {}", layer.file).unwrap();

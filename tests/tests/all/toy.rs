@@ -97,8 +97,8 @@ fn the_tiles_cover_the_file() {
     bytes.pop();
     let (mut at, mut kinds) = (0, Vec::new());
     tracemend::tile(&FileSet::single("waltz.tick", &bytes), &options(), &mut |tile| {
-        assert_eq!(tile.span.start, at);
-        at = tile.span.end;
+        assert_eq!(tile.span.start(), at);
+        at = tile.span.end();
         kinds.push(tile.kind);
     });
     assert_eq!(at, bytes.len() as u64);

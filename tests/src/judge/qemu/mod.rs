@@ -315,7 +315,7 @@ pub fn events(log: &[u8]) -> Vec<(u64, &'static str)> {
     let files = FileSet::single("log", log);
     QEMU.tile(&files, &Options::default(), &mut |tile| {
         if tile.kind == TileKind::Record {
-            events.push((tile.span.start, tile.name));
+            events.push((tile.span.start(), tile.name));
         }
     });
     events

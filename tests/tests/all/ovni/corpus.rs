@@ -51,7 +51,7 @@ fn crashed_traces_give_the_expected_findings_and_repairs() {
         let mut text = format!("outcome {:?}\n", repair.outcome);
         for finding in repair.before.findings() {
             let (rule, span) = (finding.rule, finding.span);
-            let name = &set.files().get(usize::try_from(span.layer.file).unwrap()).unwrap().name;
+            let name = &set.files().get(usize::try_from(span.layer().file).unwrap()).unwrap().name;
             writeln!(text, "{} {} {name} {span} {}", rule.code, rule.name, finding.message)
                 .unwrap();
         }
