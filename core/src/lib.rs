@@ -17,16 +17,24 @@
 //! The library does no I/O, has no unsafe code and does not panic on any input. Bad input gives
 //! findings; only limits and misuse give errors.
 //!
-//! # Check, repair, verify
+//! # Check, repair, plan, verify, apply
 //!
 //! ```
-//! use tracemend::{FileSet, Options, Outcome, Plan, Severity};
+//! use tracemend::{FilePlan, FileSet, Options, Outcome, Patch, Plan};
 //!
-//! // A log that QEMU did not finish: version 0, a few events, no END.
-//! let bytes = b"PERFILE2 and nothing that follows".as_slice();
-//! let files = FileSet::single("perf.data", bytes);
+//! // A recording of one device and four input events, whose header counts three.
+//! let mut bytes = b"REVENT\x02\0\0\0\0\0\0\0\0\0\x01\0\0\0\x11\0\0\0/dev/input/event1".to_vec();
+//! bytes.extend(3_u64.to_le_bytes());
+//! for (usec, kind, code, value) in [(0, 1, 30, 1), (0, 0, 0, 0), (9, 1, 30, 0), (9, 0, 0, 0)] {
+//!     bytes.extend([0, 0]);
+//!     bytes.extend(1_500_000_000_i64.to_le_bytes());
+//!     bytes.extend(i64::to_le_bytes(usec));
+//!     bytes.extend([kind, 0, code, 0, value, 0, 0, 0]);
+//! }
+//! let files = FileSet::single("keys.run.revent", &bytes);
 //! let options = Options::default();
 //!
+//! // Check: each finding has a rule, a position, a message and perhaps a fix.
 //! let report = tracemend::check(&files, &options);
 //! for finding in report.findings() {
 //!     let (code, span) = (finding.rule.code, finding.span);
@@ -34,14 +42,22 @@
 //! }
 //! assert!(report.has_errors());
 //!
+//! // Repair: nothing is written; the output is a view of the source and the added bytes.
 //! let repair = tracemend::repair(&files, &options);
-//! assert_eq!(repair.outcome, Outcome::CannotRepair);
-//!
-//! // The repaired bytes, and the proof that nothing but the plan's edits changed.
+//! assert_eq!(repair.outcome, Outcome::Repaired);
 //! let output = repair.output(&files);
+//! let repaired: Vec<u8> = output.bytes(0).to_vec();
+//! assert_eq!(repaired[0x29], 4);
+//!
+//! // Plan and verify: the output is the source with exactly the edits of the plan.
 //! let plan = Plan::new(&repair, &files, &options.limits)?;
 //! let balance = tracemend::verify(&plan, &files, &output)?;
-//! assert_eq!(balance.kept, files.len());
+//! assert_eq!(balance.kept + balance.dropped, files.len());
+//!
+//! // Apply a plan, perhaps one that was read from a file, to the source it was made for.
+//! let patches: Vec<Patch> = plan.files.iter().map(FilePlan::patch).collect::<Result<_, _>>()?;
+//! let applied = tracemend::view(&files, &patches);
+//! tracemend::verify(&plan, &files, &applied)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

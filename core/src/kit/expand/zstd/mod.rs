@@ -115,17 +115,13 @@ impl Expander {
     ///
     /// A caller loops:
     ///
-    /// ```
-    /// # use tracemend::kit::expand::zstd::{Expander, Fault};
-    /// # fn all(expander: &mut Expander, stored: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+    /// ```text
     /// let mut rest = stored;
     /// while !rest.is_empty() {
     ///     let fed = expander.feed(rest)?;
     ///     rest = rest.get(fed.stored..).unwrap_or_default();
     ///     expander.take(out, usize::MAX);
     /// }
-    /// # Ok(())
-    /// # }
     /// ```
     ///
     /// # Errors
