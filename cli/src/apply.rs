@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use tracemend::{FilePlan, Patch, PlanError, Safety, proof};
+use tracemend::{Balance, FilePlan, Patch, PlanError, Safety, proof};
 
-use crate::balance::ByteSums;
+use crate::balance;
 use crate::exit::{Exit, Failure, HELP};
 use crate::input::shown;
 use crate::output::{Existing, Target};
+use crate::places::Places;
 use crate::repair::open_one;
 use crate::streams::Streams;
 use crate::verify::{arrange, escape, read_plan};
@@ -57,7 +58,11 @@ impl Arguments {
         let mut source = open_one(&self.source, streams)?;
         let named = arrange(&mut source, plan.files.iter().map(|file| file.name.as_str()));
         let existing = if self.force { Existing::Replaced } else { Existing::Refused };
-        let target = Target::new(&self.output, &[&source, &plan_file], existing)?;
+        let mut places = Places::new(streams);
+        places.read("the plan", &plan_file)?;
+        places.read("the source", &source)?;
+        places.write("the output", &self.output)?;
+        let target = Target::new(&self.output, &source, existing)?;
 
         let files = source.file_set();
         if plan.files.len() != files.files().len() || !named {
@@ -69,13 +74,14 @@ impl Arguments {
         let patches: Result<Vec<Patch>, _> = plan.files.iter().map(FilePlan::patch).collect();
         let patches = patches.map_err(contradiction)?;
         let output = tracemend::view(&files, &patches);
-        target.publish(&source, &output, |back| {
+        let prepared = target.prepare(&source, &output, |back| {
             tracemend::verify(&plan, &files, back).map(drop).map_err(|error| {
                 Failure::new(Exit::Io, format!("the output was not written as planned: {error}"))
             })
         })?;
+        prepared.publish()?;
         let written = shown(target.path());
-        let [before, after] = ByteSums::of(&patches).lines();
+        let [before, after] = balance::lines(Balance::of(&patches));
         streams.print(&format!("{written}: written\n  {before}\n  {after}\n"))?;
         let mut edits = plan.files.iter().flat_map(|file| &file.edits);
         let lossy = !self.reverse && edits.any(|edit| edit.safety == Safety::Lossy.name());

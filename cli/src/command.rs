@@ -3,13 +3,17 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use tracemend::{FormatId, Safety, is_safe};
+use tracemend::{FormatId, Safety, Severity, is_safe};
+
+/// The option that allows a repair to lose recorded bytes for a warning.
+pub(crate) const LOSSY_WARNINGS: &str = "--lossy-warnings";
 
 /// Builds the commands for one recording.
 #[derive(Clone, Debug)]
 pub(crate) struct NextCommand {
     path: String,
-    output: String,
+    /// `None` if a name here would lie inside the recording; beside it is the default.
+    output: Option<String>,
     /// Options that were given and that the next command needs, too.
     given: Vec<String>,
     /// The riskiest class of fixes that the given options allow.
@@ -19,8 +23,8 @@ pub(crate) struct NextCommand {
 impl NextCommand {
     /// Commands about the recording at `path`, read with the options `given`.
     pub(crate) fn new(path: &Path, given: Vec<String>) -> Self {
-        let (path, output) = (quote(path), name_output(path));
-        Self { path, output, given, allowed: Safety::Lossy }
+        let output = (!is_around_here(path)).then(|| name_output(path));
+        Self { path: quote(path), output, given, allowed: Safety::Lossy }
     }
 
     /// Commands that follow one which allowed fixes up to this class only.
@@ -28,13 +32,16 @@ impl NextCommand {
         Self { allowed, ..self }
     }
 
-    /// Returns the repair that applies a fix of this class.
-    pub(crate) fn repair_up_to(&self, safety: Safety) -> String {
+    /// Returns the repair that applies a fix of this class for a finding of this severity.
+    pub(crate) fn repair_up_to(&self, safety: Safety, severity: Severity) -> String {
+        let mut options = Vec::new();
         if safety > self.allowed {
-            self.repair(&format!("--safety {safety}"))
-        } else {
-            self.repair("")
+            options.push(format!("--safety {safety}"));
         }
+        if safety == Safety::Lossy && severity == Severity::Warning {
+            options.push(LOSSY_WARNINGS.to_string());
+        }
+        self.repair(&options.join(" "))
     }
 
     /// Returns the repair with these options besides the given ones, which they replace.
@@ -50,7 +57,7 @@ impl NextCommand {
         if !options.is_empty() {
             words.push(options.to_string());
         }
-        words.push(format!("-o {}", self.output));
+        words.extend(self.output.iter().map(|output| format!("-o {output}")));
         words.join(" ")
     }
 }
@@ -76,6 +83,13 @@ pub(crate) fn quote(path: &Path) -> String {
     };
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:@%+,".contains(c);
     if text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
+
+/// Whether the current directory is the recording, or lies in it.
+fn is_around_here(path: &Path) -> bool {
+    let here = std::env::current_dir().and_then(std::fs::canonicalize);
+    let (Ok(here), Ok(path)) = (here, std::fs::canonicalize(path)) else { return false };
+    here.starts_with(path)
 }
 
 /// `repaired` with the endings of the name; endings that begin with a digit belong to the name.
@@ -115,6 +129,7 @@ mod tests {
         assert_eq!(command("-x", &[]).repair(""), "tracemend repair ./-x -o repaired");
         assert_eq!(command("a\u{1b}b", &[]).repair(""), "tracemend repair FILE -o repaired");
         assert_eq!(command("-", &[]).repair(""), "tracemend repair - -o repaired");
+        assert_eq!(command(".", &[]).repair(""), "tracemend repair .");
     }
 
     #[test]
@@ -125,8 +140,10 @@ mod tests {
             "tracemend repair x.data --upgrade --safety lossy -o repaired.data"
         );
         let next = next.with_allowed(Safety::Exact);
-        assert!(next.repair_up_to(Safety::Exact).contains("--safety exact"));
-        assert!(next.repair_up_to(Safety::Synthetic).contains("--safety synthetic -o"));
+        let repair = |safety| next.repair_up_to(safety, Severity::Warning);
+        assert!(repair(Safety::Exact).contains("--safety exact"));
+        assert!(repair(Safety::Synthetic).contains("--safety synthetic -o"));
+        assert!(repair(Safety::Lossy).contains("--safety lossy --lossy-warnings -o"));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Directories that are one recording: formats know their shape by names, this file reads the disk.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -14,14 +15,28 @@ const NAMES_MAX: usize = 65_536;
 /// Entries of a recording. A directory that grows while it is listed has no end.
 const ENTRIES_MAX: usize = 1_000_000;
 
-/// A directory as a format may ask about it. Symbolic links are not followed.
+/// A directory as a format may ask about it. Symbolic links are not followed here.
 struct View<'a> {
     root: &'a Path,
+    /// The first thing that could not be read.
+    failure: RefCell<Option<Failure>>,
+}
+
+impl View<'_> {
+    fn note(&self, path: &Path, error: &io::Error) {
+        // A name that is gone was never there.
+        if error.kind() != io::ErrorKind::NotFound {
+            let mut failure = self.failure.borrow_mut();
+            failure.get_or_insert_with(|| Failure::io(shown(path), error));
+        }
+    }
 }
 
 impl DirectoryView for View<'_> {
     fn entries(&self, below: &str) -> Vec<(String, bool)> {
-        let Ok(entries) = std::fs::read_dir(self.root.join(below)) else { return Vec::new() };
+        let path = self.root.join(below);
+        let entries = std::fs::read_dir(&path).inspect_err(|error| self.note(&path, error));
+        let Ok(entries) = entries else { return Vec::new() };
         let entries = entries.take(NAMES_MAX).filter_map(|entry| {
             let entry = entry.ok()?;
             let name = entry.file_name().to_str()?.to_string();
@@ -33,26 +48,35 @@ impl DirectoryView for View<'_> {
     fn head(&self, file: &str, len: usize) -> Vec<u8> {
         let path = self.root.join(file);
         let mut head = Vec::new();
-        let is_file = std::fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file());
-        if let (true, Ok(file)) = (is_file, open_without_waiting(&path)) {
-            let max = u64::try_from(len).unwrap_or(u64::MAX);
-            // The bytes that can be read count; a check of the file reports the rest.
-            let _read = file.take(max).read_to_end(&mut head);
+        let max = u64::try_from(len).unwrap_or(u64::MAX);
+        let mut read = || -> io::Result<()> {
+            if std::fs::symlink_metadata(&path)?.is_file() {
+                open_without_waiting(&path)?.take(max).read_to_end(&mut head)?;
+            }
+            Ok(())
+        };
+        if let Err(error) = read() {
+            self.note(&path, &error);
         }
         head
     }
 }
 
-/// The shape that the directory has, if it is a recording.
-fn find_shape(directory: &Path) -> Option<&'static dyn DirectoryShape> {
-    let view = View { root: directory };
+/// The shape that the directory has, if it is a recording. Fails if it cannot be known, because
+/// something could not be read.
+fn find_shape(directory: &Path) -> Result<Option<&'static dyn DirectoryShape>, Failure> {
+    let view = View { root: directory, failure: RefCell::default() };
     let mut shapes = FormatId::ALL.iter().filter_map(|format| format.directory());
-    shapes.find(|shape| shape.is_recording(&view))
+    let shape = shapes.find(|shape| shape.is_recording(&view));
+    match view.failure.into_inner() {
+        Some(failure) if shape.is_none() => Err(failure),
+        _ => Ok(shape),
+    }
 }
 
-/// Whether a directory is one recording.
+/// Whether a directory is one recording. One that cannot be read is not: a walk reports the reason.
 pub(crate) fn is_recording(directory: &Path) -> bool {
-    find_shape(directory).is_some()
+    find_shape(directory).is_ok_and(|shape| shape.is_some())
 }
 
 /// Opens a directory that is one recording: every file of it, and the names of those that are
@@ -62,7 +86,7 @@ pub(crate) fn open(directory: &Path) -> Result<Option<Recording>, Failure> {
 }
 
 fn open_within(directory: &Path, limits: &Limits) -> Result<Option<Recording>, Failure> {
-    let Some(shape) = find_shape(directory) else { return Ok(None) };
+    let Some(shape) = find_shape(directory)? else { return Ok(None) };
     let failed = |path: &Path, error: io::Error| Failure::io(shown(path), &error);
     let paths = list_entries(directory, shape)?;
     let mut names: Vec<String> = paths.keys().cloned().collect();
@@ -111,13 +135,21 @@ fn list_entries(
         })?;
         let Ok(path) = entry.path().strip_prefix(directory) else { continue };
         let name = path.to_string_lossy();
-        if entry.file_type().is_file() {
+        let is_link = entry.file_type().is_symlink();
+        if entry.file_type().is_file() || is_link && leads_to_own_file(directory, entry.path()) {
             paths.insert(name.into_owned(), path.to_path_buf());
         } else if entry.file_type().is_dir() {
             paths.insert(format!("{name}/"), path.to_path_buf());
         }
     }
     Ok(paths)
+}
+
+/// Whether a link leads to a regular file of the same directory. Others are not followed.
+fn leads_to_own_file(directory: &Path, link: &Path) -> bool {
+    let (root, target) = (directory.canonicalize(), link.canonicalize());
+    let (Ok(root), Ok(target)) = (root, target) else { return false };
+    target.starts_with(root) && target.is_file()
 }
 
 fn too_many(directory: &Path, max: impl std::fmt::Display, what: &str) -> Failure {

@@ -2,13 +2,16 @@
 
 use std::path::PathBuf;
 
+use clap::{ArgMatches, ValueEnum};
 use tracemend::words::{byte_count, plural};
 use tracemend::{Dump, DumpError, FormatId, Options};
 
 use crate::check::parse_format;
 use crate::exit::{Exit, Failure, HELP};
+use crate::format_options::{FormatOptions, Verb};
 use crate::input::shown;
 use crate::output::TextFile;
+use crate::places::Places;
 use crate::repair::open_one;
 use crate::streams::Streams;
 use crate::summary::nouns;
@@ -20,6 +23,9 @@ const EXAMPLES: &str = "\
 Examples:
   tracemend dump Nexus10.run.revent
   tracemend dump Nexus10.run.revent --style evemu --device 2 -o touch.evemu
+  tracemend dump boot.log --kind ASYNC --from-icount 1000000
+  tracemend dump boot.log --style compare --against other.log
+  tracemend dump Nexus10.run.revent --format jsonl | jq -c 'select(.code_name == \"BTN_TOUCH\")'
 
 Exits with 0 if every record was written, with 1 if parts of the recording cannot be read
 (`tracemend check` reports why), with 2 if the format has no dump.";
@@ -28,25 +34,32 @@ const ABOUT: &str = "\
 If the recording is damaged, the readable records are written. Text from the recording is escaped. \
 Nothing is held in memory, so the recording may be of any size.";
 
-/// Print the records of a recording as text, in the style of other tools
+/// Print the records of a recording as text, in the style of other tools, or as lines of JSON
 #[derive(Debug, clap::Args)]
 #[command(before_help = ABOUT, after_help = format!("{EXAMPLES}\n\n{}\n\n{HELP}", list_styles()))]
 pub(crate) struct Arguments {
     /// A file, a directory that is one recording, or `-` for standard input
     #[arg(value_name = "PATH")]
     path: PathBuf,
-    /// Style of the records, the first one of the format if it is not given
+    /// text, or jsonl: one object per record, one per line, with offset, length and kind
+    #[arg(long, value_enum, default_value_t = Form::Text, hide_possible_values = true)]
+    format: Form,
+    /// Style of a text, the first one of the format if it is not given
     #[arg(long, value_name = "STYLE")]
     style: Option<String>,
-    /// Only the records of device N, counted from 0
-    #[arg(long, value_name = "N")]
-    device: Option<u64>,
     /// Write to FILE, all of it or nothing
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Read the file as this format (see `tracemend formats`)
-    #[arg(long = "type", value_name = "NAME", value_parser = parse_format)]
+    #[arg(id = "type", long = "type", value_name = "NAME", value_parser = parse_format)]
     kind: Option<FormatId>,
+}
+
+/// Value of `--format`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Form {
+    Text,
+    Jsonl,
 }
 
 /// The styles of all formats, one per line.
@@ -89,9 +102,17 @@ impl Out<'_, '_> {
 }
 
 impl Arguments {
-    pub(crate) fn run(&self, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
+    pub(crate) fn run(
+        &self,
+        matches: &ArgMatches,
+        streams: &mut Streams<'_>,
+    ) -> Result<Exit, Failure> {
+        let given = FormatOptions::read(matches, Verb::Dump)?;
+        let request = self.request()?;
         let recording = open_one(&self.path, streams)?;
-        let files = recording.file_set();
+        let other = given.donor.as_deref().map(|path| open_one(path, streams)).transpose()?;
+        let other = other.as_ref().map(|other| other.file_set().bytes(0));
+        let files = recording.file_set().with_donor(other);
         let name = shown(&self.path);
         let mut options = Options::default();
         options.format = self.kind.or_else(|| tracemend::recognise(&files, &options));
@@ -99,15 +120,18 @@ impl Arguments {
             let reason = if files.is_empty() { "empty file" } else { "unknown format" };
             return Err(Failure::new(Exit::Findings, format!("{name}: {reason}")));
         };
-        let inputs = std::slice::from_ref(&self.path);
+        given.check_format(format)?;
+        options.choices = given.choices;
+        let mut places = Places::new(streams);
+        places.read("the source", &recording)?;
         let file = match &self.output {
             Some(path) if !format.dump_styles().is_empty() => {
-                Some(TextFile::create(path, inputs, true, 0o666)?)
+                places.write("the output", path)?;
+                Some(TextFile::create(path, true, 0o666)?)
             }
             _ => None,
         };
         let mut out = Out { streams, file, text: String::new(), failure: None };
-        let request = Dump { style: self.style.clone(), device: self.device };
         let dumped = tracemend::dump(&files, &options, &request, &mut |piece| out.add(piece));
         let dumped = dumped.map_err(|error| describe_failure(&name, format, error))?;
         out.write();
@@ -127,6 +151,16 @@ impl Arguments {
             "{name}: {records} written, {left} left out; `tracemend check` reports why"
         ));
         Ok(Exit::Findings)
+    }
+
+    fn request(&self) -> Result<Dump, Failure> {
+        match (self.format, &self.style) {
+            (Form::Text, style) => Ok(Dump::Text { style: style.clone() }),
+            (Form::Jsonl, None) => Ok(Dump::JsonLines),
+            (Form::Jsonl, Some(_)) => {
+                Err(Failure::usage("--style does not apply to --format jsonl"))
+            }
+        }
     }
 }
 

@@ -70,6 +70,15 @@ impl Failure {
         Self::new(Exit::Usage, message)
     }
 
+    /// Returns the failure with a further clause: what stands, or what to do.
+    #[must_use]
+    pub fn and(mut self, clause: impl Display) -> Self {
+        if !self.message.is_empty() {
+            self.message += &format!("; {clause}");
+        }
+        self
+    }
+
     /// A failure to read or write `what`, an escaped path or the name of a stream.
     pub fn io(what: impl Display, error: &io::Error) -> Self {
         Self::new(Exit::Io, format!("{what}: {}", describe(error)))

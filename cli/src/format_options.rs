@@ -16,27 +16,46 @@ use crate::exit::Failure;
 /// Heading of the options in a help text.
 const HEADING: &str = "Options of single formats";
 
+/// The commands that take options of formats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verb {
+    Check,
+    Repair,
+    Dump,
+}
+
+impl Verb {
+    /// Returns the options that the format has for the command.
+    pub(crate) fn options(self, format: FormatId) -> &'static [OptionSpec] {
+        match self {
+            Self::Check | Self::Repair => format.options(),
+            Self::Dump => format.dump_options(),
+        }
+    }
+}
+
 /// The options of formats as the user gave them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct FormatOptions {
+    verb: Verb,
     pub(crate) choices: Choices,
-    /// The recording from which lost parts may be taken.
+    /// The other recording, from which lost parts are taken or which is compared.
     pub(crate) donor: Option<PathBuf>,
     /// As they were typed, for the commands that are suggested.
     pub(crate) typed: Vec<String>,
 }
 
 /// Formats that have an option of this name, each with its declaration.
-fn owners(name: &str) -> Vec<(FormatId, &'static OptionSpec)> {
+fn owners(verb: Verb, name: &str) -> Vec<(FormatId, &'static OptionSpec)> {
     let specs = FormatId::ALL.iter().copied();
-    let specs = specs.flat_map(|format| format.options().iter().map(move |spec| (format, spec)));
+    let specs = specs.flat_map(|format| verb.options(format).iter().map(move |one| (format, one)));
     specs.filter(|(_, spec)| spec.name == name).collect()
 }
 
 /// Names of all options, each once, in the order of the formats.
-fn names() -> Vec<&'static str> {
+fn names(verb: Verb) -> Vec<&'static str> {
     let mut names = Vec::new();
-    for spec in FormatId::ALL.iter().flat_map(|format| format.options()) {
+    for spec in FormatId::ALL.iter().flat_map(|format| verb.options(*format)) {
         if !names.contains(&spec.name) {
             names.push(spec.name);
         }
@@ -45,13 +64,13 @@ fn names() -> Vec<&'static str> {
 }
 
 /// Returns `command` with an argument for each option.
-pub(crate) fn add_to(command: Command) -> Command {
-    let arguments = names().into_iter().map(argument);
+pub(crate) fn add_to(command: Command, verb: Verb) -> Command {
+    let arguments = names(verb).into_iter().map(|name| argument(verb, name));
     command.args(arguments)
 }
 
-fn argument(name: &'static str) -> Arg {
-    let owners = owners(name);
+fn argument(verb: Verb, name: &'static str) -> Arg {
+    let owners = owners(verb, name);
     let argument = Arg::new(name).long(name).help(describe(&owners)).help_heading(HEADING);
     match owners.first().map(|(_, spec)| &spec.value) {
         Some(OptionValue::OneOf { placeholder, .. }) => {
@@ -119,9 +138,10 @@ fn lower_first(text: &str) -> String {
 
 impl FormatOptions {
     /// Reads the options from the arguments of a command.
-    pub(crate) fn read(matches: &ArgMatches) -> Result<Self, Failure> {
-        let mut options = Self::default();
-        for name in names() {
+    pub(crate) fn read(matches: &ArgMatches, verb: Verb) -> Result<Self, Failure> {
+        let (choices, typed) = (Choices::default(), Vec::new());
+        let mut options = Self { verb, choices, donor: None, typed };
+        for name in names(verb) {
             let given = matches.try_contains_id(name).unwrap_or(false)
                 && matches.value_source(name) == Some(ValueSource::CommandLine);
             if !given {
@@ -132,13 +152,15 @@ impl FormatOptions {
             let value = words.first().map(|word| word.to_string_lossy().into_owned());
             let value = value.unwrap_or_default();
             let is_flag =
-                owners(name).iter().all(|(_, spec)| matches!(spec.value, OptionValue::Flag));
-            if let Some(path) = words.first().filter(|_| name == "donor") {
+                owners(verb, name).iter().all(|(_, spec)| matches!(spec.value, OptionValue::Flag));
+            let is_file =
+                owners(verb, name).iter().any(|(_, spec)| matches!(spec.value, OptionValue::File));
+            if let Some(path) = words.first().filter(|_| is_file) {
                 options.donor = Some(PathBuf::from(path));
             }
             options.typed.push(match (is_flag, options.donor.as_deref()) {
                 (true, _) => format!("--{name}"),
-                (false, Some(path)) if name == "donor" => {
+                (false, Some(path)) if is_file => {
                     format!("--{name} {}", crate::command::quote(path))
                 }
                 (false, _) => format!("--{name} {value}"),
@@ -151,12 +173,13 @@ impl FormatOptions {
 
     /// Fails if an option does not apply to recordings of `format`.
     pub(crate) fn check_format(&self, format: FormatId) -> Result<(), Failure> {
-        let Some(name) = self.choices.foreign(format).into_iter().next() else { return Ok(()) };
+        let foreign = |format: FormatId| self.choices.foreign(self.verb.options(format));
+        let Some(name) = foreign(format).into_iter().next() else { return Ok(()) };
         let typed = self.typed.iter().find(|typed| {
             typed.strip_prefix("--").is_some_and(|typed| typed.split(' ').next() == Some(name))
         });
         let typed = typed.map_or_else(|| format!("--{name}"), Clone::clone);
-        let fits = |other: &FormatId| !self.choices.foreign(*other).contains(&name);
+        let fits = |other: &FormatId| !foreign(*other).contains(&name);
         let others: Vec<String> =
             FormatId::ALL.iter().filter(|format| fits(format)).map(ToString::to_string).collect();
         let others = tracemend::words::join_and(&others);
@@ -171,22 +194,24 @@ mod tests {
     use super::*;
 
     fn read(arguments: &[&str]) -> Result<FormatOptions, clap::Error> {
-        let command = add_to(Command::new("repair").no_binary_name(true));
+        let command = add_to(Command::new("repair").no_binary_name(true), Verb::Repair);
         let matches = command.try_get_matches_from(arguments)?;
-        Ok(FormatOptions::read(&matches).unwrap())
+        Ok(FormatOptions::read(&matches, Verb::Repair).unwrap())
     }
 
     #[test]
     fn every_option_of_every_format_is_an_argument() {
-        let command = add_to(Command::new("repair"));
-        for format in FormatId::ALL {
-            for spec in format.options() {
-                let argument = command.get_arguments().find(|one| one.get_id() == spec.name);
-                let help = argument.unwrap().get_help().unwrap().to_string();
-                assert!(help.contains(&format!("{format}: ")), "{}: {help}", spec.name);
+        for verb in [Verb::Check, Verb::Repair, Verb::Dump] {
+            let command = add_to(Command::new("repair"), verb);
+            for format in FormatId::ALL {
+                for spec in verb.options(*format) {
+                    let argument = command.get_arguments().find(|one| one.get_id() == spec.name);
+                    let help = argument.unwrap().get_help().unwrap().to_string();
+                    assert!(help.contains(&format!("{format}: ")), "{}: {help}", spec.name);
+                }
             }
+            command.debug_assert();
         }
-        command.debug_assert();
     }
 
     #[test]

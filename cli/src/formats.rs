@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use serde_json::{Value, json};
-use tracemend::FormatId;
+use tracemend::{FormatId, OptionSpec};
 
 use crate::exit::{Exit, Failure, HELP};
 use crate::look::{Ink, Look, wrap};
@@ -46,32 +46,33 @@ impl Arguments {
     }
 }
 
-/// The name, the summary and the options of `repair` that the format owns.
+/// The name, the summary and the options that the format owns.
 fn describe_format(format: FormatId, look: Look) -> String {
     let name = format!("{:10}", format.name());
     let indent = name.chars().count() + 1;
     let text = wrap(format.summary(), look.width, &format!("{name} "), indent);
     let text = text.replacen(&name, &look.paint(Ink::Strong, &name), 1);
-    let options: Vec<String> =
-        format.options().iter().map(|spec| format!("--{}", spec.name)).collect();
-    if options.is_empty() {
-        return text;
-    }
-    let first = format!("{:indent$}repair options: ", "");
-    text + &wrap(&options.join(", "), look.width, &first, indent)
+    let list = |what: &str, specs: &[OptionSpec]| {
+        let options: Vec<String> = specs.iter().map(|spec| format!("--{}", spec.name)).collect();
+        if options.is_empty() {
+            return String::new();
+        }
+        let first = format!("{:indent$}{what} options: ", "");
+        wrap(&options.join(", "), look.width, &first, indent)
+    };
+    text + &list("check and repair", format.options()) + &list("dump", format.dump_options())
 }
 
 fn describe_as_json(format: FormatId) -> Value {
-    let options: Vec<Value> = format
-        .options()
-        .iter()
-        .map(|spec| json!({ "name": spec.name, "help": spec.help }))
-        .collect();
+    let list = |specs: &[OptionSpec]| -> Vec<Value> {
+        specs.iter().map(|spec| json!({ "name": spec.name, "help": spec.help })).collect()
+    };
     let styles: Vec<&str> = format.dump_styles().iter().map(|(style, _)| *style).collect();
     json!({
         "name": format.name(),
         "summary": format.summary(),
-        "options": options,
+        "options": list(format.options()),
+        "dump_options": list(format.dump_options()),
         "dump_styles": styles,
     })
 }

@@ -143,7 +143,7 @@ impl Drawing<'_> {
                     some => format!(", the first of {some} for {count} findings"),
                 };
                 advice.push(text(&format!("fix ({}{times}): ", fix.safety), &fix.summary));
-                advice.push(Advice::Command(self.next.repair_up_to(fix.safety)));
+                advice.push(Advice::Command(self.next.repair_up_to(fix.safety, finding.severity)));
             }
             Some(fix) => {
                 advice.push(text("no automatic fix: ", &fix.summary));

@@ -20,12 +20,11 @@ use tracemend::{FileSet, FormatId, Options, Source, UntrustedPath};
 use crate::directory;
 use crate::exit::Failure;
 use crate::mapped::Mapped;
+use crate::skipped::SkipReason;
 
 /// Entries of a walked directory that are looked at. A build tree has some hundred thousand; a
 /// directory that grows while it is walked has no end.
 pub(crate) const WALK_MAX: u64 = 10_000_000;
-/// Skipped files whose paths are kept, for each reason.
-const SKIPPED_SHOWN: usize = 3;
 /// Recordings that a message names if only the directory around them was given, and entries that
 /// are looked at for them: the message must not take long.
 const NAMES_BELOW: usize = 3;
@@ -85,6 +84,11 @@ impl InputFile {
     /// Whether it has this name in its recording.
     pub(crate) fn is_named(&self, name: &str) -> bool {
         self.name == name
+    }
+
+    /// Whether both files hold the same bytes.
+    pub(crate) fn has_equal_bytes(&self, other: &Self) -> bool {
+        self.map.bytes() == other.map.bytes()
     }
 
     /// Whether `bytes` are this file's own, unchanged.
@@ -174,6 +178,8 @@ pub(crate) enum Found {
         /// For example `a socket`.
         kind: &'static str,
     },
+    /// A file of a walked directory that is not checked.
+    Skipped { path: PathBuf, reason: SkipReason },
     /// A directory that has more entries than are looked at.
     TooMany {
         path: PathBuf,
@@ -181,60 +187,7 @@ pub(crate) enum Found {
         max: u64,
     },
     /// Could not be read; the walk goes on.
-    Failed(Failure),
-}
-
-/// Why a file of a walked directory is not checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum SkipReason {
-    UnknownFormat,
-    Empty,
-    Link,
-    /// A device, a pipe or a socket.
-    Special,
-}
-
-impl SkipReason {
-    /// All of them, in the order of the totals.
-    pub(crate) const ALL: [Self; 4] = [Self::UnknownFormat, Self::Empty, Self::Link, Self::Special];
-
-    /// Returns the words of the totals.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::UnknownFormat => "unknown format",
-            Self::Empty => "empty",
-            Self::Link => "symbolic link",
-            Self::Special => "special file",
-        }
-    }
-}
-
-/// Files in walked directories that are not recordings: how many for each reason, and the first
-/// ones.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Skipped {
-    reasons: BTreeMap<SkipReason, (u64, Vec<String>)>,
-}
-
-impl Skipped {
-    /// Counts the file at `path`.
-    pub(crate) fn add(&mut self, reason: SkipReason, path: &Path) {
-        let (count, paths) = self.reasons.entry(reason).or_default();
-        *count += 1;
-        if paths.len() < SKIPPED_SHOWN {
-            paths.push(shown(path));
-        }
-    }
-
-    /// Returns how many files were skipped.
-    pub(crate) fn count(&self) -> u64 {
-        self.reasons.values().fold(0, |sum, (count, _)| sum + count)
-    }
-
-    /// Returns how many files were skipped for one reason, and the paths of the first, escaped.
-    pub(crate) fn of(&self, reason: SkipReason) -> (u64, &[String]) {
-        self.reasons.get(&reason).map_or((0, &[]), |(count, paths)| (*count, paths))
-    }
+    Failed { path: PathBuf, failure: Failure },
 }
 
 /// A path as it may be shown.
@@ -282,48 +235,58 @@ fn below(path: &Path, stdin: &mut dyn Read) -> String {
         }
         if names.len() < NAMES_BELOW { Ok(()) } else { Err(Failure::usage(String::new())) }
     };
-    let mut skipped = Skipped::default();
+    let walk = Walk { exclude: &[], every: false, max: LOOKED_AT_BELOW };
     // Any error ends the search.
-    let _end = visit(path, stdin, None, false, LOOKED_AT_BELOW, &mut skipped, &mut each);
+    let _end = visit(path, stdin, &walk, &mut each);
     match names.is_empty() {
         true => "name a file in it".to_string(),
         false => format!("name one in it, for example {}", names.join(" or ")),
     }
 }
 
+/// How a directory is walked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Walk<'a> {
+    /// Files that are being written in the meantime.
+    pub(crate) exclude: &'a [Stamp],
+    /// Whether each file is taken for a recording.
+    pub(crate) every: bool,
+    /// Entries that are looked at.
+    pub(crate) max: u64,
+}
+
+/// Whether the path is a directory that is walked: not a recording itself.
+pub(crate) fn is_walked(path: &Path) -> bool {
+    !is_stdin(path) && path.is_dir() && !directory::is_recording(path)
+}
+
+/// Whether the name is one that only recordings have.
+fn is_claimed(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    FormatId::ALL.iter().any(|format| format.claims_name(&name))
+}
+
 /// Calls `each` for everything that the path leads to, in the order of names.
-///
-/// `exclude` is a file that is being written in the meantime; `every` takes each file of a walked
-/// directory for a recording. At most `walk_max` entries are looked at.
 pub(crate) fn visit(
     path: &Path,
     stdin: &mut dyn Read,
-    exclude: Option<Stamp>,
-    every: bool,
-    walk_max: u64,
-    skipped: &mut Skipped,
+    how: &Walk<'_>,
     each: &mut dyn FnMut(Found) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let is_directory = !is_stdin(path) && path.is_dir();
-    if !is_directory || directory::is_recording(path) {
-        return match open(path, stdin) {
-            Ok(found) => each(found),
-            Err(failure) => each(Found::Failed(failure)),
-        };
+    if !is_walked(path) {
+        return each(open_or_fail(path, stdin));
     }
     let mut walk = walkdir::WalkDir::new(path).sort_by_file_name().into_iter();
     let mut looked_at = 0_u64;
     while let Some(entry) = walk.next() {
         looked_at += 1;
-        if looked_at > walk_max {
-            return each(Found::TooMany { path: path.to_path_buf(), max: walk_max });
+        if looked_at > how.max {
+            return each(Found::TooMany { path: path.to_path_buf(), max: how.max });
         }
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => {
-                let place = error.path().unwrap_or(path).to_path_buf();
-                let error = error.into_io_error().unwrap_or_else(|| io::Error::other("a loop"));
-                each(Found::Failed(Failure::io(shown(&place), &error)))?;
+                each(describe_walk_failure(path, error))?;
                 continue;
             }
         };
@@ -331,37 +294,47 @@ pub(crate) fn visit(
         if entry.file_type().is_dir() {
             if directory::is_recording(path) {
                 walk.skip_current_dir();
-                each(open(path, stdin).unwrap_or_else(Found::Failed))?;
+                each(open_or_fail(path, stdin))?;
             }
             continue;
         }
+        let skip = |reason| Found::Skipped { path: path.to_path_buf(), reason };
         if !entry.file_type().is_file() {
             let is_link = entry.file_type().is_symlink();
-            skipped.add(if is_link { SkipReason::Link } else { SkipReason::Special }, path);
+            each(skip(if is_link { SkipReason::Link } else { SkipReason::Special }))?;
             continue;
         }
-        match open(path, stdin) {
-            Ok(Found::Recording(recording)) => {
-                let stamps = recording.files.iter().map(|file| Stamp::of(&file.metadata));
-                if exclude.is_some_and(|one| stamps.into_iter().any(|stamp| stamp.same_file(&one)))
-                {
-                    continue;
-                }
-                if every || recording.format().is_some() {
-                    each(Found::Recording(recording))?;
-                } else {
-                    let is_empty = recording.file_set().is_empty();
-                    let reason =
-                        if is_empty { SkipReason::Empty } else { SkipReason::UnknownFormat };
-                    skipped.add(reason, path);
-                }
-            }
+        let found = open_or_fail(path, stdin);
+        let Found::Recording(recording) = &found else {
             // The file was replaced after it was listed.
-            Ok(_) => skipped.add(SkipReason::Special, path),
-            Err(failure) => each(Found::Failed(failure))?,
+            let is_failed = matches!(found, Found::Failed { .. });
+            each(if is_failed { found } else { skip(SkipReason::Special) })?;
+            continue;
+        };
+        let mut stamps = recording.files.iter().map(|file| Stamp::of(&file.metadata));
+        if stamps.any(|stamp| how.exclude.iter().any(|one| stamp.same_file(one))) {
+            continue;
         }
+        let is_empty = recording.file_set().is_empty();
+        each(match is_empty {
+            _ if how.every || is_claimed(path) => found,
+            true => skip(SkipReason::Empty),
+            false if recording.format().is_none() => skip(SkipReason::UnknownFormat),
+            false => found,
+        })?;
     }
     Ok(())
+}
+
+fn describe_walk_failure(directory: &Path, error: walkdir::Error) -> Found {
+    let path = error.path().unwrap_or(directory).to_path_buf();
+    let error = error.into_io_error().unwrap_or_else(|| io::Error::other("a loop"));
+    let failure = Failure::io(shown(&path), &error);
+    Found::Failed { path, failure }
+}
+
+fn open_or_fail(path: &Path, stdin: &mut dyn Read) -> Found {
+    open(path, stdin).unwrap_or_else(|failure| Found::Failed { path: path.to_path_buf(), failure })
 }
 
 fn irregular(metadata: &Metadata) -> Option<&'static str> {
@@ -445,9 +418,8 @@ mod tests {
                 }
                 Ok(())
             };
-            let (mut nothing, mut skipped) = (io::empty(), Skipped::default());
-            visit(folder.path(), &mut nothing, None, false, walk_max, &mut skipped, &mut each)
-                .unwrap();
+            let walk = Walk { exclude: &[], every: false, max: walk_max };
+            visit(folder.path(), &mut io::empty(), &walk, &mut each).unwrap();
             (recordings, stopped)
         };
         // The folder itself is an entry.

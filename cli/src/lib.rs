@@ -28,11 +28,14 @@ mod group;
 mod input;
 mod look;
 mod mapped;
+mod neighbours;
 mod output;
+mod places;
 mod progress;
 mod repair;
 mod salvage;
 mod salvage_json;
+mod skipped;
 mod streams;
 mod summary;
 mod verify;
@@ -45,6 +48,7 @@ pub use exit::{Exit, Failure};
 pub use look::Look;
 pub use streams::{Streams, with_process};
 
+use format_options::Verb;
 use look::ColorChoice;
 
 /// Order of a help text: the paragraphs about a command stand before its usage.
@@ -94,7 +98,10 @@ pub(crate) fn build_command() -> clap::Command {
     let command = names.iter().fold(command, |command, name| {
         command.mut_subcommand(name, |command| command.help_template(TEMPLATE))
     });
-    command.mut_subcommand("repair", format_options::add_to)
+    let verbs = [("check", Verb::Check), ("repair", Verb::Repair), ("dump", Verb::Dump)];
+    verbs.into_iter().fold(command, |command, (name, verb)| {
+        command.mut_subcommand(name, |own| format_options::add_to(own, verb))
+    })
 }
 
 /// Runs the command in `args`, whose first one is the name of the program.
@@ -123,15 +130,13 @@ pub fn run(args: impl IntoIterator<Item = OsString>, mut streams: Streams<'_>) -
 
 impl Arguments {
     fn run(&self, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
+        let own = matches.subcommand().map_or(matches, |(_, own)| own);
         match &self.command {
-            Command::Check(arguments) => arguments.run(self.color, streams),
-            Command::Repair(arguments) => {
-                let own = matches.subcommand().map_or(matches, |(_, own)| own);
-                arguments.run(own, streams)
-            }
+            Command::Check(arguments) => arguments.run(own, self.color, streams),
+            Command::Repair(arguments) => arguments.run(own, streams),
             Command::Apply(arguments) => arguments.run(streams),
             Command::Verify(arguments) => arguments.run(streams),
-            Command::Dump(arguments) => arguments.run(streams),
+            Command::Dump(arguments) => arguments.run(own, streams),
             Command::Explain(arguments) => arguments.run(streams),
             Command::Codes(arguments) => arguments.run(streams),
             Command::Formats(arguments) => arguments.run(streams),

@@ -10,12 +10,13 @@ use tracemend::{
 };
 
 use crate::check::parse_format;
-use crate::command::{NextCommand, type_option};
+use crate::command::{LOSSY_WARNINGS, NextCommand, type_option};
 use crate::exit::{Exit, Failure, HELP};
-use crate::format_options::FormatOptions;
+use crate::format_options::{FormatOptions, Verb};
 use crate::formats::Format;
 use crate::input::{self, Found, Recording, shown};
-use crate::output::{Existing, Target, TextFile, beside};
+use crate::output::{Existing, Prepared, Target, TextFile, beside};
+use crate::places::Places;
 use crate::progress::Progress;
 use crate::salvage::Salvage;
 use crate::streams::Streams;
@@ -61,6 +62,9 @@ pub(crate) struct Arguments {
     /// also adds what the format requires, `lossy` also drops or replaces recorded bytes
     #[arg(long, value_enum, default_value_t = SafetyArgument::Lossy, hide_possible_values = true)]
     safety: SafetyArgument,
+    /// Also drop or replace recorded bytes to repair a warning
+    #[arg(long)]
+    lossy_warnings: bool,
     /// Write the output even if errors remain; still exits with 4
     #[arg(long)]
     partial: bool,
@@ -71,7 +75,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     link: bool,
     /// Read the file as this format (see `tracemend formats`)
-    #[arg(long = "type", value_name = "NAME", value_parser = parse_format)]
+    #[arg(id = "type", long = "type", value_name = "NAME", value_parser = parse_format)]
     kind: Option<FormatId>,
     /// Number of threads; does not change the result
     #[arg(long, value_name = "N")]
@@ -116,7 +120,8 @@ pub(crate) fn open_one(
             Err(Failure::new(Exit::Unrepaired, message))
         }
         Found::TooMany { path, .. } => Err(Failure::new(Exit::Incomplete, shown(&path))),
-        Found::Failed(failure) => Err(failure),
+        Found::Skipped { path, .. } => Err(Failure::usage(shown(&path))),
+        Found::Failed { failure, .. } => Err(failure),
     }
 }
 
@@ -135,20 +140,29 @@ impl Arguments {
         matches: &ArgMatches,
         streams: &mut Streams<'_>,
     ) -> Result<Exit, Failure> {
-        let given = FormatOptions::read(matches)?;
+        let given = FormatOptions::read(matches, Verb::Repair)?;
         let recording = open_one(&self.path, streams)?;
-        let target = self.target(&recording);
+        let donor = given.donor.as_deref().map(|path| open_one(path, streams)).transpose()?;
+        let mut places = Places::new(streams);
+        places.read("the source", &recording)?;
+        if let Some(donor) = &donor {
+            places.read("the donor", donor)?;
+        }
+        let target = self.target(&recording, &mut places);
         // A name that was asked for is refused before the work; NAME.mended only if it is needed.
         let is_asked = self.output.is_some() || self.in_place;
         let target = if is_asked { Ok(target?) } else { target };
-        let plan_file = self.plan_file(&recording)?;
-        let donor = given.donor.as_deref().map(|path| open_one(path, streams)).transpose()?;
+        let plan_file = self.plan_file(&recording, &mut places)?;
         let donated = donor.as_ref().map(|donor| donor.file_set().bytes(0));
+        if self.link && !recording.directory {
+            return Err(Failure::usage("--link applies to a recording that is a directory"));
+        }
         let files = recording.file_set().with_donor(donated.clone());
         let mut options = Options::default();
         options.choices = given.choices.clone();
         options.jobs = self.jobs;
         options.allow = self.safety.allow();
+        options.lossy_warnings = self.lossy_warnings;
         options.format = self.kind.or_else(|| tracemend::recognise(&files, &options));
         if let Some(format) = options.format {
             given.check_format(format)?;
@@ -185,26 +199,24 @@ impl Arguments {
         salvage.partial = self.partial;
         let plan_file = plan_file.filter(|_| is_wanted || repair.outcome == Outcome::Clean);
         let plan_file = write_plan(plan_file, plan.as_ref())?;
-        if is_wanted && !self.dry_run {
-            let mut target = target?;
-            target.link = self.link;
-            if let Some(warning) = self.describe_links(job.recording) {
-                progress.suspend(|| streams.warn(&warning));
-            }
-            self.publish(job, &target, &repair, plan.as_ref())?;
-            salvage.written = Some(shown(target.path()));
-            let has_backup = self.in_place && !self.no_backup;
-            salvage.original = has_backup.then(|| shown(&target.orig()));
+        let target = if is_wanted && !self.dry_run { Some(target?) } else { None };
+        let prepared = match &target {
+            Some(target) => Some(self.prepare(job, target, &repair, plan.as_ref())?),
+            None => None,
+        };
+        if let Some(warning) = self.describe_links(job.recording).filter(|_| target.is_some()) {
+            progress.suspend(|| streams.warn(&warning));
         }
-        if let Some(file) = plan_file {
-            file.publish()?;
+        self.publish(plan_file, prepared)?;
+        if is_wanted || repair.outcome == Outcome::Clean {
             salvage.plan = self.plan.as_deref().map(shown);
         }
-        let text = match self.format {
-            Format::Human => salvage.human(streams.look),
-            Format::Json => salvage.json(),
-        };
-        progress.suspend(|| streams.print(&text))?;
+        salvage.written = target.as_ref().map(|target| shown(target.path()));
+        salvage.original = target.and_then(|target| target.backup()).as_deref().map(shown);
+        progress.suspend(|| match self.format {
+            Format::Human => streams.print(&salvage.human(streams.look)),
+            Format::Json => streams.print_with(|out| salvage.write_json(out)),
+        })?;
         Ok(match repair.outcome {
             Outcome::Clean | Outcome::Repaired => Exit::Clean,
             Outcome::RepairedWithLoss => Exit::Loss,
@@ -219,22 +231,40 @@ impl Arguments {
         if self.safety != SafetyArgument::Lossy {
             given.push(format!("--safety {}", self.safety.safety()));
         }
+        if self.lossy_warnings {
+            given.push(LOSSY_WARNINGS.to_string());
+        }
         given.extend(job.given.typed.iter().cloned());
         NextCommand::new(&self.path, given).with_allowed(self.safety.safety())
     }
 
-    /// Writes the output, proves it and gives it its name.
-    fn publish(
+    /// Writes the output and proves it.
+    fn prepare<'t>(
         &self,
         job: &Job<'_>,
-        target: &Target,
+        target: &'t Target,
         repair: &Repair,
         plan: Option<&Plan>,
-    ) -> Result<(), Failure> {
+    ) -> Result<Prepared<'t>, Failure> {
         let output = repair.output(&job.files);
-        target.publish(job.recording, &output, |back| {
+        target.prepare(job.recording, &output, |back| {
             let back = back.clone().with_donor(job.donated.clone());
             prove_output(plan, repair, &job.options, &job.files, &back)
+        })
+    }
+
+    /// Gives the plan its name, then the output: the plan holds the bytes that the output lacks.
+    fn publish(&self, plan: Option<TextFile>, output: Option<Prepared<'_>>) -> Result<(), Failure> {
+        let written = plan.is_some().then(|| self.plan.as_deref().map(shown)).flatten();
+        if let Some(plan) = plan {
+            plan.publish().map_err(|failure| match &output {
+                Some(_) => failure.and("no output was written"),
+                None => failure,
+            })?;
+        }
+        output.map_or(Ok(()), Prepared::publish).map_err(|failure| match written {
+            Some(plan) => failure.and(format!("the plan {plan} was written")),
+            None => failure,
         })
     }
 
@@ -248,7 +278,7 @@ impl Arguments {
     }
 
     /// Where the output goes.
-    fn target(&self, recording: &Recording) -> Result<Target, Failure> {
+    fn target(&self, recording: &Recording, places: &mut Places) -> Result<Target, Failure> {
         let replaced = if self.force { Existing::Replaced } else { Existing::Refused };
         if self.in_place {
             if recording.is_stream() {
@@ -260,25 +290,41 @@ impl Arguments {
                 return Err(Failure::usage(message));
             }
             let existing = Existing::Source { backup: !self.no_backup };
-            return Target::new(&self.path, &[recording], existing);
+            let target = Target::new(&self.path, recording, existing)?;
+            if let Some(orig) = target.backup().filter(|orig| !orig.exists()) {
+                places.write("the original", &orig)?;
+            }
+            return Ok(target);
         }
         if let Some(path) = &self.output {
-            return Target::new(path, &[recording], replaced);
+            places.write("the output", path)?;
+            return Target::new(path, recording, replaced).map(|target| target.linking(self.link));
         }
         if recording.is_stream() && !self.dry_run {
             return Err(Failure::usage("standard input has no name; use -o OUT"));
         }
-        // Without a slash at the end.
-        let path: PathBuf = self.path.components().collect();
-        Target::new(&beside(&path, ".mended"), &[recording], replaced)
+        let path = match self.path.file_name() {
+            // Without a slash at the end.
+            Some(_) => self.path.components().collect(),
+            // `.` and `..` stand for the directory that they name.
+            None => std::fs::canonicalize(&self.path)
+                .map_err(|error| Failure::io(shown(&self.path), &error))?,
+        };
+        let path = beside(&path, ".mended");
+        places.write("the output", &path)?;
+        Target::new(&path, recording, replaced).map(|target| target.linking(self.link))
     }
 
     /// The plan holds recorded bytes: it gets the permissions of the source.
-    fn plan_file(&self, recording: &Recording) -> Result<Option<TextFile>, Failure> {
+    fn plan_file(
+        &self,
+        recording: &Recording,
+        places: &mut Places,
+    ) -> Result<Option<TextFile>, Failure> {
         let Some(path) = &self.plan else { return Ok(None) };
+        places.write("the plan", path)?;
         let mode = recording.files.first().map_or(0o600, |file| file.metadata.mode() & 0o666);
-        let inputs = std::slice::from_ref(&self.path);
-        TextFile::create(path, inputs, self.force, mode).map(Some)
+        TextFile::create(path, self.force, mode).map(Some)
     }
 }
 

@@ -5,11 +5,12 @@ use std::path::Path;
 
 use tracemend::words::{agree, byte_count, join_and, plural, plural_noun};
 use tracemend::{
-    Applied, FileSet, Finding, Outcome, Repair, Report, Safety, Severity, Span, StoredAnew, Tally,
+    Applied, Balance, FileSet, Finding, Outcome, Patch, Repair, Report, Safety, Severity,
+    SourceOffsets, Span, StoredAnew, Tally,
 };
 
-use crate::balance::ByteSums;
-use crate::command::NextCommand;
+use crate::balance;
+use crate::command::{LOSSY_WARNINGS, NextCommand};
 use crate::group::{Drawing, count_severities, name_in_recording, name_places};
 use crate::input::shown;
 use crate::look::{Ink, Look, wrap};
@@ -83,6 +84,7 @@ impl<'r> Salvage<'r> {
             text += &self.list_decisions(look);
         } else if repair.changes() || repair.after.worst().is_some() {
             text += &wrap(&self.describe_check(), look.width, "  ", 4);
+            text += &self.describe_warnings_left(look);
         }
         text + &self.list_files_written(look)
     }
@@ -106,15 +108,12 @@ impl<'r> Salvage<'r> {
     /// The report with places in the source instead of places in the repaired recording.
     fn in_source(&self, report: &Report) -> Report {
         let mut moved = Report::new(report.format, report.length, usize::MAX);
+        let offsets: Vec<SourceOffsets> =
+            self.repair.patches.iter().map(Patch::source_offsets).collect();
         let place = |span: Span| {
             let file = usize::try_from(span.layer().file).ok();
-            let patch = file.and_then(|file| self.repair.patches.get(file));
-            match patch.filter(|_| span.layer().is_stored()) {
-                Some(patch) => Span::new(
-                    span.layer(),
-                    patch.source_offset(span.start()),
-                    patch.source_offset(span.end()),
-                ),
+            match file.and_then(|file| offsets.get(file)).filter(|_| span.layer().is_stored()) {
+                Some(of) => Span::new(span.layer(), of.of(span.start()), of.of(span.end())),
                 None => span,
             }
         };
@@ -187,8 +186,7 @@ impl<'r> Salvage<'r> {
     /// The fixes, those of the same code, class and summary as one.
     fn list_fixes(&self, look: Look) -> String {
         let mut groups: Vec<Vec<&Applied>> = Vec::new();
-        let key =
-            |applied: &Applied| (applied.finding.rule.code, applied.fix().map(|fix| fix.safety));
+        let key = |applied: &Applied| (applied.finding.rule.code, applied.class);
         for applied in &self.repair.applied {
             let same = |group: &&mut Vec<&Applied>| {
                 group.first().is_some_and(|first| key(first) == key(applied))
@@ -202,7 +200,7 @@ impl<'r> Salvage<'r> {
         for group in groups.iter().take(FIXES_SHOWN) {
             text += &self.describe_fixes(group, look);
         }
-        let more = groups.iter().skip(FIXES_SHOWN).map(Vec::len).sum::<usize>();
+        let more: u64 = groups.iter().skip(FIXES_SHOWN).map(|group| count_fixes(group)).sum();
         if more > 0 {
             let _infallible = writeln!(text, "  and {more} more fixes (--format json lists all)");
         }
@@ -225,11 +223,11 @@ impl<'r> Salvage<'r> {
             }
             None => String::new(),
         };
-        let label = format!("{code} ({}):{place} ", fix.safety);
+        let label = format!("{code} ({}):{place} ", first.class);
         let mut text = wrap(&fix.summary, look.width, &format!("  {label}"), 4);
         text = text.replacen(code, &look.paint(Ink::Strong, code), 1);
         if let (true, Some(others)) = (is_many, places.get(1..)) {
-            let more = u64::try_from(others.len()).unwrap_or(u64::MAX);
+            let more = count_fixes(group).saturating_sub(1);
             let shown = others.get(..3).filter(|_| others.len() > 4).unwrap_or(others);
             let mut line = format!("and {more} more: {}", shown.join(", "));
             if let Some(last) = others.last().filter(|_| shown.len() < others.len()) {
@@ -243,11 +241,11 @@ impl<'r> Salvage<'r> {
     /// Records, content and bytes before and after: the sums add up.
     fn list_sums(&self, look: Look) -> String {
         let mut rows: Vec<(String, String)> = self.count_records();
-        let sums = ByteSums::of(&self.repair.patches);
+        let sums = Balance::of(&self.repair.patches);
         let file = if self.files.files().len() > 1 { "files" } else { "file" };
         let anew = self.list_stored_anew();
         if anew.is_empty() {
-            let [before, after] = sums.lines();
+            let [before, after] = balance::lines(sums);
             rows.push((file.into(), before));
             rows.push((String::new(), after));
         } else {
@@ -274,6 +272,10 @@ impl<'r> Salvage<'r> {
         if lost > 0 {
             text += &format!(", {} dropped", plural(lost, &format!("complete {record}")));
         }
+        let altered = self.repair.records_altered();
+        if altered > 0 {
+            text += &format!(", {} altered", plural(altered, &format!("complete {record}")));
+        }
         let mut rows = vec![(plural_noun(record), text)];
         if record != sample {
             let text = format!("{} before, {} after", before.samples, after.samples);
@@ -298,7 +300,7 @@ impl<'r> Salvage<'r> {
         for round in 1..=last {
             let mut sum = StoredAnew::default();
             let of_round = self.repair.applied.iter().filter(|applied| applied.round == round);
-            of_round.filter_map(Applied::fix).for_each(|fix| sum.add(fix.anew));
+            of_round.for_each(|applied| sum.add(applied.anew));
             let StoredAnew { stored, kept, dropped, inserted } = sum;
             if stored == 0 {
                 continue;
@@ -334,6 +336,23 @@ impl<'r> Salvage<'r> {
         let codes =
             if codes.is_empty() { String::new() } else { format!(" ({})", codes.join(", ")) };
         format!("check of the output: {}{codes}", counts.join(", "))
+    }
+
+    /// The fixes of warnings that a repair applies only if it is asked to.
+    fn describe_warnings_left(&self, look: Look) -> String {
+        let is_left = |finding: &&Finding| {
+            finding.severity == Severity::Warning
+                && finding.fix.as_ref().is_some_and(|fix| fix.safety == Safety::Lossy)
+        };
+        let left = self.repair.after.findings().iter().filter(is_left).count();
+        if left == 0 {
+            return String::new();
+        }
+        let fixes = plural(u64::try_from(left).unwrap_or(u64::MAX), "fix");
+        let text = format!("not applied: {fixes} of warnings that would lose recorded bytes");
+        let next = self.next.repair(LOSSY_WARNINGS);
+        let label = look.paint(Ink::Strong, "next:");
+        wrap(&text, look.width, "  ", 4) + &format!("  {label} {next}\n")
     }
 
     /// For each code of the errors that are left: the option that repairs it, or that none does.
@@ -387,8 +406,8 @@ impl<'r> Salvage<'r> {
             });
         }
         if self.repair.changes() && !self.partial {
-            let fixes = self.repair.applied.len();
-            let fixes = plural(u64::try_from(fixes).unwrap_or(u64::MAX), "fix");
+            let applied: Vec<&Applied> = self.repair.applied.iter().collect();
+            let fixes = plural(count_fixes(&applied), "fix");
             text += &format!("  --partial writes the fixes that apply ({fixes})\n");
             commands.push(self.next.repair("--partial"));
         }
@@ -413,4 +432,9 @@ impl<'r> Salvage<'r> {
         }
         text
     }
+}
+
+/// Returns the number of fixes of a group.
+fn count_fixes(group: &[&Applied]) -> u64 {
+    group.iter().fold(0, |sum: u64, applied| sum.saturating_add(applied.count))
 }

@@ -4,6 +4,7 @@ use std::io::{self, BufWriter, Read, Write};
 use std::process::ExitCode;
 
 use crate::exit::{Exit, Failure};
+use crate::input::Stamp;
 use crate::look::Look;
 
 /// Bytes gathered before standard output is written to.
@@ -14,6 +15,8 @@ pub struct Streams<'a> {
     pub(crate) input: &'a mut dyn Read,
     pub(crate) out: BufWriter<&'a mut dyn Write>,
     err: &'a mut dyn Write,
+    /// Whether they are those of the process.
+    is_process: bool,
     pub(crate) look: Look,
 }
 
@@ -25,7 +28,13 @@ impl<'a> Streams<'a> {
         err: &'a mut dyn Write,
         look: Look,
     ) -> Self {
-        Self { input, out: BufWriter::with_capacity(BUFFER, out), err, look }
+        Self { input, out: BufWriter::with_capacity(BUFFER, out), err, is_process: false, look }
+    }
+
+    /// The file that standard output goes to, if it is a regular one.
+    pub(crate) fn stdout_file(&self) -> Option<Stamp> {
+        let metadata = std::fs::metadata("/dev/stdout").ok().filter(|_| self.is_process)?;
+        metadata.is_file().then(|| Stamp::of(&metadata))
     }
 
     /// Writes one line to standard error. A failure to do so cannot be reported anywhere.
@@ -36,6 +45,14 @@ impl<'a> Streams<'a> {
     /// Writes text to standard output.
     pub(crate) fn print(&mut self, text: &str) -> Result<(), Failure> {
         self.out.write_all(text.as_bytes()).map_err(|error| describe_output_failure(&error))
+    }
+
+    /// Lets `write` write JSON to standard output, piece by piece.
+    pub(crate) fn print_with(
+        &mut self,
+        write: impl FnOnce(&mut dyn Write) -> serde_json::Result<()>,
+    ) -> Result<(), Failure> {
+        write(&mut self.out).map_err(|error| describe_output_failure(&io::Error::from(error)))
     }
 
     /// Writes the buffered rest of standard output.
@@ -87,5 +104,7 @@ fn describe_output_failure(error: &io::Error) -> Failure {
 pub fn with_process(with: impl FnOnce(Streams<'_>) -> u8) -> ExitCode {
     let look = Look::of_process();
     let (mut input, mut out) = (io::stdin().lock(), io::stdout().lock());
-    ExitCode::from(with(Streams::new(&mut input, &mut out, &mut io::stderr(), look)))
+    let mut err = io::stderr();
+    let streams = Streams::new(&mut input, &mut out, &mut err, look);
+    ExitCode::from(with(Streams { is_process: true, ..streams }))
 }

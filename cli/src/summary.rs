@@ -6,8 +6,8 @@ use tracemend::words::{list, plural, seconds_short};
 use tracemend::{FormatId, Report, Severity, Tally, Verdict};
 
 use crate::group::{Group, count_severities};
-use crate::input::{SkipReason, Skipped};
 use crate::look::{Ink, Look, wrap};
+use crate::skipped::{SkipReason, Skipped};
 
 /// Paths that are named in a line of the table.
 const PATHS_SHOWN: usize = 3;
@@ -29,10 +29,14 @@ pub(crate) fn describe_recording(start: &str, report: &Report, look: Look) -> St
         _ if report.has_errors() => (counts.join(", "), Ink::Error),
         _ => (counts.join(", "), Ink::Warning),
     };
-    let found = report.counts().values().fold(0, |sum: u64, count| sum.saturating_add(*count));
+    let found = sum(report.counts());
     let groups = Group::all_of(report, |_| true).len();
     if u64::try_from(groups).is_ok_and(|groups| groups > 0 && groups < found) {
         verdict += &format!(" in {}", plural(u64::try_from(groups).unwrap_or(found), "group"));
+    }
+    let suppressed = sum(report.suppressed());
+    if suppressed > 0 {
+        verdict += &format!(", {suppressed} suppressed");
     }
     let mut parts: Vec<String> =
         report.format.map(|format| format.to_string()).into_iter().collect();
@@ -43,6 +47,10 @@ pub(crate) fn describe_recording(start: &str, report: &Report, look: Look) -> St
     let text = format!("{verdict}; {}", parts.join(", "));
     let drawn = wrap(&text, look.width, start, 2);
     drawn.replacen(&verdict, &look.paint(ink, &verdict), 1)
+}
+
+fn sum(counts: &BTreeMap<&'static str, u64>) -> u64 {
+    counts.values().fold(0, |sum: u64, count| sum.saturating_add(*count))
 }
 
 /// Returns how the format of a report calls a record, and a record that carries a measurement.
@@ -108,6 +116,7 @@ struct CodeRow {
 pub(crate) struct Totals {
     formats: Vec<(Option<FormatId>, Row)>,
     codes: BTreeMap<&'static str, CodeRow>,
+    suppressed: BTreeMap<&'static str, u64>,
 }
 
 impl Totals {
@@ -125,6 +134,10 @@ impl Totals {
                 _ if report.worst() == Some(Severity::Warning) => row.warnings += 1,
                 _ => row.errors += 1,
             }
+        }
+        for (code, count) in report.suppressed() {
+            let sum = self.suppressed.entry(code).or_default();
+            *sum = sum.saturating_add(*count);
         }
         for (code, count) in report.counts().iter().filter(|(_, count)| **count > 0) {
             let Some(rule) = tracemend::rule(code) else { continue };
@@ -152,6 +165,11 @@ impl Totals {
     pub(crate) fn table(&self, skipped: &Skipped, look: Look) -> String {
         let mut text = self.format_table(skipped, look);
         text += &self.code_lines(look);
+        if !self.suppressed.is_empty() {
+            let counts = self.suppressed.iter().map(|(code, count)| format!("{count} {code}"));
+            let counts: Vec<String> = counts.collect();
+            text += &wrap(&counts.join(", "), look.width, "suppressed: ", 12);
+        }
         text += &list_skipped(skipped, look);
         if self.codes.values().any(|row| row.severity > Severity::Info) {
             let next = look.paint(Ink::Strong, "next:");
@@ -213,7 +231,8 @@ impl Totals {
     }
 }
 
-/// Files of walked directories that are not recordings, by reason.
+/// Files of walked directories that are not recordings, by reason, and paths that could not be
+/// read.
 fn list_skipped(skipped: &Skipped, look: Look) -> String {
     let mut text = String::new();
     for reason in SkipReason::ALL {
@@ -223,6 +242,12 @@ fn list_skipped(skipped: &Skipped, look: Look) -> String {
             let indent = first.chars().count();
             text += &wrap(&list(paths, PATHS_SHOWN, count), look.width, &first, indent);
         }
+    }
+    let (count, unread) = skipped.unread();
+    if count > 0 {
+        let paths: Vec<String> =
+            unread.iter().take(PATHS_SHOWN).map(|(path, _)| path.clone()).collect();
+        text += &wrap(&list(&paths, PATHS_SHOWN, count), look.width, "could not be read: ", 19);
     }
     text
 }

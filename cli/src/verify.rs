@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use tracemend::words::byte_count;
-use tracemend::{FilePlan, Limits, Patch, Plan, PlanError, limits};
+use tracemend::words::{byte_count, plural};
+use tracemend::{FilePlan, Limits, Plan, limits};
 
-use crate::balance::ByteSums;
+use crate::balance;
 use crate::exit::{Exit, Failure, HELP};
 use crate::input::{Recording, shown};
 use crate::repair::open_one;
@@ -74,12 +74,6 @@ pub(crate) fn arrange<'n>(
     !recording.directory || recording.arrange(names)
 }
 
-/// Bytes kept, replaced, dropped and added by a plan.
-pub(crate) fn sum_plan(plan: &Plan) -> Result<ByteSums, PlanError> {
-    let patches: Result<Vec<Patch>, _> = plan.files.iter().map(FilePlan::patch).collect();
-    Ok(ByteSums::of(&patches?))
-}
-
 /// Escapes the text of an error: the JSON reader quotes members that it does not know.
 pub(crate) fn escape(text: &str) -> String {
     tracemend::Untrusted(text.as_bytes()).to_string()
@@ -97,9 +91,16 @@ impl Arguments {
             _ if !named => {
                 ("the names of the files are not those of the plan\n".to_string(), Exit::Findings)
             }
-            Ok(_) => {
-                let sums = sum_plan(&plan).map(|sums| sums.lines()).unwrap_or_default();
-                (format!("  {}\n", sums.join("\n  ")), Exit::Clean)
+            Ok(balance) => {
+                let sums = balance::lines(balance).join("\n  ");
+                let exact = match plan.exact.len() {
+                    0 => String::new(),
+                    fixes => {
+                        let fixes = plural(u64::try_from(fixes).unwrap_or(u64::MAX), "exact fix");
+                        format!("  the witnesses of {fixes} were read again\n")
+                    }
+                };
+                (format!("  {sums}\n{exact}"), Exit::Clean)
             }
             Err(error) => (format!("  {}\n", escape(&error.to_string())), Exit::Findings),
         };

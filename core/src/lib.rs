@@ -118,11 +118,12 @@ pub use kit::span::{Layer, Span};
 pub use kit::text::{Untrusted, UntrustedPath, is_safe};
 pub use kit::words;
 pub use limits::{Limit, Limits, UnknownLimit};
-pub use mend::edit::{Edit, Fix, Safety, StoredAnew};
-pub use mend::patch::{Op, Patch, PatchError};
-pub use mend::plan::{Digest, FilePlan, Plan, PlanEdit, PlanError};
+pub use mend::applied::Applied;
+pub use mend::edit::{Edit, Fix, Safety, StoredAnew, Witness};
+pub use mend::patch::{Op, Patch, PatchError, SourceOffsets};
+pub use mend::plan::{Digest, ExactFix, FilePlan, Plan, PlanEdit, PlanError, PlanWitness};
 pub use mend::proof::{self, Balance, ProofError, prove as verify};
-pub use mend::rounds::{Applied, Outcome, Repair, repair, view};
+pub use mend::rounds::{Outcome, Repair, repair, view};
 pub use options::{Allow, ChoiceError, Choices, OptionSpec, OptionValue, Options};
 pub use recording::{File, FileSet};
 pub use registry::{FormatId, UnknownFormat, rule, rules};
@@ -139,7 +140,13 @@ pub use report::{Excerpt, Finding, Related, Remedy, Report, Rule, Severity, Tall
 /// [`Verdict::Incomplete`].
 pub fn check(files: &FileSet<'_>, options: &Options) -> Report {
     let format = options.format.or_else(|| registry::sniff(files, options));
-    let mut report = Report::new(format, files.len(), options.limits.count_of(&limits::FINDINGS));
+    let most = options.limits.count_of(&limits::FINDINGS);
+    check_into(files, options, Report::new(format, files.len(), most))
+}
+
+/// Checks one recording, with the findings in `report`, which has the format.
+fn check_into(files: &FileSet<'_>, options: &Options, mut report: Report) -> Report {
+    let format = report.format;
     let start = Span::new(Layer::stored(0), 0, 0);
     match format {
         _ if files.is_empty() && !files.files().iter().any(|file| file.bytes.is_absent()) => {
@@ -147,13 +154,16 @@ pub fn check(files: &FileSet<'_>, options: &Options) -> Report {
             report.push(Finding::new(&common::EMPTY_FILE, start, "file", message));
             report.mark_unreadable();
         }
-        Some(format) => format.format().check(files, options, &mut report),
+        Some(format) => {
+            format.format().check(files, options, &mut report);
+            let is_named = options.format.is_some() && format.format().has_magic();
+            // The user names the format of damaged bytes. That does not make them right.
+            if is_named && !report.has_errors() && registry::sniff(files, options).is_none() {
+                report.push(describe_unknown(files, &format!("magic of {format} is missing")));
+            }
+        }
         None => {
-            let first = files.bytes(0).read(0, 16);
-            let pairs: Vec<String> = first.iter().map(|byte| format!("{byte:02x}")).collect();
-            let message = format!("unknown format: the file begins with `{}`", pairs.join(" "));
-            let span = Span::new(Layer::stored(0), 0, kit::num::to_u64(first.len()));
-            report.push(Finding::new(&common::UNKNOWN_FORMAT, span, "file", message));
+            report.push(describe_unknown(files, "unknown format"));
             report.mark_unreadable();
         }
     }
@@ -161,12 +171,20 @@ pub fn check(files: &FileSet<'_>, options: &Options) -> Report {
     report
 }
 
+fn describe_unknown(files: &FileSet<'_>, defect: &str) -> Finding {
+    let first = files.bytes(0).read(0, 16);
+    let pairs: Vec<String> = first.iter().map(|byte| format!("{byte:02x}")).collect();
+    let message = format!("{defect}: the file begins with `{}`", pairs.join(" "));
+    let span = Span::new(Layer::stored(0), 0, kit::num::to_u64(first.len()));
+    Finding::new(&common::UNKNOWN_FORMAT, span, "file", message)
+}
+
 /// Writes the records of a recording as text that is safe to print, piece by piece, until `out`
-/// returns false.
+/// returns false. The options of the format ([`FormatId::dump_options`]) select the records.
 ///
 /// # Errors
 ///
-/// If the format has no dump or no such style, a choice is missing, or nothing can be read.
+/// If the format has no dump or no such style, an option is missing, or nothing can be read.
 pub fn dump(
     files: &FileSet<'_>,
     options: &Options,

@@ -92,6 +92,7 @@ pub static COMMON: &[&Limit] = &[
     &FINDINGS,
     &FIXES,
     &ROUNDS,
+    &TRIALS,
     &INSERTED,
     &WINDOW,
     &ZSTD_WINDOW,
@@ -122,6 +123,15 @@ pub static ROUNDS: Limit = Limit::new(
     16,
     "rounds",
     "faults hide one another at most a few levels deep: header, framing, bodies, counts",
+);
+
+/// Trials that find the fixes that do harm.
+pub static TRIALS: Limit = Limit::new(
+    "trials",
+    256,
+    "trials",
+    "a trial checks the whole recording; one fix among 65,536 is found by 16 trials, and the other \
+     fixes are applied without those that are not found",
 );
 
 /// Bytes that the fixes of one round insert.

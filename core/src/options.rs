@@ -1,4 +1,4 @@
-//! Options of a check or a repair, those that formats own among them.
+//! Options of a check, a repair or a dump, those that formats own among them.
 //!
 //! An option that belongs to a format is data ([`OptionSpec`]): the command line builds its
 //! arguments and their help from it, and the library checks a value against it. A format reads its
@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::str::FromStr;
 
 use crate::kit::text::Untrusted;
@@ -14,7 +15,7 @@ use crate::limits::Limits;
 use crate::mend::edit::Safety;
 use crate::registry::FormatId;
 
-/// Options of [`check`](crate::check) and [`repair`](crate::repair).
+/// Options of [`check`](crate::check), [`repair`](crate::repair) and [`dump`](crate::dump).
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(not(feature = "testing"), non_exhaustive)]
 pub struct Options {
@@ -24,6 +25,9 @@ pub struct Options {
     pub format: Option<FormatId>,
     /// The riskiest class of fixes that a repair applies.
     pub allow: Allow,
+    /// Whether a repair also applies lossy fixes of warnings. Without it nothing is dropped for a
+    /// fault that the tools of the format read over.
+    pub lossy_warnings: bool,
     /// Values of the options that formats own.
     pub choices: Choices,
     /// Threads that may work in parallel; as many as the machine has if it is `None`. The result is
@@ -173,10 +177,64 @@ impl OptionValue {
     }
 }
 
+/// Checks that a text is a number, for [`OptionValue::Text`].
+pub(crate) fn check_number(text: &str) -> Result<(), &'static str> {
+    parse_number(text).map(drop).ok_or("a number, such as 7 or 0x1f")
+}
+
+/// Returns the number that a text is: decimal, or hexadecimal after `0x`.
+pub(crate) fn parse_number(text: &str) -> Option<u64> {
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    match text.strip_prefix("0x") {
+        Some(hex) if digits(hex) => u64::from_str_radix(hex, 16).ok(),
+        None if digits(text) => text.parse().ok(),
+        _ => None,
+    }
+}
+
+/// Checks that a text is a range of numbers, for [`OptionValue::Text`].
+pub(crate) fn check_range(text: &str) -> Result<(), &'static str> {
+    parse_range(text).map(drop).ok_or("a range A..B, such as 3..9, 3.. or 0x30..0x38")
+}
+
+/// Returns the range `A..B` of numbers from A up to B, without B; either end may be missing.
+pub(crate) fn parse_range(text: &str) -> Option<Range<u64>> {
+    let (start, end) = text.split_once("..")?;
+    let start = if start.is_empty() { Some(0) } else { parse_number(start) }?;
+    let end = if end.is_empty() { Some(u64::MAX) } else { parse_number(end) }?;
+    (start <= end).then_some(start..end)
+}
+
+/// Checks that a text is a range of seconds, for [`OptionValue::Text`].
+pub(crate) fn check_times(text: &str) -> Result<(), &'static str> {
+    parse_times(text).map(drop).ok_or("a range of seconds A..B, such as 1.5..2 or 10..")
+}
+
+/// Returns the range `A..B` of seconds in nanoseconds, from A up to B, without B; either end may be
+/// missing.
+pub(crate) fn parse_times(text: &str) -> Option<Range<u64>> {
+    let (start, end) = text.split_once("..")?;
+    let start = if start.is_empty() { Some(0) } else { parse_seconds(start) }?;
+    let end = if end.is_empty() { Some(u64::MAX) } else { parse_seconds(end) }?;
+    (start <= end).then_some(start..end)
+}
+
+/// Returns decimal seconds, with at most nine digits after the point, in nanoseconds.
+fn parse_seconds(text: &str) -> Option<u64> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
+    let is_decimal = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    if !is_decimal(whole) || !is_decimal(part) || part.len() > 9 {
+        return None;
+    }
+    let nanos: u64 = format!("{part:0<9}").parse().ok()?;
+    whole.parse::<u64>().ok()?.checked_mul(1_000_000_000)?.checked_add(nanos)
+}
+
 /// Values of options that formats own, by name.
 ///
 /// Every value fits the option of at least one format. An option that the format of a recording
-/// does not have is ignored by the library; [`Choices::foreign`] lists those.
+/// does not have, or that the called function does not read, is ignored by the library;
+/// [`Choices::foreign`] lists those.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choices {
     values: BTreeMap<&'static str, String>,
@@ -190,8 +248,8 @@ impl Choices {
     /// If no format has the option, or none takes the value.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), ChoiceError> {
         let specs = || {
-            let formats = FormatId::ALL.iter().flat_map(|format| format.options());
-            formats.filter(|spec| spec.name == name)
+            let of = |format: &FormatId| format.options().iter().chain(format.dump_options());
+            FormatId::ALL.iter().flat_map(of).filter(|spec| spec.name == name)
         };
         let Some(known) = specs().next() else {
             return Err(ChoiceError::Unknown { name: name.to_string() });
@@ -219,11 +277,11 @@ impl Choices {
         self.values.contains_key(name)
     }
 
-    /// Returns the options that are set and that `format` does not have, or not with this value.
-    pub fn foreign(&self, format: FormatId) -> Vec<&'static str> {
+    /// Returns the options that are set and that are not among `specs`, or not with this value.
+    /// `specs` are the options of a format: [`FormatId::options`] or [`FormatId::dump_options`].
+    pub fn foreign(&self, specs: &[OptionSpec]) -> Vec<&'static str> {
         let fits = |name: &str, value: &str| {
-            let mut specs = format.options().iter();
-            specs.any(|spec| spec.name == name && spec.value.check(value).is_ok())
+            specs.iter().any(|spec| spec.name == name && spec.value.check(value).is_ok())
         };
         let set = self.values.iter().filter(|(name, value)| !fits(name, value));
         set.map(|(name, _)| *name).collect()
@@ -274,14 +332,32 @@ mod tests {
         let mut choices = Choices::default();
         choices.set("strategy", "prefix").unwrap();
         assert_eq!(choices.value("strategy"), Some("prefix"));
-        assert_eq!(choices.foreign(FormatId::QEMU), [""; 0]);
-        assert_eq!(choices.foreign(FormatId::OVNI), ["strategy"]);
+        assert_eq!(choices.foreign(FormatId::QEMU.options()), [""; 0]);
+        assert_eq!(choices.foreign(FormatId::OVNI.options()), ["strategy"]);
+        assert_eq!(choices.foreign(FormatId::QEMU.dump_options()), ["strategy"]);
         let error = choices.set("strategy", "x\u{1b}").unwrap_err().to_string();
         assert!(error.starts_with("--strategy is `x\\x1b`, expected "), "{error}");
         assert_eq!(
             choices.set("colour", "red").unwrap_err().to_string(),
             "unknown option `colour`"
         );
+    }
+
+    #[test]
+    fn numbers_and_ranges_have_one_form() {
+        assert_eq!((parse_number("0x1f"), parse_number("10")), (Some(31), Some(10)));
+        assert_eq!(parse_range("3..0x9"), Some(3..9));
+        assert_eq!(parse_range(".."), Some(0..u64::MAX));
+        assert_eq!(parse_times("1.5..2"), Some(1_500_000_000..2_000_000_000));
+        assert_eq!(parse_times("0.000000001.."), Some(1..u64::MAX));
+        for wrong in ["", "-1", "+1", "0x", "0x+1", "1 ", "18446744073709551616"] {
+            assert_eq!(parse_number(wrong), None, "{wrong}");
+            assert!(check_range(&format!("{wrong}..{wrong}x")).is_err(), "{wrong}");
+        }
+        for wrong in ["", "1", "2..1", "1.5", "1...2.", "1.0000000001..", "1e3..", "99999999999.."]
+        {
+            assert!(check_times(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -69,14 +69,27 @@ impl FormatId {
         self.0.rules()
     }
 
-    /// Returns the options that the format owns.
+    /// Returns the options of a check and a repair that the format owns.
     pub fn options(self) -> &'static [OptionSpec] {
         self.0.options()
+    }
+
+    /// Returns the options of a dump that the format owns.
+    pub fn dump_options(self) -> &'static [OptionSpec] {
+        self.0.dump_options()
     }
 
     /// Returns the limits that the format owns.
     pub fn limits(self) -> &'static [&'static Limit] {
         self.0.limits()
+    }
+
+    /// Returns whether a file of this name should be a recording of the format.
+    pub fn claims_name(self, name: &str) -> bool {
+        self.0.file_names().iter().any(|pattern| match pattern.strip_prefix('*') {
+            Some(end) => name.ends_with(end),
+            None => *pattern == name,
+        })
     }
 
     /// Returns the shape of a recording that is a directory; `None` if a recording is always one

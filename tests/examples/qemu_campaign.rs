@@ -4,13 +4,17 @@
 //! export TRACEMEND_QEMU=/path/to/other/qemu
 //! cargo run -p tracemend-tests --example qemu_campaign -- kills 120
 //! cargo run -p tracemend-tests --example qemu_campaign -- aimed 3
+//! cargo run -p tracemend-tests --example qemu_campaign -- damage 120 1
 //! ```
 //!
 //! `kills N` records N guests with all builds, kills QEMU after 1.2 to 4.2 s, and repairs and
 //! replays the logs. `aimed N` cuts complete recordings right before CHAR_WRITE, AUDIO_OUT,
 //! AUDIO_IN, RANDOM and BLOCK, at N places each, and replays both the repaired log and one that is
-//! closed at the cut. Two machines run at a time.
+//! closed at the cut. `damage N SEED` damages complete recordings, half of them once and half up to
+//! eight times, and prints a table: damage, verdict of the repair, replay. Two machines run at a
+//! time.
 #![allow(
+    clippy::as_conversions,
     clippy::unwrap_used,
     clippy::panic,
     clippy::print_stdout,
@@ -24,8 +28,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use tracemend_tests::judge::qemu::{Build, End, Guest, Hand, TIME_LIMIT};
-use tracemend_tests::judge::qemu::{closed_at, events, killed, mend};
+use tracemend_tests::judge::qemu::{
+    Build, End, Guest, Hand, Machine, TIME_LIMIT, closed_at, damaged, events, killed, mend,
+};
 
 /// Number of machines that run at a time.
 const WORKERS: usize = 2;
@@ -47,7 +52,12 @@ fn main() {
             let build = |job: usize| &builds[job % builds.len()];
             run_jobs(jobs, |job| aim(build(job), job / builds.len(), count, &table));
         }
-        _ => panic!("usage: qemu_campaign kills N | aimed N"),
+        "damage" => {
+            let seed = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(1);
+            println!("seeds {seed} to {}", seed + count as u64);
+            damage_all(&builds, count, seed, &table);
+        }
+        _ => panic!("usage: qemu_campaign kills N | aimed N | damage N SEED"),
     }
     let table = table.into_inner().unwrap();
     for (line, count) in &table {
@@ -70,6 +80,37 @@ fn run_jobs(count: usize, job: impl Fn(usize) + Sync) {
         for _ in 0..WORKERS {
             scope.spawn(take_jobs);
         }
+    });
+}
+
+/// A machine with a complete recording of it.
+type Recorded = (Machine, Vec<u8>);
+
+fn damage_all(builds: &[Build], count: usize, seed: u64, table: &Table) {
+    let guests = [Guest::Plain, Guest::Random];
+    let kinds: Vec<(&Build, Guest)> =
+        builds.iter().flat_map(|build| guests.map(|guest| (build, guest))).collect();
+    // As many machines of a kind as run at a time: each has a folder of its own.
+    let pools: Vec<Mutex<Vec<Recorded>>> = kinds
+        .iter()
+        .map(|(build, guest)| {
+            let machine = || build.machine(*guest, 20);
+            let recorded = |machine: Machine| {
+                let log = machine.record(Hand::Off).unwrap();
+                (machine, log)
+            };
+            Mutex::new((0..WORKERS).map(|_| recorded(machine())).collect())
+        })
+        .collect();
+    run_jobs(count, |number| {
+        let kind = number % kinds.len();
+        let (machine, log) = pools[kind].lock().unwrap().pop().unwrap();
+        let seed = seed + number as u64;
+        let case = damaged::repair(&log, &kinds[kind].0.release(), seed).replayed(&machine);
+        pools[kind].lock().unwrap().push((machine, log));
+        let line = case.to_string();
+        eprintln!("seed {seed}: {line}: {}", case.damaged.describe());
+        *table.lock().unwrap().entry(line).or_default() += 1;
     });
 }
 

@@ -12,6 +12,7 @@
 
 pub mod forge;
 pub mod judge;
+pub mod known_originals;
 pub mod mended;
 pub mod notice;
 pub mod properties;

@@ -1,9 +1,17 @@
-//! The memory of a check. The only test of its program, because other threads would be counted.
-#![allow(clippy::panic, clippy::indexing_slicing, reason = "tests")]
+//! The memory of a check and of a repair. The only test of its program, because other threads would
+//! be counted.
+#![allow(
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::as_conversions,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "tests"
+)]
 
-use tracemend::{FileSet, FormatId, Options};
+use tracemend::{FileSet, FormatId, Options, Outcome};
 use tracemend_tests::forge::perf::{Attr, Order, Record, Recording, all, sample_type};
-use tracemend_tests::forge::{apitrace, qemu, revent};
+use tracemend_tests::forge::{apitrace, ovni, qemu, revent};
 use tracemend_tests::properties::allocation::{self, Counting};
 
 #[global_allocator]
@@ -14,6 +22,7 @@ static ALLOCATOR: Counting = Counting;
 fn a_check_holds_a_bounded_amount_of_memory() {
     let (probe, counted) = allocation::peak_during(|| vec![0_u8; 1 << 20]);
     assert!(counted >= 1 << 20 && probe.len() == 1 << 20, "the allocator counts {counted}");
+    ovni_traces_hold_a_bounded_amount_of_memory();
     let bounded = |name: &str, bytes: &[u8]| {
         allocation::bounded(bytes).unwrap_or_else(|broken| panic!("{name}: {broken}"));
     };
@@ -78,6 +87,105 @@ fn a_check_holds_a_bounded_amount_of_memory() {
     for blocks in [1, 16, 256, 1_024, 16_000] {
         bounded(&format!("{blocks} blocks of one byte"), &zstd_of_one_byte(blocks));
     }
+    repairs_are_bounded();
+}
+
+/// Memory of a repair besides what its fixes need.
+const REPAIR: u64 = 64 << 20;
+
+/// Memory of a repair for each fix: the edit in two reports, the operation of the patch, the place.
+const FIX: u64 = 400;
+
+/// Repairs recordings with one fault many times, side by side and scattered.
+fn repairs_are_bounded() {
+    let count = 100_000_u32;
+    for (name, bytes) in
+        [("side by side", empty_comms(count as usize)), ("scattered", scattered(count as usize))]
+    {
+        let files = FileSet::single("perf.data", &bytes);
+        let repair = || tracemend::repair(&files, &Options::default());
+        let (repair, peak) = allocation::peak_during(repair);
+        assert_eq!(
+            repair.outcome,
+            Outcome::RepairedWithLoss,
+            "{name}: {:?} {:?}",
+            repair.refused,
+            repair.after.counts()
+        );
+        assert_eq!(repair.records_lost(), u64::from(count), "{name}");
+        println!("{count} faults {name}: {} KiB", peak >> 10);
+        let most = if name == "scattered" { REPAIR + FIX * u64::from(count) } else { REPAIR };
+        assert!(peak <= most, "{name}: {peak} bytes, expected at most {most}");
+    }
+}
+
+/// Records of a name without the name.
+fn empty_comms(count: usize) -> Vec<u8> {
+    let mut recording = Recording::new(Order::Little, vec![event([1])]);
+    let comm = recording.maker(0).comm("forge");
+    recording.push(comm).extend((0..count).map(|_| Record::new(3, 0, Vec::new())));
+    recording.build().bytes
+}
+
+/// Records of a name without the name, each between two that are sound.
+fn scattered(count: usize) -> Vec<u8> {
+    let mut recording = Recording::new(Order::Little, vec![event([1])]);
+    let comm = recording.maker(0).comm("forge");
+    let pair = || [Record::new(3, 0, Vec::new()), comm.clone()];
+    recording.extend((0..count).flat_map(|_| pair()));
+    recording.build().bytes
+}
+
+/// Checks and repairs ovni traces with a fault per event or per stream.
+fn ovni_traces_hold_a_bounded_amount_of_memory() {
+    for (name, trace) in ovni_traces() {
+        let set = trace.set();
+        let len: u64 = set.files().iter().map(|file| file.bytes.len()).sum();
+        let check = || tracemend::check(&set, &Options::default());
+        let (report, peak) = allocation::peak_during(check);
+        // A share for each place of a fix: the shift of a group of clocks, and its edit.
+        let edits = report.findings().iter().filter_map(|finding| finding.fix.as_ref());
+        let places: usize = edits.map(|fix| fix.edits.len()).sum();
+        let places = 320 * u64::try_from(places).unwrap();
+        // A share for each stream: its metadata, its thread and its queue.
+        let streams = 2_560 * u64::try_from(set.files().len()).unwrap();
+        let places = places + streams;
+        let allowed = allocation::CONSTANT + allocation::MULTIPLE * len + places;
+        assert!(peak <= allowed, "check of {name}: {peak} bytes, {allowed} allowed");
+        let repair = || tracemend::repair(&set, &Options::default());
+        let (repaired, peak) = allocation::peak_during(repair);
+        // A share for each fix of a round: its finding, its edit and its place.
+        let fixes = repaired.before.counts().values().sum::<u64>().min(65_536);
+        let allowed = (64 << 20) + 16 * len + 2_048 * fixes + places;
+        assert!(peak <= allowed, "repair of {name}: {peak} bytes, {allowed} allowed");
+    }
+}
+
+/// 1 MB of events that open states, 1 MB of descending clocks, and 20,000 streams.
+fn ovni_traces() -> Vec<(&'static str, ovni::Trace)> {
+    let thread = || ovni::Thread::new(7, 7).require("nosv", "2.7.0").require("nanos6", "1.1.0");
+    let many = |code: &str| {
+        let begun = ovni::Stream::default().begin(0);
+        (0..87_000).fold(begun, |stream, _| stream.with(code, b""))
+    };
+    let descending = (0..87_000_u64).fold(ovni::Stream::default().begin(0), |stream, number| {
+        stream.event(0, "OB.", 1_000_000 - number, b"")
+    });
+    let files = (1..=20_000_u32).flat_map(|tid| {
+        let thread = ovni::Thread::new(7, tid);
+        let stream = ovni::Stream::at(u64::from(tid) * 1_000).begin(-1).plain(&["OB."]).end();
+        let name = |leaf: &str| format!("{}/{leaf}", thread.dir());
+        [
+            (name("stream.json"), Some(thread.json().into_bytes())),
+            (name("stream.obs"), Some(stream.bytes)),
+        ]
+    });
+    vec![
+        ("pushes", ovni::Trace::of(&thread(), many("VAs").end())),
+        ("repeated pushes", ovni::Trace::of(&thread(), many("6W[").end())),
+        ("descending clocks", ovni::Trace::of(&thread(), descending.end())),
+        ("20,000 streams", ovni::Trace { files: files.collect() }),
+    ]
 }
 
 /// A log in which every event follows one that it must not follow.

@@ -49,13 +49,24 @@ pub struct Tile {
     pub name: &'static str,
 }
 
-/// A request for a dump.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Dump {
-    /// A style of the format; the first one if it is `None`.
-    pub style: Option<String>,
-    /// Number of the device whose records are dumped, if only one is.
-    pub device: Option<u64>,
+/// The form of a dump. Filters are options of the format, see [`Format::dump_options`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Dump {
+    /// Text for people and other tools, in a style of the format; in the first one if it is `None`.
+    Text {
+        /// The name of the style.
+        style: Option<String>,
+    },
+    /// One JSON object per record and line: `offset`, `length`, `kind`, then the fields with the
+    /// names of the format.
+    JsonLines,
+}
+
+impl Default for Dump {
+    fn default() -> Self {
+        Self::Text { style: None }
+    }
 }
 
 /// The counts of a dump.
@@ -75,7 +86,7 @@ pub enum DumpError {
     None,
     /// The format has no such style.
     Style(String),
-    /// A choice is missing or does not exist; the text is a sentence.
+    /// An option is missing, or its value does not exist in the recording; the text is a sentence.
     Choice(String),
     /// The recording cannot be read; a check gives the reason.
     Unreadable,
@@ -98,8 +109,15 @@ pub trait Format: Sync {
     /// Returns every rule of the format, by code.
     fn rules(&self) -> &'static [&'static Rule];
 
-    /// Returns the options of the format, which it reads through a typed view in its `options.rs`.
+    /// Returns the options of a check and a repair, which the format reads through a typed view in
+    /// its `options.rs`.
     fn options(&self) -> &'static [OptionSpec] {
+        &[]
+    }
+
+    /// Returns the options of a dump: the filters that select records, and options of a check that
+    /// decide how the bytes are read. The format reads them in the same way.
+    fn dump_options(&self) -> &'static [OptionSpec] {
         &[]
     }
 
@@ -111,6 +129,18 @@ pub trait Format: Sync {
     /// Returns the shape of a recording in a directory; `None` if a recording is always one file.
     fn directory(&self) -> Option<&'static dyn DirectoryShape> {
         None
+    }
+
+    /// Returns whether every recording begins with a magic, so that one that [`Format::sniff`] does
+    /// not recognise is damaged.
+    fn has_magic(&self) -> bool {
+        false
+    }
+
+    /// Returns names that only recordings of the format have, with `*` for any text at the
+    /// beginning. A file with such a name is not skipped in silence.
+    fn file_names(&self) -> &'static [&'static str] {
+        &[]
     }
 
     /// Returns the confidence that the recording is of this format; `None` if it is not.
@@ -134,7 +164,8 @@ pub trait Format: Sync {
     }
 
     /// Passes the records as text that is safe to print to `out`, piece by piece, until it returns
-    /// false.
+    /// false. A piece ends with a line. Lines of JSON are built with
+    /// [`JsonLine`](crate::kit::json::JsonLine).
     ///
     /// # Errors
     ///

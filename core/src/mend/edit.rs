@@ -1,5 +1,6 @@
 //! The smallest unit of change: some bytes of a file become other bytes.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::kit::span::Span;
@@ -45,18 +46,40 @@ pub struct Edit {
     pub span: Span,
     /// The bytes after the edit.
     pub insert: Vec<u8>,
+    /// The recorder had not written the bytes of `span` yet: they hold a placeholder.
+    pub fills: bool,
 }
 
 impl Edit {
     /// Creates an edit that replaces `span` by `insert`.
     pub fn replace(span: Span, insert: impl Into<Vec<u8>>) -> Self {
-        Self { span, insert: insert.into() }
+        Self { span, insert: insert.into(), fills: false }
     }
 
     /// Creates an edit that drops `span`.
     pub const fn drop(span: Span) -> Self {
-        Self { span, insert: Vec::new() }
+        Self { span, insert: Vec::new(), fills: false }
     }
+
+    /// Creates an edit that writes `insert` over the placeholder in `span`: a field that the
+    /// recorder writes at the end, and had not written yet.
+    pub fn fill(span: Span, insert: impl Into<Vec<u8>>) -> Self {
+        Self { span, insert: insert.into(), fills: true }
+    }
+
+    /// Returns whether the edit drops or replaces bytes that were recorded.
+    pub const fn replaces_recorded(&self) -> bool {
+        !self.fills && !self.span.is_empty()
+    }
+}
+
+/// Bytes that determine the value of an exact fix, and their meaning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Witness {
+    /// The bytes, in the stored layer of the recording that was checked.
+    pub span: Span,
+    /// What the bytes are: `the copy of the attr in EVENT_DESC`.
+    pub meaning: Cow<'static, str>,
 }
 
 /// The effect of edits on the expanded bytes, where complete units are compressed again.
@@ -88,7 +111,7 @@ impl StoredAnew {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(not(feature = "testing"), non_exhaustive)]
 pub struct Fix {
-    /// The class of the fix.
+    /// The class of the fix, at best [`Fix::class_by_edits`].
     pub safety: Safety,
     /// The changes, in numbers, as a sentence without a full stop.
     pub summary: String,
@@ -99,8 +122,14 @@ pub struct Fix {
     pub option: Option<String>,
     /// Complete records that the edits drop, in the format's own sense.
     pub records_lost: u64,
+    /// Complete records of which the edits replace bytes, in the format's own sense.
+    pub records_altered: u64,
+    /// The bytes that determine what the edits write.
+    pub witnesses: Vec<Witness>,
     /// The effect on compressed units that are stored again.
     pub anew: StoredAnew,
+    /// In a repair: the number of further findings of the same rule whose edits are among these.
+    pub repeats: u64,
     /// Files of the recording that get another name: their numbers and the new names, relative to
     /// the recording.
     pub renames: Vec<(u32, String)>,
@@ -115,7 +144,10 @@ impl Fix {
             edits,
             option: None,
             records_lost: 0,
+            records_altered: 0,
+            witnesses: Vec::new(),
             anew: StoredAnew::default(),
+            repeats: 0,
             renames: Vec::new(),
         }
     }
@@ -123,6 +155,79 @@ impl Fix {
     /// Creates a fix that a user has to choose or to make.
     pub fn manual(summary: impl Into<String>) -> Self {
         Self::new(Safety::Manual, summary, Vec::new())
+    }
+
+    /// Adds the edits of another fix of the same kind; returns false if they are not alike, or do
+    /// not follow those of this one.
+    pub(crate) fn absorb(&mut self, more: &Self) -> bool {
+        let is_plain = |fix: &Self| {
+            let has_none = fix.witnesses.is_empty() && fix.renames.is_empty();
+            has_none && fix.option.is_none() && fix.anew == StoredAnew::default()
+        };
+        let follows = match (self.edits.last(), more.edits.first()) {
+            (Some(last), Some(next)) => {
+                last.span.layer == next.span.layer && last.span.end <= next.span.start
+            }
+            _ => false,
+        };
+        let is_one = more.edits.len() <= 1;
+        if more.safety != self.safety || !follows || !is_one || !is_plain(self) || !is_plain(more) {
+            return false;
+        }
+        match (self.edits.last_mut(), more.edits.first()) {
+            // Two drops that adjoin are one.
+            (Some(last), Some(next))
+                if last.span.end == next.span.start
+                    && last.insert.is_empty()
+                    && next.insert.is_empty() =>
+            {
+                last.span.end = next.span.end;
+            }
+            // Two edits at one place have no order.
+            (Some(last), Some(next)) if last.span.start == next.span.start => return false,
+            (_, next) => self.edits.extend(next.cloned()),
+        }
+        self.repeats = self.repeats.saturating_add(1);
+        self.records_lost = self.records_lost.saturating_add(more.records_lost);
+        self.records_altered = self.records_altered.saturating_add(more.records_altered);
+        true
+    }
+
+    /// Adds bytes that determine what the edits write. They are stored bytes that the edits leave
+    /// alone.
+    #[must_use]
+    pub fn witness(mut self, span: Span, meaning: impl Into<Cow<'static, str>>) -> Self {
+        debug_assert!(span.layer.is_stored(), "a witness is read again from the file: {span}");
+        self.witnesses.push(Witness { span, meaning: meaning.into() });
+        self
+    }
+
+    /// Sets the number of complete records of which the edits replace bytes.
+    #[must_use]
+    pub fn altered(mut self, records: u64) -> Self {
+        self.records_altered = records;
+        self
+    }
+
+    /// Returns the class that the edits and witnesses show; [`Fix::safety`] is never better.
+    ///
+    /// | edits | with witnesses | without |
+    /// |---|---|---|
+    /// | none | manual | manual |
+    /// | insert, or fill a placeholder | exact | synthetic |
+    /// | drop or replace recorded bytes | exact | lossy |
+    pub fn class_by_edits(&self) -> Safety {
+        // Units that are compressed again are judged by what they expand to.
+        let loses = match self.anew.stored {
+            0 => self.edits.iter().any(Edit::replaces_recorded),
+            _ => self.anew.dropped > 0,
+        };
+        match (self.edits.is_empty() && self.renames.is_empty(), self.witnesses.is_empty(), loses) {
+            (true, _, _) => Safety::Manual,
+            (false, false, _) => Safety::Exact,
+            (false, true, true) => Safety::Lossy,
+            (false, true, false) => Safety::Synthetic,
+        }
     }
 
     /// Names the options of `tracemend repair` that apply the fix, as they are typed.

@@ -4,8 +4,11 @@
 //! them, [`patch`] composes them, [`plan`] records them and [`proof`] compares the result with
 //! them.
 
+pub mod applied;
+mod choice;
 pub mod edit;
 pub mod patch;
 pub mod plan;
 pub mod proof;
 pub mod rounds;
+mod trial;

@@ -229,23 +229,24 @@ impl Patch {
         Source::from_pieces(pieces)
     }
 
-    /// Returns the source offset of the byte at `offset` of the target. For an inserted byte, and
-    /// for the end of the target, that is the source offset after the last kept byte before it.
-    pub fn source_offset(&self, offset: u64) -> u64 {
-        let (mut at, mut source) = (0_u64, 0_u64);
+    /// Returns the map from offsets of the target to offsets of the source.
+    pub fn source_offsets(&self) -> SourceOffsets {
+        let (mut at, mut kept_to) = (0_u64, 0_u64);
+        let mut parts = Vec::with_capacity(self.ops.len());
         for op in &self.ops {
-            let after = at.saturating_add(op.len());
-            if let Op::Keep { start, end } = op {
-                if offset < after {
-                    return start.saturating_add(offset.saturating_sub(at));
-                }
-                source = *end;
-            } else if offset < after {
-                return source;
+            let (source, is_kept) = match op {
+                Op::Keep { start, .. } => (*start, true),
+                Op::Insert(_) => (kept_to, false),
+            };
+            parts.push(OffsetPart { target: at, source, is_kept });
+            at = at.saturating_add(op.len());
+            if let Op::Keep { end, .. } = op {
+                kept_to = *end;
             }
-            at = after;
         }
-        source
+        // After the last byte.
+        parts.push(OffsetPart { target: at, source: kept_to, is_kept: false });
+        SourceOffsets { parts }
     }
 
     /// Composes this patch and `next` into one patch of the source of this one.
@@ -310,16 +311,60 @@ impl Patch {
                 Op::Keep { start, end } => {
                     if *start > at || !insert.is_empty() {
                         let insert = std::mem::take(&mut insert);
-                        edits.push(Edit { span: Span::new(layer, at, *start), insert });
+                        edits.push(Edit::replace(Span::new(layer, at, *start), insert));
                     }
                     at = *end;
                 }
             }
         }
         if at < self.source_len || !insert.is_empty() {
-            edits.push(Edit { span: Span::new(layer, at, self.source_len), insert });
+            edits.push(Edit::replace(Span::new(layer, at, self.source_len), insert));
         }
         edits
+    }
+}
+
+/// A map from offsets after a patch to offsets before it; each look-up takes logarithmic time.
+#[derive(Clone, Debug)]
+pub struct SourceOffsets {
+    /// In order of the target.
+    parts: Vec<OffsetPart>,
+}
+
+/// The bytes of one operation, from an offset of the target on.
+#[derive(Clone, Copy, Debug)]
+struct OffsetPart {
+    target: u64,
+    source: u64,
+    is_kept: bool,
+}
+
+impl SourceOffsets {
+    /// Returns the source offset of the byte at `offset` of the target. For an inserted byte, and
+    /// for the end of the target, that is the source offset after the last kept byte before it.
+    pub fn of(&self, offset: u64) -> u64 {
+        let after = self.parts.partition_point(|part| part.target <= offset);
+        match after.checked_sub(1).and_then(|index| self.parts.get(index)) {
+            Some(part) if part.is_kept => {
+                part.source.saturating_add(offset.saturating_sub(part.target))
+            }
+            Some(part) => part.source,
+            None => 0,
+        }
+    }
+
+    /// Returns the source bytes of the range `span` of the target, from its first to its last byte.
+    pub fn of_span(&self, span: Span) -> Span {
+        let end = match span.end.checked_sub(1).filter(|_| !span.is_empty()) {
+            Some(last) => self.of(last).saturating_add(u64::from(self.is_kept(last))),
+            None => self.of(span.end),
+        };
+        Span::new(span.layer, self.of(span.start), end)
+    }
+
+    fn is_kept(&self, offset: u64) -> bool {
+        let after = self.parts.partition_point(|part| part.target <= offset);
+        after.checked_sub(1).and_then(|at| self.parts.get(at)).is_some_and(|part| part.is_kept)
     }
 }
 

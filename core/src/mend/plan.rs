@@ -5,6 +5,7 @@
 //! last member, `seal`, is the CRC-32 of all other bytes of the plan, so a changed plan is refused.
 
 mod touched;
+pub(crate) mod witnesses;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -23,6 +24,7 @@ use crate::mend::patch::Patch;
 use crate::mend::rounds::Repair;
 use crate::recording::FileSet;
 use touched::TouchedPlaces;
+pub use witnesses::{ExactFix, PlanWitness};
 
 /// Version of the layout of a plan.
 pub const PLAN_SCHEMA: &str = "tracemend.plan.v1";
@@ -43,6 +45,12 @@ pub struct Plan {
     pub format: String,
     /// One per file, in the order of the recording.
     pub files: Vec<FilePlan>,
+    /// The exact fixes with their witnesses.
+    #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub exact: Vec<ExactFix>,
+    /// The plan undoes another one: the witnesses are in its output.
+    #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "std::ops::Not::not"))]
+    pub undoes: bool,
     /// Number of findings by code before the repair.
     pub findings_before: BTreeMap<String, u64>,
     /// Number of findings by code after the repair.
@@ -195,6 +203,8 @@ impl Plan {
                 .format
                 .map_or_else(String::new, |format| format.name().to_string()),
             files: plans,
+            exact: witnesses::collect(&repair.applied, files),
+            undoes: false,
             findings_before: counts(&repair.before),
             findings_after: counts(&repair.after),
             seal: "0".repeat(SEAL_LEN),
@@ -209,6 +219,7 @@ impl Plan {
     pub fn reversed(&self) -> Result<Self, PlanError> {
         Ok(Self {
             files: self.files.iter().map(FilePlan::reversed).collect::<Result<_, _>>()?,
+            undoes: !self.undoes,
             findings_before: self.findings_after.clone(),
             findings_after: self.findings_before.clone(),
             ..self.clone()
@@ -359,7 +370,7 @@ impl PlanEdit {
             if !codes.contains(&code) {
                 codes.push(code);
             }
-            safety = safety.max(applied.fix().map_or(Safety::Exact, |fix| fix.safety));
+            safety = safety.max(applied.class);
         }
         Self {
             start: edit.span.start,

@@ -8,28 +8,66 @@ use std::fmt;
 use crate::FileSet;
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
+use crate::kit::span::Span;
 use crate::kit::text::Untrusted;
 use crate::kit::words::{byte_count, plural};
+use crate::mend::applied::KeptRanges;
 use crate::mend::patch::{Op, Patch};
-use crate::mend::plan::{Digest, FilePlan, Plan, PlanError};
+use crate::mend::plan::{Digest, FilePlan, Plan, PlanError, witnesses};
 
 /// The balance of a proof over all files of the recording, in bytes.
+///
+/// The source is `kept + replaced + dropped`, the target `kept + replaced + inserted`. Bytes count
+/// as replaced if at least as many are in their place: fields that are set, records that are
+/// converted. Otherwise they are dropped, so a fix that drops 24 bytes is among 24 dropped bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Balance {
     /// Source bytes that are in the target.
     pub kept: u64,
-    /// Source bytes that are not in the target.
+    /// Source bytes that have others in their place.
+    pub replaced: u64,
+    /// Source bytes that are not in the target, nor others in their place.
     pub dropped: u64,
-    /// Target bytes that are not from the source.
+    /// Target bytes that are not from the source, nor in the place of bytes from it.
     pub inserted: u64,
 }
 
 impl Balance {
+    /// Returns the balance of the patches of a recording.
+    pub fn of<'p>(patches: impl IntoIterator<Item = &'p Patch>) -> Self {
+        let mut balance = Self::default();
+        patches.into_iter().for_each(|patch| balance.add(patch));
+        balance
+    }
+
     /// Adds the counts of the patch of one file.
     pub fn add(&mut self, patch: &Patch) {
-        self.kept = self.kept.saturating_add(patch.kept());
-        self.dropped = self.dropped.saturating_add(patch.dropped());
-        self.inserted = self.inserted.saturating_add(patch.inserted());
+        let (mut kept_to, mut inserted) = (0_u64, 0_u64);
+        for op in patch.ops() {
+            match op {
+                Op::Keep { start, end } => {
+                    self.add_gap(start.saturating_sub(kept_to), inserted);
+                    self.kept = self.kept.saturating_add(end.saturating_sub(*start));
+                    (kept_to, inserted) = (*end, 0);
+                }
+                Op::Insert(_) => inserted = op.len(),
+            }
+        }
+        self.add_gap(patch.source_len().saturating_sub(kept_to), inserted);
+    }
+
+    /// Counts what becomes of the bytes between two kept ranges.
+    fn add_gap(&mut self, gone: u64, inserted: u64) {
+        let replaced = if inserted >= gone { gone } else { 0 };
+        self.replaced = self.replaced.saturating_add(replaced);
+        self.dropped = self.dropped.saturating_add(gone.saturating_sub(replaced));
+        self.inserted = self.inserted.saturating_add(inserted.saturating_sub(replaced));
+    }
+
+    /// Returns the lengths of source and target.
+    pub const fn lengths(&self) -> (u64, u64) {
+        let both = self.kept.saturating_add(self.replaced);
+        (both.saturating_add(self.dropped), both.saturating_add(self.inserted))
     }
 }
 
@@ -54,6 +92,18 @@ pub enum ProofError {
         planned: Digest,
         /// The digest of the file.
         found: Digest,
+    },
+    /// A witness of an exact fix has other bytes than the plan states.
+    Witness {
+        /// Code of the finding that was repaired.
+        code: String,
+        /// The bytes.
+        span: Span,
+    },
+    /// No witness of an exact fix is kept as it was.
+    NoWitness {
+        /// Code of the finding that was repaired.
+        code: String,
     },
     /// A byte differs.
     Byte {
@@ -81,6 +131,14 @@ impl fmt::Display for ProofError {
                 byte_count(planned.length),
                 Untrusted(planned.crc32.as_bytes()),
             ),
+            Self::Witness { code, span } => {
+                let code = Untrusted(code.as_bytes());
+                write!(f, "the witness {span} of the exact fix of {code} differs from the plan")
+            }
+            Self::NoWitness { code } => {
+                let code = Untrusted(code.as_bytes());
+                write!(f, "the exact fix of {code} has no witness that is kept as it was")
+            }
             Self::Byte { which, offset } => {
                 write!(f, "the byte at {offset:#x} of the {which} differs from the plan")
             }
@@ -106,7 +164,7 @@ pub fn prove(
     sources: &FileSet<'_>,
     targets: &FileSet<'_>,
 ) -> Result<Balance, ProofError> {
-    let mut balance = Balance::default();
+    let mut patches = Vec::with_capacity(plan.files.len());
     for files in [sources, targets] {
         if files.files().len() != plan.files.len() {
             let found = files.files().len();
@@ -121,14 +179,32 @@ pub fn prove(
         }
         compare_bytes(&patch.view(&source.bytes), &target.bytes)?;
         compare_digest("output", &file.output, &target.bytes)?;
-        balance.add(&patch);
         debug_assert_eq!(patch.kept().saturating_add(patch.dropped()), source.bytes.len());
         debug_assert_eq!(patch.kept().saturating_add(patch.inserted()), target.bytes.len());
         debug_assert!(
             patch.ops().iter().all(|op| !matches!(op, Op::Keep { start, end } if end <= start))
         );
+        patches.push(patch);
     }
-    Ok(balance)
+    read_witnesses(plan, sources, targets, &patches)?;
+    Ok(Balance::of(&patches))
+}
+
+/// Reads the witnesses of the exact fixes again, in the recording before the repair.
+fn read_witnesses(
+    plan: &Plan,
+    sources: &FileSet<'_>,
+    targets: &FileSet<'_>,
+    patches: &[Patch],
+) -> Result<(), ProofError> {
+    if !plan.undoes {
+        let kept: Vec<KeptRanges> = patches.iter().map(KeptRanges::of).collect();
+        return witnesses::read_again(&plan.exact, sources, &kept);
+    }
+    let repair = plan.reversed()?;
+    let patches: Vec<Patch> = repair.files.iter().map(FilePlan::patch).collect::<Result<_, _>>()?;
+    let kept: Vec<KeptRanges> = patches.iter().map(KeptRanges::of).collect();
+    witnesses::read_again(&plan.exact, targets, &kept)
 }
 
 /// Proves that `targets` is the result of `patches` on `sources`, without a plan.
@@ -219,8 +295,9 @@ fn compare_bytes(expected: &Source<'_>, found: &Source<'_>) -> Result<(), ProofE
 mod tests {
     use super::*;
     use crate::kit::span::{Layer, Span};
-    use crate::mend::edit::{Edit, Fix, Safety};
-    use crate::mend::rounds::{Applied, Outcome, Repair, view};
+    use crate::mend::applied::Applied;
+    use crate::mend::edit::{Edit, Fix, Safety, Witness};
+    use crate::mend::rounds::{Outcome, Repair, view};
     use crate::report::rule::common;
     use crate::{File, Finding, Limits, Report};
 
@@ -250,10 +327,14 @@ mod tests {
         let fix = Fix::new(Safety::Lossy, "drops the tail", edits.clone());
         let finding = Finding::new(&common::UNKNOWN_FORMAT, span(0, 3), "file", "3 bytes").fix(fix);
         let places = edits.iter().map(|edit| edit.span).collect();
+        let mut applied = Applied::new(1, finding, places);
+        applied.class = Safety::Exact;
+        let meaning = "the kept comma".into();
+        applied.witnesses = vec![Witness { span: span(6, 7), meaning }];
         Repair {
             outcome: Outcome::RepairedWithLoss,
             patches: vec![patch, Patch::identity(second)],
-            applied: vec![Applied { round: 1, finding, places }],
+            applied: vec![applied],
             before: Report::new(Some(crate::FormatId::PERF), first + second, 9),
             after: Report::new(Some(crate::FormatId::PERF), first + second, 9),
             refused: None,
@@ -282,7 +363,7 @@ mod tests {
         let plan = plan.to_json().unwrap().into_bytes();
         let targets = targets(&repair.patches);
         assert_eq!(targets[0], b"HEADder, whole body");
-        let balance = Balance { kept: 15, dropped: 14, inserted: 10 };
+        let balance = Balance { kept: 15, replaced: 3, dropped: 11, inserted: 7 };
         assert_eq!(verify(&plan, &sources, &targets), Ok(balance));
         for mask in [0x01, 0x80] {
             for at in 0..plan.len() {
@@ -352,7 +433,31 @@ mod tests {
             .collect();
         assert_eq!(restored, sources);
         let balance = prove(&back, &set(&targets), &set(&sources)).unwrap();
-        assert_eq!(balance, Balance { kept: 15, dropped: 10, inserted: 14 });
+        assert_eq!(balance, Balance { kept: 15, replaced: 0, dropped: 10, inserted: 14 });
+    }
+
+    #[test]
+    fn an_exact_fix_without_a_kept_witness_is_not_proved() {
+        let (sources, repair) = (sources(), repair());
+        let targets = targets(&repair.patches);
+        let plan = Plan::new(&repair, &set(&sources), &Limits::default()).unwrap();
+        let prove = |plan: &Plan| prove(plan, &set(&sources), &set(&targets));
+        assert!(prove(&plan).is_ok());
+        // The bytes 12..23 are dropped.
+        let mut dropped = plan.clone();
+        let witness = &mut dropped.exact[0].witnesses[0];
+        (witness.start, witness.end) = (12, 23);
+        witness.crc32 = crate::mend::plan::crc32(&[&sources[0][12..23]]);
+        let code = witness_code(&plan);
+        assert_eq!(prove(&dropped), Err(ProofError::NoWitness { code: code.clone() }));
+        let mut other = plan.clone();
+        other.exact[0].witnesses[0].end = 8;
+        let span = Span::new(Layer::stored(0), 6, 8);
+        assert_eq!(prove(&other), Err(ProofError::Witness { code, span }));
+    }
+
+    fn witness_code(plan: &Plan) -> String {
+        plan.exact[0].code.clone()
     }
 
     #[test]
@@ -360,7 +465,7 @@ mod tests {
         let (sources, repair) = (sources(), repair());
         let mut targets = targets(&repair.patches);
         let balance = prove_patches(&repair.patches, &set(&sources), &set(&targets));
-        assert_eq!(balance, Ok(Balance { kept: 15, dropped: 14, inserted: 10 }));
+        assert_eq!(balance, Ok(Balance { kept: 15, replaced: 3, dropped: 11, inserted: 7 }));
         targets[0][9] ^= 1;
         let error = prove_patches(&repair.patches, &set(&sources), &set(&targets)).unwrap_err();
         assert_eq!(error, ProofError::Byte { which: "output", offset: 9 });

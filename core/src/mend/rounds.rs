@@ -1,53 +1,38 @@
 //! The rounds of a repair: check, choose fixes, patch, check again, until nothing is left to fix.
 //!
-//! The target of every round is a view of the source and the inserted bytes; nothing is written. A
-//! round that makes any rule fire more often is rejected, and the state before it is the result.
-//! All rounds compose into one patch per file.
+//! The target of every round is a view of the source and the inserted bytes; nothing is written.
+//! A fix that makes the recording worse is left out, alone, and the others are applied. If errors
+//! are left in the end, the rounds go on with the fixes that were left out, and the better end is
+//! the result. All rounds compose into one patch per file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::kit::num::to_u64;
-use crate::kit::span::Span;
 use crate::kit::words::{byte_count, plural};
-use crate::limits::{FINDINGS, FIXES, INSERTED, ROUNDS};
-use crate::mend::edit::{Edit, Fix, Safety};
+use crate::limits::{FINDINGS, INSERTED, ROUNDS};
+use crate::mend::applied::{Applied, Origins, classify, record};
+use crate::mend::choice::{choose, find_too_large_fix};
+use crate::mend::edit::Safety;
 use crate::mend::patch::Patch;
-use crate::options::{Allow, Options};
-use crate::recording::{File, FileSet};
-use crate::report::{Finding, Report, Severity};
-use crate::{check, registry};
+pub use crate::mend::trial::view;
+use crate::mend::trial::{State, Trials, check_for_repair, edits_of};
+use crate::options::Options;
+use crate::recording::FileSet;
+use crate::registry;
+use crate::report::{Finding, Report};
 
 /// The outcome of a repair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Nothing had to be repaired; every patch is the identity.
     Clean,
-    /// No error is left, and no fix dropped recorded bytes.
+    /// No error is left, and no fix dropped or replaced recorded bytes.
     Repaired,
-    /// No error is left, but a fix dropped recorded bytes.
+    /// No error is left, but a fix dropped or replaced recorded bytes.
     RepairedWithLoss,
     /// Errors are left.
     CannotRepair,
     /// A limit was reached.
     Incomplete,
-}
-
-/// A fix that was applied, with its finding.
-#[derive(Clone, Debug)]
-pub struct Applied {
-    /// Number of the round, from 1.
-    pub round: usize,
-    /// The finding; its spans refer to the state before that round.
-    pub finding: Finding,
-    /// The places of the edits in the source.
-    pub places: Vec<Span>,
-}
-
-impl Applied {
-    /// Returns the fix.
-    pub fn fix(&self) -> Option<&Fix> {
-        self.finding.fix.as_ref()
-    }
 }
 
 /// The result of a repair.
@@ -63,20 +48,24 @@ pub struct Repair {
     pub before: Report,
     /// The report of the target.
     pub after: Report,
-    /// The reason why the last round was rejected, if one was.
+    /// The reason why a fix was not applied, or why the rounds ended before all were.
     pub refused: Option<String>,
 }
 
 impl Repair {
     /// Returns the riskiest class of the fixes that were applied.
     pub fn safety(&self) -> Option<Safety> {
-        self.applied.iter().filter_map(|applied| applied.fix().map(|fix| fix.safety)).max()
+        self.applied.iter().map(|applied| applied.class).max()
     }
 
     /// Returns the number of complete records that the applied fixes dropped.
     pub fn records_lost(&self) -> u64 {
-        let lost = self.applied.iter().filter_map(|applied| applied.fix());
-        lost.fold(0, |sum: u64, fix| sum.saturating_add(fix.records_lost))
+        self.applied.iter().fold(0, |sum: u64, one| sum.saturating_add(one.records_lost))
+    }
+
+    /// Returns the number of complete records of which the applied fixes replaced bytes.
+    pub fn records_altered(&self) -> u64 {
+        self.applied.iter().fold(0, |sum: u64, one| sum.saturating_add(one.records_altered))
     }
 
     /// Returns the recording as the repair leaves it: a view of `files` and the added bytes.
@@ -96,84 +85,164 @@ impl Repair {
 /// Repairs a recording with fixes of the classes that [`Options::allow`] permits.
 pub fn repair(files: &FileSet<'_>, options: &Options) -> Repair {
     let mut options = options.clone();
-    // A round has to see more fixes than a person wants to read findings.
-    let most = options.limits.of(&FINDINGS).max(options.limits.of(&FIXES));
-    options.limits.set(&FINDINGS, most);
     // The target has the format of the source.
     options.format = options.format.or_else(|| registry::sniff(files, &options));
 
-    let before = check(files, &options);
-    let identity = files.files().iter().map(|file| Patch::unchanged(&file.bytes)).collect();
-    let mut result = Repair {
-        outcome: Outcome::Clean,
-        patches: identity,
-        applied: Vec::new(),
-        after: before.clone(),
-        before,
-        refused: None,
-    };
-    result.refused = run_rounds(files, &options, &mut result);
-    let too_large = find_too_large_fix(result.after.findings(), &options);
-    if let (None, Some(size)) = (&result.refused, too_large) {
-        let limit = options.limits.of(&INSERTED);
-        let size = byte_count(size);
-        let reason = format!("limit reached: a fix would insert {size}, the limit is {limit}");
-        result.refused = Some(reason);
-        result.outcome = Outcome::Incomplete;
-        return result;
-    }
-    result.outcome = judge_outcome(&result);
-    result
-}
-
-/// Runs rounds until no fix is left, and returns the reason if they end before.
-fn run_rounds(files: &FileSet<'_>, options: &Options, result: &mut Repair) -> Option<String> {
-    for round in 1..=options.limits.count_of(&ROUNDS) {
-        let chosen = choose(result.after.findings(), options);
-        if chosen.is_empty() {
-            return None;
+    let before = check_for_repair(files, &options);
+    let patches = files.files().iter().map(|file| Patch::unchanged(&file.bytes)).collect();
+    let state = State { patches, report: before.clone() };
+    let mut start = Rounds::new(state, &options);
+    for _ in 0..options.limits.of(&ROUNDS) {
+        let mut rounds = start.clone();
+        rounds.run(&mut Trials::new(files, &options));
+        if rounds.state.report.has_errors() && !rounds.left_out.is_empty() {
+            rounds = rounds.go_on_with_all(&mut Trials::new(files, &options));
         }
-        let (patches, after, settled) = match take_round(files, options, result, &chosen) {
-            Ok(taken) => taken,
-            Err(reason) => return Some(reason),
-        };
-        let settled = map_to_source(&settled, &result.patches);
-        let applied = chosen.into_iter().map(|finding| {
-            let edits = finding.fix.iter().flat_map(|fix| &fix.edits);
-            let mut places = map_to_source(edits, &result.patches);
-            if changes_length(&finding) {
-                places.extend(&settled);
+        classify(&mut rounds.applied, &rounds.state.patches);
+        // A fix that turns out to be of a class that is not allowed was not to be applied.
+        let barred = start.barred.len();
+        start.barred.extend(rounds.find_not_allowed());
+        if start.barred.len() == barred {
+            return rounds.end(before);
+        }
+    }
+    start.is_cut = true;
+    start.end(before)
+}
+
+/// The reason for a fix that is barred because of its class.
+const NOT_ALLOWED: &str = "its witnesses change in the repair, and its class is not allowed";
+
+/// A fix that was left out, in terms of the source: code and place.
+type Place = (&'static str, u32, u64, u64);
+
+/// The rounds of a repair so far.
+#[derive(Clone)]
+struct Rounds<'o> {
+    options: &'o Options,
+    state: State,
+    applied: Vec<Applied>,
+    number: usize,
+    /// Fixes that did harm, with the number of the round before which they did.
+    left_out: BTreeMap<Place, usize>,
+    /// Fixes that are not applied at all.
+    barred: BTreeSet<Place>,
+    /// The reason why the last of them was left out.
+    reason: Option<String>,
+    /// Whether the rounds ended at their limit.
+    is_cut: bool,
+}
+
+impl<'o> Rounds<'o> {
+    fn new(state: State, options: &'o Options) -> Self {
+        let (applied, left_out, barred) = (Vec::new(), BTreeMap::new(), BTreeSet::new());
+        let (reason, number, is_cut) = (None, 0, false);
+        Self { options, state, applied, number, left_out, barred, reason, is_cut }
+    }
+
+    /// Runs rounds until no fix is left to apply.
+    fn run(&mut self, trials: &mut Trials<'_, '_>) {
+        loop {
+            let origins = Origins::of(&self.state.patches);
+            let chosen = self.choose(&origins);
+            if chosen.is_empty() {
+                return;
             }
-            Applied { round, finding, places }
-        });
-        result.applied.extend(applied);
-        result.patches = patches;
-        result.after = after;
+            if self.number >= self.options.limits.count_of(&ROUNDS) {
+                self.is_cut = true;
+                return;
+            }
+            let all: Vec<&Finding> = chosen.iter().collect();
+            let (round, left_out) = trials.apply(&self.state, &all);
+            for one in left_out {
+                self.left_out.insert(place_of(one.finding, &origins), self.number);
+                self.reason = Some(one.reason);
+            }
+            let Some(round) = round else { continue };
+            self.number = self.number.saturating_add(1);
+            let shown = self.options.limits.count_of(&FINDINGS);
+            record(&mut self.applied, &round, self.number, &origins, shown);
+            self.state = round.next;
+        }
     }
-    if choose(result.after.findings(), options).is_empty() {
-        return None;
+
+    /// Chooses the fixes of the next round. One that did harm gets another chance when all others
+    /// are applied, because it may not do harm any more.
+    fn choose(&self, origins: &Origins) -> Vec<Finding> {
+        let findings = self.state.report.findings();
+        if self.left_out.is_empty() && self.barred.is_empty() {
+            return choose(findings, self.options, |_| true);
+        }
+        let pick = |may_try: &dyn Fn(usize) -> bool| {
+            choose(findings, self.options, |finding| {
+                let place = place_of(finding, origins);
+                let harm = self.left_out.get(&place);
+                !self.barred.contains(&place) && harm.is_none_or(|number| may_try(*number))
+            })
+        };
+        let first = pick(&|_| false);
+        if first.is_empty() { pick(&|number| number < self.number) } else { first }
     }
-    let rounds = plural(options.limits.of(&ROUNDS), "round");
-    Some(format!("the repair did not end within {rounds}"))
+
+    /// Goes on with the fixes that were left out, whatever they do, and returns the better end:
+    /// this one, unless the other one has no errors.
+    fn go_on_with_all(self, trials: &mut Trials<'_, '_>) -> Self {
+        let mut bold = self.clone();
+        trials.takes_all = true;
+        bold.left_out.clear();
+        bold.run(trials);
+        let is_better =
+            !bold.state.report.has_errors() && !bold.state.report.incomplete() && !bold.is_cut;
+        if is_better { Self { reason: None, ..bold } } else { self }
+    }
+
+    /// Returns the fixes of a class that is not allowed.
+    fn find_not_allowed(&self) -> Vec<Place> {
+        let is_not_allowed = |one: &&Applied| !self.options.allow.permits(one.class);
+        let place = |one: &Applied| {
+            let first = one.places.first().copied().unwrap_or(one.finding.span);
+            (one.finding.rule.code, first.layer.file, first.start, first.end)
+        };
+        self.applied.iter().filter(is_not_allowed).map(place).collect()
+    }
+
+    /// Names the limit that kept fixes from being applied.
+    fn find_limit(&self) -> Option<String> {
+        if self.is_cut {
+            let rounds = plural(self.options.limits.of(&ROUNDS), "round");
+            return Some(format!("CM9001 limit-reached: the repair did not end within {rounds}"));
+        }
+        let size = find_too_large_fix(self.state.report.findings(), self.options)?;
+        let (size, limit) = (byte_count(size), self.options.limits.of(&INSERTED));
+        Some(format!("CM9001 limit-reached: a fix would insert {size}, the limit is {limit}"))
+    }
+
+    /// Derives the outcome from the report of the target and the applied fixes.
+    fn end(self, before: Report) -> Repair {
+        let (limit, barred) = (self.find_limit(), !self.barred.is_empty());
+        let State { patches, report: after } = self.state;
+        let mut repair = Repair {
+            outcome: Outcome::Clean,
+            patches,
+            applied: self.applied,
+            before,
+            after,
+            refused: self.reason.or_else(|| barred.then(|| NOT_ALLOWED.to_string())),
+        };
+        repair.outcome = judge_outcome(&repair);
+        if let Some(limit) = limit {
+            repair.outcome = Outcome::Incomplete;
+            repair.refused = Some(limit);
+        }
+        repair
+    }
 }
 
-/// Returns the largest number of bytes that a usable fix inserts, if it is over the limit of a
-/// round.
-fn find_too_large_fix(findings: &[Finding], options: &Options) -> Option<u64> {
-    let usable = findings.iter().filter(|finding| has_usable_fix(finding, options.allow));
-    let sizes = usable.filter_map(|finding| finding.fix.as_ref()).map(count_inserted);
-    sizes.filter(|size| *size > options.limits.of(&INSERTED)).max()
-}
-
-/// Returns whether a finding has a fix that may be applied automatically.
-fn has_usable_fix(finding: &Finding, allow: Allow) -> bool {
-    let applies = |fix: &Fix| allow.permits(fix.safety) && !fix.edits.is_empty();
-    finding.severity >= Severity::Warning && finding.fix.as_ref().is_some_and(applies)
-}
-
-/// Returns the number of bytes that a fix inserts.
-fn count_inserted(fix: &Fix) -> u64 {
-    fix.edits.iter().fold(0, |sum: u64, edit| sum.saturating_add(to_u64(edit.insert.len())))
+/// Returns the place of the first edit of a finding's fix in the source.
+fn place_of(finding: &Finding, origins: &Origins) -> Place {
+    let first = edits_of(finding).next().map_or(finding.span, |edit| edit.span);
+    let place = origins.place(first).unwrap_or(first);
+    (finding.rule.code, place.layer.file, place.start, place.end)
 }
 
 /// Derives the outcome from the report of the target and the applied fixes.
@@ -191,215 +260,23 @@ fn judge_outcome(result: &Repair) -> Outcome {
     }
 }
 
-/// Chooses the fixes of one round: of an allowed class, without overlaps, within the limits.
-///
-/// Fixes are taken in the order of the report. A fix that overlaps another one waits for the next
-/// round, in which it may not be needed any more.
-fn choose(findings: &[Finding], options: &Options) -> Vec<Finding> {
-    let mut chosen: Vec<Finding> = Vec::new();
-    let mut taken: BTreeMap<(u32, u64), u64> = BTreeMap::new();
-    let mut inserted = 0_u64;
-    for finding in findings {
-        let Some(fix) = &finding.fix else { continue };
-        if !has_usable_fix(finding, options.allow)
-            || chosen.len() >= options.limits.count_of(&FIXES)
-        {
-            continue;
-        }
-        let size = count_inserted(fix);
-        if inserted.saturating_add(size) > options.limits.of(&INSERTED) {
-            continue;
-        }
-        if fix.edits.iter().any(|edit| !edit.span.layer.is_stored() || is_overlapping(&taken, edit))
-        {
-            continue;
-        }
-        inserted = inserted.saturating_add(size);
-        for edit in &fix.edits {
-            taken.insert((edit.span.layer.file, edit.span.start), edit.span.end);
-        }
-        chosen.push(finding.clone());
-    }
-    chosen
-}
-
-/// Returns whether an edit shares a byte, or its position, with one that was taken.
-fn is_overlapping(taken: &BTreeMap<(u32, u64), u64>, edit: &Edit) -> bool {
-    let (file, span) = (edit.span.layer.file, edit.span);
-    let before = taken.range(..(file, span.start)).next_back();
-    let inside = taken.range((file, span.start)..=(file, span.end.max(span.start))).next();
-    before.is_some_and(|((of, _), end)| *of == file && *end > span.start)
-        || inside.is_some_and(|((_, start), _)| *start < span.end || *start == span.start)
-}
-
-/// Applies one more round and returns the patches, the report and the settled edits.
-///
-/// # Errors
-///
-/// If the edits overlap, or a rule fires more often than before.
-fn take_round(
-    files: &FileSet<'_>,
-    options: &Options,
-    current: &Repair,
-    chosen: &[Finding],
-) -> Result<(Vec<Patch>, Report, Vec<Edit>), String> {
-    let fixes = chosen.iter().filter_map(|finding| finding.fix.as_ref());
-    let mut edits: Vec<Edit> = fixes.flat_map(|fix| &fix.edits).cloned().collect();
-    edits.sort_by_key(|edit| (edit.span.layer.file, edit.span.start, edit.span.end));
-    let format = options.format;
-    let now = view(files, &current.patches);
-    let settled =
-        format.map_or_else(Vec::new, |format| format.format().settle(&now, &edits, options));
-    edits.extend(settled.iter().cloned());
-    edits.sort_by_key(|edit| (edit.span.layer.file, edit.span.start, edit.span.end));
-    let mut patches = Vec::new();
-    for (index, patch) in (0_u32..).zip(&current.patches) {
-        let from = edits.partition_point(|edit| edit.span.layer.file < index);
-        let to = edits.partition_point(|edit| edit.span.layer.file <= index);
-        let mine = edits.get(from..to).unwrap_or_default();
-        let next = Patch::from_edits(patch.target_len(), mine).map_err(|e| e.to_string())?;
-        // An absent file exists as soon as an edit adds to it.
-        let absent = patch.target_absent();
-        let mut renames = chosen.iter().filter_map(|finding| finding.fix.as_ref());
-        let renamed = renames.find_map(|fix| fix.renames.iter().find(|(file, _)| *file == index));
-        let next = next
-            .between(absent, absent && mine.is_empty())
-            .under(renamed.map(|(_, name)| name.clone()));
-        patches.push(patch.then(&next));
-    }
-    let after = check(&view(files, &patches), options);
-    let worse = after.counts().iter().find(|(code, count)| {
-        let before = current.after.counts().get(*code).copied().unwrap_or(0);
-        **count > before && registry::rule(code).is_some_and(|r| r.severity > Severity::Info)
-    });
-    if let Some((code, count)) = worse {
-        let before = current.after.counts().get(code).copied().unwrap_or(0);
-        let (now, before) = (plural(*count, "time"), plural(before, "time"));
-        return Err(format!("{code} would fire {now}, but fired {before} before"));
-    }
-    Ok((patches, after, settled))
-}
-
-/// Maps edits to places of the source through the patches of the rounds before.
-fn map_to_source<'a>(edits: impl IntoIterator<Item = &'a Edit>, patches: &[Patch]) -> Vec<Span> {
-    let place = |edit: &Edit| {
-        let patch =
-            usize::try_from(edit.span.layer.file).ok().and_then(|file| patches.get(file))?;
-        let (start, end) =
-            (patch.source_offset(edit.span.start), patch.source_offset(edit.span.end));
-        Some(Span::new(edit.span.layer, start, end))
-    };
-    edits.into_iter().filter_map(place).collect()
-}
-
-/// Returns whether a fix moves the bytes after it.
-fn changes_length(finding: &Finding) -> bool {
-    let mut edits = finding.fix.iter().flat_map(|fix| &fix.edits);
-    edits.any(|edit| edit.span.len() != to_u64(edit.insert.len()))
-}
-
-/// Returns the files after `patches`, without a copy.
-pub fn view<'a>(files: &FileSet<'a>, patches: &'a [Patch]) -> FileSet<'a> {
-    let patched = files.files().iter().zip(patches).map(|(file, patch)| {
-        let name = patch.renamed().unwrap_or(&file.name).to_string();
-        File { name, bytes: patch.view(&file.bytes) }
-    });
-    FileSet::new(patched.collect()).with_donor(files.donor().cloned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kit::span::Layer;
+    use crate::kit::span::{Layer, Span};
+    use crate::mend::edit::{Edit, Fix};
     use crate::report::rule::common;
 
     const FILE: Layer = Layer::stored(0);
-
-    fn finding(safety: Safety, edits: &[(u64, u64, &[u8])]) -> Finding {
-        let edit = |(start, end, new): &(u64, u64, &[u8])| {
-            Edit::replace(Span::new(FILE, *start, *end), *new)
-        };
-        let fix = Fix::new(safety, "a fix", edits.iter().map(edit).collect());
-        Finding::new(&common::UNKNOWN_FORMAT, Span::new(FILE, 0, 1), "file", "1 byte").fix(fix)
-    }
-
-    fn chosen(findings: &[Finding], allow: Allow, options: &Options) -> Vec<usize> {
-        let chosen = choose(findings, &options.clone().with_allow(allow));
-        let index = |finding: &Finding| findings.iter().position(|one| one == finding).unwrap();
-        chosen.iter().map(index).collect()
-    }
-
-    #[test]
-    fn fixes_are_taken_by_class_and_never_if_manual_or_of_a_note() {
-        let mut note = finding(Safety::Exact, &[(8, 9, b"x")]);
-        note.severity = Severity::Info;
-        let findings = [
-            finding(Safety::Exact, &[(0, 1, b"x")]),
-            finding(Safety::Synthetic, &[(2, 2, b"x")]),
-            finding(Safety::Lossy, &[(4, 5, b"")]),
-            finding(Safety::Manual, &[(6, 7, b"x")]),
-            note,
-            Finding::new(&common::EMPTY_FILE, Span::new(FILE, 0, 0), "file", "no fix"),
-        ];
-        let options = Options::default();
-        assert_eq!(chosen(&findings, Allow::Exact, &options), [0]);
-        assert_eq!(chosen(&findings, Allow::Synthetic, &options), [0, 1]);
-        assert_eq!(chosen(&findings, Allow::Lossy, &options), [0, 1, 2]);
-    }
-
-    #[test]
-    fn a_fix_that_shares_a_byte_or_a_position_waits() {
-        let findings = [
-            finding(Safety::Exact, &[(10, 20, b"")]),
-            finding(Safety::Exact, &[(0, 1, b"a"), (19, 21, b"")]),
-            finding(Safety::Exact, &[(0, 1, b"b")]),
-            finding(Safety::Exact, &[(15, 15, b"b")]),
-            finding(Safety::Exact, &[(10, 10, b"b")]),
-            finding(Safety::Exact, &[(20, 22, b"b")]),
-            finding(Safety::Exact, &[(5, 11, b"b")]),
-            finding(Safety::Exact, &[(5, 10, b"b")]),
-        ];
-        assert_eq!(chosen(&findings, Allow::Exact, &Options::default()), [0, 2, 5, 7]);
-    }
-
-    #[test]
-    fn a_round_stays_within_its_limits() {
-        let findings: Vec<Finding> =
-            (0..8).map(|at| finding(Safety::Exact, &[(at * 2, at * 2 + 1, b"four")])).collect();
-        let mut options = Options::default();
-        options.limits.set(&INSERTED, 13);
-        assert_eq!(chosen(&findings, Allow::Exact, &options), [0, 1, 2]);
-        options.limits.set(&FIXES, 2);
-        assert_eq!(chosen(&findings, Allow::Exact, &options), [0, 1]);
-        let mut expanded = finding(Safety::Exact, &[(0, 1, b"")]);
-        expanded.fix.as_mut().unwrap().edits[0].span.layer = FILE.expanded();
-        assert_eq!(choose(&[expanded], &options.clone().with_allow(Allow::Exact)), []);
-    }
-
-    #[test]
-    fn a_round_that_makes_a_rule_fire_more_often_is_rejected() {
-        let files = FileSet::single("x", b"no recording");
-        let options = Options::default();
-        let current = repair(&files, &options);
-        assert_eq!(current.outcome, Outcome::CannotRepair);
-        assert!(!current.changes() && current.applied.is_empty());
-        let all = [finding(Safety::Lossy, &[(0, 12, b"")])];
-        let refused = take_round(&files, &options, &current, &all).unwrap_err();
-        assert_eq!(refused, "CM0001 would fire 1 time, but fired 0 times before");
-        let outside = [finding(Safety::Lossy, &[(11, 13, b"")])];
-        assert!(take_round(&files, &options, &current, &outside).is_err());
-        let harmless = [finding(Safety::Exact, &[(0, 2, b"NO"), (12, 12, b"!")])];
-        let (patches, ..) = take_round(&files, &options, &current, &harmless).unwrap();
-        let target = view(&files, &patches);
-        assert_eq!(target.bytes(0).pieces().collect::<Vec<_>>().concat(), b"NO recording!");
-    }
 
     #[test]
     fn the_outcome_follows_from_the_errors_left_and_the_class_of_the_fixes() {
         let files = FileSet::single("x", b"no recording");
         let mut repair = repair(&files, &Options::default());
         let apply = |safety| {
-            vec![Applied { round: 1, finding: finding(safety, &[(0, 1, b"N")]), places: vec![] }]
+            let edits = vec![Edit::replace(Span::new(FILE, 0, 1), *b"N")];
+            let finding = Finding::new(&common::UNKNOWN_FORMAT, Span::new(FILE, 0, 1), "file", "1");
+            vec![Applied::new(1, finding.fix(Fix::new(safety, "a fix", edits)), Vec::new())]
         };
         assert_eq!(judge_outcome(&repair), Outcome::CannotRepair);
         repair.after = Report::default();
@@ -418,5 +295,24 @@ mod tests {
             "1 of 1",
         ));
         assert_eq!(judge_outcome(&repair), Outcome::Incomplete);
+    }
+
+    #[test]
+    fn a_fix_is_exact_only_if_a_witness_stands() {
+        let span = |start, end| Span::new(FILE, start, end);
+        let fix = |witness: Span| {
+            let edits = vec![Edit::replace(span(0, 4), *b"1234")];
+            let fix = Fix::new(Safety::Exact, "a fix", edits).witness(witness, "the copy");
+            let finding = Finding::new(&common::UNKNOWN_FORMAT, span(0, 4), "file", "1").fix(fix);
+            let mut applied = Applied::new(1, finding, vec![span(0, 4)]);
+            applied.witnesses = applied.fix().unwrap().witnesses.clone();
+            applied
+        };
+        let edits = [Edit::replace(span(0, 4), *b"1234"), Edit::drop(span(10, 12))];
+        let patches = [Patch::from_edits(20, &edits).unwrap()];
+        let mut applied = [fix(span(4, 10)), fix(span(9, 11)), fix(span(0, 4))];
+        classify(&mut applied, &patches);
+        let classes = applied.map(|one| one.class);
+        assert_eq!(classes, [Safety::Exact, Safety::Lossy, Safety::Lossy]);
     }
 }

@@ -73,6 +73,16 @@ impl Finding {
         }
     }
 
+    /// Merges the fix of a further finding of the same rule into that of this one, or returns the
+    /// finding if the fixes are not alike.
+    pub(crate) fn absorb(&mut self, further: Self) -> Option<Self> {
+        let is_merged = match (&mut self.fix, &further.fix) {
+            (Some(fix), Some(more)) => further.severity == self.severity && fix.absorb(more),
+            _ => false,
+        };
+        (!is_merged).then_some(further)
+    }
+
     /// Adds another position that belongs to the fault.
     #[must_use]
     pub fn related(mut self, span: Span, message: impl Into<String>) -> Self {

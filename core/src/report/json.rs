@@ -1,12 +1,14 @@
 //! The JSON output of `check`: the contract is `schema/check.schema.json`.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use crate::FileSet;
 use crate::kit::span::Span;
 use crate::kit::text::{Untrusted, UntrustedPath, hex};
 use crate::registry::FormatId;
-use crate::report::{Finding, Report};
+use crate::report::{Finding, Report, Severity};
 
 /// Version of the output's layout.
 pub const CHECK_SCHEMA: &str = "tracemend.check.v1";
@@ -34,10 +36,121 @@ impl Document {
     /// Those of the JSON writer; no document causes one.
     pub fn to_json(&self) -> serde_json::Result<String> {
         let mut text = head();
+        let mut totals = Totals::default();
         for (index, recording) in self.recordings.iter().enumerate() {
+            totals.add(recording);
             text += &recording.piece(index == 0)?;
         }
-        Ok(text + &tail(0, 0))
+        Ok(text + &Closing { totals, ..Closing::default() }.piece()?)
+    }
+}
+
+/// The end of a document: what was not checked, and the totals.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Closing {
+    /// Files of walked directories that are not recordings; the first ones, if there are many.
+    pub skipped: Vec<SkippedEntry>,
+    /// Paths that could not be read.
+    pub errors: Vec<ErrorEntry>,
+    /// The totals.
+    pub totals: Totals,
+}
+
+/// A file that was not checked.
+#[derive(Clone, Debug, Serialize)]
+pub struct SkippedEntry {
+    /// The path, escaped.
+    pub path: String,
+    /// `unknown-format`, `empty`, `link` or `special-file`.
+    pub reason: &'static str,
+}
+
+impl SkippedEntry {
+    /// Creates the entry of an escaped path.
+    pub fn new(path: impl Into<String>, reason: &'static str) -> Self {
+        Self { path: path.into(), reason }
+    }
+}
+
+/// A path that could not be read.
+#[derive(Clone, Debug, Serialize)]
+pub struct ErrorEntry {
+    /// The path, escaped.
+    pub path: String,
+    /// The reason, escaped.
+    pub message: String,
+}
+
+impl ErrorEntry {
+    /// Creates the entry of an escaped path with an escaped reason.
+    pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { path: path.into(), message: message.into() }
+    }
+}
+
+/// Counts over all recordings of a run.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Totals {
+    /// Number of recordings.
+    pub recordings: u64,
+    /// Those without errors and warnings, whose check was complete.
+    pub clean: u64,
+    /// Those that are neither clean nor have only warnings.
+    pub with_errors: u64,
+    /// Those of which the worst finding is a warning.
+    pub with_warnings: u64,
+    /// Number of skipped files by reason.
+    pub skipped: BTreeMap<&'static str, u64>,
+    /// Number of paths that could not be read.
+    pub unread: u64,
+    /// Number of findings by code.
+    pub findings: BTreeMap<&'static str, u64>,
+    /// Number of suppressed findings by code.
+    pub suppressed: BTreeMap<&'static str, u64>,
+}
+
+impl Totals {
+    /// Counts a recording.
+    pub fn add(&mut self, recording: &Recording) {
+        self.recordings = self.recordings.saturating_add(1);
+        let count = match (recording.verdict, recording.worst) {
+            ("clean", _) => &mut self.clean,
+            ("findings", Some(Severity::Warning)) => &mut self.with_warnings,
+            _ => &mut self.with_errors,
+        };
+        *count = count.saturating_add(1);
+        for (all, own) in
+            [(&mut self.findings, &recording.counts), (&mut self.suppressed, &recording.suppressed)]
+        {
+            for (code, count) in own {
+                let sum = all.entry(code).or_default();
+                *sum = sum.saturating_add(*count);
+            }
+        }
+    }
+}
+
+impl Closing {
+    /// Returns the text after the last recording of a document.
+    ///
+    /// # Errors
+    ///
+    /// Those of the JSON writer; no closing causes one.
+    pub fn piece(&self) -> serde_json::Result<String> {
+        let text = serde_json::to_string_pretty(self)?;
+        // The members go on in the object that `head` began.
+        Ok(format!("\n  ],{}\n", text.strip_prefix('{').unwrap_or(&text)))
+    }
+
+    /// Returns the last line of JSON lines: the document without its recordings.
+    ///
+    /// # Errors
+    ///
+    /// As [`Closing::piece`].
+    pub fn line(&self) -> serde_json::Result<String> {
+        let text = serde_json::to_string(self)?;
+        let rest = text.strip_prefix('{').unwrap_or(&text);
+        Ok(format!("{{\"schema\":\"{CHECK_SCHEMA}\",\"tool\":\"{TOOL}\",{rest}\n"))
     }
 }
 
@@ -45,12 +158,6 @@ impl Document {
 /// many recordings holds one report at a time.
 pub fn head() -> String {
     format!("{{\n  \"schema\": \"{CHECK_SCHEMA}\",\n  \"tool\": \"{TOOL}\",\n  \"recordings\": [")
-}
-
-/// Returns the text after the last recording: the number of files in walked directories that are
-/// not recordings, and the number of empty ones among them.
-pub fn tail(passed_over: u64, empty: u64) -> String {
-    format!("\n  ],\n  \"passed_over\": {{ \"files\": {passed_over}, \"empty\": {empty} }}\n}}\n")
 }
 
 /// One recording.
@@ -71,13 +178,17 @@ pub struct Recording {
     /// Earliest and latest timestamp in nanoseconds; `null` if there is no time.
     pub time: Option<[u64; 2]>,
     /// Further facts about the recording, by name.
-    pub facts: std::collections::BTreeMap<&'static str, String>,
+    pub facts: BTreeMap<&'static str, String>,
     /// Findings, sorted by position.
     pub findings: Vec<Entry>,
     /// Number of findings by code; exact even if `truncated`.
-    pub counts: std::collections::BTreeMap<&'static str, u64>,
+    pub counts: BTreeMap<&'static str, u64>,
+    /// Number of findings that a policy removed, by code.
+    pub suppressed: BTreeMap<&'static str, u64>,
     /// Whether there are more findings than are listed.
     pub truncated: bool,
+    #[serde(skip)]
+    worst: Option<Severity>,
 }
 
 /// One finding.
@@ -116,7 +227,15 @@ struct RelatedEntry {
 struct FixEntry {
     safety: &'static str,
     summary: String,
+    /// The bytes that determine what an exact fix writes.
+    witnesses: Vec<WitnessEntry>,
     edits: Vec<EditEntry>,
+}
+
+#[derive(Debug, Serialize)]
+struct WitnessEntry {
+    meaning: String,
+    span: Place,
 }
 
 #[derive(Debug, Serialize)]
@@ -142,7 +261,9 @@ impl Recording {
             facts: report.facts.iter().cloned().collect(),
             findings: report.findings().iter().map(|finding| Entry::new(finding, files)).collect(),
             counts: report.counts().clone(),
+            suppressed: report.suppressed().clone(),
             truncated: report.truncated(),
+            worst: report.worst(),
         }
     }
 }
@@ -197,6 +318,14 @@ impl Entry {
             fix: finding.fix.as_ref().map(|fix| FixEntry {
                 safety: fix.safety.name(),
                 summary: fix.summary.clone(),
+                witnesses: fix
+                    .witnesses
+                    .iter()
+                    .map(|one| WitnessEntry {
+                        meaning: one.meaning.to_string(),
+                        span: place(one.span),
+                    })
+                    .collect(),
                 edits: fix
                     .edits
                     .iter()
@@ -224,12 +353,18 @@ mod tests {
         let report = crate::check(&files, &Options::default());
         let recording = Recording::new(path, &report, &files);
         let pieces = [recording.piece(true).unwrap(), recording.piece(false).unwrap()].concat();
-        let text = head() + &pieces + &tail(3, 1);
+        let mut closing = Closing::default();
+        closing.skipped.push(SkippedEntry::new("x", "empty"));
+        closing.totals.add(&recording);
+        let text = head() + &pieces + &closing.piece().unwrap();
         assert!(text.chars().all(|c| c == '\n' || crate::kit::text::is_safe(c)), "{text}");
         let document: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!(document["schema"], CHECK_SCHEMA);
         assert_eq!(document["recordings"].as_array().unwrap().len(), 2);
-        assert_eq!(document["passed_over"]["empty"], 1);
+        assert_eq!(document["skipped"][0]["reason"], "empty");
+        assert_eq!(document["totals"]["with_errors"], 1);
+        let last: serde_json::Value = serde_json::from_str(&closing.line().unwrap()).unwrap();
+        assert_eq!((&last["totals"], &last["schema"]), (&document["totals"], &document["schema"]));
         let line: serde_json::Value = serde_json::from_str(&recording.line().unwrap()).unwrap();
         assert_eq!(line, document["recordings"][1]);
     }

@@ -132,9 +132,12 @@ pub mod common {
             name: "unknown-format",
             severity: Severity::Error,
             summary: "no format recognises the file",
-            problem: "The file begins like none of the formats that this version knows.",
-            impact: "The file cannot be checked.",
-            remedy: Remedy::Next("If the first bytes were overwritten, name the format:\n\
+            problem: "The file begins like none of the formats that this version knows, or, with \
+                --type, not like that format. In a directory, this is reported only for a file \
+                whose name is that of a recording.",
+            impact: "The file cannot be checked. Readers of the format refuse it.",
+            remedy: Remedy::Next("If the first bytes were overwritten, name the format to see the \
+                rest; the beginning is still reported:\n\
                 \x20 tracemend check --type perf FILE\n\
                 `tracemend formats` lists the names. If the file is compressed as a whole, unpack \
                 it first:\n\
@@ -146,12 +149,27 @@ pub mod common {
             name: "irregular-file",
             severity: Severity::Error,
             summary: "the path is not a regular file",
-            problem: "Devices, sockets and named pipes have no length and cannot be read twice.",
+            problem: "Devices, sockets and named pipes have no length and cannot be read twice. \
+                Symbolic links in a directory are not followed; --strict reports them.",
             impact: "The path cannot be checked.",
             remedy: Remedy::Next("Pass a stream through standard input, which is first copied into \
                 a temporary file:\n\
                 \x20 tracemend check - < PATH"),
             source: "POSIX: stat, st_mode",
+        };
+        NO_RECORDING = Rule {
+            code: "CM0004",
+            name: "no-recording",
+            severity: Severity::Error,
+            summary: "the directory contains no recording",
+            problem: "No file below the directory is a recording. The recorder may have failed, or \
+                written to another place, or the path is wrong.",
+            impact: "Nothing was checked, so the absence of other findings means nothing.",
+            remedy: Remedy::Next("Look at the files that were skipped, and name one to see why:\n\
+                \x20 tracemend check FILE\n\
+                If the directory may be empty:\n\
+                \x20 tracemend check DIR --allow CM0004"),
+            source: "the walk of the directory",
         };
         LIMIT_REACHED = Rule {
             code: "CM9001",
@@ -164,6 +182,20 @@ pub mod common {
             impact: "There may be more faults than are reported. The exit status is 6.",
             remedy: Remedy::Next("If you trust the recording, check it with a build or a library \
                 call that sets a higher limit (`Limits::set_by_name`)."),
+            source: "core/src/limits.rs and the file limits.rs of each format",
+        };
+        SEARCH_ENDED = Rule {
+            code: "CM9002",
+            name: "search-ended",
+            severity: Severity::Warning,
+            summary: "a search for intact data reached its limit and ended",
+            problem: "After damage, tracemend searches for the next valid record, or for the order \
+                of displaced parts. Each search has a limit with a name, a number and a reason; \
+                SECURITY.md lists them. This one ended without a result. The bytes that it was for \
+                count as damage, and the check went on after them.",
+            impact: "Intact records among these bytes are not found, so a repair drops them.",
+            remedy: Remedy::Next("Another copy of the recording may lack the damage. A library \
+                call can set a higher limit (`Limits::set_by_name`)."),
             source: "core/src/limits.rs and the file limits.rs of each format",
         };
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::mend::edit::Fix;
 use crate::registry::FormatId;
 use crate::report::finding::Finding;
 use crate::report::rule::{Rule, Severity, common};
@@ -55,6 +56,15 @@ impl Tally {
     }
 }
 
+/// What a report needs to merge findings of one rule.
+#[derive(Clone, Debug, Default)]
+struct Merging {
+    /// The number of findings of one rule that are not merged; all of them if it is `None`.
+    after: Option<u64>,
+    /// The last finding of each rule.
+    last: BTreeMap<&'static str, usize>,
+}
+
 /// The findings and counts of one recording. Findings are sorted by position and capped; counts are
 /// exact.
 #[derive(Clone, Debug, Default)]
@@ -69,19 +79,37 @@ pub struct Report {
     /// and a value that is safe to print.
     pub facts: Vec<(&'static str, String)>,
     findings: Vec<Finding>,
-    counts: BTreeMap<&'static str, u64>,
-    /// Number of findings of each severity: info, warning, error.
-    severities: [u64; 3],
+    judged: Judged,
     capacity: usize,
     truncated: bool,
+    merging: Merging,
     /// The verdict if it does not follow from the findings.
     forced: Option<Verdict>,
+}
+
+/// The counts of all findings, those that are only counted included.
+#[derive(Clone, Debug, Default)]
+struct Judged {
+    /// Number of findings of each rule, by code.
+    codes: BTreeMap<&'static str, u64>,
+    /// Number of findings of each severity: info, warning, error.
+    severities: [u64; 3],
+    /// Number of findings that a policy removed, by code.
+    suppressed: BTreeMap<&'static str, u64>,
 }
 
 impl Report {
     /// Creates an empty report that holds at most `capacity` findings.
     pub fn new(format: Option<FormatId>, length: u64, capacity: usize) -> Self {
         Self { format, length, capacity, ..Self::default() }
+    }
+
+    /// Merges findings of one rule beyond the first `most` into one: the same fault a million times
+    /// is one finding, whose fix has many edits. For a repair, which needs them all.
+    #[must_use]
+    pub(crate) fn merging_after(mut self, most: u64) -> Self {
+        self.merging.after = Some(most);
+        self
     }
 
     /// Adds a finding; beyond the capacity it is only counted.
@@ -97,22 +125,42 @@ impl Report {
         severity: Severity,
         describe: impl FnOnce() -> Finding,
     ) {
-        let count = self.counts.entry(rule.code).or_default();
+        let count = self.judged.codes.entry(rule.code).or_default();
         *count = count.saturating_add(1);
+        let merges = self.merging.after.is_some_and(|most| *count > most);
         self.add_severity(severity, 1);
         if *rule == common::LIMIT_REACHED {
             self.forced = Some(Verdict::Incomplete);
         }
-        if self.findings.len() < self.capacity {
-            let finding = describe();
+        if merges || self.findings.len() < self.capacity {
+            let mut finding = describe();
             debug_assert!(
                 finding.message.chars().all(crate::kit::text::is_safe),
                 "a message has unescaped text from a file: {finding:?}"
             );
-            self.findings.push(finding);
-        } else {
-            self.truncated = true;
+            debug_assert!(
+                finding.fix.as_ref().is_none_or(is_claim_shown),
+                "a fix claims a better class than its edits show: {finding:?}"
+            );
+            if let Some(fix) = finding.fix.as_mut().filter(|fix| !is_claim_shown(fix)) {
+                fix.safety = fix.class_by_edits();
+            }
+            let last =
+                self.merging.last.get(rule.code).and_then(|last| self.findings.get_mut(*last));
+            let finding = match last.filter(|_| merges) {
+                Some(last) => match last.absorb(finding) {
+                    None => return,
+                    Some(finding) => finding,
+                },
+                None => finding,
+            };
+            if self.findings.len() < self.capacity {
+                self.merging.last.insert(rule.code, self.findings.len());
+                self.findings.push(finding);
+                return;
+            }
         }
+        self.truncated = true;
     }
 
     /// Counts findings without describing them, because the report is full.
@@ -120,7 +168,7 @@ impl Report {
         if count == 0 {
             return;
         }
-        let sum = self.counts.entry(rule.code).or_default();
+        let sum = self.judged.codes.entry(rule.code).or_default();
         *sum = sum.saturating_add(count);
         self.add_severity(severity, count);
         self.truncated = true;
@@ -150,11 +198,11 @@ impl Report {
 
     /// Returns the number of findings of each rule, by code; not capped.
     pub fn counts(&self) -> &BTreeMap<&'static str, u64> {
-        &self.counts
+        &self.judged.codes
     }
 
     fn add_severity(&mut self, severity: Severity, count: u64) {
-        let [info, warning, error] = &mut self.severities;
+        let [info, warning, error] = &mut self.judged.severities;
         let sum = match severity {
             Severity::Info => info,
             Severity::Warning => warning,
@@ -165,7 +213,7 @@ impl Report {
 
     /// Returns the number of findings of one severity; not capped.
     pub const fn count_of(&self, severity: Severity) -> u64 {
-        let [info, warning, error] = self.severities;
+        let [info, warning, error] = self.judged.severities;
         match severity {
             Severity::Info => info,
             Severity::Warning => warning,
@@ -175,12 +223,12 @@ impl Report {
 
     /// Returns the number of findings of one rule.
     pub fn count(&self, rule: &Rule) -> u64 {
-        self.counts.get(rule.code).copied().unwrap_or(0)
+        self.judged.codes.get(rule.code).copied().unwrap_or(0)
     }
 
     /// Returns the worst severity among all findings, also of those that are only counted.
     pub const fn worst(&self) -> Option<Severity> {
-        match self.severities {
+        match self.judged.severities {
             [_, _, 1..=u64::MAX] => Some(Severity::Error),
             [_, 1..=u64::MAX, _] => Some(Severity::Warning),
             [1..=u64::MAX, _, _] => Some(Severity::Info),
@@ -212,14 +260,25 @@ impl Report {
         }
     }
 
-    /// Sets the severity of every finding by its rule; `None` removes the finding from the report.
+    /// Returns the number of findings that [`Report::judge`] removed, by code.
+    pub fn suppressed(&self) -> &BTreeMap<&'static str, u64> {
+        &self.judged.suppressed
+    }
+
+    /// Sets the severity of every finding by its rule; `None` removes the finding from the report
+    /// and counts it as suppressed.
     pub fn judge(&mut self, of: impl Fn(&'static Rule) -> Option<Severity>) {
-        self.severities = [0; 3];
+        self.judged.severities = [0; 3];
         for rule in crate::registry::rules() {
-            let Some(count) = self.counts.get(rule.code).copied() else { continue };
+            let Some(count) = self.judged.codes.get(rule.code).copied() else { continue };
             match of(rule) {
                 Some(severity) if count > 0 => self.add_severity(severity, count),
-                _ => drop(self.counts.remove(rule.code)),
+                None if count > 0 => {
+                    self.judged.codes.remove(rule.code);
+                    let sum = self.judged.suppressed.entry(rule.code).or_default();
+                    *sum = sum.saturating_add(count);
+                }
+                _ => drop(self.judged.codes.remove(rule.code)),
             }
         }
         self.findings.retain_mut(|finding| match of(finding.rule) {
@@ -238,10 +297,17 @@ impl Report {
     }
 }
 
+/// Returns whether the class of a fix is at best the one that its edits and witnesses show.
+fn is_claim_shown(fix: &Fix) -> bool {
+    // A fix without edits describes a part of another one, which has them.
+    fix.edits.is_empty() || fix.safety >= fix.class_by_edits()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::kit::span::{Layer, Span};
+    use crate::mend::edit::{Edit, Safety};
 
     fn finding(rule: &'static Rule) -> Finding {
         Finding::new(rule, Span::new(Layer::stored(0), 0, 1), "file", "1 byte")
@@ -261,6 +327,25 @@ mod tests {
         assert_eq!((report.worst(), report.findings().len()), (Some(Severity::Warning), 0));
         report.judge(|_| None);
         assert_eq!((report.worst(), report.verdict()), (None, Verdict::Clean));
+        assert_eq!(report.suppressed().get("CM0002"), Some(&2));
+    }
+
+    #[test]
+    fn the_same_fault_many_times_is_one_finding_with_many_edits() {
+        let at = |start: u64| {
+            let span = Span::new(Layer::stored(0), start, start + 2);
+            let fix = Fix::new(Safety::Lossy, "drop 2 bytes", vec![Edit::drop(span)]);
+            Finding::new(&common::UNKNOWN_FORMAT, span, "file", "2 bytes").fix(fix)
+        };
+        let mut report = Report::new(None, 100, 9).merging_after(1);
+        [0, 10, 12, 20, 14].into_iter().for_each(|start| report.push(at(start)));
+        // 14 lies before what was merged last.
+        assert_eq!((report.findings().len(), report.count_of(Severity::Error)), (2, 5));
+        let merged = &report.findings()[0];
+        let fix = merged.fix.as_ref().unwrap();
+        let spans: Vec<_> = fix.edits.iter().map(|edit| edit.span.range()).collect();
+        assert_eq!((fix.repeats, spans), (3, vec![0..2, 10..14, 20..22]));
+        assert!(!report.truncated());
     }
 
     #[test]

@@ -8,16 +8,20 @@
 //!
 //! - [`recording`]: check, tiles and repair of a recording. [`allocation`]: memory of a check.
 //! - [`patch`]: the algebra of patches, and plans. [`zstd`]: the expander.
+//! - [`mod@perf`]: damaged perf.data against its original, and perf as the judge.
 //! - [`archive`]: a directory of files as one input.
 //! - [`donor`]: a repair with a donor.
 //! - [`structured`]: recordings from a description, sound until the description damages them.
+//! - [`ovni`]: known originals of ovni traces.
 //! - [`targets`]: the laws of each fuzz target.
 
 pub mod allocation;
 pub mod apitrace;
 pub mod archive;
 pub mod donor;
+pub mod ovni;
 pub mod patch;
+pub mod perf;
 pub mod qemu;
 pub mod recording;
 pub mod revent;

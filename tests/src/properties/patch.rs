@@ -85,7 +85,7 @@ fn traced(source: &[u8], target: &[u8], patch: &Patch) -> Held {
     }
     let mut last = 0;
     for (at, byte) in target.iter().enumerate() {
-        let from = patch.source_offset(at as u64);
+        let from = patch.source_offsets().of(at as u64);
         let right = !kept[at] || source.get(from as usize) == Some(byte);
         ensure(
             right && from >= last && from <= source.len() as u64,

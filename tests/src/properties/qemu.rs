@@ -26,9 +26,7 @@ pub fn with(bytes: &[u8], release: Option<String>, prefix: bool, allow: Allow) -
     if let Some(release) = release {
         choices.set("qemu-version", &release).unwrap();
     }
-    if prefix {
-        choices.set("strategy", "prefix").unwrap();
-    }
+    choices.set("strategy", if prefix { "prefix" } else { "close" }).unwrap();
     let options = Options { format: Some(FormatId::QEMU), choices, allow, ..Options::default() };
     recording::checked_with(&files, &options)?;
     recording::repaired_with(&files, &options)?;
@@ -131,7 +129,7 @@ fn push_event(log: &mut forge::Log, kind: u8, value: u32, small: u8) {
     let has = |name: &str| ids.asynchronous.contains(&name);
     match kind % 16 {
         0 if ids.chars.is_some() => {
-            _ = log.char_write(value & 0xfff, value & 0xff).instruction(1).host()
+            _ = log.char_write(value & 0xff, value & 0xff).instruction(1).host()
         }
         1 if ids.chars.is_some() => _ = log.read_all(&bytes),
         2 if ids.chars.is_some() => _ = log.read_error(-1 - i32::from(small)),
@@ -150,8 +148,9 @@ fn push_event(log: &mut forge::Log, kind: u8, value: u32, small: u8) {
         }
         10 if has("ASYNC_NET") => _ = log.checkpoint("CP_CLOCK_HOST").net(0, value & 1, &bytes),
         11 if has("ASYNC_BLOCK") => {
-            log.checkpoint("CP_CLOCK_HOST")
-                .asynchronous("ASYNC_BLOCK", &u64::from(value).to_be_bytes());
+            let done = log.marks.iter().filter(|mark| mark.name == "ASYNC_BLOCK").count();
+            let id = u64::try_from(done).unwrap().to_be_bytes();
+            log.checkpoint("CP_CLOCK_HOST").asynchronous("ASYNC_BLOCK", &id);
         }
         12 => _ = log.shutdown(usize::from(small) % ids.causes.len()),
         _ => _ = log.tick(usize::from(small)),

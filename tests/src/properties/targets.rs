@@ -18,7 +18,7 @@ use super::{
 pub type Target = (&'static str, fn(&[u8]) -> Held);
 
 /// Every target.
-pub static TARGETS: [Target; 16] = [
+pub static TARGETS: [Target; 17] = [
     ("apitrace_container", apitrace::container),
     ("apitrace_stream", apitrace::stream),
     ("apitrace_mutated", apitrace::mutated),
@@ -30,6 +30,7 @@ pub static TARGETS: [Target; 16] = [
     ("qemu_structured", qemu_structured),
     ("revent_repair", revent_repair),
     ("revent_structured", revent_structured),
+    ("known_originals", crate::known_originals::labels_are_true),
     ("ovni_stream", ovni_stream),
     ("ovni_json", ovni_json),
     ("ovni_trace", ovni_trace),

@@ -3,7 +3,7 @@
 use super::Specimen;
 use crate::forge::apitrace::container::chunk;
 use crate::forge::apitrace::{
-    Container, Detail, Stream, Value, call_heavy, chunks, snappy, snappy_of,
+    Container, Detail, Stream, Value, call_heavy, chunks, snappy, snappy_of, uint,
 };
 use crate::mended::mended;
 
@@ -78,10 +78,32 @@ fn wrong_table() -> Vec<u8> {
     file
 }
 
+/// Calls of functions as glxtrace of apitrace 11.1 defines them, the last one with another name.
+fn of_build() -> Vec<u8> {
+    let functions: [(&[u8], &[&[u8]]); 5] = [
+        (b"memcpy", &[b"dest", b"src", b"n"]),
+        (b"malloc", &[b"size"]),
+        (b"free", &[b"ptr"]),
+        (b"realloc", &[b"ptr", b"size"]),
+        (b"glXChooseVisuam", &[b"dpy", b"screen", b"attribList"]),
+    ];
+    let mut stream = Stream::new(6);
+    for (id, (name, arguments)) in functions.iter().enumerate() {
+        stream.raw(&[0, 0, id as u8, name.len() as u8]).raw(name).raw(&[arguments.len() as u8]);
+        for argument in *arguments {
+            stream.raw(&[argument.len() as u8]).raw(argument);
+        }
+        stream.raw(&[0, 1, id as u8, 0]);
+    }
+    stored(&stream)
+}
+
 /// A trace for every rule.
 pub fn specimens() -> Vec<Specimen> {
     let calls = call_heavy(20);
     let (file, places) = chunked();
+    let whole = around(|_| {}).bytes;
+    let pieces: Vec<&[u8]> = whole.chunks(512).collect();
     let mut empty_chunk = file.clone();
     empty_chunk.splice(places[1].1..places[1].1, [0; 4]);
     let mut length = file.clone();
@@ -114,6 +136,11 @@ pub fn specimens() -> Vec<Specimen> {
         }),
         Specimen::new("AT0004", snappy_of(&[&[6, 6, 4, b'n', b'a']])),
         Specimen::new("AT0005", stored(&Stream::with_properties(&[("process.name", "a\0b")]))),
+        Specimen::new("AT0006", {
+            let mut file = first.clone();
+            file[..2].copy_from_slice(&[0, 0]);
+            file
+        }),
         Specimen::new("AT1001", Container::Snappy.file(&calls.bytes[..calls.bytes.len() - 2]))
             .also(&["AT3003"], UNFINISHED)
             .leaves(&["AT3003"], UNFINISHED),
@@ -183,12 +210,38 @@ pub fn specimens() -> Vec<Specimen> {
             with_argument(|stream| _ = stream.raw(&[9, 0xff, 0xff, 0xff, 0xff, 0x7f])),
         )
         .leaves(&["AT3004"], PLACEHOLDERS),
+        Specimen::new(
+            "AT2013",
+            with_argument(|stream| {
+                stream.raw(&[9, 77, 0x80, 2]);
+                for value in 0..=255_u8 {
+                    let name = format!("V{value}");
+                    stream.raw(&[name.len() as u8]).raw(name.as_bytes()).raw(&[4]);
+                    stream.raw(&uint(u64::from(value)));
+                }
+                stream.raw(&[4, 0x80, 3]);
+            }),
+        ),
+        Specimen::new(
+            "AT2014",
+            with_argument(|stream| {
+                stream.raw(&[9, 77, 2, 1, b'T', 4, 1, 1, b'F', 4, 0, 4, 2]);
+            }),
+        ),
+        Specimen::new("AT2015", of_build()),
         Specimen::new("AT3001", stored(&around(|stream| _ = stream.leave(5_000, &[])))),
         Specimen::new("AT3002", stored(&around(|stream| _ = stream.leave(3, &[])))),
         Specimen::new("AT3003", stored(&around(|stream| _ = stream.enter(0, 21, 0, &[]))))
             .with("close-calls", ""),
         Specimen::new("AT3004", mended(&without(&around(|_| {}), 240, 260)).1),
         Specimen::new("AT3005", first.clone()).donor(other_build),
+        Specimen::new(
+            "AT3006",
+            stored(&around(|stream| {
+                let call = stream.enter(0, 21, 0, &[]);
+                stream.leave(call + 4096, &[]);
+            })),
+        ),
         Specimen::new("AT8001", file[..file.len() - 20].to_vec()),
         Specimen::new("AT8002", corrupt).leaves(&["AT3004"], PLACEHOLDERS),
         Specimen::new("AT8003", length),
@@ -201,6 +254,16 @@ pub fn specimens() -> Vec<Specimen> {
         Specimen::new("AT8006", [file.as_slice(), &[1, 2]].concat()),
         Specimen::new("AT8007", gzip_with_wrong_sum()),
         Specimen::new("AT8008", wrong_table()),
+        Specimen::new("AT8009", {
+            let mut order: Vec<&[u8]> = pieces.clone();
+            order.swap(1, 2);
+            snappy_of(&order)
+        }),
+        Specimen::new("AT8010", {
+            let mut copied = pieces.clone();
+            copied.insert(1, &pieces[1][..200]);
+            snappy_of(&copied)
+        }),
         Specimen::new("AT9001", with_argument(|stream| _ = stream.raw(&[14; 3000])))
             .leaves(&["AT3003"], UNFINISHED),
     ]

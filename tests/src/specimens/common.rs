@@ -5,7 +5,9 @@ use super::Specimen;
 /// Rules about paths and limits, which bytes alone cannot break.
 pub const IMPOSSIBLE: &[(&str, &str)] = &[
     ("CM0003", "a device, a socket or a pipe is not a file that a repository can hold"),
+    ("CM0004", "a directory without a recording is not a file that a repository can hold"),
     ("CM9001", "it takes a recording beyond a limit, or a lowered limit"),
+    ("CM9002", "it takes a recording beyond a limit, or a lowered limit"),
 ];
 /// Codes whose specimen is still to be made.
 pub const MISSING: &[&str] = &[];

@@ -60,7 +60,9 @@ impl Specimen {
     /// A recording of several files, or of one that a directory holds.
     pub fn of(code: &'static str, files: Vec<(String, Option<Vec<u8>>)>) -> Self {
         let (also, leaves, reason) = (&[][..], &[][..], "");
-        let (donor, repaired, options) = (None, None, Options::default());
+        let (donor, repaired, mut options) = (None, None, Options::default());
+        // The fix of a warning is shown, too.
+        options.lossy_warnings = true;
         Self { code, files, donor, also, leaves, reason, repaired, options }
     }
 

@@ -108,6 +108,10 @@ fn files() -> Vec<Specimen> {
 /// How events follow each other in the bytes.
 fn framing() -> Vec<Specimen> {
     let stale = begun().end().event(0, "OHe", 5, b"").event(0, "OB.", 6, b"");
+    let block =
+        |stream: Stream| stream.event(0, "OB.", 1_020, b"").event(0, "OB.", 1_030, b"").wait(1_030);
+    let repeated = one(thread(), block(block(begun())).end());
+    let once = one(thread(), block(begun()).end());
     vec![
         fixed(
             "OV1001",
@@ -117,8 +121,8 @@ fn framing() -> Vec<Specimen> {
         fixed("OV1002", one(thread(), stale), smallest()),
         fixed(
             "OV1003",
-            one(thread(), begun().event(0, "OB.", 900, b"").end()),
-            one(thread(), begun().event(0, "OB.", 1_010, b"").end()),
+            one(thread(), begun().event(0, "OB.", 1_030, b"").plain(&["OB.", "OB."]).end()),
+            one(thread(), begun().event(0, "OB.", 1_020, b"").plain(&["OB.", "OB."]).end()),
         ),
         fixed(
             "OV1004",
@@ -136,6 +140,7 @@ fn framing() -> Vec<Specimen> {
                 bytes[at] = 0x10;
             }),
         ),
+        fixed("OV1007", repeated, once),
     ]
 }
 
@@ -146,7 +151,7 @@ fn bodies() -> Vec<Specimen> {
     vec![
         case("OV2001", one(thread(), begun().with("OAs", &[0; 2]).end())),
         case("OV2002", one(thread(), begun().plain(&["OHz"]).end())),
-        case("OV2003", one(thread(), begun().plain(&["tzz", "tyy"]).end())),
+        case("OV2003", one(thread(), begun().plain(&["tzz"]).end())),
         fixed(
             "OV2004",
             one(thread(), begun().plain(&["VHw", "VHW"]).end()),
@@ -182,16 +187,10 @@ fn threads() -> Vec<Specimen> {
     let task = || begun().kind("VYc", 1, "t").ids("VTc", &[1, 1]);
     vec![
         case("OV3001", one(thread(), begun().begin(0).end())),
-        case(
-            "OV3002",
-            one(nosv(), Stream::default().plain(&["VHw"]).begin(0).plain(&["VHW"]).end()),
-        ),
+        case("OV3002", one(nosv(), Stream::default().plain(&["VHw"]).begin(0).end())),
         case(
             "OV3003",
-            one(
-                thread().require("kernel", "1.0.0"),
-                begun().plain(&["KCO", "OB.", "OB.", "KCI"]).end(),
-            ),
+            one(thread().require("kernel", "1.0.0"), begun().plain(&["KCO", "OB."]).end()),
         ),
         fixed("OV3004", one(thread(), begun()), one(thread(), begun().event(0, "OHe", 1_010, b""))),
         case("OV3005", one(nosv(), begun().plain(&["VAS"]).end())),
@@ -204,7 +203,7 @@ fn threads() -> Vec<Specimen> {
         case("OV3008", one(thread(), begun().plain(&["OF]"]).end())),
         case("OV3009", one(thread(), begun().plain(&["OU]"]).end())),
         case("OV3010", one(nosv(), begun().plain(&["VPp"]).end())),
-        case("OV3011", one(nosv(), task().ids("VTp", &[1, 0]).end())),
+        case("OV3011", one(nosv(), task().ids("VTe", &[1, 0]).end())),
         case("OV3012", one(thread(), begun().end().begin(0).end())),
         case("OV3013", one(thread(), begun().mark("OM=", 1, 3).end())),
         case("OV3014", one(thread().more("mark", single), begun().mark("OM[", 1, 3).end())),
@@ -290,6 +289,11 @@ fn whole() -> Vec<Specimen> {
             "OV4016",
             smallest().put("thread.9/stream.json", None).put("thread.9/stream.obs", None),
         ),
+        case("OV4017", {
+            let (first, second) = (Stream::at(10).begin(0), Stream::at(20).begin(0));
+            one(Thread::new(7, 7), first.event(0, "OHe", 30, b""))
+                .and(&Thread::new(7, 8).cpus(&[]), second.end())
+        }),
         case("OV4015", one(nosv(), begun().jumbo("VWC", &[0; 16]).end())),
     ]
 }

@@ -1,6 +1,7 @@
 //! Specimens of the rules of perf.data.
 
 use super::Specimen;
+use crate::forge::perf::damage::FLAGS_AT;
 use crate::forge::perf::{
     Attr, Built, Maker, Order, Record, Recording, Wrapper, by_name, feature_bit, sample_type,
 };
@@ -64,30 +65,49 @@ fn torn_inside() -> Vec<u8> {
     built.cut(second.offset)
 }
 
+/// Attrs and ids in the attr table, in EVENT_DESC and in ID_INDEX.
+fn copies() -> Built {
+    let attr = Attr::cpu_clock(TYPE | sample_type::ID).with_ids(&[11, 12]);
+    let mut recording = Recording::new(Order::Little, vec![attr]);
+    let mut maker = recording.maker(0);
+    let records =
+        [maker.id_index(), maker.comm("forge"), maker.sample(), maker.sample(), maker.sample()];
+    recording.extend(records).features([3, 5, 6, 12, 13]);
+    recording.build()
+}
+
+/// Flips bits of the byte at `at`.
+fn flipped(built: &Built, at: usize, bits: u8) -> Vec<u8> {
+    built.with_byte(at, built.bytes[at] ^ bits)
+}
+
 /// A recording for every rule.
 pub fn specimens() -> Vec<Specimen> {
     let plain = built("plain");
     let features = built("every_feature");
     let few = built("few_features");
     let compressed = built("compressed");
+    let copies = copies();
+    let described = copies.features.iter().find(|f| f.number == 12).unwrap().section.clone();
+    let index = copies.records[copies.first_of(69).unwrap()].clone();
     let identifiers = built("two_events_by_identifier");
     let sample = plain.first_of(9).unwrap();
     let attr = plain.attr_spans[0].start;
-    let mut ids_overlap = plain.bytes.clone();
-    // The second eight bytes of the header's event_types section: it lies over the attrs.
-    ids_overlap[56..64].copy_from_slice(&u64::try_from(attr + 8).unwrap().to_le_bytes());
-    ids_overlap[64..72].copy_from_slice(&8_u64.to_le_bytes());
-    let attrs_len = u64::try_from(plain.attr_spans[0].len()).unwrap();
-    let attr_start = u64::try_from(attr).unwrap();
+    // A header of 72 bytes, or attrs before their ids: nothing restores the outline of these.
+    let old = built("old_header");
+    let attrs_first = built("attrs_before_ids");
+    let data_start = u64::try_from(attrs_first.data.start).unwrap();
+    let old_attrs = old.attr_spans[0].clone();
+    let old_start = u64::try_from(old_attrs.start).unwrap();
+    let old_len = u64::try_from(old_attrs.len()).unwrap();
     let mut version1 = plain.bytes.clone();
     version1[..8].copy_from_slice(b"PERFFILE");
-    let ids = built("two_events_by_id");
-    let mut ids_odd = ids.bytes.clone();
-    // The size of the first attr's ids section, in its last eight bytes.
-    let size_at = ids.attr_spans[0].end - 8;
-    ids_odd[size_at] = ids_odd[size_at].wrapping_add(4);
+    let mut ids_odd = attrs_first.bytes.clone();
+    // The size of the ids section, in the last eight bytes of its attr; there are 2 ids.
+    let size_at = attrs_first.attr_spans[0].end - 8;
+    ids_odd[size_at] -= 4;
     let sample_time = few.features.iter().find(|f| f.number == feature_bit::SAMPLE_TIME).unwrap();
-    let late_times = few.with_u64(sample_time.section.start, 1 << 60);
+    let late_times = few.with_u64(sample_time.section.start, 1 << 40);
     let longer = {
         // A sample's size counts eight bytes more, which are there.
         let last = plain.records.last().unwrap();
@@ -115,9 +135,9 @@ pub fn specimens() -> Vec<Specimen> {
         Specimen::new("PD0004", features.crashed()),
         Specimen::new("PD0005", plain.cut(plain.data.end - 8)),
         Specimen::new("PD0006", few.data_size_off_by(-8)),
-        Specimen::new("PD0007", plain.ids_section_outside(0)),
-        Specimen::new("PD0008", ids_overlap),
-        Specimen::new("PD0009", plain.attrs_section(attr_start, attrs_len + 4)),
+        Specimen::new("PD0007", attrs_first.ids_section_outside(0)),
+        Specimen::new("PD0008", attrs_first.ids_section(0, data_start, 8)),
+        Specimen::new("PD0009", old.attrs_section(old_start, old_len + 4)),
         Specimen::new("PD0010", few.features_cut(60)),
         Specimen::new("PD0011", {
             // COMPRESSED has the last section.
@@ -126,18 +146,26 @@ pub fn specimens() -> Vec<Specimen> {
         }),
         Specimen::new("PD0012", built("unknown_features").bytes),
         Specimen::new("PD0013", few.with_tail(b"0123456789")),
-        Specimen::new("PD0014", plain.attrs_section(attr_start, 0)),
-        Specimen::new("PD0015", plain.attr_size(0, 0x7000)),
+        Specimen::new("PD0014", old.attrs_section(old_start, 0)),
+        Specimen::new("PD0015", {
+            // The header agrees with the attr.
+            let mut bytes = old.attr_size(0, 0x7000);
+            bytes[16..24].copy_from_slice(&0x7010_u64.to_le_bytes());
+            bytes
+        }),
         Specimen::new(
             "PD0016",
             plain.with_u64(attr + 24, (1 << 40) | u64_at(&plain.bytes, attr + 24)),
         ),
         Specimen::new("PD0017", {
-            let mut bytes = plain.attr_size(0, 100);
-            let ids = plain.attr_spans[0].end - 16;
-            bytes.copy_within(ids..ids + 16, attr + 100);
-            bytes[16..24].copy_from_slice(&116_u64.to_le_bytes());
-            bytes[32..40].copy_from_slice(&116_u64.to_le_bytes());
+            // The attr of an old header has 64 bytes; 60 are the first version, too.
+            let mut bytes = old.attr_size(0, 68);
+            let ids = old_attrs.end - 16;
+            bytes.splice(ids..ids, [0; 4]);
+            bytes[16..24].copy_from_slice(&84_u64.to_le_bytes());
+            bytes[32..40].copy_from_slice(&84_u64.to_le_bytes());
+            let data = u64::try_from(old.data.start + 4).unwrap();
+            bytes[40..48].copy_from_slice(&data.to_le_bytes());
             bytes
         }),
         Specimen::new("PD0018", ids_odd),
@@ -145,6 +173,20 @@ pub fn specimens() -> Vec<Specimen> {
         Specimen::new("PD0019", built("tracepoint").without_feature(feature_bit::TRACING_DATA))
             .donor(built("tracepoint").bytes),
         Specimen::new("PD0020", version1),
+        Specimen::new("PD0021", plain.with_byte(5, plain.bytes[5] ^ 8)),
+        Specimen::new("PD0022", features.data_offset(112)),
+        Specimen::new("PD0023", features.with_byte(FLAGS_AT + 2, features.bytes[FLAGS_AT + 2] ^ 4)),
+        Specimen::new("PD0024", features.section_offset_off_by(feature_bit::PMU_MAPPINGS, 64)),
+        Specimen::new("PD0025", plain.with_u64(64, 1 << 20)),
+        Specimen::new("PD0026", flipped(&copies, copies.attr_spans[0].start + 26, 0x80)),
+        Specimen::new("PD0027", flipped(&copies, 105, 1)),
+        Specimen::new("PD2007", flipped(&copies, described.start + 8 + 80, 1)),
+        Specimen::new("PD2008", flipped(&copies, index.offset + 16, 4)),
+        Specimen::new("PD3004", {
+            let first = few.first_of(9).unwrap();
+            let time = few.records[first].time.unwrap();
+            few.sample_field(first, "time", time ^ (1 << 29))
+        }),
         Specimen::new("PD1001", built("pipe").torn(9)),
         Specimen::new("PD1002", plain.record_size(sample, 0)),
         Specimen::new("PD1003", {

@@ -9,6 +9,8 @@ use crate::forge::revent::{
 pub const IMPOSSIBLE: &[(&str, &str)] = &[];
 /// Why RV0017 fires and stays.
 const OLD: &str = "the rule is about an older layout, which stays unless an upgrade is asked for";
+/// Why RV1007 does not fire alone.
+const KILLED: &str = "the layout is an older one, and the recording ends inside a frame";
 /// Codes whose specimen is still to be made.
 pub const MISSING: &[&str] = &[];
 
@@ -116,7 +118,13 @@ pub fn specimens() -> Vec<Specimen> {
     let mut same = v3();
     same.paths[1] = second;
     let mut odd_path = v3();
-    odd_path.paths[1] = b"/dev/uinput".to_vec();
+    odd_path.paths[1] = b"/dev/inqut/event1".to_vec();
+    let mut outside = v3();
+    outside.paths[1] = b"/dev/input/../../etc/passwd".to_vec();
+    // Too few events to recover a head by them.
+    let few = Recording::new(Layout::V3).frame(1, &[(X, 1)]).build();
+    let mut misaligned = built.bytes.clone();
+    misaligned.splice(built.at(4)..built.at(4), *b"bytes");
     let mut many = v3();
     many.paths = (0..17).map(|index| format!("/dev/input/event{index}").into_bytes()).collect();
     let mut swapped = play(Layout::V3);
@@ -128,13 +136,13 @@ pub fn specimens() -> Vec<Specimen> {
         Specimen::new("RV0004", built.with(6, &[9, 0])),
         Specimen::new("RV0005", built.with(8, &[7, 0])),
         Specimen::new("RV0006", built.with(12, &[1])),
-        Specimen::new("RV0007", built.with(16, &[0; 4])),
-        Specimen::new("RV0008", built.with(20, &[0xff; 4])),
+        Specimen::new("RV0007", few.with(16, &[0; 4])),
+        Specimen::new("RV0008", few.with(20, &[0xff; 4])),
         Specimen::new("RV0009", many.build().bytes),
         Specimen::new("RV0010", odd_path.build().bytes),
         Specimen::new("RV0011", same.build().bytes),
-        Specimen::new("RV0012", pad(|pad| pad.name.clear())),
-        Specimen::new("RV0013", pad(|pad| pad.axes = vec![[0; 7]; 65])),
+        Specimen::new("RV0012", play(Layout::V3).build().with(24, &[200])),
+        Specimen::new("RV0013", play(Layout::V3).build().with(330, &[65])),
         Specimen::new("RV0014", pad(|pad| pad.axes[1][0] = 0x40)),
         Specimen::new("RV0015", swapped.build().bytes),
         Specimen::new("RV0016", built.bytes.clone()).ending(".startup.revent"),
@@ -144,6 +152,11 @@ pub fn specimens() -> Vec<Specimen> {
         Specimen::new("RV0018", wide_end),
         Specimen::new("RV0019", built.with(start + 8, &number(1_000_000))),
         Specimen::new("RV0020", built.with(start, &number(5000))),
+        Specimen::new("RV0021", tapped(Layout::V1).build().with(6, &[0, 0]))
+            .also(&["RV0017"], OLD)
+            .leaves(&["RV0017"], OLD),
+        Specimen::new("RV0022", outside.build().bytes),
+        Specimen::new("RV0023", built.with(20, &[0xff; 4])),
         Specimen::new("RV1001", built.killed(1)),
         Specimen::new("RV1002", built.with(built.prefix, &number(500))),
         Specimen::new("RV1003", built.with(built.prefix, &number(5))),
@@ -151,9 +164,10 @@ pub fn specimens() -> Vec<Specimen> {
         Specimen::new("RV1005", trailing),
         Specimen::new("RV1006", v3().enter().build().bytes),
         Specimen::new("RV1007", killed(Layout::P24, false))
-            .also(&["RV0017"], OLD)
+            .also(&["RV0017", "RV3004", "RV3007"], KILLED)
             .leaves(&["RV0017"], OLD),
         Specimen::new("RV1008", Recording::new(Layout::V3).build().bytes),
+        Specimen::new("RV1009", misaligned),
         Specimen::new("RV2001", built.with_event(2, 0, &[2, 0])),
         Specimen::new("RV2002", built.with_event(2, 10, &number(1_000_000))),
         Specimen::new("RV2003", wide_words()).also(&["RV0017"], OLD).leaves(&["RV0017"], OLD),
@@ -172,6 +186,11 @@ pub fn specimens() -> Vec<Specimen> {
         Specimen::new("RV2008", pressed(((3, 5), 1))),
         Specimen::new("RV2009", pressed(((3, 0), 128))),
         Specimen::new("RV2010", with(1, &[(SLOT, 128)])),
+        Specimen::new("RV2011", {
+            let mut recording = v3();
+            recording.frame(1, &[(ID, 5), (X, 1)]).frame(1, &[(SLOT, 1), (ID, 5)]);
+            recording.frame(1, &[(ID, -1), (SLOT, 0), (ID, -1)]).build().bytes
+        }),
         Specimen::new("RV3001", {
             let mut recording = v3();
             recording.wait(-30_000).frame(1, &[(X, 1)]);

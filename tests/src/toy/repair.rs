@@ -18,7 +18,14 @@ pub(super) fn drop_fix(damage: &Damage) -> Fix {
 pub(super) fn write_count_fix(recording: &Recording, count: u16) -> Option<Fix> {
     recording.count?;
     let edit = Edit::replace(COUNT, count.to_le_bytes());
-    Some(Fix::new(Safety::Exact, format!("set count to {count}"), vec![edit]))
+    let fix = Fix::new(Safety::Exact, format!("set count to {count}"), vec![edit]);
+    let records = recording.walk().filter_map(|item| match item {
+        Item::Record(record) => Some(record.span),
+        Item::Damage(_) => None,
+    });
+    let fix = records.fold(fix, |fix, span| fix.witness(span, "a record"));
+    // Without a record nothing shows that the count is wrong, rather than the records lost.
+    Some(Fix { safety: fix.class_by_edits(), ..fix })
 }
 
 /// Returns the number of records with a frame that `dropped` leaves. Damaged ones are counted, too:

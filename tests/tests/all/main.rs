@@ -4,6 +4,7 @@
 //!  perf apitrace ovni qemu revent   one folder per format, with the same file names in each:
 //!                                   rules, forge (cut and flipped files), judge (its own tools)
 //!  corpus specimens properties      every recording at hand
+//!  known_originals                  sound recordings, damaged and repaired
 //!  command_line write_faults        the program
 //!  limits                           the library's limits
 //!  tidy                             the style of the tree
@@ -23,6 +24,7 @@
 
 mod command_line;
 mod corpus;
+mod known_originals;
 mod limits;
 mod properties;
 mod specimens;
@@ -35,8 +37,10 @@ mod apitrace {
     mod judge;
     mod limits;
     mod rules;
+    mod survival;
 }
 mod ovni {
+    mod agreement;
     mod corpus;
     mod directory;
     mod forge;
@@ -45,12 +49,14 @@ mod ovni {
     mod rules;
 }
 mod perf {
+    mod campaign;
     mod donor;
     mod forge;
     mod judge;
     mod rules;
 }
 mod qemu {
+    mod dump;
     mod forge;
     mod judge;
     mod limits;

@@ -25,6 +25,8 @@ pub const CHUNK_PLAUSIBLE: u64 = 64 << 20;
 
 /// The newest version of the stream.
 pub const VERSION_MAX: u64 = 6;
+/// A version above this is damaged, if anything is: one release after another adds one.
+pub const VERSION_PLAUSIBLE: u64 = 8;
 /// The first version with a semantic version and properties.
 pub const VERSION_PROPERTIES: u64 = 6;
 /// The first version whose enters carry the number of the thread.
@@ -110,6 +112,10 @@ pub mod frame {
 /// Real ones stay below 300 bytes, but a module's path may have 4096 and a property may hold a
 /// command line.
 pub const NAME_MAX: u64 = 64 << 10;
+/// Longest name of a property that is believed; real ones have up to 30 bytes.
+pub const PROPERTY_NAME_MAX: u64 = 1 << 10;
+/// The most properties that are believed; tracers write some tens.
+pub const PROPERTIES_MAX: u64 = 4 << 10;
 /// Items that one signature may have: arguments, members, values, flags.
 pub const ITEMS_MAX: u64 = 64 << 10;
 /// Highest id: readers hold a table of all ids up to it, 8 bytes each. The highest id of a function

@@ -40,11 +40,14 @@ use crate::mend::edit::Edit;
 use crate::options::{OptionSpec, Options};
 use crate::recording::FileSet;
 use crate::report::{Finding, Report, Rule};
-use decode::beginning::{find_container, is_beginning};
+use decode::arrangement;
+use decode::beginning::{find_container, find_unmarked, holds_trace};
 use decode::definitions::Definitions;
+use decode::signatures::find_signatures;
 use decode::trace::{Gap, ReadOptions, Trace};
 use expand::{Container, Expansion, Fault};
 use repair::StreamEditor;
+use repair::damage::Donor;
 
 /// The format.
 #[derive(Debug)]
@@ -80,18 +83,22 @@ impl Format for Apitrace {
     }
 
     fn sniff(&self, files: &FileSet<'_>, options: &Options) -> Option<Confidence> {
-        let source = files.bytes(0);
-        let (container, confidence) = match Container::by_magic(&source) {
-            Some(Container::Snappy) => return Some(Confidence::Certain),
-            Some(container) => (container, Confidence::Certain),
-            None => (Container::Brotli, Confidence::Evidence),
-        };
-        is_beginning(&source, container, &options.limits).then_some(confidence)
+        let (source, limits) = (files.bytes(0), &options.limits);
+        match Container::by_magic(&source) {
+            Some(Container::Snappy) => Some(Confidence::Certain),
+            Some(container) => {
+                holds_trace(&source, container, limits).then_some(Confidence::Certain)
+            }
+            None => find_unmarked(&source, limits).map(|_| Confidence::Evidence),
+        }
     }
 
     fn check(&self, files: &FileSet<'_>, options: &Options, report: &mut Report) {
         let (source, limits) = (files.bytes(0), &options.limits);
-        let Some(container) = find_container(&source, limits) else {
+        // The user may have named the format: then the magic decides, whatever follows it.
+        let marked = || source.read(0, layout::MAGIC_LEN).as_ref() == layout::SNAPPY_MAGIC;
+        let by_name = || marked().then_some(Container::Snappy);
+        let Some(container) = find_container(&source, limits).or_else(by_name) else {
             let span = Span::new(Layer::stored(0), 0, source.len());
             let message = "unknown container: neither snappy chunks, gzip, zstd, nor a brotli \
                            stream that holds a trace";
@@ -100,10 +107,26 @@ impl Format for Apitrace {
             return;
         };
         let donor = files.donor().and_then(|donor| read_donor(donor, limits));
-        let donor = donor.as_ref();
-        let read = ReadOptions { limits, keep_raw: donor.is_some(), donor };
-        let trace = Trace::read(&source, container, read);
+        let mut donor = donor.as_ref().map(Donor::of_user);
+        let mut read = ReadOptions { limits, keep_raw: true, donor: donor.map(|d| d.definitions) };
+        let mut trace = Trace::read(&source, container, read);
+        // Lost definitions may be those of a known build.
+        if donor.is_none() && !trace.faults.damages.is_empty() {
+            let found = find_signatures(&trace.tracker.definitions).map(Donor::of_build);
+            if let Some(found) = found {
+                donor = Some(found);
+                read.donor = Some(found.definitions);
+                trace = Trace::read(&source, container, read);
+            }
+        }
         let editor = StreamEditor::new(&source, container, limits);
+        let is_suspect =
+            container.has_units() && arrangement::is_suspect(&trace.faults.damages, &trace.places);
+        if is_suspect && let Some(found) = arrangement::find_arrangement(&source, container, limits)
+        {
+            check::check_arrangement(trace, &found, editor, options, report);
+            return;
+        }
         check::check_trace(trace, donor, editor, options, report);
     }
 

@@ -10,7 +10,7 @@ pub static LIMITS: &[&Limit] = &[
     &JSON_DEPTH,
     &JSON_VALUES,
     &CLOCK_OFFSETS_BYTES,
-    &SET_CLOCKS,
+    &CLOCK_BYTES,
     &REGION_BYTES,
     &SORT_BYTES,
     &KINDS,
@@ -67,13 +67,12 @@ pub static CLOCK_OFFSETS_BYTES: Limit = Limit::new(
     "a line per host has some 80 bytes, which gives 50,000 hosts",
 );
 
-/// Events whose clocks one fix sets.
-pub static SET_CLOCKS: Limit = Limit::new(
-    "ovni-set-clocks",
-    4_096,
-    "events",
-    "each is an edit of its own; a longer run of clocks out of order has another cause than damage \
-     of single events",
+/// Length of the events whose clocks one fix shifts.
+pub static CLOCK_BYTES: Limit = Limit::new(
+    "ovni-clock-bytes",
+    32 << 20,
+    "bytes",
+    "a plan holds these events twice; longer parts have no fix, and the finding says so",
 );
 
 /// Length of a region of events out of order that a repair sorts.
@@ -114,8 +113,8 @@ pub static RESTORED: Limit = Limit::new(
 pub struct WalkLimits {
     /// Bytes that a search for valid events looks at.
     pub resync: u64,
-    /// Events whose clocks one fix sets.
-    pub set_clocks: usize,
+    /// Length of the events whose clocks one fix shifts.
+    pub clock_bytes: u64,
     /// Length of a region that is sorted.
     pub region_bytes: u64,
     /// Bytes that are read again to sort regions.
@@ -129,7 +128,7 @@ impl WalkLimits {
     pub fn new(limits: &Limits) -> Self {
         Self {
             resync: limits.of(&RESYNC),
-            set_clocks: limits.count_of(&SET_CLOCKS),
+            clock_bytes: limits.of(&CLOCK_BYTES),
             region_bytes: limits.of(&REGION_BYTES),
             sort_bytes: limits.of(&SORT_BYTES),
             kinds: limits.count_of(&KINDS),

@@ -76,6 +76,10 @@ impl Format for Ovni {
         Some(&directory::OvniDirectory)
     }
 
+    fn file_names(&self) -> &'static [&'static str] {
+        &["stream.obs"]
+    }
+
     fn sniff(&self, files: &FileSet<'_>, _options: &Options) -> Option<Confidence> {
         TraceFiles::is_trace(files).then_some(Confidence::Certain)
     }

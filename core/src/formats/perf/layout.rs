@@ -60,6 +60,8 @@ pub mod record {
     pub const TRACING_DATA: u32 = 66;
     /// No older record follows.
     pub const FINISHED_ROUND: u32 = 68;
+    /// The ids of all events.
+    pub const ID_INDEX: u32 = 69;
     /// Hardware trace. The payload follows the record.
     pub const AUXTRACE: u32 = 71;
     /// First of the types that `perf stat record` writes.
@@ -87,6 +89,8 @@ pub mod feature {
     pub const SAMPLE_TIME: u32 = 21;
     /// The command line of the recorder.
     pub const CMDLINE: u32 = 11;
+    /// A copy of each attr, its name and its ids.
+    pub const EVENT_DESC: u32 = 12;
     /// Types and names of the PMUs.
     pub const PMU_MAPPINGS: u32 = 16;
     /// Index of the AUXTRACE records: absolute offsets.

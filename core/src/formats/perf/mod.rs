@@ -71,9 +71,16 @@ impl Format for Perf {
         Some(&directory::PerfDirectory)
     }
 
+    fn has_magic(&self) -> bool {
+        true
+    }
+
+    fn file_names(&self) -> &'static [&'static str] {
+        &["perf.data", "perf.data.old", "*.perf.data"]
+    }
+
     fn sniff(&self, files: &FileSet<'_>, _options: &Options) -> Option<Confidence> {
-        let first = files.bytes(0).read(0, 8);
-        decode::header::magic(&first).map(|_| Confidence::Certain)
+        decode::restore::is_magic(&files.bytes(0)).then_some(Confidence::Certain)
     }
 
     fn check(&self, files: &FileSet<'_>, options: &Options, report: &mut Report) {

@@ -19,6 +19,7 @@
 
 pub mod check;
 pub mod decode;
+mod dump;
 pub mod layout;
 pub mod limits;
 pub mod options;
@@ -27,7 +28,7 @@ pub mod rules;
 
 use crate::formats::qemu::decode::sniff::looks_like_log;
 use crate::formats::qemu::decode::tile::{emit, tile};
-use crate::formats::{Confidence, Format, Tile, TileKind};
+use crate::formats::{Confidence, Dump, DumpError, Dumped, Format, Tile, TileKind};
 use crate::kit::span::{Layer, Span};
 use crate::limits::Limit;
 use crate::options::{OptionSpec, Options};
@@ -48,7 +49,7 @@ impl Format for Qemu {
 
     fn summary(&self) -> &'static str {
         "QEMU record/replay logs of 2.5 to 11.1 in every layout; repairs logs of killed recorders, \
-         full disks and truncated copies"
+         full disks and truncated copies, and closes damaged ones before the damage"
     }
 
     fn nouns(&self) -> [&'static str; 2] {
@@ -61,6 +62,10 @@ impl Format for Qemu {
 
     fn options(&self) -> &'static [OptionSpec] {
         options::OPTIONS
+    }
+
+    fn dump_options(&self) -> &'static [OptionSpec] {
+        options::DUMP
     }
 
     fn limits(&self) -> &'static [&'static Limit] {
@@ -85,5 +90,19 @@ impl Format for Qemu {
                 tile(&file.bytes, &options.limits, each);
             }
         }
+    }
+
+    fn dump_styles(&self) -> &'static [(&'static str, &'static str)] {
+        dump::STYLES
+    }
+
+    fn dump(
+        &self,
+        files: &FileSet<'_>,
+        options: &Options,
+        request: &Dump,
+        out: &mut dyn FnMut(&str) -> bool,
+    ) -> Result<Dumped, DumpError> {
+        dump::dump(files, options, request, out)
     }
 }

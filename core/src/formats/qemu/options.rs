@@ -1,19 +1,23 @@
 //! The options of QEMU record/replay logs.
 
-use crate::formats::qemu::layout::release;
-use crate::options::{OptionSpec, OptionValue, Options};
+use std::ops::Range;
 
-/// All options of the format.
+use crate::formats::qemu::layout::{KINDS, Kind, release};
+use crate::options::{
+    OptionSpec, OptionValue, Options, check_number, check_range, parse_number, parse_range,
+};
+
+/// The options of a check and a repair.
 pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(
         "strategy",
         OptionValue::OneOf {
             placeholder: "WAY",
             words: &[
-                ("close", "add the missing end"),
-                ("prefix", "keep the part before the first damage"),
+                ("prefix", "keep the part before the first damage, and add the missing end"),
+                ("close", "only add the missing end, and leave a damaged log as it is"),
             ],
-            default: Some("close"),
+            default: Some("prefix"),
         },
         "How to close a log that is unfinished or damaged",
     ),
@@ -24,6 +28,64 @@ pub static OPTIONS: &[OptionSpec] = &[
     ),
 ];
 
+/// The options of a dump.
+pub static DUMP: &[OptionSpec] = &[
+    OptionSpec::new(
+        "range",
+        OptionValue::Text { placeholder: "A..B", check: check_range },
+        "Only the events from number A up to B, counted from 0, without B",
+    ),
+    OptionSpec::new(
+        "from-icount",
+        OptionValue::Text { placeholder: "N", check: check_number },
+        "Only the events before which the guest had executed N instructions or more",
+    ),
+    OptionSpec::new(
+        "kind",
+        OptionValue::Text { placeholder: "NAME", check: check_kind },
+        "Only the events of a kind, such as INSTRUCTION, or of several, such as ASYNC or CP",
+    ),
+    OptionSpec::new("against", OptionValue::File, "The log that `--style compare` compares with"),
+    OptionSpec::new(
+        "qemu-version",
+        OptionValue::Text { placeholder: "X.Y", check: check_version },
+        "The release of QEMU that wrote the log, if the log fits several",
+    ),
+];
+
+/// The events that a dump shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Filter<'o> {
+    /// Numbers of events.
+    pub numbers: Range<u64>,
+    /// Instructions before the event, at least.
+    pub from_icount: u64,
+    /// The name of a kind or of several, if only those are shown.
+    pub kinds: Option<&'o str>,
+}
+
+/// Returns the events that a dump shows.
+pub fn filter(options: &Options) -> Filter<'_> {
+    let value = |name| options.choices.value(name);
+    Filter {
+        numbers: value("range").and_then(parse_range).unwrap_or(0..u64::MAX),
+        from_icount: value("from-icount").and_then(parse_number).unwrap_or(0),
+        kinds: value("kind"),
+    }
+}
+
+/// Returns whether a kind has the name, or a name that begins with it as a word.
+pub fn is_kind(kind: Kind, name: &str) -> bool {
+    let Some((head, rest)) = kind.name().split_at_checked(name.len()) else { return false };
+    head.eq_ignore_ascii_case(name) && (rest.is_empty() || rest.starts_with(['_', '+']))
+}
+
+/// Checks that a kind has the name.
+fn check_kind(text: &str) -> Result<(), &'static str> {
+    let is_known = !text.is_empty() && KINDS.iter().any(|kind| is_kind(*kind, text));
+    if is_known { Ok(()) } else { Err("a kind of event, such as INSTRUCTION, ASYNC_NET or CP") }
+}
+
 /// Checks that the layout of a release is known.
 fn check_version(text: &str) -> Result<(), &'static str> {
     let is_known = release(text).is_some();
@@ -32,7 +94,7 @@ fn check_version(text: &str) -> Result<(), &'static str> {
 
 /// Returns whether only the part before the first damage is wanted.
 pub fn has_prefix(options: &Options) -> bool {
-    options.choices.value("strategy") == Some("prefix")
+    options.choices.value("strategy") != Some("close")
 }
 
 /// Returns the release of QEMU that the user named.

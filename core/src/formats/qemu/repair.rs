@@ -7,13 +7,17 @@
 use crate::formats::qemu::decode::cut::{Dropped, Kept};
 use crate::formats::qemu::decode::ending::{Cut, Ending, Tail, Trailing};
 use crate::formats::qemu::decode::event::FILE;
+use crate::formats::qemu::decode::header::{Version, VersionEvidence};
 use crate::formats::qemu::layout::{Cause, HEADER_LEN, Kind, Layout, VERSION_LEN};
+use crate::kit::num::to_usize;
 use crate::kit::span::Span;
 use crate::kit::words::{byte_count, join_and, plural, seconds};
 use crate::mend::edit::{Edit, Fix, Safety};
 
-/// The option that keeps the part before damage.
+/// The option that keeps the part before damage, as it is by default.
 const PREFIX: &str = "--strategy prefix";
+/// The option that leaves a damaged log as it is.
+const CLOSE: &str = "--strategy close";
 /// The option that names the release. The user has to fill it in: a wrong release would give the
 /// log a version that its events do not have.
 const RELEASE: &str = "--qemu-version X.Y";
@@ -35,30 +39,58 @@ pub fn close_log(ending: &Ending) -> Option<Fix> {
     if (!is_known && !has_one_version) || (closes && !has_one_closing) {
         return Some(ask_for_release(ending));
     }
-    let mut edits = Vec::new();
+    let mut fix = Fix::new(Safety::Exact, "", Vec::new());
     let mut steps = Vec::new();
     if !is_known {
-        edits.push(set_version(layout));
         steps.push(format!("set version to {:#x}", layout.version));
+        fix = set_version(fix, ending, layout);
     }
-    let mut records_lost = 0;
     if let Some(cut) = &ending.cut {
         let (edit, lost) = close_at(ending, cut, layout, &mut steps);
-        edits.push(edit);
-        records_lost = lost;
+        let drops = !edit.span.is_empty();
+        fix.edits.push(edit);
+        fix.records_lost = lost;
+        fix.safety = fix.safety.max(if drops { Safety::Lossy } else { Safety::Synthetic });
     }
-    if edits.is_empty() {
-        return None;
+    fix.summary = steps.join(", ");
+    (!fix.edits.is_empty()).then_some(fix)
+}
+
+/// Adds the edit that writes the version.
+///
+/// A killed recorder leaves 0 in its place. The value is exact if the events fit one version only,
+/// or if one byte of the word is damaged and the others lead to one version that they fit.
+fn set_version(fix: Fix, ending: &Ending, layout: &Layout) -> Fix {
+    let new = layout.version.to_be_bytes();
+    let word = Span::new(FILE, 0, VERSION_LEN);
+    let mut fix = fix;
+    match ending.evidence {
+        Some(VersionEvidence::Byte(byte)) => {
+            let damaged = Span::sized(FILE, byte, 1);
+            let value = new.iter().copied().skip(to_usize(byte)).take(1).collect::<Vec<u8>>();
+            fix.edits.push(Edit::replace(damaged, value));
+            for intact in
+                [Span::new(FILE, 0, damaged.start), Span::new(FILE, damaged.end, word.end)]
+            {
+                if !intact.is_empty() {
+                    fix = fix.witness(intact, "the other bytes of the version");
+                }
+            }
+            fix
+        }
+        evidence => {
+            let is_empty = ending.version == Version::Unfinished;
+            let edit = if is_empty { Edit::fill(word, new) } else { Edit::replace(word, new) };
+            fix.edits.push(edit);
+            if evidence.is_some() {
+                let kept = ending.cut.map_or(ending.len, |cut| cut.kept.cut);
+                let events = Span::new(FILE, HEADER_LEN, kept.max(HEADER_LEN));
+                return fix.witness(events, "events that fit this version only");
+            }
+            fix.safety = if is_empty { Safety::Synthetic } else { Safety::Lossy };
+            fix
+        }
     }
-    let drops = |edit: &Edit| edit.span.start >= HEADER_LEN && !edit.span.is_empty();
-    let safety = match () {
-        () if edits.iter().any(drops) => Safety::Lossy,
-        () if closes => Safety::Synthetic,
-        () => Safety::Exact,
-    };
-    let mut fix = Fix::new(safety, steps.join(", "), edits);
-    fix.records_lost = records_lost;
-    Some(fix)
 }
 
 /// The edit that closes the log at a cut, and how many complete events it drops. Adds what it does
@@ -77,7 +109,7 @@ fn close_at(ending: &Ending, cut: &Cut, layout: &Layout, steps: &mut Vec<String>
         closing.iter().filter_map(|id| layout.kind(*id)).map(Kind::name).collect();
     let lost = match &cut.dropped {
         Some(dropped) => {
-            steps.push(describe_prefix(kept, dropped, cut.at, to));
+            steps.push(describe_prefix(kept, dropped, to));
             dropped.events
         }
         None => {
@@ -97,7 +129,8 @@ fn close_at(ending: &Ending, cut: &Cut, layout: &Layout, steps: &mut Vec<String>
     (Edit::replace(Span::new(FILE, kept.cut, to), closing), lost)
 }
 
-fn describe_prefix(kept: &Kept, dropped: &Dropped, at: u64, to: u64) -> String {
+fn describe_prefix(kept: &Kept, dropped: &Dropped, to: u64) -> String {
+    let at = kept.cut;
     let time = dropped.time.and_then(|time| u64::try_from(time).ok());
     format!(
         "keep {} with {} before {at:#x}, drop {} with {} and {}{}",
@@ -110,21 +143,23 @@ fn describe_prefix(kept: &Kept, dropped: &Dropped, at: u64, to: u64) -> String {
     )
 }
 
-/// Advises to keep the part before damage.
+/// Advises to keep the part before damage, which the options forbid.
 pub fn suggest_prefix(ending: &Ending) -> Fix {
     let at = ending.damage.map_or(ending.len, |damage| damage.at);
-    let summary = format!("keep the events before {at:#x}, drop the rest and close the log");
+    let summary =
+        format!("without {CLOSE}, keep the events before {at:#x}, drop the rest and close the log");
     Fix::manual(summary).option(PREFIX)
 }
 
 /// Advises to name the release that wrote the log.
 fn ask_for_release(ending: &Ending) -> Fix {
     let fits = ending.layouts.describe_releases();
-    let option = match ending.prefix_damage() {
-        Some(_) => format!("{PREFIX} {RELEASE}"),
-        None => RELEASE.to_string(),
-    };
-    Fix::manual(format!("name the release that wrote the log: QEMU {fits}")).option(option)
+    let summary = format!(
+        "name the release that wrote the log, as `qemu-system-x86_64 --version` prints it: {fits}"
+    );
+    let closes = ending.damage.is_some() && !ending.wants_prefix;
+    let option = if closes { format!("{PREFIX} {RELEASE}") } else { RELEASE.to_string() };
+    Fix::manual(summary).option(option)
 }
 
 /// Builds the fix for the bytes after END.
@@ -148,8 +183,4 @@ pub fn drop_trailing(ending: &Ending, span: Span, trailing: Trailing) -> Fix {
         }
         Trailing::Events(_) => Fix::manual("drop the events after END").option(PREFIX),
     }
-}
-
-fn set_version(layout: &Layout) -> Edit {
-    Edit::replace(Span::new(FILE, 0, VERSION_LEN), layout.version.to_be_bytes())
 }

@@ -3,7 +3,7 @@
 use crate::limits::Limit;
 
 /// The limits that the format owns.
-pub static LIMITS: &[&Limit] = &[&INPUT_SLOTS, &RELEASED, &LAYOUT_SAMPLE, &OPEN_FRAME];
+pub static LIMITS: &[&Limit] = &[&INPUT_SLOTS, &RELEASED, &LAYOUT_SAMPLE, &OPEN_FRAME, &SEARCHED];
 
 /// Slots that are followed on one device.
 pub static INPUT_SLOTS: Limit = Limit::new(
@@ -35,4 +35,12 @@ pub static OPEN_FRAME: Limit = Limit::new(
     4_096,
     "events",
     "the kernel buffers some dozens of events per device; a recording without frames keeps all",
+);
+
+/// Bytes in which events are searched for after damage, in one recording together.
+pub static SEARCHED: Limit = Limit::new(
+    "revent-searched",
+    64 << 20,
+    "bytes",
+    "a hundred times the longest published recording; a search takes a second for 64 MiB",
 );

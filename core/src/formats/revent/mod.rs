@@ -81,8 +81,16 @@ impl Format for Revent {
         options::OPTIONS
     }
 
+    fn dump_options(&self) -> &'static [OptionSpec] {
+        options::DUMP
+    }
+
     fn limits(&self) -> &'static [&'static Limit] {
         limits::LIMITS
+    }
+
+    fn file_names(&self) -> &'static [&'static str] {
+        &["*.revent"]
     }
 
     fn sniff(&self, files: &FileSet<'_>, options: &Options) -> Option<Confidence> {
@@ -113,6 +121,6 @@ impl Format for Revent {
         request: &Dump,
         out: &mut dyn FnMut(&str) -> bool,
     ) -> Result<Dumped, DumpError> {
-        dump::dump(files, &options.limits, request, out)
+        dump::dump(files, options, request, out)
     }
 }

@@ -1,8 +1,13 @@
 //! The options of revent recordings.
 
-use crate::options::{OptionSpec, OptionValue, Options};
+use std::ops::Range;
 
-/// The options that the format owns.
+use crate::options::{
+    OptionSpec, OptionValue, Options, check_number, check_range, check_times, parse_number,
+    parse_range, parse_times,
+};
+
+/// The options of a check and a repair.
 pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new("upgrade", OptionValue::Flag, "Also convert the recording to version 3"),
     OptionSpec::new(
@@ -17,6 +22,25 @@ pub static OPTIONS: &[OptionSpec] = &[
             default: Some("auto"),
         },
         "Release keys and contacts that are still pressed at the end",
+    ),
+];
+
+/// The options of a dump.
+pub static DUMP: &[OptionSpec] = &[
+    OptionSpec::new(
+        "device",
+        OptionValue::Text { placeholder: "N", check: check_number },
+        "Only the events of device N, counted from 0",
+    ),
+    OptionSpec::new(
+        "range",
+        OptionValue::Text { placeholder: "A..B", check: check_range },
+        "Only the events from number A up to B, counted from 0, without B",
+    ),
+    OptionSpec::new(
+        "time",
+        OptionValue::Text { placeholder: "A..B", check: check_times },
+        "Only the events from second A up to B, as the dump shows them, without B",
     ),
 ];
 
@@ -43,4 +67,26 @@ pub fn release_mode(options: &Options) -> ReleaseMode {
 /// Returns whether the recording is also converted to version 3.
 pub fn has_upgrade(options: &Options) -> bool {
     options.choices.is_set("upgrade")
+}
+
+/// The events that a dump shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Filter {
+    /// Number of the only device, if there is one.
+    pub device: Option<u64>,
+    /// Numbers of events.
+    pub numbers: Range<u64>,
+    /// Times in nanoseconds.
+    pub times: Range<u64>,
+}
+
+/// Returns the events that a dump shows.
+pub fn filter(options: &Options) -> Filter {
+    let all = 0..u64::MAX;
+    let value = |name| options.choices.value(name);
+    Filter {
+        device: value("device").and_then(parse_number),
+        numbers: value("range").and_then(parse_range).unwrap_or(all.clone()),
+        times: value("time").and_then(parse_times).unwrap_or(all),
+    }
 }

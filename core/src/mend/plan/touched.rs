@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::kit::span::{Layer, Span};
-use crate::mend::rounds::Applied;
+use crate::mend::applied::Applied;
 
 /// The places of the source that applied fixes touch.
 pub(super) struct TouchedPlaces<'r> {

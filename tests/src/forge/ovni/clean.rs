@@ -183,7 +183,13 @@ fn single() -> Vec<(&'static str, Trace)> {
                 begun().plain(&["KCO", "KCI", "KCO", "KCI"]).end(),
             ),
         ),
-        ("foreign_model", one(thread(), begun().with("txx", b"private").jumbo("tyy", b"").end())),
+        (
+            "foreign_model",
+            one(
+                thread().require("private", "1.0.0"),
+                begun().with("txx", b"private").jumbo("tyy", b"").end(),
+            ),
+        ),
         (
             "comments",
             one(thread(), begun().end()).replace(

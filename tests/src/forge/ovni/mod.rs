@@ -4,7 +4,10 @@
 //! missing. [`clean()`] returns sound traces of every model; a test damages one of their files.
 
 pub mod clean;
+pub mod damage;
+pub mod random;
 pub mod trace;
 
 pub use clean::{Clean, by_name, clean, version1, version2};
+pub use random::{Random, random};
 pub use trace::{Stream, Thread, Trace};

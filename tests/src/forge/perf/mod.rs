@@ -4,6 +4,7 @@
 //!   [`record`]: every record. [`feature`]: every section after the records.
 //! - [`recording`]: puts them together and describes the result.
 //! - [`damage`]: breaks it, one method per fault.
+//! - [`rot`]: damages any finished file at places that a seed chooses.
 //! - [`mod@clean`]: the ready-made recordings.
 //!
 //! ```
@@ -25,6 +26,7 @@ pub mod damage;
 pub mod feature;
 pub mod record;
 pub mod recording;
+pub mod rot;
 pub mod sample;
 
 pub use attr::{ATTR_SIZES, Attr, flag, read_format, sample_type};

@@ -32,10 +32,13 @@ pub fn every(ids: Ids) -> Log {
     for number in 0..10 {
         log.tick(number);
     }
-    for name in ids.checkpoints() {
+    // CP_INIT was passed at the start.
+    for name in ids.checkpoints().iter().filter(|name| **name != "CP_INIT") {
         log.checkpoint(name);
-        if *name == "CP_CLOCK_VIRTUAL_RT" {
-            log.virtual_rt();
+        match *name {
+            "CP_CLOCK_HOST" => _ = log.host(),
+            "CP_CLOCK_VIRTUAL_RT" | "CP_CLOCK_WARP_START" => _ = log.virtual_rt(),
+            _ => {}
         }
     }
     for cause in 0..ids.causes.len() {

@@ -284,6 +284,18 @@ impl Log {
         if whole.last().is_some_and(|mark| mark.name == "END") {
             return self.bytes[..len].to_vec();
         }
+        self.close_after(&whole)
+    }
+
+    /// Returns the repair of a log that is irregular from `at` on: as [`Log::mended`], without the
+    /// events that end in the 64 bytes before it.
+    pub fn mended_before(&self, at: usize) -> Vec<u8> {
+        let trusted = at.saturating_sub(64);
+        let whole: Vec<&Mark> = self.marks.iter().filter(|mark| mark.end <= trusted).collect();
+        self.close_after(&whole)
+    }
+
+    fn close_after(&self, whole: &[&Mark]) -> Vec<u8> {
         let demands = ["INSTRUCTION", "CP_CLOCK_VIRTUAL", "AUDIO_OUT"];
         let kept = whole.iter().rev().find(|mark| !demands.contains(&mark.name));
         let cut = kept.map_or(12, |mark| mark.end);

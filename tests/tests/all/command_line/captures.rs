@@ -53,7 +53,8 @@ const CAPTURES: &[Capture] = &[
         commands: &[
             "check boot.log",
             "repair boot.log -o repaired.log",
-            "repair boot.log --strategy prefix -o repaired.log",
+            "dump repaired.log --range 1000..1008",
+            "dump boot.log --style compare --against repaired.log",
         ],
     },
     Capture {

@@ -32,6 +32,15 @@ fn a_dump_writes_every_event_in_the_form_that_is_asked_for() {
     assert_eq!(events.len(), 8);
     assert_eq!(events[0], "E: 0.000001 0003 0039 1334\t# EV_ABS ABS_MT_TRACKING_ID 1334");
     assert_eq!(events[5], "E: 0.010001 0003 0039 -001\t# EV_ABS ABS_MT_TRACKING_ID -1");
+    for (option, value, count) in [
+        ("--range", "3..5", 2),
+        ("--range", "..", 8),
+        ("--time", "2671.02..", 3),
+        ("--time", "..2671.02", 5),
+    ] {
+        let ran = run!("dump", path, option, value);
+        assert_eq!((ran.code, ran.out.lines().count()), (0, count), "{option} {value}");
+    }
     let other = run!("dump", path, "--device", "0");
     assert_eq!((other.code, other.out.as_str()), (0, ""));
     let out = folder.path().join("out.txt");
@@ -41,6 +50,50 @@ fn a_dump_writes_every_event_in_the_form_that_is_asked_for() {
     // A recording is not replaced by a text.
     assert_eq!(run!("dump", path, "-o", path).code, 2);
     assert_eq!(fs::read(&path).unwrap(), tapped());
+}
+
+#[test]
+fn lines_of_json_have_the_place_and_the_fields_of_each_event() {
+    let bytes = tapped();
+    let folder = folder(&[("a.run.revent", &bytes)]);
+    let path = folder.path().join("a.run.revent");
+    let ran = run!("dump", path, "--format", "jsonl", "--device", "0x1");
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    let lines: Vec<Value> =
+        ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 8);
+    let mut end = None;
+    for line in &lines {
+        let [start, length] = ["offset", "length"].map(|name| line[name].as_u64().unwrap());
+        assert!(end.is_none_or(|end| end == start), "{line}");
+        end = Some(start + length);
+        let value = bytes[(start + length - 4) as usize..][..4].try_into().unwrap();
+        assert_eq!(line["value"], i32::from_le_bytes(value), "{line}");
+        assert_eq!(
+            (&line["kind"], &line["device_name"]),
+            (&"event".into(), &"/dev/input/event1".into())
+        );
+    }
+    assert_eq!(lines[3]["code_name"], "BTN_TOUCH");
+    let ran = run!("dump", path, "--format", "jsonl", "--device", "0");
+    assert_eq!((ran.code, ran.out.as_str()), (0, ""));
+}
+
+#[test]
+fn a_dump_refuses_options_that_do_not_apply() {
+    let log = qemu::long(qemu::ids::of("5.2"), 9);
+    let folder = folder(&[("a.revent", &tapped()), ("log", &log.bytes), ("perf.data", &sound())]);
+    for (name, args, said) in [
+        ("log", ["--device", "1"], "--device 1 does not apply to qemu recordings"),
+        ("perf.data", ["--device", "1"], "it is an option of revent"),
+        ("a.revent", ["--device", "one"], "expected a number"),
+        ("a.revent", ["--strategy", "close"], "unexpected argument"),
+        ("a.revent", ["--style=evemu", "--format=jsonl"], "--style does not apply"),
+    ] {
+        let ran = run!("dump", folder.path().join(name), args[0], args[1]);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{args:?}: {}", ran.err);
+        assert!(ran.err.contains(said), "{args:?}: {}", ran.err);
+    }
 }
 
 #[test]
@@ -65,7 +118,7 @@ fn a_dump_that_needs_a_choice_names_the_choices() {
     let path = folder.path().join("a.revent");
     for (args, said) in [
         (["--style", "evemu"], "0 /dev/input/event0, 1 /dev/input/event1"),
-        (["--style", "xml"], "getevent, getevent-raw, evemu"),
+        (["--style", "xml"], "getevent, getevent-raw, revent, info, evemu"),
         (["--device", "2"], "device 2 does not exist"),
     ] {
         let ran = run!("dump", path, args[0], args[1]);
@@ -94,7 +147,11 @@ fn a_dump_passes_no_control_character() {
         ("b", "getevent"),
     ] {
         let device = if name == "a" { "1" } else { "0" };
-        let ran = run!("dump", folder.path().join(name), "--style", style, "--device", device);
+        let path = folder.path().join(name);
+        let json = run!("dump", path, "--format", "jsonl", "--device", device);
+        assert!(json.out.chars().all(|c| c == '\n' || is_safe(c)), "{:?}", json.out);
+        assert!(json.out.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()));
+        let ran = run!("dump", path, "--style", style, "--device", device);
         let acts = ran.out.chars().find(|c| !matches!(c, '\n' | '\t') && !is_safe(*c));
         assert_eq!((ran.code, acts), (0, None), "{name} {style}: {:?}", ran.out);
         let lines = ran.out.lines().filter(|line| line.starts_with("B: 00")).count();

@@ -19,7 +19,7 @@ fn a_sound_recording_exits_with_0_and_a_broken_one_with_1() {
 }
 
 #[test]
-fn what_no_format_recognises_is_a_finding_if_named_and_passed_over_if_found() {
+fn what_no_format_recognises_is_a_finding_if_named_and_skipped_if_found() {
     let folder = folder(&[("a/note.txt", b"hello"), ("a/empty", b""), ("a/b/x.data", &sound())]);
     for (name, code) in [("a/note.txt", "CM0002"), ("a/empty", "CM0001")] {
         let ran = run!("check", folder.path().join(name));
@@ -56,8 +56,11 @@ fn pipes_devices_and_sockets_are_findings_and_never_wait() {
         assert!(ran.out.contains("error[CM0003]"), "{}", ran.out);
         assert_eq!(run!("repair", path, "-o", folder.path().join("out")).code, 4);
     }
+    fs::write(folder.path().join("sound"), sound()).unwrap();
     let ran = run!("check", folder.path());
     assert_eq!(ran.code, 0, "found, not named: {}{}", ran.out, ran.err);
+    let ran = run!("check", folder.path(), "--strict");
+    assert_eq!((ran.code, ran.out.matches("error[CM0003]").count()), (1, 2), "{}", ran.out);
 }
 
 #[test]
@@ -135,7 +138,7 @@ fn a_perf_directory_is_one_recording() {
         assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
         let document = parse(&ran.out);
         assert_eq!(document["recordings"].as_array().unwrap().len(), 1);
-        assert_eq!(document["passed_over"]["files"], 0);
+        assert_eq!(document["skipped"].as_array().unwrap().len(), 0);
     }
     // Truncated in its second file: repaired into a directory, and only that file differs.
     let truncated = directory.join("data.1");

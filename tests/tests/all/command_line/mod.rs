@@ -4,7 +4,10 @@
 mod captures;
 mod dump;
 mod exit_codes;
+mod false_clean;
+mod harm;
 mod human;
+mod options;
 mod outputs;
 mod plans;
 mod repair;
@@ -13,7 +16,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

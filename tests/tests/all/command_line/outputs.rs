@@ -23,22 +23,83 @@ fn json_follows_its_schema_and_lines_are_its_recordings() {
     };
     let document = parse(&with("json"));
     assert_valid(&schema("check.schema.json"), &document);
-    let lines: Vec<Value> = with("jsonl").lines().map(parse).collect();
+    let mut lines: Vec<Value> = with("jsonl").lines().map(parse).collect();
+    let mut closing = lines.pop().unwrap();
     assert_eq!(Value::Array(lines), document["recordings"]);
     assert_eq!(document["recordings"].as_array().unwrap().len(), files.len());
+    // The last line is the document without its recordings.
+    assert!(closing.get("recordings").is_none());
+    closing["recordings"] = document["recordings"].clone();
+    assert_eq!(closing, document);
+}
+
+#[test]
+fn skipped_and_unread_paths_and_totals_are_in_the_json() {
+    let folder = folder(&[("a/x", &sound()), ("a/y", &crashed()), ("a/note", b"x"), ("a/e", b"")]);
+    symlink("x", folder.path().join("a/link")).unwrap();
+    let gone = folder.path().join("gone");
+    let ran = run!("check", folder.path().join("a"), &gone, "--format=json", "--allow=PD0004");
+    assert_eq!(ran.code, 5, "{}", ran.out);
+    let document = parse(&ran.out);
+    assert_valid(&schema("check.schema.json"), &document);
+    let name = |entry: &Value| {
+        let path = entry["path"].as_str().unwrap();
+        path.rsplit('/').next().unwrap().to_string()
+    };
+    let mut skipped: Vec<(String, &str)> = document["skipped"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| (name(entry), entry["reason"].as_str().unwrap()))
+        .collect();
+    skipped.sort();
+    let expected = [("e", "empty"), ("link", "link"), ("note", "unknown-format")];
+    assert_eq!(skipped, expected.map(|(name, reason)| (name.to_string(), reason)));
+    let errors = document["errors"].as_array().unwrap();
+    assert_eq!((errors.len(), name(&errors[0])), (1, "gone".to_string()));
+    assert!(errors[0]["message"].as_str().unwrap().starts_with("No such file"), "{errors:?}");
+    let totals = &document["totals"];
+    assert_eq!(totals["recordings"], 2);
+    assert_eq!(totals["unread"], 1);
+    assert_eq!(totals["skipped"], serde_json::json!({"empty": 1, "link": 1, "unknown-format": 1}));
+    assert_eq!(totals["suppressed"], serde_json::json!({"PD0004": 1}));
+    assert_eq!(document["recordings"][1]["suppressed"], totals["suppressed"]);
+    // People see it, too.
+    let ran = run!("check", folder.path().join("a"), "--allow=PD0004");
+    assert!(ran.out.contains("suppressed: 1 PD0004"), "{}", ran.out);
+    let ran = run!("check", folder.path().join("a/y"), "--allow=PD0004");
+    assert_eq!(ran.code, 0);
+    assert!(ran.out.contains("clean, 1 suppressed; perf"), "{}", ran.out);
+    // Nothing at all is a document, too.
+    let ran = run!("check", &gone, "--format", "json");
+    assert_valid(&schema("check.schema.json"), &parse(&ran.out));
+}
+
+#[test]
+fn the_schemas_stand_alone_and_agree() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../schema");
+    let read = |name: &str| parse(&fs::read_to_string(folder.join(name)).unwrap());
+    for name in names(&folder) {
+        let text = fs::read_to_string(folder.join(&name)).unwrap();
+        let references = text.split("\"$ref\": \"").skip(1);
+        let mut outside = references.filter(|reference| !reference.starts_with("#/$defs/"));
+        assert_eq!(outside.next(), None, "{name}");
+        schema(&name);
+    }
+    let (check, repair) = (read("check.schema.json"), read("repair.schema.json"));
+    for name in
+        ["count", "text", "code", "counts", "recording", "finding", "related", "span", "fix"]
+    {
+        assert!(check["$defs"][name].is_object());
+        assert_eq!(check["$defs"][name], repair["$defs"][name], "{name}");
+    }
+    assert_valid(&schema("codes.schema.json"), &parse(&run!("codes", "--format", "json").out));
+    assert_valid(&schema("formats.schema.json"), &parse(&run!("formats", "--format", "json").out));
 }
 
 #[test]
 fn the_json_of_a_repair_follows_its_schema() {
-    let read = |name: &str| -> Value {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../schema").join(name);
-        parse(&fs::read_to_string(path).unwrap())
-    };
-    let check = jsonschema::Resource::from_contents(read("check.schema.json")).unwrap();
-    let validator = jsonschema::options()
-        .with_resource("json-schema:///check.schema.json", check)
-        .build(&read("repair.schema.json"))
-        .unwrap();
+    let validator = schema("repair.schema.json");
     let folder =
         folder(&[("truncated", &truncated()), ("sound", &sound()), ("cut", &sound()[..60])]);
     let mut outcomes = Vec::new();
@@ -98,7 +159,7 @@ fn no_output_passes_a_control_character() {
     let raw = raw.arg("check").arg(folder.path().join(OsStr::from_bytes(b"g\xff\x1bone"))).output();
     let mut texts = vec![String::from_utf8(raw.unwrap().stderr).unwrap()];
     let mut keep = |ran: Ran| texts.extend([ran.out, ran.err]);
-    for format in ["human", "json", "jsonl"] {
+    for format in ["human", "json", "jsonl", "oneline", "github"] {
         keep(run!("check", folder.path(), "--format", format));
         keep(run!("check", name(0), "--format", format));
         keep(run!("check", folder.path().join("gone\u{1b}[2J"), "--format", format));
@@ -121,6 +182,40 @@ fn no_output_passes_a_control_character() {
         let bad = text.chars().find(|c| *c != '\n' && !is_safe(*c));
         assert_eq!(bad, None, "{text:?}");
     }
+}
+
+#[test]
+fn lines_name_the_file_the_offset_and_the_code() {
+    let hostile = "x\n::error::y,title=z%0A";
+    let folder = folder(&[("a.data", &crashed()), ("sound", &sound()), (hostile, &crashed())]);
+    for (name, bytes) in perf::directory() {
+        fs::create_dir_all(folder.path().join("rec")).unwrap();
+        // Without its last bytes, data.1 has a truncated record.
+        let end = bytes.len() - if name == "data.1" { 3 } else { 0 };
+        fs::write(folder.path().join("rec").join(name), &bytes[..end]).unwrap();
+    }
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let ran = run!("check", folder.path(), "--format", "oneline");
+    assert_eq!(ran.code, 1);
+    let lines: Vec<&str> = ran.out.lines().collect();
+    assert_eq!(lines.len(), 3, "{}", ran.out);
+    let start = format!("{}:0x30: error[PD0004] data.size is 0, but ", path("a.data"));
+    assert!(lines[0].starts_with(&start), "{}", lines[0]);
+    assert!(lines[1].starts_with(&format!("{}:0x", path("rec/data.1"))), "{}", lines[1]);
+    let ran = run!("check", folder.path(), "--format", "github");
+    let lines: Vec<&str> = ran.out.lines().collect();
+    assert_eq!(lines.len(), 3, "{}", ran.out);
+    let title = "title=PD0004 data-size-zero::header.data.size at 0x30: data.size is 0, but ";
+    let start = format!("::error file={},{title}", path("a.data"));
+    assert!(lines[0].starts_with(&start), "{}", lines[0]);
+    for line in lines {
+        let head = line.strip_prefix("::error ").unwrap().split("::").next().unwrap();
+        assert_eq!(head.matches(',').count(), 1, "{line}");
+    }
+    let ran = run!("check", folder.path().join("gone"), "--format", "github");
+    assert_eq!((ran.code, ran.out.matches("::error file=").count()), (5, 1), "{}", ran.out);
+    let ran = run!("check", path("a.data"), "--format", "oneline", "--max-findings", "0");
+    assert!(ran.out.ends_with("a.data: 1 finding not listed\n"), "{}", ran.out);
 }
 
 /// The text without colours; every escape sequence has to be one.

@@ -1,7 +1,7 @@
 //! `ovniemu -l` judges sound traces, repaired traces, and the verdicts of the check.
 
 use tracemend::{Options, Outcome, Severity};
-use tracemend_tests::forge::ovni::{Thread, Trace, clean, version1, version2};
+use tracemend_tests::forge::ovni::{Random, Thread, Trace, clean, version1, version2};
 use tracemend_tests::judge::ovni::Ovniemu;
 use tracemend_tests::sweep::Share;
 
@@ -22,16 +22,6 @@ fn killed(trace: &Trace) -> Trace {
         (name.clone(), Some(thread.json().into_bytes()))
     });
     Trace { files: files.collect() }
-}
-
-/// The same numbers in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        usize::try_from(self.0 >> 33).unwrap() % end
-    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use tracemend::formats::ovni::{limits, rules};
 use tracemend::limits::Limit;
 use tracemend::{Finding, Options, Outcome, Rule};
-use tracemend_tests::forge::ovni::{Stream, Trace};
+use tracemend_tests::forge::ovni::Trace;
 use tracemend_tests::specimens::ovni::{begun, nosv, one, thread};
 
 fn options(limit: &'static Limit, value: u64) -> Options {
@@ -31,13 +31,16 @@ fn has_fix_at_and_below(
 }
 
 #[test]
-fn more_clocks_out_of_order_than_the_limit_are_not_set() {
+fn a_part_longer_than_the_limit_is_not_shifted() {
     let stream = [900, 901, 902]
         .into_iter()
-        .fold(begun(), |stream: Stream, clock| stream.event(0, "OB.", clock, b""));
-    let trace = one(thread(), stream.end());
-    let fixed = has_fix_at_and_below(&trace, &rules::CLOCK_BACKWARDS, &limits::SET_CLOCKS, 3);
-    assert_eq!(fixed, (true, false));
+        .fold(begun().plain(&["OB."; 9]), |stream, clock| stream.event(0, "OB.", clock, b""));
+    let trace = one(thread(), stream.plain(&["OB."]).end());
+    let limit = &limits::CLOCK_BYTES;
+    // The three events.
+    assert_eq!(has_fix_at_and_below(&trace, &rules::CLOCK_BACKWARDS, limit, 36), (true, false));
+    let note = find(&trace, &rules::CLOCK_BACKWARDS, limit, 35).notes.pop().unwrap();
+    assert!(note.contains("ovni-clock-bytes"), "{note}");
 }
 
 #[test]

@@ -127,7 +127,7 @@ fn a_finished_log_truncated_anywhere_is_closed_or_the_release_is_asked_for() {
 }
 
 #[test]
-fn damage_in_the_middle_is_dropped_only_on_request() {
+fn a_log_with_damage_in_the_middle_is_closed_before_it() {
     for (name, log) in all() {
         // Directly after a full ring, damage looks like samples.
         let ring =
@@ -141,18 +141,18 @@ fn damage_in_the_middle_is_dropped_only_on_request() {
             damaged[mark.start] = 200;
             let chosen = options(Some(log.ids.release));
             let (repair, target) = mended_as("log", &damaged, &chosen);
-            let at = mark.start;
-            assert_eq!(repair.outcome, Outcome::CannotRepair, "{name} at {at}");
-            assert_eq!(target, damaged, "{name} at {at}");
-            let mut asked = chosen;
-            asked.choices.set("strategy", "prefix").unwrap();
-            let (repair, target) = mended_as("log", &damaged, &asked);
             // The length of an array before the damage may be wrong.
             let before = number.checked_sub(1).map(|before| &log.marks[before]);
             let array = before.filter(|before| arrays.contains(&before.name));
-            let wanted = log.mended(array.unwrap_or(mark).start);
+            let at = mark.start;
+            let wanted = log.mended_before(array.unwrap_or(mark).start);
             assert_eq!(target, wanted, "{name} at {at}: {:#?}", repair.after.findings());
             assert_eq!(repair.outcome, Outcome::RepairedWithLoss, "{name} at {at}");
+            let mut asked = chosen;
+            asked.choices.set("strategy", "close").unwrap();
+            let (repair, target) = mended_as("log", &damaged, &asked);
+            assert_eq!(repair.outcome, Outcome::CannotRepair, "{name} at {at}");
+            assert_eq!(target, damaged, "{name} at {at}");
         }
     }
 }
@@ -189,7 +189,8 @@ fn the_following_events_show_a_full_ring() {
     for release in ["2.9", "4.0", "5.2", "7.2", "10.0"] {
         for rest in 0..6 {
             let mut log = Log::new(ids::of(release));
-            log.start().checkpoint("CP_CLOCK_VIRTUAL").audio_out(9).audio_in(24, 8, 0);
+            log.start().instruction(5).checkpoint("CP_CLOCK_VIRTUAL").audio_out(9);
+            log.audio_in(24, 8, 0);
             for number in 0..rest {
                 log.tick(number);
             }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tracemend::FormatId;
 use tracemend::{FileSet, Options, Severity};
 use tracemend_tests::judge::qemu::{
-    Build, End, Guest, Hand, TIME_LIMIT, closed_at, events, killed, mend,
+    Build, End, Guest, Hand, TIME_LIMIT, closed_at, damaged, events, killed, mend,
 };
 use tracemend_tests::notice;
 use tracemend_tests::sweep::side_by_side;
@@ -129,6 +129,21 @@ fn a_log_with_end_but_without_shutdown_hangs_until_it_is_repaired() {
             let replayed = machine.replay(&mended.bytes, TIME_LIMIT);
             let what = format!("{}: {len} bytes: {}", build.version, replayed.stderr);
             assert_eq!(replayed.end, End::Code(0), "{what}");
+        });
+    }
+}
+
+#[test]
+fn a_log_that_is_closed_before_damage_replays_to_its_end() {
+    for build in Build::all_or_skip() {
+        side_by_side(vec![10_u64, 20, 30], |seed| {
+            let machine = build.machine(Guest::Plain, 5);
+            let log = machine.record(Hand::Off).unwrap();
+            let cases = (seed..).map(|seed| damaged::repair(&log, &build.release(), seed));
+            let case = cases.take(30).find(damaged::Case::is_closed_before_one_damage).unwrap();
+            let case = case.replayed(&machine);
+            let what = format!("{} from seed {seed}: {}", build.version, case.damaged.describe());
+            assert_eq!(case.replay, Some(End::Code(0)), "{what}");
         });
     }
 }

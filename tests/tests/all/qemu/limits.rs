@@ -17,10 +17,9 @@ fn unfinished() -> Log {
     log
 }
 
-/// Options that keep the part before damage, with some limits set to 0.
+/// Options with some limits set to 0.
 fn without(limits: &[&'static Limit]) -> Options {
     let mut options = Options { format: Some(FormatId::QEMU), ..Options::default() };
-    options.choices.set("strategy", "prefix").unwrap();
     limits.iter().for_each(|limit| options.limits.set(limit, 0));
     options
 }
@@ -36,14 +35,15 @@ fn a_repair_gives_the_same_bytes_without_defects_heat_and_search() {
     log.close();
     let lost = |options: &Options| {
         let (repair, target) = mended_as("log", &log.bytes, options);
-        assert_eq!(target, log.mended(kept), "{:?}", repair.after.findings());
+        assert_eq!(target, log.mended_before(kept), "{:?}", repair.after.findings());
         repair.records_lost()
     };
     let all = lost(&without(&[]));
     assert!(all > 90, "{all}");
     assert_eq!(lost(&without(&[&DEFECTS, &HEAT])), all);
     // Without a search, the events after the damage are not counted.
-    assert_eq!(lost(&without(&[&RESYNC])), 0);
+    let few = lost(&without(&[&RESYNC]));
+    assert!(few + 90 < all, "{few} of {all}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use tracemend::Allow;
 use tracemend::FormatId;
 use tracemend::formats::Confidence;
 use tracemend::formats::Format as _;
-use tracemend::formats::revent::REVENT;
+use tracemend::formats::revent::{REVENT, limits};
 use tracemend::{Choices, FileSet, Options, Outcome, Severity};
 use tracemend_tests::forge::revent::{Built, Layout, Recording, all, clean, session};
 use tracemend_tests::mended::{mended, mended_as, mended_with};
@@ -217,5 +217,28 @@ fn an_upgrade_keeps_every_event_and_is_the_newest_layout() {
         assert_eq!(target, newest.build().bytes, "{layout:?}");
         let wanted = if layout == Layout::V3 { Outcome::Clean } else { Outcome::Repaired };
         assert_eq!(repair.outcome, wanted);
+    }
+}
+
+#[test]
+fn events_are_found_again_after_inserted_and_missing_bytes_within_the_limit() {
+    for (name, built) in clean() {
+        let built_with = |insert: &[u8], drop: usize| {
+            let mut bytes = built.bytes.clone();
+            let at = built.at(3) + 5;
+            bytes.splice(at..at + drop, insert.iter().copied());
+            bytes
+        };
+        for bytes in [built_with(b"\xa5\x5a\xa5", 0), built_with(b"", 3)] {
+            let (repair, target) = mended_as("a.run.revent", &bytes, &revent(Choices::default()));
+            assert_eq!(repair.outcome, Outcome::RepairedWithLoss, "{name}");
+            let rest = &built.bytes[built.at(5)..];
+            assert!(target.ends_with(rest), "{name}");
+            let mut options = revent(Choices::default());
+            options.limits.set(&limits::SEARCHED, 2);
+            let report = tracemend::check(&FileSet::single("a.run.revent", &bytes), &options);
+            assert!(report.counts().contains_key("CM9002"), "{name}: {:?}", report.counts());
+            assert!(!report.incomplete(), "{name}");
+        }
     }
 }

@@ -6,6 +6,7 @@ use super::describe::{describe_error, describe_warning};
 use super::region::Region;
 use super::{Loss, TraceCheck, stream_span};
 use crate::formats::apitrace::decode::damage::{Damage, DamageCause};
+use crate::formats::apitrace::decode::definitions::Definitions;
 use crate::formats::apitrace::decode::grammar::Space;
 use crate::formats::apitrace::decode::ranges::count_numbers;
 use crate::formats::apitrace::expand::{Fault, stored};
@@ -23,10 +24,10 @@ const RELATED: usize = 4;
 /// Ranges of calls that a note lists; a fact lists more.
 const RANGES_SHOWN: usize = 3;
 
-impl TraceCheck<'_, '_> {
+impl<'r> TraceCheck<'r, '_> {
     pub(super) fn check_damages(&mut self) {
         let units_end = self.units_end();
-        let mut repair = DamageRepair::new(self.editor, &self.trace, self.donor, units_end);
+        let mut repair = DamageRepair::new(self.editor, &self.trace, self.definitions(), units_end);
         let leaves = std::mem::take(&mut self.trace.tracker.lost_calls.leaves);
         let regions = self.take_regions();
         let mut starts: Vec<u64> = regions.iter().map(|region| region.start).skip(1).collect();
@@ -143,7 +144,7 @@ impl TraceCheck<'_, '_> {
         if !definitions.is_empty() {
             let lost = plural(to_u64(definitions.len()), "definition");
             notes.push(match self.count_made_up(&definitions) {
-                0 => format!("{lost} lost, which the donor has"),
+                0 => format!("{lost} lost; found in {}", self.donor_name()),
                 _ => format!("{lost} lost: calls that use them may be wrong"),
             });
         }
@@ -181,10 +182,21 @@ impl TraceCheck<'_, '_> {
         finding
     }
 
+    fn definitions(&self) -> Option<&'r Definitions> {
+        self.donor.map(|donor| donor.definitions)
+    }
+
+    fn donor_name(&self) -> String {
+        match self.donor {
+            Some(donor) if !donor.is_chosen => format!("the signatures of {}", donor.name),
+            _ => "the donor".to_string(),
+        }
+    }
+
     /// Returns how many of the definitions the donor does not have.
     fn count_made_up(&self, definitions: &BTreeSet<(Space, u64)>) -> usize {
         let is_made_up = |(space, id): &&(Space, u64)| {
-            self.donor.is_none_or(|donor| donor.raw(*space, *id).is_none())
+            self.definitions().is_none_or(|donor| donor.raw(*space, *id).is_none())
         };
         definitions.iter().filter(is_made_up).count()
     }
@@ -199,7 +211,9 @@ impl TraceCheck<'_, '_> {
             parts.push("cut the trace after the last valid event".to_string());
         }
         if region.damages.iter().any(|damage| damage.has_header) {
-            parts.push("add a header".to_string());
+            let is_whole = region.start == 0;
+            let added = if is_whole { "add a header" } else { "end the properties before it" };
+            parts.push(added.to_string());
         }
         let lost = region.count_lost_calls();
         if lost > 0 {
@@ -209,7 +223,8 @@ impl TraceCheck<'_, '_> {
         let made_up = to_u64(self.count_made_up(&definitions));
         let donated = to_u64(definitions.len()).saturating_sub(made_up);
         if donated > 0 {
-            parts.push(format!("take {} from the donor", plural(donated, "definition")));
+            let (lost, name) = (plural(donated, "definition"), self.donor_name());
+            parts.push(format!("take {lost} from {name}"));
         }
         if made_up > 0 {
             parts.push(format!("add {}", plural(made_up, "placeholder definition")));

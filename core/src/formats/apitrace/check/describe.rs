@@ -1,6 +1,7 @@
 //! Rules and messages for faults of the stream.
 
-use crate::formats::apitrace::decode::grammar::{StreamError, TokenWarning};
+use crate::formats::apitrace::decode::grammar::{Space, StreamError, SymbolUse, TokenWarning};
+use crate::formats::apitrace::decode::symbols::Unlisted;
 use crate::formats::apitrace::decode::tracker::warnings::WarningKind;
 use crate::formats::apitrace::layout::{ID_MAX, UINT_LEN_MAX};
 use crate::formats::apitrace::rules;
@@ -13,8 +14,8 @@ use crate::report::Rule;
 pub(super) enum WarningFix {
     /// It drops the part, which is named here.
     Drop(&'static str),
-    /// It writes the integer in its shortest form.
-    Shorten,
+    /// It writes this number in the leave.
+    Number(u64),
 }
 
 /// The rule that a warning breaks, the message, and what a repair does.
@@ -40,6 +41,11 @@ pub(super) fn describe_warning(kind: WarningKind) -> Described {
             format!("duplicate leave of call {number}"),
             Some(WarningFix::Drop("the leave")),
         ),
+        WarningKind::WrongNumber { found, expected } => (
+            &rules::LEAVE_NUMBER_WRONG,
+            format!("leave has the number {found}, but only call {expected} is open"),
+            Some(WarningFix::Number(expected)),
+        ),
         WarningKind::BlobText => (
             &rules::BLOB_AS_TEXT,
             "string `blob(N)` stands for the bytes of a blob, which are lost".to_string(),
@@ -60,7 +66,7 @@ fn describe_token_warning(warning: TokenWarning) -> Described {
         TokenWarning::Overlong(len) => (
             &rules::INTEGER_OVERLONG,
             format!("integer takes {}, more than it needs", byte_count(to_u64(len))),
-            Some(WarningFix::Shorten),
+            None,
         ),
         TokenWarning::Oversized(len) => (
             &rules::INTEGER_OVERSIZED,
@@ -88,6 +94,22 @@ fn describe_token_warning(warning: TokenWarning) -> Described {
             "unsupported call detail 3: the thread of the call".to_string(),
             Some(WarningFix::Drop("the detail")),
         ),
+        TokenWarning::NameNotIdentifier => {
+            (&rules::NAME_INVALID, "function name is not an identifier".to_string(), None)
+        }
+        TokenWarning::Unlisted(symbol, unlisted) => {
+            let SymbolUse { space, id, is_negative, value } = symbol;
+            let sign = if is_negative { "-" } else { "" };
+            let (name, shown) = match space {
+                Space::Bitmask => (space.name(), format!("{value:#x}")),
+                _ => (space.name(), format!("{sign}{value}")),
+            };
+            let rule = match unlisted {
+                Unlisted::Impossible => &rules::VALUE_IMPOSSIBLE,
+                Unlisted::Unusual => &rules::VALUE_UNLISTED,
+            };
+            (rule, format!("{name} {id} has the value {shown}, which it does not list"), None)
+        }
         TokenWarning::Flags(flags) => {
             (&rules::FLAGS_UNKNOWN, format!("unknown call flags {flags:#x}, expected 0x1"), None)
         }
@@ -96,7 +118,7 @@ fn describe_token_warning(warning: TokenWarning) -> Described {
 
 pub(super) fn describe_error(error: StreamError) -> (&'static Rule, String) {
     let rule = match error {
-        StreamError::Count(..) | StreamError::StringPastEnd(_) => &rules::COUNT_RANGE,
+        StreamError::Count(..) => &rules::COUNT_RANGE,
         StreamError::Id(..) => &rules::ID_RANGE,
         StreamError::Depth(_) => &rules::NESTING_TOO_DEEP,
         _ => &rules::STREAM_DAMAGED,
@@ -122,6 +144,9 @@ pub(super) fn describe_error(error: StreamError) -> (&'static Rule, String) {
             format!("unterminated integer: no last byte within {UINT_LEN_MAX} bytes")
         }
         StreamError::Depth(max) => format!("values are nested more than {max} levels deep"),
+        StreamError::Properties => {
+            "invalid properties: a name is not text or too long, or they do not end".to_string()
+        }
         StreamError::MissingHeader => "missing header: the stream begins in its middle".to_string(),
         StreamError::Version(version) => format!("unknown version {version}"),
         StreamError::Thread(thread) => format!("thread number {thread} is out of range"),

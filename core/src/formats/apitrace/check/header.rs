@@ -1,17 +1,19 @@
 //! The header of the stream.
 
 use super::{TraceCheck, stream_span};
-use crate::formats::apitrace::expand::stored;
-use crate::formats::apitrace::layout::VERSION_MAX;
+use crate::formats::apitrace::expand::{Container, stored};
+use crate::formats::apitrace::layout::{MAGIC_LEN, SNAPPY_MAGIC, VERSION_MAX, VERSION_PLAUSIBLE};
 use crate::formats::apitrace::repair::encode;
 use crate::formats::apitrace::repair::fixes::FixPlan;
 use crate::formats::apitrace::rules;
+use crate::kit::num::to_u64;
 use crate::kit::words::byte_count;
-use crate::mend::edit::Safety;
+use crate::mend::edit::{Edit, Safety};
 use crate::report::{Finding, Report};
 
 impl TraceCheck<'_, '_> {
     pub(super) fn check_header(&mut self, report: &mut Report) {
+        self.check_magic();
         let header = self.trace.tracker.header;
         match header.version {
             None if self.trace.is_empty() => {
@@ -24,6 +26,9 @@ impl TraceCheck<'_, '_> {
                 let span = stored(0, file_len);
                 self.add(Finding::new(&rules::NOTHING_RECORDED, span, "file", message));
                 report.mark_unreadable();
+            }
+            Some((version, Some(VERSION_MAX))) if version > VERSION_PLAUSIBLE => {
+                self.add_damaged_version(version, header.span);
             }
             Some((version, _)) if version > VERSION_MAX => {
                 let message = format!("version is {version}, expected 0 to {VERSION_MAX}");
@@ -41,6 +46,42 @@ impl TraceCheck<'_, '_> {
         }
     }
 
+    /// Compares the first bytes with the magic of the container.
+    fn check_magic(&mut self) {
+        let is_known = self.trace.container != Container::Snappy || self.trace.has_magic;
+        if is_known {
+            return;
+        }
+        let span = stored(0, MAGIC_LEN);
+        let message = "invalid magic, expected `at`; chunks of a trace follow".to_string();
+        let finding = Finding::new(&rules::MAGIC_WRONG, span, "magic", message);
+        let edit = Edit::replace(span, SNAPPY_MAGIC);
+        let chunks = stored(MAGIC_LEN, self.trace.file_len);
+        let plan = FixPlan::of_file(Safety::Exact, "write the magic `at`".to_string(), edit)
+            .witness(chunks, "the chunks of a trace");
+        self.add_with_plan(finding, plan);
+    }
+
+    fn add_damaged_version(&mut self, version: u64, (at, end): (u64, u64)) {
+        let message = format!("version is {version}, but semantic version is {VERSION_MAX}");
+        let span = stream_span(at, end);
+        let place = self.trace.place(at, end);
+        let mut finding = Finding::new(&rules::VERSION_UNKNOWN, span, "version_no", message);
+        finding.stored = self.stored_of(span, place);
+        let bytes = encode::versions(VERSION_MAX);
+        // Versions of one byte each are patched where they are stored.
+        let is_short = end.saturating_sub(at) == to_u64(bytes.len());
+        let (to, insert) = match is_short {
+            true => (at.saturating_add(1), encode::uint(VERSION_MAX)),
+            false => (end, bytes),
+        };
+        let edit = place.map(|place| self.editor.edit(at, to, insert, place));
+        let summary = format!("set the version to {VERSION_MAX}");
+        let mut plan = FixPlan::of_stream(Safety::Exact, summary, edit);
+        plan.unit_witness = Some("the rest of the chunk, which is a stream of that version");
+        self.add_with_plan(finding, plan);
+    }
+
     fn add_semantic_version(&mut self, version: u64, semantic: u64, (at, end): (u64, u64)) {
         let message = format!("semantic version is {semantic}, but version is {version}");
         let span = stream_span(at, end);
@@ -51,6 +92,8 @@ impl TraceCheck<'_, '_> {
         let bytes = encode::versions(version);
         let edit = place.map(|place| self.editor.edit(at, end, bytes, place));
         let summary = format!("set the semantic version to {version}");
-        self.add_with_plan(finding, FixPlan::of_stream(Safety::Exact, summary, edit));
+        let mut plan = FixPlan::of_stream(Safety::Exact, summary, edit);
+        plan.unit_witness = Some("the rest of the chunk, which is a stream of that version");
+        self.add_with_plan(finding, plan);
     }
 }

@@ -1,12 +1,16 @@
 //! Findings of a trace. Reads no bytes: it judges a [`Trace`] that was read to its end.
 //!
+//! - `arrangement`: the order of the stored units
 //! - `header`, `units`: the header of the stream and the stored units
 //! - `region`, `damage`: damages of one cause, as one finding
+//! - `definitions`: definitions that differ from those of a known build
 //! - `warning`: unusual things in sound events
 //! - `ending`: how the stream ends, and the calls that are open then
 //! - `facts`: counts for the report
 
+mod arrangement;
 mod damage;
+mod definitions;
 mod describe;
 mod ending;
 mod facts;
@@ -15,15 +19,17 @@ mod region;
 mod units;
 mod warning;
 
-use super::decode::definitions::Definitions;
-use super::decode::grammar::Space;
+use super::decode::arrangement::Arrangement;
 use super::decode::places::Place;
+use super::decode::signatures::compare;
 use super::decode::trace::Trace;
 use super::expand::stored;
 use super::repair::StreamEditor;
+use super::repair::damage::Donor;
 use super::repair::fixes::{FixPlan, build_fixes};
 use super::rules;
 use crate::kit::span::{Layer, Span};
+use crate::kit::words::byte_count;
 use crate::options::Options;
 use crate::report::rule::common;
 use crate::report::{Finding, Report};
@@ -34,7 +40,7 @@ struct TraceCheck<'r, 'a> {
     options: &'r Options,
     editor: StreamEditor<'r, 'a>,
     /// The donor, if it is of the same build.
-    donor: Option<&'r Definitions>,
+    donor: Option<Donor<'r>>,
     findings: Vec<(Finding, Option<FixPlan>)>,
     /// Lost and doubtful calls of each damage.
     losses: Vec<Loss>,
@@ -56,27 +62,36 @@ struct Loss {
 /// Adds the findings of a trace to the report.
 pub fn check_trace(
     trace: Trace,
-    donor: Option<&Definitions>,
+    donor: Option<Donor<'_>>,
     editor: StreamEditor<'_, '_>,
     options: &Options,
     report: &mut Report,
 ) {
-    let mut check = TraceCheck {
-        trace,
-        options,
-        editor,
-        donor: None,
-        findings: Vec::new(),
-        losses: Vec::new(),
-        second_trace: None,
-    };
+    let mut check = TraceCheck::new(trace, editor, options);
     check.tally(report);
     check.check_donor(donor);
     check.check_header(report);
     check.check_units();
     check.check_damages();
+    check.check_definitions();
     check.check_warnings();
     check.check_ending();
+    check.add_facts(report);
+    check.push_findings(report);
+}
+
+/// Adds the findings of a trace whose units are not in their order, and no others: the faults that
+/// follow from the order cannot be told from those that remain.
+pub fn check_arrangement(
+    trace: Trace,
+    found: &Arrangement,
+    editor: StreamEditor<'_, '_>,
+    options: &Options,
+    report: &mut Report,
+) {
+    let mut check = TraceCheck::new(trace, editor, options);
+    check.tally(report);
+    check.add_arrangement(found);
     check.add_facts(report);
     check.push_findings(report);
 }
@@ -86,12 +101,20 @@ const fn stream_span(start: u64, end: u64) -> Span {
     Span::new(Layer::stored(0).expanded(), start, end)
 }
 
-impl<'r> TraceCheck<'r, '_> {
+impl<'r, 'a> TraceCheck<'r, 'a> {
+    fn new(trace: Trace, editor: StreamEditor<'r, 'a>, options: &'r Options) -> Self {
+        let (findings, losses) = (Vec::new(), Vec::new());
+        Self { trace, options, editor, donor: None, findings, losses, second_trace: None }
+    }
+
     /// Uses the donor if it is of the same build: ids that both define have to agree.
-    fn check_donor(&mut self, donor: Option<&'r Definitions>) {
+    fn check_donor(&mut self, donor: Option<Donor<'r>>) {
         let Some(donor) = donor else { return };
-        let (shared, differing) = self.compare_definitions(donor);
-        if differing == 0 {
+        let definitions = &self.trace.tracker.definitions;
+        let found = compare(definitions, donor.definitions);
+        let differing = found.damaged.saturating_add(found.differing);
+        let shared = found.agreeing.saturating_add(differing);
+        if differing == 0 || !donor.is_chosen {
             self.donor = Some(donor);
             return;
         }
@@ -100,19 +123,6 @@ impl<'r> TraceCheck<'r, '_> {
         );
         let span = stream_span(0, 0);
         self.add(Finding::new(&rules::DONOR_DIFFERS, span, "donor", message));
-    }
-
-    /// Returns how many ids both traces define, and how many of them differ.
-    fn compare_definitions(&self, donor: &Definitions) -> (u64, u64) {
-        let (mut shared, mut differing) = (0_u64, 0_u64);
-        for (space, id, raw) in self.trace.tracker.definitions.all_raw() {
-            // Frames are numbered anew in every run.
-            let other = donor.raw(space, id).filter(|_| space != Space::Frame);
-            let Some(other) = other else { continue };
-            shared = shared.saturating_add(1);
-            differing = differing.saturating_add(u64::from(raw != other));
-        }
-        (shared, differing)
     }
 
     fn add(&mut self, finding: Finding) {
@@ -141,6 +151,16 @@ impl<'r> TraceCheck<'r, '_> {
             let span = stream_span(*at, *at);
             let mut finding = Finding::new(&common::LIMIT_REACHED, span, "stream", message.clone());
             finding.stored = self.stored_of(span, self.trace.place(*at, *at));
+            report.push(finding);
+        }
+        for (from, to) in &self.trace.faults.ended_searches {
+            let span = stream_span(*from, *to);
+            let message = format!(
+                "no valid event found: the search ended, and {} count as damage",
+                byte_count(span.len())
+            );
+            let mut finding = Finding::new(&common::SEARCH_ENDED, span, "stream", message);
+            finding.stored = self.stored_of(span, self.trace.place(*from, *to));
             report.push(finding);
         }
         let (findings, plans): (Vec<_>, Vec<_>) = self.findings.into_iter().unzip();

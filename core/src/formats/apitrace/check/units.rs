@@ -14,6 +14,12 @@ use crate::kit::words::{byte_count, plural};
 use crate::mend::edit::{Edit, Fix, Safety};
 use crate::report::Finding;
 
+/// Drops a span of the file.
+fn drop_plan(safety: Safety, span: Span) -> FixPlan {
+    let summary = format!("drop {}", byte_count(span.len()));
+    FixPlan::of_file(safety, summary, Edit::drop(span))
+}
+
 impl TraceCheck<'_, '_> {
     pub(super) fn check_units(&mut self) {
         for UnitFault { fault, segment } in std::mem::take(&mut self.trace.faults.units) {
@@ -24,14 +30,15 @@ impl TraceCheck<'_, '_> {
                     let unit = self.trace.container.unit();
                     let message = format!("empty {unit}: it holds no byte of the stream");
                     let finding = Finding::new(&rules::CHUNK_EMPTY, span, "chunk", message);
-                    self.add_drop(finding, Safety::Exact, span);
+                    let plan = drop_plan(Safety::Exact, span);
+                    self.add_with_plan(finding, self.witness_next_chunk(plan, span.end));
                 }
                 Fault::Trailing => {
                     let trailing = plural(span.len(), "trailing byte");
                     let message =
                         format!("{trailing} after the last {}", self.trace.container.unit());
                     let finding = Finding::new(&rules::TRAILING_BYTES, span, "file", message);
-                    self.add_drop(finding, Safety::Lossy, span);
+                    self.add_with_plan(finding, drop_plan(Safety::Lossy, span));
                 }
                 Fault::Length { stated, found, .. } => self.add_wrong_length(span, stated, found),
                 Fault::Checksum { what, stated, found } => {
@@ -46,18 +53,25 @@ impl TraceCheck<'_, '_> {
                     let finding = Finding::new(rule, span, "seek_table", message);
                     let edit = self.editor.rebuild_seek_table(span);
                     let summary = "rebuild the seek table from the frames".to_string();
-                    self.add_with_plan(finding, FixPlan::of_file(Safety::Exact, summary, edit));
+                    let frames = stored(0, span.start);
+                    let plan = FixPlan::of_file(Safety::Exact, summary, edit)
+                        .witness(frames, "the frames that the table lists");
+                    self.add_with_plan(finding, plan);
                 }
                 Fault::SecondTrace => self.add_second_trace(span),
                 // These lose bytes of the stream: the damage is the finding.
-                Fault::Truncated { .. } | Fault::Corrupt { .. } | Fault::Limit { .. } => {}
+                Fault::Truncated { .. }
+                | Fault::Corrupt { .. }
+                | Fault::SearchEnded
+                | Fault::Limit { .. } => {}
             }
         }
     }
 
-    fn add_drop(&mut self, finding: Finding, safety: Safety, span: Span) {
-        let summary = format!("drop {}", byte_count(span.len()));
-        self.add_with_plan(finding, FixPlan::of_file(safety, summary, Edit::drop(span)));
+    /// Adds the header of the chunk at `at`, or the end of the chunks before it, as a witness.
+    fn witness_next_chunk(&self, plan: FixPlan, at: u64) -> FixPlan {
+        let next = stored(at, at.saturating_add(CHUNK_HEADER_LEN).min(self.trace.file_len));
+        plan.witness(next, "the length of the next chunk, which follows")
     }
 
     fn add_too_large(&mut self, segment: Segment) {
@@ -74,7 +88,7 @@ impl TraceCheck<'_, '_> {
         let place = Place { head: segment, tail: segment };
         let edit = self.editor.edit(start, start, Vec::new(), place);
         let summary = format!("rewrite it as {chunks} of at most 1 MiB");
-        self.add_with_plan(finding, FixPlan::of_stream(Safety::Exact, summary, [edit]));
+        self.add_with_plan(finding, FixPlan::of_stream(Safety::Synthetic, summary, [edit]));
     }
 
     fn add_wrong_length(&mut self, span: Span, stated: u64, found: u64) {
@@ -87,16 +101,51 @@ impl TraceCheck<'_, '_> {
             format!("set compressed_length to {found}, with which the chunk decodes completely");
         let found = u32::try_from(found).unwrap_or(u32::MAX);
         let edit = Edit::replace(field, found.to_le_bytes());
-        self.add_with_plan(finding, FixPlan::of_file(Safety::Exact, summary, edit));
+        let block = Span::new(span.layer, field.end, span.end);
+        let plan = FixPlan::of_file(Safety::Exact, summary, edit)
+            .witness(block, "the block, which decodes completely with this length");
+        self.add_with_plan(finding, self.witness_next_chunk(plan, span.end));
     }
 
     fn add_checksum(&mut self, span: Span, what: &str, stated: u64, found: u64) {
         let message = format!("{what} is {stated:#x}, but the expanded bytes have {found:#x}");
         let at = Span::new(span.layer, span.end.saturating_sub(8), span.end);
-        let finding = Finding::new(&rules::CHECKSUM_WRONG, at, "gzip", message)
-            .note("the trace decodes completely; the checksum does not show which calls are wrong");
-        let fix = Fix::manual("a new checksum would hide the damage");
-        self.add(finding.fix(fix));
+        let (crc, length) = (
+            Span::sized(at.layer, at.start, 4),
+            Span::sized(at.layer, at.start.saturating_add(4), 4),
+        );
+        let finding = Finding::new(&rules::CHECKSUM_WRONG, at, "gzip", message);
+        // A damaged byte of the stream changes about half of the bits of the CRC-32.
+        let is_one_byte =
+            |bits: u64| bits.to_le_bytes().iter().filter(|byte| **byte != 0).count() <= 1;
+        let field = match what {
+            "length" => length,
+            _ if is_one_byte(stated ^ found) => crc,
+            _ => {
+                self.add_damaged_stream(finding);
+                return;
+            }
+        };
+        let value = u32::try_from(found).unwrap_or_default();
+        let summary = format!("set {what} to {found:#x}");
+        let edit = Edit::replace(field, value.to_le_bytes());
+        let plan = FixPlan::of_file(Safety::Exact, summary, edit)
+            .witness(Span::new(at.layer, span.start, at.start), "the stream, which has this value");
+        self.add_with_plan(finding, plan);
+    }
+
+    /// Adds a checksum that shows damage which cannot be found.
+    fn add_damaged_stream(&mut self, finding: Finding) {
+        let note = "the trace decodes completely; the checksum does not show which calls are wrong";
+        let finding = finding.note(note);
+        let Some((edit, anew)) = self.editor.store_in_chunks() else {
+            self.add(finding.fix(Fix::manual("a new checksum would hide the damage")));
+            return;
+        };
+        let summary = "store the stream in snappy chunks, which have no checksum".to_string();
+        let mut plan = FixPlan::of_file(Safety::Lossy, summary, edit);
+        plan.anew = anew;
+        self.add_with_plan(finding, plan);
     }
 
     fn add_second_trace(&mut self, span: Span) {

@@ -5,8 +5,11 @@ use super::{TraceCheck, stream_span};
 use crate::formats::apitrace::decode::tracker::warnings::{PendingWarning, WarningKind};
 use crate::formats::apitrace::repair::fixes::FixPlan;
 use crate::formats::apitrace::repair::{StreamEdit, encode};
+use crate::formats::apitrace::rules;
+use crate::kit::num::to_u64;
+use crate::kit::words::plural;
 use crate::mend::edit::Safety;
-use crate::report::Finding;
+use crate::report::{Finding, Severity};
 
 impl TraceCheck<'_, '_> {
     /// Adds the warnings that do not belong to a damage.
@@ -22,20 +25,41 @@ impl TraceCheck<'_, '_> {
             let mut finding = Finding::new(rule, span, path, message);
             finding.stored = self.stored_of(span, warning.place);
             finding.excerpt = warning.excerpt.clone();
+            // The call is listed with the damage next to it.
+            if *rule == rules::VALUE_IMPOSSIBLE && self.is_suspect(warning.call.0) {
+                finding.severity = Severity::Info;
+            }
+            // One of several open calls has lost its leave, and with it its results.
+            if warning.owners.len() > 1 {
+                finding.severity = Severity::Error;
+                let calls = plural(to_u64(warning.owners.len()), "call");
+                finding = finding.note(format!("{calls} without a leave may be its own"));
+            }
             let (Some(edit), Some(fix)) = (self.warning_edit(&warning), fix) else {
                 self.add(finding);
                 continue;
             };
             let (safety, summary) = match fix {
                 WarningFix::Drop(part) => (Safety::Lossy, format!("drop {part}")),
-                WarningFix::Shorten => {
-                    (Safety::Exact, "write the integer in its shortest form".to_string())
+                WarningFix::Number(call) => {
+                    (Safety::Exact, format!("write the number {call} in the leave"))
                 }
             };
             let mut plan = FixPlan::of_stream(safety, summary, [edit]);
             plan.events_lost = u64::from(warning.kind.is_leave());
+            if let WarningFix::Number(_) = fix {
+                plan.events_altered = 1;
+                plan.unit_witness =
+                    Some("the rest of the chunk: its enters and leaves show which call is open");
+            }
             self.add_with_plan(finding, plan);
         }
+    }
+
+    /// Whether a call may be wrong because of damage near it.
+    fn is_suspect(&self, call: u64) -> bool {
+        let mut ranges = self.losses.iter().filter_map(|loss| loss.suspects);
+        ranges.any(|(from, to)| (from..=to).contains(&call))
     }
 
     /// Returns the edit that removes the cause of a warning, if a repair has one.
@@ -46,11 +70,10 @@ impl TraceCheck<'_, '_> {
             (WarningFix::Drop(_), Some((start, end))) if start < end => {
                 Some(self.editor.edit(start, end, Vec::new(), place))
             }
-            (WarningFix::Shorten, _) => {
-                let bytes = encode::shortest_uint(warning)?;
-                Some(self.editor.edit(warning.at, warning.end, bytes, place))
+            (WarningFix::Number(call), Some((start, end))) => {
+                Some(self.editor.edit(start, end, encode::uint(call), place))
             }
-            (WarningFix::Drop(_), _) => None,
+            _ => None,
         }
     }
 }

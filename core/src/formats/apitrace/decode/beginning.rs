@@ -1,7 +1,11 @@
 //! Recognises a trace by its first bytes.
 
+use super::calls::Calls;
+use super::definitions::Definitions;
 use super::grammar::{Parser, Space, StreamError, TokenSink};
 use super::names;
+use super::resync::{ProbeContext, ProbeResult, Tolerance, probe_position};
+use super::tracker::lost::LostCalls;
 use crate::formats::apitrace::expand::{Container, Expansion, Fault};
 use crate::formats::apitrace::layout;
 use crate::formats::apitrace::limits::NESTING;
@@ -10,16 +14,32 @@ use crate::limits::Limits;
 
 /// Bytes of the stream that have to look like the beginning of a trace.
 const TRIAL_LEN: usize = 64 << 10;
+/// Bytes of the stream that are searched for events if its beginning is damaged.
+const SEARCH_LEN: usize = 4 << 20;
+/// Bytes that are searched at a time.
+const SEARCH_WINDOW: usize = 1 << 20;
+/// Steps of that search.
+const SEARCH_STEPS: u64 = 4 << 20;
 /// Numbers of threads that a trace begins with.
 const THREADS_MAX: u64 = 1_000;
 /// Semantic versions that a beginning may have.
 const SEMANTIC_VERSIONS: u64 = 16;
 
-/// Returns the container of a trace; brotli only if it decodes to the beginning of one.
+/// Returns the container of a trace: by its magic, or by what it decodes to.
 pub fn find_container(source: &Source<'_>, limits: &Limits) -> Option<Container> {
-    let by_magic = Container::by_magic(source);
-    by_magic
-        .or_else(|| is_beginning(source, Container::Brotli, limits).then_some(Container::Brotli))
+    Container::by_magic(source).or_else(|| find_unmarked(source, limits))
+}
+
+/// Returns the container of a trace whose first bytes are no magic: it lost it, or is brotli.
+pub fn find_unmarked(source: &Source<'_>, limits: &Limits) -> Option<Container> {
+    let by_form = Container::by_form(source);
+    let by_form = by_form.filter(|container| holds_trace(source, *container, limits));
+    by_form.or_else(|| is_beginning(source, Container::Brotli, limits).then_some(Container::Brotli))
+}
+
+/// Whether a container with a magic holds a trace: its beginning, or events after damage.
+pub fn holds_trace(source: &Source<'_>, container: Container, limits: &Limits) -> bool {
+    is_beginning(source, container, limits) || holds_events(source, container, limits)
 }
 
 /// Whether a container holds the beginning of a trace.
@@ -40,9 +60,55 @@ pub fn is_beginning(source: &Source<'_>, container: Container, limits: &Limits) 
         }
     }
     bytes.truncate(TRIAL_LEN);
+    is_beginning_of_stream(&bytes)
+}
+
+/// Whether a stream of a trace begins with the bytes; damage may follow the first event.
+pub fn is_beginning_of_stream(bytes: &[u8]) -> bool {
     let mut sink = BeginningSink::default();
-    let (_, result) = Parser::new(limits.of(&NESTING)).run(&bytes, 0, &mut sink);
-    result.is_ok() && sink.functions > 0
+    let (_, result) = Parser::new(NESTING.default).run(bytes, 0, &mut sink);
+    sink.functions > 0 && (result.is_ok() || sink.events > 0)
+}
+
+/// Whether events follow one another somewhere in the first bytes of a container: the beginning of
+/// the trace may be damaged.
+fn holds_events(source: &Source<'_>, container: Container, limits: &Limits) -> bool {
+    let (definitions, calls) = (Definitions::default(), Calls::default());
+    let lost_calls = LostCalls::default();
+    let context = ProbeContext {
+        definitions: &definitions,
+        calls: &calls,
+        lost_calls: &lost_calls,
+        version: layout::VERSION_MAX,
+        depth_max: limits.of(&NESTING),
+        donor: None,
+    };
+    let mut steps = SEARCH_STEPS;
+    let (mut expanded, mut bytes) = (0, Vec::new());
+    for block in Expansion::new(source, container, limits) {
+        expanded = block.bytes.len().saturating_add(expanded);
+        bytes.extend(block.bytes);
+        let is_lost = block.fault.as_ref().is_some_and(Fault::loses_bytes);
+        if is_lost || bytes.len() >= SEARCH_WINDOW {
+            if finds_events(&context, &bytes, &mut steps) {
+                return true;
+            }
+            bytes.clear();
+        }
+        if expanded >= SEARCH_LEN || steps == 0 {
+            break;
+        }
+    }
+    finds_events(&context, &bytes, &mut steps)
+}
+
+fn finds_events(context: &ProbeContext<'_>, bytes: &[u8], steps: &mut u64) -> bool {
+    let places = 0..bytes.len().saturating_sub(1);
+    places.into_iter().any(|index| {
+        let rest = bytes.get(index..).unwrap_or_default();
+        let probe = probe_position(context, (rest, 0), Tolerance::Close, false, steps);
+        matches!(probe, ProbeResult::Sync(_))
+    })
 }
 
 /// Accepts versions, names, ids and threads only as a tracer writes them.
@@ -50,6 +116,8 @@ pub fn is_beginning(source: &Source<'_>, container: Container, limits: &Limits) 
 struct BeginningSink {
     ids: Vec<(Space, u64, u64)>,
     functions: u64,
+    /// Complete events.
+    events: u64,
 }
 
 impl TokenSink for BeginningSink {
@@ -83,13 +151,14 @@ impl TokenSink for BeginningSink {
     }
 
     fn end(&mut self, _end: u64) -> Result<(), StreamError> {
+        self.events = self.events.saturating_add(1);
         Ok(())
     }
 
     fn name(&mut self, space: Space, name: &[u8], own: bool) -> Result<(), StreamError> {
-        self.functions = self.functions.saturating_add(u64::from(own));
         // No API has a function of two letters.
         let fits = !own || (name.len() > 2 && names::is_identifier(name));
+        self.functions = self.functions.saturating_add(u64::from(own && fits));
         if fits { Ok(()) } else { Err(StreamError::Name(space)) }
     }
 

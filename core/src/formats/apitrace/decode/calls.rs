@@ -83,6 +83,17 @@ impl Calls {
         self.recent.iter().any(|open| open.number == number) || self.older.contains_key(&number)
     }
 
+    /// Returns the innermost open call of each thread, among the latest.
+    pub fn innermost(&self) -> Vec<OpenCall> {
+        let mut found: Vec<OpenCall> = Vec::new();
+        for open in self.recent.iter().rev() {
+            if found.iter().all(|one| one.thread != open.thread) {
+                found.push(*open);
+            }
+        }
+        found
+    }
+
     /// Whether a thread has an open call among the latest.
     pub fn has_open_call(&self, thread: u64) -> bool {
         self.recent.iter().any(|open| open.thread == thread)

@@ -138,6 +138,8 @@ pub struct StreamFaults {
     pub tail: Option<UnitFault>,
     /// A limit that was reached: where, and which.
     pub limit: Option<(u64, String)>,
+    /// Searches that reached their limit: the first and last byte that were not searched.
+    pub ended_searches: Vec<(u64, u64)>,
     /// Damages before this one are settled.
     settled: usize,
 }

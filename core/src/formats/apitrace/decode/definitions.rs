@@ -60,6 +60,8 @@ pub struct Definitions {
     order: Vec<(Space, u64)>,
     /// The stored bytes of each after its id, if they are kept.
     raw: Option<BTreeMap<(Space, u64), Vec<u8>>>,
+    /// Where those begin in the stream.
+    places: BTreeMap<(Space, u64), u64>,
     has_frames: bool,
 }
 
@@ -123,10 +125,24 @@ impl Definitions {
     }
 
     /// Adds the stored bytes of a definition after its id.
+    ///
+    /// Stack frames are numbered anew in every run, so that no other trace has them.
     pub fn add_raw(&mut self, space: Space, id: u64, raw: Vec<u8>) {
-        if let Some(kept) = &mut self.raw {
+        if let Some(kept) = self.raw.as_mut().filter(|_| space != Space::Frame) {
             kept.insert((space, id), raw);
         }
+    }
+
+    /// Remembers where the stored bytes of a definition begin in the stream.
+    pub fn set_place(&mut self, space: Space, id: u64, at: u64) {
+        if space != Space::Frame {
+            self.places.insert((space, id), at);
+        }
+    }
+
+    /// Returns where the stored bytes of a definition begin in the stream.
+    pub fn place(&self, space: Space, id: u64) -> Option<u64> {
+        self.places.get(&(space, id)).copied()
     }
 
     /// Returns the stored bytes of a definition after its id, if they are kept.

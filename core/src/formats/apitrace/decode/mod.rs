@@ -6,11 +6,15 @@
 //!                  stop v  | sync
 //!                     resync: the next place from which events follow one another
 //!
+//!  arrangement   whether the units are in their order, and which are copies
 //!  trace     the result: what was read, and the damage between
 //!  grammar   the tokens of the stream        places   where the stream lies in the file
+//!  signatures    the definitions of known builds of the tracer
+//!  symbols   the values that enums and bitmasks list
 //!  calls, definitions, names, ranges         damage   stretches that are not events
 //! ```
 
+pub mod arrangement;
 pub mod beginning;
 pub mod calls;
 pub mod damage;
@@ -21,5 +25,7 @@ pub mod places;
 pub mod ranges;
 pub mod reader;
 pub mod resync;
+pub mod signatures;
+pub mod symbols;
 pub mod trace;
 pub mod tracker;

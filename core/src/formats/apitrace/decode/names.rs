@@ -36,6 +36,12 @@ pub fn is_identifier(name: &[u8]) -> bool {
     starts && name.len() <= 512 && name.iter().all(fits)
 }
 
+/// Whether the name is one of a function: an identifier, in some APIs with `::`.
+pub fn is_function_name(name: &[u8]) -> bool {
+    let fits = |byte: &u8| byte.is_ascii_alphanumeric() || b"_:~".contains(byte);
+    name.first().is_some_and(|byte| !byte.is_ascii_digit()) && name.iter().all(fits)
+}
+
 /// Whether a name that follows damage may be one of a definition.
 pub fn is_believable(space: Space, name: &[u8]) -> bool {
     match space {

@@ -21,6 +21,8 @@ const BLOCKS_WAITING: usize = 4;
 pub struct Trace {
     /// How it is stored.
     pub container: Container,
+    /// Whether the file begins with the magic of the container, or it has none.
+    pub has_magic: bool,
     /// Length of the file.
     pub file_len: u64,
     /// Version of the stream.
@@ -72,13 +74,15 @@ impl Trace {
             // The bytes at the beginning may not be a header.
             let other = StreamReader::without_header(limits, keep_raw, donor);
             let other = run_reader(other, source, container, limits);
-            if other.is_implausible() { reader } else { other }
+            let gains = |reader: &StreamReader<'_>| reader.tracker.history.count;
+            if gains(&other) <= gains(&reader) { reader } else { other }
         } else {
             reader
         };
         let version = reader.version();
         let StreamReader { tracker, places, faults, .. } = reader;
-        Self { container, file_len: source.len(), version, tracker, places, faults }
+        let has_magic = container.has_magic(source);
+        Self { container, has_magic, file_len: source.len(), version, tracker, places, faults }
     }
 
     /// Returns the units that hold `start..end` of the stream.

@@ -7,7 +7,7 @@
 use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
 
 use super::{Block, Fault, STEP, stored};
-use crate::kit::num::to_u64;
+use crate::kit::num::{to_u64, to_usize};
 use crate::kit::source::Source;
 
 /// Stored bytes that the decoder is fed at a time.
@@ -18,80 +18,166 @@ type State = BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>;
 /// The stream of a file.
 pub(super) struct Stream<'a> {
     source: Source<'a>,
-    at: u64,
+    decoder: Decoder,
     expanded: u64,
-    state: State,
-    ended: bool,
+    /// The stream is decoded again up to its fault.
+    again: Option<Again>,
+    has_ended: bool,
+}
+
+/// The second way through a stream with a fault.
+///
+/// The decoder drops its buffer, up to the window, with the error. It gives all bytes that it has
+/// when it is out of input, so the last pieces are fed byte by byte.
+struct Again {
+    /// Pieces that end before this place had no fault.
+    sound: u64,
+    /// Bytes of the stream that were decoded again.
+    given: u64,
+}
+
+impl Again {
+    /// Returns how many of `made` further bytes are among the first `expanded` of the stream.
+    fn skip(&mut self, expanded: u64, made: usize) -> usize {
+        let skipped = to_usize(expanded.saturating_sub(self.given)).min(made);
+        self.given = self.given.saturating_add(to_u64(made));
+        skipped
+    }
+}
+
+/// The decoder and its place in the file.
+struct Decoder {
+    state: Box<State>,
+    at: u64,
+    /// Stored bytes that it is fed at a time.
+    input: u64,
+}
+
+/// Why the decoder returned.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pause {
+    /// The room is full.
+    Full,
+    /// The piece was read.
+    Hungry,
+    /// The stream is complete.
+    End,
+    /// The file ends inside the stream.
+    Truncated,
+    /// The data is invalid.
+    Invalid,
+}
+
+impl Decoder {
+    fn new(input: u64) -> Self {
+        let alloc = StandardAlloc::default;
+        let state = Box::new(State::new_strict(alloc(), alloc(), alloc()));
+        Self { state, at: 0, input }
+    }
+
+    /// Fills `bytes` from `*made` on by at most one piece of the file.
+    fn run(&mut self, source: &Source<'_>, bytes: &mut [u8], made: &mut usize) -> Pause {
+        let (mut room, mut total) = (bytes.len().saturating_sub(*made), 0);
+        // The output of a damaged stream depends on the pieces it is fed in, so these do not depend
+        // on how the file lies in memory.
+        let run = source.read(self.at, self.at.saturating_add(self.input));
+        let (mut available, mut used) = (run.len(), 0);
+        let result = BrotliDecompressStream(
+            &mut available,
+            &mut used,
+            &run,
+            &mut room,
+            made,
+            bytes,
+            &mut total,
+            &mut self.state,
+        );
+        self.at = self.at.saturating_add(to_u64(used));
+        match result {
+            BrotliResult::ResultSuccess => Pause::End,
+            BrotliResult::NeedsMoreOutput => Pause::Full,
+            BrotliResult::NeedsMoreInput if room == 0 => Pause::Full,
+            BrotliResult::NeedsMoreInput if self.at >= source.len() => Pause::Truncated,
+            BrotliResult::NeedsMoreInput => Pause::Hungry,
+            BrotliResult::ResultFailure => Pause::Invalid,
+        }
+    }
 }
 
 impl<'a> Stream<'a> {
     /// From the first byte on.
     pub(super) fn new(source: &Source<'a>) -> Self {
-        let alloc = StandardAlloc::default;
         Self {
             source: source.clone(),
-            at: 0,
+            decoder: Decoder::new(INPUT),
             expanded: 0,
-            state: State::new_strict(alloc(), alloc(), alloc()),
-            ended: false,
+            again: None,
+            has_ended: false,
         }
     }
 
     /// The next block.
     pub(super) fn next(&mut self, reuse: Vec<u8>) -> Option<Block> {
-        let len = self.source.len();
-        if self.ended {
-            let (from, left) = (self.at, self.at < len);
-            self.at = len;
-            let fault = Some(Fault::Trailing);
-            let stored = Some(stored(from, len));
-            let (start, bytes, unit) = (self.expanded, Vec::new(), (from, self.expanded));
-            return left.then_some(Block { start, bytes, stored, unit, fault });
+        if self.has_ended {
+            return self.trailing();
         }
         let mut bytes = reuse;
         bytes.clear();
         bytes.resize(STEP, 0);
-        let (mut made, mut room, mut total) = (0, bytes.len(), 0);
-        let mut fault = None;
-        while room > 0 {
-            // The output of a damaged stream depends on the pieces it is fed in, so these do not
-            // depend on how the file lies in memory.
-            let run = self.source.read(self.at, self.at.saturating_add(INPUT));
-            let (mut available, mut used) = (run.len(), 0);
-            let result = BrotliDecompressStream(
-                &mut available,
-                &mut used,
-                &run,
-                &mut room,
-                &mut made,
-                &mut bytes,
-                &mut total,
-                &mut self.state,
-            );
-            self.at = self.at.saturating_add(to_u64(used));
-            match result {
-                BrotliResult::ResultSuccess => self.ended = true,
-                BrotliResult::NeedsMoreOutput => {}
-                BrotliResult::NeedsMoreInput if self.at < len => continue,
-                BrotliResult::NeedsMoreInput => fault = Some(Fault::Truncated { stated: None }),
-                BrotliResult::ResultFailure => {
-                    let detail = "invalid brotli data".to_string();
-                    fault = Some(Fault::Corrupt { detail });
-                }
+        let pause = loop {
+            let (pause, made) = self.run(&mut bytes);
+            if pause == Pause::Invalid && self.again.is_none() {
+                let sound = self.decoder.at.saturating_sub(INPUT);
+                self.again = Some(Again { sound, given: 0 });
+                self.decoder = Decoder::new(INPUT);
+                continue;
             }
-            break;
-        }
-        bytes.truncate(made);
+            let given = self.again.as_mut().map_or(0, |again| again.skip(self.expanded, made));
+            if given < made || pause != Pause::Full {
+                bytes.truncate(made);
+                drop(bytes.drain(..given));
+                break pause;
+            }
+        };
+        self.has_ended = pause != Pause::Full;
+        let fault = match pause {
+            Pause::Full | Pause::Hungry | Pause::End => None,
+            Pause::Truncated => Some(Fault::Truncated { stated: None }),
+            Pause::Invalid => Some(Fault::Corrupt { detail: "invalid brotli data".to_string() }),
+        };
         if fault.is_some() {
-            self.ended = true;
-            self.at = len;
+            self.decoder.at = self.source.len();
         }
-        let start = self.expanded;
         // How far the decoder reads ahead depends on how the file lies in memory.
-        let stored = Some(stored(0, len));
-        let block = Block { start, bytes, stored, unit: (0, 0), fault };
+        let stored = Some(stored(0, self.source.len()));
+        let block = Block { start: self.expanded, bytes, stored, unit: (0, 0), fault };
         self.expanded = block.end();
         Some(block)
+    }
+
+    /// Fills `bytes`; returns how many were made.
+    fn run(&mut self, bytes: &mut [u8]) -> (Pause, usize) {
+        let mut made = 0;
+        loop {
+            let at = self.decoder.at;
+            if let Some(again) = &self.again {
+                let is_close = at.saturating_add(INPUT) > again.sound;
+                self.decoder.input = if is_close { 1 } else { INPUT };
+            }
+            let pause = self.decoder.run(&self.source, bytes, &mut made);
+            if pause != Pause::Hungry {
+                return (pause, made);
+            }
+        }
+    }
+
+    /// The bytes after the end of the stream.
+    fn trailing(&mut self) -> Option<Block> {
+        let (from, len) = (self.decoder.at, self.source.len());
+        self.decoder.at = len;
+        let (start, unit) = (self.expanded, (from, self.expanded));
+        let (stored, fault) = (Some(stored(from, len)), Some(Fault::Trailing));
+        (from < len).then_some(Block { start, bytes: Vec::new(), stored, unit, fault })
     }
 }
 

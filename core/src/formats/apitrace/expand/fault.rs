@@ -46,6 +46,8 @@ pub enum Fault {
     },
     /// A second trace begins here.
     SecondTrace,
+    /// It does not decode, and the search for the next unit reached its limit.
+    SearchEnded,
     /// More than the limits allow.
     Limit {
         /// Which limit, with its number.
@@ -57,7 +59,10 @@ impl Fault {
     /// Whether bytes of the stream are missing after the block that carries the fault.
     pub const fn loses_bytes(&self) -> bool {
         match self {
-            Self::Truncated { .. } | Self::Corrupt { .. } | Self::Limit { .. } => true,
+            Self::Truncated { .. }
+            | Self::Corrupt { .. }
+            | Self::SearchEnded
+            | Self::Limit { .. } => true,
             Self::Length { whole, .. } => !*whole,
             Self::TooLarge
             | Self::Empty

@@ -20,9 +20,11 @@ pub mod zstd;
 
 pub use encoder::Encoder;
 pub use fault::Fault;
+pub use snappy::find_stored;
 
 use crate::formats::apitrace::layout::{
     CHUNK_PLAUSIBLE, FULL_CHUNK, GZIP_MAGIC, MAGIC_LEN, SNAPPY_MAGIC, ZSTD_MAGIC,
+    ZSTD_SEEKABLE_MAGIC,
 };
 use crate::kit::layer::Segment;
 use crate::kit::num::to_u64;
@@ -88,6 +90,29 @@ impl Container {
             return Some(Self::Gzip);
         }
         first.starts_with(&ZSTD_MAGIC).then_some(Self::Zstd)
+    }
+
+    /// Whether the file begins with the magic of the container, or it has none.
+    pub fn has_magic(self, source: &Source<'_>) -> bool {
+        let first = source.read(0, to_u64(ZSTD_MAGIC.len()));
+        match self {
+            Self::Snappy => first.starts_with(&SNAPPY_MAGIC),
+            Self::Gzip => first.starts_with(&GZIP_MAGIC),
+            Self::Zstd => first.starts_with(&ZSTD_MAGIC),
+            Self::Brotli => true,
+        }
+    }
+
+    /// Recognises a container that lost its magic by the form of the bytes after it.
+    pub fn by_form(source: &Source<'_>) -> Option<Self> {
+        let len = source.len();
+        let last = source.read(len.saturating_sub(to_u64(ZSTD_SEEKABLE_MAGIC.len())), len);
+        if last.as_ref() == ZSTD_SEEKABLE_MAGIC {
+            return Some(Self::Zstd);
+        }
+        // The length of the first chunk may be damaged, too.
+        let has_magic = source.read(0, MAGIC_LEN).as_ref() == SNAPPY_MAGIC && len > MAGIC_LEN;
+        (has_magic || snappy::has_chunks(source)).then_some(Self::Snappy)
     }
 }
 
@@ -235,12 +260,6 @@ fn search_budget(limits: &Limits) -> Budget {
     let places = limits.of(&RESYNC);
     // Each place takes at most one step, which looks at one unit.
     Budget::new(places, places)
-}
-
-/// A search for the next unit that reached its limit.
-fn search_limit(from: u64) -> Fault {
-    let message = format!("limit reached: no valid unit found after {from:#x}");
-    Fault::Limit { message }
 }
 
 /// Returns a span of the file.

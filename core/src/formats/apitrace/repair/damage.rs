@@ -7,12 +7,36 @@ use crate::formats::apitrace::decode::damage::{Damage, DamageCause};
 use crate::formats::apitrace::decode::definitions::Definitions;
 use crate::formats::apitrace::decode::grammar::Space;
 use crate::formats::apitrace::decode::places::Place;
+use crate::formats::apitrace::decode::signatures::Signatures;
 use crate::formats::apitrace::decode::trace::Trace;
 use crate::formats::apitrace::expand::stored;
 use crate::formats::apitrace::layout::PLACEHOLDER_ID;
 
 /// Ids that are tried for the placeholder function.
 const PLACEHOLDER_IDS: u64 = 64;
+
+/// Another source of definitions.
+#[derive(Clone, Copy, Debug)]
+pub struct Donor<'r> {
+    /// The definitions.
+    pub definitions: &'r Definitions,
+    /// Its name in messages.
+    pub name: &'r str,
+    /// Whether the user chose it.
+    pub is_chosen: bool,
+}
+
+impl<'r> Donor<'r> {
+    /// The trace that the user named.
+    pub const fn of_user(definitions: &'r Definitions) -> Self {
+        Self { definitions, name: "the donor", is_chosen: true }
+    }
+
+    /// The built-in signatures of a build.
+    pub fn of_build(signatures: &'r Signatures) -> Self {
+        Self { definitions: &signatures.definitions, name: &signatures.name, is_chosen: false }
+    }
+}
 
 /// Builds the edits for the damages of a trace, one after the other.
 pub struct DamageRepair<'r, 'a> {
@@ -55,7 +79,10 @@ impl<'r, 'a> DamageRepair<'r, 'a> {
         let mut edits = Vec::new();
         let mut insert = Vec::new();
         if damage.has_header {
-            insert.extend(encode::header(trace.version));
+            insert.extend(match damage.start {
+                0 => encode::header(trace.version),
+                _ => encode::properties_end(),
+            });
         }
         if damage.lost_calls() > 0 {
             let (first, count) = (damage.calls.first, damage.calls.lost);

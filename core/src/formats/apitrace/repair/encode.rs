@@ -1,9 +1,8 @@
 //! Bytes of the stream that a repair adds.
 
 use crate::formats::apitrace::decode::grammar::Space;
-use crate::formats::apitrace::decode::tracker::warnings::PendingWarning;
 use crate::formats::apitrace::layout::{
-    FLAG_FAKE, PLACEHOLDER_ARG, PLACEHOLDER_NAME, UINT_LEN, VERSION_ENUM_SETS, VERSION_PROPERTIES,
+    FLAG_FAKE, PLACEHOLDER_ARG, PLACEHOLDER_NAME, VERSION_ENUM_SETS, VERSION_PROPERTIES,
     VERSION_THREADS, detail, event, frame, kind,
 };
 use crate::kit::num::to_u64;
@@ -20,20 +19,6 @@ pub fn uint(mut value: u64) -> Vec<u8> {
         }
         bytes.push(group | 0x80);
     }
-}
-
-/// Encodes the integer that a warning is about in its shortest form.
-pub fn shortest_uint(warning: &PendingWarning) -> Option<Vec<u8>> {
-    let excerpt = warning.excerpt.as_ref()?;
-    let from = usize::try_from(warning.at.checked_sub(excerpt.start)?).ok()?;
-    let to = usize::try_from(warning.end.checked_sub(excerpt.start)?).ok()?;
-    let bytes = excerpt.bytes.get(from..to)?;
-    let mut value = 0_u64;
-    for (index, byte) in bytes.iter().enumerate().take(UINT_LEN) {
-        let shift = u32::try_from(index.saturating_mul(7)).ok()?;
-        value |= u64::from(byte & 0x7f).checked_shl(shift).unwrap_or(0);
-    }
-    Some(uint(value))
 }
 
 fn string(text: &[u8]) -> Vec<u8> {
@@ -62,6 +47,11 @@ pub fn header(version: u64) -> Vec<u8> {
         bytes.push(0);
     }
     bytes
+}
+
+/// Encodes the empty name that ends the properties.
+pub fn properties_end() -> Vec<u8> {
+    vec![0]
 }
 
 /// Encodes the calls `first..first + count` as placeholders: calls of the function `id` with an

@@ -1,6 +1,7 @@
 //! The edits of many findings to a fix for each.
 
-use super::{StreamEdit, StreamEditor};
+use super::{StreamEdit, StreamEditor, UnitPatch};
+use crate::kit::span::Span;
 use crate::mend::edit::{Edit, Fix, Safety, StoredAnew};
 
 /// Summaries of a shared fix that are listed one by one.
@@ -17,8 +18,16 @@ pub struct FixPlan {
     pub stream: Vec<StreamEdit>,
     /// Edits of the file.
     pub direct: Vec<Edit>,
+    /// The effect of the edits of the file on the stream, if they store it again.
+    pub anew: StoredAnew,
     /// Events that are dropped.
     pub events_lost: u64,
+    /// Events of which bytes are replaced.
+    pub events_altered: u64,
+    /// Bytes of the file that determine what is written, and their meaning.
+    pub witnesses: Vec<(Span, &'static str)>,
+    /// What the rest of the unit is, if it determines what one edit of the stream writes.
+    pub unit_witness: Option<&'static str>,
 }
 
 impl FixPlan {
@@ -29,12 +38,31 @@ impl FixPlan {
         stream: impl IntoIterator<Item = StreamEdit>,
     ) -> Self {
         let stream = stream.into_iter().collect();
-        Self { safety, summary, stream, direct: Vec::new(), events_lost: 0 }
+        Self {
+            safety,
+            summary,
+            stream,
+            direct: Vec::new(),
+            anew: StoredAnew::default(),
+            events_lost: 0,
+            events_altered: 0,
+            witnesses: Vec::new(),
+            unit_witness: None,
+        }
     }
 
     /// A plan with one edit of the file.
     pub fn of_file(safety: Safety, summary: String, edit: Edit) -> Self {
-        Self { safety, summary, stream: Vec::new(), direct: vec![edit], events_lost: 0 }
+        Self { direct: vec![edit], ..Self::of_stream(safety, summary, []) }
+    }
+
+    /// Adds bytes of the file that determine what is written.
+    #[must_use]
+    pub fn witness(mut self, span: Span, meaning: &'static str) -> Self {
+        if !span.is_empty() {
+            self.witnesses.push((span, meaning));
+        }
+        self
     }
 }
 
@@ -43,6 +71,8 @@ struct SharedFix {
     safety: Safety,
     summaries: Vec<String>,
     events_lost: u64,
+    events_altered: u64,
+    witnesses: Vec<(Span, &'static str)>,
     /// Edits of the file; `None` if they are more than a round may insert.
     edits: Option<(Vec<Edit>, StoredAnew)>,
 }
@@ -53,6 +83,8 @@ impl Default for SharedFix {
             safety: Safety::Exact,
             summaries: Vec::new(),
             events_lost: 0,
+            events_altered: 0,
+            witnesses: Vec::new(),
             edits: Some((Vec::new(), StoredAnew::default())),
         }
     }
@@ -63,6 +95,23 @@ impl SharedFix {
         self.safety = self.safety.max(plan.safety);
         self.summaries.push(plan.summary.clone());
         self.events_lost = self.events_lost.saturating_add(plan.events_lost);
+        self.events_altered = self.events_altered.saturating_add(plan.events_altered);
+        self.witnesses.extend(&plan.witnesses);
+        if let Some((_, anew)) = &mut self.edits {
+            anew.add(plan.anew);
+        }
+    }
+
+    /// Adds an edit of a few bytes of a unit, whose other bytes determine it.
+    fn add_patch(&mut self, patch: UnitPatch, meaning: Option<&'static str>) {
+        let edit = patch.edit.span;
+        let (before, after) = (
+            Span::new(edit.layer, patch.unit.start, edit.start),
+            Span::new(edit.layer, edit.end, patch.unit.end),
+        );
+        let longest = if before.len() > after.len() { before } else { after };
+        self.witnesses.extend(meaning.map(|meaning| (longest, meaning)));
+        self.add_edit(Some((patch.edit, StoredAnew::default())));
     }
 
     fn add_edit(&mut self, edit: Option<(Edit, StoredAnew)>) {
@@ -86,7 +135,15 @@ impl SharedFix {
         edits.sort_by_key(|edit| edit.span.start);
         let mut fix = Fix::new(self.safety, join_summaries(&self.summaries), edits);
         fix.records_lost = self.events_lost;
+        fix.records_altered = self.events_altered;
         fix.anew = anew;
+        let edits: Vec<Span> = fix.edits.iter().map(|edit| edit.span).collect();
+        for (span, meaning) in self.witnesses {
+            if edits.iter().all(|edit| !edit.overlaps(&span)) {
+                fix = fix.witness(span, meaning);
+            }
+        }
+        fix.safety = fix.safety.max(fix.class_by_edits());
         fix
     }
 }
@@ -134,9 +191,12 @@ pub fn build_fixes(
     for group in groups {
         let Some((plan, _)) = group.first() else { continue };
         let root = leaders.root(*plan);
+        let meaning = plans.get(*plan).and_then(|plan| plan.as_ref()?.unit_witness);
         let edits: Vec<StreamEdit> = group.into_iter().map(|(_, edit)| edit).collect();
-        if let Some(shared) = shared.get_mut(root) {
-            shared.add_edit(editor.compose(&edits));
+        let Some(shared) = shared.get_mut(root) else { continue };
+        match editor.patch(&edits) {
+            Some(patch) => shared.add_patch(patch, meaning),
+            None => shared.add_edit(editor.compose(&edits)),
         }
     }
     for (number, plan) in plans.iter().enumerate() {
@@ -192,7 +252,7 @@ fn group_by_units(mut edits: Vec<(usize, StreamEdit)>) -> Vec<Vec<(usize, Stream
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kit::span::{Layer, Span};
+    use crate::kit::span::Layer;
 
     #[test]
     fn edits_that_share_a_unit_are_one_group() {

@@ -19,11 +19,13 @@ pub mod encode;
 pub mod fixes;
 
 use super::decode::places::Place;
-use super::expand::{Container, stored, zstd};
+use super::expand::{Container, Encoder, Expansion, find_stored, stored, zstd};
+use super::layout::SNAPPY_MAGIC;
+use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
-use crate::limits::Limits;
-use crate::mend::edit::Edit;
+use crate::limits::{self, Limits};
+use crate::mend::edit::{Edit, StoredAnew};
 
 /// Bytes `start..end` of the stream become `insert`.
 #[derive(Clone, Debug)]
@@ -69,11 +71,44 @@ impl<'r, 'a> StreamEditor<'r, 'a> {
         StreamEdit { start, end, insert, stored: units, base }
     }
 
+    /// Returns bytes of the file.
+    pub fn bytes(&self, span: Span) -> Vec<u8> {
+        self.source.read(span.start, span.end).into_owned()
+    }
+
+    /// Stores the whole stream in snappy chunks, which have no checksum; `None` if that is more
+    /// than a round may insert.
+    pub fn store_in_chunks(&self) -> Option<(Edit, StoredAnew)> {
+        let mut encoder = Encoder::new(Container::Snappy, self.limits.of(&limits::INSERTED));
+        let mut anew = StoredAnew { stored: self.source.len(), ..StoredAnew::default() };
+        for block in Expansion::new(self.source, self.container, self.limits) {
+            anew.kept = anew.kept.saturating_add(to_u64(block.bytes.len()));
+            encoder.push(&block.bytes);
+        }
+        let bytes = [SNAPPY_MAGIC.as_slice(), &encoder.finish()?].concat();
+        Some((Edit::replace(stored(0, self.source.len()), bytes), anew))
+    }
+
     /// Returns where the units end in the file: before a seek table.
     pub fn units_end(&self) -> u64 {
         let table = zstd::seek_table_span(self.source);
         let table = table.filter(|_| self.container == Container::Zstd);
         table.map_or(self.source.len(), |table| table.start)
+    }
+
+    /// Replaces bytes of the stream where the unit stores them, if it stores them as they are and
+    /// nothing else changes with them.
+    fn patch(&self, edits: &[StreamEdit]) -> Option<UnitPatch> {
+        let [edit] = edits else { return None };
+        let is_same_len = edit.end.checked_sub(edit.start) == Some(to_u64(edit.insert.len()));
+        if !is_same_len || edit.insert.is_empty() || self.container != Container::Snappy {
+            return None;
+        }
+        let unit = edit.stored;
+        let at = edit.start.checked_sub(edit.base)?;
+        let place = find_stored(self.source, unit, at, &edit.insert)?;
+        let span = Span::sized(unit.layer, place, to_u64(edit.insert.len()));
+        Some(UnitPatch { edit: Edit::replace(span, edit.insert.clone()), unit })
     }
 
     /// Replaces the seek table in `span` by one for the frames before it.
@@ -82,6 +117,15 @@ impl<'r, 'a> StreamEditor<'r, 'a> {
         let frames = zstd::frame_lengths(&before, self.limits);
         Edit::replace(span, zstd::encode_seek_table(&frames))
     }
+}
+
+/// An edit of a few stored bytes of a unit.
+#[derive(Debug)]
+pub struct UnitPatch {
+    /// The edit.
+    pub edit: Edit,
+    /// The unit.
+    pub unit: Span,
 }
 
 /// Returns the edits that follow from edits of zstd frames: of the seek table.

@@ -76,4 +76,20 @@ rules! {
             \x20 tracemend repair app.trace --donor same-build.trace -o repaired.trace"),
         source: "195 traces of several releases: 0 conflicts within a build",
     };
+    LEAVE_NUMBER_WRONG = Rule {
+        code: "AT3006",
+        name: "leave-number-wrong",
+        severity: Severity::Error,
+        summary: "the call number of a leave is wrong",
+        problem: "A leave carries the number of its call. This number belongs to no open call, and \
+            exactly one call that was open then was never left: the leave is its own.",
+        impact: "apitrace 11.1 skips the leave and exits 0. dump marks the call as incomplete, and \
+            its result and output arguments are lost.",
+        remedy: Remedy::Fix("Writes the number of the open call.\n\
+            Class: exact if the number takes as many bytes and no other bytes change; otherwise \
+            lossy, since the chunk is compressed again. Cost: none.\n\
+            Run:\n\
+            \x20 tracemend repair app.trace -o repaired.trace"),
+        source: "apitrace 11.1, lib/trace/trace_parser.cpp: parse_leave; measured with dump",
+    };
 }

@@ -70,7 +70,7 @@ rules! {
             the length of a chunk with them.",
         impact: "apitrace 11.1 overwrites its memory and aborts (SIGABRT). dump prints no call.",
         remedy: Remedy::Fix("Rewrites the chunk as chunks of at most 1 MiB.\n\
-            Class: exact. Cost: none; the stream stays the same.\n\
+            Class: synthetic. Cost: none; the stream stays the same.\n\
             Run:\n\
             \x20 tracemend repair app.trace -o repaired.trace"),
         source: "apitrace 11.1, lib/trace/trace_file_snappy.cpp: SNAPPY_CHUNK_SIZE, \
@@ -117,10 +117,13 @@ rules! {
             checksum is.",
         impact: "apitrace 11.1 exits 0 without a warning. dump prints 0 of 400 calls of a small \
             trace: zlib returns an error for the last block, and apitrace ignores it.",
-        remedy: Remedy::Next("Compare the trace with another copy; a new checksum would hide the \
-            damage, so repair does not write one. If you are sure that the calls are right, \
-            compress the stream again:\n\
-            \x20 zcat app.trace 2>/dev/null | gzip > again.trace"),
+        remedy: Remedy::Fix("Writes the length if only the length does not match, and the CRC-32 \
+            if one byte of it does not match: damaged calls would change all of its bytes. \
+            Otherwise calls are damaged, and a new checksum would hide it: stores the stream in \
+            snappy chunks, which have none. Compare the calls with another copy.\n\
+            Class: exact; lossy if the container changes. Cost: the evidence of the damage.\n\
+            Run:\n\
+            \x20 tracemend repair app.trace -o repaired.trace"),
         source: "RFC 1952; apitrace 11.1, lib/trace/trace_file_zlib.cpp; measured with dump",
     };
     SEEK_TABLE_WRONG = Rule {
@@ -138,5 +141,39 @@ rules! {
             \x20 tracemend repair app.trace -o repaired.trace"),
         source: "zstd, contrib/seekable_format/zstd_seekable_compression_format.md; apitrace of \
             January 2026, lib/trace/trace_ostream_zstd.cpp",
+    };
+    CHUNKS_OUT_OF_ORDER = Rule {
+        code: "AT8009",
+        name: "chunks-out-of-order",
+        severity: Severity::Error,
+        summary: "chunks or frames are not in the order in which they were written",
+        problem: "A chunk ends anywhere in an event, which continues in the next chunk, and call \
+            numbers count up. Here the next chunk does not continue the stream and another one \
+            does: parts of the file were swapped, for example by a tool that joins pieces.",
+        impact: "apitrace 11.1 parses the wrong chunk in the middle of an event. dump prints the \
+            calls before it, then stops with for example \"unknown event 36\" and exits 1.",
+        remedy: Remedy::Fix("Puts the chunks in order. The fix is offered only if events and call \
+            numbers continue from each chunk to the next.\n\
+            Class: exact; lossy if no chunk stays in its place. Cost: none.\n\
+            Run:\n\
+            \x20 tracemend repair app.trace -o repaired.trace"),
+        source: "apitrace 11.1, lib/trace/trace_file_snappy.cpp; measured with dump",
+    };
+    CHUNK_REPEATED = Rule {
+        code: "AT8010",
+        name: "chunk-repeated",
+        severity: Severity::Error,
+        summary: "a chunk repeats the beginning of another one",
+        problem: "A process that forks without exec has a copy of the tracer's buffer, and writes \
+            it to the same file when it exits. The chunk has the same events as the beginning of \
+            the chunk that the parent writes.",
+        impact: "apitrace 11.1 parses the events twice, the second time in the middle of an event. \
+            dump stops with for example \"unknown event 6\" and exits 1.",
+        remedy: Remedy::Fix("Drops the copy.\n\
+            Class: exact. Cost: none; every byte of the copy is in the other chunk.\n\
+            Run:\n\
+            \x20 tracemend repair app.trace -o repaired.trace"),
+        source: "apitrace issues 110 and 493; a recording of a screen saver that forks; measured \
+            with dump 11.1",
     };
 }

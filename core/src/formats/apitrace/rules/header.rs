@@ -29,7 +29,8 @@ rules! {
         impact: "apitrace 11.1 refuses the trace. dump prints \"unsupported trace format version\" \
             and exits 1.",
         remedy: Remedy::Next("If a newer tracer wrote the trace, use a newer apitrace. Otherwise \
-            the first chunk is damaged; use another copy of the trace."),
+            the first chunk is damaged: if the semantic version after it is 6, repair sets both \
+            to 6; else use another copy of the trace."),
         source: "apitrace 11.1, lib/trace/trace_format.hpp: TRACE_VERSION; \
             lib/trace/trace_parser.cpp: Parser::open",
     };
@@ -74,5 +75,20 @@ rules! {
         remedy: Remedy::Next("The original text is unknown, and the calls do not depend on it. \
             Treat the property as damaged; repair keeps it."),
         source: "apitrace 11.1, lib/trace/trace_parser.cpp: parseProperties",
+    };
+    MAGIC_WRONG = Rule {
+        code: "AT0006",
+        name: "magic-wrong",
+        severity: Severity::Error,
+        summary: "the file does not begin with `at`, but chunks follow",
+        problem: "A trace of snappy chunks begins with the two letters `at`. Other bytes stand \
+            there, and chunks that decode to a trace follow them.",
+        impact: "apitrace 11.1 takes the file for another container, and aborts (SIGABRT) while it \
+            decodes it as brotli. dump prints no call.",
+        remedy: Remedy::Fix("Writes `at`.\n\
+            Class: exact. Cost: none; every call stays.\n\
+            Run:\n\
+            \x20 tracemend repair app.trace -o repaired.trace"),
+        source: "apitrace 11.1, lib/trace/trace_file.cpp: File::createForRead; measured with dump",
     };
 }

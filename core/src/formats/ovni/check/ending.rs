@@ -6,10 +6,13 @@ use crate::formats::ovni::decode::stream::Header;
 use crate::formats::ovni::layout::{
     EVENT_HEADER, STREAM_HEADER, STREAM_VERSION, Stack, ThreadState,
 };
+use crate::formats::ovni::repair::build_fix;
 use crate::formats::ovni::repair::close;
 use crate::formats::ovni::repair::encode::encode_header;
 use crate::formats::ovni::repair::metadata::{complete_metadata, new_document};
-use crate::formats::ovni::repair::tail::{complete_stream, repair_tail, write_stream};
+use crate::formats::ovni::repair::tail::{
+    complete_stream, repair_tail, replace_stream, write_stream,
+};
 use crate::formats::ovni::rules;
 use crate::formats::ovni::state::summary::{StreamSummary, TraceSummary};
 use crate::formats::ovni::state::thread::Ending;
@@ -22,7 +25,7 @@ use crate::report::{Finding, Severity};
 /// Reports how a stream ends.
 pub fn check_ending(summary: &TraceSummary<'_, '_>, stream: &StreamSummary<'_, '_>, log: &mut Log) {
     if stream.files.present_obs().is_some() {
-        check_header(stream, log);
+        check_header(summary, stream, log);
     }
     if summary.trace.files.is_lone_stream || stream.files.layout < 3 {
         check_tail(summary, stream, log);
@@ -56,15 +59,14 @@ pub fn check_ending(summary: &TraceSummary<'_, '_>, stream: &StreamSummary<'_, '
 }
 
 /// The magic and version of a stream. They are restored if events follow.
-fn check_header(stream: &StreamSummary<'_, '_>, log: &mut Log) {
+fn check_header(summary: &TraceSummary<'_, '_>, stream: &StreamSummary<'_, '_>, log: &mut Log) {
     let header = encode_header();
-    let whole = Span::new(stream.layer(), 0, STREAM_HEADER);
     let (finding, field, bytes) = match stream.stream.header() {
         Header::Magic(magic) => {
             let span = Span::new(stream.layer(), 0, 4);
             let message = format!("invalid magic {:?}, expected `ovni`", Untrusted(&magic));
             let finding = Finding::new(&rules::STREAM_MAGIC, span, "header.magic", message);
-            (finding, whole, header)
+            (finding, Span::new(stream.layer(), 0, STREAM_HEADER), header)
         }
         Header::Version(version) => {
             let span = Span::new(stream.layer(), 4, STREAM_HEADER);
@@ -76,11 +78,20 @@ fn check_header(stream: &StreamSummary<'_, '_>, log: &mut Log) {
         _ => return,
     };
     if stream.thread.end.ending == Ending::Unreadable {
-        log.push(finding);
+        log.push(finding.fix_if(replace_stream(summary, stream)));
         return;
     }
-    let edits = vec![Edit::replace(field, bytes)];
-    log.push(finding.fix(Fix::new(Safety::Exact, "write the expected value", edits)));
+    if !stream.stream.has_first_event() {
+        log.push(
+            finding.fix(build_fix("write the expected value", vec![Edit::replace(field, bytes)])),
+        );
+        return;
+    }
+    // The first event says that a stream follows, of which every release wrote the same header.
+    let event = Span::sized(stream.layer(), STREAM_HEADER, EVENT_HEADER);
+    let fix =
+        Fix::new(Safety::Exact, "write the expected value", vec![Edit::replace(field, bytes)]);
+    log.push(finding.fix(fix.witness(event, "the first event of the stream")));
 }
 
 fn report_other_part(stream: &StreamSummary<'_, '_>) -> Finding {
@@ -174,7 +185,7 @@ fn check_open_states(stream: &StreamSummary<'_, '_>, log: &mut Log) {
             let count = plural(events.count, "event");
             let verb = agree(events.count, "closes", "close");
             let text = format!("add {count} that {verb} them before OHe");
-            finding = finding.fix(Fix::new(Safety::Synthetic, text, vec![edit]));
+            finding = finding.fix(build_fix(text, vec![edit]));
         }
         log.push(finding);
         return;
@@ -206,11 +217,7 @@ fn check_unfinished(
     let finding = Finding::new(&rules::JSON_SYNTAX, span, "stream.json", message);
     let whole = Span::new(document.layer, 0, document.len);
     let edits = new_document(summary, stream).map(|text| Edit::replace(whole, text));
-    let mut fix = complete_stream(summary, stream, edits.into_iter().collect());
-    if let Some(fix) = fix.as_mut().filter(|_| document.len > 0) {
-        fix.safety = Safety::Lossy;
-    }
-    log.push(finding.fix_if(fix));
+    log.push(finding.fix_if(complete_stream(summary, stream, edits.into_iter().collect())));
 }
 
 fn report_unfinished(

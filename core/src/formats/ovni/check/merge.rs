@@ -22,8 +22,10 @@ use crate::kit::span::{Layer, Span};
 use crate::limits::{FINDINGS, Limits};
 use crate::report::{Finding, Rule};
 
-/// Events that wait for each stream.
-const QUEUE: usize = 4096;
+/// Events that wait for each stream, if all streams together stay below the sum.
+const QUEUE: usize = 4_096;
+const QUEUE_MIN: usize = 64;
+const QUEUE_SUM: usize = 1 << 20;
 /// Events that wait for a lone stream, which waits for no other one.
 const QUEUE_ALONE: usize = 1_024;
 
@@ -130,9 +132,11 @@ impl Merge<'_> {
         context: &TraceContext,
         jobs: NonZeroUsize,
     ) {
+        let share = QUEUE_SUM.checked_div(threads.len()).unwrap_or(QUEUE);
+        let capacity = share.clamp(QUEUE_MIN, QUEUE);
         let mut fronts = Fronts { heap: BinaryHeap::new(), queued: vec![false; threads.len()] };
         loop {
-            fill_queues(threads, context, QUEUE, jobs);
+            fill_queues(threads, context, capacity, jobs);
             let is_open = threads.iter().any(|thread| thread.end.is_none());
             let mut horizon = Horizon { clock: self.reached_by_all(threads), is_inclusive: false };
             self.queue_fronts(threads, &mut fronts);

@@ -43,7 +43,7 @@ use crate::formats::ovni::state::summary::{Decisions, StreamSummary, TraceSummar
 use crate::formats::ovni::state::system::System;
 use crate::formats::ovni::state::thread::ThreadSummary;
 use crate::kit::span::{Layer, Span};
-use crate::limits::FINDINGS;
+use crate::limits::{FINDINGS, RESYNC};
 use crate::options::Options;
 use crate::recording::FileSet;
 use crate::report::{Finding, Report};
@@ -64,7 +64,7 @@ pub fn check_recording(files: &FileSet<'_>, options: &Options, report: &mut Repo
         return;
     }
     let (metas, metadata_logs) = check_all_metadata(&trace, options.limits.count_of(&FINDINGS));
-    let mut system = system::build_system(&trace.files.streams, &metas, report);
+    let mut system = system::build_system(&trace, &metas, report);
     if let Some(table) = trace.clock_offsets() {
         clock_offsets::apply_offsets(table, &mut system, report);
     }
@@ -116,6 +116,7 @@ impl<'t, 'a> TraceCheck<'t, 'a> {
         let context = TraceContext {
             has_metadata: self.metas.iter().any(|metadata| metadata.is_readable),
             enabled: self.system.enabled,
+            requires_unknown: self.metas.iter().any(|meta| meta.definitions.requires_unknown),
             marks: self.system.marks.clone(),
             counters: self.system.counters,
             limits: WalkLimits::new(&options.limits),
@@ -145,7 +146,8 @@ impl<'t, 'a> TraceCheck<'t, 'a> {
             required: metadata.required(),
         };
         let mut thread = ThreadCheck::new(stream, terms, findings);
-        if !stream.is_readable() || files.present_obs().is_none() {
+        let resync = self.trace.limits().of(&RESYNC);
+        if !stream.is_readable(resync) || files.present_obs().is_none() {
             thread.set_unreadable();
         }
         Some(thread)

@@ -7,12 +7,15 @@ use crate::formats::ovni::check::merge::Occurrence;
 use crate::formats::ovni::check::shared_event::SharedEffect;
 use crate::formats::ovni::layout::EVENT_HEADER;
 use crate::formats::ovni::limits::LOOM_CPUS;
+use crate::formats::ovni::repair::encode::encode_event;
+use crate::formats::ovni::repair::{build_fix, drop_event};
 use crate::formats::ovni::rules;
 use crate::formats::ovni::state::summary::{MissingCpu, ThreadPlacement};
 use crate::formats::ovni::state::system::System;
 use crate::kit::span::Span;
 use crate::limits::Limits;
-use crate::mend::edit::{Edit, Fix, Safety};
+use crate::mend::edit::{Edit, Fix};
+use crate::report::Finding;
 
 /// CPU of a thread that is on none: the virtual CPU.
 const VIRTUAL_CPU: i32 = -1;
@@ -44,6 +47,8 @@ struct LoomCpus {
     room: i64,
     /// Stream of the thread that runs on each physical CPU.
     running: BTreeMap<i32, usize>,
+    /// Clock and stream of the last release of each physical CPU.
+    released: BTreeMap<i32, (i128, usize)>,
     missing: Option<MissingCpu>,
 }
 
@@ -57,6 +62,8 @@ pub struct Placement<'t> {
     by_process: BTreeMap<(usize, i64), usize>,
     /// Stream of each thread, by its loom and id.
     by_loom: BTreeMap<(usize, i64), usize>,
+    /// Clock of the event that is applied, in the time of the trace.
+    now: i128,
 }
 
 impl<'t> Placement<'t> {
@@ -72,10 +79,11 @@ impl<'t> Placement<'t> {
             count: loom.cpu_count(),
             room: loom.cpu_room(limits.of(&LOOM_CPUS)),
             running: BTreeMap::new(),
+            released: BTreeMap::new(),
             missing: None,
         });
         let views = vec![ThreadView::default(); streams];
-        Self { system, looms: looms.collect(), views, by_process, by_loom }
+        Self { system, looms: looms.collect(), views, by_process, by_loom, now: i128::MIN }
     }
 
     /// Returns the CPU of each thread, and the CPUs that each loom lacks.
@@ -88,6 +96,8 @@ impl<'t> Placement<'t> {
     /// Applies an event about threads and CPUs.
     pub fn apply(&mut self, occurrence: &Occurrence<'_>, log: &mut Log) {
         let stream = occurrence.stream;
+        self.now =
+            i128::from(occurrence.event.clock).saturating_add(self.system.clock_offset(stream));
         match occurrence.event.effect {
             SharedEffect::Start(cpu) => {
                 self.set_presence(stream, Presence::Stopped);
@@ -170,25 +180,61 @@ impl<'t> Placement<'t> {
         self.set_presence(stream, Presence::Running);
         let cpu = self.view(stream).placement.cpu.filter(|cpu| *cpu >= 0);
         let (Some(cpu), Some(loom)) = (cpu, self.loom_mut(stream)) else { return };
+        let released = loom.released.get(&cpu).copied();
         let other = loom.running.insert(cpu, stream).filter(|other| *other != stream);
+        if let (None, Some((clock, from))) = (other, released)
+            && clock == self.now
+            && from != stream
+        {
+            log.push(self.report_handover(occurrence, cpu, from));
+        }
         if let Some(other) = other {
+            let fix = self.leave_cpu(stream, occurrence);
+            if let (Some(_), Some(loom)) = (&fix, self.loom_mut(stream)) {
+                // The repair leaves the other thread on the CPU.
+                loom.running.insert(cpu, other);
+            }
+            if let (Some(_), Some(view)) = (&fix, self.views.get_mut(stream)) {
+                view.placement.cpu = Some(VIRTUAL_CPU);
+            }
             let tid = |stream: usize| self.system.owner(stream).map_or(0, |owner| owner.tid);
             let message = format!(
                 "thread {} starts to run on CPU {cpu}, but thread {} runs there",
                 tid(stream),
                 tid(other)
             );
-            log.push(occurrence.finding(&rules::CPU_CONFLICT, message));
+            log.push(occurrence.finding(&rules::CPU_CONFLICT, message).fix_if(fix));
         }
+    }
+
+    /// Reports a CPU that passes from one thread to another at one clock.
+    #[cold]
+    fn report_handover(&self, occurrence: &Occurrence<'_>, cpu: i32, from: usize) -> Finding {
+        let tid = self.system.owner(from).map_or(0, |owner| owner.tid);
+        let message = format!("CPU {cpu} is left by thread {tid} and taken at the same clock");
+        occurrence.finding(&rules::CPU_HANDOVER, message)
+    }
+
+    /// Returns the fix that starts a thread on the virtual CPU instead.
+    fn leave_cpu(&self, stream: usize, occurrence: &Occurrence<'_>) -> Option<Fix> {
+        if occurrence.event.effect != SharedEffect::Run {
+            return set_virtual(occurrence);
+        }
+        let tid = i32::try_from(self.system.owner(stream)?.tid).ok()?;
+        let payload = [VIRTUAL_CPU.to_le_bytes(), tid.to_le_bytes()].concat();
+        let bytes = encode_event(*b"OAr", occurrence.event.clock, &payload);
+        let place = Span::new(occurrence.layer, occurrence.event.at, occurrence.event.at);
+        Some(build_fix("move the thread to the virtual CPU", vec![Edit::replace(place, bytes)]))
     }
 
     /// A thread does not run any more.
     fn stop(&mut self, stream: usize, presence: Presence) {
         self.set_presence(stream, presence);
-        let cpu = self.view(stream).placement.cpu;
+        let (cpu, now) = (self.view(stream).placement.cpu, self.now);
         let (Some(cpu), Some(loom)) = (cpu, self.loom_mut(stream)) else { return };
         if loom.running.get(&cpu) == Some(&stream) {
             loom.running.remove(&cpu);
+            loom.released.insert(cpu, (now, stream));
         }
     }
 
@@ -200,7 +246,8 @@ impl<'t> Placement<'t> {
         let target = target.or_else(|| self.by_loom.get(&(owner.loom, id))).copied();
         let Some(target) = target else {
             let message = format!("OAr moves thread {tid}, which is not in the loom");
-            log.push(occurrence.finding(&rules::REMOTE_TARGET, message));
+            let finding = occurrence.finding(&rules::REMOTE_TARGET, message);
+            log.push(finding.fix(drop_event(occurrence.span())));
             return;
         };
         let view = self.view(target);
@@ -219,7 +266,8 @@ impl<'t> Placement<'t> {
         };
         if let Some(fault) = fault {
             let message = format!("OAr moves thread {tid}, which {fault}");
-            log.push(occurrence.finding(&rules::REMOTE_TARGET, message));
+            let finding = occurrence.finding(&rules::REMOTE_TARGET, message);
+            log.push(finding.fix(drop_event(occurrence.span())));
             return;
         }
         self.stop(target, Presence::Stopped);
@@ -235,20 +283,23 @@ impl<'t> Placement<'t> {
 fn report_no_cpu(occurrence: &Occurrence<'_>, cpu: i32, room: i64, log: &mut Log) {
     let highest = room.saturating_sub(1);
     let message = format!("CPU {cpu} is out of range, expected -1 or 0 to {highest}");
+    let mut finding = occurrence.finding(&rules::NO_CPU, message);
+    finding.path = format!("event[{}].cpu", occurrence.number()).into();
+    log.push(finding.fix_if(set_virtual(occurrence)));
+}
+
+/// Returns the fix that sets the CPU of an event to the virtual one. An event with an unexpected
+/// payload has a finding of its own.
+fn set_virtual(occurrence: &Occurrence<'_>) -> Option<Fix> {
     let payload = match occurrence.event.effect {
         SharedEffect::Start(_) => 16,
         SharedEffect::MoveOther(..) => 8,
         _ => 4,
     };
-    let mut finding = occurrence.finding(&rules::NO_CPU, message);
-    finding.path = format!("event[{}].cpu", occurrence.number()).into();
-    // An event with an unexpected payload has a finding of its own.
-    if u64::from(occurrence.event.len) == EVENT_HEADER.saturating_add(payload) {
-        let start = occurrence.event.at.saturating_add(EVENT_HEADER);
-        let field = Span::sized(occurrence.layer, start, 4);
-        let edit = Edit::replace(field, VIRTUAL_CPU.to_le_bytes());
-        let summary = "set the CPU to -1 (the virtual CPU)";
-        finding = finding.fix(Fix::new(Safety::Lossy, summary, vec![edit]));
-    }
-    log.push(finding);
+    let is_usual = u64::from(occurrence.event.len) == EVENT_HEADER.saturating_add(payload);
+    let start = occurrence.event.at.saturating_add(EVENT_HEADER);
+    let field = Span::sized(occurrence.layer, start, 4);
+    let edit = Edit::replace(field, VIRTUAL_CPU.to_le_bytes());
+    let summary = "set the CPU to -1 (the virtual CPU)";
+    is_usual.then(|| build_fix(summary, vec![edit]).altered(1))
 }

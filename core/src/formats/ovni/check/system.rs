@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::formats::ovni::decode::files::StreamFiles;
+use crate::formats::ovni::decode::trace::Trace;
+use crate::formats::ovni::repair::aside::set_aside;
 use crate::formats::ovni::rules;
 use crate::formats::ovni::state::metadata::{Located, Metadata};
 use crate::formats::ovni::state::system::{Loom, Process, StreamOwner, System};
@@ -11,8 +13,10 @@ use crate::kit::text::Untrusted;
 use crate::report::{Finding, Report};
 
 /// Puts the streams together and reports where they contradict each other.
-pub fn build_system(streams: &[StreamFiles], metas: &[Metadata], report: &mut Report) -> System {
+pub fn build_system(trace: &Trace<'_, '_>, metas: &[Metadata], report: &mut Report) -> System {
+    let streams = &trace.files.streams;
     let mut builder = SystemBuilder {
+        trace,
         system: System::default(),
         looms: BTreeMap::new(),
         processes: BTreeMap::new(),
@@ -40,19 +44,21 @@ pub fn build_system(streams: &[StreamFiles], metas: &[Metadata], report: &mut Re
 /// CPUs of a loom by physical id: index, and the place of the definition.
 type CpusByPhyid = BTreeMap<i64, (i64, Span)>;
 
-struct SystemBuilder<'r> {
+struct SystemBuilder<'r, 't, 'a> {
+    trace: &'t Trace<'t, 'a>,
     system: System,
     /// Number of each loom, by its name.
     looms: BTreeMap<String, usize>,
     /// Number of each process, by its loom and id.
     processes: BTreeMap<(usize, i64), usize>,
-    /// Place of the `tid` of each thread, by its process and id.
-    threads: BTreeMap<(usize, i64), Option<Span>>,
+    /// Number of the first stream of each thread, and the place of its `tid`, by its process and
+    /// id.
+    threads: BTreeMap<(usize, i64), (usize, Option<Span>)>,
     by_phyid: BTreeMap<usize, CpusByPhyid>,
     report: &'r mut Report,
 }
 
-impl SystemBuilder<'_> {
+impl SystemBuilder<'_, '_, '_> {
     fn add_stream(
         &mut self,
         number: usize,
@@ -66,11 +72,14 @@ impl SystemBuilder<'_> {
         let loom = self.loom_number(name);
         let process = self.process_number(loom, pid);
         let span = metadata.identity.tid.as_ref().map(|tid| tid.span);
-        match self.threads.get(&(process, tid)) {
-            Some(first) => {
-                report_duplicate(files, (pid, tid), span.or(*first), *first, self.report)
+        match self.threads.get(&(process, tid)).copied() {
+            Some((first, place)) => {
+                let is_copy = self.report_duplicate((number, first), (pid, tid), (span, place));
+                if is_copy {
+                    return None;
+                }
             }
-            None => drop(self.threads.insert((process, tid), span)),
+            None => drop(self.threads.insert((process, tid), (number, span))),
         }
         if let Some(found) = self.system.looms.get_mut(loom) {
             found.streams.push(number);
@@ -88,6 +97,38 @@ impl SystemBuilder<'_> {
             *enabled |= version.is_some();
         }
         Some(StreamOwner { loom, process, tid })
+    }
+
+    /// Reports the second stream of a thread; returns whether it is a copy of the first one.
+    fn report_duplicate(
+        &mut self,
+        (second, first): (usize, usize),
+        (pid, tid): (i64, i64),
+        (span, first_span): (Option<Span>, Option<Span>),
+    ) -> bool {
+        let streams = &self.trace.files.streams;
+        let (Some(files), Some(original)) = (streams.get(second), streams.get(first)) else {
+            return false;
+        };
+        let is_copy = self.trace.has_equal_files(files, original);
+        let Some(span) = span.or(first_span) else { return is_copy };
+        let (dir, other) = (Untrusted(files.dir.as_bytes()), Untrusted(original.dir.as_bytes()));
+        let message = if is_copy {
+            format!("duplicate thread {tid} of process {pid}: {dir:?} is a copy of {other:?}")
+        } else {
+            format!("duplicate thread {tid} of process {pid}: {dir:?} is its second stream")
+        };
+        let path = "stream.json:ovni.tid";
+        let mut finding = Finding::new(&rules::DUPLICATE_THREAD, span, path, message);
+        if let Some(first) = first_span {
+            finding = finding.related(first, "first stream of the thread");
+        }
+        // Without equal files, the one whose directory has another name than libovni gives it.
+        let is_named = |files: &StreamFiles| files.path_identity.tid == Some(tid);
+        let extra =
+            if is_copy || !is_named(files) || is_named(original) { files } else { original };
+        self.report.push(finding.fix_if(set_aside(extra, is_copy)));
+        is_copy
     }
 
     fn loom_number(&mut self, name: String) -> usize {
@@ -119,23 +160,6 @@ fn identify(files: &StreamFiles, metadata: &Metadata) -> Option<(String, i64, i6
     let pid = keys.pid.as_ref().map(|pid| pid.value).or(path.pid);
     let tid = keys.tid.as_ref().map(|tid| tid.value).or(path.tid);
     Some((loom?, pid?, tid?))
-}
-
-fn report_duplicate(
-    files: &StreamFiles,
-    (pid, tid): (i64, i64),
-    span: Option<Span>,
-    first: Option<Span>,
-    report: &mut Report,
-) {
-    let Some(span) = span else { return };
-    let dir = Untrusted(files.dir.as_bytes());
-    let message = format!("duplicate thread {tid} of process {pid}: {dir:?} is its second stream");
-    let mut finding = Finding::new(&rules::DUPLICATE_THREAD, span, "stream.json:ovni.tid", message);
-    if let Some(first) = first {
-        finding = finding.related(first, "first stream of the thread");
-    }
-    report.push(finding);
 }
 
 /// Merges a value that all threads of a process share.

@@ -8,6 +8,7 @@ use crate::formats::ovni::check::shared_event::SharedEffect;
 use crate::formats::ovni::check::task_table::{BodyState, PAGE, Task, TaskPages};
 use crate::formats::ovni::layout::TASK_MODELS;
 use crate::formats::ovni::limits::{RESTORED, TASKS};
+use crate::formats::ovni::repair::drop_event;
 use crate::formats::ovni::rules;
 use crate::formats::ovni::state::summary::MissingDefinitions;
 use crate::formats::ovni::state::system::System;
@@ -117,7 +118,8 @@ impl TaskBook {
         let Some(table) = self.table_mut(occurrence) else { return };
         if table.types.insert(id, label).is_some() {
             let message = format!("duplicate type {id}: the process has defined it before");
-            log.push(occurrence.finding(&rules::TASK_REDEFINED, message));
+            let finding = occurrence.finding(&rules::TASK_REDEFINED, message);
+            log.push(finding.fix(drop_event(occurrence.span())));
         }
     }
 
@@ -168,7 +170,8 @@ impl TaskBook {
         self.use_type(occurrence, task.kind, log);
         if let Some(Some(old)) = self.remember(occurrence, id, task, log) {
             let message = format!("duplicate task {id}: created before, with type {}", old.kind);
-            log.push(occurrence.finding(&rules::TASK_REDEFINED, message));
+            let finding = occurrence.finding(&rules::TASK_REDEFINED, message);
+            log.push(finding.fix(drop_event(occurrence.span())));
         }
     }
 
@@ -209,7 +212,8 @@ impl TaskBook {
                 if found.is_parallel { ("parallel", "above 0") } else { ("not parallel", "0") };
             let message =
                 format!("bodyid is {body}, but task {task} is {kind}, expected {expected}");
-            log.push(occurrence.finding(&rules::BAD_ARGUMENT, message));
+            let finding = occurrence.finding(&rules::BAD_ARGUMENT, message);
+            log.push(finding.fix(drop_event(occurrence.span())));
             return;
         }
         let Some(state) = self.replace_body(occurrence, (task, body), found, log) else { return };

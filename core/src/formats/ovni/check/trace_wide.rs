@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::formats::ovni::check::log::Log;
 use crate::formats::ovni::layout::{CLOCK_GATE_NS, MARK_TYPES, MODELS};
 use crate::formats::ovni::limits::RESTORED;
+use crate::formats::ovni::repair::build_fix;
 use crate::formats::ovni::repair::definitions::restore_definitions;
 use crate::formats::ovni::repair::members::{NewMember, NewValue};
 use crate::formats::ovni::repair::metadata::{
@@ -19,7 +20,7 @@ use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::kit::text::Untrusted;
 use crate::kit::words::{agree, join_and, plural};
-use crate::mend::edit::{Fix, Safety};
+use crate::mend::edit::Fix;
 use crate::report::{Finding, Severity};
 
 /// Reports faults that only show when all streams are compared.
@@ -58,7 +59,7 @@ fn check_definitions(summary: &TraceSummary<'_, '_>, log: &mut Log) {
         let has_old_nosv = stream.is_some_and(|stream| stream.thread.usage.has_old_nosv);
         if let Some(edit) = restore_definitions(missing, *table, has_old_nosv, max) {
             let text = format!("define {counted} before the first use");
-            finding = finding.fix(Fix::new(Safety::Synthetic, text, vec![edit]));
+            finding = finding.fix(build_fix(text, vec![edit]));
         }
         log.push(finding);
     }
@@ -78,7 +79,8 @@ fn check_layout(summary: &TraceSummary<'_, '_>, log: &mut Log) {
     let message = format!("old layout: version {} ({streams})", first.files.layout);
     let mut finding = Finding::new(&rules::OLD_LAYOUT, span, "trace", message);
     if summary.decisions.upgrade {
-        finding.severity = Severity::Warning;
+        // The tools of today read nothing of it.
+        finding.severity = Severity::Error;
         if let Some(fix) = upgrade_trace(summary) {
             finding = finding.fix(fix);
         }
@@ -103,10 +105,10 @@ fn with_members(
     stream: &StreamSummary<'_, '_>,
     finding: Finding,
     members: Vec<NewMember>,
-    (safety, text): (Safety, &str),
+    text: &str,
 ) -> Finding {
     let edits = add_members(summary, stream, members);
-    if edits.is_empty() { finding } else { finding.fix(Fix::new(safety, text, edits)) }
+    if edits.is_empty() { finding } else { finding.fix(build_fix(text, edits)) }
 }
 
 /// The first of some streams whose metadata can be read.
@@ -157,10 +159,8 @@ fn check_mandatory_keys(summary: &TraceSummary<'_, '_>, log: &mut Log) {
         let message = format!("missing {noun}: {}", join_and(&keys));
         let finding = Finding::new(&rules::MISSING_KEY, stream.object_start(), path, message);
         let members = mandatory_members(summary, stream, missing);
-        let is_exact = missing.iter().all(|key| matches!(*key, "tid" | "pid" | "loom"));
-        let safety = if is_exact { Safety::Exact } else { Safety::Synthetic };
         let text = format!("add the missing {noun}");
-        log.push(with_members(summary, stream, finding, members, (safety, &text)));
+        log.push(with_members(summary, stream, finding, members, &text));
     }
 }
 
@@ -179,7 +179,7 @@ fn check_app_ids(summary: &TraceSummary<'_, '_>, log: &mut Log) {
         let path = "stream.json:ovni.app_id";
         let finding = Finding::new(&rules::MISSING_KEY, stream.object_start(), path, message);
         let members = vec![NewMember::of_ovni("app_id", NewValue::Raw("1".to_string()))];
-        let fix = (Safety::Synthetic, "add app_id 1");
+        let fix = "add app_id 1";
         log.push(with_members(summary, stream, finding, members, fix));
     }
 }
@@ -212,7 +212,7 @@ fn check_models(summary: &TraceSummary<'_, '_>, log: &mut Log) {
             .related(stream.object_start(), "ovni.require");
         let members = vec![required_model(summary, stream, index)];
         let text = format!("add {} to ovni.require", model.name);
-        let fix = (Safety::Synthetic, text.as_str());
+        let fix = text.as_str();
         log.push(with_members(summary, stream, finding, members, fix));
     }
 }
@@ -228,7 +228,7 @@ fn check_cpus(summary: &TraceSummary<'_, '_>, log: &mut Log) {
         let Some(stream) = first_readable(summary, &loom.streams) else { continue };
         let finding = report_cpus(loom, missing, stream);
         let members = missing_cpus(summary, index).into_iter().collect();
-        let fix = (Safety::Synthetic, "add the missing CPUs");
+        let fix = "add the missing CPUs";
         log.push(with_members(summary, stream, finding, members, fix));
     }
 }
@@ -272,7 +272,7 @@ fn check_ranks(summary: &TraceSummary<'_, '_>, log: &mut Log) {
         );
         let path = "stream.json:ovni.rank";
         let finding = Finding::new(&rules::RANK_MISSING, stream.object_start(), path, message);
-        let fix = (Safety::Synthetic, "add a rank that no process has");
+        let fix = "add a rank that no process has";
         log.push(with_members(summary, stream, finding, members, fix));
     }
 }
@@ -292,7 +292,7 @@ fn check_marks(summary: &TraceSummary<'_, '_>, log: &mut Log) {
     let path = format!("event[{}].type", mark.place.number);
     let span = mark.place.span(stream.layer());
     let finding = Finding::new(&rules::UNDEFINED_MARK, span, path, message);
-    let fix = (Safety::Synthetic, "add the types to ovni.mark");
+    let fix = "add the types to ovni.mark";
     log.push(with_members(summary, stream, finding, missing_marks(summary), fix));
 }
 
@@ -309,7 +309,7 @@ fn check_counters(summary: &TraceSummary<'_, '_>, log: &mut Log) {
     let path = format!("event[{}]", place.number);
     let span = place.span(stream.layer());
     let finding = Finding::new(&rules::COUNTERS_UNDEFINED, span, path, message);
-    let fix = (Safety::Synthetic, "add names for the counters");
+    let fix = "add names for the counters";
     log.push(with_members(summary, stream, finding, missing_counters(summary), fix));
 }
 

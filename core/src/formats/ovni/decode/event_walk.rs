@@ -6,7 +6,9 @@
 use std::borrow::Cow;
 
 use crate::formats::ovni::decode::resync;
-use crate::formats::ovni::layout::{self, EVENT_HEADER, EventSummary, JUMBO, JUMBO_SIZE};
+use crate::formats::ovni::layout::{
+    self, EVENT_HEADER, EventSummary, JUMBO, JUMBO_CODE, JUMBO_SIZE, RESERVED_FLAGS,
+};
 use crate::kit::cursor::{Cursor, Order, ReadError};
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
@@ -22,8 +24,10 @@ pub struct Event<'a> {
     pub at: u64,
     /// Length in bytes, header included.
     pub len: u64,
-    /// Flags, as stored.
+    /// Flags; those that the code demands if the stored ones are wrong.
     pub flags: u8,
+    /// The stored flags, if the next event shows that they are wrong.
+    pub wrong_flags: Option<u8>,
     /// Model, category, value.
     pub code: [u8; 3],
     /// Number of its row in the table of events; `None` for an event of an unknown code.
@@ -166,6 +170,27 @@ impl<'s, 'a> EventWalk<'s, 'a> {
         self.offset() != start
     }
 
+    /// Whether the stream consists of complete events with printable codes and ascending clocks.
+    ///
+    /// A quick pass over the headers: it builds no [`Event`] and looks nothing up.
+    pub fn is_regular(&self) -> bool {
+        let mut walk = self.clone();
+        let mut last = 0_u64;
+        loop {
+            while let Some(clock) = skim_header(&mut walk.cursor) {
+                if clock < last {
+                    return false;
+                }
+                last = clock;
+            }
+            match walk.next() {
+                Some(Item::Record(event)) if event.clock >= last => last = event.clock,
+                Some(_) => return false,
+                None => return last <= layout::CLOCK_MAX,
+            }
+        }
+    }
+
     /// Looks for the next place after `from` at which valid events begin, and resumes there. Looks
     /// at `limit` bytes at most; `last` is the clock of the last valid event, or 0.
     pub fn resync(&mut self, from: u64, last: u64, limit: u64) -> Option<u64> {
@@ -208,7 +233,49 @@ impl<'s, 'a> EventWalk<'s, 'a> {
         let payload = self.source.read(start, end.min(start.saturating_add(PAYLOAD_MAX)));
         self.cursor = open_piece(self.source, self.layer, end);
         let row = layout::row_index(code);
-        Some(Ok(Event { at, len: needed, flags, code, row, clock, payload }))
+        Some(Ok(Event { at, len: needed, flags, wrong_flags: None, code, row, clock, payload }))
+    }
+
+    /// Reads an event with the flags that its code demands, if the next event begins where these
+    /// flags end it, and not at `stored_end`, where the stored flags end it.
+    #[cold]
+    fn restore_flags(&mut self, at: u64, stored_end: Option<u64>) -> Option<Event<'a>> {
+        let (flags, code, clock) = self.peek_header(at)?;
+        let row = layout::row_index(code)?;
+        let wanted = expected_flags(row);
+        let is_older =
+            flags & JUMBO == 0 && layout::row_with_payload(code, plain_len(flags)).is_some();
+        if !has_other_flags(row, flags) || is_older || flags & RESERVED_FLAGS != 0 {
+            return None;
+        }
+        let mut start = at.saturating_add(EVENT_HEADER);
+        let mut len = plain_len(wanted);
+        if wanted & JUMBO != 0 {
+            let size = self.source.read(start, start.saturating_add(JUMBO_SIZE));
+            len = u64::from(u32::from_le_bytes(*size.first_chunk::<4>()?));
+            start = start.saturating_add(JUMBO_SIZE);
+        }
+        let end = start.saturating_add(len);
+        let is_next = |at: u64| {
+            let next = self.peek_header(at).filter(|(.., next)| *next >= clock);
+            let next = next.and_then(|(flags, code, _)| Some((layout::row_index(code)?, flags)));
+            next.is_some_and(|(row, flags)| !has_other_flags(row, flags))
+        };
+        let ends_here = end == self.source.len() || is_next(end);
+        if !ends_here || stored_end.is_some_and(|end| end == self.source.len() || is_next(end)) {
+            return None;
+        }
+        let payload = self.source.read(start, end.min(start.saturating_add(PAYLOAD_MAX)));
+        self.cursor = open_piece(self.source, self.layer, end);
+        let (len, row) = (end.saturating_sub(at), Some(row));
+        let wrong_flags = Some(flags);
+        Some(Event { at, len, flags: wanted, wrong_flags, code, row, clock, payload })
+    }
+
+    /// Reads a header anywhere.
+    fn peek_header(&self, at: u64) -> Option<(u8, [u8; 3], u64)> {
+        let bytes = self.source.read(at, at.saturating_add(EVENT_HEADER));
+        read_header(&mut Cursor::new(&bytes, self.layer, at, Order::Little)).ok()
     }
 
     /// Whether an event of an unknown code can be an event at all.
@@ -257,8 +324,15 @@ impl<'a> Iterator for EventWalk<'_, 'a> {
             }
             Err(_) => match self.next_across_pieces()? {
                 Ok(event) => event,
-                Err(damage) => return Some(self.stop(damage)),
+                Err(damage) => match self.restore_flags(damage.at, None) {
+                    Some(event) => event,
+                    None => return Some(self.stop(damage)),
+                },
             },
+        };
+        let event = match event.row.filter(|row| has_other_flags(*row, event.flags)) {
+            None => event,
+            Some(_) => self.restore_flags(event.at, Some(event.end())).unwrap_or(event),
         };
         if event.row.is_none() && !self.is_plausible(&event) {
             let damage = Damage { at: event.at, cause: DamageCause::InvalidCode };
@@ -280,6 +354,22 @@ fn read_header(cursor: &mut Cursor<'_>) -> Result<(u8, [u8; 3], u64), ReadError>
     Ok((flags, [model, category, value], u64::from_le_bytes(clock)))
 }
 
+/// Passes over an event of one piece without a jumbo payload, and returns its clock. Leaves other
+/// events, and codes that are not printable, to [`EventWalk::next`].
+#[inline]
+fn skim_header(cursor: &mut Cursor<'_>) -> Option<u64> {
+    let mut ahead = cursor.clone();
+    let (flags, code, clock) = read_header(&mut ahead).ok()?;
+    if flags & JUMBO != 0 || !layout::is_printable(code) {
+        return None;
+    }
+    if flags != 0 {
+        ahead.bytes(plain_len(flags), "payload").ok()?;
+    }
+    *cursor = ahead;
+    Some(clock)
+}
+
 /// One event: 12 bytes, then the payload.
 #[inline]
 fn read_event<'a>(cursor: &mut Cursor<'a>) -> Result<Event<'a>, ReadError> {
@@ -292,7 +382,23 @@ fn read_event<'a>(cursor: &mut Cursor<'a>) -> Result<Event<'a>, ReadError> {
     };
     let payload = Cow::Borrowed(cursor.bytes(len, "payload")?);
     let row = layout::row_index(code);
-    Ok(Event { at, len: head.saturating_add(len), flags, code, row, clock, payload })
+    let len = head.saturating_add(len);
+    Ok(Event { at, len, flags, wrong_flags: None, code, row, clock, payload })
+}
+
+/// The flags that the code of an event demands.
+#[inline]
+fn expected_flags(row: u16) -> u8 {
+    let flags = layout::find_summary(row).map_or(0, |summary| summary.flags);
+    if flags & JUMBO == 0 { flags } else { JUMBO | JUMBO_CODE }
+}
+
+/// Whether the flags of an event make another payload than its code demands.
+#[inline]
+fn has_other_flags(row: u16, flags: u8) -> bool {
+    let wanted = expected_flags(row);
+    let mask = if wanted & JUMBO == 0 { JUMBO | 0x0f } else { JUMBO };
+    (flags ^ wanted) & mask != 0
 }
 
 /// Bytes of a plain payload by the payload code.

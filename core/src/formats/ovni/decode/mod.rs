@@ -5,14 +5,20 @@
 //!  json           stream.json -> values with the span of every key and value
 //!  stream         stream.obs  -> header, and a walk over its events
 //!  event_walk     one event after the other: Record(Event) | Damage
+//!  clock_outline  clocks that go back, and the smallest shift that puts them in order
+//!  clock_shift    shifts, and bytes between events that do not count
+//!  repeat         bytes that occur twice in a row
 //!  resync         the next place at which several known events follow one another
 //!  clock_offsets  clock-offsets.txt -> Record(offset of a host) | Damage
 //! ```
 
 pub mod clock_offsets;
+pub mod clock_outline;
+pub mod clock_shift;
 pub mod event_walk;
 pub mod files;
 pub mod json;
+pub mod repeat;
 pub mod resync;
 pub mod stream;
 pub mod tile;

@@ -64,15 +64,21 @@ impl<'a> Stream<'a> {
         EventWalk::new(&self.source, self.layer, at)
     }
 
+    /// Whether a known event follows the header.
+    pub fn has_first_event(&self) -> bool {
+        let first = self.events(STREAM_HEADER).next();
+        matches!(first, Some(Item::Record(event)) if event.row.is_some())
+    }
+
     /// Whether events can be read after the header: it is valid, or its magic or version is wrong
-    /// but a known event follows.
-    pub fn is_readable(&self) -> bool {
+    /// but known events follow. A search for them looks at `resync` bytes.
+    pub fn is_readable(&self, resync: u64) -> bool {
         match self.header {
             Header::Valid => true,
             Header::Truncated(_) | Header::OtherByteOrder => false,
             Header::Magic(_) | Header::Version(_) => {
-                let first = self.events(STREAM_HEADER).next();
-                matches!(first, Some(Item::Record(event)) if event.row.is_some())
+                let mut events = self.events(STREAM_HEADER);
+                self.has_first_event() || events.resync(STREAM_HEADER, 0, resync).is_some()
             }
         }
     }

@@ -1,10 +1,11 @@
 //! A trace: its files by their purpose, and access to their content.
 
 use crate::formats::ovni::decode::clock_offsets::{self, OffsetTable};
-use crate::formats::ovni::decode::files::TraceFiles;
+use crate::formats::ovni::decode::files::{StreamFiles, TraceFiles};
 use crate::formats::ovni::decode::json::{self, Json, JsonError};
 use crate::formats::ovni::decode::stream::Stream;
 use crate::formats::ovni::limits::JSON_BYTES;
+use crate::kit::source::Source;
 use crate::kit::span::Layer;
 use crate::limits::Limits;
 use crate::recording::FileSet;
@@ -35,6 +36,20 @@ impl<'f, 'a> Trace<'f, 'a> {
         Self { files: TraceFiles::sort_out(set), set, limits }
     }
 
+    /// Returns the limits of the check.
+    pub const fn limits(&self) -> &'f Limits {
+        self.limits
+    }
+
+    /// Whether both files of two streams are equal.
+    pub fn has_equal_files(&self, a: &StreamFiles, b: &StreamFiles) -> bool {
+        let equal = |a: Option<u32>, b: Option<u32>| match (a, b) {
+            (Some(a), Some(b)) => is_equal(&self.set.bytes(a), &self.set.bytes(b)),
+            _ => false,
+        };
+        equal(a.present_json(), b.present_json()) && equal(a.present_obs(), b.present_obs())
+    }
+
     /// Parses the JSON file with this index.
     pub fn document(&self, index: u32) -> Document<'a> {
         let source = self.set.bytes(index);
@@ -59,4 +74,16 @@ impl<'f, 'a> Trace<'f, 'a> {
         let index = self.files.clock_offsets?;
         Some(clock_offsets::read_table(&self.set.bytes(index), index, self.limits))
     }
+}
+
+/// Bytes that are compared at a time.
+const BLOCK: u64 = 64 << 10;
+
+fn is_equal(a: &Source<'_>, b: &Source<'_>) -> bool {
+    let mut starts = (0..).step_by(1 << 16).take_while(|start| *start < a.len());
+    a.len() == b.len()
+        && starts.all(|start| {
+            let end = start.saturating_add(BLOCK);
+            a.read(start, end) == b.read(start, end)
+        })
 }

@@ -108,6 +108,18 @@ pub enum TaskStep {
     Resume,
 }
 
+impl TaskStep {
+    /// Returns the value of its event: the third character.
+    pub const fn value(self) -> u8 {
+        match self {
+            Self::Execute => b'x',
+            Self::End => b'e',
+            Self::Pause => b'p',
+            Self::Resume => b'r',
+        }
+    }
+}
+
 /// A step of a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MarkStep {

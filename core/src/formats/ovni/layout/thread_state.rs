@@ -80,6 +80,33 @@ impl ThreadState {
         }
     }
 
+    /// Returns the fewest steps after which `step` is possible; `None` if the thread has to start
+    /// or end a second time for it.
+    pub const fn steps_before(self, step: ThreadStep) -> Option<&'static [ThreadStep]> {
+        use ThreadStep::{Cool, End, Execute, Pause, Resume, Warm};
+        Some(match (self, step) {
+            (_, Execute) | (Self::Dead, End) | (Self::Warming, Warm) => return None,
+            (Self::Unknown | Self::Dead, Resume | Warm) => &[Execute, Pause],
+            (Self::Unknown | Self::Dead, _) => &[Execute],
+            (Self::Running | Self::Cooling, Resume | Warm) => &[Pause],
+            (Self::Cooling, Cool) => &[Pause, Resume],
+            (Self::Paused | Self::Warming, End | Pause | Cool) => &[Resume],
+            _ => &[],
+        })
+    }
+
+    /// Returns the fewest steps after which the thread runs, or is active if that is enough.
+    pub const fn steps_to_run(self, needs_running: bool) -> &'static [ThreadStep] {
+        use ThreadStep::{Execute, Pause, Resume};
+        match self {
+            Self::Unknown | Self::Dead => &[Execute],
+            Self::Paused => &[Resume],
+            Self::Warming if needs_running => &[Resume],
+            Self::Cooling if needs_running => &[Pause, Resume],
+            _ => &[],
+        }
+    }
+
     /// Returns the state in messages.
     pub const fn name(self) -> &'static str {
         match self {
@@ -94,6 +121,18 @@ impl ThreadState {
 }
 
 impl ThreadStep {
+    /// Returns the value of its event: the third character.
+    pub const fn value(self) -> u8 {
+        match self {
+            Self::Execute => b'x',
+            Self::End => b'e',
+            Self::Pause => b'p',
+            Self::Resume => b'r',
+            Self::Cool => b'c',
+            Self::Warm => b'w',
+        }
+    }
+
     /// Returns the state after the step.
     pub const fn next_state(self) -> ThreadState {
         match self {

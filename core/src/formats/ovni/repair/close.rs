@@ -5,11 +5,9 @@
 //! runtime: bodies of tasks together with the states that they opened, marks, and last OHe. A
 //! paused thread has to run for that; it does so on the virtual CPU, where it is in nobody's way.
 
-use crate::formats::ovni::layout::{self, Stack, TASK_BODY, TASK_CODES, TASK_STACKS, ThreadState};
-use crate::formats::ovni::repair::encode::encode_event;
-use crate::formats::ovni::state::thread::{
-    Body, LabelSource, ThreadEnd, ThreadStatus, ThreadSummary,
-};
+use crate::formats::ovni::layout::{self, Stack, TASK_BODY, TASK_STACKS, ThreadState, ThreadStep};
+use crate::formats::ovni::repair::encode::{EncodedEvents, EventWriter};
+use crate::formats::ovni::state::thread::{LabelSource, ThreadEnd, ThreadStatus, ThreadSummary};
 
 /// Facts about the trace that the end of a thread depends on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,31 +23,7 @@ pub struct CloseTerms {
     pub moved_after_end: Option<(u64, bool)>,
 }
 
-/// Events, encoded.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct EncodedEvents {
-    /// Their bytes.
-    pub bytes: Vec<u8>,
-    /// Their number.
-    pub count: u64,
-}
-
-struct Writer {
-    out: EncodedEvents,
-    clock: u64,
-    has_old_nosv: bool,
-}
-
-impl Writer {
-    fn new(clock: u64, has_old_nosv: bool) -> Self {
-        Self { out: EncodedEvents::default(), clock, has_old_nosv }
-    }
-
-    fn put(&mut self, code: &[u8; 3], payload: &[u8]) {
-        self.out.bytes.extend_from_slice(&encode_event(*code, self.clock, payload));
-        self.out.count = self.out.count.saturating_add(1);
-    }
-
+impl EventWriter {
     /// Closes every stack, body, label and mark.
     fn close_all(&mut self, status: &ThreadStatus) {
         for stack in Stack::ALL {
@@ -80,18 +54,6 @@ impl Writer {
         }
     }
 
-    fn close_body(&mut self, table: usize, body: &Body) {
-        let first = TASK_CODES.get(table).copied().unwrap_or_default();
-        let mut payload = body.task.to_le_bytes().to_vec();
-        if first == b'V' && !self.has_old_nosv {
-            payload.extend_from_slice(&body.body.to_le_bytes());
-        }
-        if body.is_paused {
-            self.put(&[first, b'T', b'r'], &payload);
-        }
-        self.put(&[first, b'T', b'e'], &payload);
-    }
-
     fn close_labels(&mut self, status: &ThreadStatus) {
         for label in status.labels.iter().rev() {
             match label {
@@ -99,15 +61,6 @@ impl Writer {
                 LabelSource::Work(kind) => self.put(b"PQe", &kind.to_le_bytes()),
             }
         }
-    }
-
-    /// OHx on the virtual CPU.
-    fn start(&mut self) {
-        let mut payload = [0xff; 16];
-        if let Some((_, tag)) = payload.split_at_mut_checked(8) {
-            tag.fill(0);
-        }
-        self.put(b"OHx", &payload);
     }
 
     /// From paused or warming to running, on the virtual CPU.
@@ -135,7 +88,7 @@ pub fn has_open_states(status: &ThreadStatus) -> bool {
 pub fn end_thread(thread: &ThreadSummary, terms: &CloseTerms) -> EncodedEvents {
     let status = &thread.status;
     let clock = if thread.events == 0 { terms.clock } else { thread.last_clock };
-    let mut writer = Writer::new(clock, thread.usage.has_old_nosv);
+    let mut writer = EventWriter::new(clock, thread.usage.has_old_nosv);
     let mut state = status.state;
     let mut is_on_cpu = terms.is_on_cpu;
     if state == ThreadState::Dead {
@@ -148,7 +101,7 @@ pub fn end_thread(thread: &ThreadSummary, terms: &CloseTerms) -> EncodedEvents {
         writer.put(b"OF]", &[]);
     }
     if state == ThreadState::Unknown {
-        writer.start();
+        writer.put_step(ThreadStep::Execute);
         (state, is_on_cpu) = (ThreadState::Running, false);
     }
     if state == ThreadState::Cooling && needs_running(status) {
@@ -171,7 +124,7 @@ pub fn end_thread(thread: &ThreadSummary, terms: &CloseTerms) -> EncodedEvents {
 
 /// Returns the events before the OHe of a thread that ended with states open.
 pub fn close_before_end(thread: &ThreadSummary, end: &ThreadEnd) -> EncodedEvents {
-    let mut writer = Writer::new(end.clock, thread.usage.has_old_nosv);
+    let mut writer = EventWriter::new(end.clock, thread.usage.has_old_nosv);
     if end.state == ThreadState::Cooling && needs_running(&thread.status) {
         writer.put(b"OAs", &(-1_i32).to_le_bytes());
         writer.put(b"OHp", &[]);

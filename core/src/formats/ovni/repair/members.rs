@@ -67,6 +67,9 @@ pub fn insert_members(json: &Json<'_>, layer: Layer, members: Vec<NewMember>) ->
             }
             let mut text = String::new();
             write(&value, json.depth(&object).saturating_add(1), &mut text);
+            if json.slice(&span) == text.as_bytes() {
+                continue;
+            }
             let span = Span::new(layer, span.start, span.end);
             edits.retain(|edit| edit.span != span);
             edits.push(Edit::replace(span, text));
@@ -162,9 +165,6 @@ fn append(
     }
     if last.is_none() {
         newline(depth.saturating_sub(1), &mut text);
-        // White space in an empty object is replaced.
-        let inner = Span::new(layer, at, span.end.saturating_sub(1));
-        return Edit::replace(inner, text);
     }
     Edit::replace(Span::new(layer, at, at), text)
 }
@@ -183,11 +183,10 @@ fn extend(json: &Json<'_>, layer: Layer, array: Item<'_, '_>, values: &[NewValue
         newline(depth, &mut text);
         write(value, depth, &mut text);
     }
-    let end = if last.is_none() { span.end.saturating_sub(1) } else { at };
     if last.is_none() {
         newline(depth.saturating_sub(1), &mut text);
     }
-    Edit::replace(Span::new(layer, at, end), text)
+    Edit::replace(Span::new(layer, at, at), text)
 }
 
 /// Returns a complete text with these members.

@@ -5,9 +5,10 @@
 //!  clock        clocks of events                tail       the end of a stream
 //!  region       OU[ .. OU] in order             metadata   members that stream.json lacks
 //!  definitions  tasks, types, labels            members    members added to a JSON text
-//!  upgrade      the newest layout
+//!  upgrade      the newest layout             aside      streams that do not count
 //! ```
 
+pub mod aside;
 pub mod clock;
 pub mod close;
 pub mod definitions;
@@ -17,3 +18,21 @@ pub mod metadata;
 pub mod region;
 pub mod tail;
 pub mod upgrade;
+
+use crate::kit::span::Span;
+use crate::mend::edit::{Edit, Fix, Safety};
+
+/// Builds a fix without witnesses: lossy if an edit drops or replaces recorded bytes, otherwise
+/// synthetic.
+pub fn build_fix(summary: impl Into<String>, edits: Vec<Edit>) -> Fix {
+    let mut fix = Fix::new(Safety::Lossy, summary, edits);
+    fix.safety = fix.class_by_edits();
+    fix
+}
+
+/// Builds the fix that drops an event.
+pub fn drop_event(event: Span) -> Fix {
+    let mut fix = build_fix("drop the event", vec![Edit::drop(event)]);
+    fix.records_lost = 1;
+    fix
+}

@@ -96,7 +96,12 @@ pub fn sort_events(
     if events.is_sorted() {
         return None;
     }
+    let recorded = events.clone();
     events.sort_unstable();
+    // Events at the end that stay where they are.
+    let same = events.iter().rev().zip(recorded.iter().rev()).take_while(|(a, b)| a == b).count();
+    events.truncate(events.len().saturating_sub(same));
+    let end = events.iter().map(|(.., end)| *end).max().unwrap_or(end);
     let mut sorted = Vec::new();
     for (_, at, end) in events {
         sorted.extend_from_slice(&walk.bytes(Span::new(layer, at, end)));

@@ -2,15 +2,16 @@
 
 use crate::formats::ovni::decode::stream::Header;
 use crate::formats::ovni::options::Strategy;
-use crate::formats::ovni::repair::close::{self, CloseTerms, EncodedEvents};
-use crate::formats::ovni::repair::encode::encode_header;
+use crate::formats::ovni::repair::build_fix;
+use crate::formats::ovni::repair::close::{self, CloseTerms};
+use crate::formats::ovni::repair::encode::{EncodedEvents, encode_header};
 use crate::formats::ovni::state::summary::{StreamSummary, TraceSummary};
 use crate::formats::ovni::state::thread::Ending;
 use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::{agree, byte_count, plural};
 use crate::limits::RESYNC;
-use crate::mend::edit::{Edit, Fix, Safety};
+use crate::mend::edit::{Edit, Fix};
 
 /// A repair of the end of a stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,15 +43,9 @@ impl TailRepair {
         if words.is_empty() { "keep all events".to_string() } else { words.join(", ") }
     }
 
-    /// Returns the class of the repair.
-    pub const fn safety(&self) -> Safety {
-        if self.dropped > 0 { Safety::Lossy } else { Safety::Synthetic }
-    }
-
     /// Returns the repair as a fix of its own.
     pub fn into_fix(self) -> Option<Fix> {
-        let (safety, summary) = (self.safety(), self.summary());
-        let mut fix = Fix::new(safety, summary, vec![self.edit?]);
+        let mut fix = build_fix(self.summary(), vec![self.edit?]);
         fix.records_lost = self.lost;
         Some(fix)
     }
@@ -88,7 +83,23 @@ pub fn write_stream(summary: &TraceSummary<'_, '_>, stream: &StreamSummary<'_, '
     let bytes = [encode_header(), events.bytes].concat();
     let edit = Edit::replace(Span::new(Layer::stored(obs.index), 0, 0), bytes);
     let text = "write a stream in which the thread starts and ends";
-    Some(Fix::new(Safety::Synthetic, text, vec![edit]))
+    Some(build_fix(text, vec![edit]))
+}
+
+/// Returns a fix that replaces a stream without a readable event by one in which the thread starts
+/// and ends. A stream by itself is left alone: nothing else would remain of it.
+pub fn replace_stream(
+    summary: &TraceSummary<'_, '_>,
+    stream: &StreamSummary<'_, '_>,
+) -> Option<Fix> {
+    if summary.trace.files.is_lone_stream || !stream.has_owner {
+        return None;
+    }
+    let events = close::end_thread(&stream.thread, &close_terms(summary, stream));
+    let bytes = [encode_header(), events.bytes].concat();
+    let whole = Span::new(stream.layer(), 0, stream.stream.len());
+    let text = "replace the stream by one in which the thread starts and ends";
+    Some(build_fix(text, vec![Edit::replace(whole, bytes)]))
 }
 
 /// Returns a fix with the edits of the metadata of a stream, and the repair of its end.
@@ -101,7 +112,7 @@ pub fn complete_stream(
         return None;
     }
     let tail = repair_tail(summary, stream);
-    let (mut safety, mut lost, mut text) = (tail.safety(), tail.lost, tail.summary());
+    let (mut lost, mut text) = (tail.lost, tail.summary());
     let mut edits = metadata;
     edits.extend(tail.edit);
     let others = cut_other_streams(summary, stream.number);
@@ -110,13 +121,12 @@ pub fn complete_stream(
         text.push_str(&format!(", cut {others} at the same clock"));
     }
     for tail in others {
-        safety = safety.max(tail.safety());
         lost = lost.saturating_add(tail.lost);
         edits.extend(tail.edit);
     }
     edits.sort_by_key(|edit| (edit.span.layer.file, edit.span.start));
     text.push_str(", complete the metadata");
-    let mut fix = Fix::new(safety, text, edits);
+    let mut fix = build_fix(text, edits);
     fix.records_lost = lost;
     Some(fix)
 }

@@ -11,6 +11,7 @@
 use crate::formats::ovni::decode::json::{Item, Kind};
 use crate::formats::ovni::decode::stream::Header;
 use crate::formats::ovni::layout::ThreadState;
+use crate::formats::ovni::repair::build_fix;
 use crate::formats::ovni::repair::members::{
     NewMember, NewValue, insert_members, version_member, write_document,
 };
@@ -19,7 +20,7 @@ use crate::formats::ovni::state::summary::{StreamSummary, TraceSummary};
 use crate::formats::ovni::state::thread::Ending;
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::plural;
-use crate::mend::edit::{Edit, Fix, Safety};
+use crate::mend::edit::{Edit, Fix};
 
 /// CPUs of one `metadata.json` that are converted.
 const VALUES_MAX: usize = 65_536;
@@ -54,7 +55,7 @@ pub fn upgrade_trace(summary: &TraceSummary<'_, '_>) -> Option<Fix> {
     edits.sort_by_key(|edit| (edit.span.layer.file, edit.span.start));
     let threads = plural(count, "thread");
     let text = format!("write the metadata of {threads}, move the events to thread.TID/");
-    Some(Fix { renames, ..Fix::new(Safety::Synthetic, text, edits) })
+    Some(Fix { renames, ..build_fix(text, edits) })
 }
 
 /// The members of a thread's `stream.json`.

@@ -1,7 +1,7 @@
 //! Rules of single events.
 #![allow(missing_docs, reason = "the texts of a rule are its documentation")]
 
-use super::{COMPARE_EVENTS, NOTHING_REQUIRED};
+use super::{DROP, NOTHING_REQUIRED};
 use crate::report::rule::rules;
 use crate::report::{Remedy, Rule, Severity};
 
@@ -16,7 +16,11 @@ rules! {
             event.",
         impact: "ovniemu reads missing fields from the bytes after the event. For affinities and \
             marks it checks the size and refuses the whole trace.",
-        remedy: COMPARE_EVENTS,
+        remedy: Remedy::Fix("Sets the flags if the next event shows where this one ends. Otherwise \
+            restores the code if one flipped bit explains it, or drops the event.\n\
+            Class: exact for the flags, else lossy. Cost: the recorded code, or the event.\n\
+            Run:\n\
+            \x20 tracemend repair trace/ -o repaired/"),
         source: "ovni 1.14.0, the lists of events of each model; measured",
     };
     UNKNOWN_EVENT = Rule {
@@ -28,22 +32,30 @@ rules! {
             if the emulator ignores the event (categories U and B of ovni) or the model is not \
             enabled.",
         impact: "ovniemu refuses the whole trace if the model is enabled.",
-        remedy: Remedy::Next("If a newer runtime wrote the trace, use a newer release of ovni. \
-            Otherwise the event is damaged: use another copy of the trace if there is one. List \
-            the events before this position:\n\
-            \x20 ovnidump trace/"),
+        remedy: Remedy::Fix("Restores the code if one flipped bit explains it and the event is \
+            possible there. Otherwise drops the event. If a newer runtime wrote the trace, use a \
+            newer release of ovni instead.\n\
+            Class: lossy. Cost: the recorded code, or the event.\n\
+            Run:\n\
+            \x20 tracemend repair trace/ -o repaired/"),
         source: "ovni 1.14.0, the lists of events of each model",
     };
     UNKNOWN_MODEL = Rule {
         code: "OV2003",
         name: "unknown-model",
-        severity: Severity::Info,
+        severity: Severity::Error,
         summary: "events of an unknown model",
-        problem: "Programs may emit events of a private model. They are well framed, and a repair \
-            keeps them. Reported once per stream and model.",
-        impact: "ovniemu refuses events of a model that is not registered.",
-        remedy: Remedy::Next("Use the build of ovni that defines the model. The checks of all \
-            other events are not affected."),
+        problem: "Programs may emit events of a private model, which ovni.require of a thread then \
+            names: such events are kept, and the finding is information, once per stream and \
+            model. An unknown model that no thread requires is damage.",
+        impact: "ovniemu refuses the whole trace at the first event of a model that is not \
+            registered.",
+        remedy: Remedy::Fix("Restores the code if one flipped bit explains it, otherwise drops \
+            the event. If a stream has more than 4 events of the model, it is not damage: use the \
+            build of ovni that defines it.\n\
+            Class: lossy. Cost: the recorded code, or the event.\n\
+            Run:\n\
+            \x20 tracemend repair trace/ -o repaired/"),
         source: "ovni 1.14.0, src/emu/model.c",
     };
     MODEL_NOT_REQUIRED = Rule {
@@ -81,7 +93,7 @@ rules! {
         impact: "ovniemu reads on after the event until a byte is 0. The label then includes other \
             events.",
         remedy: Remedy::Fix("Adds a NUL, and 1 to the size of the event.\n\
-            Class: synthetic. Cost: none.\n\
+            Class: lossy. Cost: the recorded size.\n\
             Run:\n\
             \x20 tracemend repair trace/ -o repaired/"),
         source: "ovni 1.14.0, src/emu/nosv/event.c, src/emu/nanos6/event.c; measured",
@@ -103,10 +115,11 @@ rules! {
         name: "bad-argument",
         severity: Severity::Error,
         summary: "a field of an event is out of range",
-        problem: "The value of a mark, a task id and a type id are not 0. The body id of a \
-            parallel task is above 0; that of any other task is 0.",
+        problem: "The value of a mark, a task id and a type id are not 0. A mark type is at most \
+            99. \
+            The body id of a parallel task is above 0; that of any other task is 0.",
         impact: "ovniemu refuses the whole trace at this event.",
-        remedy: COMPARE_EVENTS,
+        remedy: DROP,
         source: "ovni 1.14.0, src/emu/task.c, src/emu/body.c, src/emu/ovni/mark.c",
     };
     COUNTERS_SIZE = Rule {
@@ -116,7 +129,7 @@ rules! {
         summary: "VWC does not have one value per hardware counter",
         problem: "nosv.hwc names the counters. Each VWC has a value of 8 bytes for each of them.",
         impact: "ovniemu refuses the whole trace at this event.",
-        remedy: COMPARE_EVENTS,
+        remedy: DROP,
         source: "ovni 1.14.0, src/emu/nosv",
     };
     NO_CPU = Rule {

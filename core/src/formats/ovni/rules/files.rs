@@ -15,8 +15,11 @@ rules! {
             the file was overwritten, or that it is not a stream.",
         impact: "ovniemu refuses the whole trace. The other tools of ovni refuse the stream as \
             well.",
-        remedy: Remedy::Fix("Writes `ovni` and version 1, if a known event follows the header.\n\
-            Class: exact. Cost: none.\n\
+        remedy: Remedy::Fix("Writes `ovni` and version 1. If no event follows anywhere, replaces \
+            the \
+            stream by one in which the thread starts and ends.\n\
+            Class: exact if a known event follows the header, else lossy. Cost: none; what cannot \
+            be read.\n\
             Run:\n\
             \x20 tracemend repair trace/ -o repaired/"),
         source: "ovni 1.14.0, src/emu/stream.c",
@@ -30,8 +33,10 @@ rules! {
             Another number is damage.",
         impact: "ovniemu refuses the whole trace. The other tools of ovni refuse the stream as \
             well.",
-        remedy: Remedy::Fix("Writes version 1, if a known event follows the header.\n\
-            Class: exact. Cost: none.\n\
+        remedy: Remedy::Fix("Writes version 1. If no event follows anywhere, replaces the \
+            stream by one in which the thread starts and ends.\n\
+            Class: exact if a known event follows the header, else lossy. Cost: none; what cannot \
+            be read.\n\
             Run:\n\
             \x20 tracemend repair trace/ -o repaired/"),
         source: "ovni 1.14.0, src/emu/stream.c",
@@ -104,7 +109,7 @@ rules! {
             value.",
         remedy: Remedy::Fix("Drops the second one, if both have the same value. If the values \
             differ, remove one of them with an editor.\n\
-            Class: exact. Cost: none.\n\
+            Class: lossy. Cost: none, because both values are equal.\n\
             Run:\n\
             \x20 tracemend repair trace/ -o repaired/"),
         source: "ovni 1.14.0, src/parson.c: parse_object_value",
@@ -147,7 +152,7 @@ rules! {
         impact: "ovniemu refuses the whole trace because of one missing key.",
         remedy: Remedy::Fix("Adds the missing keys: tid, pid and loom from the path, require from \
             the events, and app_id 1.\n\
-            Class: exact for tid, pid and loom, otherwise synthetic.\n\
+            Class: synthetic.\n\
             Cost: none. An unknown version of libovni is written as `unknown`. A missing nranks is \
             not added: correct it with an editor.\n\
             Run:\n\
@@ -267,7 +272,8 @@ rules! {
             \"emulation finished ok\" and an empty result.",
         remedy: Remedy::Fix("With --upgrade: writes stream.json for each thread and moves its \
             events to thread.TID/stream.obs, if every thread has ended.\n\
-            Class: synthetic. Cost: none; the old metadata.json stays.\n\
+            Class: synthetic; lossy for version 2, whose version number is replaced.\n\
+            Cost: none; the old metadata.json stays.\n\
             Run:\n\
             \x20 tracemend repair trace/ --upgrade -o repaired/"),
         source: "libovni 1.4.1, 1.9.1 and 1.14.0, src/rt/ovni.c",

@@ -43,9 +43,12 @@ rules! {
         problem: "Clocks ascend within a stream; equal clocks are legal. They are compared as \
             signed numbers, so a clock with its highest bit set is out of range.",
         impact: "ovniemu refuses the whole trace at this event.",
-        remedy: Remedy::Fix("Sets the clock of the events that are out of order to the last clock \
-            before them. If one event alone is too late, sets only its clock.\n\
-            Class: synthetic. Cost: the recorded clocks of these events; the events stay.\n\
+        remedy: Remedy::Fix("Shifts the smallest number of events that puts all in order, each \
+            group by one amount, so that the time between its events stays. Events that are too \
+            early or too late by themselves get a clock between those around them. If the clock \
+            steps back for good, the longest part keeps its clocks.\n\
+            Class: lossy; exact if the clocks before and after are equal and leave no choice. \
+            Cost: the recorded clocks of these events; the events stay.\n\
             Run:\n\
             \x20 tracemend repair trace/ -o repaired/"),
         source: "ovni 1.14.0, src/emu/stream.c: stream_step",
@@ -60,7 +63,8 @@ rules! {
         impact: "ovniemu refuses the whole trace.",
         remedy: Remedy::Fix("Sorts the events by their clocks, as ovnisort does; events with equal \
             clocks keep their order. A clock that does not fit between OU[ and OU] is set first.\n\
-            Class: exact; synthetic if a clock is set. Cost: none.\n\
+            Class: exact if the end of the region stays in place, else lossy.\n\
+            Cost: none; the recorded clock if one is set.\n\
             Run:\n\
             \x20 tracemend repair trace/ -o repaired/"),
         source: "ovni 1.14.0, src/emu/ovnisort.c",
@@ -90,5 +94,19 @@ rules! {
         impact: "The tools of ovni ignore the payload code of a jumbo event.",
         remedy: NOTHING_REQUIRED,
         source: "ovni 1.14.0, src/rt/ovni.c: ovni_ev_jumbo_emit; src/common.h",
+    };
+    REPEATED_BYTES = Rule {
+        code: "OV1007",
+        name: "repeated-bytes",
+        severity: Severity::Error,
+        summary: "a block of the stream occurs twice in a row",
+        problem: "A copy that was interrupted and resumed, or a write that was repeated, leaves a \
+            block twice. The clocks of the second copy go back, or it begins inside an event.",
+        impact: "ovniemu refuses the whole trace: the clock goes back, or an event is invalid.",
+        remedy: Remedy::Fix("Drops the second copy.\n\
+            Class: exact (the copy that stays is the witness). Cost: none.\n\
+            Run:\n\
+            \x20 tracemend repair trace/ -o repaired/"),
+        source: "ovni 1.14.0, src/emu/stream.c: stream_step; measured with doubled blocks",
     };
 }

@@ -23,16 +23,17 @@ pub use files::{
     UNSUPPORTED_MODEL,
 };
 pub use framing::{
-    CLOCK_BACKWARDS, DAMAGED_BYTES, EVENT_TRUNCATED, JUMBO_CODE, STALE_TAIL, UNSORTED_REGION,
+    CLOCK_BACKWARDS, DAMAGED_BYTES, EVENT_TRUNCATED, JUMBO_CODE, REPEATED_BYTES, STALE_TAIL,
+    UNSORTED_REGION,
 };
 pub use thread::{
     EVENT_AFTER_END, EVENT_STATE, FLUSH_ORDER, LEFT_OPEN, MARK_KIND, MARK_LEFT_OPEN, NOT_ENDED,
     OUT_OF_CPU, REGION_ORDER, SAME_IDLE, STACK_MISMATCH, TASK_STEP, THREAD_STATE, UNDEFINED_MARK,
 };
 pub use trace::{
-    BODY_STATE, CLOCK_GATE, CLOCK_OFFSETS, COUNTERS_UNDEFINED, CPU_CONFLICT, DUPLICATE_THREAD,
-    EMPTY_TRACE, JSON_MISSING, LOOM_CPUS, LOST_DEFINITION, METADATA_CONFLICT, OBS_MISSING,
-    RANK_MISSING, REMOTE_TARGET, TASK_REDEFINED, THREAD_WITHOUT_STREAM,
+    BODY_STATE, CLOCK_GATE, CLOCK_OFFSETS, COUNTERS_UNDEFINED, CPU_CONFLICT, CPU_HANDOVER,
+    DUPLICATE_THREAD, EMPTY_TRACE, JSON_MISSING, LOOM_CPUS, LOST_DEFINITION, METADATA_CONFLICT,
+    OBS_MISSING, RANK_MISSING, REMOTE_TARGET, TASK_REDEFINED, THREAD_WITHOUT_STREAM,
 };
 
 use crate::report::{Remedy, Rule};
@@ -51,6 +52,25 @@ const CORRECT_METADATA: Remedy = Remedy::Next(
     the key in a copy of the trace with an editor, then check it again:\n\
     \x20 cp -r trace/ corrected/\n\
     \x20 tracemend check corrected/",
+);
+
+/// Fix of events that cannot come now.
+const ADD_OR_DROP: Remedy = Remedy::Fix(
+    "Adds the fewest events that make this one possible, at its clock: they were lost. Drops the \
+    event if it repeats the one before it, or if no other event makes it possible.\n\
+    Class: synthetic; lossy if the event is dropped. Cost: none; else the event.\n\
+    Run:\n\
+    \x20 tracemend repair trace/ -o repaired/\n\
+    If the program calls libovni itself, correct the call that emits the event.",
+);
+
+/// Fix of events that are wrong by themselves.
+const DROP: Remedy = Remedy::Fix(
+    "Drops the event.\n\
+    Class: lossy. Cost: the event.\n\
+    Run:\n\
+    \x20 tracemend repair trace/ -o repaired/\n\
+    If the program calls libovni itself, correct the call that emits the event.",
 );
 
 /// Advice for events that the program or its runtime emitted in the wrong order.

@@ -1,7 +1,7 @@
 //! Rules of the events of one thread.
 #![allow(missing_docs, reason = "the texts of a rule are its documentation")]
 
-use super::{COMPARE_EVENTS, NOTHING_REQUIRED};
+use super::{ADD_OR_DROP, COMPARE_EVENTS, DROP, NOTHING_REQUIRED};
 use crate::report::rule::rules;
 use crate::report::{Remedy, Rule, Severity};
 
@@ -16,7 +16,7 @@ rules! {
             (OHw), and a paused or warming thread can resume (OHr). OAs needs a thread that is \
             running, cooling or warming.",
         impact: "ovniemu refuses the whole trace at this event.",
-        remedy: COMPARE_EVENTS,
+        remedy: ADD_OR_DROP,
         source: "ovni 1.14.0, src/emu/ovni/event.c: pre_thread; src/emu/thread.c",
     };
     EVENT_STATE = Rule {
@@ -25,10 +25,9 @@ rules! {
         severity: Severity::Error,
         summary: "an event of a model in a thread that does not run",
         problem: "Events of nanos6 and nosv need a thread that is running, cooling or warming; \
-            those of nodes, tampi, mpi and openmp a running thread. Reported once until the state \
-            changes.",
+            those of nodes, tampi, mpi and openmp a running thread.",
         impact: "ovniemu refuses the whole trace at this event.",
-        remedy: COMPARE_EVENTS,
+        remedy: ADD_OR_DROP,
         source: "ovni 1.14.0, the event.c of each model",
     };
     OUT_OF_CPU = Rule {
@@ -36,10 +35,9 @@ rules! {
         name: "event-out-of-cpu",
         severity: Severity::Error,
         summary: "an event while the kernel has the thread off its CPU",
-        problem: "KCO and KCI alternate, and no event of ovni or nosv lies between them. Reported \
-            once until KCI.",
+        problem: "KCO and KCI alternate, and no event of ovni or nosv lies between them.",
         impact: "ovniemu refuses the whole trace at this event.",
-        remedy: COMPARE_EVENTS,
+        remedy: ADD_OR_DROP,
         source: "ovni 1.14.0, src/emu/kernel/event.c; measured",
     };
     NOT_ENDED = Rule {
@@ -66,7 +64,7 @@ rules! {
             directly inside itself, except for nosv, openmp and marks. At most 512 are open at \
             once.",
         impact: "ovniemu refuses the whole trace at this event.",
-        remedy: COMPARE_EVENTS,
+        remedy: ADD_OR_DROP,
         source: "ovni 1.14.0, src/emu/chan.c: chan_push, chan_pop (MAX_CHAN_STACK)",
     };
     LEFT_OPEN = Rule {
@@ -102,7 +100,7 @@ rules! {
         problem: "libovni writes OF[ and OF] around each flush of its buffer. A flush that is open \
             at the end is legal.",
         impact: "ovniemu refuses a flush that starts twice or ends without a start.",
-        remedy: COMPARE_EVENTS,
+        remedy: ADD_OR_DROP,
         source: "ovni 1.14.0, src/emu/ovni/event.c: pre_flush",
     };
     REGION_ORDER = Rule {
@@ -123,7 +121,7 @@ rules! {
         summary: "the idle state is set twice in a row",
         problem: "Threads start as progressing. Each idle event changes the state.",
         impact: "ovniemu refuses the whole trace at this event.",
-        remedy: COMPARE_EVENTS,
+        remedy: ADD_OR_DROP,
         source: "ovni 1.14.0, src/emu/chan.c: chan_set",
     };
     TASK_STEP = Rule {
@@ -135,7 +133,7 @@ rules! {
             body pauses, resumes or ends. In nosv no body starts while another one runs, and \
             parallel tasks do not pause.",
         impact: "ovniemu refuses the whole trace at this event.",
-        remedy: COMPARE_EVENTS,
+        remedy: ADD_OR_DROP,
         source: "ovni 1.14.0, src/emu/body.c, src/emu/task.c",
     };
     EVENT_AFTER_END = Rule {
@@ -171,7 +169,7 @@ rules! {
         problem: "ovni.mark defines whether a type has a single value, which OM= sets, or a stack, \
             to which OM[ pushes and from which OM] pops.",
         impact: "ovniemu refuses the whole trace at this event.",
-        remedy: COMPARE_EVENTS,
+        remedy: DROP,
         source: "ovni 1.14.0, src/emu/ovni/mark.c",
     };
 }

@@ -1,7 +1,7 @@
 //! Rules of the trace as a whole: files that belong together, looms, CPUs, tasks.
 #![allow(missing_docs, reason = "the texts of a rule are its documentation")]
 
-use super::{COMPARE_EVENTS, CORRECT_METADATA};
+use super::{COMPARE_EVENTS, CORRECT_METADATA, DROP};
 use crate::report::rule::rules;
 use crate::report::{Remedy, Rule, Severity};
 
@@ -57,10 +57,13 @@ rules! {
         problem: "Loom, pid and tid together identify a thread. A directory that was copied into \
             the trace gives a second stream.",
         impact: "ovniemu refuses the whole trace.",
-        remedy: Remedy::Next("Compare both streams and remove one directory from a copy of the \
-            trace:\n\
-            \x20 cmp trace/A/stream.obs trace/B/stream.obs\n\
-            \x20 tracemend check corrected/"),
+        remedy: Remedy::Fix("Renames both files of one stream to stream.json.copy and \
+            stream.obs.copy, which no tool looks for. Without equal files it is the stream whose \
+            directory is not named after the thread.\n\
+            Class: synthetic; lossy if the streams differ. Cost: no byte; if the streams differ, \
+            the tools do not see the events of one.\n\
+            Run:\n\
+            \x20 tracemend repair trace/ -o repaired/"),
         source: "ovni 1.14.0, src/emu/system.c, src/emu/proc.c",
     };
     METADATA_CONFLICT = Rule {
@@ -137,7 +140,11 @@ rules! {
         problem: "At most one thread runs on a physical CPU. Reported at the event with which the \
             second thread starts to run.",
         impact: "ovniemu refuses the whole trace at this event.",
-        remedy: COMPARE_EVENTS,
+        remedy: Remedy::Fix("The second thread runs on the virtual CPU instead: adds an OAr \
+            before OHr, or sets the CPU of OHx, OAs or OAr to -1.\n\
+            Class: synthetic; lossy if a CPU is set. Cost: the recorded CPU.\n\
+            Run:\n\
+            \x20 tracemend repair trace/ -o repaired/"),
         source: "ovni 1.14.0, src/emu/cpu.c",
     };
     REMOTE_TARGET = Rule {
@@ -148,7 +155,7 @@ rules! {
         problem: "The thread is in the same loom, has started, has not ended, and is on another \
             CPU.",
         impact: "ovniemu refuses the whole trace at this event.",
-        remedy: COMPARE_EVENTS,
+        remedy: DROP,
         source: "ovni 1.14.0, src/emu/ovni/event.c: pre_affinity_remote",
     };
     LOST_DEFINITION = Rule {
@@ -174,7 +181,7 @@ rules! {
         summary: "a task or task type is created twice",
         problem: "Ids of tasks and ids of types are unique within a process.",
         impact: "ovniemu refuses the whole trace at the second event.",
-        remedy: COMPARE_EVENTS,
+        remedy: DROP,
         source: "ovni 1.14.0, src/emu/task.c: task_create, task_type_create",
     };
     BODY_STATE = Rule {
@@ -216,5 +223,19 @@ rules! {
             \x20 cp -r \"$OVNI_TMPDIR\"/loom.* trace/\n\
             \x20 tracemend check trace/"),
         source: "ovni 1.14.0, src/rt/ovni.c (OVNI_TMPDIR)",
+    };
+    CPU_HANDOVER = Rule {
+        code: "OV4017",
+        name: "cpu-handover",
+        severity: Severity::Warning,
+        summary: "a CPU is left and taken by two threads at the same clock",
+        problem: "The clocks do not show which of the two events came first. ovniemu takes events \
+            of equal clocks in an order that depends on all events before them.",
+        impact: "ovniemu refuses the whole trace if it takes the start before the release: two \
+            threads run on one CPU.",
+        remedy: Remedy::Next("Let ovniemu read the trace. If it refuses the second thread, add 1 \
+            to the clock of its event in a copy of the trace:\n\
+            \x20 ovniemu -l trace/"),
+        source: "ovni 1.14.0, src/emu/player.c; measured with two streams of two events",
     };
 }

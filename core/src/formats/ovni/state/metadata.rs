@@ -78,6 +78,8 @@ pub struct ProcessKeys {
 /// Definitions for the whole loom or trace.
 #[derive(Clone, Debug, Default)]
 pub struct Definitions {
+    /// `ovni.require` names a model that is not in the table.
+    pub requires_unknown: bool,
     /// `ovni.loom_cpus`.
     pub cpus: Vec<Cpu>,
     /// `ovni.mark`.

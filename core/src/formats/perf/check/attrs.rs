@@ -106,7 +106,9 @@ fn check_attr_size(recording: &Recording<'_>, first_len: u64, report: &mut Repor
     if first_len <= body.attrs.size && divides {
         let edit = repair::header_u64(field::ATTR_SIZE, first_len, recording.order());
         let summary = format!("set attr_size to {first_len}");
-        finding = finding.fix(Fix::new(Safety::Exact, summary, vec![edit]));
+        let fix = Fix::new(Safety::Exact, summary, vec![edit]);
+        let size = Span::sized(FILE, body.attrs.offset.saturating_add(4), 4);
+        finding = finding.fix(fix.witness(size, "attr.size"));
     }
     report.push(finding);
 }

@@ -5,7 +5,7 @@ use super::features::{RecordFacts, title};
 use crate::formats::perf::decode::end::End;
 use crate::formats::perf::decode::recording::Recording;
 use crate::formats::perf::decode::walk::Damage;
-use crate::formats::perf::layout::field;
+use crate::formats::perf::layout::{SECTION_SIZE, field};
 use crate::formats::perf::repair::{self, NewFeature, Seam};
 use crate::formats::perf::rules;
 use crate::kit::num::to_u64;
@@ -38,9 +38,17 @@ pub(super) fn push_moved_end(recording: &Recording<'_>, end: u64, report: &mut R
     );
     let edit = repair::header_u64(field::DATA_SIZE, size, recording.order());
     let rule = &rules::DATA_SIZE_WRONG;
+    let table_len = recording.body.flags.count().saturating_mul(SECTION_SIZE);
+    let (witness, meaning) = match table_len {
+        0 => (Span::new(FILE, data.offset, end), "records, which end with the file"),
+        len => (Span::sized(FILE, end, len), "feature table, which follows the records"),
+    };
     let finding = Finding::new(rule, repair::size_field(), "header.data.size", message)
         .related(Span::sized(FILE, end, 0), "feature table")
-        .fix(Fix::new(Safety::Exact, format!("set data.size to {size}"), vec![edit]));
+        .fix(
+            Fix::new(Safety::Exact, format!("set data.size to {size}"), vec![edit])
+                .witness(witness, meaning),
+        );
     report.push(finding);
 }
 
@@ -60,7 +68,7 @@ pub(super) fn push_open_end(
             true => facts.needed_features(recording.order(), |_| false),
             false => Vec::new(),
         };
-        finding = finding.fix(close(recording, open.seam, add));
+        finding = finding.fix(close(recording, end, open.seam, add));
     }
     report.push(finding);
 }
@@ -94,7 +102,7 @@ fn describe_open_end(recording: &Recording<'_>, end: End, open: &OpenEnd) -> Fin
 }
 
 /// Builds the fix that closes a recording at `seam` and adds features.
-fn close(recording: &Recording<'_>, seam: Seam, add: Vec<NewFeature>) -> Fix {
+fn close(recording: &Recording<'_>, end: End, seam: Seam, add: Vec<NewFeature>) -> Fix {
     let dropped = recording.length().saturating_sub(seam.end);
     let kept = seam.end.saturating_sub(recording.body.data.offset);
     let size = kept.saturating_add(to_u64(seam.padding.len()));
@@ -109,10 +117,12 @@ fn close(recording: &Recording<'_>, seam: Seam, add: Vec<NewFeature>) -> Fix {
     if dropped > 0 {
         summary.push_str(&format!(", drop {} after the last complete record", byte_count(dropped)));
     }
-    let safety = match (dropped > 0, add.is_empty()) {
-        (true, _) => Safety::Lossy,
-        (false, false) => Safety::Synthetic,
-        (false, true) => Safety::Exact,
+    // perf record writes data.size and the final feature bits when it exits; in a file that was
+    // truncated later, they are facts about the part that is lost.
+    let is_unfinished = end == End::Unfinished;
+    let safety = match dropped > 0 || !is_unfinished {
+        true => Safety::Lossy,
+        false => Safety::Synthetic,
     };
-    Fix::new(safety, summary, repair::close(recording, seam, add))
+    Fix::new(safety, summary, repair::close(recording, seam, add, is_unfinished))
 }

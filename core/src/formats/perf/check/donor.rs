@@ -72,7 +72,9 @@ impl MissingTracing {
                 let summary = describe(&donated);
                 let edits = settled.map(|(end, features)| add(recording, end, features, donated));
                 // The features have no place until the header has the right end of the records.
+                let attrs = recording.body.attrs.span(0);
                 Fix::new(Safety::Synthetic, summary, edits.unwrap_or_default())
+                    .witness(attrs, "attrs of the tracepoints that the donor describes")
             }
             Some(Err(why)) => Fix::manual(format!("the donor cannot be used: {why}")),
             _ => Fix::manual(

@@ -31,8 +31,6 @@ pub(super) struct RecordFacts {
     pub(super) has_parts: bool,
     /// End of the attrs and their ids; perf inject writes them after the records.
     pub(super) attrs_end: u64,
-    /// Earliest and latest time of a sample in ns.
-    pub(super) time: Option<(u64, u64)>,
 }
 
 impl RecordFacts {
@@ -142,7 +140,7 @@ impl FeatureCheck<'_> {
             match self.read_section((*bit, *section), cpus, report) {
                 SectionRead::Valid(contents) => {
                     cpus = cpus.or(contents.nr_cpus);
-                    self.compare((*bit, *section), &contents, report);
+                    self.compare(*section, &contents, report);
                 }
                 SectionRead::Malformed(finding) => {
                     sections.malformed.push(*finding);
@@ -162,7 +160,7 @@ impl FeatureCheck<'_> {
         report: &mut Report,
     ) -> SectionRead {
         let path = format!("features.{}", title(bit));
-        // Only the outline of TRACING_DATA is read, which is at its start.
+        // TRACING_DATA has no limit of its own: the events that the kernel has make it long.
         let held = section.size.min(self.limits.of(&WINDOW));
         if held < section.size && bit != bit::TRACING_DATA {
             let message = format!(
@@ -178,7 +176,7 @@ impl FeatureCheck<'_> {
             Err(error) => {
                 let message = format!("malformed {}: {error}", title(bit));
                 let rule = match bit {
-                    bit::CMDLINE | bit::PMU_MAPPINGS => &rules::FEATURE_FATAL,
+                    bit::CMDLINE | bit::PMU_MAPPINGS | bit::TRACING_DATA => &rules::FEATURE_FATAL,
                     _ => &rules::FEATURE_MALFORMED,
                 };
                 let finding = Finding::new(rule, section.span(0), path, message);
@@ -188,14 +186,7 @@ impl FeatureCheck<'_> {
     }
 
     /// Compares a feature with the records.
-    fn compare(&self, (bit, section): (u32, Section), contents: &Contents, report: &mut Report) {
-        if let (Some(stated), Some(found)) = (contents.sample_time, self.facts.time) {
-            // Without build ids perf record never reads the samples and writes 0 for both times.
-            let is_recorded = bit == bit::SAMPLE_TIME && stated != (0, 0);
-            if is_recorded && (stated.0 > found.0 || stated.1 < found.1) {
-                report.push(self.wrong_sample_time(section, stated, found));
-            }
-        }
+    fn compare(&self, section: Section, contents: &Contents, report: &mut Report) {
         if let (Some(parameters), Some((longest, _))) =
             (&contents.compressed, self.facts.compressed)
             && u64::from(parameters.mmap_len) < longest
@@ -204,40 +195,22 @@ impl FeatureCheck<'_> {
         }
     }
 
-    fn wrong_sample_time(
-        &self,
-        section: Section,
-        stated: (u64, u64),
-        found: (u64, u64),
-    ) -> Finding {
-        let order = self.recording.order();
-        let message = format!(
-            "SAMPLE_TIME is {} to {}, but samples range from {} to {}",
-            stated.0, stated.1, found.0, found.1
-        );
-        let bytes = [repair::u64_bytes(found.0, order), repair::u64_bytes(found.1, order)].concat();
-        let edit = Edit::replace(Span::sized(FILE, section.offset, 16), bytes);
-        let summary = format!("set SAMPLE_TIME to {} and {}", found.0, found.1);
-        let path = "features.SAMPLE_TIME";
-        Finding::new(&rules::SAMPLE_TIME_WRONG, section.span(0), path, message).fix(Fix::new(
-            Safety::Exact,
-            summary,
-            vec![edit],
-        ))
-    }
-
     fn small_mmap_len(&self, section: Section, mmap_len: u32, longest: u64) -> Finding {
-        let wanted = repair::mmap_len(longest);
+        let nearest = repair::nearest_mmap_len(mmap_len, longest);
+        let wanted = nearest.unwrap_or_else(|| repair::mmap_len(longest));
         let expanded = byte_count(longest);
         let message = format!("mmap_len is {mmap_len}, but a record expands to {expanded}");
         let span = Span::sized(FILE, section.offset.saturating_add(16), 4);
         let edit = Edit::replace(span, repair::u32_bytes(wanted, self.recording.order()));
         let path = "features.COMPRESSED.mmap_len";
-        Finding::new(&rules::MMAP_LEN_SMALL, span, path, message).fix(Fix::new(
-            Safety::Exact,
-            format!("set mmap_len to {wanted}"),
-            vec![edit],
-        ))
+        let summary = format!("set mmap_len to {wanted}");
+        let data = Span::new(FILE, self.recording.body.data.offset, self.end);
+        let fix = match nearest {
+            Some(_) => Fix::new(Safety::Exact, summary, vec![edit])
+                .witness(data, "compressed records and what they expand to"),
+            None => Fix::new(Safety::Lossy, summary, vec![edit]),
+        };
+        Finding::new(&rules::MMAP_LEN_SMALL, span, path, message).fix(fix)
     }
 
     /// Reports features whose sections are truncated or lie at an impossible place.
@@ -308,7 +281,9 @@ impl FeatureCheck<'_> {
         if can_fix && header.has_feature_bits() {
             let features = Features { add, ..whole.clone() };
             let edits = repair::rewrite(self.recording, self.end, &features, false);
-            finding = finding.fix(Fix::new(Safety::Synthetic, format!("build {names}"), edits));
+            let records = Span::new(FILE, self.recording.body.data.offset, self.end);
+            let fix = Fix::new(Safety::Synthetic, format!("build {names}"), edits);
+            finding = finding.fix(fix.witness(records, "records that need the features"));
         }
         report.push(finding);
         false

@@ -10,6 +10,7 @@ use super::faults::describe;
 use super::features::{FeatureCheck, RecordFacts};
 use super::records::RecordCheck;
 use super::stream::Stream;
+use super::times::SampleTimes;
 use super::{attrs, header, pipe};
 use crate::formats::perf::decode::end::End;
 use crate::formats::perf::decode::header::{Body, Section};
@@ -34,7 +35,14 @@ struct Walked {
 }
 
 /// Checks a recording with sections.
-pub(super) fn check(recording: &Recording<'_>, options: &Options, report: &mut Report) {
+///
+/// `can_move` tells whether fixes may move records and features in this round.
+pub(super) fn check(
+    recording: &Recording<'_>,
+    can_move: bool,
+    options: &Options,
+    report: &mut Report,
+) {
     let limits = &options.limits;
     header::check_size(recording, report);
     if !header::check_data_start(recording, report) {
@@ -50,17 +58,20 @@ pub(super) fn check(recording: &Recording<'_>, options: &Options, report: &mut R
     let end = outline.end;
     let missing_tracing = MissingTracing::find(recording, &outline, limits);
     let mut records = RecordCheck::new(outline.events);
+    records.times = SampleTimes::new(outline.sample_time);
     if let Some(missing) = &missing_tracing {
         records.raw_sizes = missing.raw_sizes(records.events.attrs());
     }
     // Fixes inside the records wait until the header is right.
-    records.can_drop = matches!(end, End::Declared(_)) && has_all_before(&recording.body, &ids);
+    records.can_drop =
+        can_move && matches!(end, End::Declared(_)) && has_all_before(&recording.body, &ids);
     let mut stream = Stream::new(records, recording.order(), report.length, limits);
     let mut walked = walk_records(recording, end, &mut stream, limits, report);
+    walked.is_damaged |= !can_move;
     walked.open.keeps_attrs = has_all_attrs_before(recording, &ids, walked.open.seam.end);
     check_parts(&recording.parts, &mut stream, limits, report);
     stream.finish(report);
-    let facts = gather_facts(recording, &stream, &ids, report);
+    let facts = gather_facts(recording, &stream, &ids);
     let settled = check_end(recording, end, walked, &facts, limits, report);
     if let Some(missing) = missing_tracing {
         let events = (stream.records.events.attrs(), stream.records.raw_sizes.as_slice());
@@ -132,19 +143,13 @@ fn push_truncated_part(part: &RecordFile<'_>, damage: &Damage, report: &mut Repo
 }
 
 /// Gathers the facts about the records that the features must match.
-fn gather_facts(
-    recording: &Recording<'_>,
-    stream: &Stream<'_>,
-    ids: &[Section],
-    report: &Report,
-) -> RecordFacts {
+fn gather_facts(recording: &Recording<'_>, stream: &Stream<'_>, ids: &[Section]) -> RecordFacts {
     let sections = ids.iter().chain([&recording.body.attrs]);
     RecordFacts {
         compressed: stream.expansion.totals().parameters(),
         has_stat: stream.records.has_stat,
         has_parts: !recording.parts.is_empty(),
         attrs_end: sections.filter_map(|section| section.end()).max().unwrap_or(0),
-        time: report.tally.first_time.zip(report.tally.last_time),
     }
 }
 

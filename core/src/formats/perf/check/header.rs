@@ -3,17 +3,16 @@
 use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::decode::recording::Recording;
 use crate::formats::perf::layout::{HEADER_SIZE, HEADER_SIZE_OLD, SECTION_SIZE, field};
-use crate::formats::perf::{repair, rules};
+use crate::formats::perf::rules;
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::byte_count;
-use crate::mend::edit::{Fix, Safety};
 use crate::report::{Finding, Report};
 
 const FILE: Layer = Layer::stored(0);
 
 /// Checks the magic and `header.size`.
 pub(super) fn check_size(recording: &Recording<'_>, report: &mut Report) {
-    let (header, body) = (&recording.header, &recording.body);
+    let header = &recording.header;
     if header.version1 {
         let span = Span::sized(FILE, 0, 8);
         let message = "magic is PERFFILE (version 1), expected PERFILE2";
@@ -24,16 +23,7 @@ pub(super) fn check_size(recording: &Recording<'_>, report: &mut Report) {
     }
     let message = format!("header.size is {}, expected {HEADER_SIZE}", header.size);
     let span = Span::sized(FILE, field::SIZE, 8);
-    let mut finding = Finding::new(&rules::HEADER_SIZE, span, "header.size", message);
-    let is_after = |s: &Section| s.offset >= HEADER_SIZE && s.offset <= recording.length();
-    let is_plausible =
-        [body.attrs, body.data].iter().all(is_after) && body.attrs.fits(recording.length());
-    if is_plausible {
-        let edit = repair::header_u64(field::SIZE, HEADER_SIZE, header.order);
-        let summary = format!("set header.size to {HEADER_SIZE}");
-        finding = finding.fix(Fix::new(Safety::Exact, summary, vec![edit]));
-    }
-    report.push(finding);
+    report.push(Finding::new(&rules::HEADER_SIZE, span, "header.size", message));
 }
 
 /// Checks that the records do not begin inside the header. Returns whether the recording can be

@@ -3,6 +3,7 @@
 //! ```text
 //!  file      a file with sections: outline, then records, then features
 //!  pipe      a pipe recording
+//!  restored          parts of the outline that the rest of the file restores
 //!  header attrs      the judgement of the outline
 //!  stream records rounds losses      records, stored and expanded
 //!  features close donor      everything after the records
@@ -18,10 +19,13 @@ mod header;
 mod losses;
 mod pipe;
 mod records;
+mod restored;
 mod rounds;
 mod stream;
+mod times;
 
 use crate::formats::perf::decode::recording::{Opened, open};
+use crate::formats::perf::decode::restore;
 use crate::formats::perf::rules;
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::byte_count;
@@ -30,7 +34,13 @@ use crate::recording::FileSet;
 use crate::report::{Finding, Report};
 
 /// Checks a recording.
+///
+/// The outline is restored first, and everything else is judged as if its corrections were applied:
+/// they change no length, so all offsets are those of the file.
 pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
+    let restoration = restore::restore(files, &options.limits);
+    restored::push(&restoration, report);
+    let files = &restoration.apply(files);
     match open(files) {
         Err(error) => {
             let len = files.bytes(0).len();
@@ -39,7 +49,11 @@ pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
             report.push(Finding::new(&rules::HEADER_TRUNCATED, span, "header", message));
             report.mark_unreadable();
         }
-        Ok(Opened::Sections(recording)) => file::check(&recording, options, report),
+        Ok(Opened::Sections(recording)) => {
+            // Fixes that move bytes wait until the outline is right.
+            let can_move = !restored::moves_outline(&restoration);
+            file::check(&recording, can_move, options, report);
+        }
         Ok(Opened::Pipe(file)) => pipe::check(&file, options, report),
     }
 }

@@ -1,6 +1,7 @@
 //! The judgement of one record, stored or expanded.
 
 use super::rounds::Rounds;
+use super::times::SampleTimes;
 use crate::formats::perf::decode::body::BodyError;
 use crate::formats::perf::decode::event::{Events, SampleRead};
 use crate::formats::perf::decode::frame::RecordView;
@@ -32,6 +33,8 @@ pub(super) struct RecordCheck {
     /// Sizes of raw data by event, if a donor has to be compared; otherwise empty.
     pub(super) raw_sizes: Vec<RawSizes>,
     pub(super) rounds: Rounds,
+    /// The times of the samples against SAMPLE_TIME.
+    pub(super) times: SampleTimes,
 }
 
 impl RecordCheck {
@@ -43,6 +46,7 @@ impl RecordCheck {
             has_stat: false,
             raw_sizes: Vec::new(),
             rounds: Rounds::default(),
+            times: SampleTimes::default(),
         }
     }
 
@@ -90,7 +94,7 @@ impl RecordCheck {
                 if !self.events.has_id_of(&sample) {
                     self.push_unknown_id(record, map, report);
                 } else if let Some(time) = sample.origin.time {
-                    self.observe_time(time, record, report);
+                    self.observe_time(time, record, map, report);
                 }
             }
         }
@@ -100,8 +104,15 @@ impl RecordCheck {
         if record.frame.is_misaligned() {
             push_misaligned(record, report);
         }
+        if record.frame.kind == kind::ID_INDEX {
+            self.check_id_index(record, map, report);
+        }
+        if self.events.lacks_event_of(record) {
+            self.push_unknown_id(record, map, report);
+            return;
+        }
         match self.events.read_fields(record) {
-            Ok(Some(time)) => self.observe_time(time, record, report),
+            Ok(Some(time)) => self.observe_time(time, record, map, report),
             Ok(None) => {}
             Err(error) => {
                 self.push_malformed(&rules::RECORD_MALFORMED, &error, record, map, report);
@@ -110,15 +121,42 @@ impl RecordCheck {
     }
 
     #[inline]
-    fn observe_time(&mut self, time: u64, record: &RecordView<'_>, report: &mut Report) {
+    fn observe_time(
+        &mut self,
+        time: u64,
+        record: &RecordView<'_>,
+        map: &LayerMap,
+        report: &mut Report,
+    ) {
         // util/ordered-events.c: perf delivers records with these times at once.
         if time == 0 || time == u64::MAX {
             return;
         }
         if record.frame.kind == kind::SAMPLE {
             report.tally.observe_time(time);
+            self.times.observe_sample(time, record, map);
         }
+        self.times.observe_any(time);
         self.rounds.observe_time(time, record);
+    }
+
+    /// Checks that every id of an ID_INDEX belongs to an attr: perf refuses the file otherwise.
+    fn check_id_index(&self, record: &RecordView<'_>, map: &LayerMap, report: &mut Report) {
+        if self.events.is_partial() {
+            return;
+        }
+        let unknown = self.events.unknown_in_index(record);
+        let Some(first) = unknown.first() else { return };
+        let rule = &rules::ID_INDEX_WRONG;
+        report.push_with(rule, rule.severity, || {
+            let count = to_u64(unknown.len());
+            let message = format!(
+                "ID_INDEX has {} that no attr has; the first is {first}",
+                plural(count, "id")
+            );
+            let finding = Finding::new(rule, record.span(), record.place.path(".id"), message);
+            with_place(finding, record, map).fix(self.drop_record(record))
+        });
     }
 
     #[cold]
@@ -180,6 +218,7 @@ impl RecordCheck {
 
     /// Checks all files of the recording together, after the last record.
     pub(super) fn finish(&self, map: &LayerMap, report: &mut Report) {
+        self.times.finish(self.events.order(), self.events.time_at(), report);
         let Some((first, count)) = self.rounds.late() else { return };
         let stream = if first.span.layer.is_stored() { "data" } else { "expanded" };
         let message = format!(

@@ -20,7 +20,6 @@ use crate::formats::perf::limits::ROUNDS;
 use crate::formats::perf::repair::{self, Seam};
 use crate::formats::perf::rules;
 use crate::kit::cursor::Order;
-use crate::kit::expand::zstd::ExpandError;
 use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::kit::walk::Item;
@@ -278,7 +277,7 @@ impl<'a> Stream<'a> {
         fault: &StreamFault,
         report: &mut Report,
     ) {
-        if let ExpandError::WindowTooLarge { .. } = fault.error {
+        if fault.error.is_limit() {
             let path = "data.compressed.window";
             let message = fault.error.to_string();
             report.push(Finding::new(&common::LIMIT_REACHED, stored, path, message));

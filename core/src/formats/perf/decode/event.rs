@@ -161,6 +161,36 @@ impl Events {
         }
     }
 
+    /// Whether a record that is not a sample names an event that no attr has. perf looks up the
+    /// event of every record of the kernel if there are several attrs and the first has
+    /// `sample_id_all`.
+    pub fn lacks_event_of(&self, record: &RecordView<'_>) -> bool {
+        let Some(first) = self.layouts.first().filter(|first| first.trailer_len() > 0) else {
+            return false;
+        };
+        self.layouts.len() > 1
+            && record.frame.is_kernel()
+            && sample::event_id(record.body(), record.frame.kind, first, self.order)
+                .is_some_and(|id| id != 0 && self.find(id).is_none())
+    }
+
+    /// Returns the ids of an ID_INDEX record that no attr has.
+    pub fn unknown_in_index(&self, record: &RecordView<'_>) -> Vec<u64> {
+        let mut cursor = record.cursor(self.order);
+        let count = cursor.u64("id_index.nr").unwrap_or(0);
+        let mut ids = Vec::new();
+        for _ in 0..count {
+            let Ok(id) = cursor.u64("id_index.id") else { break };
+            if cursor.skip(3, 8, "id_index.entry").is_err() {
+                break;
+            }
+            if self.find(id).is_none() {
+                ids.push(id);
+            }
+        }
+        ids
+    }
+
     /// Reads the fields of a record that is not a sample. Returns the time of its `sample_id`, if
     /// it has one.
     ///
@@ -176,16 +206,39 @@ impl Events {
         Ok(trailer.and_then(|origin| origin.time))
     }
 
-    /// Returns the layout of the `sample_id` of a kernel record. perf uses the first attr if the id
-    /// is unknown.
+    /// Whether a record that is not a sample is read without a byte left over.
+    pub fn fits(&self, record: &RecordView<'_>) -> bool {
+        let frame = record.frame;
+        let layout = self.trailer_layout(record).filter(|_| frame.is_kernel());
+        let trailer_len = layout.map_or(0, SampleLayout::trailer_len);
+        let mut cursor = record.cursor(self.order);
+        let read = record::body(frame.kind, frame.misc, &mut cursor, trailer_len);
+        read.is_ok_and(|body| body.extra == 0)
+    }
+
+    /// Returns the offset of the time in a sample in bytes, if all events have it at the same one.
+    pub fn time_at(&self) -> Option<u64> {
+        let first = self.layouts.first()?.time_at()?;
+        self.layouts.iter().all(|layout| layout.time_at() == Some(first)).then_some(first)
+    }
+
+    /// Returns the event id of a record as the first attr places it.
+    pub fn id_of(&self, record: &RecordView<'_>) -> Option<u64> {
+        let first = self.layouts.first()?;
+        let has_id = record.frame.is_kernel();
+        sample::event_id(record.body(), record.frame.kind, first, self.order).filter(|_| has_id)
+    }
+
+    /// Returns the layout of the `sample_id` of a kernel record; `None` if no attr has its id.
     fn trailer_layout(&self, record: &RecordView<'_>) -> Option<&SampleLayout> {
         let first = self.layouts.first()?;
         if self.is_uniform {
             return Some(first);
         }
-        let index = sample::event_id(record.body(), record.frame.kind, first, self.order)
-            .and_then(|id| self.find(id))
-            .unwrap_or(0);
+        let index = match sample::event_id(record.body(), record.frame.kind, first, self.order) {
+            None | Some(0) => 0,
+            Some(id) => self.find(id)?,
+        };
         self.layouts.get(index)
     }
 }

@@ -8,7 +8,10 @@
 use super::attrs::{self, AttrTable};
 use super::end::{self, End};
 use super::event::Events;
+use super::feature::Contents;
+use super::header::Section;
 use super::recording::Recording;
+use crate::formats::perf::layout::feature;
 use crate::limits::Limits;
 
 /// The structure of a recording.
@@ -20,6 +23,8 @@ pub struct Outline {
     pub events: Events,
     /// The end of the records, after which the feature table follows.
     pub end: End,
+    /// SAMPLE_TIME: its section, and the times of the first and of the last sample in ns.
+    pub sample_time: Option<(Section, u64, u64)>,
 }
 
 impl Outline {
@@ -27,6 +32,18 @@ impl Outline {
     /// the feature table, the frames of the records.
     pub fn gather(recording: &Recording<'_>, limits: &Limits) -> Self {
         let (events, attrs) = attrs::read_table(recording, limits);
-        Self { attrs, events, end: end::find_end(recording) }
+        let end = end::find_end(recording);
+        let sample_time = find_sample_time(recording, end);
+        Self { attrs, events, end, sample_time }
     }
+}
+
+/// Reads SAMPLE_TIME from the features after the records.
+fn find_sample_time(recording: &Recording<'_>, end: End) -> Option<(Section, u64, u64)> {
+    let End::Declared(end) = end else { return None };
+    let section = recording.table(end).section(feature::SAMPLE_TIME)?;
+    let contents =
+        recording.read_feature((feature::SAMPLE_TIME, section), None, section.size.min(16));
+    let Contents { sample_time: Some((first, last)), .. } = contents.ok()? else { return None };
+    Some((section, first, last))
 }

@@ -10,6 +10,7 @@ use super::frame::FrameFault;
 use super::header::{self, Body, Header, Section};
 use super::table::Table;
 use super::walk::{Damage, Walker};
+use crate::formats::perf::layout::feature::TRACING_DATA;
 use crate::kit::cursor::{Cursor, Order, ReadError};
 use crate::kit::num::to_usize;
 use crate::kit::source::Source;
@@ -142,7 +143,10 @@ impl Recording<'_> {
         let start = section.offset;
         let bytes = self.file.source().read(start, start.saturating_add(held));
         let mut cursor = Cursor::new(&bytes, self.file.layer(), start, self.order());
-        feature::body(bit, &mut cursor, cpus)
+        let contents = feature::body(bit, &mut cursor, cpus);
+        // Of a part of TRACING_DATA the end cannot be judged.
+        let is_part = held < section.size && bit == TRACING_DATA;
+        if is_part { Ok(Contents::default()) } else { contents }
     }
 }
 

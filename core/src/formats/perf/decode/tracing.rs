@@ -65,18 +65,56 @@ pub fn tracing(
 ) -> Result<Tracing, FeatureError> {
     let (order, mut rest) = feature::tracing_head(cursor)?;
     let mut tracing = Tracing { order, descriptions: BTreeMap::new() };
-    feature::repeated(&mut rest, "tracing.ftrace.nr", FORMAT_MIN, |cursor| {
-        format(cursor, &wanted, &mut tracing)
+    formats(&mut rest, wanted, &mut tracing)?;
+    Ok(tracing)
+}
+
+/// Reads the formats of ftrace's own events and of all systems.
+fn formats(
+    rest: &mut Cursor<'_>,
+    wanted: impl Fn(u64) -> bool,
+    tracing: &mut Tracing,
+) -> Result<(), FeatureError> {
+    feature::repeated(rest, "tracing.ftrace.nr", FORMAT_MIN, |cursor| {
+        format(cursor, &wanted, tracing)
     })?;
-    feature::repeated(&mut rest, "tracing.systems.nr", SYSTEM_MIN, |cursor| {
+    feature::repeated(rest, "tracing.systems.nr", SYSTEM_MIN, |cursor| {
         let name = cursor.until_nul().len();
         cursor.skip(1, u64::try_from(name).unwrap_or(u64::MAX), "tracing.system")?;
         cursor.u8("tracing.system")?;
         feature::repeated(cursor, "tracing.events.nr", FORMAT_MIN, |cursor| {
-            format(cursor, &wanted, &mut tracing)
+            format(cursor, &wanted, tracing)
         })
-    })?;
-    Ok(tracing)
+    })
+}
+
+/// Reads TRACING_DATA, which is the rest of `cursor`, to its end as perf does.
+///
+/// # Errors
+///
+/// The first field that does not fit.
+pub fn walk(cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
+    let version = version_of(cursor.rest());
+    let (order, mut rest) = feature::tracing_head(cursor)?;
+    let mut tracing = Tracing { order, descriptions: BTreeMap::new() };
+    formats(&mut rest, |_| false, &mut tracing)?;
+    for label in ["tracing.kallsyms", "tracing.printk"] {
+        let size = rest.u32(label)?;
+        rest.skip(1, size.into(), label)?;
+    }
+    if version >= Some(b"0.6".as_slice()) {
+        let size = rest.u64("tracing.cmdlines")?;
+        rest.skip(1, size, "tracing.cmdlines")?;
+    }
+    // What is left belongs to nobody; the caller sees it.
+    Ok(cursor.skip(1, cursor.left().saturating_sub(rest.left()), "tracing")?)
+}
+
+/// Returns the version after the magic.
+fn version_of(bytes: &[u8]) -> Option<&[u8]> {
+    /// Bytes before the version: the magic.
+    const MAGIC_LEN: usize = 10;
+    bytes.get(MAGIC_LEN..)?.split(|byte| *byte == 0).next()
 }
 
 /// Reads a format.

@@ -31,8 +31,14 @@ pub fn header_u64(offset: u64, value: u64, order: Order) -> Edit {
 }
 
 /// Closes a recording at `seam`: sets data.size and the feature bits, and replaces everything after
-/// the records with a table of the features in `add`.
-pub fn close(recording: &Recording<'_>, seam: Seam, add: Vec<NewFeature>) -> Vec<Edit> {
+/// the records with a table of the features in `add`. The recorder had not written either field yet
+/// if `is_unfinished`.
+pub fn close(
+    recording: &Recording<'_>,
+    seam: Seam,
+    add: Vec<NewFeature>,
+    is_unfinished: bool,
+) -> Vec<Edit> {
     let (order, body) = (recording.order(), &recording.body);
     // The end of the records in the target.
     let data_end = seam.end.saturating_add(to_u64(seam.padding.len()));
@@ -43,6 +49,7 @@ pub fn close(recording: &Recording<'_>, seam: Seam, add: Vec<NewFeature>) -> Vec
         edits.push(header_u64(field::DATA_SIZE, size, order));
     }
     edits.extend(flags_edit(body, features.flags(), order));
+    edits.iter_mut().for_each(|edit| edit.fills = is_unfinished);
     let table_len = to_u64(features.add.len()).saturating_mul(SECTION_SIZE);
     let (table, contents) = features.table(0, data_end.saturating_add(table_len), order);
     edits.extend(seam.edits);

@@ -127,6 +127,22 @@ pub fn mmap_len(longest: u64) -> u32 {
     u32::try_from(pages).unwrap_or(u32::MAX).max(COMP_MMAP_LEN)
 }
 
+/// Returns the one `mmap_len` that holds `longest` bytes and differs from a damaged one in few
+/// bits.
+///
+/// perf maps a power of two of pages for the ring buffer and one for its header.
+pub fn nearest_mmap_len(damaged: u32, longest: u64) -> Option<u32> {
+    const MOST_BITS: u32 = 2;
+    let lengths = (0..=18_u32).map(|pages| (1_u32 << pages).saturating_add(1).saturating_mul(4096));
+    let near = lengths
+        .filter(|len| u64::from(*len) >= longest && (len ^ damaged).count_ones() <= MOST_BITS);
+    let near: Vec<u32> = near.collect();
+    match near.as_slice() {
+        [one] => Some(*one),
+        _ => None,
+    }
+}
+
 /// Builds the features without which readers lose records, except those for which `is_kept` holds.
 /// `compressed` is the longest expansion of a compressed record, and the ratio.
 pub fn needed(

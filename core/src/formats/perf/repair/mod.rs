@@ -9,5 +9,7 @@ mod settle;
 pub use close::{Seam, close, header_u64, size_field};
 pub use compressed::truncate_record;
 pub use encode::{u32_bytes, u64_bytes};
-pub use features::{Features, NewFeature, mmap_len, needed, rewrite, with_hostname};
+pub use features::{
+    Features, NewFeature, mmap_len, nearest_mmap_len, needed, rewrite, with_hostname,
+};
 pub use settle::settle;

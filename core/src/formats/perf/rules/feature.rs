@@ -145,17 +145,35 @@ rules! {
         name: "sample-time-wrong",
         severity: Severity::Warning,
         summary: "SAMPLE_TIME does not enclose the samples",
-        problem: "SAMPLE_TIME is the time of the first and of the last sample. Samples lie \
-            outside of it.",
+        problem: "SAMPLE_TIME is the time of the first and of the last sample. At least 3 samples \
+            lie beyond one of the two, and no sample has that time.",
         impact: "perf report 6.1 --time and perf script --time with percentages select the \
             wrong samples, or none. Without --time all samples are shown.",
         remedy: Remedy::Fix(
-            "Sets SAMPLE_TIME to the earliest and the latest time of the samples.\n\
+            "Writes the time of the first or last sample.\n\
              Class: exact. Cost: none.\n\
              Run:\n\
              \x20 tracemend repair perf.data -o repaired.data",
         ),
         source: "perf 6.1, tools/perf/util/time-utils.c: perf_time__parse_for_ranges; measured",
+    };
+    SAMPLE_OUTSIDE_TIME = Rule {
+        code: "PD3004",
+        name: "sample-outside-time",
+        severity: Severity::Warning,
+        summary: "a sample lies outside of SAMPLE_TIME",
+        problem: "perf record saw the times of all samples when it wrote SAMPLE_TIME, so the time \
+            of this one was damaged later, or SAMPLE_TIME was.",
+        impact: "perf 6.1 shows the sample at the wrong time.",
+        remedy: Remedy::Fix(
+            "Writes the end of SAMPLE_TIME into the sample if no other sample has that time, the \
+             two differ in at most 3 bits, and the sample is out of order. Otherwise there is no \
+             fix: nothing shows the right time.\n\
+             Class: exact. Cost: none.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
+        ),
+        source: "perf 6.1, tools/perf/builtin-record.c: process_sample_event; measured",
     };
     MMAP_LEN_SMALL = Rule {
         code: "PD3003",
@@ -166,9 +184,10 @@ rules! {
         impact: "perf script 6.1 and perf report lose the samples that do not fit, and exit 0. The \
             only sign is a message (failed to decompress) if not even one block fits.",
         remedy: Remedy::Fix(
-            "Sets mmap_len to complete pages that hold the longest expansion, and to at \
-             least 528384, the value of perf record.\n\
-             Class: exact. Cost: none.\n\
+            "Sets mmap_len to the ring buffer size that differs from it in at most 2 bits, or \
+             else to complete pages that hold the longest expansion, and to at least 528384, the \
+             value of perf record.\n\
+             Class: exact; lossy if no size is near. Cost: none.\n\
              Run:\n\
              \x20 tracemend repair perf.data -o repaired.data",
         ),

@@ -28,8 +28,7 @@ rules! {
             recordings. Any other value is damage.",
         impact: "perf 6.1 refuses the file (incompatible file format, exit 255).",
         remedy: Remedy::Fix(
-            "Sets header.size to 104 if attrs and records begin after byte 104 and the \
-             attrs lie inside the file. Otherwise there is no fix.\n\
+            "Sets header.size to 16 if records follow, else to 104.\n\
              Class: exact. Cost: none.\n\
              Run:\n\
              \x20 tracemend repair perf.data -o repaired.data",
@@ -69,8 +68,7 @@ rules! {
             "Sets data.size to the length of the complete records, clears the flags of \
              missing features, and builds the features that the records need (COMPRESSED, \
              STAT, DIR_FORMAT).\n\
-             Class: exact; synthetic if it builds a feature; lossy if it drops a truncated \
-             last record.\n\
+             Class: synthetic; lossy if it drops a truncated last record.\n\
              Cost: no complete record. Features such as the host name and the build ids \
              were never written.\n\
              Run:\n\
@@ -93,9 +91,7 @@ rules! {
             "Closes the recording after its last complete record: sets data.size, clears \
              the flags of the lost features, and builds those that the records need \
              (COMPRESSED, STAT, DIR_FORMAT).\n\
-             Class: exact; synthetic if it builds a feature; lossy if it drops a truncated \
-             last record.\n\
-             Cost: no complete record.\n\
+             Class: lossy. Cost: no complete record.\n\
              Run:\n\
              \x20 tracemend repair perf.data -o repaired.data",
         ),

@@ -3,6 +3,7 @@
 mod compressed;
 mod feature;
 mod header;
+mod outline;
 mod record;
 
 use std::sync::LazyLock;
@@ -10,12 +11,16 @@ use std::sync::LazyLock;
 pub use compressed::{EXPANDED_BROKEN, EXPANDED_TRUNCATED, ZSTD_BROKEN};
 pub use feature::{
     FEATURE_FATAL, FEATURE_MALFORMED, FEATURE_MISSING, FEATURE_OUTSIDE, MMAP_LEN_SMALL,
-    SAMPLE_TIME_WRONG, TRACING_DATA_MISSING, TRAILING_BYTES, UNKNOWN_FEATURE,
+    SAMPLE_OUTSIDE_TIME, SAMPLE_TIME_WRONG, TRACING_DATA_MISSING, TRAILING_BYTES, UNKNOWN_FEATURE,
 };
 pub use header::{
     ATTR_NEWER, ATTR_SIZE_UNPUBLISHED, ATTR_SIZE_WRONG, ATTR_TRUNCATED, ATTRS_SIZE_MISALIGNED,
     DATA_PAST_END, DATA_SIZE_WRONG, DATA_SIZE_ZERO, HEADER_SIZE, HEADER_TRUNCATED, IDS_MISALIGNED,
     NO_ATTRS, SECTION_OUTSIDE, SECTIONS_OVERLAP, VERSION_1,
+};
+pub use outline::{
+    ATTR_WRONG, EVENT_DESC_WRONG, EVENT_TYPES_DAMAGED, FLAGS_WRONG, ID_INDEX_WRONG, ID_WRONG,
+    MAGIC_DAMAGED, SECTION_DISPLACED, TABLE_ENTRY_WRONG,
 };
 pub use record::{
     RECORD_MALFORMED, RECORD_PAST_END, RECORD_TOO_SMALL, RECORD_TYPE_INVALID, RECORD_UNALIGNED,
@@ -28,7 +33,8 @@ use crate::report::Rule;
 /// Returns every rule of the format, in the order of the codes.
 pub fn all() -> &'static [&'static Rule] {
     static ALL: LazyLock<Vec<&'static Rule>> = LazyLock::new(|| {
-        let parts = [header::RULES, feature::RULES, record::RULES, compressed::RULES];
+        let parts =
+            [header::RULES, outline::RULES, feature::RULES, record::RULES, compressed::RULES];
         let mut rules = parts.concat();
         rules.sort_by_key(|rule| rule.code);
         rules

@@ -160,14 +160,14 @@ rules! {
         code: "PD2005",
         name: "unknown-event-id",
         severity: Severity::Error,
-        summary: "a sample has an event id that no attr lists",
-        problem: "A recording with several events finds the attr of a sample by its id. Without \
-            the attr the sample cannot be read.",
+        summary: "a record has an event id that no attr lists",
+        problem: "A recording with several events finds the attr of a sample, and of the sample_id \
+            at the end of other records, by the id. Without the attr the record cannot be read.",
         impact: "perf script 6.1 exits 242 without a sample. perf report shows nothing and \
             exits 0.",
         remedy: Remedy::Fix(
-            "Drops the sample.\n\
-             Class: lossy. Cost: the sample.\n\
+            "Drops the record.\n\
+             Class: lossy. Cost: the record.\n\
              Run:\n\
              \x20 tracemend repair perf.data -o repaired.data\n\
              If all samples of an event have unknown ids, its ids section is damaged and \

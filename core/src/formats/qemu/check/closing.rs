@@ -8,7 +8,7 @@ use crate::formats::qemu::check::header;
 use crate::formats::qemu::decode::ending::{Ending, Tail, Trailing};
 use crate::formats::qemu::decode::event::{FILE, Fault, FaultKind};
 use crate::formats::qemu::decode::lane::Lane;
-use crate::formats::qemu::layout::Kind;
+use crate::formats::qemu::layout::{HEADER_LEN, Kind};
 use crate::formats::qemu::repair;
 use crate::formats::qemu::rules;
 use crate::kit::span::Span;
@@ -46,6 +46,15 @@ pub fn check_end(ending: &Ending, lane: &Lane<'_>, report: &mut Report) -> Optio
         report.push(finding.fix(repair::drop_trailing(ending, span, trailing)));
     }
     ending.damage.and(damage_fix).filter(|_| is_known)
+}
+
+/// Reports a complete log whose guest did nothing.
+pub fn check_emptiness(ending: &Ending, lane: &Lane<'_>, report: &mut Report) {
+    if let (Tail::Complete(end), 0) = (&ending.tail, lane.instructions()) {
+        let message = format!("no INSTRUCTION in {}", plural(lane.events(), "event"));
+        let span = Span::new(FILE, HEADER_LEN, *end);
+        report.push(Finding::new(&rules::NOTHING_RAN, span, "END", message));
+    }
 }
 
 /// The finding about a version word that is not a release's.

@@ -1,10 +1,10 @@
 //! Findings about events: each defect is one rule, with its message.
 
 use crate::formats::qemu::decode::defect::{Defect, Located, OutOfRange};
-use crate::formats::qemu::decode::lane::Defects;
-use crate::formats::qemu::layout::{Kind, range};
+use crate::formats::qemu::decode::defect_log::Defects;
+use crate::formats::qemu::layout::{Checkpoint, Kind, range};
 use crate::formats::qemu::rules;
-use crate::kit::words::{byte_count, plural};
+use crate::kit::words::{byte_count, plural, seconds};
 use crate::mend::edit::Fix;
 use crate::report::{Finding, Related, Report, Rule, Severity};
 
@@ -64,6 +64,12 @@ pub const fn rule_of(defect: &Defect) -> &'static Rule {
         Defect::ReadErrorSign(_) => &rules::READ_ERROR_SIGN,
         Defect::RandomResult(_) => &rules::RANDOM_RESULT,
         Defect::ClockBackwards { .. } => &rules::CLOCK_BACKWARDS,
+        Defect::InstructionRate { .. } => &rules::INSTRUCTION_RATE,
+        Defect::BottomHalfId { .. } => &rules::BOTTOM_HALF_ID,
+        Defect::BlockId { .. } | Defect::BlockTwice(_) => &rules::BLOCK_ID,
+        Defect::FilterGap { .. } => &rules::FILTER_GAP,
+        Defect::WriteResult { .. } => &rules::CHAR_WRITE_RESULT,
+        Defect::InitTwice => &rules::INIT_TWICE,
         Defect::InstructionTwice => &rules::INSTRUCTION_TWICE,
         Defect::ClockMissing(_) => &rules::CLOCK_MISSING,
         Defect::InitLate => &rules::INIT_LATE,
@@ -90,7 +96,12 @@ const fn field_of(defect: &Defect) -> &'static str {
         Defect::Device(_) => "device",
         Defect::Filter(_) => "filter",
         Defect::NetFlags(_) => "flags",
-        Defect::InstructionZero | Defect::InstructionRange(_) => "count",
+        Defect::InstructionZero | Defect::InstructionRange(_) | Defect::InstructionRate { .. } => {
+            "count"
+        }
+        Defect::BottomHalfId { .. } | Defect::BlockId { .. } | Defect::BlockTwice(_) => "id",
+        Defect::FilterGap { .. } => "filter",
+        Defect::WriteResult { .. } => "offset",
         Defect::FullRing(_) => "samples",
         Defect::WriteOffset(_) => "offset",
         Defect::ReadErrorSign(_) => "error",
@@ -100,6 +111,7 @@ const fn field_of(defect: &Defect) -> &'static str {
         Defect::InstructionTwice
         | Defect::ClockMissing(_)
         | Defect::InitLate
+        | Defect::InitTwice
         | Defect::InstructionMissing(_)
         | Defect::InputSyncMissing(_)
         | Defect::BytesAfterEnd => "id",
@@ -165,8 +177,30 @@ fn describe_order(located: &Located, name: &str) -> String {
         }
         Defect::InstructionTwice => "duplicate INSTRUCTION: two events in a row".to_string(),
         Defect::ClockMissing(after) => {
-            format!("missing CLOCK_VIRTUAL_RT: {name} follows {}", after.name())
+            let is_host = after == Kind::Checkpoint(Checkpoint::ClockHost);
+            let clock = if is_host { Kind::ClockHost } else { Kind::ClockVirtualRt };
+            format!("missing {}: {name} follows {}", clock.name(), after.name())
         }
+        Defect::InstructionRate { count, nanoseconds } => {
+            format!("INSTRUCTION count is {count}, too many for {}", seconds(nanoseconds))
+        }
+        Defect::BottomHalfId { id, instructions } => {
+            format!(
+                "bottom half id is {id}, more than the {} so far",
+                plural(instructions, "instruction")
+            )
+        }
+        Defect::BlockId { id, next } => {
+            format!("block request id is {id}, expected a value near {next}")
+        }
+        Defect::BlockTwice(id) => format!("duplicate block request id {id}"),
+        Defect::FilterGap { filter, next } => {
+            format!("network filter index is {filter}, but {next} has no packet before")
+        }
+        Defect::WriteResult { result, offset } => {
+            format!("inconsistent CHAR_WRITE: offset is {offset}, but the result is {result}")
+        }
+        Defect::InitTwice => "duplicate CP_INIT".to_string(),
         Defect::InitLate => "missing CP_INIT in the first 3 events".to_string(),
         Defect::InstructionMissing(after) => {
             format!("missing INSTRUCTION: {name} follows {}", after.name())
@@ -216,6 +250,12 @@ mod tests {
             Defect::AsyncCheckpoint(range),
             Defect::WriteOffset(u32::MAX),
             Defect::ReadErrorSign(1),
+            Defect::InstructionRate { count: 9, nanoseconds: 1 },
+            Defect::InstructionTwice,
+            Defect::BottomHalfId { id: 2, instructions: 1 },
+            Defect::BlockId { id: 100, next: 1 },
+            Defect::BlockTwice(1),
+            Defect::InitTwice,
         ];
         let others = [
             Defect::Down(2),
@@ -223,7 +263,8 @@ mod tests {
             Defect::FullRing(2),
             Defect::RandomResult(2),
             Defect::ClockBackwards { before: 2, now: 1 },
-            Defect::InstructionTwice,
+            Defect::FilterGap { filter: 3, next: 0 },
+            Defect::WriteResult { result: 1, offset: 9 },
             Defect::ClockMissing(Kind::End),
             Defect::InitLate,
             Defect::InstructionMissing(Kind::End),

@@ -1,6 +1,7 @@
 //! Facts about a log for the summary of a report.
 
 use crate::formats::qemu::check::defects;
+use crate::formats::qemu::decode::ending::{Ending, Tail};
 use crate::formats::qemu::decode::header::Version;
 use crate::formats::qemu::decode::lane::Lane;
 use crate::formats::qemu::decode::race::Excluded;
@@ -58,6 +59,20 @@ pub fn add_events(lane: &Lane<'_>, report: &mut Report) {
     let [pressed, released] = lane.counts().keys;
     if pressed > 0 || released > 0 {
         report.fact("keys", format!("{pressed} pressed, {released} released"));
+    }
+}
+
+/// Adds how a complete log is replayed.
+pub fn add_replay(ending: &Ending, report: &mut Report) {
+    if matches!(ending.tail, Tail::Complete(_)) {
+        let releases = ending.layouts.describe_releases();
+        report.fact(
+            "replay",
+            format!(
+                "the command line of the recording with rr=replay,rrfile=FILE instead of \
+                 rr=record, and the same build (QEMU {releases}), images, firmware and devices"
+            ),
+        );
     }
 }
 

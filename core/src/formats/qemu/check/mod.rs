@@ -11,9 +11,10 @@ pub mod header;
 use crate::formats::qemu::decode::cut::EVENTS_BELIEVED;
 use crate::formats::qemu::decode::ending::{Ending, Request};
 use crate::formats::qemu::decode::event::FILE;
+use crate::formats::qemu::decode::header::VersionEvidence;
 use crate::formats::qemu::decode::lane::Stop;
 use crate::formats::qemu::decode::log::{Log, Reading};
-use crate::formats::qemu::layout::HEADER_LEN;
+use crate::formats::qemu::layout::{HEADER_LEN, Layouts};
 use crate::formats::qemu::options;
 use crate::formats::qemu::rules;
 use crate::kit::span::Span;
@@ -36,7 +37,16 @@ pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
     let wanted = options::qemu_version(options);
     let chosen = wanted.and_then(|wanted| header::check_choice(wanted, &log, report));
     let excluded = log.race.excluded.clone();
-    let Some(Reading { layouts, lane }) = log.into_reading(chosen) else { return };
+    let evidence = VersionEvidence::find(version, log.race.layouts());
+    let layouts = match (chosen, evidence) {
+        (Some(number), _) => Layouts::default().with(number),
+        (None, Some((_, layouts))) => layouts,
+        (None, None) => log.race.layouts(),
+    };
+    let Some(Reading { layouts, lane }) = log.into_reading(layouts) else { return };
+    // The user may know better than the bytes.
+    let evidence =
+        evidence.filter(|(_, by_bytes)| layouts.iter().all(|(n, _)| by_bytes.contains(n)));
     facts::add_layouts(version, layouts, &excluded, report);
     let is_explained =
         !matches!(lane.stop, Some(Stop::Lost(_))) || lane.events() >= EVENTS_BELIEVED;
@@ -47,11 +57,14 @@ pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
     let request = Request {
         version,
         layouts,
+        evidence: evidence.map(|(evidence, _)| evidence),
         is_contradicted: wanted.is_some() && chosen.is_none(),
         wants_prefix: options::has_prefix(options),
     };
     let ending = Ending::new(&lane, request, &options.limits);
     let fix = closing::check_end(&ending, &lane, report);
+    closing::check_emptiness(&ending, &lane, report);
     facts::add_events(&lane, report);
+    facts::add_replay(&ending, report);
     defects::push_all(lane.defects, fix, report);
 }

@@ -166,18 +166,20 @@ impl<'a> Decoder<'a> {
         Ok(match kind {
             0 => Input::Key { key: self.key(cursor)?, down: cursor.u8("down")? },
             1 => Input::Button { button: cursor.u32("button")?, down: cursor.u8("down")? },
-            2 | 3 => {
-                let axis = cursor.u32("axis")?;
-                cursor.u64("value")?;
-                Input::Pointer { axis }
-            }
-            _ => {
-                let kind = cursor.u32("touch kind")?;
-                cursor.skip(2, 8, "slot and tracking id")?;
-                let axis = cursor.u32("axis")?;
-                cursor.u64("value")?;
-                Input::Touch { kind, axis }
-            }
+            2 | 3 => Input::Pointer {
+                relative: kind == 2,
+                axis: cursor.u32("axis")?,
+                value: cursor.u64("value")?.cast_signed(),
+            },
+            _ => Input::Touch {
+                kind: cursor.u32("touch kind")?,
+                finger: [
+                    cursor.u64("slot")?.cast_signed(),
+                    cursor.u64("tracking id")?.cast_signed(),
+                ],
+                axis: cursor.u32("axis")?,
+                value: cursor.u64("value")?.cast_signed(),
+            },
         })
     }
 

@@ -64,6 +64,43 @@ pub enum Defect {
     ReadErrorSign(i32),
     /// The result of RANDOM is neither 0 nor -1.
     RandomResult(i32),
+    /// More instructions than a machine executes between two readings of its clock.
+    InstructionRate {
+        /// The instructions.
+        count: u32,
+        /// Nanoseconds between the two readings.
+        nanoseconds: u64,
+    },
+    /// The id of a bottom half is an instruction count that was not reached yet.
+    BottomHalfId {
+        /// The id.
+        id: u64,
+        /// Instructions before the event.
+        instructions: u64,
+    },
+    /// The id of a block request lies far beyond the ids before it.
+    BlockId {
+        /// The id.
+        id: u64,
+        /// The id after the largest one before it.
+        next: u64,
+    },
+    /// A block request is done for the second time.
+    BlockTwice(u64),
+    /// A network filter has a packet before the filters with smaller indexes.
+    FilterGap {
+        /// Its index.
+        filter: u8,
+        /// The smallest index without a packet.
+        next: u8,
+    },
+    /// CHAR_WRITE wrote another number of bytes than its result.
+    WriteResult {
+        /// The result.
+        result: u32,
+        /// The number of bytes written.
+        offset: u32,
+    },
     /// A clock goes back.
     ClockBackwards {
         /// Nanoseconds before.
@@ -73,11 +110,14 @@ pub enum Defect {
     },
     /// Two INSTRUCTION events in a row.
     InstructionTwice,
-    /// CP_CLOCK_VIRTUAL_RT without its clock; the kind is that of the event before.
+    /// A checkpoint that reads a clock, the kind, without the clock after it.
     ClockMissing(Kind),
     /// CP_INIT is not among the first events.
     InitLate,
-    /// CHAR_WRITE or INTERRUPT, the kind, without INSTRUCTION after it.
+    /// CP_INIT occurs again.
+    InitTwice,
+    /// An event of the guest's processor, with an event before it, the kind, and no INSTRUCTION
+    /// between them.
     InstructionMissing(Kind),
     /// An input, the kind, without a further input or INPUT_SYNC after it.
     InputSyncMissing(Kind),
@@ -99,7 +139,13 @@ impl Defect {
     ///
     /// A clock may have been set back, and a full ring is normal.
     pub const fn contradicts_layout(&self) -> bool {
-        !matches!(self, Self::FullRing(_) | Self::ClockBackwards { .. })
+        !matches!(self, Self::FullRing(_) | Self::ClockBackwards { .. } | Self::FilterGap { .. })
+    }
+
+    /// Returns whether the event shows damage that may have begun before it. No event of a sound
+    /// log is irregular; a clock that was set back is, until the events after it are seen.
+    pub const fn is_irregular(&self) -> bool {
+        !matches!(self, Self::FullRing(_) | Self::BytesAfterEnd)
     }
 
     /// Returns whether the log is damaged at the event, so that a user may want to drop what
@@ -117,6 +163,12 @@ impl Defect {
                 | Self::Filter(_)
                 | Self::InstructionZero
                 | Self::InstructionRange(_)
+                | Self::InstructionRate { .. }
+                | Self::InstructionTwice
+                | Self::InitTwice
+                | Self::BottomHalfId { .. }
+                | Self::BlockId { .. }
+                | Self::BlockTwice(_)
                 | Self::Samples(_)
                 | Self::AsyncCheckpoint(_)
                 | Self::WriteOffset(_)
@@ -169,6 +221,9 @@ pub fn find_in_event(event: &Event, layout: &Layout) -> Option<Defect> {
         Value::CharWrite { offset, .. } if *offset > range::ARRAY => {
             Some(Defect::WriteOffset(*offset))
         }
+        Value::CharWrite { result, offset } if result.cast_signed() > 0 && result != offset => {
+            Some(Defect::WriteResult { result: *result, offset: *offset })
+        }
         Value::ReadAllError(code) if code.cast_signed() >= 0 => {
             Some(Defect::ReadErrorSign(code.cast_signed()))
         }
@@ -207,8 +262,8 @@ fn find_in_input(input: &Input, layout: &Layout) -> Option<Defect> {
         Input::Button { button, down: state } => {
             pointer("button", *button, layout.buttons).or_else(|| down(*state))
         }
-        Input::Pointer { axis } => pointer("axis", *axis, range::AXES),
-        Input::Touch { kind, axis } => pointer("touch kind", *kind, range::TOUCHES)
+        Input::Pointer { axis, .. } => pointer("axis", *axis, range::AXES),
+        Input::Touch { kind, axis, .. } => pointer("touch kind", *kind, range::TOUCHES)
             .or_else(|| pointer("axis", *axis, range::AXES)),
     }
 }

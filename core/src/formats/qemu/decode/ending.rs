@@ -6,9 +6,10 @@
 
 use crate::formats::qemu::decode::cut::{self, Dropped, EVENTS_BELIEVED, EVENTS_SURE, Kept};
 use crate::formats::qemu::decode::decoder::Decoder;
+use crate::formats::qemu::decode::defect_log::{Anchor, Damage};
 use crate::formats::qemu::decode::event::{FILE, Fault, FaultKind, Value};
-use crate::formats::qemu::decode::header::{Header, Version};
-use crate::formats::qemu::decode::lane::{Anchor, Damage, Lane, Stop};
+use crate::formats::qemu::decode::header::{Header, Version, VersionEvidence};
+use crate::formats::qemu::decode::lane::{Lane, Stop};
 use crate::formats::qemu::decode::walk::Walker;
 use crate::formats::qemu::layout::{Cause, HEADER_LEN, Kind, Layout, Layouts};
 use crate::kit::num::to_u64;
@@ -60,6 +61,8 @@ pub struct Request {
     pub version: Version,
     /// The layouts that the log may have.
     pub layouts: Layouts,
+    /// The bytes that determine the version, if they do.
+    pub evidence: Option<VersionEvidence>,
     /// Whether the user names a release that the log cannot have.
     pub is_contradicted: bool,
     /// Whether the user wants to keep only the part before damage, and nothing after END.
@@ -73,13 +76,15 @@ pub struct Ending {
     pub version: Version,
     /// The layouts that the log may have.
     pub layouts: Layouts,
+    /// The bytes that determine the version, if they do.
+    pub evidence: Option<VersionEvidence>,
     /// Whether the layout is a guess, which no version word and no user confirms.
     pub is_guess: bool,
     /// How the events end.
     pub tail: Tail,
     /// The bytes after END, if there are any.
     pub trailing: Option<(Span, Trailing)>,
-    /// The first damage.
+    /// The place where the damage begins.
     pub damage: Option<Damage>,
     /// Whether the user wants to keep only the part before damage and after END nothing.
     pub wants_prefix: bool,
@@ -92,16 +97,19 @@ pub struct Ending {
 impl Ending {
     /// Describes the end of the log that `lane` read.
     pub fn new(lane: &Lane<'_>, request: Request, limits: &Limits) -> Self {
-        let Request { version, layouts, is_contradicted, wants_prefix } = request;
+        let Request { version, layouts, evidence, is_contradicted, wants_prefix } = request;
         let source = lane.decoder().source();
         let tail = find_tail(lane, version, layouts);
-        let mut damage = lane.defects.damage;
+        // A log that has to be closed is closed before its first irregular event.
+        let closes = lane.defects.has_error || !matches!(tail, Tail::Complete(_));
+        let mut damage = lane.defects.irregular.filter(|_| closes);
         if let (Tail::Lost(Some(fault)), Some(Stop::Truncated(_))) = (&tail, &lane.stop) {
             damage = damage.or(Some(Damage { at: fault.start, before: lane.anchor_before_end() }));
         }
         let mut ending = Self {
             version,
             layouts,
+            evidence,
             is_guess: is_contradicted
                 || matches!(version, Version::Unreleased(_) | Version::Newer(_)),
             trailing: find_trailing(lane.decoder(), &tail),
@@ -139,7 +147,7 @@ impl Ending {
             (Tail::Unpaired(end), None) => (lane.anchor_before_end(), *end),
             (Tail::Missing(_), None) => (lane.anchor_before_end(), lane.at),
         };
-        let kept = cut::step_back(lane.decoder(), from, at, limits);
+        let kept = cut::step_back(lane.decoder(), from, at, prefix.is_some(), limits);
         let dropped = prefix.map(|_| {
             let is_lost = matches!(self.tail, Tail::Lost(_));
             let next = is_lost.then(|| {

@@ -1,6 +1,6 @@
 //! The types of a decoded event, and of bytes that are not an event.
 
-use crate::formats::qemu::layout::Kind;
+use crate::formats::qemu::layout::{Checkpoint, Kind};
 use crate::kit::cursor::ReadError;
 use crate::kit::span::{Layer, Span};
 
@@ -133,15 +133,23 @@ pub enum Input {
     },
     /// A relative or absolute pointer position.
     Pointer {
+        /// Whether the value is a distance rather than a position.
+        relative: bool,
         /// 0 for x, 1 for y.
         axis: u32,
+        /// Distance or position.
+        value: i64,
     },
     /// A touch.
     Touch {
         /// 0 to 4: begin, update, end, cancel, data.
         kind: u32,
+        /// Slot of the finger, and its tracking id.
+        finger: [i64; 2],
         /// 0 for x, 1 for y.
         axis: u32,
+        /// Position.
+        value: i64,
     },
 }
 
@@ -217,6 +225,8 @@ pub fn fixed_len(kind: Kind) -> Option<usize> {
     match kind {
         Kind::Instruction => Some(5),
         Kind::ClockHost | Kind::ClockVirtualRt => Some(9),
+        // CP_INIT occurs once; the slow path looks for another one.
+        Kind::Checkpoint(Checkpoint::Init) => None,
         Kind::Interrupt | Kind::Exception | Kind::Checkpoint(_) => Some(1),
         _ => None,
     }

@@ -58,6 +58,45 @@ impl Version {
     }
 }
 
+/// The bytes that determine the version of a log whose word is not a release's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VersionEvidence {
+    /// The events: no other version fits them.
+    Events,
+    /// The version word: only its byte with this offset differs from a version that the events
+    /// fit.
+    Byte(u64),
+}
+
+impl VersionEvidence {
+    /// Returns the evidence for a version and the layouts that have it, if the word and the
+    /// layouts that the events fit lead to one version.
+    pub fn find(version: Version, fits: Layouts) -> Option<(Self, Layouts)> {
+        let of_version = |word: u32| {
+            Layouts::of(|number, layout| fits.contains(number) && layout.version == word)
+        };
+        if let Version::Unknown(word) = version {
+            let mut near = fits.iter().filter_map(|(_, layout)| {
+                Some((layout.version, find_only_byte(word, layout.version)?))
+            });
+            if let Some((found, byte)) = near.next() {
+                let is_only = near.all(|(other, _)| other == found);
+                return is_only.then(|| (Self::Byte(byte), of_version(found)));
+            }
+        }
+        let first = fits.first().filter(|_| !version.is_known())?;
+        let is_only = fits.iter().all(|(_, layout)| layout.version == first.version);
+        is_only.then_some((Self::Events, fits))
+    }
+}
+
+/// Returns the offset of the byte that differs, if it is the only one.
+fn find_only_byte(word: u32, other: u32) -> Option<u64> {
+    let pairs = word.to_be_bytes().into_iter().zip(other.to_be_bytes());
+    let mut offsets = (0_u64..).zip(pairs).filter(|(_, (a, b))| a != b).map(|(offset, _)| offset);
+    offsets.next().filter(|_| offsets.next().is_none())
+}
+
 /// A complete header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {

@@ -5,17 +5,20 @@
 //!
 //! [`race`]: super::race
 
+use crate::formats::qemu::decode::clock;
 use crate::formats::qemu::decode::counts::{ClockRange, Counts};
-use crate::formats::qemu::decode::decoder::{Decoder, RingAbove, ring_above};
+use crate::formats::qemu::decode::decoder::Decoder;
 use crate::formats::qemu::decode::defect::{self, Defect, Located};
+use crate::formats::qemu::decode::defect_log::{Anchor, Damage, Defects};
 use crate::formats::qemu::decode::event::{Event, Fault, Value};
+use crate::formats::qemu::decode::place::Context;
 use crate::formats::qemu::decode::regular;
 use crate::formats::qemu::decode::skim::Skim;
-use crate::formats::qemu::layout::{Async, Checkpoint, HEADER_LEN, Kind, LAYOUTS, Layout, Layouts};
+use crate::formats::qemu::layout::{
+    Async, Checkpoint, HEADER_LEN, Kind, LAYOUTS, Layout, Layouts, range,
+};
 use crate::kit::num::{to_u64, to_usize};
-use crate::kit::race::Evidence;
 use crate::kit::source::Source;
-use crate::kit::span::Span;
 
 /// Bytes between two anchors.
 const ANCHOR_BYTES: u64 = 32 << 10;
@@ -23,10 +26,8 @@ const ANCHOR_BYTES: u64 = 32 << 10;
 const ANCHOR_EVENTS: u64 = 256;
 /// Number of events in which CP_INIT is expected.
 const INIT_EVENTS: u64 = 3;
-/// Bytes between two defects of one cause, where the reading loses its way in the end.
-const NEAR: u64 = 256;
-/// Earlier defects that are kept with the last one.
-const EARLIER_MAX: usize = 4;
+/// How often a log may ask for the clock after a large count.
+const LOOKS_MAX: u32 = 4096;
 
 /// The end of a lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,63 +40,6 @@ pub enum Stop {
     Truncated(Fault),
     /// Bytes that are not an event.
     Lost(Fault),
-}
-
-/// A place to walk from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Anchor {
-    /// Offset of an event.
-    pub at: u64,
-    /// The known lower bound of the ring size there.
-    pub ring: RingAbove,
-    /// Events before it.
-    pub events: u64,
-    /// Instructions before it.
-    pub instructions: u64,
-}
-
-impl Anchor {
-    /// The first event.
-    pub const START: Self = Self { at: HEADER_LEN, ring: 0, events: 0, instructions: 0 };
-}
-
-/// The first damage of a log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Damage {
-    /// Offset of the event.
-    pub at: u64,
-    /// A place to walk from.
-    pub before: Anchor,
-}
-
-/// The defects of a lane, in order.
-#[derive(Clone, Debug, Default)]
-pub struct Defects {
-    /// The first ones, up to `capacity`.
-    pub found: Vec<Located>,
-    /// How many others there are, by kind of defect.
-    pub more: Vec<(Defect, u64)>,
-    /// The first damage.
-    pub damage: Option<Damage>,
-    /// The contradictions of the layouts.
-    pub evidence: Evidence<Defect>,
-    capacity: usize,
-}
-
-/// The events before the next one, as far as they matter to it.
-#[derive(Clone, Copy, Debug, Default)]
-struct Context {
-    /// Kind of the last event.
-    previous: Option<Kind>,
-    /// Kind of the event before END.
-    before_end: Option<Kind>,
-    /// The last event, if its length depends on a length field.
-    array: Option<Span>,
-    /// Number of the checkpoint that the last event names.
-    checkpoint: Option<u8>,
-    /// Whether CP_INIT was seen.
-    has_init: bool,
-    ring: RingAbove,
 }
 
 /// One reading of a log.
@@ -133,7 +77,7 @@ impl<'a> Lane<'a> {
             context: Context::default(),
             counts: Counts::default(),
             anchors: [Anchor::START; 2],
-            defects: Defects { capacity, ..Defects::default() },
+            defects: Defects::new(capacity),
             stop: None,
         }
     }
@@ -271,7 +215,10 @@ impl<'a> Lane<'a> {
                     self.stop = Some(Stop::Truncated(fault));
                     return;
                 };
-                self.note(fault.span(self.source.len()), fault.kind, defect);
+                let (number, span) = (self.events(), fault.span(self.source.len()));
+                let kind = fault.kind;
+                let located = Located { number, kind, span, defect, earlier: Vec::new() };
+                self.note_at(located, Some(fault.start));
                 self.defects.gather(self.context.array, self.anchor_before_end());
                 self.defects.evidence.lose(fault.start);
                 self.stop = Some(Stop::Lost(fault));
@@ -280,59 +227,81 @@ impl<'a> Lane<'a> {
     }
 
     fn take_event(&mut self, event: &Event, defect: Option<Defect>) {
-        let kind = event.kind;
-        let order = self.context.previous.and_then(|one| regular::find_in_order(one, kind));
+        let (kind, layout) = (event.kind, self.layout());
+        let order = self.context.previous.and_then(|one| regular::find_in_order(layout, one, kind));
         // A defect of the event itself may be the reason why it does not fit its place.
         let place = if defect.is_some() { None } else { self.find_in_place(event) };
         for defect in [order, place, defect].into_iter().flatten() {
-            self.note(event.span(), Some(kind), defect);
+            self.note(event, defect);
         }
         self.count(event);
-        let context = &mut self.context;
-        context.ring = ring_above(context.ring, &event.value);
-        context.checkpoint = event.checkpoint;
-        context.array = event.value.has_array().then(|| event.span());
-        context.has_init |= kind == Kind::Checkpoint(Checkpoint::Init);
-        self.skim.followers = regular::followers(kind);
+        self.skim.followers = regular::followers(layout, kind);
+        self.context.add(event);
         if kind == Kind::End {
             self.stop = Some(Stop::End(event.start));
             if event.end < self.source.len() {
                 self.defects.evidence.contradict(event.start, Defect::BytesAfterEnd);
             }
-            context.before_end = context.previous;
         }
-        context.previous = Some(kind);
         self.at = event.end;
     }
 
-    /// The defect of an event at its place: its clock, its checkpoint, the ring.
-    fn find_in_place(&self, event: &Event) -> Option<Defect> {
+    /// The defect of an event at its place: its clock, its checkpoint, its request, the ring.
+    fn find_in_place(&mut self, event: &Event) -> Option<Defect> {
         let kind = event.kind;
         let ends = matches!(kind, Kind::Shutdown(_) | Kind::End);
         let is_third = self.events().saturating_add(1) == INIT_EVENTS;
-        let has_init = self.context.has_init || kind == Kind::Checkpoint(Checkpoint::Init);
-        if is_third && !has_init && !ends && self.layout().measured {
+        let is_init = kind == Kind::Checkpoint(Checkpoint::Init);
+        if is_init && self.context.has_init {
+            return Some(Defect::InitTwice);
+        }
+        if is_third && !self.context.has_init && !is_init && !ends && self.layout().measured {
             return Some(Defect::InitLate);
         }
-        // Of the events that the fast loop skipped, only the last one is known.
-        let last = match self.context.previous {
-            Some(Kind::Async(_)) => self.context.checkpoint,
-            Some(previous) => self.layout().checkpoint_number(previous),
-            None => None,
-        };
-        match (&event.value, event.checkpoint, last) {
-            (Value::Time(now), ..) => {
+        match &event.value {
+            Value::Time(now) => {
                 let before = self.last_time(kind).filter(|before| before > now)?;
                 Some(Defect::ClockBackwards { before, now: *now })
             }
-            (Value::AudioIn { recorded, full_ring: true, .. }, ..) => {
-                Some(Defect::FullRing(*recorded))
-            }
-            (_, Some(named), Some(last)) if named != last => {
-                Some(Defect::OtherCheckpoint { named, last })
-            }
-            _ => None,
+            Value::AudioIn { recorded, full_ring: true, .. } => Some(Defect::FullRing(*recorded)),
+            Value::Instructions(count) => self.find_in_rate(event, *count),
+            _ => self.find_in_request(event).or_else(|| self.find_in_checkpoint(event)),
         }
+    }
+
+    /// The defect of a count that is too large for the time between two readings of the clock.
+    fn find_in_rate(&mut self, event: &Event, count: u32) -> Option<Defect> {
+        if count < range::INSTRUCTIONS_USUAL || self.context.looks >= LOOKS_MAX {
+            return None;
+        }
+        self.context.looks = self.context.looks.saturating_add(1);
+        let before = self.last_time(Kind::ClockVirtualRt)?;
+        let next = clock::find_next(self.decoder(), event.end, Kind::ClockVirtualRt)?;
+        let nanoseconds = u64::try_from(next.checked_sub(before)?).ok()?;
+        let most = nanoseconds
+            .saturating_mul(range::INSTRUCTION_RATE)
+            .saturating_add(range::INSTRUCTIONS_USUAL.into());
+        (u64::from(count) > most).then_some(Defect::InstructionRate { count, nanoseconds })
+    }
+
+    /// The defect of the id or index of a request.
+    fn find_in_request(&self, event: &Event) -> Option<Defect> {
+        let is_request = matches!(event.kind, Kind::Async(_)) && self.layout().measured;
+        if !is_request {
+            return None;
+        }
+        self.context.requests.find_defect(event, self.instructions())
+    }
+
+    /// The defect of the checkpoint that an event names, through 7.0.
+    fn find_in_checkpoint(&self, event: &Event) -> Option<Defect> {
+        let named = event.checkpoint?;
+        // Of the events that the fast loop skipped, only the last one is known.
+        let last = match self.context.previous? {
+            Kind::Async(_) => self.context.checkpoint?,
+            previous => self.layout().checkpoint_number(previous)?,
+        };
+        (named != last).then_some(Defect::OtherCheckpoint { named, last })
     }
 
     /// The last time of a clock, if it was seen.
@@ -353,10 +322,25 @@ impl<'a> Lane<'a> {
         }
     }
 
-    fn note(&mut self, span: Span, kind: Option<Kind>, defect: Defect) {
-        let number = self.events();
+    /// Notes a defect of an event.
+    fn note(&mut self, event: &Event, defect: Defect) {
+        let start = match defect {
+            _ if self.defects.irregular.is_some() => None,
+            Defect::ClockBackwards { before, now } => {
+                let step = clock::Step { kind: event.kind, before, now };
+                clock::find_wrong(self.decoder(), self.anchor_before_end(), event, step)
+            }
+            _ => defect.is_irregular().then_some(event.start),
+        };
+        let (number, span) = (self.events(), event.span());
+        let located = Located { number, kind: Some(event.kind), span, defect, earlier: Vec::new() };
+        self.note_at(located, start);
+    }
+
+    /// Notes a defect; damage may have begun at `start`.
+    fn note_at(&mut self, located: Located, start: Option<u64>) {
         let before = self.anchor_before_end();
-        self.defects.note(Located { number, kind, span, defect, earlier: Vec::new() }, before);
+        self.defects.note(located, start.map(|at| Damage { at, before }));
     }
 
     /// Returns the events so far.
@@ -386,62 +370,6 @@ impl<'a> Lane<'a> {
     /// Returns the counts of the slow path, which is the only one for packets and keys.
     pub const fn counts(&self) -> &Counts {
         &self.counts
-    }
-}
-
-impl Defects {
-    fn note(&mut self, located: Located, before: Anchor) {
-        let defect = located.defect;
-        if defect.contradicts_layout() {
-            self.evidence.contradict(located.span.start, defect);
-        }
-        if defect.is_damage() {
-            let here = Damage { at: located.span.start, before };
-            self.damage = self.damage.or(Some(here));
-        }
-        if self.found.len() < self.capacity {
-            self.found.push(located);
-            return;
-        }
-        match self.more.iter_mut().find(|(other, _)| other.is_same_kind(&defect)) {
-            Some((_, count)) => *count = count.saturating_add(1),
-            None => self.more.push((defect, 1)),
-        }
-    }
-
-    /// Joins the defects shortly before the last one with it: a wrong length shows in the next
-    /// events, so they have one cause. The damage then begins at the earliest of them.
-    fn gather(&mut self, array: Option<Span>, before: Anchor) {
-        if !self.more.is_empty() {
-            // The last defect was only counted.
-            return;
-        }
-        let Some(mut last) = self.found.pop() else { return };
-        let mut start = last.span.start;
-        while let Some(earlier) = self.found.pop() {
-            let is_near = earlier.span.start.saturating_add(NEAR) >= start;
-            if !is_near || matches!(earlier.defect, Defect::FullRing(_)) {
-                self.found.push(earlier);
-                break;
-            }
-            start = earlier.span.start;
-            last.earlier.push(earlier);
-        }
-        // A wrong length shows where the next event should begin.
-        if let Some(array) = array.filter(|array| array.end == start) {
-            start = array.start;
-            let defect = Defect::DoubtfulLength;
-            let number = last.number;
-            let length = Located { number, kind: None, span: array, defect, earlier: Vec::new() };
-            last.earlier.push(length);
-        }
-        let first = self.damage.filter(|damage| damage.at < start);
-        let before = if before.at <= start { before } else { Anchor::START };
-        self.damage = first.or(Some(Damage { at: start, before }));
-        // The earliest is the most likely cause.
-        last.earlier.reverse();
-        last.earlier.truncate(EARLIER_MAX);
-        self.found.push(last);
     }
 }
 

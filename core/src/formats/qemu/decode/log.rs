@@ -3,7 +3,7 @@
 use crate::formats::qemu::decode::header::Header;
 use crate::formats::qemu::decode::lane::Lane;
 use crate::formats::qemu::decode::race::{self, Race};
-use crate::formats::qemu::layout::Layouts;
+use crate::formats::qemu::layout::{Layouts, VERSION_LEN};
 use crate::kit::cursor::ReadError;
 use crate::kit::source::Source;
 use crate::limits::Limits;
@@ -20,8 +20,8 @@ pub struct Log<'a> {
 /// The reading of a log that a check judges.
 #[derive(Debug)]
 pub struct Reading<'a> {
-    /// The layouts that are left: the one that the user chose, or all that the bytes do not
-    /// exclude.
+    /// The layouts that are left: the one that the user chose, those of the version that the
+    /// bytes lead to, or all that the bytes do not exclude.
     pub layouts: Layouts,
     /// The lane. The lanes that are left read the log alike, so one stands for all.
     pub lane: Lane<'a>,
@@ -39,14 +39,14 @@ impl<'a> Log<'a> {
         Ok(Self { header, race })
     }
 
-    /// Takes the reading of layout `chosen`, or the one that stands for all that are left.
-    pub fn into_reading(self, chosen: Option<usize>) -> Option<Reading<'a>> {
-        let layouts = match chosen {
-            Some(number) => Layouts::default().with(number),
-            None => self.race.layouts(),
-        };
-        let has = |lane: &Lane<'_>| chosen.is_none_or(|number| lane.layouts.contains(number));
+    /// Takes the reading of some of the layouts that are left, for which one lane stands.
+    pub fn into_reading(self, layouts: Layouts) -> Option<Reading<'a>> {
+        let has = |lane: &Lane<'_>| layouts.iter().any(|(number, _)| lane.layouts.contains(number));
         let lane = self.race.best.into_iter().find(has)?;
+        // Damage may end the reading before the events decide, and leave the end of the file alone.
+        let source = lane.decoder().source();
+        let end = source.read(source.len().saturating_sub(VERSION_LEN), source.len());
+        let layouts = layouts.that_end_with(&end);
         Some(Reading { layouts, lane })
     }
 }

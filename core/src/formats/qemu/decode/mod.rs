@@ -8,17 +8,22 @@
 //!  ending   how the log ends                   race     the layouts that a log may have
 //!  cut      where to cut it                    log      the log as it was read
 //!  sniff    whether a file is a log            tile     every byte of a log
+//!  place    an event among those before it     clock    clocks that go back
+//!  defect_log   the defects in order, and where the damage begins
 //! ```
 
+pub mod clock;
 pub mod counts;
 pub mod cut;
 pub mod decoder;
 pub mod defect;
+pub mod defect_log;
 pub mod ending;
 pub mod event;
 pub mod header;
 pub mod lane;
 pub mod log;
+pub mod place;
 pub mod race;
 pub mod regular;
 pub mod skim;

@@ -17,7 +17,8 @@ pub fn looks_like_log(source: &Source<'_>, limits: &Limits) -> bool {
     let is_unused_zero = head.get(4..).unwrap_or_default().iter().all(|byte| *byte == 0);
     let version = Version::read(source);
     let is_version = version.is_ok_and(|version| !matches!(version, Version::Unknown(_)));
-    if is_family && is_unused_zero && (is_version || version.is_err()) {
+    let is_known = version.is_ok_and(Version::is_known);
+    if is_known || is_family && is_unused_zero && (is_version || version.is_err()) {
         return true;
     }
     let is_unfinished = version == Ok(Version::Unfinished) && is_unused_zero;

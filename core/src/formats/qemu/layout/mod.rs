@@ -10,8 +10,10 @@
 //! change with it: the shutdown causes are an enum of the QMP schema that grew by itself.
 //!
 //! Sources: the enums of `replay/replay-internal.h`, `include/sysemu/replay.h`,
-//! `qapi/run-state.json` and `qapi/ui.json` in the releases 2.5.0 to 11.1, and logs of 5.2, 7.2,
-//! 10.0 and 11.1.
+//! `qapi/run-state.json` and `qapi/ui.json` in the releases 2.5.0 to 8.2.0, the changes that set
+//! the version to 0xe0200d (AUDIO_IN without a write position) and 0xe0200e (Linux keycodes), and
+//! logs of 5.2, 7.2, 10.0 and 11.1. Inferred from these, as neither the source of the release nor a
+//! log of it was at hand: 9.0 to 9.2, 10.1, 10.2 and 11.0.
 
 mod kind;
 pub mod range;

@@ -2,6 +2,13 @@
 
 /// Largest count of instructions between two events: the reader counts down in an `int`.
 pub const INSTRUCTIONS: u32 = i32::MAX.unsigned_abs();
+/// Counts below this are so common that their rate is not looked at: one in 7,000 is larger.
+pub const INSTRUCTIONS_USUAL: u32 = 1 << 20;
+/// Most instructions per nanosecond of the host's clock. QEMU translates each of them to several
+/// of the host; the fastest recording measured has 2.7.
+pub const INSTRUCTION_RATE: u64 = 16;
+/// Block requests that may be under way at a time: the ids of finished ones are that close.
+pub const BLOCK_REQUESTS: u64 = 64;
 /// Number of character devices, and of network filters, on one command line. Replay uses the index
 /// unchecked. QEMU has at most 4 serial ports; users add further devices one by one.
 pub const DEVICES: u8 = 64;

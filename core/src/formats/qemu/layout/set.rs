@@ -47,6 +47,16 @@ impl Layouts {
         self.iter().next().map(|(_, layout)| layout)
     }
 
+    /// Returns the layouts whose writers end a log with two events that `end`, the last bytes of a
+    /// log, are; all if there is none.
+    #[must_use]
+    pub fn that_end_with(self, end: &[u8]) -> Self {
+        let fits = Self::of(|number, layout| {
+            self.contains(number) && layout.pair && end.ends_with(&layout.closing())
+        });
+        if fits == Self::default() { self } else { fits }
+    }
+
     /// Describes the releases of the set, adjoining layouts as one range, for example `7.2 to
     /// 11.1`.
     pub fn describe_releases(self) -> String {

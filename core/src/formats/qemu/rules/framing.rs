@@ -89,10 +89,12 @@ rules! {
         problem: "The bytes after END are events that lead to another END. Most likely the first \
             END is an id that was damaged.",
         impact: "QEMU stops at the first END and does not replay the events after it.",
-        remedy: Remedy::Next("Use another copy of the log if there is one. Otherwise keep the part \
-            up to the first END:\n\
-            \x20 tracemend repair boot.log --strategy prefix -o prefix.log\n\
-            Class: lossy. Cost: every event after the first END."),
+        remedy: Remedy::Fix("Drops the events after the first END. With --strategy close the log \
+            is left as it is.\n\
+            Class: lossy. Cost: every event after the first END. A complete copy of the file is \
+            better.\n\
+            Run:\n\
+            \x20 tracemend repair boot.log -o repaired.log"),
         source: "QEMU, replay/replay-internal.h: EVENT_END",
     };
 }

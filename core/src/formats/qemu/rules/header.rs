@@ -40,7 +40,10 @@ rules! {
             \x20 tracemend repair boot.log -o repaired.log\n\
             If the log fits several releases, name the one that \"qemu-system-x86_64 --version\" \
             prints:\n\
-            \x20 tracemend repair boot.log --qemu-version 7.2 -o repaired.log"),
+            \x20 tracemend repair boot.log --qemu-version 7.2 -o repaired.log\n\
+            Replay the result with the command line of the recording, the same build, images, \
+            firmware and devices, and rr=replay,rrfile=repaired.log instead of rr=record. It ends \
+            at the cut."),
         source: "QEMU, replay/replay.c: replay_finish; measured with 5.2, 7.2, 10.0 and 11.1",
     };
     UNKNOWN_VERSION = Rule {
@@ -52,10 +55,12 @@ rules! {
             three existed only between releases, and their layouts are not known.",
         impact: "QEMU refuses the log: \"invalid input log file version\", exit 1. Each build \
             reads only its own version.",
-        remedy: Remedy::Fix("Writes the version, if the word is damaged and the events fit one \
-            version only or --qemu-version names the release. There is no fix for the three \
-            words between releases.\n\
-            Class: exact; synthetic or lossy if the log has to be closed as well.\n\
+        remedy: Remedy::Fix("Writes the version, if one byte of the word is damaged and the other \
+            bytes lead to one version that the events fit, if the events fit one version only, or \
+            if --qemu-version names the release. There is no fix for the three words between \
+            releases.\n\
+            Class: exact; lossy if only --qemu-version determines the version, or if events are \
+            dropped; synthetic if the log has to be closed as well.\n\
             Cost: none for the version.\n\
             Run:\n\
             \x20 tracemend repair boot.log -o repaired.log\n\

@@ -8,9 +8,9 @@ pub mod order;
 use std::sync::LazyLock;
 
 pub use event::{
-    ASYNC_CHECKPOINT, AUDIO_RANGE, CHAR_WRITE_RANGE, DEVICE_RANGE, DOWN_RANGE, FILTER_RANGE,
-    FULL_RING, INPUT_KIND, INSTRUCTION_RANGE, INSTRUCTION_ZERO, KEY_KIND, KEY_RANGE, NET_FLAGS,
-    POINTER_RANGE, RANDOM_RESULT, READ_ERROR_SIGN,
+    ASYNC_CHECKPOINT, AUDIO_RANGE, CHAR_WRITE_RANGE, CHAR_WRITE_RESULT, DEVICE_RANGE, DOWN_RANGE,
+    FILTER_RANGE, FULL_RING, INPUT_KIND, INSTRUCTION_RANGE, INSTRUCTION_ZERO, KEY_KIND, KEY_RANGE,
+    NET_FLAGS, POINTER_RANGE, RANDOM_RESULT, READ_ERROR_SIGN,
 };
 pub use framing::{
     BYTES_AFTER_END, END_DUPLICATE, END_INSIDE, END_MISSING, LENGTH_PAST_END, UNKNOWN_EVENT,
@@ -20,8 +20,9 @@ pub use header::{
     UNKNOWN_VERSION,
 };
 pub use order::{
-    CHECKPOINT_MISMATCH, CLOCK_BACKWARDS, CLOCK_MISSING, INIT_LATE, INPUT_SYNC_MISSING,
-    INSTRUCTION_MISSING, INSTRUCTION_TWICE, SHUTDOWN_MISSING,
+    BLOCK_ID, BOTTOM_HALF_ID, CHECKPOINT_MISMATCH, CLOCK_BACKWARDS, CLOCK_MISSING, FILTER_GAP,
+    INIT_LATE, INIT_TWICE, INPUT_SYNC_MISSING, INSTRUCTION_MISSING, INSTRUCTION_RATE,
+    INSTRUCTION_TWICE, NOTHING_RAN, SHUTDOWN_MISSING,
 };
 
 use crate::report::{Remedy, Rule};
@@ -33,14 +34,18 @@ pub fn all() -> &'static [&'static Rule] {
     &ALL
 }
 
-/// The advice for damage in the middle of a log.
-const KEEP_PREFIX: Remedy = Remedy::Next(
-    "Use another copy of the log if there is one. Otherwise \
-    keep the part before the damage:\n\
-    \x20 tracemend repair boot.log --strategy prefix -o prefix.log\n\
-    Class: lossy. Cost: everything after the damage. The result is structurally closed \
-    (SHUTDOWN+HOST_SIGNAL and END, or END alone before 5.1); QEMU, the guest and the command \
-    line decide whether it replays.",
+/// The remedy for damage in the middle of a log.
+const KEEP_PREFIX: Remedy = Remedy::Fix(
+    "Closes the log 64 bytes before its first irregular event, as damage may give valid events \
+    before it shows: drops the rest, and adds the events with which this release ends a log. \
+    With --strategy close the log is left as it is.\n\
+    Class: lossy. Cost: every event after the cut; the report counts them, with their \
+    instructions and time. The log is structurally closed; QEMU, the guest and the command line \
+    decide whether it replays to its end. A complete copy of the file is better.\n\
+    Run:\n\
+    \x20 tracemend repair boot.log -o repaired.log\n\
+    Replay the result with the command line of the recording, the same build, images, firmware \
+    and devices, and rr=replay,rrfile=repaired.log instead of rr=record. It ends at the cut.",
 );
 
 /// The advice for events that are unusual but can be read.

@@ -76,6 +76,11 @@ impl Device {
         was_pressed
     }
 
+    /// Returns whether another slot than the current one has the contact.
+    pub(super) fn has_contact(&self, id: i32) -> bool {
+        self.contacts().any(|(slot, other)| other == id && slot != self.slot)
+    }
+
     /// Sets the contact of the current slot; returns whether there was one, or `None` if the slot
     /// is not below `slots`.
     pub(super) fn set_contact(&mut self, id: i32, slots: u64) -> Option<bool> {

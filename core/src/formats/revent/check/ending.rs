@@ -7,10 +7,13 @@ use crate::formats::revent::decode::FILE;
 use crate::formats::revent::decode::event::name_code;
 use crate::formats::revent::decode::extent::{Ending, EnterPair};
 use crate::formats::revent::decode::recording::Recording;
+use crate::formats::revent::decode::time::Time;
 use crate::formats::revent::layout::{BUFFER, Generation, kind};
 use crate::formats::revent::limits::RELEASED;
 use crate::formats::revent::options::{ReleaseMode, release_mode};
-use crate::formats::revent::repair::ending::{close_fix, drop_trailing_fix};
+use crate::formats::revent::repair::ending::{
+    Closing, close_fix, drop_gaps_fix, drop_trailing_fix,
+};
 use crate::formats::revent::repair::release::{Held, Release, release_events};
 use crate::formats::revent::rules;
 use crate::kit::num::to_u64;
@@ -35,6 +38,7 @@ pub(super) fn check(context: &Context<'_, '_>, scan: &Scan<'_>, report: &mut Rep
         report.push(finding.fix_if(ending_fix(recording, scan, &release)));
     }
     check_trailing(recording, report);
+    check_alignment(recording, report);
     if let Some(pair) = extent.pair {
         check_enter_pair(recording, &pair, report);
     }
@@ -95,7 +99,8 @@ fn release_fix(context: &Context<'_, '_>, release: &Release) -> Option<Fix> {
         let summary = "release what is pressed at the time of the last event";
         return Some(Fix::manual(summary).option("--release always"));
     }
-    (!release.events.is_empty()).then(|| close_fix(recording, None, 0, release)).flatten()
+    let closing = Closing { times: None, dropped: 0, release, is_count_proven: true };
+    (!release.events.is_empty()).then(|| close_fix(recording, &closing)).flatten()
 }
 
 fn push_release_limit(context: &Context<'_, '_>, report: &mut Report) {
@@ -182,7 +187,11 @@ fn ending_fix(recording: &Recording<'_>, scan: &Scan<'_>, release: &Release) -> 
     let keeps_end = extent.pair.is_some() || !extent.tail_lost;
     let framed_end = extent.all.offset(extent.framed);
     let dropped = if keeps_end { 0 } else { recording.file_len().saturating_sub(framed_end) };
-    close_fix(recording, scan.times(), dropped, release)
+    let stored = recording.head.times.map(|stored| stored.map(Time::narrowed));
+    let times = stored.zip(scan.times());
+    let times = times.map(|(stored, events)| times::fitting_times(stored, events));
+    // Nothing proves a count: events that a copy doubled or lost would fit as well.
+    close_fix(recording, &Closing { times, dropped, release, is_count_proven: false })
 }
 
 fn check_trailing(recording: &Recording<'_>, report: &mut Report) {
@@ -195,6 +204,27 @@ fn check_trailing(recording: &Recording<'_>, report: &mut Report) {
     );
     let fix = drop_trailing_fix(trailing.span);
     report.push(Finding::new(&rules::TRAILING_BYTES, trailing.span, "events", message).fix(fix));
+}
+
+/// Reports bytes between the events that are not events.
+fn check_alignment(recording: &Recording<'_>, report: &mut Report) {
+    let gaps = recording.extent.all.gaps();
+    if let Some(first) = gaps.first() {
+        let bytes = gaps.iter().fold(0, |sum: u64, gap| sum.saturating_add(gap.len()));
+        let message = format!(
+            "{} at {} between the events: the events after them are not in their places",
+            words::byte_count(bytes),
+            words::plural(to_u64(gaps.len()), "place")
+        );
+        let finding = Finding::new(&rules::MISALIGNED, *first, "events", message);
+        report.push(finding.fix(drop_gaps_fix(gaps, bytes)));
+    }
+    if let Some(at) = recording.extent.all.search_end {
+        let span = Span::new(FILE, at, recording.file_len());
+        let message = "the search for events after damage reached its limit: the rest is read as \
+                       if it were in its place";
+        report.push(Finding::new(&common::SEARCH_ENDED, span, "events", message));
+    }
 }
 
 fn check_enter_pair(recording: &Recording<'_>, pair: &EnterPair, report: &mut Report) {

@@ -40,10 +40,12 @@ pub(super) enum Fault {
     Dropped,
     /// A key or contact is released that was not pressed.
     NotPressed,
+    /// Two slots have the same contact.
+    ContactTwice,
 }
 
 /// Number of kinds.
-const FAULTS: usize = 16;
+const FAULTS: usize = 17;
 
 impl Fault {
     /// Returns the index of the kind in a [`FaultLog`].
@@ -65,6 +67,7 @@ impl Fault {
             Self::Gap => 13,
             Self::Dropped => 14,
             Self::NotPressed => 15,
+            Self::ContactTwice => 16,
         }
     }
 }

@@ -14,8 +14,11 @@ use crate::limits::INSERTED;
 use crate::mend::edit::{Fix, Safety};
 use crate::report::{Finding, Report, Rule};
 
+/// Damaged events per good one above which the good ones may be chance.
+const GOOD_ONE_IN: u64 = 8;
+
 /// Every kind of fault, with its rule.
-static RULES: [(Fault, &Rule); 16] = [
+static RULES: [(Fault, &Rule); 17] = [
     (Fault::UnknownDevice, &rules::UNKNOWN_DEVICE),
     (Fault::InvalidTime, &rules::TIME_IMPLAUSIBLE),
     (Fault::WidenedTimes, &rules::EVENT_TIMES_WIDENED),
@@ -26,6 +29,7 @@ static RULES: [(Fault, &Rule); 16] = [
     (Fault::GamepadCode, &rules::GAMEPAD_CODE),
     (Fault::GamepadRange, &rules::GAMEPAD_RANGE),
     (Fault::SlotOutOfRange, &rules::SLOT_OUT_OF_RANGE),
+    (Fault::ContactTwice, &rules::CONTACT_TWICE),
     (Fault::TimeBack, &rules::TIME_BACK),
     (Fault::BeforeStart, &rules::EVENT_OUTSIDE),
     (Fault::AfterEnd, &rules::EVENT_OUTSIDE),
@@ -91,6 +95,10 @@ fn describe_fault(recording: &Recording<'_>, fault: Fault, seen: &Occurrences) -
         Fault::SlotOutOfRange => {
             format!("slot of event {index} is out of range: {what} ({device})")
         }
+        Fault::ContactTwice => {
+            let id = event.value;
+            format!("event {index} gives contact {id} to a second slot ({device})")
+        }
         Fault::Dropped => {
             format!("event {index} is SYN_DROPPED: events before it are missing ({device})")
         }
@@ -155,7 +163,8 @@ fn damage_fix(recording: &Recording<'_>, scan: &Scan<'_>, fault: Fault) -> Optio
     };
     let runs = scan.log.runs(cause);
     let count = scan.log.occurrences(fault).map_or(0, |seen| seen.count);
-    let is_most = count.saturating_mul(2) > recording.extent.framed && fault != Fault::Zeros;
+    let good = recording.extent.framed.saturating_sub(count);
+    let is_most = good.saturating_mul(GOOD_ONE_IN) < count && fault != Fault::Zeros;
     if runs.is_incomplete || is_most {
         return Some(Fix::manual("too many damaged events: the others may be wrong, too"));
     }

@@ -4,10 +4,13 @@ use crate::formats::revent::check::file_start;
 use crate::formats::revent::decode::FILE;
 use crate::formats::revent::decode::head::{Devices, Head, HeadError, Header};
 use crate::formats::revent::decode::recording::Recording;
-use crate::formats::revent::layout::{ABSINFO_MAX, DEVICES_MAX, HEADER, MAGIC, NAME_MAX, PATH_MAX};
-use crate::formats::revent::repair::head::write_fix;
+use crate::formats::revent::layout::{
+    ABSINFO_MAX, DEVICES_MAX, Generation, HEADER, MAGIC, NAME_MAX, PATH_MAX,
+};
+use crate::formats::revent::repair::head::{rebuild_head_fix, write_fix};
 use crate::formats::revent::rules;
 use crate::kit::cursor::ReadError;
+use crate::kit::num::to_u64;
 use crate::kit::span::Span;
 use crate::kit::text::hex;
 use crate::kit::words;
@@ -73,19 +76,43 @@ fn truncated_head(error: &ReadError) -> Finding {
 /// Judges magic, version, mode and padding.
 pub(super) fn check(recording: &Recording<'_>, report: &mut Report) {
     let head = &recording.head;
+    if head.is_recovered {
+        report.push(describe_recovered(recording));
+        return;
+    }
     let Some(header) = head.header else { return };
-    check_magic(&header, report);
-    check_version(head, &header, report);
-    check_mode(head, &header, report);
+    let events = recording.extent.all.span(0, recording.extent.count);
+    let devices = Span::new(FILE, head.generation.layout().header, head.prefix);
+    check_magic(&header, events, report);
+    check_version(head, &header, events, report);
+    check_mode(head, &header, devices, report);
     if header.pad != [0; 6] {
         let message = format!("padding is `{}`, expected zeros", hex(&header.pad));
-        let fix = write_fix(10, &[0; 6], "set the padding to zeros".to_string());
+        let layout = (Span::new(FILE, 6, 8), "the version, which has zeros there");
+        let fix = write_fix(10, &[0; 6], "set the padding to zeros".to_string(), layout);
         let span = Span::new(FILE, 10, 16);
         report.push(Finding::new(&rules::HEADER_PAD, span, "padding", message).fix(fix));
     }
 }
 
-fn check_magic(header: &Header, report: &mut Report) {
+/// Returns the finding for a head that was recovered from what follows it.
+fn describe_recovered(recording: &Recording<'_>) -> Finding {
+    let head = &recording.head;
+    let span = Span::new(FILE, 0, head.prefix);
+    let Devices::Paths(paths) = &head.devices else {
+        return Finding::new(&rules::HEAD_DAMAGED, span, "devices", "unreadable devices");
+    };
+    let count = to_u64(paths.len());
+    let found = to_u64(paths.iter().filter(|path| !path.span.is_empty()).count());
+    let message = format!(
+        "header or device list is damaged: the events name {}, {found} of the paths can be read",
+        words::plural(count, "device")
+    );
+    let fix = rebuild_head_fix(head, paths);
+    Finding::new(&rules::HEAD_DAMAGED, span, "devices", message).fix(fix)
+}
+
+fn check_magic(header: &Header, events: Span, report: &mut Report) {
     if header.magic == *MAGIC {
         return;
     }
@@ -93,29 +120,41 @@ fn check_magic(header: &Header, report: &mut Report) {
         "magic is `{}`, but version, devices and events fit a recording",
         hex(&header.magic)
     );
-    let fix = write_fix(0, MAGIC, "write the magic REVENT".to_string());
+    let events = (events, "the events, in the layout of the version");
+    let fix = write_fix(0, MAGIC, "write the magic REVENT".to_string(), events);
     let span = Span::new(FILE, 0, 6);
     report.push(Finding::new(&rules::NO_MAGIC, span, "magic", message).fix(fix));
 }
 
-fn check_version(head: &Head, header: &Header, report: &mut Report) {
+fn check_version(head: &Head, header: &Header, events: Span, report: &mut Report) {
     let layout = head.generation.layout();
+    let span = Span::new(FILE, 6, 8);
+    let write = |version: u16| {
+        let events = (events, "the events, which have the layout of this version alone");
+        write_fix(6, &version.to_le_bytes(), format!("set version to {version}"), events)
+    };
+    if header.version == 0 && head.generation == Generation::V1 {
+        let message = "version is 0, which readers take for 1";
+        let finding = Finding::new(&rules::VERSION_ZERO, span, "version", message);
+        report.push(finding.fix(write(1)));
+        return;
+    }
     let Some(known) = layout.version.filter(|known| *known != header.version) else { return };
     let message =
         format!("version is {}, but the file has the layout {}", header.version, layout.name);
-    let fix = write_fix(6, &known.to_le_bytes(), format!("set version to {known}"));
-    let span = Span::new(FILE, 6, 8);
-    report.push(Finding::new(&rules::VERSION_UNKNOWN, span, "version", message).fix(fix));
+    let finding = Finding::new(&rules::VERSION_UNKNOWN, span, "version", message);
+    report.push(finding.fix(write(known)));
 }
 
-fn check_mode(head: &Head, header: &Header, report: &mut Report) {
+fn check_mode(head: &Head, header: &Header, devices: Span, report: &mut Report) {
     let Some(stored) = header.mode.filter(|mode| *mode > 1) else { return };
     let (mode, content) = match head.devices {
         Devices::Paths(_) => (0_u16, "a device list"),
         Devices::Gamepad(_) => (1, "the description of a gamepad"),
     };
     let message = format!("mode is {stored}, but {content} follows (mode {mode})");
-    let fix = write_fix(8, &mode.to_le_bytes(), format!("set mode to {mode}"));
+    let devices = (devices, content);
+    let fix = write_fix(8, &mode.to_le_bytes(), format!("set mode to {mode}"), devices);
     let span = Span::new(FILE, 8, 10);
     report.push(Finding::new(&rules::MODE_UNKNOWN, span, "mode", message).fix(fix));
 }

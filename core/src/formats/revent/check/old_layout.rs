@@ -9,6 +9,7 @@ use crate::formats::revent::rules;
 use crate::limits::INSERTED;
 use crate::mend::edit::Fix;
 use crate::report::{Finding, Report, Severity};
+use crate::{Allow, Options};
 
 /// Reports an old layout. The upgrade waits until a repair has nothing else to do.
 pub(super) fn check(context: &Context<'_, '_>, scan: &Scan<'_>, report: &mut Report) {
@@ -26,7 +27,8 @@ pub(super) fn check(context: &Context<'_, '_>, scan: &Scan<'_>, report: &mut Rep
     let span = file_start(recording.file_len(), layout.header.max(4));
     let message = format!("layout is {}, expected v3: {impact}", layout.name);
     let finding = Finding::new(&rules::OLD_LAYOUT, span, "version", message);
-    let has_other_work = report.has_errors() || report.findings().iter().any(will_be_repaired);
+    let has_other_work = report.has_errors()
+        || report.findings().iter().any(|finding| will_be_repaired(finding, options));
     if !options::has_upgrade(options) || has_other_work {
         let upgrade = Fix::manual("convert the recording to version 3").option("--upgrade");
         report.push(finding.fix(upgrade));
@@ -46,7 +48,12 @@ pub(super) fn check(context: &Context<'_, '_>, scan: &Scan<'_>, report: &mut Rep
 }
 
 /// Returns whether a repair would fix the finding at once.
-fn will_be_repaired(finding: &Finding) -> bool {
-    finding.severity > Severity::Info
-        && finding.fix.as_ref().is_some_and(|fix| !fix.edits.is_empty())
+fn will_be_repaired(finding: &Finding, options: &Options) -> bool {
+    let highest = match finding.severity {
+        Severity::Info => return false,
+        Severity::Warning if !options.lossy_warnings => options.allow.min(Allow::Synthetic),
+        _ => options.allow,
+    };
+    let applies = |fix: &Fix| highest.permits(fix.safety) && !fix.edits.is_empty();
+    finding.fix.as_ref().is_some_and(applies)
 }

@@ -8,7 +8,7 @@ use crate::formats::revent::decode::gamepad::{CodeBits, Gamepad, is_bit_set};
 use crate::formats::revent::decode::recording::Recording;
 use crate::formats::revent::decode::time::Time;
 use crate::formats::revent::decode::walk::{Damage, Record};
-use crate::formats::revent::layout::{EVENT_PAD, GAP, KEY_MAX, code, kind, names};
+use crate::formats::revent::layout::{EVENT_PAD, GAP, KEY_MAX, SLOTS_USUAL, code, kind, names};
 use crate::formats::revent::limits::INPUT_SLOTS;
 use crate::kit::walk::Item;
 use crate::limits::FIXES;
@@ -79,9 +79,9 @@ impl<'g> Scan<'g> {
             last_time: None,
             bounds: time_bounds(recording),
             slots: options.limits.of(&INPUT_SLOTS),
-            gamepad: head.gamepad().and_then(|gamepad| {
-                let (abs, key) = gamepad.axis_and_key_bits()?;
-                Some(GamepadBits { gamepad, abs, key })
+            gamepad: head.gamepad().map(|gamepad| {
+                let (abs, key) = gamepad.axis_and_key_bits();
+                GamepadBits { gamepad, abs, key }
             }),
         }
     }
@@ -167,15 +167,19 @@ impl<'g> Scan<'g> {
         match event.code {
             code::ABS_MT_SLOT => {
                 device.slot = event.value;
-                if u64::try_from(event.value).map_or(true, |slot| slot >= slots) {
+                if u64::try_from(event.value).map_or(true, |slot| slot >= slots.min(SLOTS_USUAL)) {
                     self.log.note(Fault::SlotOutOfRange, record, 0);
                 }
             }
             code::ABS_MT_TRACKING_ID => {
                 let is_expected = device.is_uncertain || device.is_unslotted;
+                let is_twice = event.value >= 0 && !is_expected && device.has_contact(event.value);
                 let had_contact = device.set_contact(event.value, slots);
                 if event.value < 0 && had_contact == Some(false) && !is_expected {
                     self.log.note(Fault::NotPressed, record, 0);
+                }
+                if is_twice {
+                    self.log.note(Fault::ContactTwice, record, 0);
                 }
             }
             _ => {}

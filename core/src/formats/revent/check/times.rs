@@ -6,7 +6,7 @@ use crate::formats::revent::decode::FILE;
 use crate::formats::revent::decode::recording::Recording;
 use crate::formats::revent::decode::time::Time;
 use crate::formats::revent::layout::GAP;
-use crate::formats::revent::repair::ending::write_times_fix;
+use crate::formats::revent::repair::ending::{narrow_bounds_fix, write_times_fix};
 use crate::formats::revent::rules;
 use crate::kit::span::Span;
 use crate::report::{Finding, Report};
@@ -20,13 +20,8 @@ pub(super) fn check(recording: &Recording<'_>, scan: &Scan<'_>, report: &mut Rep
     if stored.iter().any(|time| time.is_widened()) {
         let message =
             format!("{}: the high halves of the seconds hold nanoseconds", describe(stored));
-        report.push(
-            Finding::new(&rules::TIMES_WIDENED, span, "start_time", message).fix(write_times_fix(
-                head.prefix,
-                stored,
-                narrowed,
-            )),
-        );
+        let finding = Finding::new(&rules::TIMES_WIDENED, span, "start_time", message);
+        report.push(finding.fix(narrow_bounds_fix(head.prefix, stored)));
     }
     if recording.extent.times_fit {
         return;
@@ -53,10 +48,11 @@ fn describe([start, end]: [Time; 2]) -> String {
 }
 
 /// Returns start and end, of which one may be right, or else the times of the first and last event.
-fn fitting_times([start, end]: [Time; 2], [first, last]: [Time; 2]) -> [Time; 2] {
-    let is_near = |end: Time| end >= last && end.micros().saturating_sub(last.micros()) <= GAP;
+pub(super) fn fitting_times([start, end]: [Time; 2], [first, last]: [Time; 2]) -> [Time; 2] {
+    let is_near =
+        |one: Time, two: Time| one <= two && two.micros().saturating_sub(one.micros()) <= GAP;
     [
-        if start.is_sane() && start <= first { start } else { first },
-        if end.is_sane() && is_near(end) { end } else { last },
+        if start.is_sane() && is_near(start, first) { start } else { first },
+        if end.is_sane() && is_near(last, end) { end } else { last },
     ]
 }

@@ -112,6 +112,13 @@ pub fn explains_events(source: &Source<'_>, head: &Head, limits: &Limits) -> boo
     percent(count_plausible(head.generation, &evidence)) >= CERTAIN_PERCENT
 }
 
+/// Returns whether the head has no events to explain, or at least half of the first ones.
+pub fn explains_half(source: &Source<'_>, head: &Head, limits: &Limits) -> bool {
+    let evidence = gather_evidence(source, head, limits);
+    let counted = count_plausible(head.generation, &evidence);
+    counted == [0, 0] || percent(counted) >= 50
+}
+
 /// Returns the layouts that the first bytes allow.
 fn possible_layouts(source: &Source<'_>) -> &'static [Generation] {
     let first = source.read(0, 8);

@@ -1,12 +1,14 @@
 //! The number of events, and how the recording ends.
 
 use crate::formats::revent::decode::FILE;
+use crate::formats::revent::decode::align::{self, Shape};
 use crate::formats::revent::decode::event::{Event, narrow_if};
 use crate::formats::revent::decode::head::Head;
+use crate::formats::revent::decode::pieces::Pieces;
 use crate::formats::revent::decode::stretch::Stretch;
 use crate::formats::revent::decode::time::Time;
 use crate::formats::revent::layout::{BUFFER, GAP, Generation, HEADER, code, kind, names};
-use crate::formats::revent::limits::OPEN_FRAME;
+use crate::formats::revent::limits::{OPEN_FRAME, SEARCHED};
 use crate::kit::source::Source;
 use crate::kit::span::Span;
 use crate::limits::Limits;
@@ -47,7 +49,7 @@ pub struct EnterPair {
 
 impl EnterPair {
     /// Returns the bytes of both events.
-    pub fn span(&self, all: &Stretch) -> Span {
+    pub fn span(&self, all: &Pieces) -> Span {
         all.span(self.index, self.index.saturating_add(2))
     }
 
@@ -67,10 +69,10 @@ pub struct Trailing {
 }
 
 /// The events of a recording, and how they end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// All complete events after the head.
-    pub all: Stretch,
+    pub all: Pieces,
     /// Number of those that belong to the recording.
     pub count: u64,
     /// Number of those up to the last complete frame, if the end of the recording was lost.
@@ -91,13 +93,6 @@ pub struct Extent {
     pub times_fit: bool,
 }
 
-impl Extent {
-    /// Returns the events up to the last complete frame.
-    pub fn complete_events(&self) -> Stretch {
-        self.all.part(0, self.framed)
-    }
-}
-
 /// Returns whether the file has the length of full buffers after the part that is not buffered.
 fn has_full_buffers(len: u64, generation: Generation) -> bool {
     let unbuffered = if generation >= Generation::V2 { HEADER } else { 0 };
@@ -107,10 +102,11 @@ fn has_full_buffers(len: u64, generation: Generation) -> bool {
 
 /// Finds the number of events, and how the recording ends.
 pub fn find_extent(source: &Source<'_>, head: &Head, limits: &Limits) -> Extent {
-    let stride = head.generation.layout().event;
-    let rest = source.len().saturating_sub(head.events);
-    let count = rest.checked_div(stride).unwrap_or(0);
-    let all = Stretch { generation: head.generation, start: head.events, count };
+    let widened = head.generation == Generation::V2 && has_widened_times(source, head);
+    let shape = Shape { generation: head.generation, devices: head.device_count(), widened };
+    let mut budget = align::budget(limits.of(&SEARCHED));
+    let all = align::align(source, &shape, head.events, &mut budget);
+    let count = all.count;
     let mut extent = Extent {
         all,
         count,
@@ -120,7 +116,7 @@ pub fn find_extent(source: &Source<'_>, head: &Head, limits: &Limits) -> Extent 
         full_buffers: has_full_buffers(source.len(), head.generation),
         pair: None,
         trailing: None,
-        widened: head.generation == Generation::V2 && has_widened_times(source, &all),
+        widened,
         times_fit: true,
     };
     match head.count {
@@ -128,22 +124,24 @@ pub fn find_extent(source: &Source<'_>, head: &Head, limits: &Limits) -> Extent 
         None => find_uncounted_end(source, &mut extent),
     }
     extent.framed = extent.count;
-    if extent.tail_lost {
-        let events = all.part(0, extent.count);
+    // After full buffers nothing shows that an event was cut, and all of them stay.
+    if extent.tail_lost && extent.ending != Ending::FullBuffers {
         let max = limits.of(&OPEN_FRAME);
-        extent.framed = find_last_frame_end(source, &events, max).unwrap_or(extent.count);
+        extent.framed = find_last_frame_end(source, &extent, max).unwrap_or(extent.count);
     }
     extent
 }
 
 /// Returns whether the times of the first events are widened.
-fn has_widened_times(source: &Source<'_>, all: &Stretch) -> bool {
-    let (mut each, mut any) = (true, false);
-    for (_, event) in all.part(0, SAMPLE).events(source) {
-        each &= event.is_widened();
-        any |= event.sec >> 32 != 0 || event.usec >> 32 != 0;
+fn has_widened_times(source: &Source<'_>, head: &Head) -> bool {
+    let first = Stretch { generation: head.generation, start: head.events, count: SAMPLE };
+    let (mut seen, mut wide) = (0_u64, 0_u64);
+    for (_, event) in first.events(source) {
+        let is_wide = event.is_widened() && (event.sec >> 32 != 0 || event.usec >> 32 != 0);
+        seen = seen.saturating_add(1);
+        wide = wide.saturating_add(u64::from(is_wide));
     }
-    each && any
+    wide.saturating_mul(2) > seen
 }
 
 /// Returns the pair that begins with event number `index`, if these two events are one.
@@ -163,7 +161,7 @@ fn find_pair(source: &Source<'_>, extent: &Extent, index: u64) -> Option<EnterPa
 
 /// Finds the end of the events in a layout with a count.
 fn find_counted_end(source: &Source<'_>, head: &Head, stored: u64, extent: &mut Extent) {
-    let all = extent.all;
+    let all = extent.all.clone();
     let is_aligned = all.end() == source.len();
     let last_two = all.count.checked_sub(2).filter(|_| is_aligned);
     let last_pair = last_two.and_then(|index| find_pair(source, extent, index));
@@ -185,7 +183,9 @@ fn find_counted_end(source: &Source<'_>, head: &Head, stored: u64, extent: &mut 
         // A recorder writes the times at its end.
         let has_ended = extent.pair.is_some()
             || (count_lost && head.times.is_some() && extent.times_fit && is_aligned);
-        extent.tail_lost = !has_ended;
+        // Bytes that are missing between events explain a count that is too large.
+        let is_explained = is_aligned && !all.gaps().is_empty() && !count_lost;
+        extent.tail_lost = !has_ended && !is_explained;
         return;
     }
     extent.count = stored;
@@ -218,7 +218,7 @@ fn find_trailing(source: &Source<'_>, start: u64) -> Option<Trailing> {
 
 /// Finds the end of the events in a layout without a count: the end of the file.
 fn find_uncounted_end(source: &Source<'_>, extent: &mut Extent) {
-    let all = extent.all;
+    let all = extent.all.clone();
     if all.end() < source.len() {
         extent.ending = Ending::Truncated;
         extent.tail_lost = true;
@@ -246,7 +246,7 @@ fn find_uncounted_end(source: &Source<'_>, extent: &mut Extent) {
 /// Returns whether the bytes after the head are events.
 fn begins_with_events(source: &Source<'_>, head: &Head, extent: &Extent) -> bool {
     let (mut seen, mut good) = (0_u64, 0_u64);
-    for (_, event) in extent.all.part(0, SAMPLE).events(source) {
+    for (_, event) in extent.all.events(source, 0, SAMPLE) {
         let event = narrow_if(event, extent.widened);
         let is_sane = event.is_sane(head.device_count()) && event.micros() > 0;
         seen = seen.saturating_add(1);
@@ -257,7 +257,7 @@ fn begins_with_events(source: &Source<'_>, head: &Head, extent: &Extent) -> bool
 
 /// Returns whether the events from the counted ones to number `until` continue the counted ones.
 fn do_events_continue(source: &Source<'_>, head: &Head, extent: &Extent, until: u64) -> bool {
-    let (all, widened) = (extent.all, extent.widened);
+    let (all, widened) = (&extent.all, extent.widened);
     let Some(last) = extent.count.checked_sub(1).and_then(|index| all.event(source, index)) else {
         return false;
     };
@@ -269,7 +269,7 @@ fn do_events_continue(source: &Source<'_>, head: &Head, extent: &Extent, until: 
     if !before.has_time() || until <= extent.count {
         return false;
     }
-    let mut rest = all.part(extent.count, until.saturating_sub(extent.count)).events(source);
+    let mut rest = all.events(source, extent.count, until);
     rest.all(|(_, event)| {
         let event = narrow_if(event, widened);
         let away = event.micros().saturating_sub(before.micros());
@@ -301,12 +301,9 @@ fn do_times_fit(source: &Source<'_>, head: &Head, extent: &Extent) -> bool {
 
 /// Returns the number of events up to the last one that ends a frame, which is among the last
 /// `max`.
-fn find_last_frame_end(source: &Source<'_>, events: &Stretch, max: u64) -> Option<u64> {
-    let from = events.count.saturating_sub(max);
-    let last = events
-        .part(from, max)
-        .events(source)
-        .filter(|(_, event)| event.is_report() && !event.is_zero())
-        .last();
-    last.and_then(|(index, _)| from.checked_add(index)?.checked_add(1))
+fn find_last_frame_end(source: &Source<'_>, extent: &Extent, max: u64) -> Option<u64> {
+    let from = extent.count.saturating_sub(max);
+    let events = extent.all.events(source, from, extent.count);
+    let last = events.filter(|(_, event)| event.is_report() && !event.is_zero()).last();
+    last.and_then(|(index, _)| index.checked_add(1))
 }

@@ -2,8 +2,11 @@
 
 use crate::formats::revent::decode::FILE;
 use crate::formats::revent::decode::head::HeadError;
-use crate::formats::revent::layout::{ABSINFO, ABSINFO_MAX, CODE_BITS, NAME_MAX, NAME_READ};
+use crate::formats::revent::layout::{
+    ABS_MAX, ABSINFO, ABSINFO_MAX, CODE_BITS, NAME_MAX, NAME_READ,
+};
 use crate::kit::cursor::{Cursor, ReadError};
+use crate::kit::num::to_u64;
 use crate::kit::span::Span;
 
 /// A bitmap of codes: bit `n` is bit `n % 8` of byte `n / 8`.
@@ -53,12 +56,21 @@ pub struct Axis {
     pub resolution: i32,
 }
 
+/// Lengths in the description of a gamepad that are not as stored, because those are damaged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Forced {
+    /// Length of the name.
+    pub name_len: Option<u64>,
+    /// Whether the number of axes is the number of bits in `abs_bits`.
+    pub has_axes_of_bits: bool,
+}
+
 /// Reads the description of a gamepad.
 ///
 /// # Errors
 ///
 /// The first field that is truncated or out of range.
-pub(super) fn parse_gamepad(cursor: &mut Cursor<'_>) -> Result<Gamepad, HeadError> {
+pub(super) fn parse_gamepad(cursor: &mut Cursor<'_>, forced: Forced) -> Result<Gamepad, HeadError> {
     let id = [
         cursor.u16("bustype")?,
         cursor.u16("vendor")?,
@@ -66,7 +78,8 @@ pub(super) fn parse_gamepad(cursor: &mut Cursor<'_>) -> Result<Gamepad, HeadErro
         cursor.u16("version")?,
     ];
     let at = cursor.position();
-    let len = u64::from(cursor.u32("name_len")?);
+    let stored = u64::from(cursor.u32("name_len")?);
+    let len = forced.name_len.unwrap_or(stored);
     if len > NAME_READ {
         return Err(HeadError::Name { span: cursor.since(at), len });
     }
@@ -80,7 +93,8 @@ pub(super) fn parse_gamepad(cursor: &mut Cursor<'_>) -> Result<Gamepad, HeadErro
     let key = cursor.array("key_bits")?;
     let bits_span = cursor.since(at);
     let at = cursor.position();
-    let count = u64::from(cursor.u32("num_absinfo")?);
+    let stored = u64::from(cursor.u32("num_absinfo")?);
+    let count = if forced.has_axes_of_bits { to_u64(set_bits(&abs).count()) } else { stored };
     if count > ABSINFO_MAX {
         return Err(HeadError::Axes { span: cursor.since(at), count });
     }
@@ -130,13 +144,17 @@ impl Gamepad {
         !self.has_matching_bits() && set_bits(&self.key).map(i32::from).eq(self.axis_codes())
     }
 
-    /// Returns the bitmaps of axes and of keys, in this order, or `None` if that is not known.
-    pub fn axis_and_key_bits(&self) -> Option<(&CodeBits, &CodeBits)> {
-        if self.has_matching_bits() {
-            Some((&self.abs, &self.key))
-        } else {
-            self.has_swapped_bits().then_some((&self.key, &self.abs))
-        }
+    /// Returns the bitmaps of axes and of keys, in this order.
+    pub fn axis_and_key_bits(&self) -> (&CodeBits, &CodeBits) {
+        if self.has_swapped_bits() { (&self.key, &self.abs) } else { (&self.abs, &self.key) }
+    }
+
+    /// Returns whether the codes of the axis descriptions are as the recorder writes them: in
+    /// order, each once, and all of them codes of axes.
+    pub fn has_valid_codes(&self) -> bool {
+        let is_valid = |axis: &Axis| (0..=i32::from(ABS_MAX)).contains(&axis.code);
+        self.axes.iter().all(is_valid)
+            && self.axes.windows(2).all(|pair| matches!(pair, [a, b] if a.code < b.code))
     }
 
     /// Returns the bytes of the bitmaps that the recorder writes first (abs) and last (key).

@@ -2,15 +2,19 @@
 
 use crate::formats::revent::decode::FILE;
 use crate::formats::revent::decode::evidence::{self, Evidence};
-use crate::formats::revent::decode::gamepad::{Gamepad, parse_gamepad};
+use crate::formats::revent::decode::gamepad::{Forced, Gamepad, parse_gamepad};
 use crate::formats::revent::decode::time::{Time, parse_times};
 use crate::formats::revent::layout::{
-    DEVICE_PREFIX, DEVICES_MAX, Generation, HEAD_MAX, HEADER, MAGIC, PATH_MAX,
+    DEVICE_FOLDER, DEVICE_PREFIX, DEVICES_MAX, Generation, HEAD_MAX, HEADER, MAGIC, PATH_MAX,
 };
 use crate::kit::cursor::{Cursor, Order, ReadError};
+use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::Span;
 use crate::limits::Limits;
+
+/// Bytes of [`DEVICE_PREFIX`] that show that a path began with it.
+const PREFIX_SAME: usize = 12;
 
 /// Everything before the events.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +35,10 @@ pub struct Head {
     pub times: Option<[Time; 2]>,
     /// Offset of the first event.
     pub events: u64,
+    /// Whether header and devices are not as stored, but recovered from what follows them.
+    pub is_recovered: bool,
+    /// Lengths in the description of a gamepad that are not as stored.
+    pub forced: Forced,
 }
 
 /// The header, as stored: 8 bytes in version 1, 16 bytes from version 2 on.
@@ -70,6 +78,26 @@ impl DevicePath {
         self.bytes.strip_prefix(DEVICE_PREFIX).is_some_and(|number| {
             (1..=4).contains(&number.len()) && number.iter().all(u8::is_ascii_digit)
         })
+    }
+
+    /// Returns whether revent replay, which reads the path up to its first NUL, opens a file that
+    /// is not below `/dev/input`.
+    pub fn leads_outside(&self) -> bool {
+        let opened = self.bytes.split(|byte| *byte == 0).next().unwrap_or_default();
+        let has_text = !opened.is_empty() && opened.iter().all(|byte| (0x20..0x7f).contains(byte));
+        let mut parts = opened.split(|byte| *byte == b'/');
+        let is_below = opened.starts_with(DEVICE_FOLDER) || DEVICE_FOLDER.starts_with(opened);
+        has_text && (!is_below || parts.any(|part| part == b".."))
+    }
+
+    /// Returns how the path begins, if some bytes of the recorder's prefix are damaged and the rest
+    /// is a number.
+    pub fn damaged_prefix(&self) -> Option<Span> {
+        let (prefix, number) = self.bytes.split_at_checked(DEVICE_PREFIX.len())?;
+        let is_number = (1..=4).contains(&number.len()) && number.iter().all(u8::is_ascii_digit);
+        let same = prefix.iter().zip(DEVICE_PREFIX).filter(|(a, b)| a == b).count();
+        let is_damaged = is_number && same >= PREFIX_SAME && same < DEVICE_PREFIX.len();
+        is_damaged.then(|| Span::sized(FILE, self.span.start(), to_u64(DEVICE_PREFIX.len())))
     }
 }
 
@@ -147,7 +175,16 @@ pub fn parse_head(source: &Source<'_>, limits: &Limits) -> Result<Head, HeadErro
         return Err(HeadError::HeaderOnly);
     }
     match known {
-        Some(generation) => parse_head_with_mode(source, generation),
+        Some(generation) if version > 0 => parse_head_with_mode(source, generation),
+        // Readers take version 0 for version 1; damage may have cleared another version.
+        Some(generation) => {
+            let head = parse_head_with_mode(source, generation);
+            let is_first = |head: &Head| evidence::explains_events(source, head, limits);
+            match head {
+                Ok(head) if is_first(&head) => Ok(head),
+                head => find_fitting_head(source, limits).map_or(head, Ok),
+            }
+        }
         None => find_fitting_head(source, limits).ok_or(HeadError::Version(version)),
     }
 }
@@ -218,20 +255,64 @@ pub fn parse_head_as(
     generation: Generation,
     mode: Option<u16>,
 ) -> Result<Head, HeadError> {
+    parse_forced(source, generation, mode, Forced::default())
+}
+
+/// Reads the head in one layout, with lengths that are known to be damaged.
+///
+/// # Errors
+///
+/// As [`parse_head`].
+pub(super) fn parse_forced(
+    source: &Source<'_>,
+    generation: Generation,
+    mode: Option<u16>,
+    forced: Forced,
+) -> Result<Head, HeadError> {
     let layout = generation.layout();
     let window = source.read(0, HEAD_MAX);
     let mut cursor = Cursor::new(&window, FILE, 0, Order::Little);
     let header = layout.version.map(|_| parse_header(&mut cursor, layout.header)).transpose()?;
     let devices = if mode == Some(1) {
-        Devices::Gamepad(Box::new(parse_gamepad(&mut cursor)?))
+        Devices::Gamepad(Box::new(parse_gamepad(&mut cursor, forced)?))
     } else {
         Devices::Paths(parse_paths(&mut cursor, layout.device_count)?)
     };
     let prefix = cursor.position();
-    let count = (layout.prefix > 0).then(|| cursor.u64("num_events")).transpose()?;
-    let times = (layout.prefix > 8).then(|| parse_times(&mut cursor)).transpose()?;
+    let (count, times) = parse_counts(&mut cursor, generation)?;
     let events = cursor.position();
-    Ok(Head { generation, evidence: None, header, devices, prefix, count, times, events })
+    Ok(Head {
+        generation,
+        evidence: None,
+        header,
+        devices,
+        prefix,
+        count,
+        times,
+        events,
+        is_recovered: false,
+        forced,
+    })
+}
+
+/// The event count, and start and end, in layouts that have them.
+type Counts = (Option<u64>, Option<[Time; 2]>);
+
+fn parse_counts(cursor: &mut Cursor<'_>, generation: Generation) -> Result<Counts, ReadError> {
+    let layout = generation.layout();
+    let count = (layout.prefix > 0).then(|| cursor.u64("num_events")).transpose()?;
+    let times = (layout.prefix > 8).then(|| parse_times(cursor)).transpose()?;
+    Ok((count, times))
+}
+
+/// Reads the fields between the devices and the events.
+pub(super) fn read_counts(
+    source: &Source<'_>,
+    generation: Generation,
+    prefix: u64,
+) -> Option<Counts> {
+    let bytes = source.read(prefix, prefix.saturating_add(generation.layout().prefix));
+    parse_counts(&mut Cursor::new(&bytes, FILE, prefix, Order::Little), generation).ok()
 }
 
 fn parse_header(cursor: &mut Cursor<'_>, len: u64) -> Result<Header, ReadError> {

@@ -1,10 +1,12 @@
 //! A recording whose head could be read: the facts that the check judges and a repair edits.
 
+use crate::formats::revent::decode::event::Event;
 use crate::formats::revent::decode::extent::{Extent, find_extent};
-use crate::formats::revent::decode::head::{Head, HeadError, parse_head};
-use crate::formats::revent::decode::stretch::Events;
+use crate::formats::revent::decode::head::{Head, HeadError};
+use crate::formats::revent::decode::recover::find_head;
 use crate::formats::revent::decode::walk::Walk;
 use crate::kit::source::Source;
+use crate::kit::span::Span;
 use crate::kit::text::Untrusted;
 use crate::limits::Limits;
 
@@ -25,9 +27,14 @@ impl<'a> Recording<'a> {
     ///
     /// The first field that prevents it, see [`HeadError`].
     pub fn read(source: Source<'a>, limits: &Limits) -> Result<Self, HeadError> {
-        let head = parse_head(&source, limits)?;
+        let head = find_head(&source, limits)?;
         let extent = find_extent(&source, &head, limits);
         Ok(Self { source, head, extent })
+    }
+
+    /// Returns the stored bytes of `span`.
+    pub(in crate::formats::revent) fn bytes(&self, span: Span) -> std::borrow::Cow<'_, [u8]> {
+        self.source.read(span.start(), span.end())
     }
 
     /// Returns the length of the file in bytes.
@@ -36,17 +43,14 @@ impl<'a> Recording<'a> {
     }
 
     /// Returns an iterator over the events up to the last complete frame.
-    pub fn walk(&self) -> Walk<'_, 'a> {
-        Walk::new(
-            self.extent.complete_events().events(&self.source),
-            self.head.device_count(),
-            self.extent.widened,
-        )
+    pub fn walk(&self) -> Walk<impl Iterator<Item = (u64, Event)> + '_> {
+        let events = self.stored_events(self.extent.framed);
+        Walk::new(events, self.head.device_count(), self.extent.widened)
     }
 
     /// Returns the first `count` events as stored, with their numbers.
-    pub fn stored_events(&self, count: u64) -> Events<'_, 'a> {
-        self.extent.all.part(0, count).events(&self.source)
+    pub fn stored_events(&self, count: u64) -> impl Iterator<Item = (u64, Event)> + '_ {
+        self.extent.all.events(&self.source, 0, count)
     }
 
     /// Returns the path or the name of a device, safe to print, or its number if it has none.

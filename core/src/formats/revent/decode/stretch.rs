@@ -30,11 +30,6 @@ impl Stretch {
         self.start.saturating_add(index.saturating_mul(self.generation.layout().event))
     }
 
-    /// Returns the offset after the last event.
-    pub fn end(&self) -> u64 {
-        self.offset(self.count)
-    }
-
     /// Returns the bytes of the events `first..end`.
     pub fn span(&self, first: u64, end: u64) -> Span {
         Span::new(FILE, self.offset(first), self.offset(end))
@@ -43,14 +38,6 @@ impl Stretch {
     /// Returns the bytes of event number `index`.
     pub fn event_span(&self, index: u64) -> Span {
         self.span(index, index.saturating_add(1))
-    }
-
-    /// Returns at most `count` events, beginning with number `from`.
-    #[must_use]
-    pub fn part(&self, from: u64, count: u64) -> Self {
-        let from = from.min(self.count);
-        let count = count.min(self.count.saturating_sub(from));
-        Self { start: self.offset(from), count, ..*self }
     }
 
     /// Returns event number `index`, or `None` if it lies outside the stretch or the source.

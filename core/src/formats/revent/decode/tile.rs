@@ -27,10 +27,14 @@ pub fn tile(source: &Source<'_>, limits: &Limits, each: &mut dyn FnMut(Tile)) {
     push_tile(head.prefix, TileKind::Structure, "devices");
     push_tile(head.events, TileKind::Structure, "count");
     for (index, _) in recording.stored_events(extent.count) {
-        push_tile(extent.all.event_span(index).end, TileKind::Record, "event");
+        let event = extent.all.event_span(index);
+        push_tile(event.start(), TileKind::Damage, "misaligned");
+        push_tile(event.end(), TileKind::Record, "event");
     }
     if let Some(pair) = extent.pair.filter(|pair| !pair.counted) {
-        push_tile(pair.span(&extent.all).end, TileKind::Padding, "enter pair");
+        let pair = pair.span(&extent.all);
+        push_tile(pair.start(), TileKind::Damage, "misaligned");
+        push_tile(pair.end(), TileKind::Padding, "enter pair");
     }
     push_tile(len, TileKind::Damage, "trailing");
 }

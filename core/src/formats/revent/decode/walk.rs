@@ -1,7 +1,6 @@
 //! The events of a recording, each a record or damage.
 
 use crate::formats::revent::decode::event::{Event, narrow_if};
-use crate::formats::revent::decode::stretch::Events;
 use crate::kit::walk::Item;
 
 /// A complete event with a device and a time.
@@ -37,21 +36,21 @@ pub enum DamageCause {
 
 /// Iterates over the events of a recording.
 #[derive(Debug)]
-pub struct Walk<'s, 'a> {
-    events: Events<'s, 'a>,
+pub struct Walk<I> {
+    events: I,
     devices: i32,
     widened: bool,
 }
 
-impl<'s, 'a> Walk<'s, 'a> {
+impl<I> Walk<I> {
     /// Walks over `events` of a recording with `devices` devices; `widened` if their times have the
     /// following fields in their high halves.
-    pub const fn new(events: Events<'s, 'a>, devices: i32, widened: bool) -> Self {
+    pub const fn new(events: I, devices: i32, widened: bool) -> Self {
         Self { events, devices, widened }
     }
 }
 
-impl Iterator for Walk<'_, '_> {
+impl<I: Iterator<Item = (u64, Event)>> Iterator for Walk<I> {
     type Item = Item<Record, Damage>;
 
     #[inline]

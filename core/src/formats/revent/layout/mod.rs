@@ -169,6 +169,8 @@ pub const DEVICES_WRITTEN: u64 = 16;
 pub const DEVICES_MAX: u64 = 1024;
 /// Prefix of every path that the recorder writes; a number follows.
 pub const DEVICE_PREFIX: &[u8] = b"/dev/input/event";
+/// Folder of all paths that the recorder writes.
+pub const DEVICE_FOLDER: &[u8] = b"/dev/input/";
 /// Longest path that a system opens (PATH_MAX).
 pub const PATH_MAX: u64 = 4096;
 /// Longest name of a gamepad: the readers have a buffer of 255 bytes.
@@ -183,6 +185,8 @@ pub const ABSINFO_MAX: u64 = 64;
 pub const ABSINFO: u64 = 28;
 /// Highest code of an absolute axis.
 pub const ABS_MAX: u16 = 0x3f;
+/// Slots of the largest touch tables; touch screens have about ten.
+pub const SLOTS_USUAL: u64 = 64;
 /// Highest code of a key.
 pub const KEY_MAX: u16 = 0x2ff;
 

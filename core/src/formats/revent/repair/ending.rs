@@ -14,18 +14,16 @@ use crate::mend::edit::{Edit, Fix, Safety};
 /// Added events that a summary lists.
 const ADDED_SHOWN: usize = 16;
 
-/// Returns the edits that write start and end of the recording, each only if it changes.
-fn write_times(prefix: u64, stored: [Time; 2], times: [Time; 2]) -> Vec<Edit> {
+/// Returns start and end as they are stored, with their new values, where those differ.
+fn changed_times(prefix: u64, stored: [Time; 2], times: [Time; 2]) -> Vec<(Span, Time)> {
     let first = prefix.saturating_add(8);
     let fields = [first, first.saturating_add(16)].map(|at| Span::sized(FILE, at, 16));
     let changed = fields.into_iter().zip(stored.into_iter().zip(times));
-    changed
-        .filter(|(_, (stored, new))| stored != new)
-        .map(|(span, (_, new))| Edit::replace(span, new.encode()))
-        .collect()
+    changed.filter(|(_, (stored, new))| stored != new).map(|(span, (_, new))| (span, new)).collect()
 }
 
-/// Writes start and end of the recording, which follow the count at `prefix`.
+/// Writes start and end of the recording, which follow the count at `prefix`. The events show
+/// values that fit, not the ones that the recorder wrote.
 pub(in crate::formats::revent) fn write_times_fix(
     prefix: u64,
     stored: [Time; 2],
@@ -33,7 +31,29 @@ pub(in crate::formats::revent) fn write_times_fix(
 ) -> Fix {
     let [start, end] = times;
     let summary = format!("set start to {start} and end to {end}");
-    Fix::new(Safety::Exact, summary, write_times(prefix, stored, times))
+    let changed = changed_times(prefix, stored, times).into_iter();
+    let edits = changed.map(|(span, time)| Edit::replace(span, time.encode())).collect();
+    Fix::new(Safety::Lossy, summary, edits)
+}
+
+/// Clears the high halves of the seconds of start and end, where they hold nanoseconds.
+pub(in crate::formats::revent) fn narrow_bounds_fix(prefix: u64, stored: [Time; 2]) -> Fix {
+    let [start, end] = stored.map(Time::narrowed);
+    let summary = format!("set start to {start} and end to {end}");
+    let changed = changed_times(prefix, stored, [start, end]);
+    let seconds = changed.iter().map(|(span, _)| span.start());
+    let high = seconds.clone().map(|at| Span::sized(FILE, at.saturating_add(4), 4));
+    let edits = high.map(|span| Edit::replace(span, [0; 4])).collect();
+    seconds.fold(Fix::new(Safety::Exact, summary, edits), |fix, at| {
+        let micros = Span::sized(FILE, at.saturating_add(8), 8);
+        fix.witness(micros, "the microseconds, a thousandth of the nanoseconds")
+    })
+}
+
+/// Drops bytes between the events, `bytes` in all.
+pub(in crate::formats::revent) fn drop_gaps_fix(gaps: &[Span], bytes: u64) -> Fix {
+    let summary = format!("drop {} between the events", words::byte_count(bytes));
+    Fix::new(Safety::Lossy, summary, gaps.iter().copied().map(Edit::drop).collect())
 }
 
 /// Drops the bytes after the last event.
@@ -42,28 +62,41 @@ pub(in crate::formats::revent) fn drop_trailing_fix(span: Span) -> Fix {
     Fix::new(Safety::Lossy, summary, vec![Edit::drop(span)])
 }
 
-/// Completes a recording: writes count and times, drops `dropped` bytes after the last complete
-/// frame, and adds the events of `release`. Returns `None` if nothing changes.
-///
-/// `times` are those of the first and the last event.
+/// The changes that complete a recording.
+#[derive(Debug)]
+pub(in crate::formats::revent) struct Closing<'r> {
+    /// Start and end that fit the events.
+    pub(in crate::formats::revent) times: Option<[Time; 2]>,
+    /// Bytes to drop after the last complete frame.
+    pub(in crate::formats::revent) dropped: u64,
+    /// Events to add there.
+    pub(in crate::formats::revent) release: &'r Release,
+    /// Whether the events alone determine the count.
+    pub(in crate::formats::revent) is_count_proven: bool,
+}
+
+/// Completes a recording: writes count and times, drops bytes after the last complete frame, and
+/// adds events. Returns `None` if nothing changes.
 pub(in crate::formats::revent) fn close_fix(
     recording: &Recording<'_>,
-    times: Option<[Time; 2]>,
-    dropped: u64,
-    release: &Release,
+    closing: &Closing<'_>,
 ) -> Option<Fix> {
     let (head, extent) = (&recording.head, &recording.extent);
+    let &Closing { times, dropped, release, is_count_proven } = closing;
     let mut edits = Vec::new();
     let mut parts = Vec::new();
     let added = to_u64(release.events.len());
     let count = extent.framed.saturating_add(added);
+    // A killed recorder has written neither count nor times.
+    let is_unfinished = extent.ending == Ending::CountZero;
     if let Some(edit) = write_count(head, count).filter(|_| head.count != Some(count)) {
-        edits.push(edit);
+        edits.push(Edit { fills: is_unfinished, ..edit });
         parts.push(format!("set num_events to {count}"));
     }
-    let has_wrong_times = extent.ending == Ending::CountZero && !extent.times_fit;
+    let has_wrong_times = is_unfinished && !extent.times_fit;
     if let (true, Some(stored), Some(times)) = (has_wrong_times, head.times, times) {
-        edits.extend(write_times(head.prefix, stored, times));
+        let changed = changed_times(head.prefix, stored, times).into_iter();
+        edits.extend(changed.map(|(span, time)| Edit::fill(span, time.encode())));
         let [start, end] = times;
         parts.push(format!("set start to {start} and end to {end}"));
     }
@@ -80,12 +113,15 @@ pub(in crate::formats::revent) fn close_fix(
     if edits.is_empty() {
         return None;
     }
-    let safety = match (dropped, added) {
-        (0, 0) => Safety::Exact,
-        (0, _) => Safety::Synthetic,
-        _ => Safety::Lossy,
-    };
-    Some(Fix { records_lost: lost, ..Fix::new(safety, parts.join(", "), edits) })
+    let mut fix = Fix::new(Safety::Lossy, parts.join(", "), edits);
+    fix.records_lost = lost;
+    if is_count_proven && dropped == 0 {
+        let events = extent.all.span(0, extent.framed);
+        fix = fix.witness(events, "the events, which the count counts");
+    }
+    let shown = fix.class_by_edits();
+    fix.safety = if added > 0 { shown.max(Safety::Synthetic) } else { shown };
+    Some(fix)
 }
 
 fn describe_dropped(dropped: u64, lost: u64) -> Option<String> {

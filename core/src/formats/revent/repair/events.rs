@@ -1,9 +1,12 @@
 //! Fixes of events: damaged ones are dropped, widened times are narrowed.
 
+use crate::formats::revent::decode::FILE;
 use crate::formats::revent::decode::event::narrow_if;
 use crate::formats::revent::decode::recording::Recording;
 use crate::formats::revent::layout::Generation;
 use crate::formats::revent::repair::write_count;
+use crate::kit::num::to_u64;
+use crate::kit::span::Span;
 use crate::kit::words;
 use crate::mend::edit::{Edit, Fix, Safety};
 
@@ -23,7 +26,14 @@ pub(in crate::formats::revent) fn drop_events_fix(
     Fix { records_lost: count, ..Fix::new(Safety::Lossy, summary, edits) }
 }
 
-/// Clears the high halves of the events' times.
+/// Offsets of the high halves of seconds and microseconds in a widened event, and of the fields
+/// that they repeat.
+const HALVES: [(u64, u64, &str); 2] = [
+    (6, 10, "the microseconds, which are repeated"),
+    (14, 18, "type and code, which are repeated"),
+];
+
+/// Clears the high halves of the times of the events, the recorder's own pair included.
 ///
 /// # Errors
 ///
@@ -33,14 +43,26 @@ pub(in crate::formats::revent) fn narrow_times_fix(
     max: u64,
 ) -> Result<Fix, u64> {
     let extent = &recording.extent;
-    let span = extent.all.span(0, extent.framed);
-    if span.len() > max {
-        return Err(span.len());
+    let pair = extent.pair.map_or(extent.framed, |pair| pair.index.saturating_add(2));
+    let count = pair.max(extent.framed);
+    let bytes = count.saturating_mul(8);
+    if bytes > max {
+        return Err(bytes);
     }
-    let bytes = encode_events(recording, extent.framed, recording.head.generation);
-    let events = words::plural(extent.framed, "event");
+    let widened = recording.stored_events(count).filter(|(_, event)| event.is_widened());
+    let starts: Vec<u64> = widened.map(|(index, _)| extent.all.offset(index)).collect();
+    let half = |start: &u64, at: u64| Span::sized(FILE, start.saturating_add(at), 4);
+    let edits = starts
+        .iter()
+        .flat_map(|start| HALVES.map(|(high, ..)| Edit::replace(half(start, high), [0; 4])))
+        .collect();
+    let events = words::plural(to_u64(starts.len()), "event");
     let summary = format!("clear the high halves of the times of {events}");
-    Ok(Fix::new(Safety::Exact, summary, vec![Edit::replace(span, bytes)]))
+    let fix = Fix::new(Safety::Exact, summary, edits);
+    // Every event has its own witnesses; those of the first show where they are.
+    let first = starts.first().into_iter();
+    let witnesses = first.flat_map(|start| HALVES.map(|(_, low, name)| (half(start, low), name)));
+    Ok(witnesses.fold(fix, |fix, (span, name)| fix.witness(span, name)))
 }
 
 /// Returns the first `count` events, with narrowed times, as bytes of a layout.

@@ -5,10 +5,10 @@ use crate::formats::revent::decode::recording::Recording;
 use crate::formats::revent::decode::time::Time;
 use crate::formats::revent::layout::{Generation, HEADER, MAGIC};
 use crate::formats::revent::repair::events::encode_events;
-use crate::kit::num::to_usize;
+use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::Span;
 use crate::kit::words;
-use crate::mend::edit::{Edit, Fix, Safety};
+use crate::mend::edit::{Edit, Fix, Safety, StoredAnew};
 
 /// Writes the recording as version 3, with every event. `range` holds the times of the first and
 /// the last event in microseconds.
@@ -26,6 +26,7 @@ pub(in crate::formats::revent) fn upgrade_fix(
         [Time::from_micros(first), Time::from_micros(last)]
     });
     let times = [start.encode(), end.encode()].concat();
+    let times_len = times.len();
     let mut edits = upgrade_header(recording);
     if head.generation == Generation::V2 {
         edits.push(Edit::replace(Span::new(FILE, head.events, head.events), times));
@@ -44,7 +45,14 @@ pub(in crate::formats::revent) fn upgrade_fix(
     }
     let events = words::plural(extent.count, "event");
     let summary = format!("convert {events} to version 3, set start to {start} and end to {end}");
-    Ok(Fix::new(Safety::Exact, summary, edits))
+    let mut fix = Fix::new(Safety::Synthetic, summary, edits);
+    // Every event is kept, in another layout; start and end are added.
+    let stored = fix.edits.iter().fold(0, |sum: u64, edit| sum.saturating_add(edit.span.len()));
+    let written = fix.edits.iter().map(|edit| to_u64(edit.insert.len()));
+    let written = written.fold(0, u64::saturating_add);
+    let inserted = to_u64(times_len);
+    fix.anew = StoredAnew { stored, kept: written.saturating_sub(inserted), dropped: 0, inserted };
+    Ok(fix)
 }
 
 /// Returns the edits that write the header of version 3.

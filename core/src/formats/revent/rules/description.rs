@@ -13,9 +13,11 @@ rules! {
         problem: "The name follows its length. revent replay has a buffer of 255 bytes for it.",
         impact: "revent replay refuses an empty name and writes a longer one past the end of its \
             buffer; Workload Automation's reader accepts both.",
-        remedy: Remedy::Next("The name cannot be restored from the file. Use another copy of the \
-            file if there is one, or record again:\n\
-            \x20 revent record pad.run.revent"),
+        remedy: Remedy::Fix("Sets the length, if bitmaps, axes and events can be read with only \
+            one value.\n\
+            Class: lossy (the name may be the damaged part). Cost: none; all events stay.\n\
+            Run:\n\
+            \x20 tracemend repair pad.run.revent -o repaired.run.revent"),
         source: "revent.c of Workload Automation",
     };
     ABSINFO_COUNT = Rule {
@@ -27,9 +29,11 @@ rules! {
             axis.",
         impact: "revent replay writes the descriptions past the end of a buffer for 64; Workload \
             Automation's reader accepts them.",
-        remedy: Remedy::Next("The position of the events is unknown. Use another copy of the \
-            file if there is one, or record again:\n\
-            \x20 revent record pad.run.revent"),
+        remedy: Remedy::Fix("Sets the number of bits in abs_bits, if those match the axes and the \
+            events can be read then.\n\
+            Class: exact (witnesses: the bitmaps and the events). Cost: none; all events stay.\n\
+            Run:\n\
+            \x20 tracemend repair pad.run.revent -o repaired.run.revent"),
         source: "revent.c of Workload Automation; Linux, include/uapi/linux/input-event-codes.h: \
             ABS_CNT",
     };
@@ -41,9 +45,10 @@ rules! {
         problem: "The codes of absolute axes are 0 to 63 (ABS_MAX).",
         impact: "revent replay uses the code as an index without a check; Workload Automation's \
             reader accepts it.",
-        remedy: Remedy::Next("The axis cannot be restored from the file. Use another copy of the \
-            file if there is one, or record again:\n\
-            \x20 revent record pad.run.revent"),
+        remedy: Remedy::Fix("Sets the codes to the bits of abs_bits, if there are as many.\n\
+            Class: lossy. Cost: the damaged codes; all events stay.\n\
+            Run:\n\
+            \x20 tracemend repair pad.run.revent -o repaired.run.revent"),
         source: "Linux, include/uapi/linux/input-event-codes.h: ABS_MAX",
     };
     ABSINFO_BITS = Rule {
@@ -57,10 +62,11 @@ rules! {
             rel, abs: a writer that follows them swaps two.",
         impact: "revent replay takes the first bitmap for axes: buttons become axes, and axes \
             become buttons.",
-        remedy: Remedy::Fix("Swaps both bitmaps if the third one matches the axis descriptions; \
-            otherwise there is no fix.\n\
-            Class: exact (witness: the codes of the axis descriptions). Cost: none; all events \
-            stay.\n\
+        remedy: Remedy::Fix("Swaps both bitmaps if the third one matches the axis descriptions. \
+            Otherwise sets the bits to the codes, if those are in order, or the codes to the \
+            bits.\n\
+            Class: exact if it swaps (witness: the codes of the axis descriptions), else lossy. \
+            Cost: none; all events stay.\n\
             Run:\n\
             \x20 tracemend repair pad.run.revent -o repaired.run.revent"),
         source: "revent.c (recorder) and Workload Automation 3.3.1, wa/utils/revent.py: \
@@ -95,7 +101,7 @@ rules! {
             read it, and revent replay leaves out the pause at the end.",
         remedy: Remedy::Fix("With --upgrade, writes the recording as version 3 with every event. \
             Start and end become the times of the first and the last event.\n\
-            Class: exact. Cost: none; all events stay.\n\
+            Class: synthetic. Cost: none; all events stay.\n\
             Run:\n\
             \x20 tracemend repair pad.run.revent --upgrade -o repaired.run.revent"),
         source: "revent.c (recorder), its history from 2012 to 2018; Workload Automation 3.3.1, \
@@ -130,7 +136,8 @@ rules! {
             a wrong time.",
         remedy: Remedy::Fix("Sets start and end to the times of the first and the last event, \
             each only if its own value does not fit.\n\
-            Class: exact (witness: the times of the events). Cost: none.\n\
+            Class: lossy: the recorder takes the start before the first event. Cost: the stored \
+            time.\n\
             Run:\n\
             \x20 tracemend repair pad.run.revent -o repaired.run.revent"),
         source: "Workload Automation 3.3.1, wa/utils/revent.py: start_time, end_time",
@@ -146,7 +153,8 @@ rules! {
             wrong.",
         remedy: Remedy::Fix("Sets start and end to the times of the first and the last event, \
             each only if its own value does not fit.\n\
-            Class: exact (witness: the times of the events). Cost: none.\n\
+            Class: lossy: the recorder takes the start before the first event. Cost: the stored \
+            time.\n\
             Run:\n\
             \x20 tracemend repair pad.run.revent -o repaired.run.revent"),
         source: "revent.c of Workload Automation: replay_buffer_play",

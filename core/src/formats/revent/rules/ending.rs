@@ -17,7 +17,7 @@ rules! {
             error.",
         remedy: Remedy::Fix("Sets the count, sets start and end from the events, drops the \
             events after the last complete frame, and releases what is pressed there.\n\
-            Class: exact; synthetic if it adds releases; lossy if it drops bytes.\n\
+            Class: synthetic; lossy if it drops bytes.\n\
             Cost: no complete frame.\n\
             With --release never it adds no releases; with --release always every recording gets \
             them.\n\
@@ -35,7 +35,7 @@ rules! {
             revent dump prints uninitialised memory.",
         remedy: Remedy::Fix("Sets the count, drops the events after the last complete frame, and \
             releases what is pressed there.\n\
-            Class: exact; synthetic if it adds releases; lossy if it drops bytes.\n\
+            Class: lossy: nothing shows that the stored count was wrong.\n\
             Cost: no complete frame.\n\
             With --release never it adds no releases; with --release always every recording gets \
             them.\n\
@@ -53,7 +53,8 @@ rules! {
         impact: "Workload Automation's reader and revent replay stop after the counted events \
             and report no error.",
         remedy: Remedy::Fix("Sets the count to the number of events.\n\
-            Class: exact (witness: the events after the counted ones). Cost: none.\n\
+            Class: lossy: the count may be right, and some events doubled. Cost: none; all events \
+            stay.\n\
             Run:\n\
             \x20 tracemend repair pad.run.revent -o repaired.run.revent"),
         source: "Workload Automation 3.3.1, wa/utils/revent.py: ReventRecording._iter_events",
@@ -87,9 +88,9 @@ rules! {
         impact: "No reader looks at these bytes.",
         remedy: Remedy::Fix("Drops the bytes.\n\
             Class: lossy. Cost: bytes that no reader uses; all events stay.\n\
-            Readers accept the recording as it is, too.\n\
+            Readers accept the recording as it is, so this takes --lossy-warnings.\n\
             Run:\n\
-            \x20 tracemend repair pad.run.revent -o repaired.run.revent"),
+            \x20 tracemend repair --lossy-warnings pad.run.revent -o repaired.run.revent"),
         source: "Workload Automation 3.3.1, wa/utils/revent.py: ReventRecording._iter_events",
     };
     ENTER_PAIR = Rule {
@@ -113,10 +114,9 @@ rules! {
         problem: "A recorder that ends normally writes what is left in its buffer. By chance, \
             one recording in 4096 has such a length.",
         impact: "Events at the end are missing, and a key or finger may still be pressed.",
-        remedy: Remedy::Fix("Drops the events after the last complete frame, and releases what \
-            is pressed there. If nothing is open, there is no fix.\n\
-            Class: synthetic if it only adds releases; lossy if it drops events.\n\
-            Cost: no complete frame.\n\
+        remedy: Remedy::Fix("Releases what is pressed and ends the open frame at the time of the \
+            last event.\n\
+            Class: synthetic. Cost: none; all events stay.\n\
             Run:\n\
             \x20 tracemend repair pad.run.revent -o repaired.run.revent"),
         source: "revent.c of Workload Automation; 4 of 17 published recordings",
@@ -132,5 +132,20 @@ rules! {
         remedy: Remedy::Next("Record again:\n\
             \x20 revent record pad.run.revent"),
         source: "revent.c of Workload Automation",
+    };
+    MISALIGNED = Rule {
+        code: "RV1009",
+        name: "misaligned-bytes",
+        severity: Severity::Error,
+        summary: "bytes between the events are not events",
+        problem: "Events follow one another without a gap. Bytes were inserted, doubled or lost, \
+            so the events after them are not where a reader looks for them.",
+        impact: "Workload Automation's reader returns wrong events from there on, or raises \
+            ValueError.",
+        remedy: Remedy::Fix("Drops the bytes up to the next event that others follow.\n\
+            Class: lossy. Cost: the events that were damaged; all others stay.\n\
+            Run:\n\
+            \x20 tracemend repair pad.run.revent -o repaired.run.revent"),
+        source: "Workload Automation 3.3.1, wa/utils/revent.py: ReventRecording._iter_events",
     };
 }

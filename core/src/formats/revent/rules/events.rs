@@ -13,7 +13,7 @@ rules! {
         problem: "The device of an event is an index into the list of devices (0 for a gamepad).",
         impact: "revent replay uses the number as an index without a check, and writes to a file \
             descriptor from outside its table. Workload Automation's reader returns the event.",
-        remedy: Remedy::Fix("Drops these events, unless they are more than half of all.\n\
+        remedy: Remedy::Fix("Drops these events, unless hardly any other event is left.\n\
             Class: lossy. Cost: the dropped events; all others stay.\n\
             Run:\n\
             \x20 tracemend repair pad.run.revent -o repaired.run.revent"),
@@ -27,7 +27,7 @@ rules! {
         problem: "Microseconds are 0 to 999999, seconds 0 to 2^33.",
         impact: "Workload Automation's reader raises ValueError for a year above 9999 and shows \
             a wrong time otherwise; revent replay waits for the wrong time.",
-        remedy: Remedy::Fix("Drops these events, unless they are more than half of all.\n\
+        remedy: Remedy::Fix("Drops these events, unless hardly any other event is left.\n\
             Class: lossy. Cost: the dropped events; all others stay.\n\
             Run:\n\
             \x20 tracemend repair pad.run.revent -o repaired.run.revent"),
@@ -60,8 +60,9 @@ rules! {
             injects them.",
         remedy: Remedy::Fix("Drops the events. They have no time, type, code or value.\n\
             Class: lossy. Cost: the dropped events; all others stay.\n\
+            Readers accept the recording as it is, so this takes --lossy-warnings.\n\
             Run:\n\
-            \x20 tracemend repair pad.run.revent -o repaired.run.revent"),
+            \x20 tracemend repair --lossy-warnings pad.run.revent -o repaired.run.revent"),
         source: "revent.c of Workload Automation; measured: 23568 events in 30 ms",
     };
     CODE_UNKNOWN = Rule {
@@ -128,10 +129,22 @@ rules! {
         name: "slot-out-of-range",
         severity: Severity::Warning,
         summary: "slot of a contact is out of range",
-        problem: "Touch screens have about ten slots. tracemend follows 128 per device.",
+        problem: "Touch screens have about ten slots, the largest tables 64.",
         impact: "The kernel ignores events of a slot that the device does not have.",
         remedy: Remedy::Next("Look at the events around it:\n\
             \x20 tracemend dump pad.run.revent"),
         source: "Linux, drivers/input/input.c: input_handle_abs_event",
+    };
+    CONTACT_TWICE = Rule {
+        code: "RV2011",
+        name: "contact-twice",
+        severity: Severity::Warning,
+        summary: "two slots have the same contact",
+        problem: "The kernel gives each contact a tracking id of its own. A slot or an id is \
+            damaged, or events were doubled.",
+        impact: "revent replay injects a finger that is never lifted, or lifts the wrong one.",
+        remedy: Remedy::Next("Look at the events around it:\n\
+            \x20 tracemend dump pad.run.revent"),
+        source: "Linux, Documentation/input/multi-touch-protocol.rst",
     };
 }

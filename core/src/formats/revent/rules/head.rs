@@ -17,7 +17,7 @@ rules! {
             be an revent recording).",
         remedy: Remedy::Fix("Writes the magic, if version, devices and at least 90 % of the \
             first events fit a recording; otherwise there is no fix.\n\
-            Class: exact. Cost: none.\n\
+            Class: exact (witness: the events). Cost: none.\n\
             Run:\n\
             \x20 tracemend repair --type revent pad.run.revent -o repaired.run.revent"),
         source: "Workload Automation 3.3.1, wa/utils/revent.py: \
@@ -56,8 +56,7 @@ rules! {
         name: "version-unknown",
         severity: Severity::Error,
         summary: "version is not 1, 2 or 3",
-        problem: "The version after the magic selects the layout. Recorders write 1, 2 and 3. \
-            Readers accept version 0 and read it as version 1, but no recorder writes it.",
+        problem: "The version after the magic selects the layout. Recorders write 1, 2 and 3.",
         impact: "Workload Automation's reader refuses versions above 3 (ValueError: Invalid \
             recording version).",
         remedy: Remedy::Fix("Sets the version to the only one whose layout explains the events; \
@@ -143,14 +142,16 @@ rules! {
     DEVICE_PATH = Rule {
         code: "RV0010",
         name: "device-path",
-        severity: Severity::Info,
+        severity: Severity::Warning,
         summary: "path of a device is not /dev/input/eventN",
-        problem: "The recorder writes only paths of this form.",
-        impact: "revent replay opens the path for writing and overwrites an ordinary file of \
-            that name.",
-        remedy: Remedy::Next("Do not replay a recording from a stranger as root before you have \
-            read its device list:\n\
-            \x20 tracemend check pad.run.revent"),
+        problem: "The recorder writes only paths of this form, of 17 to 20 printable bytes.",
+        impact: "revent replay opens the path for writing, up to its first NUL, and exits with \
+            an error if it is not a device. Workload Automation's reader accepts it.",
+        remedy: Remedy::Fix("Writes /dev/input/event, if only some bytes of it are damaged and \
+            a number follows; any other path stays.\n\
+            Class: exact (witness: the length of the path). Cost: none; all events stay.\n\
+            Run:\n\
+            \x20 tracemend repair pad.run.revent -o repaired.run.revent"),
         source: "revent.c of Workload Automation: replay_buffer_init",
     };
     DUPLICATE_PATH = Rule {
@@ -163,5 +164,52 @@ rules! {
         remedy: Remedy::Next("Check that the recording is the one that you expect:\n\
             \x20 tracemend dump pad.run.revent"),
         source: "revent.c of Workload Automation: inpdev_init",
+    };
+    VERSION_ZERO = Rule {
+        code: "RV0021",
+        name: "version-zero",
+        severity: Severity::Warning,
+        summary: "version is 0, which readers take for 1",
+        problem: "Recorders write the versions 1, 2 and 3. The events have the layout of \
+            version 1.",
+        impact: "Workload Automation's reader and revent replay read the recording as version 1.",
+        remedy: Remedy::Fix("Sets the version to 1.\n\
+            Class: exact (witness: the events). Cost: none; all events stay.\n\
+            Run:\n\
+            \x20 tracemend repair pad.run.revent -o repaired.run.revent"),
+        source: "Workload Automation 3.3.1, wa/utils/revent.py: \
+            ReventRecording._parse_header_and_devices",
+    };
+    DEVICE_PATH_OUTSIDE = Rule {
+        code: "RV0022",
+        name: "device-path-outside",
+        severity: Severity::Error,
+        summary: "path of a device is outside /dev/input",
+        problem: "The recorder writes paths below /dev/input. This one names another file, \
+            directly or by `..`.",
+        impact: "revent replay opens the path for writing and overwrites the file with the \
+            events.",
+        remedy: Remedy::Next("Do not replay the recording. If it is your own, the path is \
+            damaged; look at the others:\n\
+            \x20 tracemend dump pad.run.revent"),
+        source: "revent.c of Workload Automation: replay_buffer_init",
+    };
+    HEAD_DAMAGED = Rule {
+        code: "RV0023",
+        name: "head-damaged",
+        severity: Severity::Error,
+        summary: "header or device list is damaged, but events follow",
+        problem: "The position of the events follows from the device list, which cannot be read. \
+            The events were found by themselves: at least four with a device, a time and a known \
+            code.",
+        impact: "Workload Automation's reader raises struct.error or ValueError, or returns \
+            wrong events.",
+        remedy: Remedy::Fix("Writes header and device list again, with the paths that can still \
+            be read. A device without a path gets one that no other device has.\n\
+            Class: lossy. Cost: the paths that cannot be read; all events stay.\n\
+            Look at the paths before you replay the recording:\n\
+            \x20 tracemend repair pad.run.revent -o repaired.run.revent"),
+        source: "Workload Automation 3.3.1, wa/utils/revent.py: _read_devices; revent.c: \
+            replay_buffer_init",
     };
 }

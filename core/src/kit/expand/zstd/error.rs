@@ -41,6 +41,11 @@ pub enum ExpandError {
         /// Bytes that are allowed.
         max: u64,
     },
+    /// The window needs more memory than the machine gives.
+    NoMemory {
+        /// Bytes that were requested.
+        needed: u64,
+    },
     /// The frame needs a dictionary.
     Dictionary {
         /// Its id.
@@ -83,6 +88,13 @@ pub(super) fn to_corrupt(error: FrameDecoderError) -> ExpandError {
     ExpandError::Corrupt { detail: first.into_iter().chain(chars).collect() }
 }
 
+impl ExpandError {
+    /// Whether the stream may be sound, and a limit or the memory of the machine is too small.
+    pub const fn is_limit(&self) -> bool {
+        matches!(self, Self::WindowTooLarge { .. } | Self::NoMemory { .. })
+    }
+}
+
 impl fmt::Display for ExpandError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -95,6 +107,9 @@ impl fmt::Display for ExpandError {
             }
             Self::WindowTooLarge { window, max } => {
                 write!(f, "zstd window is {}, more than the limit of {max}", byte_count(*window))
+            }
+            Self::NoMemory { needed } => {
+                write!(f, "zstd window needs {} of memory: out of memory", byte_count(*needed))
             }
             Self::Dictionary { id } => {
                 write!(f, "zstd frame requires dictionary {id}, which is not supported")

@@ -188,3 +188,19 @@ impl BlockHeader {
         Ok(to_usize(content.saturating_add(to_u64(BLOCK_HEADER_LEN))))
     }
 }
+
+/// Returns the number of literals that a compressed block states, RFC 8878 section 3.1.1.3.1.1.
+pub(super) fn literals_len(block: &[u8]) -> Option<u64> {
+    let is_compressed = BlockHeader::first(block).is_some_and(|header| header.kind == 2);
+    let content = block.get(BLOCK_HEADER_LEN..).filter(|_| is_compressed)?;
+    let first = content.first()?;
+    let field = |len: usize| content.get(..len).map(number);
+    match (first & 3, first >> 2 & 3) {
+        (0 | 1, 0 | 2) => Some(u64::from(first >> 3)),
+        (0 | 1, 1) => field(2).map(|bits| bits >> 4),
+        (0 | 1, _) => field(3).map(|bits| bits >> 4),
+        (_, 0 | 1) => field(3).map(|bits| bits >> 4 & 0x3ff),
+        (_, 2) => field(4).map(|bits| bits >> 4 & 0x3fff),
+        (_, _) => field(5).map(|bits| bits >> 4 & 0x3_ffff),
+    }
+}

@@ -39,7 +39,7 @@ use crate::kit::num::{to_u64, to_usize};
 use error::to_corrupt;
 use frame::{
     BLOCK_HEADER_LEN, BlockHeader, CHECK_SUM_LEN, Frame, SKIPPABLE_HEADER_LEN, header_len,
-    is_skippable, magic, number,
+    is_skippable, literals_len, magic, number,
 };
 
 /// Bytes that may wait for [`Expander::take`] before a block is decoded.
@@ -47,6 +47,9 @@ use frame::{
 /// With the block that is 256 KiB less one byte over the window, exactly the room that the buffer
 /// of ruzstd has beyond a power of two.
 const ROOM: u64 = 128 << 10;
+
+/// Bytes that ruzstd's buffer has beyond a power of two.
+const SLACK: u64 = 256 << 10;
 
 /// An empty raw block, marked as the last of its frame.
 const LAST_BLOCK: [u8; BLOCK_HEADER_LEN] = [1, 0, 0];
@@ -65,6 +68,8 @@ pub struct Expander {
     partial: Vec<u8>,
     /// Bytes of good blocks in the decoder that were not taken.
     held: u64,
+    /// Capacity of ruzstd's buffer for which there was memory.
+    capacity: u64,
     is_finished: bool,
     failed: Option<ExpandError>,
 }
@@ -101,6 +106,7 @@ impl Expander {
             expect: Expect::Header,
             partial: Vec::new(),
             held: 0,
+            capacity: 0,
             is_finished: false,
             failed: None,
         }
@@ -288,13 +294,18 @@ impl Expander {
 
     /// Decodes the block in `partial`.
     fn decode_block(&mut self) -> Result<u64, ExpandError> {
+        let max = self.frame.block_max();
+        // ruzstd reserves room for the literals, up to 1 MiB, before it compares their length.
+        if let Some(size) = literals_len(&self.partial).filter(|size| *size > max) {
+            return Err(ExpandError::BlockTooLarge { size, max });
+        }
+        self.try_capacity()?;
         let block = std::mem::take(&mut self.partial);
         let decoded = self.decode(&block);
         self.partial = block;
         decoded?;
         let expanded = to_u64(self.decoder.can_collect()).saturating_sub(self.held);
         // ruzstd limits sequences only; the literals after them can be up to 1 MiB long.
-        let max = self.frame.block_max();
         if expanded > max {
             return Err(ExpandError::BlockTooLarge { size: expanded, max });
         }
@@ -304,6 +315,23 @@ impl Expander {
             self.expect = Expect::Trailer;
         }
         Ok(expanded)
+    }
+
+    /// Tests whether there is memory for the buffer of ruzstd, which panics otherwise.
+    ///
+    /// The buffer doubles as it fills, and the old one is held meanwhile.
+    fn try_capacity(&mut self) -> Result<(), ExpandError> {
+        let filled = self.held.saturating_add(self.frame.block_max()).saturating_add(1);
+        let beyond = filled.saturating_sub(SLACK).next_power_of_two();
+        let needed = beyond.saturating_add(SLACK).saturating_add(1);
+        if needed > self.capacity {
+            let mut test: Vec<u8> = Vec::new();
+            if test.try_reserve_exact(to_usize(needed)).is_err() {
+                return Err(ExpandError::NoMemory { needed });
+            }
+            self.capacity = needed;
+        }
+        Ok(())
     }
 
     /// Ends the frame.

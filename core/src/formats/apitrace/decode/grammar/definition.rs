@@ -2,9 +2,9 @@
 
 use super::parser::{Defined, Parser, State, read_count, read_uint};
 use super::tokens::{Read, ReadFailure, Tokens};
-use super::value::read_id;
+use super::value::{read_id, read_symbol};
 use super::{CountField, Space, StreamError, TokenSink, TokenWarning};
-use crate::formats::apitrace::decode::names::{NameForm, name_form};
+use crate::formats::apitrace::decode::names::{NameForm, is_function_name, name_form};
 use crate::formats::apitrace::layout::{VERSION_PROPERTIES, frame, kind};
 
 impl Parser {
@@ -17,9 +17,9 @@ impl Parser {
             State::Event | State::Detail | State::Value => Ok(()),
             State::LongString { left } => self.read_long_string(left, tokens, sink),
             State::WideString { left } => self.read_wide_string(left, tokens, sink),
-            State::EnumValue => self.read_enum_value(tokens, sink),
-            State::BitmaskValue => {
-                read_uint(tokens, sink)?;
+            State::EnumValue { id } => self.read_enum_value(id, tokens, sink),
+            State::BitmaskValue { id } => {
+                read_symbol((Space::Bitmask, id), false, tokens, sink)?;
                 self.end_value(tokens.position(), sink);
                 Ok(())
             }
@@ -106,8 +106,8 @@ impl Parser {
         match space {
             Space::Function | Space::Frame => self.state = State::Detail,
             Space::Struct => self.nest(count, here, sink)?,
-            Space::Enum => self.expect_enum_value(here, sink),
-            Space::Bitmask => self.state = State::BitmaskValue,
+            Space::Enum => self.expect_enum_value(id, here, sink),
+            Space::Bitmask => self.state = State::BitmaskValue { id },
         }
         Ok(())
     }
@@ -165,7 +165,7 @@ impl Parser {
     ) -> Read<()> {
         let at = tokens.position();
         let (text, _) = tokens.name(None)?;
-        sink.property(text, is_name, at);
+        sink.property(text, is_name, at, tokens.position())?;
         self.state = match is_name && text.is_empty() {
             true => State::Event,
             false => State::Property { is_name: !is_name },
@@ -197,6 +197,9 @@ fn read_name<S: TokenSink>(
         sink.warn(warning, at, end);
     }
     match name_form(text) {
+        NameForm::Plain if own && space == Space::Function && !is_function_name(text) => {
+            sink.warn(TokenWarning::NameNotIdentifier, at, end);
+        }
         NameForm::Plain => {}
         NameForm::NotUtf8 => sink.warn(TokenWarning::NameNotUtf8(space), at, end),
         NameForm::Control => sink.warn(TokenWarning::NameControl(space), at, end),

@@ -33,6 +33,8 @@ mod value;
 
 pub use parser::{ParseStop, Parser};
 
+use super::symbols::Unlisted;
+
 use crate::formats::apitrace::layout::{
     BYTES_MAX, COUNT_MAX, ITEMS_MAX, LOST_ARGUMENT_MAX, NAME_MAX,
 };
@@ -95,6 +97,8 @@ pub enum StreamError {
     Depth(u64),
     /// Unknown version of the stream.
     Version(u64),
+    /// The properties of the header are not text, too long or too many.
+    Properties,
     /// The stream has no header: it begins somewhere in its middle.
     MissingHeader,
     /// A thread's number is out of range.
@@ -174,6 +178,23 @@ pub enum TokenWarning {
     ThreadDetail,
     /// Flags that no version knows.
     Flags(u64),
+    /// The name of a function is not an identifier.
+    NameNotIdentifier,
+    /// The value of an enum or bitmask is not among those of its signature.
+    Unlisted(SymbolUse, Unlisted),
+}
+
+/// A value of an enum or a bitmask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SymbolUse {
+    /// Its namespace.
+    pub space: Space,
+    /// The id of its signature.
+    pub id: u64,
+    /// Whether the value is negative.
+    pub is_negative: bool,
+    /// Its magnitude.
+    pub value: u64,
 }
 
 /// Receives the tokens of a stream and knows the ids in it. Offsets count in the stream.
@@ -190,8 +211,17 @@ pub trait TokenSink {
     ) -> Result<(), StreamError> {
         Ok(())
     }
-    /// Takes a name or a value of a property; an empty name ends the header.
-    fn property(&mut self, _text: &[u8], _is_name: bool, _at: u64) {}
+    /// Takes a name or a value of a property, which lies at `at..end`; an empty name ends the
+    /// header.
+    fn property(
+        &mut self,
+        _text: &[u8],
+        _is_name: bool,
+        _at: u64,
+        _end: u64,
+    ) -> Result<(), StreamError> {
+        Ok(())
+    }
     /// Begins an enter at `at`.
     fn enter(&mut self, at: u64, thread: u64, function: u64) -> Result<(), StreamError>;
     /// Begins a leave at `at`.
@@ -212,6 +242,10 @@ pub trait TokenSink {
     }
     /// Ends the definition.
     fn defined(&mut self, space: Space, id: u64, count: u64) -> Result<(), StreamError>;
+    /// Judges a value that its signature may not list.
+    fn judge(&self, _symbol: SymbolUse) -> Option<Unlisted> {
+        None
+    }
     /// Takes a warning about the bytes `at..end`.
     fn warn(&mut self, _warning: TokenWarning, _at: u64, _end: u64) {}
     /// Takes a text of at most [`TEXT_LOOKED_AT`](crate::formats::apitrace::layout::TEXT_LOOKED_AT)

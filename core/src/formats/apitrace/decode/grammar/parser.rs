@@ -1,7 +1,7 @@
 //! Events and their details: the state of the grammar between two tokens.
 
 use super::tokens::{Read, ReadFailure, Tokens};
-use super::{CountField, Space, StreamError, TokenSink, TokenWarning};
+use super::{CountField, Space, StreamError, SymbolUse, TokenSink, TokenWarning};
 use crate::formats::apitrace::layout::{
     FLAG_FAKE, ID_MAX, VERSION_ENUM_SETS, VERSION_MAX, VERSION_THREADS, detail, event, kind,
 };
@@ -59,9 +59,13 @@ pub(super) enum State {
         left: u64,
     },
     /// The value after an enum's signature.
-    EnumValue,
+    EnumValue {
+        id: u64,
+    },
     /// The value after a bitmask's signature.
-    BitmaskValue,
+    BitmaskValue {
+        id: u64,
+    },
 }
 
 /// The state of the grammar. See the [module](super).
@@ -381,24 +385,46 @@ fn skip_plain_value<S: TokenSink>(
         kind::UINT | kind::OPAQUE => tokens.skip_plain_uint(),
         kind::FLOAT => tokens.skip(4),
         kind::ENUM if version >= VERSION_ENUM_SETS => {
-            skip_known_id(tokens, Space::Enum, sink)?
-                && matches!(tokens.byte(), Ok(kind::SINT | kind::UINT))
-                && tokens.skip_plain_uint()
+            let Some(id) = read_known_id(tokens, Space::Enum, sink)? else { return Ok(false) };
+            match tokens.byte() {
+                Ok(tag @ (kind::SINT | kind::UINT)) => {
+                    skip_listed_value((Space::Enum, id), tag == kind::SINT, tokens, sink)
+                }
+                _ => false,
+            }
         }
-        kind::BITMASK => skip_known_id(tokens, Space::Bitmask, sink)? && tokens.skip_plain_uint(),
+        kind::BITMASK => {
+            let Some(id) = read_known_id(tokens, Space::Bitmask, sink)? else { return Ok(false) };
+            skip_listed_value((Space::Bitmask, id), false, tokens, sink)
+        }
         _ => false,
     })
 }
 
-/// Moves past an id; false if it is truncated, not defined yet, or there is a warning about it.
+/// Reads an id; `None` if it is truncated, not defined yet, or there is a warning about it.
 #[inline(always)]
-fn skip_known_id<S: TokenSink>(
+fn read_known_id<S: TokenSink>(
     tokens: &mut Tokens<'_>,
     space: Space,
     sink: &mut S,
-) -> Result<bool, StreamError> {
+) -> Result<Option<u64>, StreamError> {
     match tokens.plain_id() {
-        Some(id) => Ok(sink.known(space, id)?.is_some()),
-        None => Ok(false),
+        Some(id) => Ok(sink.known(space, id)?.map(|_| id)),
+        None => Ok(None),
+    }
+}
+
+/// Moves past the value of an enum or bitmask; false if it is truncated or there is a warning about
+/// it.
+#[inline(always)]
+fn skip_listed_value<S: TokenSink>(
+    (space, id): (Space, u64),
+    is_negative: bool,
+    tokens: &mut Tokens<'_>,
+    sink: &mut S,
+) -> bool {
+    match tokens.uint() {
+        Ok((value, None)) => sink.judge(SymbolUse { space, id, is_negative, value }).is_none(),
+        _ => false,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::parser::{Defined, Parser, State, read_count, read_uint};
 use super::tokens::{Read, ReadFailure, Tokens};
-use super::{CountField, Space, StreamError, TokenSink, TokenWarning};
+use super::{CountField, Space, StreamError, SymbolUse, TokenSink, TokenWarning};
 use crate::formats::apitrace::layout::{ID_MAX, TEXT_LOOKED_AT, VERSION_ENUM_SETS, kind};
 use crate::kit::num::to_u64;
 
@@ -25,7 +25,7 @@ impl Parser {
             kind::BITMASK => {
                 let id = read_id(tokens, Space::Bitmask, sink)?;
                 self.state = match sink.known(Space::Bitmask, id)? {
-                    Some(_) => State::BitmaskValue,
+                    Some(_) => State::BitmaskValue { id },
                     None => {
                         sink.define(Space::Bitmask, id, tokens.position());
                         State::DefinitionCount(Defined { space: Space::Bitmask, id, count: 0 })
@@ -124,7 +124,7 @@ impl Parser {
         let space = Space::Enum;
         let id = read_id(tokens, space, sink)?;
         if sink.known(space, id)?.is_some() {
-            self.expect_enum_value(tokens.position(), sink);
+            self.expect_enum_value(id, tokens.position(), sink);
             return Ok(());
         }
         sink.define(space, id, tokens.position());
@@ -137,9 +137,9 @@ impl Parser {
     }
 
     /// Continues after an enum's signature: with the value, which old versions do not write.
-    pub(super) fn expect_enum_value<S: TokenSink>(&mut self, here: u64, sink: &mut S) {
+    pub(super) fn expect_enum_value<S: TokenSink>(&mut self, id: u64, here: u64, sink: &mut S) {
         if self.version >= VERSION_ENUM_SETS {
-            self.state = State::EnumValue;
+            self.state = State::EnumValue { id };
         } else {
             self.end_value(here, sink);
         }
@@ -147,15 +147,16 @@ impl Parser {
 
     pub(super) fn read_enum_value<S: TokenSink>(
         &mut self,
+        id: u64,
         tokens: &mut Tokens<'_>,
         sink: &mut S,
     ) -> Read<()> {
         let at = tokens.position();
         match tokens.first() {
             None => return Err(ReadFailure::Truncated),
-            Some(kind::SINT | kind::UINT) => {
+            Some(tag @ (kind::SINT | kind::UINT)) => {
                 tokens.byte()?;
-                read_uint(tokens, sink)?;
+                read_symbol((Space::Enum, id), tag == kind::SINT, tokens, sink)?;
                 self.end_value(tokens.position(), sink);
             }
             Some(other @ kind::NULL..=kind::WSTRING) => {
@@ -195,6 +196,22 @@ impl Parser {
         self.state = State::Detail;
         sink.detail_end(here);
     }
+}
+
+/// Reads the value of an enum or bitmask.
+pub(super) fn read_symbol<S: TokenSink>(
+    (space, id): (Space, u64),
+    is_negative: bool,
+    tokens: &mut Tokens<'_>,
+    sink: &mut S,
+) -> Read<()> {
+    let at = tokens.position();
+    let value = read_uint(tokens, sink)?;
+    let symbol = SymbolUse { space, id, is_negative, value };
+    if let Some(unlisted) = sink.judge(symbol) {
+        sink.warn(TokenWarning::Unlisted(symbol, unlisted), at, tokens.position());
+    }
+    Ok(())
 }
 
 #[inline]

@@ -26,6 +26,7 @@ use super::grammar::{Parser, StreamError};
 use super::places::StreamPlaces;
 use super::tracker::StreamTracker;
 use crate::formats::apitrace::expand::Block;
+use crate::formats::apitrace::layout::VERSION_PLAUSIBLE;
 use crate::formats::apitrace::limits::NESTING;
 use crate::kit::num::{to_u64, to_usize};
 use crate::limits::Limits;
@@ -34,8 +35,8 @@ use seek::{SearchBudget, Seek};
 
 /// Bytes of a string past the end of the stream from which its length is doubted.
 const LONG_STRING: u64 = 64 << 10;
-/// A version far above all that exist: the bytes are not a header.
-const VERSION_IMPLAUSIBLE: u64 = 64;
+/// Bytes after the sound properties from which the length of the next one is doubted.
+const LONG_PROPERTY: u64 = 256;
 /// Events that the middle of a stream may be taken for if it is read as the beginning of one.
 const FEW_EVENTS: u64 = 64;
 /// Bytes around a fault that are shown.
@@ -127,9 +128,9 @@ impl<'a> StreamReader<'a> {
     /// Whether next to nothing was read: the stream may have no header.
     pub fn is_implausible(&self) -> bool {
         let version = self.tracker.header.version;
-        let is_wild = version.is_some_and(|(version, _)| version > VERSION_IMPLAUSIBLE);
-        let has_few = self.tracker.history.count < FEW_EVENTS && self.places.end > LONG_STRING;
-        (is_wild || !self.faults.damages.is_empty()) && has_few && self.faults.limit.is_none()
+        let is_unknown = version.is_some_and(|(version, _)| version > VERSION_PLAUSIBLE);
+        let is_damaged = is_unknown || !self.faults.damages.is_empty();
+        is_damaged && self.tracker.history.count < FEW_EVENTS && self.faults.limit.is_none()
     }
 
     /// Returns the version of the stream.
@@ -169,7 +170,7 @@ impl<'a> StreamReader<'a> {
     pub fn finish(&mut self) -> Flow {
         while let Mode::Seek(seek) = &self.mode {
             // Further damage may follow the place that is found.
-            if seek.is_exhausted(self.places.end) {
+            if seek.is_exhausted(self.places.end) || self.budget.left == 0 {
                 break;
             }
             match self.seek(&[], self.places.end, true) {
@@ -179,23 +180,40 @@ impl<'a> StreamReader<'a> {
         }
         if let Mode::Read = self.mode {
             let is_inside = !self.parser.is_between_events() || !self.carry.bytes.is_empty();
-            if is_inside && self.doubts_string_length() {
-                return self.read_after_doubtful_string();
-            }
-            if is_inside {
+            let doubts = self.doubts_string_length() || self.doubts_property_length();
+            if is_inside && doubts {
+                let again = self.read_after_doubtful_string();
+                if again != Flow::NextBlock {
+                    return again;
+                }
+                self.end_open_damage();
+            } else if is_inside {
                 self.record_truncated_event();
             }
         } else {
-            let end = self.places.end;
-            if let Some(damage) = self.faults.damages.last_mut().filter(|damage| damage.is_open) {
-                damage.units.place = self.places.place(damage.start, end);
-                damage.end = end;
-            }
+            self.end_open_damage();
         }
         self.settle_suspects(true);
-        self.tracker.warnings.settle();
+        self.tracker.settle_warnings(true);
         self.set_places();
         Flow::Stop
+    }
+
+    /// Ends damage after which no event was found.
+    fn end_open_damage(&mut self) {
+        let end = self.places.end;
+        let Some(damage) = self.faults.damages.last_mut().filter(|damage| damage.is_open) else {
+            return;
+        };
+        damage.units.place = self.places.place(damage.start, end);
+        damage.end = end;
+        let (start, call) = (damage.start, damage.calls.first);
+        let is_header = damage.has_header;
+        // The length was right: the stream ends inside the string, or inside its header.
+        if self.attempts.doubted_event == Some(start) {
+            self.faults.damages.pop();
+            self.faults.truncated = Some(TruncatedEvent { start, end, call, is_header });
+        }
     }
 
     /// Whether the stream ends in a string whose length may be wrong.
@@ -207,13 +225,32 @@ impl<'a> StreamReader<'a> {
             && self.places.end.saturating_sub(event) > LONG_STRING
     }
 
-    /// Takes the event with the string for damage and reads again from its second byte on.
+    /// Whether the stream ends in a property although many bytes follow the sound ones.
+    fn doubts_property_length(&self) -> bool {
+        let header = self.tracker.header;
+        self.parser.is_in_header()
+            && header.version.is_some()
+            && self.attempts.doubted_event.is_none()
+            && self.places.end.saturating_sub(header.sound_end) > LONG_PROPERTY
+    }
+
+    /// Takes the event with the string, or the properties, for damage and reads again from the
+    /// second byte on.
     fn read_after_doubtful_string(&mut self) -> Flow {
-        let event = self.parser.event();
-        self.attempts.doubted_event = Some(event);
-        let cause = StreamError::StringPastEnd(self.parser.string_bytes_left());
-        self.open_damage(event, DamageCause::Stream(cause), event);
-        self.rewind(event.saturating_add(1))
+        let has_header = self.parser.is_in_header();
+        let (start, cause) = match has_header {
+            true => (self.find_header_damage(), StreamError::Properties),
+            false => {
+                let left = self.parser.string_bytes_left();
+                (self.parser.event(), StreamError::StringPastEnd(left))
+            }
+        };
+        self.attempts.doubted_event = Some(start);
+        self.open_damage(start, DamageCause::Stream(cause), start);
+        if let Some(damage) = self.faults.damages.last_mut() {
+            damage.has_header = has_header;
+        }
+        self.rewind(start.saturating_add(1))
     }
 
     fn record_truncated_event(&mut self) {

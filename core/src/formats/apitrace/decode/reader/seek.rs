@@ -69,6 +69,9 @@ impl StreamReader<'_> {
         self.carry.bytes.clear();
         let from = self.faults.damages.last().map_or(next, |damage| damage.start);
         self.mode = Mode::Seek(Seek { window, start: next, next, from });
+        if self.budget.left == 0 {
+            self.end_search(next);
+        }
         Flow::NextBlock
     }
 
@@ -77,7 +80,10 @@ impl StreamReader<'_> {
         self.attempts.rewinds = self.attempts.rewinds.saturating_add(1);
         self.carry.bytes.clear();
         if self.attempts.rewinds > self.limits.of(&REWINDS) || self.places.segment(from).is_none() {
-            return self.finish_reading();
+            // The bytes up to here are not searched.
+            self.mode = Mode::Seek(Seek::from(from));
+            self.end_search(from);
+            return Flow::NextBlock;
         }
         self.mode = Mode::Seek(Seek::from(from));
         Flow::Rewind(from)
@@ -95,12 +101,9 @@ impl StreamReader<'_> {
                 self.read(bytes_from(&window, base, place), place)
             }
             Err(place) if self.budget.left == 0 => {
-                let message = format!(
-                    "limit reached: no valid event found in {} steps; the rest is not checked",
-                    self.budget.granted
-                );
-                self.faults.limit = Some((place, message));
-                self.finish_reading()
+                self.mode = Mode::Seek(Seek { window, start: base, next: place, from });
+                self.end_search(place);
+                Flow::NextBlock
             }
             Err(next) => {
                 let tried = to_usize(next.saturating_sub(base)).min(window.len());
@@ -108,6 +111,18 @@ impl StreamReader<'_> {
                 self.mode = Mode::Seek(Seek { window, start: next, next, from });
                 Flow::NextBlock
             }
+        }
+    }
+
+    /// Ends the search at `place`, where its steps are used up: the bytes at hand count as damage,
+    /// and it continues with those that follow.
+    fn end_search(&mut self, place: u64) {
+        let Mode::Seek(seek) = &mut self.mode else { return };
+        let end = end_of(&seek.window, seek.start).max(self.places.end);
+        *seek = Seek { window: Vec::new(), start: end, next: end, from: seek.from };
+        match self.faults.ended_searches.last_mut().filter(|(_, last)| *last >= place) {
+            Some((_, last)) => *last = end,
+            None => self.faults.ended_searches.push((place, end)),
         }
     }
 
@@ -131,12 +146,13 @@ impl StreamReader<'_> {
             }
         }
         let window_max = self.limits.count_of(&SEEK_WINDOW);
+        let mut stale_end = base;
         for index in 0..bytes.len() {
             let (rest, place) = bytes_at(bytes, base, index);
             if self.budget.left == 0 {
                 return Err(place);
             }
-            if rest.first().is_none_or(|tag| *tag > 1) {
+            if place < stale_end || rest.first().is_none_or(|tag| *tag > 1) {
                 continue;
             }
             let is_close = place.saturating_sub(base.max(origin)) < CLOSE;
@@ -146,6 +162,7 @@ impl StreamReader<'_> {
                 Err(ProbeResult::NeedsMore) if !at_end && rest.len() < window_max => {
                     return Err(place);
                 }
+                Err(ProbeResult::Stale(end)) => stale_end = end,
                 Err(_) => {}
             }
         }
@@ -166,6 +183,12 @@ impl StreamReader<'_> {
         self.budget.left = budget;
         match result {
             ProbeResult::Sync(sync) if self.accept(place, &sync) => Ok(()),
+            // Only earlier calls: none of these events is searched for.
+            ProbeResult::Sync(sync)
+                if sync.next.saturating_add(sync.entered) < self.tracker.calls.next =>
+            {
+                Err(ProbeResult::Stale(sync.last_leave_end))
+            }
             other => Err(other),
         }
     }

@@ -28,7 +28,10 @@ impl StreamReader<'_> {
             return NextStep::Finish;
         }
         let has_header = self.parser.is_in_header();
-        let start = if has_header { 0 } else { self.find_damage_start(stop.cause) };
+        let start = match has_header {
+            true => self.find_header_damage(),
+            false => self.find_damage_start(stop.cause),
+        };
         let is_long = self.tracker.history.is_in_long_event();
         self.open_damage(start, DamageCause::Stream(stop.cause), stop.at);
         if let Some(damage) = self.faults.damages.last_mut() {
@@ -45,6 +48,12 @@ impl StreamReader<'_> {
             Ok(place) => NextStep::Sync(place),
             Err(next) => NextStep::Seek(next),
         }
+    }
+
+    /// Returns where the header is damaged: after the sound properties, if the version is known.
+    pub(super) fn find_header_damage(&self) -> u64 {
+        let header = self.tracker.header;
+        header.version.map_or(0, |_| header.sound_end)
     }
 
     fn find_damage_start(&self, cause: StreamError) -> u64 {

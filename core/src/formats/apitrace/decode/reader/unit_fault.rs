@@ -57,7 +57,7 @@ impl StreamReader<'_> {
         let end = segment.expanded.end;
         let has_header = self.parser.is_in_header();
         let start = match (has_header, self.parser.is_between_events()) {
-            (true, _) => 0,
+            (true, _) => self.find_header_damage(),
             (false, true) if self.carry.bytes.is_empty() => end,
             (false, true) => self.carry.start,
             (false, false) => self.parser.event(),

@@ -66,6 +66,10 @@ pub struct SyncPoint {
     pub next: u64,
     /// Ids that are used and were never defined.
     pub lost: Vec<LostId>,
+    /// The calls that are entered from there on, as far as the probe went.
+    pub entered: u64,
+    /// Where the last leave ends that the probe saw.
+    pub last_leave_end: u64,
 }
 
 /// An id that is used and was never defined.
@@ -99,6 +103,8 @@ pub enum ProbeResult {
     Sync(SyncPoint),
     /// It does not.
     Rejected,
+    /// The events up to this offset are a copy of earlier ones, or out of order.
+    Stale(u64),
     /// More bytes are needed to decide.
     NeedsMore,
 }
@@ -151,7 +157,9 @@ pub fn probe_position(
         if is_enough || (ran_out && at_end) {
             *budget = budget.saturating_sub(NUMBERING_STEPS);
             if let Some(next) = find_first_number(&sink.events, context, is_enough, is_complete) {
-                return ProbeResult::Sync(SyncPoint { next, lost: lost_ids(&readings) });
+                let (entered, last_leave_end) = (sink.entered(), sink.last_leave_end);
+                let lost = lost_ids(&readings);
+                return ProbeResult::Sync(SyncPoint { next, lost, entered, last_leave_end });
             }
         } else if ran_out && !sink.has_huge_string {
             return ProbeResult::NeedsMore;

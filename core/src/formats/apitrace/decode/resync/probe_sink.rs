@@ -6,6 +6,7 @@ use super::{EVENTS, IdReading, ProbeContext, Tolerance};
 use crate::formats::apitrace::decode::grammar::{CountField, Space, StreamError, TokenSink};
 use crate::formats::apitrace::decode::names;
 use crate::formats::apitrace::layout::THREAD_MAX;
+use crate::kit::num::to_u64;
 
 /// The longest string in a place that has to be proven.
 const STRING_MAX: u64 = 64 << 20;
@@ -31,17 +32,27 @@ pub(super) enum ProbeEvent {
     },
 }
 
+/// The numbers that threads may have.
+struct ThreadBound {
+    /// Numbers seen so far: all are below this.
+    seen: u64,
+    /// By how many a number may exceed them.
+    new: u64,
+}
+
 pub(super) struct ProbeSink<'a> {
     context: ProbeContext<'a>,
     readings: &'a mut Vec<IdReading>,
+    /// The id whose definition is read.
+    defining: Option<(Space, u64)>,
     /// Ids that are defined from the place on.
     local: BTreeMap<(Space, u64), u64>,
-    /// Numbers of threads seen so far: all are below this.
-    threads: u64,
-    new_threads: u64,
+    threads: ThreadBound,
     /// Arguments of the present call.
     argument_count: Option<u64>,
     pub(super) events: Vec<ProbeEvent>,
+    /// Where the latest leave ends.
+    pub(super) last_leave_end: u64,
     /// Whether enough events follow one another.
     pub(super) is_done: bool,
     pub(super) has_huge_string: bool,
@@ -59,14 +70,33 @@ impl<'a> ProbeSink<'a> {
         Self {
             context,
             readings,
+            defining: None,
             local: BTreeMap::new(),
-            threads: context.calls.threads,
-            new_threads: if tolerance == Tolerance::Strict { 0 } else { NEW_THREADS },
+            threads: ThreadBound {
+                seen: context.calls.threads,
+                new: if tolerance == Tolerance::Strict { 0 } else { NEW_THREADS },
+            },
             argument_count: None,
             events: Vec::new(),
+            last_leave_end: 0,
             is_done: false,
             has_huge_string: false,
         }
+    }
+
+    /// Returns how many calls were entered.
+    pub(super) fn entered(&self) -> u64 {
+        let is_enter = |event: &&ProbeEvent| matches!(event, ProbeEvent::Enter { .. });
+        to_u64(self.events.iter().filter(is_enter).count())
+    }
+
+    /// Returns the name that a donor has for the function or struct that is being defined.
+    fn donated_name(&self) -> Option<&[u8]> {
+        let (space, id) = self.defining?;
+        let raw = self.context.donor?.raw(space, id)?;
+        // Names of less than 128 bytes, whose length takes a byte.
+        let (len, rest) = raw.split_first().filter(|(len, _)| **len < 0x80)?;
+        rest.get(..usize::from(*len))
     }
 
     fn reading(&self, space: Space, id: u64) -> Option<&IdReading> {
@@ -91,6 +121,7 @@ impl TokenSink for ProbeSink<'_> {
     }
 
     fn define(&mut self, space: Space, id: u64, at: u64) {
+        self.defining = Some((space, id));
         if self.reading(space, id).is_some() {
             return;
         }
@@ -99,8 +130,9 @@ impl TokenSink for ProbeSink<'_> {
         self.readings.push(IdReading { space, id, at, lost: None, donated_members });
     }
 
-    fn name(&mut self, space: Space, name: &[u8], _own: bool) -> Result<(), StreamError> {
-        match names::is_believable(space, name) {
+    fn name(&mut self, space: Space, name: &[u8], own: bool) -> Result<(), StreamError> {
+        let is_other = own && self.donated_name().is_some_and(|donated| donated != name);
+        match names::is_believable(space, name) && !is_other {
             true => Ok(()),
             false => Err(StreamError::Name(space)),
         }
@@ -121,11 +153,11 @@ impl TokenSink for ProbeSink<'_> {
     }
 
     fn enter(&mut self, _at: u64, thread: u64, function: u64) -> Result<(), StreamError> {
-        let most = self.threads.saturating_add(self.new_threads);
+        let most = self.threads.seen.saturating_add(self.threads.new);
         if (thread >= most && thread > 0) || thread > THREAD_MAX {
             return Err(StreamError::Thread(thread));
         }
-        self.threads = self.threads.max(thread.saturating_add(1));
+        self.threads.seen = self.threads.seen.max(thread.saturating_add(1));
         let known = self.context.definitions.known(Space::Function, function);
         self.argument_count = match known {
             Some(known) if known.lost => None,
@@ -152,7 +184,10 @@ impl TokenSink for ProbeSink<'_> {
         }
     }
 
-    fn end(&mut self, _end: u64) -> Result<(), StreamError> {
+    fn end(&mut self, end: u64) -> Result<(), StreamError> {
+        if let Some(ProbeEvent::Leave { .. }) = self.events.last() {
+            self.last_leave_end = end;
+        }
         self.is_done = self.events.len() >= EVENTS;
         if self.is_done { Err(ENOUGH) } else { Ok(()) }
     }

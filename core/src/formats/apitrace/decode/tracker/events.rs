@@ -99,7 +99,7 @@ pub struct History {
     /// The latest ones, the newest last.
     pub(super) recent: VecDeque<RecentEvent>,
     pub(super) current: Option<CurrentEvent>,
-    /// Enters in a row since the latest leave of an open call.
+    /// Enters without details in a row since the latest leave of an open call.
     pub(super) enters_in_a_row: u64,
     /// Leaves in a row that belong to no call or leave it from the outside in.
     pub(super) stray_leaves_in_a_row: u32,
@@ -142,6 +142,15 @@ impl History {
     pub fn find_first_nested_enter(&self) -> Option<u64> {
         let unmatched = self.recent.iter().rev().take_while(|event| !has_open_call(event));
         unmatched.filter(|event| event.is_nested).last().map(|event| event.start)
+    }
+
+    /// Whether the thread of a call entered another one after it, among the latest events.
+    pub fn has_later_enter(&self, open: OpenCall) -> bool {
+        let is_later = |event: &RecentEvent| match event.effect {
+            EventEffect::Enter(other) => other.thread == open.thread && other.number > open.number,
+            EventEffect::Leave { .. } => false,
+        };
+        self.recent.iter().any(is_later)
     }
 
     /// Whether the present event is an enter.

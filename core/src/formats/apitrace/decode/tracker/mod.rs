@@ -12,16 +12,25 @@ pub mod lost;
 mod sink;
 pub mod warnings;
 
+use std::collections::BTreeSet;
+
 use events::{EventEffect, History};
 use lost::{LostCalls, LostDefinitions};
 use warnings::{PendingWarning, WarningKind, Warnings};
 
-use super::calls::Calls;
+use super::calls::{Calls, OpenCall};
 use super::definitions::Definitions;
 use super::grammar::Space;
+use super::symbols::Symbols;
 use crate::formats::apitrace::layout::PLACEHOLDER_ID;
 use crate::formats::apitrace::limits::{DEFINITIONS, LOST_LEAVES, OPEN_CALLS};
 use crate::limits::Limits;
+
+/// Bytes of an integer in its shortest form.
+fn uint_len(value: u64) -> u64 {
+    let bits = 64_u32.saturating_sub(value.leading_zeros());
+    u64::from(bits.div_ceil(7).max(1))
+}
 
 /// Header of a stream.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,6 +41,10 @@ pub struct Header {
     pub span: (u64, u64),
     /// Properties.
     pub properties: u64,
+    /// Where the properties end that are text.
+    pub sound_end: u64,
+    /// Whether all properties so far are text.
+    pub has_sound_properties: bool,
 }
 
 /// The limits of the user that every event is compared with.
@@ -39,6 +52,23 @@ pub struct Header {
 struct Caps {
     definitions: u64,
     open_calls: u64,
+}
+
+/// The values that signatures list, and uses of others.
+#[derive(Debug, Default)]
+struct SymbolUses {
+    listed: Symbols,
+    /// Unlisted values that there was a warning about.
+    unlisted: BTreeSet<(Space, u64, u64)>,
+}
+
+/// A definition that is being read.
+#[derive(Debug, Default)]
+struct OpenDefinition {
+    /// Its bytes after its id, if they are kept.
+    raw: Vec<u8>,
+    /// Where these begin in the stream.
+    at: u64,
 }
 
 /// The state of a stream up to a place.
@@ -59,8 +89,10 @@ pub struct StreamTracker {
     pub lost_definitions: LostDefinitions,
     /// Warnings.
     pub warnings: Warnings,
-    /// The bytes of the definition that is being read, after its id, if they are kept.
-    open_definition: Vec<u8>,
+    /// The values that signatures list.
+    symbols: SymbolUses,
+    /// The definition that is being read.
+    open_definition: OpenDefinition,
 }
 
 impl StreamTracker {
@@ -76,7 +108,8 @@ impl StreamTracker {
             lost_calls: LostCalls::new(limits.count_of(&LOST_LEAVES)),
             lost_definitions: LostDefinitions::default(),
             warnings: Warnings::default(),
-            open_definition: Vec::new(),
+            symbols: SymbolUses::default(),
+            open_definition: OpenDefinition::default(),
         }
     }
 
@@ -105,10 +138,45 @@ impl StreamTracker {
             call: (call, argument),
             event,
             part,
+            owners: Vec::new(),
             excerpt: None,
             place: None,
             events_before: self.history.count,
         });
+    }
+
+    /// Makes the warnings ready that waited for enough events; all of them `at_end` of the stream.
+    #[cold]
+    pub fn settle_warnings(&mut self, at_end: bool) {
+        let events = if at_end { u64::MAX } else { self.history.count };
+        while let Some(mut warning) = self.warnings.pop_settled(events) {
+            self.find_owner(&mut warning);
+            self.warnings.ready.push(warning);
+        }
+    }
+
+    /// Finds the call of a leave with a damaged number: the only one that was open then and was not
+    /// left since.
+    fn find_owner(&mut self, warning: &mut PendingWarning) {
+        let (WarningKind::NeverEntered(found) | WarningKind::LeftTwice(found)) = warning.kind
+        else {
+            return;
+        };
+        warning.owners.retain(|open| self.calls.is_open(open.number));
+        if warning.owners.len() > 1 {
+            // A thread that waits in a call enters no other one.
+            let went_on = |open: &OpenCall| self.history.has_later_enter(*open);
+            let moved: Vec<OpenCall> = warning.owners.iter().copied().filter(went_on).collect();
+            if !moved.is_empty() {
+                warning.owners = moved;
+            }
+        }
+        if let [owner] = warning.owners.as_slice() {
+            let at = warning.event.saturating_add(1);
+            warning.kind = WarningKind::WrongNumber { found, expected: owner.number };
+            warning.part = Some((at, at.saturating_add(uint_len(found))));
+            self.calls.leave(owner.number);
+        }
     }
 
     /// Takes back the event that is being read.

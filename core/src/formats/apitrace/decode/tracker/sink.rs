@@ -5,14 +5,21 @@ use super::events::{CurrentEvent, EventEffect, RecentEvent};
 use super::warnings::WarningKind;
 use crate::formats::apitrace::decode::calls::OpenCall;
 use crate::formats::apitrace::decode::definitions::KnownId;
-use crate::formats::apitrace::decode::grammar::{Space, StreamError, TokenSink, TokenWarning};
+use crate::formats::apitrace::decode::grammar::{
+    Space, StreamError, SymbolUse, TokenSink, TokenWarning,
+};
 use crate::formats::apitrace::decode::names;
-use crate::formats::apitrace::layout::{PLACEHOLDER_ID, THREAD_MAX, VERSION_MAX};
+use crate::formats::apitrace::decode::symbols::Unlisted;
+use crate::formats::apitrace::layout::{
+    PLACEHOLDER_ID, PROPERTIES_MAX, PROPERTY_NAME_MAX, THREAD_MAX, VERSION_MAX, VERSION_PLAUSIBLE,
+};
 use crate::formats::apitrace::limits::{DEFINITIONS, OPEN_CALLS};
 use crate::kit::num::to_u64;
 
 /// Leaves in a row that belong to no call before the stream counts as damaged.
 const STRAY_LEAVES_MAX: u32 = 3;
+/// Unlisted values that are reported.
+const UNLISTED_MAX: usize = 1 << 10;
 /// Enters in a row, beyond four per thread, before the stream counts as damaged.
 const ENTERS_MAX: u64 = 32;
 
@@ -35,16 +42,38 @@ impl TokenSink for StreamTracker {
     ) -> Result<(), StreamError> {
         self.header.version = Some((version, semantic));
         self.header.span = (at, end);
-        if version > VERSION_MAX { Err(StreamError::Version(version)) } else { Ok(()) }
+        (self.header.sound_end, self.header.has_sound_properties) = (end, true);
+        // The second of the two versions shows that the first one is damaged.
+        let is_damaged = version > VERSION_PLAUSIBLE && semantic == Some(VERSION_MAX);
+        let is_known = version <= VERSION_MAX || is_damaged;
+        if is_known { Ok(()) } else { Err(StreamError::Version(version)) }
     }
 
-    fn property(&mut self, text: &[u8], is_name: bool, at: u64) {
-        self.header.properties = self.header.properties.saturating_add(u64::from(is_name));
-        let has_control = is_name && names::name_form(text) == names::NameForm::Control;
-        if text.contains(&0) || has_control {
-            let end = at.saturating_add(to_u64(text.len()));
+    fn property(
+        &mut self,
+        text: &[u8],
+        is_name: bool,
+        at: u64,
+        end: u64,
+    ) -> Result<(), StreamError> {
+        let has_control = names::name_form(text) == names::NameForm::Control;
+        if is_name {
+            self.header.properties = self.header.properties.saturating_add(1);
+            let is_long = to_u64(text.len()) > PROPERTY_NAME_MAX;
+            if has_control || is_long || self.header.properties > PROPERTIES_MAX {
+                return Err(StreamError::Properties);
+            }
+            return Ok(());
+        }
+        if text.contains(&0) {
             self.warn_about(WarningKind::Property, at, end, None);
         }
+        if !has_control && self.header.has_sound_properties {
+            self.header.sound_end = end;
+        } else {
+            self.header.has_sound_properties = false;
+        }
+        Ok(())
     }
 
     #[inline]
@@ -58,14 +87,9 @@ impl TokenSink for StreamTracker {
         let open = self.calls.enter(thread, function);
         let is_placeholder = u64::from(function == PLACEHOLDER_ID);
         self.calls.placeholders = self.calls.placeholders.saturating_add(is_placeholder);
-        self.history.enters_in_a_row = self.history.enters_in_a_row.saturating_add(1);
         let effect = EventEffect::Enter(open);
         self.history.current =
             Some(CurrentEvent::new(at, effect, is_nested, definitions_before, known));
-        let enters_max = ENTERS_MAX.saturating_add(self.calls.threads.saturating_mul(4));
-        if self.history.enters_in_a_row > enters_max {
-            return Err(StreamError::InconsistentCalls);
-        }
         if self.calls.open_count() > self.caps.open_calls {
             return Err(StreamError::Limit(&OPEN_CALLS, self.caps.open_calls));
         }
@@ -129,9 +153,14 @@ impl TokenSink for StreamTracker {
             definitions_before,
             ..
         } = current.event;
+        let defines = self.definitions.mark() > definitions_before;
+        // Zeros look like enters without details. Others are legal, however many are never left.
+        if matches!(effect, EventEffect::Enter(_)) && current.detail_at == start && !defines {
+            self.add_bare_enter()?;
+        }
         // A repair drops the leave of an unknown call, and with it the definitions in it.
         if let EventEffect::Leave { number, open: None } = effect {
-            if self.definitions.mark() > definitions_before {
+            if defines && !self.warnings.has_owner(start) {
                 return Err(StreamError::InconsistentCalls);
             }
             if self.lost_calls.contains(number) {
@@ -142,7 +171,8 @@ impl TokenSink for StreamTracker {
         let is_inside_out = self.history.stray_leaves_in_a_row > 0 && leaves_call;
         self.history.current = None;
         if self.warnings.has_pending() {
-            self.warnings.end_event(start, end, self.history.count);
+            self.warnings.end_event(start, end);
+            self.settle_warnings(false);
         }
         if self.lost_definitions.is_used() {
             self.lost_definitions.end_use(match effect {
@@ -164,13 +194,14 @@ impl TokenSink for StreamTracker {
         Ok(())
     }
 
-    fn define(&mut self, _space: Space, _id: u64, _at: u64) {
-        self.open_definition.clear();
+    fn define(&mut self, _space: Space, _id: u64, at: u64) {
+        self.open_definition.raw.clear();
+        self.open_definition.at = at;
     }
 
     fn part(&mut self, raw: &[u8]) {
         if self.definitions.keeps_raw() {
-            self.open_definition.extend_from_slice(raw);
+            self.open_definition.raw.extend_from_slice(raw);
         }
     }
 
@@ -192,13 +223,28 @@ impl TokenSink for StreamTracker {
             current.argument_count = Some(count);
         }
         if self.definitions.keeps_raw() {
-            let raw = std::mem::take(&mut self.open_definition);
+            let raw = std::mem::take(&mut self.open_definition.raw);
+            self.symbols.listed.add(space, id, &raw);
             self.definitions.add_raw(space, id, raw);
+            self.definitions.set_place(space, id, self.open_definition.at);
         }
         Ok(())
     }
 
+    #[inline]
+    fn judge(&self, symbol: SymbolUse) -> Option<Unlisted> {
+        let SymbolUse { space, id, is_negative, value } = symbol;
+        self.symbols.listed.judge(space, id, is_negative, value)
+    }
+
     fn warn(&mut self, warning: TokenWarning, at: u64, end: u64) {
+        // Each value is reported where it is used first.
+        if let TokenWarning::Unlisted(symbol, _) = warning {
+            let is_new = self.symbols.unlisted.insert((symbol.space, symbol.id, symbol.value));
+            if !is_new || self.symbols.unlisted.len() > UNLISTED_MAX {
+                return;
+            }
+        }
         let part = match (warning, &self.history.current) {
             (TokenWarning::ThreadDetail, _) => Some((at, end)),
             (TokenWarning::EnumValue(_), Some(current)) => {
@@ -252,6 +298,16 @@ impl StreamTracker {
         Ok(())
     }
 
+    /// Counts an enter without details.
+    fn add_bare_enter(&mut self) -> Result<(), StreamError> {
+        self.history.enters_in_a_row = self.history.enters_in_a_row.saturating_add(1);
+        let most = ENTERS_MAX.saturating_add(self.calls.threads.saturating_mul(4));
+        match self.history.enters_in_a_row > most {
+            true => Err(StreamError::InconsistentCalls),
+            false => Ok(()),
+        }
+    }
+
     #[inline(always)]
     fn leave_open_call(&mut self, open: OpenCall) -> Result<(), StreamError> {
         self.history.enters_in_a_row = 0;
@@ -273,6 +329,9 @@ impl StreamTracker {
             false => WarningKind::NeverEntered(number),
         };
         self.warn_about(kind, at, at, Some((at, at)));
+        if let Some(warning) = self.warnings.pending.back_mut() {
+            warning.owners = self.calls.innermost();
+        }
         self.add_stray_leave()
     }
 

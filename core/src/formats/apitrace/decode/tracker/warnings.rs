@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use crate::formats::apitrace::decode::calls::OpenCall;
 use crate::formats::apitrace::decode::grammar::TokenWarning;
 use crate::formats::apitrace::decode::places::Place;
 use crate::report::Excerpt;
@@ -25,6 +26,13 @@ pub enum WarningKind {
     NeverEntered(u64),
     /// A leave of a call that is over; its number.
     LeftTwice(u64),
+    /// A leave whose number is damaged.
+    WrongNumber {
+        /// The number in the leave.
+        found: u64,
+        /// The number of the call that it ends.
+        expected: u64,
+    },
     /// A property is not text.
     Property,
     /// A text that stands for the bytes of a blob.
@@ -41,7 +49,10 @@ impl WarningKind {
 
     /// Whether the event contradicts those before it.
     pub(super) const fn is_contradiction(self) -> bool {
-        !matches!(self, Self::InvalidText | Self::BlobText)
+        !matches!(
+            self,
+            Self::InvalidText | Self::BlobText | Self::Token(TokenWarning::Unlisted(..))
+        )
     }
 }
 
@@ -60,6 +71,8 @@ pub struct PendingWarning {
     pub event: u64,
     /// The bytes that a repair can drop.
     pub part: Option<(u64, u64)>,
+    /// Calls that were open when a leave belonged to none of them, one per thread.
+    pub owners: Vec<OpenCall>,
     /// The bytes around it.
     pub excerpt: Option<Excerpt>,
     /// The units that hold it.
@@ -85,6 +98,12 @@ impl Warnings {
         !self.pending.is_empty()
     }
 
+    /// Whether the leave that begins at `event` may belong to a call: exactly one is open.
+    pub(super) fn has_owner(&self, event: u64) -> bool {
+        let mut of_event = self.pending.iter().rev().take_while(|warning| warning.event == event);
+        of_event.any(|warning| warning.owners.len() == 1)
+    }
+
     /// Gives the new warnings the bytes around them, which `excerpt` cuts out.
     pub fn set_excerpts(&mut self, excerpt: impl Fn(u64) -> Excerpt) {
         let pending = self.pending.iter_mut().rev();
@@ -105,9 +124,11 @@ impl Warnings {
         self.placed = self.ready.len();
     }
 
-    /// Makes all warnings ready: no event follows.
-    pub fn settle(&mut self) {
-        self.ready.extend(self.pending.drain(..));
+    /// Takes the first warning that waited long enough, after `events` events.
+    pub(super) fn pop_settled(&mut self, events: u64) -> Option<PendingWarning> {
+        let first = self.pending.front()?;
+        let is_settled = first.events_before.saturating_add(EVENTS_TO_SETTLE) < events;
+        if is_settled { self.pending.pop_front() } else { None }
     }
 
     /// Removes the pending warnings about events from `start` on.
@@ -127,19 +148,13 @@ impl Warnings {
         }
     }
 
-    /// Ends the event `start..end`: warnings that waited long enough become ready.
+    /// Ends the event `start..end`.
     #[cold]
-    pub(super) fn end_event(&mut self, start: u64, end: u64, events: u64) {
+    pub(super) fn end_event(&mut self, start: u64, end: u64) {
         let of_event = self.pending.iter_mut().rev().take_while(|w| w.event == start);
         for warning in of_event.filter(|warning| warning.kind.is_leave()) {
             warning.part = Some((start, end));
             warning.end = end;
-        }
-        let is_settled = |warning: &PendingWarning| {
-            warning.events_before.saturating_add(EVENTS_TO_SETTLE) < events
-        };
-        while self.pending.front().is_some_and(is_settled) {
-            self.ready.extend(self.pending.pop_front());
         }
     }
 }

@@ -73,6 +73,45 @@ pub(super) fn salvage(block: &[u8], out: &mut Vec<u8>, after_fault: &mut Vec<u8>
     }
 }
 
+/// Returns where `block` has a literal with the bytes that expand to those at `at`, if replacing
+/// them by `bytes` changes nothing else that it expands to.
+pub(super) fn find_literal(block: &[u8], at: usize, bytes: &[u8]) -> Option<usize> {
+    let mut expanded = Vec::new();
+    if !expand(block, &mut expanded) {
+        return None;
+    }
+    let place = literal_at(block, at, bytes.len())?;
+    let mut patched = block.to_vec();
+    patched.get_mut(place..place.saturating_add(bytes.len()))?.copy_from_slice(bytes);
+    expanded.get_mut(at..at.saturating_add(bytes.len()))?.copy_from_slice(bytes);
+    let mut again = Vec::new();
+    (expand(&patched, &mut again) && again == expanded).then_some(place)
+}
+
+/// Returns where `block` stores the `len` bytes at `at` of what it expands to, if a literal holds
+/// them.
+fn literal_at(block: &[u8], at: usize, len: usize) -> Option<usize> {
+    let (stated, skip) = stated_len(block)?;
+    let mut elements = Elements { block, at: skip, len: to_usize(stated), is_lenient: false };
+    let mut out = Vec::new();
+    while let Some(tag) = block.get(elements.at).copied() {
+        let before = out.len();
+        let from = elements.at;
+        if tag & 3 != 0 {
+            elements.expand_copy(tag, &mut out).ok()?;
+        } else {
+            elements.expand_literal(tag, &mut out).ok()?;
+        }
+        if out.len() > at {
+            let begins = elements.at.checked_sub(out.len().checked_sub(before)?)?;
+            let is_held = tag & 3 == 0 && at >= before && at.saturating_add(len) <= out.len();
+            let place = begins.saturating_add(at.checked_sub(before)?);
+            return (is_held && begins > from).then_some(place);
+        }
+    }
+    None
+}
+
 /// Why the elements of a block end, and where.
 #[derive(Debug, PartialEq, Eq)]
 struct ElementFault {

@@ -20,12 +20,23 @@ use crate::formats::apitrace::layout::{
     CHUNK_EXPANDED, CHUNK_HEADER_LEN, CHUNK_PLAUSIBLE, CHUNK_STORED_MAX, MAGIC_LEN,
 };
 use crate::kit::cursor::{Cursor, Order};
-use crate::kit::num::to_u64;
+use crate::kit::num::{to_u64, to_usize};
 use crate::kit::resync::{Budget, Resync};
 use crate::kit::source::Source;
-use crate::kit::span::Layer;
+use crate::kit::span::{Layer, Span};
 use crate::limits::Limits;
+pub(super) use search::has_chunks;
 use search::is_second_trace;
+
+/// Returns where the chunk in `unit` stores the bytes at `at` of its block, if replacing them by
+/// `bytes` there changes nothing else.
+pub fn find_stored(source: &Source<'_>, unit: Span, at: u64, bytes: &[u8]) -> Option<u64> {
+    let begin = unit.start.saturating_add(CHUNK_HEADER_LEN);
+    let is_one = chunk_len(source, unit.start)? == unit.end.checked_sub(begin)?;
+    let block = source.read(begin, unit.end);
+    let place = block::find_literal(&block, to_usize(at), bytes).filter(|_| is_one)?;
+    Some(begin.saturating_add(to_u64(place)))
+}
 
 /// Returns the compressed length of the chunk at `at`: a little-endian u32.
 pub(super) fn chunk_len(source: &Source<'_>, at: u64) -> Option<u64> {
@@ -78,8 +89,8 @@ impl<'a> Chunks<'a> {
             return Some(self.block(bytes, end, Some(Fault::Trailing)));
         };
         let stated_end = begin.saturating_add(stated);
-        // More than one length of zero is a hole.
-        if stated == 0 && chunk_len(&self.source, begin) != Some(0) {
+        // Where no chunk follows, the length is damaged, or the zeros are a hole.
+        if stated == 0 && self.is_followed_at(begin) {
             return Some(self.block(bytes, begin, Some(Fault::Empty)));
         }
         if stated > 0 && stated_end <= end && stated <= CHUNK_PLAUSIBLE {
@@ -136,7 +147,7 @@ impl<'a> Chunks<'a> {
         let mut after_fault = Vec::new();
         let detail = block::salvage(&block, &mut bytes, &mut after_fault);
         let fault = match next {
-            None if matches!(search, Resync::LimitReached(_)) => super::search_limit(start),
+            None if matches!(search, Resync::LimitReached(_)) => Fault::SearchEnded,
             // The last chunk, and the file ends before it does.
             None if stated_end > end && after_fault.is_empty() => {
                 Fault::Truncated { stated: Some(stated) }

@@ -8,6 +8,7 @@ use crate::formats::apitrace::layout::{
 use crate::kit::num::to_u64;
 use crate::kit::resync::{Proof, Resync, Search};
 use crate::kit::source::Source;
+use crate::limits::Limits;
 
 /// The third byte of a length of at most 1,223,370, the fourth being zero.
 const LENGTH_THIRD_MAX: u8 = 0x12;
@@ -77,4 +78,16 @@ pub(super) fn is_second_trace(source: &Source<'_>, at: u64) -> bool {
     to_u64(block.len()) == len
         && block::expand(&block, &mut bytes)
         && bytes.first().is_some_and(|version| u64::from(*version) <= VERSION_MAX)
+}
+
+/// Whether chunks follow the place of the magic: one that decodes, or two of which the first is
+/// plausible.
+pub(in crate::formats::apitrace::expand) fn has_chunks(source: &Source<'_>) -> bool {
+    let chunks = Chunks::new(source, &Limits::default());
+    let len = chunk_len(source, MAGIC_LEN);
+    let next = MAGIC_LEN.saturating_add(CHUNK_HEADER_LEN).saturating_add(len.unwrap_or(0));
+    chunks.is_sound_at(MAGIC_LEN)
+        || (chunks.is_plausible_at(MAGIC_LEN)
+            && next < source.len()
+            && chunks.is_plausible_at(next))
 }

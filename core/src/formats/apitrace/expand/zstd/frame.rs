@@ -31,6 +31,16 @@ pub(super) fn frame_end(source: &Source<'_>, at: u64) -> Option<u64> {
     (end <= source.len()).then_some(end)
 }
 
+/// Whether a frame begins at `at`, by its magic and its first block; it may be damaged after that.
+pub(super) fn has_first_block(source: &Source<'_>, at: u64) -> bool {
+    let head = source.read(at, at.saturating_add(HEADER_MAX));
+    if !head.starts_with(&ZSTD_MAGIC) {
+        return skippable_end(source, at).is_some();
+    }
+    let mut cursor = Cursor::new(&head, Layer::stored(0), at, Order::Little);
+    skip_header(&mut cursor).is_ok() && block_end(source, cursor.position()).is_some()
+}
+
 /// Moves past the header of a frame and returns its descriptor.
 fn skip_header(cursor: &mut Cursor<'_>) -> Result<u8, ReadError> {
     cursor.array::<4>("Magic_Number")?;
@@ -52,25 +62,24 @@ fn skip_header(cursor: &mut Cursor<'_>) -> Result<u8, ReadError> {
 /// Returns where the last of the blocks from `at` on ends.
 fn last_block_end(source: &Source<'_>, mut at: u64) -> Option<u64> {
     loop {
-        let header = source.read(at, at.saturating_add(BLOCK_HEADER_LEN));
-        let &[low, middle, high] = header.as_ref() else { return None };
-        let bits = u64::from(low) | u64::from(middle) << 8 | u64::from(high) << 16;
-        let (is_last, kind, size) = (bits & 1 != 0, bits >> 1 & 3, bits >> 3);
-        if kind == BLOCK_RESERVED {
-            return None;
-        }
-        let size = if kind == BLOCK_RLE { 1 } else { size };
-        if size > BLOCK_MAX {
-            return None;
-        }
-        at = at.saturating_add(BLOCK_HEADER_LEN).saturating_add(size);
-        if at > source.len() {
-            return None;
-        }
+        let (end, is_last) = block_end(source, at)?;
         if is_last {
-            return Some(at);
+            return Some(end);
         }
+        at = end;
     }
+}
+
+/// Returns where the block at `at` ends, and whether it is the last one of its frame.
+fn block_end(source: &Source<'_>, at: u64) -> Option<(u64, bool)> {
+    let header = source.read(at, at.saturating_add(BLOCK_HEADER_LEN));
+    let &[low, middle, high] = header.as_ref() else { return None };
+    let bits = u64::from(low) | u64::from(middle) << 8 | u64::from(high) << 16;
+    let (is_last, kind, size) = (bits & 1 != 0, bits >> 1 & 3, bits >> 3);
+    let size = if kind == BLOCK_RLE { 1 } else { size };
+    let end = at.saturating_add(BLOCK_HEADER_LEN).saturating_add(size);
+    let is_valid = kind != BLOCK_RESERVED && size <= BLOCK_MAX && end <= source.len();
+    is_valid.then_some((end, is_last))
 }
 
 /// Returns where the skippable frame at `at` ends; `None` if there is none or it is truncated.

@@ -18,12 +18,12 @@ pub(super) use writer::Writer;
 
 use super::{Block, Fault, STEP, stored};
 use crate::formats::apitrace::layout::{ZSTD_MAGIC, ZSTD_SEEKABLE_MAGIC};
-use crate::kit::expand::zstd::{ExpandError, Expander};
+use crate::kit::expand::zstd::Expander;
 use crate::kit::num::to_u64;
 use crate::kit::resync::{Budget, Proof, Resync, Search};
 use crate::kit::source::Source;
 use crate::limits::{Limits, ZSTD_WINDOW};
-use frame::{frame_end, skippable_end};
+use frame::{frame_end, has_first_block, skippable_end};
 use seek_table::{TABLE_FOOTER_LEN, TABLE_MAGIC};
 
 /// A frame that is being expanded.
@@ -113,7 +113,7 @@ impl<'a> Frames<'a> {
             None => {
                 let next = self.find_frame(self.at.saturating_add(1));
                 let fault = match next {
-                    Resync::LimitReached(_) => super::search_limit(self.at),
+                    Resync::LimitReached(_) => Fault::SearchEnded,
                     Resync::NotFound => Fault::Truncated { stated: None },
                     Resync::Found(_) => {
                         let detail = "its blocks do not lead to the next frame".to_string();
@@ -150,7 +150,7 @@ impl<'a> Frames<'a> {
                 Ok(fed) => open.fed = open.fed.saturating_add(to_u64(fed.stored)),
                 Err(fault) => {
                     open.fed = open.end;
-                    if let ExpandError::WindowTooLarge { .. } = fault.error {
+                    if fault.error.is_limit() {
                         open.fault = Some(Fault::Limit { message: fault.to_string() });
                     } else if !matches!(open.fault, Some(Fault::Truncated { .. })) {
                         open.fault = Some(Fault::Corrupt { detail: fault.to_string() });
@@ -183,9 +183,9 @@ impl<'a> Frames<'a> {
         search.find(
             &mut self.budget,
             |four| four == ZSTD_MAGIC || four == TABLE_MAGIC,
-            |at, _| match frame_end(source, at) {
-                Some(_) => Proof::Valid,
-                None => Proof::Invalid,
+            |at, _| match has_first_block(source, at) {
+                true => Proof::Valid,
+                false => Proof::Invalid,
             },
         )
     }

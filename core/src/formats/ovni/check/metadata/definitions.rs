@@ -10,6 +10,8 @@ use crate::kit::span::Span;
 use crate::kit::text::Untrusted;
 use crate::kit::words::byte_count;
 
+/// Bytes of a file name: the emulator makes one of the name of a counter.
+const FILE_NAME_MAX: usize = 255;
 const CPUS: &str = "ovni.loom_cpus";
 
 impl MetadataCheck<'_, '_> {
@@ -44,6 +46,11 @@ impl MetadataCheck<'_, '_> {
         let member = cpu.member(key);
         match member.map(|member| self.read_int(member, CPUS)) {
             Some(Some(value)) if value >= 0 => Some(value),
+            Some(None) if member.is_some_and(|member| member.number().is_some()) => {
+                // The emulator's cast makes a negative number of it.
+                self.push_invalid(member.unwrap_or(cpu), CPUS, "a number of at most 2147483647");
+                None
+            }
             Some(Some(_)) => {
                 self.push_invalid(member.unwrap_or(cpu), CPUS, "a number of at least 0");
                 None
@@ -152,6 +159,11 @@ impl MetadataCheck<'_, '_> {
             };
             if is_unsafe(&name) || name.contains('/') {
                 self.report_unsafe_name(item, &path, &name);
+            }
+            if name.len() > FILE_NAME_MAX {
+                let max = byte_count(to_u64(FILE_NAME_MAX));
+                let expected = format!("a name of at most {max}, for a file");
+                self.push_invalid(item, &path, &expected);
             }
             counters.push(Counter { index, name, span: self.span(item.span()) });
         }

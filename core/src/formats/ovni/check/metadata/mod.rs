@@ -11,13 +11,14 @@ use crate::formats::ovni::check::log::Log;
 use crate::formats::ovni::decode::json::{Duplicate, Item, Json, JsonError, Kind};
 use crate::formats::ovni::decode::trace::Document;
 use crate::formats::ovni::layout::{METADATA_VERSION, MODELS, Version, display_version};
+use crate::formats::ovni::repair::build_fix;
 use crate::formats::ovni::repair::members::{insert_members, version_member};
 use crate::formats::ovni::rules;
 use crate::formats::ovni::state::metadata::{Located, Metadata};
 use crate::kit::span::{Layer, Span};
 use crate::kit::text::Untrusted;
 use crate::kit::words::plural;
-use crate::mend::edit::{Edit, Fix, Safety};
+use crate::mend::edit::{Edit, Fix};
 use crate::report::rule::common;
 use crate::report::{Finding, Rule};
 
@@ -127,7 +128,7 @@ impl MetadataCheck<'_, '_> {
             // From the end of the value before it, so that the comma is dropped too.
             let start = self.json.item(duplicate.before).span().end;
             let edit = Edit::drop(self.span(start..range.end));
-            finding = finding.fix(Fix::new(Safety::Exact, "drop the second one", vec![edit]));
+            finding = finding.fix(build_fix("drop the second one", vec![edit]));
         }
         self.log.push(finding);
     }
@@ -164,7 +165,7 @@ impl MetadataCheck<'_, '_> {
         if root.path("ovni.part").is_some() {
             let edits = insert_members(self.json, self.layer, vec![version_member()]);
             let summary = format!("add version {METADATA_VERSION}");
-            finding = finding.fix(Fix::new(Safety::Synthetic, summary, edits));
+            finding = finding.fix(build_fix(summary, edits));
         }
         self.log.push(finding);
     }
@@ -312,6 +313,9 @@ impl MetadataCheck<'_, '_> {
             self.push_invalid(item, "ovni.require", "an object");
             return;
         }
+        let is_known = |key: &str| MODELS.iter().any(|model| model.name == key);
+        self.found.definitions.requires_unknown =
+            item.items().any(|member| !is_known(&member.key()) && member.text().is_some());
         let versions = MODELS.map(|model| {
             let path = format!("ovni.require.{}", model.name);
             self.check_required(item.member(model.name)?, &path, model.newest)
@@ -377,7 +381,8 @@ fn is_unsafe(name: &str) -> bool {
 
 /// `x.y.z`, optionally followed by `-` and any text.
 fn parse_version(text: &str) -> Option<Version> {
-    let mut parts = text.splitn(3, '.');
+    // The emulator's parser passes over blanks.
+    let mut parts = text.trim().splitn(3, '.');
     let (major, minor, rest) = (parts.next()?, parts.next()?, parts.next()?);
     let patch = rest.split(['.', '-']).next()?;
     Some((major.parse().ok()?, minor.parse().ok()?, patch.parse().ok()?))

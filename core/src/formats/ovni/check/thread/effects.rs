@@ -22,11 +22,21 @@ impl ThreadCheck<'_, '_> {
     ) {
         if summary.states & self.status.state.bit() == 0 {
             let needs = MODELS.get(usize::from(summary.model)).map_or(Needs::Nothing, |m| m.needs);
-            self.report_wrong_state(event, needs);
+            let needs_running = needs == Needs::Running;
+            let expected = if needs_running { "running" } else { "running, cooling or warming" };
+            let steps = self.status.state.steps_to_run(needs_running);
+            if !self.bridge_state((&rules::EVENT_STATE, expected), event, steps) {
+                return;
+            }
         }
-        if self.status.is_off_cpu && summary.on_cpu && is_first(&mut self.reported.off_cpu) {
+        if self.status.is_off_cpu && summary.on_cpu {
             let message = format!("unexpected {}: the thread is off its CPU", event.name());
-            self.push_finding(&rules::OUT_OF_CPU, event, "", message);
+            let mut lost = self.writer();
+            lost.put(b"KCI", &[]);
+            if !self.report_contradiction((&rules::OUT_OF_CPU, ""), event, message, lost) {
+                return;
+            }
+            self.status.is_off_cpu = false;
         }
         if u64::from(summary.rank) > self.usage.rank(summary.model) {
             self.take_newer_event(event, summary, row);
@@ -43,8 +53,8 @@ impl ThreadCheck<'_, '_> {
     ) {
         let model = summary.model;
         match summary.effect {
-            Effect::Push(stack) => self.push_state(event, stack, summary.state),
-            Effect::Pop(stack) => self.pop_state(event, stack, summary.state),
+            Effect::Push(stack) => drop(self.push_state(event, stack, summary.state)),
+            Effect::Pop(stack) => drop(self.pop_state(event, stack, summary.state)),
             Effect::Task(step) => self.move_body(event, model, step),
             Effect::Ignore => {}
             Effect::Thread(step) => self.move_thread(event, step),
@@ -63,19 +73,6 @@ impl ThreadCheck<'_, '_> {
             Effect::Work(opens) => self.take_worksharing(event, model, opens),
             Effect::Counters => self.check_counters(event, context),
         }
-    }
-
-    #[cold]
-    fn report_wrong_state(&mut self, event: &Event<'_>, needs: Needs) {
-        if !is_first(&mut self.reported.state) {
-            return;
-        }
-        let expected =
-            if needs == Needs::Active { "running, cooling or warming" } else { "running" };
-        let state = self.status.state.name();
-        let message =
-            format!("unexpected {}: the thread is {state}, expected {expected}", event.name());
-        self.push_finding(&rules::EVENT_STATE, event, "", message);
     }
 
     /// An event of a higher version of its model than any before it.
@@ -104,13 +101,17 @@ impl ThreadCheck<'_, '_> {
     pub(super) fn move_thread(&mut self, event: &Event<'_>, step: ThreadStep) {
         let state = self.status.state;
         if !state.allows(step) {
-            self.report_thread_state(event, step.expected_states());
+            let steps = state.steps_before(step).unwrap_or_default();
+            let rule = (&rules::THREAD_STATE, step.expected_states());
+            if !self.bridge_state(rule, event, steps) {
+                return;
+            }
         } else if step == ThreadStep::Execute && state == ThreadState::Dead {
             let message = "OHx follows OHe: the thread starts again";
             self.push_finding(&rules::EVENT_AFTER_END, event, "", message);
         }
+        let state = self.status.state;
         self.status.state = step.next_state();
-        self.reported.state = false;
         match step {
             ThreadStep::Execute => {
                 let cpu = if event.payload.len() >= 4 { event.i32_at(0) } else { -1 };
@@ -130,19 +131,14 @@ impl ThreadCheck<'_, '_> {
         }
     }
 
-    #[cold]
-    fn report_thread_state(&mut self, event: &Event<'_>, expected: &str) {
-        let state = self.status.state.name();
-        let message =
-            format!("unexpected {}: the thread is {state}, expected {expected}", event.name());
-        self.push_finding(&rules::THREAD_STATE, event, "", message);
-    }
-
     /// OAs.
     fn set_affinity(&mut self, event: &Event<'_>) {
         if !self.status.state.is_active() {
-            self.report_thread_state(event, "running, cooling or warming");
-            return;
+            let steps = self.status.state.steps_to_run(false);
+            let rule = (&rules::THREAD_STATE, "running, cooling or warming");
+            if !self.bridge_state(rule, event, steps) {
+                return;
+            }
         }
         self.queue_event(event, 0, SharedEffect::Move(event.i32_at(0)));
     }
@@ -155,7 +151,11 @@ impl ThreadCheck<'_, '_> {
             } else {
                 "unexpected OF]: no flush is open"
             };
-            self.push_finding(&rules::FLUSH_ORDER, event, "", message);
+            let mut lost = self.writer();
+            lost.put(if opens { b"OF]" } else { b"OF[" }, &[]);
+            if !self.report_contradiction((&rules::FLUSH_ORDER, ""), event, message, lost) {
+                return;
+            }
         }
         self.status.is_flushing = opens;
     }
@@ -165,10 +165,13 @@ impl ThreadCheck<'_, '_> {
         if self.status.is_off_cpu == leaves {
             let place = if leaves { "off its CPU already" } else { "on its CPU" };
             let message = format!("unexpected {}: the thread is {place}", event.name());
-            self.push_finding(&rules::OUT_OF_CPU, event, "", message);
+            let mut lost = self.writer();
+            lost.put(if leaves { b"KCI" } else { b"KCO" }, &[]);
+            if !self.report_contradiction((&rules::OUT_OF_CPU, ""), event, message, lost) {
+                return;
+            }
         }
         self.status.is_off_cpu = leaves;
-        self.reported.off_cpu = false;
     }
 
     fn set_idle(&mut self, event: &Event<'_>, model: u8) {
@@ -178,7 +181,10 @@ impl ThreadCheck<'_, '_> {
         let Some(idle) = idle else { return };
         if std::mem::replace(idle, value) == value {
             let message = format!("{} sets the idle state that is already set", event.name());
-            self.push_finding(&rules::SAME_IDLE, event, "", message);
+            let [first, category, _] = event.code;
+            let mut lost = self.writer();
+            lost.put(&[first, category, if value == b'p' { b'r' } else { b'p' }], &[]);
+            self.report_contradiction((&rules::SAME_IDLE, ""), event, message, lost);
         }
     }
 }

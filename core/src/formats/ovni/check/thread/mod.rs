@@ -4,6 +4,7 @@
 //!  walk      one event after the other: clocks, damage, the end of the stream
 //!  timeline  events whose clock is out of order         regions   OU[ .. OU] and their order
 //!  effects   the state machine, CPU, flushes, marks     stacks    open states
+//!  contradiction  events that cannot come now, and what makes them possible
 //!  tasks     types, tasks, bodies, worksharings         unusual   payloads, flags, unknown events
 //! ```
 //!
@@ -11,6 +12,7 @@
 //! [`SharedEvent`]s for [`merge`](super::merge). After a fault the thread goes on as if the event
 //! had been right, so that one fault gives one finding.
 
+mod contradiction;
 mod effects;
 mod regions;
 mod reported;
@@ -44,6 +46,8 @@ pub struct TraceContext {
     pub has_metadata: bool,
     /// Models that any thread requires.
     pub enabled: [bool; MODEL_COUNT],
+    /// A thread requires a model that is not in the table.
+    pub requires_unknown: bool,
     /// Mark types, and whether each is a stack.
     pub marks: BTreeMap<i32, bool>,
     /// Number of hardware counters.

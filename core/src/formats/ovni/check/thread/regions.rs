@@ -5,9 +5,11 @@ use std::collections::VecDeque;
 use super::{ThreadCheck, TraceContext};
 use crate::formats::ovni::decode::event_walk::Event;
 use crate::formats::ovni::layout::STREAM_HEADER;
+use crate::formats::ovni::repair::build_fix;
 use crate::formats::ovni::repair::region::{self, ClosedRegion};
 use crate::formats::ovni::rules;
 use crate::formats::ovni::state::thread::EventPlace;
+use crate::kit::num::to_u64;
 use crate::kit::span::Span;
 use crate::kit::words::byte_count;
 use crate::mend::edit::{Edit, Fix, Safety};
@@ -68,6 +70,9 @@ impl ThreadCheck<'_, '_> {
             && let Some(lowest) = region.lowest
         {
             self.report_unsorted(&region, lowest, event, context);
+            // Events later than the end of the region are put in order with it.
+            let end = region.before.max(event.clock);
+            self.timeline.clock = self.timeline.clock.min(end);
         }
     }
 
@@ -95,11 +100,19 @@ impl ThreadCheck<'_, '_> {
         let corrected = region::correct_clocks(&self.events, &closed, context.limits.region_bytes);
         if !corrected.is_empty() {
             let summary = "set the clocks that do not fit between OU[ and OU]";
-            finding = finding.fix(Fix::new(Safety::Synthetic, summary, corrected));
+            let count = to_u64(corrected.len());
+            finding = finding.fix(build_fix(summary, corrected).altered(count));
         } else if let Some(edit) = self.sort_region(lowest, close.end(), context) {
             let bytes = byte_count(edit.span.len());
             let summary = format!("sort {bytes} of events by their clocks");
-            finding = finding.fix(Fix::new(Safety::Exact, summary, vec![edit]));
+            let end = edit.span.end;
+            let mut fix = Fix::new(Safety::Lossy, summary, vec![edit]);
+            if end <= close.at {
+                // The clocks give the order, and the end of the region where it has to hold.
+                let end = Span::sized(self.layer(), close.at, close.len);
+                fix = Fix { safety: Safety::Exact, ..fix }.witness(end, "the end of the region");
+            }
+            finding = finding.fix(fix);
         }
         self.log.push(finding);
     }

@@ -1,24 +1,23 @@
 //! Faults that are reported once per stream, or once per state.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
-use crate::formats::ovni::layout::MODEL_COUNT;
+use crate::formats::ovni::layout::{MODEL_COUNT, STACK_COUNT};
+use crate::formats::ovni::state::thread::EventPlace;
 
 /// Faults that were reported already.
 #[derive(Debug, Default)]
 pub(super) struct Reported {
-    /// An event in the wrong state, since the state last changed.
-    pub(super) state: bool,
-    /// An event while the thread is off its CPU, since it last left it.
-    pub(super) off_cpu: bool,
+    /// A state beyond the depth of each stack, since a state was last closed.
+    pub(super) too_deep: [bool; STACK_COUNT],
     /// Reserved flags.
     pub(super) flags: bool,
     /// Payload code of a jumbo event.
     pub(super) jumbo_code: bool,
     /// An event newer than the required version, per model.
     pub(super) newer: [bool; MODEL_COUNT],
-    /// Unknown models, by their character.
-    pub(super) unknown_models: BTreeSet<u8>,
+    /// Events of unknown models, by its character.
+    pub(super) unknown_models: BTreeMap<u8, Vec<EventPlace>>,
 }
 
 /// Sets a flag; returns whether it was not set before.

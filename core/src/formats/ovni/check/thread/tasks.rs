@@ -6,13 +6,13 @@ use crate::formats::ovni::decode::event_walk::Event;
 use crate::formats::ovni::layout::{
     LABEL_MAX, STACK_MAX, TASK_BODY, TASK_STACKS, TaskStep, model, task_table,
 };
+use crate::formats::ovni::repair::build_fix;
 use crate::formats::ovni::repair::definitions::terminate_label;
 use crate::formats::ovni::rules;
 use crate::formats::ovni::state::thread::{Body, LabelSource};
 use crate::kit::num::to_u64;
 use crate::kit::text::Untrusted;
 use crate::kit::words::{byte_count, plural};
-use crate::mend::edit::{Fix, Safety};
 
 /// Task table of OpenMP.
 const OPENMP_TABLE: usize = 2;
@@ -26,7 +26,8 @@ impl ThreadCheck<'_, '_> {
         let text = label.split(|byte| *byte == 0).next().unwrap_or_default();
         if id == 0 {
             let message = format!("typeid of {} is 0, expected above 0", event.name());
-            self.push_finding(&rules::BAD_ARGUMENT, event, "typeid", message);
+            self.report_wrong_event((&rules::BAD_ARGUMENT, "typeid"), event, message);
+            return;
         }
         let is_complete = event.payload_len() == to_u64(event.payload.len());
         if text.len() == label.len() && is_complete {
@@ -49,7 +50,7 @@ impl ThreadCheck<'_, '_> {
         let message = format!("label {:?} is unterminated: no NUL at its end", Untrusted(label));
         let mut finding = self.build_finding(&rules::LABEL_UNTERMINATED, event, "label", message);
         if let Some(edits) = terminate_label(self.layer(), event) {
-            finding = finding.fix(Fix::new(Safety::Synthetic, "add a NUL to the label", edits));
+            finding = finding.fix(build_fix("add a NUL to the label", edits).altered(1));
         }
         self.log.push(finding);
     }
@@ -58,10 +59,12 @@ impl ThreadCheck<'_, '_> {
     pub(super) fn create_task(&mut self, event: &Event<'_>, model: u8, is_parallel: bool) {
         let Some(table) = task_table(model) else { return };
         let (task, kind) = (event.u32_at(0), event.u32_at(4));
-        if model == model::OPENMP && (task == 0 || kind == 0) {
+        if kind == 0 || model == model::OPENMP && task == 0 {
+            let code = event.name();
             let message =
-                format!("taskid of PPc is {task} and typeid is {kind}, expected both above 0");
-            self.push_finding(&rules::BAD_ARGUMENT, event, "taskid", message);
+                format!("taskid of {code} is {task} and typeid is {kind}, expected both above 0");
+            self.report_wrong_event((&rules::BAD_ARGUMENT, "taskid"), event, message);
+            return;
         }
         self.queue_event(event, table, SharedEffect::CreateTask(task, kind, is_parallel));
     }
@@ -73,32 +76,96 @@ impl ThreadCheck<'_, '_> {
         // Only bodies of nosv have ids; other models ignore a longer payload.
         let has_id = model == model::NOSV && event.payload.len() >= 8;
         let body = if has_id { event.u32_at(4) } else { 0 };
+        let body = Body { task, body, is_paused: false };
         if task == 0 {
             let message = format!("taskid of {} is 0, expected above 0", event.name());
-            self.push_finding(&rules::BAD_ARGUMENT, event, "taskid", message);
+            self.report_wrong_event((&rules::BAD_ARGUMENT, "taskid"), event, message);
+            return;
         }
-        let Some(bodies) = self.status.bodies.get_mut(table) else { return };
-        let moved = Body { task, body, is_paused: false };
-        let fault = match step {
-            TaskStep::Execute => start_body(bodies, moved, model),
-            _ => move_open_body(bodies, moved, step),
-        };
-        if let Some(fault) = fault {
+        if let Some((fault, mut steps)) = lost_steps(self.status.bodies(table), body, step, model) {
+            let stack = TASK_STACKS.get(table).copied().flatten();
+            let stack = stack.filter(|stack| !stack.allows_repeat());
+            let is_on_body = stack.is_some_and(|s| self.status.stack(s).last() == Some(&TASK_BODY));
+            if is_on_body && matches!(steps.first(), Some((TaskStep::Execute, _))) {
+                // A body directly on another one would be refused.
+                steps.clear();
+            }
             let message = format!("unexpected {}: task {task} {fault}", event.name());
-            self.push_finding(&rules::TASK_STEP, event, "taskid", message);
+            let mut lost = self.writer();
+            for (step, body) in &steps {
+                lost.put_body_step(table, *step, body);
+            }
+            if !self.report_contradiction((&rules::TASK_STEP, "taskid"), event, message, lost) {
+                return;
+            }
+            for (step, body) in &steps {
+                self.apply_added_step(event, table, *step, body);
+            }
         }
+        self.apply_body_step(event, (table, step), body);
+    }
+
+    /// Moves a body that can move.
+    fn apply_body_step(&mut self, event: &Event<'_>, (table, step): (usize, TaskStep), body: Body) {
         let stack = TASK_STACKS.get(table).copied().flatten();
-        match (step, stack) {
+        let Some(bodies) = self.status.bodies.get_mut(table) else { return };
+        let counts = match (step, stack) {
+            (TaskStep::Pause | TaskStep::Resume, _) => {
+                set_paused(bodies.last_mut(), step == TaskStep::Pause);
+                return;
+            }
             (TaskStep::Execute, Some(stack)) => self.push_state(event, stack, TASK_BODY),
-            (TaskStep::Execute, None) => self.push_label(LabelSource::Task(task)),
             (TaskStep::End, Some(stack)) => self.pop_state(event, stack, TASK_BODY),
-            (TaskStep::End, None) => self.pop_label(event, LabelSource::Task(task)),
-            _ => return,
-        }
-        let effect = match step {
-            TaskStep::Execute => SharedEffect::StartBody(task, body),
-            _ => SharedEffect::EndBody(task, body),
+            (TaskStep::Execute, None) => {
+                self.push_label(LabelSource::Task(body.task));
+                true
+            }
+            (TaskStep::End, None) => {
+                self.pop_label(event, LabelSource::Task(body.task));
+                true
+            }
         };
+        let Some(bodies) = self.status.bodies.get_mut(table).filter(|_| counts) else { return };
+        let effect = if step == TaskStep::Execute {
+            if bodies.len() < STACK_MAX {
+                bodies.push(body);
+            }
+            SharedEffect::StartBody(body.task, body.body)
+        } else {
+            bodies.pop();
+            SharedEffect::EndBody(body.task, body.body)
+        };
+        self.queue_event(event, table, effect);
+    }
+
+    /// Moves a body as an added event does.
+    fn apply_added_step(&mut self, event: &Event<'_>, table: usize, step: TaskStep, body: &Body) {
+        let stack = TASK_STACKS.get(table).copied().flatten();
+        let open = stack.and_then(|stack| self.status.stacks.get_mut(stack.index()));
+        let Some(bodies) = self.status.bodies.get_mut(table) else { return };
+        let effect = match step {
+            TaskStep::Pause | TaskStep::Resume => {
+                set_paused(bodies.last_mut(), step == TaskStep::Pause);
+                return;
+            }
+            TaskStep::Execute => {
+                bodies.push(*body);
+                open.into_iter().for_each(|open| open.push(TASK_BODY));
+                SharedEffect::StartBody(body.task, body.body)
+            }
+            TaskStep::End => {
+                bodies.pop();
+                if let Some(open) = open
+                    && let Some(depth) = open.iter().rposition(|state| *state == TASK_BODY)
+                {
+                    open.truncate(depth);
+                }
+                SharedEffect::EndBody(body.task, body.body)
+            }
+        };
+        if stack.is_none() && step == TaskStep::Execute {
+            self.push_label(LabelSource::Task(body.task));
+        }
         self.queue_event(event, table, effect);
     }
 
@@ -108,7 +175,8 @@ impl ThreadCheck<'_, '_> {
         let kind = event.u32_at(0);
         if kind == 0 {
             let message = format!("typeid of {} is 0, expected above 0", event.name());
-            self.push_finding(&rules::BAD_ARGUMENT, event, "typeid", message);
+            self.report_wrong_event((&rules::BAD_ARGUMENT, "typeid"), event, message);
+            return;
         }
         self.queue_event(event, table, SharedEffect::UseType(kind));
         if opens {
@@ -130,7 +198,7 @@ impl ThreadCheck<'_, '_> {
         let labels = &mut self.status.labels;
         let Some(innermost) = labels.last().copied() else {
             let message = format!("unexpected {}: no task or worksharing is open", event.name());
-            self.push_finding(&rules::STACK_MISMATCH, event, "", message);
+            self.report_wrong_event((&rules::STACK_MISMATCH, ""), event, message);
             return;
         };
         let depth = labels.iter().rposition(|open| *open == label);
@@ -157,57 +225,51 @@ impl ThreadCheck<'_, '_> {
                     byte_count(size),
                     plural(count, "counter")
                 );
-                self.push_finding(&rules::COUNTERS_SIZE, event, "size", message);
+                self.report_wrong_event((&rules::COUNTERS_SIZE, "size"), event, message);
             }
             _ => {}
         }
     }
 }
 
-/// Starts a body on top of the open ones; returns the fault.
-fn start_body(bodies: &mut Vec<Body>, body: Body, model: u8) -> Option<&'static str> {
-    let runs_already = bodies.last().is_some_and(|top| !top.is_paused);
-    if bodies.len() < STACK_MAX {
-        bodies.push(body);
-    }
-    (model == model::NOSV && runs_already).then_some("starts while another body runs")
-}
+/// Why a body cannot move, and the steps after which it can; none if no step helps.
+type LostSteps = (&'static str, Vec<(TaskStep, Body)>);
 
-/// Ends, pauses or resumes a body; returns the fault.
-fn move_open_body(bodies: &mut Vec<Body>, body: Body, step: TaskStep) -> Option<&'static str> {
-    let is_top = bodies.last() == Some(&body);
-    match step {
-        TaskStep::End if is_top => {
-            bodies.pop();
-            None
-        }
-        TaskStep::Pause if is_top => {
-            set_paused(bodies.last_mut(), true);
-            (body.body != 0).then_some("is parallel and cannot pause")
-        }
-        TaskStep::Resume if bodies.last() == Some(&Body { is_paused: true, ..body }) => {
-            set_paused(bodies.last_mut(), false);
-            None
-        }
-        _ => Some(move_wrong_body(bodies, body, step)),
+/// Returns why a body cannot move, and the steps that were lost before it. `None` if it can move.
+fn lost_steps(open: &[Body], body: Body, step: TaskStep, model: u8) -> Option<LostSteps> {
+    let end = |body: &Body| {
+        let resume = body.is_paused.then_some((TaskStep::Resume, *body));
+        resume.into_iter().chain([(TaskStep::End, *body)])
+    };
+    let top = open.last();
+    if step == TaskStep::Execute {
+        let runs_already = model == model::NOSV && top.is_some_and(|top| !top.is_paused);
+        let steps = || top.into_iter().flat_map(end).collect();
+        return runs_already.then(|| ("starts while another body runs", steps()));
     }
-}
-
-/// Moves a body that cannot move now as if it could; returns why it cannot.
-fn move_wrong_body(bodies: &mut Vec<Body>, body: Body, step: TaskStep) -> &'static str {
-    let depth = bodies.iter().rposition(|open| (open.task, open.body) == (body.task, body.body));
-    let is_innermost = depth.is_some_and(|depth| depth.saturating_add(1) == bodies.len());
-    if step == TaskStep::End {
-        bodies.truncate(depth.unwrap_or(bodies.len()));
-    } else if let Some(depth) = depth {
-        set_paused(bodies.get_mut(depth), step == TaskStep::Pause);
+    if body.body != 0 && step != TaskStep::End {
+        return Some(("is parallel and cannot pause", Vec::new()));
     }
-    match (depth, step) {
-        (None, _) => "is not open in this thread",
-        _ if !is_innermost => "is not the innermost body",
-        (_, TaskStep::Resume) => "is not paused",
-        _ => "is paused",
+    let needs_paused = step == TaskStep::Resume;
+    let is_same = |other: &Body| (other.task, other.body) == (body.task, body.body);
+    let Some(depth) = open.iter().rposition(is_same) else {
+        let mut steps = vec![(TaskStep::Execute, body)];
+        steps.extend(needs_paused.then_some((TaskStep::Pause, body)));
+        return Some(("is not open in this thread", steps));
+    };
+    let is_paused = open.get(depth).is_some_and(|body| body.is_paused);
+    let inner = open.get(depth.saturating_add(1)..).unwrap_or_default();
+    let mut steps: Vec<(TaskStep, Body)> = inner.iter().rev().flat_map(end).collect();
+    let fault = match (inner.is_empty(), is_paused) {
+        (false, _) => "is not the innermost body",
+        (true, true) => "is paused",
+        (true, false) => "is not paused",
+    };
+    if is_paused != needs_paused {
+        let step = if is_paused { TaskStep::Resume } else { TaskStep::Pause };
+        steps.push((step, body));
     }
+    (!steps.is_empty()).then_some((fault, steps))
 }
 
 fn set_paused(body: Option<&mut Body>, is_paused: bool) {

@@ -1,16 +1,26 @@
-//! Clocks of a stream, and the events whose clock is out of order.
+//! Clocks of a stream: where they go back, which bytes between events do not count, and how a
+//! shift puts them in order.
 
 use super::{ThreadCheck, TraceContext};
+use crate::formats::ovni::decode::clock_outline::{OutlineTerms, outline_clocks};
+use crate::formats::ovni::decode::clock_shift::{ClockShift, Gap, Outline};
 use crate::formats::ovni::decode::event_walk::Event;
+use crate::formats::ovni::decode::repeat::find_repeat;
 use crate::formats::ovni::layout::CLOCK_MAX;
-use crate::formats::ovni::repair::clock::set_clock;
+use crate::formats::ovni::repair::build_fix;
+use crate::formats::ovni::repair::clock::{ShiftedClocks, clock_span, shift_clocks};
 use crate::formats::ovni::rules;
-use crate::formats::ovni::state::thread::{Ending, EventPlace};
+use crate::formats::ovni::state::thread::Ending;
 use crate::kit::num::to_u64;
-use crate::kit::span::Span;
-use crate::kit::words::plural;
+use crate::kit::span::{Layer, Span};
+use crate::kit::words::{byte_count, plural};
 use crate::mend::edit::{Edit, Fix, Safety};
 use crate::report::Finding;
+
+/// Events that are out of order by themselves and have a finding of their own.
+const LONE_MAX: usize = 64;
+/// Shifts that a finding lists.
+const LISTED_MAX: usize = 8;
 
 /// Events and clocks so far.
 #[derive(Debug, Default)]
@@ -19,54 +29,152 @@ pub(super) struct Timeline {
     pub(super) events: u64,
     /// Clock of the first event.
     pub(super) first: Option<u64>,
-    /// Clock of the last event that is in order.
+    /// Clock of the last event.
     pub(super) clock: u64,
-    /// Clock of the event in order before that.
+    /// Clock of the event before that.
     pub(super) before_last: u64,
-    /// Offset of the last event that is in order.
-    pub(super) last_at: u64,
-    /// There was a first event, and no clock is out of order now.
+    /// There was a first event.
     pub(super) is_settled: bool,
-    backwards: Option<Backwards>,
+    /// Corrections that were not reached yet.
+    corrections: Option<Corrections>,
+    /// A clock that goes back and is not explained was reported.
+    is_reported: bool,
 }
 
 impl Timeline {
     /// Takes an event whose clock is in order.
     #[inline]
-    pub(super) const fn advance(&mut self, at: u64, clock: u64) {
+    pub(super) const fn advance(&mut self, clock: u64) {
         self.before_last = self.clock;
         self.clock = clock;
-        self.last_at = at;
     }
 
-    /// Whether the last events were out of order.
-    pub(super) const fn is_backwards(&self) -> bool {
-        self.backwards.is_some()
+    /// Whether clocks are shifted, or bytes passed over, from here on.
+    #[inline]
+    pub(super) const fn has_corrections(&self) -> bool {
+        self.corrections.is_some()
     }
 }
 
-/// Consecutive events whose clock is lower than the one before them.
+/// The outline of the stream, and how much of it was passed.
 #[derive(Debug)]
-struct Backwards {
-    /// The first of them.
-    place: EventPlace,
-    /// Its clock.
-    clock: u64,
-    /// The clock before it.
-    before: u64,
-    events: u64,
-    edits: Vec<Edit>,
+struct Corrections {
+    outline: Outline,
+    shift: usize,
+    gap: usize,
 }
 
 impl ThreadCheck<'_, '_> {
+    /// Looks at the whole stream before it is walked, and reports clocks that go back.
+    pub(super) fn outline(&mut self, context: &TraceContext) {
+        let terms =
+            OutlineTerms { is_unfinished: self.terms.is_unfinished, resync: context.limits.resync };
+        let outline = outline_clocks(&self.events, terms);
+        if outline == Outline::default() {
+            return;
+        }
+        let (parts, lone): (Vec<ClockShift>, Vec<ClockShift>) =
+            outline.shifts.iter().partition(|shift| shift.is_part());
+        if lone.len() <= LONE_MAX {
+            for shift in &lone {
+                self.report_shift(&outline, std::slice::from_ref(shift), context);
+            }
+            self.report_shift(&outline, &parts, context);
+        } else {
+            self.report_shift(&outline, &outline.shifts, context);
+        }
+        self.timeline.corrections = Some(Corrections { outline, shift: 0, gap: 0 });
+    }
+
+    /// Reports events whose clocks are shifted.
+    fn report_shift(&mut self, outline: &Outline, shifts: &[ClockShift], context: &TraceContext) {
+        let Some(first) = shifts.first() else { return };
+        let events = shifts.iter().fold(0, |sum: u64, shift| sum.saturating_add(shift.events));
+        let count = plural(events, "event");
+        let (mut at, mut number) = (first.from, first.number);
+        let message = match outline.first_step.filter(|_| shifts.iter().any(ClockShift::is_part)) {
+            Some(step) => {
+                (at, number) = (step.at, step.number);
+                let (before, clock) = (step.before, step.clock);
+                format!("clock goes back from {before} to {clock}; {count} to be shifted")
+            }
+            None => format!("clock is out of order: {count} {}", describe_shift(first)),
+        };
+        let span = Span::sized(self.layer(), at.saturating_add(4), 8);
+        let path = format!("event[{number}].clock");
+        let mut finding = Finding::new(&rules::CLOCK_BACKWARDS, span, path, message);
+        for shift in shifts.iter().take(LISTED_MAX) {
+            let last = shift.number.saturating_add(shift.events).saturating_sub(1);
+            let by = describe_shift(shift);
+            finding = finding.note(format!("events {} to {last}: {by}", shift.number));
+        }
+        match shift_clocks(&self.events, shifts, context.limits.clock_bytes) {
+            Some(shifted) => self.log.push(finding.fix(fix_clocks(self.layer(), shifts, shifted))),
+            None => {
+                let max = byte_count(context.limits.clock_bytes);
+                let note = format!("no fix: the events have more than {max} (ovni-clock-bytes)");
+                self.log.push(finding.note(note));
+            }
+        }
+    }
+
+    /// Corrects the clock of an event.
+    #[cold]
+    pub(super) fn correct_clock(&mut self, event: &mut Event<'_>) {
+        let Some(corrections) = &mut self.timeline.corrections else { return };
+        let Corrections { outline, shift, gap } = corrections;
+        while outline.shifts.get(*shift).is_some_and(|shift| shift.until <= event.at) {
+            *shift = shift.saturating_add(1);
+        }
+        match outline.shifts.get(*shift) {
+            Some(shift) if shift.from <= event.at => event.clock = shift.apply(event.clock),
+            Some(_) => {}
+            None if *gap >= outline.gaps.len() => self.timeline.corrections = None,
+            None => {}
+        }
+    }
+
+    /// Passes over bytes that do not count, and reports them; returns whether any begin at `at`.
+    pub(super) fn pass_gap(&mut self, at: u64) -> bool {
+        let Some(corrections) = &mut self.timeline.corrections else { return false };
+        let gaps = &corrections.outline.gaps;
+        while gaps.get(corrections.gap).is_some_and(|gap| gap.from < at) {
+            corrections.gap = corrections.gap.saturating_add(1);
+        }
+        let Some(gap) = gaps.get(corrections.gap).copied().filter(|gap| gap.from == at) else {
+            return false;
+        };
+        self.report_gap(gap);
+        self.events = self.events.restarted(gap.to);
+        true
+    }
+
+    /// Reports bytes between two events that do not count.
+    pub(super) fn report_gap(&mut self, gap: Gap) {
+        let span = Span::new(self.layer(), gap.from, gap.to);
+        let bytes = byte_count(span.len());
+        if gap.is_copy
+            && let Some(other) = find_repeat(&self.events, gap.from, gap.to)
+        {
+            let message = format!("repeated bytes: {bytes} occur twice in a row");
+            let summary = format!("drop the second copy of {bytes}");
+            let fix = Fix::new(Safety::Exact, summary, vec![Edit::drop(span)]);
+            let fix = fix.witness(other, "the copy that stays");
+            let finding = Finding::new(&rules::REPEATED_BYTES, span, "events", message);
+            self.log.push(finding.related(other, "the copy that stays").fix(fix));
+            return;
+        }
+        let message =
+            format!("invalid event: {bytes} before the next valid event at {:#x}", gap.to);
+        let summary = format!("drop {bytes} between two events");
+        let fix = build_fix(summary, vec![Edit::drop(span)]);
+        self.log.push(Finding::new(&rules::DAMAGED_BYTES, span, "events", message).fix(fix));
+    }
+
     /// Takes an event with a lower clock than the one before it, or with a clock of more than 63
     /// bits. Returns how the stream ends before it, if the event is left over from an earlier run.
     #[cold]
-    pub(super) fn take_backwards(
-        &mut self,
-        event: &Event<'_>,
-        context: &TraceContext,
-    ) -> Option<Ending> {
+    pub(super) fn take_backwards(&mut self, event: &Event<'_>) -> Option<Ending> {
         if self.regions.lower(event.clock) {
             return None;
         }
@@ -75,73 +183,46 @@ impl ThreadCheck<'_, '_> {
         if self.is_dead() || is_rerun {
             return Some(Ending::Stale);
         }
-        let place = EventPlace { at: event.at, len: event.len, number: self.timeline.events };
-        let run = Backwards {
-            place,
-            clock: event.clock,
-            before: self.timeline.clock,
-            events: 0,
-            edits: Vec::new(),
-        };
-        if self.timeline.backwards.is_none() && self.is_last_alone_late(event) {
-            self.correct_late_event(event, run);
-            return None;
-        }
-        let layer = self.layer();
-        let clock = self.timeline.clock;
-        let run = self.timeline.backwards.get_or_insert(run);
-        run.events = run.events.saturating_add(1);
-        if run.edits.len() < context.limits.set_clocks {
-            run.edits.push(set_clock(layer, event.at, clock));
+        if !std::mem::replace(&mut self.timeline.is_reported, true) {
+            let span = Span::sized(self.layer(), event.at.saturating_add(4), 8);
+            let (before, clock) = (self.timeline.clock, event.clock);
+            let message = if clock > CLOCK_MAX {
+                format!("clock {clock} is out of range, expected at most {CLOCK_MAX}")
+            } else {
+                format!("clock goes back from {before} to {clock}")
+            };
+            let path = format!("event[{}].clock", self.timeline.events);
+            self.log.push(Finding::new(&rules::CLOCK_BACKWARDS, span, path, message));
         }
         None
     }
+}
 
-    /// Whether the last event alone is too late: without it the events around it are in order.
-    fn is_last_alone_late(&self, event: &Event<'_>) -> bool {
-        let has_top_bit = event.clock >> 63 != 0;
-        !has_top_bit && event.clock >= self.timeline.before_last && self.timeline.events > 1
-    }
+/// Describes a shift: `shifted by +490 ns`.
+fn describe_shift(shift: &ClockShift) -> String {
+    let why = if shift.determined_by.is_some() {
+        ", as the clocks around require"
+    } else if shift.is_part() {
+        ", the shorter part"
+    } else if shift.by > 0 {
+        ", too early"
+    } else {
+        ", too late"
+    };
+    format!("shifted by {:+} ns{why}", shift.by)
+}
 
-    /// Gives the last event, which is too late, the clock before it, and takes `event`.
-    fn correct_late_event(&mut self, event: &Event<'_>, mut run: Backwards) {
-        let (last_at, earlier) = (self.timeline.last_at, self.timeline.before_last);
-        run.edits.push(set_clock(self.layer(), last_at, earlier));
-        run.events = 1;
-        if let Some(queued) = self.queue.back_mut().filter(|queued| queued.at == last_at) {
-            queued.clock = earlier;
-        }
-        self.timeline.clock = event.clock;
-        self.timeline.last_at = event.at;
-        self.timeline.backwards = Some(run);
-        self.report_backwards();
-    }
-
-    /// Reports the events that were out of order.
-    #[cold]
-    pub(super) fn report_backwards(&mut self) {
-        let Some(run) = self.timeline.backwards.take() else { return };
-        let Backwards { place, clock, before, events, edits } = run;
-        let span = Span::sized(self.layer(), place.at.saturating_add(4), 8);
-        let count = plural(events, "event");
-        let message = if clock > CLOCK_MAX {
-            format!("clock {clock} is out of range, expected at most {CLOCK_MAX}; {count} affected")
-        } else {
-            format!("clock goes back from {before} to {clock}; {count} out of order")
-        };
-        let path = format!("event[{}].clock", place.number);
-        let mut finding = Finding::new(&rules::CLOCK_BACKWARDS, span, path, message);
-        if to_u64(edits.len()) == events {
-            let summary = match edits.as_slice() {
-                [one] if one.span.start < place.at => {
-                    "set the clock of the event before it, which alone is too late, to the clock \
-                     before that"
-                        .to_string()
-                }
-                _ => format!("set the clock of {count} to the last clock in order"),
-            };
-            finding = finding.fix(Fix::new(Safety::Synthetic, summary, edits));
-        }
-        self.log.push(finding);
-    }
+/// The fix of some shifts.
+fn fix_clocks(layer: Layer, shifts: &[ClockShift], shifted: ShiftedClocks) -> Fix {
+    let count = plural(shifted.events, "event");
+    let parts = plural(to_u64(shifts.len()), "group");
+    let summary = match shifts {
+        [shift] => format!("shift the clock of {count} by {:+} ns", shift.by),
+        _ => format!("shift the clocks of {count} in {parts}, each by one amount"),
+    };
+    let fix = Fix::new(Safety::Lossy, summary, shifted.edits).altered(shifted.events);
+    let [ClockShift { until, determined_by: Some(before), .. }] = shifts else { return fix };
+    let fix = Fix { safety: Safety::Exact, ..fix };
+    let fix = fix.witness(clock_span(layer, *before), "the clock of the event before");
+    fix.witness(clock_span(layer, *until), "the clock of the event after")
 }

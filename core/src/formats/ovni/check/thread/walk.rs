@@ -2,26 +2,31 @@
 
 use super::ThreadCheck;
 use super::TraceContext;
+use crate::formats::ovni::decode::clock_shift::Gap;
 use crate::formats::ovni::decode::event_walk::{Damage, DamageCause, Event};
 use crate::formats::ovni::layout::{
     self, CLOCK_MAX, EVENT_HEADER, Effect, EventRow, EventSummary, JUMBO, Payload, RESERVED_FLAGS,
     STACK_MAX, ThreadState,
 };
-use crate::formats::ovni::rules;
 use crate::formats::ovni::state::thread::{Ending, StreamEnd};
-use crate::kit::span::Span;
 use crate::kit::walk::Item;
-use crate::kit::words::byte_count;
-use crate::mend::edit::{Edit, Fix, Safety};
-use crate::report::Finding;
 
 impl ThreadCheck<'_, '_> {
     /// Walks on until the stream ends or `capacity` events wait in the queue.
     pub fn fill_queue(&mut self, context: &TraceContext, capacity: usize) {
+        if self.timeline.first.is_none() && !self.timeline.has_corrections() && self.end.is_none() {
+            self.outline(context);
+        }
         while self.end.is_none() && self.queue.len() < capacity {
             self.skim_states();
             match self.events.next() {
-                Some(Item::Record(event)) => {
+                Some(Item::Record(mut event)) => {
+                    if self.timeline.has_corrections() {
+                        if self.pass_gap(event.at) {
+                            continue;
+                        }
+                        self.correct_clock(&mut event);
+                    }
                     if let Some(ending) = self.take_event(&event, context) {
                         self.end_stream(event.at, ending);
                     }
@@ -34,7 +39,7 @@ impl ThreadCheck<'_, '_> {
 
     fn end_stream(&mut self, at: u64, ending: Ending) {
         self.end = Some(StreamEnd { ending, at });
-        self.report_backwards();
+        self.report_unknown_models();
     }
 
     pub(super) fn is_dead(&self) -> bool {
@@ -45,7 +50,8 @@ impl ThreadCheck<'_, '_> {
     /// events of most streams are taken here.
     #[inline]
     fn skim_states(&mut self) {
-        if !self.timeline.is_settled || self.status.is_off_cpu || self.status.end.is_some() {
+        let is_usual = self.timeline.is_settled && !self.timeline.has_corrections();
+        if !is_usual || self.status.is_off_cpu || self.status.end.is_some() {
             return;
         }
         let Self { events, timeline, status, usage, terms, .. } = self;
@@ -68,7 +74,6 @@ impl ThreadCheck<'_, '_> {
         });
         if passed {
             (timeline.clock, timeline.before_last, timeline.events) = (clock, before, count);
-            timeline.last_at = events.offset().saturating_sub(EVENT_HEADER);
         }
     }
 
@@ -82,14 +87,15 @@ impl ThreadCheck<'_, '_> {
         let is_in_order = event.clock >= timeline.clock
             && event.clock <= self.terms.ceiling
             && timeline.is_settled;
-        let is_plain =
-            event.flags == summary.flags && summary.states & self.status.state.bit() != 0;
+        let is_plain = event.flags == summary.flags
+            && event.wrong_flags.is_none()
+            && summary.states & self.status.state.bit() != 0;
         let is_known = self.usage.has(summary.model)
             && u64::from(summary.rank) <= self.usage.rank(summary.model);
         if !(is_in_order && is_plain && is_known) || self.status.is_off_cpu {
             return self.take_unusual(event, context);
         }
-        timeline.advance(event.at, event.clock);
+        timeline.advance(event.clock);
         timeline.events = timeline.events.saturating_add(1);
         self.apply_effect(event, summary, context);
         None
@@ -98,7 +104,7 @@ impl ThreadCheck<'_, '_> {
     /// Takes an event that has to be looked at more closely.
     #[cold]
     fn take_unusual(&mut self, event: &Event<'_>, context: &TraceContext) -> Option<Ending> {
-        if let Some(ending) = self.take_clock(event, context) {
+        if let Some(ending) = self.take_clock(event) {
             return Some(ending);
         }
         self.timeline.events = self.timeline.events.saturating_add(1);
@@ -106,8 +112,8 @@ impl ThreadCheck<'_, '_> {
             self.timeline.first = Some(self.timeline.clock);
             self.timeline.before_last = self.timeline.clock;
         }
-        self.timeline.is_settled = !self.timeline.is_backwards();
-        if event.flags & (RESERVED_FLAGS | JUMBO) != 0 {
+        self.timeline.is_settled = true;
+        if event.flags & (RESERVED_FLAGS | JUMBO) != 0 || event.wrong_flags.is_some() {
             self.check_flags(event);
         }
         let row = event.row.and_then(layout::row_at);
@@ -126,15 +132,14 @@ impl ThreadCheck<'_, '_> {
     }
 
     /// Takes the clock of an event. Returns how the stream ends, if it ends before this event.
-    fn take_clock(&mut self, event: &Event<'_>, context: &TraceContext) -> Option<Ending> {
+    fn take_clock(&mut self, event: &Event<'_>) -> Option<Ending> {
         if event.clock < self.timeline.clock || event.clock > CLOCK_MAX {
-            return self.take_backwards(event, context);
+            return self.take_backwards(event);
         }
         if event.clock > self.terms.ceiling {
             return Some(Ending::Cut);
         }
-        self.report_backwards();
-        self.timeline.advance(event.at, event.clock);
+        self.timeline.advance(event.clock);
         None
     }
 
@@ -156,9 +161,12 @@ impl ThreadCheck<'_, '_> {
             self.end_stream(damage.at, Ending::Stale);
             return;
         }
+        if self.pass_gap(damage.at) {
+            return;
+        }
         let resumed = self.events.resync(damage.at, self.timeline.clock, context.limits.resync);
-        if let Some(next) = resumed {
-            self.report_damage(damage.at, next);
+        if let Some(to) = resumed {
+            self.report_gap(Gap { from: damage.at, to, is_copy: false });
             return;
         }
         let left = self.events.stream_len().saturating_sub(damage.at);
@@ -167,16 +175,6 @@ impl ThreadCheck<'_, '_> {
             DamageCause::InvalidCode => left.saturating_add(1),
         };
         self.end_stream(damage.at, Ending::Truncated(needed));
-    }
-
-    fn report_damage(&mut self, from: u64, to: u64) {
-        let span = Span::new(self.layer(), from, to);
-        let count = span.len();
-        let bytes = byte_count(count);
-        let message = format!("invalid event: {bytes} before the next valid event at {to:#x}");
-        let summary = format!("drop {bytes} between two events");
-        let fix = Fix::new(Safety::Lossy, summary, vec![Edit::drop(span)]);
-        self.log.push(Finding::new(&rules::DAMAGED_BYTES, span, "events", message).fix(fix));
     }
 }
 

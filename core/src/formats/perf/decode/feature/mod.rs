@@ -19,6 +19,7 @@ pub use self::error::FeatureError;
 pub(super) use self::lists::repeated;
 use self::lists::{STRING_MIN, pairs, string, strings};
 pub(super) use self::sections::tracing_head;
+use crate::formats::perf::decode::tracing;
 use crate::kit::cursor::Cursor;
 
 /// Names by bit, from bit 1. The last three appear in Linux 6.19 and later; no recording with them
@@ -102,9 +103,8 @@ pub fn name(bit: u32) -> Option<&'static str> {
 /// Reads the section of feature `bit`, which is the rest of `cursor`. Bytes that remain afterwards
 /// belong to no field.
 ///
-/// `cpus` is the number of CPUs in NRCPUS: without it CPU_TOPOLOGY is read only up to its lists. Of
-/// TRACING_DATA only the beginning is read, so the cursor may hold just a part of it. Features
-/// without a name and those after PMU_CAPS are skipped.
+/// `cpus` is the number of CPUs in NRCPUS: without it CPU_TOPOLOGY is read only up to its lists.
+/// Features without a name and those after PMU_CAPS are skipped.
 ///
 /// # Errors
 ///
@@ -116,7 +116,7 @@ pub fn body(
 ) -> Result<Contents, FeatureError> {
     let mut contents = Contents::default();
     match name(bit).unwrap_or_default() {
-        "TRACING_DATA" => sections::tracing_data(cursor)?,
+        "TRACING_DATA" => tracing::walk(cursor)?,
         "BUILD_ID" => contents.build_ids = Some(sections::build_ids(cursor)?),
         "NRCPUS" => {
             contents.nr_cpus = Some(cursor.u32("nr_cpus_available")?);

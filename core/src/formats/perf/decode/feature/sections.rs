@@ -9,19 +9,14 @@ use crate::kit::cursor::{Cursor, Order};
 /// First bytes of TRACING_DATA.
 const TRACING_MAGIC: &[u8] = b"\x17\x08\x44tracing";
 
-/// Reads the beginning of TRACING_DATA up to the formats of the ring buffer's page and entry, and
-/// skips the formats of the events, the symbols and the command lines after them.
+/// Reads the first bytes of TRACING_DATA:
 ///
 /// ```text
 ///  17 08 44 "tracing", version, NUL, big-endian u8, size of long u8, page size u32,
 ///  "header_page", NUL, u64 size, text, "header_event", NUL, u64 size, text, ...
 /// ```
-pub(super) fn tracing_data(cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
-    tracing_head(cursor)?;
-    Ok(cursor.skip(1, cursor.left(), "tracing")?)
-}
-
-/// Reads the first bytes of TRACING_DATA. Returns the byte order of the traced kernel, and a cursor
+///
+/// Returns the byte order of the traced kernel, and a cursor
 /// of that order over the rest.
 pub(in crate::formats::perf::decode) fn tracing_head<'a>(
     cursor: &mut Cursor<'a>,

@@ -191,11 +191,14 @@ fn build_ids_are_framed_by_their_own_sizes() {
 }
 
 #[test]
-fn tracing_data_is_walked_up_to_its_first_formats() {
+fn tracing_data_is_walked_to_its_end() {
     let start = |magic: &[u8]| section().raw(magic).raw(b"tracing0.6\0\0\x08").u32(4096);
     let formats = start(&[0x17, 0x08, 0x44]).raw(b"header_page\0").u64(2).raw(b"ab");
-    let formats = formats.raw(b"header_event\0").u64(1).raw(b"c").raw(&[0xff; 9]);
-    assert_eq!(formats.left("TRACING_DATA"), Ok(0));
+    let formats = formats.raw(b"header_event\0").u64(1).raw(b"c").u32(0).u32(0);
+    // Symbols, printk formats, command lines, and a byte that belongs to none of them.
+    let whole = formats.u32(1).raw(b"k").u32(0).u64(1).raw(b"l");
+    assert_eq!(whole.left("TRACING_DATA"), Ok(0));
+    assert_eq!(whole.raw(b"!").left("TRACING_DATA"), Ok(1));
     assert_eq!(
         start(&[0x17, 0x08, 0x45]).error("TRACING_DATA"),
         "found `\\x17\\x08Etracing` at 0x100, expected `\\x17\\x08Dtracing`"

@@ -61,7 +61,7 @@ pub(super) fn fields(kind: u32, misc: u16, own: &mut Cursor<'_>) -> Result<Detai
 }
 
 /// MMAP2: { pid tid addr len pgoff, { maj min ino ino_generation } or { u8 build_id_size, u8, u16,
-/// build_id[20] }, prot flags, filename }
+/// build_id[20] }, [prot flags], filename }
 fn mmap2(misc: u16, own: &mut Cursor<'_>) -> Result<Detail, BodyError> {
     own.skip(4, 8, "mmap2.addr")?;
     if misc & MISC_MMAP_BUILD_ID == 0 {
@@ -70,8 +70,18 @@ fn mmap2(misc: u16, own: &mut Cursor<'_>) -> Result<Detail, BodyError> {
         super::build_id_size(own, "mmap2.build_id_size")?;
         own.skip(1, 23, "mmap2.build_id")?;
     }
+    // Kernels 3.10 to 3.15 wrote no prot and flags: the name follows at once.
+    let mut old = own.clone();
+    let is_old = matches!(own.rest().first(), Some(b'/' | b'['));
     own.skip(2, 4, "mmap2.prot")?;
-    string(own, "mmap2.filename")
+    match string(own, "mmap2.filename") {
+        Err(_) if is_old => {
+            let name = string(&mut old, "mmap2.filename")?;
+            *own = old;
+            Ok(name)
+        }
+        read => read,
+    }
 }
 
 /// TEXT_POKE: { u64 addr, u16 old_len, u16 new_len, bytes of both }, padded to 8.

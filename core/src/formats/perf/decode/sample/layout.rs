@@ -4,7 +4,7 @@
 use crate::formats::perf::decode::attr::{
     Attr, branch_sample_type, read_format, sample_type as bit,
 };
-use crate::formats::perf::layout::record;
+use crate::formats::perf::layout::{RECORD_HEADER, record};
 use crate::kit::cursor::Order;
 use crate::kit::num::to_usize;
 
@@ -110,6 +110,12 @@ impl SampleLayout {
     #[inline]
     pub const fn trailer_len(&self) -> u64 {
         self.trailer_len
+    }
+
+    /// Returns the offset of the time in a sample with its header, in bytes.
+    pub fn time_at(&self) -> Option<u64> {
+        let words = count_bits(self.sample_type, bit::IDENTIFIER | bit::IP | bit::TID);
+        self.has(bit::TIME).then(|| words.saturating_mul(8).saturating_add(RECORD_HEADER))
     }
 
     /// Whether samples have any of the fields in `bits`.

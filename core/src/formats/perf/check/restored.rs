@@ -1,0 +1,178 @@
+//! Damaged parts of the outline that the rest of the file restores.
+
+use std::borrow::Cow;
+
+use super::features::title;
+use crate::formats::perf::decode::header::Flags;
+use crate::formats::perf::decode::restore::{Correction, Part, Restoration, Word};
+use crate::formats::perf::layout::field;
+use crate::formats::perf::{repair, rules};
+use crate::kit::num::to_u64;
+use crate::kit::span::{Layer, Span};
+use crate::kit::text::Untrusted;
+use crate::kit::words::{join_and, plural};
+use crate::mend::edit::{Edit, Fix, Safety};
+use crate::report::{Finding, Report, Rule};
+
+/// Reports every correction, with the bytes that determine it.
+pub(super) fn push(restoration: &Restoration, report: &mut Report) {
+    for correction in &restoration.corrections {
+        report.push(describe(restoration, correction));
+    }
+}
+
+/// Whether a correction changes a place or size on which the places of records and features depend.
+pub(super) fn moves_outline(restoration: &Restoration) -> bool {
+    restoration.corrections.iter().any(|correction| {
+        matches!(
+            correction.part,
+            Part::Magic
+                | Part::HeaderSize
+                | Part::AttrSize
+                | Part::Attrs
+                | Part::DataOffset
+                | Part::DataSize
+                | Part::EventTypes
+                | Part::Flags
+                | Part::Table
+        )
+    })
+}
+
+fn describe(restoration: &Restoration, correction: &Correction) -> Finding {
+    let order = restoration.order;
+    let words = &correction.words;
+    let edits = words.iter().map(|word| {
+        Edit::replace(span_of(std::slice::from_ref(word)), repair::u64_bytes(word.value, order))
+    });
+    let (rule, path) = rule_of(correction.part);
+    let finding = Finding::new(rule, span_of(words), path, message(restoration, correction));
+    // Bytes that are corrected themselves prove nothing.
+    let is_sound = |span: &Span| {
+        let words = restoration.corrections.iter().flat_map(|one| &one.words);
+        !words.map(|word| span_of(std::slice::from_ref(word))).any(|word| word.overlaps(span))
+    };
+    let sound = correction.witnesses.iter().filter(|witness| is_sound(&witness.span));
+    let has_witness = sound.clone().next().is_some() && !correction.follows_shift;
+    let safety = if has_witness { Safety::Exact } else { Safety::Lossy };
+    let fix = Fix::new(safety, summarize(correction), edits.collect());
+    let altered = u64::from(correction.part == Part::IdIndex);
+    let fix = sound.fold(fix, |fix, witness| fix.witness(witness.span, witness.meaning));
+    finding.fix(fix.altered(altered))
+}
+
+/// Returns the bytes from the first word to the last one.
+fn span_of(words: &[Word]) -> Span {
+    let start = words.first().map_or(0, |word| word.at);
+    let end = words.last().map_or(0, |word| word.at.saturating_add(8));
+    Span::new(Layer::stored(0), start, end)
+}
+
+fn rule_of(part: Part) -> (&'static Rule, Cow<'static, str>) {
+    let (rule, path) = match part {
+        Part::Magic => (&rules::MAGIC_DAMAGED, "header.magic"),
+        Part::HeaderSize => (&rules::HEADER_SIZE, "header.size"),
+        Part::AttrSize => (&rules::ATTR_SIZE_WRONG, "header.attr_size"),
+        Part::Attrs => (&rules::SECTION_DISPLACED, "header.attrs"),
+        Part::DataOffset => (&rules::SECTION_DISPLACED, "header.data.offset"),
+        Part::DataSize => (&rules::DATA_SIZE_WRONG, "header.data.size"),
+        Part::EventTypes => (&rules::EVENT_TYPES_DAMAGED, "header.event_types"),
+        Part::Flags => (&rules::FLAGS_WRONG, "header.flags"),
+        Part::Table => (&rules::TABLE_ENTRY_WRONG, "features"),
+        Part::IdSection(index) => {
+            return (&rules::SECTION_DISPLACED, format!("attrs[{index}].ids").into());
+        }
+        Part::Attr(index) => return (&rules::ATTR_WRONG, format!("attrs[{index}]").into()),
+        Part::Ids => (&rules::ID_WRONG, "attrs.ids"),
+        Part::DescribedAttr(_) | Part::DescribedIds => {
+            (&rules::EVENT_DESC_WRONG, "features.EVENT_DESC")
+        }
+        Part::IdIndex => (&rules::ID_INDEX_WRONG, "data.ID_INDEX"),
+    };
+    (rule, path.into())
+}
+
+/// Returns the name of a word of a part.
+fn label(part: Part, word: &Word) -> String {
+    let is_second = word.at & 8 != 0;
+    match part {
+        Part::Magic => "magic".into(),
+        Part::HeaderSize => "header.size".into(),
+        Part::AttrSize => "attr_size".into(),
+        Part::Attrs if word.at == field::ATTRS => "attrs.offset".into(),
+        Part::Attrs => "attrs.size".into(),
+        Part::DataOffset => "data.offset".into(),
+        Part::DataSize => "data.size".into(),
+        Part::EventTypes if is_second => "event_types.offset".into(),
+        Part::EventTypes => "event_types.size".into(),
+        Part::Flags => "flags".into(),
+        Part::IdSection(_) => format!("the section of ids at {:#x}", word.at),
+        Part::Attr(_) | Part::DescribedAttr(_) => format!("the attr word at {:#x}", word.at),
+        Part::Ids | Part::DescribedIds | Part::IdIndex => format!("the id at {:#x}", word.at),
+        Part::Table => format!("the number at {:#x}", word.at),
+    }
+}
+
+fn message(restoration: &Restoration, correction: &Correction) -> String {
+    let words = &correction.words;
+    let Some(first) = words.first() else { return String::new() };
+    let name = label(correction.part, first);
+    match correction.part {
+        Part::Magic => {
+            let [found, value] =
+                [first.found, first.value].map(|magic| repair::u64_bytes(magic, restoration.order));
+            let (found, value) = (Untrusted(&found), Untrusted(&value));
+            format!("magic is `{found}`, expected `{value}`")
+        }
+        Part::Flags => {
+            let (set, missing) = flipped_bits(words);
+            let parts = [("without a section", set), ("missing", missing)];
+            let parts = parts.into_iter().filter(|(_, names)| !names.is_empty());
+            let parts: Vec<String> =
+                parts.map(|(what, names)| format!("{what}: {}", join_and(&names))).collect();
+            format!("feature bits contradict the sections: {}", parts.join("; "))
+        }
+        Part::DataSize => format!(
+            "data.size is {}, but the feature table begins {} after data.offset",
+            first.found,
+            crate::kit::words::byte_count(first.value)
+        ),
+        _ => {
+            let rest = to_u64(words.len()).saturating_sub(1);
+            let more = match rest {
+                0 => String::new(),
+                _ => format!(", and {} more", plural(rest, "value")),
+            };
+            format!("{name} is {:#x}, expected {:#x}{more}", first.found, first.value)
+        }
+    }
+}
+
+/// Returns the names of the bits that are set without a section, and of those that are missing.
+fn flipped_bits(words: &[Word]) -> (Vec<String>, Vec<String>) {
+    let (mut found, mut value) = (Flags::default(), Flags::default());
+    for word in words {
+        let index = usize::try_from(word.at.saturating_sub(field::FLAGS) >> 3).unwrap_or(4);
+        if let (Some(f), Some(v)) = (found.0.get_mut(index), value.0.get_mut(index)) {
+            (*f, *v) = (word.found, word.value);
+        }
+    }
+    let names = |of: Flags, not: Flags| {
+        of.bits().filter(|bit| !not.has(*bit)).map(title).collect::<Vec<_>>()
+    };
+    (names(found, value), names(value, found))
+}
+
+fn summarize(correction: &Correction) -> String {
+    let words = &correction.words;
+    match (correction.part, words.as_slice()) {
+        (Part::Flags, _) => {
+            let (set, missing) = flipped_bits(words);
+            let count = to_u64(set.len().saturating_add(missing.len()));
+            format!("correct {}", plural(count, "feature bit"))
+        }
+        (Part::Magic, _) => "restore the magic".into(),
+        (part, [word]) => format!("set {} to {:#x}", label(part, word), word.value),
+        _ => format!("restore {}", plural(to_u64(words.len()), "value")),
+    }
+}

@@ -1,0 +1,414 @@
+//! The attrs and the ids, by the votes of their copies.
+//!
+//! ```text
+//!  attr table, ids area ---+
+//!  EVENT_DESC -------------+--> where two copies differ: fewer odd values, then the records that
+//!  ID_INDEX ---------------+    are read without a fault, then the other attrs
+//!  ids of samples ---------+
+//! ```
+
+use std::collections::BTreeMap;
+
+use super::described::{self, Described};
+use super::peek::Peek;
+use super::{Correction, Part, odd};
+use crate::formats::perf::decode::attr;
+use crate::formats::perf::decode::event::{Events, SampleRead};
+use crate::formats::perf::decode::header::Section;
+use crate::formats::perf::decode::recording::Recording;
+use crate::formats::perf::layout::{
+    ATTR_SIZES, HEADER_SIZE, RECORD_HEADER, SECTION_SIZE, feature, field, record,
+};
+use crate::kit::cursor::{Cursor, Order};
+use crate::kit::num::{to_u64, to_usize};
+use crate::kit::source::Source;
+use crate::kit::span::Layer;
+use crate::kit::walk::Item;
+
+/// Most attrs that are compared.
+const MOST_ATTRS: u64 = 4096;
+/// Most ids that are compared.
+const MOST_IDS: u64 = 1 << 20;
+/// Records that are read as evidence.
+const MOST_RECORDS: usize = 20_000;
+/// Records among which ID_INDEX is looked for: perf writes it before the first sample.
+const INDEX_RECORDS: usize = 4096;
+/// Size of an entry of ID_INDEX: id, index, CPU and thread.
+const INDEX_ENTRY: u64 = 32;
+
+/// The attr table, EVENT_DESC and ID_INDEX of a recording.
+struct Copies<'a> {
+    recording: &'a Recording<'a>,
+    peek: Peek<'a>,
+    /// Size of an attr.
+    size: u64,
+    /// Offsets of the attrs in the table.
+    attrs: Vec<u64>,
+    described: Vec<Described>,
+}
+
+/// Corrects attrs, the sections of their ids, and ids.
+pub(super) fn restore(recording: &Recording<'_>) -> Vec<Correction> {
+    let Some(copies) = Copies::gather(recording) else { return Vec::new() };
+    let mut corrections = Vec::new();
+    let sections = copies.id_sections();
+    if let Some(sections) = &sections {
+        corrections.extend(copies.correct_sections(sections));
+    }
+    corrections.extend(copies.correct_attrs());
+    if let Some(sections) = sections {
+        corrections.extend(copies.correct_ids(&sections));
+    }
+    corrections
+}
+
+impl<'a> Copies<'a> {
+    fn gather(recording: &'a Recording<'a>) -> Option<Self> {
+        let body = &recording.body;
+        let peek = Peek { source: recording.file.source(), order: recording.order() };
+        let count = body.attrs.size.checked_div(body.attr_size)?;
+        let size = body.attr_size.checked_sub(SECTION_SIZE)?;
+        let is_known = ATTR_SIZES.iter().any(|known| u64::from(*known) == size);
+        if !is_known || !(1..=MOST_ATTRS).contains(&count) || !body.attrs.fits(peek.len()) {
+            return None;
+        }
+        let place =
+            |index: u64| body.attrs.offset.saturating_add(index.saturating_mul(body.attr_size));
+        let attrs: Vec<u64> = (0..count).map(place).collect();
+        let end = body.data.end().filter(|end| *end <= peek.len());
+        let section = end.and_then(|end| recording.table(end).section(feature::EVENT_DESC));
+        let described = section.and_then(|section| described::events(peek, section));
+        let described = described
+            .filter(|(desc_size, events)| *desc_size == size && events.len() == attrs.len());
+        let described = described.map(|(_, events)| events).unwrap_or_default();
+        Some(Self { recording, peek, size, attrs, described })
+    }
+
+    /// Returns the sections of the ids, if they lie one after the other between header and attrs.
+    fn id_sections(&self) -> Option<Vec<Section>> {
+        let end = *self.attrs.first()?;
+        let stored: Option<Vec<Section>> = self
+            .attrs
+            .iter()
+            .map(|attr| self.peek.section(attr.saturating_add(self.size)))
+            .collect();
+        let stored = stored?;
+        if end <= HEADER_SIZE || self.recording.body.data.offset < end {
+            return None;
+        }
+        let mut places = vec![HEADER_SIZE];
+        let mut counted = HEADER_SIZE;
+        for index in 1..stored.len() {
+            let before = stored.get(index.checked_sub(1)?)?;
+            let here = stored.get(index)?;
+            let next = stored.get(index.saturating_add(1)).map_or(end, |next| next.offset);
+            let described = self.described.get(index.checked_sub(1)?);
+            let mut votes = vec![Some(here.offset), before.end(), next.checked_sub(here.size)];
+            if let Some(described) = described {
+                counted = counted.checked_add(described.ids.size)?;
+                votes.push(Some(counted));
+            }
+            places.push(majority(&votes)?);
+        }
+        places.push(end);
+        let sections = places.windows(2).map(|pair| match pair {
+            [start, end] if start <= end && start & 7 == 0 => {
+                Some(Section { offset: *start, size: end.saturating_sub(*start) })
+            }
+            _ => None,
+        });
+        let sections: Vec<Section> = sections.collect::<Option<_>>()?;
+        // Without support by a stored section or by EVENT_DESC this is another layout.
+        let pairs = || sections.iter().zip(&stored);
+        let same = pairs().filter(|(new, old)| new == old).count();
+        let near = pairs().filter(|(new, old)| new.offset == old.offset || new.size == old.size);
+        let described = self.described.iter().zip(&sections);
+        let has_counts = !self.described.is_empty()
+            && described.clone().all(|(described, section)| described.ids.size == section.size);
+        let is_supported = same.saturating_mul(2) >= sections.len() || has_counts;
+        let is_single = sections.len() == 1 && near.count() == 1;
+        let total =
+            sections.iter().fold(0_u64, |sum, section| sum.saturating_add(section.size >> 3));
+        ((is_supported || is_single) && total <= MOST_IDS).then_some(sections)
+    }
+
+    fn correct_sections(&self, sections: &[Section]) -> Vec<Correction> {
+        let mut corrections = Vec::new();
+        for (index, (attr, section)) in self.attrs.iter().zip(sections).enumerate() {
+            let at = attr.saturating_add(self.size);
+            let Some(stored) = self.peek.section(at) else { continue };
+            let mut correction = Correction::new(Part::IdSection(index))
+                .word(at, stored.offset, section.offset)
+                .word(at.saturating_add(8), stored.size, section.size)
+                .witness(field::ATTRS, 8, "attrs.offset, where the ids end");
+            if let Some(described) = self.described.get(index) {
+                let meaning = "number of ids in EVENT_DESC";
+                correction = correction.witness(described.count_at, 4, meaning);
+            }
+            corrections.push(correction);
+        }
+        corrections
+    }
+
+    /// Compares each attr with its copy in EVENT_DESC.
+    fn correct_attrs(&self) -> Vec<Correction> {
+        let mut corrections = Vec::new();
+        for (index, attr) in self.attrs.iter().enumerate() {
+            match self.described.get(index) {
+                Some(described) => {
+                    corrections.extend(self.compare_attr(index, *attr, described.attr))
+                }
+                None => corrections.extend(self.correct_attr_size(index, *attr)),
+            }
+        }
+        corrections
+    }
+
+    /// Corrects the size of an attr without a copy: the header has it, too.
+    fn correct_attr_size(&self, index: usize, attr: u64) -> Option<Correction> {
+        let at = attr.saturating_add(4);
+        let size = u32::try_from(self.size).ok()?;
+        let found = self.peek.u64(attr)?;
+        if self.peek.u32(at)? == size || (self.peek.u32(at)? == 0 && self.size == 64) {
+            return None;
+        }
+        let value = match self.peek.order {
+            Order::Little => found & 0xffff_ffff | u64::from(size) << 32,
+            Order::Big => found & !0xffff_ffff | u64::from(size),
+        };
+        let correction = Correction::new(Part::Attr(index)).word(attr, found, value);
+        Some(correction.witness(field::ATTR_SIZE, 8, "header.attr_size"))
+    }
+
+    /// Decides for each word in which an attr and its copy differ which of them is damaged.
+    fn compare_attr(&self, index: usize, attr: u64, copy: u64) -> Vec<Correction> {
+        let mut right = Correction::new(Part::Attr(index)).witness(
+            copy,
+            self.size,
+            "copy of the attr in EVENT_DESC",
+        );
+        let mut wrong = Correction::new(Part::DescribedAttr(index)).witness(
+            attr,
+            self.size,
+            "attr in the attr table",
+        );
+        for word in (0..self.size).step_by(8) {
+            let (at, other_at) = (attr.saturating_add(word), copy.saturating_add(word));
+            let (Some(here), Some(other)) = (self.peek.u64(at), self.peek.u64(other_at)) else {
+                continue;
+            };
+            if here == other {
+                continue;
+            }
+            match self.prefer(index, word, here, other) {
+                Some(true) => wrong = wrong.word(other_at, other, here),
+                Some(false) => right = right.word(at, here, other),
+                None => {}
+            }
+        }
+        // A witness is not damaged itself.
+        let is_split = !right.words.is_empty() && !wrong.words.is_empty();
+        if is_split {
+            right.witnesses.clear();
+            wrong.witnesses.clear();
+            right = right.witness(field::ATTR_SIZE, 8, "header.attr_size");
+            wrong = wrong.witness(field::ATTR_SIZE, 8, "header.attr_size");
+        }
+        vec![right, wrong]
+    }
+
+    /// Whether the word of the attr table is right (`true`) or that of EVENT_DESC (`false`); `None`
+    /// if nothing decides.
+    fn prefer(&self, index: usize, word: u64, here: u64, other: u64) -> Option<bool> {
+        let start = *self.attrs.get(index)?;
+        let [mine, theirs] = [here, other].map(|value| self.attr_with(start, word, value));
+        let odd = |bytes: &[u8]| {
+            let source = Source::new(bytes);
+            odd::count(Peek { source: &source, order: self.peek.order }, self.size)
+        };
+        let (my_odd, their_odd) = (odd(&mine), odd(&theirs));
+        if my_odd != their_odd {
+            return Some(my_odd < their_odd);
+        }
+        if matches!(word, 24 | 32 | 40 | 72..=96) {
+            let (mine, theirs) = (self.explained(index, &mine), self.explained(index, &theirs));
+            if mine != theirs {
+                return Some(mine > theirs);
+            }
+        }
+        let siblings = self.attrs.iter().enumerate().filter(|(other, _)| *other != index);
+        let values = siblings.filter_map(|(_, attr)| self.peek.u64(attr.saturating_add(word)));
+        let (mut mine, mut theirs) = (0_u64, 0_u64);
+        for value in values {
+            mine = mine.saturating_add(u64::from(value == here));
+            theirs = theirs.saturating_add(u64::from(value == other));
+        }
+        (mine != theirs).then_some(mine > theirs)
+    }
+
+    /// Returns the bytes of the attr at `start` with another value at `word`.
+    fn attr_with(&self, start: u64, word: u64, value: u64) -> Vec<u8> {
+        let mut bytes = self.peek.bytes(start, start.saturating_add(self.size)).into_owned();
+        let value = match self.peek.order {
+            Order::Little => value.to_le_bytes(),
+            Order::Big => value.to_be_bytes(),
+        };
+        let at = to_usize(word);
+        if let Some(slot) = bytes.get_mut(at..at.saturating_add(8)) {
+            slot.copy_from_slice(&value);
+        }
+        bytes
+    }
+
+    /// Counts the records that are read to their end if attr number `index` has these bytes.
+    fn explained(&self, index: usize, bytes: &[u8]) -> u64 {
+        let order = self.peek.order;
+        let mut events = Events::new(order);
+        let sections = self.id_sections().unwrap_or_default();
+        for (number, start) in self.attrs.iter().enumerate() {
+            let stored = self.peek.bytes(*start, start.saturating_add(self.size));
+            let bytes = if number == index { bytes } else { &*stored };
+            let mut cursor = Cursor::new(bytes, Layer::stored(0), 0, order);
+            let Ok(attr) = attr::attr(&mut cursor, order) else { return 0 };
+            let ids = sections.get(number).map(|section| self.ids(*section)).unwrap_or_default();
+            events.push(attr, ids);
+        }
+        events.sort();
+        let mut explained = 0_u64;
+        for (number, record) in (0..).zip(self.records().take(MOST_RECORDS)) {
+            let view = record.view(Layer::stored(0), number);
+            let is_whole = if record.frame.kind == record::SAMPLE {
+                matches!(events.read_sample(&view), SampleRead::Complete { trailing: 0, .. })
+            } else {
+                events.fits(&view)
+            };
+            explained = explained.saturating_add(u64::from(is_whole));
+        }
+        explained
+    }
+
+    fn records(&self) -> impl Iterator<Item = crate::formats::perf::decode::walk::Record<'_>> {
+        let data = self.recording.body.data;
+        let end = data.end().filter(|end| *end <= self.peek.len() && data.size > 0);
+        let area = (data.offset, end.unwrap_or(self.peek.len()));
+        self.recording.file.records(area, 1 << 20).filter_map(|item| match item {
+            Item::Record(record) => Some(record),
+            Item::Damage(_) => None,
+        })
+    }
+
+    fn ids(&self, section: Section) -> Vec<u64> {
+        let count = section.size >> 3;
+        let place = |index: u64| section.offset.saturating_add(index.saturating_mul(8));
+        (0..count).map_while(|index| self.peek.u64(place(index))).collect()
+    }
+
+    /// Compares the ids of the attr table, of EVENT_DESC and of ID_INDEX.
+    fn correct_ids(&self, sections: &[Section]) -> Vec<Correction> {
+        let places = |section: &Section| {
+            let (start, count) = (section.offset, section.size >> 3);
+            (0..count).map(move |index| start.saturating_add(index.saturating_mul(8)))
+        };
+        let table: Vec<u64> = sections.iter().flat_map(places).collect();
+        let described: Vec<u64> = self.described.iter().flat_map(|one| places(&one.ids)).collect();
+        let described = if described.len() == table.len() { described } else { Vec::new() };
+        let index = self.index_places();
+        let index = if index.len() == table.len() { index } else { Vec::new() };
+        let copies = [(Part::Ids, table), (Part::DescribedIds, described), (Part::IdIndex, index)];
+        let value = |(part, places): &(Part, Vec<u64>), number: usize| {
+            let at = *places.get(number)?;
+            Some((*part, at, self.peek.u64(at)?))
+        };
+        let count = copies.iter().map(|(_, places)| places.len()).max().unwrap_or(0);
+        let mut named: Option<BTreeMap<u64, u64>> = None;
+        let mut corrections = Vec::new();
+        for number in 0..count {
+            let votes: Vec<(Part, u64, u64)> =
+                copies.iter().filter_map(|copy| value(copy, number)).collect();
+            let first = votes.first().map(|(_, _, id)| *id);
+            if votes.iter().all(|(_, _, id)| Some(*id) == first) {
+                continue;
+            }
+            let named = named.get_or_insert_with(|| self.named_ids());
+            let weight = |wanted: u64| {
+                let copies = votes.iter().filter(|(_, _, id)| *id == wanted).count();
+                to_u64(copies).saturating_add(u64::from(named.contains_key(&wanted)))
+            };
+            let best = votes.iter().max_by_key(|(_, _, id)| weight(*id)).map(|(_, _, id)| *id);
+            let Some(best) = best else { continue };
+            let is_tied = votes.iter().any(|(_, _, id)| *id != best && weight(*id) == weight(best));
+            if is_tied {
+                continue;
+            }
+            let witness = votes.iter().find(|(_, _, id)| *id == best);
+            for (part, at, found) in votes.iter().filter(|(_, _, id)| *id != best) {
+                let correction = Correction::new(*part).word(*at, *found, best);
+                corrections.push(match witness {
+                    Some((_, at, _)) => correction.witness(*at, 8, "copy of the id"),
+                    None => correction,
+                });
+            }
+        }
+        merge(corrections)
+    }
+
+    /// Returns the offsets of the ids in the ID_INDEX records among the first records.
+    fn index_places(&self) -> Vec<u64> {
+        let mut places = Vec::new();
+        for record in self.records().take(INDEX_RECORDS) {
+            if record.frame.kind != record::ID_INDEX {
+                continue;
+            }
+            let start = record.offset.saturating_add(RECORD_HEADER);
+            let count = self.peek.u64(start).unwrap_or(0);
+            let room = record.frame.size.saturating_sub(16) / INDEX_ENTRY;
+            let first = start.saturating_add(8);
+            let place = |index: u64| first.saturating_add(index.saturating_mul(INDEX_ENTRY));
+            places.extend((0..count.min(room)).map(place));
+        }
+        places
+    }
+
+    /// Counts the ids that samples name.
+    fn named_ids(&self) -> BTreeMap<u64, u64> {
+        let mut named = BTreeMap::new();
+        let order = self.peek.order;
+        let Some(start) = self.attrs.first() else { return named };
+        let bytes = self.peek.bytes(*start, start.saturating_add(self.size));
+        let mut cursor = Cursor::new(&bytes, Layer::stored(0), 0, order);
+        let Ok(attr) = attr::attr(&mut cursor, order) else { return named };
+        let mut events = Events::new(order);
+        events.push(attr, []);
+        for (number, record) in (0..).zip(self.records().take(MOST_RECORDS)) {
+            let view = record.view(Layer::stored(0), number);
+            if let Some(id) = events.id_of(&view).filter(|id| *id != 0) {
+                let count: &mut u64 = named.entry(id).or_default();
+                *count = count.saturating_add(1);
+            }
+        }
+        named
+    }
+}
+
+/// Returns the value that at least two votes have, and more than any other.
+fn majority(votes: &[Option<u64>]) -> Option<u64> {
+    let count = |wanted: &u64| votes.iter().flatten().filter(|vote| *vote == wanted).count();
+    let best = votes.iter().flatten().max_by_key(|vote| count(vote))?;
+    let is_tied = votes.iter().flatten().any(|vote| vote != best && count(vote) == count(best));
+    (count(best) >= 2 && !is_tied).then_some(*best)
+}
+
+/// Joins the corrections of one part.
+fn merge(corrections: Vec<Correction>) -> Vec<Correction> {
+    let mut merged: Vec<Correction> = Vec::new();
+    for correction in corrections {
+        match merged.iter_mut().find(|one| one.part == correction.part) {
+            Some(one) => {
+                one.words.extend(correction.words);
+                one.witnesses.extend(correction.witnesses);
+            }
+            None => merged.push(correction),
+        }
+    }
+    merged
+}

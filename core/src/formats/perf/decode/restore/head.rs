@@ -1,0 +1,496 @@
+//! The header and the feature table.
+
+use super::flags::{self, Demand};
+use super::layout::{self, LayoutFacts, LayoutReading};
+use super::peek::Peek;
+use super::table::{self, Hints, TableReading};
+use super::{Correction, Part, Restoration, events, shape};
+use crate::formats::perf::decode::feature;
+use crate::formats::perf::decode::frame::frame;
+use crate::formats::perf::decode::header::{self, Body, FlagWords, Flags, Section};
+use crate::formats::perf::decode::recording::{Opened, Recording, open};
+use crate::formats::perf::layout::{
+    self as facts, ATTR_SIZES, HEADER_SIZE, HEADER_SIZE_OLD, HEADER_SIZE_PIPE, SECTION_SIZE,
+    TYPE_TRACEPOINT, feature as bit, field, record,
+};
+use crate::kit::cursor::Order;
+use crate::kit::num::to_u64;
+use crate::kit::source::Source;
+use crate::kit::walk::Item;
+use crate::limits::{Limits, RESYNC, WINDOW};
+use crate::recording::FileSet;
+
+/// Most bits by which a damaged magic may differ.
+const MAGIC_BITS: u32 = 8;
+/// Records that must follow one another from the end of a pipe header.
+const PIPE_RECORDS: usize = 3;
+
+/// Returns the magic that the first eight bytes are nearest to.
+fn nearest_magic(first: &[u8]) -> Option<(Order, &'static [u8; 8])> {
+    let found = first.first_chunk::<8>()?;
+    let distance = |magic: &[u8; 8]| {
+        let pairs = magic.iter().zip(found);
+        pairs.fold(0_u32, |sum, (a, b)| sum.saturating_add((a ^ b).count_ones()))
+    };
+    let known = [(Order::Little, facts::MAGIC_LITTLE), (Order::Big, facts::MAGIC_BIG)];
+    known.into_iter().find(|(_, magic)| distance(magic) <= MAGIC_BITS)
+}
+
+/// Whether a file begins with a magic, or with a damaged one and a plausible header after it.
+pub(super) fn is_magic(source: &Source<'_>) -> bool {
+    let first = source.read(0, 8);
+    if header::magic(&first).is_some() {
+        return true;
+    }
+    let Some((order, _)) = nearest_magic(&first) else { return false };
+    let peek = Peek { source, order };
+    let size = peek.u64(field::SIZE);
+    let has_size = [HEADER_SIZE, HEADER_SIZE_OLD, HEADER_SIZE_PIPE].map(Some).contains(&size);
+    has_size || has_attr_size(peek)
+}
+
+/// Whether `header.attr_size` is the size of a published attr and of the section of its ids.
+fn has_attr_size(peek: Peek<'_>) -> bool {
+    let entry = peek.u64(field::ATTR_SIZE).and_then(|size| size.checked_sub(SECTION_SIZE));
+    let is_attr = |size: u64| ATTR_SIZES.iter().any(|known| u64::from(*known) == size);
+    entry.is_some_and(is_attr)
+}
+
+/// Restores the header and the table, stage by stage: each stage reads the file as the one before
+/// left it.
+pub(super) fn restore(files: &FileSet<'_>, limits: &Limits) -> Restoration {
+    let source = files.bytes(0);
+    let first = source.read(0, 8);
+    let order = header::magic(&first).map(|(order, _)| order);
+    let nearest = nearest_magic(&first);
+    let order = order.or(nearest.map(|(order, _)| order)).unwrap_or(Order::Little);
+    let mut restored = Restoration::new(order);
+    let peek = Peek { source: &source, order };
+    if let (None, Some((_, magic))) = (header::magic(&first), nearest) {
+        restored.extend(correct_magic(peek, magic));
+    }
+    restored.extend(correct_size(peek));
+    let sections = {
+        let now = restored.apply(files);
+        match open(&now) {
+            Ok(Opened::Sections(recording)) => restore_sections(&recording, limits),
+            _ => return restored,
+        }
+    };
+    restored.extend(sections);
+    let events = {
+        let now = restored.apply(files);
+        match open(&now) {
+            Ok(Opened::Sections(recording)) => events::restore(&recording),
+            _ => Vec::new(),
+        }
+    };
+    restored.extend(events);
+    restored
+}
+
+fn correct_magic(peek: Peek<'_>, magic: &[u8; 8]) -> Option<Correction> {
+    let value = match peek.order {
+        Order::Little => u64::from_le_bytes(*magic),
+        Order::Big => u64::from_be_bytes(*magic),
+    };
+    let correction = Correction::new(Part::Magic).word(0, peek.u64(0)?, value);
+    Some(correction.witness(field::SIZE, 8, "header.size in the byte order of the magic"))
+}
+
+/// Corrects `header.size`: 16 if records follow it, else 104 if the header has sections.
+fn correct_size(peek: Peek<'_>) -> Option<Correction> {
+    let size = peek.u64(field::SIZE)?;
+    let is_pipe = follows_pipe_header(peek);
+    let value = match size {
+        HEADER_SIZE => return None,
+        // The first records of a pipe may be damaged; a file has the size of an attr there.
+        HEADER_SIZE_PIPE if is_pipe || !has_attr_size(peek) => return None,
+        HEADER_SIZE_OLD if !begins_after_flags(peek) => return None,
+        _ if is_pipe => HEADER_SIZE_PIPE,
+        _ if peek.len() >= HEADER_SIZE => HEADER_SIZE,
+        _ => return None,
+    };
+    let correction = Correction::new(Part::HeaderSize).word(field::SIZE, size, value);
+    Some(match value {
+        HEADER_SIZE_PIPE => correction.witness(HEADER_SIZE_PIPE, 8, "record after a pipe header"),
+        _ => correction.witness(field::ATTRS, 32, "sections that a pipe header lacks"),
+    })
+}
+
+/// Whether records follow a header of 16 bytes.
+fn follows_pipe_header(peek: Peek<'_>) -> bool {
+    let mut at = HEADER_SIZE_PIPE;
+    let mut seen = 0_usize;
+    while seen < PIPE_RECORDS && at < peek.len() {
+        let head = peek.bytes(at, at.saturating_add(facts::RECORD_HEADER));
+        let Ok(frame) = frame(&head, peek.order) else { return false };
+        // A pipe begins with records of perf itself; the fields of a file header are not records.
+        if frame.size > peek.len().saturating_sub(at)
+            || frame.kind < record::USER_FIRST && seen == 0
+        {
+            return false;
+        }
+        at = at.saturating_add(frame.size);
+        seen = seen.saturating_add(1);
+        if frame.kind == record::TRACING_DATA || frame.kind == record::AUXTRACE {
+            return true;
+        }
+    }
+    seen > 0
+}
+
+/// Whether a header of 72 bytes is one of 104: everything begins after the flags, and there are
+/// flags.
+fn begins_after_flags(peek: Peek<'_>) -> bool {
+    let offsets = [field::ATTRS, field::DATA].map(|at| peek.u64(at));
+    let Some(attrs) = peek.section(field::ATTRS) else { return false };
+    let entry = peek.u64(field::ATTR_SIZE).unwrap_or(0);
+    let ids = attrs.offset.checked_add(entry).and_then(|end| end.checked_sub(SECTION_SIZE));
+    let ids = ids.and_then(|at| peek.u64(at));
+    let has_flags = (0..4_u64)
+        .any(|word| peek.u64(field::FLAGS.saturating_add(word.saturating_mul(8))) != Some(0));
+    offsets.iter().chain([&ids]).all(|offset| *offset >= Some(HEADER_SIZE)) && has_flags
+}
+
+/// Corrects the fields of the header after its size, and the feature table.
+fn restore_sections(recording: &Recording<'_>, limits: &Limits) -> Vec<Correction> {
+    let peek = Peek { source: recording.file.source(), order: recording.order() };
+    let body = &recording.body;
+    if recording.header.size == HEADER_SIZE_OLD || recording.header.version1 {
+        return Vec::new();
+    }
+    let has_table = has_sound_table(recording, peek);
+    if has_table && is_sound_head(peek, body, true) {
+        return Vec::new();
+    }
+    let records = Records { recording, budget: limits.of(&RESYNC) };
+    let table = find_table(&records, peek, limits);
+    let mut corrections = Vec::new();
+    let layout =
+        LayoutReading { attr_size: body.attr_size, attrs: body.attrs, data: body.data.offset };
+    let layout =
+        if is_sound_head(peek, body, table.as_ref().is_some_and(|t| Some(t.at) == body.data.end()))
+        {
+            Some(layout)
+        } else {
+            let facts = LayoutFacts {
+                event_desc: table.as_ref().and_then(|table| described(peek, &table.sections)),
+                table: table.as_ref().map(|table| table.at),
+            };
+            layout::find(peek, body, &facts, &|from, to| records.reach(from, to))
+        };
+    if let Some(layout) = layout {
+        corrections.extend(correct_layout(body, layout, table.as_ref()));
+        if let Some(table) = &table {
+            corrections.extend(correct_table(&records, peek, layout, table));
+        }
+    }
+    corrections
+}
+
+/// Whether the header leads to a table whose sections adjoin and have the shapes of their features.
+fn has_sound_table(recording: &Recording<'_>, peek: Peek<'_>) -> bool {
+    let Some(end) = recording.body.data.end().filter(|end| *end <= recording.length()) else {
+        return false;
+    };
+    if recording.body.flags.count() == 0 {
+        return end == recording.length();
+    }
+    let table = recording.table(end);
+    let mut cpus = None;
+    let reads = |(bit, section): &(u32, Section)| {
+        let held = section.size.min(1 << 20);
+        let contents = recording.read_feature((*bit, *section), cpus, held);
+        cpus = cpus.or(contents.as_ref().ok().and_then(|contents| contents.nr_cpus));
+        feature::name(*bit).is_none() || contents.is_ok()
+    };
+    let pairs = || table.entries.windows(2);
+    let adjoining = pairs().filter(|pair| match pair {
+        [(_, one), (_, next)] => one.end() == Some(next.offset),
+        _ => true,
+    });
+    // perf writes sections that adjoin; a single gap among them is damage.
+    let (count, adjoining) = (pairs().count(), adjoining.count());
+    let has_gap = adjoining < count && adjoining.saturating_mul(2) >= count;
+    table.is_valid(&recording.body, recording.length())
+        && !has_gap
+        && table.entries.iter().all(|(_, section)| section.offset > 0)
+        && table.entries.iter().all(reads)
+        && peek.len() > 0
+}
+
+/// Whether the fields of the header agree with one another and with the first attr.
+fn is_sound_head(peek: Peek<'_>, body: &Body, has_table: bool) -> bool {
+    let Body { attr_size, attrs, data, .. } = *body;
+    let count = attrs.size.checked_div(attr_size).unwrap_or(0);
+    let is_whole = attr_size > SECTION_SIZE && attrs.size.checked_rem(attr_size) == Some(0);
+    let is_placed = attrs.fits(peek.len()) && attrs.offset >= HEADER_SIZE && is_whole && count > 0;
+    let entries = (0..count.min(64)).map(|index| {
+        let start = attrs.offset.saturating_add(index.saturating_mul(attr_size));
+        let size = peek.u32(start.saturating_add(4)).map(u64::from);
+        let size = size.map(|size| size.max(facts::ATTR_SIZE_VER0).saturating_add(SECTION_SIZE));
+        (size == Some(attr_size), peek.u64(start.saturating_add(attr_size).saturating_sub(16)))
+    });
+    let entries: Vec<(bool, Option<u64>)> = entries.collect();
+    let has_entry = entries.iter().any(|(is_sized, _)| *is_sized);
+    // With the ids right after the header, everything adjoins.
+    let is_usual = entries.first().is_some_and(|(_, ids)| *ids == Some(HEADER_SIZE));
+    let adjoins = !is_usual || attrs.end() == Some(data.offset);
+    let is_unfinished = data.size == 0 || data.end().is_none_or(|end| end > peek.len());
+    // Without features there is no table that the size of the records has to lead to.
+    let is_ended = has_table || is_unfinished || body.flags.count() == 0;
+    let begins = || {
+        let head = peek.bytes(data.offset, data.offset.saturating_add(facts::RECORD_HEADER));
+        frame(&head, peek.order).is_ok()
+    };
+    is_placed
+        && has_entry
+        && adjoins
+        && body.event_types == Section::default()
+        && (HEADER_SIZE..=peek.len()).contains(&data.offset)
+        && is_ended
+        && (has_table || begins())
+}
+
+/// The records of a recording, as far as the outline needs them.
+struct Records<'a> {
+    recording: &'a Recording<'a>,
+    /// Bytes that a walk may search after damage.
+    budget: u64,
+}
+
+impl Records<'_> {
+    /// Walks the records from `from` to `to`, or to the end of the file. Returns whether they end
+    /// exactly there, and how many come before the first damage.
+    fn reach(&self, from: u64, to: Option<u64>) -> (bool, u64) {
+        let end = to.unwrap_or(self.recording.length());
+        let mut first = 0_u64;
+        let mut is_damaged = false;
+        let mut ends = false;
+        for item in self.recording.file.records((from, end), self.budget) {
+            ends = matches!(item, Item::Record(_));
+            is_damaged |= !ends;
+            if !is_damaged {
+                first = first.saturating_add(1);
+            }
+        }
+        (ends && first > 0 && to.is_some(), first)
+    }
+
+    /// Returns where the records from `from` on end without damage.
+    fn chain_end(&self, from: u64) -> Option<u64> {
+        let mut end = None;
+        for item in self.recording.file.records((from, self.recording.length()), 0) {
+            let Item::Record(record) = item else { break };
+            end = Some(record.end());
+        }
+        end
+    }
+
+    /// Returns the types of the records from `from` to `to`, as a set of bits.
+    fn kinds(&self, from: u64, to: u64) -> u128 {
+        let items = self.recording.file.records((from, to), self.budget);
+        items.fold(0, |kinds, item| match item {
+            Item::Record(record) => kinds | 1_u128.checked_shl(record.frame.kind).unwrap_or(0),
+            Item::Damage(_) => kinds,
+        })
+    }
+}
+
+/// Finds the table: where the header has it, where the records end, or by its structure.
+fn find_table(records: &Records<'_>, peek: Peek<'_>, limits: &Limits) -> Option<TableReading> {
+    let body = &records.recording.body;
+    let declared = body.data.end().filter(|end| *end <= peek.len());
+    let starts = [body.data.offset, body.attrs.end().unwrap_or(0)];
+    let starts = starts.into_iter().filter(|start| (HEADER_SIZE..peek.len()).contains(start));
+    let mut hints: Vec<u64> = declared.into_iter().collect();
+    hints.extend(starts.filter_map(|start| records.chain_end(start)));
+    let hints = Hints {
+        places: hints,
+        from: HEADER_SIZE,
+        most: limits.of(&WINDOW),
+        count: body.flags.count(),
+        declared: body.data.end(),
+    };
+    table::find(peek, &hints)
+}
+
+/// Returns the number of events in EVENT_DESC and the size of their attrs.
+fn described(peek: Peek<'_>, sections: &[Section]) -> Option<(u64, u64)> {
+    sections.iter().find_map(|section| {
+        let count = peek.u32(section.offset)?;
+        let size = peek.u32(section.offset.saturating_add(4))?;
+        let is_plausible = ATTR_SIZES.contains(&size) && shape::resembles(peek, 12, *section);
+        is_plausible.then_some((count.into(), size.into()))
+    })
+}
+
+/// Corrects the sections of the header.
+fn correct_layout(
+    body: &Body,
+    layout: LayoutReading,
+    table: Option<&TableReading>,
+) -> Vec<Correction> {
+    let LayoutReading { attr_size, attrs, data } = layout;
+    let entry = attr_size.saturating_sub(SECTION_SIZE);
+    let first = attrs.offset;
+    let ids_at = first.saturating_add(entry);
+    let mut corrections = vec![
+        Correction::new(Part::AttrSize).word(field::ATTR_SIZE, body.attr_size, attr_size).witness(
+            first.saturating_add(4),
+            4,
+            "attr.size",
+        ),
+        Correction::new(Part::Attrs)
+            .word(field::ATTRS, body.attrs.offset, attrs.offset)
+            .word(field::ATTRS.saturating_add(8), body.attrs.size, attrs.size)
+            .witness(ids_at, SECTION_SIZE, "section of ids, which end where the attrs begin"),
+        Correction::new(Part::DataOffset)
+            .word(field::DATA, body.data.offset, data)
+            .witness(attrs.end().unwrap_or(0).saturating_sub(SECTION_SIZE), 16, "end of the attrs")
+            .witness(data, facts::RECORD_HEADER, "first record"),
+    ];
+    let event_types = field::DATA_SIZE.saturating_add(8);
+    corrections.push(
+        Correction::new(Part::EventTypes)
+            .word(event_types, body.event_types.offset, 0)
+            .word(event_types.saturating_add(8), body.event_types.size, 0)
+            .witness(field::ATTRS, 32, "attrs and records, which adjoin"),
+    );
+    if let Some(table) = table {
+        let size = table.at.saturating_sub(data);
+        let len = to_u64(table.sections.len()).saturating_mul(SECTION_SIZE);
+        let mut correction = Correction::new(Part::DataSize)
+            .word(field::DATA_SIZE, body.data.size, size)
+            .witness(table.at, len, "feature table, which follows the records");
+        correction.follows_shift = table.shift != 0;
+        corrections.push(correction);
+    }
+    corrections
+}
+
+/// Corrects the entries of the table and the feature bits.
+///
+/// A boundary is corrected only if the sections on both of its sides have the shapes of their
+/// features afterwards.
+fn correct_table(
+    records: &Records<'_>,
+    peek: Peek<'_>,
+    layout: LayoutReading,
+    table: &TableReading,
+) -> Vec<Correction> {
+    let body = &records.recording.body;
+    let flags = assign_flags(records, peek, layout, table);
+    let bits: Vec<u32> = flags.unwrap_or(body.flags).bits().collect();
+    let is_assigned = bits.len() == table.sections.len();
+    let fits: Vec<bool> = table
+        .sections
+        .iter()
+        .enumerate()
+        .map(|(index, section)| {
+            let bit = bits.get(index).filter(|_| is_assigned);
+            bit.is_some_and(|bit| *bit > shape::LAST || shape::resembles(peek, *bit, *section))
+        })
+        .collect();
+    let fits =
+        |index: Option<usize>| index.and_then(|index| fits.get(index)).is_none_or(|fits| *fits);
+    let mut entries = Correction::new(Part::Table);
+    entries.follows_shift = table.shift != 0;
+    for (index, section) in table.sections.iter().enumerate() {
+        let at = table.at.saturating_add(to_u64(index).saturating_mul(SECTION_SIZE));
+        let Some(found) = peek.section(at) else { break };
+        let is_whole =
+            fits(index.checked_sub(1)) && fits(Some(index)) && fits(index.checked_add(1));
+        if found == *section || !(is_whole || table.shift != 0) {
+            continue;
+        }
+        let before = at.saturating_sub(SECTION_SIZE).max(table.at);
+        entries = entries
+            .word(at, found.offset, section.offset)
+            .word(at.saturating_add(8), found.size, section.size)
+            .witness(before, at.saturating_sub(before), "section before")
+            .witness(at.saturating_add(SECTION_SIZE), 8, "offset of the next section")
+            .witness(section.offset, section.size, "content of the section");
+    }
+    entries.witnesses.retain(|witness| !witness.span.is_empty());
+    let mut corrections = vec![entries];
+    corrections.extend(flags.map(|flags| correct_flags(body, flags, table)));
+    corrections
+}
+
+/// Returns the feature bits of the sections if they contradict the stored bits and are determined.
+fn assign_flags(
+    records: &Records<'_>,
+    peek: Peek<'_>,
+    layout: LayoutReading,
+    table: &TableReading,
+) -> Option<Flags> {
+    let stored = records.recording.body.flags;
+    let sections = &table.sections;
+    let misfits = stored
+        .bits()
+        .zip(sections)
+        .filter(|(bit, section)| *bit <= shape::LAST && !shape::resembles(peek, *bit, **section));
+    if stored.count() == to_u64(sections.len()) && misfits.count() < 2 {
+        return None;
+    }
+    let demand = demand(records, peek, layout, table);
+    flags::assign(peek, sections, stored, &demand)
+}
+
+/// Corrects the feature bits.
+fn correct_flags(body: &Body, flags: Flags, table: &TableReading) -> Correction {
+    let words = words_of(body.flags, body.words).into_iter().zip(words_of(flags, body.words));
+    let mut correction = Correction::new(Part::Flags);
+    for (index, (found, value)) in (0_u64..).zip(words) {
+        let at = field::FLAGS.saturating_add(index.saturating_mul(8));
+        correction = correction.word(at, found, value);
+    }
+    let len = to_u64(table.sections.len()).saturating_mul(SECTION_SIZE);
+    let first = table.sections.first().map_or(table.at, |section| section.offset);
+    correction.witness(table.at, len, "feature table").witness(
+        first,
+        table.end().saturating_sub(first),
+        "sections",
+    )
+}
+
+/// Returns the words of the flags as they lie in the file.
+fn words_of(flags: Flags, words: FlagWords) -> [u64; 4] {
+    match words {
+        FlagWords::U64 => flags.0,
+        FlagWords::U32 => flags.0.map(|word| word.rotate_left(32)),
+    }
+}
+
+/// Returns the features that the records and the attrs need or exclude.
+fn demand(
+    records: &Records<'_>,
+    peek: Peek<'_>,
+    layout: LayoutReading,
+    table: &TableReading,
+) -> Demand {
+    let kinds = records.kinds(layout.data, table.at);
+    let has = |kind: u32| kinds >> kind & 1 == 1;
+    let mut demand = Demand::default();
+    let has_stat = (record::STAT_CONFIG..=record::STAT_ROUND).any(has);
+    for (bit, is_seen) in [
+        (bit::COMPRESSED, has(record::COMPRESSED) || has(record::COMPRESSED2)),
+        (bit::STAT, has_stat),
+    ] {
+        if is_seen {
+            demand.set(bit, true);
+        }
+    }
+    demand.set(bit::AUXTRACE, has(record::AUXTRACE));
+    let count = layout.attrs.size.checked_div(layout.attr_size).unwrap_or(0);
+    let is_tracepoint = |index: u64| {
+        let start = layout.attrs.offset.saturating_add(index.saturating_mul(layout.attr_size));
+        peek.u32(start) == Some(TYPE_TRACEPOINT)
+    };
+    demand.set(bit::TRACING_DATA, (0..count.min(4096)).any(is_tracepoint));
+    let has_parts = !records.recording.parts.is_empty();
+    demand.set(bit::DIR_FORMAT, has_parts);
+    demand
+}

@@ -1,0 +1,184 @@
+//! The outline of a file, restored from the copies of its facts.
+//!
+//! A recording stores many facts more than once: sections adjoin, so each boundary is an offset, a
+//! sum and a difference; attrs and ids lie in the attr table, in EVENT_DESC and in ID_INDEX; the
+//! shapes of the sections show their feature bits. This pass gathers the copies before any record
+//! is judged, and decides where they disagree. The result is a list of corrections, none of which
+//! changes a length, and the file as it was before the damage.
+//!
+//! ```text
+//!  magic, header.size      nearest known value, and what follows it
+//!  table                   the path that the stored offsets and sizes support
+//!  layout                  header fields: hypotheses, scored by independent facts
+//!  flags shape             the bits whose shapes the sections have
+//!  events described odd    attrs and ids: votes of the attr table, EVENT_DESC, ID_INDEX, samples
+//! ```
+
+mod described;
+mod events;
+mod flags;
+mod head;
+mod layout;
+mod odd;
+mod peek;
+mod shape;
+mod table;
+
+use crate::kit::cursor::Order;
+use crate::kit::source::Source;
+use crate::kit::span::{Layer, Span};
+use crate::limits::Limits;
+use crate::recording::{File, FileSet};
+
+/// The part of the outline that a correction concerns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The magic.
+    Magic,
+    /// `header.size`.
+    HeaderSize,
+    /// `header.attr_size`.
+    AttrSize,
+    /// The section of the attrs.
+    Attrs,
+    /// The offset of the records.
+    DataOffset,
+    /// The size of the records.
+    DataSize,
+    /// The section of the event types, which is unused.
+    EventTypes,
+    /// The feature bits.
+    Flags,
+    /// An entry of the feature table.
+    Table,
+    /// The section of the ids of an attr.
+    IdSection(usize),
+    /// An attr in the attr table.
+    Attr(usize),
+    /// The copy of an attr in EVENT_DESC.
+    DescribedAttr(usize),
+    /// The ids of the attr table.
+    Ids,
+    /// The ids in EVENT_DESC.
+    DescribedIds,
+    /// The ids in ID_INDEX.
+    IdIndex,
+}
+
+/// Eight bytes of the file and the value that they should have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// Offset of the first byte.
+    pub at: u64,
+    /// The stored value.
+    pub found: u64,
+    /// The value that the witnesses determine.
+    pub value: u64,
+}
+
+/// Bytes that determine the value of a correction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Witness {
+    /// The bytes.
+    pub span: Span,
+    /// Their meaning.
+    pub meaning: &'static str,
+}
+
+/// Words of one part that contradict the rest of the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Correction {
+    /// The part.
+    pub part: Part,
+    /// The words, in the order of the file.
+    pub words: Vec<Word>,
+    /// The bytes that determine them.
+    pub witnesses: Vec<Witness>,
+    /// Whether bytes before the words were lost or added, so that the right values are not those of
+    /// the original file.
+    pub follows_shift: bool,
+}
+
+impl Correction {
+    fn new(part: Part) -> Self {
+        Self { part, words: Vec::new(), witnesses: Vec::new(), follows_shift: false }
+    }
+
+    /// Adds a word if it differs.
+    fn word(mut self, at: u64, found: u64, value: u64) -> Self {
+        if found != value {
+            self.words.push(Word { at, found, value });
+        }
+        self
+    }
+
+    fn witness(mut self, start: u64, len: u64, meaning: &'static str) -> Self {
+        let span = Span::sized(Layer::stored(0), start, len);
+        self.witnesses.push(Witness { span, meaning });
+        self
+    }
+}
+
+/// The corrections of a recording.
+#[derive(Clone, Debug)]
+pub struct Restoration {
+    /// Byte order of the recording.
+    pub order: Order,
+    /// The corrections; empty if no copy contradicts another one.
+    pub corrections: Vec<Correction>,
+    /// The bytes of all words, sorted by their offsets.
+    patches: Vec<(u64, [u8; 8])>,
+}
+
+impl Restoration {
+    const fn new(order: Order) -> Self {
+        Self { order, corrections: Vec::new(), patches: Vec::new() }
+    }
+
+    /// Adds the corrections that have words.
+    fn extend(&mut self, corrections: impl IntoIterator<Item = Correction>) {
+        for correction in corrections.into_iter().filter(|one| !one.words.is_empty()) {
+            let order = self.order;
+            let bytes = |value: u64| match order {
+                Order::Little => value.to_le_bytes(),
+                Order::Big => value.to_be_bytes(),
+            };
+            let words = correction.words.iter();
+            self.patches.extend(words.map(|word| (word.at, bytes(word.value))));
+            self.corrections.push(correction);
+        }
+        self.patches.sort_unstable();
+        self.patches.dedup_by_key(|(at, _)| *at);
+    }
+
+    /// Returns the recording with all corrections applied, without a copy.
+    pub fn apply<'a>(&'a self, files: &FileSet<'a>) -> FileSet<'a> {
+        let mut list = files.files().to_vec();
+        if let Some(first) = list.first_mut() {
+            *first = File { name: first.name.clone(), bytes: self.patch(&first.bytes) };
+        }
+        FileSet::new(list).with_donor(files.donor().cloned())
+    }
+
+    fn patch<'a>(&'a self, source: &Source<'a>) -> Source<'a> {
+        let mut pieces: Vec<&'a [u8]> = Vec::new();
+        let mut at = 0_u64;
+        for (start, bytes) in self.patches.iter().filter(|(start, _)| *start < source.len()) {
+            pieces.extend(source.slices(at, *start));
+            pieces.push(bytes);
+            at = start.saturating_add(8);
+        }
+        pieces.extend(source.slices(at, source.len()));
+        Source::from_pieces(pieces)
+    }
+}
+
+/// Restores the outline of a recording. Reads the records only if something contradicts.
+pub fn restore(files: &FileSet<'_>, limits: &Limits) -> Restoration {
+    head::restore(files, limits)
+}
+
+/// Whether a file begins with a magic, or with a damaged one and a plausible header after it.
+pub fn is_magic(source: &Source<'_>) -> bool {
+    head::is_magic(source)
+}

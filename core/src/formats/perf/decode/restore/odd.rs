@@ -1,0 +1,60 @@
+//! Values of an attr that no recorder writes.
+//!
+//! A field that its switch does not enable is 0, reserved bits are 0, and the event is one that its
+//! type has. An attr with fewer contradictions is more likely the undamaged one.
+
+use super::peek::Peek;
+use crate::formats::perf::decode::attr::{read_format, sample_type as bit};
+
+/// Flags of the attr, by their bits.
+const FREQ: u64 = 1 << 10;
+const USE_CLOCKID: u64 = 1 << 25;
+const SIGTRAP: u64 = 1 << 37;
+/// Number of published flags.
+const FLAGS: u32 = 40;
+/// Highest number of a PMU that is plausible; the kernel counts from 6.
+const MOST_TYPES: u32 = 4096;
+
+/// Counts the odd values of the attr of `size` bytes at the start of `peek`. The attr is in the
+/// order of bits of a little-endian machine.
+pub(super) fn count(peek: Peek<'_>, size: u64) -> u64 {
+    let word = |at: u64| if at < size { peek.u64(at).unwrap_or(0) } else { 0 };
+    let half = |at: u64| if at < size { peek.u32(at).unwrap_or(0) } else { 0 };
+    let (kind, config, period, samples) = (half(0), word(8), word(16), word(24));
+    let (reads, flags) = (word(32), word(40));
+    let has = |bits: u64| samples & bits != 0;
+    let is_generic = kind <= 2;
+    let is_event = match kind {
+        0 => config & 0xffff_ffff <= 9,
+        1 => config <= 16,
+        2 => config < 1 << 16,
+        3 => config & 0xffff_ffff <= 0x00ff_ffff,
+        _ => kind < MOST_TYPES,
+    };
+    let extra = |is_enabled: bool, is_set: bool| is_set && !is_enabled;
+    let odd = [
+        u64::from(half(4)) != size,
+        !is_event,
+        flags & FREQ != 0 && period > 1_000_000,
+        extra(has(bit::BRANCH_STACK), word(72) != 0),
+        has(bit::BRANCH_STACK) && word(72) == 0,
+        extra(has(bit::REGS_USER), word(80) != 0),
+        has(bit::REGS_USER) && word(80) == 0,
+        extra(has(bit::STACK_USER), half(88) != 0),
+        has(bit::STACK_USER) && half(88) == 0,
+        extra(flags & USE_CLOCKID != 0, half(92) != 0),
+        extra(has(bit::REGS_INTR), word(96) != 0),
+        has(bit::REGS_INTR) && word(96) == 0,
+        extra(has(bit::CALLCHAIN), half(108) & 0xffff != 0),
+        half(108) >> 16 != 0,
+        extra(has(bit::AUX), half(112) != 0),
+        half(104) != 0 && is_generic,
+        extra(kind == 5, half(52) != 0),
+        extra(!is_generic, word(56) != 0 || word(64) != 0 || word(128) != 0),
+        extra(flags & SIGTRAP != 0, word(120) != 0),
+        reads & !read_format::KNOWN != 0,
+        samples & !bit::KNOWN != 0,
+        flags >> FLAGS != 0,
+    ];
+    odd.into_iter().fold(0, |sum: u64, is_odd| sum.saturating_add(is_odd.into()))
+}

@@ -1,0 +1,51 @@
+//! Numbers at any offset of a file.
+
+use std::borrow::Cow;
+
+use crate::formats::perf::decode::header::Section;
+use crate::kit::cursor::Order;
+use crate::kit::source::Source;
+
+/// Reads numbers of a file by their offset, without a walk.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Peek<'a> {
+    pub(super) source: &'a Source<'a>,
+    pub(super) order: Order,
+}
+
+impl<'a> Peek<'a> {
+    /// Length of the file in bytes.
+    pub(super) const fn len(&self) -> u64 {
+        self.source.len()
+    }
+
+    /// Reads the u64 at `at`; `None` if it does not lie inside the file.
+    pub(super) fn u64(&self, at: u64) -> Option<u64> {
+        let bytes = self.source.read(at, at.checked_add(8)?);
+        let bytes = bytes.first_chunk::<8>().copied()?;
+        Some(match self.order {
+            Order::Little => u64::from_le_bytes(bytes),
+            Order::Big => u64::from_be_bytes(bytes),
+        })
+    }
+
+    /// Reads the u32 at `at`; `None` if it does not lie inside the file.
+    pub(super) fn u32(&self, at: u64) -> Option<u32> {
+        let bytes = self.source.read(at, at.checked_add(4)?);
+        let bytes = bytes.first_chunk::<4>().copied()?;
+        Some(match self.order {
+            Order::Little => u32::from_le_bytes(bytes),
+            Order::Big => u32::from_be_bytes(bytes),
+        })
+    }
+
+    /// Reads the section at `at`.
+    pub(super) fn section(&self, at: u64) -> Option<Section> {
+        Some(Section { offset: self.u64(at)?, size: self.u64(at.checked_add(8)?)? })
+    }
+
+    /// Reads the bytes `start..end`, clipped to the file.
+    pub(super) fn bytes(&self, start: u64, end: u64) -> Cow<'a, [u8]> {
+        self.source.read(start, end)
+    }
+}

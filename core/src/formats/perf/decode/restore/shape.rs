@@ -1,0 +1,143 @@
+//! The shape of a feature's content: whether a section can be that of a feature.
+//!
+//! Stricter than [`feature::body`], which accepts everything that readers survive: here the content
+//! has to end with the section and to look as every known writer writes it. The shapes tell which
+//! feature a section belongs to if the bits in the header do not.
+
+use super::peek::Peek;
+use crate::formats::perf::decode::feature;
+use crate::formats::perf::decode::header::Section;
+use crate::kit::cursor::{Cursor, Order};
+use crate::kit::num::to_u64;
+use crate::kit::span::Layer;
+
+/// Highest bit whose shape is known.
+pub(super) const LAST: u32 = 31;
+/// Bytes of a section that are read; only TRACING_DATA and build ids are ever longer.
+const MOST_BYTES: u64 = 1 << 20;
+/// Largest number of CPUs that Linux supports.
+const MOST_CPUS: u32 = 65_536;
+
+/// Whether the section has the shape of any feature.
+pub(super) fn is_any(peek: Peek<'_>, section: Section) -> bool {
+    section.size > 0 && (1..=LAST).any(|bit| resembles(peek, bit, section))
+}
+
+/// Whether the section has the shape of the feature `bit`.
+pub(super) fn resembles(peek: Peek<'_>, bit: u32, section: Section) -> bool {
+    // Flags without content.
+    if matches!(bit, 15 | 19) {
+        return section.size == 0;
+    }
+    let Some(end) = section.end().filter(|end| *end <= peek.len()) else { return false };
+    let held = end.min(section.offset.saturating_add(MOST_BYTES));
+    let bytes = peek.bytes(section.offset, held);
+    match bit {
+        3 | 8 => is_text(&bytes, peek.order, |text| !text.is_empty()),
+        4 | 5 => is_text(&bytes, peek.order, is_version),
+        6 => is_text(&bytes, peek.order, is_machine),
+        9 => is_text(&bytes, peek.order, is_cpu_id),
+        7 => is_cpu_count(&bytes, peek.order),
+        10 => is_memory_size(&bytes, peek.order),
+        21 => {
+            let times = [0, 8].map(|at| peek.u64(section.offset.saturating_add(at)));
+            section.size == 16 && times.is_sorted()
+        }
+        23 => section.size == 8 && peek.u64(section.offset).is_some_and(|ns| ns <= 1_000_000_000),
+        // A directory has it, and its `data` file only.
+        24 => section.size == 8 && peek.u64(section.offset) == Some(1),
+        27 => section.size == 20 && is_compression(&bytes, peek.order),
+        11..=14 | 16 | 17 | 20 | 28 | 30 => {
+            has_entries(&bytes) && ends_exactly(peek, bit, section, &bytes)
+        }
+        _ => section.size > 0 && ends_exactly(peek, bit, section, &bytes),
+    }
+}
+
+/// Whether the content of the feature ends with the section. Of long sections only the beginning is
+/// read.
+fn ends_exactly(peek: Peek<'_>, bit: u32, section: Section, bytes: &[u8]) -> bool {
+    let mut cursor = Cursor::new(bytes, Layer::stored(0), section.offset, peek.order);
+    let read = feature::body(bit, &mut cursor, None);
+    match read {
+        Ok(_) => cursor.is_empty(),
+        Err(_) => to_u64(bytes.len()) < section.size && bit == 2,
+    }
+}
+
+/// Whether the bytes are a length and a text of that length that is padded with NUL, for whose
+/// characters `is_right` holds.
+fn is_text(bytes: &[u8], order: Order, is_right: impl Fn(&[u8]) -> bool) -> bool {
+    let mut cursor = Cursor::new(bytes, Layer::stored(0), 0, order);
+    let Ok(len) = cursor.u32("string") else { return false };
+    let rest = cursor.rest();
+    let text = cursor.until_nul();
+    let padding = rest.get(text.len()..).unwrap_or_default();
+    u64::from(len) == to_u64(rest.len())
+        && !padding.is_empty()
+        && padding.iter().all(|byte| *byte == 0)
+        && text.iter().all(|byte| *byte >= b' ' && *byte != 0x7f)
+        && is_right(text)
+}
+
+/// Whether a text is a version such as `6.1.0-13-amd64`.
+fn is_version(text: &[u8]) -> bool {
+    text.first().is_some_and(u8::is_ascii_digit) && text.contains(&b'.')
+}
+
+/// Whether a text is the name of a machine as `uname -m` prints it.
+fn is_machine(text: &[u8]) -> bool {
+    const BEGINNINGS: [&[u8]; 16] = [
+        b"x86_64",
+        b"i386",
+        b"i486",
+        b"i586",
+        b"i686",
+        b"aarch64",
+        b"arm",
+        b"ppc",
+        b"s390",
+        b"riscv",
+        b"mips",
+        b"sparc",
+        b"loongarch",
+        b"alpha",
+        b"parisc",
+        b"sh",
+    ];
+    let is_word = text.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+    is_word && BEGINNINGS.iter().any(|name| text.starts_with(name))
+}
+
+/// Whether a text identifies a CPU: `GenuineIntel,6,85,7` or `0x00000000410fd0c0`.
+fn is_cpu_id(text: &[u8]) -> bool {
+    let is_list = text.rsplit(|byte| *byte == b',').next().is_some_and(|last| {
+        last.len() < text.len() && last.first().is_some_and(u8::is_ascii_hexdigit)
+    });
+    text.starts_with(b"0x") || is_list
+}
+
+fn is_cpu_count(bytes: &[u8], order: Order) -> bool {
+    let mut cursor = Cursor::new(bytes, Layer::stored(0), 0, order);
+    let counts = (cursor.u32("nr_cpus_available"), cursor.u32("nr_cpus_online"));
+    let (Ok(available), Ok(online)) = counts else { return false };
+    cursor.is_empty() && (1..=available).contains(&online) && available <= MOST_CPUS
+}
+
+fn is_memory_size(bytes: &[u8], order: Order) -> bool {
+    let mut cursor = Cursor::new(bytes, Layer::stored(0), 0, order);
+    let kilobytes = cursor.u64("total_mem").unwrap_or(0);
+    cursor.is_empty() && (1..1 << 42).contains(&kilobytes) && !is_cpu_count(bytes, order)
+}
+
+/// Whether the bytes are version 0, no compression or zstd, and three more numbers.
+fn is_compression(bytes: &[u8], order: Order) -> bool {
+    let mut cursor = Cursor::new(bytes, Layer::stored(0), 0, order);
+    let head = (cursor.u32("compressed.version"), cursor.u32("compressed.type"));
+    matches!(head, (Ok(0), Ok(0 | 1)))
+}
+
+/// Whether the count at the start is not 0.
+fn has_entries(bytes: &[u8]) -> bool {
+    bytes.first_chunk::<4>().is_some_and(|count| *count != [0; 4])
+}

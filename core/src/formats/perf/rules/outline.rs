@@ -1,0 +1,162 @@
+//! Rules of damaged fields that other parts of the file restore.
+
+use crate::report::rule::rules;
+use crate::report::{Remedy, Rule, Severity};
+
+rules! {
+    MAGIC_DAMAGED = Rule {
+        code: "PD0021",
+        name: "magic-damaged",
+        severity: Severity::Error,
+        summary: "a few bits of the magic are wrong",
+        problem: "The first eight bytes differ from PERFILE2 in at most 8 bits, and the header \
+            after them is one of perf.data.",
+        impact: "perf 6.1 refuses the file (incompatible file format, exit 255).",
+        remedy: Remedy::Fix(
+            "Writes the magic.\n\
+             Class: exact. Cost: none.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
+        ),
+        source: "perf 6.1, tools/perf/util/header.c: is_perf_magic",
+    };
+    SECTION_DISPLACED = Rule {
+        code: "PD0022",
+        name: "section-displaced",
+        severity: Severity::Error,
+        summary: "the header places attrs or records where they are not",
+        problem: "perf record writes ids, attrs, records and feature table one after the other, \
+            and each of them shows where it begins. The header contradicts them.",
+        impact: "perf 6.1 refuses the file (incompatible file format, exit 255), or shows no \
+            sample.",
+        remedy: Remedy::Fix(
+            "Writes the offset and the size at which the attrs or the records were found.\n\
+             Class: exact. Cost: none.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
+        ),
+        source: "perf 6.1, tools/perf/util/header.c: perf_session__write_header, \
+            perf_session__read_header",
+    };
+    FLAGS_WRONG = Rule {
+        code: "PD0023",
+        name: "flags-wrong",
+        severity: Severity::Error,
+        summary: "the feature bits do not match the sections",
+        problem: "The table has one entry per set bit, in the order of the bits. With a bit too \
+            many or too few, every later section is taken for the wrong feature. The contents \
+            of the sections show which bits are right.",
+        impact: "perf 6.1 reads sections as features that they are not: perf report --header-only \
+            crashes (SIGSEGV) or shows wrong values, and perf script often fails.",
+        remedy: Remedy::Fix(
+            "Writes the feature bits that the sections have.\n\
+             Class: exact. Cost: none.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
+        ),
+        source: "perf 6.1, tools/perf/util/header.c: perf_header__process_sections; measured",
+    };
+    TABLE_ENTRY_WRONG = Rule {
+        code: "PD0024",
+        name: "table-entry-wrong",
+        severity: Severity::Error,
+        summary: "an entry of the feature table contradicts its neighbours",
+        problem: "The sections of the features adjoin, so the entries before and after determine \
+            the offset and the size of each one.",
+        impact: "perf 6.1 reads the feature from the wrong place: perf report --header-only \
+            crashes (SIGSEGV) or shows wrong values, and perf script may fail.",
+        remedy: Remedy::Fix(
+            "Writes the offset and the size that the neighbours and the content determine.\n\
+             Class: exact; lossy if bytes of the records are missing, so that all sections have \
+             moved.\n\
+             Cost: none.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
+        ),
+        source: "perf 6.1, tools/perf/util/header.c: perf_header__process_sections; measured",
+    };
+    EVENT_TYPES_DAMAGED = Rule {
+        code: "PD0025",
+        name: "event-types-damaged",
+        severity: Severity::Warning,
+        summary: "event_types in the header is not 0",
+        problem: "No perf since 2.6.39 writes a section of event types, and there is no room for \
+            one: ids, attrs and records adjoin.",
+        impact: "perf 6.1 ignores the field and shows all samples.",
+        remedy: Remedy::Fix(
+            "Writes 0.\n\
+             Class: exact. Cost: none.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
+        ),
+        source: "perf 6.1, tools/perf/util/header.c: perf_session__write_header",
+    };
+    ATTR_WRONG = Rule {
+        code: "PD0026",
+        name: "attr-wrong",
+        severity: Severity::Error,
+        summary: "an attr contradicts its copy in EVENT_DESC or the records",
+        problem: "EVENT_DESC holds a copy of every attr. Where the two differ, the one with values \
+            that no recorder writes is damaged; then the one by which fewer records can be read. \
+            Without a copy, header.attr_size determines attr.size.",
+        impact: "perf 6.1 reads every sample of the event by the damaged attr: it shows wrong \
+            values or no sample, or refuses the file.",
+        remedy: Remedy::Fix(
+            "Writes the words of the copy into the attr. No record changes.\n\
+             Class: exact. Cost: none.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
+        ),
+        source: "perf 6.1, tools/perf/util/header.c: write_event_desc, read_attr; measured",
+    };
+    ID_WRONG = Rule {
+        code: "PD0027",
+        name: "id-wrong",
+        severity: Severity::Error,
+        summary: "an id of an attr contradicts its copies",
+        problem: "Each id is stored in the attr table, in EVENT_DESC and in ID_INDEX, in the same \
+            order, and samples name it. The copies and the samples outvote the attr table.",
+        impact: "perf 6.1 does not find the event of the samples with this id: perf script fails \
+            or leaves them out.",
+        remedy: Remedy::Fix(
+            "Writes the id of the copies. No record changes.\n\
+             Class: exact. Cost: none.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
+        ),
+        source: "perf 6.1, tools/perf/util/header.c: perf_session__read_header; measured",
+    };
+    EVENT_DESC_WRONG = Rule {
+        code: "PD2007",
+        name: "event-desc-wrong",
+        severity: Severity::Warning,
+        summary: "EVENT_DESC contradicts the attr table",
+        problem: "EVENT_DESC holds a copy of every attr and id. The attr table, the records and \
+            ID_INDEX show that the copy is damaged.",
+        impact: "perf 6.1 prints wrong values for the event in perf report --header-only and shows \
+            all samples. Readers that take ids from EVENT_DESC, such as samply, lose samples.",
+        remedy: Remedy::Fix(
+            "Writes the value of the attr table into EVENT_DESC.\n\
+             Class: exact. Cost: none.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
+        ),
+        source: "perf 6.1, tools/perf/util/header.c: write_event_desc, print_event_desc",
+    };
+    ID_INDEX_WRONG = Rule {
+        code: "PD2008",
+        name: "id-index-wrong",
+        severity: Severity::Error,
+        summary: "an id in ID_INDEX contradicts its copies, or no attr has it",
+        problem: "ID_INDEX lists the ids of all attrs, in the order of the attr table.",
+        impact: "perf script 6.1 fails without a sample (exit 254).",
+        remedy: Remedy::Fix(
+            "Writes the id of the attr table. If nothing determines the id, drops the ID_INDEX \
+             record, without which perf reads all samples.\n\
+             Class: exact; lossy if it drops the record. Cost: the record.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
+        ),
+        source: "perf 6.1, tools/perf/util/session.c: perf_event__process_id_index; measured",
+    };
+}

@@ -1,0 +1,119 @@
+//! Lines of JSON: one object per record.
+//!
+//! A dump may have millions of records, so an object is appended to the text that is about to be
+//! written instead of being built as a value.
+
+use std::fmt::{Display, Write};
+
+use crate::kit::span::Span;
+use crate::kit::text::{Untrusted, is_safe};
+
+/// A JSON object about one record, which is appended to a text.
+///
+/// ```
+/// # #[cfg(feature = "testing")] {
+/// use tracemend::kit::json::JsonLine;
+/// use tracemend::{Layer, Span};
+///
+/// let mut text = String::new();
+/// let mut line = JsonLine::begin(&mut text, Span::new(Layer::stored(0), 6, 14), "beat");
+/// line.number("time", 500);
+/// line.text("name", b"tw\x1bo");
+/// line.end();
+/// let place = r#""offset":6,"length":8,"kind":"beat""#;
+/// assert_eq!(text, format!("{{{place},\"time\":500,\"name\":\"tw\\\\x1bo\"}}\n"));
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct JsonLine<'t> {
+    text: &'t mut String,
+}
+
+impl<'t> JsonLine<'t> {
+    /// Begins the object of the record at `span`. Offsets in an expanded layer come with its depth
+    /// as `layer`.
+    pub fn begin(text: &'t mut String, span: Span, kind: &str) -> Self {
+        text.push_str("{\"offset\":");
+        let mut line = Self { text };
+        line.push(span.start());
+        line.number("length", span.len());
+        line.text("kind", kind.as_bytes());
+        if !span.layer().is_stored() {
+            line.number("layer", span.layer().depth);
+        }
+        line
+    }
+
+    /// Adds an integer.
+    pub fn number(&mut self, name: &'static str, value: impl Into<i128>) {
+        self.name(name);
+        self.push(value.into());
+    }
+
+    /// Adds a text from a file, escaped as [`Untrusted`] shows it.
+    pub fn text(&mut self, name: &'static str, value: &[u8]) {
+        self.safe_text(name, &Untrusted(value).to_string());
+    }
+
+    /// Adds a text that is safe to print.
+    pub fn safe_text(&mut self, name: &'static str, value: &str) {
+        debug_assert!(value.chars().all(is_safe), "{name} is not escaped");
+        self.name(name);
+        // No control character is in it, so JSON has two more to escape.
+        self.text.push('"');
+        for character in value.chars() {
+            if matches!(character, '"' | '\\') {
+                self.text.push('\\');
+            }
+            self.text.push(character);
+        }
+        self.text.push('"');
+    }
+
+    /// Ends the object and its line.
+    pub fn end(self) {
+        self.text.push_str("}\n");
+    }
+
+    /// Names are those of fields in the code: letters, digits and `_`.
+    fn name(&mut self, name: &'static str) {
+        debug_assert!(name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'));
+        self.text.push_str(",\"");
+        self.text.push_str(name);
+        self.text.push_str("\":");
+    }
+
+    fn push(&mut self, value: impl Display) {
+        let _infallible = write!(self.text, "{value}");
+    }
+}
+
+#[cfg(all(test, feature = "json"))]
+mod tests {
+    use super::*;
+    use crate::kit::span::Layer;
+
+    #[test]
+    fn every_line_is_an_object_that_is_safe_to_print() {
+        let hostile = "a\"b\\c\n\u{1b}[2J\u{202e}\u{9b}\0\u{7f}é".as_bytes();
+        let mut text = String::new();
+        for span in
+            [Span::new(Layer::stored(0), 1, 3), Span::new(Layer::stored(0).expanded(), 1, 3)]
+        {
+            let mut line = JsonLine::begin(&mut text, span, "k\"ind");
+            line.text("name", hostile);
+            line.text("bytes", b"\xff\xfe");
+            line.number("low", i64::MIN);
+            line.number("high", u64::MAX);
+            line.end();
+        }
+        assert!(text.chars().all(|c| c == '\n' || is_safe(c)), "{text}");
+        let lines: Vec<serde_json::Value> =
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(lines[0]["name"], Untrusted(hostile).to_string());
+        assert_eq!((&lines[0]["offset"], &lines[0]["length"]), (&1.into(), &2.into()));
+        assert_eq!(lines[0]["kind"], "k\"ind");
+        assert_eq!((&lines[0]["high"], &lines[0]["low"]), (&u64::MAX.into(), &i64::MIN.into()));
+        assert_eq!((&lines[0]["layer"], &lines[1]["layer"]), (&().into(), &1.into()));
+    }
+}

@@ -1,0 +1,175 @@
+//! The fixes that a repair applied, and the class that they turn out to have.
+
+use std::collections::BTreeMap;
+
+use crate::kit::num::to_u64;
+use crate::kit::span::Span;
+use crate::mend::edit::{Edit, Fix, Safety, StoredAnew, Witness};
+use crate::mend::patch::{Op, Patch, SourceOffsets};
+use crate::mend::trial::{Round, edits_of};
+use crate::report::Finding;
+
+/// A fix that was applied, with its finding.
+///
+/// Beyond the limit `findings`, further fixes of the same rule, class and round are more places of
+/// the last one.
+#[derive(Clone, Debug)]
+pub struct Applied {
+    /// Number of the round, from 1.
+    pub round: usize,
+    /// The finding; its spans refer to the state before that round.
+    pub finding: Finding,
+    /// The places of the edits in the source.
+    pub places: Vec<Span>,
+    /// The class of the fix, as its edits and witnesses show it in the end.
+    pub class: Safety,
+    /// The witnesses in the source.
+    pub witnesses: Vec<Witness>,
+    /// Number of fixes.
+    pub count: u64,
+    /// Complete records that were dropped.
+    pub records_lost: u64,
+    /// Complete records of which bytes were replaced.
+    pub records_altered: u64,
+    /// The effect on compressed units that were stored again.
+    pub anew: StoredAnew,
+}
+
+impl Applied {
+    /// Creates the entry of the fix of `finding`, applied in round number `round`.
+    pub fn new(round: usize, finding: Finding, places: Vec<Span>) -> Self {
+        let fix = finding.fix.as_ref();
+        let class = fix.map_or(Safety::Manual, |fix| fix.safety);
+        let (records_lost, records_altered) =
+            fix.map_or((0, 0), |fix| (fix.records_lost, fix.records_altered));
+        let anew = fix.map_or_else(StoredAnew::default, |fix| fix.anew);
+        let (witnesses, count) = (Vec::new(), fix.map_or(1, |fix| fix.repeats.saturating_add(1)));
+        Self {
+            round,
+            finding,
+            places,
+            class,
+            witnesses,
+            count,
+            records_lost,
+            records_altered,
+            anew,
+        }
+    }
+
+    /// Returns the fix; of several, the first one.
+    pub fn fix(&self) -> Option<&Fix> {
+        self.finding.fix.as_ref()
+    }
+
+    /// Counts one more fix of the same rule and class.
+    fn add(&mut self, fix: &Fix, places: Vec<Span>) {
+        self.places.extend(places);
+        self.count = self.count.saturating_add(fix.repeats).saturating_add(1);
+        self.records_lost = self.records_lost.saturating_add(fix.records_lost);
+        self.records_altered = self.records_altered.saturating_add(fix.records_altered);
+        self.anew.add(fix.anew);
+    }
+}
+
+/// Maps from the state before a round to the source, one per file.
+pub(super) struct Origins(Vec<SourceOffsets>);
+
+impl Origins {
+    pub(super) fn of(patches: &[Patch]) -> Self {
+        Self(patches.iter().map(Patch::source_offsets).collect())
+    }
+
+    fn of_file(&self, span: Span) -> Option<&SourceOffsets> {
+        usize::try_from(span.layer.file).ok().and_then(|file| self.0.get(file))
+    }
+
+    /// Returns the place of an edit in the source.
+    pub(super) fn place(&self, span: Span) -> Option<Span> {
+        let offsets = self.of_file(span)?;
+        Some(Span::new(span.layer, offsets.of(span.start), offsets.of(span.end)))
+    }
+
+    fn witness(&self, witness: &Witness) -> Option<Witness> {
+        let span = self.of_file(witness.span)?.of_span(witness.span);
+        (!span.is_empty()).then(|| Witness { span, meaning: witness.meaning.clone() })
+    }
+}
+
+/// Adds the fixes of a round to `all`, of one rule and class at most `most` as entries of their
+/// own.
+pub(super) fn record(
+    all: &mut Vec<Applied>,
+    round: &Round<'_>,
+    number: usize,
+    origins: &Origins,
+    most: usize,
+) {
+    let settled: Vec<Span> =
+        round.settled.iter().filter_map(|edit| origins.place(edit.span)).collect();
+    let mut seen: BTreeMap<(&str, Safety), (usize, usize)> = BTreeMap::new();
+    for finding in &round.applied {
+        let Some(fix) = &finding.fix else { continue };
+        let mut places: Vec<Span> =
+            edits_of(finding).filter_map(|edit| origins.place(edit.span)).collect();
+        let (count, last) = seen.entry((finding.rule.code, fix.safety)).or_default();
+        *count = count.saturating_add(1);
+        let has_witness = !fix.witnesses.is_empty();
+        if let Some(group) = all.get_mut(*last).filter(|_| *count > most && !has_witness) {
+            group.add(fix, places);
+            continue;
+        }
+        if edits_of(finding).any(changes_length) {
+            places.extend(&settled);
+        }
+        *last = all.len();
+        let mut applied = Applied::new(number, (*finding).clone(), places);
+        applied.witnesses = fix.witnesses.iter().filter_map(|one| origins.witness(one)).collect();
+        all.push(applied);
+    }
+}
+
+/// Returns whether an edit moves the bytes after it.
+fn changes_length(edit: &Edit) -> bool {
+    edit.span.len() != to_u64(edit.insert.len())
+}
+
+/// Sets the class of each fix as the whole repair shows it.
+///
+/// An exact fix keeps its class if at least one of its witnesses is in the source and no edit of
+/// the repair touches it: a value that follows only from bytes that a repair wrote is not the
+/// recorder's.
+pub(super) fn classify(all: &mut [Applied], patches: &[Patch]) {
+    let kept: Vec<KeptRanges> = patches.iter().map(KeptRanges::of).collect();
+    let is_kept = |witness: &Witness| {
+        let file = usize::try_from(witness.span.layer.file).ok();
+        file.and_then(|file| kept.get(file)).is_some_and(|kept| kept.holds(witness.span))
+    };
+    for applied in all {
+        let Some(fix) = applied.finding.fix.as_ref() else { continue };
+        let stands = fix.witnesses.is_empty() || applied.witnesses.iter().any(is_kept);
+        if fix.safety == Safety::Exact && !stands {
+            let alone = Fix { witnesses: Vec::new(), ..fix.clone() };
+            applied.class = fix.safety.max(alone.class_by_edits());
+        }
+    }
+}
+
+/// The ranges of a source that a patch keeps, in order.
+pub(crate) struct KeptRanges(Vec<(u64, u64)>);
+
+impl KeptRanges {
+    pub(crate) fn of(patch: &Patch) -> Self {
+        let range = |op: &Op| match op {
+            Op::Keep { start, end } => Some((*start, *end)),
+            Op::Insert(_) => None,
+        };
+        Self(patch.ops().iter().filter_map(range).collect())
+    }
+
+    /// Returns whether the target has the bytes of `span`, as they were and in one piece.
+    pub(crate) fn holds(&self, span: Span) -> bool {
+        let at = self.0.partition_point(|(_, end)| *end <= span.start);
+        self.0.get(at).is_some_and(|(start, end)| *start <= span.start && *end >= span.end)
+    }
+}

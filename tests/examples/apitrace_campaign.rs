@@ -1,0 +1,144 @@
+//! Damages sound traces in every container, repairs them, and counts the calls that survive:
+//!
+//! ```sh
+//! cargo run --release -p tracemend-tests --example apitrace_campaign -- \
+//!     single 300 1 gears.trace glxinfo.trace
+//! cargo run --release -p tracemend-tests --example apitrace_campaign -- compound 100 1 *.trace
+//! ```
+//!
+//! `single N SEED TRACE...` makes one damage per case, N cases per container, and prints the table
+//! of containers and kinds. `compound N SEED TRACE...` makes 1 to 8 damages per case. Each case
+//! prints its number; a case depends on nothing but the seed, its number and the traces. The files
+//! of cases that are given up, refused by apitrace or below its own reading go to the folder
+//! APITRACE_KEEP, if it is set.
+#![allow(
+    clippy::as_conversions,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::indexing_slicing,
+    reason = "a tool for developers: a failure should stop it at once"
+)]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use tracemend::Options;
+use tracemend_tests::judge::apitrace::Apitrace;
+use tracemend_tests::judge::apitrace::survival::{
+    CHUNK_KINDS, CONTAINERS, KINDS, Numbers, Original, Survival, damage,
+};
+
+/// The sums of a line of the table.
+#[derive(Default)]
+struct Sums {
+    cases: usize,
+    /// Shares of the calls, which count each case alike.
+    right: f64,
+    other: f64,
+    by_apitrace: f64,
+    below_apitrace: usize,
+    given_up: usize,
+    refused: usize,
+}
+
+impl Sums {
+    fn add(&mut self, one: &Survival) {
+        let share = |part: usize| 100.0 * part as f64 / one.calls.max(1) as f64;
+        self.cases += 1;
+        self.right += share(one.right);
+        self.other += share(one.other);
+        self.by_apitrace += share(one.by_apitrace);
+        self.below_apitrace += usize::from(one.right < one.by_apitrace);
+        self.given_up += usize::from(one.is_given_up);
+        self.refused += usize::from(one.is_refused);
+    }
+
+    fn line(&self, name: &str) -> String {
+        let mean = |sum: f64| sum / self.cases.max(1) as f64;
+        format!(
+            "{name:42} {:5} {:8.1} {:8.1} {:8.1} {:7} {:7} {:7}",
+            self.cases,
+            mean(self.right),
+            mean(self.other),
+            mean(self.by_apitrace),
+            self.below_apitrace,
+            self.given_up,
+            self.refused
+        )
+    }
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [verb, count, seed, paths @ ..] = arguments.as_slice() else {
+        panic!("usage: apitrace_campaign single|compound N SEED TRACE...");
+    };
+    let (count, seed): (usize, u64) = (count.parse().unwrap(), seed.parse().unwrap());
+    let judge = Apitrace::find().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let originals: Vec<Original> =
+        paths.iter().map(|path| Original::read(&judge, Path::new(path), folder)).collect();
+    let keep = std::env::var_os("APITRACE_KEEP");
+    let mut table: BTreeMap<String, Sums> = BTreeMap::new();
+    for container in CONTAINERS {
+        for case in 0..count {
+            let mut numbers = Numbers::of(seed.wrapping_mul(1_000_003).wrapping_add(case as u64));
+            let original = &originals[numbers.below(originals.len())];
+            let mut bytes = original.file(container).to_vec();
+            let kind = match verb.as_str() {
+                "single" => {
+                    let kinds = kinds_of(container);
+                    kinds[case % kinds.len()].to_string()
+                }
+                _ => format!("{} damages", 1 + numbers.below(8)),
+            };
+            let done = damage_as(&kind, &mut bytes, &mut numbers);
+            let survival = original.judge(&judge, &bytes, &Options::default(), folder);
+            let is_remarkable = survival.is_given_up
+                || survival.is_refused
+                || survival.right < survival.by_apitrace;
+            if let Some(keep) = keep.as_ref().filter(|_| is_remarkable) {
+                let name = format!("{container}-{verb}-{seed}-{case}.trace");
+                std::fs::write(Path::new(keep).join(name), &bytes).unwrap();
+            }
+            eprintln!("{container} {case} {} {done}: {survival:?}", original.name);
+            table.entry(format!("{container}, all")).or_default().add(&survival);
+            table.entry(format!("{container}, {kind}")).or_default().add(&survival);
+        }
+    }
+    println!("seed {seed}, traces {paths:?}");
+    println!(
+        "{:42} {:>5} {:>8} {:>8} {:>8} {:>7} {:>7} {:>7}",
+        "container, kind",
+        "cases",
+        "right %",
+        "other %",
+        "apitrace",
+        "below",
+        "given up",
+        "refused"
+    );
+    for (name, sums) in &table {
+        println!("{}", sums.line(name));
+    }
+}
+
+/// Damages a file as `kind` names it, or by as many damages as it counts.
+fn damage_as(kind: &str, bytes: &mut Vec<u8>, numbers: &mut Numbers) -> String {
+    let Some(count) = kind.strip_suffix(" damages") else {
+        return damage(kind, bytes, numbers);
+    };
+    let count: usize = count.parse().unwrap();
+    let done = (0..count).map(|_| damage(KINDS[numbers.below(KINDS.len())], bytes, numbers));
+    done.collect::<Vec<_>>().join(", ")
+}
+
+fn kinds_of(container: &str) -> Vec<&'static str> {
+    match container {
+        "snappy" => [&KINDS[..], &CHUNK_KINDS].concat(),
+        _ => KINDS.to_vec(),
+    }
+}

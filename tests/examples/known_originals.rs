@@ -1,0 +1,99 @@
+//! Damages sound recordings, repairs them and compares the results with the originals:
+//!
+//! ```sh
+//! cargo run --release -p tracemend-tests --example known_originals -- revent 5000 7
+//! cargo run -p tracemend-tests --example known_originals -- revent case 4711 7 /tmp/case
+//! ```
+//!
+//! `FORMAT CASES SEED` prints tables: all cases, by kind of damage, by original, and the first
+//! cases that break a law. `all` runs every format. `judged` after the seed also asks the format's
+//! own tool to read what was repaired. `FORMAT case NUMBER SEED FOLDER` describes one case and
+//! writes its original, the damaged recording and the output below a folder.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a tool for developers: a failure should stop it at once"
+)]
+
+use std::path::Path;
+use std::sync::Mutex;
+
+use tracemend_tests::known_originals::{Case, Files, SUBJECTS, Subject, Tally};
+
+const USAGE: &str =
+    "known_originals FORMAT|all CASES SEED [judged] | FORMAT case NUMBER SEED FOLDER";
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let number = |text: &str| text.parse::<usize>().expect(USAGE);
+    let seed_of = |text: &str| text.parse::<u64>().expect(USAGE);
+    match words.as_slice() {
+        [format, "case", case, seed, folder] => {
+            let subject = named(format).next().expect(USAGE);
+            write_case(subject, number(case), seed_of(seed), Path::new(folder));
+        }
+        [format, cases, seed, rest @ ..] => {
+            for subject in named(format) {
+                run(subject, number(cases), seed_of(seed), rest == ["judged"]);
+            }
+        }
+        _ => println!("{USAGE}"),
+    }
+}
+
+fn named(name: &str) -> impl Iterator<Item = &'static Subject> {
+    let is_named = move |subject: &&Subject| name == "all" || subject.format.name() == name;
+    SUBJECTS.iter().copied().filter(is_named)
+}
+
+/// Runs cases and prints the tables.
+fn run(subject: &Subject, cases: usize, seed: u64, is_judged: bool) {
+    let numbers: Vec<usize> = (0..cases).collect();
+    let found = Mutex::new((Tally::default(), Vec::new()));
+    subject.run_all(seed, &numbers, |case| {
+        let mut found = found.lock().unwrap();
+        found.0.add(&case);
+        if is_judged && !case.judgement.gave_up() {
+            found.1.push((case.number, case.output));
+        }
+    });
+    let (tally, outputs) = found.into_inner().unwrap();
+    println!("{}", tally.tables(&format!("{}, seed {seed}", subject.format.name())));
+    if is_judged {
+        ask_judge(subject, outputs);
+    }
+}
+
+/// Asks the format's own tool to read outputs.
+fn ask_judge(subject: &Subject, outputs: Vec<(usize, Files)>) {
+    let (numbers, outputs): (Vec<usize>, Vec<Files>) = outputs.into_iter().unzip();
+    let Some(answers) = subject.judge.and_then(|judge| judge(&outputs)) else {
+        return println!("no judge");
+    };
+    let refused: Vec<(usize, String)> = numbers
+        .into_iter()
+        .zip(&answers)
+        .filter_map(|(number, answer)| Some((number, answer.clone().err()?)))
+        .collect();
+    println!("the judge reads {} of {}", answers.len() - refused.len(), answers.len());
+    refused.iter().take(20).for_each(|(number, why)| println!("  case {number}: {why}"));
+}
+
+/// Describes a case and writes its files.
+fn write_case(subject: &Subject, number: usize, seed: u64, folder: &Path) {
+    let originals = (subject.originals)();
+    let case: Case = subject.run(&originals, seed, number);
+    let original = originals.iter().find(|original| original.name == case.original).unwrap();
+    let states =
+        [("original", &original.files), ("damaged", &case.damaged.files), ("output", &case.output)];
+    for (state, files) in states {
+        for (name, bytes) in files {
+            let path = folder.join(state).join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, bytes).unwrap();
+        }
+    }
+    println!("{}: {}\n{:#?}", case.original, case.damaged.describe(), case.judgement);
+}

@@ -1,0 +1,36 @@
+//! Damages sound perf.data files, checks and repairs them, and asks perf what it makes of them:
+//!
+//! ```sh
+//! cargo run --release -p tracemend-tests --example perf_campaign -- 3000 [SEED] [FILE|FOLDER]...
+//! ```
+//!
+//! Without files, those of `corpus/perf/clean` and the forged ones that perf reads are damaged. The
+//! table has a line per kind of damage. `PERF_CAMPAIGN_LIST=1` also lists each disagreement with
+//! the seed that makes it again.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a tool for developers: a failure should stop it at once"
+)]
+
+use std::path::PathBuf;
+
+use tracemend_tests::properties::perf::{Campaign, Table, originals, originals_in};
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let count: u64 = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(300);
+    let seed: u64 = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(1);
+    let paths: Vec<PathBuf> = arguments.map(PathBuf::from).collect();
+    let originals = if paths.is_empty() { originals() } else { originals_in(&paths) };
+    let is_judged = std::env::var_os("PERF_CAMPAIGN_NO_JUDGE").is_none();
+    let campaign = Campaign::new(originals, is_judged);
+    println!("{count} files from seed {seed}; {} originals", campaign.originals().len());
+    let table: Table = campaign.run(seed, count);
+    println!("{table}");
+    if std::env::var_os("PERF_CAMPAIGN_LIST").is_some() {
+        table.disagreements().for_each(|line| println!("{line}"));
+    }
+}

@@ -1,0 +1,248 @@
+//! The laws of a repair whose original is known.
+//!
+//! | law | a case breaks it if |
+//! |---|---|
+//! | exact | all fixes are exact, and an edit writes other bytes than the original had there |
+//! | no loss | the repair reports no loss, and a spared byte of the original is gone or moved |
+//! | records | an untouched record of the original is not in the output |
+//! | clean | a fresh check of a successful output does not find the format or finds an error |
+//! | stable | a second repair changes the output |
+//!
+//! An exact repair need not give the complete original: other damage may be invisible.
+
+use std::collections::BTreeMap;
+
+use tracemend::mend::rounds::view;
+use tracemend::{FileSet, Options, Outcome, Repair, Safety};
+
+use super::damage::Segment;
+use super::{Damaged, Files, Original, Reach, Subject, set};
+
+/// The judgement of a case.
+#[derive(Clone, Debug)]
+pub struct Judgement {
+    /// The outcome that the repair reports.
+    pub outcome: Outcome,
+    /// All fixes were exact.
+    pub is_exact: bool,
+    /// The output is the original.
+    pub is_equal: bool,
+    /// The reason why the label of the repair is false.
+    pub false_label: Option<String>,
+    /// The reason why a successful output is not clean.
+    pub unclean: Option<String>,
+    /// A second repair changes the output.
+    pub is_unstable: bool,
+    /// Number of records that no damage touched.
+    pub records: u64,
+    /// Number of those that a successful output does not have.
+    pub records_lost: u64,
+    /// The codes of the findings, and the reason if the repair gave up.
+    pub reason: String,
+}
+
+impl Judgement {
+    /// Returns whether the repair gave up.
+    pub const fn gave_up(&self) -> bool {
+        matches!(self.outcome, Outcome::CannotRepair | Outcome::Incomplete)
+    }
+}
+
+/// Repairs a damaged recording and judges the result; returns the output as well.
+///
+/// The format is given, as a user does whose recording lost its magic. The fresh check of the
+/// output has to find it alone.
+pub fn judge(subject: &Subject, original: &Original, damaged: &Damaged) -> (Judgement, Files) {
+    let options = Options::default().with_format(subject.format);
+    let source = set(&damaged.files);
+    let repair = tracemend::repair(&source, &options);
+    let output = collect(&view(&source, &repair.patches));
+    let is_equal = output == original.files;
+    let is_exact = repair.changes() && repair.safety() == Some(Safety::Exact);
+    let mut judgement = Judgement {
+        outcome: repair.outcome,
+        is_exact,
+        is_equal,
+        false_label: None,
+        unclean: None,
+        is_unstable: false,
+        records: 0,
+        records_lost: 0,
+        reason: reason(&repair),
+    };
+    if judgement.gave_up() {
+        return (judgement, output);
+    }
+    if repair.outcome == Outcome::Repaired && !is_equal {
+        let inexact = || find_inexact(original, damaged, &repair).filter(|_| is_exact);
+        judgement.false_label = find_harm(original, damaged, &output).or_else(inexact);
+    }
+    let untouched = untouched(subject, original, damaged);
+    judgement.records = untouched.values().sum();
+    judgement.records_lost = count_lost(untouched, subject, original, &output);
+    let after = set(&output);
+    judgement.unclean = find_unclean(subject, &after);
+    judgement.is_unstable = tracemend::repair(&after, &options).changes();
+    (judgement, output)
+}
+
+/// Returns the codes that were found, and why the repair gave up.
+fn reason(repair: &Repair) -> String {
+    let codes: Vec<&str> = repair.before.counts().keys().copied().collect();
+    let left: Vec<&str> = repair.after.counts().keys().copied().collect();
+    let refused = repair.refused.as_deref().unwrap_or("no fix");
+    match repair.outcome {
+        Outcome::CannotRepair | Outcome::Incomplete => {
+            format!("{} left, {refused}", left.join(" "))
+        }
+        _ => codes.join(" "),
+    }
+}
+
+/// Copies the files of a recording.
+fn collect(files: &FileSet<'_>) -> Files {
+    let bytes = |file: &tracemend::File<'_>| file.bytes.pieces().collect::<Vec<_>>().concat();
+    files.files().iter().map(|file| (file.name.clone(), bytes(file))).collect()
+}
+
+/// Returns an edit that writes other bytes than the original has between the neighbours of the
+/// edit. A neighbour that is foreign itself proves nothing.
+fn find_inexact(original: &Original, damaged: &Damaged, repair: &Repair) -> Option<String> {
+    for (index, patch) in repair.patches.iter().enumerate() {
+        let old = &original.files[index].1;
+        for edit in patch.edits(index as u32) {
+            let (start, end) = (edit.span.start() as usize, edit.span.end() as usize);
+            let before = match start {
+                0 => Some(0),
+                _ => damaged.origin(index, start - 1).map(|origin| origin + 1),
+            };
+            let after = match damaged.files[index].1.len() == end {
+                true => Some(old.len()),
+                false => damaged.origin(index, end),
+            };
+            let new = edit.insert.as_slice();
+            let is_right = match (before, after) {
+                (Some(from), Some(to)) => old.get(from..to) == Some(new),
+                (Some(from), None) => old[from..].starts_with(new),
+                (None, Some(to)) => old[..to].ends_with(new),
+                (None, None) => true,
+            };
+            if !is_right {
+                return Some(format!("file {index}: not the original at {start:#x}..{end:#x}"));
+            }
+        }
+    }
+    None
+}
+
+/// Returns an untouched segment of the original that the output does not hold in its place.
+fn find_harm(original: &Original, damaged: &Damaged, output: &Files) -> Option<String> {
+    let files = original.files.iter().zip(&damaged.segments).zip(output);
+    files.enumerate().find_map(|(index, (((_, old), segments), (_, new)))| {
+        let lost = find_lost_segment(old, segments, new)?;
+        let (start, end) = (lost.original.start, lost.original.end);
+        Some(format!("file {index}: untouched bytes {start:#x}..{end:#x} are changed or moved"))
+    })
+}
+
+/// Looks for the segments in the output, in order and apart. One that begins or ends the file has
+/// to stay there. The first place of a segment is the best: it leaves the most to the next.
+fn find_lost_segment<'a>(old: &[u8], segments: &'a [Segment], new: &[u8]) -> Option<&'a Segment> {
+    let mut from = 0;
+    for segment in segments {
+        let bytes = &old[segment.original.clone()];
+        let rest = new.get(from..).unwrap_or_default();
+        let begins = segment.at == 0 && segment.original.start == 0;
+        let ends = segment.original.end == old.len();
+        let place = if ends {
+            let place = rest.len().checked_sub(bytes.len());
+            place.filter(|place| rest.ends_with(bytes) && (!begins || *place == 0))
+        } else if begins {
+            rest.starts_with(bytes).then_some(0)
+        } else {
+            find(rest, bytes)
+        };
+        let Some(place) = place else { return Some(segment) };
+        from += place + bytes.len();
+    }
+    None
+}
+
+fn find(bytes: &[u8], part: &[u8]) -> Option<usize> {
+    let first = part.first()?;
+    let mut at = 0;
+    while let Some(next) = bytes.get(at..)?.iter().position(|byte| byte == first) {
+        if bytes[at + next..].starts_with(part) {
+            return Some(at + next);
+        }
+        at += next + 1;
+    }
+    None
+}
+
+/// A record with the index of its file, and how often it occurs.
+type Counted = BTreeMap<(usize, Vec<u8>), u64>;
+
+/// Returns the records of the original that no damage touched and that have to survive.
+fn untouched(subject: &Subject, original: &Original, damaged: &Damaged) -> Counted {
+    let mut counted = Counted::new();
+    for record in (subject.records)(original, &original.files) {
+        let reached = match subject.reach {
+            Reach::Everything => damaged.spares(record.file, &record.stored),
+            Reach::BeforeDamage(doubtful) => {
+                record.stored.end + doubtful <= damaged.first_damage(record.file)
+            }
+        };
+        if reached {
+            *counted.entry((record.file, record.identity)).or_default() += 1;
+        }
+    }
+    counted
+}
+
+/// Counts the records that the output does not have.
+fn count_lost(mut want: Counted, subject: &Subject, original: &Original, output: &Files) -> u64 {
+    for record in (subject.records)(original, output) {
+        if let Some(count) = want.get_mut(&(record.file, record.identity)) {
+            *count = count.saturating_sub(1);
+        }
+    }
+    want.values().sum()
+}
+
+/// Checks an output as if nothing were known about it.
+fn find_unclean(subject: &Subject, output: &FileSet<'_>) -> Option<String> {
+    let report = tracemend::check(output, &Options::default());
+    if report.format != Some(subject.format) {
+        return Some("the output is not recognised".to_string());
+    }
+    let errors: Vec<&str> = report
+        .findings()
+        .iter()
+        .filter(|finding| finding.severity == tracemend::Severity::Error)
+        .map(|finding| finding.rule.code)
+        .collect();
+    (report.has_errors() || report.incomplete()).then(|| format!("errors left: {errors:?}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn segments_are_found_in_order_and_at_the_ends_of_the_file() {
+        let old = b"0123456789";
+        let segment = |at, range| Segment { at, original: range };
+        let segments = [segment(0, 0..4), segment(5, 5..7), segment(7, 8..10)];
+        let lost = |new: &[u8]| find_lost_segment(old, &segments, new).map(|lost| lost.at);
+        assert_eq!(lost(b"0123x56y89"), None);
+        assert_eq!(lost(b"01235689"), None);
+        assert_eq!(lost(b"0123....56..89"), None);
+        assert_eq!(lost(b".0123x56y89"), Some(0));
+        assert_eq!(lost(b"0123x6589"), Some(5));
+        assert_eq!(lost(b"0123x56y89."), Some(7));
+        let whole = [segment(0, 0..10)];
+        assert!(find_lost_segment(old, &whole, b"0123456789").is_none());
+        assert!(find_lost_segment(old, &whole, b"x0123456789").is_some());
+    }
+}

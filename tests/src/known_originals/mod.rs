@@ -1,0 +1,193 @@
+//! Known originals: a sound recording is damaged, repaired, and compared with what it was.
+//!
+//! ```text
+//!  original --damage--> damaged --repair--> output
+//!      |                   |                   |
+//!      +-- segments that no damage touched ----+--> judge: labels, bytes, records
+//! ```
+//!
+//! - [`dice`]: the numbers that drive the damage. [`damage`]: the damage, and which bytes of the
+//!   original it spared. [`judge`]: the laws. [`tally`]: counts, tables and bounds.
+//! - [`perf`], [`apitrace`], [`ovni`], [`qemu`], [`revent`]: for each format the originals, the
+//!   records, and the bounds of the laws that it does not keep yet.
+//!
+//! A case is a number: the same number damages the same original in the same way. `cargo test` runs
+//! a share of the cases (see [`crate::sweep`]), `TRACEMEND_EXHAUSTIVE=1` all of them, and the
+//! example `known_originals` any number from any seed.
+
+pub mod apitrace;
+pub mod damage;
+pub mod dice;
+pub mod judge;
+pub mod ovni;
+pub mod perf;
+pub mod qemu;
+pub mod revent;
+pub mod tally;
+
+use std::ops::Range;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tracemend::kit::source::Source;
+use tracemend::{File, FileSet, FormatId};
+
+pub use damage::Damaged;
+pub use dice::Dice;
+pub use judge::Judgement;
+pub use tally::{Bound, Bounds, Tally};
+
+use crate::properties::{Held, ensure};
+
+/// Number of cases for each format in an exhaustive run of the tests.
+pub const CASES: usize = 2_000;
+/// Seed of the tests.
+pub const SEED: u64 = 1;
+
+/// Files of a recording with their names.
+pub type Files = Vec<(String, Vec<u8>)>;
+
+/// A sound recording.
+#[derive(Clone, Debug)]
+pub struct Original {
+    /// The name.
+    pub name: String,
+    /// The files.
+    pub files: Files,
+}
+
+impl Original {
+    /// A recording of one file.
+    pub fn single(name: impl Into<String>, bytes: Vec<u8>) -> Self {
+        Self { name: name.into(), files: vec![("recording".to_string(), bytes)] }
+    }
+}
+
+/// A record: the unit that has to survive a repair.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// Index of the file that holds it.
+    pub file: usize,
+    /// The stored bytes that it needs.
+    pub stored: Range<usize>,
+    /// Equal for the same record in another place.
+    pub identity: Vec<u8>,
+}
+
+/// The part of a damaged recording whose records have to survive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// All that was not touched.
+    Everything,
+    /// Only the part before the first damage: the format has no frames, so a reader loses its way.
+    /// It gives up the records that end less than this many bytes before the damage, which may have
+    /// begun before it shows.
+    BeforeDamage(usize),
+}
+
+/// A tool that reads many recordings; `None` if it is not installed.
+pub type Judge = fn(&[Files]) -> Option<Vec<Result<(), String>>>;
+
+/// A format under test.
+#[derive(Debug)]
+pub struct Subject {
+    /// The format.
+    pub format: FormatId,
+    /// Its sound recordings.
+    pub originals: fn() -> Vec<Original>,
+    /// The records of a recording. `original` describes how to read its repaired form.
+    pub records: fn(original: &Original, files: &Files) -> Vec<Record>,
+    /// The records that have to survive.
+    pub reach: Reach,
+    /// The format's own tool, for campaigns.
+    pub judge: Option<Judge>,
+    /// Bounds of the laws in an exhaustive run.
+    pub bounds: Bounds,
+}
+
+/// Every format.
+pub static SUBJECTS: [&Subject; 5] =
+    [&apitrace::SUBJECT, &ovni::SUBJECT, &perf::SUBJECT, &qemu::SUBJECT, &revent::SUBJECT];
+
+/// A case that was run.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// Its number.
+    pub number: usize,
+    /// Name of the original.
+    pub original: String,
+    /// The damaged recording.
+    pub damaged: Damaged,
+    /// The repaired recording, or its state when the repair gave up.
+    pub output: Files,
+    /// The judgement.
+    pub judgement: Judgement,
+}
+
+impl Subject {
+    /// Runs case number `number` of `seed`.
+    pub fn run(&self, originals: &[Original], seed: u64, number: usize) -> Case {
+        let original = &originals[number % originals.len()];
+        let mut dice = Dice::seeded(seed.wrapping_mul(0x9e37_79b9).wrapping_add(number as u64));
+        self.run_damaged(original, damage::damage(&original.files, &mut dice), number)
+    }
+
+    fn run_damaged(&self, original: &Original, damaged: Damaged, number: usize) -> Case {
+        let (judgement, output) = judge::judge(self, original, &damaged);
+        Case { number, original: original.name.clone(), damaged, output, judgement }
+    }
+
+    /// Runs cases on all processors and passes each to `each`, in no particular order.
+    pub fn run_all(&self, seed: u64, numbers: &[usize], each: impl Fn(Case) + Sync) {
+        let originals = (self.originals)();
+        let next = AtomicUsize::new(0);
+        let work = || {
+            while let Some(number) = numbers.get(next.fetch_add(1, Ordering::Relaxed)) {
+                each(self.run(&originals, seed, *number));
+            }
+        };
+        let workers = std::thread::available_parallelism().map_or(1, usize::from);
+        std::thread::scope(|scope| {
+            (0..workers).for_each(|_| _ = scope.spawn(work));
+        });
+    }
+}
+
+/// Returns the files as a recording for the library.
+pub fn set(files: &Files) -> FileSet<'_> {
+    let files = files.iter().map(|(name, bytes)| File::new(name.clone(), Source::new(bytes)));
+    FileSet::new(files.collect())
+}
+
+/// Tests that the labels of a repair are true; the bytes choose format, original and damage.
+/// Formats whose bounds still admit false labels are left out.
+pub fn labels_are_true(bytes: &[u8]) -> Held {
+    let mut dice = Dice::new(bytes);
+    let subject = SUBJECTS[dice.below(SUBJECTS.len())];
+    if subject.bounds.admit_false_labels() {
+        return Ok(());
+    }
+    let originals = (subject.originals)();
+    let original = &originals[dice.below(originals.len())];
+    let case = subject.run_damaged(original, damage::damage(&original.files, &mut dice), 0);
+    let false_label = case.judgement.false_label.clone();
+    ensure(false_label.is_none(), "a label is true", || {
+        format!("{} {:?}: {}", case.original, case.damaged.steps, false_label.unwrap_or_default())
+    })
+}
+
+/// Reads the sound recordings in `corpus/FORMAT/clean`.
+fn corpus(format: &str) -> Vec<Original> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus").join(format);
+    let entries = std::fs::read_dir(folder.join("clean")).unwrap();
+    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_string();
+    let files = paths.iter().filter(|path| path.is_file());
+    files
+        .map(|path| Original {
+            name: format!("corpus {}", name(path)),
+            files: vec![(name(path), std::fs::read(path).unwrap())],
+        })
+        .collect()
+}

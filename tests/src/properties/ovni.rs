@@ -1,0 +1,223 @@
+//! Known originals: sound ovni traces are damaged and repaired, and the result is compared with the
+//! original and judged by the emulator.
+//!
+//! - An exact repair gives the original back.
+//! - A repair without loss keeps every byte that the damage spared.
+//! - Events that the damage spared survive, or the report counts them as lost.
+//! - Every repaired trace is clean, and the emulator accepts it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tracemend::mend::patch::Op;
+use tracemend::{Options, Outcome, Repair, Safety, Severity};
+
+use crate::forge::ovni::damage::{Damage, Tagged, TaggedTrace, event_spans};
+use crate::forge::ovni::{Clean, Random, Trace, clean, random};
+use crate::judge::ovni::Ovniemu;
+
+/// One case: an original, and its damage.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The seed that makes it.
+    pub seed: u64,
+    /// The kinds of damage, in order.
+    pub damages: Vec<Damage>,
+    /// The original.
+    pub original: Trace,
+    /// The damaged trace.
+    pub damaged: TaggedTrace,
+}
+
+impl Case {
+    /// Makes a case. `kind` is the only damage; without it there are 1 to 8.
+    pub fn new(seed: u64, kind: Option<Damage>) -> Self {
+        let mut numbers = Random(seed ^ 0x5bd1_e995_0000_0000);
+        numbers.below(2);
+        // The emulator refuses models other than its own.
+        let sound: Vec<Clean> =
+            clean().into_iter().filter(|clean| clean.name != "foreign_model").collect();
+        let original = match numbers.below(3) {
+            0 => sound[numbers.below(sound.len())].trace.clone(),
+            _ => random(seed, 20 + numbers.below(150)),
+        };
+        let mut damaged = TaggedTrace::new(&original);
+        let count = if kind.is_some() { 1 } else { 1 + numbers.below(8) };
+        let mut damages = Vec::new();
+        for _ in 0..count {
+            let damage = kind.unwrap_or_else(|| numbers.one_of(&Damage::ALL));
+            damaged.damage(damage, &mut numbers);
+            damages.push(damage);
+        }
+        Self { seed, damages, original, damaged }
+    }
+}
+
+/// Results of some cases.
+#[derive(Clone, Debug, Default)]
+pub struct Results {
+    /// Number of each result, by its name.
+    pub counts: BTreeMap<&'static str, usize>,
+    /// Cases without an output: the seed and the errors that are left.
+    pub given_up: Vec<(u64, String)>,
+    /// Cases that break a law: the seed and the law.
+    pub broken: Vec<(u64, String)>,
+}
+
+impl Results {
+    fn note(&mut self, name: &'static str, is_so: bool) {
+        *self.counts.entry(name).or_default() += usize::from(is_so);
+    }
+
+    fn add(&mut self, name: &'static str, number: usize) {
+        *self.counts.entry(name).or_default() += number;
+    }
+
+    /// Returns one of the numbers.
+    pub fn of(&self, name: &str) -> usize {
+        self.counts.get(name).copied().unwrap_or(0)
+    }
+
+    /// Adds further results.
+    pub fn merge(&mut self, other: &Self) {
+        for (name, count) in &other.counts {
+            self.add(name, *count);
+        }
+        self.given_up.extend(other.given_up.iter().cloned());
+        self.broken.extend(other.broken.iter().cloned());
+    }
+}
+
+/// Repairs a case and judges it.
+pub fn judge_case(case: &Case, emulator: Option<&Ovniemu>) -> Results {
+    let mut results = Results::default();
+    let damaged = case.damaged.trace();
+    let (repair, target) = damaged.mended(&Options::default());
+    let published = !matches!(repair.outcome, Outcome::CannotRepair | Outcome::Incomplete);
+    let refused = repair.before.has_errors();
+    results.note("cases", true);
+    results.note("refused", refused);
+    results.note("published", published);
+    results.note("repaired", published && refused);
+    results.note("lossy", repair.outcome == Outcome::RepairedWithLoss);
+    if !published {
+        let left = repair.after.findings().iter();
+        let left = left.filter(|finding| finding.severity == Severity::Error);
+        let codes: BTreeSet<&str> = left.map(|finding| finding.rule.code).collect();
+        let reason = repair.refused.clone().unwrap_or_default();
+        results.given_up.push((case.seed, format!("{codes:?} {reason}")));
+    }
+    let mut broken = |law: String| results.broken.push((case.seed, law));
+    if published && repair.after.worst() > Some(Severity::Warning) {
+        broken(format!("errors are left: {:?}", repair.after.findings()));
+    }
+    let is_original = target == case.original;
+    if repair.changes() && repair.safety() == Some(Safety::Exact) {
+        if !is_original {
+            broken("an exact repair is not the original".to_string());
+        }
+        results.note("exact", true);
+    }
+    results.note("original", repair.changes() && is_original);
+    let survived = compare(&case.damaged, &repair);
+    if repair.outcome == Outcome::Repaired && survived.bytes_lost > 0 {
+        let lost = survived.bytes_lost;
+        results.broken.push((case.seed, format!("without loss, but {lost} spared bytes are gone")));
+    }
+    if published {
+        results.add("events", survived.events);
+        results.add("kept", survived.kept);
+    }
+    if let Some(emulator) = emulator {
+        judge_verdicts(case, (&damaged, &target), &repair, published, emulator, &mut results);
+    }
+    results
+}
+
+fn judge_verdicts(
+    case: &Case,
+    (damaged, target): (&Trace, &Trace),
+    repair: &Repair,
+    published: bool,
+    emulator: &Ovniemu,
+    results: &mut Results,
+) {
+    let before = emulator.lint(damaged);
+    results.note("emulator refused", !before.accepted);
+    results.note("silent", !before.accepted && !repair.before.has_errors());
+    results.note("stricter", before.accepted && repair.before.has_errors());
+    if !before.accepted && !repair.before.has_errors() {
+        results.broken.push((case.seed, format!("silent: {}", before.first_error)));
+    }
+    results.note("emulator refused, published", !before.accepted && published);
+    if published {
+        let after = emulator.lint(target);
+        results.note("accepted", after.accepted);
+        if !after.accepted {
+            results.broken.push((case.seed, format!("refused: {}", after.first_error)));
+        }
+    }
+}
+
+/// What a repair left of the bytes and events that the damage spared.
+struct Survived {
+    bytes_lost: usize,
+    events: usize,
+    kept: usize,
+}
+
+fn compare(damaged: &TaggedTrace, repair: &Repair) -> Survived {
+    let mut survived = Survived { bytes_lost: 0, events: 0, kept: 0 };
+    let mut before: BTreeSet<(usize, u32)> = BTreeSet::new();
+    let mut after: BTreeSet<(usize, u32)> = BTreeSet::new();
+    let mut events: BTreeMap<(usize, u32), bool> = BTreeMap::new();
+    let mut files: Vec<_> = damaged.files.iter().collect();
+    files.sort_by(|a, b| a.0.split('/').cmp(b.0.split('/')));
+    for ((name, index, bytes), patch) in files.into_iter().zip(&repair.patches) {
+        let Some(bytes) = bytes else { continue };
+        let target = patched(bytes, patch.ops());
+        let tags = |bytes: &[Tagged]| -> BTreeSet<(usize, u32)> {
+            bytes.iter().filter_map(|(_, tag)| Some((*index, (*tag)?))).collect()
+        };
+        before.extend(tags(bytes));
+        after.extend(tags(&target));
+        if name.ends_with(".obs") {
+            for (from, is_kept) in intact_events(bytes, &target) {
+                *events.entry((*index, from)).or_default() |= is_kept;
+            }
+        }
+    }
+    survived.bytes_lost = before.difference(&after).count();
+    survived.events = events.len();
+    survived.kept = events.values().filter(|kept| **kept).count();
+    survived
+}
+
+fn patched(bytes: &[Tagged], ops: &[Op]) -> Vec<Tagged> {
+    let mut target = Vec::new();
+    for op in ops {
+        match op {
+            Op::Keep { start, end } => {
+                let range = usize::try_from(*start).unwrap()..usize::try_from(*end).unwrap();
+                target.extend_from_slice(&bytes[range]);
+            }
+            Op::Insert(new) => target.extend(new.iter().map(|byte| (*byte, None))),
+        }
+    }
+    target
+}
+
+/// The events of the damaged stream that are complete as they were recorded, by their original
+/// offsets, and whether each is complete in the target.
+fn intact_events(damaged: &[Tagged], target: &[Tagged]) -> Vec<(u32, bool)> {
+    let chains = |bytes: &[Tagged]| -> BTreeSet<(u32, usize)> {
+        let spans = event_spans(bytes);
+        let intact = spans.into_iter().filter_map(|(at, end)| {
+            let first = bytes[at].1?;
+            let tags = (first..).zip(&bytes[at..end]);
+            tags.into_iter().all(|(want, (_, tag))| *tag == Some(want)).then_some((first, end - at))
+        });
+        intact.collect()
+    };
+    let kept = chains(target);
+    chains(damaged).into_iter().map(|event| (event.0, kept.contains(&event))).collect()
+}

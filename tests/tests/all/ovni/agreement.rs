@@ -1,0 +1,23 @@
+//! A share of the campaign over damaged traces: `examples/ovni_campaign.rs` runs any number.
+
+use tracemend_tests::forge::ovni::damage::Damage;
+use tracemend_tests::judge::ovni::Ovniemu;
+use tracemend_tests::properties::ovni::{Case, Results, judge_case};
+use tracemend_tests::sweep::Share;
+
+/// Cases of an exhaustive run.
+const CASES: usize = 1_600;
+
+#[test]
+fn damaged_traces_are_repaired_and_the_emulator_agrees() {
+    let emulator = Ovniemu::find_or_skip();
+    let mut results = Results::default();
+    for number in Share::one_in(16).of(0..CASES) {
+        let kind = (number % 2 == 0).then(|| Damage::ALL[number / 2 % Damage::ALL.len()]);
+        let seed = u64::try_from(number).unwrap();
+        results.merge(&judge_case(&Case::new(seed, kind), emulator.as_ref()));
+    }
+    assert!(results.broken.is_empty(), "{:?}", results.broken);
+    let (repaired, refused) = (results.of("repaired"), results.of("refused"));
+    assert!(repaired * 100 >= refused * 85, "{repaired} of {refused}: {:?}", results.given_up);
+}

@@ -1,0 +1,126 @@
+//! Dumps of logs: events as text and as JSON, counts, and the comparison of two logs.
+
+use tracemend::formats::{Dump, DumpError};
+use tracemend::kit::source::Source;
+use tracemend::{FileSet, FormatId, Options};
+use tracemend_tests::forge::qemu::{Log, all, every, ids};
+
+/// The text of a dump with some options, and the number of records.
+fn dump(bytes: &[u8], request: &Dump, choices: &[(&str, &str)]) -> (String, u64) {
+    against(bytes, None, request, choices).unwrap()
+}
+
+fn against(
+    bytes: &[u8],
+    other: Option<&[u8]>,
+    request: &Dump,
+    choices: &[(&str, &str)],
+) -> Result<(String, u64), DumpError> {
+    let mut options = Options { format: Some(FormatId::QEMU), ..Options::default() };
+    for (name, value) in choices {
+        options.choices.set(name, value).unwrap();
+    }
+    let files = FileSet::single("log", bytes).with_donor(other.map(Source::new));
+    let mut text = String::new();
+    let dumped = tracemend::dump(&files, &options, request, &mut |piece| {
+        text += piece;
+        true
+    })?;
+    assert_eq!(dumped.left_out, 0);
+    Ok((text, dumped.records))
+}
+
+fn style(name: &str) -> Dump {
+    Dump::Text { style: Some(name.to_string()) }
+}
+
+#[test]
+fn every_event_is_a_line_with_its_number_offset_and_name() {
+    for (name, log) in all() {
+        let release = [("qemu-version", log.ids.release)];
+        let (text, records) = dump(&log.bytes, &Dump::default(), &release);
+        assert_eq!(records, u64::try_from(log.marks.len()).unwrap(), "{name}");
+        for ((number, mark), line) in log.marks.iter().enumerate().zip(text.lines()) {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let place = format!("{:#010x}", mark.start);
+            assert_eq!(words[..2], [number.to_string(), place], "{name}");
+            assert_eq!(words[3], mark.name, "{name}");
+        }
+        let (json, _) = dump(&log.bytes, &Dump::JsonLines, &release);
+        for (mark, line) in log.marks.iter().zip(json.lines()) {
+            let line: serde_json::Value = serde_json::from_str(line).unwrap();
+            assert_eq!((&line["offset"], &line["kind"]), (&mark.start.into(), &mark.name.into()));
+        }
+    }
+}
+
+#[test]
+fn fields_and_instructions_so_far_are_those_that_were_written() {
+    let mut log = Log::new(ids::of("11.0"));
+    log.start().instruction(100).char_write(1, 1).instruction(7).pointer(2, 1, -9).sync();
+    log.random(0, b"abc").close();
+    let (text, _) = dump(&log.bytes, &Dump::default(), &[("from-icount", "100")]);
+    let lines: Vec<String> = text
+        .lines()
+        .map(|line| line.split_whitespace().skip(2).collect::<Vec<_>>().join(" "))
+        .collect();
+    let wanted = [
+        "100 CHAR_WRITE result=1 written=1",
+        "100 INSTRUCTION count=7",
+        "107 ASYNC_INPUT input=relative axis=1 value=-9",
+        "107 ASYNC_INPUT_SYNC",
+        "107 RANDOM result=0 size=3",
+        "107 SHUTDOWN+HOST_SIGNAL",
+        "107 END",
+    ];
+    assert_eq!(lines, wanted);
+}
+
+#[test]
+fn a_dump_shows_only_the_events_that_were_asked_for() {
+    let log = every(ids::of("11.0"));
+    let count = |start: &str| log.marks.iter().filter(|mark| mark.name.starts_with(start)).count();
+    for kind in ["INSTRUCTION", "ASYNC", "cp", "CLOCK_HOST", "SHUTDOWN"] {
+        let (_, records) = dump(&log.bytes, &Dump::default(), &[("kind", kind)]);
+        let wanted = count(&kind.to_uppercase());
+        assert_eq!(records, u64::try_from(wanted).unwrap(), "{kind}");
+    }
+    let (_, records) = dump(&log.bytes, &Dump::default(), &[("range", "3..5")]);
+    assert_eq!(records, 2);
+    for wrong in ["", "CLOCK_", "NOTHING"] {
+        assert!(Options::default().with_choice("kind", wrong).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn statistics_count_events_and_bytes_of_each_kind() {
+    let mut log = Log::new(ids::of("11.0"));
+    log.start().instruction(100).exception().instruction(7).host().close();
+    let (text, _) = dump(&log.bytes, &style("statistics"), &[]);
+    assert!(text.contains("           2             10  INSTRUCTION\n"), "{text}");
+    assert!(text.ends_with("\n12 events with 107 instructions\n"), "{text}");
+}
+
+#[test]
+fn a_comparison_names_the_first_clock_and_the_first_other_event_that_differ() {
+    let log = |host: i64, count: u32| {
+        let mut log = Log::new(ids::of("11.0"));
+        log.start().host_at(host).instruction(count).exception().close();
+        log.bytes
+    };
+    let first = log(1_800_000_000_000_000_000, 5);
+    let compare = |other: &[u8]| against(&first, Some(other), &style("compare"), &[]).unwrap().0;
+    assert_eq!(compare(&first), "equal: 11 events\n");
+    let text = compare(&log(1_900_000_000_000_000_000, 6));
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(
+        (lines[0], lines[3]),
+        ("first clock that differs:", "first other event that differs:")
+    );
+    assert!(lines[2].starts_with("against        6 "), "{text}");
+    assert!(lines[4].ends_with("INSTRUCTION count=5"), "{text}");
+    assert!(lines[5].ends_with("INSTRUCTION count=6"), "{text}");
+    let text = compare(&first[..first.len() - 1]);
+    assert!(text.ends_with("against ends here\n"), "{text}");
+    assert!(matches!(against(&first, None, &style("compare"), &[]), Err(DumpError::Choice(_))));
+}
