@@ -177,7 +177,7 @@ impl Plan {
         if dropped > limits.of(&PLAN) {
             return Err(PlanError::TooLarge { bytes: dropped, max: limits.of(&PLAN) });
         }
-        let touched = TouchedPlaces::new(&repair.applied);
+        let mut touched = TouchedPlaces::new(&repair.applied);
         let mut plans = Vec::new();
         for ((index, file), patch) in (0_u32..).zip(files.files()).zip(&repair.patches) {
             let edits = patch.edits(index);
@@ -188,7 +188,7 @@ impl Plan {
                 output: Digest::of(&patch.view(&file.bytes)),
                 edits: edits
                     .iter()
-                    .map(|edit| PlanEdit::new(edit, &file.bytes, &touched))
+                    .map(|edit| PlanEdit::new(edit, &file.bytes, &mut touched))
                     .collect(),
             });
         }
@@ -360,7 +360,7 @@ impl FilePlan {
 }
 
 impl PlanEdit {
-    fn new(edit: &Edit, source: &Source<'_>, touched: &TouchedPlaces<'_>) -> Self {
+    fn new(edit: &Edit, source: &Source<'_>, touched: &mut TouchedPlaces<'_>) -> Self {
         let old = source.read(edit.span.start, edit.span.end);
         let fixes = touched.find_fixes_at(edit.span);
         let mut codes: Vec<String> = Vec::new();
