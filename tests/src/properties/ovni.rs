@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tracemend::mend::patch::Op;
 use tracemend::{Options, Outcome, Repair, Safety, Severity};
 
-use crate::forge::ovni::damage::{Damage, Tagged, TaggedTrace, event_spans};
+use crate::forge::ovni::damage::{Damage, Tagged, TaggedTrace, event_spans, event_spans_from};
 use crate::forge::ovni::{Clean, Random, Trace, clean, random};
 use crate::judge::ovni::Ovniemu;
 
@@ -193,17 +193,42 @@ fn compare(damaged: &TaggedTrace, repair: &Repair) -> Survived {
 }
 
 fn patched(bytes: &[Tagged], ops: &[Op]) -> Vec<Tagged> {
+    let place = |number: &u64| usize::try_from(*number).unwrap();
     let mut target = Vec::new();
-    for op in ops {
+    let mut replaced_from = 0;
+    for (index, op) in ops.iter().enumerate() {
         match op {
             Op::Keep { start, end } => {
-                let range = usize::try_from(*start).unwrap()..usize::try_from(*end).unwrap();
-                target.extend_from_slice(&bytes[range]);
+                target.extend_from_slice(&bytes[place(start)..place(end)]);
+                replaced_from = place(end);
             }
-            Op::Insert(new) => target.extend(new.iter().map(|byte| (*byte, None))),
+            Op::Insert(new) => {
+                let until = ops[index + 1..].iter().find_map(|op| match op {
+                    Op::Keep { start, .. } => Some(place(start)),
+                    Op::Insert(_) => None,
+                });
+                let replaced = &bytes[replaced_from..until.unwrap_or(bytes.len())];
+                target.extend(moved(replaced, new));
+            }
         }
     }
     target
+}
+
+/// The bytes that an edit writes. An event that it writes in another place of the bytes that it
+/// replaces is moved, not lost.
+fn moved(replaced: &[Tagged], new: &[u8]) -> Vec<Tagged> {
+    let mut new: Vec<Tagged> = new.iter().map(|byte| (*byte, None)).collect();
+    let plain = |bytes: &[Tagged]| bytes.iter().map(|byte| byte.0).collect::<Vec<u8>>();
+    let mut old = event_spans_from(replaced, 0);
+    for (at, end) in event_spans_from(&new, 0) {
+        let event = plain(&new[at..end]);
+        let found = old.iter().position(|(at, end)| plain(&replaced[*at..*end]) == event);
+        if let Some((from, until)) = found.map(|index| old.remove(index)) {
+            new[at..end].copy_from_slice(&replaced[from..until]);
+        }
+    }
+    new
 }
 
 /// The events of the damaged stream that are complete as they were recorded, by their original

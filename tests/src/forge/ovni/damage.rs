@@ -231,10 +231,14 @@ fn damage_events(bytes: &mut Vec<Tagged>, damage: Damage, random: &mut Random) {
     }
 }
 
-/// Returns the spans of the events, up to the first bytes that are not one.
+/// Returns the spans of the events of a stream, up to the first bytes that are not one.
 pub fn event_spans(bytes: &[Tagged]) -> Vec<(usize, usize)> {
+    event_spans_from(bytes, 8)
+}
+
+/// Returns the spans of the events from an offset on.
+pub fn event_spans_from(bytes: &[Tagged], mut at: usize) -> Vec<(usize, usize)> {
     let mut spans = Vec::new();
-    let mut at = 8;
     while at + 12 <= bytes.len() {
         let flags = bytes[at].0;
         let len = if flags & 0x10 != 0 {
