@@ -70,9 +70,9 @@ struct Unfinished {
     folders: Vec<CString>,
 }
 
-/// The unfinished files: an output, a plan, a report. The target of a slot is never freed, so
-/// the handler may always read it.
-static UNFINISHED: [AtomicPtr<Unfinished>; 4] = [const { AtomicPtr::new(ptr::null_mut()) }; 4];
+/// The unfinished files: an output and a plan, or the reports in all formats. The target of a slot
+/// is never freed, so the handler may always read it.
+static UNFINISHED: [AtomicPtr<Unfinished>; 16] = [const { AtomicPtr::new(ptr::null_mut()) }; 16];
 
 /// While it lives, a dying process removes the paths.
 #[derive(Debug)]
@@ -97,7 +97,7 @@ impl RemovedOnDeath {
                 return Ok(Self(slot));
             }
         }
-        Err(io::Error::other("more than four outputs at a time"))
+        Err(io::Error::other("more than 16 outputs at a time"))
     }
 }
 

@@ -117,6 +117,13 @@ pub(crate) struct Totals {
     formats: Vec<(Option<FormatId>, Row)>,
     codes: BTreeMap<&'static str, CodeRow>,
     suppressed: BTreeMap<&'static str, u64>,
+    unlisted: u64,
+}
+
+/// Returns the number of findings of a report that are counted and not listed.
+pub(crate) fn count_unlisted(report: &Report) -> u64 {
+    let listed = u64::try_from(report.findings().len()).unwrap_or(u64::MAX);
+    sum(report.counts()).saturating_sub(listed)
 }
 
 impl Totals {
@@ -135,6 +142,7 @@ impl Totals {
                 _ => row.errors += 1,
             }
         }
+        self.unlisted = self.unlisted.saturating_add(count_unlisted(report));
         for (code, count) in report.suppressed() {
             let sum = self.suppressed.entry(code).or_default();
             *sum = sum.saturating_add(*count);
@@ -159,6 +167,11 @@ impl Totals {
     /// Returns how many recordings there are.
     pub(crate) fn recordings(&self) -> u64 {
         self.formats.iter().fold(0, |sum, (_, row)| sum + row.recordings)
+    }
+
+    /// Returns how many findings were counted and not listed.
+    pub(crate) fn unlisted(&self) -> u64 {
+        self.unlisted
     }
 
     /// Returns the table that ends a run over several recordings.

@@ -1,7 +1,9 @@
 //! `tracemend check`: every problem of recordings.
 
-mod lines;
+mod format;
 mod run;
+mod sink;
+mod writer;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -10,16 +12,19 @@ use clap::{ArgMatches, ValueEnum};
 use tracemend::words::byte_count;
 use tracemend::{Finding, FormatId, Layer, Options, Report, Rule, Severity, Span, common, limits};
 
+use crate::command::type_option;
 use crate::exit::{Exit, Failure, HELP};
 use crate::format_options::{FormatOptions, Verb};
 use crate::input;
 use crate::look::{ColorChoice, Look};
-use crate::output::TextFile;
 use crate::places::Places;
 use crate::progress::{Progress, sum_bytes};
 use crate::repair::open_one;
 use crate::streams::Streams;
-use run::{Run, Sink};
+use format::{Format, Wanted, WantedParser};
+use run::Run;
+use sink::Sink;
+use writer::Settings;
 
 /// Findings that `--all` lists for one recording.
 const FINDINGS_LISTED: u64 = 65_536;
@@ -38,6 +43,7 @@ Examples:
   tracemend check perf.data
   tracemend check traces/ --format json -o findings.json
   tracemend check perf.data --fail-on warning --allow PD0201
+  tracemend check traces/ --format sarif=tracemend.sarif --format human
   zcat perf.data.gz | tracemend check -";
 
 /// Check recordings and report every problem with its position and its fix, if there is one
@@ -47,10 +53,13 @@ pub(crate) struct Arguments {
     /// Files or directories; `-` reads standard input
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// human, json (one document, schema/check.schema.json), jsonl (one recording per line, then
-    /// the totals), oneline (PATH:OFFSET: SEVERITY[CODE] MESSAGE) or github (workflow commands)
-    #[arg(long, value_enum, default_value_t = Format::Human, hide_possible_values = true)]
-    format: Format,
+    /// human (default), json (one document, schema/check.schema.json), jsonl (one recording per
+    /// line, then the totals), oneline (PATH:OFFSET: SEVERITY[CODE] MESSAGE), sarif (SARIF 2.1.0),
+    /// junit (XML), github (workflow commands) or gitlab (code quality); repeatable: all but one
+    /// name a file
+    #[arg(long, value_name = "FORMAT[=FILE]", value_parser = WantedParser,
+        hide_possible_values = true)]
+    format: Vec<Wanted>,
     /// Write the report to FILE, all of it or nothing
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -91,15 +100,6 @@ pub(crate) struct Arguments {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    Human,
-    Json,
-    Jsonl,
-    Oneline,
-    Github,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum FailOn {
     Error,
     Warning,
@@ -135,7 +135,8 @@ impl Arguments {
         color: ColorChoice,
         streams: &mut Streams<'_>,
     ) -> Result<Exit, Failure> {
-        self.check_options()?;
+        let wanted = format::assign(&self.format, self.output.as_ref())?;
+        self.check_options(&wanted)?;
         let given = FormatOptions::read(matches, Verb::Check)?;
         let mut places = Places::new(streams);
         for path in &self.paths {
@@ -145,29 +146,29 @@ impl Arguments {
         if let Some(donor) = &donor {
             places.read("the donor", donor)?;
         }
-        let file = match &self.output {
-            Some(path) => {
-                places.write("the report", path)?;
-                Some(TextFile::create(path, true, 0o666)?)
-            }
-            None => None,
-        };
-        let look = if file.is_some() { streams.look.of_file(color) } else { streams.look };
         let progress = self.progress(streams.look);
-        let sink = Sink::new(streams, file, look, progress);
+        let sink = Sink::new(streams, &wanted, color, &mut places, progress)?;
         Run::new(self, given, donor, sink).all()
     }
 
     /// Fails if an option has no effect on the format of the report.
-    fn check_options(&self) -> Result<(), Failure> {
+    fn check_options(&self, wanted: &[Wanted]) -> Result<(), Failure> {
         let human = [(self.quiet, "--quiet"), (self.verbose, "--verbose")];
-        let ignored = human.into_iter().find(|(given, _)| *given && self.format != Format::Human);
+        let has_human = wanted.iter().any(|one| one.format == Format::Human);
+        let ignored = human.into_iter().find(|(given, _)| *given && !has_human);
         match ignored {
             Some((_, option)) => {
                 Err(Failure::usage(format!("{option} applies to --format human only")))
             }
             None => Ok(()),
         }
+    }
+
+    /// Options about the text for people.
+    fn settings(&self, given: &FormatOptions) -> Settings {
+        let mut words = type_option(self.kind);
+        words.extend(given.typed.iter().cloned());
+        Settings { quiet: self.quiet, verbose: self.verbose, all: self.all, given: words }
     }
 
     /// Progress on a terminal: over all bytes if a directory is walked.

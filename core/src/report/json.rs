@@ -112,16 +112,31 @@ pub struct Totals {
 impl Totals {
     /// Counts a recording.
     pub fn add(&mut self, recording: &Recording) {
+        let Recording { verdict, worst, counts, suppressed, .. } = recording;
+        self.add_counts(verdict, *worst, counts, suppressed);
+    }
+
+    /// Counts the recording of a report.
+    pub fn add_report(&mut self, report: &Report) {
+        let verdict = report.verdict().name();
+        self.add_counts(verdict, report.worst(), report.counts(), report.suppressed());
+    }
+
+    fn add_counts(
+        &mut self,
+        verdict: &str,
+        worst: Option<Severity>,
+        counts: &BTreeMap<&'static str, u64>,
+        suppressed: &BTreeMap<&'static str, u64>,
+    ) {
         self.recordings = self.recordings.saturating_add(1);
-        let count = match (recording.verdict, recording.worst) {
+        let count = match (verdict, worst) {
             ("clean", _) => &mut self.clean,
             ("findings", Some(Severity::Warning)) => &mut self.with_warnings,
             _ => &mut self.with_errors,
         };
         *count = count.saturating_add(1);
-        for (all, own) in
-            [(&mut self.findings, &recording.counts), (&mut self.suppressed, &recording.suppressed)]
-        {
+        for (all, own) in [(&mut self.findings, counts), (&mut self.suppressed, suppressed)] {
             for (code, count) in own {
                 let sum = all.entry(code).or_default();
                 *sum = sum.saturating_add(*count);

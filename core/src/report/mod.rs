@@ -3,6 +3,8 @@
 #[cfg(feature = "miette")]
 pub mod diagnostic;
 pub mod finding;
+#[cfg(feature = "json")]
+pub mod fingerprint;
 #[cfg(feature = "miette")]
 pub mod hexdump;
 #[cfg(feature = "json")]

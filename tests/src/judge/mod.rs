@@ -9,6 +9,7 @@ pub mod ovni;
 pub mod perf;
 pub mod qemu;
 pub mod revent;
+pub mod xml;
 
 use crate::notice;
 
@@ -24,8 +25,15 @@ pub struct Judge {
 }
 
 /// Every judge, by name.
-pub static ALL: [&Judge; 6] =
-    [&apitrace::JUDGE, &ovni::JUDGE, &perf::JUDGE, &qemu::JUDGE, &revent::JUDGE, &apitrace::SCREEN];
+pub static ALL: [&Judge; 7] = [
+    &apitrace::JUDGE,
+    &ovni::JUDGE,
+    &perf::JUDGE,
+    &qemu::JUDGE,
+    &revent::JUDGE,
+    &apitrace::SCREEN,
+    &xml::JUDGE,
+];
 
 impl Judge {
     /// Returns whether `TRACEMEND_REQUIRE_JUDGES` names it.

@@ -5,6 +5,7 @@ mod captures;
 mod dump;
 mod exit_codes;
 mod false_clean;
+mod formats;
 mod harm;
 mod human;
 mod options;

@@ -1,0 +1,110 @@
+//! Where the reports of a run go: standard output or files, several at a time.
+
+use std::collections::BTreeSet;
+
+use super::format::Wanted;
+use super::writer::{Closing, Layout, Piece, Settings, Writer};
+use crate::exit::Failure;
+use crate::input::Stamp;
+use crate::look::ColorChoice;
+use crate::output::TextFile;
+use crate::places::Places;
+use crate::progress::Progress;
+use crate::streams::Streams;
+
+/// A report that is written.
+struct Output {
+    writer: Writer,
+    /// Standard output, if it is `None`.
+    file: Option<TextFile>,
+}
+
+/// The places that the reports go to.
+pub(super) struct Sink<'r, 's> {
+    pub(super) streams: &'r mut Streams<'s>,
+    outputs: Vec<Output>,
+    pub(super) progress: Progress,
+    /// Warnings that were printed.
+    warned: BTreeSet<String>,
+}
+
+impl<'r, 's> Sink<'r, 's> {
+    /// Creates the files of the reports that are `wanted`, none of which has its name before the
+    /// end.
+    pub(super) fn new(
+        streams: &'r mut Streams<'s>,
+        wanted: &[Wanted],
+        color: ColorChoice,
+        places: &mut Places,
+        progress: Progress,
+    ) -> Result<Self, Failure> {
+        let mut outputs = Vec::new();
+        for Wanted { format, file } in wanted {
+            let (file, look) = match file {
+                Some(path) => {
+                    places.write("the report", path)?;
+                    (Some(TextFile::create(path, true, 0o666)?), streams.look.of_file(color))
+                }
+                None => (None, streams.look),
+            };
+            let writer = Writer::new(Layout { format: *format, look });
+            outputs.push(Output { writer, file });
+        }
+        Ok(Self { streams, outputs, progress, warned: BTreeSet::new() })
+    }
+
+    /// How each report is rendered.
+    pub(super) fn layouts(&self) -> Vec<Layout> {
+        self.outputs.iter().map(|output| output.writer.layout()).collect()
+    }
+
+    /// Files that the run writes and a walk must not read.
+    pub(super) fn written(&self) -> Vec<Stamp> {
+        let files = self.outputs.iter().filter_map(|output| output.file.as_ref());
+        files.filter_map(TextFile::stamp).chain(self.streams.stdout_file()).collect()
+    }
+
+    /// Adds a recording: a piece for each report.
+    pub(super) fn append(&mut self, pieces: Vec<Piece>) -> Result<(), Failure> {
+        let (outputs, streams) = (&mut self.outputs, &mut *self.streams);
+        self.progress.suspend(|| {
+            for (output, piece) in outputs.iter_mut().zip(pieces) {
+                let text = output.writer.append(piece);
+                emit(&text, output.file.as_mut(), streams)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Ends every report, and gives the files their names.
+    pub(super) fn close(self, closing: &Closing<'_>, settings: &Settings) -> Result<(), Failure> {
+        let Self { streams, outputs, progress, .. } = self;
+        let mut files = Vec::new();
+        for Output { writer, mut file } in outputs {
+            let text = writer.finish(closing, settings)?;
+            progress.suspend(|| emit(&text, file.as_mut(), streams))?;
+            files.extend(file);
+        }
+        files.into_iter().try_for_each(TextFile::publish)
+    }
+
+    pub(super) fn warn(&mut self, text: &str) {
+        let streams = &mut *self.streams;
+        self.progress.suspend(|| streams.warn(text));
+    }
+
+    /// Warns once.
+    pub(super) fn warn_once(&mut self, text: String) {
+        if !self.warned.contains(&text) {
+            self.warn(&text);
+            self.warned.insert(text);
+        }
+    }
+}
+
+fn emit(text: &str, file: Option<&mut TextFile>, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    match file {
+        Some(file) => file.write(text),
+        None => streams.print(text),
+    }
+}
