@@ -29,7 +29,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tracemend_tests::judge::qemu::{
-    Build, End, Guest, Hand, Machine, TIME_LIMIT, closed_at, damaged, events, killed, mend,
+    Build, End, Guest, Hand, Machine, closed_at, damaged, events, killed, mend,
 };
 
 /// Number of machines that run at a time.
@@ -107,11 +107,24 @@ fn damage_all(builds: &[Build], count: usize, seed: u64, table: &Table) {
         let (machine, log) = pools[kind].lock().unwrap().pop().unwrap();
         let seed = seed + number as u64;
         let case = damaged::repair(&log, &kinds[kind].0.release(), seed).replayed(&machine);
+        if case.replay.is_some_and(|end| end != End::Code(0)) {
+            keep_logs(&log, &case, seed);
+        }
         pools[kind].lock().unwrap().push((machine, log));
         let line = case.to_string();
         eprintln!("seed {seed}: {line}: {}", case.damaged.describe());
         *table.lock().unwrap().entry(line).or_default() += 1;
     });
+}
+
+/// Writes the logs of a case that does not replay to the folder of temporary files.
+fn keep_logs(original: &[u8], case: &damaged::Case, seed: u64) {
+    let logs =
+        [("original", original), ("damaged", &case.damaged.files[0].1), ("output", &case.output)];
+    for (name, log) in logs {
+        let path = std::env::temp_dir().join(format!("qemu-seed-{seed}-{name}"));
+        std::fs::write(path, log).unwrap();
+    }
 }
 
 fn note(table: &Table, line: String) {
@@ -135,7 +148,7 @@ fn kill(build: &Build, number: usize, table: &Table) {
         Ok(mended) => mended,
         Err(why) => return note(table, format!("{what}: not repaired: {why}")),
     };
-    let replayed = machine.replay(&mended.bytes, TIME_LIMIT);
+    let replayed = machine.replay(&mended.bytes);
     if replayed.end != End::Code(0) {
         let name = format!("qemu-failed-{}-{number}", build.release());
         std::fs::write(std::env::temp_dir().join(name), &log).unwrap();
@@ -163,9 +176,9 @@ fn aim(build: &Build, kind: usize, count: usize, table: &Table) {
     for number in 0..count {
         let place = usize::try_from(places[number * places.len() / count]).unwrap();
         let cut = killed(&log[..place]);
-        let naive = machine.replay(&closed_at(&log, place), TIME_LIMIT).end;
+        let naive = machine.replay(&closed_at(&log, place)).end;
         let mended = mend(&cut, &build.release()).unwrap();
-        let end = machine.replay(&mended.bytes, TIME_LIMIT).end;
+        let end = machine.replay(&mended.bytes).end;
         note(
             table,
             format!(

@@ -15,12 +15,16 @@ pub static SUBJECT: Subject = Subject {
     judge: None,
     bounds: Bounds {
         false_labels: Bound::NONE,
-        losing: Bound::new(10, "a wrong length in an event may show in the next one"),
+        losing: Bound::new(
+            30,
+            "where no clock was read, the page before an irregular event may be a block from \
+             another place, and is dropped",
+        ),
         given_up: Bound::new(
             90,
             "too few events before the damage decide between releases with one version",
         ),
-        unclean: Bound::new(20, "a log without a valid header and with few events"),
+        unclean: Bound::NONE,
         unstable: Bound::NONE,
     },
 };

@@ -62,6 +62,7 @@ mod qemu {
     mod limits;
     mod properties;
     mod rules;
+    mod start;
 }
 mod revent {
     mod forge;

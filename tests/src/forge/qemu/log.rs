@@ -295,6 +295,12 @@ impl Log {
         self.close_after(&whole)
     }
 
+    /// Returns the offset after the last reading of a clock before `at`.
+    pub fn last_clock_before(&self, at: usize) -> usize {
+        let clocks = self.marks.iter().filter(|mark| mark.name.starts_with("CLOCK"));
+        clocks.rev().find(|mark| mark.end <= at).map_or(12, |mark| mark.end)
+    }
+
     fn close_after(&self, whole: &[&Mark]) -> Vec<u8> {
         let demands = ["INSTRUCTION", "CP_CLOCK_VIRTUAL", "AUDIO_OUT"];
         let kept = whole.iter().rev().find(|mark| !demands.contains(&mark.name));

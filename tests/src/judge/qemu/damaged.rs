@@ -1,7 +1,6 @@
 //! Damaged recordings: repaired, and replayed by the build that recorded them.
 
 use std::fmt;
-use std::time::Duration;
 
 use tracemend::{FormatId, Options, Outcome};
 
@@ -9,9 +8,6 @@ use super::{End, Machine};
 use crate::known_originals::damage::damage;
 use crate::known_originals::{Damaged, Dice};
 use crate::mended::mended_as;
-
-/// A replay of the guests here takes 1 to 5 s; one that takes this long hangs.
-const HANGS: Duration = Duration::from_secs(15);
 
 /// A damaged recording after its repair.
 #[derive(Clone, Debug)]
@@ -31,7 +27,7 @@ impl Case {
     #[must_use]
     pub fn replayed(mut self, machine: &Machine) -> Self {
         if !matches!(self.outcome, Outcome::CannotRepair | Outcome::Incomplete) {
-            self.replay = Some(machine.replay(&self.output, HANGS).end);
+            self.replay = Some(machine.replay(&self.output).end);
         }
         self
     }
@@ -57,7 +53,7 @@ impl fmt::Display for Case {
         };
         let replay = match self.replay {
             Some(End::Code(0)) => "replays".to_string(),
-            Some(End::TimedOut) => "hangs".to_string(),
+            Some(End::Hung) => "hangs".to_string(),
             Some(end) => format!("fails: {end:?}"),
             None => "-".to_string(),
         };

@@ -8,6 +8,7 @@
 
 pub mod damaged;
 pub mod guest;
+mod progress;
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -26,12 +27,15 @@ use tracemend::formats::{Format, TileKind};
 use tracemend::{FileSet, Options, Outcome};
 
 pub use guest::Guest;
+use progress::Progress;
 
 use super::Judge;
 use crate::mended::mended_as;
 
-/// How long a replay may take: a clean one takes about as long as its recording, 5 s here.
-pub const TIME_LIMIT: Duration = Duration::from_secs(60);
+/// How long a recording may take: a guest of 20 rounds takes 3 s on an idle machine.
+const TIME_LIMIT: Duration = Duration::from_secs(120);
+/// Bytes of a log that have reached the disk before a recorder is killed: some of its blocks.
+const ON_DISK: u64 = 3 << 12;
 /// Between two looks at a running process.
 const POLL: Duration = Duration::from_millis(20);
 
@@ -62,8 +66,8 @@ pub enum End {
     Code(i32),
     /// A signal ended it: 6 is SIGABRT, 11 SIGSEGV.
     Signal(i32),
-    /// It ran into the time limit and was killed.
-    TimedOut,
+    /// It did not go on and was killed.
+    Hung,
 }
 
 /// The result of a replay.
@@ -158,7 +162,8 @@ impl Machine {
         }
     }
 
-    /// Records for a while and ends QEMU with a signal: 9 kills it, 15 lets it finish the log.
+    /// Records for a while, at least until some of the log is on the disk, and ends QEMU with a
+    /// signal: 9 kills it, 15 lets it finish the log.
     ///
     /// # Errors
     ///
@@ -176,13 +181,19 @@ impl Machine {
             self.touch(&mut child);
         }
         sleep(after.saturating_sub(started.elapsed()));
-        if child.try_wait().expect("a state").is_some() {
+        // On a busy machine little happens in a second.
+        let is_short = || fs::metadata(&log).map_or(0, |log| log.len()) < ON_DISK;
+        let mut has_ended = || child.try_wait().expect("a state").is_some();
+        while is_short() && started.elapsed() < TIME_LIMIT && !has_ended() {
+            sleep(POLL);
+        }
+        if has_ended() {
             return Err(format!("it ended by itself: {}", self.stderr()));
         }
         let id = i32::try_from(child.id()).expect("a process id");
         // SAFETY: the child was not waited for, so the id is its own.
         unsafe { libc::kill(id, signal) };
-        if wait(&mut child, TIME_LIMIT) == End::TimedOut {
+        if wait(&mut child, TIME_LIMIT) == End::Hung {
             return Err("the signal did not end it".into());
         }
         fs::read(&log).map_err(|error| error.to_string())
@@ -199,12 +210,13 @@ impl Machine {
         fs::read(log).map(|bytes| (end, bytes)).map_err(|error| error.to_string())
     }
 
-    /// Replays a log.
-    pub fn replay(&self, log: &[u8], limit: Duration) -> Replayed {
+    /// Replays a log to its end, or until it hangs.
+    pub fn replay(&self, log: &[u8]) -> Replayed {
         let path = self.folder.path().join("replayed");
         fs::write(&path, log).expect("a log to replay");
         let mut child = self.start("replay", &path);
-        let end = wait(&mut child, limit);
+        let mut progress = Progress::new(&child, &path);
+        let end = wait_while(&mut child, || !progress.is_stalled());
         let printed = fs::read(self.folder.path().join("serial")).unwrap_or_default();
         Replayed { end, stderr: self.stderr(), printed }
     }
@@ -260,6 +272,11 @@ impl Machine {
 
 fn wait(child: &mut Child, limit: Duration) -> End {
     let deadline = Instant::now() + limit;
+    wait_while(child, || Instant::now() <= deadline)
+}
+
+/// Waits for a process, and kills it as soon as it does not go on.
+fn wait_while(child: &mut Child, mut goes_on: impl FnMut() -> bool) -> End {
     loop {
         if let Some(status) = child.try_wait().expect("a state") {
             return match (status.code(), status.signal()) {
@@ -267,10 +284,10 @@ fn wait(child: &mut Child, limit: Duration) -> End {
                 (None, signal) => End::Signal(signal.unwrap_or(0)),
             };
         }
-        if Instant::now() > deadline {
+        if !goes_on() {
             _ = child.kill();
             _ = child.wait();
-            return End::TimedOut;
+            return End::Hung;
         }
         sleep(POLL);
     }

@@ -145,8 +145,10 @@ fn a_log_with_damage_in_the_middle_is_closed_before_it() {
             let before = number.checked_sub(1).map(|before| &log.marks[before]);
             let array = before.filter(|before| arrays.contains(&before.name));
             let at = mark.start;
-            let wanted = log.mended_before(array.unwrap_or(mark).start);
-            assert_eq!(target, wanted, "{name} at {at}: {:#?}", repair.after.findings());
+            let start = array.unwrap_or(mark).start;
+            // If events follow at once, a block before it may be in the wrong place.
+            let wanted = [start, log.last_clock_before(start)].map(|at| log.mended_before(at));
+            assert!(wanted.contains(&target), "{name} at {at}: {:#?}", repair.after.findings());
             assert_eq!(repair.outcome, Outcome::RepairedWithLoss, "{name} at {at}");
             let mut asked = chosen;
             asked.choices.set("strategy", "close").unwrap();

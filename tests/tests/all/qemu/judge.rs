@@ -5,13 +5,10 @@ use std::time::Duration;
 use tracemend::FormatId;
 use tracemend::{FileSet, Options, Severity};
 use tracemend_tests::judge::qemu::{
-    Build, End, Guest, Hand, TIME_LIMIT, closed_at, damaged, events, killed, mend,
+    Build, End, Guest, Hand, closed_at, damaged, events, killed, mend,
 };
 use tracemend_tests::notice;
 use tracemend_tests::sweep::side_by_side;
-
-/// A replay of these guests takes 3 to 5 s; a replay that takes three times as long hangs.
-const HANGS: Duration = Duration::from_secs(15);
 
 fn has_event(log: &[u8], name: &str) -> bool {
     events(log).iter().any(|event| event.1 == name)
@@ -47,7 +44,7 @@ fn a_killed_recording_with_packets_replays_after_a_repair() {
         assert!(log.len() > 12, "nothing reached the disk");
         let mended = mend(&log, &build.release()).unwrap();
         assert!(has_event(&mended.bytes, "ASYNC_NET"), "{}: no packet", build.version);
-        let replayed = machine.replay(&mended.bytes, TIME_LIMIT);
+        let replayed = machine.replay(&mended.bytes);
         assert_eq!(replayed.end, End::Code(0), "{}: {}", build.version, replayed.stderr);
     }
 }
@@ -61,10 +58,10 @@ fn a_killed_recording_replays_to_its_end_after_a_repair() {
             let after = Duration::from_millis(millis);
             let log = machine.record_until(after, libc::SIGKILL, Hand::Off).unwrap();
             assert_eq!(log[..4], [0; 4], "a killed recorder leaves version 0");
-            let refused = machine.replay(&log, TIME_LIMIT);
+            let refused = machine.replay(&log);
             assert_eq!(refused.end, End::Code(1), "{}", refused.stderr);
             let mended = mend(&log, &build.release()).unwrap();
-            let replayed = machine.replay(&mended.bytes, TIME_LIMIT);
+            let replayed = machine.replay(&mended.bytes);
             let what = format!("{} {guest:?} after {}", build.version, mended.last);
             assert_eq!(replayed.end, End::Code(0), "{what}: {}", replayed.stderr);
         }
@@ -85,7 +82,7 @@ fn a_recording_on_a_full_disk_replays_after_a_repair() {
         std::fs::remove_file(&path).unwrap();
         assert_eq!((end, &log[..4]), (End::Code(0), &[0; 4][..]), "{}", build.version);
         let mended = mend(&log, &build.release()).unwrap();
-        let replayed = machine.replay(&mended.bytes, TIME_LIMIT);
+        let replayed = machine.replay(&mended.bytes);
         assert_eq!(replayed.end, End::Code(0), "{}: {}", build.version, replayed.stderr);
     }
 }
@@ -123,10 +120,10 @@ fn a_log_with_end_but_without_shutdown_hangs_until_it_is_repaired() {
             // A machine of its own: two replays at once need two folders.
             let machine = build.machine(Guest::Plain, 0);
             let len = hanging.len();
-            let end = machine.replay(&hanging, HANGS).end;
-            assert_eq!(end, End::TimedOut, "{}: {len} bytes", build.version);
+            let end = machine.replay(&hanging).end;
+            assert_eq!(end, End::Hung, "{}: {len} bytes", build.version);
             let mended = mend(&hanging, &build.release()).unwrap();
-            let replayed = machine.replay(&mended.bytes, TIME_LIMIT);
+            let replayed = machine.replay(&mended.bytes);
             let what = format!("{}: {len} bytes: {}", build.version, replayed.stderr);
             assert_eq!(replayed.end, End::Code(0), "{what}");
         });
@@ -164,10 +161,10 @@ fn a_log_truncated_before_a_demanded_event_replays_only_after_a_repair() {
             let (start, _) = events(&log).into_iter().find(|event| event.1 == name).unwrap();
             let start = usize::try_from(start).unwrap();
             let what = format!("{} before {name}", build.version);
-            let naive = machine.replay(&closed_at(&log, start), TIME_LIMIT).end;
+            let naive = machine.replay(&closed_at(&log, start)).end;
             assert!(matches!(naive, End::Code(1) | End::Signal(6)), "{what}: {naive:?}");
             let mended = mend(&killed(&log[..start]), &build.release()).unwrap();
-            let replayed = machine.replay(&mended.bytes, TIME_LIMIT);
+            let replayed = machine.replay(&mended.bytes);
             assert_eq!(replayed.end, End::Code(0), "{what}: {}", replayed.stderr);
         });
     }

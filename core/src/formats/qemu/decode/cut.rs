@@ -1,6 +1,7 @@
 //! Where a log can be cut so that a guest goes on, and how much a cut drops.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use crate::formats::qemu::decode::clock;
 use crate::formats::qemu::decode::decoder::Decoder;
@@ -10,7 +11,7 @@ use crate::formats::qemu::decode::lane::Lane;
 use crate::formats::qemu::decode::regular;
 use crate::formats::qemu::decode::walk::Walker;
 use crate::formats::qemu::layout::{Checkpoint, Kind};
-use crate::formats::qemu::limits::{RESYNC, STEP_BACK};
+use crate::formats::qemu::limits::STEP_BACK;
 use crate::kit::resync::{Budget, Search, Step, follow};
 use crate::kit::walk::Item;
 use crate::limits::Limits;
@@ -150,17 +151,14 @@ pub fn count_dropped(
     }
 }
 
-/// Returns the first place from `start` on from which events follow one another to END at the end
-/// of the file, or many of them.
-pub fn find_next_events(lane: &Lane<'_>, start: u64, limits: &Limits) -> Option<u64> {
-    let (decoder, layout) = (lane.decoder(), lane.layout());
-    let source = decoder.source();
-    let bytes = limits.of(&RESYNC);
-    let area = start..start.saturating_add(bytes);
+/// Returns the first place of an area from which `count` events follow one another, or fewer to END
+/// at the end of the file.
+pub fn find_events(decoder: Decoder<'_>, area: Range<u64>, count: u64) -> Option<u64> {
+    let (source, layout) = (decoder.source(), decoder.layout());
+    let bytes = area.end.saturating_sub(area.start);
     let search = Search { source, area, stride: 1, header_len: 1 };
     // Every place may take as many steps as a chain has.
-    let steps = bytes.saturating_mul(EVENTS_SURE);
-    let mut budget = Budget::new(bytes, steps);
+    let mut budget = Budget::new(bytes, bytes.saturating_mul(count));
     let is_id = |header: &[u8]| header.first().is_some_and(|id| layout.kind(*id).is_some());
     let step = |(previous, seen): (Option<Kind>, u64), at| {
         let Ok(event) = decoder.event(at, u64::MAX) else { return Step::Invalid };
@@ -175,6 +173,6 @@ pub fn find_next_events(lane: &Lane<'_>, start: u64, limits: &Limits) -> Option<
         let is_whole = event.end == source.len() && seen >= EVENTS_BELIEVED;
         if is_whole { Step::End } else { Step::Invalid }
     };
-    let prove = |at, budget: &mut Budget| follow(at, EVENTS_SURE, (None, 0), budget, step);
+    let prove = |at, budget: &mut Budget| follow(at, count, (None, 0), budget, step);
     search.find(&mut budget, is_id, prove).found()
 }

@@ -10,8 +10,10 @@ use crate::formats::qemu::decode::defect_log::{Anchor, Damage};
 use crate::formats::qemu::decode::event::{FILE, Fault, FaultKind, Value};
 use crate::formats::qemu::decode::header::{Header, Version, VersionEvidence};
 use crate::formats::qemu::decode::lane::{Lane, Stop};
+use crate::formats::qemu::decode::start::find_start;
 use crate::formats::qemu::decode::walk::Walker;
 use crate::formats::qemu::layout::{Cause, HEADER_LEN, Kind, Layout, Layouts};
+use crate::formats::qemu::limits::RESYNC;
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::Span;
@@ -106,6 +108,7 @@ impl Ending {
         if let (Tail::Lost(Some(fault)), Some(Stop::Truncated(_))) = (&tail, &lane.stop) {
             damage = damage.or(Some(Damage { at: fault.start, before: lane.anchor_before_end() }));
         }
+        let damage = damage.map(|damage| find_start(lane.decoder(), damage));
         let mut ending = Self {
             version,
             layouts,
@@ -152,7 +155,8 @@ impl Ending {
             let is_lost = matches!(self.tail, Tail::Lost(_));
             let next = is_lost.then(|| {
                 let start = lane.at.max(at).saturating_add(1);
-                cut::find_next_events(lane, start, limits)
+                let area = start..start.saturating_add(limits.of(&RESYNC));
+                cut::find_events(lane.decoder(), area, EVENTS_SURE)
             });
             let has_end = matches!(self.tail, Tail::Complete(_) | Tail::Unpaired(_));
             cut::count_dropped(lane, &kept, next, u64::from(has_end))

@@ -328,7 +328,10 @@ impl<'a> Lane<'a> {
             _ if self.defects.irregular.is_some() => None,
             Defect::ClockBackwards { before, now } => {
                 let step = clock::Step { kind: event.kind, before, now };
-                clock::find_wrong(self.decoder(), self.anchor_before_end(), event, step)
+                let wrong =
+                    clock::find_wrong(self.decoder(), self.anchor_before_end(), event, step);
+                // Nobody sets the virtual clock back.
+                wrong.or((event.kind == Kind::ClockVirtualRt).then_some(event.start))
             }
             _ => defect.is_irregular().then_some(event.start),
         };

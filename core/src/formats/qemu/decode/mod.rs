@@ -9,7 +9,8 @@
 //!  cut      where to cut it                    log      the log as it was read
 //!  sniff    whether a file is a log            tile     every byte of a log
 //!  place    an event among those before it     clock    clocks that go back
-//!  defect_log   the defects in order, and where the damage begins
+//!  defect_log   the defects in order, and where they show damage
+//!  start        where that damage began
 //! ```
 
 pub mod clock;
@@ -28,5 +29,6 @@ pub mod race;
 pub mod regular;
 pub mod skim;
 pub mod sniff;
+pub mod start;
 pub mod tile;
 pub mod walk;

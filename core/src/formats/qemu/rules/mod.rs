@@ -37,7 +37,9 @@ pub fn all() -> &'static [&'static Rule] {
 /// The remedy for damage in the middle of a log.
 const KEEP_PREFIX: Remedy = Remedy::Fix(
     "Closes the log 64 bytes before its first irregular event, as damage may give valid events \
-    before it shows: drops the rest, and adds the events with which this release ends a log. \
+    before it shows; if valid events follow at once, before the block of events that may be in \
+    the wrong place: at most 4096 bytes, or as far as the virtual clock is ahead. Drops the rest, \
+    and adds the events with which this release ends a log. \
     With --strategy close the log is left as it is.\n\
     Class: lossy. Cost: every event after the cut; the report counts them, with their \
     instructions and time. The log is structurally closed; QEMU, the guest and the command line \

@@ -1,0 +1,96 @@
+//! The place before which a damaged log is closed: before the damage began, not where it shows.
+
+use std::ops::Range;
+
+use tracemend::{FormatId, Options, Outcome};
+use tracemend_tests::forge::qemu::{Log, ids, long};
+use tracemend_tests::mended::mended_as;
+
+/// No event has this id; a log with clocks that go back has no error without it.
+const UNKNOWN: u8 = 200;
+
+/// A log whose guest works without a reading of a clock from 6,000 to 9,000.
+fn log() -> Log {
+    let mut log = long(ids::of("7.2"), 6_000);
+    log.bytes.truncate(log.bytes.len() - 2);
+    log.marks.truncate(log.marks.len() - 2);
+    while log.bytes.len() < 9_000 {
+        log.instruction(99).checkpoint("CP_CLOCK_WARP_ACCOUNT");
+    }
+    for number in 0..1_000 {
+        log.tick(number);
+    }
+    log.close();
+    log
+}
+
+/// Offset of the first event from `at` on with a name.
+fn find(log: &Log, name: &str, at: usize) -> usize {
+    log.marks.iter().find(|mark| mark.start >= at && mark.name == name).unwrap().start
+}
+
+/// Closes a damaged log and returns how many bytes of the original it kept.
+fn kept(log: &Log, damaged: &[u8]) -> usize {
+    let options = Options { format: Some(FormatId::QEMU), ..Options::default() };
+    let options = options.with_choice("qemu-version", "7.2").unwrap();
+    let (repair, target) = mended_as("log", damaged, &options);
+    assert_eq!(repair.outcome, Outcome::RepairedWithLoss);
+    let kept = target.len() - 2;
+    assert_eq!(target[kept..], log.closing());
+    assert_eq!(target[..kept], log.bytes[..kept], "damage was kept");
+    kept
+}
+
+/// The blocks, the later one first.
+fn swapped(log: &Log, one: Range<usize>, two: Range<usize>) -> Vec<u8> {
+    let bytes = &log.bytes;
+    let parts = [0..one.start, two.clone(), one.end..two.start, one, two.end..bytes.len()];
+    parts.map(|part| bytes[part].to_vec()).concat()
+}
+
+#[test]
+fn a_block_from_a_later_place_is_dropped_although_its_start_fits() {
+    let log = log();
+    // It begins with the event that it replaces, so that only its end is irregular.
+    let (one, two) = (find(&log, "CP_CLOCK_HOST", 3_000), find(&log, "CP_CLOCK_HOST", 10_000));
+    for len in [150, 300, 700] {
+        let mut damaged = swapped(&log, one..one + len, two..two + len);
+        damaged[find(&log, "CP_CLOCK_HOST", 11_500)] = UNKNOWN;
+        let kept = kept(&log, &damaged);
+        assert!(kept <= one && kept + 256 > one, "{len} bytes: {kept} of {one}");
+    }
+}
+
+#[test]
+fn a_block_without_a_clock_is_dropped_with_the_events_after_the_last_clock() {
+    let log = log();
+    let one = find(&log, "CP_CLOCK_WARP_ACCOUNT", 6_600);
+    let last = log.last_clock_before(one);
+    for len in 200..206 {
+        let damaged = swapped(&log, one..one + len, one + 1_000..one + 1_000 + len);
+        if damaged != log.bytes {
+            assert!(kept(&log, &damaged) <= last, "{len} bytes");
+        }
+    }
+}
+
+#[test]
+fn a_copy_of_a_block_is_dropped_and_the_block_stays() {
+    let log = log();
+    let (start, end) = (find(&log, "CP_CLOCK_HOST", 3_000), find(&log, "CP_CLOCK_HOST", 3_600));
+    let mut damaged = [&log.bytes[..end], &log.bytes[start..]].concat();
+    damaged[find(&log, "CP_CLOCK_HOST", 9_500) + end - start] = UNKNOWN;
+    let kept = kept(&log, &damaged);
+    assert!(kept <= end && kept + 96 > end, "{kept} of {end}");
+}
+
+#[test]
+fn before_noise_all_but_the_last_events_stay() {
+    let log = log();
+    for at in [3_000, 7_000, 8_000, 10_000] {
+        let mut damaged = log.bytes.clone();
+        damaged[at..at + 512].fill(0xff);
+        let kept = kept(&log, &damaged);
+        assert!(kept <= at && kept + 128 > at, "{kept} of {at}");
+    }
+}
