@@ -127,12 +127,17 @@ pub use mend::rounds::{Outcome, Repair, repair, view};
 pub use options::{Allow, ChoiceError, Choices, OptionSpec, OptionValue, Options};
 pub use recording::{File, FileSet};
 pub use registry::{FormatId, UnknownFormat, rule, rules};
+#[cfg(feature = "json")]
+pub use report::baseline::{Baseline, BaselineError};
 #[cfg(feature = "miette")]
 pub use report::hexdump::Shown;
 #[cfg(feature = "json")]
 pub use report::json;
 pub use report::rule::common;
-pub use report::{Excerpt, Finding, Related, Remedy, Report, Rule, Severity, Tally, Verdict};
+pub use report::{
+    Excerpt, Finding, Level, Policy, Related, Remedy, Report, Rule, Selector, Severity,
+    Suppression, Tally, UnknownSelector, Verdict,
+};
 
 /// Checks one recording.
 ///

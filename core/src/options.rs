@@ -267,6 +267,11 @@ impl Choices {
         Ok(())
     }
 
+    /// Sets the options that are set in `over`.
+    pub fn extend(&mut self, over: &Self) {
+        self.values.extend(over.values.iter().map(|(name, value)| (*name, value.clone())));
+    }
+
     /// Returns the value of an option, if it is set.
     pub fn value(&self, name: &str) -> Option<&str> {
         self.values.get(name).map(String::as_str)

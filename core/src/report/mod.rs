@@ -1,5 +1,7 @@
 //! Rules, findings, the report of one recording, and its renderings.
 
+#[cfg(feature = "json")]
+pub mod baseline;
 #[cfg(feature = "miette")]
 pub mod diagnostic;
 pub mod finding;
@@ -9,9 +11,11 @@ pub mod fingerprint;
 pub mod hexdump;
 #[cfg(feature = "json")]
 pub mod json;
+pub mod policy;
 pub mod rule;
 pub mod verdict;
 
 pub use finding::{Excerpt, Finding, Related};
+pub use policy::{Level, Policy, Selector, UnknownSelector};
 pub use rule::{Remedy, Rule, Severity};
-pub use verdict::{Report, Tally, Verdict};
+pub use verdict::{Report, Suppression, Tally, Verdict};

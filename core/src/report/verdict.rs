@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::mend::edit::Fix;
 use crate::registry::FormatId;
 use crate::report::finding::Finding;
+use crate::report::policy::Policy;
 use crate::report::rule::{Rule, Severity, common};
 
 /// The verdict of a check.
@@ -92,10 +93,47 @@ pub struct Report {
 struct Judged {
     /// Number of findings of each rule, by code.
     codes: BTreeMap<&'static str, u64>,
-    /// Number of findings of each severity: info, warning, error.
-    severities: [u64; 3],
+    /// The same, by severity as well: findings of one rule may differ in it.
+    severities: BTreeMap<(Severity, &'static str), u64>,
     /// Number of findings that a policy removed, by code.
     suppressed: BTreeMap<&'static str, u64>,
+    /// Those of them that the report held.
+    set_aside: Vec<(Finding, Suppression)>,
+}
+
+/// Why a finding is suppressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Suppression {
+    /// The policy allows its rule.
+    Policy,
+    /// The baseline has it.
+    Baseline,
+}
+
+impl Judged {
+    fn add(&mut self, code: &'static str, severity: Severity, count: u64) {
+        let by_severity = self.severities.entry((severity, code)).or_default();
+        *by_severity = by_severity.saturating_add(count);
+        let sum = self.codes.entry(code).or_default();
+        *sum = sum.saturating_add(count);
+    }
+
+    fn suppress(&mut self, code: &'static str, count: u64) {
+        let sum = self.suppressed.entry(code).or_default();
+        *sum = sum.saturating_add(count);
+    }
+
+    /// Counts one finding as suppressed instead.
+    fn set_aside(&mut self, finding: Finding, reason: Suppression) {
+        let (code, severity) = (finding.rule.code, finding.severity);
+        let counts = [self.codes.get_mut(code), self.severities.get_mut(&(severity, code))];
+        for count in counts.into_iter().flatten() {
+            *count = count.saturating_sub(1);
+        }
+        self.codes.retain(|_, count| *count > 0);
+        self.suppress(code, 1);
+        self.set_aside.push((finding, reason));
+    }
 }
 
 impl Report {
@@ -125,10 +163,8 @@ impl Report {
         severity: Severity,
         describe: impl FnOnce() -> Finding,
     ) {
-        let count = self.judged.codes.entry(rule.code).or_default();
-        *count = count.saturating_add(1);
-        let merges = self.merging.after.is_some_and(|most| *count > most);
-        self.add_severity(severity, 1);
+        self.judged.add(rule.code, severity, 1);
+        let merges = self.merging.after.is_some_and(|most| self.count(rule) > most);
         if *rule == common::LIMIT_REACHED {
             self.forced = Some(Verdict::Incomplete);
         }
@@ -168,9 +204,7 @@ impl Report {
         if count == 0 {
             return;
         }
-        let sum = self.judged.codes.entry(rule.code).or_default();
-        *sum = sum.saturating_add(count);
-        self.add_severity(severity, count);
+        self.judged.add(rule.code, severity, count);
         self.truncated = true;
     }
 
@@ -201,24 +235,10 @@ impl Report {
         &self.judged.codes
     }
 
-    fn add_severity(&mut self, severity: Severity, count: u64) {
-        let [info, warning, error] = &mut self.judged.severities;
-        let sum = match severity {
-            Severity::Info => info,
-            Severity::Warning => warning,
-            Severity::Error => error,
-        };
-        *sum = sum.saturating_add(count);
-    }
-
     /// Returns the number of findings of one severity; not capped.
-    pub const fn count_of(&self, severity: Severity) -> u64 {
-        let [info, warning, error] = self.judged.severities;
-        match severity {
-            Severity::Info => info,
-            Severity::Warning => warning,
-            Severity::Error => error,
-        }
+    pub fn count_of(&self, severity: Severity) -> u64 {
+        let counts = self.judged.severities.iter().filter(|((one, _), _)| *one == severity);
+        counts.fold(0, |sum: u64, (_, count)| sum.saturating_add(*count))
     }
 
     /// Returns the number of findings of one rule.
@@ -227,13 +247,9 @@ impl Report {
     }
 
     /// Returns the worst severity among all findings, also of those that are only counted.
-    pub const fn worst(&self) -> Option<Severity> {
-        match self.judged.severities {
-            [_, _, 1..=u64::MAX] => Some(Severity::Error),
-            [_, 1..=u64::MAX, _] => Some(Severity::Warning),
-            [1..=u64::MAX, _, _] => Some(Severity::Info),
-            [0, 0, 0] => None,
-        }
+    pub fn worst(&self) -> Option<Severity> {
+        let counts = self.judged.severities.iter().rev();
+        counts.filter(|(_, count)| **count > 0).map(|((severity, _), _)| *severity).next()
     }
 
     /// Returns whether some findings are only counted.
@@ -260,34 +276,54 @@ impl Report {
         }
     }
 
-    /// Returns the number of findings that [`Report::judge`] removed, by code.
+    /// Returns the number of findings that [`Report::apply`] and [`Report::suppress`] removed, by
+    /// code.
     pub fn suppressed(&self) -> &BTreeMap<&'static str, u64> {
         &self.judged.suppressed
     }
 
-    /// Sets the severity of every finding by its rule; `None` removes the finding from the report
-    /// and counts it as suppressed.
-    pub fn judge(&mut self, of: impl Fn(&'static Rule) -> Option<Severity>) {
-        self.judged.severities = [0; 3];
-        for rule in crate::registry::rules() {
-            let Some(count) = self.judged.codes.get(rule.code).copied() else { continue };
-            match of(rule) {
-                Some(severity) if count > 0 => self.add_severity(severity, count),
-                None if count > 0 => {
-                    self.judged.codes.remove(rule.code);
-                    let sum = self.judged.suppressed.entry(rule.code).or_default();
-                    *sum = sum.saturating_add(count);
-                }
-                _ => drop(self.judged.codes.remove(rule.code)),
+    /// Returns the suppressed findings, as far as the report held them.
+    pub fn set_aside(&self) -> &[(Finding, Suppression)] {
+        &self.judged.set_aside
+    }
+
+    /// Sets the severity of the findings whose rules the policy names, and suppresses those that it
+    /// allows. The verdict of a reached limit and of an unreadable recording stays.
+    pub fn apply(&mut self, policy: &Policy) {
+        if policy.is_empty() {
+            return;
+        }
+        let severity_of = |rule: Option<&Rule>, severity| match rule.and_then(|r| policy.level(r)) {
+            Some(level) => level.severity(),
+            None => Some(severity),
+        };
+        self.judged.codes.clear();
+        for ((severity, code), count) in std::mem::take(&mut self.judged.severities) {
+            match severity_of(crate::registry::rule(code), severity) {
+                Some(severity) => self.judged.add(code, severity, count),
+                None => self.judged.suppress(code, count),
             }
         }
-        self.findings.retain_mut(|finding| match of(finding.rule) {
-            Some(severity) => {
-                finding.severity = severity;
-                true
+        for mut finding in std::mem::take(&mut self.findings) {
+            match severity_of(Some(finding.rule), finding.severity) {
+                Some(severity) => {
+                    finding.severity = severity;
+                    self.findings.push(finding);
+                }
+                None => self.judged.set_aside.push((finding, Suppression::Policy)),
             }
-            None => false,
-        });
+        }
+    }
+
+    /// Suppresses the findings that `is_accepted` selects, of those that the report holds.
+    pub fn suppress(&mut self, mut is_accepted: impl FnMut(&Finding) -> bool) {
+        for finding in std::mem::take(&mut self.findings) {
+            if is_accepted(&finding) {
+                self.judged.set_aside(finding, Suppression::Baseline);
+            } else {
+                self.findings.push(finding);
+            }
+        }
     }
 
     /// Keeps the first `max` findings and counts the others.
@@ -308,6 +344,7 @@ mod tests {
     use super::*;
     use crate::kit::span::{Layer, Span};
     use crate::mend::edit::{Edit, Safety};
+    use crate::report::policy::Level;
 
     fn finding(rule: &'static Rule) -> Finding {
         Finding::new(rule, Span::new(Layer::stored(0), 0, 1), "file", "1 byte")
@@ -321,13 +358,31 @@ mod tests {
         report.push(finding(&common::UNKNOWN_FORMAT));
         assert_eq!((report.findings().len(), report.truncated()), (1, true));
         assert_eq!(report.count_of(Severity::Error), 3);
-        report.judge(|rule| (*rule != common::EMPTY_FILE).then_some(Severity::Warning));
+        let policy = Policy::default().with("CM".parse().unwrap(), Level::Warn);
+        report.apply(&policy.with("CM0001".parse().unwrap(), Level::Allow));
         assert_eq!(report.count_of(Severity::Error), 0);
         assert_eq!(report.count_of(Severity::Warning), 2);
         assert_eq!((report.worst(), report.findings().len()), (Some(Severity::Warning), 0));
-        report.judge(|_| None);
+        report.apply(&Policy::default().with("all".parse().unwrap(), Level::Allow));
         assert_eq!((report.worst(), report.verdict()), (None, Verdict::Clean));
         assert_eq!(report.suppressed().get("CM0002"), Some(&2));
+    }
+
+    #[test]
+    fn a_policy_leaves_the_severity_of_other_findings() {
+        let mut report = Report::new(None, 1, 9);
+        let mut mild = finding(&common::UNKNOWN_FORMAT);
+        mild.severity = Severity::Info;
+        report.push(mild);
+        report.push(finding(&common::EMPTY_FILE));
+        report.apply(&Policy::default().with("CM0001".parse().unwrap(), Level::Warn));
+        assert_eq!(report.count_of(Severity::Info), 1);
+        assert_eq!(report.findings()[0].severity, Severity::Info);
+        assert_eq!(report.worst(), Some(Severity::Warning));
+        report.suppress(|finding| finding.severity == Severity::Warning);
+        assert_eq!((report.worst(), report.findings().len()), (Some(Severity::Info), 1));
+        assert_eq!(report.suppressed().get("CM0001"), Some(&1));
+        assert_eq!(report.set_aside()[0].1, Suppression::Baseline);
     }
 
     #[test]
@@ -352,7 +407,7 @@ mod tests {
     fn a_reached_limit_makes_the_verdict_incomplete_at_any_severity() {
         let mut report = Report::new(None, 1, 9);
         report.push(finding(&common::LIMIT_REACHED));
-        report.judge(|_| None);
+        report.apply(&Policy::default().with("all".parse().unwrap(), Level::Allow));
         assert_eq!(report.verdict(), Verdict::Incomplete);
     }
 }
