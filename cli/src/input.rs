@@ -21,10 +21,8 @@ use crate::directory;
 use crate::exit::Failure;
 use crate::mapped::Mapped;
 use crate::skipped::SkipReason;
+use crate::walk::{Steps, Walk};
 
-/// Entries of a walked directory that are looked at. A build tree has some hundred thousand; a
-/// directory that grows while it is walked has no end.
-pub(crate) const WALK_MAX: u64 = 10_000_000;
 /// Recordings that a message names if only the directory around them was given, and entries that
 /// are looked at for them: the message must not take long.
 const NAMES_BELOW: usize = 3;
@@ -205,6 +203,10 @@ pub(crate) fn open(path: &Path, stdin: &mut dyn Read) -> Result<Found, Failure> 
     if is_stdin(path) {
         return spool(path, stdin).map(Found::Recording);
     }
+    open_path(path)
+}
+
+fn open_path(path: &Path) -> Result<Found, Failure> {
     let failed = |error: io::Error| Failure::io(shown(path), &error);
     let metadata = std::fs::metadata(path).map_err(failed)?;
     if metadata.is_dir() {
@@ -213,7 +215,7 @@ pub(crate) fn open(path: &Path, stdin: &mut dyn Read) -> Result<Found, Failure> 
             None => Err(Failure::usage(format!(
                 "{} is a directory, not a recording; {}",
                 shown(path),
-                below(path, stdin)
+                below(path)
             ))),
         };
     }
@@ -227,114 +229,24 @@ pub(crate) fn open(path: &Path, stdin: &mut dyn Read) -> Result<Found, Failure> 
 }
 
 /// Names recordings below a directory that is not one itself.
-fn below(path: &Path, stdin: &mut dyn Read) -> String {
-    let mut names: Vec<String> = Vec::new();
-    let mut each = |found: Found| {
-        if let Found::Recording(recording) = found {
-            names.push(shown(&recording.path));
-        }
-        if names.len() < NAMES_BELOW { Ok(()) } else { Err(Failure::usage(String::new())) }
-    };
-    let walk = Walk { exclude: &[], every: false, max: LOOKED_AT_BELOW };
-    // Any error ends the search.
-    let _end = visit(path, stdin, &walk, &mut each);
+fn below(path: &Path) -> String {
+    let walk = Walk { exclude: &[], every: false };
+    let found = Steps::of(path, LOOKED_AT_BELOW).filter_map(|step| step.open(&walk));
+    let names = found.filter_map(|found| match found {
+        Found::Recording(recording) => Some(shown(&recording.path)),
+        _ => None,
+    });
+    let names: Vec<String> = names.take(NAMES_BELOW).collect();
     match names.is_empty() {
         true => "name a file in it".to_string(),
         false => format!("name one in it, for example {}", names.join(" or ")),
     }
 }
 
-/// How a directory is walked.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Walk<'a> {
-    /// Files that are being written in the meantime.
-    pub(crate) exclude: &'a [Stamp],
-    /// Whether each file is taken for a recording.
-    pub(crate) every: bool,
-    /// Entries that are looked at.
-    pub(crate) max: u64,
-}
-
-/// Whether the path is a directory that is walked: not a recording itself.
-pub(crate) fn is_walked(path: &Path) -> bool {
-    !is_stdin(path) && path.is_dir() && !directory::is_recording(path)
-}
-
-/// Whether the name is one that only recordings have.
-fn is_claimed(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    FormatId::ALL.iter().any(|format| format.claims_name(&name))
-}
-
-/// Calls `each` for everything that the path leads to, in the order of names.
-pub(crate) fn visit(
-    path: &Path,
-    stdin: &mut dyn Read,
-    how: &Walk<'_>,
-    each: &mut dyn FnMut(Found) -> Result<(), Failure>,
-) -> Result<(), Failure> {
-    if !is_walked(path) {
-        return each(open_or_fail(path, stdin));
-    }
-    let mut walk = walkdir::WalkDir::new(path).sort_by_file_name().into_iter();
-    let mut looked_at = 0_u64;
-    while let Some(entry) = walk.next() {
-        looked_at += 1;
-        if looked_at > how.max {
-            return each(Found::TooMany { path: path.to_path_buf(), max: how.max });
-        }
-        let entry = match entry {
-            Ok(entry) => entry,
-            Err(error) => {
-                each(describe_walk_failure(path, error))?;
-                continue;
-            }
-        };
-        let path = entry.path();
-        if entry.file_type().is_dir() {
-            if directory::is_recording(path) {
-                walk.skip_current_dir();
-                each(open_or_fail(path, stdin))?;
-            }
-            continue;
-        }
-        let skip = |reason| Found::Skipped { path: path.to_path_buf(), reason };
-        if !entry.file_type().is_file() {
-            let is_link = entry.file_type().is_symlink();
-            each(skip(if is_link { SkipReason::Link } else { SkipReason::Special }))?;
-            continue;
-        }
-        let found = open_or_fail(path, stdin);
-        let Found::Recording(recording) = &found else {
-            // The file was replaced after it was listed.
-            let is_failed = matches!(found, Found::Failed { .. });
-            each(if is_failed { found } else { skip(SkipReason::Special) })?;
-            continue;
-        };
-        let mut stamps = recording.files.iter().map(|file| Stamp::of(&file.metadata));
-        if stamps.any(|stamp| how.exclude.iter().any(|one| stamp.same_file(one))) {
-            continue;
-        }
-        let is_empty = recording.file_set().is_empty();
-        each(match is_empty {
-            _ if how.every || is_claimed(path) => found,
-            true => skip(SkipReason::Empty),
-            false if recording.format().is_none() => skip(SkipReason::UnknownFormat),
-            false => found,
-        })?;
-    }
-    Ok(())
-}
-
-fn describe_walk_failure(directory: &Path, error: walkdir::Error) -> Found {
-    let path = error.path().unwrap_or(directory).to_path_buf();
-    let error = error.into_io_error().unwrap_or_else(|| io::Error::other("a loop"));
-    let failure = Failure::io(shown(&path), &error);
-    Found::Failed { path, failure }
-}
-
-fn open_or_fail(path: &Path, stdin: &mut dyn Read) -> Found {
-    open(path, stdin).unwrap_or_else(|failure| Found::Failed { path: path.to_path_buf(), failure })
+/// Opens a path that is not standard input.
+pub(crate) fn open_or_fail(path: &Path) -> Found {
+    let found = open_path(path);
+    found.unwrap_or_else(|failure| Found::Failed { path: path.to_path_buf(), failure })
 }
 
 fn irregular(metadata: &Metadata) -> Option<&'static str> {
@@ -391,39 +303,4 @@ fn spool(path: &Path, stdin: &mut dyn Read) -> Result<Recording, Failure> {
     };
     let file = spool().map_err(|error| Failure::io("standard input", &error))?;
     Ok(Recording { path: path.to_path_buf(), directory: false, files: vec![file] })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn folder(names: &[&str]) -> tempfile::TempDir {
-        let folder = tempfile::tempdir().unwrap();
-        for name in names {
-            std::fs::write(folder.path().join(name), b"PERFILE2").unwrap();
-        }
-        folder
-    }
-
-    #[test]
-    fn a_walk_has_an_end_and_says_so() {
-        let folder = folder(&["a", "b", "c"]);
-        let seen = |walk_max| {
-            let (mut recordings, mut stopped) = (0, None);
-            let mut each = |found| {
-                match found {
-                    Found::Recording(_) => recordings += 1,
-                    Found::TooMany { max, .. } => stopped = Some(max),
-                    _ => {}
-                }
-                Ok(())
-            };
-            let walk = Walk { exclude: &[], every: false, max: walk_max };
-            visit(folder.path(), &mut io::empty(), &walk, &mut each).unwrap();
-            (recordings, stopped)
-        };
-        // The folder itself is an entry.
-        assert_eq!(seen(4), (3, None));
-        assert_eq!(seen(3), (2, Some(3)));
-    }
 }

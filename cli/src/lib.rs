@@ -17,6 +17,7 @@ mod check;
 mod codes;
 mod command;
 mod completions;
+mod config;
 mod directory;
 mod dump;
 mod exit;
@@ -29,6 +30,7 @@ mod input;
 mod look;
 mod mapped;
 mod neighbours;
+mod ordered;
 mod output;
 mod places;
 mod progress;
@@ -39,6 +41,7 @@ mod skipped;
 mod streams;
 mod summary;
 mod verify;
+mod walk;
 
 use std::ffi::OsString;
 

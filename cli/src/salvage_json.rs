@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use tracemend::json::{Recording, TOOL};
 use tracemend::{Applied, Balance, FileSet, Outcome, Report, Span, Untrusted};
 
+use crate::exit::{Exit, Failure};
 use crate::salvage::Salvage;
 
 /// Version of the layout of `repair --format json`.
@@ -106,6 +107,14 @@ impl Salvage<'_> {
         };
         serde_json::to_writer_pretty(&mut *out, &document)?;
         out.write_all(b"\n").map_err(serde_json::Error::io)
+    }
+
+    /// Returns the report as a JSON document without a line end.
+    pub(crate) fn json_text(&self) -> Result<String, Failure> {
+        let mut text = Vec::new();
+        let written = self.write_json(&mut text);
+        written.map_err(|error| Failure::new(Exit::Io, error.to_string()))?;
+        Ok(String::from_utf8_lossy(&text).trim_end().to_string())
     }
 
     fn describe(&self, report: &Report, files: &FileSet<'_>) -> Value {

@@ -174,6 +174,27 @@ impl Totals {
         self.unlisted
     }
 
+    /// Returns how often each code was found, the most frequent first.
+    pub(crate) fn statistics(&self, look: Look) -> String {
+        let mut rows: Vec<(&&str, &CodeRow)> = self.codes.iter().collect();
+        rows.sort_by_key(|(code, row)| (std::cmp::Reverse(row.findings), **code));
+        let digits = rows.iter().map(|(_, row)| row.findings.to_string().len()).max().unwrap_or(0);
+        let line = |(code, row): &(&&str, &CodeRow)| {
+            let fix = tracemend::rule(code).is_some_and(|rule| rule.has_fix());
+            let fix = if fix { "fix" } else { "-  " };
+            let recordings = plural(row.recordings, "recording");
+            let CodeRow { name, severity, findings, .. } = row;
+            let code = look.paint(ink_of(*severity), code);
+            let severity = severity.name();
+            format!("{findings:>digits$}  {code}  {severity:7}  {fix}  {name} in {recordings}\n")
+        };
+        let mut text: String = rows.iter().map(line).collect();
+        for (code, count) in &self.suppressed {
+            text += &format!("{count:>digits$}  {code}  suppressed\n");
+        }
+        text
+    }
+
     /// Returns the table that ends a run over several recordings.
     pub(crate) fn table(&self, skipped: &Skipped, look: Look) -> String {
         let mut text = self.format_table(skipped, look);
@@ -233,20 +254,23 @@ impl Totals {
             let places = list(&row.paths, PATHS_SHOWN, row.recordings);
             let indent = first.chars().count();
             let drawn = wrap(&places, look.width, &first, indent);
-            let ink = match row.severity {
-                Severity::Error => Ink::Error,
-                Severity::Warning => Ink::Warning,
-                Severity::Info => Ink::Note,
-            };
-            drawn.replacen(*code, &look.paint(ink, code), 1)
+            drawn.replacen(*code, &look.paint(ink_of(row.severity), code), 1)
         };
         self.codes.iter().map(line).collect()
     }
 }
 
+const fn ink_of(severity: Severity) -> Ink {
+    match severity {
+        Severity::Error => Ink::Error,
+        Severity::Warning => Ink::Warning,
+        Severity::Info => Ink::Note,
+    }
+}
+
 /// Files of walked directories that are not recordings, by reason, and paths that could not be
 /// read.
-fn list_skipped(skipped: &Skipped, look: Look) -> String {
+pub(crate) fn list_skipped(skipped: &Skipped, look: Look) -> String {
     let mut text = String::new();
     for reason in SkipReason::ALL {
         let (count, paths) = skipped.of(reason);

@@ -1,8 +1,11 @@
 //! `tracemend check`: every problem of recordings.
 
 mod format;
+mod judging;
+mod paths;
 mod run;
 mod sink;
+mod work;
 mod writer;
 
 use std::num::NonZeroUsize;
@@ -10,7 +13,9 @@ use std::path::PathBuf;
 
 use clap::{ArgMatches, ValueEnum};
 use tracemend::words::byte_count;
-use tracemend::{Finding, FormatId, Layer, Options, Report, Rule, Severity, Span, common, limits};
+use tracemend::{
+    Finding, FormatId, Layer, Options, Report, Rule, Selector, Severity, Span, common, limits,
+};
 
 use crate::command::type_option;
 use crate::exit::{Exit, Failure, HELP};
@@ -22,8 +27,11 @@ use crate::progress::{Progress, sum_bytes};
 use crate::repair::open_one;
 use crate::streams::Streams;
 use format::{Format, Wanted, WantedParser};
+use judging::{Judging, parse_selector};
+use paths::Paths;
 use run::Run;
 use sink::Sink;
+use work::Work;
 use writer::Settings;
 
 /// Findings that `--all` lists for one recording.
@@ -50,9 +58,12 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(before_help = ABOUT, after_help = format!("{EXAMPLES}\n\n{HELP}"))]
 pub(crate) struct Arguments {
-    /// Files or directories; `-` reads standard input
-    #[arg(required = true, value_name = "PATH")]
+    /// Files, directories, or patterns such as 'traces/**/*.data'; `-` reads standard input
+    #[arg(required_unless_present = "files_from", value_name = "PATH")]
     paths: Vec<PathBuf>,
+    /// Also check the paths in FILE (`-` reads standard input), one per line, or separated by NUL
+    #[arg(long, value_name = "FILE")]
+    files_from: Option<PathBuf>,
     /// human (default), json (one document, schema/check.schema.json), jsonl (one recording per
     /// line, then the totals), oneline (PATH:OFFSET: SEVERITY[CODE] MESSAGE), sarif (SARIF 2.1.0),
     /// junit (XML), github (workflow commands) or gitlab (code quality); repeatable: all but one
@@ -66,19 +77,34 @@ pub(crate) struct Arguments {
     /// Read every file as this format (see `tracemend formats`)
     #[arg(id = "type", long = "type", value_name = "NAME", value_parser = parse_format)]
     kind: Option<FormatId>,
-    /// Exit with 1 from this severity on: error, warning, info or never
-    #[arg(long, value_enum, value_name = "SEVERITY", default_value_t = FailOn::Error,
-        hide_possible_values = true)]
-    fail_on: FailOn,
-    /// Report CODE as an error (repeatable, like --warn and --allow)
-    #[arg(long, value_name = "CODE", value_parser = parse_rule)]
-    deny: Vec<&'static Rule>,
+    /// Exit with 1 from this severity on: error, warning, info or never [default: error]
+    #[arg(long, value_enum, value_name = "SEVERITY", hide_possible_values = true)]
+    fail_on: Option<FailOn>,
+    /// Report CODE as an error (repeatable, like --warn and --allow): a code, the beginning of
+    /// codes, a name or `all`; the closest of several decides
+    #[arg(long, value_name = "CODE", value_parser = parse_selector)]
+    deny: Vec<Selector>,
     /// Report CODE as a warning
-    #[arg(long, value_name = "CODE", value_parser = parse_rule)]
-    warn: Vec<&'static Rule>,
+    #[arg(long, value_name = "CODE", value_parser = parse_selector)]
+    warn: Vec<Selector>,
     /// Do not report CODE; a reached limit still exits with 6
-    #[arg(long, value_name = "CODE", value_parser = parse_rule)]
-    allow: Vec<&'static Rule>,
+    #[arg(long, value_name = "CODE", value_parser = parse_selector)]
+    allow: Vec<Selector>,
+    /// Read the policy from FILE instead of the tracemend.toml in this directory or above it
+    #[arg(long, value_name = "FILE", conflicts_with = "no_config")]
+    config: Option<PathBuf>,
+    /// Read no tracemend.toml
+    #[arg(long)]
+    no_config: bool,
+    /// Do not report the findings in FILE, wherever they have moved in their recordings
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// Write the findings of this run to the baseline, so that later runs do not report them
+    #[arg(long)]
+    write_baseline: bool,
+    /// Print how often each code was found instead of the findings
+    #[arg(long)]
+    statistics: bool,
     /// Show every finding in full, and up to 65536 per recording instead of 1000
     #[arg(long)]
     all: bool,
@@ -99,8 +125,9 @@ pub(crate) struct Arguments {
     quiet: bool,
 }
 
+/// Value of `--fail-on`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum FailOn {
+pub(crate) enum FailOn {
     Error,
     Warning,
     Info,
@@ -124,10 +151,6 @@ pub(crate) fn parse_format(name: &str) -> Result<FormatId, String> {
     name.parse().map_err(|error: tracemend::UnknownFormat| error.to_string())
 }
 
-fn parse_rule(code: &str) -> Result<&'static Rule, String> {
-    tracemend::rule(code).ok_or_else(|| crate::explain::describe_unknown(code))
-}
-
 impl Arguments {
     pub(crate) fn run(
         &self,
@@ -138,22 +161,40 @@ impl Arguments {
         let wanted = format::assign(&self.format, self.output.as_ref())?;
         self.check_options(&wanted)?;
         let given = FormatOptions::read(matches, Verb::Check)?;
+        let paths = Paths::gather(&self.paths, self.files_from.as_deref(), streams)?;
         let mut places = Places::new(streams);
-        for path in &self.paths {
+        // The paths of a list are too many to compare each with each.
+        for path in self.paths.iter().chain(&self.files_from) {
             places.walk(path)?;
         }
+        let judging = Judging::new(self, &mut places, streams.look)?;
         let donor = given.donor.as_deref().map(|path| open_one(path, streams)).transpose()?;
         if let Some(donor) = &donor {
             places.read("the donor", donor)?;
         }
-        let progress = self.progress(streams.look);
+        let progress = progress(paths.as_slice(), streams.look);
         let sink = Sink::new(streams, &wanted, color, &mut places, progress)?;
-        Run::new(self, given, donor, sink).all()
+        let work = Work {
+            arguments: self,
+            settings: self.settings(&given),
+            given,
+            judging,
+            donor,
+            layouts: sink.layouts(),
+            written: sink.written(),
+            is_single: paths.as_slice().len() == 1,
+        };
+        let jobs = self.jobs.or(std::thread::available_parallelism().ok());
+        Run::new(work, sink).all(&paths, jobs.unwrap_or(NonZeroUsize::MIN))
     }
 
     /// Fails if an option has no effect on the format of the report.
     fn check_options(&self, wanted: &[Wanted]) -> Result<(), Failure> {
-        let human = [(self.quiet, "--quiet"), (self.verbose, "--verbose")];
+        let human = [
+            (self.quiet, "--quiet"),
+            (self.verbose, "--verbose"),
+            (self.statistics, "--statistics"),
+        ];
         let has_human = wanted.iter().any(|one| one.format == Format::Human);
         let ignored = human.into_iter().find(|(given, _)| *given && !has_human);
         match ignored {
@@ -168,49 +209,36 @@ impl Arguments {
     fn settings(&self, given: &FormatOptions) -> Settings {
         let mut words = type_option(self.kind);
         words.extend(given.typed.iter().cloned());
-        Settings { quiet: self.quiet, verbose: self.verbose, all: self.all, given: words }
-    }
-
-    /// Progress on a terminal: over all bytes if a directory is walked.
-    fn progress(&self, look: Look) -> Progress {
-        let is_long = look.progress && !self.paths.iter().any(|path| input::is_stdin(path));
-        let is_one = self.paths.len() == 1 && self.paths.iter().all(|path| path.is_file());
-        let bytes = if is_long { sum_bytes(&self.paths) } else { None };
-        let (message, bytes) = match (is_one, bytes) {
-            (true, Some(bytes)) => (format!("checking {}", byte_count(bytes)), None),
-            (_, bytes) => ("checking".to_string(), bytes),
-        };
-        Progress::new(look, message, bytes)
+        Settings {
+            quiet: self.quiet,
+            verbose: self.verbose,
+            all: self.all,
+            statistics: self.statistics,
+            given: words,
+        }
     }
 
     /// The options of the library.
-    fn options(&self) -> Options {
+    fn options(&self, judging: &Judging) -> Options {
         let default = Options::default();
         let mut options = self.kind.map_or(default.clone(), |kind| default.with_format(kind));
-        options.jobs = self.jobs;
-        // Findings that are left out later should not use up the room of those that are shown.
         let held = options.limits.of(&limits::FINDINGS);
-        let wanted = self.max_findings.map_or(held, |max| u64::try_from(max).unwrap_or(u64::MAX));
-        let listed = if self.all { FINDINGS_LISTED } else { held };
-        options.limits.set(&limits::FINDINGS, held.max(wanted).max(listed));
+        let listed = if self.all { held.max(FINDINGS_LISTED) } else { held };
+        options.limits.set(&limits::FINDINGS, judging.held(listed));
         options
     }
+}
 
-    /// Sets the severities that the user wants, and limits the number of findings.
-    fn judge(&self, report: &mut Report) {
-        let named = |rules: &[&'static Rule], rule: &'static Rule| rules.contains(&rule);
-        if !(self.deny.is_empty() && self.warn.is_empty() && self.allow.is_empty()) {
-            report.judge(|rule| match rule {
-                _ if named(&self.deny, rule) => Some(Severity::Error),
-                _ if named(&self.warn, rule) => Some(Severity::Warning),
-                _ if named(&self.allow, rule) => None,
-                _ => Some(rule.severity),
-            });
-        }
-        if let Some(max) = self.max_findings {
-            report.truncate(max);
-        }
-    }
+/// Progress on a terminal: over all bytes if there are several recordings.
+fn progress(paths: &[PathBuf], look: Look) -> Progress {
+    let is_long = look.progress && !paths.iter().any(|path| input::is_stdin(path));
+    let is_one = paths.len() == 1 && paths.iter().all(|path| path.is_file());
+    let bytes = if is_long { sum_bytes(paths) } else { None };
+    let (message, bytes) = match (is_one, bytes) {
+        (true, Some(bytes)) => (format!("checking {}", byte_count(bytes)), None),
+        (_, bytes) => ("checking".to_string(), bytes),
+    };
+    Progress::new(look, message, bytes)
 }
 
 /// The report about a path that is not a file.

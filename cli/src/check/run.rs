@@ -1,94 +1,112 @@
 //! One run of a check: recordings in, their reports and the totals out.
+//!
+//! Recordings are opened, checked and rendered on any thread (`work`); this file takes the results
+//! in the order of the input.
 
+use std::num::NonZeroUsize;
 use std::path::Path;
-use std::rc::Rc;
 
 use tracemend::words::{join_and, plural};
 use tracemend::{FileSet, Report, common, json};
 
+use super::paths::Paths;
 use super::sink::Sink;
-use super::writer::{Checked, Closing, Settings};
-use super::{Arguments, report_irregular, report_path};
+use super::work::{Entry, Seen, Work};
+use super::writer::Closing;
+use super::{report_irregular, report_path};
 use crate::exit::{Exit, Failure};
-use crate::format_options::FormatOptions;
-use crate::input::{self, Found, Recording, Walk};
+use crate::input::{self, Found};
 use crate::neighbours::Neighbours;
+use crate::ordered::in_order;
 use crate::skipped::{SkipReason, Skipped};
 use crate::summary::Totals;
+use crate::walk::{self, Step, Steps};
 
 /// One run: where it writes, and what it has seen.
 pub(super) struct Run<'r, 's> {
-    arguments: &'r Arguments,
-    given: FormatOptions,
-    settings: Settings,
-    donor: Option<Rc<Recording>>,
+    work: Work<'r>,
     sink: Sink<'r, 's>,
+    seen: SeenSoFar,
+}
+
+/// What a run has seen.
+#[derive(Default)]
+struct SeenSoFar {
     totals: Totals,
     counts: json::Totals,
     skipped: Skipped,
     neighbours: Neighbours,
-    exit: Exit,
+    /// Findings for a new baseline.
+    accepted: tracemend::Baseline,
+    exit: Option<Exit>,
 }
 
 impl<'r, 's> Run<'r, 's> {
-    pub(super) fn new(
-        arguments: &'r Arguments,
-        given: FormatOptions,
-        donor: Option<Recording>,
-        sink: Sink<'r, 's>,
-    ) -> Self {
-        Self {
-            arguments,
-            settings: arguments.settings(&given),
-            given,
-            donor: donor.map(Rc::new),
-            sink,
-            totals: Totals::default(),
-            counts: json::Totals::default(),
-            skipped: Skipped::default(),
-            neighbours: Neighbours::default(),
-            exit: Exit::Clean,
-        }
+    pub(super) fn new(work: Work<'r>, sink: Sink<'r, 's>) -> Self {
+        Self { work, sink, seen: SeenSoFar::default() }
     }
 
     /// Checks everything that the paths lead to.
-    pub(super) fn all(mut self) -> Result<Exit, Failure> {
-        let exclude = self.sink.written();
-        let every = self.arguments.kind.is_some() || self.arguments.strict;
-        let walk = Walk { exclude: &exclude, every, max: input::WALK_MAX };
-        for path in &self.arguments.paths {
-            if input::is_stdin(path) {
-                let spooled = input::open(path, self.sink.streams.input);
-                let failed = |failure| Found::Failed { path: path.clone(), failure };
-                self.add(spooled.unwrap_or_else(failed))?;
-            } else if input::is_walked(path) {
-                self.walk(path, &walk)?;
+    pub(super) fn all(mut self, paths: &Paths, jobs: NonZeroUsize) -> Result<Exit, Failure> {
+        let mut rest = paths.as_slice();
+        while let Some((first, others)) = rest.split_first() {
+            if input::is_stdin(first) {
+                let found = input::open(first, self.sink.streams.input);
+                let failed = |failure| Found::Failed { path: first.clone(), failure };
+                let found = found.unwrap_or_else(failed);
+                self.finish(Step::Found(found), jobs)?;
+                rest = others;
+            } else if walk::is_walked(first) {
+                self.walk(first, jobs)?;
+                rest = others;
             } else {
-                input::visit(path, &mut std::io::empty(), &walk, &mut |found| self.add(found))?;
+                // Named files are checked together, up to the next directory.
+                let is_other =
+                    |path: &std::path::PathBuf| input::is_stdin(path) || walk::is_walked(path);
+                let end = rest.iter().position(is_other).unwrap_or(rest.len());
+                let (named, others) = rest.split_at(end);
+                self.each(named.iter().map(|path| Step::Named(path.clone())), jobs)?;
+                rest = others;
             }
         }
         self.close()
     }
 
+    /// Checks what the steps lead to.
+    fn each(
+        &mut self,
+        steps: impl Iterator<Item = Step> + Send,
+        jobs: NonZeroUsize,
+    ) -> Result<(), Failure> {
+        let Self { work, sink, seen } = self;
+        let examine = |step, threads| work.examine(step, threads);
+        in_order(jobs, steps, examine, |result| seen.add(result?, work, sink))
+    }
+
+    /// Checks one step on this thread.
+    fn finish(&mut self, step: Step, jobs: NonZeroUsize) -> Result<(), Failure> {
+        let result = self.work.examine(step, jobs)?;
+        self.seen.add(result, &self.work, &mut self.sink)
+    }
+
     /// Checks everything in a directory.
-    fn walk(&mut self, path: &Path, walk: &Walk<'_>) -> Result<(), Failure> {
-        let seen = |run: &Self| (run.totals.recordings(), run.skipped.unread().0);
-        let before = (seen(self), SkipReason::ALL.map(|reason| self.skipped.of(reason).0));
-        input::visit(path, &mut std::io::empty(), walk, &mut |found| self.add(found))?;
-        for (empty, is_expected) in std::mem::take(&mut self.neighbours).finish() {
-            if !is_expected {
-                self.skipped.add(SkipReason::Empty, &empty);
-                continue;
+    fn walk(&mut self, path: &Path, jobs: NonZeroUsize) -> Result<(), Failure> {
+        let seen = |seen: &SeenSoFar| (seen.totals.recordings(), seen.skipped.unread().0);
+        let counts = |seen: &SeenSoFar| SkipReason::ALL.map(|reason| seen.skipped.of(reason).0);
+        let before = (seen(&self.seen), counts(&self.seen));
+        self.each(Steps::of(path, walk::WALK_MAX), jobs)?;
+        for (empty, is_expected) in std::mem::take(&mut self.seen.neighbours).finish() {
+            if is_expected {
+                self.finish(Step::Directory(empty), jobs)?;
+            } else {
+                self.seen.skipped.add(SkipReason::Empty, &empty);
             }
-            let failed = |failure| Found::Failed { path: empty.clone(), failure };
-            let found = input::open(&empty, &mut std::io::empty());
-            self.add(found.unwrap_or_else(failed))?;
         }
-        if seen(self) != before.0 {
+        if seen(&self.seen) != before.0 {
             return Ok(());
         }
         let reasons = SkipReason::ALL.iter().zip(before.1).filter_map(|(reason, before)| {
-            let count = self.skipped.of(*reason).0.saturating_sub(before);
+            let count = self.seen.skipped.of(*reason).0.saturating_sub(before);
             (count > 0).then(|| format!("{} ({})", plural(count, "file"), reason.name()))
         });
         let reasons: Vec<String> = reasons.collect();
@@ -97,21 +115,55 @@ impl<'r, 's> Run<'r, 's> {
             false => format!("no recording in this directory: skipped {}", join_and(&reasons)),
         };
         let report = report_path(&common::NO_RECORDING, message);
-        self.report(path, report, &FileSet::default())
+        self.seen.report(path, report, &self.work, &mut self.sink)
     }
 
-    fn add(&mut self, found: Found) -> Result<(), Failure> {
-        let nothing = FileSet::default();
+    fn close(self) -> Result<Exit, Failure> {
+        let Self { work, sink, seen } = self;
+        let exit = seen.exit.unwrap_or(Exit::Clean);
+        let closing =
+            Closing { totals: &seen.totals, counts: &seen.counts, skipped: &seen.skipped, exit };
+        sink.close(&closing, &work.settings)?;
+        work.judging.close(seen.accepted)?;
+        Ok(exit)
+    }
+}
+
+impl SeenSoFar {
+    /// Takes a result.
+    fn add(
+        &mut self,
+        result: Seen,
+        work: &Work<'_>,
+        sink: &mut Sink<'_, '_>,
+    ) -> Result<(), Failure> {
+        match result {
+            Seen::Nothing => Ok(()),
+            Seen::Checked(entry) => self.enter(*entry, sink),
+            Seen::Found(found) => self.add_found(found, work, sink),
+        }
+    }
+
+    fn add_found(
+        &mut self,
+        found: Found,
+        work: &Work<'_>,
+        sink: &mut Sink<'_, '_>,
+    ) -> Result<(), Failure> {
+        let is_strict = work.judging.strict;
         match found {
-            Found::Recording(recording) => self.check(&recording),
-            Found::Irregular { path, kind } => self.report(&path, report_irregular(kind), &nothing),
+            // It was checked by the thread that opened it.
+            Found::Recording(_) => Ok(()),
+            Found::Irregular { path, kind } => {
+                self.report(&path, report_irregular(kind), work, sink)
+            }
             Found::Skipped { path, reason } => match reason {
                 SkipReason::Empty if self.neighbours.add_empty(&path) => Ok(()),
-                SkipReason::Link if self.arguments.strict => {
-                    self.report(&path, report_irregular("a symbolic link"), &nothing)
+                SkipReason::Link if is_strict => {
+                    self.report(&path, report_irregular("a symbolic link"), work, sink)
                 }
-                SkipReason::Special if self.arguments.strict => {
-                    self.report(&path, report_irregular("a special file"), &nothing)
+                SkipReason::Special if is_strict => {
+                    self.report(&path, report_irregular("a special file"), work, sink)
                 }
                 _ => {
                     self.skipped.add(reason, &path);
@@ -121,82 +173,46 @@ impl<'r, 's> Run<'r, 's> {
             Found::TooMany { path, max } => {
                 let message = format!("limit reached: the directory has more than {max} entries");
                 let report = report_path(&common::LIMIT_REACHED, message);
-                self.report(&path, report, &nothing)
+                self.report(&path, report, work, sink)
             }
             Found::Failed { path, failure } => {
-                self.sink.warn(&failure.message);
+                sink.warn(&failure.message);
                 self.skipped.add_unread(&path, &failure);
-                self.exit = self.exit.max(failure.exit);
+                self.exit = self.exit.max(Some(failure.exit));
                 Ok(())
             }
         }
     }
 
-    fn check(&mut self, recording: &Recording) -> Result<(), Failure> {
-        let donor = self.donor.clone();
-        let donated = donor.as_ref().map(|donor| donor.file_set().bytes(0));
-        let files = recording.file_set().with_donor(donated);
-        let mut options = self.arguments.options();
-        options.choices = self.given.choices.clone();
-        let format = options.format.or_else(|| tracemend::recognise(&files, &options));
-        if let Some(Err(failure)) = format.map(|format| self.given.check_format(format)) {
-            let paths = &self.arguments.paths;
-            if paths.len() == 1 && self.is_named(&recording.path) {
-                return Err(failure);
-            }
-            self.sink.warn_once(failure.message);
-        }
-        let report = tracemend::check(&files, &options);
-        if report.format.is_some() {
-            self.neighbours.add_recording(&recording.path);
-        }
-        let length = files.len();
-        self.report(&recording.path, report, &files)?;
-        self.sink.progress.advance(length);
-        Ok(())
-    }
-
-    fn is_named(&self, path: &Path) -> bool {
-        self.arguments.paths.iter().any(|named| named == path)
-    }
-
+    /// Reports a path that is not a recording.
     fn report(
         &mut self,
         path: &Path,
-        mut report: Report,
-        files: &FileSet<'_>,
+        report: Report,
+        work: &Work<'_>,
+        sink: &mut Sink<'_, '_>,
     ) -> Result<(), Failure> {
-        self.arguments.judge(&mut report);
-        let exit = match report.incomplete() {
-            true => Exit::Incomplete,
-            false if self.arguments.fail_on.is_reached(report.worst()) => Exit::Findings,
-            false => Exit::Clean,
-        };
-        self.exit = self.exit.max(exit);
-        let checked = Checked {
-            path,
-            name: input::shown(path),
-            report: &report,
-            files,
-            is_directory: path.is_dir(),
-            is_walked: !self.is_named(path),
-            exit,
-        };
-        self.totals.add(&checked.name, &report);
-        self.counts.add_report(&report);
-        let layouts = self.sink.layouts().into_iter();
-        let pieces = layouts.map(|layout| layout.render(&checked, &self.settings));
-        self.sink.append(pieces.collect::<Result<_, _>>()?)
+        let nothing = FileSet::default();
+        let is_named = work.is_named(path);
+        self.enter(work.entry(path, report, &nothing, is_named)?, sink)
     }
 
-    fn close(self) -> Result<Exit, Failure> {
-        let closing = Closing {
-            totals: &self.totals,
-            counts: &self.counts,
-            skipped: &self.skipped,
-            exit: self.exit,
-        };
-        self.sink.close(&closing, &self.settings)?;
-        Ok(self.exit)
+    /// Counts a recording and writes what was rendered.
+    fn enter(&mut self, entry: Entry, sink: &mut Sink<'_, '_>) -> Result<(), Failure> {
+        if let Some(warning) = entry.warning {
+            sink.warn_once(warning);
+        }
+        if entry.report.format.is_some() {
+            self.neighbours.add_recording(&entry.path);
+        }
+        self.totals.add(&input::shown(&entry.path), &entry.report);
+        self.counts.add_report(&entry.report);
+        self.exit = self.exit.max(Some(entry.exit));
+        if let Some(accepted) = entry.accepted {
+            self.accepted.extend(accepted);
+        }
+        sink.append(entry.pieces)?;
+        sink.progress.advance(entry.report.length);
+        Ok(())
     }
 }

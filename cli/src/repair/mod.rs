@@ -1,8 +1,10 @@
 //! `tracemend repair`: a recording that its format's tools accept again, and what that took.
 
+mod batch;
+
 use std::num::NonZeroUsize;
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{ArgMatches, ValueEnum};
 use tracemend::{
@@ -20,6 +22,7 @@ use crate::places::Places;
 use crate::progress::Progress;
 use crate::salvage::Salvage;
 use crate::streams::Streams;
+use crate::walk;
 
 const ABOUT: &str = "\
 The source stays as it is unless --in-place replaces it. The output gets its name only after it \
@@ -31,18 +34,24 @@ Examples:
   tracemend repair perf.data                     writes perf.data.mended
   tracemend repair perf.data -o repaired.data --plan plan.json
   tracemend repair perf.data --in-place          keeps perf.data.orig
-  tracemend repair perf.data --dry-run --safety exact";
+  tracemend repair perf.data --dry-run --safety exact
+  tracemend repair traces/ --out-dir repaired/   every recording, one report";
 
 /// Repair a recording, prove the result, and report what was kept, dropped and added
 #[derive(Debug, clap::Args)]
 #[command(before_help = ABOUT, after_help = format!("{EXAMPLES}\n\n{HELP}"))]
 pub(crate) struct Arguments {
-    /// A file, a directory that is one recording, or `-` for standard input
-    #[arg(value_name = "PATH")]
-    path: PathBuf,
+    /// A file, a directory that is one recording, or `-` for standard input; with --out-dir or
+    /// --dry-run also several, and directories with recordings in them
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
     /// Write the repaired recording to OUT
     #[arg(short, long, value_name = "OUT", conflicts_with = "in_place")]
     output: Option<PathBuf>,
+    /// Write every repaired recording below DIR, under its path in the directory that was named;
+    /// one report about all of them
+    #[arg(long, value_name = "DIR")]
+    out_dir: Option<PathBuf>,
     /// Replace the source; keep the original as NAME.orig
     #[arg(long)]
     in_place: bool,
@@ -55,7 +64,8 @@ pub(crate) struct Arguments {
     /// Write every edit to FILE, for `apply` and `verify` (schema/plan.schema.json)
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
-    /// Format of the report: human or json (schema/repair.schema.json)
+    /// Format of the report: human or json (schema/repair.schema.json; of several recordings
+    /// schema/repairs.schema.json)
     #[arg(long, value_enum, default_value_t = Format::Human, hide_possible_values = true)]
     format: Format,
     /// Allow fixes up to this class: `exact` writes values that other bytes determine, `synthetic`
@@ -109,10 +119,7 @@ impl SafetyArgument {
 }
 
 /// The one recording that `path` names.
-pub(crate) fn open_one(
-    path: &std::path::Path,
-    streams: &mut Streams<'_>,
-) -> Result<Recording, Failure> {
+pub(crate) fn open_one(path: &Path, streams: &mut Streams<'_>) -> Result<Recording, Failure> {
     match input::open(path, streams.input)? {
         Found::Recording(recording) => Ok(recording),
         Found::Irregular { path, kind } => {
@@ -141,7 +148,22 @@ impl Arguments {
         streams: &mut Streams<'_>,
     ) -> Result<Exit, Failure> {
         let given = FormatOptions::read(matches, Verb::Repair)?;
-        let recording = open_one(&self.path, streams)?;
+        let is_tree = |path: &PathBuf| self.dry_run && walk::is_walked(path);
+        match self.paths.as_slice() {
+            [path] if self.out_dir.is_none() && !is_tree(path) => {
+                self.run_one(path, given, streams)
+            }
+            _ => batch::run(self, given, streams),
+        }
+    }
+
+    fn run_one(
+        &self,
+        path: &Path,
+        given: FormatOptions,
+        streams: &mut Streams<'_>,
+    ) -> Result<Exit, Failure> {
+        let recording = open_one(path, streams)?;
         let donor = given.donor.as_deref().map(|path| open_one(path, streams)).transpose()?;
         let mut places = Places::new(streams);
         places.read("the source", &recording)?;
@@ -158,31 +180,50 @@ impl Arguments {
             return Err(Failure::usage("--link applies to a recording that is a directory"));
         }
         let files = recording.file_set().with_donor(donated.clone());
-        let mut options = Options::default();
-        options.choices = given.choices.clone();
-        options.jobs = self.jobs;
-        options.allow = self.safety.allow();
-        options.lossy_warnings = self.lossy_warnings;
-        options.format = self.kind.or_else(|| tracemend::recognise(&files, &options));
+        let options = self.options(&files, &given);
         if let Some(format) = options.format {
             given.check_format(format)?;
         }
         let job = Job { recording: &recording, files, donated, options, given };
         let progress = Progress::new(streams.look, describe_work(&job), None);
-        self.repair(&job, target, plan_file, &progress, streams)
+        let links = self.describe_links(&recording);
+        let show = |salvage: &Salvage<'_>| {
+            progress.suspend(|| {
+                if let Some(warning) = links.filter(|_| salvage.written.is_some()) {
+                    streams.warn(&warning);
+                }
+                match self.format {
+                    Format::Human => streams.print(&salvage.human(streams.look)),
+                    Format::Json => streams.print_with(|out| salvage.write_json(out)),
+                }
+            })
+        };
+        let (printed, outcome) = self.repair(&job, || target, plan_file, show)?;
+        printed.map(|()| exit_of(outcome))
     }
 
-    fn repair(
+    /// The options of the library for a recording.
+    fn options(&self, files: &FileSet<'_>, given: &FormatOptions) -> Options {
+        let mut options = Options::default();
+        options.choices = given.choices.clone();
+        options.jobs = self.jobs;
+        options.allow = self.safety.allow();
+        options.lossy_warnings = self.lossy_warnings;
+        options.format = self.kind.or_else(|| tracemend::recognise(files, &options));
+        options
+    }
+
+    /// Repairs, writes and proves one recording, and passes the report to `show`.
+    fn repair<T>(
         &self,
         job: &Job<'_>,
-        target: Result<Target, Failure>,
+        target: impl FnOnce() -> Result<Target, Failure>,
         plan_file: Option<TextFile>,
-        progress: &Progress,
-        streams: &mut Streams<'_>,
-    ) -> Result<Exit, Failure> {
+        show: impl FnOnce(&Salvage<'_>) -> T,
+    ) -> Result<(T, Outcome), Failure> {
         let repair = tracemend::repair(&job.files, &job.options);
         let is_wanted = match repair.outcome {
-            Outcome::Clean => self.output.is_some(),
+            Outcome::Clean => self.output.is_some() || self.out_dir.is_some(),
             Outcome::Repaired | Outcome::RepairedWithLoss => true,
             Outcome::CannotRepair | Outcome::Incomplete => self.partial && repair.changes(),
         };
@@ -193,36 +234,25 @@ impl Arguments {
             }
             Err(_) => None,
         };
-        let mut salvage = Salvage::new(&self.path, &repair, &job.files, self.next_command(job));
+        let mut salvage =
+            Salvage::new(&job.recording.path, &repair, &job.files, self.next_command(job));
         salvage.allowed = self.safety.safety();
         salvage.dry_run = self.dry_run;
         salvage.partial = self.partial;
         let plan_file = plan_file.filter(|_| is_wanted || repair.outcome == Outcome::Clean);
         let plan_file = write_plan(plan_file, plan.as_ref())?;
-        let target = if is_wanted && !self.dry_run { Some(target?) } else { None };
+        let target = if is_wanted && !self.dry_run { Some(target()?) } else { None };
         let prepared = match &target {
             Some(target) => Some(self.prepare(job, target, &repair, plan.as_ref())?),
             None => None,
         };
-        if let Some(warning) = self.describe_links(job.recording).filter(|_| target.is_some()) {
-            progress.suspend(|| streams.warn(&warning));
-        }
         self.publish(plan_file, prepared)?;
         if is_wanted || repair.outcome == Outcome::Clean {
             salvage.plan = self.plan.as_deref().map(shown);
         }
         salvage.written = target.as_ref().map(|target| shown(target.path()));
         salvage.original = target.and_then(|target| target.backup()).as_deref().map(shown);
-        progress.suspend(|| match self.format {
-            Format::Human => streams.print(&salvage.human(streams.look)),
-            Format::Json => streams.print_with(|out| salvage.write_json(out)),
-        })?;
-        Ok(match repair.outcome {
-            Outcome::Clean | Outcome::Repaired => Exit::Clean,
-            Outcome::RepairedWithLoss => Exit::Loss,
-            Outcome::CannotRepair => Exit::Unrepaired,
-            Outcome::Incomplete => Exit::Incomplete,
-        })
+        Ok((show(&salvage), repair.outcome))
     }
 
     /// The command that goes on from here, with the options of this one.
@@ -235,7 +265,7 @@ impl Arguments {
             given.push(LOSSY_WARNINGS.to_string());
         }
         given.extend(job.given.typed.iter().cloned());
-        NextCommand::new(&self.path, given).with_allowed(self.safety.safety())
+        NextCommand::new(&job.recording.path, given).with_allowed(self.safety.safety())
     }
 
     /// Writes the output and proves it.
@@ -290,7 +320,7 @@ impl Arguments {
                 return Err(Failure::usage(message));
             }
             let existing = Existing::Source { backup: !self.no_backup };
-            let target = Target::new(&self.path, recording, existing)?;
+            let target = Target::new(&recording.path, recording, existing)?;
             if let Some(orig) = target.backup().filter(|orig| !orig.exists()) {
                 places.write("the original", &orig)?;
             }
@@ -303,12 +333,14 @@ impl Arguments {
         if recording.is_stream() && !self.dry_run {
             return Err(Failure::usage("standard input has no name; use -o OUT"));
         }
-        let path = match self.path.file_name() {
+        let source = &recording.path;
+        let path = match source.file_name() {
             // Without a slash at the end.
-            Some(_) => self.path.components().collect(),
+            Some(_) => source.components().collect(),
             // `.` and `..` stand for the directory that they name.
-            None => std::fs::canonicalize(&self.path)
-                .map_err(|error| Failure::io(shown(&self.path), &error))?,
+            None => {
+                std::fs::canonicalize(source).map_err(|error| Failure::io(shown(source), &error))?
+            }
         };
         let path = beside(&path, ".mended");
         places.write("the output", &path)?;
@@ -325,6 +357,16 @@ impl Arguments {
         places.write("the plan", path)?;
         let mode = recording.files.first().map_or(0o600, |file| file.metadata.mode() & 0o666);
         TextFile::create(path, self.force, mode).map(Some)
+    }
+}
+
+/// The exit code of an outcome.
+const fn exit_of(outcome: Outcome) -> Exit {
+    match outcome {
+        Outcome::Clean | Outcome::Repaired => Exit::Clean,
+        Outcome::RepairedWithLoss => Exit::Loss,
+        Outcome::CannotRepair => Exit::Unrepaired,
+        Outcome::Incomplete => Exit::Incomplete,
     }
 }
 

@@ -10,7 +10,7 @@ use crate::summary::{describe_recording, list_facts};
 pub(super) fn describe(checked: &Checked<'_>, settings: &Settings, look: Look) -> Piece {
     let Checked { path, name, report, files, is_walked, .. } = checked;
     let is_sound = report.worst().is_none();
-    if settings.quiet && is_sound {
+    if settings.statistics || (settings.quiet && is_sound) {
         return Piece::Text(String::new());
     }
     let next = NextCommand::new(path, settings.given.clone());
@@ -40,6 +40,7 @@ pub(super) fn close(
     let Closing { totals, skipped, .. } = closing;
     let is_one = totals.recordings() == 1 && skipped.count() == 0 && skipped.unread().0 == 0;
     match is_one {
+        _ if settings.statistics => totals.statistics(look),
         _ if settings.quiet => String::new(),
         true => clean_line,
         false => totals.table(skipped, look),

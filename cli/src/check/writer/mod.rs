@@ -17,9 +17,9 @@ mod lines;
 mod place;
 mod sarif;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tracemend::{FileSet, Finding, Report};
 
@@ -35,6 +35,8 @@ pub(super) struct Settings {
     pub(super) quiet: bool,
     pub(super) verbose: bool,
     pub(super) all: bool,
+    /// Counts instead of findings.
+    pub(super) statistics: bool,
     /// Options that the commands after a finding need, too.
     pub(super) given: Vec<String>,
 }
@@ -184,18 +186,26 @@ impl Writer {
     }
 }
 
-/// Returns the fingerprint of each finding; of those with equal ones, the later ones get a number,
-/// because readers take equal fingerprints for one finding.
-fn fingerprints(checked: &Checked<'_>) -> Vec<String> {
-    let path = place::relative(checked.path);
-    let mut seen = BTreeSet::new();
-    let unique = |finding: &Finding| {
-        let print = finding.fingerprint(path.as_os_str().as_bytes(), checked.files);
-        let numbered = (2..).map(|number: u64| format!("{print}-{number}"));
-        let mut names = std::iter::once(print.clone()).chain(numbered);
-        names.find(|name| seen.insert(name.clone())).unwrap_or(print)
-    };
-    checked.report.findings().iter().map(unique).collect()
+/// Fingerprints of the findings of one recording. Of those with equal ones, the later ones get a
+/// number, because readers take equal fingerprints for one finding.
+struct Fingerprints<'a> {
+    checked: &'a Checked<'a>,
+    path: PathBuf,
+    seen: BTreeMap<String, u64>,
+}
+
+impl<'a> Fingerprints<'a> {
+    fn new(checked: &'a Checked<'a>) -> Self {
+        Self { checked, path: place::relative(checked.path), seen: BTreeMap::new() }
+    }
+
+    fn of(&mut self, finding: &Finding) -> String {
+        let path = self.path.as_os_str().as_bytes();
+        let print = finding.fingerprint(path, self.checked.files);
+        let number = self.seen.entry(print.clone()).or_default();
+        *number += 1;
+        if *number == 1 { print } else { format!("{print}-{number}") }
+    }
 }
 
 /// A failure of the JSON or XML writer, which no report causes.

@@ -16,12 +16,12 @@ use serde_sarif::sarif::{
     ArtifactChange, ArtifactContent, ArtifactLocation, Fix, Invocation, Location, LogicalLocation,
     Message, MultiformatMessageString, Notification, PhysicalLocation, PropertyBag, Region,
     Replacement, ReportingConfiguration, ReportingDescriptor, Result as SarifResult, ResultLevel,
-    Run, Tool, ToolComponent,
+    Run, Suppression as SarifSuppression, Tool, ToolComponent,
 };
 use tracemend::words::plural;
-use tracemend::{Edit, Finding, FormatId, Layer, Remedy, Rule, Severity, Span};
+use tracemend::{Edit, Finding, FormatId, Layer, Remedy, Rule, Severity, Span, Suppression};
 
-use super::{Checked, Closing, describe_writer_failure, fingerprints, place};
+use super::{Checked, Closing, Fingerprints, describe_writer_failure, place};
 use crate::exit::{Exit, Failure};
 use crate::skipped::SkipReason;
 
@@ -38,13 +38,27 @@ const INSERTED_MAX: usize = 64 << 10;
 
 /// The findings of one recording, one per line.
 pub(super) fn results(checked: &Checked<'_>) -> Result<String, Failure> {
-    let prints = fingerprints(checked);
+    let found = checked.report.findings().iter().map(|finding| (finding, None));
+    let set_aside = checked.report.set_aside().iter();
+    let set_aside = set_aside.map(|(finding, reason)| (finding, Some(*reason)));
+    let mut prints = Fingerprints::new(checked);
     let mut lines = Vec::new();
-    for (finding, print) in checked.report.findings().iter().zip(prints) {
-        let line = serde_json::to_string(&describe(checked, finding, &print));
-        lines.push(format!("\n{}", line.map_err(describe_writer_failure)?));
+    for (finding, reason) in found.chain(set_aside) {
+        let mut result = describe(checked, finding, &prints.of(finding));
+        result.suppressions = reason.map(|reason| vec![suppression(reason)]);
+        let line = serde_json::to_string(&result).map_err(describe_writer_failure)?;
+        lines.push(format!("\n{line}"));
     }
     Ok(lines.join(","))
+}
+
+/// Why a finding does not count.
+fn suppression(reason: Suppression) -> SarifSuppression {
+    let text = match reason {
+        Suppression::Policy => "the policy allows this code",
+        Suppression::Baseline => "the baseline has this finding",
+    };
+    SarifSuppression::builder().kind(json!("external")).justification(text).build()
 }
 
 fn describe(checked: &Checked<'_>, finding: &Finding, print: &str) -> SarifResult {

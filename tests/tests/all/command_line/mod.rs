@@ -1,6 +1,7 @@
 //! The promises of the command line: exit codes, outputs that match their schemas, and not one
 //! character from a file that a terminal could act on.
 
+mod batch;
 mod captures;
 mod dump;
 mod exit_codes;
@@ -8,9 +9,11 @@ mod false_clean;
 mod formats;
 mod harm;
 mod human;
+mod many;
 mod options;
 mod outputs;
 mod plans;
+mod policy;
 mod repair;
 
 use std::ffi::{OsStr, OsString};

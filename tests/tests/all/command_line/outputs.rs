@@ -87,6 +87,14 @@ fn the_schemas_stand_alone_and_agree() {
         schema(&name);
     }
     let (check, repair) = (read("check.schema.json"), read("repair.schema.json"));
+    let mut one = read("repairs.schema.json")["$defs"].take();
+    let mut repair_alone = one["repair"].take();
+    for name in ["$schema", "$id", "$defs"] {
+        repair_alone[name] = repair[name].clone();
+    }
+    assert_eq!(repair_alone, repair);
+    one.as_object_mut().unwrap().remove("repair");
+    assert_eq!(one, repair["$defs"]);
     for name in
         ["count", "text", "code", "counts", "recording", "finding", "related", "span", "fix"]
     {

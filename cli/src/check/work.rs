@@ -1,0 +1,129 @@
+//! The part of a check that runs on any thread: a path is opened, checked, judged and rendered.
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use tracemend::{Baseline, FileSet, Options, Report, Source};
+
+use super::Arguments;
+use super::judging::Judging;
+use super::writer::{Checked, Layout, Piece, Settings};
+use crate::exit::{Exit, Failure};
+use crate::format_options::FormatOptions;
+use crate::input::{self, Found, Recording, Stamp};
+use crate::walk::{Step, Walk};
+
+/// What every thread needs.
+pub(super) struct Work<'r> {
+    pub(super) arguments: &'r Arguments,
+    pub(super) given: FormatOptions,
+    pub(super) settings: Settings,
+    pub(super) judging: Judging,
+    pub(super) donor: Option<Recording>,
+    /// How each report is rendered.
+    pub(super) layouts: Vec<Layout>,
+    /// Files that the run writes.
+    pub(super) written: Vec<Stamp>,
+    /// Whether a single path was named.
+    pub(super) is_single: bool,
+}
+
+/// What became of a step.
+pub(super) enum Seen {
+    /// A file that the run writes itself.
+    Nothing,
+    Checked(Box<Entry>),
+    /// Something that is not a recording.
+    Found(Found),
+}
+
+/// A recording that was checked.
+pub(super) struct Entry {
+    pub(super) path: PathBuf,
+    /// Judged and rendered; the counts are what is still needed.
+    pub(super) report: Report,
+    /// A piece for each report.
+    pub(super) pieces: Vec<Piece>,
+    pub(super) exit: Exit,
+    /// An option that does not apply.
+    pub(super) warning: Option<String>,
+    pub(super) accepted: Option<Baseline>,
+}
+
+impl Work<'_> {
+    /// Opens a step and checks it if it is a recording. `threads` are free for it.
+    pub(super) fn examine(&self, step: Step, threads: NonZeroUsize) -> Result<Seen, Failure> {
+        let is_named = step.is_named();
+        let every = self.arguments.kind.is_some() || self.judging.strict;
+        match step.open(&Walk { exclude: &self.written, every }) {
+            None => Ok(Seen::Nothing),
+            Some(Found::Recording(recording)) => {
+                let is_named = is_named || recording.is_stream();
+                self.check(&recording, is_named, threads)
+                    .map(|entry| Seen::Checked(Box::new(entry)))
+            }
+            Some(found) => Ok(Seen::Found(found)),
+        }
+    }
+
+    fn check(
+        &self,
+        recording: &Recording,
+        is_named: bool,
+        threads: NonZeroUsize,
+    ) -> Result<Entry, Failure> {
+        let donated: Option<Source<'_>> = self.donor.as_ref().map(|one| one.file_set().bytes(0));
+        let files = recording.file_set().with_donor(donated);
+        let mut options = self.options(threads);
+        let format = options.format.or_else(|| tracemend::recognise(&files, &options));
+        options.choices = self.judging.config.choices(format, &self.given.choices);
+        let mut warning = None;
+        if let Some(Err(failure)) = format.map(|format| self.given.check_format(format)) {
+            if self.is_single && is_named {
+                return Err(failure);
+            }
+            warning = Some(failure.message);
+        }
+        // It was recognised already.
+        options.format = format.filter(|_| options.format.is_some());
+        let report = tracemend::check(&files, &options);
+        let entry = self.entry(&recording.path, report, &files, is_named)?;
+        Ok(Entry { warning, ..entry })
+    }
+
+    fn options(&self, threads: NonZeroUsize) -> Options {
+        let mut options = self.arguments.options(&self.judging);
+        options.jobs = Some(threads);
+        options.choices = self.given.choices.clone();
+        options
+    }
+
+    /// Judges and renders a report.
+    pub(super) fn entry(
+        &self,
+        path: &Path,
+        mut report: Report,
+        files: &FileSet<'_>,
+        is_named: bool,
+    ) -> Result<Entry, Failure> {
+        let accepted = self.judging.judge(path, &mut report, files);
+        let exit = self.judging.exit(&report);
+        let checked = Checked {
+            path,
+            name: input::shown(path),
+            report: &report,
+            files,
+            is_directory: path.is_dir(),
+            is_walked: !is_named,
+            exit,
+        };
+        let render = |layout: &Layout| layout.render(&checked, &self.settings);
+        let pieces = self.layouts.iter().map(render).collect::<Result<_, _>>()?;
+        Ok(Entry { path: path.to_path_buf(), report, pieces, exit, warning: None, accepted })
+    }
+
+    /// Whether the path was given on the command line.
+    pub(super) fn is_named(&self, path: &Path) -> bool {
+        self.arguments.paths.iter().any(|named| named == path)
+    }
+}
