@@ -7,9 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgMatches, ValueEnum};
-use tracemend::{
-    Allow, FileSet, FormatId, Options, Outcome, Plan, PlanError, Repair, Safety, Source, proof,
-};
+use tracemend::{Allow, FileSet, FormatId, Options, Outcome, Plan, Repair, Safety, Source, proof};
 
 use crate::check::parse_format;
 use crate::command::{LOSSY_WARNINGS, NextCommand, type_option};
@@ -227,19 +225,18 @@ impl Arguments {
             Outcome::Repaired | Outcome::RepairedWithLoss => true,
             Outcome::CannotRepair | Outcome::Incomplete => self.partial && repair.changes(),
         };
-        let plan = match Plan::new(&repair, &job.files, &job.options.limits) {
-            Ok(plan) => Some(plan),
-            Err(error) if plan_file.is_some() || !matches!(error, PlanError::TooLarge { .. }) => {
-                return Err(Failure::new(Exit::Incomplete, error.to_string()));
-            }
-            Err(_) => None,
-        };
+        // A plan holds the dropped bytes in hexadecimal, so it is made only if it is wanted.
+        let plan_file = plan_file.filter(|_| is_wanted || repair.outcome == Outcome::Clean);
+        let plan = plan_file.as_ref().map(|_| {
+            Plan::new(&repair, &job.files, &job.options.limits)
+                .map_err(|error| Failure::new(Exit::Incomplete, error.to_string()))
+        });
+        let plan = plan.transpose()?;
         let mut salvage =
             Salvage::new(&job.recording.path, &repair, &job.files, self.next_command(job));
         salvage.allowed = self.safety.safety();
         salvage.dry_run = self.dry_run;
         salvage.partial = self.partial;
-        let plan_file = plan_file.filter(|_| is_wanted || repair.outcome == Outcome::Clean);
         let plan_file = write_plan(plan_file, plan.as_ref())?;
         let target = if is_wanted && !self.dry_run { Some(target()?) } else { None };
         let prepared = match &target {
