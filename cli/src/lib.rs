@@ -28,6 +28,7 @@ mod formats;
 mod group;
 mod input;
 mod look;
+mod man;
 mod mapped;
 mod neighbours;
 mod ordered;
@@ -37,6 +38,7 @@ mod progress;
 mod repair;
 mod salvage;
 mod salvage_json;
+mod self_test;
 mod skipped;
 mod streams;
 mod summary;
@@ -90,7 +92,10 @@ enum Command {
     Explain(explain::Arguments),
     Codes(codes::Arguments),
     Formats(formats::Arguments),
+    Merge(check::merge::Arguments),
     Completions(completions::Arguments),
+    Man(man::Arguments),
+    SelfTest(self_test::Arguments),
 }
 
 /// The command line with the options that formats own.
@@ -143,7 +148,10 @@ impl Arguments {
             Command::Explain(arguments) => arguments.run(streams),
             Command::Codes(arguments) => arguments.run(streams),
             Command::Formats(arguments) => arguments.run(streams),
+            Command::Merge(arguments) => arguments.run(self.color, streams),
             Command::Completions(arguments) => arguments.run(streams),
+            Command::Man(arguments) => arguments.run(streams),
+            Command::SelfTest(arguments) => arguments.run(streams),
         }
     }
 }

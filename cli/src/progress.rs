@@ -1,14 +1,16 @@
 //! Progress of long work, on standard error if that is a terminal.
 //!
 //! Nothing is drawn for work that ends at once. Over several recordings the bar counts bytes and
-//! shows the rate and the time that is left; one recording is checked in one piece, so that there
-//! is only a clock beside its size.
+//! shows how many recordings are done, the rate and the time that is left; one recording is checked
+//! in one piece, so that there is only a clock beside its size.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tracemend::words::plural;
 
 use crate::look::Look;
 
@@ -24,18 +26,21 @@ const ENTRIES_MAX: usize = 200_000;
 #[derive(Debug)]
 pub(crate) struct Progress {
     bar: ProgressBar,
+    message: String,
+    /// Recordings that are done.
+    done: Cell<u64>,
     /// Dropped at the end, which wakes the thread that waits for [`DELAY`].
-    _end: Option<Sender<()>>,
+    end: Option<Sender<()>>,
 }
 
 impl Progress {
     /// Progress over recordings of `bytes` in all, if that is known.
     pub(crate) fn new(look: Look, message: String, bytes: Option<u64>) -> Self {
         if !look.progress {
-            return Self { bar: ProgressBar::hidden(), _end: None };
+            return Self { bar: ProgressBar::hidden(), message, done: Cell::new(0), end: None };
         }
         let bar = ProgressBar::with_draw_target(bytes, ProgressDrawTarget::hidden());
-        let bar = bar.with_message(message);
+        let bar = bar.with_message(message.clone());
         let template = match bytes {
             Some(_) => "{msg} {bar:20} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left",
             None => "{spinner} {msg}, {elapsed}",
@@ -54,11 +59,16 @@ impl Progress {
                 shown.enable_steady_tick(TICK);
             }
         });
-        Self { bar, _end: Some(end) }
+        Self { bar, message, done: Cell::new(0), end: Some(end) }
     }
 
-    /// Counts `bytes` that are done.
+    /// Counts a recording of `bytes` that is done.
     pub(crate) fn advance(&self, bytes: u64) {
+        if self.bar.is_hidden() && self.end.is_none() {
+            return;
+        }
+        self.done.set(self.done.get().saturating_add(1));
+        self.bar.set_message(format!("{}, {}", self.message, plural(self.done.get(), "recording")));
         self.bar.inc(bytes);
     }
 

@@ -63,6 +63,14 @@ impl Skipped {
         }
     }
 
+    /// Counts files that another run skipped and did not list.
+    pub(crate) fn add_more(&mut self, reason: SkipReason, more: u64) {
+        if more > 0 {
+            let (count, _) = self.reasons.entry(reason).or_default();
+            *count = count.saturating_add(more);
+        }
+    }
+
     /// Counts a path that could not be read.
     pub(crate) fn add_unread(&mut self, path: &Path, failure: &Failure) {
         let (count, paths) = &mut self.unread;

@@ -1,5 +1,6 @@
 //! One line about a recording, and the table about all of them.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use tracemend::words::{list, plural, seconds_short};
@@ -84,7 +85,7 @@ pub(crate) fn describe_time(first: u64, last: u64) -> String {
 
 /// Facts about a recording, one per line.
 pub(crate) fn list_facts(report: &Report, look: Look) -> String {
-    let line = |(name, value): &(&str, String)| {
+    let line = |(name, value): &(Cow<'static, str>, String)| {
         let first = format!("  {name}: ");
         wrap(value, look.width, &first, 4)
     };

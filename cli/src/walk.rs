@@ -46,6 +46,15 @@ impl Step {
         matches!(self, Self::Named(_))
     }
 
+    /// Returns its path; `None` for the end of a walk that is too long.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Named(path) | Self::Directory(path) | Self::File(path) => Some(path),
+            Self::Found(Found::Skipped { path, .. } | Found::Failed { path, .. }) => Some(path),
+            Self::Found(_) => None,
+        }
+    }
+
     /// Opens it. `None` is a file that the run writes itself.
     pub(crate) fn open(self, how: &Walk<'_>) -> Option<Found> {
         match self {

@@ -115,7 +115,7 @@ pub mod report;
 pub use formats::{DirectoryShape, DirectoryView, Dump, DumpError, Dumped, Member, Tile, TileKind};
 pub use kit::source::Source;
 pub use kit::span::{Layer, Span};
-pub use kit::text::{Untrusted, UntrustedPath, is_safe};
+pub use kit::text::{Untrusted, UntrustedPath, is_safe, unescape};
 pub use kit::words;
 pub use limits::{Limit, Limits, UnknownLimit};
 pub use mend::applied::Applied;

@@ -10,6 +10,7 @@
     reason = "test support: a failure here should stop the test at once"
 )]
 
+pub mod book;
 pub mod forge;
 pub mod judge;
 pub mod known_originals;

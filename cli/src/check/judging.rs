@@ -111,11 +111,7 @@ impl Judging {
 
     /// The exit code for a report.
     pub(super) fn exit(&self, report: &Report) -> Exit {
-        match report.incomplete() {
-            true => Exit::Incomplete,
-            false if self.fail_on.is_reached(report.worst()) => Exit::Findings,
-            false => Exit::Clean,
-        }
+        self.fail_on.exit(report)
     }
 
     /// Writes the new baseline: what was found, and what it holds about other recordings.

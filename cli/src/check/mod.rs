@@ -2,13 +2,18 @@
 
 mod format;
 mod judging;
+pub(crate) mod merge;
 mod paths;
+mod resume;
 mod run;
+mod shard;
 mod sink;
 mod work;
 mod writer;
 
+use std::ffi::OsString;
 use std::num::NonZeroUsize;
+use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 use clap::{ArgMatches, ValueEnum};
@@ -29,7 +34,9 @@ use crate::streams::Streams;
 use format::{Format, Wanted, WantedParser};
 use judging::{Judging, parse_selector};
 use paths::Paths;
+use resume::Earlier;
 use run::Run;
+use shard::Shard;
 use sink::Sink;
 use work::Work;
 use writer::Settings;
@@ -105,6 +112,13 @@ pub(crate) struct Arguments {
     /// Print how often each code was found instead of the findings
     #[arg(long)]
     statistics: bool,
+    /// Check one part of N, the same on every machine; `tracemend merge` joins the reports
+    #[arg(long, value_name = "I/N")]
+    shard: Option<Shard>,
+    /// Take over what an earlier JSON report has about recordings that are older than it and have
+    /// the same length
+    #[arg(long, value_name = "REPORT")]
+    resume: Option<PathBuf>,
     /// Show every finding in full, and up to 65536 per recording instead of 1000
     #[arg(long)]
     all: bool,
@@ -135,6 +149,15 @@ pub(crate) enum FailOn {
 }
 
 impl FailOn {
+    /// The exit code for a report.
+    fn exit(self, report: &Report) -> Exit {
+        match report.incomplete() {
+            true => Exit::Incomplete,
+            false if self.is_reached(report.worst()) => Exit::Findings,
+            false => Exit::Clean,
+        }
+    }
+
     fn is_reached(self, worst: Option<Severity>) -> bool {
         let least = match self {
             Self::Error => Severity::Error,
@@ -164,7 +187,7 @@ impl Arguments {
         let paths = Paths::gather(&self.paths, self.files_from.as_deref(), streams)?;
         let mut places = Places::new(streams);
         // The paths of a list are too many to compare each with each.
-        for path in self.paths.iter().chain(&self.files_from) {
+        for path in self.paths.iter().chain(&self.files_from).chain(&self.resume) {
             places.walk(path)?;
         }
         let judging = Judging::new(self, &mut places, streams.look)?;
@@ -182,6 +205,7 @@ impl Arguments {
             donor,
             layouts: sink.layouts(),
             written: sink.written(),
+            earlier: self.resume.as_deref().map(Earlier::read).transpose()?,
             is_single: paths.as_slice().len() == 1,
         };
         let jobs = self.jobs.or(std::thread::available_parallelism().ok());
@@ -239,6 +263,11 @@ fn progress(paths: &[PathBuf], look: Look) -> Progress {
         (_, bytes) => ("checking".to_string(), bytes),
     };
     Progress::new(look, message, bytes)
+}
+
+/// The path that an escaped one stands for.
+fn to_path(escaped: &str) -> PathBuf {
+    PathBuf::from(OsString::from_vec(tracemend::unescape(escaped)))
 }
 
 /// The report about a path that is not a file.

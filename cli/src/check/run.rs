@@ -65,7 +65,7 @@ impl<'r, 's> Run<'r, 's> {
                     |path: &std::path::PathBuf| input::is_stdin(path) || walk::is_walked(path);
                 let end = rest.iter().position(is_other).unwrap_or(rest.len());
                 let (named, others) = rest.split_at(end);
-                self.each(named.iter().map(|path| Step::Named(path.clone())), jobs)?;
+                self.each(named.iter().map(|path| Step::Named(path.clone())), None, jobs)?;
                 rest = others;
             }
         }
@@ -76,9 +76,16 @@ impl<'r, 's> Run<'r, 's> {
     fn each(
         &mut self,
         steps: impl Iterator<Item = Step> + Send,
+        directory: Option<&Path>,
         jobs: NonZeroUsize,
     ) -> Result<(), Failure> {
         let Self { work, sink, seen } = self;
+        let shard = work.arguments.shard;
+        let is_own = |step: &Step| match (shard, step.path()) {
+            (Some(shard), Some(path)) => shard.has(path, directory),
+            _ => true,
+        };
+        let steps = steps.filter(is_own);
         let examine = |step, threads| work.examine(step, threads);
         in_order(jobs, steps, examine, |result| seen.add(result?, work, sink))
     }
@@ -94,7 +101,7 @@ impl<'r, 's> Run<'r, 's> {
         let seen = |seen: &SeenSoFar| (seen.totals.recordings(), seen.skipped.unread().0);
         let counts = |seen: &SeenSoFar| SkipReason::ALL.map(|reason| seen.skipped.of(reason).0);
         let before = (seen(&self.seen), counts(&self.seen));
-        self.each(Steps::of(path, walk::WALK_MAX), jobs)?;
+        self.each(Steps::of(path, walk::WALK_MAX), Some(path), jobs)?;
         for (empty, is_expected) in std::mem::take(&mut self.seen.neighbours).finish() {
             if is_expected {
                 self.finish(Step::Directory(empty), jobs)?;
@@ -102,7 +109,8 @@ impl<'r, 's> Run<'r, 's> {
                 self.seen.skipped.add(SkipReason::Empty, &empty);
             }
         }
-        if seen(&self.seen) != before.0 {
+        // Another shard may have recordings.
+        if seen(&self.seen) != before.0 || self.work.arguments.shard.is_some() {
             return Ok(());
         }
         let reasons = SkipReason::ALL.iter().zip(before.1).filter_map(|(reason, before)| {

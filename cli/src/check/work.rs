@@ -1,13 +1,15 @@
 //! The part of a check that runs on any thread: a path is opened, checked, judged and rendered.
 
 use std::num::NonZeroUsize;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use tracemend::{Baseline, FileSet, Options, Report, Source};
 
 use super::Arguments;
 use super::judging::Judging;
-use super::writer::{Checked, Layout, Piece, Settings};
+use super::resume::Earlier;
+use super::writer::{Checked, Layout, Piece, Settings, place};
 use crate::exit::{Exit, Failure};
 use crate::format_options::FormatOptions;
 use crate::input::{self, Found, Recording, Stamp};
@@ -24,6 +26,8 @@ pub(super) struct Work<'r> {
     pub(super) layouts: Vec<Layout>,
     /// Files that the run writes.
     pub(super) written: Vec<Stamp>,
+    /// The report of `--resume`.
+    pub(super) earlier: Option<Earlier>,
     /// Whether a single path was named.
     pub(super) is_single: bool,
 }
@@ -72,6 +76,10 @@ impl Work<'_> {
         is_named: bool,
         threads: NonZeroUsize,
     ) -> Result<Entry, Failure> {
+        let earlier = self.earlier.as_ref().and_then(|earlier| earlier.find(recording));
+        if let Some((report, files)) = earlier {
+            return self.render(&recording.path, report, &files, is_named, None);
+        }
         let donated: Option<Source<'_>> = self.donor.as_ref().map(|one| one.file_set().bytes(0));
         let files = recording.file_set().with_donor(donated);
         let mut options = self.options(threads);
@@ -107,6 +115,21 @@ impl Work<'_> {
         is_named: bool,
     ) -> Result<Entry, Failure> {
         let accepted = self.judging.judge(path, &mut report, files);
+        if self.layouts.iter().any(|layout| layout.needs_fingerprints()) {
+            let path = place::relative(path);
+            report.identify(path.as_os_str().as_bytes(), files);
+        }
+        self.render(path, report, files, is_named, accepted)
+    }
+
+    fn render(
+        &self,
+        path: &Path,
+        report: Report,
+        files: &FileSet<'_>,
+        is_named: bool,
+        accepted: Option<Baseline>,
+    ) -> Result<Entry, Failure> {
         let exit = self.judging.exit(&report);
         let checked = Checked {
             path,

@@ -66,6 +66,35 @@ impl fmt::Display for UntrustedPath<'_> {
     }
 }
 
+/// Returns the bytes that an escaped text stands for: the reverse of [`Untrusted`], but for texts
+/// that were cut. A backslash that begins no escape stands for itself.
+pub fn unescape(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('\\') {
+        bytes.extend_from_slice(before.as_bytes());
+        let escape = read_escape(after);
+        let (escaped, next) = escape.unwrap_or_else(|| (b"\\".to_vec(), after));
+        bytes.extend(escaped);
+        rest = next;
+    }
+    bytes.extend_from_slice(rest.as_bytes());
+    bytes
+}
+
+/// The bytes of the escape after a backslash, and the text after it.
+fn read_escape(text: &str) -> Option<(Vec<u8>, &str)> {
+    if let Some(next) = text.strip_prefix('\\') {
+        return Some((b"\\".to_vec(), next));
+    }
+    if let Some((digits, next)) = text.strip_prefix('x').and_then(|text| text.split_at_checked(2)) {
+        return Some((vec![u8::from_str_radix(digits, 16).ok()?], next));
+    }
+    let (digits, next) = text.strip_prefix("u{")?.split_once('}')?;
+    let character = char::from_u32(u32::from_str_radix(digits, 16).ok()?)?;
+    Some((character.to_string().into_bytes(), next))
+}
+
 /// Returns bytes as pairs of hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
@@ -98,6 +127,17 @@ mod tests {
         let shown = Untrusted(hostile).to_string();
         assert_eq!(shown, "a\\x1b[2Jb\\u{9b}c\\u{202e}d\\u{200b}e\\\\\\x7f");
         assert_eq!(Untrusted(b"\xff\x00ok\xc3").to_string(), "\\xff\\x00ok\\xc3");
+    }
+
+    #[test]
+    fn an_escaped_text_gives_its_bytes_back() {
+        for bytes in
+            [&b"a\x1b[2J\xff\\x1b\\\\"[..], "\u{202e}\u{9b}e\u{301}".as_bytes(), b"", b"\\u{}"]
+        {
+            let shown = Untrusted(bytes).to_string();
+            assert_eq!(unescape(&shown), bytes, "{shown}");
+        }
+        assert_eq!(unescape("\\q\\x1"), b"\\q\\x1");
     }
 
     #[test]

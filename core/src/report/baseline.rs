@@ -63,7 +63,7 @@ impl Baseline {
         // A recording without findings is held, too: it replaces what was accepted before.
         let recording = self.recordings.entry(path.to_string()).or_default();
         for finding in report.findings() {
-            let print = finding.fingerprint(path.as_bytes(), files);
+            let print = finding.compute_fingerprint(path.as_bytes(), files);
             let accepted = recording.entry(print).or_insert_with(|| Accepted {
                 code: finding.rule.code.to_string(),
                 message: finding.message.clone(),
@@ -79,7 +79,7 @@ impl Baseline {
         let mut left: BTreeMap<&str, u64> =
             recording.iter().map(|(print, accepted)| (print.as_str(), accepted.count)).collect();
         report.suppress(|finding: &Finding| {
-            let print = finding.fingerprint(path.as_bytes(), files);
+            let print = finding.compute_fingerprint(path.as_bytes(), files);
             match left.get_mut(print.as_str()) {
                 Some(count) if *count > 0 => {
                     *count = count.saturating_sub(1);

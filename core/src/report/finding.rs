@@ -31,6 +31,8 @@ pub struct Finding {
     pub excerpt: Option<Excerpt>,
     /// The fix.
     pub fix: Option<Fix>,
+    /// Identifies the finding wherever its bytes move; see `Report::identify`.
+    pub fingerprint: Option<String>,
 }
 
 /// Another position that belongs to a finding.
@@ -70,6 +72,7 @@ impl Finding {
             related: Vec::new(),
             excerpt: None,
             fix: None,
+            fingerprint: None,
         }
     }
 

@@ -13,12 +13,14 @@
 //! without the fault. The hash resists collisions: a recording from a stranger must not get the
 //! fingerprint of a fault that was accepted elsewhere.
 
+use std::collections::BTreeMap;
+
 use sha2::{Digest, Sha256};
 
 use crate::FileSet;
 use crate::kit::source::Source;
 use crate::kit::text::hex;
-use crate::report::Finding;
+use crate::report::{Finding, Report};
 
 /// Bytes of a span that are part of a fingerprint. A field has fewer; a lost page has no identity
 /// beyond its first bytes and its length.
@@ -26,10 +28,25 @@ const BYTES_MAX: u64 = 4096;
 /// Bytes of the hash that are kept: 128 bits tell any two faults apart.
 const KEPT: usize = 16;
 
+impl Report {
+    /// Gives every finding its fingerprint in the recording at `path`. Those with the fingerprint
+    /// of an earlier one get a number, because readers take equal ones for one finding.
+    pub fn identify(&mut self, path: &[u8], files: &FileSet<'_>) {
+        let mut seen: BTreeMap<String, u64> = BTreeMap::new();
+        self.each_held(|finding| {
+            let print = finding.compute_fingerprint(path, files);
+            let number = seen.entry(print.clone()).or_default();
+            *number = number.saturating_add(1);
+            finding.fingerprint =
+                Some(if *number == 1 { print } else { format!("{print}-{number}") });
+        });
+    }
+}
+
 impl Finding {
     /// Returns 32 hexadecimal digits that identify the finding in the recording at `path`, whatever
     /// precedes it there. Two faults of equal bytes in equal fields have equal fingerprints.
-    pub fn fingerprint(&self, path: &[u8], files: &FileSet<'_>) -> String {
+    pub fn compute_fingerprint(&self, path: &[u8], files: &FileSet<'_>) -> String {
         let mut hash = Sha256::new();
         let mut part = |bytes: &[u8]| {
             // With its length, so that no two lists of parts give the same bytes.
@@ -89,7 +106,7 @@ mod tests {
         let span = Span::sized(Layer::stored(0), start, 4);
         let files = FileSet::single("name", bytes);
         let finding = Finding::new(&common::UNKNOWN_FORMAT, span, field, "message");
-        finding.fingerprint(path.as_bytes(), &files)
+        finding.compute_fingerprint(path.as_bytes(), &files)
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! The JSON output of `check`: the contract is `schema/check.schema.json`.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::FileSet;
 use crate::kit::span::Span;
 use crate::kit::text::{Untrusted, UntrustedPath, hex};
-use crate::registry::FormatId;
+pub use crate::report::reread::RereadError;
 use crate::report::{Finding, Report, Severity};
 
 /// Version of the output's layout.
@@ -57,23 +58,23 @@ pub struct Closing {
 }
 
 /// A file that was not checked.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SkippedEntry {
     /// The path, escaped.
     pub path: String,
     /// `unknown-format`, `empty`, `link` or `special-file`.
-    pub reason: &'static str,
+    pub reason: Cow<'static, str>,
 }
 
 impl SkippedEntry {
     /// Creates the entry of an escaped path.
     pub fn new(path: impl Into<String>, reason: &'static str) -> Self {
-        Self { path: path.into(), reason }
+        Self { path: path.into(), reason: reason.into() }
     }
 }
 
 /// A path that could not be read.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ErrorEntry {
     /// The path, escaped.
     pub path: String,
@@ -104,9 +105,9 @@ pub struct Totals {
     /// Number of paths that could not be read.
     pub unread: u64,
     /// Number of findings by code.
-    pub findings: BTreeMap<&'static str, u64>,
+    pub findings: BTreeMap<Cow<'static, str>, u64>,
     /// Number of suppressed findings by code.
-    pub suppressed: BTreeMap<&'static str, u64>,
+    pub suppressed: BTreeMap<Cow<'static, str>, u64>,
 }
 
 impl Totals {
@@ -119,15 +120,16 @@ impl Totals {
     /// Counts the recording of a report.
     pub fn add_report(&mut self, report: &Report) {
         let verdict = report.verdict().name();
-        self.add_counts(verdict, report.worst(), report.counts(), report.suppressed());
+        let (counts, suppressed) = (owned(report.counts()), owned(report.suppressed()));
+        self.add_counts(verdict, report.worst(), &counts, &suppressed);
     }
 
     fn add_counts(
         &mut self,
         verdict: &str,
         worst: Option<Severity>,
-        counts: &BTreeMap<&'static str, u64>,
-        suppressed: &BTreeMap<&'static str, u64>,
+        counts: &BTreeMap<Cow<'static, str>, u64>,
+        suppressed: &BTreeMap<Cow<'static, str>, u64>,
     ) {
         self.recordings = self.recordings.saturating_add(1);
         let count = match (verdict, worst) {
@@ -138,7 +140,7 @@ impl Totals {
         *count = count.saturating_add(1);
         for (all, own) in [(&mut self.findings, counts), (&mut self.suppressed, suppressed)] {
             for (code, count) in own {
-                let sum = all.entry(code).or_default();
+                let sum = all.entry(code.clone()).or_default();
                 *sum = sum.saturating_add(*count);
             }
         }
@@ -176,14 +178,14 @@ pub fn head() -> String {
 }
 
 /// One recording.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Recording {
     /// Path as given or found, escaped.
     pub path: String,
     /// Name of the format, `null` if none recognised it.
-    pub format: Option<&'static str>,
+    pub format: Option<Cow<'static, str>>,
     /// `clean`, `findings`, `unreadable` or `incomplete`.
-    pub verdict: &'static str,
+    pub verdict: Cow<'static, str>,
     /// Length of all files in bytes.
     pub length: u64,
     /// Number of complete records.
@@ -193,13 +195,13 @@ pub struct Recording {
     /// Earliest and latest timestamp in nanoseconds; `null` if there is no time.
     pub time: Option<[u64; 2]>,
     /// Further facts about the recording, by name.
-    pub facts: BTreeMap<&'static str, String>,
+    pub facts: BTreeMap<Cow<'static, str>, String>,
     /// Findings, sorted by position.
     pub findings: Vec<Entry>,
     /// Number of findings by code; exact even if `truncated`.
-    pub counts: BTreeMap<&'static str, u64>,
+    pub counts: BTreeMap<Cow<'static, str>, u64>,
     /// Number of findings that a policy removed, by code.
-    pub suppressed: BTreeMap<&'static str, u64>,
+    pub suppressed: BTreeMap<Cow<'static, str>, u64>,
     /// Whether there are more findings than are listed.
     pub truncated: bool,
     #[serde(skip)]
@@ -207,58 +209,65 @@ pub struct Recording {
 }
 
 /// One finding.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Entry {
-    code: &'static str,
-    name: &'static str,
-    severity: &'static str,
-    message: String,
+    pub(crate) code: Cow<'static, str>,
+    pub(crate) name: Cow<'static, str>,
+    pub(crate) severity: Cow<'static, str>,
+    pub(crate) message: String,
     /// Further lines that help to judge the fault.
-    notes: Vec<String>,
-    path: String,
-    span: Place,
+    pub(crate) notes: Vec<String>,
+    pub(crate) path: String,
+    pub(crate) span: Place,
     /// For a span of an expanded layer: the stored bytes.
-    stored: Option<Place>,
-    related: Vec<RelatedEntry>,
-    fix: Option<FixEntry>,
+    pub(crate) stored: Option<Place>,
+    pub(crate) related: Vec<RelatedEntry>,
+    pub(crate) fix: Option<FixEntry>,
+    /// Identifies the finding wherever its bytes move.
+    pub(crate) fingerprint: Option<String>,
 }
 
 /// A range of bytes: `layer` 0 is the file itself.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Place {
-    file: String,
-    layer: u32,
-    start: u64,
-    end: u64,
+    pub(crate) file: String,
+    pub(crate) layer: u32,
+    pub(crate) start: u64,
+    pub(crate) end: u64,
 }
 
-#[derive(Debug, Serialize)]
-struct RelatedEntry {
-    message: String,
-    span: Place,
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct RelatedEntry {
+    pub(crate) message: String,
+    pub(crate) span: Place,
 }
 
-#[derive(Debug, Serialize)]
-struct FixEntry {
-    safety: &'static str,
-    summary: String,
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct FixEntry {
+    pub(crate) safety: Cow<'static, str>,
+    pub(crate) summary: String,
     /// The bytes that determine what an exact fix writes.
-    witnesses: Vec<WitnessEntry>,
-    edits: Vec<EditEntry>,
+    pub(crate) witnesses: Vec<WitnessEntry>,
+    pub(crate) edits: Vec<EditEntry>,
 }
 
-#[derive(Debug, Serialize)]
-struct WitnessEntry {
-    meaning: String,
-    span: Place,
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct WitnessEntry {
+    pub(crate) meaning: String,
+    pub(crate) span: Place,
 }
 
-#[derive(Debug, Serialize)]
-struct EditEntry {
-    file: String,
-    start: u64,
-    end: u64,
-    insert: String,
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct EditEntry {
+    pub(crate) file: String,
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    pub(crate) insert: String,
+}
+
+/// Counts by code.
+fn owned(counts: &BTreeMap<&'static str, u64>) -> BTreeMap<Cow<'static, str>, u64> {
+    counts.iter().map(|(code, count)| ((*code).into(), *count)).collect()
 }
 
 impl Recording {
@@ -267,16 +276,16 @@ impl Recording {
         let tally = report.tally;
         Self {
             path: UntrustedPath(path.as_ref()).to_string(),
-            format: report.format.map(FormatId::name),
-            verdict: report.verdict().name(),
+            format: report.format.map(|format| format.name().into()),
+            verdict: report.verdict().name().into(),
             length: report.length,
             records: tally.records,
             samples: tally.samples,
             time: tally.first_time.zip(tally.last_time).map(|(first, last)| [first, last]),
             facts: report.facts.iter().cloned().collect(),
             findings: report.findings().iter().map(|finding| Entry::new(finding, files)).collect(),
-            counts: report.counts().clone(),
-            suppressed: report.suppressed().clone(),
+            counts: owned(report.counts()),
+            suppressed: owned(report.suppressed()),
             truncated: report.truncated(),
             worst: report.worst(),
         }
@@ -319,10 +328,11 @@ impl Entry {
         };
         let related = finding.related.iter();
         Self {
-            code: finding.rule.code,
-            name: finding.rule.name,
-            severity: finding.severity.name(),
+            code: finding.rule.code.into(),
+            name: finding.rule.name.into(),
+            severity: finding.severity.name().into(),
             message: finding.message.clone(),
+            fingerprint: finding.fingerprint.clone(),
             notes: finding.notes.clone(),
             path: finding.path.to_string(),
             span: place(finding.span),
@@ -331,7 +341,7 @@ impl Entry {
                 .map(|r| RelatedEntry { message: r.message.clone(), span: place(r.span) })
                 .collect(),
             fix: finding.fix.as_ref().map(|fix| FixEntry {
-                safety: fix.safety.name(),
+                safety: fix.safety.name().into(),
                 summary: fix.summary.clone(),
                 witnesses: fix
                     .witnesses

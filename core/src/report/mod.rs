@@ -12,6 +12,8 @@ pub mod hexdump;
 #[cfg(feature = "json")]
 pub mod json;
 pub mod policy;
+#[cfg(feature = "json")]
+pub mod reread;
 pub mod rule;
 pub mod verdict;
 

@@ -1,5 +1,6 @@
 //! The report of one recording: findings, counts and the verdict.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::mend::edit::Fix;
@@ -78,7 +79,7 @@ pub struct Report {
     pub tally: Tally,
     /// Further facts about the recording, in an order that the format chooses: a name in lower case
     /// and a value that is safe to print.
-    pub facts: Vec<(&'static str, String)>,
+    pub facts: Vec<(Cow<'static, str>, String)>,
     findings: Vec<Finding>,
     judged: Judged,
     capacity: usize,
@@ -212,12 +213,38 @@ impl Report {
     pub fn fact(&mut self, name: &'static str, value: impl Into<String>) {
         let value = value.into();
         debug_assert!(value.chars().all(crate::kit::text::is_safe), "{name} is not escaped");
-        self.facts.push((name, value));
+        self.facts.push((name.into(), value));
     }
 
     /// Marks the recording as unreadable; a finding gives the reason.
     pub fn mark_unreadable(&mut self) {
         self.forced = self.forced.max(Some(Verdict::Unreadable));
+    }
+
+    /// Marks the recording as not checked to its end.
+    #[cfg(feature = "json")]
+    pub(crate) fn mark_incomplete(&mut self) {
+        self.forced = Some(Verdict::Incomplete);
+    }
+
+    /// Adds a finding of another report as it is.
+    #[cfg(feature = "json")]
+    pub(crate) fn hold(&mut self, finding: Finding) {
+        self.judged.add(finding.rule.code, finding.severity, 1);
+        self.findings.push(finding);
+    }
+
+    /// Counts findings that another report suppressed.
+    #[cfg(feature = "json")]
+    pub(crate) fn count_suppressed(&mut self, rule: &'static Rule, count: u64) {
+        self.judged.suppress(rule.code, count);
+    }
+
+    /// Calls `change` for every finding that is held, suppressed ones last.
+    #[cfg(feature = "json")]
+    pub(crate) fn each_held(&mut self, mut change: impl FnMut(&mut Finding)) {
+        self.findings.iter_mut().for_each(&mut change);
+        self.judged.set_aside.iter_mut().for_each(|(finding, _)| change(finding));
     }
 
     /// Sorts the findings, after the last one was added.

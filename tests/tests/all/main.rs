@@ -7,6 +7,7 @@
 //!  known_originals                  sound recordings, damaged and repaired
 //!  command_line write_faults        the program
 //!  limits                           the library's limits
+//!  book                             the pages of the book
 //!  tidy                             the style of the tree
 //! ```
 //!
@@ -22,6 +23,7 @@
     reason = "a failure of a test should stop it at once"
 )]
 
+mod book;
 mod command_line;
 mod corpus;
 mod known_originals;

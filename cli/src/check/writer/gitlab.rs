@@ -6,7 +6,7 @@ use serde::Serialize;
 use tracemend::Severity;
 use tracemend::words::plural;
 
-use super::{Checked, Closing, Fingerprints, describe_writer_failure, place};
+use super::{Checked, Closing, describe_writer_failure, place};
 use crate::exit::Failure;
 use crate::input::shown;
 use crate::summary::count_unlisted;
@@ -48,14 +48,13 @@ fn list(entries: &[Entry]) -> Result<String, Failure> {
 /// The findings of one recording.
 pub(super) fn entries(checked: &Checked<'_>) -> Result<String, Failure> {
     let own = shown(&place::relative(checked.path));
-    let mut prints = Fingerprints::new(checked);
     let mut entries = Vec::new();
     for finding in checked.report.findings() {
         let span = place::stored(finding);
         entries.push(Entry {
             description: format!("{} at {:#x}: {}", finding.path, span.start(), finding.message),
             check_name: format!("{} {}", finding.rule.code, finding.rule.name),
-            fingerprint: prints.of(finding),
+            fingerprint: finding.fingerprint.clone().unwrap_or_default(),
             severity: match finding.severity {
                 Severity::Error => "critical",
                 Severity::Warning => "minor",

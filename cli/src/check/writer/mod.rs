@@ -14,14 +14,12 @@ mod human;
 mod json;
 mod junit;
 mod lines;
-mod place;
+pub(super) mod place;
 mod sarif;
 
-use std::collections::BTreeMap;
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use tracemend::{FileSet, Finding, Report};
+use tracemend::{FileSet, Report};
 
 use super::format::Format;
 use crate::exit::{Exit, Failure};
@@ -30,7 +28,7 @@ use crate::skipped::Skipped;
 use crate::summary::Totals;
 
 /// Options about the text for people.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Settings {
     pub(super) quiet: bool,
     pub(super) verbose: bool,
@@ -82,6 +80,11 @@ pub(super) struct Layout {
 }
 
 impl Layout {
+    /// Whether the format shows fingerprints, which cost a hash per finding.
+    pub(super) const fn needs_fingerprints(self) -> bool {
+        matches!(self.format, Format::Json | Format::Jsonl | Format::Sarif | Format::Gitlab)
+    }
+
     /// Renders one recording.
     pub(super) fn render(
         self,
@@ -183,28 +186,6 @@ impl Writer {
                 list + &head(self.began, gitlab::HEAD) + gitlab::END
             }
         })
-    }
-}
-
-/// Fingerprints of the findings of one recording. Of those with equal ones, the later ones get a
-/// number, because readers take equal fingerprints for one finding.
-struct Fingerprints<'a> {
-    checked: &'a Checked<'a>,
-    path: PathBuf,
-    seen: BTreeMap<String, u64>,
-}
-
-impl<'a> Fingerprints<'a> {
-    fn new(checked: &'a Checked<'a>) -> Self {
-        Self { checked, path: place::relative(checked.path), seen: BTreeMap::new() }
-    }
-
-    fn of(&mut self, finding: &Finding) -> String {
-        let path = self.path.as_os_str().as_bytes();
-        let print = finding.fingerprint(path, self.checked.files);
-        let number = self.seen.entry(print.clone()).or_default();
-        *number += 1;
-        if *number == 1 { print } else { format!("{print}-{number}") }
     }
 }
 

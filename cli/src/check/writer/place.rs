@@ -17,7 +17,7 @@ const IN_PATH: &AsciiSet =
 
 /// The path of a file, for the formats of platforms. They know files by their place in a checkout,
 /// which is the current directory.
-pub(super) fn relative(path: &Path) -> PathBuf {
+pub(in crate::check) fn relative(path: &Path) -> PathBuf {
     let path = match std::env::current_dir() {
         Ok(here) => path.strip_prefix(&here).unwrap_or(path),
         Err(_) => path,

@@ -21,7 +21,7 @@ use serde_sarif::sarif::{
 use tracemend::words::plural;
 use tracemend::{Edit, Finding, FormatId, Layer, Remedy, Rule, Severity, Span, Suppression};
 
-use super::{Checked, Closing, Fingerprints, describe_writer_failure, place};
+use super::{Checked, Closing, describe_writer_failure, place};
 use crate::exit::{Exit, Failure};
 use crate::skipped::SkipReason;
 
@@ -41,10 +41,9 @@ pub(super) fn results(checked: &Checked<'_>) -> Result<String, Failure> {
     let found = checked.report.findings().iter().map(|finding| (finding, None));
     let set_aside = checked.report.set_aside().iter();
     let set_aside = set_aside.map(|(finding, reason)| (finding, Some(*reason)));
-    let mut prints = Fingerprints::new(checked);
     let mut lines = Vec::new();
     for (finding, reason) in found.chain(set_aside) {
-        let mut result = describe(checked, finding, &prints.of(finding));
+        let mut result = describe(checked, finding);
         result.suppressions = reason.map(|reason| vec![suppression(reason)]);
         let line = serde_json::to_string(&result).map_err(describe_writer_failure)?;
         lines.push(format!("\n{line}"));
@@ -61,7 +60,7 @@ fn suppression(reason: Suppression) -> SarifSuppression {
     SarifSuppression::builder().kind(json!("external")).justification(text).build()
 }
 
-fn describe(checked: &Checked<'_>, finding: &Finding, print: &str) -> SarifResult {
+fn describe(checked: &Checked<'_>, finding: &Finding) -> SarifResult {
     let span = place::stored(finding);
     let field = LogicalLocation::builder().fully_qualified_name(finding.path.to_string()).build();
     let location = Location::builder()
@@ -82,12 +81,12 @@ fn describe(checked: &Checked<'_>, finding: &Finding, print: &str) -> SarifResul
         .level(level(finding.severity))
         .message(Message::builder().text(text).build())
         .locations(vec![location])
-        .partial_fingerprints(prints(print))
         .properties(properties(finding))
         .build();
     if !related.is_empty() {
         result.related_locations = Some(related);
     }
+    result.partial_fingerprints = finding.fingerprint.as_deref().map(prints);
     result.fixes = fix(checked, finding).map(|fix| vec![fix]);
     result
 }
@@ -190,7 +189,7 @@ fn replacement(edit: &Edit) -> Replacement {
 /// The end of the document: the rules that were broken, and what was not checked.
 pub(super) fn close(closing: &Closing<'_>) -> Result<String, Failure> {
     let codes = closing.counts.findings.keys().chain(closing.counts.suppressed.keys());
-    let mut codes: Vec<&str> = codes.copied().collect();
+    let mut codes: Vec<&str> = codes.map(AsRef::as_ref).collect();
     codes.sort_unstable();
     codes.dedup();
     let rules: Vec<ReportingDescriptor> =

@@ -9,12 +9,14 @@ mod false_clean;
 mod formats;
 mod harm;
 mod human;
+mod kit;
 mod many;
 mod options;
 mod outputs;
 mod plans;
 mod policy;
 mod repair;
+mod shards;
 
 use std::ffi::{OsStr, OsString};
 use std::fs;

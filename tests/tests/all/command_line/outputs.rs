@@ -303,9 +303,19 @@ fn codes_are_explained_and_near_ones_proposed() {
 
 #[test]
 fn every_help_text_tells_the_exit_codes() {
-    for command in
-        ["check", "repair", "apply", "verify", "explain", "codes", "formats", "completions"]
-    {
+    for command in [
+        "check",
+        "repair",
+        "apply",
+        "verify",
+        "explain",
+        "codes",
+        "formats",
+        "completions",
+        "merge",
+        "man",
+        "self-test",
+    ] {
         let ran = run!(command, "--help");
         assert_eq!((ran.code, ran.err.as_str()), (0, ""));
         assert!(ran.out.contains("4  cannot be repaired"), "{command}");

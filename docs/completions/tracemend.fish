@@ -1,0 +1,209 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_tracemend_global_optspecs
+    string join \n color= h/help V/version
+end
+
+function __fish_tracemend_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_tracemend_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_tracemend_using_subcommand
+    set -l cmd (__fish_tracemend_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c tracemend -n "__fish_tracemend_needs_command" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c tracemend -n "__fish_tracemend_needs_command" -s h -l help -d 'Print help'
+complete -c tracemend -n "__fish_tracemend_needs_command" -s V -l version -d 'Print version'
+complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "apply" -d 'Apply the edits of a plan, or undo them'
+complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "verify" -d 'Prove that OUT is SRC with exactly the edits of PLAN'
+complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "explain" -d 'Explain a code: problem, impact, example, fix or next step, source'
+complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "codes" -d 'List all codes with their severity and whether a repair has a fix'
+complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "formats" -d 'List the formats, and what can be checked and repaired'
+complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "merge" -d 'Join the JSON reports of several checks into one report in any format'
+complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "completions" -d 'Print the completion script for a shell'
+complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "man" -d 'Print the manual page of tracemend or of one of its commands'
+complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "self-test" -d 'Check and repair a built-in damaged recording of each format'
+complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "check" -d 'Check recordings and report every problem with its position and its fix, if there is one'
+complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "repair" -d 'Repair a recording, prove the result, and report what was kept, dropped and added'
+complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "dump" -d 'Print the records of a recording as text, in the style of other tools, or as lines of JSON'
+complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c tracemend -n "__fish_tracemend_using_subcommand apply" -s o -l output -d 'Write the result to OUT' -r -F
+complete -c tracemend -n "__fish_tracemend_using_subcommand apply" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand apply" -l reverse -d 'Undo the plan'
+complete -c tracemend -n "__fish_tracemend_using_subcommand apply" -l force -d 'Replace an existing OUT'
+complete -c tracemend -n "__fish_tracemend_using_subcommand apply" -s h -l help -d 'Print help'
+complete -c tracemend -n "__fish_tracemend_using_subcommand verify" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand verify" -s h -l help -d 'Print help'
+complete -c tracemend -n "__fish_tracemend_using_subcommand explain" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand explain" -s h -l help -d 'Print help'
+complete -c tracemend -n "__fish_tracemend_using_subcommand codes" -l format -d 'human or json' -r -f -a "human\t''
+json\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand codes" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand codes" -s h -l help -d 'Print help'
+complete -c tracemend -n "__fish_tracemend_using_subcommand formats" -l format -d 'human or json' -r -f -a "human\t''
+json\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand formats" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand formats" -s h -l help -d 'Print help'
+complete -c tracemend -n "__fish_tracemend_using_subcommand merge" -l format -d 'As for `check`' -r -f -a "human\t''
+json\t''
+jsonl\t''
+oneline\t''
+sarif\t''
+junit\t''
+github\t''
+gitlab\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand merge" -s o -l output -d 'Write the report to FILE, all of it or nothing' -r -F
+complete -c tracemend -n "__fish_tracemend_using_subcommand merge" -l fail-on -d 'Exit with 1 from this severity on: error, warning, info or never' -r -f -a "error\t''
+warning\t''
+info\t''
+never\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand merge" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand merge" -s h -l help -d 'Print help'
+complete -c tracemend -n "__fish_tracemend_using_subcommand completions" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand completions" -s h -l help -d 'Print help'
+complete -c tracemend -n "__fish_tracemend_using_subcommand man" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand man" -s h -l help -d 'Print help'
+complete -c tracemend -n "__fish_tracemend_using_subcommand self-test" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand self-test" -s h -l help -d 'Print help'
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l files-from -d 'Also check the paths in FILE (`-` reads standard input), one per line, or separated by NUL' -r -F
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l format -d 'human (default), json (one document, schema/check.schema.json), jsonl (one recording per line, then the totals), oneline (PATH:OFFSET: SEVERITY[CODE] MESSAGE), sarif (SARIF 2.1.0), junit (XML), github (workflow commands) or gitlab (code quality); repeatable: all but one name a file' -r -f -a "human\t''
+json\t''
+jsonl\t''
+oneline\t''
+sarif\t''
+junit\t''
+github\t''
+gitlab\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -s o -l output -d 'Write the report to FILE, all of it or nothing' -r -F
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l type -d 'Read every file as this format (see `tracemend formats`)' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l fail-on -d 'Exit with 1 from this severity on: error, warning, info or never [default: error]' -r -f -a "error\t''
+warning\t''
+info\t''
+never\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l deny -d 'Report CODE as an error (repeatable, like --warn and --allow): a code, the beginning of codes, a name or `all`; the closest of several decides' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l warn -d 'Report CODE as a warning' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l allow -d 'Do not report CODE; a reached limit still exits with 6' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l config -d 'Read the policy from FILE instead of the tracemend.toml in this directory or above it' -r -F
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l baseline -d 'Do not report the findings in FILE, wherever they have moved in their recordings' -r -F
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l shard -d 'Check one part of N, the same on every machine; `tracemend merge` joins the reports' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l resume -d 'Take over what an earlier JSON report has about recordings that are older than it and have the same length' -r -F
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l max-findings -d 'Show at most N findings per recording; all are counted' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l jobs -d 'Number of threads; does not change the result' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l donor -d 'perf: take lost TRACING_DATA from FILE, a recording of the same kernel and tracepoints; apitrace: take lost definitions from FILE, a trace by the same build of the tracer' -r -F
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l part -d 'apitrace: keep trace 1 or 2 of a file that contains two: `1` the first trace, `2` the second trace' -r -f -a "1\t''
+2\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l strategy -d 'ovni: how a trace that did not end is closed: `close` add the missing end to each stream, `cut` end all streams at the earliest last clock [default: close]; qemu: how to close a log that is unfinished or damaged: `prefix` keep the part before the first damage, and add the missing end, `close` only add the missing end, and leave a damaged log as it is [default: prefix]' -r -f -a "close\t''
+cut\t''
+prefix\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l qemu-version -d 'qemu: the release of QEMU that wrote the log, if the log fits several' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l release -d 'revent: release keys and contacts that are still pressed at the end: `auto` only if the end of the recording was lost, `always` in every recording, `never` in no recording [default: auto]' -r -f -a "always\t''
+auto\t''
+never\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l no-config -d 'Read no tracemend.toml'
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l write-baseline -d 'Write the findings of this run to the baseline, so that later runs do not report them'
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l statistics -d 'Print how often each code was found instead of the findings'
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l all -d 'Show every finding in full, and up to 65536 per recording instead of 1000'
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -s v -l verbose -d 'Also print facts about each recording: layout, devices, models, clocks'
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l strict -d 'Report every file of a directory that is skipped as an error'
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -s q -l quiet -d 'Print nothing for clean recordings, and no totals'
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l close-calls -d 'apitrace: add an empty leave to each call that has none'
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l upgrade -d 'ovni: also convert the trace to the newest layout; revent: also convert the recording to version 3'
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -s h -l help -d 'Print help'
+complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -s o -l output -d 'Write the repaired recording to OUT' -r -F
+complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l out-dir -d 'Write every repaired recording below DIR, under its path in the directory that was named; one report about all of them' -r -F
+complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l plan -d 'Write every edit to FILE, for `apply` and `verify` (schema/plan.schema.json)' -r -F
+complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l format -d 'Format of the report: human or json (schema/repair.schema.json; of several recordings schema/repairs.schema.json)' -r -f -a "human\t''
+json\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l safety -d 'Allow fixes up to this class: `exact` writes values that other bytes determine, `synthetic` also adds what the format requires, `lossy` also drops or replaces recorded bytes' -r -f -a "exact\t''
+synthetic\t''
+lossy\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l type -d 'Read the file as this format (see `tracemend formats`)' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l jobs -d 'Number of threads; does not change the result' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l donor -d 'perf: take lost TRACING_DATA from FILE, a recording of the same kernel and tracepoints; apitrace: take lost definitions from FILE, a trace by the same build of the tracer' -r -F
+complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l part -d 'apitrace: keep trace 1 or 2 of a file that contains two: `1` the first trace, `2` the second trace' -r -f -a "1\t''
+2\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l strategy -d 'ovni: how a trace that did not end is closed: `close` add the missing end to each stream, `cut` end all streams at the earliest last clock [default: close]; qemu: how to close a log that is unfinished or damaged: `prefix` keep the part before the first damage, and add the missing end, `close` only add the missing end, and leave a damaged log as it is [default: prefix]' -r -f -a "close\t''
+cut\t''
+prefix\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l qemu-version -d 'qemu: the release of QEMU that wrote the log, if the log fits several' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l release -d 'revent: release keys and contacts that are still pressed at the end: `auto` only if the end of the recording was lost, `always` in every recording, `never` in no recording [default: auto]' -r -f -a "always\t''
+auto\t''
+never\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l in-place -d 'Replace the source; keep the original as NAME.orig'
+complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l no-backup -d 'With --in-place: do not keep NAME.orig'
+complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l dry-run -d 'Show what a repair would do; write only the plan, if --plan is given'
+complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l lossy-warnings -d 'Also drop or replace recorded bytes to repair a warning'
+complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l partial -d 'Write the output even if errors remain; still exits with 4'
+complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l force -d 'Replace an existing output or plan'
+complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l link -d 'Directories: hard-link unchanged files instead of copying them'
+complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l close-calls -d 'apitrace: add an empty leave to each call that has none'
+complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l upgrade -d 'ovni: also convert the trace to the newest layout; revent: also convert the recording to version 3'
+complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -s h -l help -d 'Print help'
+complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l format -d 'text, or jsonl: one object per record, one per line, with offset, length and kind' -r -f -a "text\t''
+jsonl\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l style -d 'Style of a text, the first one of the format if it is not given' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -s o -l output -d 'Write to FILE, all of it or nothing' -r -F
+complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l type -d 'Read the file as this format (see `tracemend formats`)' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l range -d 'qemu: only the events from number A up to B, counted from 0, without B; revent: only the events from number A up to B, counted from 0, without B' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l from-icount -d 'qemu: only the events before which the guest had executed N instructions or more' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l kind -d 'qemu: only the events of a kind, such as INSTRUCTION, or of several, such as ASYNC or CP' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l against -d 'qemu: the log that `--style compare` compares with' -r -F
+complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l qemu-version -d 'qemu: the release of QEMU that wrote the log, if the log fits several' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l device -d 'revent: only the events of device N, counted from 0' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l time -d 'revent: only the events from second A up to B, as the dump shows them, without B' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -s h -l help -d 'Print help'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify explain codes formats merge completions man self-test check repair dump help" -f -a "apply" -d 'Apply the edits of a plan, or undo them'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify explain codes formats merge completions man self-test check repair dump help" -f -a "verify" -d 'Prove that OUT is SRC with exactly the edits of PLAN'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify explain codes formats merge completions man self-test check repair dump help" -f -a "explain" -d 'Explain a code: problem, impact, example, fix or next step, source'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify explain codes formats merge completions man self-test check repair dump help" -f -a "codes" -d 'List all codes with their severity and whether a repair has a fix'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify explain codes formats merge completions man self-test check repair dump help" -f -a "formats" -d 'List the formats, and what can be checked and repaired'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify explain codes formats merge completions man self-test check repair dump help" -f -a "merge" -d 'Join the JSON reports of several checks into one report in any format'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify explain codes formats merge completions man self-test check repair dump help" -f -a "completions" -d 'Print the completion script for a shell'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify explain codes formats merge completions man self-test check repair dump help" -f -a "man" -d 'Print the manual page of tracemend or of one of its commands'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify explain codes formats merge completions man self-test check repair dump help" -f -a "self-test" -d 'Check and repair a built-in damaged recording of each format'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify explain codes formats merge completions man self-test check repair dump help" -f -a "check" -d 'Check recordings and report every problem with its position and its fix, if there is one'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify explain codes formats merge completions man self-test check repair dump help" -f -a "repair" -d 'Repair a recording, prove the result, and report what was kept, dropped and added'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify explain codes formats merge completions man self-test check repair dump help" -f -a "dump" -d 'Print the records of a recording as text, in the style of other tools, or as lines of JSON'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify explain codes formats merge completions man self-test check repair dump help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

@@ -1,0 +1,235 @@
+//! The book: pages for mdbook, made from the rules, the formats and the guides in `docs`.
+//!
+//! ```text
+//!  SUMMARY.md            the table of contents
+//!  introduction.md       the commands and the exit codes, from the help texts
+//!  ci.md, ...            the guides of docs
+//!  formats/perf.md       what is read and repaired, options, limits, codes
+//!  codes/PD0004.md       a page per code: the texts of `tracemend explain`
+//! ```
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::path::{Component, Path, PathBuf};
+
+use tracemend::{FormatId, Limit, OptionValue, Remedy, Rule};
+use tracemend_cli::{Look, Streams};
+
+/// Where files that are not part of the book lie.
+const REPOSITORY: &str = "https://github.com/tracemend/tracemend/blob/main";
+/// Guides: file in `docs`, and title.
+const GUIDES: [(&str, &str); 2] =
+    [("ci.md", "tracemend in CI"), ("adding-a-format.md", "Adding a format")];
+
+/// Pages by their path below the source folder of the book.
+pub type Pages = BTreeMap<String, String>;
+
+/// Returns every page. `help` is the text of `tracemend --help`.
+///
+/// # Panics
+///
+/// If a guide or the examples of the rules cannot be read.
+pub fn pages(help: &str) -> Pages {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let read = |path: &str| {
+        std::fs::read_to_string(root.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+    };
+    let mut pages = Pages::new();
+    let mut summary = "# Summary\n\n[Introduction](introduction.md)\n\n# Guides\n\n".to_string();
+    pages.insert("introduction.md".into(), introduction(help));
+    for (file, title) in GUIDES {
+        let _infallible = writeln!(summary, "- [{title}]({file})");
+        pages.insert(file.to_string(), with_outer_links(&read(&format!("docs/{file}")), "docs"));
+    }
+    summary += "\n# Formats and codes\n\n";
+    let examples = read("cli/src/explain/examples.txt");
+    let common: Vec<&Rule> =
+        tracemend::rules().filter(|rule| rule.code.starts_with("CM")).collect();
+    let sections = FormatId::ALL
+        .iter()
+        .map(|format| (format.name(), format_page(*format), format.rules().to_vec()));
+    let first = ("common", common_page(&common), common.clone());
+    for (name, page, rules) in std::iter::once(first).chain(sections) {
+        let _infallible = writeln!(summary, "- [{name}](formats/{name}.md)");
+        pages.insert(format!("formats/{name}.md"), page);
+        for rule in rules {
+            let (code, rule_name) = (rule.code, rule.name);
+            let _infallible = writeln!(summary, "  - [{code} {rule_name}](codes/{code}.md)");
+            pages.insert(format!("codes/{code}.md"), code_page(rule, name, &examples));
+        }
+    }
+    pages.insert("SUMMARY.md".into(), summary);
+    pages
+}
+
+/// Returns the text of `tracemend --help`.
+pub fn help() -> String {
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let mut input = std::io::empty();
+    let args = ["tracemend", "--help"].map(OsString::from);
+    let streams = Streams::new(&mut input, &mut out, &mut err, Look::PLAIN);
+    let _code = tracemend_cli::run(args, streams);
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+fn introduction(help: &str) -> String {
+    format!(
+        "# tracemend\n\ntracemend checks and repairs recordings: Linux `perf.data`, apitrace \
+         traces, ovni traces, QEMU record/replay logs and `revent` files. It reports every problem \
+         with its position, repairs what a crash or a cut copy left behind, and proves what it \
+         changed.\n\n```text\n{}\n```\n\nSee also the [readme]({REPOSITORY}/README.md), the \
+         [architecture]({REPOSITORY}/ARCHITECTURE.md) and [security]({REPOSITORY}/SECURITY.md).\n",
+        help.trim_end()
+    )
+}
+
+/// The text with links to files outside the book leading to the repository.
+fn with_outer_links(text: &str, folder: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("](") {
+        out += before;
+        out += "](";
+        let target: String = after.chars().take_while(|c| *c != ')').collect();
+        let is_inner = target.starts_with('#')
+            || target.contains("://")
+            || GUIDES.iter().any(|(file, _)| *file == target);
+        if !is_inner {
+            let parts = PathBuf::from(folder).join(&target);
+            let mut path: Vec<String> = Vec::new();
+            for part in parts.components() {
+                match part {
+                    Component::ParentDir => drop(path.pop()),
+                    part => path.push(part.as_os_str().to_string_lossy().into_owned()),
+                }
+            }
+            out += &format!("{REPOSITORY}/{}", path.join("/"));
+            rest = after.get(target.len()..).unwrap_or_default();
+            continue;
+        }
+        rest = after;
+    }
+    out + rest
+}
+
+/// A text of a rule: lines that begin with two spaces are commands, and a mark of Markdown is
+/// escaped elsewhere.
+fn markdown(text: &str) -> String {
+    let mut out = String::new();
+    let mut in_code = false;
+    for line in text.lines() {
+        let is_code = line.starts_with("  ");
+        if is_code != in_code {
+            out += if is_code { "\n```console\n" } else { "```\n\n" };
+            in_code = is_code;
+        }
+        if is_code {
+            out += line.trim_start();
+        } else {
+            out += &escape(line);
+        }
+        out.push('\n');
+    }
+    if in_code {
+        out += "```\n";
+    }
+    out
+}
+
+fn escape(text: &str) -> String {
+    text.chars().fold(String::new(), |mut out, letter| {
+        if "\\`*_{}[]<>#|~$".contains(letter) {
+            out.push('\\');
+        }
+        out.push(letter);
+        out
+    })
+}
+
+fn code_page(rule: &Rule, format: &str, examples: &str) -> String {
+    let (code, name, severity) = (rule.code, rule.name, rule.severity);
+    let mut page = format!("# {code} {name}\n\n[{format}](../formats/{format}.md), {severity}: ");
+    page += &format!("{}\n\n## Problem\n\n{}", escape(rule.summary), markdown(rule.problem));
+    page += &format!("\n## Impact\n\n{}", markdown(rule.impact));
+    let head = format!("== {code} ");
+    if let Some(section) = examples.split("\n== ").find_map(|one| {
+        let one = format!("== {}", one.trim_start_matches("== "));
+        one.strip_prefix(&head).map(str::to_string)
+    }) {
+        let (path, text) = section.split_once('\n').unwrap_or((&section, ""));
+        page += &format!(
+            "\n## Example\n\n[{path}]({REPOSITORY}/{path}):\n\n```text\n{}\n```\n",
+            text.trim_end()
+        );
+    }
+    let (heading, remedy) = match rule.remedy {
+        Remedy::Fix(text) => ("Fix", text),
+        Remedy::Next(text) => ("Next", text),
+    };
+    page + &format!(
+        "\n## {heading}\n\n{}\n## Source\n\n{}\n",
+        markdown(remedy),
+        escape(rule.source)
+    )
+}
+
+fn list_rules(rules: &[&Rule]) -> String {
+    let mut text = "| code | name | severity | repair | |\n|---|---|---|---|---|\n".to_string();
+    for rule in rules {
+        let Rule { code, name, severity, .. } = rule;
+        let fix = if rule.has_fix() { "yes" } else { "no" };
+        let summary = escape(rule.summary);
+        let _infallible = writeln!(
+            text,
+            "| [{code}](../codes/{code}.md) | {name} | {severity} | {fix} | {summary} |"
+        );
+    }
+    text
+}
+
+fn list_limits<'l>(limits: impl Iterator<Item = &'l Limit>) -> String {
+    let mut text = "| limit | number | reason |\n|---|---|---|\n".to_string();
+    for limit in limits {
+        let _infallible = writeln!(
+            text,
+            "| `{}` | {} {} | {} |",
+            limit.name,
+            limit.default,
+            limit.unit,
+            escape(limit.reason)
+        );
+    }
+    text
+}
+
+fn common_page(rules: &[&Rule]) -> String {
+    format!(
+        "# All formats\n\n## Codes\n\n{}\n## Limits\n\n{}",
+        list_rules(rules),
+        list_limits(tracemend::limits::COMMON.iter().copied())
+    )
+}
+
+fn format_page(format: FormatId) -> String {
+    let mut page = format!("# {format}\n\n{}\n", escape(format.summary()));
+    if !format.options().is_empty() {
+        page += "\n## Options\n\n| option | |\n|---|---|\n";
+        for option in format.options() {
+            let words = match &option.value {
+                OptionValue::OneOf { words, .. } => {
+                    let words: Vec<String> = words
+                        .iter()
+                        .map(|(word, meaning)| format!("`{word}`: {}", escape(meaning)))
+                        .collect();
+                    format!(": {}", words.join("; "))
+                }
+                _ => String::new(),
+            };
+            let _infallible =
+                writeln!(page, "| `--{}` | {}{words} |", option.name, escape(option.help));
+        }
+    }
+    page += &format!("\n## Codes\n\n{}", list_rules(format.rules()));
+    page + &format!("\n## Limits\n\n{}", list_limits(format.limits().iter().copied()))
+}

@@ -1,0 +1,99 @@
+//! The book has a page for every code and format, and its links lead somewhere.
+
+use std::path::{Component, Path, PathBuf};
+use std::process::Command;
+
+use tracemend::FormatId;
+use tracemend_tests::book::{self, Pages};
+use tracemend_tests::notice;
+
+/// The targets of the links of a page, outside code blocks.
+fn links(text: &str) -> Vec<String> {
+    let mut in_code = false;
+    let mut found = Vec::new();
+    for line in text.lines() {
+        if line.starts_with("```") {
+            in_code = !in_code;
+        }
+        let parts = line.split("](").skip(1).filter(|_| !in_code);
+        found.extend(parts.filter_map(|part| Some(part.split_once(')')?.0.to_string())));
+    }
+    found
+}
+
+/// The page that a link on the page at `from` leads to.
+fn resolve(from: &str, link: &str) -> String {
+    let mut path = PathBuf::from(from);
+    path.pop();
+    for part in Path::new(link.split('#').next().unwrap()).components() {
+        match part {
+            Component::ParentDir => drop(path.pop()),
+            part => path.push(part),
+        }
+    }
+    path.display().to_string()
+}
+
+fn broken(pages: &Pages) -> Vec<String> {
+    let mut broken = Vec::new();
+    for (path, text) in pages {
+        for link in links(text) {
+            let repository = "https://github.com/tracemend/tracemend/blob/main/";
+            let is_there = match link.strip_prefix(repository) {
+                Some(file) => Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(file).exists(),
+                None if link.contains("://") || link.starts_with('#') => true,
+                None => pages.contains_key(&resolve(path, &link)),
+            };
+            if !is_there {
+                broken.push(format!("{path}: {link}"));
+            }
+        }
+    }
+    broken
+}
+
+#[test]
+fn every_code_and_format_has_a_page_and_links_lead_somewhere() {
+    let mut pages = book::pages(&book::help());
+    assert_eq!(broken(&pages), [""; 0]);
+    let summary = &pages["SUMMARY.md"];
+    for rule in tracemend::rules() {
+        let path = format!("codes/{}.md", rule.code);
+        let page = &pages[&path];
+        assert!(summary.contains(&format!("({path})")), "{path}");
+        for heading in ["## Problem", "## Impact", "## Source"] {
+            assert!(page.contains(heading), "{page}");
+        }
+        assert_eq!(page.matches("```").count() % 2, 0, "{page}");
+    }
+    for format in FormatId::ALL {
+        let page = &pages[&format!("formats/{format}.md")];
+        assert!(format.rules().iter().all(|rule| page.contains(rule.code)));
+        assert!(format.options().iter().all(|option| page.contains(option.name)));
+    }
+    for page in pages.keys().filter(|page| *page != "SUMMARY.md") {
+        assert!(summary.contains(&format!("({page})")), "{page} is not in the summary");
+    }
+    pages.insert("x.md".into(), "[a](codes/none.md)\n```\n[b](none)\n```\n".into());
+    assert_eq!(broken(&pages), ["x.md: codes/none.md"]);
+}
+
+#[test]
+fn mdbook_builds_the_book_if_it_is_there() {
+    if Command::new("mdbook").arg("--version").output().is_err() {
+        notice::say("skipped: mdbook is not installed, so the book is not built");
+        return;
+    }
+    let folder = tempfile::TempDir::new().unwrap();
+    for (path, text) in book::pages(&book::help()) {
+        let path = folder.path().join("src").join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let settings = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/book.toml");
+    std::fs::copy(settings, folder.path().join("book.toml")).unwrap();
+    let built = Command::new("mdbook").arg("build").arg(folder.path()).output().unwrap();
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let page = std::fs::read_to_string(folder.path().join("book/codes/PD0004.html")).unwrap();
+    assert!(page.contains("data-size-zero"));
+}
