@@ -44,7 +44,7 @@
 //!
 //! // Repair: nothing is written; the output is a view of the source and the added bytes.
 //! let repair = tracemend::repair(&files, &options);
-//! assert_eq!(repair.outcome, Outcome::Repaired);
+//! assert_eq!(repair.outcome, Outcome::RepairedWithLoss);
 //! let output = repair.output(&files);
 //! let repaired: Vec<u8> = output.bytes(0).to_vec();
 //! assert_eq!(repaired[0x29], 4);
@@ -52,7 +52,7 @@
 //! // Plan and verify: the output is the source with exactly the edits of the plan.
 //! let plan = Plan::new(&repair, &files, &options.limits)?;
 //! let balance = tracemend::verify(&plan, &files, &output)?;
-//! assert_eq!(balance.kept + balance.dropped, files.len());
+//! assert_eq!(balance.kept + balance.replaced + balance.dropped, files.len());
 //!
 //! // Apply a plan, perhaps one that was read from a file, to the source it was made for.
 //! let patches: Vec<Patch> = plan.files.iter().map(FilePlan::patch).collect::<Result<_, _>>()?;
