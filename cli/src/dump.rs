@@ -24,7 +24,7 @@ Examples:
   tracemend dump Nexus10.run.revent
   tracemend dump Nexus10.run.revent --style evemu --device 2 -o touch.evemu
   tracemend dump boot.log --kind ASYNC --from-icount 1000000
-  tracemend dump boot.log --style compare --against other.log
+  tracemend dump boot.log --style statistics
   tracemend dump Nexus10.run.revent --format jsonl | jq -c 'select(.code_name == \"BTN_TOUCH\")'
 
 Exits with 0 if every record was written, with 1 if parts of the recording cannot be read
@@ -110,9 +110,7 @@ impl Arguments {
         let given = FormatOptions::read(matches, Verb::Dump)?;
         let request = self.request()?;
         let recording = open_one(&self.path, streams)?;
-        let other = given.donor.as_deref().map(|path| open_one(path, streams)).transpose()?;
-        let other = other.as_ref().map(|other| other.file_set().bytes(0));
-        let files = recording.file_set().with_donor(other);
+        let files = recording.file_set();
         let name = shown(&self.path);
         let mut options = Options::default();
         options.format = self.kind.or_else(|| tracemend::recognise(&files, &options));

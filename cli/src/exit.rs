@@ -7,7 +7,8 @@ use std::io;
 pub(crate) const HELP: &str = "\
 Exit codes:
   0  clean, or repaired without loss
-  1  findings at or above --fail-on (verify: plan, source and output do not match)
+  1  findings at or above --fail-on (verify: plan, source and output do not match; diff: the
+     recordings differ)
   2  usage error, nothing was done
   3  repaired, with recorded bytes lost
   4  cannot be repaired (apply: the plan was made for another file)

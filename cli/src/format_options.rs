@@ -22,6 +22,7 @@ pub(crate) enum Verb {
     Check,
     Repair,
     Dump,
+    Diff,
 }
 
 impl Verb {
@@ -30,6 +31,7 @@ impl Verb {
         match self {
             Self::Check | Self::Repair => format.options(),
             Self::Dump => format.dump_options(),
+            Self::Diff => format.diff_options(),
         }
     }
 }
@@ -39,7 +41,7 @@ impl Verb {
 pub(crate) struct FormatOptions {
     verb: Verb,
     pub(crate) choices: Choices,
-    /// The other recording, from which lost parts are taken or which is compared.
+    /// The other recording, from which lost parts are taken.
     pub(crate) donor: Option<PathBuf>,
     /// As they were typed, for the commands that are suggested.
     pub(crate) typed: Vec<String>,
@@ -201,7 +203,7 @@ mod tests {
 
     #[test]
     fn every_option_of_every_format_is_an_argument() {
-        for verb in [Verb::Check, Verb::Repair, Verb::Dump] {
+        for verb in [Verb::Check, Verb::Repair, Verb::Dump, Verb::Diff] {
             let command = add_to(Command::new("repair"), verb);
             for format in FormatId::ALL {
                 for spec in verb.options(*format) {

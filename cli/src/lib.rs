@@ -18,6 +18,7 @@ mod codes;
 mod command;
 mod completions;
 mod config;
+mod diff;
 mod directory;
 mod dump;
 mod exit;
@@ -89,6 +90,7 @@ enum Command {
     Apply(apply::Arguments),
     Verify(verify::Arguments),
     Dump(dump::Arguments),
+    Diff(diff::Arguments),
     Explain(explain::Arguments),
     Codes(codes::Arguments),
     Formats(formats::Arguments),
@@ -106,7 +108,12 @@ pub(crate) fn build_command() -> clap::Command {
     let command = names.iter().fold(command, |command, name| {
         command.mut_subcommand(name, |command| command.help_template(TEMPLATE))
     });
-    let verbs = [("check", Verb::Check), ("repair", Verb::Repair), ("dump", Verb::Dump)];
+    let verbs = [
+        ("check", Verb::Check),
+        ("repair", Verb::Repair),
+        ("dump", Verb::Dump),
+        ("diff", Verb::Diff),
+    ];
     verbs.into_iter().fold(command, |command, (name, verb)| {
         command.mut_subcommand(name, |own| format_options::add_to(own, verb))
     })
@@ -145,6 +152,7 @@ impl Arguments {
             Command::Apply(arguments) => arguments.run(streams),
             Command::Verify(arguments) => arguments.run(streams),
             Command::Dump(arguments) => arguments.run(own, streams),
+            Command::Diff(arguments) => arguments.run(own, streams),
             Command::Explain(arguments) => arguments.run(streams),
             Command::Codes(arguments) => arguments.run(streams),
             Command::Formats(arguments) => arguments.run(streams),

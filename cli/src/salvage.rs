@@ -18,6 +18,8 @@ use crate::summary::{describe_recording, describe_time, nouns};
 
 /// Fixes of different codes or places that are listed; JSON and the plan hold all.
 const FIXES_SHOWN: usize = 50;
+/// Name of the fact that tells how to use a recording.
+const USE: &str = "replay";
 
 /// A repair and what became of it.
 #[derive(Debug)]
@@ -85,8 +87,15 @@ impl<'r> Salvage<'r> {
         } else if repair.changes() || repair.after.worst().is_some() {
             text += &wrap(&self.describe_check(), look.width, "  ", 4);
             text += &self.describe_warnings_left(look);
+            text += &self.describe_use(look);
         }
         text + &self.list_files_written(look)
+    }
+
+    /// How to use the repaired recording, if its format tells.
+    fn describe_use(&self, look: Look) -> String {
+        let facts = self.repair.after.facts.iter().filter(|(name, _)| *name == USE);
+        facts.map(|(name, value)| wrap(value, look.width, &format!("  {name}: "), 4)).collect()
     }
 
     /// The errors that are left, with bytes of the file that the report names: the output if it was

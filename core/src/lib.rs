@@ -112,7 +112,9 @@ mod report;
 #[doc(hidden)]
 pub mod report;
 
-pub use formats::{DirectoryShape, DirectoryView, Dump, DumpError, Dumped, Member, Tile, TileKind};
+pub use formats::{
+    Diffed, DirectoryShape, DirectoryView, Dump, DumpError, Dumped, Member, Tile, TileKind,
+};
 pub use kit::source::Source;
 pub use kit::span::{Layer, Span};
 pub use kit::text::{Untrusted, UntrustedPath, is_safe, unescape};
@@ -199,6 +201,23 @@ pub fn dump(
     let format = options.format.or_else(|| registry::sniff(files, options));
     let format = format.ok_or(DumpError::Unreadable)?;
     format.format().dump(files, options, request, out)
+}
+
+/// Writes the first records in which two recordings of one format differ, as text that is safe to
+/// print: the lines of `one` begin with `-`, those of `two` with `+`.
+///
+/// # Errors
+///
+/// If the format has no comparison, or nothing can be read.
+pub fn diff(
+    one: &FileSet<'_>,
+    two: &FileSet<'_>,
+    options: &Options,
+    out: &mut dyn FnMut(&str),
+) -> Result<Diffed, DumpError> {
+    let format = options.format.or_else(|| registry::sniff(one, options));
+    let format = format.ok_or(DumpError::Unreadable)?;
+    format.format().diff(one, two, options, out)
 }
 
 /// Passes every tile of every layer to `each`, layer by layer, in order: the tiles of a layer

@@ -79,6 +79,11 @@ impl FormatId {
         self.0.dump_options()
     }
 
+    /// Returns the options of a comparison that the format owns.
+    pub fn diff_options(self) -> &'static [OptionSpec] {
+        self.0.diff_options()
+    }
+
     /// Returns the limits that the format owns.
     pub fn limits(self) -> &'static [&'static Limit] {
         self.0.limits()

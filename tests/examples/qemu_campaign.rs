@@ -5,14 +5,16 @@
 //! cargo run -p tracemend-tests --example qemu_campaign -- kills 120
 //! cargo run -p tracemend-tests --example qemu_campaign -- aimed 3
 //! cargo run -p tracemend-tests --example qemu_campaign -- damage 120 1
+//! cargo run -p tracemend-tests --example qemu_campaign -- silent 120 1
 //! ```
 //!
 //! `kills N` records N guests with all builds, kills QEMU after 1.2 to 4.2 s, and repairs and
 //! replays the logs. `aimed N` cuts complete recordings right before CHAR_WRITE, AUDIO_OUT,
 //! AUDIO_IN, RANDOM and BLOCK, at N places each, and replays both the repaired log and one that is
 //! closed at the cut. `damage N SEED` damages complete recordings, half of them once and half up to
-//! eight times, and prints a table: damage, verdict of the repair, replay. Two machines run at a
-//! time.
+//! eight times, and prints a table: damage, verdict of the repair, replay. `silent N
+//! SEED` loses, doubles, exchanges or changes complete events and replays the damaged logs as they
+//! are: how often does the check find what QEMU does not survive? Two machines run at a time.
 #![allow(
     clippy::as_conversions,
     clippy::unwrap_used,
@@ -29,7 +31,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tracemend_tests::judge::qemu::{
-    Build, End, Guest, Hand, Machine, closed_at, damaged, events, killed, mend,
+    Build, End, Guest, Hand, Machine, closed_at, damaged, events, killed, mend, silent,
 };
 
 /// Number of machines that run at a time.
@@ -55,9 +57,26 @@ fn main() {
         "damage" => {
             let seed = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(1);
             println!("seeds {seed} to {}", seed + count as u64);
-            damage_all(&builds, count, seed, &table);
+            damage_all(&builds, count, seed, |machine, log, release, seed| {
+                let case = damaged::repair(log, release, seed).replayed(machine);
+                if case.replay.is_some_and(|end| end != End::Code(0)) {
+                    keep_logs(log, &case, seed);
+                }
+                let line = case.to_string();
+                eprintln!("seed {seed}: {line}: {}", case.damaged.describe());
+                note(&table, line);
+            });
         }
-        _ => panic!("usage: qemu_campaign kills N | aimed N | damage N SEED"),
+        "silent" => {
+            let seed = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(1);
+            println!("seeds {seed} to {}", seed + count as u64);
+            damage_all(&builds, count, seed, |machine, log, release, seed| {
+                let case = silent::damage(log, release, seed).replayed(machine);
+                eprintln!("seed {seed}: {} {:?}", case.event, case.codes);
+                note(&table, case.to_string());
+            });
+        }
+        _ => panic!("usage: qemu_campaign kills N | aimed N | damage N SEED | silent N SEED"),
     }
     let table = table.into_inner().unwrap();
     for (line, count) in &table {
@@ -86,7 +105,13 @@ fn run_jobs(count: usize, job: impl Fn(usize) + Sync) {
 /// A machine with a complete recording of it.
 type Recorded = (Machine, Vec<u8>);
 
-fn damage_all(builds: &[Build], count: usize, seed: u64, table: &Table) {
+/// Runs cases: each with a machine, a complete recording of it, its release and a seed.
+fn damage_all(
+    builds: &[Build],
+    count: usize,
+    seed: u64,
+    case: impl Fn(&Machine, &[u8], &str, u64) + Sync,
+) {
     let guests = [Guest::Plain, Guest::Random];
     let kinds: Vec<(&Build, Guest)> =
         builds.iter().flat_map(|build| guests.map(|guest| (build, guest))).collect();
@@ -105,15 +130,8 @@ fn damage_all(builds: &[Build], count: usize, seed: u64, table: &Table) {
     run_jobs(count, |number| {
         let kind = number % kinds.len();
         let (machine, log) = pools[kind].lock().unwrap().pop().unwrap();
-        let seed = seed + number as u64;
-        let case = damaged::repair(&log, &kinds[kind].0.release(), seed).replayed(&machine);
-        if case.replay.is_some_and(|end| end != End::Code(0)) {
-            keep_logs(&log, &case, seed);
-        }
+        case(&machine, &log, &kinds[kind].0.release(), seed + number as u64);
         pools[kind].lock().unwrap().push((machine, log));
-        let line = case.to_string();
-        eprintln!("seed {seed}: {line}: {}", case.damaged.describe());
-        *table.lock().unwrap().entry(line).or_default() += 1;
     });
 }
 

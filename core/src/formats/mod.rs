@@ -78,11 +78,20 @@ pub struct Dumped {
     pub left_out: u64,
 }
 
-/// The reason why a dump is not possible.
+/// The result of a comparison.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Diffed {
+    /// Number of records that were compared, those that differ included.
+    pub records: u64,
+    /// Whether the recordings differ.
+    pub is_different: bool,
+}
+
+/// The reason why a dump or a comparison is not possible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DumpError {
-    /// The format has no dump.
+    /// The format has no dump, or no comparison.
     None,
     /// The format has no such style.
     Style(String),
@@ -177,6 +186,27 @@ pub trait Format: Sync {
         _request: &Dump,
         _out: &mut dyn FnMut(&str) -> bool,
     ) -> Result<Dumped, DumpError> {
+        Err(DumpError::None)
+    }
+
+    /// Returns the options of a comparison: those of a check that decide how the bytes are read.
+    fn diff_options(&self) -> &'static [OptionSpec] {
+        &[]
+    }
+
+    /// Passes the first records in which two recordings differ to `out`, as text that is safe to
+    /// print.
+    ///
+    /// # Errors
+    ///
+    /// If a comparison is not possible; see [`DumpError`].
+    fn diff(
+        &self,
+        _one: &FileSet<'_>,
+        _two: &FileSet<'_>,
+        _options: &Options,
+        _out: &mut dyn FnMut(&str),
+    ) -> Result<Diffed, DumpError> {
         Err(DumpError::None)
     }
 

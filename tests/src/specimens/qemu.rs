@@ -162,6 +162,16 @@ pub fn specimens() -> Vec<Specimen> {
             log.start().close();
             log.bytes
         }),
+        Specimen::new(
+            "QR3015",
+            with("11.0", |log| {
+                for id in [0, 1, 3, 4, 5, 6, 7, 8, 9, 10] {
+                    request(log, "ASYNC_BLOCK", id);
+                    log.checkpoint("CP_CLOCK_WARP_ACCOUNT").instruction(9);
+                    log.checkpoint("CP_CLOCK_WARP_ACCOUNT");
+                }
+            }),
+        ),
     ];
     // A damaged header does not show the format.
     specimens.into_iter().map(Specimen::named_format).collect()

@@ -28,7 +28,7 @@ pub mod rules;
 
 use crate::formats::qemu::decode::sniff::looks_like_log;
 use crate::formats::qemu::decode::tile::{emit, tile};
-use crate::formats::{Confidence, Dump, DumpError, Dumped, Format, Tile, TileKind};
+use crate::formats::{Confidence, Diffed, Dump, DumpError, Dumped, Format, Tile, TileKind};
 use crate::kit::span::{Layer, Span};
 use crate::limits::Limit;
 use crate::options::{OptionSpec, Options};
@@ -66,6 +66,20 @@ impl Format for Qemu {
 
     fn dump_options(&self) -> &'static [OptionSpec] {
         options::DUMP
+    }
+
+    fn diff_options(&self) -> &'static [OptionSpec] {
+        options::DIFF
+    }
+
+    fn diff(
+        &self,
+        one: &FileSet<'_>,
+        two: &FileSet<'_>,
+        options: &Options,
+        out: &mut dyn FnMut(&str),
+    ) -> Result<Diffed, DumpError> {
+        dump::diff(one, two, options, out)
     }
 
     fn limits(&self) -> &'static [&'static Limit] {

@@ -21,11 +21,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         },
         "How to close a log that is unfinished or damaged",
     ),
-    OptionSpec::new(
-        "qemu-version",
-        OptionValue::Text { placeholder: "X.Y", check: check_version },
-        "The release of QEMU that wrote the log, if the log fits several",
-    ),
+    QEMU_VERSION,
 ];
 
 /// The options of a dump.
@@ -45,13 +41,18 @@ pub static DUMP: &[OptionSpec] = &[
         OptionValue::Text { placeholder: "NAME", check: check_kind },
         "Only the events of a kind, such as INSTRUCTION, or of several, such as ASYNC or CP",
     ),
-    OptionSpec::new("against", OptionValue::File, "The log that `--style compare` compares with"),
-    OptionSpec::new(
-        "qemu-version",
-        OptionValue::Text { placeholder: "X.Y", check: check_version },
-        "The release of QEMU that wrote the log, if the log fits several",
-    ),
+    QEMU_VERSION,
 ];
+
+/// The options of a comparison.
+pub static DIFF: &[OptionSpec] = &[QEMU_VERSION];
+
+/// The release, which decides how the bytes are read.
+const QEMU_VERSION: OptionSpec = OptionSpec::new(
+    "qemu-version",
+    OptionValue::Text { placeholder: "X.Y", check: check_version },
+    "The release of QEMU that wrote the log, if the log fits several",
+);
 
 /// The events that a dump shows.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -78,6 +78,8 @@ fn asynchronous(log: &mut Log) {
             }
             "ASYNC_CHAR_READ" => _ = log.char_read(0, b"typed").char_read(3, b""),
             "ASYNC_NET" => _ = log.net(0, 0, &[0x52; 60]).net(1, 1, b"raw"),
+            // The first request.
+            "ASYNC_BLOCK" => _ = log.asynchronous(name, &0_u64.to_be_bytes()),
             _ => _ = log.asynchronous(name, &7_u64.to_be_bytes()),
         }
         log.host();

@@ -9,6 +9,7 @@
 pub mod damaged;
 pub mod guest;
 mod progress;
+pub mod silent;
 
 use std::ffi::OsString;
 use std::fs::{self, File};

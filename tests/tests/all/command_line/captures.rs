@@ -54,7 +54,7 @@ const CAPTURES: &[Capture] = &[
             "check boot.log",
             "repair boot.log -o repaired.log",
             "dump repaired.log --range 1000..1008",
-            "dump boot.log --style compare --against repaired.log",
+            "diff boot.log repaired.log",
         ],
     },
     Capture {

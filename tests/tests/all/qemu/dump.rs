@@ -1,33 +1,24 @@
 //! Dumps of logs: events as text and as JSON, counts, and the comparison of two logs.
 
-use tracemend::formats::{Dump, DumpError};
-use tracemend::kit::source::Source;
+use tracemend::formats::{Diffed, Dump};
 use tracemend::{FileSet, FormatId, Options};
 use tracemend_tests::forge::qemu::{Log, all, every, ids};
 
 /// The text of a dump with some options, and the number of records.
 fn dump(bytes: &[u8], request: &Dump, choices: &[(&str, &str)]) -> (String, u64) {
-    against(bytes, None, request, choices).unwrap()
-}
-
-fn against(
-    bytes: &[u8],
-    other: Option<&[u8]>,
-    request: &Dump,
-    choices: &[(&str, &str)],
-) -> Result<(String, u64), DumpError> {
     let mut options = Options { format: Some(FormatId::QEMU), ..Options::default() };
     for (name, value) in choices {
         options.choices.set(name, value).unwrap();
     }
-    let files = FileSet::single("log", bytes).with_donor(other.map(Source::new));
+    let files = FileSet::single("log", bytes);
     let mut text = String::new();
     let dumped = tracemend::dump(&files, &options, request, &mut |piece| {
         text += piece;
         true
-    })?;
+    });
+    let dumped = dumped.unwrap();
     assert_eq!(dumped.left_out, 0);
-    Ok((text, dumped.records))
+    (text, dumped.records)
 }
 
 fn style(name: &str) -> Dump {
@@ -109,18 +100,28 @@ fn a_comparison_names_the_first_clock_and_the_first_other_event_that_differ() {
         log.bytes
     };
     let first = log(1_800_000_000_000_000_000, 5);
-    let compare = |other: &[u8]| against(&first, Some(other), &style("compare"), &[]).unwrap().0;
-    assert_eq!(compare(&first), "equal: 11 events\n");
-    let text = compare(&log(1_900_000_000_000_000_000, 6));
+    let compare = |other: &[u8]| {
+        let [one, two] = [&first[..], other].map(|bytes| FileSet::single("log", bytes));
+        let options = Options { format: Some(FormatId::QEMU), ..Options::default() };
+        let mut text = String::new();
+        let diffed = tracemend::diff(&one, &two, &options, &mut |piece| text += piece).unwrap();
+        (text, diffed)
+    };
+    let equal = Diffed { records: 11, is_different: false };
+    assert_eq!(compare(&first), ("equal: 11 events\n".to_string(), equal));
+    let (text, diffed) = compare(&log(1_900_000_000_000_000_000, 6));
+    assert_eq!(diffed, Diffed { records: 8, is_different: true });
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(
         (lines[0], lines[3]),
         ("first clock that differs:", "first other event that differs:")
     );
-    assert!(lines[2].starts_with("against        6 "), "{text}");
-    assert!(lines[4].ends_with("INSTRUCTION count=5"), "{text}");
+    assert!(lines[2].starts_with("+        6 "), "{text}");
+    assert!(lines[4].starts_with("-        7 ") && lines[4].ends_with("INSTRUCTION count=5"));
     assert!(lines[5].ends_with("INSTRUCTION count=6"), "{text}");
-    let text = compare(&first[..first.len() - 1]);
-    assert!(text.ends_with("against ends here\n"), "{text}");
-    assert!(matches!(against(&first, None, &style("compare"), &[]), Err(DumpError::Choice(_))));
+    let (text, diffed) = compare(&first[..first.len() - 1]);
+    assert!(text.ends_with("+ ends here\n") && diffed.is_different, "{text}");
+    let (text, diffed) = compare(&[&first[..], b"more"].concat());
+    assert_eq!(text, "the bytes after the last event differ\n");
+    assert!(diffed.is_different);
 }

@@ -242,3 +242,28 @@ fn events_are_found_again_after_inserted_and_missing_bytes_within_the_limit() {
         }
     }
 }
+
+#[test]
+fn more_damaged_events_than_a_round_drops_are_dropped_by_the_next_rounds() {
+    let mut recording = session(Layout::V3);
+    for id in 0..20 {
+        recording.wait(30_000).tap(100 + id);
+    }
+    let built = recording.build();
+    let mut bytes = built.bytes.clone();
+    // Every other event has a device that is not listed.
+    let damaged: Vec<usize> = (0..built.count).step_by(2).take(70).collect();
+    for index in &damaged {
+        bytes[built.events + index * Layout::V3.stride()] = 99;
+    }
+    let mut options = revent(Choices::default());
+    options.limits.set_by_name("fixes", 7).unwrap();
+    let (repair, target) = mended_as("recording", &bytes, &options);
+    assert_eq!(repair.outcome, Outcome::RepairedWithLoss, "{:?}", repair.refused);
+    assert_eq!(repair.records_lost(), damaged.len() as u64);
+    assert_eq!(target.len(), bytes.len() - damaged.len() * Layout::V3.stride());
+    // One round drops seven at most: a limit of rounds ends the repair.
+    options.limits.set_by_name("rounds", 2).unwrap();
+    let (repair, _) = mended_as("recording", &bytes, &options);
+    assert_eq!(repair.outcome, Outcome::Incomplete);
+}

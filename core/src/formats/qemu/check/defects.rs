@@ -67,6 +67,7 @@ pub const fn rule_of(defect: &Defect) -> &'static Rule {
         Defect::InstructionRate { .. } => &rules::INSTRUCTION_RATE,
         Defect::BottomHalfId { .. } => &rules::BOTTOM_HALF_ID,
         Defect::BlockId { .. } | Defect::BlockTwice(_) => &rules::BLOCK_ID,
+        Defect::BlockMissing { .. } => &rules::BLOCK_MISSING,
         Defect::FilterGap { .. } => &rules::FILTER_GAP,
         Defect::WriteResult { .. } => &rules::CHAR_WRITE_RESULT,
         Defect::InitTwice => &rules::INIT_TWICE,
@@ -99,7 +100,10 @@ const fn field_of(defect: &Defect) -> &'static str {
         Defect::InstructionZero | Defect::InstructionRange(_) | Defect::InstructionRate { .. } => {
             "count"
         }
-        Defect::BottomHalfId { .. } | Defect::BlockId { .. } | Defect::BlockTwice(_) => "id",
+        Defect::BottomHalfId { .. }
+        | Defect::BlockId { .. }
+        | Defect::BlockTwice(_)
+        | Defect::BlockMissing { .. } => "id",
         Defect::FilterGap { .. } => "filter",
         Defect::WriteResult { .. } => "offset",
         Defect::FullRing(_) => "samples",
@@ -194,6 +198,9 @@ fn describe_order(located: &Located, name: &str) -> String {
             format!("block request id is {id}, expected a value near {next}")
         }
         Defect::BlockTwice(id) => format!("duplicate block request id {id}"),
+        Defect::BlockMissing { id, later } => {
+            format!("missing block request id {id}: {} follow", plural(later, "later request"))
+        }
         Defect::FilterGap { filter, next } => {
             format!("network filter index is {filter}, but {next} has no packet before")
         }
@@ -264,6 +271,7 @@ mod tests {
             Defect::RandomResult(2),
             Defect::ClockBackwards { before: 2, now: 1 },
             Defect::FilterGap { filter: 3, next: 0 },
+            Defect::BlockMissing { id: 3, later: 9 },
             Defect::WriteResult { result: 1, offset: 9 },
             Defect::ClockMissing(Kind::End),
             Defect::InitLate,

@@ -62,18 +62,23 @@ pub fn add_events(lane: &Lane<'_>, report: &mut Report) {
     }
 }
 
-/// Adds how a complete log is replayed.
-pub fn add_replay(ending: &Ending, report: &mut Report) {
-    if matches!(ending.tail, Tail::Complete(_)) {
-        let releases = ending.layouts.describe_releases();
-        report.fact(
-            "replay",
-            format!(
-                "the command line of the recording with rr=replay,rrfile=FILE instead of \
-                 rr=record, and the same build (QEMU {releases}), images, firmware and devices"
-            ),
-        );
+/// Adds how a complete log is replayed, and how far.
+pub fn add_replay(ending: &Ending, lane: &Lane<'_>, report: &mut Report) {
+    if !matches!(ending.tail, Tail::Complete(_)) {
+        return;
     }
+    let releases = ending.layouts.describe_releases();
+    let instructions = words::plural(lane.instructions(), "instruction");
+    let time = lane.clock(Kind::ClockVirtualRt).map(|[_, last]| seconds(last));
+    let time = time.map_or(String::new(), |time| format!(", at {time} of the virtual clock"));
+    report.fact(
+        "replay",
+        format!(
+            "the command of the recording with rr=replay,rrfile=FILE instead of rr=record in \
+             -icount, and the same build (QEMU {releases}), disk images, firmware and devices; \
+             it ends after {instructions}{time}"
+        ),
+    );
 }
 
 /// Returns nanoseconds as seconds: a clock of the host may be negative.

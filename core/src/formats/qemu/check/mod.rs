@@ -65,6 +65,6 @@ pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
     let fix = closing::check_end(&ending, &lane, report);
     closing::check_emptiness(&ending, &lane, report);
     facts::add_events(&lane, report);
-    facts::add_replay(&ending, report);
+    facts::add_replay(&ending, &lane, report);
     defects::push_all(lane.defects, fix, report);
 }

@@ -16,9 +16,8 @@ use crate::kit::resync::{Budget, Search, Step, follow};
 use crate::kit::walk::Item;
 use crate::limits::Limits;
 
-/// Bytes before the first irregular event in which damage may have begun: it may give valid events.
-/// Of 78 damaged logs that were cut right before that event, 8 did not replay in QEMU 7.2, and in
-/// those the damage began up to 30 bytes before.
+/// Bytes before the first irregular event in which damage may have begun: it changes the lengths of
+/// events, which may be valid nevertheless, and an event of fixed size takes up to 39.
 const DOUBTFUL: u64 = 64;
 /// Events that show that bytes are a log, wherever they end.
 pub const EVENTS_SURE: u64 = 64;

@@ -87,6 +87,13 @@ pub enum Defect {
     },
     /// A block request is done for the second time.
     BlockTwice(u64),
+    /// A block request is never done, although later ones are.
+    BlockMissing {
+        /// The id.
+        id: u64,
+        /// Number of later requests.
+        later: u64,
+    },
     /// A network filter has a packet before the filters with smaller indexes.
     FilterGap {
         /// Its index.
@@ -139,7 +146,13 @@ impl Defect {
     ///
     /// A clock may have been set back, and a full ring is normal.
     pub const fn contradicts_layout(&self) -> bool {
-        !matches!(self, Self::FullRing(_) | Self::ClockBackwards { .. } | Self::FilterGap { .. })
+        !matches!(
+            self,
+            Self::FullRing(_)
+                | Self::ClockBackwards { .. }
+                | Self::FilterGap { .. }
+                | Self::BlockMissing { .. }
+        )
     }
 
     /// Returns whether the event shows damage that may have begun before it. No event of a sound

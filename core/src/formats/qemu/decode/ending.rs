@@ -109,6 +109,8 @@ impl Ending {
             damage = damage.or(Some(Damage { at: fault.start, before: lane.anchor_before_end() }));
         }
         let damage = damage.map(|damage| find_start(lane.decoder(), damage));
+        let lost = lane.find_lost_request().filter(|_| lane.defects.has_error);
+        let damage = lost.or(damage);
         let mut ending = Self {
             version,
             layouts,

@@ -11,7 +11,7 @@ use crate::formats::qemu::decode::decoder::Decoder;
 use crate::formats::qemu::decode::defect::{self, Defect, Located};
 use crate::formats::qemu::decode::defect_log::{Anchor, Damage, Defects};
 use crate::formats::qemu::decode::event::{Event, Fault, Value};
-use crate::formats::qemu::decode::place::Context;
+use crate::formats::qemu::decode::place::{Context, Gap};
 use crate::formats::qemu::decode::regular;
 use crate::formats::qemu::decode::skim::Skim;
 use crate::formats::qemu::layout::{
@@ -234,16 +234,39 @@ impl<'a> Lane<'a> {
         for defect in [order, place, defect].into_iter().flatten() {
             self.note(event, defect);
         }
+        let number = self.events();
         self.count(event);
         self.skim.followers = regular::followers(layout, kind);
-        self.context.add(event);
+        self.context.add(event, number, self.anchor_before_end());
         if kind == Kind::End {
+            self.note_lost_requests();
             self.stop = Some(Stop::End(event.start));
             if event.end < self.source.len() {
                 self.defects.evidence.contradict(event.start, Defect::BytesAfterEnd);
             }
         }
         self.at = event.end;
+    }
+
+    /// Notes block requests that are never done.
+    fn note_lost_requests(&mut self) {
+        let requests = &self.context.requests;
+        let is_certain = |gap: &Gap| self.layout().measured && requests.is_gap_certain(gap);
+        let Some(gap) = requests.gap().filter(is_certain) else { return };
+        let defect = Defect::BlockMissing { id: gap.id, later: gap.later };
+        let ((number, span), kind) = (gap.event, Some(Kind::Async(Async::Block)));
+        let located = Located { number, kind, span, defect, earlier: Vec::new() };
+        self.defects.note(located, None);
+    }
+
+    /// Returns where block requests were lost before the first irregular event.
+    pub fn find_lost_request(&self) -> Option<Damage> {
+        let requests = &self.context.requests;
+        let gap = requests.gap()?;
+        let (_, span) = gap.event;
+        let is_first = self.defects.irregular.is_none_or(|damage| span.start <= damage.at);
+        let is_lost = requests.is_serial() || requests.is_gap_certain(&gap);
+        Some(gap.start).filter(|_| is_first && is_lost && self.layout().measured)
     }
 
     /// The defect of an event at its place: its clock, its checkpoint, its request, the ring.

@@ -2,8 +2,9 @@
 
 use crate::formats::qemu::decode::decoder::{RingAbove, ring_above};
 use crate::formats::qemu::decode::defect::Defect;
+use crate::formats::qemu::decode::defect_log::{Anchor, Damage};
 use crate::formats::qemu::decode::event::{Event, Value};
-use crate::formats::qemu::layout::{Async, Checkpoint, Kind, range};
+use crate::formats::qemu::layout::{Async, Checkpoint, HEADER_LEN, Kind, range};
 use crate::kit::span::Span;
 
 /// The events before the next one, as far as they matter to it.
@@ -36,17 +37,38 @@ pub struct Requests {
     blocks_done: u64,
     /// Network filters from index 0 on that have a packet.
     filters: u8,
+    /// Place after the last block request.
+    last_block: Option<Damage>,
+    /// Block requests that are skipped and not done yet.
+    gap: Option<Gap>,
+    /// The most requests that overtook a skipped one.
+    overtaken: u64,
+}
+
+/// Block requests that are skipped: done later, or lost.
+#[derive(Clone, Copy, Debug)]
+pub struct Gap {
+    /// Id of the first of them.
+    pub id: u64,
+    /// Number of those that are not done.
+    left: u64,
+    /// Number of requests that are done after them.
+    pub later: u64,
+    /// Number and bytes of the event that skips them.
+    pub event: (u64, Span),
+    /// The place after the last request before them: if they are lost, the damage lies between.
+    pub start: Damage,
 }
 
 impl Context {
-    /// Takes an event into account.
-    pub fn add(&mut self, event: &Event) {
+    /// Takes event `number` into account; `before` is a place to walk from.
+    pub fn add(&mut self, event: &Event, number: u64, before: Anchor) {
         let kind = event.kind;
         self.ring = ring_above(self.ring, &event.value);
         self.checkpoint = event.checkpoint;
         self.array = event.value.has_array().then(|| event.span());
         self.has_init |= kind == Kind::Checkpoint(Checkpoint::Init);
-        self.requests.add(event);
+        self.requests.add(event, number, before);
         if kind == Kind::End {
             self.before_end = self.previous;
         }
@@ -55,9 +77,11 @@ impl Context {
 }
 
 impl Requests {
-    fn add(&mut self, event: &Event) {
+    fn add(&mut self, event: &Event, number: u64, before: Anchor) {
         match (event.kind, &event.value) {
             (Kind::Async(Async::Block), Value::Id(id)) if self.find_block(*id).is_none() => {
+                self.follow_gap(*id, event, number);
+                self.last_block = Some(Damage { at: event.end, before });
                 let next = self.next_block.max(id.saturating_add(1));
                 let step = next.saturating_sub(self.next_block);
                 let shift = |bits: u64, by: u64| {
@@ -72,6 +96,45 @@ impl Requests {
             }
             _ => {}
         }
+    }
+
+    /// Opens, fills or closes the gap at a block request.
+    fn follow_gap(&mut self, id: u64, event: &Event, number: u64) {
+        let next = self.next_block;
+        let Some(gap) = &mut self.gap else {
+            let first = Damage { at: HEADER_LEN, before: Anchor::START };
+            let start = self.last_block.unwrap_or(first);
+            let event = (number, event.span());
+            let left = id.saturating_sub(next);
+            let gap = Gap { id: next, left, later: 1, event, start };
+            self.gap = Some(gap).filter(|gap| gap.left > 0);
+            return;
+        };
+        if id >= next {
+            gap.later = gap.later.saturating_add(1);
+            return;
+        }
+        gap.left = gap.left.saturating_sub(1);
+        if gap.left == 0 {
+            self.overtaken = self.overtaken.max(gap.later);
+            self.gap = None;
+        }
+    }
+
+    /// Returns the block requests that are skipped and not done yet.
+    pub const fn gap(&self) -> Option<Gap> {
+        self.gap
+    }
+
+    /// Returns whether more requests are done after those of the gap than ever overtook another
+    /// one, so that they are lost rather than late.
+    pub const fn is_gap_certain(&self, gap: &Gap) -> bool {
+        gap.later >= range::BLOCK_LATER.saturating_add(self.overtaken.saturating_mul(4))
+    }
+
+    /// Returns whether requests are done in their order, so that a gap is unusual at once.
+    pub const fn is_serial(&self) -> bool {
+        self.overtaken == 0
     }
 
     /// Returns the defect of an id or an index. `instructions`: those before the event.

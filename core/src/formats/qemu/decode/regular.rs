@@ -1,7 +1,7 @@
 //! Regular values and successors, as data for the fast loop.
 //!
-//! The successors are those of 38 clean logs of 5.2 to 11.1 with 7 million events, a Linux boot
-//! among them. A recorder may end at any point, so SHUTDOWN and END may follow every event.
+//! The successors are those of clean logs of 5.2 to 11.1, a Linux boot among them. A recorder may
+//! end at any point, so SHUTDOWN and END may follow every event.
 
 use std::sync::LazyLock;
 

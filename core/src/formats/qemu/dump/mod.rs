@@ -1,8 +1,8 @@
 //! Events as text or lines of JSON, counted by kind, or compared with those of another log.
 //!
-//! - [`line`]: one event. [`compare`]: two logs.
+//! - [`line`]: one event. [`mod@diff`]: two logs.
 
-mod compare;
+mod diff;
 mod line;
 
 use std::fmt::Write as _;
@@ -14,7 +14,7 @@ use crate::formats::qemu::decode::log::Log;
 use crate::formats::qemu::decode::walk::Walker;
 use crate::formats::qemu::layout::{HEADER_LEN, KINDS, LAYOUTS, Layouts, release};
 use crate::formats::qemu::options::{self, Filter};
-use crate::formats::{Dump, DumpError, Dumped};
+use crate::formats::{Diffed, Dump, DumpError, Dumped};
 use crate::kit::source::Source;
 use crate::kit::walk::Item;
 use crate::kit::words::plural;
@@ -27,7 +27,6 @@ const TEXT_BATCH: usize = 32 << 10;
 pub(super) static STYLES: &[(&str, &str)] = &[
     ("events", "number, offset, instructions so far, kind and fields, one line per event"),
     ("statistics", "events and bytes of each kind"),
-    ("compare", "the first events that differ from those of the log of --against"),
 ];
 
 /// An event with its place in the log.
@@ -82,15 +81,23 @@ pub(super) fn dump(
         Dump::Text { style } => match style.as_deref() {
             None | Some("events") => Ok(write_events(&events, options, line::write_text, out)),
             Some("statistics") => Ok(write_statistics(&events, options, out)),
-            Some("compare") => {
-                let missing = || DumpError::Choice("choose the other log: --against FILE".into());
-                let other = files.donor().ok_or_else(missing)?;
-                let other = Events::read(other, options)?;
-                Ok(compare::write(&events, &other, out))
-            }
             Some(other) => Err(DumpError::Style(other.to_string())),
         },
     }
+}
+
+/// Passes the first events that differ between two logs to `out`.
+pub(super) fn diff(
+    one: &FileSet<'_>,
+    two: &FileSet<'_>,
+    options: &Options,
+    out: &mut dyn FnMut(&str),
+) -> Result<Diffed, DumpError> {
+    let (one, two) = (one.bytes(0), two.bytes(0));
+    let [one, two] = [Events::read(&one, options)?, Events::read(&two, options)?];
+    let (text, diffed) = diff::compare(&one, &two);
+    out(&text);
+    Ok(diffed)
 }
 
 /// Writes the events that the filter of the user leaves, each by `write`.

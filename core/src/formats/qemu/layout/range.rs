@@ -9,6 +9,9 @@ pub const INSTRUCTIONS_USUAL: u32 = 1 << 20;
 pub const INSTRUCTION_RATE: u64 = 16;
 /// Block requests that may be under way at a time: the ids of finished ones are that close.
 pub const BLOCK_REQUESTS: u64 = 64;
+/// Block requests done after one that is still under way, in a log whose requests are done in their
+/// order: more show that the request is lost.
+pub const BLOCK_LATER: u64 = 8;
 /// Number of character devices, and of network filters, on one command line. Replay uses the index
 /// unchecked. QEMU has at most 4 serial ports; users add further devices one by one.
 pub const DEVICES: u8 = 64;

@@ -95,23 +95,16 @@ pub(super) struct Occurrences {
     pub(super) expected: i64,
 }
 
-/// Numbers of events, as runs.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Runs {
-    /// First number of each run, and the number after its last.
-    pub(super) runs: Vec<(u64, u64)>,
-    /// Whether there are more runs than are kept.
-    pub(super) is_incomplete: bool,
-}
+/// Numbers of events, as runs: the first number, and the number after the last.
+pub(super) type Runs = Vec<(u64, u64)>;
 
-impl Runs {
-    fn add(&mut self, index: u64, max: usize) {
-        let is_full = self.runs.len() >= max;
-        match self.runs.last_mut() {
-            Some((_, end)) if *end == index => *end = index.saturating_add(1),
-            _ if is_full => self.is_incomplete = true,
-            _ => self.runs.push((index, index.saturating_add(1))),
-        }
+/// Adds an event to runs of which at most `max` are kept.
+fn add_to_runs(runs: &mut Runs, index: u64, max: usize) {
+    let is_full = runs.len() >= max;
+    match runs.last_mut() {
+        Some((_, end)) if *end == index => *end = index.saturating_add(1),
+        _ if is_full => {}
+        _ => runs.push((index, index.saturating_add(1))),
     }
 }
 
@@ -157,7 +150,7 @@ impl FaultLog {
             DamageCause::InvalidTime => &mut self.invalid_time,
             DamageCause::Zeros => &mut self.zeros,
         };
-        runs.add(damage.record.index, self.max_runs);
+        add_to_runs(runs, damage.record.index, self.max_runs);
         self.note(damage.cause.into(), &damage.record, i64::from(devices));
     }
 
@@ -166,7 +159,7 @@ impl FaultLog {
         self.occurrences.get(fault.index()).copied().filter(|seen| seen.count > 0)
     }
 
-    /// Returns the runs of events with one kind of damage.
+    /// Returns the first runs of events with one kind of damage.
     pub(super) const fn runs(&self, cause: DamageCause) -> &Runs {
         match cause {
             DamageCause::UnknownDevice => &self.unknown_device,

@@ -161,14 +161,13 @@ fn damage_fix(recording: &Recording<'_>, scan: &Scan<'_>, fault: Fault) -> Optio
         Fault::InvalidTime => (DamageCause::InvalidTime, "with an invalid time"),
         _ => return None,
     };
-    let runs = scan.log.runs(cause);
-    let count = scan.log.occurrences(fault).map_or(0, |seen| seen.count);
-    let good = recording.extent.framed.saturating_sub(count);
-    let is_most = good.saturating_mul(GOOD_ONE_IN) < count && fault != Fault::Zeros;
-    if runs.is_incomplete || is_most {
+    let total = scan.log.occurrences(fault).map_or(0, |seen| seen.count);
+    let good = recording.extent.framed.saturating_sub(total);
+    if good.saturating_mul(GOOD_ONE_IN) < total && fault != Fault::Zeros {
         return Some(Fix::manual("too many damaged events: the others may be wrong, too"));
     }
-    let fix = drop_events_fix(recording, &runs.runs, count, defect);
+    // Of more runs than one round may drop, the next rounds drop the rest.
+    let fix = drop_events_fix(recording, scan.log.runs(cause), defect);
     debug_assert_eq!(fix.safety, Safety::Lossy);
     Some(fix)
 }

@@ -10,13 +10,14 @@ use crate::kit::span::Span;
 use crate::kit::words;
 use crate::mend::edit::{Edit, Fix, Safety};
 
-/// Drops runs of events, `count` in all; `defect` describes them in the summary.
+/// Drops runs of events; `defect` describes them in the summary.
 pub(in crate::formats::revent) fn drop_events_fix(
     recording: &Recording<'_>,
     runs: &[(u64, u64)],
-    count: u64,
     defect: &str,
 ) -> Fix {
+    let len = |(first, end): &(u64, u64)| end.saturating_sub(*first);
+    let count = runs.iter().map(len).fold(0, u64::saturating_add);
     let (head, extent) = (&recording.head, &recording.extent);
     let stored = head.count.map(|stored| stored.saturating_sub(count));
     let mut edits: Vec<Edit> =

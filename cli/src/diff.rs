@@ -1,0 +1,94 @@
+//! `tracemend diff`: the first records in which two recordings differ.
+
+use std::path::{Path, PathBuf};
+
+use clap::ArgMatches;
+use tracemend::{DumpError, FormatId, Options};
+
+use crate::check::parse_format;
+use crate::exit::{Exit, Failure, HELP};
+use crate::format_options::{FormatOptions, Verb};
+use crate::input::{Recording, shown};
+use crate::repair::open_one;
+use crate::streams::Streams;
+
+const EXAMPLES: &str = "\
+Examples:
+  tracemend diff boot.log again.log
+  tracemend diff boot.log repaired.log --qemu-version 7.2
+
+Exits with 0 if the recordings are equal, with 1 if they differ, with 2 if the format has no
+comparison.";
+
+const ABOUT: &str = "\
+Two recordings of one QEMU guest differ in their clocks from the beginning; the guest diverges \
+where another event differs. Both places are shown: number of the event, offset, instructions \
+before it, kind and fields; `-` begins the line of the first recording, `+` that of the second.";
+
+/// Show the first records in which two recordings differ
+#[derive(Debug, clap::Args)]
+#[command(before_help = ABOUT, after_help = format!("{EXAMPLES}\n\n{HELP}"))]
+pub(crate) struct Arguments {
+    /// A recording
+    #[arg(value_name = "FIRST")]
+    first: PathBuf,
+    /// The recording that it is compared with
+    #[arg(value_name = "SECOND")]
+    second: PathBuf,
+    /// Read the files as this format (see `tracemend formats`)
+    #[arg(id = "type", long = "type", value_name = "NAME", value_parser = parse_format)]
+    kind: Option<FormatId>,
+}
+
+impl Arguments {
+    pub(crate) fn run(
+        &self,
+        matches: &ArgMatches,
+        streams: &mut Streams<'_>,
+    ) -> Result<Exit, Failure> {
+        let given = FormatOptions::read(matches, Verb::Diff)?;
+        let first = open_one(&self.first, streams)?;
+        let second = open_one(&self.second, streams)?;
+        let format = self.recognise(&self.first, &first)?;
+        let other = self.recognise(&self.second, &second)?;
+        if format != other {
+            let (first, second) = (shown(&self.first), shown(&self.second));
+            let message = format!("{first} is of format {format}, {second} of {other}");
+            return Err(Failure::usage(message));
+        }
+        given.check_format(format)?;
+        let options = Options { choices: given.choices, ..Options::default() };
+        let options = options.with_format(format);
+        let (one, two) = (first.file_set(), second.file_set());
+        let mut text = String::new();
+        let diffed = tracemend::diff(&one, &two, &options, &mut |piece| text += piece);
+        let diffed = diffed.map_err(|error| describe_failure(format, &error))?;
+        if diffed.is_different {
+            text = format!("--- {}\n+++ {}\n{text}", shown(&self.first), shown(&self.second));
+        }
+        streams.print(&text)?;
+        first.unchanged()?;
+        second.unchanged()?;
+        Ok(if diffed.is_different { Exit::Findings } else { Exit::Clean })
+    }
+
+    /// Returns the format of a recording.
+    fn recognise(&self, path: &Path, recording: &Recording) -> Result<FormatId, Failure> {
+        let files = recording.file_set();
+        let format = self.kind.or_else(|| tracemend::recognise(&files, &Options::default()));
+        format.ok_or_else(|| {
+            let reason = if files.is_empty() { "empty file" } else { "unknown format" };
+            Failure::new(Exit::Findings, format!("{}: {reason}", shown(path)))
+        })
+    }
+}
+
+fn describe_failure(format: FormatId, error: &DumpError) -> Failure {
+    match error {
+        DumpError::Unreadable => {
+            let message = "no record can be read; `tracemend check` reports why";
+            Failure::new(Exit::Findings, message)
+        }
+        _ => Failure::usage(format!("only QEMU logs can be compared yet, not {format}")),
+    }
+}
