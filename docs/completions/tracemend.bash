@@ -28,6 +28,9 @@ _tracemend() {
             tracemend,completions)
                 cmd="tracemend__subcmd__completions"
                 ;;
+            tracemend,diff)
+                cmd="tracemend__subcmd__diff"
+                ;;
             tracemend,dump)
                 cmd="tracemend__subcmd__dump"
                 ;;
@@ -67,6 +70,9 @@ _tracemend() {
             tracemend__subcmd__help,completions)
                 cmd="tracemend__subcmd__help__subcmd__completions"
                 ;;
+            tracemend__subcmd__help,diff)
+                cmd="tracemend__subcmd__help__subcmd__diff"
+                ;;
             tracemend__subcmd__help,dump)
                 cmd="tracemend__subcmd__help__subcmd__dump"
                 ;;
@@ -101,7 +107,7 @@ _tracemend() {
 
     case "${cmd}" in
         tracemend)
-            opts="-h -V --color --help --version apply verify explain codes formats merge completions man self-test check repair dump help"
+            opts="-h -V --color --help --version apply verify explain codes formats merge completions man self-test check repair dump diff help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -282,8 +288,34 @@ _tracemend() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        tracemend__subcmd__diff)
+            opts="-h --type --qemu-version --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --type)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --qemu-version)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         tracemend__subcmd__dump)
-            opts="-o -h --format --style --output --type --range --from-icount --kind --against --qemu-version --device --time --color --help"
+            opts="-o -h --format --style --output --type --range --from-icount --kind --qemu-version --device --time --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -318,10 +350,6 @@ _tracemend() {
                     return 0
                     ;;
                 --kind)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --against)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -389,7 +417,7 @@ _tracemend() {
             return 0
             ;;
         tracemend__subcmd__help)
-            opts="apply verify explain codes formats merge completions man self-test check repair dump help"
+            opts="apply verify explain codes formats merge completions man self-test check repair dump diff help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -445,6 +473,20 @@ _tracemend() {
             return 0
             ;;
         tracemend__subcmd__help__subcmd__completions)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tracemend__subcmd__help__subcmd__diff)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

@@ -12,8 +12,10 @@
 //! Sources: the enums of `replay/replay-internal.h`, `include/sysemu/replay.h`,
 //! `qapi/run-state.json` and `qapi/ui.json` in the releases 2.5.0 to 8.2.0, the changes that set
 //! the version to 0xe0200d (AUDIO_IN without a write position) and 0xe0200e (Linux keycodes), and
-//! logs of 5.2, 7.2, 10.0 and 11.1. Inferred from these, as neither the source of the release nor a
-//! log of it was at hand: 9.0 to 9.2, 10.1, 10.2 and 11.0.
+//! logs of 5.2, 7.2, 10.0 and 11.1. Inferred from these, as neither the source at the tag of the
+//! release nor a log of it was at hand: 9.0 to 9.2, 10.1, 10.2 and 11.0. The sources that first
+//! name events in messages (`replay_event_name` in `replay/replay.c`, version 0xe0200c, for 9.0)
+//! have the events of the table.
 
 mod kind;
 pub mod range;
