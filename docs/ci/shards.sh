@@ -2,10 +2,6 @@
 # Checks the recordings below DIR in N parts on this machine and joins the reports:
 #
 #   docs/ci/shards.sh DIR N REPORT.json
-#
-# On a cluster, run the command in the loop as task I of an array; the parts need nothing from one
-# another. With Slurm: sbatch --array=1-N --wrap 'tracemend check DIR --shard
-# "$SLURM_ARRAY_TASK_ID/N" --format json -o "shard-$SLURM_ARRAY_TASK_ID.json"'.
 set -euo pipefail
 dir=$1 parts=$2 report=$3
 shards=$(mktemp -d)

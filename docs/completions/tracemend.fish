@@ -119,7 +119,7 @@ complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l warn -d 'R
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l allow -d 'Do not report CODE; a reached limit still exits with 6' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l config -d 'Read the policy from FILE instead of the tracemend.toml in this directory or above it' -r -F
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l baseline -d 'Do not report the findings in FILE, wherever they have moved in their recordings' -r -F
-complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l shard -d 'Check one part of N, the same on every machine; `tracemend merge` joins the reports' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l shard -d 'Check one part of N, the same on every machine, with I from 1 to N (0 stands for N); `tracemend merge` joins the reports' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l resume -d 'Take over what an earlier JSON report has about recordings that are older than it and have the same length' -r -F
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l max-findings -d 'Show at most N findings per recording; all are counted' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l jobs -d 'Number of threads; does not change the result' -r

@@ -112,7 +112,8 @@ pub(crate) struct Arguments {
     /// Print how often each code was found instead of the findings
     #[arg(long)]
     statistics: bool,
-    /// Check one part of N, the same on every machine; `tracemend merge` joins the reports
+    /// Check one part of N, the same on every machine, with I from 1 to N (0 stands for N);
+    /// `tracemend merge` joins the reports
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
     /// Take over what an earlier JSON report has about recordings that are older than it and have

@@ -35,6 +35,8 @@ impl FromStr for Shard {
             Some((number.parse::<u32>().ok()?, count.parse::<u32>().ok()?))
         });
         match numbers {
+            // Schedulers that count from 0 name the last part by it.
+            Some((0, count)) if count > 0 => Ok(Self { number: count, count }),
             Some((number, count)) if (1..=count).contains(&number) => Ok(Self { number, count }),
             _ => Err("expected I/N with I from 1 to N, such as 1/4".to_string()),
         }
@@ -60,7 +62,8 @@ mod tests {
             assert!(shards[owners[0]].has(Path::new(&other), Some(Path::new("elsewhere"))));
         }
         assert!(sizes.iter().all(|size| (1_800..2_200).contains(size)), "{sizes:?}");
-        for wrong in ["", "1", "0/3", "4/3", "1/0", "-1/3", "a/b", "1/2/3"] {
+        assert_eq!("0/5".parse(), Ok(shards[4]));
+        for wrong in ["", "1", "0/0", "4/3", "1/0", "-1/3", "a/b", "1/2/3"] {
             assert!(wrong.parse::<Shard>().is_err(), "{wrong}");
         }
     }
