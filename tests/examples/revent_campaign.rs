@@ -19,6 +19,9 @@ use tracemend::{FileSet, Options};
 use tracemend_tests::judge::revent::{Read, Wlauto};
 use tracemend_tests::known_originals::{Case, SUBJECTS};
 
+/// The answer of a reader that disagrees with a report.
+const OTHER_NUMBER: &str = "reads another number of events";
+
 /// Rows of a table with their counts.
 type Table = BTreeMap<(String, String), usize>;
 
@@ -40,7 +43,13 @@ fn main() {
     let rows = cases.iter().zip(judge.read(&damaged)).zip(&damaged);
     print("check", rows.map(|((_, read), bytes)| (verdict(bytes), answer(bytes, &read))));
     let rows = cases.iter().zip(judge.read(&repaired)).zip(&repaired);
-    print("repair", rows.map(|((case, read), bytes)| (outcome(case), answer(bytes, &read))));
+    let rows: Vec<_> = rows
+        .map(|((case, read), bytes)| (case.number, (outcome(case), answer(bytes, &read))))
+        .collect();
+    let differs = |row: &&(usize, (String, String))| row.1.1 == OTHER_NUMBER;
+    let differing: Vec<usize> = rows.iter().filter(differs).map(|(number, _)| *number).collect();
+    print("repair", rows.into_iter().map(|(_, row)| row));
+    println!("{OTHER_NUMBER}: cases {differing:?}");
 }
 
 /// Prints a table of verdicts and answers.
@@ -73,6 +82,6 @@ fn answer(bytes: &[u8], read: &Result<Read, String>) -> String {
         Ok(read) if u64::try_from(read.events.len()) == Ok(report.tally.records) => {
             "reads as many events as reported".to_string()
         }
-        Ok(_) => "reads another number of events".to_string(),
+        Ok(_) => OTHER_NUMBER.to_string(),
     }
 }
