@@ -96,4 +96,25 @@ fn write_case(subject: &Subject, number: usize, seed: u64, folder: &Path) {
         }
     }
     println!("{}: {}\n{:#?}", case.original, case.damaged.describe(), case.judgement);
+    describe_repair(subject, &case);
+}
+
+/// Prints the findings, what the repair applied, and what is left.
+fn describe_repair(subject: &Subject, case: &Case) {
+    let options = tracemend::Options::default().with_format(subject.format);
+    let files = tracemend_tests::known_originals::set(&case.damaged.files);
+    let repair = tracemend::repair(&files, &options);
+    for (when, report) in [("before", &repair.before), ("after", &repair.after)] {
+        for finding in report.findings() {
+            let fix = finding.fix.as_ref().map(|fix| (fix.safety, &fix.summary));
+            let (code, file, span) = (finding.rule.code, finding.span.layer().file, finding.span);
+            let place = format!("file {file} {:#x}..{:#x}", span.start(), span.end());
+            println!("{when}: {code} at {place}: {}: {fix:?}", finding.message);
+        }
+    }
+    for applied in &repair.applied {
+        let (code, round) = (applied.finding.rule.code, applied.round);
+        let fix = applied.fix().map(|fix| (&fix.summary, &fix.edits));
+        println!("round {round}: {code} {}: {fix:.200?}", applied.finding.message);
+    }
 }

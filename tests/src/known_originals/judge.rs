@@ -8,10 +8,13 @@
 //! | clean | a fresh check of a successful output does not find the format or finds an error |
 //! | stable | a second repair changes the output |
 //!
-//! An exact repair need not give the complete original: other damage may be invisible.
+//! Bytes that a repair adds between spared ones move none of them: a repair without loss may add
+//! what the format demands. An exact repair need not give the complete original: other damage may
+//! be invisible.
 
 use std::collections::BTreeMap;
 
+use tracemend::mend::patch::Op;
 use tracemend::mend::rounds::view;
 use tracemend::{FileSet, Options, Outcome, Repair, Safety};
 
@@ -75,7 +78,7 @@ pub fn judge(subject: &Subject, original: &Original, damaged: &Damaged) -> (Judg
     }
     if repair.outcome == Outcome::Repaired && !is_equal {
         let inexact = || find_inexact(original, damaged, &repair).filter(|_| is_exact);
-        judgement.false_label = find_harm(original, damaged, &output).or_else(inexact);
+        judgement.false_label = find_harm(original, damaged, &repair, &output).or_else(inexact);
     }
     let untouched = untouched(subject, original, damaged);
     judgement.records = untouched.values().sum();
@@ -135,14 +138,31 @@ fn find_inexact(original: &Original, damaged: &Damaged, repair: &Repair) -> Opti
     None
 }
 
-/// Returns an untouched segment of the original that the output does not hold in its place.
-fn find_harm(original: &Original, damaged: &Damaged, output: &Files) -> Option<String> {
+/// Returns an untouched segment of the original that the output does not hold in its place, neither
+/// in one piece nor with bytes that the repair added in between.
+fn find_harm(
+    original: &Original,
+    damaged: &Damaged,
+    repair: &Repair,
+    output: &Files,
+) -> Option<String> {
     let files = original.files.iter().zip(&damaged.segments).zip(output);
     files.enumerate().find_map(|(index, (((_, old), segments), (_, new)))| {
-        let lost = find_lost_segment(old, segments, new)?;
+        find_lost_segment(old, segments, new)?;
+        let lost = segments.iter().find(|segment| !is_kept(repair, index, segment))?;
         let (start, end) = (lost.original.start, lost.original.end);
         Some(format!("file {index}: untouched bytes {start:#x}..{end:#x} are changed or moved"))
     })
+}
+
+/// Returns whether a repair keeps all bytes of a segment. It keeps them in their order.
+fn is_kept(repair: &Repair, file: usize, segment: &Segment) -> bool {
+    let (start, end) = (segment.at as u64, (segment.at + segment.original.len()) as u64);
+    let kept = repair.patches[file].ops().iter().map(|op| match op {
+        Op::Keep { start: from, end: until } => end.min(*until).saturating_sub(start.max(*from)),
+        Op::Insert(_) => 0,
+    });
+    kept.sum::<u64>() == end - start
 }
 
 /// Looks for the segments in the output, in order and apart. One that begins or ends the file has
