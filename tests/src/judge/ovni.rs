@@ -52,19 +52,26 @@ impl Ovniemu {
         JUDGE.or_skip(Self::find())
     }
 
+    /// Returns the events as `ovnidump -x` prints them; `None` if it does not lie beside the
+    /// emulator or fails.
+    ///
+    /// # Panics
+    ///
+    /// If the copy cannot be written.
+    pub fn dump(&self, trace: &Trace) -> Option<String> {
+        let folder = write_copy(trace);
+        let program = self.program.with_file_name("ovnidump");
+        let output = Command::new(program).arg("-x").arg(folder.path()).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
     /// Emulates a trace with the linter's checks.
     ///
     /// # Panics
     ///
     /// If the copy cannot be written, or the emulator not be run.
     pub fn lint(&self, trace: &Trace) -> Emulated {
-        let folder = tempfile::tempdir().unwrap();
-        for (name, bytes) in &trace.files {
-            let Some(bytes) = bytes else { continue };
-            let path = folder.path().join(name);
-            std::fs::create_dir_all(path.parent().unwrap_or(Path::new(""))).unwrap();
-            std::fs::write(path, bytes).unwrap();
-        }
+        let folder = write_copy(trace);
         let output = Command::new(&self.program).arg("-l").arg(folder.path()).output().unwrap();
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         let error = text.lines().find(|line| line.contains("ERROR"));
@@ -73,4 +80,16 @@ impl Ovniemu {
             first_error: error.unwrap_or_default().to_string(),
         }
     }
+}
+
+/// Writes the files of a trace to a folder of their own.
+fn write_copy(trace: &Trace) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes) in &trace.files {
+        let Some(bytes) = bytes else { continue };
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap_or(Path::new(""))).unwrap();
+        std::fs::write(path, bytes).unwrap();
+    }
+    folder
 }

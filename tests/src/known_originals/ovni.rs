@@ -15,9 +15,9 @@ pub static SUBJECT: Subject = Subject {
     reach: Reach::Everything,
     judge: None,
     bounds: Bounds {
-        false_labels: Bound::new(45, "members are added between bytes that no damage touched"),
-        losing: Bound::new(330, "events that damaged ones contradict are dropped"),
-        given_up: Bound::new(200, "damaged metadata has no second copy"),
+        false_labels: Bound::NONE,
+        losing: Bound::new(380, "events that damaged ones contradict are dropped or shifted"),
+        given_up: Bound::new(60, "damaged metadata has no second copy"),
         unclean: Bound::NONE,
         unstable: Bound::NONE,
     },

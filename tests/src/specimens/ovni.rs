@@ -82,6 +82,7 @@ fn files() -> Vec<Specimen> {
         case("OV0103", smallest().change(JSON, |bytes| bytes.extend(b"\n}"))),
         case("OV0110", smallest().replace(JSON, "\"version\": 3,\n    ", "")),
         case("OV0111", smallest().replace(JSON, "\"tid\": 7,\n        ", "")),
+        fixed("OV0120", smallest().replace(JSON, "loom_cpus", "lo1m_cpus"), smallest()),
         case("OV0112", smallest().replace(JSON, "\"app_id\": 1", "\"app_id\": 0")),
         case("OV0113", smallest().replace(JSON, "\"version\": 3", "\"version\": 3.5")),
         case("OV0114", smallest().replace(JSON, "\"ovni\": \"1.1.0\"", "\"ovni\": \"1.9.0\"")),
@@ -289,11 +290,31 @@ fn whole() -> Vec<Specimen> {
             "OV4016",
             smallest().put("thread.9/stream.json", None).put("thread.9/stream.obs", None),
         ),
-        case("OV4017", {
-            let (first, second) = (Stream::at(10).begin(0), Stream::at(20).begin(0));
-            one(Thread::new(7, 7), first.event(0, "OHe", 30, b""))
-                .and(&Thread::new(7, 8).cpus(&[]), second.end())
-        }),
+        {
+            // The emulator plays the second start before the first end.
+            let trace = |clock: u64| {
+                let first = Stream::at(10).begin(0).event(0, "OHe", 50, b"");
+                let second = Stream::at(clock - 10).begin(0).event(0, "OHe", 90, b"");
+                one(Thread::new(7, 7), first).and(&Thread::new(7, 8).cpus(&[]), second)
+            };
+            fixed("OV4017", trace(50), trace(51))
+        },
+        {
+            let trace = |clock: u64| {
+                let body = |code: &str, stream: Stream, clock: u64| {
+                    stream.event(7, code, clock, &[1, 0, 0, 0, 0, 0, 0, 0])
+                };
+                let user = body("VTx", Stream::at(10).begin(0), clock);
+                let user = body("VTe", user, 60).event(0, "OHe", 70, b"");
+                let creator = Stream::at(10).begin(1);
+                let creator = creator.event(0x13, "VYc", 50, b"\x06\0\0\0\x01\0\0\0a\0");
+                let creator = creator.event(7, "VTc", 50, &[1, 0, 0, 0, 1, 0, 0, 0]);
+                let creator = creator.event(0, "OHe", 90, b"");
+                let cpus = nosv().cpus(&[(0, 0), (1, 1)]);
+                one(cpus, user).and(&Thread::new(7, 8).require("nosv", "2.7.0").cpus(&[]), creator)
+            };
+            fixed("OV4018", trace(50), trace(51))
+        },
         case("OV4015", one(nosv(), begun().jumbo("VWC", &[0; 16]).end())),
     ]
 }

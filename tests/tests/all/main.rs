@@ -45,6 +45,7 @@ mod ovni {
     mod agreement;
     mod corpus;
     mod directory;
+    mod dump;
     mod forge;
     mod judge;
     mod limits;

@@ -9,8 +9,9 @@
 //! The tools of ovni find streams by `stream.json` alone. If one of the two files of a stream is
 //! missing, its name is a member all the same: a check reports it, and a repair can write it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::formats::ovni::decode::files::CLOCK_OFFSETS;
 use crate::formats::ovni::limits;
 use crate::formats::{DirectoryShape, DirectoryView, Member};
 use crate::limits::Limit;
@@ -132,10 +133,19 @@ impl Listing {
                 halves.stream |= ending == "obs";
             }
             Role::OldProcess => {}
-            Role::Other if leaf == "clock-offsets.txt" && folder.is_empty() => {}
+            Role::Other if leaf == CLOCK_OFFSETS && folder.is_empty() => {}
             Role::Other => return,
         }
         self.members.insert(name.to_string(), false);
+    }
+
+    /// Number of looms that the folders of streams name.
+    fn count_looms(&self) -> usize {
+        let is_loom = |name: &&str| name.starts_with("loom.");
+        let looms = self.streams.keys().chain(self.old.keys());
+        let looms: BTreeSet<&str> =
+            looms.filter_map(|folder| folder.split('/').find(is_loom)).collect();
+        looms.len()
     }
 
     fn finish(mut self) -> Vec<Member> {
@@ -152,6 +162,10 @@ impl Listing {
             if !halves.stream {
                 self.members.insert(join(folder, "stream.obs"), true);
             }
+        }
+        if self.count_looms() > 1 && !self.members.contains_key(CLOCK_OFFSETS) {
+            // The clocks of several hosts can need a table.
+            self.members.insert(CLOCK_OFFSETS.to_string(), true);
         }
         if self.members.is_empty() {
             // Looms without a stream are a trace, too.
@@ -201,6 +215,15 @@ mod tests {
             ]
         );
         assert_eq!(members(&["loom.a/"]), [pair("stream.obs", true)]);
+    }
+
+    #[test]
+    fn a_trace_of_two_looms_has_a_place_for_clock_offsets() {
+        let names = ["loom.a/thread.1/stream.json", "loom.b/thread.1/stream.json"];
+        assert_eq!(members(&names)[0], pair("clock-offsets.txt", true));
+        let found = members(&[&names[..], &["clock-offsets.txt"]].concat());
+        assert_eq!(found[0], pair("clock-offsets.txt", false));
+        assert!(members(&names[..1]).iter().all(|(name, _)| name != "clock-offsets.txt"));
     }
 
     #[test]

@@ -25,6 +25,7 @@
 pub mod check;
 pub mod decode;
 pub mod directory;
+pub mod dump;
 pub mod layout;
 pub mod limits;
 pub mod options;
@@ -33,7 +34,7 @@ pub mod rules;
 pub mod state;
 
 use crate::formats::ovni::decode::files::TraceFiles;
-use crate::formats::{Confidence, DirectoryShape, Format, Tile};
+use crate::formats::{Confidence, DirectoryShape, Dump, DumpError, Dumped, Format, Tile};
 use crate::limits::Limit;
 use crate::options::{OptionSpec, Options};
 use crate::recording::FileSet;
@@ -86,6 +87,24 @@ impl Format for Ovni {
 
     fn check(&self, files: &FileSet<'_>, options: &Options, report: &mut Report) {
         check::check_recording(files, options, report);
+    }
+
+    fn dump_styles(&self) -> &'static [(&'static str, &'static str)] {
+        dump::STYLES
+    }
+
+    fn dump_options(&self) -> &'static [OptionSpec] {
+        options::DUMP
+    }
+
+    fn dump(
+        &self,
+        files: &FileSet<'_>,
+        options: &Options,
+        request: &Dump,
+        out: &mut dyn FnMut(&str) -> bool,
+    ) -> Result<Dumped, DumpError> {
+        dump::dump(files, options, request, out)
     }
 
     fn tile(&self, files: &FileSet<'_>, options: &Options, each: &mut dyn FnMut(Tile)) {

@@ -1,6 +1,6 @@
 //! The options of ovni traces.
 
-use crate::options::{OptionSpec, OptionValue, Options};
+use crate::options::{OptionSpec, OptionValue, Options, check_number, parse_number};
 
 /// All of them.
 pub static OPTIONS: &[OptionSpec] = &[
@@ -18,6 +18,55 @@ pub static OPTIONS: &[OptionSpec] = &[
     ),
     OptionSpec::new("upgrade", OptionValue::Flag, "Also convert the trace to the newest layout"),
 ];
+
+/// The options of a dump.
+pub static DUMP: &[OptionSpec] = &[
+    OptionSpec::new(
+        "kind",
+        OptionValue::Text { placeholder: "NAME", check: check_code },
+        "Only the events whose codes begin with NAME, such as OH or VTx",
+    ),
+    OptionSpec::new(
+        "thread",
+        OptionValue::Text { placeholder: "TID", check: check_number },
+        "Only the events of threads with this id in the path of their stream",
+    ),
+];
+
+/// The events that a dump shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Filter<'o> {
+    code: &'o str,
+    thread: Option<u64>,
+}
+
+impl Filter<'_> {
+    /// Whether the events with a code are shown.
+    pub fn has_code(&self, code: [u8; 3]) -> bool {
+        code.starts_with(self.code.as_bytes())
+    }
+
+    /// Whether the events of a stream are shown, by its directory.
+    pub fn has_thread(&self, dir: &str) -> bool {
+        let leaf = dir.rsplit('/').next().unwrap_or(dir);
+        let tid = leaf.strip_prefix("thread.").and_then(|tid| tid.parse().ok());
+        self.thread.is_none_or(|wanted| tid == Some(wanted))
+    }
+}
+
+/// Returns the events that a dump shows.
+pub fn filter(options: &Options) -> Filter<'_> {
+    Filter {
+        code: options.choices.value("kind").unwrap_or_default(),
+        thread: options.choices.value("thread").and_then(parse_number),
+    }
+}
+
+/// Checks that an event can have a code that begins like this.
+fn check_code(text: &str) -> Result<(), &'static str> {
+    let is_code = (1..=3).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
+    if is_code { Ok(()) } else { Err("the first characters of a code, such as OH or VTx") }
+}
 
 /// How a trace that did not end is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -59,12 +59,13 @@ fn specs(format: FormatId, command: &str) -> &'static [OptionSpec] {
     }
 }
 
-/// Whether the format has the option, and the word among its words.
+/// Whether the format has the option, and takes the value.
 fn owns(format: FormatId, command: &str, name: &str, value: Option<&str>) -> bool {
     let has_word = |own: &OptionSpec| match (&own.value, value) {
         (OptionValue::OneOf { words, .. }, Some(value)) => {
             words.iter().any(|(word, _)| *word == value)
         }
+        (OptionValue::Text { check, .. }, Some(value)) => check(value).is_ok(),
         _ => true,
     };
     specs(format, command).iter().any(|own| own.name == name && has_word(own))

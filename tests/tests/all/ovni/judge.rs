@@ -1,7 +1,9 @@
 //! `ovniemu -l` judges sound traces, repaired traces, and the verdicts of the check.
 
-use tracemend::{Options, Outcome, Severity};
-use tracemend_tests::forge::ovni::{Random, Thread, Trace, clean, version1, version2};
+use tracemend::{Dump, FormatId, Options, Outcome, Severity};
+use tracemend_tests::forge::ovni::{
+    Random, Stream, Thread, Trace, clean, random, version1, version2,
+};
 use tracemend_tests::judge::ovni::Ovniemu;
 use tracemend_tests::sweep::Share;
 
@@ -66,9 +68,11 @@ fn the_emulator_accepts_older_layouts_after_their_upgrade() {
     let Some(emulator) = Ovniemu::find_or_skip() else { return };
     let mut options = Options::default();
     options.choices.set("upgrade", "").unwrap();
-    for trace in [version1(), version2()] {
+    // The version number of version 2 is replaced.
+    let outcomes = [Outcome::Repaired, Outcome::RepairedWithLoss];
+    for (trace, outcome) in [version1(), version2()].into_iter().zip(outcomes) {
         let (repair, target) = trace.mended(&options);
-        assert_eq!(repair.outcome, Outcome::Repaired, "{:?}", repair.refused);
+        assert_eq!(repair.outcome, outcome, "{:?}", repair.refused);
         let json = target
             .files
             .iter()
@@ -100,6 +104,101 @@ fn the_emulator_and_the_check_agree_about_changed_events() {
         }
     }
     assert!(refused > 50, "only {refused} were refused");
+}
+
+/// A random trace in which many events of several streams have equal clocks.
+fn with_equal_clocks(seed: u64) -> Trace {
+    let mut trace = random(seed, 40);
+    let step = 1 << (4 + seed % 8);
+    for (name, bytes) in &mut trace.files {
+        let Some(bytes) = bytes.as_mut().filter(|_| name.ends_with(".obs")) else { continue };
+        let rounded = events(bytes).into_iter().map(|mut event| {
+            let clock = u64::from_le_bytes(event[4..12].try_into().unwrap()) / step * step;
+            event[4..12].copy_from_slice(&clock.to_le_bytes());
+            event
+        });
+        *bytes = [bytes[..8].to_vec(), rounded.collect::<Vec<_>>().concat()].concat();
+    }
+    trace
+}
+
+/// A trace of threads that pass a CPU on to each other, often at equal clocks.
+fn with_handovers(seed: u64) -> Trace {
+    let mut random = Random(seed);
+    let count = 2 + random.below(4);
+    let tids = [7, 8, 10, 9, 21];
+    let virtual_cpu = |number: usize| if number == 0 { 0 } else { -1 };
+    let mut streams: Vec<Stream> =
+        (0..count).map(|number| Stream::at(0).begin(virtual_cpu(number))).collect();
+    let (mut clock, mut holder) = (20, 0);
+    let mut put = |number: usize, code: &str, clock: u64, payload: &[u8]| {
+        let flags = u8::try_from(payload.len().saturating_sub(1)).unwrap();
+        let stream: &mut Stream = &mut streams[number];
+        *stream = std::mem::take(stream).event(flags, code, clock, payload);
+    };
+    for _ in 0..12 {
+        for _ in 0..random.below(4) {
+            put(random.below(count), "OB.", clock, b"");
+        }
+        let next = (holder + 1 + random.below(count - 1)) % count;
+        put(holder, "OAs", clock, &(-1_i32).to_le_bytes());
+        clock += u64::from(random.below(3) == 0);
+        put(next, "OAs", clock, &0_i32.to_le_bytes());
+        clock += u64::try_from(random.below(3)).unwrap();
+        holder = next;
+    }
+    (0..count).for_each(|number| put(number, "OHe", clock + 5, b""));
+    let mut streams = tids.into_iter().zip(streams);
+    let (tid, first) = streams.next().unwrap();
+    let trace = Trace::of(&Thread::new(7, tid), first);
+    streams.fold(trace, |trace, (tid, stream)| trace.and(&Thread::new(7, tid).cpus(&[]), stream))
+}
+
+#[test]
+fn the_emulator_and_the_check_agree_about_equal_clocks() {
+    let Some(emulator) = Ovniemu::find_or_skip() else { return };
+    let mut ties = 0;
+    for seed in Share::one_in(8).of(0..400) {
+        let trace = if seed % 2 == 0 { with_handovers(seed) } else { with_equal_clocks(seed) };
+        let verdict = emulator.lint(&trace);
+        let report = tracemend::check(&trace.set(), &Options::default());
+        let found = report.counts();
+        assert_eq!(verdict.accepted, !report.has_errors(), "{seed} {verdict:?} {found:?}");
+        ties += usize::from(found.contains_key("OV4017") || found.contains_key("OV4018"));
+        let (repair, target) = trace.mended(&Options::default());
+        assert!(repair.outcome != Outcome::CannotRepair, "{seed}: {:?}", repair.after.counts());
+        let verdict = emulator.lint(&target);
+        assert!(verdict.accepted, "{seed}: {}", verdict.first_error);
+    }
+    assert!(ties > 0, "no trace has a tie that matters");
+}
+
+/// The events of a trace in the style `ovnidump`.
+fn dump(trace: &Trace) -> String {
+    let mut text = String::new();
+    let request = Dump::Text { style: Some("ovnidump".to_string()) };
+    let options = Options::default().with_format(FormatId::OVNI);
+    let dumped = tracemend::dump(&trace.set(), &options, &request, &mut |piece| {
+        text.push_str(piece);
+        true
+    });
+    assert_eq!(dumped.map(|dumped| dumped.left_out), Ok(0));
+    text
+}
+
+#[test]
+fn a_dump_equals_that_of_ovnidump() {
+    let Some(emulator) = Ovniemu::find_or_skip() else { return };
+    for clean in clean() {
+        if let Some(expected) = emulator.dump(&clean.trace) {
+            assert_eq!(dump(&clean.trace), expected, "{}", clean.name);
+        }
+    }
+    for seed in Share::one_in(8).of(0..200) {
+        let trace = if seed % 2 == 0 { with_handovers(seed) } else { with_equal_clocks(seed) };
+        let Some(expected) = emulator.dump(&trace) else { continue };
+        assert_eq!(dump(&trace), expected, "{seed}");
+    }
 }
 
 /// Removes an event of a stream, doubles it, or swaps it with the next one.

@@ -2,9 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::formats::ovni::check::log::Log;
 use crate::formats::ovni::decode::clock_offsets::{HostOffset, Line, OffsetTable};
+use crate::formats::ovni::repair::offsets::fix_faults;
 use crate::formats::ovni::rules;
-use crate::formats::ovni::state::system::System;
+use crate::formats::ovni::state::summary::TraceSummary;
+use crate::formats::ovni::state::system::{OffsetFault, OffsetLines, System};
 use crate::kit::text::Untrusted;
 use crate::kit::walk::Item;
 use crate::kit::words::byte_count;
@@ -13,35 +16,61 @@ use crate::report::{Finding, Report};
 
 const PATH: &str = "clock-offsets.txt";
 
-/// Checks the table and gives looms the offsets of their hosts.
+/// Reads the table and gives looms the offsets of their hosts. Lines that cannot be used are
+/// reported by [`check_faults`].
 pub fn apply_offsets(table: OffsetTable, system: &mut System, report: &mut Report) {
     let mut hosts: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (number, loom) in system.looms.iter().enumerate() {
         hosts.entry(loom.host().to_string()).or_default().push(number);
     }
-    for offset in check_table(table, report) {
-        let looms = hosts.get(&offset.host);
-        for number in looms.into_iter().flatten() {
+    if let Some(span) = table.unread {
+        let message = format!("limit reached: only {} were read", byte_count(span.start));
+        report.push(Finding::new(&common::LIMIT_REACHED, span, PATH, message));
+    }
+    let (end, ends_with_line) = (table.end, table.ends_with_line);
+    let (offsets, mut faults) = read_lines(table);
+    let mut lines = BTreeMap::new();
+    for offset in offsets {
+        let Line { span, number } = offset.line;
+        let Some(looms) = hosts.get(&offset.host) else {
+            let host = Untrusted(offset.host.as_bytes());
+            let message = format!("unknown host {host:?}: the trace has no loom of it");
+            let offset = Some(offset.offset);
+            faults.push(OffsetFault { span, number, message, offset });
+            continue;
+        };
+        for number in looms {
             if let Some(loom) = system.looms.get_mut(*number) {
                 loom.offset = offset.offset;
             }
         }
-        if looms.is_none() {
-            let host = Untrusted(offset.host.as_bytes());
-            let message = format!("unknown host {host:?}: the trace has no loom of it");
-            let span = offset.line.span;
-            report.push(Finding::new(&rules::CLOCK_OFFSETS, span, PATH, message));
-        }
+        lines.insert(offset.host, (span, number));
+    }
+    faults.sort_by_key(|fault| fault.number);
+    system.offset_lines = Some(OffsetLines { hosts: lines, faults, end, ends_with_line });
+}
+
+/// Reports lines of the table that cannot be used.
+pub fn check_faults(summary: &TraceSummary<'_, '_>, log: &mut Log) {
+    let Some(lines) = &summary.system.offset_lines else { return };
+    for (fault, fix) in lines.faults.iter().zip(fix_faults(summary, lines)) {
+        let path = match fault.number {
+            0 => PATH.to_string(),
+            number => format!("{PATH}:{number}"),
+        };
+        let message = fault.message.as_str();
+        log.push(Finding::new(&rules::CLOCK_OFFSETS, fault.span, path, message).fix_if(fix));
     }
 }
 
-/// Reports malformed lines and duplicate hosts; returns the other lines.
-fn check_table(table: OffsetTable, report: &mut Report) -> Vec<HostOffset> {
+/// Returns the lines with a host and its offset, and faults for malformed lines and duplicate
+/// hosts.
+fn read_lines(table: OffsetTable) -> (Vec<HostOffset>, Vec<OffsetFault>) {
     let mut offsets: Vec<HostOffset> = Vec::new();
     let mut hosts: BTreeSet<String> = BTreeSet::new();
+    let mut faults = Vec::new();
     let mut push = |line: Line, message: String| {
-        let path = format!("{PATH}:{}", line.number);
-        report.push(Finding::new(&rules::CLOCK_OFFSETS, line.span, path, message));
+        faults.push(OffsetFault { span: line.span, number: line.number, message, offset: None });
     };
     for line in table.lines {
         match line {
@@ -55,15 +84,11 @@ fn check_table(table: OffsetTable, report: &mut Report) -> Vec<HostOffset> {
             Item::Record(offset) => offsets.push(offset),
         }
     }
-    if let Some(span) = table.unread {
-        let message = format!("limit reached: only {} were read", byte_count(span.start));
-        report.push(Finding::new(&common::LIMIT_REACHED, span, PATH, message));
-    }
     if offsets.is_empty() {
-        let message = "the table has no valid line";
-        report.push(Finding::new(&rules::CLOCK_OFFSETS, table.start, PATH, message));
+        let message = "the table has no valid line".to_string();
+        faults.push(OffsetFault { span: table.start, number: 0, message, offset: None });
     }
-    offsets
+    (offsets, faults)
 }
 
 #[cfg(test)]
@@ -73,11 +98,10 @@ mod tests {
     use crate::kit::source::Source;
     use crate::limits::Limits;
 
-    fn offsets(text: &[u8]) -> (Vec<(String, i64)>, u64) {
-        let mut report = Report::new(None, 0, 9);
-        let found = check_table(read_table(&Source::new(text), 0, &Limits::default()), &mut report);
+    fn offsets(text: &[u8]) -> (Vec<(String, i64)>, usize) {
+        let (found, faults) = read_lines(read_table(&Source::new(text), 0, &Limits::default()));
         let found = found.into_iter().map(|line| (line.host, line.offset)).collect();
-        (found, report.count(&rules::CLOCK_OFFSETS))
+        (found, faults.len())
     }
 
     #[test]

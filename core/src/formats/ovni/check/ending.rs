@@ -1,8 +1,10 @@
 //! How each stream ends.
 
 use crate::formats::ovni::check::log::Log;
-use crate::formats::ovni::check::metadata::describe_syntax_error;
+use crate::formats::ovni::check::metadata::{check_metadata, describe_syntax_error};
+use crate::formats::ovni::decode::json::parse;
 use crate::formats::ovni::decode::stream::Header;
+use crate::formats::ovni::decode::trace::Document;
 use crate::formats::ovni::layout::{
     EVENT_HEADER, STREAM_HEADER, STREAM_VERSION, Stack, ThreadState,
 };
@@ -10,15 +12,19 @@ use crate::formats::ovni::repair::build_fix;
 use crate::formats::ovni::repair::close;
 use crate::formats::ovni::repair::encode::encode_header;
 use crate::formats::ovni::repair::metadata::{complete_metadata, new_document};
+use crate::formats::ovni::repair::syntax::{apply_edits, restore_syntax};
 use crate::formats::ovni::repair::tail::{
     complete_stream, repair_tail, replace_stream, write_stream,
 };
 use crate::formats::ovni::rules;
+use crate::formats::ovni::state::metadata::Located;
 use crate::formats::ovni::state::summary::{StreamSummary, TraceSummary};
 use crate::formats::ovni::state::thread::Ending;
+use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::kit::text::Untrusted;
 use crate::kit::words::{agree, byte_count, plural, seconds};
+use crate::limits::FINDINGS;
 use crate::mend::edit::{Edit, Fix, Safety};
 use crate::report::{Finding, Severity};
 
@@ -215,9 +221,41 @@ fn check_unfinished(
     }
     let (span, message) = describe_syntax_error(&document);
     let finding = Finding::new(&rules::JSON_SYNTAX, span, "stream.json", message);
+    if let Some(edits) = restore_document(summary, stream, json) {
+        let changed = plural(to_u64(edits.len()), "place");
+        // Inserts alone are a loss, too: they take the place of damaged bytes.
+        let summary = format!("correct the syntax at {changed}");
+        log.push(finding.fix(Fix::new(Safety::Lossy, summary, edits)));
+        return;
+    }
     let whole = Span::new(document.layer, 0, document.len);
     let edits = new_document(summary, stream).map(|text| Edit::replace(whole, text));
     log.push(finding.fix_if(complete_stream(summary, stream, edits.into_iter().collect())));
+}
+
+/// Returns the edits that make metadata valid JSON, if the content can be repaired after them and
+/// is that of the thread that the path names.
+fn restore_document(
+    summary: &TraceSummary<'_, '_>,
+    stream: &StreamSummary<'_, '_>,
+    json: u32,
+) -> Option<Vec<Edit>> {
+    let (text, layer) = (summary.trace.text(json), Layer::stored(json));
+    let edits = restore_syntax(&text, layer, summary.limits)?;
+    let restored = apply_edits(&text, &edits);
+    let parsed = parse(restored.as_slice().into(), summary.limits);
+    let mut found = Log::new(summary.limits.count_of(&FINDINGS));
+    let document = Document { layer, len: to_u64(restored.len()), json: parsed };
+    let metadata = check_metadata(&document, &mut found);
+    let (identity, path) = (&metadata.identity, &stream.files.path_identity);
+    let is_same = |read: &Option<Located<i64>>, named: Option<i64>| {
+        named.is_none() || read.as_ref().is_none_or(|read| Some(read.value) == named)
+    };
+    let loom = identity.loom.as_ref().map(|loom| &loom.value);
+    let is_same_loom =
+        path.loom.is_none() || loom.is_none_or(|loom| Some(loom) == path.loom.as_ref());
+    let is_this_thread = is_same(&identity.tid, path.tid) && is_same(&identity.pid, path.pid);
+    (is_this_thread && is_same_loom && found.is_repairable()).then_some(edits)
 }
 
 fn report_unfinished(

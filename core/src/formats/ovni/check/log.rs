@@ -29,6 +29,15 @@ impl Log {
         *count = count.saturating_add(1);
     }
 
+    /// Whether every error has a fix.
+    pub fn is_repairable(&self) -> bool {
+        let is_repairable = |finding: &Finding| {
+            let has_edits = finding.fix.as_ref().is_some_and(|fix| !fix.edits.is_empty());
+            finding.severity < Severity::Error || has_edits
+        };
+        self.list.iter().all(is_repairable) && self.more.is_empty()
+    }
+
     /// Moves all findings into a report, then the counted ones.
     pub fn move_into(self, report: &mut Report) {
         for finding in self.list {

@@ -2,7 +2,8 @@
 //!
 //! Streams are walked in parallel until their queues are full; then everything that all of them
 //! have reached is taken in order. Memory is one queue per stream, whatever the streams contain. At
-//! equal clocks releases come before uses (see [`SharedEvent::precedence`]).
+//! equal clocks releases come before uses (see [`SharedEvent::precedence`]). If that matters, the
+//! merge is repeated by [`played`](super::played).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,11 +16,13 @@ use crate::formats::ovni::check::placement::Placement;
 use crate::formats::ovni::check::shared_event::{SharedEffect, SharedEvent};
 use crate::formats::ovni::check::task_book::TaskBook;
 use crate::formats::ovni::check::thread::{ThreadCheck, TraceContext};
+use crate::formats::ovni::decode::event_walk::EventWalk;
 use crate::formats::ovni::layout::{TASK_MODELS, ThreadState};
 use crate::formats::ovni::state::summary::{Shortages, ThreadPlacement};
 use crate::formats::ovni::state::system::System;
 use crate::kit::span::{Layer, Span};
 use crate::limits::{FINDINGS, Limits};
+use crate::mend::edit::Fix;
 use crate::report::{Finding, Rule};
 
 /// Events that wait for each stream, if all streams together stay below the sum.
@@ -38,6 +41,17 @@ pub struct Merged {
     pub shortages: Shortages,
     /// Findings about several threads.
     pub log: Log,
+    /// The order of equal clocks matters.
+    pub has_ties: bool,
+}
+
+/// Order of events with equal clocks.
+#[derive(Clone, Copy, Debug)]
+pub enum TieOrder<'o> {
+    /// Releases before uses.
+    Precedence,
+    /// As the emulator plays them; the streams in the order of their paths.
+    Played(&'o [usize]),
 }
 
 /// Walks all streams to their ends with `jobs` threads of execution.
@@ -47,7 +61,7 @@ pub fn merge_threads(
     system: &System,
     context: &TraceContext,
     limits: &Limits,
-    jobs: NonZeroUsize,
+    (order, jobs): (TieOrder<'_>, NonZeroUsize),
 ) -> Merged {
     let mut merge = Merge {
         system,
@@ -56,27 +70,35 @@ pub fn merge_threads(
         layers,
         log: Log::new(limits.count_of(&FINDINGS)),
     };
-    match threads {
-        [thread] => merge.run_alone(thread, context),
-        threads => merge.run(threads, context, jobs),
+    match (threads, order) {
+        ([thread], _) => merge.run_alone(thread, context),
+        (threads, TieOrder::Precedence) => merge.run(threads, context, jobs),
+        (threads, TieOrder::Played(order)) => merge.run_played(threads, context, (order, jobs)),
     }
+    let has_ties = merge.placement.has_ties() || merge.tasks.has_ties();
     let (placements, cpus) = merge.placement.finish();
     let shortages = Shortages { cpus, definitions: merge.tasks.finish() };
-    Merged { placements, shortages, log: merge.log }
+    Merged { placements, shortages, log: merge.log, has_ties }
 }
 
 /// A shared event and its stream.
 #[derive(Clone, Copy, Debug)]
-pub struct Occurrence<'e> {
+pub struct Occurrence<'e, 's, 'a> {
     /// Number of the stream.
     pub stream: usize,
     /// The stream.
     pub layer: Layer,
     /// The event.
     pub event: &'e SharedEvent,
+    /// Its clock in the time of the trace.
+    pub time: i128,
+    /// The events of the stream.
+    pub walk: &'e EventWalk<'s, 'a>,
+    /// The fix if the labels that the event compares differ.
+    pub label_fix: Option<&'e Fix>,
 }
 
-impl Occurrence<'_> {
+impl Occurrence<'_, '_, '_> {
     /// Returns the span of the event.
     pub fn span(&self) -> Span {
         Span::sized(self.layer, self.event.at, u64::from(self.event.len))
@@ -117,12 +139,13 @@ impl Horizon {
     }
 }
 
-struct Merge<'t> {
+/// A merge of all streams.
+pub(super) struct Merge<'t> {
     system: &'t System,
     layers: Vec<Layer>,
-    placement: Placement<'t>,
-    tasks: TaskBook,
-    log: Log,
+    pub(super) placement: Placement<'t>,
+    pub(super) tasks: TaskBook,
+    pub(super) log: Log,
 }
 
 impl Merge<'_> {
@@ -132,8 +155,7 @@ impl Merge<'_> {
         context: &TraceContext,
         jobs: NonZeroUsize,
     ) {
-        let share = QUEUE_SUM.checked_div(threads.len()).unwrap_or(QUEUE);
-        let capacity = share.clamp(QUEUE_MIN, QUEUE);
+        let capacity = queue_capacity(threads.len());
         let mut fronts = Fronts { heap: BinaryHeap::new(), queued: vec![false; threads.len()] };
         loop {
             fill_queues(threads, context, capacity, jobs);
@@ -218,8 +240,15 @@ impl Merge<'_> {
 
     /// Takes an event. Bodies that are open at the end of a stream end there.
     #[inline]
-    fn take(&mut self, number: usize, thread: &ThreadCheck<'_, '_>, event: &SharedEvent) {
-        self.apply(number, event);
+    pub(super) fn take(
+        &mut self,
+        number: usize,
+        thread: &mut ThreadCheck<'_, '_>,
+        event: &SharedEvent,
+    ) {
+        let compares = matches!(event.effect, SharedEffect::CompareLabels(..));
+        let label_fix = if compares { thread.take_label_fix() } else { None };
+        self.apply(number, thread, event, label_fix.as_ref());
         if event.effect != SharedEffect::EndOfStream {
             return;
         }
@@ -230,15 +259,23 @@ impl Merge<'_> {
                     effect: SharedEffect::EndBody(body.task, body.body),
                     ..thread.end_of_stream()
                 };
-                self.apply(number, &end);
+                self.apply(number, thread, &end, None);
             }
         }
     }
 
     #[inline]
-    fn apply(&mut self, stream: usize, event: &SharedEvent) {
+    fn apply(
+        &mut self,
+        stream: usize,
+        thread: &ThreadCheck<'_, '_>,
+        event: &SharedEvent,
+        label_fix: Option<&Fix>,
+    ) {
         let layer = self.layers.get(stream).copied().unwrap_or(Layer::stored(0));
-        let occurrence = Occurrence { stream, layer, event };
+        let walk = thread.events();
+        let time = self.time(stream, event);
+        let occurrence = Occurrence { stream, layer, event, time, walk, label_fix };
         if !self.tasks.apply(&occurrence, &mut self.log) {
             self.placement.apply(&occurrence, &mut self.log);
         }
@@ -248,9 +285,14 @@ impl Merge<'_> {
         (self.time(stream, event), event.precedence(), stream)
     }
 
-    fn time(&self, stream: usize, event: &SharedEvent) -> i128 {
+    pub(super) fn time(&self, stream: usize, event: &SharedEvent) -> i128 {
         i128::from(event.clock).saturating_add(self.system.clock_offset(stream))
     }
+}
+
+/// Returns the number of events that wait for each of some streams.
+pub(super) fn queue_capacity(streams: usize) -> usize {
+    QUEUE_SUM.checked_div(streams).unwrap_or(QUEUE).clamp(QUEUE_MIN, QUEUE)
 }
 
 /// Walks a stream until its queue is full or it ends.
@@ -264,7 +306,7 @@ fn fill_queue(thread: &mut ThreadCheck<'_, '_>, context: &TraceContext, capacity
 }
 
 /// Walks every stream until its queue is full or it ends.
-fn fill_queues(
+pub(super) fn fill_queues(
     threads: &mut [ThreadCheck<'_, '_>],
     context: &TraceContext,
     capacity: usize,

@@ -5,6 +5,7 @@
 //!  thread     one stream.obs  -> thread, shared events merge     shared events in clock order
 //!  ending     how each stream ends                     placement threads on CPUs
 //!  trace_wide faults that only show in all streams     task_book types, tasks, bodies
+//!  ties       equal clocks whose order matters         played    a merge in the emulator's order
 //! ```
 //!
 //! Streams are walked in parallel. Findings are gathered per stream and moved into the report in
@@ -16,11 +17,13 @@ pub mod log;
 pub mod merge;
 pub mod metadata;
 pub mod placement;
+pub mod played;
 pub mod shared_event;
 pub mod system;
 pub mod task_book;
 pub mod task_table;
 pub mod thread;
+pub mod ties;
 pub mod trace_wide;
 
 mod tally;
@@ -28,7 +31,7 @@ mod tally;
 use std::num::NonZeroUsize;
 
 use crate::formats::ovni::check::log::Log;
-use crate::formats::ovni::check::merge::{Merged, merge_threads};
+use crate::formats::ovni::check::merge::{Merged, TieOrder, merge_threads};
 use crate::formats::ovni::check::metadata::check_metadata;
 use crate::formats::ovni::check::thread::{Terms, ThreadCheck, TraceContext};
 use crate::formats::ovni::decode::files::StreamFiles;
@@ -63,21 +66,51 @@ pub fn check_recording(files: &FileSet<'_>, options: &Options, report: &mut Repo
         report.mark_unreadable();
         return;
     }
-    let (metas, metadata_logs) = check_all_metadata(&trace, options.limits.count_of(&FINDINGS));
-    let mut system = system::build_system(&trace, &metas, report);
+    let logs = walk_trace(&trace, options, report, |summary, report| {
+        tally::count_trace(summary, report);
+        check_endings(summary, options.limits.count_of(&FINDINGS))
+    });
+    for log in logs {
+        log.move_into(report);
+    }
+}
+
+/// Passes everything that is known of a trace to `view`, without the findings. A trace without a
+/// stream is not passed.
+pub fn view_trace(
+    files: &FileSet<'_>,
+    options: &Options,
+    view: impl FnOnce(&TraceSummary<'_, '_>),
+) {
+    let trace = Trace::open(files, &options.limits);
+    if !trace.files.streams.is_empty() {
+        walk_trace(&trace, options, &mut Report::new(None, 0, 0), |summary, _| {
+            view(summary);
+            Log::default()
+        });
+    }
+}
+
+/// Walks the streams of a trace. Returns the findings about single parts in order; `endings` adds
+/// those that need all of them.
+fn walk_trace(
+    trace: &Trace<'_, '_>,
+    options: &Options,
+    report: &mut Report,
+    endings: impl FnOnce(&TraceSummary<'_, '_>, &mut Report) -> Log,
+) -> Vec<Log> {
+    let (metas, metadata_logs) = check_all_metadata(trace, options.limits.count_of(&FINDINGS));
+    let mut system = system::build_system(trace, &metas, report);
     if let Some(table) = trace.clock_offsets() {
         clock_offsets::apply_offsets(table, &mut system, report);
     }
     let streams: Vec<Stream<'_>> =
         (0..trace.files.streams.len()).map(|number| trace.stream(number)).collect();
-    let check = TraceCheck { trace: &trace, metas: &metas, streams: &streams, system: &system };
+    let check = TraceCheck { trace, metas: &metas, streams: &streams, system: &system };
     let (threads, merged) = check.walk_threads(options);
     let (summary, thread_logs) = check.summarise(threads, &merged, options);
-    let endings = check_endings(&summary, options.limits.count_of(&FINDINGS));
-    tally::count_trace(&summary, report);
-    for log in metadata_logs.into_iter().chain([endings]).chain(thread_logs).chain([merged.log]) {
-        log.move_into(report);
-    }
+    let endings = endings(&summary, report);
+    metadata_logs.into_iter().chain([endings]).chain(thread_logs).chain([merged.log]).collect()
 }
 
 fn check_all_metadata(trace: &Trace<'_, '_>, findings: usize) -> (Vec<Metadata>, Vec<Log>) {
@@ -113,26 +146,60 @@ struct TraceCheck<'t, 'a> {
 impl<'t, 'a> TraceCheck<'t, 'a> {
     /// Walks all streams.
     fn walk_threads(&self, options: &Options) -> (Vec<ThreadCheck<'t, 'a>>, Merged) {
-        let context = TraceContext {
+        let mut context = TraceContext {
             has_metadata: self.metas.iter().any(|metadata| metadata.is_readable),
             enabled: self.system.enabled,
-            requires_unknown: self.metas.iter().any(|meta| meta.definitions.requires_unknown),
+            requires_unknown: self.may_require_unknown(),
             marks: self.system.marks.clone(),
             counters: self.system.counters,
+            queues_all: false,
             limits: WalkLimits::new(&options.limits),
         };
+        let (threads, merged) = self.merge(options, &context, TieOrder::Precedence);
+        if !merged.has_ties || threads.len() < 2 {
+            return (threads, merged);
+        }
+        context.queues_all = true;
+        self.merge(options, &context, TieOrder::Played(&self.order_of_paths()))
+    }
+
+    /// Walks all streams once.
+    fn merge(
+        &self,
+        options: &Options,
+        context: &TraceContext,
+        order: TieOrder<'_>,
+    ) -> (Vec<ThreadCheck<'t, 'a>>, Merged) {
         let findings = options.limits.count_of(&FINDINGS);
         let numbers = 0..self.streams.len();
         let mut threads: Vec<ThreadCheck<'_, '_>> =
             numbers.filter_map(|number| self.start_thread(number, findings)).collect();
         if options::strategy(options) == Some(Strategy::Cut) {
-            self.set_ceilings(&mut threads, &context);
+            self.set_ceilings(&mut threads, context);
         }
         let layers = self.streams.iter().map(Stream::layer).collect();
-        let jobs = self.jobs(options);
-        let limits = &options.limits;
-        let merged = merge_threads(&mut threads, layers, self.system, &context, limits, jobs);
+        let how = (order, self.jobs(options));
+        let merged =
+            merge_threads(&mut threads, layers, self.system, context, &options.limits, how);
         (threads, merged)
+    }
+
+    /// The streams in the order in which the emulator sorts them: by the bytes of their paths.
+    fn order_of_paths(&self) -> Vec<usize> {
+        let streams = &self.trace.files.streams;
+        let mut order: Vec<usize> = (0..streams.len()).collect();
+        order.sort_by_key(|number| streams.get(*number).map(|files| files.dir.as_bytes()));
+        order
+    }
+
+    /// Whether any thread requires an unknown model, or may require one: its metadata cannot be
+    /// read.
+    fn may_require_unknown(&self) -> bool {
+        let mut streams = self.trace.files.streams.iter().zip(self.metas);
+        streams.any(|(files, metadata)| {
+            let has_metadata = files.layout == 3 && files.present_json().is_some();
+            metadata.definitions.requires_unknown || has_metadata && !metadata.is_readable
+        })
     }
 
     /// Prepares the walk of one stream.
@@ -142,6 +209,7 @@ impl<'t, 'a> TraceCheck<'t, 'a> {
         let metadata = self.metas.get(number)?;
         let terms = Terms {
             is_unfinished: self.needs_repair(files, metadata),
+            can_hold_rerun: metadata.is_initial(),
             ceiling: CLOCK_MAX,
             required: metadata.required(),
         };

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::formats::ovni::check::log::Log;
 use crate::formats::ovni::check::merge::Occurrence;
 use crate::formats::ovni::check::shared_event::SharedEffect;
+use crate::formats::ovni::check::ties::{Thing, Ties};
 use crate::formats::ovni::layout::EVENT_HEADER;
 use crate::formats::ovni::limits::LOOM_CPUS;
 use crate::formats::ovni::repair::encode::encode_event;
@@ -15,7 +16,6 @@ use crate::formats::ovni::state::system::System;
 use crate::kit::span::Span;
 use crate::limits::Limits;
 use crate::mend::edit::{Edit, Fix};
-use crate::report::Finding;
 
 /// CPU of a thread that is on none: the virtual CPU.
 const VIRTUAL_CPU: i32 = -1;
@@ -47,8 +47,6 @@ struct LoomCpus {
     room: i64,
     /// Stream of the thread that runs on each physical CPU.
     running: BTreeMap<i32, usize>,
-    /// Clock and stream of the last release of each physical CPU.
-    released: BTreeMap<i32, (i128, usize)>,
     missing: Option<MissingCpu>,
 }
 
@@ -64,6 +62,7 @@ pub struct Placement<'t> {
     by_loom: BTreeMap<(usize, i64), usize>,
     /// Clock of the event that is applied, in the time of the trace.
     now: i128,
+    ties: Ties,
 }
 
 impl<'t> Placement<'t> {
@@ -79,11 +78,11 @@ impl<'t> Placement<'t> {
             count: loom.cpu_count(),
             room: loom.cpu_room(limits.of(&LOOM_CPUS)),
             running: BTreeMap::new(),
-            released: BTreeMap::new(),
             missing: None,
         });
         let views = vec![ThreadView::default(); streams];
-        Self { system, looms: looms.collect(), views, by_process, by_loom, now: i128::MIN }
+        let (looms, now, ties) = (looms.collect(), i128::MIN, Ties::default());
+        Self { system, looms, views, by_process, by_loom, now, ties }
     }
 
     /// Returns the CPU of each thread, and the CPUs that each loom lacks.
@@ -93,11 +92,31 @@ impl<'t> Placement<'t> {
         (placements, missing.filter_map(|(loom, cpus)| Some((loom, cpus.missing?))).collect())
     }
 
+    /// Returns whether two threads have changed a CPU or a thread at one clock.
+    pub const fn has_ties(&self) -> bool {
+        self.ties.is_found()
+    }
+
+    /// Returns the stream of the thread that runs on the CPU that an event takes, if it is another
+    /// one.
+    pub fn find_runner(&self, stream: usize, effect: SharedEffect) -> Option<usize> {
+        let cpu = match effect {
+            SharedEffect::Start(cpu) | SharedEffect::Move(cpu) => Some(cpu),
+            SharedEffect::Run => self.view(stream).placement.cpu,
+            _ => None,
+        };
+        let loom = self.looms.get(self.system.owner(stream)?.loom)?;
+        loom.running.get(&cpu.filter(|cpu| *cpu >= 0)?).copied().filter(|other| *other != stream)
+    }
+
     /// Applies an event about threads and CPUs.
-    pub fn apply(&mut self, occurrence: &Occurrence<'_>, log: &mut Log) {
+    pub fn apply(&mut self, occurrence: &Occurrence<'_, '_, '_>, log: &mut Log) {
         let stream = occurrence.stream;
-        self.now =
-            i128::from(occurrence.event.clock).saturating_add(self.system.clock_offset(stream));
+        if occurrence.event.effect == SharedEffect::Nothing {
+            return;
+        }
+        self.now = occurrence.time;
+        self.ties.note(self.now, Thing::Thread(stream), stream);
         match occurrence.event.effect {
             SharedEffect::Start(cpu) => {
                 self.set_presence(stream, Presence::Stopped);
@@ -105,9 +124,9 @@ impl<'t> Placement<'t> {
                 self.start(stream, occurrence, log);
             }
             SharedEffect::Run => self.start(stream, occurrence, log),
-            SharedEffect::Stop => self.stop(stream, Presence::Stopped),
+            SharedEffect::Stop => self.stop(stream, Presence::Stopped, stream),
             SharedEffect::End => {
-                self.stop(stream, Presence::Dead);
+                self.stop(stream, Presence::Dead, stream);
                 if let Some(view) = self.views.get_mut(stream) {
                     view.placement.cpu = None;
                 }
@@ -118,7 +137,7 @@ impl<'t> Placement<'t> {
                 let Some(view) = self.views.get_mut(stream) else { return };
                 view.is_cut = true;
                 let presence = view.presence;
-                self.stop(stream, presence);
+                self.stop(stream, presence, stream);
             }
             _ => {}
         }
@@ -140,13 +159,13 @@ impl<'t> Placement<'t> {
     }
 
     /// OAs.
-    fn move_self(&mut self, occurrence: &Occurrence<'_>, cpu: i32, log: &mut Log) {
+    fn move_self(&mut self, occurrence: &Occurrence<'_, '_, '_>, cpu: i32, log: &mut Log) {
         let stream = occurrence.stream;
         let view = self.view(stream);
         if view.placement.cpu == Some(cpu) {
             return;
         }
-        self.stop(stream, Presence::Stopped);
+        self.stop(stream, Presence::Stopped, stream);
         self.assign_cpu(stream, occurrence, cpu, log);
         if view.presence == Presence::Running {
             self.start(stream, occurrence, log);
@@ -154,7 +173,13 @@ impl<'t> Placement<'t> {
     }
 
     /// Gives a thread that does not run another CPU.
-    fn assign_cpu(&mut self, stream: usize, occurrence: &Occurrence<'_>, cpu: i32, log: &mut Log) {
+    fn assign_cpu(
+        &mut self,
+        stream: usize,
+        occurrence: &Occurrence<'_, '_, '_>,
+        cpu: i32,
+        log: &mut Log,
+    ) {
         if let Some(view) = self.views.get_mut(stream) {
             view.placement.cpu = Some(cpu);
         }
@@ -176,18 +201,12 @@ impl<'t> Placement<'t> {
     }
 
     /// A thread starts to run on its CPU.
-    fn start(&mut self, stream: usize, occurrence: &Occurrence<'_>, log: &mut Log) {
+    fn start(&mut self, stream: usize, occurrence: &Occurrence<'_, '_, '_>, log: &mut Log) {
         self.set_presence(stream, Presence::Running);
         let cpu = self.view(stream).placement.cpu.filter(|cpu| *cpu >= 0);
         let (Some(cpu), Some(loom)) = (cpu, self.loom_mut(stream)) else { return };
-        let released = loom.released.get(&cpu).copied();
         let other = loom.running.insert(cpu, stream).filter(|other| *other != stream);
-        if let (None, Some((clock, from))) = (other, released)
-            && clock == self.now
-            && from != stream
-        {
-            log.push(self.report_handover(occurrence, cpu, from));
-        }
+        self.note_cpu(stream, cpu, occurrence.stream);
         if let Some(other) = other {
             let fix = self.leave_cpu(stream, occurrence);
             if let (Some(_), Some(loom)) = (&fix, self.loom_mut(stream)) {
@@ -207,16 +226,15 @@ impl<'t> Placement<'t> {
         }
     }
 
-    /// Reports a CPU that passes from one thread to another at one clock.
-    #[cold]
-    fn report_handover(&self, occurrence: &Occurrence<'_>, cpu: i32, from: usize) -> Finding {
-        let tid = self.system.owner(from).map_or(0, |owner| owner.tid);
-        let message = format!("CPU {cpu} is left by thread {tid} and taken at the same clock");
-        occurrence.finding(&rules::CPU_HANDOVER, message)
+    /// Takes note that an event of stream `by` changes the CPU of the thread of a stream.
+    fn note_cpu(&mut self, stream: usize, cpu: i32, by: usize) {
+        if let Some(owner) = self.system.owner(stream) {
+            self.ties.note(self.now, Thing::Cpu(owner.loom, cpu), by);
+        }
     }
 
     /// Returns the fix that starts a thread on the virtual CPU instead.
-    fn leave_cpu(&self, stream: usize, occurrence: &Occurrence<'_>) -> Option<Fix> {
+    fn leave_cpu(&self, stream: usize, occurrence: &Occurrence<'_, '_, '_>) -> Option<Fix> {
         if occurrence.event.effect != SharedEffect::Run {
             return set_virtual(occurrence);
         }
@@ -228,18 +246,24 @@ impl<'t> Placement<'t> {
     }
 
     /// A thread does not run any more.
-    fn stop(&mut self, stream: usize, presence: Presence) {
+    fn stop(&mut self, stream: usize, presence: Presence, by: usize) {
         self.set_presence(stream, presence);
-        let (cpu, now) = (self.view(stream).placement.cpu, self.now);
+        let cpu = self.view(stream).placement.cpu;
         let (Some(cpu), Some(loom)) = (cpu, self.loom_mut(stream)) else { return };
         if loom.running.get(&cpu) == Some(&stream) {
             loom.running.remove(&cpu);
-            loom.released.insert(cpu, (now, stream));
+            self.note_cpu(stream, cpu, by);
         }
     }
 
     /// OAr.
-    fn move_other(&mut self, occurrence: &Occurrence<'_>, cpu: i32, tid: i32, log: &mut Log) {
+    fn move_other(
+        &mut self,
+        occurrence: &Occurrence<'_, '_, '_>,
+        cpu: i32,
+        tid: i32,
+        log: &mut Log,
+    ) {
         let Some(owner) = self.system.owner(occurrence.stream) else { return };
         let id = i64::from(tid);
         let target = self.by_process.get(&(owner.process, id));
@@ -250,6 +274,7 @@ impl<'t> Placement<'t> {
             log.push(finding.fix(drop_event(occurrence.span())));
             return;
         };
+        self.ties.note(self.now, Thing::Thread(target), occurrence.stream);
         let view = self.view(target);
         if view.is_cut && view.presence != Presence::Dead {
             // A repair ends the thread after this event, and keeps it off its CPU until then.
@@ -270,7 +295,7 @@ impl<'t> Placement<'t> {
             log.push(finding.fix(drop_event(occurrence.span())));
             return;
         }
-        self.stop(target, Presence::Stopped);
+        self.stop(target, Presence::Stopped, occurrence.stream);
         self.assign_cpu(target, occurrence, cpu, log);
         if view.presence == Presence::Running {
             self.start(target, occurrence, log);
@@ -280,7 +305,7 @@ impl<'t> Placement<'t> {
 
 /// Reports a CPU that does not exist and cannot be added.
 #[cold]
-fn report_no_cpu(occurrence: &Occurrence<'_>, cpu: i32, room: i64, log: &mut Log) {
+fn report_no_cpu(occurrence: &Occurrence<'_, '_, '_>, cpu: i32, room: i64, log: &mut Log) {
     let highest = room.saturating_sub(1);
     let message = format!("CPU {cpu} is out of range, expected -1 or 0 to {highest}");
     let mut finding = occurrence.finding(&rules::NO_CPU, message);
@@ -290,7 +315,7 @@ fn report_no_cpu(occurrence: &Occurrence<'_>, cpu: i32, room: i64, log: &mut Log
 
 /// Returns the fix that sets the CPU of an event to the virtual one. An event with an unexpected
 /// payload has a finding of its own.
-fn set_virtual(occurrence: &Occurrence<'_>) -> Option<Fix> {
+fn set_virtual(occurrence: &Occurrence<'_, '_, '_>) -> Option<Fix> {
     let payload = match occurrence.event.effect {
         SharedEffect::Start(_) => 16,
         SharedEffect::MoveOther(..) => 8,

@@ -51,11 +51,14 @@ pub enum SharedEffect {
     CompareLabels(LabelSource, LabelSource),
     /// The stream ends before its thread.
     EndOfStream,
+    /// None. Such events are queued only if the order of equal clocks matters.
+    Nothing,
 }
 
 impl SharedEvent {
     /// Returns its place among events of other streams at the same clock: a release of a CPU, a
-    /// task or a definition comes before its use.
+    /// task or a definition comes before its use. A merge in which this matters is repeated in the
+    /// order of the emulator.
     pub const fn precedence(&self) -> u8 {
         match self.effect {
             SharedEffect::Stop

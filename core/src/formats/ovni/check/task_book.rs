@@ -4,16 +4,18 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::formats::ovni::check::log::Log;
 use crate::formats::ovni::check::merge::Occurrence;
-use crate::formats::ovni::check::shared_event::SharedEffect;
+use crate::formats::ovni::check::shared_event::{SharedEffect, SharedEvent};
 use crate::formats::ovni::check::task_table::{BodyState, PAGE, Task, TaskPages};
+use crate::formats::ovni::check::ties::{Thing, Ties};
 use crate::formats::ovni::layout::TASK_MODELS;
 use crate::formats::ovni::limits::{RESTORED, TASKS};
+use crate::formats::ovni::repair::definitions::drop_body;
 use crate::formats::ovni::repair::drop_event;
 use crate::formats::ovni::rules;
 use crate::formats::ovni::state::summary::MissingDefinitions;
 use crate::formats::ovni::state::system::System;
 use crate::formats::ovni::state::thread::LabelSource;
-use crate::limits::Limits;
+use crate::limits::{Limits, RESYNC};
 use crate::report::rule::common;
 
 /// Types and tasks of one model in one process.
@@ -24,6 +26,21 @@ struct TaskTable {
     tasks: TaskPages,
     /// Bodies of parallel tasks.
     bodies: HashMap<(u32, u32), BodyState>,
+}
+
+/// Something that has to exist, or to end, before an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Need {
+    process: usize,
+    table: u8,
+    what: Needed,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Needed {
+    Type(u32),
+    Task(u32),
+    EndOfBody(u32, u32),
 }
 
 /// Types, tasks and bodies of all processes.
@@ -37,7 +54,10 @@ pub struct TaskBook {
     entries_max: u64,
     /// Missing definitions of one task table that are listed.
     restored_max: usize,
+    /// Bytes that may still be looked at for the ends of bodies.
+    search_left: u64,
     missing: BTreeMap<(usize, usize), MissingDefinitions>,
+    ties: Ties,
 }
 
 impl TaskBook {
@@ -54,8 +74,80 @@ impl TaskBook {
             entries: 0,
             entries_max: limits.of(&TASKS),
             restored_max: limits.count_of(&RESTORED),
+            search_left: limits.of(&RESYNC),
             missing: BTreeMap::new(),
+            ties: Ties::default(),
         }
+    }
+
+    /// Returns whether two threads have changed a type or a task at one clock.
+    pub const fn has_ties(&self) -> bool {
+        self.ties.is_found()
+    }
+
+    /// Takes note of the types and tasks that an event concerns.
+    #[inline]
+    fn note_ties(&mut self, occurrence: &Occurrence<'_, '_, '_>) {
+        let (process, stream) = (self.process(occurrence), occurrence.stream);
+        let table = occurrence.event.table;
+        let kind = |id: u32| Thing::Type(process, table, id);
+        let task = |id: u32| Thing::Task(process, table, id);
+        let source = |source: LabelSource| match source {
+            LabelSource::Task(id) => task(id),
+            LabelSource::Work(id) => kind(id),
+        };
+        let (first, second) = match occurrence.event.effect {
+            SharedEffect::StartBody(id, _) | SharedEffect::EndBody(id, _) => (task(id), None),
+            SharedEffect::DefineType(id, _) | SharedEffect::UseType(id) => (kind(id), None),
+            SharedEffect::CreateTask(id, of, _) => (task(id), Some(kind(of))),
+            SharedEffect::CompareLabels(one, two) => (source(one), Some(source(two))),
+            _ => return,
+        };
+        self.ties.note(occurrence.time, first, stream);
+        if let Some(second) = second {
+            self.ties.note(occurrence.time, second, stream);
+        }
+    }
+
+    /// Returns the effects that an event of a stream has to wait for: a definition that it uses, or
+    /// the end of a body.
+    pub fn find_need(&mut self, stream: usize, event: &SharedEvent) -> Option<Need> {
+        let process = self.processes.get(stream).copied()?;
+        let table = self.tables.get_mut(process)?.get_mut(usize::from(event.table))?;
+        let what = match event.effect {
+            SharedEffect::CreateTask(_, kind, _) | SharedEffect::UseType(kind) => {
+                (!table.types.contains_key(&kind)).then_some(Needed::Type(kind))
+            }
+            SharedEffect::StartBody(task, body) => match table.tasks.get_mut(task) {
+                None => Some(Needed::Task(task)),
+                Some(known) => {
+                    let own = known.body;
+                    let state = match known.is_parallel {
+                        true => table.bodies.get(&(task, body)).copied(),
+                        false => Some(own),
+                    };
+                    let is_alive = matches!(state, Some(BodyState::Alive(_)));
+                    is_alive.then_some(Needed::EndOfBody(task, body))
+                }
+            },
+            _ => None,
+        };
+        what.map(|what| Need { process, table: event.table, what })
+    }
+
+    /// Returns whether an event of a stream gives what another one needs.
+    pub fn gives(&self, stream: usize, event: &SharedEvent, need: &Need) -> bool {
+        let is_same = self.processes.get(stream) == Some(&need.process);
+        is_same
+            && event.table == need.table
+            && match (event.effect, need.what) {
+                (SharedEffect::DefineType(id, _), Needed::Type(wanted)) => id == wanted,
+                (SharedEffect::CreateTask(id, ..), Needed::Task(wanted)) => id == wanted,
+                (SharedEffect::EndBody(task, body), Needed::EndOfBody(of, wanted)) => {
+                    (task, body) == (of, wanted)
+                }
+                _ => false,
+            }
     }
 
     /// Returns the tasks and types that were used and never created, by process and task table.
@@ -71,7 +163,8 @@ impl TaskBook {
 
     /// Applies an event about types, tasks and bodies; returns whether it is one.
     #[inline]
-    pub fn apply(&mut self, occurrence: &Occurrence<'_>, log: &mut Log) -> bool {
+    pub fn apply(&mut self, occurrence: &Occurrence<'_, '_, '_>, log: &mut Log) -> bool {
+        self.note_ties(occurrence);
         match occurrence.event.effect {
             SharedEffect::StartBody(task, body) => self.start_body(occurrence, task, body, log),
             SharedEffect::EndBody(task, body) => self.end_body(occurrence, task, body),
@@ -89,18 +182,18 @@ impl TaskBook {
         true
     }
 
-    fn process(&self, occurrence: &Occurrence<'_>) -> usize {
+    fn process(&self, occurrence: &Occurrence<'_, '_, '_>) -> usize {
         self.processes.get(occurrence.stream).copied().unwrap_or(0)
     }
 
     #[inline]
-    fn table_mut(&mut self, occurrence: &Occurrence<'_>) -> Option<&mut TaskTable> {
+    fn table_mut(&mut self, occurrence: &Occurrence<'_, '_, '_>) -> Option<&mut TaskTable> {
         let process = self.process(occurrence);
         self.tables.get_mut(process)?.get_mut(usize::from(occurrence.event.table))
     }
 
     /// Whether `count` more types, tasks or bodies may be remembered.
-    fn has_room(&mut self, occurrence: &Occurrence<'_>, count: u64, log: &mut Log) -> bool {
+    fn has_room(&mut self, occurrence: &Occurrence<'_, '_, '_>, count: u64, log: &mut Log) -> bool {
         let before = self.entries;
         self.entries = before.saturating_add(count);
         if self.entries > self.entries_max && before <= self.entries_max {
@@ -111,7 +204,13 @@ impl TaskBook {
         self.entries <= self.entries_max
     }
 
-    fn define_type(&mut self, occurrence: &Occurrence<'_>, id: u32, label: u64, log: &mut Log) {
+    fn define_type(
+        &mut self,
+        occurrence: &Occurrence<'_, '_, '_>,
+        id: u32,
+        label: u64,
+        log: &mut Log,
+    ) {
         if !self.has_room(occurrence, 1, log) {
             return;
         }
@@ -123,7 +222,7 @@ impl TaskBook {
         }
     }
 
-    fn use_type(&mut self, occurrence: &Occurrence<'_>, kind: u32, log: &mut Log) {
+    fn use_type(&mut self, occurrence: &Occurrence<'_, '_, '_>, kind: u32, log: &mut Log) {
         let table = self.table_mut(occurrence);
         let is_known = table.is_none_or(|table| table.types.contains_key(&kind));
         if is_known || kind == 0 || !self.has_room(occurrence, 1, log) {
@@ -139,7 +238,7 @@ impl TaskBook {
         }
     }
 
-    fn missing_mut(&mut self, occurrence: &Occurrence<'_>) -> &mut MissingDefinitions {
+    fn missing_mut(&mut self, occurrence: &Occurrence<'_, '_, '_>) -> &mut MissingDefinitions {
         let key = (self.process(occurrence), usize::from(occurrence.event.table));
         self.missing.entry(key).or_insert_with(|| MissingDefinitions {
             stream: occurrence.stream,
@@ -154,7 +253,7 @@ impl TaskBook {
     /// Remembers a task if there is room; returns the task that had its id.
     fn remember(
         &mut self,
-        occurrence: &Occurrence<'_>,
+        occurrence: &Occurrence<'_, '_, '_>,
         id: u32,
         task: Task,
         log: &mut Log,
@@ -166,7 +265,13 @@ impl TaskBook {
         Some(self.table_mut(occurrence)?.tasks.insert(id, task))
     }
 
-    fn create_task(&mut self, occurrence: &Occurrence<'_>, id: u32, task: Task, log: &mut Log) {
+    fn create_task(
+        &mut self,
+        occurrence: &Occurrence<'_, '_, '_>,
+        id: u32,
+        task: Task,
+        log: &mut Log,
+    ) {
         self.use_type(occurrence, task.kind, log);
         if let Some(Some(old)) = self.remember(occurrence, id, task, log) {
             let message = format!("duplicate task {id}: created before, with type {}", old.kind);
@@ -176,7 +281,13 @@ impl TaskBook {
     }
 
     #[inline]
-    fn start_body(&mut self, occurrence: &Occurrence<'_>, task: u32, body: u32, log: &mut Log) {
+    fn start_body(
+        &mut self,
+        occurrence: &Occurrence<'_, '_, '_>,
+        task: u32,
+        body: u32,
+        log: &mut Log,
+    ) {
         let runner = u32::try_from(occurrence.stream).unwrap_or(u32::MAX);
         let may_repeat = occurrence.event.table != 0;
         let known = self.table_mut(occurrence).and_then(|table| table.tasks.get_mut(task));
@@ -196,7 +307,7 @@ impl TaskBook {
     /// A body of a parallel or unknown task, or one that cannot start now.
     fn start_unusual_body(
         &mut self,
-        occurrence: &Occurrence<'_>,
+        occurrence: &Occurrence<'_, '_, '_>,
         (task, body): (u32, u32),
         known: Option<Task>,
         log: &mut Log,
@@ -227,13 +338,14 @@ impl TaskBook {
             BodyState::Alive(_) => "runs in another thread already",
         };
         let message = format!("task {task} starts, but it {fault}");
-        log.push(occurrence.finding(&rules::BODY_STATE, message));
+        let fix = drop_body(occurrence.walk, occurrence.event.at, &mut self.search_left);
+        log.push(occurrence.finding(&rules::BODY_STATE, message).fix_if(fix));
     }
 
     /// Adds a task that is used and was never created.
     fn assume_task(
         &mut self,
-        occurrence: &Occurrence<'_>,
+        occurrence: &Occurrence<'_, '_, '_>,
         task: u32,
         body: u32,
         log: &mut Log,
@@ -251,7 +363,7 @@ impl TaskBook {
     /// Marks a body as running; returns its state before.
     fn replace_body(
         &mut self,
-        occurrence: &Occurrence<'_>,
+        occurrence: &Occurrence<'_, '_, '_>,
         (task, body): (u32, u32),
         found: Task,
         log: &mut Log,
@@ -274,7 +386,7 @@ impl TaskBook {
     }
 
     #[inline]
-    fn end_body(&mut self, occurrence: &Occurrence<'_>, task: u32, body: u32) {
+    fn end_body(&mut self, occurrence: &Occurrence<'_, '_, '_>, task: u32, body: u32) {
         let Some(table) = self.table_mut(occurrence) else { return };
         let Some(found) = table.tasks.get_mut(task) else { return };
         if !found.is_parallel {
@@ -286,7 +398,7 @@ impl TaskBook {
 
     fn compare_labels(
         &mut self,
-        occurrence: &Occurrence<'_>,
+        occurrence: &Occurrence<'_, '_, '_>,
         innermost: LabelSource,
         ended: LabelSource,
         log: &mut Log,
@@ -304,7 +416,8 @@ impl TaskBook {
         });
         if !are_equal {
             let message = "the task or worksharing that ends is not the innermost one";
-            log.push(occurrence.finding(&rules::STACK_MISMATCH, message));
+            let finding = occurrence.finding(&rules::STACK_MISMATCH, message);
+            log.push(finding.fix_if(occurrence.label_fix.cloned()));
         }
     }
 }

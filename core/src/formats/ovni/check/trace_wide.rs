@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::formats::ovni::check::clock_offsets;
 use crate::formats::ovni::check::log::Log;
 use crate::formats::ovni::layout::{CLOCK_GATE_NS, MARK_TYPES, MODELS};
 use crate::formats::ovni::limits::RESTORED;
@@ -12,6 +13,8 @@ use crate::formats::ovni::repair::metadata::{
     add_members, mandatory_members, missing_counters, missing_cpus, missing_marks, missing_rank,
     required_model, undefined_counters, undefined_marks,
 };
+use crate::formats::ovni::repair::offsets::fix_offsets;
+use crate::formats::ovni::repair::tail::weigh_displaced;
 use crate::formats::ovni::repair::upgrade::upgrade_trace;
 use crate::formats::ovni::rules;
 use crate::formats::ovni::state::summary::{MissingCpu, StreamSummary, TraceSummary};
@@ -31,6 +34,7 @@ pub fn check_trace(summary: &TraceSummary<'_, '_>, log: &mut Log) {
     }
     check_layout(summary, log);
     check_empty_dirs(summary, log);
+    clock_offsets::check_faults(summary, log);
     check_clock_gate(summary, log);
     check_mandatory_keys(summary, log);
     check_app_ids(summary, log);
@@ -108,7 +112,10 @@ fn with_members(
     text: &str,
 ) -> Finding {
     let edits = add_members(summary, stream, members);
-    if edits.is_empty() { finding } else { finding.fix(build_fix(text, edits)) }
+    if edits.is_empty() {
+        return finding;
+    }
+    finding.fix(weigh_displaced(stream, build_fix(text, edits)))
 }
 
 /// The first of some streams whose metadata can be read.
@@ -120,28 +127,35 @@ fn first_readable<'s, 't, 'a>(
     streams.find(|stream| stream.metadata.is_readable)
 }
 
-/// First clocks that are more than an hour apart. One finding per loom.
+/// First clocks that are more than an hour apart. One finding per loom, and one fix for all.
 fn check_clock_gate(summary: &TraceSummary<'_, '_>, log: &mut Log) {
     let mut first_clock: Option<i128> = None;
-    let mut reported: BTreeSet<Option<usize>> = BTreeSet::new();
+    let mut looms: BTreeSet<Option<usize>> = BTreeSet::new();
+    let mut hosts: BTreeSet<String> = BTreeSet::new();
+    let mut findings = Vec::new();
     for stream in &summary.streams {
         let Some(clock) = stream.thread.first_clock else { continue };
         let offset = summary.system.clock_offset(stream.number);
         let clock = i128::from(clock).saturating_add(offset);
         let distance = first_clock.get_or_insert(clock).abs_diff(clock);
         let loom = summary.system.owner(stream.number).map(|owner| owner.loom);
-        if distance <= u128::from(CLOCK_GATE_NS) || !reported.insert(loom) {
+        if distance <= u128::from(CLOCK_GATE_NS) || !looms.insert(loom) {
             continue;
         }
+        let host = summary.system.loom_of(stream.number).map(Loom::host);
+        hosts.extend(host.map(ToString::to_string));
         let message = format!(
             "first clock is {distance} ns away from the first stream's, expected at most \
              {CLOCK_GATE_NS} ns"
         );
         let end = stream.thread.end.at;
         let span = Span::new(stream.layer(), 12_u64.min(end), 20_u64.min(end));
-        let fix = Fix::manual("run ovnisync, or write clock-offsets.txt by hand");
-        let finding = Finding::new(&rules::CLOCK_GATE, span, "event[0].clock", message);
-        log.push(finding.fix(fix));
+        findings.push(Finding::new(&rules::CLOCK_GATE, span, "event[0].clock", message));
+    }
+    let by_hand = || Fix::manual("run ovnisync, or write clock-offsets.txt by hand");
+    let mut fix = Some(fix_offsets(summary, &hosts).unwrap_or_else(by_hand));
+    for finding in findings {
+        log.push(finding.fix_if(fix.take()));
     }
 }
 

@@ -39,6 +39,10 @@ pub struct OffsetTable {
     pub lines: Vec<Item<HostOffset, Line>>,
     /// The first byte, or nothing if the table is empty.
     pub start: Span,
+    /// The end of the file.
+    pub end: Span,
+    /// The last line ends with a line feed.
+    pub ends_with_line: bool,
     /// The part of the table after the limit.
     pub unread: Option<Span>,
 }
@@ -64,7 +68,13 @@ pub fn read_table(source: &Source<'_>, file: u32, limits: &Limits) -> OffsetTabl
         });
     }
     let unread = (source.len() > max).then(|| Span::new(layer, max, source.len()));
-    OffsetTable { lines, start: Span::new(layer, 0, source.len().min(1)), unread }
+    OffsetTable {
+        lines,
+        start: Span::new(layer, 0, source.len().min(1)),
+        end: Span::new(layer, source.len(), source.len()),
+        ends_with_line: text.ends_with(b"\n"),
+        unread,
+    }
 }
 
 /// Host and median of one line: rank, host, and three numbers.

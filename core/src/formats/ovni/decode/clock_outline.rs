@@ -27,6 +27,10 @@ const GROUP_MAX: usize = 1_024;
 /// keep the work linear.
 const LOOKS: usize = 4;
 const LOOKS_MAX: usize = 1 << 20;
+/// Events with clocks of noise that are shifted one by one, and their distance in nanoseconds: a
+/// day.
+const NOISE_MAX: usize = 8;
+const NOISE_NS: i128 = 86_400_000_000_000;
 /// Bytes of a copy that begins inside an event: shorter ones occur by chance.
 const COPY_MIN: u64 = 24;
 /// Earlier events with the same clock that a copy may begin with.
@@ -35,8 +39,8 @@ const ORIGINS: usize = 8;
 /// Terms of an outline.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OutlineTerms {
-    /// The run did not finish: a clock before the first one begins an earlier run.
-    pub is_unfinished: bool,
+    /// The file can hold events of an earlier run: a clock before the first one begins them.
+    pub can_hold_rerun: bool,
     /// Bytes that a search for the next valid event looks at.
     pub resync: u64,
 }
@@ -222,7 +226,7 @@ impl Pass<'_, '_> {
     fn explain(&mut self, event: &Event<'_>, point: Point) -> Option<()> {
         let dip = self.look_ahead(event, point);
         let spike = self.find_spike(point.key);
-        let is_rerun = self.terms.is_unfinished
+        let is_rerun = self.terms.can_hold_rerun
             && self.number > 1
             && self.lowest.is_some_and(|lowest| point.key < lowest);
         if is_rerun && !matches!(dip, Dip::Fits(_)) {
@@ -266,7 +270,10 @@ impl Pass<'_, '_> {
         };
         let room = key.saturating_sub(before);
         let fits = last.key.saturating_sub(start.key) <= room;
-        fits.then(|| self.recent.len().saturating_sub(first))
+        let count = self.recent.len().saturating_sub(first);
+        // Noise that reads as events: nothing about their clocks is worth keeping.
+        let is_noise = count <= NOISE_MAX && start.key.saturating_sub(key) > NOISE_NS;
+        (fits || is_noise).then_some(count)
     }
 
     /// Shifts the latest events so that the last of them has the clock of `next`.
@@ -284,6 +291,9 @@ impl Pass<'_, '_> {
             by = self.flip_bit(last, before, next.key).unwrap_or(by);
         }
         for point in self.recent.iter_mut().skip(first) {
+            // Events that do not fit together come with the next one.
+            let is_noise = point.key.saturating_add(by) < before;
+            let by = if is_noise { next.key.saturating_sub(point.key) } else { by };
             point.key = point.key.saturating_add(by);
             point.by = point.by.saturating_add(by);
             point.determined_by = determined_by;

@@ -52,6 +52,13 @@ impl Event<'_> {
         self.len.saturating_sub(EVENT_HEADER.saturating_add(size))
     }
 
+    /// Whether its flags make the payload of its code, in any version.
+    pub fn has_expected_flags(&self) -> bool {
+        let is_newest = self.row.is_some_and(|row| !has_other_flags(row, self.flags));
+        let older = || layout::row_with_payload(self.code, self.payload_len());
+        self.wrong_flags.is_none() && (is_newest || !self.is_jumbo() && older().is_some())
+    }
+
     /// Returns the offset after its last byte.
     #[inline]
     pub const fn end(&self) -> u64 {

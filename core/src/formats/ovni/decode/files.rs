@@ -87,6 +87,8 @@ pub struct TraceFiles {
     pub targets: BTreeMap<String, StreamFiles>,
     /// Table of clock offsets.
     pub clock_offsets: Option<u32>,
+    /// The name of a table that does not exist.
+    pub clock_offsets_name: Option<u32>,
     /// The recording is one stream without metadata: its thread is unknown.
     pub is_lone_stream: bool,
 }
@@ -106,8 +108,10 @@ impl TraceFiles {
             let (key, layout) = match (leaf, old_stem(leaf)) {
                 (JSON | OBS, _) => (dir.to_string(), 3),
                 (_, Some(stem)) => (join(dir, stem), 1),
-                (CLOCK_OFFSETS, _) if dir.is_empty() && entry.present => {
-                    trace.clock_offsets = Some(index);
+                (CLOCK_OFFSETS, _) if dir.is_empty() => {
+                    let table = &mut trace.clock_offsets;
+                    let name = &mut trace.clock_offsets_name;
+                    *(if entry.present { table } else { name }) = Some(index);
                     continue;
                 }
                 (PROCESS_JSON, _) if entry.present => {

@@ -4,6 +4,7 @@
 //! (`//` and `/* */`) are white space, and bytes after the value are ignored. The values are in one
 //! list, in the order of their first bytes; nothing recurses.
 
+mod damaged_keys;
 mod parser;
 
 use std::borrow::Cow;
@@ -63,6 +64,9 @@ pub struct Json<'a> {
     values: Vec<Value>,
     /// Keys that occur twice in one object.
     pub duplicates: Vec<Duplicate>,
+    /// Members whose keys damage has changed, each with its number and the key that it had,
+    /// by number. [`Item::key`] returns these.
+    pub damaged_keys: Vec<(usize, &'static str)>,
     /// Offset of the first byte after the value, if bytes other than white space follow.
     pub trailing: Option<u64>,
 }
@@ -131,6 +135,11 @@ impl<'a> Json<'a> {
         to_u64(self.text.len())
     }
 
+    /// Whether keys of `ovni` lie in another object.
+    pub fn has_displaced_keys(&self) -> bool {
+        damaged_keys::has_displaced_keys(self)
+    }
+
     fn find_duplicates(&self) -> Vec<Duplicate> {
         let mut found = Vec::new();
         for (number, value) in self.values.iter().enumerate() {
@@ -176,8 +185,14 @@ impl<'j, 'a> Item<'j, 'a> {
         self.value()?.key.clone()
     }
 
-    /// Returns its key, decoded; empty if it is not a member of an object.
+    /// Returns its key, decoded and as it was before it was damaged; empty if it is not a member of
+    /// an object.
     pub fn key(&self) -> String {
+        let damaged = &self.json.damaged_keys;
+        let place = damaged.binary_search_by_key(&self.number, |(number, _)| *number).ok();
+        if let Some((_, key)) = place.and_then(|place| damaged.get(place)) {
+            return (*key).to_string();
+        }
         let key = self.value().and_then(|value| value.key.clone());
         key.map(|key| decode_string(self.json.slice(&key))).unwrap_or_default()
     }

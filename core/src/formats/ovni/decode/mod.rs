@@ -9,6 +9,7 @@
 //!  clock_shift    shifts, and bytes between events that do not count
 //!  repeat         bytes that occur twice in a row
 //!  resync         the next place at which several known events follow one another
+//!  play_order     the order in which the emulator plays the events of several streams
 //!  clock_offsets  clock-offsets.txt -> Record(offset of a host) | Damage
 //! ```
 
@@ -18,6 +19,7 @@ pub mod clock_shift;
 pub mod event_walk;
 pub mod files;
 pub mod json;
+pub mod play_order;
 pub mod repeat;
 pub mod resync;
 pub mod stream;

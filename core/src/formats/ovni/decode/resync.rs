@@ -1,7 +1,8 @@
 //! The next place after damage at which events begin.
 //!
-//! A place is believed if four known events follow one another from it, with clocks that ascend
-//! from the last valid one, or if events lead exactly to the end of the stream.
+//! A place is believed if two known events follow one another from it, with the payloads of their
+//! codes and with clocks that ascend from the last valid one, or if events lead exactly to the end
+//! of the stream. Without a clock before it, a place needs four events.
 
 use crate::formats::ovni::decode::event_walk::{Event, EventWalk};
 use crate::formats::ovni::layout::{self, EVENT_HEADER, RESERVED_FLAGS};
@@ -10,8 +11,9 @@ use crate::kit::source::Source;
 use crate::kit::span::Layer;
 use crate::kit::walk::Item;
 
-/// Events that have to follow one another.
-const CHAIN: u64 = 4;
+/// Events that have to follow one another after a known clock, and without one.
+const CHAIN: u64 = 2;
+const CHAIN_WITHOUT_CLOCK: u64 = 4;
 /// Largest distance between two events of a chain: one day, in nanoseconds.
 const GAP_NS: u64 = 86_400_000_000_000;
 /// Bytes that a chain of jumbo events may span.
@@ -32,8 +34,9 @@ pub fn find_events(
     let search = Search { source, area, stride: 1, header_len: 2 };
     // Each place costs at most four steps, so the places bound the steps.
     let mut budget = Budget::new(limit, u64::MAX);
+    let chain = if last == 0 { CHAIN_WITHOUT_CLOCK } else { CHAIN };
     let found = search.find(&mut budget, can_begin_event, |place, budget| {
-        follow(place, CHAIN, last, budget, |clock, at| {
+        follow(place, chain, last, budget, |clock, at| {
             if at.saturating_sub(place) > CHAIN_BYTES {
                 return Step::Invalid;
             }
@@ -60,7 +63,7 @@ fn can_begin_event(pair: &[u8]) -> bool {
 /// Whether an event is known and may follow one with this clock.
 fn is_next_event(event: &Event<'_>, clock: u64) -> bool {
     let is_near = clock == 0 || event.clock.saturating_sub(clock) < GAP_NS;
-    let is_valid = event.row.is_some() && event.flags & RESERVED_FLAGS == 0;
+    let is_valid = event.has_expected_flags() && event.flags & RESERVED_FLAGS == 0;
     is_valid && is_near && event.clock >= clock
 }
 

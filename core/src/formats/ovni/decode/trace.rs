@@ -1,5 +1,7 @@
 //! A trace: its files by their purpose, and access to their content.
 
+use std::borrow::Cow;
+
 use crate::formats::ovni::decode::clock_offsets::{self, OffsetTable};
 use crate::formats::ovni::decode::files::{StreamFiles, TraceFiles};
 use crate::formats::ovni::decode::json::{self, Json, JsonError};
@@ -52,14 +54,16 @@ impl<'f, 'a> Trace<'f, 'a> {
 
     /// Parses the JSON file with this index.
     pub fn document(&self, index: u32) -> Document<'a> {
+        let len = self.set.bytes(index).len();
+        let json = json::parse(self.text(index), self.limits);
+        Document { layer: Layer::stored(index), len, json }
+    }
+
+    /// Returns the bytes of the JSON file with this index, as far as the limit goes.
+    pub fn text(&self, index: u32) -> Cow<'a, [u8]> {
         let source = self.set.bytes(index);
         let max = self.limits.of(&JSON_BYTES);
-        let text = source.read(0, source.len().min(max.saturating_add(1)));
-        Document {
-            layer: Layer::stored(index),
-            len: source.len(),
-            json: json::parse(text, self.limits),
-        }
+        source.read(0, source.len().min(max.saturating_add(1)))
     }
 
     /// Opens the events of a stream. A stream without a file of events is empty.

@@ -54,12 +54,17 @@ impl EventWriter {
         }
     }
 
+    /// Adds the end of a task or worksharing of OpenMP.
+    pub fn put_label_end(&mut self, label: LabelSource) {
+        match label {
+            LabelSource::Task(task) => self.put(b"PPe", &task.to_le_bytes()),
+            LabelSource::Work(kind) => self.put(b"PQe", &kind.to_le_bytes()),
+        }
+    }
+
     fn close_labels(&mut self, status: &ThreadStatus) {
         for label in status.labels.iter().rev() {
-            match label {
-                LabelSource::Task(task) => self.put(b"PPe", &task.to_le_bytes()),
-                LabelSource::Work(kind) => self.put(b"PQe", &kind.to_le_bytes()),
-            }
+            self.put_label_end(*label);
         }
     }
 

@@ -6,6 +6,7 @@
 //!  region       OU[ .. OU] in order             metadata   members that stream.json lacks
 //!  definitions  tasks, types, labels            members    members added to a JSON text
 //!  upgrade      the newest layout             aside      streams that do not count
+//!  syntax       a damaged JSON text            offsets    clock-offsets.txt
 //! ```
 
 pub mod aside;
@@ -15,7 +16,9 @@ pub mod definitions;
 pub mod encode;
 pub mod members;
 pub mod metadata;
+pub mod offsets;
 pub mod region;
+pub mod syntax;
 pub mod tail;
 pub mod upgrade;
 

@@ -11,7 +11,7 @@ use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::{agree, byte_count, plural};
 use crate::limits::RESYNC;
-use crate::mend::edit::{Edit, Fix};
+use crate::mend::edit::{Edit, Fix, Safety};
 
 /// A repair of the end of a stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -102,6 +102,15 @@ pub fn replace_stream(
     Some(build_fix(text, vec![Edit::replace(whole, bytes)]))
 }
 
+/// Returns a fix that adds keys as a lossy one if damage has moved these keys to another object:
+/// the recorded values do not count any more.
+pub fn weigh_displaced(stream: &StreamSummary<'_, '_>, fix: Fix) -> Fix {
+    match stream.metadata.identity.has_displaced_keys {
+        true => Fix { safety: Safety::Lossy, ..fix },
+        false => fix,
+    }
+}
+
 /// Returns a fix with the edits of the metadata of a stream, and the repair of its end.
 pub fn complete_stream(
     summary: &TraceSummary<'_, '_>,
@@ -128,7 +137,7 @@ pub fn complete_stream(
     text.push_str(", complete the metadata");
     let mut fix = build_fix(text, edits);
     fix.records_lost = lost;
-    Some(fix)
+    Some(weigh_displaced(stream, fix))
 }
 
 /// With `--strategy cut`: the repairs of streams without a fault of their own, so that all streams

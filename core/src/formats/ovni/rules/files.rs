@@ -89,11 +89,13 @@ rules! {
         problem: "A full disk or an interrupted copy leaves an empty or truncated file. Comments \
             are legal for the tools of ovni, every other deviation from JSON is not.",
         impact: "ovniemu refuses the whole trace because of one such file.",
-        remedy: Remedy::Fix("Writes the metadata again: loom, process and thread from the path, \
-            models and CPUs from the events, other keys from the other threads. Closes the thread \
-            if it has not ended.\n\
+        remedy: Remedy::Fix("Corrects the syntax: adds missing quotes, commas and brackets, drops \
+            bytes that do not fit, and a line at worst. If most of the text is lost, writes the \
+            metadata again: loom, process and thread from the path, models and CPUs from the \
+            events, other keys from the other threads. Closes the thread if it has not ended.\n\
             Class: lossy; synthetic if the file is empty.\n\
-            Cost: keys that only this file had, such as titles of marks.\n\
+            Cost: the bytes that do not fit; or keys that only this file had, such as titles of \
+            marks.\n\
             Run:\n\
             \x20 tracemend repair trace/ -o repaired/"),
         source: "ovni 1.14.0, src/emu/stream.c; RFC 8259",
@@ -277,5 +279,21 @@ rules! {
             Run:\n\
             \x20 tracemend repair trace/ --upgrade -o repaired/"),
         source: "libovni 1.4.1, 1.9.1 and 1.14.0, src/rt/ovni.c",
+    };
+    DAMAGED_KEY = Rule {
+        code: "OV0120",
+        name: "damaged-key",
+        severity: Severity::Error,
+        summary: "a key of stream.json is unknown, and resembles a known one that is missing",
+        problem: "The key begins and ends like one that libovni writes, its value has the right \
+            type, and the object lacks that key: `lo1m_cpus` for `loom_cpus`. A bit or a few bytes \
+            of it were changed.",
+        impact: "ovniemu ignores unknown keys. It refuses the trace if the key is mandatory, or \
+            goes on without the CPUs, the rank or the marks that it names.",
+        remedy: Remedy::Fix("Writes the known key over the other one.\n\
+            Class: lossy. Cost: the bytes of the key; its value stays.\n\
+            Run:\n\
+            \x20 tracemend repair trace/ -o repaired/"),
+        source: "ovni 1.14.0, src/emu/stream.c, src/emu/thread.c, src/emu/proc.c, src/emu/loom.c",
     };
 }

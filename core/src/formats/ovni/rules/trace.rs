@@ -1,7 +1,7 @@
 //! Rules of the trace as a whole: files that belong together, looms, CPUs, tasks.
 #![allow(missing_docs, reason = "the texts of a rule are its documentation")]
 
-use super::{COMPARE_EVENTS, CORRECT_METADATA, DROP};
+use super::{CORRECT_METADATA, DROP};
 use crate::report::rule::rules;
 use crate::report::{Remedy, Rule, Severity};
 
@@ -113,10 +113,13 @@ rules! {
         problem: "Clocks of different machines start at different times. ovnisync measures the \
             distances and writes clock-offsets.txt, which is missing or does not name the host.",
         impact: "ovniemu refuses the whole trace. It asks for ovnisync.",
-        remedy: Remedy::Next("Run ovnisync on the machines of the trace, and put its output into \
-            the trace directory:\n\
-            \x20 mpirun ovnisync -o trace/clock-offsets.txt\n\
-            \x20 tracemend check trace/"),
+        remedy: Remedy::Fix("Writes the table, or the lines that it lacks, with the offsets after \
+            which the hosts start together. No fix if the streams of one host are too far apart.\n\
+            Class: synthetic; lossy if a line is replaced. Cost: none; else the line.\n\
+            Run:\n\
+            \x20 tracemend repair trace/ -o repaired/\n\
+            ovnisync gives exact offsets, if the machines have not been started again:\n\
+            \x20 mpirun ovnisync -o trace/clock-offsets.txt"),
         source: "ovni 1.14.0, src/emu/player.c: check_clock_gate",
     };
     CLOCK_OFFSETS = Rule {
@@ -128,8 +131,11 @@ rules! {
             median, mean and standard deviation. Each host of the trace occurs once. A host is the \
             name of a loom up to its first dot.",
         impact: "ovniemu refuses the whole trace.",
-        remedy: Remedy::Next("Run ovnisync again, or correct the line with an editor:\n\
-            \x20 mpirun ovnisync -o trace/clock-offsets.txt"),
+        remedy: Remedy::Fix("Writes the line of a host without one, with the offset after which \
+            it starts with the others; drops the line if every host has one.\n\
+            Class: lossy. Cost: the line.\n\
+            Run:\n\
+            \x20 tracemend repair trace/ -o repaired/"),
         source: "ovni 1.14.0, src/emu/clkoff.c, src/emu/system.c",
     };
     CPU_CONFLICT = Rule {
@@ -192,7 +198,11 @@ rules! {
         problem: "A body runs in one thread at a time. A body of nanos6, or of a parallel task, \
             runs only once.",
         impact: "ovniemu refuses the whole trace at this event.",
-        remedy: COMPARE_EVENTS,
+        remedy: Remedy::Fix("Drops the body: the event that starts it, and those that pause, resume \
+            and end it. Events of other kinds inside it stay.\n\
+            Class: lossy. Cost: these events.\n\
+            Run:\n\
+            \x20 tracemend repair trace/ -o repaired/"),
         source: "ovni 1.14.0, src/emu/body.c",
     };
     COUNTERS_UNDEFINED = Rule {
@@ -227,15 +237,33 @@ rules! {
     CPU_HANDOVER = Rule {
         code: "OV4017",
         name: "cpu-handover",
-        severity: Severity::Warning,
-        summary: "a CPU is left and taken by two threads at the same clock",
-        problem: "The clocks do not show which of the two events came first. ovniemu takes events \
-            of equal clocks in an order that depends on all events before them.",
-        impact: "ovniemu refuses the whole trace if it takes the start before the release: two \
-            threads run on one CPU.",
-        remedy: Remedy::Next("Let ovniemu read the trace. If it refuses the second thread, add 1 \
-            to the clock of its event in a copy of the trace:\n\
-            \x20 ovniemu -l trace/"),
-        source: "ovni 1.14.0, src/emu/player.c; measured with two streams of two events",
+        severity: Severity::Error,
+        summary: "a CPU is taken and left by two threads at one clock, in the wrong order",
+        problem: "The clocks do not show which of the two events came first. ovniemu plays events \
+            of equal clocks in an order that depends on all events before them. Here it takes the \
+            start before the release.",
+        impact: "ovniemu refuses the whole trace: two threads run on one CPU.",
+        remedy: Remedy::Fix("Adds 1 ns to the clock of the event that takes the CPU, and to those \
+            after it in its stream with the same clock.\n\
+            Class: lossy. Cost: these clocks, by 1 ns.\n\
+            Run:\n\
+            \x20 tracemend repair trace/ -o repaired/"),
+        source: "ovni 1.14.0, src/emu/player.c; measured with ovnidump on 300 traces",
+    };
+    USE_BEFORE_DEFINITION = Rule {
+        code: "OV4018",
+        name: "use-before-definition",
+        severity: Severity::Error,
+        summary: "a task or type is used and defined by two threads at one clock, in wrong order",
+        problem: "A thread uses a task or a type that another thread creates at the same clock, or \
+            runs a body again that another one ends there. ovniemu plays events of equal clocks in \
+            an order that depends on all events before them. Here it plays the use first.",
+        impact: "ovniemu refuses the whole trace: `cannot find task`.",
+        remedy: Remedy::Fix("Adds 1 ns to the clock of the use, and to the events after it in its \
+            stream with the same clock.\n\
+            Class: lossy. Cost: these clocks, by 1 ns.\n\
+            Run:\n\
+            \x20 tracemend repair trace/ -o repaired/"),
+        source: "ovni 1.14.0, src/emu/player.c, src/emu/task.c",
     };
 }

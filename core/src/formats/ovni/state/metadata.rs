@@ -43,6 +43,13 @@ impl Metadata {
         self.identity.part.as_deref().is_some_and(|part| part != "thread")
     }
 
+    /// Whether it is as libovni writes it at the start: the process was killed. Damaged metadata
+    /// has other gaps.
+    pub fn is_initial(&self) -> bool {
+        let has_start = self.identity.tid.is_some() && self.identity.pid.is_some();
+        self.is_readable && has_start && self.finished.is_none() && self.require.is_none()
+    }
+
     /// Returns the required version of each known model.
     pub fn required(&self) -> [Option<Version>; MODEL_COUNT] {
         self.require.unwrap_or_default()
@@ -60,6 +67,8 @@ pub struct Identity {
     pub pid: Option<Located<i64>>,
     /// `ovni.loom`.
     pub loom: Option<Located<String>>,
+    /// Keys of `ovni` lie in another object: brackets were damaged.
+    pub has_displaced_keys: bool,
 }
 
 /// Values that all threads of a process share.

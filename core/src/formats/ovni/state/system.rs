@@ -72,6 +72,32 @@ pub struct StreamOwner {
     pub tid: i64,
 }
 
+/// A line of `clock-offsets.txt` that cannot be used.
+#[derive(Clone, Debug)]
+pub struct OffsetFault {
+    /// The line, or the first byte of a table without a valid line.
+    pub span: Span,
+    /// Number of the line, from 1; 0 for the table as a whole.
+    pub number: usize,
+    /// What is wrong with it.
+    pub message: String,
+    /// The offset, if only the host is wrong.
+    pub offset: Option<i64>,
+}
+
+/// The lines of `clock-offsets.txt`.
+#[derive(Clone, Debug)]
+pub struct OffsetLines {
+    /// Line of each host, and its number.
+    pub hosts: BTreeMap<String, (Span, usize)>,
+    /// Lines that cannot be used.
+    pub faults: Vec<OffsetFault>,
+    /// The end of the file.
+    pub end: Span,
+    /// The last line ends with a line feed.
+    pub ends_with_line: bool,
+}
+
 /// Looms, processes and threads of a trace.
 #[derive(Clone, Debug, Default)]
 pub struct System {
@@ -87,6 +113,8 @@ pub struct System {
     pub marks: BTreeMap<i32, bool>,
     /// Number of hardware counters.
     pub counters: Option<u64>,
+    /// `clock-offsets.txt`, if the trace has one.
+    pub offset_lines: Option<OffsetLines>,
 }
 
 impl System {

@@ -14,7 +14,7 @@ use crate::formats::ovni::layout::{METADATA_VERSION, MODELS, Version, display_ve
 use crate::formats::ovni::repair::build_fix;
 use crate::formats::ovni::repair::members::{insert_members, version_member};
 use crate::formats::ovni::rules;
-use crate::formats::ovni::state::metadata::{Located, Metadata};
+use crate::formats::ovni::state::metadata::{Identity, Located, Metadata};
 use crate::kit::span::{Layer, Span};
 use crate::kit::text::Untrusted;
 use crate::kit::words::plural;
@@ -39,7 +39,9 @@ pub fn check_metadata(document: &Document<'_>, log: &mut Log) -> Metadata {
     if json.root().kind() != Kind::Object {
         return Metadata::default();
     }
-    let found = Metadata { is_readable: true, ..Metadata::default() };
+    let has_displaced_keys = json.has_displaced_keys();
+    let identity = Identity { has_displaced_keys, ..Identity::default() };
+    let found = Metadata { is_readable: true, identity, ..Metadata::default() };
     let mut check = MetadataCheck { json, layer: document.layer, log, found };
     check.check_text();
     check.check_keys();
@@ -105,6 +107,9 @@ impl MetadataCheck<'_, '_> {
         for duplicate in &self.json.duplicates {
             self.report_duplicate(duplicate);
         }
+        for (number, key) in &self.json.damaged_keys {
+            self.report_damaged_key(self.json.item(*number), key);
+        }
         if let Some(at) = self.json.trailing {
             let end = self.json.text_len();
             let message =
@@ -131,6 +136,19 @@ impl MetadataCheck<'_, '_> {
             finding = finding.fix(build_fix("drop the second one", vec![edit]));
         }
         self.log.push(finding);
+    }
+
+    /// Reports a key that damage has changed. The check goes on as if it had not.
+    fn report_damaged_key(&mut self, member: Item<'_, '_>, key: &str) {
+        let range = member.key_span().unwrap_or_else(|| member.span());
+        let stored = self.json.slice(&range);
+        let stored = Untrusted(stored.get(1..stored.len().saturating_sub(1)).unwrap_or_default());
+        let message = format!("invalid key {stored:?}: `{key}` is missing");
+        let span = self.span(range);
+        let edit = Edit::replace(span, format!("\"{key}\""));
+        let fix = build_fix(format!("set the key to `{key}`"), vec![edit]);
+        let finding = Finding::new(&rules::DAMAGED_KEY, span, "stream.json", message);
+        self.log.push(finding.fix(fix));
     }
 
     fn check_version(&mut self, root: Item<'_, '_>) {

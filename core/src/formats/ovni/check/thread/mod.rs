@@ -37,6 +37,7 @@ use crate::formats::ovni::state::thread::{
     Ending, EventPlace, ModelUse, StreamEnd, ThreadStatus, ThreadSummary,
 };
 use crate::kit::span::{Layer, Span};
+use crate::mend::edit::Fix;
 use crate::report::{Finding, Rule};
 
 /// Facts about the whole trace that a thread is checked against.
@@ -52,6 +53,8 @@ pub struct TraceContext {
     pub marks: BTreeMap<i32, bool>,
     /// Number of hardware counters.
     pub counters: Option<u64>,
+    /// Every event is queued, because the order of equal clocks matters.
+    pub queues_all: bool,
     /// Limits of the walk.
     pub limits: WalkLimits,
 }
@@ -59,8 +62,11 @@ pub struct TraceContext {
 /// Conditions under which a stream is walked.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
-    /// The run did not finish: bytes of an earlier run are recognised by their clocks.
+    /// The run did not finish.
     pub is_unfinished: bool,
+    /// The process was killed, so that events of an earlier run can follow its own. They are
+    /// recognised by their clocks.
+    pub can_hold_rerun: bool,
     /// Clock of the last event that counts; lower than [`CLOCK_MAX`] with `--strategy cut`.
     pub ceiling: u64,
     /// Version that this thread requires of each model.
@@ -69,7 +75,12 @@ pub struct Terms {
 
 impl Default for Terms {
     fn default() -> Self {
-        Self { is_unfinished: false, ceiling: CLOCK_MAX, required: [None; MODEL_COUNT] }
+        Self {
+            is_unfinished: false,
+            can_hold_rerun: false,
+            ceiling: CLOCK_MAX,
+            required: [None; MODEL_COUNT],
+        }
     }
 }
 
@@ -118,6 +129,16 @@ impl<'s, 'a> ThreadCheck<'s, 'a> {
     /// Returns the number of complete events so far, and the clock of the last one.
     pub const fn progress(&self) -> (u64, u64) {
         (self.timeline.events, self.timeline.clock)
+    }
+
+    /// Takes the fix of the next [`SharedEffect::CompareLabels`] of the queue.
+    pub fn take_label_fix(&mut self) -> Option<Fix> {
+        self.reported.label_fixes.pop_front()
+    }
+
+    /// Returns a walk over the events of the stream.
+    pub const fn events(&self) -> &EventWalk<'s, 'a> {
+        &self.events
     }
 
     /// Returns the thread's state and everything that it has open.

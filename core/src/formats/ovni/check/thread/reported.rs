@@ -1,9 +1,10 @@
 //! Faults that are reported once per stream, or once per state.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use crate::formats::ovni::layout::{MODEL_COUNT, STACK_COUNT};
 use crate::formats::ovni::state::thread::EventPlace;
+use crate::mend::edit::Fix;
 
 /// Faults that were reported already.
 #[derive(Debug, Default)]
@@ -18,6 +19,8 @@ pub(super) struct Reported {
     pub(super) newer: [bool; MODEL_COUNT],
     /// Events of unknown models, by its character.
     pub(super) unknown_models: BTreeMap<u8, Vec<EventPlace>>,
+    /// Fixes of faults that the merge may report: those of the compared labels in the queue.
+    pub(super) label_fixes: VecDeque<Fix>,
 }
 
 /// Sets a flag; returns whether it was not set before.

@@ -4,18 +4,24 @@ use super::{ThreadCheck, TraceContext};
 use crate::formats::ovni::check::shared_event::SharedEffect;
 use crate::formats::ovni::decode::event_walk::Event;
 use crate::formats::ovni::layout::{
-    LABEL_MAX, STACK_MAX, TASK_BODY, TASK_STACKS, TaskStep, model, task_table,
+    self, EVENT_HEADER, Effect, LABEL_MAX, STACK_MAX, TASK_BODY, TASK_STACKS, TaskStep, model,
+    task_table,
 };
-use crate::formats::ovni::repair::build_fix;
 use crate::formats::ovni::repair::definitions::terminate_label;
+use crate::formats::ovni::repair::{build_fix, drop_event};
 use crate::formats::ovni::rules;
 use crate::formats::ovni::state::thread::{Body, LabelSource};
 use crate::kit::num::to_u64;
+use crate::kit::span::Span;
 use crate::kit::text::Untrusted;
+use crate::kit::walk::Item;
 use crate::kit::words::{byte_count, plural};
+use crate::mend::edit::{Edit, Fix};
 
 /// Task table of OpenMP.
 const OPENMP_TABLE: usize = 2;
+/// Events after one that are looked at.
+const NEAR: usize = 64;
 
 impl ThreadCheck<'_, '_> {
     /// VYc, 6Yc and POc.
@@ -82,6 +88,13 @@ impl ThreadCheck<'_, '_> {
             self.report_wrong_event((&rules::BAD_ARGUMENT, "taskid"), event, message);
             return;
         }
+        let body = match self.find_wrong_body(event, table, body, step) {
+            Some(right) => {
+                self.report_wrong_body(event, body, right);
+                right
+            }
+            None => body,
+        };
         if let Some((fault, mut steps)) = lost_steps(self.status.bodies(table), body, step, model) {
             let stack = TASK_STACKS.get(table).copied().flatten();
             let stack = stack.filter(|stack| !stack.allows_repeat());
@@ -103,6 +116,58 @@ impl ThreadCheck<'_, '_> {
             }
         }
         self.apply_body_step(event, (table, step), body);
+    }
+
+    /// Returns the innermost body if an event moves a body that is not open, and the next events
+    /// about tasks show that it has the wrong id: they go on as if it had moved the innermost body,
+    /// and know no body of its own id.
+    fn find_wrong_body(
+        &self,
+        event: &Event<'_>,
+        table: usize,
+        body: Body,
+        step: TaskStep,
+    ) -> Option<Body> {
+        let open = self.status.bodies(table);
+        let top = open.last().copied().filter(|_| step != TaskStep::Execute)?;
+        let is_open = open.iter().any(|other| (other.task, other.body) == (body.task, body.body));
+        if is_open || top.is_paused != (step == TaskStep::Resume) {
+            return None;
+        }
+        let steps = self.events.restarted(event.end()).take(NEAR).filter_map(|item| {
+            let Item::Record(next) = item else { return None };
+            let is_of_model = next.code.first() == event.code.first();
+            match next.row.and_then(layout::row_at).filter(|_| is_of_model)?.effect {
+                Effect::Task(step) => Some((next.u32_at(0), step)),
+                _ => None,
+            }
+        });
+        let mut steps = steps.filter(|(task, _)| *task == top.task || *task == body.task);
+        let is_wrong = match (step, steps.next()) {
+            (_, Some((task, _))) if task != top.task => false,
+            (TaskStep::End, next) => next.is_none_or(|(_, next)| next == TaskStep::Execute),
+            (TaskStep::Pause, next) => next.is_some_and(|(_, next)| next == TaskStep::Resume),
+            (_, next) => {
+                next.is_some_and(|(_, next)| matches!(next, TaskStep::End | TaskStep::Pause))
+            }
+        };
+        is_wrong.then_some(top)
+    }
+
+    #[cold]
+    fn report_wrong_body(&mut self, event: &Event<'_>, wrong: Body, right: Body) {
+        let (wrong, task) = (wrong.task, right.task);
+        let message = format!(
+            "unexpected {}: task {wrong} is not open in this thread, the innermost is {task}",
+            event.name()
+        );
+        let mut ids = [task.to_le_bytes(), right.body.to_le_bytes()].concat();
+        ids.truncate(event.payload.len());
+        let at = event.at.saturating_add(EVENT_HEADER);
+        let edit = Edit::replace(Span::sized(self.layer(), at, to_u64(ids.len())), ids);
+        let fix = build_fix(format!("set the task to {task}"), vec![edit]).altered(1);
+        let finding = self.build_finding(&rules::TASK_STEP, event, "taskid", message);
+        self.log.push(finding.fix(fix));
     }
 
     /// Moves a body that can move.
@@ -163,8 +228,17 @@ impl ThreadCheck<'_, '_> {
                 SharedEffect::EndBody(body.task, body.body)
             }
         };
-        if stack.is_none() && step == TaskStep::Execute {
-            self.push_label(LabelSource::Task(body.task));
+        let label = LabelSource::Task(body.task);
+        match (stack, step) {
+            (None, TaskStep::Execute) => self.push_label(label),
+            (None, TaskStep::End) => {
+                let labels = &mut self.status.labels;
+                let depth = labels.iter().rposition(|open| *open == label);
+                if let Some(depth) = depth {
+                    labels.remove(depth);
+                }
+            }
+            _ => {}
         }
         self.queue_event(event, table, effect);
     }
@@ -205,9 +279,41 @@ impl ThreadCheck<'_, '_> {
         let last = labels.len().saturating_sub(1);
         labels.remove(depth.unwrap_or(last));
         if innermost != label {
+            self.reported.label_fixes.push_back(self.fix_label(event, depth, (innermost, label)));
             let effect = SharedEffect::CompareLabels(innermost, label);
             self.queue_event(event, OPENMP_TABLE, effect);
         }
+    }
+
+    /// Returns the fix of an event that ends a task or worksharing that is not the innermost one:
+    /// those inside it end first, or if it is not open, its start was lost or its id is wrong.
+    /// `depth` is its place among those that are open, which the event has left.
+    fn fix_label(
+        &self,
+        event: &Event<'_>,
+        depth: Option<usize>,
+        (innermost, ended): (LabelSource, LabelSource),
+    ) -> Fix {
+        let mut lost = self.writer();
+        match (depth, innermost, ended) {
+            (Some(depth), ..) => {
+                let inner = self.status.labels.iter().skip(depth).rev();
+                inner.for_each(|label| lost.put_label_end(*label));
+            }
+            (None, LabelSource::Work(kind), LabelSource::Work(_)) => {
+                let at = event.at.saturating_add(EVENT_HEADER);
+                let field = Span::sized(self.layer(), at, 4);
+                let summary = format!("set the type to {kind}, that of the innermost worksharing");
+                return build_fix(summary, vec![Edit::replace(field, kind.to_le_bytes())])
+                    .altered(1);
+            }
+            (None, _, LabelSource::Work(kind)) => lost.put(b"PQx", &kind.to_le_bytes()),
+            (None, ..) => return drop_event(Span::sized(self.layer(), event.at, event.len)),
+        }
+        let count = plural(lost.out.count, "event");
+        let place = Span::new(self.layer(), event.at, event.at);
+        let edit = Edit::replace(place, lost.out.bytes);
+        build_fix(format!("add {count} before it, as if lost"), vec![edit])
     }
 
     /// VWC.

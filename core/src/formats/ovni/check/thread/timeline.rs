@@ -67,8 +67,10 @@ struct Corrections {
 impl ThreadCheck<'_, '_> {
     /// Looks at the whole stream before it is walked, and reports clocks that go back.
     pub(super) fn outline(&mut self, context: &TraceContext) {
-        let terms =
-            OutlineTerms { is_unfinished: self.terms.is_unfinished, resync: context.limits.resync };
+        let terms = OutlineTerms {
+            can_hold_rerun: self.terms.can_hold_rerun,
+            resync: context.limits.resync,
+        };
         let outline = outline_clocks(&self.events, terms);
         if outline == Outline::default() {
             return;
@@ -179,7 +181,7 @@ impl ThreadCheck<'_, '_> {
             return None;
         }
         let is_before_first = self.timeline.first.is_some_and(|first| event.clock < first);
-        let is_rerun = self.terms.is_unfinished && is_before_first && self.timeline.events > 1;
+        let is_rerun = self.terms.can_hold_rerun && is_before_first && self.timeline.events > 1;
         if self.is_dead() || is_rerun {
             return Some(Ending::Stale);
         }

@@ -2,6 +2,7 @@
 
 use super::ThreadCheck;
 use super::TraceContext;
+use crate::formats::ovni::check::shared_event::SharedEffect;
 use crate::formats::ovni::decode::clock_shift::Gap;
 use crate::formats::ovni::decode::event_walk::{Damage, DamageCause, Event};
 use crate::formats::ovni::layout::{
@@ -18,7 +19,9 @@ impl ThreadCheck<'_, '_> {
             self.outline(context);
         }
         while self.end.is_none() && self.queue.len() < capacity {
-            self.skim_states();
+            if !context.queues_all {
+                self.skim_states();
+            }
             match self.events.next() {
                 Some(Item::Record(mut event)) => {
                     if self.timeline.has_corrections() {
@@ -29,6 +32,10 @@ impl ThreadCheck<'_, '_> {
                     }
                     if let Some(ending) = self.take_event(&event, context) {
                         self.end_stream(event.at, ending);
+                    } else if context.queues_all
+                        && self.queue.back().is_none_or(|last| last.at != event.at)
+                    {
+                        self.queue_event(&event, 0, SharedEffect::Nothing);
                     }
                 }
                 Some(Item::Damage(damage)) => self.take_damage(damage, context),

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::damaged_keys::find_damaged_keys;
 use super::{Json, JsonError, Kind, Value};
 use crate::formats::ovni::limits::{JSON_BYTES, JSON_DEPTH, JSON_VALUES};
 use crate::kit::cursor::{Cursor, Order};
@@ -35,8 +36,10 @@ pub fn parse<'a>(text: Cow<'a, [u8]>, limits: &Limits) -> Result<Json<'a>, JsonE
     parser.white_space()?;
     let trailing = (!parser.cursor.is_empty()).then_some(after);
     let values = parser.values;
-    let mut json = Json { text, values, duplicates: Vec::new(), trailing };
+    let (duplicates, damaged_keys) = (Vec::new(), Vec::new());
+    let mut json = Json { text, values, duplicates, damaged_keys, trailing };
     json.duplicates = json.find_duplicates();
+    json.damaged_keys = find_damaged_keys(&json);
     Ok(json)
 }
 
