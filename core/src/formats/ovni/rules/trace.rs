@@ -198,8 +198,8 @@ rules! {
         problem: "A body runs in one thread at a time. A body of nanos6, or of a parallel task, \
             runs only once.",
         impact: "ovniemu refuses the whole trace at this event.",
-        remedy: Remedy::Fix("Drops the body: the event that starts it, and those that pause, resume \
-            and end it. Events of other kinds inside it stay.\n\
+        remedy: Remedy::Fix("Drops the body: the event that starts it, and those that pause, \
+            resume and end it. Events of other kinds inside it stay.\n\
             Class: lossy. Cost: these events.\n\
             Run:\n\
             \x20 tracemend repair trace/ -o repaired/"),
