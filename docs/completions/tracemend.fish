@@ -184,9 +184,10 @@ jsonl\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l style -d 'Style of a text, the first one of the format if it is not given' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -s o -l output -d 'Write to FILE, all of it or nothing' -r -F
 complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l type -d 'Read the file as this format (see `tracemend formats`)' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l kind -d 'ovni: only the events whose codes begin with NAME, such as OH or VTx; qemu: only the events of a kind, such as INSTRUCTION, or of several, such as ASYNC or CP' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l thread -d 'ovni: only the events of threads with this id in the path of their stream' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l range -d 'qemu: only the events from number A up to B, counted from 0, without B; revent: only the events from number A up to B, counted from 0, without B' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l from-icount -d 'qemu: only the events before which the guest had executed N instructions or more' -r
-complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l kind -d 'qemu: only the events of a kind, such as INSTRUCTION, or of several, such as ASYNC or CP' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l qemu-version -d 'qemu: the release of QEMU that wrote the log, if the log fits several' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l device -d 'revent: only the events of device N, counted from 0' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l time -d 'revent: only the events from second A up to B, as the dump shows them, without B' -r
