@@ -175,6 +175,21 @@ impl BlockHeader {
         Some(Self { is_last: bits & 1 != 0, kind: (bits >> 1) & 3, size: bits >> 3 })
     }
 
+    /// Whether the content is stored as it is.
+    pub(super) const fn is_raw(&self) -> bool {
+        self.kind == 0
+    }
+
+    /// Whether the content is a repeated byte.
+    pub(super) const fn is_run(&self) -> bool {
+        self.kind == 1
+    }
+
+    /// Returns Block_Size.
+    pub(super) const fn size(&self) -> u64 {
+        self.size
+    }
+
     /// Returns the length of header and content.
     pub(super) fn unit_len(&self, max: u64) -> Result<usize, ExpandError> {
         if self.kind == 3 {

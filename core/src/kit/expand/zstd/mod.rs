@@ -26,6 +26,7 @@
 
 mod error;
 mod frame;
+mod partial;
 #[cfg(test)]
 mod tests;
 
@@ -34,6 +35,7 @@ use std::io::Read;
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
 pub use error::{ExpandError, Fault};
+pub use partial::{PartialBlock, PartialExpander};
 
 use crate::kit::num::{to_u64, to_usize};
 use error::to_corrupt;
@@ -184,6 +186,11 @@ impl Expander {
     /// From now on [`take`](Self::take) returns every byte that was counted in [`Fed::expanded`].
     pub fn finish(&mut self) {
         self.is_finished = true;
+    }
+
+    /// Returns the number of expanded bytes that were not taken.
+    pub const fn held(&self) -> u64 {
+        self.held
     }
 
     /// Returns the number of stored bytes at the end of the input so far that belong to an

@@ -240,3 +240,113 @@ fn invalid_blocks_are_refused() {
     let empty = after_header(block(2, 0, false, &[]));
     assert!(empty.starts_with("invalid zstd block: "), "{empty}");
 }
+
+/// Returns what the partial expander makes of the first frame of `stored`, whose header has
+/// `header_len` bytes, and the faults of its blocks.
+fn expand_partially(stored: &[u8], header_len: usize) -> (PartialBlock, Vec<bool>) {
+    let (mut expander, mut all) = (PartialExpander::new(WINDOW_MAX), PartialBlock::default());
+    let (mut rest, mut faults) = (&stored[header_len..], Vec::new());
+    while let Some(header) = BlockHeader::first(rest) {
+        let len = header.unit_len(128 << 10).unwrap().min(rest.len());
+        let mut block = expander.expand(&rest[..len]);
+        all.sound.append(&mut block.sound);
+        all.after_fault.append(&mut block.after_fault);
+        faults.push(block.is_faulty);
+        rest = if header.is_last { &[] } else { &rest[len..] };
+    }
+    (all, faults)
+}
+
+/// Bytes with literals of few values and many repetitions, from a generator.
+fn mixed(len: usize) -> Vec<u8> {
+    let mut state = 7_u32;
+    let mut bytes: Vec<u8> = Vec::new();
+    while bytes.len() < len {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let distance = to_usize(u64::from(state >> 8) % 5000 + 1);
+        match state % 4 {
+            0 if bytes.len() > distance => {
+                let from = bytes.len() - distance;
+                let copied: Vec<u8> = bytes[from..].iter().take(40).copied().collect();
+                bytes.extend(copied);
+            }
+            _ => bytes.extend(state.to_le_bytes().map(|byte| byte & 0x2f)),
+        }
+    }
+    bytes
+}
+
+#[test]
+fn sound_blocks_expand_partially_to_the_same_bytes() {
+    let (all, faults) = expand_partially(&real(0..3), 6);
+    assert_eq!((all.sound, faults), (lines(0..20), vec![false; 2]));
+    let bytes = mixed(400_000);
+    let stored = ruzstd::encoding::compress_to_vec(
+        bytes.as_slice(),
+        ruzstd::encoding::CompressionLevel::Fastest,
+    );
+    let (all, faults) = expand_partially(&stored, header_len(&stored).unwrap());
+    assert!(all.sound == bytes && all.after_fault.is_empty());
+    assert!(faults.len() > 2 && faults.iter().all(|is_faulty| !is_faulty));
+}
+
+#[test]
+fn damage_in_the_bits_of_the_sequences_leaves_the_first_ones() {
+    let bytes = mixed(20_000);
+    let stored = ruzstd::encoding::compress_to_vec(
+        bytes.as_slice(),
+        ruzstd::encoding::CompressionLevel::Fastest,
+    );
+    let header = header_len(&stored).unwrap();
+    let mut kept = Vec::new();
+    // Sequences are read from the end of the block on.
+    for from_end in [20, 200, 600] {
+        let mut damaged = stored.clone();
+        let at = damaged.len() - from_end;
+        damaged[at..at + 8].iter_mut().for_each(|byte| *byte ^= 0x5a);
+        let (all, _) = expand_partially(&damaged, header);
+        let found = [all.sound.as_slice(), &all.after_fault].concat();
+        kept.push(found.iter().zip(&bytes).take_while(|(a, b)| a == b).count());
+    }
+    assert!(kept.is_sorted() && kept[2] > kept[0] + 1000, "{kept:?}");
+}
+
+#[test]
+fn no_block_makes_the_partial_expander_panic_or_grow() {
+    let bytes = mixed(9_000);
+    let stored = ruzstd::encoding::compress_to_vec(
+        bytes.as_slice(),
+        ruzstd::encoding::CompressionLevel::Fastest,
+    );
+    let block = &stored[header_len(&stored).unwrap()..];
+    let mut expander = PartialExpander::new(1 << 10);
+    for at in 0..block.len() {
+        let mut damaged = block.to_vec();
+        damaged[at] ^= 1 << (at % 8);
+        let PartialBlock { sound, after_fault, .. } = expander.expand(&damaged);
+        assert!(sound.len() + after_fault.len() <= 2 * (128 << 10));
+        expander.expand(&block[..at]);
+    }
+}
+
+#[test]
+fn sequences_are_found_where_bytes_were_added_or_lost_among_stored_literals() {
+    // Literals of up to 1 KiB are stored as they are.
+    let line = |i: u32| format!("glUniform{}fv(location {}, count {});", i % 5, i % 7, i * i % 11);
+    let bytes: Vec<u8> = (0..60).map(line).collect::<String>().into_bytes();
+    let stored = ruzstd::encoding::compress_to_vec(
+        bytes.as_slice(),
+        ruzstd::encoding::CompressionLevel::Fastest,
+    );
+    let header = header_len(&stored).unwrap();
+    let at = header + 100;
+    let added = [&stored[..at], &[b'x'; 9], &stored[at..]].concat();
+    let lost = [&stored[..at], &stored[at + 5..]].concat();
+    for damaged in [added, lost] {
+        let found = PartialExpander::new(WINDOW_MAX).expand(&damaged[header..]);
+        let found = [found.sound, found.after_fault].concat();
+        assert!(found.len() + 20 >= bytes.len(), "{} of {}", found.len(), bytes.len());
+        let right = found.iter().zip(&bytes).take_while(|(a, b)| a == b).count();
+        assert!(right > 80, "{right}");
+    }
+}

@@ -1,0 +1,202 @@
+//! The sequences section of a block (RFC 8878, section 3.1.1.3.2).
+
+use super::bits::BackwardBits;
+use super::fse::{FseLimits, FseTable};
+use crate::kit::expand::zstd::frame::number;
+
+/// Base and extra bits of a literal length, for the codes from 16 on.
+const LITERAL_LENGTHS: [(u64, u32); 20] = [
+    (16, 1),
+    (18, 1),
+    (20, 1),
+    (22, 1),
+    (24, 2),
+    (28, 2),
+    (32, 3),
+    (40, 3),
+    (48, 4),
+    (64, 6),
+    (128, 7),
+    (256, 8),
+    (512, 9),
+    (1024, 10),
+    (2048, 11),
+    (4096, 12),
+    (8192, 13),
+    (16_384, 14),
+    (32_768, 15),
+    (65_536, 16),
+];
+
+/// Base and extra bits of a match length, for the codes from 32 on.
+const MATCH_LENGTHS: [(u64, u32); 21] = [
+    (35, 1),
+    (37, 1),
+    (39, 1),
+    (41, 1),
+    (43, 2),
+    (47, 2),
+    (51, 3),
+    (59, 3),
+    (67, 4),
+    (83, 4),
+    (99, 5),
+    (131, 7),
+    (259, 8),
+    (515, 9),
+    (1027, 10),
+    (2051, 11),
+    (4099, 12),
+    (8195, 13),
+    (16_387, 14),
+    (32_771, 15),
+    (65_539, 16),
+];
+
+/// The greatest code of an offset that is looked at.
+const OFFSET_CODE_MAX: u8 = 31;
+
+/// Predefined counts (section 3.1.1.3.2.2).
+const LITERAL_LENGTH_COUNTS: [i64; 36] = [
+    4, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 2, 1, 1, 1, 1, 1,
+    -1, -1, -1, -1,
+];
+const MATCH_LENGTH_COUNTS: [i64; 53] = [
+    1, 4, 3, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1, -1, -1,
+];
+const OFFSET_COUNTS: [i64; 29] =
+    [1, 1, 1, 1, 1, 1, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1];
+
+/// What the codes of a table stand for.
+#[derive(Clone, Copy)]
+struct Codes {
+    limits: FseLimits,
+    predefined: &'static [i64],
+    predefined_log: u32,
+}
+
+const LITERAL_LENGTH: Codes = Codes {
+    limits: FseLimits { log_max: 9, symbols: 36 },
+    predefined: &LITERAL_LENGTH_COUNTS,
+    predefined_log: 6,
+};
+const OFFSET: Codes = Codes {
+    limits: FseLimits { log_max: 8, symbols: 32 },
+    predefined: &OFFSET_COUNTS,
+    predefined_log: 5,
+};
+const MATCH_LENGTH: Codes = Codes {
+    limits: FseLimits { log_max: 9, symbols: 53 },
+    predefined: &MATCH_LENGTH_COUNTS,
+    predefined_log: 6,
+};
+
+/// The tables of a frame so far.
+#[derive(Clone, Default)]
+pub(super) struct Tables {
+    literal_length: Option<FseTable>,
+    offset: Option<FseTable>,
+    match_length: Option<FseTable>,
+}
+
+/// Literals, then a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sequence {
+    pub(super) literals: u64,
+    pub(super) copied: u64,
+    /// Offset_Value: 1 to 3 stand for offsets that were used before.
+    pub(super) offset: u64,
+}
+
+/// Reads the sequences of the section that begins with `bytes`, up to the first fault; the flag is
+/// whether there was none.
+pub(super) fn read_sequences(bytes: &[u8], tables: &mut Tables) -> (Vec<Sequence>, bool) {
+    let mut found = Vec::new();
+    let is_sound = read_all(bytes, tables, &mut found).is_some();
+    (found, is_sound)
+}
+
+fn read_all(bytes: &[u8], tables: &mut Tables, found: &mut Vec<Sequence>) -> Option<()> {
+    let mut rest = bytes;
+    let count = read_count(&mut rest)?;
+    if count == 0 {
+        return rest.is_empty().then_some(());
+    }
+    let modes = rest.split_off_first()?;
+    read_table(modes >> 6, LITERAL_LENGTH, &mut rest, &mut tables.literal_length)?;
+    read_table(modes >> 4 & 3, OFFSET, &mut rest, &mut tables.offset)?;
+    read_table(modes >> 2 & 3, MATCH_LENGTH, &mut rest, &mut tables.match_length)?;
+    let lengths = tables.literal_length.as_ref()?;
+    let (offsets, matches) = (tables.offset.as_ref()?, tables.match_length.as_ref()?);
+    let mut bits = BackwardBits::new(rest)?;
+    let mut length = lengths.first(&mut bits)?;
+    let mut offset = offsets.first(&mut bits)?;
+    let mut copied = matches.first(&mut bits)?;
+    for index in 1..=count {
+        let code = offsets.symbol(offset).filter(|code| *code <= OFFSET_CODE_MAX)?;
+        let base = 1_u64.checked_shl(u32::from(code))?;
+        let value = bits.read(u32::from(code))?.checked_add(base)?;
+        let copy = read_length(matches.symbol(copied)?, (32, 3), &MATCH_LENGTHS, &mut bits)?;
+        let literals = read_length(lengths.symbol(length)?, (16, 0), &LITERAL_LENGTHS, &mut bits)?;
+        found.push(Sequence { literals, copied: copy, offset: value });
+        if index < count {
+            length = lengths.next(length, &mut bits)?;
+            copied = matches.next(copied, &mut bits)?;
+            offset = offsets.next(offset, &mut bits)?;
+        }
+    }
+    bits.is_empty().then_some(())
+}
+
+/// Reads Number_of_Sequences.
+fn read_count(rest: &mut &[u8]) -> Option<u64> {
+    let first = u64::from(*rest.split_off_first()?);
+    let more = |rest: &mut &[u8], len: usize| rest.split_off(..len).map(number);
+    match first {
+        0..=127 => Some(first),
+        128..=254 => {
+            let low = u64::from(*rest.split_off_first()?);
+            Some(first.saturating_sub(128) << 8 | low)
+        }
+        _ => more(rest, 2)?.checked_add(0x7f00),
+    }
+}
+
+/// Reads a table, or keeps the one before.
+fn read_table(
+    mode: u8,
+    codes: Codes,
+    rest: &mut &[u8],
+    table: &mut Option<FseTable>,
+) -> Option<()> {
+    match mode & 3 {
+        0 => *table = FseTable::of_counts(codes.predefined, codes.predefined_log),
+        1 => *table = Some(FseTable::of_one(*rest.split_off_first()?)),
+        2 => {
+            *table = None;
+            let (read, len) = FseTable::read(rest, codes.limits)?;
+            *table = Some(read);
+            rest.split_off(..len)?;
+        }
+        _ => {}
+    }
+    table.as_ref().map(|_| ())
+}
+
+/// Reads the length that a code stands for: the codes below `direct.0` are lengths less
+/// `direct.1`, the others are in `table`.
+fn read_length(
+    code: u8,
+    direct: (u8, u64),
+    table: &[(u64, u32)],
+    bits: &mut BackwardBits<'_>,
+) -> Option<u64> {
+    match code.checked_sub(direct.0) {
+        None => u64::from(code).checked_add(direct.1),
+        Some(index) => {
+            let (base, extra) = *table.get(usize::from(index))?;
+            bits.read(extra)?.checked_add(base)
+        }
+    }
+}
