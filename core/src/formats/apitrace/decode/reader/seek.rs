@@ -11,7 +11,7 @@ use crate::limits::{Limits, RESYNC};
 /// How close to the beginning of a search the end of the damage is expected, in bytes.
 const CLOSE: u64 = 64;
 /// Steps that searches may take in the smallest stream, if the limit allows them.
-const STEPS_AT_FIRST: u64 = 1 << 20;
+const STEPS_AT_FIRST: u64 = 4 << 20;
 /// Further steps for every byte of a longer one.
 const STEPS_PER_BYTE: u64 = 64;
 
@@ -155,7 +155,8 @@ impl StreamReader<'_> {
             if place < stale_end || rest.first().is_none_or(|tag| *tag > 1) {
                 continue;
             }
-            let is_close = place.saturating_sub(base.max(origin)) < CLOSE;
+            let is_close =
+                place.saturating_sub(base.max(origin)) < CLOSE || self.begins_unit(place);
             let tolerance = if is_close { Tolerance::Close } else { Tolerance::Far };
             match self.try_sync(rest, place, tolerance, at_end) {
                 Ok(()) => return Ok(place),
@@ -167,6 +168,13 @@ impl StreamReader<'_> {
             }
         }
         Err(end_of(bytes, base))
+    }
+
+    /// Whether a unit begins at `place` or close before it: where one begins after a lost one, the
+    /// damage ends, and many definitions may be lost with it.
+    fn begins_unit(&self, place: u64) -> bool {
+        let unit = self.places.unit_at(place);
+        unit.is_some_and(|unit| place.saturating_sub(unit.expanded.start) < CLOSE)
     }
 
     /// Continues at `place` if the stream can be read from there.

@@ -161,7 +161,7 @@ pub fn probe_position(
                 let lost = lost_ids(&readings);
                 return ProbeResult::Sync(SyncPoint { next, lost, entered, last_leave_end });
             }
-        } else if ran_out && !sink.has_huge_string {
+        } else if ran_out && !sink.doubts.has_huge_string {
             return ProbeResult::NeedsMore;
         }
         if tolerance == Tolerance::Strict || !advance_reading(&mut readings) {

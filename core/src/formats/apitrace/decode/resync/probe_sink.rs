@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::{EVENTS, IdReading, ProbeContext, Tolerance};
-use crate::formats::apitrace::decode::grammar::{CountField, Space, StreamError, TokenSink};
+use crate::formats::apitrace::decode::grammar::{
+    CountField, Space, StreamError, TokenSink, TokenWarning,
+};
 use crate::formats::apitrace::decode::names;
 use crate::formats::apitrace::layout::THREAD_MAX;
 use crate::kit::num::to_u64;
@@ -12,6 +14,8 @@ use crate::kit::num::to_u64;
 const STRING_MAX: u64 = 64 << 20;
 /// Arguments of a function that is defined there.
 const ARGUMENTS_MAX: u64 = 64;
+/// First events of a place, in which every token has its usual form.
+const FIRST_EVENTS: usize = 2;
 /// By how many the number of a thread may exceed those seen.
 const NEW_THREADS: u64 = 2;
 
@@ -55,7 +59,16 @@ pub(super) struct ProbeSink<'a> {
     pub(super) last_leave_end: u64,
     /// Whether enough events follow one another.
     pub(super) is_done: bool,
+    pub(super) doubts: Doubts,
+}
+
+/// What no tracer writes.
+#[derive(Debug, Default)]
+pub(super) struct Doubts {
+    /// A string that is longer than all that were seen.
     pub(super) has_huge_string: bool,
+    /// A token of the first events in an unusual form: the place may be inside a token.
+    is_unusual: bool,
 }
 
 /// Ends a run that has seen enough.
@@ -80,7 +93,7 @@ impl<'a> ProbeSink<'a> {
             events: Vec::new(),
             last_leave_end: 0,
             is_done: false,
-            has_huge_string: false,
+            doubts: Doubts::default(),
         }
     }
 
@@ -188,11 +201,22 @@ impl TokenSink for ProbeSink<'_> {
         if let Some(ProbeEvent::Leave { .. }) = self.events.last() {
             self.last_leave_end = end;
         }
+        if self.doubts.is_unusual {
+            return Err(StreamError::InconsistentCalls);
+        }
         self.is_done = self.events.len() >= EVENTS;
         if self.is_done { Err(ENOUGH) } else { Ok(()) }
     }
 
+    fn warn(&mut self, warning: TokenWarning, _at: u64, _end: u64) {
+        let is_form = matches!(
+            warning,
+            TokenWarning::Overlong(_) | TokenWarning::Oversized(_) | TokenWarning::Flags(_)
+        );
+        self.doubts.is_unusual |= is_form && self.events.len() <= FIRST_EVENTS;
+    }
+
     fn long_string(&mut self, len: u64, _at: u64) {
-        self.has_huge_string |= len > STRING_MAX;
+        self.doubts.has_huge_string |= len > STRING_MAX;
     }
 }
