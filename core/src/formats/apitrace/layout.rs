@@ -4,6 +4,8 @@
 pub const SNAPPY_MAGIC: [u8; 2] = *b"at";
 /// First bytes of a gzip member.
 pub const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+/// The header of a gzip member without a name and a time.
+pub const GZIP_HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
 /// First bytes of a zstd frame.
 pub const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// Last bytes of a file of zstd frames with a seek table.

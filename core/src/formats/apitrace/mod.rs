@@ -41,7 +41,7 @@ use crate::options::{OptionSpec, Options};
 use crate::recording::FileSet;
 use crate::report::{Finding, Report, Rule};
 use decode::arrangement;
-use decode::beginning::{find_container, find_unmarked, holds_trace};
+use decode::beginning::{find_container, find_named, find_unmarked, holds_trace};
 use decode::definitions::Definitions;
 use decode::signatures::find_signatures;
 use decode::trace::{Gap, ReadOptions, Trace};
@@ -98,7 +98,7 @@ impl Format for Apitrace {
         // The user may have named the format: then the magic decides, whatever follows it.
         let marked = || source.read(0, layout::MAGIC_LEN).as_ref() == layout::SNAPPY_MAGIC;
         let by_name = || marked().then_some(Container::Snappy);
-        let Some(container) = find_container(&source, limits).or_else(by_name) else {
+        let Some(container) = find_named(&source, limits).or_else(by_name) else {
             let span = Span::new(Layer::stored(0), 0, source.len());
             let message = "unknown container: neither snappy chunks, gzip, zstd, nor a brotli \
                            stream that holds a trace";
@@ -136,7 +136,7 @@ impl Format for Apitrace {
 
     fn tile(&self, files: &FileSet<'_>, options: &Options, each: &mut dyn FnMut(Tile)) {
         let source = files.bytes(0);
-        let Some(container) = find_container(&source, &options.limits) else {
+        let Some(container) = find_named(&source, &options.limits) else {
             let span = Span::new(Layer::stored(0), 0, source.len());
             if !span.is_empty() {
                 each(Tile { span, kind: TileKind::Damage, name: "unknown" });
@@ -212,7 +212,7 @@ pub fn stream_bytes(source: &Source<'_>, max: u64) -> Vec<u8> {
     let max = crate::kit::num::to_usize(max);
     let mut bytes = Vec::new();
     let limits = Limits::default();
-    let Some(container) = find_container(source, &limits) else { return bytes };
+    let Some(container) = find_named(source, &limits) else { return bytes };
     for block in Expansion::new(source, container, &limits) {
         let room = max.saturating_sub(bytes.len());
         bytes.extend_from_slice(block.bytes.get(..room).unwrap_or(&block.bytes));

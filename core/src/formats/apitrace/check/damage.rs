@@ -43,7 +43,9 @@ impl<'r> TraceCheck<'r, '_> {
                 self.add(finding.fix(Fix::manual(why)));
                 continue;
             }
-            if region.open().is_some_and(|damage| damage.start == 0) {
+            // Without an event nothing is left that were worth a trace.
+            let is_empty = self.trace.tracker.history.count == 0;
+            if region.open().is_some_and(|damage| damage.start == 0 || is_empty) {
                 self.add(finding);
                 continue;
             }

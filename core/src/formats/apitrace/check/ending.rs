@@ -50,7 +50,9 @@ impl TraceCheck<'_, '_> {
             Some(tail) => Some(tail.segment.stored),
             None => self.stored_of(span, place),
         };
-        let is_unreadable = start == 0 || self.trace.tracker.header.version.is_none();
+        let tracker = &self.trace.tracker;
+        let is_unreadable =
+            start == 0 || tracker.header.version.is_none() || tracker.history.count == 0;
         if is_unreadable {
             self.add(finding);
             return;

@@ -3,16 +3,20 @@
 use super::TraceCheck;
 use crate::formats::apitrace::decode::damage::UnitFault;
 use crate::formats::apitrace::decode::places::Place;
-use crate::formats::apitrace::expand::{Fault, stored};
-use crate::formats::apitrace::layout::{CHUNK_EXPANDED, CHUNK_HEADER_LEN};
+use crate::formats::apitrace::expand::{Container, Fault, encode_first_header, stored};
+use crate::formats::apitrace::layout::{CHUNK_EXPANDED, CHUNK_HEADER_LEN, GZIP_HEADER, ZSTD_MAGIC};
 use crate::formats::apitrace::options;
 use crate::formats::apitrace::repair::fixes::FixPlan;
 use crate::formats::apitrace::rules;
 use crate::kit::layer::Segment;
+use crate::kit::num::to_u64;
 use crate::kit::span::Span;
 use crate::kit::words::{byte_count, plural};
 use crate::mend::edit::{Edit, Fix, Safety};
 use crate::report::Finding;
+
+/// Bytes of a gzip header that do not depend on the file: magic, method and flags.
+const GZIP_FIXED_LEN: usize = 4;
 
 /// Drops a span of the file.
 fn drop_plan(safety: Safety, span: Span) -> FixPlan {
@@ -58,6 +62,7 @@ impl TraceCheck<'_, '_> {
                         .witness(frames, "the frames that the table lists");
                     self.add_with_plan(finding, plan);
                 }
+                Fault::Header { data } => self.add_header(span, data),
                 Fault::SecondTrace => self.add_second_trace(span),
                 // These lose bytes of the stream: the damage is the finding.
                 Fault::Truncated { .. }
@@ -145,6 +150,35 @@ impl TraceCheck<'_, '_> {
         let summary = "store the stream in snappy chunks, which have no checksum".to_string();
         let mut plan = FixPlan::of_file(Safety::Lossy, summary, edit);
         plan.anew = anew;
+        self.add_with_plan(finding, plan);
+    }
+
+    /// Adds an invalid header before the data at `data`; `span` is that of the header or unit.
+    fn add_header(&mut self, span: Span, data: u64) {
+        let header = Span::new(span.layer, span.start, data);
+        let brotli = encode_first_header(self.trace.file_len);
+        let (valid, name): (&[u8], _) = match self.trace.container {
+            Container::Gzip => (&GZIP_HEADER, "gzip header"),
+            Container::Brotli => (&brotli, "header of a brotli meta-block"),
+            _ => (&ZSTD_MAGIC, "zstd magic"),
+        };
+        let message = format!("invalid {name}; the data of a trace follows at {data:#x}");
+        let finding = Finding::new(&rules::MAGIC_WRONG, header, "magic", message);
+        let stored = stored(data, span.end.max(self.trace.file_len));
+        let fixed = valid.get(..GZIP_FIXED_LEN).unwrap_or(valid);
+        let is_in_place = header.len() == to_u64(valid.len());
+        // A brotli header holds a length, which is another one if bytes were lost after it.
+        let is_known = is_in_place && self.trace.container != Container::Brotli;
+        let (safety, bytes) = match is_in_place {
+            true if is_known => (Safety::Exact, fixed),
+            true => (Safety::Lossy, fixed),
+            false => (Safety::Lossy, valid),
+        };
+        let replaced = if is_in_place { to_u64(fixed.len()) } else { header.len() };
+        let edit = Edit::replace(Span::sized(span.layer, span.start, replaced), bytes);
+        let summary = format!("write the {} of the {name}", byte_count(to_u64(bytes.len())));
+        let plan = FixPlan::of_file(safety, summary, edit)
+            .witness(stored, "the data, which is that of a trace");
         self.add_with_plan(finding, plan);
     }
 

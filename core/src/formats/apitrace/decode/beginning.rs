@@ -30,6 +30,13 @@ pub fn find_container(source: &Source<'_>, limits: &Limits) -> Option<Container>
     Container::by_magic(source).or_else(|| find_unmarked(source, limits))
 }
 
+/// Returns the container of a file that is said to be a trace: a few events are proof enough.
+pub fn find_named(source: &Source<'_>, limits: &Limits) -> Option<Container> {
+    let all = [Container::Snappy, Container::Zstd, Container::Gzip, Container::Brotli];
+    let holds = |container: &Container| holds_events(source, *container, limits, true);
+    find_container(source, limits).or_else(|| all.into_iter().find(holds))
+}
+
 /// Returns the container of a trace whose first bytes are no magic: it lost it, or is brotli.
 pub fn find_unmarked(source: &Source<'_>, limits: &Limits) -> Option<Container> {
     let by_form = Container::by_form(source);
@@ -39,7 +46,7 @@ pub fn find_unmarked(source: &Source<'_>, limits: &Limits) -> Option<Container> 
 
 /// Whether a container with a magic holds a trace: its beginning, or events after damage.
 pub fn holds_trace(source: &Source<'_>, container: Container, limits: &Limits) -> bool {
-    is_beginning(source, container, limits) || holds_events(source, container, limits)
+    is_beginning(source, container, limits) || holds_events(source, container, limits, false)
 }
 
 /// Whether a container holds the beginning of a trace.
@@ -71,8 +78,8 @@ pub fn is_beginning_of_stream(bytes: &[u8]) -> bool {
 }
 
 /// Whether events follow one another somewhere in the first bytes of a container: the beginning of
-/// the trace may be damaged.
-fn holds_events(source: &Source<'_>, container: Container, limits: &Limits) -> bool {
+/// the trace may be damaged. `are_few`: the last events of a file may be all that there are.
+fn holds_events(source: &Source<'_>, container: Container, limits: &Limits, are_few: bool) -> bool {
     let (definitions, calls) = (Definitions::default(), Calls::default());
     let lost_calls = LostCalls::default();
     let context = ProbeContext {
@@ -90,7 +97,7 @@ fn holds_events(source: &Source<'_>, container: Container, limits: &Limits) -> b
         bytes.extend(block.bytes);
         let is_lost = block.fault.as_ref().is_some_and(Fault::loses_bytes);
         if is_lost || bytes.len() >= SEARCH_WINDOW {
-            if finds_events(&context, &bytes, &mut steps) {
+            if finds_events(&context, &bytes, false, &mut steps) {
                 return true;
             }
             bytes.clear();
@@ -99,14 +106,14 @@ fn holds_events(source: &Source<'_>, container: Container, limits: &Limits) -> b
             break;
         }
     }
-    finds_events(&context, &bytes, &mut steps)
+    finds_events(&context, &bytes, are_few, &mut steps)
 }
 
-fn finds_events(context: &ProbeContext<'_>, bytes: &[u8], steps: &mut u64) -> bool {
+fn finds_events(context: &ProbeContext<'_>, bytes: &[u8], at_end: bool, steps: &mut u64) -> bool {
     let places = 0..bytes.len().saturating_sub(1);
     places.into_iter().any(|index| {
         let rest = bytes.get(index..).unwrap_or_default();
-        let probe = probe_position(context, (rest, 0), Tolerance::Close, false, steps);
+        let probe = probe_position(context, (rest, 0), Tolerance::Close, at_end, steps);
         matches!(probe, ProbeResult::Sync(_))
     })
 }

@@ -22,6 +22,8 @@ pub(super) struct Stream<'a> {
     expanded: u64,
     /// The stream is decoded again up to its fault.
     again: Option<Again>,
+    /// Where the next bytes lie that are read as they are stored: nothing can be decoded.
+    plain: Option<u64>,
     has_ended: bool,
 }
 
@@ -112,12 +114,16 @@ impl<'a> Stream<'a> {
             decoder: Decoder::new(INPUT),
             expanded: 0,
             again: None,
+            plain: None,
             has_ended: false,
         }
     }
 
     /// The next block.
     pub(super) fn next(&mut self, reuse: Vec<u8>) -> Option<Block> {
+        if let Some(at) = self.plain {
+            return self.next_plain(at, reuse);
+        }
         if self.has_ended {
             return self.trailing();
         }
@@ -139,6 +145,9 @@ impl<'a> Stream<'a> {
                 break pause;
             }
         };
+        if pause == Pause::Invalid && self.expanded == 0 && bytes.is_empty() {
+            return Some(self.begin_plain(bytes));
+        }
         self.has_ended = pause != Pause::Full;
         let fault = match pause {
             Pause::Full | Pause::Hungry | Pause::End => None,
@@ -171,6 +180,32 @@ impl<'a> Stream<'a> {
         }
     }
 
+    /// Nothing can be decoded: the header of the first meta-block may be damaged, and its bytes be
+    /// stored without compression, as a repair writes them.
+    fn begin_plain(&mut self, bytes: Vec<u8>) -> Block {
+        let data = META_HEADER_LEN.min(self.source.len());
+        self.plain = Some(data);
+        let (stored, fault) = (Some(stored(0, data)), Some(Fault::Header { data }));
+        Block { start: 0, bytes, stored, unit: (0, 0), fault }
+    }
+
+    /// Returns the meta-block whose bytes begin at `at`.
+    fn next_plain(&mut self, at: u64, mut bytes: Vec<u8>) -> Option<Block> {
+        // The last byte ends the stream.
+        let len = self.source.len().saturating_sub(1);
+        if at >= len {
+            return None;
+        }
+        let end = at.saturating_add(to_u64(META_BLOCK)).min(len);
+        bytes.clear();
+        bytes.extend_from_slice(&self.source.read(at, end));
+        self.plain = Some(end.saturating_add(META_HEADER_LEN));
+        let stored = Some(stored(0, self.source.len()));
+        let block = Block { start: self.expanded, bytes, stored, unit: (0, 0), fault: None };
+        self.expanded = block.end();
+        Some(block)
+    }
+
     /// The bytes after the end of the stream.
     fn trailing(&mut self) -> Option<Block> {
         let (from, len) = (self.decoder.at, self.source.len());
@@ -181,6 +216,16 @@ impl<'a> Stream<'a> {
     }
 }
 
+/// Returns the header of the first meta-block of a file of `len` bytes that is stored without
+/// compression.
+pub fn encode_first_header(len: u64) -> Vec<u8> {
+    let data = to_usize(len.saturating_sub(META_HEADER_LEN).saturating_sub(1)).min(META_BLOCK);
+    let mut writer = Writer { out: Vec::new(), pending: vec![0; data] };
+    writer.flush();
+    writer.out.truncate(to_usize(META_HEADER_LEN));
+    writer.out
+}
+
 /// Writes a stream of meta-blocks without compression.
 #[derive(Default)]
 pub(super) struct Writer {
@@ -188,6 +233,8 @@ pub(super) struct Writer {
     pending: Vec<u8>,
 }
 
+/// Bytes before the data of a meta-block without compression.
+const META_HEADER_LEN: u64 = 3;
 /// Bytes of a meta-block: its length takes 16 bits.
 const META_BLOCK: usize = 1 << 16;
 

@@ -37,6 +37,12 @@ pub enum Fault {
         /// The value of the bytes.
         found: u64,
     },
+    /// The header of a gzip member or of a brotli stream, or the magic of a zstd frame, is invalid;
+    /// the data after it is found by its form.
+    Header {
+        /// Where the data begins in the file.
+        data: u64,
+    },
     /// The seek table does not match the frames.
     SeekTable {
         /// Frames in the table.
@@ -68,6 +74,7 @@ impl Fault {
             | Self::Empty
             | Self::Trailing
             | Self::Checksum { .. }
+            | Self::Header { .. }
             | Self::SeekTable { .. }
             | Self::SecondTrace => false,
         }

@@ -5,8 +5,9 @@
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
+use super::start::{START_LEN, begins_stream};
 use super::{Block, Fault, STEP, stored};
-use crate::formats::apitrace::layout::GZIP_MAGIC;
+use crate::formats::apitrace::layout::{GZIP_HEADER, GZIP_MAGIC};
 use crate::kit::cursor::{Cursor, Order};
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::source::Source;
@@ -28,6 +29,10 @@ const FLAGS_RESERVED: u8 = 0xe0;
 const HEADER_LEN: u64 = 10;
 /// CRC-32 and length.
 const TRAILER_LEN: u64 = 8;
+/// Where the data of a file with a damaged header is looked for.
+const DATA_MAX: u64 = 32;
+/// Stored bytes that are expanded to see whether a stream begins with them.
+const TRIAL_LEN: u64 = 4 << 10;
 /// The longest header that is looked at: names and comments have no length.
 const HEADER_MAX: u64 = 64 << 10;
 
@@ -92,6 +97,28 @@ fn header_len(source: &Source<'_>, at: u64) -> Option<u64> {
     Some(cursor.position().saturating_sub(at))
 }
 
+/// Returns where the data of the first member begins: after its header, if a trace begins there,
+/// or else at the first place close to it where one does.
+fn find_data(source: &Source<'_>) -> Option<u64> {
+    let by_header = header_len(source, 0);
+    let mut others = by_header.into_iter().chain([HEADER_LEN]).chain(0..=DATA_MAX);
+    others.find(|at| begins_data(source, *at)).or(by_header)
+}
+
+/// Whether the bytes at `at` expand to the beginning of a stream.
+fn begins_data(source: &Source<'_>, at: u64) -> bool {
+    let stored = source.read(at, at.saturating_add(TRIAL_LEN));
+    let mut bytes = Vec::with_capacity(START_LEN);
+    // An error after the first bytes is another matter.
+    let _ = Decompress::new(false).decompress_vec(&stored, &mut bytes, FlushDecompress::None);
+    begins_stream(&bytes)
+}
+
+/// Whether a stream begins in deflate data close to the beginning, whatever the header is.
+pub(super) fn has_data(source: &Source<'_>) -> bool {
+    find_data(source).is_some_and(|at| begins_data(source, at))
+}
+
 impl<'a> Members<'a> {
     /// From the first member on.
     pub(super) fn new(source: &Source<'a>) -> Self {
@@ -115,12 +142,18 @@ impl<'a> Members<'a> {
         bytes.clear();
         let first = self.at;
         if self.inflate.is_none() {
-            let Some(len) = header_len(&self.source, self.at) else {
+            let stated = header_len(&self.source, self.at);
+            let found = if first == 0 { find_data(&self.source) } else { stated };
+            let Some(len) = found else {
                 return Some(self.no_header(bytes));
             };
-            self.at = self.at.saturating_add(len);
             self.inflate = Some(Decompress::new(false));
             self.sums = Sums::default();
+            let data = first.saturating_add(len);
+            if found != stated {
+                return Some(self.block(bytes, first, data, Some(Fault::Header { data }), false));
+            }
+            self.at = data;
         }
         let fault = self.inflate_into(&mut bytes);
         if self.inflate.is_some() {
@@ -217,11 +250,10 @@ pub(super) struct Writer {
 impl Writer {
     /// A member without name and time.
     pub(super) fn new() -> Self {
-        let header = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
         Self {
             deflate: Compress::new(Compression::new(6), false),
             sums: Sums::default(),
-            out: header.to_vec(),
+            out: GZIP_HEADER.to_vec(),
         }
     }
 

@@ -16,8 +16,10 @@ mod encoder;
 mod fault;
 mod gzip;
 mod snappy;
+mod start;
 pub mod zstd;
 
+pub use brotli::encode_first_header;
 pub use encoder::Encoder;
 pub use fault::Fault;
 pub use snappy::find_stored;
@@ -112,7 +114,13 @@ impl Container {
         }
         // The length of the first chunk may be damaged, too.
         let has_magic = source.read(0, MAGIC_LEN).as_ref() == SNAPPY_MAGIC && len > MAGIC_LEN;
-        (has_magic || snappy::has_chunks(source)).then_some(Self::Snappy)
+        if has_magic || snappy::has_chunks(source) {
+            return Some(Self::Snappy);
+        }
+        if gzip::has_data(source) {
+            return Some(Self::Gzip);
+        }
+        zstd::has_frames(source).then_some(Self::Zstd)
     }
 }
 

@@ -80,13 +80,15 @@ rules! {
         code: "AT0006",
         name: "magic-wrong",
         severity: Severity::Error,
-        summary: "the file does not begin with `at`, but chunks follow",
-        problem: "A trace of snappy chunks begins with the two letters `at`. Other bytes stand \
-            there, and chunks that decode to a trace follow them.",
+        summary: "the magic of the file is invalid, but the data of a trace follows",
+        problem: "A trace of snappy chunks begins with the two letters `at`, a gzip stream with \
+            `1f 8b`, a zstd frame with `28 b5 2f fd`. Other bytes stand there, and data that \
+            decodes to a trace follows them.",
         impact: "apitrace 11.1 takes the file for another container, and aborts (SIGABRT) while it \
             decodes it as brotli. dump prints no call.",
-        remedy: Remedy::Fix("Writes `at`.\n\
-            Class: exact. Cost: none; every call stays.\n\
+        remedy: Remedy::Fix("Writes the magic; of gzip the method and the flags, too.\n\
+            Class: exact; lossy if the header of a gzip stream has another length. Cost: none; \
+            every call stays.\n\
             Run:\n\
             \x20 tracemend repair app.trace -o repaired.trace"),
         source: "apitrace 11.1, lib/trace/trace_file.cpp: File::createForRead; measured with dump",

@@ -13,6 +13,9 @@ use crate::limits::Limits;
 /// The third byte of a length of at most 1,223,370, the fourth being zero.
 const LENGTH_THIRD_MAX: u8 = 0x12;
 
+/// First bytes of a file in which a sound chunk has to be: two chunks of the greatest length.
+const CHUNKS_WITHIN: u64 = 2 * CHUNK_STORED_MAX;
+
 impl Chunks<'_> {
     /// Whether a chunk, a second trace or the end of the file is at `at`.
     pub(super) fn is_followed_at(&self, at: u64) -> bool {
@@ -81,13 +84,17 @@ pub(super) fn is_second_trace(source: &Source<'_>, at: u64) -> bool {
 }
 
 /// Whether chunks follow the place of the magic: one that decodes, or two of which the first is
-/// plausible.
+/// plausible; or one that decodes somewhere in the first bytes.
 pub(in crate::formats::apitrace::expand) fn has_chunks(source: &Source<'_>) -> bool {
     let chunks = Chunks::new(source, &Limits::default());
     let len = chunk_len(source, MAGIC_LEN);
     let next = MAGIC_LEN.saturating_add(CHUNK_HEADER_LEN).saturating_add(len.unwrap_or(0));
+    // The first chunk may be lost.
+    let start = Source::from_pieces(source.slices(0, CHUNKS_WITHIN));
+    let finds_chunk = || Chunks::new(&start, &Limits::default()).find_chunk(MAGIC_LEN).found();
     chunks.is_sound_at(MAGIC_LEN)
         || (chunks.is_plausible_at(MAGIC_LEN)
             && next < source.len()
             && chunks.is_plausible_at(next))
+        || finds_chunk().is_some()
 }

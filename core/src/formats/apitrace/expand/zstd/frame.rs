@@ -2,13 +2,14 @@
 
 use crate::formats::apitrace::layout::ZSTD_MAGIC;
 use crate::kit::cursor::{Cursor, Order, ReadError};
+use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::Layer;
 
 /// The longest header of a frame, its magic included.
-const HEADER_MAX: u64 = 18;
+pub(super) const HEADER_MAX: u64 = 18;
 /// Length of a block's header.
-const BLOCK_HEADER_LEN: u64 = 3;
+pub(super) const BLOCK_HEADER_LEN: u64 = 3;
 /// The most bytes of a block.
 const BLOCK_MAX: u64 = 128 << 10;
 /// Type of a block that is one repeated byte.
@@ -16,7 +17,7 @@ const BLOCK_RLE: u64 = 1;
 /// The type that no block has.
 const BLOCK_RESERVED: u64 = 3;
 /// Bytes of the checksum after the last block.
-const CHECKSUM_LEN: u64 = 4;
+pub(super) const CHECKSUM_LEN: u64 = 4;
 
 /// Returns where the frame at `at` ends; `None` if it is invalid or truncated.
 pub(super) fn frame_end(source: &Source<'_>, at: u64) -> Option<u64> {
@@ -31,6 +32,25 @@ pub(super) fn frame_end(source: &Source<'_>, at: u64) -> Option<u64> {
     (end <= source.len()).then_some(end)
 }
 
+/// Returns where the frame at `at` ends that lost its magic: its blocks lead to the end of the file
+/// or to another frame.
+pub(super) fn end_without_magic(source: &Source<'_>, at: u64) -> Option<u64> {
+    let from = at.saturating_add(to_u64(ZSTD_MAGIC.len()));
+    let rest = source.read(from, at.saturating_add(HEADER_MAX));
+    let head = [ZSTD_MAGIC.as_slice(), &rest].concat();
+    let mut cursor = Cursor::new(&head, Layer::stored(0), at, Order::Little);
+    let descriptor = skip_header(&mut cursor).ok()?;
+    let end = last_block_end(source, cursor.position())?;
+    let end = end.saturating_add(if descriptor & 4 != 0 { CHECKSUM_LEN } else { 0 });
+    (end == source.len() || begins_frame(source, end)).then_some(end)
+}
+
+/// Whether a frame or a skippable one begins at `at`.
+pub(super) fn begins_frame(source: &Source<'_>, at: u64) -> bool {
+    let magic = source.read(at, at.saturating_add(to_u64(ZSTD_MAGIC.len())));
+    magic.as_ref() == ZSTD_MAGIC || skippable_end(source, at).is_some()
+}
+
 /// Whether a frame begins at `at`, by its magic and its first block; it may be damaged after that.
 pub(super) fn has_first_block(source: &Source<'_>, at: u64) -> bool {
     let head = source.read(at, at.saturating_add(HEADER_MAX));
@@ -39,6 +59,20 @@ pub(super) fn has_first_block(source: &Source<'_>, at: u64) -> bool {
     }
     let mut cursor = Cursor::new(&head, Layer::stored(0), at, Order::Little);
     skip_header(&mut cursor).is_ok() && block_end(source, cursor.position()).is_some()
+}
+
+/// Returns where the first block of the frame at `at` begins, by the header of the frame.
+pub(super) fn first_block(source: &Source<'_>, at: u64) -> Option<u64> {
+    let head = source.read(at, at.saturating_add(HEADER_MAX));
+    let mut cursor = Cursor::new(&head, Layer::stored(0), at, Order::Little);
+    skip_header(&mut cursor).ok().filter(|_| head.starts_with(&ZSTD_MAGIC))?;
+    Some(cursor.position())
+}
+
+/// Whether the header of a block at `at` is that of a repeated byte.
+pub(super) fn is_run(source: &Source<'_>, at: u64) -> bool {
+    let first = source.read(at, at.saturating_add(1));
+    first.first().is_some_and(|first| u64::from(*first) >> 1 & 3 == BLOCK_RLE)
 }
 
 /// Moves past the header of a frame and returns its descriptor.
@@ -71,7 +105,7 @@ fn last_block_end(source: &Source<'_>, mut at: u64) -> Option<u64> {
 }
 
 /// Returns where the block at `at` ends, and whether it is the last one of its frame.
-fn block_end(source: &Source<'_>, at: u64) -> Option<(u64, bool)> {
+pub(super) fn block_end(source: &Source<'_>, at: u64) -> Option<(u64, bool)> {
     let header = source.read(at, at.saturating_add(BLOCK_HEADER_LEN));
     let &[low, middle, high] = header.as_ref() else { return None };
     let bits = u64::from(low) | u64::from(middle) << 8 | u64::from(high) << 16;

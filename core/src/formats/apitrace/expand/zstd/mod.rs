@@ -6,10 +6,12 @@
 //! each can be expanded, and written anew, by itself.
 //!
 //! - `frame`: where a frame ends
+//! - `salvage`: the rest of a damaged frame
 //! - `seek_table`: the table at the end of a file
 //! - `writer`: writes frames
 
 mod frame;
+mod salvage;
 mod seek_table;
 mod writer;
 
@@ -18,13 +20,20 @@ pub(super) use writer::Writer;
 
 use super::{Block, Fault, STEP, stored};
 use crate::formats::apitrace::layout::{ZSTD_MAGIC, ZSTD_SEEKABLE_MAGIC};
-use crate::kit::expand::zstd::Expander;
+use crate::kit::expand::zstd::{Expander, Fault as ExpandFault};
 use crate::kit::num::to_u64;
 use crate::kit::resync::{Budget, Proof, Resync, Search};
 use crate::kit::source::Source;
 use crate::limits::{Limits, ZSTD_WINDOW};
-use frame::{frame_end, has_first_block, skippable_end};
+use frame::{begins_frame, end_without_magic, frame_end, has_first_block, skippable_end};
+use salvage::{Salvage, salvage_frame};
 use seek_table::{TABLE_FOOTER_LEN, TABLE_MAGIC};
+
+/// Stored bytes of a damaged frame that are expanded at once: apitrace's have 2 MiB at most.
+const SALVAGED_MAX: u64 = 4 << 20;
+
+/// First bytes of a file in which a frame has to begin.
+const FRAMES_WITHIN: u64 = 4 << 20;
 
 /// A frame that is being expanded.
 struct OpenFrame {
@@ -35,7 +44,10 @@ struct OpenFrame {
     fed: u64,
     /// Where it begins in the stream.
     start: u64,
+    /// Bytes of the stream that the expander gave.
+    given: u64,
     fault: Option<Fault>,
+    salvage: Salvage,
 }
 
 /// The frames of a file.
@@ -47,6 +59,8 @@ pub(super) struct Frames<'a> {
     /// The work that searches for the next frame may still do.
     budget: Budget,
     open: Option<OpenFrame>,
+    /// The bytes after the fault of the frame that was given last.
+    after_fault: Option<Block>,
     /// Frames so far.
     frames: u64,
     /// Whether the frames were counted from the first one on.
@@ -63,6 +77,7 @@ impl<'a> Frames<'a> {
             window_max: limits.of(&ZSTD_WINDOW),
             budget: super::search_budget(limits),
             open: None,
+            after_fault: None,
             frames: 0,
             is_counted: true,
         }
@@ -71,10 +86,14 @@ impl<'a> Frames<'a> {
     /// Continues with the frame at `stored`, whose first byte is `expanded` of the stream.
     pub(super) fn turn_to(&mut self, stored: u64, expanded: u64) {
         (self.at, self.expanded, self.is_counted) = (stored, expanded, stored == 0);
+        (self.open, self.after_fault) = (None, None);
     }
 
     /// Returns the next block.
     pub(super) fn next(&mut self, reuse: Vec<u8>) -> Option<Block> {
+        if let Some(block) = self.after_fault.take() {
+            return Some(block);
+        }
         let mut bytes = reuse;
         bytes.clear();
         let mut open = match self.open.take() {
@@ -101,13 +120,28 @@ impl<'a> Frames<'a> {
         self.expanded = block.end();
         if is_done {
             self.at = open.end;
+            self.give_after_fault(&block, open.salvage.after_fault);
         } else {
             self.open = Some(open);
         }
         Some(block)
     }
 
+    /// Gives the bytes after the fault in `block` next, if there are any.
+    fn give_after_fault(&mut self, block: &Block, bytes: Vec<u8>) {
+        if bytes.is_empty() {
+            return;
+        }
+        let start = self.expanded;
+        self.expanded = start.saturating_add(to_u64(bytes.len()));
+        let (stored, unit) = (block.stored, block.unit);
+        self.after_fault = Some(Block { start, bytes, stored, unit, fault: None });
+    }
+
     fn open_frame(&mut self) -> OpenFrame {
+        if let Some(open) = self.open_frame_without_magic() {
+            return open;
+        }
         let (end, fault) = match frame_end(&self.source, self.at) {
             Some(end) => (end, None),
             None => {
@@ -125,38 +159,85 @@ impl<'a> Frames<'a> {
         };
         self.frames = self.frames.saturating_add(1);
         let expander = Expander::new(self.window_max);
-        OpenFrame { expander, end, fed: self.at, start: self.expanded, fault }
+        let (start, salvage) = (self.expanded, Salvage::default());
+        let mut open = OpenFrame { expander, end, fed: self.at, start, given: 0, fault, salvage };
+        // A block whose length is wrong may still decode, to other bytes.
+        let is_small = end.saturating_sub(self.at) <= SALVAGED_MAX;
+        if is_small && matches!(open.fault, Some(Fault::Corrupt { .. })) {
+            open.fed = end;
+            open.salvage = salvage_frame(&self.source, self.at..end, self.window_max, 0, false);
+        }
+        open
+    }
+
+    /// Opens a frame of which nothing but the magic is wrong.
+    fn open_frame_without_magic(&mut self) -> Option<OpenFrame> {
+        let magic_len = to_u64(ZSTD_MAGIC.len());
+        let data = self.at.saturating_add(magic_len);
+        if self.source.read(self.at, data).as_ref() == ZSTD_MAGIC {
+            return None;
+        }
+        let end = end_without_magic(&self.source, self.at)?;
+        let mut expander = Expander::new(self.window_max);
+        expander.feed(&ZSTD_MAGIC).ok()?;
+        self.frames = self.frames.saturating_add(1);
+        let (start, salvage) = (self.expanded, Salvage::default());
+        let fault = Some(Fault::Header { data });
+        Some(OpenFrame { expander, end, fed: data, start, given: 0, fault, salvage })
     }
 
     /// Fills `bytes` from the frame; `true` if the frame is done.
-    fn expand_into(&self, open: &mut OpenFrame, bytes: &mut Vec<u8>) -> bool {
+    fn expand_into(&mut self, open: &mut OpenFrame, bytes: &mut Vec<u8>) -> bool {
         loop {
             let room = STEP.saturating_sub(bytes.len());
             if room == 0 {
                 return false;
             }
-            if open.expander.take(bytes, room) > 0 {
+            let made = open.expander.take(bytes, room);
+            open.given = open.given.saturating_add(to_u64(made));
+            if made > 0 {
                 continue;
             }
             let slice = self.source.slices(open.fed, open.end).next().unwrap_or_default();
             if slice.is_empty() {
                 open.expander.finish();
-                if open.expander.take(bytes, room) > 0 {
+                let made = open.expander.take(bytes, room);
+                open.given = open.given.saturating_add(to_u64(made));
+                if made > 0 {
                     continue;
                 }
+                // A salvaged frame is small.
+                bytes.append(&mut open.salvage.sound);
                 return true;
             }
             match open.expander.feed(slice) {
                 Ok(fed) => open.fed = open.fed.saturating_add(to_u64(fed.stored)),
                 Err(fault) => {
                     open.fed = open.end;
-                    if fault.error.is_limit() {
-                        open.fault = Some(Fault::Limit { message: fault.to_string() });
-                    } else if !matches!(open.fault, Some(Fault::Truncated { .. })) {
-                        open.fault = Some(Fault::Corrupt { detail: fault.to_string() });
-                    }
+                    self.add_fault(open, &fault);
                 }
             }
+        }
+    }
+
+    /// Takes a fault that ends the expander of a frame.
+    fn add_fault(&mut self, open: &mut OpenFrame, fault: &ExpandFault) {
+        if fault.error.is_limit() {
+            open.fault = Some(Fault::Limit { message: fault.to_string() });
+            return;
+        }
+        let is_truncated = matches!(open.fault, Some(Fault::Truncated { .. }));
+        let given = open.given.saturating_add(open.expander.held());
+        // Bytes were added: the frame is longer than its blocks state.
+        let is_followed = open.end >= self.source.len() || begins_frame(&self.source, open.end);
+        if !is_followed {
+            open.end = self.find_frame(open.end).found().unwrap_or(self.source.len());
+            open.fed = open.end;
+        }
+        let frame = self.at..open.end;
+        open.salvage = salvage_frame(&self.source, frame, self.window_max, given, is_truncated);
+        if !is_truncated || open.salvage.is_complete {
+            open.fault = Some(Fault::Corrupt { detail: fault.to_string() });
         }
     }
 
@@ -189,6 +270,16 @@ impl<'a> Frames<'a> {
             },
         )
     }
+}
+
+/// Whether frames begin somewhere in the first bytes of a file.
+pub(super) fn has_frames(source: &Source<'_>) -> bool {
+    let start = Source::from_pieces(source.slices(0, FRAMES_WITHIN));
+    if end_without_magic(&start, 0).is_some() {
+        return true;
+    }
+    let mut frames = Frames::new(&start, &Limits::default());
+    frames.find_frame(0).found().is_some()
 }
 
 /// Returns the compressed and expanded length of each frame in `source`.

@@ -1,0 +1,136 @@
+//! The bytes of a damaged frame that can still be expanded.
+//!
+//! Each header of a block leads to the next block, and the last one to the end of the frame: a
+//! chain of 22 bits that fit by chance once in millions. So the first block is found without the
+//! header of the frame, and the next one after a damaged header of a block.
+
+use std::ops::Range;
+
+use super::frame::{BLOCK_HEADER_LEN, CHECKSUM_LEN, HEADER_MAX, block_end, first_block, is_run};
+use crate::kit::expand::zstd::PartialExpander;
+use crate::kit::num::{to_u64, to_usize};
+use crate::kit::source::Source;
+
+/// Bytes of the stream that are kept of a damaged frame: apitrace writes frames of 2 MiB.
+const SALVAGED_MAX: usize = 8 << 20;
+/// Headers of blocks that are looked at to find the blocks of a frame.
+const HEADERS_MAX: u64 = 1 << 20;
+/// Blocks that follow one another although the last of them does not lead to the end.
+const BLOCKS_PROVEN: u64 = 2;
+/// Length of magic, descriptor and window: the header of a frame as streams have it.
+const STREAM_HEADER_LEN: u64 = 6;
+
+/// What is left of a damaged frame.
+#[derive(Debug, Default)]
+pub(super) struct Salvage {
+    /// Bytes before the first fault.
+    pub(super) sound: Vec<u8>,
+    /// Bytes after it.
+    pub(super) after_fault: Vec<u8>,
+    /// Whether the blocks lead to the end of the frame.
+    pub(super) is_complete: bool,
+}
+
+/// Expands the frame in `frame` of the file without its first `given` bytes. `is_truncated`: the
+/// file may end inside its last block.
+pub(super) fn salvage_frame(
+    source: &Source<'_>,
+    frame: Range<u64>,
+    window: u64,
+    given: u64,
+    is_truncated: bool,
+) -> Salvage {
+    let mut chain = Chain { source, end: frame.end, left: HEADERS_MAX };
+    let mut expander = PartialExpander::new(window);
+    let mut salvage = Salvage::default();
+    let (mut at, mut skip, mut is_faulty) = (chain.find_first(frame.start), given, false);
+    while at < frame.end && !salvage.is_complete {
+        let next = chain.find_next(at);
+        salvage.is_complete = next.is_some_and(|next| chain.is_end(next));
+        let Some(next) = next.or((!is_truncated).then_some(frame.end)) else { break };
+        let mut block = expander.expand(&source.read(at, next));
+        at = next;
+        let passed = to_usize(skip).min(block.sound.len());
+        skip = skip.saturating_sub(to_u64(passed));
+        block.sound.drain(..passed);
+        if !is_faulty {
+            salvage.sound.append(&mut block.sound);
+            is_faulty = block.is_faulty;
+        }
+        salvage.after_fault.append(&mut block.sound);
+        salvage.after_fault.append(&mut block.after_fault);
+        if salvage.sound.len().saturating_add(salvage.after_fault.len()) > SALVAGED_MAX {
+            break;
+        }
+    }
+    salvage
+}
+
+/// The headers of the blocks of a frame.
+struct Chain<'s, 'a> {
+    source: &'s Source<'a>,
+    /// Where the frame ends.
+    end: u64,
+    /// Headers that may still be looked at.
+    left: u64,
+}
+
+impl Chain<'_, '_> {
+    /// Whether the frame may end with the block that ends at `at`.
+    fn is_end(&self, at: u64) -> bool {
+        at == self.end || at.saturating_add(CHECKSUM_LEN) == self.end
+    }
+
+    /// Follows the blocks from `at` on; returns how many follow one another, and whether they lead
+    /// to the end.
+    fn follow(&mut self, mut at: u64) -> (u64, bool) {
+        let mut blocks = 0_u64;
+        while self.left > 0 {
+            self.left = self.left.saturating_sub(1);
+            match block_end(self.source, at).filter(|(next, _)| *next <= self.end) {
+                Some((next, true)) => return (blocks, self.is_end(next)),
+                Some((next, false)) => at = next,
+                None => break,
+            }
+            blocks = blocks.saturating_add(1);
+        }
+        (blocks, false)
+    }
+
+    fn leads_to_end(&mut self, at: u64) -> bool {
+        self.follow(at).1
+    }
+
+    /// Returns where the first block begins.
+    fn find_first(&mut self, start: u64) -> u64 {
+        let by_header = first_block(self.source, start);
+        let usual = start.saturating_add(STREAM_HEADER_LEN);
+        let others = start..start.saturating_add(HEADER_MAX).min(self.end);
+        let mut candidates = by_header.into_iter().chain([usual]).chain(others);
+        let found = candidates.find(|at| self.leads_to_end(*at));
+        found.or(by_header).unwrap_or(usual).min(self.end)
+    }
+
+    /// Returns where the block at `at` ends: by its header, or where the next chain begins; `None`
+    /// if it is the last one and the file ends first.
+    fn find_next(&mut self, at: u64) -> Option<u64> {
+        let stated = block_end(self.source, at).filter(|(next, _)| *next <= self.end);
+        let is_proven = stated.is_some_and(|(next, is_last)| match is_last {
+            true => self.is_end(next),
+            false => {
+                let (blocks, is_end) = self.follow(next);
+                is_end || blocks >= BLOCKS_PROVEN
+            }
+        });
+        if is_proven {
+            return stated.map(|(next, _)| next);
+        }
+        let from = at.saturating_add(BLOCK_HEADER_LEN);
+        let mut others = from..self.end.saturating_sub(BLOCK_HEADER_LEN);
+        // The header of a run fits one place in eight: its size is not that of the stored bytes.
+        let proven = others.find(|next| !is_run(self.source, *next) && self.leads_to_end(*next));
+        // A last block that does not end with the frame is longer than it states.
+        let stated = stated.filter(|(_, is_last)| !is_last);
+        proven.or(stated.map(|(next, _)| next))
+    }
+}
