@@ -40,6 +40,8 @@ pub struct Judgement {
     pub records: u64,
     /// Number of those that a successful output does not have.
     pub records_lost: u64,
+    /// The repair gave up, and no record is left that any decoder could read.
+    pub is_hopeless: bool,
     /// The codes of the findings, and the reason if the repair gave up.
     pub reason: String,
 }
@@ -71,9 +73,11 @@ pub fn judge(subject: &Subject, original: &Original, damaged: &Damaged) -> (Judg
         is_unstable: false,
         records: 0,
         records_lost: 0,
+        is_hopeless: false,
         reason: reason(&repair),
     };
     if judgement.gave_up() {
+        judgement.is_hopeless = subject.remains.is_some_and(|remains| !remains(original, damaged));
         return (judgement, output);
     }
     if repair.outcome == Outcome::Repaired && !is_equal {
@@ -208,7 +212,10 @@ fn untouched(subject: &Subject, original: &Original, damaged: &Damaged) -> Count
     let mut counted = Counted::new();
     for record in (subject.records)(original, &original.files) {
         let reached = match subject.reach {
-            Reach::Everything => damaged.spares(record.file, &record.stored),
+            Reach::Everything => {
+                let mut needed = std::iter::once(&record.stored).chain(&record.needs);
+                needed.all(|range| damaged.spares(record.file, range))
+            }
             Reach::BeforeDamage(doubtful) => {
                 record.stored.end + doubtful <= damaged.first_damage(record.file)
             }

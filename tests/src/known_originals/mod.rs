@@ -70,6 +70,8 @@ pub struct Record {
     pub file: usize,
     /// The stored bytes that it needs.
     pub stored: Range<usize>,
+    /// Further stored bytes without which a reader cannot show it.
+    pub needs: Vec<Range<usize>>,
     /// Equal for the same record in another place.
     pub identity: Vec<u8>,
 }
@@ -85,6 +87,10 @@ pub enum Reach {
     BeforeDamage(usize),
 }
 
+/// Returns whether any record can still be read by anybody: whether some decoder gives its bytes,
+/// if the few bytes of a container's headers are known. It does not ask what a repair finds.
+pub type Remains = fn(&Original, &Damaged) -> bool;
+
 /// A tool that reads many recordings; `None` if it is not installed.
 pub type Judge = fn(&[Files]) -> Option<Vec<Result<(), String>>>;
 
@@ -99,6 +105,8 @@ pub struct Subject {
     pub records: fn(original: &Original, files: &Files) -> Vec<Record>,
     /// The records that have to survive.
     pub reach: Reach,
+    /// Whether any record is left; `None` if that is not asked.
+    pub remains: Option<Remains>,
     /// The format's own tool, for campaigns.
     pub judge: Option<Judge>,
     /// Bounds of the laws in an exhaustive run.

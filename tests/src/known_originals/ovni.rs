@@ -13,6 +13,7 @@ pub static SUBJECT: Subject = Subject {
     originals,
     records,
     reach: Reach::Everything,
+    remains: None,
     judge: None,
     bounds: Bounds {
         false_labels: Bound::NONE,
@@ -68,7 +69,7 @@ fn records(_: &Original, files: &Files) -> Vec<Record> {
         let mut at = HEADER;
         while let Some(len) = event_len(bytes, at).filter(|len| at + len <= bytes.len()) {
             let identity = bytes[at..at + len].to_vec();
-            found.push(Record { file, stored: at..at + len, identity });
+            found.push(Record { file, stored: at..at + len, needs: Vec::new(), identity });
             at += len;
         }
     }

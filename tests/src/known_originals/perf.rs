@@ -15,6 +15,7 @@ pub static SUBJECT: Subject = Subject {
     originals,
     records,
     reach: Reach::Everything,
+    remains: None,
     judge: None,
     bounds: Bounds {
         false_labels: Bound::new(10, "sizes and data.size are made to agree with the damage"),
@@ -87,7 +88,7 @@ fn records(_: &Original, files: &Files) -> Vec<Record> {
         let mut at = data.start;
         while let Some(len) = numbers.record(at).filter(|len| at + len <= data.end) {
             let identity = bytes[at..at + len].to_vec();
-            found.push(Record { file, stored: at..at + len, identity });
+            found.push(Record { file, stored: at..at + len, needs: Vec::new(), identity });
             at += len;
         }
     }

@@ -12,6 +12,7 @@ pub static SUBJECT: Subject = Subject {
     records,
     // 64 bytes before the first irregular event, and an event of the audio logs that begins there.
     reach: Reach::BeforeDamage(256),
+    remains: None,
     judge: None,
     bounds: Bounds {
         false_labels: Bound::NONE,
@@ -49,7 +50,8 @@ fn records(_: &Original, files: &Files) -> Vec<Record> {
     tracemend::tile(&set(files), &options, &mut |tile| {
         let stored = tile.span.start() as usize..tile.span.end() as usize;
         if tile.kind == TileKind::Record {
-            found.push(Record { file: 0, identity: bytes[stored.clone()].to_vec(), stored });
+            let identity = bytes[stored.clone()].to_vec();
+            found.push(Record { file: 0, stored, needs: Vec::new(), identity });
         }
     });
     found

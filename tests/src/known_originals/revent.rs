@@ -14,6 +14,7 @@ pub static SUBJECT: Subject = Subject {
     originals,
     records,
     reach: Reach::Everything,
+    remains: None,
     judge: Some(accepted),
     bounds: Bounds {
         false_labels: Bound::NONE,
@@ -107,6 +108,7 @@ fn records(original: &Original, files: &Files) -> Vec<Record> {
                 file: 0,
                 identity: bytes[at..at + stride].to_vec(),
                 stored: stored.clone(),
+                needs: Vec::new(),
             };
             found.extend(open.drain(..).map(record));
         }

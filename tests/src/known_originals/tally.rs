@@ -34,7 +34,7 @@ pub struct Bounds {
     pub false_labels: Bound,
     /// Cases in which an untouched record is lost.
     pub losing: Bound,
-    /// Cases that were given up.
+    /// Cases that were given up although a record is left.
     pub given_up: Bound,
     /// Successful outputs that are not clean.
     pub unclean: Bound,
@@ -77,8 +77,8 @@ pub struct Counts {
     pub lossless: [u64; 2],
     /// Repairs with loss.
     pub lossy: u64,
-    /// Given up.
-    pub given_up: u64,
+    /// Given up, and those of them in which no record is left.
+    pub given_up: [u64; 2],
     /// Untouched records of the successful cases, and those that are lost.
     pub records: [u64; 2],
     /// Successful cases that break another law: losing records, not clean, not stable.
@@ -104,7 +104,10 @@ impl Counts {
                 &mut self.lossless[0]
             }
             Outcome::RepairedWithLoss => &mut self.lossy,
-            Outcome::CannotRepair | Outcome::Incomplete => &mut self.given_up,
+            Outcome::CannotRepair | Outcome::Incomplete => {
+                self.given_up[1] += u64::from(judgement.is_hopeless);
+                &mut self.given_up[0]
+            }
         };
         *counted += 1;
         self.records[0] += judgement.records;
@@ -122,13 +125,15 @@ impl Counts {
     fn row(&self) -> String {
         let Self { cases, clean, exact, lossless, lossy, given_up, records, broken } = self;
         format!(
-            "{cases} | {clean} | {} of {} | {} of {} | {lossy} | {given_up} ({:.1} %) | {} of {} | \
+            "{cases} | {clean} | {} of {} | {} of {} | {lossy} | {} ({:.1} %) | {} | {} of {} | \
              {} | {} | {}",
             exact[1],
             exact[0],
             lossless[1],
             lossless[0],
-            *given_up as f64 * 100.0 / (*cases).max(1) as f64,
+            given_up[0],
+            given_up[0] as f64 * 100.0 / (*cases).max(1) as f64,
+            given_up[1],
             records[1],
             records[0],
             broken[0],
@@ -140,7 +145,8 @@ impl Counts {
 
 /// The columns of a table.
 const HEAD: &str = "cases | found clean | exact, equal | without loss, untouched | with loss | \
-                    given up | untouched records lost | cases with lost records | not clean | \
+                    given up | of them no record left | \
+                    untouched records lost | cases with lost records | not clean | \
                     not stable";
 
 impl Tally {
@@ -161,7 +167,7 @@ impl Tally {
             ("not clean", judgement.unclean.clone()),
             ("not stable", judgement.is_unstable.then(String::new)),
             ("lost records", (judgement.records_lost > 0).then_some(lost)),
-            ("given up", judgement.gave_up().then(String::new)),
+            ("given up", (judgement.gave_up() && !judgement.is_hopeless).then(String::new)),
         ];
         for (law, detail) in broken {
             let Some(detail) = detail else { continue };
@@ -184,7 +190,7 @@ impl Tally {
 
     /// Returns tables of all cases, by kind of damage and by original, with examples.
     pub fn tables(&self, name: &str) -> String {
-        let mut text = format!("| {name} | {HEAD} |\n|---|{}\n", "---:|".repeat(10));
+        let mut text = format!("| {name} | {HEAD} |\n|---|{}\n", "---:|".repeat(11));
         writeln!(text, "| all | {} |", self.all.row()).unwrap();
         for (kind, counts) in &self.by_kind {
             writeln!(text, "| {kind:?} | {} |", counts.row()).unwrap();
@@ -211,7 +217,7 @@ impl Tally {
         let laws = [
             ("false label", bounds.false_labels, all.false_labels()),
             ("lost records", bounds.losing, all.broken[0]),
-            ("given up", bounds.given_up, all.given_up),
+            ("given up", bounds.given_up, all.given_up[0] - all.given_up[1]),
             ("not clean", bounds.unclean, all.broken[1]),
             ("not stable", bounds.unstable, all.broken[2]),
         ];
