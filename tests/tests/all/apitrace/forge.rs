@@ -205,3 +205,22 @@ fn a_cut_frame_keeps_the_blocks_before_the_cut() {
         assert!(len + (2 << 17) > stream.bytes.len() * tenth / 10, "{tenth}: {len}");
     }
 }
+
+#[test]
+fn a_frame_cut_after_a_block_that_ends_with_an_event_is_kept() {
+    let with_blob = |len: usize| {
+        let mut stream = Stream::new(6);
+        stream.call(0, 5, &[Value::Blob(vec![7; len])]);
+        stream
+    };
+    let (len, sample) = (256 << 10, 200_000);
+    let others = with_blob(sample).bytes.len() - sample;
+    let mut stream = with_blob(len - others);
+    assert_eq!(stream.bytes.len(), len);
+    stream.call(0, 5, &[Value::Blob((0..=255).collect())]);
+    let file = zstd(&stream.bytes, stream.bytes.len(), false);
+    let (repair, target) = mended(&file[..file.len() - 5]);
+    assert_eq!(repair.outcome, Outcome::RepairedWithLoss);
+    let kept = tracemend::formats::apitrace::stream_bytes(&Source::new(&target), u64::MAX);
+    assert!(kept == stream.bytes[..len], "{}", kept.len());
+}

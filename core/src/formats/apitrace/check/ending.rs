@@ -104,9 +104,15 @@ impl TraceCheck<'_, '_> {
     ) -> StreamEdit {
         let units_end = self.units_end();
         edit.stored = stored(edit.stored.start, units_end.max(edit.stored.end));
-        // A unit of which nothing was expanded lies after the one that holds `start`.
-        let is_alone = start == self.trace.places.end && self.trace.container.has_units();
-        if let Some(tail) = tail.filter(|tail| is_alone && tail.segment.expanded.is_empty()) {
+        // A unit of which nothing was expanded lies after the one that holds `start`. The last
+        // block of a unit may be empty, too.
+        let is_alone = |tail: &&UnitFault| {
+            start == self.trace.places.end
+                && self.trace.container.has_units()
+                && tail.segment.expanded.is_empty()
+                && tail.segment.stored.start > edit.stored.start
+        };
+        if let Some(tail) = tail.filter(is_alone) {
             edit.stored = stored(tail.segment.stored.start, units_end);
             edit.base = tail.segment.expanded.start;
         }
