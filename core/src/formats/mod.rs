@@ -14,7 +14,7 @@ use crate::limits::Limit;
 use crate::mend::edit::Edit;
 use crate::options::{OptionSpec, Options};
 use crate::recording::FileSet;
-use crate::report::{Report, Rule};
+use crate::report::{Finding, Report, Rule};
 
 /// The confidence of a format that a recording is of this format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -164,6 +164,17 @@ pub trait Format: Sync {
     /// per round. Formats without such fields return nothing.
     fn settle(&self, _files: &FileSet<'_>, _edits: &[Edit], _options: &Options) -> Vec<Edit> {
         Vec::new()
+    }
+
+    /// Returns a fix of `report`'s errors to try when no other fix helps: a valid recording from the
+    /// parts that can be trusted. Formats without one return nothing.
+    fn last_resort(
+        &self,
+        _files: &FileSet<'_>,
+        _options: &Options,
+        _report: &Report,
+    ) -> Option<Finding> {
+        None
     }
 
     /// Returns the styles of [`Format::dump`] with their purpose, the default first; empty if the

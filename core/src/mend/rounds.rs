@@ -17,7 +17,7 @@ pub use crate::mend::trial::view;
 use crate::mend::trial::{State, Trials, check_for_repair, edits_of};
 use crate::options::Options;
 use crate::recording::FileSet;
-use crate::registry;
+use crate::registry::{self, FormatId};
 use crate::report::{Finding, Report};
 
 /// The outcome of a repair.
@@ -98,6 +98,9 @@ pub fn repair(files: &FileSet<'_>, options: &Options) -> Repair {
         if rounds.state.report.has_errors() && !rounds.left_out.is_empty() {
             rounds = rounds.go_on_with_all(&mut Trials::new(files, &options));
         }
+        if rounds.state.report.has_errors() {
+            rounds = rounds.try_last_resort(files);
+        }
         classify(&mut rounds.applied, &rounds.state.patches);
         // A fix that turns out to be of a class that is not allowed was not to be applied.
         let barred = start.barred.len();
@@ -152,18 +155,24 @@ impl<'o> Rounds<'o> {
                 self.is_cut = true;
                 return;
             }
-            let all: Vec<&Finding> = chosen.iter().collect();
-            let (round, left_out) = trials.apply(&self.state, &all);
-            for one in left_out {
-                self.left_out.insert(place_of(one.finding, &origins), self.number);
-                self.reason = Some(one.reason);
-            }
-            let Some(round) = round else { continue };
-            self.number = self.number.saturating_add(1);
-            let shown = self.options.limits.count_of(&FINDINGS);
-            record(&mut self.applied, &round, self.number, &origins, shown);
-            self.state = round.next;
+            self.apply(&chosen, trials);
         }
+    }
+
+    /// Applies fixes as one round, except those that do harm.
+    fn apply(&mut self, chosen: &[Finding], trials: &mut Trials<'_, '_>) {
+        let origins = Origins::of(&self.state.patches);
+        let all: Vec<&Finding> = chosen.iter().collect();
+        let (round, left_out) = trials.apply(&self.state, &all);
+        for one in left_out {
+            self.left_out.insert(place_of(one.finding, &origins), self.number);
+            self.reason = Some(one.reason);
+        }
+        let Some(round) = round else { return };
+        self.number = self.number.saturating_add(1);
+        let shown = self.options.limits.count_of(&FINDINGS);
+        record(&mut self.applied, &round, self.number, &origins, shown);
+        self.state = round.next;
     }
 
     /// Chooses the fixes of the next round. One that did harm gets another chance when all others
@@ -191,9 +200,35 @@ impl<'o> Rounds<'o> {
         trials.takes_all = true;
         bold.left_out.clear();
         bold.run(trials);
-        let is_better =
-            !bold.state.report.has_errors() && !bold.state.report.incomplete() && !bold.is_cut;
-        if is_better { Self { reason: None, ..bold } } else { self }
+        self.or_better(bold)
+    }
+
+    /// Returns `other` if it has no errors.
+    fn or_better(self, other: Self) -> Self {
+        let report = &other.state.report;
+        let is_better = !report.has_errors() && !report.incomplete() && !other.is_cut;
+        if is_better { Self { reason: None, ..other } } else { self }
+    }
+
+    /// Applies the last resort of the format, and goes on from there. Returns the better end.
+    fn try_last_resort(self, files: &FileSet<'_>) -> Self {
+        let options = self.options;
+        let resort = {
+            let now = view(files, &self.state.patches);
+            let format = options.format.map(FormatId::format);
+            format.and_then(|format| format.last_resort(&now, options, &self.state.report))
+        };
+        let resort: Vec<Finding> = resort.into_iter().collect();
+        if choose(&resort, options, |_| true).is_empty() {
+            return self;
+        }
+        let mut bold = self.clone();
+        let mut trials = Trials::new(files, options);
+        trials.takes_all = true;
+        bold.left_out.clear();
+        bold.apply(&resort, &mut trials);
+        bold.run(&mut trials);
+        self.or_better(bold)
     }
 
     /// Returns the fixes of a class that is not allowed.

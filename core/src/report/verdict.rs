@@ -200,6 +200,16 @@ impl Report {
         self.truncated = true;
     }
 
+    /// Gives a fix to the first finding that `may_have` accepts. The fix is found after everything
+    /// else is known.
+    pub(crate) fn offer(&mut self, fix: Fix, may_have: impl Fn(&Finding) -> bool) {
+        debug_assert!(is_claim_shown(&fix), "a fix claims more than its edits show: {fix:?}");
+        let wanted = self.findings.iter_mut().filter(|finding| may_have(finding));
+        if let Some(first) = wanted.min_by(|a, b| a.key().cmp(&b.key())) {
+            first.fix = Some(fix);
+        }
+    }
+
     /// Counts findings without describing them, because the report is full.
     pub fn count_more(&mut self, rule: &'static Rule, severity: Severity, count: u64) {
         if count == 0 {

@@ -92,7 +92,6 @@ pub fn specimens() -> Vec<Specimen> {
     let index = copies.records[copies.first_of(69).unwrap()].clone();
     let identifiers = built("two_events_by_identifier");
     let sample = plain.first_of(9).unwrap();
-    let attr = plain.attr_spans[0].start;
     // A header of 72 bytes, or attrs before their ids: nothing restores the outline of these.
     let old = built("old_header");
     let attrs_first = built("attrs_before_ids");
@@ -153,10 +152,15 @@ pub fn specimens() -> Vec<Specimen> {
             bytes[16..24].copy_from_slice(&0x7010_u64.to_le_bytes());
             bytes
         }),
-        Specimen::new(
-            "PD0016",
-            plain.with_u64(attr + 24, (1 << 40) | u64_at(&plain.bytes, attr + 24)),
-        ),
+        Specimen::new("PD0016", {
+            // Two samples without the field would contradict its bit.
+            let mut recording = recording();
+            let mut maker = recording.maker(0);
+            recording.extend(vec![maker.comm("forge"), maker.sample()]);
+            let built = recording.build();
+            let at = built.attr_spans[0].start + 24;
+            built.with_u64(at, (1 << 40) | u64_at(&built.bytes, at))
+        }),
         Specimen::new("PD0017", {
             // The attr of an old header has 64 bytes; 60 are the first version, too.
             let mut bytes = old.attr_size(0, 68);

@@ -48,6 +48,10 @@ pub const COMP_MMAP_LEN: u32 = 528_384;
 
 /// Record types that the check handles by name.
 pub mod record {
+    /// A thread that ended.
+    pub const EXIT: u32 = 4;
+    /// A new thread.
+    pub const FORK: u32 = 7;
     /// A sample.
     pub const SAMPLE: u32 = 9;
     /// Highest kernel type known.

@@ -36,7 +36,7 @@ use crate::limits::Limit;
 use crate::mend::edit::Edit;
 use crate::options::{OptionSpec, Options};
 use crate::recording::FileSet;
-use crate::report::{Report, Rule};
+use crate::report::{Finding, Report, Rule};
 
 /// The format.
 #[derive(Debug)]
@@ -89,6 +89,15 @@ impl Format for Perf {
 
     fn settle(&self, files: &FileSet<'_>, edits: &[Edit], _options: &Options) -> Vec<Edit> {
         repair::settle(files, edits)
+    }
+
+    fn last_resort(
+        &self,
+        files: &FileSet<'_>,
+        options: &Options,
+        report: &Report,
+    ) -> Option<Finding> {
+        check::last_resort(files, options, report)
     }
 
     fn tile(&self, files: &FileSet<'_>, options: &Options, each: &mut dyn FnMut(Tile)) {

@@ -5,7 +5,7 @@ use super::features::{RecordFacts, title};
 use crate::formats::perf::decode::end::End;
 use crate::formats::perf::decode::recording::Recording;
 use crate::formats::perf::decode::walk::Damage;
-use crate::formats::perf::layout::{SECTION_SIZE, field};
+use crate::formats::perf::layout::field;
 use crate::formats::perf::repair::{self, NewFeature, Seam};
 use crate::formats::perf::rules;
 use crate::kit::num::to_u64;
@@ -38,18 +38,18 @@ pub(super) fn push_moved_end(recording: &Recording<'_>, end: u64, report: &mut R
     );
     let edit = repair::header_u64(field::DATA_SIZE, size, recording.order());
     let rule = &rules::DATA_SIZE_WRONG;
-    let table_len = recording.body.flags.count().saturating_mul(SECTION_SIZE);
-    let (witness, meaning) = match table_len {
-        0 => (Span::new(FILE, data.offset, end), "records, which end with the file"),
-        len => (Span::sized(FILE, end, len), "feature table, which follows the records"),
+    let table = recording.table(end);
+    let summary = format!("set data.size to {size}");
+    // Offsets of sections that are where they were show that no byte of the records is missing.
+    let fix = if table.is_tight(recording.length()) {
+        Fix::new(Safety::Exact, summary, vec![edit])
+            .witness(table.span, "feature table, which follows the records")
+    } else {
+        Fix::new(Safety::Lossy, summary, vec![edit])
     };
     let finding = Finding::new(rule, repair::size_field(), "header.data.size", message)
-        .related(Span::sized(FILE, end, 0), "feature table")
-        .fix(
-            Fix::new(Safety::Exact, format!("set data.size to {size}"), vec![edit])
-                .witness(witness, meaning),
-        );
-    report.push(finding);
+        .related(Span::sized(FILE, end, 0), "end of the records");
+    report.push(finding.fix(fix));
 }
 
 /// Reports a recording that was not finished, or was truncated. The fix closes it after its last

@@ -99,7 +99,7 @@ impl FeatureCheck<'_> {
         }
         let has_malformed = !sections.malformed.is_empty();
         self.push_malformed(sections, report);
-        let is_complete = self.check_missing(&whole, self.can_fix && !has_malformed, report);
+        let is_complete = self.check_missing(&placed, self.can_fix && !has_malformed, report);
         // Only one fix per round may move what follows the records.
         let can_drop = self.can_fix && !has_malformed && is_complete;
         let is_tight = self.check_trailing(&placed, can_drop, report);
@@ -205,7 +205,9 @@ impl FeatureCheck<'_> {
         let path = "features.COMPRESSED.mmap_len";
         let summary = format!("set mmap_len to {wanted}");
         let data = Span::new(FILE, self.recording.body.data.offset, self.end);
-        let fix = match nearest {
+        // Otherwise other bytes may lie where the section was.
+        let is_tight = self.recording.table(self.end).is_tight(self.recording.length());
+        let fix = match nearest.filter(|_| is_tight) {
             Some(_) => Fix::new(Safety::Exact, summary, vec![edit])
                 .witness(data, "compressed records and what they expand to"),
             None => Fix::new(Safety::Lossy, summary, vec![edit]),
@@ -263,7 +265,7 @@ impl FeatureCheck<'_> {
     }
 
     /// Checks that the header flags the features that the records need. Returns whether it does.
-    fn check_missing(&self, whole: &Features, can_fix: bool, report: &mut Report) -> bool {
+    fn check_missing(&self, placed: &Placed, can_fix: bool, report: &mut Report) -> bool {
         let (header, flags) = (&self.recording.header, self.recording.body.flags);
         let add = self.facts.needed_features(header.order, |bit| flags.has(bit));
         if add.is_empty() {
@@ -279,10 +281,13 @@ impl FeatureCheck<'_> {
         let span = Span::sized(FILE, field::FLAGS, 32);
         let mut finding = Finding::new(&rules::FEATURE_MISSING, span, "header.flags", message);
         if can_fix && header.has_feature_bits() {
-            let features = Features { add, ..whole.clone() };
+            let features = Features { add, keep: placed.inside.clone() };
             let edits = repair::rewrite(self.recording, self.end, &features, false);
             let records = Span::new(FILE, self.recording.body.data.offset, self.end);
-            let fix = Fix::new(Safety::Synthetic, format!("build {names}"), edits);
+            // Sections may lie where no flag leads, and the new table takes their place.
+            let is_free = self.find_trailing(placed).is_none();
+            let safety = if is_free { Safety::Synthetic } else { Safety::Lossy };
+            let fix = Fix::new(safety, format!("build {names}"), edits);
             finding = finding.fix(fix.witness(records, "records that need the features"));
         }
         report.push(finding);
@@ -291,6 +296,17 @@ impl FeatureCheck<'_> {
 
     /// Checks that the file ends with its last section. Returns whether it does.
     fn check_trailing(&self, placed: &Placed, can_drop: bool, report: &mut Report) -> bool {
+        let Some(span) = self.find_trailing(placed) else { return true };
+        let message = format!("{} after the last section", plural(span.len(), "trailing byte"));
+        let summary = format!("drop {}", plural(span.len(), "trailing byte"));
+        let edits = if can_drop { vec![Edit::drop(span)] } else { Vec::new() };
+        let fix = Fix::new(Safety::Lossy, summary, edits);
+        report.push(Finding::new(&rules::TRAILING_BYTES, span, "file", message).fix(fix));
+        false
+    }
+
+    /// Returns the bytes after everything that the file needs; `None` if there are none.
+    fn find_trailing(&self, placed: &Placed) -> Option<Span> {
         let (table, len) = (placed.table, self.recording.length());
         let end = self.end.max(self.facts.attrs_end);
         let sections = placed.inside.iter().filter(|(_, section)| section.size > 0);
@@ -302,15 +318,7 @@ impl FeatureCheck<'_> {
         };
         let after = last.max(table.end).max(end);
         let left = len.saturating_sub(after);
-        if left == 0 || (last <= table.end && left <= reserved) {
-            return true;
-        }
-        let span = Span::new(FILE, after, len);
-        let message = format!("{} after the last section", plural(left, "trailing byte"));
-        let summary = format!("drop {}", plural(left, "trailing byte"));
-        let edits = if can_drop { vec![Edit::drop(span)] } else { Vec::new() };
-        let fix = Fix::new(Safety::Lossy, summary, edits);
-        report.push(Finding::new(&rules::TRAILING_BYTES, span, "file", message).fix(fix));
-        false
+        let is_reserved = last <= table.end && left <= reserved;
+        (left > 0 && !is_reserved).then(|| Span::new(FILE, after, len))
     }
 }

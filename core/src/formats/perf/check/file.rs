@@ -92,7 +92,12 @@ fn walk_records(
     let seam = Seam { end: area_end, ..Seam::default() };
     let mut walked =
         Walked { open: OpenEnd { seam, damage: None, keeps_attrs: true }, is_damaged: false };
-    for item in file.records((recording.body.data.offset, area_end), limits.of(&RESYNC)) {
+    let events = stream.records.events.sample_copy();
+    let mut items = file.records((recording.body.data.offset, area_end), limits.of(&RESYNC));
+    if let Some(events) = &events {
+        items = items.judged_by(events);
+    }
+    for item in items {
         match item {
             Item::Record(record) => stream.check_record(&record, report),
             // The end of an open recording is part of the same crash, and of the same finding.
@@ -118,10 +123,15 @@ fn check_parts(
     limits: &Limits,
     report: &mut Report,
 ) {
+    let events = stream.records.events.sample_copy().filter(|_| !parts.is_empty());
     for part in parts {
         stream.begin_file(part.index());
         stream.records.can_drop = true;
-        for item in part.records((0, part.length()), limits.of(&RESYNC)) {
+        let mut items = part.records((0, part.length()), limits.of(&RESYNC));
+        if let Some(events) = &events {
+            items = items.judged_by(events);
+        }
+        for item in items {
             match item {
                 Item::Record(record) => stream.check_record(&record, report),
                 Item::Damage(damage) if !damage.resumes && damage.fault.is_truncation() => {

@@ -7,6 +7,7 @@
 //!  header attrs      the judgement of the outline
 //!  stream records rounds losses      records, stored and expanded
 //!  features close donor      everything after the records
+//!  rebuild           the last resort, if errors have no fix of their own
 //! ```
 
 mod attrs;
@@ -18,6 +19,7 @@ mod file;
 mod header;
 mod losses;
 mod pipe;
+mod rebuild;
 mod records;
 mod restored;
 mod rounds;
@@ -53,7 +55,16 @@ pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
             // Fixes that move bytes wait until the outline is right.
             let can_move = !restored::moves_outline(&restoration);
             file::check(&recording, can_move, options, report);
+            rebuild::offer(&recording, options, report);
         }
         Ok(Opened::Pipe(file)) => pipe::check(&file, options, report),
+    }
+}
+
+/// Returns the first error with a fix that rebuilds the recording, whatever other fixes there are.
+pub fn last_resort(files: &FileSet<'_>, options: &Options, report: &Report) -> Option<Finding> {
+    match open(files) {
+        Ok(Opened::Sections(recording)) => rebuild::last_resort(&recording, options, report),
+        _ => None,
     }
 }

@@ -30,7 +30,12 @@ pub(super) fn check(file: &RecordFile<'_>, options: &Options, report: &mut Repor
     let records = RecordCheck::new(Events::new(file.order()));
     let mut stream = Stream::new(records, file.order(), file.length(), limits);
     let mut has_tracing_data = false;
-    for item in file.records((HEADER_SIZE_PIPE, file.length()), limits.of(&RESYNC)) {
+    let events = gather_events(file, limits).sample_copy();
+    let mut items = file.records((HEADER_SIZE_PIPE, file.length()), limits.of(&RESYNC));
+    if let Some(events) = &events {
+        items = items.judged_by(events);
+    }
+    for item in items {
         match item {
             Item::Record(item) => {
                 match item.frame.kind {
@@ -63,6 +68,27 @@ pub(super) fn check(file: &RecordFile<'_>, options: &Options, report: &mut Repor
         let message = "missing TRACING_DATA record: the events are tracepoints";
         report.push(Finding::new(&rules::TRACING_DATA_MISSING, span, "data", message));
     }
+}
+
+/// Gathers the events, by which records are recognised after damage: perf writes them first.
+fn gather_events(file: &RecordFile<'_>, limits: &Limits) -> Events {
+    /// Records that are read; a pipe has some before its events.
+    const MOST_RECORDS: usize = 4096;
+    let mut events = Events::new(file.order());
+    let items = file.records((HEADER_SIZE_PIPE, file.length()), limits.of(&RESYNC));
+    for record in items.take(MOST_RECORDS).filter_map(Item::record) {
+        if record.frame.kind == record::SAMPLE {
+            break;
+        }
+        let attr = Some(record.view(FILE, 0)).filter(|_| record.frame.kind == record::HEADER_ATTR);
+        if let Some((attr, ids)) = attr.and_then(|view| read_record(&view, file.order())) {
+            if !has_room(events.attrs().len(), events.id_count(), limits) {
+                break;
+            }
+            events.push(attr, ids);
+        }
+    }
+    events
 }
 
 /// Reports a truncated record at the end. Of a compressed one, the complete blocks stay.

@@ -7,6 +7,7 @@ use crate::formats::perf::decode::header::Flags;
 use crate::formats::perf::decode::restore::{Correction, Part, Restoration, Word};
 use crate::formats::perf::layout::field;
 use crate::formats::perf::{repair, rules};
+use crate::kit::cursor::Order;
 use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::kit::text::Untrusted;
@@ -42,9 +43,7 @@ pub(super) fn moves_outline(restoration: &Restoration) -> bool {
 fn describe(restoration: &Restoration, correction: &Correction) -> Finding {
     let order = restoration.order;
     let words = &correction.words;
-    let edits = words.iter().map(|word| {
-        Edit::replace(span_of(std::slice::from_ref(word)), repair::u64_bytes(word.value, order))
-    });
+    let edits = words.iter().map(|word| edit_of(word, order));
     let (rule, path) = rule_of(correction.part);
     let finding = Finding::new(rule, span_of(words), path, message(restoration, correction));
     // Bytes that are corrected themselves prove nothing.
@@ -59,6 +58,18 @@ fn describe(restoration: &Restoration, correction: &Correction) -> Finding {
     let altered = u64::from(correction.part == Part::IdIndex);
     let fix = sound.fold(fix, |fix, witness| fix.witness(witness.span, witness.meaning));
     finding.fix(fix.altered(altered))
+}
+
+/// Returns the edit of the bytes of a word that differ: nothing determines the others.
+fn edit_of(word: &Word, order: Order) -> Edit {
+    let new = repair::u64_bytes(word.value, order);
+    let differs = new.iter().zip(repair::u64_bytes(word.found, order)).map(|(a, b)| *a != b);
+    let differs: Vec<bool> = differs.collect();
+    let first = differs.iter().position(|differs| *differs).unwrap_or(0);
+    let last = differs.iter().rposition(|differs| *differs).unwrap_or(7);
+    let start = word.at.saturating_add(to_u64(first));
+    let bytes = new.get(first..=last).unwrap_or_default();
+    Edit::replace(Span::sized(Layer::stored(0), start, to_u64(bytes.len())), bytes)
 }
 
 /// Returns the bytes from the first word to the last one.

@@ -1,5 +1,6 @@
 //! The end of the records, and the evidence for it.
 
+use super::event::Events;
 use super::recording::Recording;
 use crate::formats::perf::layout::HEADER_SIZE_OLD;
 use crate::kit::walk::Item;
@@ -32,8 +33,9 @@ impl End {
     }
 }
 
-/// Finds the end of the records.
-pub fn find_end(recording: &Recording<'_>) -> End {
+/// Finds the end of the records. `events` are those of the attr table; a search after damage reads
+/// at most `budget` bytes.
+pub fn find_end(recording: &Recording<'_>, events: &Events, budget: u64) -> End {
     let body = &recording.body;
     let Some(declared) = body.data.end().filter(|end| *end <= recording.length()) else {
         return End::Truncated;
@@ -49,27 +51,49 @@ pub fn find_end(recording: &Recording<'_>) -> End {
     if !has_features && reaches_end {
         return End::Declared(declared);
     }
-    search_end(recording, declared)
+    match has_features {
+        true => search_table(recording, declared),
+        false => search_last_record(recording, declared, events, budget),
+    }
 }
 
 /// Searches for a complete record after which the feature table is valid.
-fn search_end(recording: &Recording<'_>, declared: u64) -> End {
-    let has_features = recording.body.flags.count() > 0;
-    let start = recording.body.data.offset;
-    let mut end = start;
-    let mut is_boundary = end == declared;
-    for item in recording.file.records((start, recording.length()), 0) {
+fn search_table(recording: &Recording<'_>, declared: u64) -> End {
+    let area = (recording.body.data.offset, recording.length());
+    for item in recording.file.records(area, 0) {
         let Item::Record(record) = item else { break };
-        end = record.end();
-        is_boundary |= end == declared;
-        if has_features && recording.has_table_at(end) {
-            return End::Elsewhere(end);
+        if recording.has_table_at(record.end()) {
+            return End::Elsewhere(record.end());
         }
     }
-    // Without features only the records themselves can contradict the header, if they fill the
-    // file.
-    if !has_features && end == recording.length() && !is_boundary {
-        return End::Elsewhere(end);
-    }
     End::Declared(declared)
+}
+
+/// Searches for the last record. Without features only the records themselves can contradict the
+/// header: if they fill the file, and none ends where the header has the end, or damage before that
+/// end may have moved them.
+fn search_last_record(
+    recording: &Recording<'_>,
+    declared: u64,
+    events: &Events,
+    budget: u64,
+) -> End {
+    let (start, len) = (recording.body.data.offset, recording.length());
+    let (mut end, mut is_boundary, mut is_damaged) = (start, start == declared, false);
+    let events = events.sample_copy();
+    let mut items = recording.file.records((start, len), budget);
+    if let Some(events) = &events {
+        items = items.judged_by(events);
+    }
+    for item in items {
+        match item {
+            Item::Record(record) => {
+                end = record.end();
+                is_boundary |= end == declared;
+            }
+            Item::Damage(damage) => is_damaged |= damage.span.end <= declared,
+        }
+    }
+    let is_moved = end == len && (is_damaged || !is_boundary);
+    if is_moved { End::Elsewhere(end) } else { End::Declared(declared) }
 }

@@ -9,8 +9,11 @@ use crate::formats::perf::layout::record as kind;
 use crate::kit::cursor::Order;
 use crate::kit::num::to_u64;
 
+/// Most ids of events that are copied for the search after damage.
+const MOST_COPIED_IDS: usize = 64 << 10;
+
 /// The attrs of a recording and the layouts that are derived from them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Events {
     order: Order,
     attrs: Vec<Attr>,
@@ -214,6 +217,34 @@ impl Events {
         let mut cursor = record.cursor(self.order);
         let read = record::body(frame.kind, frame.misc, &mut cursor, trailer_len);
         read.is_ok_and(|body| body.extra == 0)
+    }
+
+    /// Weighs the evidence that a record is one, for the search after damage: 0 if it contradicts
+    /// the events, 4 if its size follows from its fields, which no other bytes do by chance.
+    pub fn weigh(&self, record: &RecordView<'_>) -> u64 {
+        let is_one = match record.frame.kind {
+            kind::SAMPLE => match self.read_sample(record) {
+                SampleRead::Complete { sample, trailing: 0, .. } => self.has_id_of(&sample),
+                _ => false,
+            },
+            other => {
+                record::name(other).is_some() && !self.lacks_event_of(record) && self.fits(record)
+            }
+        };
+        match record.frame.kind {
+            _ if !is_one => 0,
+            kind::SAMPLE | kind::FORK | kind::EXIT => 4,
+            _ => 2,
+        }
+    }
+
+    /// Returns a copy for the search after damage; `None` if it would be large.
+    pub fn sample_copy(&self) -> Option<Self> {
+        (self.ids.len() <= MOST_COPIED_IDS && !self.attrs.is_empty()).then(|| {
+            let mut copy = self.clone();
+            copy.sort();
+            copy
+        })
     }
 
     /// Returns the offset of the time in a sample in bytes, if all events have it at the same one.

@@ -12,7 +12,7 @@ use super::feature::Contents;
 use super::header::Section;
 use super::recording::Recording;
 use crate::formats::perf::layout::feature;
-use crate::limits::Limits;
+use crate::limits::{Limits, RESYNC};
 
 /// The structure of a recording.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ impl Outline {
     /// the feature table, the frames of the records.
     pub fn gather(recording: &Recording<'_>, limits: &Limits) -> Self {
         let (events, attrs) = attrs::read_table(recording, limits);
-        let end = end::find_end(recording);
+        let end = end::find_end(recording, &events, limits.of(&RESYNC));
         let sample_time = find_sample_time(recording, end);
         Self { attrs, events, end, sample_time }
     }
@@ -41,7 +41,12 @@ impl Outline {
 /// Reads SAMPLE_TIME from the features after the records.
 fn find_sample_time(recording: &Recording<'_>, end: End) -> Option<(Section, u64, u64)> {
     let End::Declared(end) = end else { return None };
-    let section = recording.table(end).section(feature::SAMPLE_TIME)?;
+    let table = recording.table(end);
+    // Otherwise other bytes may lie where the section was.
+    let section = table.section(feature::SAMPLE_TIME).filter(|section| section.size == 16)?;
+    if !table.is_tight(recording.length()) {
+        return None;
+    }
     let contents =
         recording.read_feature((feature::SAMPLE_TIME, section), None, section.size.min(16));
     let Contents { sample_time: Some((first, last)), .. } = contents.ok()? else { return None };

@@ -36,6 +36,18 @@ impl Table {
         self.entries.iter().find(|(of, _)| *of == bit).map(|(_, section)| *section)
     }
 
+    /// Whether the sections adjoin, begin after the table and the entries that perf may have
+    /// reserved after it, and end with a file of `file_len` bytes. The offsets are those of the
+    /// original file then: no byte before or between the sections was lost or added.
+    pub fn is_tight(&self, file_len: u64) -> bool {
+        let used = || self.entries.iter().map(|(_, section)| *section).filter(|s| s.size > 0);
+        let Some(first) = used().next() else { return false };
+        let hole = first.offset.checked_sub(self.span.end);
+        let ends = used().skip(1).map(|section| section.offset).chain([file_len]);
+        hole.is_some_and(|hole| hole.is_multiple_of(SECTION_SIZE))
+            && used().zip(ends).all(|(section, end)| section.end() == Some(end))
+    }
+
     /// Whether the table is complete and all sections lie after it, in order, inside a file of
     /// `file_len` bytes.
     ///

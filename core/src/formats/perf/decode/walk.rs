@@ -7,7 +7,9 @@
 //! ```
 
 use std::borrow::Cow;
+use std::ops::Range;
 
+use super::event::Events;
 use super::frame::{Frame, FrameFault, Place, RecordView, frame};
 use crate::formats::perf::layout::{RECORD_HEADER, record};
 use crate::kit::cursor::{Cursor, Order};
@@ -19,6 +21,8 @@ use crate::kit::walk::Item;
 
 /// Number of consecutive valid frames that confirm a place as the start of a record.
 pub const RESYNC_RECORDS: u64 = 4;
+/// Weight of records, by [`Events::weigh`], that confirms a place as the start of a record.
+const RESYNC_WEIGHT: u64 = 4;
 /// Bits of `misc` that neither the kernel nor perf uses.
 const MISC_UNUSED: u16 = 0x0ff8;
 
@@ -75,6 +79,8 @@ pub struct Walker<'a> {
     run: &'a [u8],
     /// The work that searches for the next valid record may still do.
     budget: Budget,
+    /// The events by which a search recognises records.
+    events: Option<&'a Events>,
 }
 
 impl<'a> Walker<'a> {
@@ -96,7 +102,15 @@ impl<'a> Walker<'a> {
             end,
             run: &[],
             budget: Budget::new(0, 0),
+            events: None,
         }
+    }
+
+    /// Lets searches recognise a record by the layouts of these events.
+    #[must_use]
+    pub const fn judged_by(mut self, events: &'a Events) -> Self {
+        self.events = Some(events);
+        self
     }
 
     /// Lets the walk search for the next valid record after damage, over at most `bytes` in all.
@@ -156,42 +170,84 @@ impl<'a> Walker<'a> {
         Ok((frame, self.source.read(self.at, after)))
     }
 
+    /// Whether the record at the position is followed by the header of another one, or ends the
+    /// area.
+    #[inline]
+    fn is_followed(&self, record: &Record<'_>) -> bool {
+        let len = record.frame.size.saturating_add(record.outside);
+        let next = self.run.get(to_usize(len)..).unwrap_or_default();
+        match frame(next, self.order) {
+            Ok(_) => true,
+            Err(FrameFault::HeaderTruncated) => self.is_followed_across_pieces(record),
+            Err(_) => false,
+        }
+    }
+
+    #[cold]
+    fn is_followed_across_pieces(&self, record: &Record<'_>) -> bool {
+        let after = record.end();
+        let head = self.source.read(after, self.end.min(after.saturating_add(RECORD_HEADER)));
+        after == self.end || frame(&head, self.order).is_ok()
+    }
+
+    /// Returns the first record inside the record at the position, which is then not one: bytes of
+    /// it are missing, and what follows them counts as its body.
+    #[cold]
+    fn find_swallowed(&mut self, record: &Record<'_>) -> Option<Damage> {
+        let start = self.at;
+        let next = self.resync(start, record.end())?;
+        self.at = next;
+        self.run = &[];
+        let span = Span::new(self.layer, start, next);
+        Some(Damage { span, fault: FrameFault::PastEnd(record.frame), resumes: true })
+    }
+
     /// Moves on to the next valid record; the bytes before it are damage.
     #[cold]
     fn skip_damage(&mut self, fault: FrameFault) -> Damage {
         let start = self.at;
-        let next = self.resync(start);
+        let next = self.resync(start, self.end);
         self.at = next.unwrap_or(self.end);
         self.run = &[];
         let span = Span::new(self.layer, start, self.at);
         Damage { span, fault, resumes: next.is_some() }
     }
 
-    /// Finds the first place after `start` that begins [`RESYNC_RECORDS`] valid records, or fewer
-    /// that reach the end. Kernel records keep the alignment of the damage unless compressed
-    /// records or features of any size lie between, so multiples of 8 are tried first, then every
-    /// byte.
-    fn resync(&mut self, start: u64) -> Option<u64> {
+    /// Finds the first place after `start` and before `end` that begins valid records: by their events, or
+    /// [`RESYNC_RECORDS`] by their headers, or fewer that reach the end. Kernel records keep the
+    /// alignment of the damage unless compressed records or features of any size lie between, so
+    /// headers are tried at multiples of 8 first, then at every byte.
+    fn resync(&mut self, start: u64, end: u64) -> Option<u64> {
         let mut budget = self.budget;
-        let found = [8, 1].into_iter().find_map(|stride| {
-            let area = start.saturating_add(stride)..self.end;
-            let header_len = to_usize(RECORD_HEADER);
-            let search = Search { source: self.source, area, stride, header_len };
-            let may_begin = |header: &[u8]| frame(header, self.order).is_ok();
-            let prove = |at, budget: &mut Budget| {
-                follow(at, RESYNC_RECORDS, 0, budget, |seen, at| self.step(seen, at))
-            };
-            search.find(&mut budget, may_begin, prove).found()
+        let area = |stride: u64| start.saturating_add(stride)..end;
+        let judged = self.events.and_then(|_| self.search((area(1), 1), &mut budget));
+        let found = judged.or_else(|| {
+            let plain = Self { events: None, ..self.clone() };
+            let mut strides = [8, 1].into_iter();
+            strides.find_map(|stride| plain.search((area(stride), stride), &mut budget))
         });
         self.budget = budget;
         found
     }
 
-    /// Reads the record at `at`, after `seen` others, and requires more of it than a walk does: its
-    /// type is known, its size fits the type, and unused bits of `misc` are 0.
+    fn search(&self, (area, stride): (Range<u64>, u64), budget: &mut Budget) -> Option<u64> {
+        let header_len = to_usize(RECORD_HEADER);
+        let search = Search { source: self.source, area, stride, header_len };
+        let may_begin = |header: &[u8]| frame(header, self.order).is_ok();
+        let prove = |at, budget: &mut Budget| {
+            follow(at, RESYNC_RECORDS, 0, budget, |seen, at| self.step(seen, at))
+        };
+        search.find(budget, may_begin, prove).found()
+    }
+
+    /// Reads the record at `at`, after others of weight `seen`, and requires more of it than a walk
+    /// does: its type is known, its size fits the type, and unused bits of `misc` are 0.
     fn step(&self, seen: u64, at: u64) -> Step<u64> {
         if at == self.end {
             return if seen > 0 { Step::End } else { Step::Invalid };
+        }
+        if self.events.is_some() && seen >= RESYNC_WEIGHT {
+            return Step::End;
         }
         let mut probe = Self { at, run: &[], ..self.clone() };
         let Ok(record) = probe.read_record() else { return Step::Invalid };
@@ -201,7 +257,14 @@ impl<'a> Walker<'a> {
         if !is_known || record.frame.is_misaligned() || misc & MISC_UNUSED != 0 {
             return Step::Invalid;
         }
-        Step::Item { end: record.end(), state: seen.saturating_add(1) }
+        let weight = match self.events {
+            Some(events) => events.weigh(&record.view(self.layer, 0)),
+            None => 1,
+        };
+        if weight == 0 {
+            return Step::Invalid;
+        }
+        Step::Item { end: record.end(), state: seen.saturating_add(weight) }
     }
 }
 
@@ -226,6 +289,11 @@ impl<'a> Iterator for Walker<'a> {
         }
         match self.read_record() {
             Ok(record) => {
+                if !self.is_followed(&record)
+                    && let Some(damage) = self.find_swallowed(&record)
+                {
+                    return Some(Item::Damage(damage));
+                }
                 self.advance(record.frame.size.saturating_add(record.outside));
                 Some(Item::Record(record))
             }

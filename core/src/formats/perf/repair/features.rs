@@ -60,7 +60,7 @@ pub(super) fn section_bytes(section: Section, order: Order) -> Vec<u8> {
 }
 
 /// Encodes the four words of the feature bits as they lie in the file.
-fn flag_bytes(flags: Flags, words: FlagWords, order: Order) -> Vec<u8> {
+pub(super) fn flag_bytes(flags: Flags, words: FlagWords, order: Order) -> Vec<u8> {
     let word = |word: u64| match words {
         FlagWords::U64 => word,
         FlagWords::U32 => word.rotate_left(32),

@@ -4,6 +4,7 @@ mod close;
 mod compressed;
 mod encode;
 mod features;
+mod rebuild;
 mod settle;
 
 pub use close::{Seam, close, header_u64, size_field};
@@ -12,4 +13,5 @@ pub use encode::{u32_bytes, u64_bytes};
 pub use features::{
     Features, NewFeature, mmap_len, nearest_mmap_len, needed, rewrite, with_hostname,
 };
+pub use rebuild::rebuild;
 pub use settle::settle;

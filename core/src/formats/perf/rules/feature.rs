@@ -35,7 +35,8 @@ rules! {
         remedy: Remedy::Fix(
             "Adds the feature, with values that the records imply. mmap_len is at least \
              528384, the value of perf record.\n\
-             Class: synthetic. Cost: none.\n\
+             Class: synthetic; lossy if bytes that no flag leads to follow the records.\n\
+             Cost: none.\n\
              Run:\n\
              \x20 tracemend repair perf.data -o repaired.data",
         ),
@@ -150,7 +151,8 @@ rules! {
         impact: "perf report 6.1 --time and perf script --time with percentages select the \
             wrong samples, or none. Without --time all samples are shown.",
         remedy: Remedy::Fix(
-            "Writes the time of the first or last sample.\n\
+            "Writes the time of the first or last sample, if a sample has the other time of \
+             SAMPLE_TIME and nothing else is damaged. Otherwise there is no fix.\n\
              Class: exact. Cost: none.\n\
              Run:\n\
              \x20 tracemend repair perf.data -o repaired.data",
@@ -167,8 +169,8 @@ rules! {
         impact: "perf 6.1 shows the sample at the wrong time.",
         remedy: Remedy::Fix(
             "Writes the end of SAMPLE_TIME into the sample if no other sample has that time, the \
-             two differ in at most 3 bits, and the sample is out of order. Otherwise there is no \
-             fix: nothing shows the right time.\n\
+             two differ in at most 3 bits, the sample is out of order, and nothing else is \
+             damaged. Otherwise there is no fix: nothing shows the right time.\n\
              Class: exact. Cost: none.\n\
              Run:\n\
              \x20 tracemend repair perf.data -o repaired.data",

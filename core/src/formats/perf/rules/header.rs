@@ -110,8 +110,9 @@ rules! {
             --header-only crashes (SIGSEGV).",
         remedy: Remedy::Fix(
             "Sets data.size to the distance between data.offset and the table that was \
-             found.\n\
-             Class: exact. Cost: none.\n\
+             found, or the end of the last record.\n\
+             Class: exact; lossy if nothing shows that no byte of the records is missing.\n\
+             Cost: none.\n\
              Run:\n\
              \x20 tracemend repair perf.data -o repaired.data",
         ),
@@ -126,9 +127,13 @@ rules! {
             the file: the header is damaged, or the file is truncated and attrs follow the \
             records.",
         impact: "perf 6.1 refuses the file (incompatible file format, exit 255).",
-        remedy: Remedy::Next(
-            "The offset cannot be determined from the file. Use another copy of the file \
-             if there is one, or record again.",
+        remedy: Remedy::Fix(
+            "Rebuilds the file from the parts that can be trusted: events from any copy of the \
+             attrs by which records can be read, all records that these events read to their \
+             last byte, and the features whose sections are valid.\n\
+             Class: lossy. Cost: everything else; the summary counts it.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
         ),
         source: "perf 6.1, tools/perf/util/header.c: perf_session__read_header",
     };
@@ -143,10 +148,15 @@ rules! {
         impact: "perf 6.1 fails if the records are one of the two sections (perf script exits \
             234 without a sample, perf report shows nothing and exits 0). It ignores \
             event_types.",
-        remedy: Remedy::Next(
-            "The file does not show which section is wrong. Use another copy of the file \
-             if there is one, or record again. If perf inject wrote the file, run it again \
-             with an output of perf record that is a file and not a pipe.",
+        remedy: Remedy::Fix(
+            "Rebuilds the file from the parts that can be trusted: events from any copy of the \
+             attrs by which records can be read, all records that these events read to their \
+             last byte, and the features whose sections are valid.\n\
+             Class: lossy. Cost: everything else; the summary counts it.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data\n\
+             If perf inject wrote the file, run it again with an output of perf record that is a \
+             file and not a pipe.",
         ),
         source: "perf 6.1, tools/perf/util/header.c: perf_session__read_header; measured",
     };
@@ -173,9 +183,14 @@ rules! {
             empty, or a pipe recording has no HEADER_ATTR record.",
         impact: "perf script 6.1 exits 242 or 254 without a sample. perf report shows nothing and \
             exits 0.",
-        remedy: Remedy::Next(
-            "The layout of the samples cannot be determined from the records. Use another \
-             copy of the file if there is one, or record again.",
+        remedy: Remedy::Fix(
+            "Rebuilds the file from the parts that can be trusted: events from any copy of the \
+             attrs by which records can be read, all records that these events read to their \
+             last byte, and the features whose sections are valid.\n\
+             Class: lossy. Cost: everything else; the summary counts it.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data\n\
+             A pipe recording has no fix.",
         ),
         source: "perf 6.1, tools/perf/util/evlist.c: evlist__id2evsel; measured",
     };
@@ -187,9 +202,13 @@ rules! {
         problem: "The size in the attr exceeds the rest of the attr table. Attrs follow one \
             another by their sizes, so later attrs cannot be found.",
         impact: "perf 6.1 refuses the file (incompatible file format, exit 255).",
-        remedy: Remedy::Next(
-            "The size cannot be determined from the table. Use another copy of the file if \
-             there is one, or record again.",
+        remedy: Remedy::Fix(
+            "Rebuilds the file from the parts that can be trusted: events from any copy of the \
+             attrs by which records can be read, all records that these events read to their \
+             last byte, and the features whose sections are valid.\n\
+             Class: lossy. Cost: everything else; the summary counts it.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
         ),
         source: "perf 6.1, tools/perf/util/header.c: read_attr",
     };

@@ -98,12 +98,14 @@ rules! {
         summary: "an attr contradicts its copy in EVENT_DESC or the records",
         problem: "EVENT_DESC holds a copy of every attr. Where the two differ, the one with values \
             that no recorder writes is damaged; then the one by which fewer records can be read. \
-            Without a copy, header.attr_size determines attr.size.",
+            Without a copy, header.attr_size determines attr.size, and samples that cannot be \
+            read show that sample_type or read_format is wrong.",
         impact: "perf 6.1 reads every sample of the event by the damaged attr: it shows wrong \
             values or no sample, or refuses the file.",
         remedy: Remedy::Fix(
-            "Writes the words of the copy into the attr. No record changes.\n\
-             Class: exact. Cost: none.\n\
+            "Writes the words of the copy into the attr. Without a copy, writes the nearest \
+             values by which the samples can be read, if most cannot be. No record changes.\n\
+             Class: exact; lossy without a copy. Cost: none.\n\
              Run:\n\
              \x20 tracemend repair perf.data -o repaired.data",
         ),

@@ -26,11 +26,22 @@ pub(super) struct Described {
 pub(super) fn events(peek: Peek<'_>, section: Section) -> Option<(u64, Vec<Described>)> {
     let count = peek.u32(section.offset)?;
     let size = u64::from(peek.u32(section.offset.checked_add(4)?)?);
+    let (size, events) = first_events(peek, section.offset, (count, size))?;
+    let end = events.last().map_or(section.offset.checked_add(8), |last| last.ids.end());
+    (end == section.end()).then_some((size, events))
+}
+
+/// Returns the places of `count` events with attrs of `size` bytes in the EVENT_DESC at `start`,
+/// wherever it ends.
+pub(super) fn first_events(
+    peek: Peek<'_>,
+    start: u64,
+    (count, size): (u32, u64),
+) -> Option<(u64, Vec<Described>)> {
     if count > MOST_EVENTS || size > 4096 {
         return None;
     }
-    let end = section.end()?;
-    let mut at = section.offset.checked_add(8)?;
+    let mut at = start.checked_add(8)?;
     let mut events = Vec::new();
     for _ in 0..count {
         let attr = at;
@@ -39,8 +50,8 @@ pub(super) fn events(peek: Peek<'_>, section: Section) -> Option<(u64, Vec<Descr
         let name_len = u64::from(peek.u32(count_at.checked_add(4)?)?);
         let start = count_at.checked_add(8)?.checked_add(name_len)?;
         let ids = Section { offset: start, size: ids.checked_mul(8)? };
-        at = ids.end().filter(|ids_end| *ids_end <= end)?;
+        at = ids.end().filter(|end| *end <= peek.len())?;
         events.push(Described { attr, count_at, ids });
     }
-    (at == end).then_some((size, events))
+    Some((size, events))
 }

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 use super::described::{self, Described};
 use super::peek::Peek;
+use super::salvage::{SalvagedEvent, mend_attrs};
 use super::{Correction, Part, odd};
 use crate::formats::perf::decode::attr;
 use crate::formats::perf::decode::event::{Events, SampleRead};
@@ -24,6 +25,7 @@ use crate::kit::num::{to_u64, to_usize};
 use crate::kit::source::Source;
 use crate::kit::span::Layer;
 use crate::kit::walk::Item;
+use crate::limits::Limits;
 
 /// Most attrs that are compared.
 const MOST_ATTRS: u64 = 4096;
@@ -48,7 +50,7 @@ struct Copies<'a> {
 }
 
 /// Corrects attrs, the sections of their ids, and ids.
-pub(super) fn restore(recording: &Recording<'_>) -> Vec<Correction> {
+pub(super) fn restore(recording: &Recording<'_>, limits: &Limits) -> Vec<Correction> {
     let Some(copies) = Copies::gather(recording) else { return Vec::new() };
     let mut corrections = Vec::new();
     let sections = copies.id_sections();
@@ -56,6 +58,10 @@ pub(super) fn restore(recording: &Recording<'_>) -> Vec<Correction> {
         corrections.extend(copies.correct_sections(sections));
     }
     corrections.extend(copies.correct_attrs());
+    if copies.described.is_empty() {
+        let sections = sections.as_deref().unwrap_or_default();
+        corrections.extend(copies.correct_unread(sections, limits));
+    }
     if let Some(sections) = sections {
         corrections.extend(copies.correct_ids(&sections));
     }
@@ -160,6 +166,35 @@ impl<'a> Copies<'a> {
                 }
                 None => corrections.extend(self.correct_attr_size(index, *attr)),
             }
+        }
+        corrections
+    }
+
+    /// Corrects attrs without copies by which samples cannot be read.
+    fn correct_unread(&self, sections: &[Section], limits: &Limits) -> Vec<Correction> {
+        let event = |(index, attr): (usize, &u64)| SalvagedEvent {
+            attr: self.peek.bytes(*attr, attr.saturating_add(self.size)).into_owned(),
+            ids: sections.get(index).map(|section| self.ids(*section)).unwrap_or_default(),
+        };
+        let stored: Vec<SalvagedEvent> = self.attrs.iter().enumerate().map(event).collect();
+        let data = self.recording.body.data;
+        let end = data.end().filter(|end| *end <= self.peek.len() && data.size > 0);
+        let end = end.unwrap_or(self.peek.len());
+        let Some(mended) = mend_attrs(self.recording, stored, end, limits) else {
+            return Vec::new();
+        };
+        let mut corrections = Vec::new();
+        for (index, (start, event)) in self.attrs.iter().zip(&mended).enumerate() {
+            let mut correction = Correction::new(Part::Attr(index));
+            let source = Source::new(&event.attr);
+            let new = Peek { source: &source, order: self.peek.order };
+            for word in (8..self.size).step_by(8) {
+                let at = start.saturating_add(word);
+                if let (Some(found), Some(value)) = (self.peek.u64(at), new.u64(word)) {
+                    correction = correction.word(at, found, value);
+                }
+            }
+            corrections.push(correction);
         }
         corrections
     }

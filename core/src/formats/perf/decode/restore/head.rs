@@ -36,6 +36,15 @@ fn nearest_magic(first: &[u8]) -> Option<(Order, &'static [u8; 8])> {
     known.into_iter().find(|(_, magic)| distance(magic) <= MAGIC_BITS)
 }
 
+/// Returns the magic of the byte order in which the fields after it are plausible: the user names
+/// the format of a file whose magic is lost.
+fn magic_of_fields(source: &Source<'_>) -> (Order, &'static [u8; 8]) {
+    match has_plausible_size(Peek { source, order: Order::Big }) {
+        true => (Order::Big, facts::MAGIC_BIG),
+        false => (Order::Little, facts::MAGIC_LITTLE),
+    }
+}
+
 /// Whether a file begins with a magic, or with a damaged one and a plausible header after it.
 pub(super) fn is_magic(source: &Source<'_>) -> bool {
     let first = source.read(0, 8);
@@ -43,7 +52,11 @@ pub(super) fn is_magic(source: &Source<'_>) -> bool {
         return true;
     }
     let Some((order, _)) = nearest_magic(&first) else { return false };
-    let peek = Peek { source, order };
+    has_plausible_size(Peek { source, order })
+}
+
+/// Whether `header.size` or `header.attr_size` has a known value.
+fn has_plausible_size(peek: Peek<'_>) -> bool {
     let size = peek.u64(field::SIZE);
     let has_size = [HEADER_SIZE, HEADER_SIZE_OLD, HEADER_SIZE_PIPE].map(Some).contains(&size);
     has_size || has_attr_size(peek)
@@ -62,12 +75,12 @@ pub(super) fn restore(files: &FileSet<'_>, limits: &Limits) -> Restoration {
     let source = files.bytes(0);
     let first = source.read(0, 8);
     let order = header::magic(&first).map(|(order, _)| order);
-    let nearest = nearest_magic(&first);
-    let order = order.or(nearest.map(|(order, _)| order)).unwrap_or(Order::Little);
+    let nearest = nearest_magic(&first).unwrap_or_else(|| magic_of_fields(&source));
+    let order = order.unwrap_or(nearest.0);
     let mut restored = Restoration::new(order);
     let peek = Peek { source: &source, order };
-    if let (None, Some((_, magic))) = (header::magic(&first), nearest) {
-        restored.extend(correct_magic(peek, magic));
+    if header::magic(&first).is_none() {
+        restored.extend(correct_magic(peek, nearest.1));
     }
     restored.extend(correct_size(peek));
     let sections = {
@@ -81,7 +94,7 @@ pub(super) fn restore(files: &FileSet<'_>, limits: &Limits) -> Restoration {
     let events = {
         let now = restored.apply(files);
         match open(&now) {
-            Ok(Opened::Sections(recording)) => events::restore(&recording),
+            Ok(Opened::Sections(recording)) => events::restore(&recording, limits),
             _ => Vec::new(),
         }
     };
@@ -95,7 +108,10 @@ fn correct_magic(peek: Peek<'_>, magic: &[u8; 8]) -> Option<Correction> {
         Order::Big => u64::from_be_bytes(*magic),
     };
     let correction = Correction::new(Part::Magic).word(0, peek.u64(0)?, value);
-    Some(correction.witness(field::SIZE, 8, "header.size in the byte order of the magic"))
+    Some(match has_plausible_size(peek) {
+        true => correction.witness(field::SIZE, 8, "header.size in the byte order of the magic"),
+        false => correction,
+    })
 }
 
 /// Corrects `header.size`: 16 if records follow it, else 104 if the header has sections.
@@ -165,7 +181,7 @@ fn restore_sections(recording: &Recording<'_>, limits: &Limits) -> Vec<Correctio
         return Vec::new();
     }
     let records = Records { recording, budget: limits.of(&RESYNC) };
-    let table = find_table(&records, peek, limits);
+    let table = find_table(recording, limits);
     let mut corrections = Vec::new();
     let layout =
         LayoutReading { attr_size: body.attr_size, attrs: body.attrs, data: body.data.offset };
@@ -299,7 +315,9 @@ impl Records<'_> {
 }
 
 /// Finds the table: where the header has it, where the records end, or by its structure.
-fn find_table(records: &Records<'_>, peek: Peek<'_>, limits: &Limits) -> Option<TableReading> {
+pub(super) fn find_table(recording: &Recording<'_>, limits: &Limits) -> Option<TableReading> {
+    let peek = Peek { source: recording.file.source(), order: recording.order() };
+    let records = Records { recording, budget: limits.of(&RESYNC) };
     let body = &records.recording.body;
     let declared = body.data.end().filter(|end| *end <= peek.len());
     let starts = [body.data.offset, body.attrs.end().unwrap_or(0)];

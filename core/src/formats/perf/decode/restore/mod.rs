@@ -12,6 +12,7 @@
 //!  layout                  header fields: hypotheses, scored by independent facts
 //!  flags shape             the bits whose shapes the sections have
 //!  events described odd    attrs and ids: votes of the attr table, EVENT_DESC, ID_INDEX, samples
+//!  salvage                 the parts that can be trusted, if the outline cannot be restored
 //! ```
 
 mod described;
@@ -21,9 +22,11 @@ mod head;
 mod layout;
 mod odd;
 mod peek;
+mod salvage;
 mod shape;
 mod table;
 
+pub use self::salvage::{Salvage, SalvagedEvent, salvage};
 use crate::kit::cursor::Order;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};

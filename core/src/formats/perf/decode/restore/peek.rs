@@ -22,11 +22,16 @@ impl<'a> Peek<'a> {
     /// Reads the u64 at `at`; `None` if it does not lie inside the file.
     pub(super) fn u64(&self, at: u64) -> Option<u64> {
         let bytes = self.source.read(at, at.checked_add(8)?);
-        let bytes = bytes.first_chunk::<8>().copied()?;
-        Some(match self.order {
+        (bytes.len() == 8).then(|| self.number(&bytes))
+    }
+
+    /// Returns the u64 in the first eight bytes; missing ones are 0.
+    pub(super) fn number(&self, bytes: &[u8]) -> u64 {
+        let bytes = bytes.first_chunk::<8>().copied().unwrap_or_default();
+        match self.order {
             Order::Little => u64::from_le_bytes(bytes),
             Order::Big => u64::from_be_bytes(bytes),
-        })
+        }
     }
 
     /// Reads the u32 at `at`; `None` if it does not lie inside the file.

@@ -16,6 +16,10 @@ use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::layout::SECTION_SIZE;
 use crate::kit::num::{to_u64, to_usize};
 
+/// Sections whose contents prove that all of them have moved.
+const LEAST_FITTING: u64 = 2;
+/// Bytes of entries that perf reserves and then does not use.
+const MOST_HOLE: u64 = 8 * SECTION_SIZE;
 /// Most entries of a table: perf plans about 30.
 const MOST_ENTRIES: u64 = 64;
 /// Candidates for one boundary that are followed.
@@ -85,6 +89,9 @@ pub(super) fn find(peek: Peek<'_>, hints: &Hints) -> Option<TableReading> {
     if let Some(at) = hints.declared.filter(|at| begins_at(peek, *at, hints.count)) {
         return read(peek, at, hints);
     }
+    if let Some(moved) = find_moved(peek, hints) {
+        return Some(moved);
+    }
     let read = |at: &u64| read(peek, *at, hints);
     let hinted = hints.places.iter().filter_map(read);
     let best = hinted.max_by_key(|reading| reading.score);
@@ -103,11 +110,52 @@ pub(super) fn find(peek: Peek<'_>, hints: &Hints) -> Option<TableReading> {
     (rivals.count() == 0).then(|| best.clone())
 }
 
-/// Reads the table at `at`: as it is stored, or with all offsets shifted so that the last section
-/// ends with the file.
+/// Finds a table that moved as a whole: its offsets are those that it would have where the header
+/// places it, every section adjoins the next one, and the last one ends with the file.
+fn find_moved(peek: Peek<'_>, hints: &Hints) -> Option<TableReading> {
+    let (count, declared) = (hints.count, hints.declared?);
+    if !(1..=MOST_ENTRIES).contains(&count) {
+        return None;
+    }
+    let len = count.saturating_mul(SECTION_SIZE);
+    let start = hints.from.max(peek.len().saturating_sub(hints.most));
+    let last = peek.len().checked_sub(len)?;
+    let mut found: Option<TableReading> = None;
+    let bytes = peek.bytes(start, last.saturating_add(8));
+    let is_first = |bytes: &[u8]| {
+        let hole = peek.number(bytes).checked_sub(declared.saturating_add(len));
+        hole.is_some_and(|hole| hole.is_multiple_of(SECTION_SIZE) && hole <= MOST_HOLE)
+    };
+    let places = (start..).zip(bytes.windows(8)).filter(|(_, bytes)| is_first(bytes));
+    for at in places.map(|(at, _)| at).filter(|at| *at != declared) {
+        let entries = stored_entries(peek, at, count);
+        let adjoin = |pair: &[Section]| match pair {
+            [one, next] => one.end() == Some(next.offset),
+            _ => false,
+        };
+        let shift = at.wrapping_sub(declared);
+        let end = entries.last().and_then(|last| last.end()).map(|end| end.wrapping_add(shift));
+        if end != Some(peek.len()) || !entries.windows(2).all(adjoin) {
+            continue;
+        }
+        if found.is_some() {
+            return None;
+        }
+        let moved = |section: &Section| Section {
+            offset: section.offset.wrapping_add(shift),
+            size: section.size,
+        };
+        let sections: Vec<Section> = entries.iter().map(moved).collect();
+        found = Some(TableReading { at, sections, shift, score: u64::MAX });
+    }
+    found
+}
+
+/// Reads the table at `at`: as it is stored, or with all offsets shifted, because bytes before the
+/// table were lost or added. Sizes support both readings alike, so the contents decide.
 fn read(peek: Peek<'_>, at: u64, hints: &Hints) -> Option<TableReading> {
     let plain = read_shifted(peek, (at, 0), hints.count);
-    if plain.is_some() {
+    if plain.as_ref().is_some_and(|plain| plain.end() == peek.len()) {
         return plain;
     }
     let entries = stored_entries(peek, at, MOST_ENTRIES);
@@ -117,14 +165,27 @@ fn read(peek: Peek<'_>, at: u64, hints: &Hints) -> Option<TableReading> {
         }
         _ => None,
     });
-    let last = ends.next_back()?;
-    let shift = peek.len().wrapping_sub(last);
-    // What was lost or added before the table moved it as far as the end of the file; a file that
-    // is only cut has its table where the header places it.
-    if shift == 0 || hints.declared.map(|declared| at.wrapping_sub(declared)) != Some(shift) {
-        return None;
+    let to_end = ends.next_back().map(|last| peek.len().wrapping_sub(last));
+    let moved = hints.declared.map(|declared| at.wrapping_sub(declared));
+    let fits = |reading: &TableReading| {
+        let sections = reading.sections.iter().filter(|section| shape::is_any(peek, **section));
+        to_u64(sections.count())
+    };
+    let mut best = plain.map(|plain| (fits(&plain), plain));
+    let mut shifts: Vec<u64> = [to_end, moved].into_iter().flatten().collect();
+    shifts.retain(|shift| *shift != 0);
+    shifts.dedup();
+    for shift in shifts {
+        let Some(reading) = read_shifted(peek, (at, shift), hints.count) else { continue };
+        let held = fits(&reading);
+        // A file that is only cut has its table where the header places it.
+        let is_expected = to_end == Some(shift) && moved == Some(shift);
+        let least = if is_expected { 0 } else { LEAST_FITTING };
+        if held >= least && best.as_ref().is_none_or(|(most, _)| held > *most) {
+            best = Some((held, reading));
+        }
     }
-    read_shifted(peek, (at, shift), hints.count)
+    best.map(|(_, reading)| reading)
 }
 
 /// Returns whether the first of `count` entries at `at` place their sections one after another,

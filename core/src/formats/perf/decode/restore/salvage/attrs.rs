@@ -1,0 +1,248 @@
+//! Readings of the events: where the attrs can lie, and which ids they have.
+
+use super::super::described;
+use super::super::odd;
+use super::super::peek::Peek;
+use super::{SalvagedEvent, attr_len};
+use crate::formats::perf::decode::attr;
+use crate::formats::perf::decode::event::Events;
+use crate::formats::perf::decode::header::Section;
+use crate::formats::perf::decode::recording::Recording;
+use crate::formats::perf::layout::{ATTR_SIZES, SECTION_SIZE};
+use crate::kit::cursor::{Cursor, Order};
+use crate::kit::num::{to_u64, to_usize};
+use crate::kit::source::Source;
+use crate::kit::span::Layer;
+
+/// Bytes from the start of the file in which attrs are searched.
+const SEARCHED: u64 = 1 << 16;
+/// Bytes from the end of the records on in which EVENT_DESC is searched.
+const SEARCHED_FEATURES: u64 = 1 << 16;
+/// Most readings that race.
+const MOST_READINGS: usize = 24;
+/// Most events of a reading.
+const MOST_EVENTS: u64 = 1024;
+/// Most ids of a reading.
+const MOST_IDS: u64 = 1 << 16;
+/// Most odd values of an attr that is found by its shape.
+const MOST_ODD: u64 = 2;
+
+/// One reading of the events.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Reading {
+    /// The events; their attrs have one size.
+    pub(super) events: Vec<SalvagedEvent>,
+    /// Whether values of attrs are not those of the file.
+    pub(super) is_mended: bool,
+}
+
+impl Reading {
+    /// Returns the events as records are read by them.
+    pub(super) fn events(&self, order: Order) -> Option<Events> {
+        let mut events = Events::new(order);
+        for event in &self.events {
+            let mut cursor = Cursor::new(&event.attr, Layer::stored(0), 0, order);
+            let attr = attr::attr(&mut cursor, order).ok()?;
+            if !attr.layout_known() {
+                return None;
+            }
+            events.push(attr, event.ids.iter().copied());
+        }
+        events.sort();
+        (!self.events.is_empty()).then_some(events)
+    }
+
+    /// Whether an event has this type.
+    pub(super) fn has_type(&self, peek: Peek<'_>, kind: u32) -> bool {
+        self.events.iter().any(|event| {
+            let source = Source::new(&event.attr);
+            Peek { source: &source, order: peek.order }.u32(0) == Some(kind)
+        })
+    }
+}
+
+/// Returns the readings, the most likely first.
+pub(super) fn readings(
+    peek: Peek<'_>,
+    recording: &Recording<'_>,
+    sections: &[Section],
+    end: u64,
+) -> Vec<Reading> {
+    let mut readings: Vec<Reading> = Vec::new();
+    let mut push = |reading: Option<Reading>| {
+        if let Some(reading) = reading
+            && !readings.contains(&reading)
+            && readings.len() < MOST_READINGS
+        {
+            readings.push(reading);
+        }
+    };
+    let body = &recording.body;
+    let start = recording.header.length();
+    if let Some(size) = attr_len(body.attr_size) {
+        let count = body.attrs.size.checked_div(body.attr_size).unwrap_or(0);
+        for has_equal_ids in [false, true] {
+            let table = (body.attrs.offset, size, count.max(1));
+            push(read_table(peek, start, table, has_equal_ids));
+        }
+    }
+    for section in sections {
+        push(read_described(peek, section.offset));
+    }
+    for (at, size, count) in find_tables(peek, start) {
+        for has_equal_ids in [false, true] {
+            push(read_table(peek, start, (at, size, count), has_equal_ids));
+        }
+    }
+    // EVENT_DESC without a table that leads to it.
+    if sections.is_empty() {
+        let from = end.min(peek.len()).min(body.data.end().unwrap_or(u64::MAX));
+        let last = from.saturating_add(SEARCHED_FEATURES).min(peek.len());
+        (from..last).for_each(|at| push(read_described(peek, at)));
+    }
+    // A single attr between its ids and the records, of which nothing else is known.
+    for size in ATTR_SIZES.map(u64::from) {
+        let entry = size.saturating_add(SECTION_SIZE);
+        for after in [body.data.offset, body.attrs.end().unwrap_or(0)] {
+            if let Some(at) = after.checked_sub(entry).filter(|at| *at >= start) {
+                let ids = peek.section(at.saturating_add(size));
+                let is_placed = ids.is_some_and(|ids| {
+                    let is_usual = ids.offset == start && ids.end() == Some(at);
+                    is_usual || ids.size == 8 && attr_len(body.attr_size) == Some(size)
+                });
+                if is_placed {
+                    push(read_table(peek, start, (at, size, 1), true));
+                }
+            }
+        }
+    }
+    readings
+}
+
+/// Finds places after the header that look like attr tables: entries of one size, one after
+/// another, with few odd values. Returns place, size of an attr, and number of entries.
+fn find_tables(peek: Peek<'_>, start: u64) -> Vec<(u64, u64, u64)> {
+    let mut tables: Vec<(u64, u64, u64)> = Vec::new();
+    let mut at = start;
+    while at < peek.len().min(SEARCHED) {
+        if let Some(size) = attr_size_at(peek, at) {
+            let entry = size.saturating_add(SECTION_SIZE);
+            let is_inside = |(first, size, count): &(u64, u64, u64)| {
+                let entry = size.saturating_add(SECTION_SIZE);
+                at < first.saturating_add(entry.saturating_mul(*count))
+            };
+            if !tables.last().is_some_and(is_inside) {
+                let next = |count: u64| at.saturating_add(entry.saturating_mul(count));
+                let follows = |count: &u64| attr_size_at(peek, next(*count)) == Some(size);
+                let more = (1..MOST_EVENTS).take_while(follows).count();
+                tables.push((at, size, to_u64(more).saturating_add(1)));
+            }
+        }
+        at = at.saturating_add(1);
+    }
+    tables.truncate(MOST_READINGS);
+    tables
+}
+
+/// Returns the size of the attr at `at`, if the bytes there look like one.
+fn attr_size_at(peek: Peek<'_>, at: u64) -> Option<u64> {
+    let size = peek.u32(at.checked_add(4)?).filter(|size| ATTR_SIZES.contains(size))?;
+    let size = u64::from(size);
+    let bytes = peek.bytes(at, at.saturating_add(size));
+    let source = Source::new(&bytes);
+    let attr = Peek { source: &source, order: Order::Little };
+    let is_whole = to_u64(bytes.len()) == size;
+    // The order of the bits is that of a little-endian machine.
+    let odd = if peek.order == Order::Little { odd::count(attr, size) } else { 0 };
+    let has_fields = Peek { source: &source, order: peek.order }.u64(24) != Some(0);
+    (is_whole && odd <= MOST_ODD && has_fields).then_some(size)
+}
+
+/// Reads `count` entries of an attr table at `at`, whose attrs have `size` bytes. If
+/// `has_equal_ids`, all events have the same number of ids before the attrs, wherever the entries
+/// have them.
+fn read_table(
+    peek: Peek<'_>,
+    start: u64,
+    (at, size, count): (u64, u64, u64),
+    has_equal_ids: bool,
+) -> Option<Reading> {
+    let entry = size.saturating_add(SECTION_SIZE);
+    let mut found: Vec<(Vec<u8>, Option<Section>)> = Vec::new();
+    for index in 0..count.min(MOST_EVENTS) {
+        let attr = at.saturating_add(index.saturating_mul(entry));
+        let after = attr.saturating_add(size);
+        let bytes = peek.bytes(attr, after).into_owned();
+        if attr < start || to_u64(bytes.len()) < size {
+            break;
+        }
+        found.push((bytes, peek.section(after)));
+    }
+    let stored = found.iter().map(|(_, ids)| ids.filter(|ids| is_placed(peek, start, ids)));
+    let stored: Vec<Option<Section>> = stored.collect();
+    let ids = if has_equal_ids { split_ids(start, at, found.len())? } else { stored };
+    let event = |((attr, _), ids): ((Vec<u8>, _), Option<Section>)| SalvagedEvent {
+        attr,
+        ids: ids.map(|ids| read_ids(peek, ids)).unwrap_or_default(),
+    };
+    let events = found.into_iter().zip(ids).map(event).collect();
+    finish(peek, events, size)
+}
+
+/// Whether ids can lie in a section.
+fn is_placed(peek: Peek<'_>, start: u64, ids: &Section) -> bool {
+    ids.fits(peek.len()) && ids.offset >= start && ids.size & 7 == 0 && ids.size > 0
+}
+
+/// Divides the bytes between the header and the attrs among `count` events.
+fn split_ids(start: u64, attrs: u64, count: usize) -> Option<Vec<Option<Section>>> {
+    let len = attrs.checked_sub(start)?;
+    let size = len.checked_div(to_u64(count))?;
+    let is_whole = size > 0 && size & 7 == 0 && len.checked_rem(to_u64(count)) == Some(0);
+    let offset = |index: u64| start.saturating_add(index.saturating_mul(size));
+    let section = |index| Some(Section { offset: offset(index), size });
+    is_whole.then(|| (0..to_u64(count)).map(section).collect())
+}
+
+pub(super) fn read_ids(peek: Peek<'_>, section: Section) -> Vec<u64> {
+    let count = (section.size >> 3).min(MOST_IDS);
+    let place = |index: u64| section.offset.saturating_add(index.saturating_mul(8));
+    (0..count).map_while(|index| peek.u64(place(index))).collect()
+}
+
+/// Reads the events of an EVENT_DESC section at `at`, wherever it ends.
+fn read_described(peek: Peek<'_>, at: u64) -> Option<Reading> {
+    let count = peek.u32(at).filter(|count| (1..=1024).contains(count))?;
+    let size = peek.u32(at.checked_add(4)?).filter(|size| ATTR_SIZES.contains(size))?;
+    let is_first = |size: u32| peek.u32(at.saturating_add(12)) == Some(size);
+    if !is_first(size) {
+        return None;
+    }
+    let (size, places) = described::first_events(peek, at, (count, size.into()))?;
+    let events = places.into_iter().map(|place| SalvagedEvent {
+        attr: peek.bytes(place.attr, place.attr.saturating_add(size)).into_owned(),
+        ids: read_ids(peek, place.ids),
+    });
+    let events: Vec<SalvagedEvent> = events.collect();
+    finish(peek, events, size)
+}
+
+/// Gives all attrs the size that they have in the table.
+pub(super) fn finish(peek: Peek<'_>, mut events: Vec<SalvagedEvent>, size: u64) -> Option<Reading> {
+    let len = u32::try_from(size).ok()?;
+    let bytes = match peek.order {
+        Order::Little => len.to_le_bytes(),
+        Order::Big => len.to_be_bytes(),
+    };
+    let mut is_mended = false;
+    for event in &mut events {
+        let slot = event.attr.get_mut(4..8)?;
+        // The size 0 stands for the first version.
+        if slot != bytes.as_slice() && (size != 64 || slot != [0; 4]) {
+            slot.copy_from_slice(&bytes);
+            is_mended = true;
+        }
+    }
+    let is_whole = events.iter().all(|event| event.attr.len() == to_usize(size));
+    (is_whole && !events.is_empty()).then_some(Reading { events, is_mended })
+}

@@ -1,0 +1,286 @@
+//! Attrs with damaged values: the nearest values by which the samples can be read.
+//!
+//! A field that its switch does not enable is 0, and bits that do not exist are not set. If samples
+//! cannot be read after that, other values of `sample_type`, `read_format` and `sample_id_all` are
+//! tried: those of another event, then those that differ in up to three bits. The value by which
+//! most samples can be read wins; among equals, the one that gives ascending times and possible
+//! threads. Nothing is chosen if several are left.
+
+use super::SalvagedEvent;
+use super::attrs::Reading;
+use crate::formats::perf::decode::attr::{branch_sample_type, read_format, sample_type};
+use crate::formats::perf::decode::event::{Events, SampleRead};
+use crate::formats::perf::decode::frame::RecordView;
+use crate::formats::perf::decode::recording::Recording;
+use crate::formats::perf::decode::walk::Record;
+use crate::formats::perf::layout::record;
+use crate::kit::cursor::Order;
+use crate::kit::num::to_usize;
+use crate::kit::span::Layer;
+use crate::kit::walk::Item;
+use crate::limits::{Limits, RESYNC};
+
+/// Records that are read as evidence.
+const EVIDENCE: usize = 64;
+/// Records without which the evidence is not enough to replace a stored value.
+const LEAST_EVIDENCE: usize = 2;
+/// Greatest thread number of Linux.
+const MOST_THREADS: u32 = 1 << 22;
+/// Fields that only special events record: of two values of `sample_type` that explain as much,
+/// the one without them is more likely.
+const RARE: u64 = sample_type::ADDR
+    | sample_type::STREAM_ID
+    | sample_type::WEIGHT
+    | sample_type::DATA_SRC
+    | sample_type::TRANSACTION
+    | sample_type::PHYS_ADDR
+    | sample_type::AUX
+    | sample_type::CGROUP
+    | sample_type::DATA_PAGE_SIZE
+    | sample_type::CODE_PAGE_SIZE
+    | sample_type::WEIGHT_STRUCT;
+/// Offsets of words in an attr.
+const SAMPLE_TYPE: u64 = 24;
+const READ_FORMAT: u64 = 32;
+const FLAGS: u64 = 40;
+/// Number of published flags, and the one that all records have a `sample_id`.
+const KNOWN_FLAGS: u32 = 40;
+const SAMPLE_ID_ALL: u32 = 18;
+
+/// How well events explain the evidence: records that can be read, then plausible values, then
+/// fields that are often recorded.
+pub(super) type Score = (u64, u64, u64);
+
+/// Returns the reading with values by which more records can be read; `None` if there is none.
+pub(super) fn mend(reading: &Reading, evidence: &[Record<'_>], order: Order) -> Option<Reading> {
+    let mut best = tidied(reading.clone(), order);
+    let all = evidence.len();
+    for index in 0..best.events.len() {
+        let now = score(&best, evidence, order);
+        if to_usize(now.0) >= all {
+            break;
+        }
+        if let Some(better) = vary(&best, index, evidence, order, now) {
+            best = better;
+        }
+    }
+    best.is_mended = true;
+    (best.events != reading.events).then_some(best)
+}
+
+/// Returns attrs by which nearly all samples up to `end` can be read, if that few of them can be by
+/// these; `None` if nothing is better, or the evidence is not enough to replace what is stored.
+pub(in super::super) fn mend_attrs(
+    recording: &Recording<'_>,
+    events: Vec<SalvagedEvent>,
+    end: u64,
+    limits: &Limits,
+) -> Option<Vec<SalvagedEvent>> {
+    let order = recording.order();
+    let stored = Reading { events, is_mended: false };
+    let mut evidence = gather(recording, end, limits);
+    evidence.retain(|record| record.frame.kind == record::SAMPLE);
+    let read = |reading: &Reading| to_usize(score(reading, &evidence, order).0);
+    if evidence.len() < LEAST_EVIDENCE || read(&stored).saturating_mul(2) > evidence.len() {
+        return None;
+    }
+    let mended = mend(&stored, &evidence, order)?;
+    let is_better = read(&mended).saturating_mul(10) >= evidence.len().saturating_mul(9);
+    is_better.then_some(mended.events)
+}
+
+/// Returns the first samples and threads between the header and `end`.
+pub(super) fn gather<'a>(
+    recording: &'a Recording<'_>,
+    end: u64,
+    limits: &Limits,
+) -> Vec<Record<'a>> {
+    let (stated, least) = (recording.body.data.offset, recording.header.length());
+    let first = recording.file.records((stated, end), 0).next().and_then(Item::record);
+    let start = if first.is_some() && stated >= least { stated } else { least };
+    let items = recording.file.records((start, end), limits.of(&RESYNC));
+    let is_wanted = |record: &Record<'_>| {
+        matches!(record.frame.kind, record::SAMPLE | record::FORK | record::EXIT)
+    };
+    items.filter_map(Item::record).filter(is_wanted).take(EVIDENCE).collect()
+}
+
+fn word(attr: &[u8], at: u64, order: Order) -> u64 {
+    let bytes = attr.get(to_usize(at)..).and_then(|rest| rest.first_chunk::<8>());
+    let bytes = bytes.copied().unwrap_or_default();
+    match order {
+        Order::Little => u64::from_le_bytes(bytes),
+        Order::Big => u64::from_be_bytes(bytes),
+    }
+}
+
+fn set_word(attr: &mut [u8], at: u64, value: u64, order: Order) {
+    let at = to_usize(at);
+    if let Some(slot) = attr.get_mut(at..at.saturating_add(8)) {
+        slot.copy_from_slice(&match order {
+            Order::Little => value.to_le_bytes(),
+            Order::Big => value.to_be_bytes(),
+        });
+    }
+}
+
+/// Returns the reading without bits that do not exist and fields that nothing enables.
+pub(super) fn tidied(mut reading: Reading, order: Order) -> Reading {
+    for event in &mut reading.events {
+        tidy(&mut event.attr, order);
+    }
+    reading
+}
+
+/// Clears bits that do not exist and fields that nothing enables.
+fn tidy(attr: &mut [u8], order: Order) {
+    let known = word(attr, SAMPLE_TYPE, order) & sample_type::KNOWN;
+    let flags = match order {
+        Order::Little => word(attr, FLAGS, order) & ((1 << KNOWN_FLAGS) - 1),
+        // Compilers for big-endian machines allocate bits from the top.
+        Order::Big => word(attr, FLAGS, order) & !((1 << (64 - KNOWN_FLAGS)) - 1),
+    };
+    let enabled = |bit: u64, value: u64| if known & bit == 0 { 0 } else { value };
+    let branches = word(attr, 72, order) & branch_sample_type::KNOWN;
+    let values = [
+        (SAMPLE_TYPE, known),
+        (READ_FORMAT, word(attr, READ_FORMAT, order) & read_format::KNOWN),
+        (FLAGS, flags),
+        (72, enabled(sample_type::BRANCH_STACK, branches)),
+        (80, enabled(sample_type::REGS_USER, word(attr, 80, order))),
+        (96, enabled(sample_type::REGS_INTR, word(attr, 96, order))),
+    ];
+    for (at, value) in values {
+        set_word(attr, at, value, order);
+    }
+}
+
+/// Scores a reading by the evidence.
+pub(super) fn score(reading: &Reading, evidence: &[Record<'_>], order: Order) -> Score {
+    let Some(events) = reading.events(order) else { return (0, 0, 0) };
+    let (mut explained, mut plausible) = (0_u64, 0_u64);
+    let mut last = 0_u64;
+    for record in evidence {
+        let view = record.view(Layer::stored(0), 0);
+        if events.weigh(&view) == 0 {
+            continue;
+        }
+        explained = explained.saturating_add(1);
+        let (time, tid) = origin(&events, &view);
+        if let Some(time) = time.filter(|time| *time >= last && *time != u64::MAX) {
+            plausible = plausible.saturating_add(u64::from(time > 0));
+            last = time;
+        }
+        plausible = plausible.saturating_add(u64::from(tid.is_some_and(|tid| tid < MOST_THREADS)));
+    }
+    let rare = |event: &SalvagedEvent| word(&event.attr, SAMPLE_TYPE, order) & RARE;
+    let rare = reading
+        .events
+        .iter()
+        .fold(0, |sum: u64, event| sum.saturating_add(rare(event).count_ones().into()));
+    (explained, plausible, u64::MAX.saturating_sub(rare))
+}
+
+/// Returns time and thread of a record.
+fn origin(events: &Events, record: &RecordView<'_>) -> (Option<u64>, Option<u32>) {
+    match record.frame.kind {
+        record::SAMPLE => match events.read_sample(record) {
+            SampleRead::Complete { sample, .. } => (sample.origin.time, sample.origin.tid),
+            _ => (None, None),
+        },
+        _ => (events.read_fields(record).ok().flatten(), None),
+    }
+}
+
+/// Tries other values for the attr of event number `index`. Returns the best reading if it is
+/// better than `now`, and alone.
+fn vary(
+    reading: &Reading,
+    index: usize,
+    evidence: &[Record<'_>],
+    order: Order,
+    now: Score,
+) -> Option<Reading> {
+    let mut best = (now, None::<Reading>);
+    let mut is_tied = false;
+    let mut consider = |candidate: Reading| {
+        let found = score(&candidate, evidence, order);
+        if found > best.0 {
+            best = (found, Some(candidate));
+            is_tied = false;
+        } else if found == best.0 && found.0 > now.0 {
+            is_tied = true;
+        }
+        best.0.0
+    };
+    let attr = reading.events.get(index)?.attr.clone();
+    for (other, sibling) in reading.events.iter().enumerate() {
+        if other != index {
+            let mut copy = attr.clone();
+            for at in [SAMPLE_TYPE, READ_FORMAT, FLAGS] {
+                set_word(&mut copy, at, word(&sibling.attr, at, order), order);
+            }
+            consider(with_attr(reading, index, copy));
+        }
+    }
+    let bits = switches(order);
+    for count in 1..=3 {
+        let mut most = 0;
+        for_each_choice(bits.len(), count, &mut |chosen| {
+            let mut copy = attr.clone();
+            for (at, bit) in chosen.iter().filter_map(|index| bits.get(*index)) {
+                let value = word(&copy, *at, order) ^ bit;
+                set_word(&mut copy, *at, value, order);
+            }
+            most = consider(with_attr(reading, index, copy));
+        });
+        // More bits can only be a worse guess.
+        if most > now.0 {
+            break;
+        }
+    }
+    best.1.filter(|_| !is_tied && best.0.0 > now.0)
+}
+
+fn with_attr(reading: &Reading, index: usize, attr: Vec<u8>) -> Reading {
+    let mut changed = reading.clone();
+    if let Some(event) = changed.events.get_mut(index) {
+        event.attr = attr;
+    }
+    changed
+}
+
+/// Returns the bits that decide how records are read, with the words that hold them.
+fn switches(order: Order) -> Vec<(u64, u64)> {
+    let of = |at: u64, known: u64| {
+        (0..64_u32)
+            .map(|bit| 1_u64 << bit)
+            .filter(move |bit| known & bit != 0)
+            .map(move |b| (at, b))
+    };
+    let id_all = match order {
+        Order::Little => 1 << SAMPLE_ID_ALL,
+        Order::Big => 1 << (63 - SAMPLE_ID_ALL),
+    };
+    let bits = of(SAMPLE_TYPE, sample_type::KNOWN).chain(of(READ_FORMAT, read_format::KNOWN));
+    bits.chain([(FLAGS, id_all)]).collect()
+}
+
+/// Passes every choice of `count` of the numbers below `end` to `each`.
+fn for_each_choice(end: usize, count: usize, each: &mut dyn FnMut(&[usize])) {
+    let mut chosen: Vec<usize> = (0..count).collect();
+    loop {
+        each(&chosen);
+        // The last place that can move on.
+        let Some(place) = (0..count).rev().find(|place| {
+            let most = end.saturating_sub(count).saturating_add(*place);
+            chosen.get(*place).is_some_and(|number| *number < most)
+        }) else {
+            return;
+        };
+        let first = chosen.get(place).map_or(0, |number| number.saturating_add(1));
+        for (slot, number) in chosen.iter_mut().skip(place).zip(first..) {
+            *slot = number;
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The records that are valid by a reading of the events, wherever they lie.
+
+use crate::formats::perf::decode::event::{Events, SampleRead};
+use crate::formats::perf::decode::frame::RecordView;
+use crate::formats::perf::decode::record as body;
+use crate::formats::perf::decode::recording::Recording;
+use crate::formats::perf::layout::record;
+use crate::kit::span::Layer;
+use crate::kit::walk::Item;
+use crate::limits::{Limits, RESYNC};
+
+/// Valid records.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Gathered {
+    /// Ranges of the file, in order; records that adjoin are one range.
+    pub(super) ranges: Vec<(u64, u64)>,
+    /// Number of records.
+    pub(super) count: u64,
+    /// Number of complete records that are not valid.
+    pub(super) lost: u64,
+    /// The types of the records, as a set of bits.
+    pub(super) kinds: u128,
+    /// The evidence for the events, by [`Events::weigh`].
+    pub(super) weight: u64,
+}
+
+impl Gathered {
+    /// Leaves out the records that end after `at`.
+    pub(super) fn end_before(&mut self, at: u64) {
+        self.ranges.retain(|(start, _)| *start < at);
+        for (_, end) in &mut self.ranges {
+            *end = (*end).min(at);
+        }
+    }
+}
+
+/// Gathers the records between the header and `end`.
+pub(super) fn gather(
+    recording: &Recording<'_>,
+    events: &Events,
+    end: u64,
+    limits: &Limits,
+) -> Gathered {
+    let start = find_start(recording, events);
+    let mut gathered = Gathered::default();
+    let items = recording.file.records((start, end), limits.of(&RESYNC)).judged_by(events);
+    let mut before = start;
+    for (index, item) in (0_u64..).zip(items) {
+        let Item::Record(item) = item else { continue };
+        let view = item.view(Layer::stored(0), index);
+        let weight = events.weigh(&view);
+        // A record of a newer type counts if it follows a valid one.
+        let is_new = body::name(item.frame.kind).is_none() && before == item.offset;
+        if weight == 0 && !is_new && !is_readable(events, &view) {
+            gathered.lost = gathered.lost.saturating_add(1);
+            continue;
+        }
+        before = item.end();
+        gathered.count = gathered.count.saturating_add(1);
+        gathered.weight = gathered.weight.saturating_add(weight);
+        gathered.kinds |= 1_u128.checked_shl(item.frame.kind).unwrap_or(0);
+        match gathered.ranges.last_mut() {
+            Some((_, end)) if *end == item.offset => *end = item.end(),
+            _ => gathered.ranges.push((item.offset, item.end())),
+        }
+    }
+    gathered
+}
+
+/// Returns where the records begin: where the header has it, if a record is there, else after the
+/// header.
+fn find_start(recording: &Recording<'_>, events: &Events) -> u64 {
+    let (stated, least) = (recording.body.data.offset, recording.header.length());
+    let first = recording.file.records((stated, recording.length()), 0).next();
+    let first = first.and_then(Item::record);
+    let is_valid = first.is_some_and(|record| events.weigh(&record.view(Layer::stored(0), 0)) > 0);
+    if stated >= least && is_valid { stated } else { least }
+}
+
+/// Whether a check finds no error in a record.
+fn is_readable(events: &Events, record: &RecordView<'_>) -> bool {
+    match record.frame.kind {
+        record::SAMPLE => match events.read_sample(record) {
+            SampleRead::Complete { sample, .. } => events.has_id_of(&sample),
+            _ => false,
+        },
+        record::ID_INDEX if !events.unknown_in_index(record).is_empty() => false,
+        kind => {
+            body::name(kind).is_some()
+                && !events.lacks_event_of(record)
+                && events.read_fields(record).is_ok()
+        }
+    }
+}
