@@ -72,6 +72,8 @@ pub mod record {
     pub const STAT_CONFIG: u32 = 75;
     /// Last of the types that `perf stat record` writes.
     pub const STAT_ROUND: u32 = 77;
+    /// The content of a feature, in pipe recordings.
+    pub const HEADER_FEATURE: u32 = 80;
     /// zstd data.
     pub const COMPRESSED: u32 = 81;
     /// zstd data with its own length and padding.
@@ -95,6 +97,8 @@ pub mod feature {
     pub const CMDLINE: u32 = 11;
     /// A copy of each attr, its name and its ids.
     pub const EVENT_DESC: u32 = 12;
+    /// Cores and threads that share a package.
+    pub const CPU_TOPOLOGY: u32 = 13;
     /// Types and names of the PMUs.
     pub const PMU_MAPPINGS: u32 = 16;
     /// Index of the AUXTRACE records: absolute offsets.

@@ -4,6 +4,7 @@ use super::rounds::Rounds;
 use super::times::SampleTimes;
 use crate::formats::perf::decode::body::BodyError;
 use crate::formats::perf::decode::event::{Events, SampleRead};
+use crate::formats::perf::decode::feature;
 use crate::formats::perf::decode::frame::RecordView;
 use crate::formats::perf::decode::record;
 use crate::formats::perf::decode::sample::Sample;
@@ -111,6 +112,9 @@ impl RecordCheck {
             self.push_unknown_id(record, map, report);
             return;
         }
+        if record.frame.kind == kind::HEADER_FEATURE {
+            self.check_feature(record, map, report);
+        }
         match self.events.read_fields(record) {
             Ok(Some(time)) => self.observe_time(time, record, map, report),
             Ok(None) => {}
@@ -138,6 +142,18 @@ impl RecordCheck {
         }
         self.times.observe_any(time);
         self.rounds.observe_time(time, record);
+    }
+
+    /// Checks the content of a feature in a pipe: perf fails at one that it cannot read.
+    fn check_feature(&self, record: &RecordView<'_>, map: &LayerMap, report: &mut Report) {
+        let Err((bit, error)) = feature::of_record(record, self.events.order()) else { return };
+        let rule = &rules::RECORD_MALFORMED;
+        report.push_with(rule, rule.severity, || {
+            let name = feature::name(bit).unwrap_or("feature");
+            let message = format!("malformed HEADER_FEATURE: {name}: {error}");
+            let finding = Finding::new(rule, record.span(), record.place.path(".data"), message);
+            with_place(finding, record, map).fix(self.drop_record(record))
+        });
     }
 
     /// Checks that every id of an ID_INDEX belongs to an attr: perf refuses the file otherwise.

@@ -121,13 +121,13 @@ rules! {
         code: "PD2006",
         name: "feature-fatal",
         severity: Severity::Error,
-        summary: "CMDLINE or PMU_MAPPINGS does not fit its section",
+        summary: "CMDLINE, CPU_TOPOLOGY or PMU_MAPPINGS does not fit its section",
         problem: "A length or count inside the feature exceeds the section that the feature \
-            table gives it. perf 6.1 does not survive this in CMDLINE and PMU_MAPPINGS; \
-            PD2004 covers all other features.",
+            table gives it. perf 6.1 does not survive this in CMDLINE, CPU_TOPOLOGY, PMU_MAPPINGS \
+            and TRACING_DATA; PD2004 covers all other features.",
         impact: "perf 6.1 crashes (SIGSEGV). With a malformed PMU_MAPPINGS or a truncated CMDLINE, \
-            perf script and perf report show no sample; with a wrong count in CMDLINE, perf report \
-            --header-only crashes.",
+            perf script and perf report show no sample; with a wrong count in CMDLINE or \
+            CPU_TOPOLOGY, perf report --header-only crashes.",
         remedy: Remedy::Fix(
             "Removes the feature and its entry in the feature table.\n\
              Class: lossy. Cost: the content of this feature; no record and no other \

@@ -19,8 +19,9 @@ pub use self::error::FeatureError;
 pub(super) use self::lists::repeated;
 use self::lists::{STRING_MIN, pairs, string, strings};
 pub(super) use self::sections::tracing_head;
+use crate::formats::perf::decode::frame::RecordView;
 use crate::formats::perf::decode::tracing;
-use crate::kit::cursor::Cursor;
+use crate::kit::cursor::{Cursor, Order};
 
 /// Names by bit, from bit 1. The last three appear in Linux 6.19 and later; no recording with them
 /// was available.
@@ -177,6 +178,22 @@ fn skip_plain(name: &str, cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
         }),
         _ => Ok(cursor.skip(1, cursor.left(), "feature")?),
     }
+}
+
+/// Reads the feature in a HEADER_FEATURE record, as [`body`] does. Returns its bit.
+///
+/// # Errors
+///
+/// The bit, and the first field that does not fit.
+pub fn of_record(record: &RecordView<'_>, order: Order) -> Result<u32, (u32, FeatureError)> {
+    let mut cursor = record.cursor(order);
+    let bit = cursor.u64("feature.feat_id").ok().and_then(|id| u32::try_from(id).ok());
+    let bit = bit.unwrap_or(u32::MAX);
+    // perf 6.1 ends the features with a number that no feature has, and nothing after it.
+    if name(bit).is_none() {
+        return Ok(bit);
+    }
+    body(bit, &mut cursor, None).map(|_| bit).map_err(|error| (bit, error))
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ mod events;
 mod flags;
 mod head;
 mod layout;
+mod magic;
 mod odd;
 mod peek;
 mod salvage;
@@ -183,5 +184,5 @@ pub fn restore(files: &FileSet<'_>, limits: &Limits) -> Restoration {
 
 /// Whether a file begins with a magic, or with a damaged one and a plausible header after it.
 pub fn is_magic(source: &Source<'_>) -> bool {
-    head::is_magic(source)
+    magic::is_magic(source)
 }
