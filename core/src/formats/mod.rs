@@ -166,8 +166,8 @@ pub trait Format: Sync {
         Vec::new()
     }
 
-    /// Returns a fix of `report`'s errors to try when no other fix helps: a valid recording from the
-    /// parts that can be trusted. Formats without one return nothing.
+    /// Returns a fix of `report`'s errors to try when no other fix helps: a valid recording from
+    /// the parts that can be trusted. Formats without one return nothing.
     fn last_resort(
         &self,
         _files: &FileSet<'_>,

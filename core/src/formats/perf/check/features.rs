@@ -176,10 +176,9 @@ impl FeatureCheck<'_> {
             Err(error) => {
                 let message = format!("malformed {}: {error}", title(bit));
                 let rule = match bit {
-                    bit::CMDLINE
-                    | bit::CPU_TOPOLOGY
-                    | bit::PMU_MAPPINGS
-                    | bit::TRACING_DATA => &rules::FEATURE_FATAL,
+                    bit::CMDLINE | bit::CPU_TOPOLOGY | bit::PMU_MAPPINGS | bit::TRACING_DATA => {
+                        &rules::FEATURE_FATAL
+                    }
                     _ => &rules::FEATURE_MALFORMED,
                 };
                 let finding = Finding::new(rule, section.span(0), path, message);

@@ -65,6 +65,7 @@ pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
 pub fn last_resort(files: &FileSet<'_>, options: &Options, report: &Report) -> Option<Finding> {
     match open(files) {
         Ok(Opened::Sections(recording)) => rebuild::last_resort(&recording, options, report),
-        _ => None,
+        Ok(Opened::Pipe(file)) => rebuild::restore_event(&file, options, report),
+        Err(_) => None,
     }
 }

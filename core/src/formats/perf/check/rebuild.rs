@@ -1,7 +1,7 @@
 //! The last resort: a valid recording from the parts that can be trusted.
 
-use crate::formats::perf::decode::recording::Recording;
-use crate::formats::perf::decode::restore::{Salvage, salvage};
+use crate::formats::perf::decode::recording::{RecordFile, Recording};
+use crate::formats::perf::decode::restore::{Salvage, salvage, salvage_pipe};
 use crate::formats::perf::{repair, rules};
 use crate::kit::num::to_u64;
 use crate::kit::words::{byte_count, plural};
@@ -33,6 +33,20 @@ pub(super) fn last_resort(
     let first = report.findings().iter().find(|finding| may_be_rebuilt(finding))?;
     let fix = build_fix(recording, options)?;
     Some(Finding { fix: Some(fix), ..first.clone() })
+}
+
+/// Returns the finding that a pipe has no event, with the fix that adds the one whose attr is left.
+pub(super) fn restore_event(
+    file: &RecordFile<'_>,
+    options: &Options,
+    report: &Report,
+) -> Option<Finding> {
+    let missing = report.findings().iter().find(|finding| *finding.rule == rules::NO_ATTRS)?;
+    let event = salvage_pipe(file, &options.limits)?;
+    let edit = repair::add_event(&event, file.order())?;
+    let summary = "add a HEADER_ATTR record with an attr by which the samples can be read";
+    let fix = Fix::new(Safety::Lossy, summary, vec![edit]);
+    Some(Finding { fix: Some(fix), ..missing.clone() })
 }
 
 fn build_fix(recording: &Recording<'_>, options: &Options) -> Option<Fix> {

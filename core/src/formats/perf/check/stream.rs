@@ -116,7 +116,10 @@ impl<'a> Stream<'a> {
             };
             let place = Place { layer: span.layer, offset: span.start, index: self.stored_records };
             let summary = format!("drop {} at {span}", byte_count(span.len()));
-            let edits = if self.records.can_drop { vec![Edit::drop(span)] } else { Vec::new() };
+            // If nothing before or after it is a record, the outline is wrong, and not the records.
+            let is_all = !damage.resumes && self.stored_records == 0;
+            let can_drop = self.records.can_drop && !is_all;
+            let edits = if can_drop { vec![Edit::drop(span)] } else { Vec::new() };
             Finding::new(rule, span, place.path(field), format!("{what}{then}")).fix(Fix::new(
                 Safety::Lossy,
                 summary,

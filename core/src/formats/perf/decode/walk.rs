@@ -177,10 +177,18 @@ impl<'a> Walker<'a> {
         let len = record.frame.size.saturating_add(record.outside);
         let next = self.run.get(to_usize(len)..).unwrap_or_default();
         match frame(next, self.order) {
-            Ok(_) => true,
+            // Other bytes rarely look like the header of a sample.
+            Ok(next) if next.kind == record::SAMPLE => true,
+            Ok(_) => self.events.is_none_or(|events| self.is_valid(record.end(), events)),
             Err(FrameFault::HeaderTruncated) => self.is_followed_across_pieces(record),
             Err(_) => false,
         }
+    }
+
+    /// Whether a record that these events explain begins at `at`.
+    fn is_valid(&self, at: u64, events: &Events) -> bool {
+        let mut probe = Self { at, run: &[], ..self.clone() };
+        probe.read_record().is_ok_and(|record| events.weigh(&record.view(self.layer, 0)) > 0)
     }
 
     #[cold]
@@ -213,10 +221,10 @@ impl<'a> Walker<'a> {
         Damage { span, fault, resumes: next.is_some() }
     }
 
-    /// Finds the first place after `start` and before `end` that begins valid records: by their events, or
-    /// [`RESYNC_RECORDS`] by their headers, or fewer that reach the end. Kernel records keep the
-    /// alignment of the damage unless compressed records or features of any size lie between, so
-    /// headers are tried at multiples of 8 first, then at every byte.
+    /// Finds the first place after `start` and before `end` that begins valid records: by their
+    /// events, or [`RESYNC_RECORDS`] by their headers, or fewer that reach the end. Kernel records
+    /// keep the alignment of the damage unless compressed records or features of any size lie
+    /// between, so headers are tried at multiples of 8 first, then at every byte.
     fn resync(&mut self, start: u64, end: u64) -> Option<u64> {
         let mut budget = self.budget;
         let area = |stride: u64| start.saturating_add(stride)..end;

@@ -13,5 +13,5 @@ pub use encode::{u32_bytes, u64_bytes};
 pub use features::{
     Features, NewFeature, mmap_len, nearest_mmap_len, needed, rewrite, with_hostname,
 };
-pub use rebuild::rebuild;
+pub use rebuild::{add_event, rebuild};
 pub use settle::settle;

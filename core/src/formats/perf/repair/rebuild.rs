@@ -6,13 +6,14 @@
 //! ```
 
 use super::close::size_field;
-use super::encode::u64_bytes;
+use super::encode::{u16_bytes, u32_bytes, u64_bytes};
 use super::features::{flag_bytes, section_bytes, with_hostname};
 use crate::formats::perf::decode::header::{FlagWords, Flags, Section};
 use crate::formats::perf::decode::recording::Recording;
 use crate::formats::perf::decode::restore::{Salvage, SalvagedEvent};
 use crate::formats::perf::layout::{
-    HEADER_SIZE, MAGIC_BIG, MAGIC_LITTLE, SECTION_SIZE, feature, field,
+    HEADER_SIZE, HEADER_SIZE_PIPE, MAGIC_BIG, MAGIC_LITTLE, RECORD_HEADER, SECTION_SIZE, feature,
+    field, record,
 };
 use crate::kit::cursor::Order;
 use crate::kit::num::to_u64;
@@ -45,6 +46,19 @@ pub fn rebuild(recording: &Recording<'_>, salvage: &Salvage) -> Vec<Edit> {
     parts.extend(salvage.ranges.iter().map(|(start, end)| Part::Keep(*start, *end)));
     parts.extend(feature_parts(contents, table_at, order));
     edits_of(recording.file.source(), parts)
+}
+
+/// Builds the edit that puts a HEADER_ATTR record before all other records of a pipe; `None` if a
+/// record cannot have that size.
+pub fn add_event(event: &SalvagedEvent, order: Order) -> Option<Edit> {
+    let ids = event.ids.iter().flat_map(|id| u64_bytes(*id, order));
+    let body: Vec<u8> = event.attr.iter().copied().chain(ids).collect();
+    let size = to_u64(body.len()).saturating_add(RECORD_HEADER);
+    let mut bytes = u32_bytes(record::HEADER_ATTR, order).to_vec();
+    bytes.extend(u16_bytes(0, order));
+    bytes.extend(u16_bytes(u16::try_from(size).ok()?, order));
+    bytes.extend(body);
+    Some(Edit::replace(Span::sized(FILE, HEADER_SIZE_PIPE, 0), bytes))
 }
 
 /// Returns the features with their contents, in ascending order.

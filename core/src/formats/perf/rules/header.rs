@@ -190,7 +190,7 @@ rules! {
              Class: lossy. Cost: everything else; the summary counts it.\n\
              Run:\n\
              \x20 tracemend repair perf.data -o repaired.data\n\
-             A pipe recording has no fix.",
+             A pipe recording gets a HEADER_ATTR record, if its attr is found.",
         ),
         source: "perf 6.1, tools/perf/util/evlist.c: evlist__id2evsel; measured",
     };

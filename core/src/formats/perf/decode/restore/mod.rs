@@ -27,7 +27,7 @@ mod salvage;
 mod shape;
 mod table;
 
-pub use self::salvage::{Salvage, SalvagedEvent, salvage};
+pub use self::salvage::{Salvage, SalvagedEvent, salvage, salvage_pipe};
 use crate::kit::cursor::Order;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};

@@ -81,17 +81,17 @@ pub(super) fn readings(
     let start = recording.header.length();
     if let Some(size) = attr_len(body.attr_size) {
         let count = body.attrs.size.checked_div(body.attr_size).unwrap_or(0);
-        for has_equal_ids in [false, true] {
+        for place in IdsPlace::ALL {
             let table = (body.attrs.offset, size, count.max(1));
-            push(read_table(peek, start, table, has_equal_ids));
+            push(read_table(peek, start, table, place));
         }
     }
     for section in sections {
         push(read_described(peek, section.offset));
     }
     for (at, size, count) in find_tables(peek, start) {
-        for has_equal_ids in [false, true] {
-            push(read_table(peek, start, (at, size, count), has_equal_ids));
+        for place in IdsPlace::ALL {
+            push(read_table(peek, start, (at, size, count), place));
         }
     }
     // EVENT_DESC without a table that leads to it.
@@ -111,7 +111,7 @@ pub(super) fn readings(
                     is_usual || ids.size == 8 && attr_len(body.attr_size) == Some(size)
                 });
                 if is_placed {
-                    push(read_table(peek, start, (at, size, 1), true));
+                    push(read_table(peek, start, (at, size, 1), IdsPlace::Equal));
                 }
             }
         }
@@ -145,7 +145,7 @@ fn find_tables(peek: Peek<'_>, start: u64) -> Vec<(u64, u64, u64)> {
 }
 
 /// Returns the size of the attr at `at`, if the bytes there look like one.
-fn attr_size_at(peek: Peek<'_>, at: u64) -> Option<u64> {
+pub(super) fn attr_size_at(peek: Peek<'_>, at: u64) -> Option<u64> {
     let size = peek.u32(at.checked_add(4)?).filter(|size| ATTR_SIZES.contains(size))?;
     let size = u64::from(size);
     let bytes = peek.bytes(at, at.saturating_add(size));
@@ -158,14 +158,27 @@ fn attr_size_at(peek: Peek<'_>, at: u64) -> Option<u64> {
     (is_whole && odd <= MOST_ODD && has_fields).then_some(size)
 }
 
-/// Reads `count` entries of an attr table at `at`, whose attrs have `size` bytes. If
-/// `has_equal_ids`, all events have the same number of ids before the attrs, wherever the entries
-/// have them.
+/// The place of the ids of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum IdsPlace {
+    /// Where the entries have them.
+    Stored,
+    /// Between the header and the attrs, the same number for each event.
+    Equal,
+    /// Right before the attrs, in the sizes that the entries have: all of them have moved.
+    BeforeAttrs,
+}
+
+impl IdsPlace {
+    const ALL: [Self; 3] = [Self::Stored, Self::Equal, Self::BeforeAttrs];
+}
+
+/// Reads `count` entries of an attr table at `at`, whose attrs have `size` bytes.
 fn read_table(
     peek: Peek<'_>,
     start: u64,
     (at, size, count): (u64, u64, u64),
-    has_equal_ids: bool,
+    place: IdsPlace,
 ) -> Option<Reading> {
     let entry = size.saturating_add(SECTION_SIZE);
     let mut found: Vec<(Vec<u8>, Option<Section>)> = Vec::new();
@@ -180,7 +193,11 @@ fn read_table(
     }
     let stored = found.iter().map(|(_, ids)| ids.filter(|ids| is_placed(peek, start, ids)));
     let stored: Vec<Option<Section>> = stored.collect();
-    let ids = if has_equal_ids { split_ids(start, at, found.len())? } else { stored };
+    let ids = match place {
+        IdsPlace::Stored => stored,
+        IdsPlace::Equal => split_ids(start, at, found.len())?,
+        IdsPlace::BeforeAttrs => move_ids(stored, at)?,
+    };
     let event = |((attr, _), ids): ((Vec<u8>, _), Option<Section>)| SalvagedEvent {
         attr,
         ids: ids.map(|ids| read_ids(peek, ids)).unwrap_or_default(),
@@ -192,6 +209,19 @@ fn read_table(
 /// Whether ids can lie in a section.
 fn is_placed(peek: Peek<'_>, start: u64, ids: &Section) -> bool {
     ids.fits(peek.len()) && ids.offset >= start && ids.size & 7 == 0 && ids.size > 0
+}
+
+/// Moves sections that adjoin so that they end at `attrs`.
+fn move_ids(stored: Vec<Option<Section>>, attrs: u64) -> Option<Vec<Option<Section>>> {
+    let sections: Vec<Section> = stored.into_iter().collect::<Option<_>>()?;
+    let adjoin = sections.windows(2).all(|pair| match pair {
+        [one, next] => one.end() == Some(next.offset),
+        _ => true,
+    });
+    let shift = attrs.wrapping_sub(sections.last()?.end()?);
+    let moved =
+        |section: Section| Section { offset: section.offset.wrapping_add(shift), ..section };
+    (adjoin && shift != 0).then(|| sections.into_iter().map(moved).map(Some).collect())
 }
 
 /// Divides the bytes between the header and the attrs among `count` events.

@@ -11,7 +11,7 @@ use super::attrs::Reading;
 use crate::formats::perf::decode::attr::{branch_sample_type, read_format, sample_type};
 use crate::formats::perf::decode::event::{Events, SampleRead};
 use crate::formats::perf::decode::frame::RecordView;
-use crate::formats::perf::decode::recording::Recording;
+use crate::formats::perf::decode::recording::{RecordFile, Recording};
 use crate::formats::perf::decode::walk::Record;
 use crate::formats::perf::layout::record;
 use crate::kit::cursor::Order;
@@ -78,7 +78,7 @@ pub(in super::super) fn mend_attrs(
 ) -> Option<Vec<SalvagedEvent>> {
     let order = recording.order();
     let stored = Reading { events, is_mended: false };
-    let mut evidence = gather(recording, end, limits);
+    let mut evidence = gather(&recording.file, (find_start(recording, end), end), limits);
     evidence.retain(|record| record.frame.kind == record::SAMPLE);
     let read = |reading: &Reading| to_usize(score(reading, &evidence, order).0);
     if evidence.len() < LEAST_EVIDENCE || read(&stored).saturating_mul(2) > evidence.len() {
@@ -89,19 +89,23 @@ pub(in super::super) fn mend_attrs(
     is_better.then_some(mended.events)
 }
 
-/// Returns the first samples and threads between the header and `end`.
-pub(super) fn gather<'a>(
-    recording: &'a Recording<'_>,
-    end: u64,
-    limits: &Limits,
-) -> Vec<Record<'a>> {
+/// Returns where records begin: where the header has it, if one is there, else after the header.
+pub(super) fn find_start(recording: &Recording<'_>, end: u64) -> u64 {
     let (stated, least) = (recording.body.data.offset, recording.header.length());
     let first = recording.file.records((stated, end), 0).next().and_then(Item::record);
-    let start = if first.is_some() && stated >= least { stated } else { least };
-    let items = recording.file.records((start, end), limits.of(&RESYNC));
+    if first.is_some() && stated >= least { stated } else { least }
+}
+
+/// Returns the first samples and threads of an area.
+pub(super) fn gather<'a>(
+    file: &'a RecordFile<'_>,
+    area: (u64, u64),
+    limits: &Limits,
+) -> Vec<Record<'a>> {
     let is_wanted = |record: &Record<'_>| {
         matches!(record.frame.kind, record::SAMPLE | record::FORK | record::EXIT)
     };
+    let items = file.records(area, limits.of(&RESYNC));
     items.filter_map(Item::record).filter(is_wanted).take(EVIDENCE).collect()
 }
 

@@ -12,9 +12,11 @@
 mod anchors;
 mod attrs;
 mod mend;
+mod pipe;
 mod records;
 
 pub(super) use self::mend::mend_attrs;
+pub use self::pipe::salvage_pipe;
 use super::flags::{self, Demand};
 use super::peek::Peek;
 use super::{head, shape};
@@ -59,7 +61,7 @@ pub fn salvage(recording: &Recording<'_>, limits: &Limits) -> Option<Salvage> {
     let sections = table.as_ref().map(|table| table.sections.clone()).unwrap_or_default();
     let end = peek.len();
     let mut readings = attrs::readings(peek, recording, &sections, end);
-    let evidence = mend::gather(recording, end, limits);
+    let evidence = mend::gather(&recording.file, (mend::find_start(recording, end), end), limits);
     readings.extend(anchors::reading(peek, recording, &evidence));
     let mut best: Option<(records::Gathered, attrs::Reading)> = None;
     for reading in readings {
