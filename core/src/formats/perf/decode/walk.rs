@@ -202,8 +202,11 @@ impl<'a> Walker<'a> {
     /// it are missing, and what follows them counts as its body.
     #[cold]
     fn find_swallowed(&mut self, record: &Record<'_>) -> Option<Damage> {
-        let start = self.at;
-        let next = self.resync(start, record.end())?;
+        let (start, mut budget) = (self.at, self.budget);
+        let area = start.saturating_add(1)..record.end();
+        let next = self.search((area, 1), &mut budget);
+        self.budget = budget;
+        let next = next?;
         self.at = next;
         self.run = &[];
         let span = Span::new(self.layer, start, next);
@@ -214,20 +217,20 @@ impl<'a> Walker<'a> {
     #[cold]
     fn skip_damage(&mut self, fault: FrameFault) -> Damage {
         let start = self.at;
-        let next = self.resync(start, self.end);
+        let next = self.resync(start);
         self.at = next.unwrap_or(self.end);
         self.run = &[];
         let span = Span::new(self.layer, start, self.at);
         Damage { span, fault, resumes: next.is_some() }
     }
 
-    /// Finds the first place after `start` and before `end` that begins valid records: by their
+    /// Finds the first place after `start` that begins valid records: by their
     /// events, or [`RESYNC_RECORDS`] by their headers, or fewer that reach the end. Kernel records
     /// keep the alignment of the damage unless compressed records or features of any size lie
     /// between, so headers are tried at multiples of 8 first, then at every byte.
-    fn resync(&mut self, start: u64, end: u64) -> Option<u64> {
+    fn resync(&mut self, start: u64) -> Option<u64> {
         let mut budget = self.budget;
-        let area = |stride: u64| start.saturating_add(stride)..end;
+        let area = |stride: u64| start.saturating_add(stride)..self.end;
         let judged = self.events.and_then(|_| self.search((area(1), 1), &mut budget));
         let found = judged.or_else(|| {
             let plain = Self { events: None, ..self.clone() };
