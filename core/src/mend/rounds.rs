@@ -98,7 +98,7 @@ pub fn repair(files: &FileSet<'_>, options: &Options) -> Repair {
         if rounds.state.report.has_errors() && !rounds.left_out.is_empty() {
             rounds = rounds.go_on_with_all(&mut Trials::new(files, &options));
         }
-        if rounds.state.report.has_errors() {
+        if rounds.state.report.has_errors() && rounds.find_limit().is_none() {
             rounds = rounds.try_last_resort(files);
         }
         classify(&mut rounds.applied, &rounds.state.patches);

