@@ -171,7 +171,7 @@ impl<'a> Walker<'a> {
     }
 
     /// Whether the record at the position is followed by another one, or ends the area. One that
-    /// carries other data is not looked into: compressed data may hold whole records by chance.
+    /// carries other data is not looked into: compressed data may hold complete records.
     #[inline]
     fn is_followed(&self, record: &Record<'_>) -> bool {
         let len = record.frame.size.saturating_add(record.outside);
