@@ -1,6 +1,6 @@
 //! Events as text or lines of JSON, and a table of threads.
 //!
-//! - [`line`]: one event. [`threads`]: a line for each loom, process and thread.
+//! - [`line`]: one event. `threads`: a line for each loom, process and thread.
 //!
 //! Events of all streams are shown in the order in which the emulator plays them. Memory is one
 //! event per stream.
