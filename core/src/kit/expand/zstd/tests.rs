@@ -331,15 +331,15 @@ fn no_block_makes_the_partial_expander_panic_or_grow() {
 
 #[test]
 fn sequences_are_found_where_bytes_were_added_or_lost_among_stored_literals() {
-    // Literals of up to 1 KiB are stored as they are.
-    let line = |i: u32| format!("glUniform{}fv(location {}, count {});", i % 5, i % 7, i * i % 11);
-    let bytes: Vec<u8> = (0..60).map(line).collect::<String>().into_bytes();
+    // The encoder stores literals of up to 1 KiB as they are.
+    let bytes = mixed(1_000);
     let stored = ruzstd::encoding::compress_to_vec(
         bytes.as_slice(),
         ruzstd::encoding::CompressionLevel::Fastest,
     );
     let header = header_len(&stored).unwrap();
     let at = header + 100;
+    assert_eq!(&stored[at..at + 20], &bytes[94..114], "the place is among literals");
     let added = [&stored[..at], &[b'x'; 9], &stored[at..]].concat();
     let lost = [&stored[..at], &stored[at + 5..]].concat();
     for damaged in [added, lost] {
