@@ -65,7 +65,9 @@ fn a_check_holds_a_bounded_amount_of_memory() {
         assert!(report.tally.records > u64::try_from(len).unwrap() / 5);
         peak
     };
-    assert!(held(5_000_000) <= held(500_000) + 4096, "what is held does not grow with the log");
+    // The last events are held up to a limit in bytes; a buffer for them has one of two sizes, by
+    // the place of the cut, and a log of 1 MB and more the larger one.
+    assert!(held(5_000_000) <= held(1_000_000) + 4096, "what is held does not grow with the log");
     let twice = doubtful();
     bounded("a log with a warning an event", &twice.bytes);
     bounded("a killed log with a warning an event", &twice.killed(twice.bytes.len()));

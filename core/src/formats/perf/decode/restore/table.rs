@@ -85,9 +85,10 @@ pub(super) struct Hints {
 /// Finds the table of a file.
 pub(super) fn find(peek: Peek<'_>, hints: &Hints) -> Option<TableReading> {
     // The header places the table, its flags count the entries, and the first entry agrees: that is
-    // the table, even if the file is cut and the last sections are not in it.
+    // the table, even if the file is cut and the last sections are not in it. It did not move, so
+    // no shift of its offsets is considered.
     if let Some(at) = hints.declared.filter(|at| begins_at(peek, *at, hints.count)) {
-        return read(peek, at, hints);
+        return read_shifted(peek, (at, 0), hints.count);
     }
     if let Some(moved) = find_moved(peek, hints) {
         return Some(moved);
