@@ -57,8 +57,8 @@ impl Arguments {
             return Err(Failure::usage(message));
         }
         given.check_format(format)?;
-        let options = Options { choices: given.choices, ..Options::default() };
-        let options = options.with_format(format);
+        let mut options = Options::default().with_format(format);
+        options.choices = given.choices;
         let (one, two) = (first.file_set(), second.file_set());
         let mut text = String::new();
         let diffed = tracemend::diff(&one, &two, &options, &mut |piece| text += piece);

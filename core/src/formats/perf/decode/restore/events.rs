@@ -31,6 +31,9 @@ use crate::limits::Limits;
 const MOST_ATTRS: u64 = 4096;
 /// Most ids that are compared.
 const MOST_IDS: u64 = 1 << 20;
+/// Most ids that are held to find with which attrs the samples can be read: many events may point to
+/// the same ones.
+const MOST_HELD_IDS: u64 = 1 << 16;
 /// Records that are read as evidence.
 const MOST_RECORDS: usize = 20_000;
 /// Records among which ID_INDEX is looked for: perf writes it before the first sample.
@@ -172,6 +175,10 @@ impl<'a> Copies<'a> {
 
     /// Corrects attrs without copies by which samples cannot be read.
     fn correct_unread(&self, sections: &[Section], limits: &Limits) -> Vec<Correction> {
+        let ids = sections.iter().fold(0_u64, |sum, one| sum.saturating_add(one.size >> 3));
+        if ids > MOST_HELD_IDS {
+            return Vec::new();
+        }
         let event = |(index, attr): (usize, &u64)| SalvagedEvent {
             attr: self.peek.bytes(*attr, attr.saturating_add(self.size)).into_owned(),
             ids: sections.get(index).map(|section| self.ids(*section)).unwrap_or_default(),

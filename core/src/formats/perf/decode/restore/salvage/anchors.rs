@@ -11,7 +11,7 @@
 //! place is the one by which the records can be read.
 
 use super::super::peek::Peek;
-use super::attrs::{Reading, finish, read_ids};
+use super::attrs::{self, Reading, finish, read_ids};
 use super::mend::{self, Score};
 use super::{SalvagedEvent, attr_len};
 use crate::formats::perf::decode::header::Section;
@@ -41,13 +41,14 @@ pub(super) fn reading(
     let ids_len = anchors.iter().fold(0_u64, |sum, (_, ids)| sum.saturating_add(ids.size));
     let mut begin = start.saturating_add(ids_len);
     let mut events: Vec<SalvagedEvent> = Vec::new();
+    let mut left = attrs::MOST_IDS;
     let mut wrong = None;
     for (index, (at, ids)) in anchors.iter().enumerate() {
         let attr = peek.bytes(begin, *at).into_owned();
         if to_u64(attr.len()) != size && wrong.replace(index).is_some() {
             return None;
         }
-        events.push(SalvagedEvent { attr, ids: read_ids(peek, *ids) });
+        events.push(SalvagedEvent { attr, ids: read_ids(peek, *ids, &mut left) });
         begin = at.saturating_add(SECTION_SIZE);
     }
     let index = wrong?;

@@ -22,8 +22,8 @@ const SEARCHED_FEATURES: u64 = 1 << 16;
 const MOST_READINGS: usize = 24;
 /// Most events of a reading.
 const MOST_EVENTS: u64 = 1024;
-/// Most ids of a reading.
-const MOST_IDS: u64 = 1 << 16;
+/// Most ids of a reading: many events may point to the same ones.
+pub(super) const MOST_IDS: u64 = 1 << 16;
 /// Most odd values of an attr that is found by its shape.
 const MOST_ODD: u64 = 2;
 
@@ -198,9 +198,10 @@ fn read_table(
         IdsPlace::Equal => split_ids(start, at, found.len())?,
         IdsPlace::BeforeAttrs => move_ids(stored, at)?,
     };
+    let mut left = MOST_IDS;
     let event = |((attr, _), ids): ((Vec<u8>, _), Option<Section>)| SalvagedEvent {
         attr,
-        ids: ids.map(|ids| read_ids(peek, ids)).unwrap_or_default(),
+        ids: ids.map(|ids| read_ids(peek, ids, &mut left)).unwrap_or_default(),
     };
     let events = found.into_iter().zip(ids).map(event).collect();
     finish(peek, events, size)
@@ -234,8 +235,10 @@ fn split_ids(start: u64, attrs: u64, count: usize) -> Option<Vec<Option<Section>
     is_whole.then(|| (0..to_u64(count)).map(section).collect())
 }
 
-pub(super) fn read_ids(peek: Peek<'_>, section: Section) -> Vec<u64> {
-    let count = (section.size >> 3).min(MOST_IDS);
+/// Reads the ids of a section, and at most `left`, which it lowers.
+pub(super) fn read_ids(peek: Peek<'_>, section: Section, left: &mut u64) -> Vec<u64> {
+    let count = (section.size >> 3).min(*left);
+    *left = left.saturating_sub(count);
     let place = |index: u64| section.offset.saturating_add(index.saturating_mul(8));
     (0..count).map_while(|index| peek.u64(place(index))).collect()
 }
@@ -249,9 +252,10 @@ fn read_described(peek: Peek<'_>, at: u64) -> Option<Reading> {
         return None;
     }
     let (size, places) = described::first_events(peek, at, (count, size.into()))?;
+    let mut left = MOST_IDS;
     let events = places.into_iter().map(|place| SalvagedEvent {
         attr: peek.bytes(place.attr, place.attr.saturating_add(size)).into_owned(),
-        ids: read_ids(peek, place.ids),
+        ids: read_ids(peek, place.ids, &mut left),
     });
     let events: Vec<SalvagedEvent> = events.collect();
     finish(peek, events, size)
