@@ -31,8 +31,8 @@ use crate::limits::Limits;
 const MOST_ATTRS: u64 = 4096;
 /// Most ids that are compared.
 const MOST_IDS: u64 = 1 << 20;
-/// Most ids that are held to find with which attrs the samples can be read: many events may point to
-/// the same ones.
+/// Most ids that are held to find with which attrs the samples can be read: many events may point
+/// to the same ones.
 const MOST_HELD_IDS: u64 = 1 << 16;
 /// Records that are read as evidence.
 const MOST_RECORDS: usize = 20_000;
