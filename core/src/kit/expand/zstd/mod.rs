@@ -35,7 +35,7 @@ use std::io::Read;
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
 pub use error::{ExpandError, Fault};
-pub use partial::{PartialBlock, PartialExpander};
+pub use partial::PartialExpander;
 
 use crate::kit::num::{to_u64, to_usize};
 use error::to_corrupt;

@@ -1,6 +1,7 @@
 //! Streams made by hand and by libzstd.
 
 use super::frame::FRAME_MAGIC;
+use super::partial::PartialBlock;
 use super::*;
 
 const MIB: u64 = 1 << 20;
