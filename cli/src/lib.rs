@@ -31,6 +31,7 @@ mod input;
 mod look;
 mod man;
 mod mapped;
+pub mod markdown;
 mod neighbours;
 mod ordered;
 mod output;

@@ -151,7 +151,7 @@ _tracemend() {
             return 0
             ;;
         tracemend__subcmd__check)
-            opts="-o -v -q -h --files-from --format --output --type --fail-on --deny --warn --allow --config --no-config --baseline --write-baseline --statistics --shard --resume --all --max-findings --verbose --strict --jobs --quiet --donor --close-calls --part --strategy --upgrade --qemu-version --release --color --help"
+            opts="-o -v -q -h --files-from --format --output --type --fail-on --deny --warn --allow --config --no-config --baseline --write-baseline --statistics --shard --resume --checksums --all --max-findings --verbose --strict --jobs --quiet --donor --close-calls --part --strategy --upgrade --qemu-version --release --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

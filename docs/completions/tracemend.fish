@@ -139,6 +139,7 @@ never\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l no-config -d 'Read no tracemend.toml'
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l write-baseline -d 'Write the findings of this run to the baseline, so that later runs do not report them'
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l statistics -d 'Print how often each code was found instead of the findings'
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l checksums -d 'Add the CRC-32 of each recording to a JSON report; --resume then compares it with that of the report instead of the times'
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l all -d 'Show every finding in full, and up to 65536 per recording instead of 1000'
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -s v -l verbose -d 'Also print facts about each recording: layout, devices, models, clocks'
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l strict -d 'Report every file of a directory that is skipped as an error'

@@ -14,6 +14,7 @@ use std::fmt::Write as _;
 use std::path::{Component, Path, PathBuf};
 
 use tracemend::{FormatId, Limit, OptionValue, Remedy, Rule};
+use tracemend_cli::markdown::{escape, format_rule_text};
 use tracemend_cli::{Look, Streams};
 
 /// Where files that are not part of the book lie.
@@ -113,45 +114,12 @@ fn with_outer_links(text: &str, folder: &str) -> String {
     out + rest
 }
 
-/// A text of a rule: lines that begin with two spaces are commands, and a mark of Markdown is
-/// escaped elsewhere.
-fn markdown(text: &str) -> String {
-    let mut out = String::new();
-    let mut in_code = false;
-    for line in text.lines() {
-        let is_code = line.starts_with("  ");
-        if is_code != in_code {
-            out += if is_code { "\n```console\n" } else { "```\n\n" };
-            in_code = is_code;
-        }
-        if is_code {
-            out += line.trim_start();
-        } else {
-            out += &escape(line);
-        }
-        out.push('\n');
-    }
-    if in_code {
-        out += "```\n";
-    }
-    out
-}
-
-fn escape(text: &str) -> String {
-    text.chars().fold(String::new(), |mut out, letter| {
-        if "\\`*_{}[]<>#|~$".contains(letter) {
-            out.push('\\');
-        }
-        out.push(letter);
-        out
-    })
-}
-
 fn code_page(rule: &Rule, format: &str, examples: &str) -> String {
     let (code, name, severity) = (rule.code, rule.name, rule.severity);
     let mut page = format!("# {code} {name}\n\n[{format}](../formats/{format}.md), {severity}: ");
-    page += &format!("{}\n\n## Problem\n\n{}", escape(rule.summary), markdown(rule.problem));
-    page += &format!("\n## Impact\n\n{}", markdown(rule.impact));
+    page +=
+        &format!("{}\n\n## Problem\n\n{}", escape(rule.summary), format_rule_text(rule.problem));
+    page += &format!("\n## Impact\n\n{}", format_rule_text(rule.impact));
     let head = format!("== {code} ");
     if let Some(section) = examples.split("\n== ").find_map(|one| {
         let one = format!("== {}", one.trim_start_matches("== "));
@@ -169,7 +137,7 @@ fn code_page(rule: &Rule, format: &str, examples: &str) -> String {
     };
     page + &format!(
         "\n## {heading}\n\n{}\n## Source\n\n{}\n",
-        markdown(remedy),
+        format_rule_text(remedy),
         escape(rule.source)
     )
 }

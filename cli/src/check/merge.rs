@@ -113,6 +113,7 @@ impl Arguments {
                 name,
                 report: &report,
                 files: &files,
+                crc32: recording.crc32,
                 is_directory: !files.files().iter().all(is_file),
                 is_walked: true,
                 exit: own,

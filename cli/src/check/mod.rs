@@ -120,6 +120,10 @@ pub(crate) struct Arguments {
     /// the same length
     #[arg(long, value_name = "REPORT")]
     resume: Option<PathBuf>,
+    /// Add the CRC-32 of each recording to a JSON report; --resume then compares it with that of
+    /// the report instead of the times
+    #[arg(long)]
+    checksums: bool,
     /// Show every finding in full, and up to 65536 per recording instead of 1000
     #[arg(long)]
     all: bool,
@@ -222,12 +226,15 @@ impl Arguments {
         ];
         let has_human = wanted.iter().any(|one| one.format == Format::Human);
         let ignored = human.into_iter().find(|(given, _)| *given && !has_human);
-        match ignored {
-            Some((_, option)) => {
-                Err(Failure::usage(format!("{option} applies to --format human only")))
-            }
-            None => Ok(()),
+        if let Some((_, option)) = ignored {
+            return Err(Failure::usage(format!("{option} applies to --format human only")));
         }
+        let has_json = wanted.iter().any(|one| matches!(one.format, Format::Json | Format::Jsonl));
+        if self.checksums && !has_json && self.resume.is_none() {
+            let message = "--checksums applies to --format json and jsonl, and to --resume, only";
+            return Err(Failure::usage(message));
+        }
+        Ok(())
     }
 
     /// Options about the text for people.

@@ -202,7 +202,7 @@ impl SeenSoFar {
     ) -> Result<(), Failure> {
         let nothing = FileSet::default();
         let is_named = work.is_named(path);
-        self.enter(work.entry(path, report, &nothing, is_named)?, sink)
+        self.enter(work.entry(path, report, (&nothing, None), is_named)?, sink)
     }
 
     /// Counts a recording and writes what was rendered.

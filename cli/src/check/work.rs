@@ -8,7 +8,7 @@ use tracemend::{Baseline, FileSet, Options, Report, Source};
 
 use super::Arguments;
 use super::judging::Judging;
-use super::resume::Earlier;
+use super::resume::{Earlier, checksum};
 use super::writer::{Checked, Layout, Piece, Settings, place};
 use crate::exit::{Exit, Failure};
 use crate::format_options::FormatOptions;
@@ -76,9 +76,10 @@ impl Work<'_> {
         is_named: bool,
         threads: NonZeroUsize,
     ) -> Result<Entry, Failure> {
-        let earlier = self.earlier.as_ref().and_then(|earlier| earlier.find(recording));
+        let crc32 = self.arguments.checksums.then(|| checksum(&recording.file_set()));
+        let earlier = self.earlier.as_ref().and_then(|earlier| earlier.find(recording, crc32));
         if let Some((report, files)) = earlier {
-            return self.render(&recording.path, report, &files, is_named, None);
+            return self.render(&recording.path, report, (&files, crc32), is_named, None);
         }
         let donated: Option<Source<'_>> = self.donor.as_ref().map(|one| one.file_set().bytes(0));
         let files = recording.file_set().with_donor(donated);
@@ -95,7 +96,7 @@ impl Work<'_> {
         // It was recognised already.
         options.format = format.filter(|_| options.format.is_some());
         let report = tracemend::check(&files, &options);
-        let entry = self.entry(&recording.path, report, &files, is_named)?;
+        let entry = self.entry(&recording.path, report, (&files, crc32), is_named)?;
         Ok(Entry { warning, ..entry })
     }
 
@@ -111,7 +112,7 @@ impl Work<'_> {
         &self,
         path: &Path,
         mut report: Report,
-        files: &FileSet<'_>,
+        (files, crc32): (&FileSet<'_>, Option<u32>),
         is_named: bool,
     ) -> Result<Entry, Failure> {
         let accepted = self.judging.judge(path, &mut report, files);
@@ -119,14 +120,14 @@ impl Work<'_> {
             let path = place::relative(path);
             report.identify(path.as_os_str().as_bytes(), files);
         }
-        self.render(path, report, files, is_named, accepted)
+        self.render(path, report, (files, crc32), is_named, accepted)
     }
 
     fn render(
         &self,
         path: &Path,
         report: Report,
-        files: &FileSet<'_>,
+        (files, crc32): (&FileSet<'_>, Option<u32>),
         is_named: bool,
         accepted: Option<Baseline>,
     ) -> Result<Entry, Failure> {
@@ -136,6 +137,7 @@ impl Work<'_> {
             name: input::shown(path),
             report: &report,
             files,
+            crc32,
             is_directory: path.is_dir(),
             is_walked: !is_named,
             exit,

@@ -188,6 +188,9 @@ pub struct Recording {
     pub verdict: Cow<'static, str>,
     /// Length of all files in bytes.
     pub length: u64,
+    /// CRC-32 of all files, if it was asked for; the command line computes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub crc32: Option<u32>,
     /// Number of complete records.
     pub records: u64,
     /// Number of records that carry measurements.
@@ -279,6 +282,7 @@ impl Recording {
             format: report.format.map(|format| format.name().into()),
             verdict: report.verdict().name().into(),
             length: report.length,
+            crc32: None,
             records: tally.records,
             samples: tally.samples,
             time: tally.first_time.zip(tally.last_time).map(|(first, last)| [first, last]),

@@ -5,10 +5,12 @@
 //! `TRACEMEND_REQUIRE_JUDGES=perf,apitrace` makes a missing judge a failure, as in `.ci/run`.
 
 pub mod apitrace;
+pub mod mdbook;
 pub mod ovni;
 pub mod perf;
 pub mod qemu;
 pub mod revent;
+pub mod slurm;
 pub mod xml;
 
 use crate::notice;
@@ -25,11 +27,13 @@ pub struct Judge {
 }
 
 /// Every judge, by name.
-pub static ALL: [&Judge; 7] = [
+pub static ALL: [&Judge; 9] = [
     &apitrace::JUDGE,
+    &mdbook::JUDGE,
     &ovni::JUDGE,
     &perf::JUDGE,
     &qemu::JUDGE,
+    &slurm::JUDGE,
     &revent::JUDGE,
     &apitrace::SCREEN,
     &xml::JUDGE,

@@ -71,8 +71,24 @@ impl Ovniemu {
     ///
     /// If the copy cannot be written, or the emulator not be run.
     pub fn lint(&self, trace: &Trace) -> Emulated {
-        let folder = write_copy(trace);
-        let output = Command::new(&self.program).arg("-l").arg(folder.path()).output().unwrap();
+        self.emulate(write_copy(trace).path())
+    }
+
+    /// Emulates a copy of the trace in a folder with the linter's checks.
+    ///
+    /// # Panics
+    ///
+    /// As [`Ovniemu::lint`].
+    pub fn lint_folder(&self, folder: &Path) -> Emulated {
+        let copy = tempfile::tempdir().unwrap();
+        let mut command = Command::new("cp");
+        command.arg("-r").arg(folder.join(".")).arg(copy.path());
+        assert!(command.status().unwrap().success());
+        self.emulate(copy.path())
+    }
+
+    fn emulate(&self, folder: &Path) -> Emulated {
+        let output = Command::new(&self.program).arg("-l").arg(folder).output().unwrap();
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         let error = text.lines().find(|line| line.contains("ERROR"));
         Emulated {

@@ -1,11 +1,10 @@
 //! The book has a page for every code and format, and its links lead somewhere.
 
 use std::path::{Component, Path, PathBuf};
-use std::process::Command;
 
 use tracemend::FormatId;
 use tracemend_tests::book::{self, Pages};
-use tracemend_tests::notice;
+use tracemend_tests::judge::mdbook;
 
 /// The targets of the links of a page, outside code blocks.
 fn links(text: &str) -> Vec<String> {
@@ -80,8 +79,7 @@ fn every_code_and_format_has_a_page_and_links_lead_somewhere() {
 
 #[test]
 fn mdbook_builds_the_book_if_it_is_there() {
-    if Command::new("mdbook").arg("--version").output().is_err() {
-        notice::say("skipped: mdbook is not installed, so the book is not built");
+    if mdbook::JUDGE.or_skip((mdbook::JUDGE.probe)()).is_none() {
         return;
     }
     let folder = tempfile::TempDir::new().unwrap();
@@ -92,8 +90,7 @@ fn mdbook_builds_the_book_if_it_is_there() {
     }
     let settings = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/book.toml");
     std::fs::copy(settings, folder.path().join("book.toml")).unwrap();
-    let built = Command::new("mdbook").arg("build").arg(folder.path()).output().unwrap();
-    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    assert_eq!(mdbook::build(folder.path()), Ok(()));
     let page = std::fs::read_to_string(folder.path().join("book/codes/PD0004.html")).unwrap();
     assert!(page.contains("data-size-zero"));
 }

@@ -9,7 +9,10 @@ use crate::exit::Failure;
 use crate::skipped::SkipReason;
 
 fn recording(checked: &Checked<'_>) -> Recording {
-    Recording::new(checked.path.as_os_str().as_bytes(), checked.report, checked.files)
+    let path = checked.path.as_os_str().as_bytes();
+    let mut recording = Recording::new(path, checked.report, checked.files);
+    recording.crc32 = checked.crc32;
+    recording
 }
 
 /// One recording of a document, without what stands between two.

@@ -46,6 +46,8 @@ pub(super) struct Checked<'a> {
     pub(super) name: String,
     pub(super) report: &'a Report,
     pub(super) files: &'a FileSet<'a>,
+    /// The checksum of the files, if the report has it.
+    pub(super) crc32: Option<u32>,
     /// Whether the recording is a directory.
     pub(super) is_directory: bool,
     /// Whether it was found in a directory instead of named.

@@ -23,6 +23,7 @@ use tracemend::{Edit, Finding, FormatId, Layer, Remedy, Rule, Severity, Span, Su
 
 use super::{Checked, Closing, describe_writer_failure, place};
 use crate::exit::{Exit, Failure};
+use crate::markdown;
 use crate::skipped::SkipReason;
 
 /// The text before the first result.
@@ -255,7 +256,9 @@ fn describe_rule(rule: &Rule) -> ReportingDescriptor {
         (heading, remedy),
         ("Source", rule.source),
     ];
-    let markdown = sections.map(|(heading, body)| format!("### {heading}\n\n{}", markdown(body)));
+    let markdown = sections.map(|(heading, body)| {
+        format!("### {heading}\n\n{}", markdown::format_rule_text(body).trim_end())
+    });
     let plain = sections.map(|(heading, body)| format!("{heading}\n{body}"));
     let help = MultiformatMessageString::builder()
         .text(plain.join("\n\n"))
@@ -299,45 +302,12 @@ fn pascal_case(name: &str) -> String {
     name.split('-').map(word).collect()
 }
 
-/// A text of a rule as Markdown: lines that begin with two spaces are commands, and a character
-/// that Markdown could take for a mark is escaped elsewhere.
-fn markdown(text: &str) -> String {
-    let mut out = String::new();
-    let mut in_code = false;
-    for line in text.lines() {
-        let is_code = line.starts_with("  ");
-        if is_code != in_code {
-            out += if is_code { "\n```console\n" } else { "```\n\n" };
-            in_code = is_code;
-        }
-        if is_code {
-            out += line.trim_start();
-        } else {
-            for letter in line.chars() {
-                if "\\`*_{}[]<>#|~".contains(letter) {
-                    out.push('\\');
-                }
-                out.push(letter);
-            }
-        }
-        out.push('\n');
-    }
-    if in_code {
-        out += "```\n";
-    }
-    out.trim_end().to_string()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn names_and_texts_take_the_form_that_sarif_recommends() {
+    fn names_take_the_form_that_sarif_recommends() {
         assert_eq!(pascal_case("data-size-zero"), "DataSizeZero");
-        assert_eq!(
-            markdown("Reads a_b.\nRun:\n  tracemend repair a_b\nThen look."),
-            "Reads a\\_b.\nRun:\n\n```console\ntracemend repair a_b\n```\n\nThen look."
-        );
     }
 }

@@ -165,6 +165,25 @@ impl Recorder {
         }
     }
 
+    /// Records a program, with its arguments, to its end.
+    ///
+    /// # Errors
+    ///
+    /// If it is not installed or fails.
+    pub fn record_program(&self, words: &[&str], path: &Path) -> Result<(), String> {
+        let [program, arguments @ ..] = words else { return Err("no program".into()) };
+        let program = find(program).ok_or("it is not on PATH")?;
+        // A program of EGL has a library of its own.
+        let is_egl = program.file_name().is_some_and(|name| name != "glxinfo");
+        let tracer = self.tracer.with_file_name(if is_egl { "egltrace.so" } else { "glxtrace.so" });
+        let mut command = Command::new(program);
+        command.args(arguments).env("DISPLAY", &self.display).env("LD_PRELOAD", tracer);
+        command.env("TRACE_FILE", path).env("LIBGL_ALWAYS_SOFTWARE", "1");
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let status = command.status().map_err(|error| error.to_string())?;
+        if status.success() && path.is_file() { Ok(()) } else { Err(format!("{status}")) }
+    }
+
     /// Records glxgears until the trace has `len` bytes, then ends it by a signal.
     ///
     /// # Errors

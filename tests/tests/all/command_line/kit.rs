@@ -1,5 +1,7 @@
 //! The kit for platforms: completions, manual pages, built-in specimens, actions and hooks.
 
+use tracemend_tests::judge::slurm;
+
 use super::*;
 
 /// The root of the project.
@@ -89,11 +91,37 @@ fn the_tasks_of_a_slurm_array_give_the_report_of_one_run() {
     assert_eq!(parts, ["1-of-3.json", "2-of-3.json", "3-of-3.json"]);
     let part = |name: &str| reports.join(name);
     let merged = run!("merge", part(&parts[0]), part(&parts[1]), part(&parts[2]), "--format=json");
-    // Fingerprints count paths from the current directory.
+    assert_eq!(merged.out, report_of_one_run(folder.path()));
+}
+
+#[test]
+fn slurm_runs_the_job_array_of_the_example() {
+    if slurm::JUDGE.or_skip((slurm::JUDGE.probe)()).is_none() {
+        return;
+    }
+    let folder = folder(&[("in/a", &crashed()), ("in/b", &sound()), ("in/c/d", &truncated())]);
+    let reports = folder.path().join("reports");
+    // The two commands of docs/ci/slurm.sh, and a wait for the end.
+    let script = "job=$(sbatch --parsable --output=array-%a --array=1-3 \"$EXAMPLE\")\n\
+                  sbatch --wait --output=joined --dependency=afterany:\"$job\" \
+                  --wrap 'tracemend merge \"$REPORTS\"/*.json --format json'\n";
+    let mut command = Command::new("bash");
+    command.arg(slurm::script()).args(["bash", "-c", script]);
+    command.env("EXAMPLE", root().join("docs/ci/slurm.sh"));
+    command.env("DIR", folder.path().join("in")).env("REPORTS", &reports);
+    let output = with_program(folder.path(), &mut command);
+    // sbatch exits with the status of the job, which is that of the joined report.
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert_eq!(names(&reports), ["1-of-3.json", "2-of-3.json", "3-of-3.json"]);
+    let joined = fs::read_to_string(folder.path().join("joined")).unwrap();
+    assert_eq!(joined, report_of_one_run(folder.path()));
+}
+
+/// The report of one run over the folder `in`. Fingerprints count paths from the current directory.
+fn report_of_one_run(folder: &Path) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tracemend-under-test"));
-    command.arg("check").arg(&source).arg("--format=json").current_dir(folder.path());
-    let one = command.output().unwrap();
-    assert_eq!(merged.out, String::from_utf8(one.stdout).unwrap());
+    command.arg("check").arg(folder.join("in")).arg("--format=json").current_dir(folder);
+    String::from_utf8(command.output().unwrap().stdout).unwrap()
 }
 
 /// Runs a script of the kit with the program in the PATH as `tracemend`.
@@ -132,6 +160,8 @@ fn the_script_of_the_action_annotates_and_cannot_be_injected() {
         assert!(out.contains(&format!("::error file={file},title=PD0004 ")), "{out}");
     }
     assert!(!folder.path().join("owned").exists());
+    // The annotations that a workflow shows, as a file.
+    assert_current(&root().join("docs/captures/action.txt"), &out);
     let document = parse(&fs::read_to_string(folder.path().join("out.sarif")).unwrap());
     let uri = &document["runs"][0]["results"][1]["locations"][0]["physicalLocation"];
     assert_eq!(uri["artifactLocation"]["uri"], "b%20c.data");

@@ -138,6 +138,44 @@ fn a_run_goes_on_where_an_earlier_report_ends() {
     assert_eq!(resumed().out, written);
 }
 
+#[test]
+fn with_checksums_the_bytes_decide_which_recordings_are_checked_again() {
+    use std::time::{Duration, SystemTime};
+    let source = tree();
+    let reports = TempDir::new().unwrap();
+    let report = reports.path().join("report");
+    let checked = || run!("check", source.path(), "--format=json", "--checksums");
+    let resumed =
+        || run!("check", source.path(), "--format=json", "--checksums", "--resume", &report).out;
+    let written = checked().out;
+    assert_valid(&schema("check.schema.json"), &parse(&written));
+    assert!(parse(&written)["recordings"][0]["crc32"].is_u64(), "{written}");
+    // Copied files are newer than the report, and have the same bytes.
+    let forged = written.replacen("data.size is 0", "data.size is 7", 1);
+    assert_ne!(forged, written);
+    fs::write(&report, &forged).unwrap();
+    for entry in walkdir(source.path()) {
+        let file = fs::File::options().append(true).open(entry).unwrap();
+        file.set_modified(SystemTime::now() + Duration::from_secs(1000)).unwrap();
+    }
+    assert_eq!(resumed(), forged);
+    // A report keeps its checksums when it is joined.
+    assert_eq!(run!("merge", &report, "--format=json").out, forged);
+    // One bit changes in a file that keeps its length and its old time.
+    let path = source.path().join("0/x\u{1b}\\0");
+    let mut bytes = fs::read(&path).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    fs::write(&path, &bytes).unwrap();
+    let old = SystemTime::now() - Duration::from_secs(1000);
+    fs::File::options().append(true).open(&path).unwrap().set_modified(old).unwrap();
+    assert_eq!(resumed(), checked().out);
+    // A report without checksums covers nothing.
+    let plain = run!("check", source.path(), "--format=json").out;
+    fs::write(&report, plain.replacen("data.size is 0", "data.size is 7", 1)).unwrap();
+    assert_eq!(resumed(), checked().out);
+    assert_eq!(run!("check", source.path(), "--checksums").code, 2);
+}
+
 /// Every file below a folder.
 fn walkdir(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
