@@ -243,6 +243,11 @@ pub fn recognise(files: &FileSet<'_>, options: &Options) -> Option<FormatId> {
 #[doc = include_str!("../../README.md")]
 struct Readme;
 
+/// The examples of the guide, run by `cargo test --doc`.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/library.md")]
+struct LibraryGuide;
+
 #[cfg(test)]
 mod tests {
     use super::*;

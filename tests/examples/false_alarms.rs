@@ -11,6 +11,8 @@
 //! they were recorded on: only the fresh ones are replayed. Every alarm is listed after the table.
 #![allow(
     clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
     clippy::print_stdout,
     reason = "a tool for developers: a failure should stop it at once"
 )]

@@ -20,8 +20,13 @@ use tracemend_cli::{Look, Streams};
 /// Where files that are not part of the book lie.
 const REPOSITORY: &str = "https://github.com/tracemend/tracemend/blob/main";
 /// Guides: file in `docs`, and title.
-const GUIDES: [(&str, &str); 2] =
-    [("ci.md", "tracemend in CI"), ("adding-a-format.md", "Adding a format")];
+const GUIDES: [(&str, &str); 5] = [
+    ("ci.md", "tracemend in CI"),
+    ("salvage.md", "Salvage"),
+    ("review.md", "Review"),
+    ("library.md", "The library"),
+    ("adding-a-format.md", "Adding a format"),
+];
 
 /// Pages by their path below the source folder of the book.
 pub type Pages = BTreeMap<String, String>;
@@ -43,7 +48,8 @@ pub fn pages(help: &str) -> Pages {
         let _infallible = writeln!(summary, "- [{title}]({file})");
         pages.insert(file.to_string(), with_outer_links(&read(&format!("docs/{file}")), "docs"));
     }
-    summary += "\n# Formats and codes\n\n";
+    pages.insert("schemas.md".into(), schemas(&root.join("schema")));
+    summary += "- [Schemas](schemas.md)\n\n# Formats and codes\n\n";
     let examples = read("cli/src/explain/examples.txt");
     let common: Vec<&Rule> =
         tracemend::rules().filter(|rule| rule.code.starts_with("CM")).collect();
@@ -72,6 +78,26 @@ pub fn help() -> String {
     let streams = Streams::new(&mut input, &mut out, &mut err, Look::PLAIN);
     let _code = tracemend_cli::run(args, streams);
     String::from_utf8_lossy(&out).into_owned()
+}
+
+/// Lists the JSON Schemas in a folder with what they say of themselves.
+fn schemas(folder: &Path) -> String {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let mut page = "# Schemas\n\nJSON Schemas (2020-12) of everything that tracemend writes as \
+                    JSON. Each is self-contained, and the tests validate outputs with it. A change \
+                    that breaks readers gets a new version in `$id`.\n\n"
+        .to_string();
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let schema: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let word = |key: &str| escape(schema[key].as_str().unwrap_or_default());
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let (title, description) = (word("title"), word("description"));
+        page += &format!("- [{name}]({REPOSITORY}/schema/{name}): {title}. {description}\n");
+    }
+    page
 }
 
 fn introduction(help: &str) -> String {

@@ -13,7 +13,7 @@ use tracemend::{FormatId, Limit, limits};
 use crate::tidy::tree::TREE;
 
 /// Documents with examples.
-const DOCUMENTS: [&str; 1] = ["README.md"];
+const DOCUMENTS: [&str; 4] = ["README.md", "docs/ci.md", "docs/salvage.md", "docs/review.md"];
 
 /// Recordings in the folder of the examples: name, path in the corpus.
 const RECORDINGS: [(&str, &str); 3] = [
