@@ -1,0 +1,3 @@
+#!/bin/bash -eu
+# The build is the one of ClusterFuzzLite.
+exec "$SRC/tracemend/.clusterfuzzlite/build.sh"
