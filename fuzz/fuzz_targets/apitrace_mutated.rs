@@ -1,3 +1,3 @@
 #![no_main]
-use tracemend_tests::properties::{apitrace, targets};
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| targets::must(apitrace::mutated(bytes)));
+
+tracemend_fuzz::target!("apitrace_mutated");

@@ -1,3 +1,3 @@
 #![no_main]
-use tracemend_tests::properties::targets;
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| targets::must(targets::perf_repair(bytes)));
+
+tracemend_fuzz::target!("perf_repair");

@@ -83,8 +83,8 @@ fn ask_judge(subject: &Subject, outputs: Vec<(usize, Files)>) {
 
 /// Describes a case and writes its files.
 fn write_case(subject: &Subject, number: usize, seed: u64, folder: &Path) {
-    let originals = (subject.originals)();
-    let case: Case = subject.run(&originals, seed, number);
+    let originals = &subject.originals;
+    let case: Case = subject.run(originals, seed, number);
     let original = originals.iter().find(|original| original.name == case.original).unwrap();
     let states =
         [("original", &original.files), ("damaged", &case.damaged.files), ("output", &case.output)];

@@ -2,9 +2,14 @@
 //! `cargo run -p tracemend-tests --example seeds -- FOLDER`.
 //!
 //! `FOLDER/TARGET/` gets recordings of the forge, complete and crashed, the recordings of
-//! `corpus/`, and the zstd streams in them for the expander. A file is named after its origin, so a
+//! `corpus/`, and the zstd streams in them for the expander; `FOLDER/dictionaries/` the words of
+//! each format. A file is named after its origin, so a
 //! second run writes the same files.
-#![allow(clippy::unwrap_used, reason = "a tool for developers: a failure should stop it at once")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a tool for developers: a failure should stop it at once"
+)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,14 +18,37 @@ use tracemend::formats::perf::decode::header;
 use tracemend::formats::perf::decode::walk::Walker;
 use tracemend::kit::source::Source;
 use tracemend::kit::walk::Item;
+use tracemend::mend::plan::Plan;
+use tracemend::{FileSet, Limits, Options};
+use tracemend_tests::dictionary;
 use tracemend_tests::forge::{apitrace, ovni, perf, qemu, revent};
-use tracemend_tests::properties::archive;
+use tracemend_tests::properties::{archive, targets};
 
 /// Length in bytes of the longest useful recording.
 const LEN_MAX: usize = 64 << 10;
 
 fn main() {
     let folder = PathBuf::from(std::env::args_os().nth(1).unwrap_or_else(|| "fuzz/corpus".into()));
+    write_perf(&folder);
+    write_ovni(&folder);
+    write_other_formats(&folder);
+    // Descriptions and damage are bytes that `arbitrary` and the dice read; with one of these the
+    // recording is sound, or nearly so.
+    let ascending: Vec<u8> = (0..=255).collect();
+    for (target, _) in targets::TARGETS {
+        if ["structured", "damaged", "mutated", "patch"].iter().any(|end| target.ends_with(end)) {
+            write(&folder.join(target), "ascending", &ascending);
+        }
+    }
+    write(&folder.join("plan"), "plan", plan().as_bytes());
+    for (format, words) in dictionary::all() {
+        let text = dictionary::text(&words);
+        write(&folder.join("dictionaries"), &format!("{format}.dict"), text.as_bytes());
+    }
+}
+
+/// Writes recordings of perf and of the corpus, and the zstd streams in them.
+fn write_perf(folder: &Path) {
     let mut recordings: Vec<(String, Vec<u8>)> = Vec::new();
     for clean in perf::clean() {
         recordings.push((format!("{}-crashed", clean.name), clean.built.crashed()));
@@ -39,14 +67,10 @@ fn main() {
         }
     }
     write(&folder.join("perf_donor"), "sched", &perf::feature::tracing_data(perf::Order::Little));
-    for (name, bytes) in revent::all() {
-        write(
-            &folder.join("revent_repair"),
-            &format!("{name}-cut"),
-            bytes.split_last_chunk::<3>().unwrap().0,
-        );
-        write(&folder.join("revent_repair"), &name, &bytes);
-    }
+}
+
+/// Writes ovni traces as archives, and their files.
+fn write_ovni(folder: &Path) {
     for clean in ovni::clean() {
         write(&folder.join("ovni_trace"), clean.name, &archive::pack(&clean.trace.files));
         for (index, (name, bytes)) in clean.trace.files.iter().enumerate() {
@@ -55,13 +79,19 @@ fn main() {
             write(&folder.join(target), &name, bytes.as_deref().unwrap_or_default());
         }
     }
+}
+
+/// Writes recordings of revent, QEMU and apitrace.
+fn write_other_formats(folder: &Path) {
+    for (name, bytes) in revent::all() {
+        let cut = &bytes[..bytes.len() - 3];
+        write(&folder.join("revent_repair"), &format!("{name}-cut"), cut);
+        write(&folder.join("revent_repair"), &name, &bytes);
+    }
     for (name, log) in qemu::all() {
         let name = name.replace(' ', "-");
-        write(
-            &folder.join("qemu_repair"),
-            &format!("{name}-killed"),
-            &log.killed(log.bytes.len() - 3),
-        );
+        let killed = log.killed(log.bytes.len() - 3);
+        write(&folder.join("qemu_repair"), &format!("{name}-killed"), &killed);
         write(&folder.join("qemu_repair"), &name, &log.bytes);
     }
     for (name, bytes) in apitrace::all() {
@@ -70,12 +100,14 @@ fn main() {
     for clean in apitrace::clean() {
         write(&folder.join("apitrace_stream"), clean.name, &clean.stream.bytes);
     }
-    for target in
-        ["perf_structured", "qemu_structured", "revent_structured", "patch", "apitrace_mutated"]
-    {
-        let seed: Vec<u8> = (0..=255).collect();
-        write(&folder.join(target), "ascending", &seed);
-    }
+}
+
+/// The plan of a repair.
+fn plan() -> String {
+    let crashed = perf::clean().swap_remove(0).built.crashed();
+    let files = FileSet::single("recording", &crashed);
+    let repair = tracemend::repair(&files, &Options::default());
+    Plan::new(&repair, &files, &Limits::default()).unwrap().to_json().unwrap()
 }
 
 fn write(folder: &Path, name: &str, bytes: &[u8]) {

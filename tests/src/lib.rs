@@ -10,7 +10,9 @@
     reason = "test support: a failure here should stop the test at once"
 )]
 
+#[cfg(feature = "command-line")]
 pub mod book;
+pub mod dictionary;
 pub mod forge;
 pub mod judge;
 pub mod known_originals;

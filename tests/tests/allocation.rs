@@ -92,9 +92,6 @@ fn a_check_holds_a_bounded_amount_of_memory() {
     repairs_are_bounded();
 }
 
-/// Memory of a repair besides what its fixes need.
-const REPAIR: u64 = 64 << 20;
-
 /// Memory of a repair for each fix: the edit in two reports, the operation of the patch, the place.
 const FIX: u64 = 400;
 
@@ -116,7 +113,11 @@ fn repairs_are_bounded() {
         );
         assert_eq!(repair.records_lost(), u64::from(count), "{name}");
         println!("{count} faults {name}: {} KiB", peak >> 10);
-        let most = if name == "scattered" { REPAIR + FIX * u64::from(count) } else { REPAIR };
+        let most = if name == "scattered" {
+            allocation::REPAIR + FIX * u64::from(count)
+        } else {
+            allocation::REPAIR
+        };
         assert!(peak <= most, "{name}: {peak} bytes, expected at most {most}");
     }
 }
@@ -142,24 +143,14 @@ fn scattered(count: usize) -> Vec<u8> {
 fn ovni_traces_hold_a_bounded_amount_of_memory() {
     for (name, trace) in ovni_traces() {
         let set = trace.set();
-        let len: u64 = set.files().iter().map(|file| file.bytes.len()).sum();
         let check = || tracemend::check(&set, &Options::default());
         let (report, peak) = allocation::peak_during(check);
-        // A share for each place of a fix: the shift of a group of clocks, and its edit.
-        let edits = report.findings().iter().filter_map(|finding| finding.fix.as_ref());
-        let places: usize = edits.map(|fix| fix.edits.len()).sum();
-        let places = 320 * u64::try_from(places).unwrap();
-        // A share for each stream: its metadata, its thread and its queue.
-        let streams = 2_560 * u64::try_from(set.files().len()).unwrap();
-        let places = places + streams;
-        let allowed = allocation::CONSTANT + allocation::MULTIPLE * len + places;
-        assert!(peak <= allowed, "check of {name}: {peak} bytes, {allowed} allowed");
+        let held = allocation::check_is_bounded(&set, &report, peak);
+        held.unwrap_or_else(|broken| panic!("check of {name}: {broken}"));
         let repair = || tracemend::repair(&set, &Options::default());
         let (repaired, peak) = allocation::peak_during(repair);
-        // A share for each fix of a round: its finding, its edit and its place.
-        let fixes = repaired.before.counts().values().sum::<u64>().min(65_536);
-        let allowed = (64 << 20) + 16 * len + 2_048 * fixes + places;
-        assert!(peak <= allowed, "repair of {name}: {peak} bytes, {allowed} allowed");
+        let held = allocation::repair_is_bounded(&set, &repaired, peak);
+        held.unwrap_or_else(|broken| panic!("repair of {name}: {broken}"));
     }
 }
 

@@ -8,6 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use tracemend::FormatId;
 use tracemend::formats::apitrace::expand::zstd::frame_lengths;
@@ -23,7 +24,7 @@ use crate::forge::apitrace::{self as forge, all, call_heavy, chunks, threaded};
 /// The format.
 pub static SUBJECT: Subject = Subject {
     format: FormatId::APITRACE,
-    originals,
+    originals: LazyLock::new(originals),
     records,
     reach: Reach::Everything,
     remains: Some(has_event_left),

@@ -27,6 +27,7 @@ pub mod tally;
 
 use std::ops::Range;
 use std::path::Path;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tracemend::kit::source::Source;
@@ -99,8 +100,8 @@ pub type Judge = fn(&[Files]) -> Option<Vec<Result<(), String>>>;
 pub struct Subject {
     /// The format.
     pub format: FormatId,
-    /// Its sound recordings.
-    pub originals: fn() -> Vec<Original>,
+    /// Its sound recordings, made once.
+    pub originals: LazyLock<Vec<Original>>,
     /// The records of a recording. `original` describes how to read its repaired form.
     pub records: fn(original: &Original, files: &Files) -> Vec<Record>,
     /// The records that have to survive.
@@ -147,11 +148,11 @@ impl Subject {
 
     /// Runs cases on all processors and passes each to `each`, in no particular order.
     pub fn run_all(&self, seed: u64, numbers: &[usize], each: impl Fn(Case) + Sync) {
-        let originals = (self.originals)();
+        let originals = &self.originals;
         let next = AtomicUsize::new(0);
         let work = || {
             while let Some(number) = numbers.get(next.fetch_add(1, Ordering::Relaxed)) {
-                each(self.run(&originals, seed, *number));
+                each(self.run(originals, seed, *number));
             }
         };
         let workers = std::thread::available_parallelism().map_or(1, usize::from);
@@ -167,21 +168,25 @@ pub fn set(files: &Files) -> FileSet<'_> {
     FileSet::new(files.collect())
 }
 
-/// Tests that the labels of a repair are true; the bytes choose format, original and damage.
-/// Formats whose bounds still admit false labels are left out.
-pub fn labels_are_true(bytes: &[u8]) -> Held {
+/// Tests the laws that a format keeps without exception; the bytes choose original and damage.
+pub fn laws_hold(subject: &Subject, bytes: &[u8]) -> Held {
     let mut dice = Dice::new(bytes);
-    let subject = SUBJECTS[dice.below(SUBJECTS.len())];
-    if subject.bounds.admit_false_labels() {
-        return Ok(());
-    }
-    let originals = (subject.originals)();
+    let originals = &subject.originals;
     let original = &originals[dice.below(originals.len())];
     let case = subject.run_damaged(original, damage::damage(&original.files, &mut dice), 0);
-    let false_label = case.judgement.false_label.clone();
-    ensure(false_label.is_none(), "a label is true", || {
-        format!("{} {:?}: {}", case.original, case.damaged.steps, false_label.unwrap_or_default())
-    })
+    let Judgement { false_label, unclean, is_unstable, records_lost, .. } = &case.judgement;
+    let shown = |detail: &str| format!("{} {}: {detail}", case.original, case.damaged.describe());
+    let keeps = |bound: &Bound, holds: bool, law: &'static str, detail: &str| {
+        ensure(bound.most > 0 || holds, law, || shown(detail))
+    };
+    let label = false_label.as_deref().unwrap_or_default();
+    keeps(&subject.bounds.false_labels, false_label.is_none(), "a label is true", label)?;
+    let error = unclean.as_deref().unwrap_or_default();
+    keeps(&subject.bounds.unclean, unclean.is_none(), "a repaired recording is clean", error)?;
+    let law = "repairing the target again changes nothing";
+    keeps(&subject.bounds.unstable, !is_unstable, law, &case.judgement.reason)?;
+    let lost = records_lost.to_string();
+    keeps(&subject.bounds.losing, *records_lost == 0, "untouched records survive", &lost)
 }
 
 /// Reads the sound recordings in `corpus/FORMAT/clean`.

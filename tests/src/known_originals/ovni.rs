@@ -1,6 +1,7 @@
 //! ovni: an event of a stream is a record.
 
 use std::path::Path;
+use std::sync::LazyLock;
 
 use tracemend::FormatId;
 
@@ -10,7 +11,7 @@ use crate::forge::ovni::{Trace, clean};
 /// The format.
 pub static SUBJECT: Subject = Subject {
     format: FormatId::OVNI,
-    originals,
+    originals: LazyLock::new(originals),
     records,
     reach: Reach::Everything,
     remains: None,

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use tracemend::FormatId;
 
@@ -12,7 +13,7 @@ use crate::forge::perf::{clean, directory};
 /// The format.
 pub static SUBJECT: Subject = Subject {
     format: FormatId::PERF,
-    originals,
+    originals: LazyLock::new(originals),
     records,
     reach: Reach::Everything,
     remains: None,

@@ -1,5 +1,7 @@
 //! QEMU: an event before the first damage is a record. After it a log has no frames to find.
 
+use std::sync::LazyLock;
+
 use tracemend::{FormatId, Options, TileKind};
 
 use super::{Bound, Bounds, Files, Original, Reach, Record, Subject, corpus, set};
@@ -8,7 +10,7 @@ use crate::forge::qemu;
 /// The format.
 pub static SUBJECT: Subject = Subject {
     format: FormatId::QEMU,
-    originals,
+    originals: LazyLock::new(originals),
     records,
     // 64 bytes before the first irregular event, and an event of the audio logs that begins there.
     reach: Reach::BeforeDamage(256),

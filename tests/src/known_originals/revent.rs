@@ -2,6 +2,8 @@
 //! and a repair cuts an open frame at the end. The layout of the original says how long an event
 //! is.
 
+use std::sync::LazyLock;
+
 use tracemend::FormatId;
 
 use super::{Bound, Bounds, Files, Original, Reach, Record, Subject, corpus};
@@ -11,7 +13,7 @@ use crate::judge::revent::Wlauto;
 /// The format.
 pub static SUBJECT: Subject = Subject {
     format: FormatId::REVENT,
-    originals,
+    originals: LazyLock::new(originals),
     records,
     reach: Reach::Everything,
     remains: None,

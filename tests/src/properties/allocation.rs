@@ -14,7 +14,7 @@
 //! | zstd blocks of one byte, window of 128 MiB | 1.5 times their expansion; 192.5 MiB |
 
 use tracemend::FormatId;
-use tracemend::{FileSet, Options};
+use tracemend::{FileSet, Options, Repair, Report};
 
 use super::{Held, ensure};
 
@@ -47,15 +47,62 @@ pub fn peak_during<T>(work: impl FnOnce() -> T) -> (T, u64) {
     (result, Counting.peak_usage().saturating_sub(before) as u64)
 }
 
-/// Tests that a check stays within the bounds above.
+/// Bytes for every repair besides its shares: two reports, the hypotheses of a round.
+pub const REPAIR: u64 = 64 << 20;
+
+/// Bytes per byte of the recording in a repair, which checks its result.
+pub const MULTIPLE_REPAIRED: u64 = 16;
+
+/// Bytes for each finding of a repair: the finding, its edit and its place.
+pub const FINDING: u64 = 2_048;
+
+/// Number of findings that a round holds.
+const FINDINGS_HELD: u64 = 65_536;
+
+/// Bytes for each place of a fix: the edit, and the shift of a group of clocks.
+pub const PLACE: u64 = 320;
+
+/// Bytes for each file of a trace of many: its metadata, its thread and its queue.
+pub const FILE: u64 = 2_560;
+
+/// Tests that a check of one file stays within its bounds.
 pub fn bounded(bytes: &[u8]) -> Held {
     let files = FileSet::single("recording", bytes);
     let (report, peak) = peak_during(|| tracemend::check(&files, &Options::default()));
-    let (len, expanded) = (bytes.len() as u64, report.tally.expanded);
-    let window = WINDOW.min(MULTIPLE_EXPANDED * expanded);
-    let brotli = if report.format == Some(FormatId::PERF) { 0 } else { BROTLI };
-    let allowed = CONSTANT + MULTIPLE * len + window + brotli;
+    check_is_bounded(&files, &report, peak)
+}
+
+/// Tests that `peak` bytes are within the bounds of a check.
+pub fn check_is_bounded(files: &FileSet<'_>, report: &Report, peak: u64) -> Held {
+    let allowed = CONSTANT + MULTIPLE * stored(files) + shared(files, report);
     ensure(peak <= allowed, "a check holds a bounded amount of memory", || {
-        format!("peak is {peak} for {len} bytes that expand to {expanded}, limit {allowed}")
+        let expanded = report.tally.expanded;
+        format!("peak is {peak} for {} bytes that expand to {expanded}, {allowed}", stored(files))
     })
+}
+
+/// Tests that `peak` bytes are within the bounds of a repair.
+pub fn repair_is_bounded(files: &FileSet<'_>, repair: &Repair, peak: u64) -> Held {
+    let findings = repair.before.counts().values().sum::<u64>().min(FINDINGS_HELD);
+    let allowed = REPAIR
+        + MULTIPLE_REPAIRED * stored(files)
+        + FINDING * findings
+        + shared(files, &repair.before).max(shared(files, &repair.after));
+    ensure(peak <= allowed, "a repair holds a bounded amount of memory", || {
+        format!("peak is {peak} for {} bytes and {findings} findings, {allowed}", stored(files))
+    })
+}
+
+/// The bytes of all files.
+fn stored(files: &FileSet<'_>) -> u64 {
+    files.files().iter().map(|file| file.bytes.len()).sum()
+}
+
+/// The shares of expanded bytes, of places and of files.
+fn shared(files: &FileSet<'_>, report: &Report) -> u64 {
+    let window = WINDOW.min(MULTIPLE_EXPANDED * report.tally.expanded);
+    let brotli = if report.format == Some(FormatId::PERF) { 0 } else { BROTLI };
+    let fixes = report.findings().iter().filter_map(|finding| finding.fix.as_ref());
+    let places: usize = fixes.map(|fix| fix.edits.len()).sum();
+    window + brotli + PLACE * places as u64 + FILE * files.files().len() as u64
 }

@@ -8,9 +8,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use arbitrary::Arbitrary;
 use tracemend::mend::patch::Op;
-use tracemend::{Options, Outcome, Repair, Safety, Severity};
+use tracemend::{FormatId, Options, Outcome, Repair, Safety, Severity};
 
+use super::{Held, ensure, recording};
 use crate::forge::ovni::damage::{Damage, Tagged, TaggedTrace, event_spans, event_spans_from};
 use crate::forge::ovni::{Clean, Random, Trace, clean, random};
 use crate::judge::ovni::Ovniemu;
@@ -245,4 +247,38 @@ fn intact_events(damaged: &[Tagged], target: &[Tagged]) -> Vec<(u32, bool)> {
     };
     let kept = chains(target);
     chains(damaged).into_iter().map(|event| (event.0, kept.contains(&event))).collect()
+}
+
+/// A description of a trace and of its damage. Every value is valid.
+#[derive(Arbitrary, Clone, Debug)]
+pub struct Description {
+    /// The seed of the sound trace.
+    pub seed: u16,
+    /// Number of events of each thread.
+    pub events: u8,
+    /// The kind of each damage, and the seed of its place; none in a sound trace.
+    pub damages: Vec<(u8, u16)>,
+}
+
+/// Greatest number of damages of a description.
+const DAMAGES_MAX: usize = 8;
+
+/// Tests the laws on the trace of a description; without damage it has no error.
+pub fn described(description: &Description) -> Held {
+    let sound = random(description.seed.into(), description.events.into());
+    let options = Options::default().with_format(FormatId::OVNI);
+    if description.damages.is_empty() {
+        let report = tracemend::check(&sound.set(), &options);
+        ensure(!report.has_errors(), "a sound trace has no error", || {
+            format!("{:?}", report.findings())
+        })?;
+    }
+    let mut damaged = TaggedTrace::new(&sound);
+    for (kind, seed) in description.damages.iter().take(DAMAGES_MAX) {
+        let damage = Damage::ALL[usize::from(*kind) % Damage::ALL.len()];
+        damaged.damage(damage, &mut Random((*seed).into()));
+    }
+    let trace = damaged.trace();
+    recording::checked_with(&trace.set(), &options)?;
+    recording::repaired_with(&trace.set(), &options)
 }

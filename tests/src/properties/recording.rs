@@ -1,4 +1,8 @@
 //! Laws of check, tiles and repair that hold for any bytes.
+//!
+//! The cheap laws are tested with every input. The dear ones (a second check, the file in pieces,
+//! tiles, the plan, a second repair) take several times as long as the check or repair itself; a
+//! fuzzer tests them with a share of its inputs, which the bytes select, `cargo test` with all.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +21,7 @@ use tracemend::{
     File, FileSet, Finding, Limits, Options, Outcome, Report, Severity, Verdict, registry,
 };
 
-use super::{Held, ensure, pieces};
+use super::{Held, allocation, ensure, pieces, seed};
 
 /// Tests all laws of this module on a recording of one file.
 pub fn every(bytes: &[u8]) -> Held {
@@ -32,30 +36,52 @@ pub fn checked(files: &FileSet<'_>) -> Held {
     checked_with(files, &options_for(files))
 }
 
+/// One input of so many gets the dear laws under a fuzzer.
+const DEAR_SHARE: u64 = 8;
+
+/// Returns whether these files get the dear laws.
+fn are_dear_laws_due(files: &FileSet<'_>) -> bool {
+    let of_file = |file: &File<'_>| file.bytes.pieces().map(seed).fold(0, u64::wrapping_add);
+    let number = files.files().iter().map(of_file).fold(0, u64::wrapping_add);
+    // Other bits than those that select options.
+    !cfg!(fuzzing) || (number >> 40).is_multiple_of(DEAR_SHARE)
+}
+
 /// Tests a check like [`checked`], with `options`.
 pub fn checked_with(files: &FileSet<'_>, options: &Options) -> Held {
-    let report = tracemend::check(files, options);
-    same("a check is deterministic", &report, &tracemend::check(files, options))?;
+    let (report, peak) = allocation::peak_during(|| tracemend::check(files, options));
+    allocation::check_is_bounded(files, &report, peak)?;
     let json = json(&report, files);
-    let again = self::json(&tracemend::check(files, options), files);
-    ensure(json == again, "the JSON of a check is deterministic", || format!("{json}\n{again}"))?;
     let unsafe_character = json.chars().find(|c| *c != '\n' && !is_safe(*c));
     ensure(unsafe_character.is_none(), "no output has a control character", || {
         format!("{unsafe_character:?} in {json}")
     })?;
-    let sliced = sliced(files);
-    let apart = tracemend::check(&sliced, options);
-    same("a file in pieces gets the same report", &report, &apart)?;
     ensure(
         report.findings().len() as u64 <= report.counts().values().sum(),
         "every finding is counted",
         || format!("{} findings, counts {:?}", report.findings().len(), report.counts()),
     )?;
+    report.findings().iter().try_for_each(|finding| placed(files, finding))?;
+    if are_dear_laws_due(files) {
+        recurs(files, options, &report, &json)?;
+    }
+    Ok(())
+}
+
+/// Tests that a second check gives the same report and JSON, the file in pieces too, and that the
+/// tiles cover every byte.
+fn recurs(files: &FileSet<'_>, options: &Options, report: &Report, json: &str) -> Held {
+    same("a check is deterministic", report, &tracemend::check(files, options))?;
+    let again = self::json(&tracemend::check(files, options), files);
+    ensure(json == again, "the JSON of a check is deterministic", || format!("{json}\n{again}"))?;
+    let sliced = sliced(files);
+    let apart = tracemend::check(&sliced, options);
+    same("a file in pieces gets the same report", report, &apart)?;
     if let Some(format) = options.format {
         tiled(files, format)?;
         tiled(&sliced, format)?;
     }
-    report.findings().iter().try_for_each(|finding| placed(files, finding))
+    Ok(())
 }
 
 /// Tests a repair: it ends, makes no rule fire more often, proves itself, can be reversed, and is
@@ -66,7 +92,8 @@ pub fn repaired(files: &FileSet<'_>, allow: Allow) -> Held {
 
 /// Tests a repair like [`repaired`], with `options`.
 pub fn repaired_with(files: &FileSet<'_>, options: &Options) -> Held {
-    let repair = tracemend::repair(files, options);
+    let (repair, peak) = allocation::peak_during(|| tracemend::repair(files, options));
+    allocation::repair_is_bounded(files, &repair, peak)?;
     let repaired = view(files, &repair.patches);
     let target: Vec<Vec<u8>> = repaired
         .files()
@@ -97,9 +124,16 @@ pub fn repaired_with(files: &FileSet<'_>, options: &Options) -> Held {
         || format!("{:?} were reported, {:?} found", repair.after.counts(), after.counts()),
     )?;
     not_worse(&repair.before, &after)?;
-    planned(files, &target, &repair)?;
+    if are_dear_laws_due(files) {
+        planned(files, &target, &repair)?;
+        stable(&target, options, &repair)?;
+    }
+    Ok(())
+}
 
-    let second = tracemend::repair(&target, options);
+/// Tests that a repair of the target of a repair changes nothing.
+fn stable(target: &FileSet<'_>, options: &Options, repair: &Repair) -> Held {
+    let second = tracemend::repair(target, options);
     // A fix that is barred because another one changes its witnesses may be applied alone.
     let is_barred = repair.refused.as_deref().is_some_and(|why| why.contains("is not allowed"));
     ensure(!second.changes() || is_barred, "repairing the target again changes nothing", || {
@@ -108,7 +142,7 @@ pub fn repaired_with(files: &FileSet<'_>, options: &Options) -> Held {
         format!(
             "first {:?} {:#?} {:?}, then {:?} {:#?}",
             repair.outcome,
-            applied(&repair),
+            applied(repair),
             repair.refused,
             second.outcome,
             applied(&second)

@@ -3,53 +3,65 @@
 //! The crate in `fuzz/` calls them with the bytes of libFuzzer, `cargo test` with those in
 //! `corpus/regressions/TARGET/`, the inputs on which a target failed once.
 
+use std::fmt::Debug;
+
 use arbitrary::{Arbitrary, Unstructured};
 use tracemend::Allow;
 use tracemend::FormatId;
 use tracemend::kit::source::Source;
+use tracemend::mend::plan::Plan;
 use tracemend::{File, FileSet, Options};
 
+use crate::known_originals::{self, laws_hold};
+
 use super::{
-    Broken, Held, allocation, apitrace, archive, donor, patch, qemu, recording, revent, structured,
-    zstd,
+    Broken, Held, apitrace, archive, donor, patch, qemu, recording, revent, structured, zstd,
 };
 
 /// Name and function of a target.
 pub type Target = (&'static str, fn(&[u8]) -> Held);
 
-/// Every target.
-pub static TARGETS: [Target; 17] = [
+/// Every target: for each format bytes, descriptions of sound recordings and of their damage, and
+/// damaged recordings whose original is known; then what all formats share.
+pub static TARGETS: [Target; 24] = [
     ("apitrace_container", apitrace::container),
     ("apitrace_stream", apitrace::stream),
     ("apitrace_mutated", apitrace::mutated),
+    ("apitrace_structured", apitrace_structured),
+    ("apitrace_damaged", |bytes| laws_hold(&known_originals::apitrace::SUBJECT, bytes)),
     ("perf_check", perf_check),
     ("perf_repair", perf_repair),
-    ("perf_structured", perf_structured),
     ("perf_donor", perf_donor),
+    ("perf_structured", perf_structured),
+    ("perf_damaged", |bytes| laws_hold(&known_originals::perf::SUBJECT, bytes)),
     ("qemu_repair", qemu_repair),
     ("qemu_structured", qemu_structured),
+    ("qemu_damaged", |bytes| laws_hold(&known_originals::qemu::SUBJECT, bytes)),
     ("revent_repair", revent_repair),
     ("revent_structured", revent_structured),
-    ("known_originals", crate::known_originals::labels_are_true),
+    ("revent_damaged", |bytes| laws_hold(&known_originals::revent::SUBJECT, bytes)),
     ("ovni_stream", ovni_stream),
     ("ovni_json", ovni_json),
     ("ovni_trace", ovni_trace),
+    ("ovni_structured", ovni_structured),
+    ("ovni_damaged", |bytes| laws_hold(&known_originals::ovni::SUBJECT, bytes)),
     ("patch", patch),
+    ("plan", plan),
     ("zstd", zstd),
 ];
 
-/// Fails the run of the fuzzer if a property does not hold.
+/// Runs the target of this name.
 ///
 /// # Panics
 ///
-/// If a property does not hold.
-pub fn must(held: Held) {
-    held.unwrap_or_else(|broken| panic!("{broken}"));
+/// If a property does not hold, or no target has this name.
+pub fn run(name: &str, bytes: &[u8]) {
+    let (_, target) = TARGETS.iter().find(|target| target.0 == name).unwrap();
+    target(bytes).unwrap_or_else(|broken| panic!("{broken}"));
 }
 
-/// Tests check and tiles of a recording, and the memory of the check.
+/// Tests check and tiles of a recording.
 pub fn perf_check(bytes: &[u8]) -> Held {
-    allocation::bounded(bytes)?;
     recording::checked(&FileSet::single("recording", bytes))
 }
 
@@ -62,13 +74,7 @@ pub fn perf_repair(bytes: &[u8]) -> Held {
 
 /// Tests a description of a recording and of its damage, as `arbitrary` reads it.
 pub fn perf_structured(bytes: &[u8]) -> Held {
-    let Ok(description) = structured::Description::arbitrary_take_rest(Unstructured::new(bytes))
-    else {
-        return Ok(());
-    };
-    let with_input =
-        |broken: Broken| Broken { detail: format!("{} {description:?}", broken.detail), ..broken };
-    structured::holds(&description, super::seed(bytes)).map_err(with_input)
+    described(bytes, |description| structured::holds(description, super::seed(bytes)))
 }
 
 /// Tests a repair with a donor of tracepoint descriptions.
@@ -78,34 +84,44 @@ pub fn perf_donor(bytes: &[u8]) -> Held {
 
 /// Tests check, tiles and repair of a QEMU log with one of the options.
 pub fn qemu_repair(bytes: &[u8]) -> Held {
-    allocation::bounded(bytes)?;
     qemu::chosen(bytes, super::seed(bytes))
 }
 
 /// Tests a description of a QEMU log and of its damage, as `arbitrary` reads it.
 pub fn qemu_structured(bytes: &[u8]) -> Held {
-    let Ok(description) = qemu::Description::arbitrary_take_rest(Unstructured::new(bytes)) else {
-        return Ok(());
-    };
-    let with_input =
-        |broken: Broken| Broken { detail: format!("{} {description:?}", broken.detail), ..broken };
-    qemu::holds(&description).map_err(with_input)
+    described(bytes, qemu::holds)
 }
 
 /// Tests check, tiles and repair of a revent recording with one of the options.
 pub fn revent_repair(bytes: &[u8]) -> Held {
-    allocation::bounded(bytes)?;
     revent::chosen(bytes, super::seed(bytes))
 }
 
 /// Tests a description of a revent recording and of its damage, as `arbitrary` reads it.
 pub fn revent_structured(bytes: &[u8]) -> Held {
-    let Ok(description) = revent::Description::arbitrary_take_rest(Unstructured::new(bytes)) else {
-        return Ok(());
-    };
-    let with_input =
-        |broken: Broken| Broken { detail: format!("{} {description:?}", broken.detail), ..broken };
-    revent::holds(&description).map_err(with_input)
+    described(bytes, revent::holds)
+}
+
+/// Tests a description of an apitrace trace and of its damage, as `arbitrary` reads it.
+pub fn apitrace_structured(bytes: &[u8]) -> Held {
+    described(bytes, apitrace::described)
+}
+
+/// Tests a description of an ovni trace and of its damage, as `arbitrary` reads it.
+pub fn ovni_structured(bytes: &[u8]) -> Held {
+    described(bytes, super::ovni::described)
+}
+
+/// Tests a description; a failure shows it.
+fn described<D>(bytes: &[u8], holds: impl FnOnce(&D) -> Held) -> Held
+where
+    D: for<'a> Arbitrary<'a> + Debug,
+{
+    let Ok(description) = D::arbitrary_take_rest(Unstructured::new(bytes)) else { return Ok(()) };
+    holds(&description).map_err(|broken| {
+        let detail = format!("{} {description:?}", broken.detail);
+        Broken { detail, ..broken }
+    })
 }
 
 /// Tests a single stream of an ovni trace.
@@ -160,4 +176,9 @@ pub fn patch(bytes: &[u8]) -> Held {
 /// Tests the expansion of a zstd stream.
 pub fn zstd(bytes: &[u8]) -> Held {
     zstd::expanded(bytes)
+}
+
+/// Tests bytes as a plan of a repair: a plan that is accepted reads back as it was written.
+pub fn plan(bytes: &[u8]) -> Held {
+    Plan::from_json(bytes).map_or(Ok(()), |plan| recording::read_back(&plan))
 }

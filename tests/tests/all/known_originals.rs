@@ -47,10 +47,10 @@ fn revent_labels_are_true_and_untouched_records_survive() {
 /// Returns the originals that are not sound, or have no records.
 fn unsound(subject: &Subject) -> Vec<String> {
     let mut wrong = Vec::new();
-    for original in (subject.originals)() {
+    for original in subject.originals.iter() {
         let report = tracemend::check(&set(&original.files), &tracemend::Options::default());
         let is_right = report.format == Some(subject.format) && !report.has_errors();
-        let records = (subject.records)(&original, &original.files).len();
+        let records = (subject.records)(original, &original.files).len();
         if !is_right || records == 0 {
             wrong.push(format!("{}: {records} records, {:?}", original.name, report.counts()));
         }

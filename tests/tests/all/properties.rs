@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -253,6 +254,36 @@ fn what_a_fuzz_target_failed_on_holds_now() {
     }
 }
 
+/// Unpacks the inputs that campaigns kept for a target.
+fn kept_inputs(target: &str) -> Vec<(String, Vec<u8>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/seeds");
+    let Ok(packed) = fs::File::open(folder.join(format!("{target}.tar.gz"))) else {
+        return Vec::new();
+    };
+    let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(packed));
+    let entries = archive.entries().unwrap().map(Result::unwrap);
+    let files = entries.filter(|entry| entry.header().entry_type().is_file());
+    let read = |mut entry: tar::Entry<'_, _>| {
+        let name = entry.path().unwrap().display().to_string();
+        let mut bytes = Vec::new();
+        entry.read_to_end(&mut bytes).unwrap();
+        (name, bytes)
+    };
+    files.map(read).collect()
+}
+
+#[test]
+fn the_inputs_that_campaigns_kept_hold() {
+    for (name, target) in targets::TARGETS {
+        let inputs = kept_inputs(name);
+        for at in Share::one_in(16).of(0..inputs.len()) {
+            let (input, bytes) = &inputs[at];
+            let held = guarded(|| target(bytes));
+            held.unwrap_or_else(|broken| panic!("{name} {input}: {broken}"));
+        }
+    }
+}
+
 #[test]
 fn every_fuzz_target_has_a_program_and_is_described() {
     let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz");
@@ -261,7 +292,10 @@ fn every_fuzz_target_has_a_program_and_is_described() {
     for (name, _) in targets::TARGETS {
         assert!(readme.contains(&format!("| `{name}` |")), "{name} in fuzz/README.md");
         assert!(manifest.contains(&format!("name = \"{name}\"")), "{name} in fuzz/Cargo.toml");
-        assert!(read(&format!("fuzz_targets/{name}.rs")).contains("fuzz_target!"), "{name}");
+        assert!(
+            read(&format!("fuzz_targets/{name}.rs")).contains(&format!("target!(\"{name}\")")),
+            "{name}"
+        );
     }
     let programs = fs::read_dir(fuzz.join("fuzz_targets")).unwrap().count();
     assert_eq!(programs, targets::TARGETS.len());

@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# Fuzzes targets side by side and keeps the inputs that it finds:
+#
+#   fuzz/campaign.sh SECONDS CORES [TARGET...]
+#
+# Each target runs for SECONDS on one core, from the committed corpus (fuzz/seeds/) and what is in
+# fuzz/corpus/ already. Afterwards its inputs are minimised and packed into fuzz/seeds/ again, and
+# fuzz/campaigns.tsv gets a line with its figures, which fuzz/FUZZING.md adds up. A failure leaves
+# its input in fuzz/artifacts/TARGET/ and ends with status 1 after the other targets.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+if [ $# -lt 2 ]; then
+    sed -n '2,12s/^# \{0,1\}//p' "$0" >&2
+    exit 2
+fi
+seconds=$1 cores=$2
+shift 2
+[ $# -gt 0 ] || set -- $(cargo fuzz list)
+
+# Longest input in bytes. Behaviour that needs longer ones is tested by the forge.
+export LEN_MAX=4096
+export SECONDS_EACH=$seconds COMMIT DAY
+COMMIT=$(git rev-parse --short HEAD)
+DAY=$(date +%F)
+# Comparisons are not traced: that takes half of the time, and dictionaries have the magic numbers.
+cargo fuzz build --sanitizer none --no-trace-compares
+fuzz/seeds.sh fuzz/corpus
+mkdir -p fuzz/seeds
+
+# Prints the last number after a word in a log of libFuzzer.
+number() { grep -o "$1 *[0-9]*" "$2" | tail -1 | grep -o '[0-9]*$' || echo 0; }
+
+fuzz_one() {
+    local target=$1 folder=fuzz/corpus/$1 artifacts=fuzz/artifacts/$1/ log outcome=ok
+    local program=fuzz/target/x86_64-unknown-linux-gnu/release/$1
+    local dictionary=fuzz/corpus/dictionaries/${1%%_*}.dict
+    local -a options=(-max_len="$LEN_MAX" -len_control=20 -rss_limit_mb=1024 -timeout=20
+        -print_final_stats=1 -artifact_prefix="$artifacts")
+    [ ! -e "$dictionary" ] || options+=(-dict="$dictionary")
+    log=$(mktemp -d)
+    mkdir -p "$folder" "$artifacts"
+    # The last quarter is a run of its own: the edges that it adds tell whether more are to come.
+    local TIMEFORMAT=%U
+    { time "$program" "$folder" -max_total_time=$((SECONDS_EACH * 3 / 4)) "${options[@]}" \
+        >"$log/first" 2>&1 || outcome=FAILED; } 2>"$log/time-first"
+    { time "$program" "$folder" -max_total_time=$((SECONDS_EACH / 4)) "${options[@]}" \
+        >"$log/last" 2>&1 || outcome=FAILED; } 2>"$log/time-last"
+    if [ "$outcome" = ok ]; then
+        mkdir "$log/least"
+        "$program" "$log/least" "$folder" -merge=1 -max_len="$LEN_MAX" -rss_limit_mb=1024 \
+            >/dev/null 2>&1
+        rm -r "$folder" && mv "$log/least" "$folder"
+        tar --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 -C "$folder" -cf - . |
+            gzip -n9 >"fuzz/seeds/$target.tar.gz"
+    else
+        grep -h -A 6 -E 'panicked at|libFuzzer: (timeout|out-of-memory)' "$log"/first "$log"/last |
+            cut -c 1-2000 >&2 || true
+    fi
+    local runs edges_before edges
+    runs=$(($(number stat::number_of_executed_units: "$log/first") +
+        $(number stat::number_of_executed_units: "$log/last")))
+    edges_before=$(number 'cov:' "$log/first")
+    edges=$(number 'cov:' "$log/last")
+    printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$DAY" "$COMMIT" "$target" "$outcome" "$runs" \
+        "$(cat "$log/time-first" "$log/time-last" | awk -v runs="$runs" \
+            '{ used += $1 } END { printf "%.0f", used ? runs / used : 0 }')" \
+        "$edges" "$(((edges - edges_before) * 14400 / SECONDS_EACH))" \
+        "$(find "$folder" -type f | wc -l)" >>fuzz/campaigns.tsv
+    rm -rf "$log"
+    [ "$outcome" = ok ]
+}
+export -f fuzz_one number
+
+failed=0
+printf '%s\n' "$@" | xargs -P "$cores" -I{} bash -c 'fuzz_one {}' || failed=1
+fuzz/table.sh
+exit $failed
