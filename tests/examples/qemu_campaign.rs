@@ -15,8 +15,8 @@
 //! closed at the cut. `damage N SEED` damages complete recordings, half of them once and half up to
 //! eight times, and prints a table: damage, verdict of the repair, replay. `silent N
 //! SEED` loses, doubles, exchanges or changes complete events and replays the damaged logs as they
-//! are: how often does the check find what QEMU does not survive? `rules N` breaks each rule about
-//! the order and the values of events in N places of complete recordings, one at a time, and
+//! are: how often does the check find damage that QEMU does not survive? `rules N` breaks each rule
+//! about the order and the values of events in N places of complete recordings, one at a time, and
 //! replays the logs as they are. Two machines run at a time.
 #![allow(
     clippy::as_conversions,
@@ -190,14 +190,14 @@ fn break_rule(build: &Build, breach: &breach::Breach, count: usize, table: &Tabl
     let machine = build.machine(Guest::Plain, 20);
     let log = machine.record(Hand::Off).unwrap();
     for number in 0..count {
-        let what = format!("{} {} {}", breach.code, breach.name, build.version);
+        let row = format!("{} {} {}", breach.code, breach.name, build.version);
         let Some(breached) = breach.apply(&log, number, count) else {
-            return note(table, format!("{what}: the recording has no such event"));
+            return note(table, format!("{row}: the recording has no such event"));
         };
         let is_found = breach::is_found(&breached, &build.release(), breach.code);
         let found = if is_found { "found" } else { "not found" };
         let end = machine.replay(&breached).end;
-        note(table, format!("{what}: {found}, replay {end:?}"));
+        note(table, format!("{row}: {found}, replay {end:?}"));
     }
 }
 

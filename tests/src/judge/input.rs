@@ -69,7 +69,7 @@ impl Revent {
         Some(Self { folder })
     }
 
-    /// Returns what `revent dump` prints; `None` if it refuses the recording.
+    /// Returns the output of `revent dump`; `None` if it refuses the recording.
     ///
     /// # Panics
     ///

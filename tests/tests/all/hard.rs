@@ -1,4 +1,4 @@
-//! Recordings on which an earlier version fell short, each with what it must give.
+//! Recordings on which an earlier version fell short, each with the result that it must give.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -48,7 +48,7 @@ fn run(args: &[&str]) -> (u8, String) {
 }
 
 #[test]
-fn hard_recordings_give_what_they_must() {
+fn hard_recordings_give_the_expected_results() {
     let folder = tempfile::tempdir().unwrap();
     for (number, (name, options, checked, code, repaired)) in ROWS.into_iter().enumerate() {
         let path = corpus(name);
