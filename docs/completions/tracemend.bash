@@ -315,7 +315,7 @@ _tracemend() {
             return 0
             ;;
         tracemend__subcmd__dump)
-            opts="-o -h --format --style --output --type --kind --thread --range --from-icount --qemu-version --device --time --color --help"
+            opts="-o -h --format --style --output --type --calls --grep --thread --frame --kind --range --from-icount --qemu-version --device --time --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -341,11 +341,23 @@ _tracemend() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --kind)
+                --calls)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --grep)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --thread)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --frame)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kind)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -185,8 +185,11 @@ jsonl\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l style -d 'Style of a text, the first one of the format if it is not given' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -s o -l output -d 'Write to FILE, all of it or nothing' -r -F
 complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l type -d 'Read the file as this format (see `tracemend formats`)' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l calls -d 'apitrace: only the calls from number A up to B, without B' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l grep -d 'apitrace: only the calls of functions whose names contain PATTERN; ^ and $ stand for the ends of a name, * for any text, | separates patterns' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l thread -d 'apitrace: only the calls of the thread with this number; ovni: only the events of threads with this id in the path of their stream' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l frame -d 'apitrace: only the calls of frame N, counted from 0, or of the frames A..B, without B' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l kind -d 'ovni: only the events whose codes begin with NAME, such as OH or VTx; qemu: only the events of a kind, such as INSTRUCTION, or of several, such as ASYNC or CP' -r
-complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l thread -d 'ovni: only the events of threads with this id in the path of their stream' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l range -d 'qemu: only the events from number A up to B, counted from 0, without B; revent: only the events from number A up to B, counted from 0, without B' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l from-icount -d 'qemu: only the events before which the guest had executed N instructions or more' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l qemu-version -d 'qemu: the release of QEMU that wrote the log, if the log fits several' -r

@@ -57,8 +57,36 @@ impl<'t> JsonLine<'t> {
 
     /// Adds a text that is safe to print.
     pub fn safe_text(&mut self, name: &'static str, value: &str) {
-        debug_assert!(value.chars().all(is_safe), "{name} is not escaped");
         self.name(name);
+        self.push_string(value);
+    }
+
+    /// Adds whether something is so.
+    pub fn flag(&mut self, name: &'static str, value: bool) {
+        self.name(name);
+        self.push(value);
+    }
+
+    /// Adds a list of objects with a name and a value, both safe to print.
+    pub fn pairs<'p>(
+        &mut self,
+        name: &'static str,
+        pairs: impl Iterator<Item = (&'p str, &'p str)>,
+    ) {
+        self.name(name);
+        self.text.push('[');
+        for (index, (name, value)) in pairs.enumerate() {
+            self.text.push_str(if index == 0 { "{\"name\":" } else { ",{\"name\":" });
+            self.push_string(name);
+            self.text.push_str(",\"value\":");
+            self.push_string(value);
+            self.text.push('}');
+        }
+        self.text.push(']');
+    }
+
+    fn push_string(&mut self, value: &str) {
+        debug_assert!(value.chars().all(is_safe), "{value:?} is not escaped");
         // No control character is in it, so JSON has two more to escape.
         self.text.push('"');
         for character in value.chars() {

@@ -3,7 +3,7 @@
 //! ```text
 //!  perf apitrace ovni qemu revent   one folder per format, with the same file names in each:
 //!                                   rules, forge (cut and flipped files), judge (its own tools)
-//!  corpus hard specimens properties every recording at hand
+//!  corpus specimens properties      every recording at hand
 //!  known_originals                  sound recordings, damaged and repaired
 //!  command_line write_faults        the program
 //!  limits                           the library's limits
@@ -26,7 +26,6 @@
 mod book;
 mod command_line;
 mod corpus;
-mod hard;
 mod known_originals;
 mod limits;
 mod properties;
@@ -36,6 +35,7 @@ mod toy;
 mod write_faults;
 
 mod apitrace {
+    mod dump;
     mod forge;
     mod judge;
     mod limits;
@@ -69,7 +69,6 @@ mod qemu {
     mod start;
 }
 mod revent {
-    mod dumps;
     mod forge;
     mod judge;
     mod rules;

@@ -3,8 +3,16 @@
 use crate::limits::Limit;
 
 /// All of them.
-pub static LIMITS: &[&Limit] =
-    &[&DEFINITIONS, &OPEN_CALLS, &PLACEHOLDERS, &NESTING, &LOST_LEAVES, &REWINDS, &SEEK_WINDOW];
+pub static LIMITS: &[&Limit] = &[
+    &DEFINITIONS,
+    &OPEN_CALLS,
+    &PLACEHOLDERS,
+    &NESTING,
+    &LOST_LEAVES,
+    &REWINDS,
+    &SEEK_WINDOW,
+    &DUMP_TEXT,
+];
 
 /// Definitions (functions, structs, enums, bitmasks, stack frames) of one trace.
 pub static DEFINITIONS: Limit = Limit::new(
@@ -57,4 +65,12 @@ pub static SEEK_WINDOW: Limit = Limit::new(
     4 << 20,
     "bytes",
     "the events that prove a place lie within four chunks, apart from those with larger blobs",
+);
+
+/// Text of calls that a dump holds until they are left.
+pub static DUMP_TEXT: Limit = Limit::new(
+    "apitrace-dump-text",
+    64 << 20,
+    "bytes",
+    "the sources of all shaders of a program take some megabytes; longer values are cut",
 );

@@ -24,6 +24,7 @@
 
 pub mod check;
 pub mod decode;
+mod dump;
 pub mod expand;
 pub mod layout;
 pub mod limits;
@@ -31,7 +32,7 @@ pub mod options;
 pub mod repair;
 pub mod rules;
 
-use crate::formats::{Confidence, Format, Tile, TileKind};
+use crate::formats::{Confidence, Dump, DumpError, Dumped, Format, Tile, TileKind};
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 use crate::kit::walk::Item;
@@ -132,6 +133,24 @@ impl Format for Apitrace {
 
     fn settle(&self, files: &FileSet<'_>, edits: &[Edit], options: &Options) -> Vec<Edit> {
         repair::settle(&files.bytes(0), edits, &options.limits)
+    }
+
+    fn dump_styles(&self) -> &'static [(&'static str, &'static str)] {
+        dump::STYLES
+    }
+
+    fn dump_options(&self) -> &'static [OptionSpec] {
+        options::DUMP
+    }
+
+    fn dump(
+        &self,
+        files: &FileSet<'_>,
+        options: &Options,
+        request: &Dump,
+        out: &mut dyn FnMut(&str) -> bool,
+    ) -> Result<Dumped, DumpError> {
+        dump::dump(files, options, request, out)
     }
 
     fn tile(&self, files: &FileSet<'_>, options: &Options, each: &mut dyn FnMut(Tile)) {

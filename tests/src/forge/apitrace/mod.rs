@@ -7,7 +7,7 @@
 pub mod clean;
 pub mod container;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use clean::{Clean, all, call_heavy, clean, structs, threaded};
 pub use container::{Container, chunks, snappy, snappy_of, zstd};
@@ -71,6 +71,8 @@ pub struct Stream {
     pub left: Vec<(u64, usize)>,
     version: u64,
     known: BTreeSet<(u8, u64)>,
+    /// Names of functions that have other ones than most.
+    names: BTreeMap<u64, String>,
     calls: u64,
 }
 
@@ -140,7 +142,9 @@ impl Stream {
             self.bytes.extend(uint(thread));
         }
         if self.first(0, id) {
-            self.bytes.extend(text(format!("glForged{id}").as_bytes()));
+            let forged = || format!("glForged{id}");
+            let name = self.names.get(&id).cloned().unwrap_or_else(forged);
+            self.bytes.extend(text(name.as_bytes()));
             self.bytes.extend(uint(count));
             for index in 0..count {
                 self.bytes.extend(text(format!("arg{index}").as_bytes()));
@@ -149,6 +153,12 @@ impl Stream {
         self.details(details);
         self.calls += 1;
         self.calls - 1
+    }
+
+    /// Enters and leaves a function with a name of its own.
+    pub fn named_call(&mut self, thread: u64, id: u64, name: &str, args: &[Value]) -> u64 {
+        self.names.insert(id, name.to_string());
+        self.call(thread, id, args)
     }
 
     /// Leaves a call.

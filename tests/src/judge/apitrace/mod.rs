@@ -28,7 +28,8 @@ pub static SCREEN: Judge = Judge {
 /// An installed `apitrace`.
 #[derive(Debug)]
 pub struct Apitrace {
-    program: PathBuf,
+    /// The program.
+    pub program: PathBuf,
 }
 
 /// The result of a run of `apitrace`.
@@ -96,6 +97,19 @@ impl Apitrace {
     /// Runs `apitrace dump --verbose`: one line per call, none left out.
     pub fn dump(&self, path: &Path) -> Verdict {
         self.run(&["dump", "--color=never", "--verbose"], path)
+    }
+
+    /// Asks whether `apitrace dump` reads a file to its end without a warning.
+    ///
+    /// # Errors
+    ///
+    /// What it complains of.
+    pub fn reads(&self, path: &Path) -> Result<(), String> {
+        let verdict = self.dump(path);
+        match verdict.is_silent() {
+            true => Ok(()),
+            false => Err(format!("{:?}: {}", verdict.code, verdict.stderr.trim())),
+        }
     }
 
     /// Runs `apitrace info`.

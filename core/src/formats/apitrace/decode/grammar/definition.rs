@@ -3,7 +3,7 @@
 use super::parser::{Defined, Parser, State, read_count, read_uint};
 use super::tokens::{Read, ReadFailure, Tokens};
 use super::value::{read_id, read_symbol};
-use super::{CountField, Space, StreamError, TokenSink, TokenWarning};
+use super::{CountField, Space, StreamError, TokenSink, TokenWarning, ValueToken};
 use crate::formats::apitrace::decode::names::{NameForm, is_function_name, name_form};
 use crate::formats::apitrace::layout::{VERSION_PROPERTIES, frame, kind};
 
@@ -19,7 +19,8 @@ impl Parser {
             State::WideString { left } => self.read_wide_string(left, tokens, sink),
             State::EnumValue { id } => self.read_enum_value(id, tokens, sink),
             State::BitmaskValue { id } => {
-                read_symbol((Space::Bitmask, id), false, tokens, sink)?;
+                let symbol = read_symbol((Space::Bitmask, id), false, tokens, sink)?;
+                sink.value(ValueToken::Bitmask(symbol));
                 self.end_value(tokens.position(), sink);
                 Ok(())
             }
@@ -63,6 +64,7 @@ impl Parser {
         }
         let id = read_id(tokens, Space::Frame, sink)?;
         self.state = if sink.known(Space::Frame, id)?.is_some() {
+            sink.frame(id);
             State::Frames { left: left.saturating_sub(1) }
         } else {
             sink.define(Space::Frame, id, tokens.position());
@@ -90,6 +92,7 @@ impl Parser {
         sink.part(tokens.since(from));
         if tag == frame::END {
             sink.defined(Space::Frame, id, 0)?;
+            sink.frame(id);
             self.state = State::Frames { left: left.saturating_sub(1) };
         }
         Ok(())
@@ -105,7 +108,10 @@ impl Parser {
         sink.defined(space, id, count)?;
         match space {
             Space::Function | Space::Frame => self.state = State::Detail,
-            Space::Struct => self.nest(count, here, sink)?,
+            Space::Struct => {
+                sink.value(ValueToken::Struct(id));
+                self.nest(count, here, sink)?;
+            }
             Space::Enum => self.expect_enum_value(id, here, sink),
             Space::Bitmask => self.state = State::BitmaskValue { id },
         }

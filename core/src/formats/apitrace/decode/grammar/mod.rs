@@ -197,8 +197,52 @@ pub struct SymbolUse {
     pub value: u64,
 }
 
+/// A value of an argument or a result, or a part of one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ValueToken<'a> {
+    /// No value.
+    Null,
+    /// A boolean.
+    Bool(bool),
+    /// The magnitude of an integer that is negative or 0.
+    Negative(u64),
+    /// An integer.
+    Unsigned(u64),
+    /// A number of 32 bits.
+    Float(f32),
+    /// A number of 64 bits.
+    Double(f64),
+    /// An address.
+    Opaque(u64),
+    /// The value of an enum; that of its definition in versions that write no other.
+    Enum(u64, Option<SymbolUse>),
+    /// The value of a bitmask.
+    Bitmask(SymbolUse),
+    /// Begins a string, whose [`Bytes`](Self::Bytes) follow.
+    String,
+    /// Begins a blob of this length, whose [`Bytes`](Self::Bytes) follow.
+    Blob(u64),
+    /// Begins a string of wide characters, which follow.
+    WideString,
+    /// Begins an array of this length.
+    Array(u64),
+    /// Begins the members of the struct with this id.
+    Struct(u64),
+    /// Begins two forms of one value: for people, and for programs.
+    Repr,
+    /// Bytes of a string or blob.
+    Bytes(&'a [u8]),
+    /// A wide character.
+    Character(u64),
+    /// Ends the value that began last and has not ended.
+    End,
+}
+
 /// Receives the tokens of a stream and knows the ids in it. Offsets count in the stream.
 pub trait TokenSink {
+    /// Whether it takes values; one that does not is not slowed down by them.
+    const TAKES_VALUES: bool = false;
+
     /// Returns the number of arguments or members of `id`, or `None` if it is not defined yet.
     fn known(&mut self, space: Space, id: u64) -> Result<Option<u64>, StreamError>;
     /// Takes the version, which lies at `at..end`.
@@ -253,4 +297,13 @@ pub trait TokenSink {
     fn text(&mut self, _text: &[u8], _at: u64) {}
     /// Announces a string that is longer than the bytes at hand.
     fn long_string(&mut self, _len: u64, _at: u64) {}
+    /// Takes a value or a part of one, if it takes values.
+    #[inline(always)]
+    fn value(&mut self, _token: ValueToken<'_>) {}
+    /// Takes the flags of the call.
+    #[inline(always)]
+    fn flags(&mut self, _flags: u64) {}
+    /// Takes the id of a frame of the call's backtrace, after its definition.
+    #[inline(always)]
+    fn frame(&mut self, _id: u64) {}
 }

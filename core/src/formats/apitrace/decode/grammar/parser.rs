@@ -165,6 +165,10 @@ impl Parser {
             State::Event => false,
             _ => return Ok(()),
         };
+        // The plainest values are skipped without a look at them.
+        if S::TAKES_VALUES {
+            return Ok(());
+        }
         let mut ahead = *tokens;
         let result = loop {
             *tokens = ahead;
@@ -279,6 +283,7 @@ impl Parser {
             }
             detail::FLAGS => {
                 let flags = read_uint(tokens, sink)?;
+                sink.flags(flags);
                 if flags > FLAG_FAKE {
                     sink.warn(TokenWarning::Flags(flags), at, tokens.position());
                 }

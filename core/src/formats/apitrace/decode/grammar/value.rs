@@ -2,7 +2,7 @@
 
 use super::parser::{Defined, Parser, State, read_count, read_uint};
 use super::tokens::{Read, ReadFailure, Tokens};
-use super::{CountField, Space, StreamError, SymbolUse, TokenSink, TokenWarning};
+use super::{CountField, Space, StreamError, SymbolUse, TokenSink, TokenWarning, ValueToken};
 use crate::formats::apitrace::layout::{ID_MAX, TEXT_LOOKED_AT, VERSION_ENUM_SETS, kind};
 use crate::kit::num::to_u64;
 
@@ -13,13 +13,8 @@ impl Parser {
         sink: &mut S,
     ) -> Read<()> {
         match tokens.byte()? {
-            kind::NULL | kind::FALSE | kind::TRUE => self.end_value(tokens.position(), sink),
-            kind::SINT | kind::UINT | kind::OPAQUE => {
-                read_uint(tokens, sink)?;
-                self.end_value(tokens.position(), sink);
-            }
-            kind::FLOAT => self.skip_fixed(tokens, 4, sink)?,
-            kind::DOUBLE => self.skip_fixed(tokens, 8, sink)?,
+            tag @ kind::NULL..=kind::DOUBLE => self.read_number(tag, tokens, sink)?,
+            kind::OPAQUE => self.read_number(kind::OPAQUE, tokens, sink)?,
             tag @ (kind::STRING | kind::BLOB) => self.read_string(tag, tokens, sink)?,
             kind::ENUM => self.read_enum(tokens, sink)?,
             kind::BITMASK => {
@@ -32,24 +27,19 @@ impl Parser {
                     }
                 };
             }
-            kind::STRUCT => {
-                let id = read_id(tokens, Space::Struct, sink)?;
-                match sink.known(Space::Struct, id)? {
-                    Some(count) => self.nest(count, tokens.position(), sink)?,
-                    None => {
-                        sink.define(Space::Struct, id, tokens.position());
-                        let defined = Defined { space: Space::Struct, id, count: 0 };
-                        self.state = State::DefinitionName(defined);
-                    }
-                }
-            }
+            kind::STRUCT => self.read_struct(tokens, sink)?,
             kind::ARRAY => {
                 let count = read_count(CountField::ArrayLength, tokens, sink)?;
+                sink.value(ValueToken::Array(count));
                 self.nest(count, tokens.position(), sink)?;
             }
-            kind::REPR => self.nest(2, tokens.position(), sink)?,
+            kind::REPR => {
+                sink.value(ValueToken::Repr);
+                self.nest(2, tokens.position(), sink)?;
+            }
             kind::WSTRING => {
                 let left = read_count(CountField::WideStringLength, tokens, sink)?;
+                sink.value(ValueToken::WideString);
                 self.state = State::WideString { left };
             }
             other => return Err(StreamError::ValueType(other).into()),
@@ -57,15 +47,47 @@ impl Parser {
         Ok(())
     }
 
-    fn skip_fixed<S: TokenSink>(
+    /// Reads a value that is a number, an address, a boolean or none.
+    fn read_number<S: TokenSink>(
         &mut self,
+        tag: u8,
         tokens: &mut Tokens<'_>,
-        len: u64,
         sink: &mut S,
     ) -> Read<()> {
-        tokens.bytes(len)?;
+        let token = match tag {
+            kind::SINT => ValueToken::Negative(read_uint(tokens, sink)?),
+            kind::UINT => ValueToken::Unsigned(read_uint(tokens, sink)?),
+            kind::OPAQUE => ValueToken::Opaque(read_uint(tokens, sink)?),
+            kind::FLOAT => {
+                let bytes = tokens.bytes(4)?.first_chunk().copied().unwrap_or_default();
+                ValueToken::Float(f32::from_le_bytes(bytes))
+            }
+            kind::DOUBLE => {
+                let bytes = tokens.bytes(8)?.first_chunk().copied().unwrap_or_default();
+                ValueToken::Double(f64::from_le_bytes(bytes))
+            }
+            kind::FALSE | kind::TRUE => ValueToken::Bool(tag == kind::TRUE),
+            _ => ValueToken::Null,
+        };
+        sink.value(token);
         self.end_value(tokens.position(), sink);
         Ok(())
+    }
+
+    fn read_struct<S: TokenSink>(&mut self, tokens: &mut Tokens<'_>, sink: &mut S) -> Read<()> {
+        let id = read_id(tokens, Space::Struct, sink)?;
+        match sink.known(Space::Struct, id)? {
+            Some(count) => {
+                sink.value(ValueToken::Struct(id));
+                self.nest(count, tokens.position(), sink)
+            }
+            None => {
+                sink.define(Space::Struct, id, tokens.position());
+                let defined = Defined { space: Space::Struct, id, count: 0 };
+                self.state = State::DefinitionName(defined);
+                Ok(())
+            }
+        }
     }
 
     fn read_string<S: TokenSink>(
@@ -76,14 +98,25 @@ impl Parser {
     ) -> Read<()> {
         let len = read_count(CountField::StringLength, tokens, sink)?;
         let at = tokens.position();
-        if tag == kind::STRING && len <= TEXT_LOOKED_AT {
-            sink.text(tokens.bytes(len)?, at);
-        } else if tokens.bytes(len).is_err() {
+        let is_short = tag == kind::STRING && len <= TEXT_LOOKED_AT;
+        let before = *tokens;
+        let bytes = match tokens.bytes(len) {
+            Err(truncated) if is_short => return Err(truncated),
+            bytes => bytes.ok(),
+        };
+        sink.value(if tag == kind::STRING { ValueToken::String } else { ValueToken::Blob(len) });
+        let Some(bytes) = bytes else {
             sink.long_string(len, at);
             let skipped = tokens.skip_at_most(len);
+            sink.value(ValueToken::Bytes(tokens.since(before)));
             self.state = State::LongString { left: len.saturating_sub(skipped) };
             return Ok(());
+        };
+        if is_short {
+            sink.text(bytes, at);
         }
+        sink.value(ValueToken::Bytes(bytes));
+        sink.value(ValueToken::End);
         self.end_value(tokens.position(), sink);
         Ok(())
     }
@@ -97,9 +130,12 @@ impl Parser {
         if tokens.left() == 0 {
             return Err(ReadFailure::Truncated);
         }
+        let before = *tokens;
         let skipped = tokens.skip_at_most(left);
+        sink.value(ValueToken::Bytes(tokens.since(before)));
         self.state = State::LongString { left: left.saturating_sub(skipped) };
         if skipped == left {
+            sink.value(ValueToken::End);
             self.end_value(tokens.position(), sink);
         }
         Ok(())
@@ -112,10 +148,12 @@ impl Parser {
         sink: &mut S,
     ) -> Read<()> {
         if left == 0 {
+            sink.value(ValueToken::End);
             self.end_value(tokens.position(), sink);
             return Ok(());
         }
-        read_uint(tokens, sink)?;
+        let character = read_uint(tokens, sink)?;
+        sink.value(ValueToken::Character(character));
         self.state = State::WideString { left: left.saturating_sub(1) };
         Ok(())
     }
@@ -141,6 +179,7 @@ impl Parser {
         if self.version >= VERSION_ENUM_SETS {
             self.state = State::EnumValue { id };
         } else {
+            sink.value(ValueToken::Enum(id, None));
             self.end_value(here, sink);
         }
     }
@@ -156,7 +195,8 @@ impl Parser {
             None => return Err(ReadFailure::Truncated),
             Some(tag @ (kind::SINT | kind::UINT)) => {
                 tokens.byte()?;
-                read_symbol((Space::Enum, id), tag == kind::SINT, tokens, sink)?;
+                let symbol = read_symbol((Space::Enum, id), tag == kind::SINT, tokens, sink)?;
+                sink.value(ValueToken::Enum(id, Some(symbol)));
                 self.end_value(tokens.position(), sink);
             }
             Some(other @ kind::NULL..=kind::WSTRING) => {
@@ -171,6 +211,7 @@ impl Parser {
     /// Continues with `count` values inside the present one.
     pub(super) fn nest<S: TokenSink>(&mut self, count: u64, here: u64, sink: &mut S) -> Read<()> {
         if count == 0 {
+            sink.value(ValueToken::End);
             self.end_value(here, sink);
             return Ok(());
         }
@@ -192,26 +233,27 @@ impl Parser {
                 return;
             }
             self.stack.pop();
+            sink.value(ValueToken::End);
         }
         self.state = State::Detail;
         sink.detail_end(here);
     }
 }
 
-/// Reads the value of an enum or bitmask.
+/// Reads the value of an enum or bitmask and returns it.
 pub(super) fn read_symbol<S: TokenSink>(
     (space, id): (Space, u64),
     is_negative: bool,
     tokens: &mut Tokens<'_>,
     sink: &mut S,
-) -> Read<()> {
+) -> Read<SymbolUse> {
     let at = tokens.position();
     let value = read_uint(tokens, sink)?;
     let symbol = SymbolUse { space, id, is_negative, value };
     if let Some(unlisted) = sink.judge(symbol) {
         sink.warn(TokenWarning::Unlisted(symbol, unlisted), at, tokens.position());
     }
-    Ok(())
+    Ok(symbol)
 }
 
 #[inline]
