@@ -7,7 +7,9 @@
 //! ```
 //!
 //! `single N SEED TRACE...` makes one damage per case, N cases per container, and prints the table
-//! of containers and kinds. `compound N SEED TRACE...` makes 1 to 8 damages per case. Each case
+//! of containers and kinds: how many calls are right, those of them whose bytes are left in the
+//! file (for snappy), those that are shown otherwise, and those that apitrace reads by itself, in
+//! per cent. `compound N SEED TRACE...` makes 1 to 8 damages per case. Each case
 //! prints its number; a case depends on nothing but the seed, its number and the traces. The files
 //! of cases that are given up, refused by apitrace or below its own reading go to the folder
 //! APITRACE_KEEP, if it is set.
@@ -27,7 +29,7 @@ use std::path::Path;
 use tracemend::Options;
 use tracemend_tests::judge::apitrace::Apitrace;
 use tracemend_tests::judge::apitrace::survival::{
-    CHUNK_KINDS, CONTAINERS, KINDS, Numbers, Original, Survival, damage,
+    CHUNK_KINDS, CONTAINERS, Damaged, KINDS, Numbers, Original, Survival, damage,
 };
 
 /// The sums of a line of the table.
@@ -38,6 +40,8 @@ struct Sums {
     right: f64,
     other: f64,
     by_apitrace: f64,
+    /// Calls whose bytes are left, and those of them that are right, of all cases together.
+    left: [usize; 2],
     below_apitrace: usize,
     given_up: usize,
     refused: usize,
@@ -50,6 +54,7 @@ impl Sums {
         self.right += share(one.right);
         self.other += share(one.other);
         self.by_apitrace += share(one.by_apitrace);
+        self.left = [self.left[0] + one.left, self.left[1] + one.right_of_left];
         self.below_apitrace += usize::from(one.right < one.by_apitrace);
         self.given_up += usize::from(one.is_given_up);
         self.refused += usize::from(one.is_refused);
@@ -57,8 +62,13 @@ impl Sums {
 
     fn line(&self, name: &str) -> String {
         let mean = |sum: f64| sum / self.cases.max(1) as f64;
+        let [left, right] = self.left;
+        let of_left = match left {
+            0 => "-".to_string(),
+            _ => format!("{:.1}", 100.0 * right as f64 / left as f64),
+        };
         format!(
-            "{name:42} {:5} {:8.1} {:8.1} {:8.1} {:7} {:7} {:7}",
+            "{name:42} {:5} {:8.1} {of_left:>8} {:8.1} {:8.1} {:7} {:7} {:7}",
             self.cases,
             mean(self.right),
             mean(self.other),
@@ -87,7 +97,7 @@ fn main() {
         for case in 0..count {
             let mut numbers = Numbers::of(seed.wrapping_mul(1_000_003).wrapping_add(case as u64));
             let original = &originals[numbers.below(originals.len())];
-            let mut bytes = original.file(container).to_vec();
+            let mut bytes = Damaged::of(original.file(container));
             let kind = match verb.as_str() {
                 "single" => {
                     let kinds = kinds_of(container);
@@ -102,7 +112,7 @@ fn main() {
                 || survival.right < survival.by_apitrace;
             if let Some(keep) = keep.as_ref().filter(|_| is_remarkable) {
                 let name = format!("{container}-{verb}-{seed}-{case}.trace");
-                std::fs::write(Path::new(keep).join(name), &bytes).unwrap();
+                std::fs::write(Path::new(keep).join(name), &bytes.bytes).unwrap();
             }
             eprintln!("{container} {case} {} {done}: {survival:?}", original.name);
             table.entry(format!("{container}, all")).or_default().add(&survival);
@@ -111,10 +121,11 @@ fn main() {
     }
     println!("seed {seed}, traces {paths:?}");
     println!(
-        "{:42} {:>5} {:>8} {:>8} {:>8} {:>7} {:>7} {:>7}",
+        "{:42} {:>5} {:>8} {:>8} {:>8} {:>8} {:>7} {:>7} {:>7}",
         "container, kind",
         "cases",
         "right %",
+        "of left",
         "other %",
         "apitrace",
         "below",
@@ -127,7 +138,7 @@ fn main() {
 }
 
 /// Damages a file as `kind` names it, or by as many damages as it counts.
-fn damage_as(kind: &str, bytes: &mut Vec<u8>, numbers: &mut Numbers) -> String {
+fn damage_as(kind: &str, bytes: &mut Damaged, numbers: &mut Numbers) -> String {
     let Some(count) = kind.strip_suffix(" damages") else {
         return damage(kind, bytes, numbers);
     };

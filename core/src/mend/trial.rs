@@ -191,9 +191,7 @@ pub fn view<'a>(files: &FileSet<'a>, patches: &'a [Patch]) -> FileSet<'a> {
         let name = patch.renamed().unwrap_or(&file.name).to_string();
         File { name, bytes: patch.view(&file.bytes) }
     });
-    FileSet::new(patched.collect())
-        .with_donor(files.donor().cloned())
-        .with_unfollowed_links(files.unfollowed_links().to_vec())
+    FileSet::new(patched.collect()).with_donor(files.donor().cloned())
 }
 
 #[cfg(test)]

@@ -3,16 +3,25 @@
 
 use std::sync::Mutex;
 
-use tracemend_tests::known_originals::{CASES, SEED, SUBJECTS, Subject, Tally, set};
+use tracemend_tests::known_originals::apitrace;
+use tracemend_tests::known_originals::{CASES, Case, Files, SEED, SUBJECTS, Subject, Tally, set};
 use tracemend_tests::notice;
 use tracemend_tests::sweep::Share;
 
 /// Runs a share of the cases of a format and compares the counts with its bounds.
 fn keeps_its_bounds(name: &str) {
+    run(name, |_| {});
+}
+
+/// As [`keeps_its_bounds`]; passes each case to `each`, too.
+fn run(name: &str, each: impl Fn(&Case) + Sync) {
     let subject = SUBJECTS.iter().find(|subject| subject.format.name() == name).unwrap();
     let numbers: Vec<usize> = Share::one_in(8).of(0..CASES).collect();
     let tally = Mutex::new(Tally::default());
-    subject.run_all(SEED, &numbers, |case| tally.lock().unwrap().add(&case));
+    subject.run_all(SEED, &numbers, |case| {
+        each(&case);
+        tally.lock().unwrap().add(&case);
+    });
     let tally = tally.into_inner().unwrap();
     notice::say(&format!("known originals of {name}, seed {SEED}: {}", tally.line()));
     let broken = tally.broken_bounds(&subject.bounds);
@@ -25,8 +34,40 @@ fn perf_labels_are_true_and_untouched_records_survive() {
 }
 
 #[test]
-fn apitrace_labels_are_true_and_untouched_records_survive() {
-    keeps_its_bounds("apitrace");
+fn apitrace_labels_are_true_untouched_records_survive_and_apitrace_reads_the_outputs() {
+    let outputs: Mutex<Vec<(String, Files)>> = Mutex::default();
+    run("apitrace", |case| {
+        if !case.judgement.gave_up() {
+            let name = format!("case {} of {}", case.number, case.original);
+            outputs.lock().unwrap().push((name, case.output.clone()));
+        }
+    });
+    let subject = &apitrace::SUBJECT;
+    // apitrace itself does not read a few of the originals, which are legal.
+    let originals = &subject.originals;
+    let files: Vec<Files> = originals.iter().map(|original| original.files.clone()).collect();
+    let Some(answers) = subject.judge.and_then(|judge| judge(&files)) else { return };
+    let unread = originals.iter().zip(&answers).filter(|(_, answer)| answer.is_err());
+    let unread: Vec<String> =
+        unread.map(|(original, _)| format!(" of {}", original.name)).collect();
+    let mut outputs = outputs.into_inner().unwrap();
+    outputs.retain(|(name, _)| unread.iter().all(|original| !name.ends_with(original)));
+    let (names, outputs): (Vec<String>, Vec<Files>) = outputs.into_iter().unzip();
+    let answers = subject.judge.and_then(|judge| judge(&outputs)).unwrap_or_default();
+    let refused: Vec<String> = names
+        .iter()
+        .zip(&answers)
+        .filter_map(|(name, answer)| Some(format!("{name}: {}", answer.as_ref().err()?)))
+        .collect();
+    notice::say(&format!(
+        "known originals of apitrace, seed {SEED}: apitrace reads {} of {} repaired traces; it \
+         does not read {} of {} originals, whose cases are left out",
+        answers.len() - refused.len(),
+        answers.len(),
+        unread.len(),
+        originals.len()
+    ));
+    assert!(refused.is_empty(), "seed {SEED}\n{}", refused.join("\n"));
 }
 
 #[test]

@@ -27,6 +27,8 @@ pub const CHUNK_PLAUSIBLE: u64 = 64 << 20;
 
 /// The newest version of the stream.
 pub const VERSION_MAX: u64 = 6;
+/// Versions whose events differ in their form, the commonest first: one of each form.
+pub const VERSIONS: [u64; 3] = [VERSION_MAX, VERSION_THREADS - 1, VERSION_ENUM_SETS - 1];
 /// A version above this is damaged, if anything is: one release after another adds one.
 pub const VERSION_PLAUSIBLE: u64 = 8;
 /// The first version with a semantic version and properties.

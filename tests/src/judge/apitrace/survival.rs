@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -14,6 +15,7 @@ use tracemend::{Options, Outcome};
 
 use super::Apitrace;
 use crate::forge::apitrace::{Container as Form, chunks, zstd};
+use crate::known_originals::apitrace::call_spans;
 use crate::mended::mended_as;
 
 /// The containers of the table.
@@ -88,6 +90,10 @@ pub struct Survival {
     pub other: usize,
     /// Calls of the damaged file that apitrace shows as they were.
     pub by_apitrace: usize,
+    /// Calls whose bytes are still in the file, if it has snappy chunks.
+    pub left: usize,
+    /// Those of them that the repaired trace shows as they were.
+    pub right_of_left: usize,
     /// Whether the repair gave up.
     pub is_given_up: bool,
     /// Whether apitrace complains about the repaired trace.
@@ -144,11 +150,11 @@ impl Original {
     pub fn judge(
         &self,
         judge: &Apitrace,
-        damaged: &[u8],
+        damaged: &Damaged,
         options: &Options,
         folder: &Path,
     ) -> Survival {
-        let (repair, target) = mended_as("damaged.trace", damaged, options);
+        let (repair, target) = mended_as("damaged.trace", &damaged.bytes, options);
         let is_done = matches!(
             repair.outcome,
             Outcome::Clean | Outcome::Repaired | Outcome::RepairedWithLoss
@@ -158,17 +164,85 @@ impl Original {
         let same = |calls: &BTreeMap<u64, String>| {
             calls.iter().filter(|(number, line)| self.calls.get(*number) == Some(*line)).count()
         };
-        let own = judge.dump(&write(folder, "damaged.trace", damaged));
+        let own = judge.dump(&write(folder, "damaged.trace", &damaged.bytes));
         survival.by_apitrace = same(&own.calls);
+        let left = self.calls_left(damaged);
+        survival.left = left.len();
         if is_done {
             let dump = judge.dump(&readable(folder, &target));
             survival.right = same(&dump.calls);
+            let is_right = |number: &&u64| dump.calls.get(number) == self.calls.get(number);
+            survival.right_of_left = left.iter().filter(is_right).count();
             let is_placeholder = |line: &&String| line.contains("lost_call");
             let placeholders = dump.calls.values().filter(is_placeholder).count();
             survival.other = dump.calls.len() - placeholders - survival.right;
             survival.is_refused = !dump.is_silent();
         }
         survival
+    }
+}
+
+impl Original {
+    /// Returns the numbers of the calls of which all bytes are still in a damaged file of chunks.
+    ///
+    /// A byte of the stream is left if the element of its chunk is: the element's stored bytes lie
+    /// side by side, after those of the elements before it, and the bytes that it copies are left.
+    fn calls_left(&self, damaged: &Damaged) -> Vec<u64> {
+        let sound = self.file("snappy");
+        if !damaged.bytes.starts_with(b"at") || !sound.starts_with(b"at") {
+            return Vec::new();
+        }
+        let mut place = vec![None; sound.len()];
+        for (at, origin) in damaged.origins.iter().enumerate() {
+            // Of two copies the first one counts.
+            if let Some(cell) = origin.and_then(|origin| place.get_mut(origin as usize)) {
+                cell.get_or_insert(at);
+            }
+        }
+        let mut is_left = Vec::with_capacity(self.stream.len());
+        for (start, end) in chunks(sound) {
+            push_left(&sound[start + 4..end], &place[start + 4..end], &mut is_left);
+        }
+        let is_whole = |span: &Range<usize>| is_left[span.clone()].iter().all(|left| *left);
+        let spans = call_spans(&self.stream).into_iter().enumerate();
+        let left = spans.filter(|(_, spans)| spans.iter().all(is_whole));
+        left.map(|(number, _)| number as u64).collect()
+    }
+}
+
+/// Adds to `is_left`, for each byte that a snappy block expands to, whether it is left; `place`:
+/// where the block's bytes are in the damaged file.
+fn push_left(block: &[u8], place: &[Option<usize>], is_left: &mut Vec<bool>) {
+    let base = is_left.len();
+    let mut at = block.iter().position(|byte| byte & 0x80 == 0).unwrap() + 1;
+    let mut last = 0;
+    while at < block.len() {
+        let number = |from: usize, len: usize| -> usize {
+            (0..len).map(|index| (block[from + index] as usize) << (8 * index)).sum()
+        };
+        let tag = block[at];
+        let high = (tag >> 2) as usize;
+        let (len, distance, stored) = match tag & 3 {
+            0 if high < 60 => (high + 1, None, 2 + high),
+            0 => {
+                let extra = high - 59;
+                let len = number(at + 1, extra) + 1;
+                (len, None, 1 + extra + len)
+            }
+            1 => (4 + (high & 7), Some((high >> 3) << 8 | number(at + 1, 1)), 2),
+            2 => (high + 1, Some(number(at + 1, 2)), 3),
+            _ => (high + 1, Some(number(at + 1, 4)), 5),
+        };
+        let first = place[at];
+        let adjoins = |index: usize| place[at + index] == first.map(|first| first + index);
+        let is_there = first.is_some_and(|first| first >= last) && (0..stored).all(adjoins);
+        last = first.filter(|_| is_there).map_or(last, |first| first + stored);
+        for _ in 0..len {
+            let source = distance.map(|distance| is_left.len() - distance);
+            let is_known = source.is_none_or(|source| source >= base && is_left[source]);
+            is_left.push(is_there && is_known);
+        }
+        at += stored;
     }
 }
 
@@ -179,7 +253,7 @@ fn write(folder: &Path, name: &str, bytes: &[u8]) -> PathBuf {
 }
 
 /// Writes a trace in a container that apitrace 11.1 can read, which excludes zstd.
-fn readable(folder: &Path, file: &[u8]) -> PathBuf {
+pub fn readable(folder: &Path, file: &[u8]) -> PathBuf {
     if !file.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
         return write(folder, "repaired.trace", file);
     }
@@ -187,16 +261,51 @@ fn readable(folder: &Path, file: &[u8]) -> PathBuf {
     write(folder, "repaired.trace", &Form::Snappy.file(&stream))
 }
 
+/// A file that is damaged, with the place in the sound file of each byte.
+#[derive(Clone, Debug)]
+pub struct Damaged {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// Where each byte was; `None` if damage wrote it.
+    origins: Vec<Option<u32>>,
+}
+
+impl Damaged {
+    /// A sound file.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self { bytes: bytes.to_vec(), origins: (0..bytes.len() as u32).map(Some).collect() }
+    }
+
+    fn write(&mut self, at: usize, new: &[u8]) {
+        for (index, byte) in new.iter().enumerate() {
+            self.origins[at + index] = None;
+            self.bytes[at + index] = *byte;
+        }
+    }
+
+    fn remove(&mut self, from: usize, to: usize) {
+        self.bytes.drain(from..to);
+        self.origins.drain(from..to);
+    }
+
+    /// Puts the parts of the file in another order; a part may be there twice.
+    fn arrange(&mut self, parts: &[(usize, usize)]) {
+        let bytes = parts.iter().flat_map(|(from, to)| &self.bytes[*from..*to]);
+        let origins = parts.iter().flat_map(|(from, to)| &self.origins[*from..*to]);
+        (self.bytes, self.origins) = (bytes.copied().collect(), origins.copied().collect());
+    }
+}
+
 /// Damages a file as `kind` names it; returns what was done, in a few words.
 ///
 /// # Panics
 ///
 /// If there is no such kind.
-pub fn damage(kind: &str, bytes: &mut Vec<u8>, numbers: &mut Numbers) -> String {
+pub fn damage(kind: &str, file: &mut Damaged, numbers: &mut Numbers) -> String {
     if CHUNK_KINDS.contains(&kind) {
-        return damage_chunk(kind, bytes, numbers);
+        return damage_chunk(kind, file, numbers);
     }
-    let len = bytes.len();
+    let len = file.bytes.len();
     let block = 4096.min(len / 4).max(1);
     let at = numbers.below(len.saturating_sub(block)).max(2);
     let other = numbers.below(len.saturating_sub(block)).max(2);
@@ -204,53 +313,54 @@ pub fn damage(kind: &str, bytes: &mut Vec<u8>, numbers: &mut Numbers) -> String 
         (0..len).map(|_| (numbers.next() >> 32) as u8).collect()
     };
     match kind {
-        "bit flipped" => bytes[at] ^= 1 << numbers.below(8),
-        "4 KiB zeroed" => bytes[at..at + block].fill(0),
-        "4 KiB removed" => drop(bytes.drain(at..at + block)),
-        "4 KiB random" => {
-            let noise = random(block, numbers);
-            bytes[at..at + block].copy_from_slice(&noise);
-        }
-        "512 bytes random" => {
-            let noise = random(block.min(512), numbers);
-            bytes[at..at + noise.len()].copy_from_slice(&noise);
-        }
+        "bit flipped" => file.write(at, &[file.bytes[at] ^ 1 << numbers.below(8)]),
+        "4 KiB zeroed" => file.write(at, &vec![0; block]),
+        "4 KiB removed" => file.remove(at, at + block),
+        "4 KiB random" => file.write(at, &random(block, numbers)),
+        "512 bytes random" => file.write(at, &random(block.min(512), numbers)),
         "two blocks swapped" => {
             let (first, second) = (at.min(other), at.max(other));
             if first + block <= second {
-                let (head, tail) = bytes.split_at_mut(second);
-                head[first..first + block].swap_with_slice(&mut tail[..block]);
+                let ends = [first, first + block, second, second + block];
+                let [one, after_one, two, after_two] = ends;
+                file.arrange(&[
+                    (0, one),
+                    (two, after_two),
+                    (after_one, two),
+                    (one, after_one),
+                    (after_two, len),
+                ]);
             }
         }
-        "block doubled" => {
-            let again = bytes[at..at + block].to_vec();
-            bytes.splice(at..at, again);
-        }
-        "cut" => bytes.truncate(at),
+        "block doubled" => file.arrange(&[(0, at + block), (at, len)]),
+        "cut" => file.remove(at, len),
         _ => panic!("unknown kind of damage: {kind}"),
     }
     format!("{kind} at {at:#x}")
 }
 
-fn damage_chunk(kind: &str, bytes: &mut Vec<u8>, numbers: &mut Numbers) -> String {
-    let places = chunks(bytes);
+fn damage_chunk(kind: &str, file: &mut Damaged, numbers: &mut Numbers) -> String {
+    let places = chunks(&file.bytes);
     let which = numbers.below(places.len());
     let (start, end) = places[which];
     match kind {
-        "chunk length damaged" => bytes[start + numbers.below(3)] ^= 1 << numbers.below(8),
-        "chunk dropped" => drop(bytes.drain(start..end)),
-        "two chunks swapped" => {
-            let mut order: Vec<usize> = (0..places.len()).collect();
-            order.swap(which, numbers.below(places.len()));
-            let mut file = b"at".to_vec();
-            order.iter().for_each(|one| file.extend(&bytes[places[*one].0..places[*one].1]));
-            *bytes = file;
+        "chunk length damaged" => {
+            let at = start + numbers.below(3);
+            file.write(at, &[file.bytes[at] ^ 1 << numbers.below(8)]);
         }
-        "first chunk dropped" => drop(bytes.drain(places[0].0..places[0].1)),
+        "chunk dropped" => file.remove(start, end),
+        "two chunks swapped" => {
+            let mut order = places.clone();
+            order.swap(which, numbers.below(places.len()));
+            order.insert(0, (0, 2));
+            file.arrange(&order);
+        }
+        "first chunk dropped" => file.remove(places[0].0, places[0].1),
         "first chunk, 512 bytes random" => {
             let (from, to) = (places[0].0 + 4, places[0].1);
             let at = from + numbers.below(to - from - 512);
-            bytes[at..at + 512].iter_mut().for_each(|byte| *byte = (numbers.next() >> 32) as u8);
+            let noise: Vec<u8> = (0..512).map(|_| (numbers.next() >> 32) as u8).collect();
+            file.write(at, &noise);
         }
         _ => panic!("unknown kind of damage: {kind}"),
     }

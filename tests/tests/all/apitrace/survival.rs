@@ -5,7 +5,7 @@ use tracemend::Options;
 use tracemend_tests::forge::apitrace::call_heavy;
 use tracemend_tests::judge::apitrace::Apitrace;
 use tracemend_tests::judge::apitrace::survival::{
-    CHUNK_KINDS, CONTAINERS, KINDS, Numbers, Original, damage,
+    CHUNK_KINDS, CONTAINERS, Damaged, KINDS, Numbers, Original, damage,
 };
 use tracemend_tests::sweep::Share;
 
@@ -27,7 +27,7 @@ fn no_repair_keeps_fewer_calls_than_apitrace_reads_by_itself() {
         let (mut right, mut all) = (0, 0);
         for case in Share::one_in(24).of(0..CASES) {
             let mut numbers = Numbers::of(case as u64);
-            let mut bytes = original.file(container).to_vec();
+            let mut bytes = Damaged::of(original.file(container));
             let kind = kinds[numbers.below(kinds.len())];
             let done = damage(kind, &mut bytes, &mut numbers);
             let survival = original.judge(&judge, &bytes, &Options::default(), folder.path());

@@ -55,20 +55,16 @@ impl<'r> TraceCheck<'r, '_> {
             }
             // A leave whose enter was lost would contradict the placeholder of its call.
             let of_region = leaves.iter().filter(|one| (region.start..until).contains(&one.start));
-            let edits_before = edits.len();
             edits.extend(of_region.filter_map(|leave| {
                 Some(self.editor.edit(leave.start, leave.end, Vec::new(), leave.place?))
             }));
-            let drops_leaves = edits.len() > edits_before;
             let summary = self.region_summary(&region);
-            let safety = match region.only_inserts() && !drops_leaves {
-                true => Safety::Synthetic,
-                false => Safety::Lossy,
-            };
             let dropped_leaves =
                 region.warnings.iter().filter(|(warning, _)| warning.kind.is_leave()).count();
             edits.extend(region.warnings.into_iter().map(|(_, edit)| edit));
-            let mut plan = FixPlan::of_stream(safety, summary, edits);
+            // Even if it only adds to the stream: the damaged unit is written again, and bytes that
+            // nobody knows to be sound are stored as if they were.
+            let mut plan = FixPlan::of_stream(Safety::Lossy, summary, edits);
             plan.events_lost = to_u64(dropped_leaves);
             self.add_with_plan(finding, plan);
         }

@@ -86,13 +86,6 @@ impl Region {
         }
         ranges
     }
-
-    /// Whether a repair drops no byte.
-    pub(super) fn only_inserts(&self) -> bool {
-        let inserts =
-            |damage: &Damage| damage.is_empty() && matches!(damage.cause, DamageCause::Stream(_));
-        self.warnings.is_empty() && self.damages.iter().all(inserts)
-    }
 }
 
 impl TraceCheck<'_, '_> {

@@ -33,8 +33,12 @@ pub fn find_container(source: &Source<'_>, limits: &Limits) -> Option<Container>
 /// Returns the container of a file that is said to be a trace: a few events are proof enough.
 pub fn find_named(source: &Source<'_>, limits: &Limits) -> Option<Container> {
     let all = [Container::Snappy, Container::Zstd, Container::Gzip, Container::Brotli];
-    let holds = |container: &Container| holds_events(source, *container, limits, true);
-    find_container(source, limits).or_else(|| all.into_iter().find(holds))
+    let holds = |few: Few, version: u64| {
+        all.into_iter().find(|container| holds_events(source, *container, limits, (few, version)))
+    };
+    let by_events = || holds(Few::AtEnd, layout::VERSION_MAX);
+    let by_few = || layout::VERSIONS.into_iter().find_map(|version| holds(Few::AtFaults, version));
+    find_container(source, limits).or_else(by_events).or_else(by_few)
 }
 
 /// Returns the container of a trace whose first bytes are no magic: it lost it, or is brotli.
@@ -46,7 +50,8 @@ pub fn find_unmarked(source: &Source<'_>, limits: &Limits) -> Option<Container> 
 
 /// Whether a container with a magic holds a trace: its beginning, or events after damage.
 pub fn holds_trace(source: &Source<'_>, container: Container, limits: &Limits) -> bool {
-    is_beginning(source, container, limits) || holds_events(source, container, limits, false)
+    let many = (Few::Never, layout::VERSION_MAX);
+    is_beginning(source, container, limits) || holds_events(source, container, limits, many)
 }
 
 /// Whether a container holds the beginning of a trace.
@@ -77,16 +82,32 @@ pub fn is_beginning_of_stream(bytes: &[u8]) -> bool {
     sink.functions > 0 && (result.is_ok() || sink.events > 0)
 }
 
+/// Where a few events are proof enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Few {
+    /// Nowhere.
+    Never,
+    /// At the end of the file.
+    AtEnd,
+    /// Also where a unit lost bytes.
+    AtFaults,
+}
+
 /// Whether events follow one another somewhere in the first bytes of a container: the beginning of
-/// the trace may be damaged. `are_few`: the last events of a file may be all that there are.
-fn holds_events(source: &Source<'_>, container: Container, limits: &Limits, are_few: bool) -> bool {
+/// the trace may be damaged.
+fn holds_events(
+    source: &Source<'_>,
+    container: Container,
+    limits: &Limits,
+    (few, version): (Few, u64),
+) -> bool {
     let (definitions, calls) = (Definitions::default(), Calls::default());
     let lost_calls = LostCalls::default();
     let context = ProbeContext {
         definitions: &definitions,
         calls: &calls,
         lost_calls: &lost_calls,
-        version: layout::VERSION_MAX,
+        version,
         depth_max: limits.of(&NESTING),
         donor: None,
     };
@@ -97,7 +118,8 @@ fn holds_events(source: &Source<'_>, container: Container, limits: &Limits, are_
         bytes.extend(block.bytes);
         let is_lost = block.fault.as_ref().is_some_and(Fault::loses_bytes);
         if is_lost || bytes.len() >= SEARCH_WINDOW {
-            if finds_events(&context, &bytes, false, &mut steps) {
+            let are_few = is_lost && few == Few::AtFaults;
+            if finds_events(&context, &bytes, (few, are_few), &mut steps) {
                 return true;
             }
             bytes.clear();
@@ -106,14 +128,21 @@ fn holds_events(source: &Source<'_>, container: Container, limits: &Limits, are_
             break;
         }
     }
-    finds_events(&context, &bytes, are_few, &mut steps)
+    finds_events(&context, &bytes, (few, few != Few::Never), &mut steps)
 }
 
-fn finds_events(context: &ProbeContext<'_>, bytes: &[u8], at_end: bool, steps: &mut u64) -> bool {
+fn finds_events(
+    context: &ProbeContext<'_>,
+    bytes: &[u8],
+    (few, at_end): (Few, bool),
+    steps: &mut u64,
+) -> bool {
+    let is_last_search = few == Few::AtFaults;
+    let tolerance = if is_last_search { Tolerance::Thorough } else { Tolerance::Close };
     let places = 0..bytes.len().saturating_sub(1);
     places.into_iter().any(|index| {
         let rest = bytes.get(index..).unwrap_or_default();
-        let probe = probe_position(context, (rest, 0), Tolerance::Close, at_end, steps);
+        let probe = probe_position(context, (rest, 0), tolerance, at_end, steps);
         matches!(probe, ProbeResult::Sync(_))
     })
 }

@@ -8,6 +8,7 @@ use super::places::{Place, StreamPlaces};
 use super::reader::{Flow, StreamReader};
 use super::tracker::StreamTracker;
 use crate::formats::apitrace::expand::{Block, Container, Expansion};
+use crate::formats::apitrace::layout::{VERSION_MAX, VERSIONS};
 use crate::kit::source::Source;
 use crate::kit::walk::Item;
 use crate::limits::Limits;
@@ -69,16 +70,24 @@ impl Trace {
     pub fn read(source: &Source<'_>, container: Container, options: ReadOptions<'_>) -> Self {
         let ReadOptions { limits, keep_raw, donor } = options;
         let reader = StreamReader::new(limits, keep_raw, donor);
-        let reader = run_reader(reader, source, container, limits);
-        let reader = if reader.is_implausible() {
-            // The bytes at the beginning may not be a header.
-            let other = StreamReader::without_header(limits, keep_raw, donor);
+        let mut reader = run_reader(reader, source, container, limits);
+        // The bytes at the beginning may not be a header, or the only ones that are left.
+        let others = [None].into_iter().chain(VERSIONS.map(Some));
+        for version in others {
+            let is_rare = version.is_some_and(|version| version < VERSION_MAX);
+            if !reader.is_implausible() || (is_rare && reader.tracker.history.count > 0) {
+                break;
+            }
+            let other = match version {
+                None => StreamReader::past_first_fault(limits, keep_raw, donor),
+                Some(version) => StreamReader::without_header(limits, keep_raw, donor, version),
+            };
             let other = run_reader(other, source, container, limits);
             let gains = |reader: &StreamReader<'_>| reader.tracker.history.count;
-            if gains(&other) <= gains(&reader) { reader } else { other }
-        } else {
-            reader
-        };
+            if gains(&other) > gains(&reader) && !other.faults.damages.is_empty() {
+                reader = other;
+            }
+        }
         let version = reader.version();
         let StreamReader { tracker, places, faults, .. } = reader;
         let has_magic = container.has_magic(source);

@@ -53,7 +53,8 @@ rules! {
             the later calls as incomplete, and their results are lost.",
         remedy: Remedy::Fix("Adds a placeholder call for each lost call, so that the leaves match \
             their calls again.\n\
-            Class: synthetic. Cost: none beyond the calls that are lost already.\n\
+            Class: lossy, because the damaged chunk is written again. Cost: none beyond the calls \
+            that are lost already.\n\
             Run:\n\
             \x20 tracemend repair app.trace -o repaired.trace"),
         source: "apitrace 11.1, lib/trace/trace_parser.cpp: parse_enter, parse_leave; measured \
@@ -71,8 +72,8 @@ rules! {
             for example \"unknown event 21\" and exits 1.",
         remedy: Remedy::Fix("Adds a definition at the first use, with a name such as \
             lost_signature_21 and as many arguments as the calls use, or takes it from --donor.\n\
-            Class: synthetic. Cost: the calls of that function have a placeholder name; values of \
-            a struct may be split in the wrong place.\n\
+            Class: lossy, because the damaged chunk is written again. Cost: the calls of that \
+            function have a placeholder name; values of a struct may be split in the wrong place.\n\
             Run:\n\
             \x20 tracemend repair app.trace --donor other.trace -o repaired.trace\n\
             --donor takes lost definitions from another trace by the same build of the tracer."),

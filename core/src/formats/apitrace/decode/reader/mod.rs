@@ -25,7 +25,7 @@ use super::definitions::Definitions;
 use super::grammar::{Parser, StreamError};
 use super::places::StreamPlaces;
 use super::tracker::StreamTracker;
-use crate::formats::apitrace::expand::Block;
+use crate::formats::apitrace::expand::{Block, Fault};
 use crate::formats::apitrace::layout::VERSION_PLAUSIBLE;
 use crate::formats::apitrace::limits::NESTING;
 use crate::kit::num::{to_u64, to_usize};
@@ -39,6 +39,8 @@ const LONG_STRING: u64 = 64 << 10;
 const LONG_PROPERTY: u64 = 256;
 /// Events that the middle of a stream may be taken for if it is read as the beginning of one.
 const FEW_EVENTS: u64 = 64;
+/// Bytes at the end of a stream that are searched again with lost definitions at every place.
+const THOROUGH_MAX: u64 = 64 << 10;
 /// Bytes around a fault that are shown.
 const EXCERPT_LEN: u64 = 48;
 
@@ -78,6 +80,22 @@ struct Attempts {
     doubted_event: Option<u64>,
     /// Where the units end in the file whose faults are known.
     known_faults_end: u64,
+    /// Where the damage begins whose end was searched for with lost definitions at every place.
+    searched_thoroughly: Option<u64>,
+    /// The version of a stream whose header was lost.
+    assumed_version: Option<u64>,
+    /// The fault of the first unit, if what is left of it is read as the beginning.
+    first_fault: FirstFault,
+}
+
+/// What becomes of a first unit that is damaged before its first byte.
+#[derive(Debug, Default)]
+enum FirstFault {
+    /// It is damage.
+    #[default]
+    Damage,
+    /// The bytes that are left of it are read; the fault is the cause of the damage among them.
+    Passed(Option<Fault>),
 }
 
 /// Reads a stream block by block.
@@ -114,9 +132,27 @@ impl<'a> StreamReader<'a> {
         }
     }
 
-    /// A reader for a stream whose header is lost: it begins somewhere in its middle.
-    pub fn without_header(limits: &Limits, keep_raw: bool, donor: Option<&'a Definitions>) -> Self {
+    /// A reader for a stream whose first unit is damaged before its first byte: what is left of it
+    /// may begin with the header and the first events.
+    pub fn past_first_fault(
+        limits: &Limits,
+        keep_raw: bool,
+        donor: Option<&'a Definitions>,
+    ) -> Self {
         let mut reader = Self::new(limits, keep_raw, donor);
+        reader.attempts.first_fault = FirstFault::Passed(None);
+        reader
+    }
+
+    /// A reader for a stream of a version whose header is lost: it begins somewhere in its middle.
+    pub fn without_header(
+        limits: &Limits,
+        keep_raw: bool,
+        donor: Option<&'a Definitions>,
+        version: u64,
+    ) -> Self {
+        let mut reader = Self::new(limits, keep_raw, donor);
+        reader.attempts.assumed_version = Some(version);
         reader.open_damage(0, DamageCause::Stream(StreamError::MissingHeader), 0);
         if let Some(damage) = reader.faults.damages.last_mut() {
             damage.has_header = true;
@@ -178,6 +214,10 @@ impl<'a> StreamReader<'a> {
                 other => return other,
             }
         }
+        if let Some(from) = self.find_thorough_search() {
+            self.attempts.searched_thoroughly = Some(from);
+            return self.rewind(from);
+        }
         if let Mode::Read = self.mode {
             let is_inside = !self.parser.is_between_events() || !self.carry.bytes.is_empty();
             let doubts = self.doubts_string_length() || self.doubts_property_length();
@@ -197,6 +237,17 @@ impl<'a> StreamReader<'a> {
         self.tracker.settle_warnings(true);
         self.set_places();
         Flow::Stop
+    }
+
+    /// Returns where the damage begins in which the stream ends, if another search for its end may
+    /// find more: it is short, and was searched with few lost definitions.
+    fn find_thorough_search(&self) -> Option<u64> {
+        let start = self.faults.damages.last().filter(|damage| damage.is_open)?.start;
+        let is_short = self.places.end.saturating_sub(start) <= THOROUGH_MAX;
+        let is_new = self.attempts.searched_thoroughly != Some(start);
+        let is_seeking = matches!(self.mode, Mode::Seek(_)) && self.budget.left > 0;
+        let is_held = self.places.segment(start).is_some();
+        (is_short && is_new && is_seeking && is_held).then_some(start)
     }
 
     /// Ends damage after which no event was found.

@@ -147,6 +147,8 @@ impl StreamReader<'_> {
         }
         let window_max = self.limits.count_of(&SEEK_WINDOW);
         let mut stale_end = base;
+        let is_thorough = self.attempts.searched_thoroughly.is_some()
+            && self.attempts.searched_thoroughly == self.faults.damages.last().map(|one| one.start);
         for index in 0..bytes.len() {
             let (rest, place) = bytes_at(bytes, base, index);
             if self.budget.left == 0 {
@@ -157,7 +159,11 @@ impl StreamReader<'_> {
             }
             let is_close =
                 place.saturating_sub(base.max(origin)) < CLOSE || self.begins_unit(place);
-            let tolerance = if is_close { Tolerance::Close } else { Tolerance::Far };
+            let tolerance = match (is_thorough, is_close) {
+                (true, _) => Tolerance::Thorough,
+                (false, true) => Tolerance::Close,
+                (false, false) => Tolerance::Far,
+            };
             match self.try_sync(rest, place, tolerance, at_end) {
                 Ok(()) => return Ok(place),
                 Err(ProbeResult::NeedsMore) if !at_end && rest.len() < window_max => {

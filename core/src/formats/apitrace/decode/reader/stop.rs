@@ -1,7 +1,7 @@
 //! Finds where damage begins: it is seen later than that.
 
 use super::read::NextStep;
-use super::{StreamReader, bytes_from, excerpt_around};
+use super::{FirstFault, StreamReader, bytes_from, excerpt_around};
 use crate::formats::apitrace::decode::damage::{AffectedCalls, Damage, DamageCause, DamagedUnits};
 use crate::formats::apitrace::decode::grammar::{ParseStop, StreamError};
 use crate::formats::apitrace::decode::tracker::events::EventEffect;
@@ -33,7 +33,12 @@ impl StreamReader<'_> {
             false => self.find_damage_start(stop.cause),
         };
         let is_long = self.tracker.history.is_in_long_event();
-        self.open_damage(start, DamageCause::Stream(stop.cause), stop.at);
+        let cause = match &mut self.attempts.first_fault {
+            FirstFault::Passed(Some(fault)) => DamageCause::Unit(fault.clone()),
+            FirstFault::Passed(None) | FirstFault::Damage => DamageCause::Stream(stop.cause),
+        };
+        self.attempts.first_fault = FirstFault::Damage;
+        self.open_damage(start, cause, stop.at);
         if let Some(damage) = self.faults.damages.last_mut() {
             damage.excerpt = Some(excerpt_around(data, base, stop.at));
             damage.has_header = has_header;
@@ -86,7 +91,7 @@ impl StreamReader<'_> {
         self.tracker.take_back(start);
         self.parser.turn_to_event(match self.tracker.header.version {
             Some((version, _)) => version,
-            None => VERSION_MAX,
+            None => self.attempts.assumed_version.unwrap_or(VERSION_MAX),
         });
         let call = self.tracker.calls.next;
         let unit = self.places.unit_at(start.saturating_sub(1)).or(self.places.last);

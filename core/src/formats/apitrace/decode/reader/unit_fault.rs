@@ -1,7 +1,7 @@
 //! Faults of the stored units that hold the stream.
 
 use super::seek::Seek;
-use super::{Flow, Mode, StreamReader};
+use super::{FirstFault, Flow, Mode, StreamReader};
 use crate::formats::apitrace::decode::damage::{DamageCause, UnitFault};
 use crate::formats::apitrace::expand::Fault;
 use crate::kit::layer::Segment;
@@ -34,6 +34,12 @@ impl StreamReader<'_> {
     /// Takes the end of a unit that lost bytes for damage and seeks from there on.
     fn seek_after_unit(&mut self, fault: &Fault, segment: Segment) -> Flow {
         let end = segment.expanded.end;
+        if let FirstFault::Passed(passed @ None) = &mut self.attempts.first_fault
+            && end == 0
+        {
+            *passed = Some(fault.clone());
+            return Flow::NextBlock;
+        }
         match &mut self.mode {
             Mode::Finished => return Flow::Stop,
             // The unit is read again, and known: the search continues after it.

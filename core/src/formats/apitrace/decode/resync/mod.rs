@@ -94,6 +94,8 @@ pub enum Tolerance {
     Close,
     /// Some definitions may be lost.
     Far,
+    /// As close by, and the number of the first thread may be high: nothing else was found.
+    Thorough,
 }
 
 /// The result of a probe.
@@ -139,7 +141,7 @@ pub fn probe_position(
     let mut readings: Vec<IdReading> = Vec::new();
     let tries = match tolerance {
         Tolerance::Strict | Tolerance::Far => READINGS,
-        Tolerance::Close => READINGS_CLOSE,
+        Tolerance::Close | Tolerance::Thorough => READINGS_CLOSE,
     };
     for _ in 0..tries {
         let mut parser = Parser::new(context.depth_max);

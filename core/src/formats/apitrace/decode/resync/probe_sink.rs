@@ -18,6 +18,8 @@ const ARGUMENTS_MAX: u64 = 64;
 const FIRST_EVENTS: usize = 2;
 /// By how many the number of a thread may exceed those seen.
 const NEW_THREADS: u64 = 2;
+/// The same in a thorough search: the beginning of the stream may be lost.
+const NEW_THREADS_MAX: u64 = 32;
 
 /// An event from the place on.
 #[derive(Clone, Copy, Debug)]
@@ -87,7 +89,11 @@ impl<'a> ProbeSink<'a> {
             local: BTreeMap::new(),
             threads: ThreadBound {
                 seen: context.calls.threads,
-                new: if tolerance == Tolerance::Strict { 0 } else { NEW_THREADS },
+                new: match tolerance {
+                    Tolerance::Strict => 0,
+                    Tolerance::Close | Tolerance::Far => NEW_THREADS,
+                    Tolerance::Thorough => NEW_THREADS_MAX,
+                },
             },
             argument_count: None,
             events: Vec::new(),
