@@ -88,7 +88,7 @@ pub(crate) fn open(directory: &Path) -> Result<Option<Recording>, Failure> {
 fn open_within(directory: &Path, limits: &Limits) -> Result<Option<Recording>, Failure> {
     let Some(shape) = find_shape(directory)? else { return Ok(None) };
     let failed = |path: &Path, error: io::Error| Failure::io(shown(path), &error);
-    let paths = list_entries(directory, shape)?;
+    let Entries { paths, unfollowed_links } = list_entries(directory, shape)?;
     let mut names: Vec<String> = paths.keys().cloned().collect();
     names.sort_by(|a, b| Path::new(a).cmp(Path::new(b)));
     let metadata = std::fs::metadata(directory).map_err(|error| failed(directory, error))?;
@@ -113,16 +113,22 @@ fn open_within(directory: &Path, limits: &Limits) -> Result<Option<Recording>, F
             return Err(too_many(directory, max, "files"));
         }
     }
-    Ok(Some(Recording { path: directory.to_path_buf(), directory: true, files }))
+    let recording = Recording::of_directory(directory.to_path_buf(), files);
+    Ok(Some(Recording { unfollowed_links, ..recording }))
 }
 
-/// The files and directories below a directory by their names, as text and as they are; the name of
-/// a directory ends with `/`.
-fn list_entries(
-    directory: &Path,
-    shape: &dyn DirectoryShape,
-) -> Result<BTreeMap<String, PathBuf>, Failure> {
-    let mut paths = BTreeMap::new();
+/// The entries below a directory.
+#[derive(Default)]
+struct Entries {
+    /// Files and directories by their names, as text and as they are; the name of a directory ends
+    /// with `/`.
+    paths: BTreeMap<String, PathBuf>,
+    /// Names of symbolic links that were not followed.
+    unfollowed_links: Vec<String>,
+}
+
+fn list_entries(directory: &Path, shape: &dyn DirectoryShape) -> Result<Entries, Failure> {
+    let mut entries = Entries::default();
     let walk = walkdir::WalkDir::new(directory).min_depth(1).max_depth(shape.depth());
     for (count, entry) in walk.into_iter().enumerate() {
         if count >= ENTRIES_MAX {
@@ -137,12 +143,15 @@ fn list_entries(
         let name = path.to_string_lossy();
         let is_link = entry.file_type().is_symlink();
         if entry.file_type().is_file() || is_link && leads_to_own_file(directory, entry.path()) {
-            paths.insert(name.into_owned(), path.to_path_buf());
+            entries.paths.insert(name.into_owned(), path.to_path_buf());
         } else if entry.file_type().is_dir() {
-            paths.insert(format!("{name}/"), path.to_path_buf());
+            entries.paths.insert(format!("{name}/"), path.to_path_buf());
+        } else if is_link {
+            entries.unfollowed_links.push(name.into_owned());
         }
     }
-    Ok(paths)
+    entries.unfollowed_links.sort();
+    Ok(entries)
 }
 
 /// Whether a link leads to a regular file of the same directory. Others are not followed.
@@ -188,5 +197,6 @@ mod tests {
         let recording = open(folder.path()).unwrap().unwrap();
         assert_eq!(recording.files.len(), 1);
         assert!(recording.files[0].is_named("thread.1/stream.obs"));
+        assert_eq!(recording.unfollowed_links, ["thread.1/stream.json"]);
     }
 }

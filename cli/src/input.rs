@@ -107,13 +107,27 @@ pub(crate) struct Recording {
     pub(crate) path: PathBuf,
     pub(crate) directory: bool,
     pub(crate) files: Vec<InputFile>,
+    /// Names of symbolic links that were not followed.
+    pub(crate) unfollowed_links: Vec<String>,
 }
 
 impl Recording {
+    /// A recording of one file.
+    pub(crate) fn of_file(path: &Path, file: InputFile) -> Self {
+        let path = path.to_path_buf();
+        Self { path, directory: false, files: vec![file], unfollowed_links: Vec::new() }
+    }
+
+    /// A recording of some files of a directory.
+    pub(crate) const fn of_directory(path: PathBuf, files: Vec<InputFile>) -> Self {
+        Self { path, directory: true, files, unfollowed_links: Vec::new() }
+    }
+
     /// The recording as the library sees it.
     pub(crate) fn file_set(&self) -> FileSet<'_> {
         let files = self.files.iter();
         FileSet::new(files.map(InputFile::file).collect())
+            .with_unfollowed_links(self.unfollowed_links.clone())
     }
 
     /// Returns the format that recognises the recording.
@@ -224,7 +238,7 @@ fn open_path(path: &Path) -> Result<Found, Failure> {
     }
     let name = path.file_name().unwrap_or(path.as_os_str());
     let file = open_file(path, name.to_string_lossy().into_owned()).map_err(failed)?;
-    let recording = Recording { path: path.to_path_buf(), directory: false, files: vec![file] };
+    let recording = Recording::of_file(path, file);
     Ok(Found::Recording(recording))
 }
 
@@ -302,5 +316,5 @@ fn spool(path: &Path, stdin: &mut dyn Read) -> Result<Recording, Failure> {
         written(&file, "stdin")
     };
     let file = spool().map_err(|error| Failure::io("standard input", &error))?;
-    Ok(Recording { path: path.to_path_buf(), directory: false, files: vec![file] })
+    Ok(Recording::of_file(path, file))
 }

@@ -24,6 +24,7 @@ impl<'a> File<'a> {
 pub struct FileSet<'a> {
     files: Vec<File<'a>>,
     donor: Option<Source<'a>>,
+    unfollowed_links: Vec<String>,
 }
 
 impl<'a> FileSet<'a> {
@@ -34,7 +35,7 @@ impl<'a> FileSet<'a> {
 
     /// Creates a recording of several files. Spans refer to them by their index.
     pub const fn new(files: Vec<File<'a>>) -> Self {
-        Self { files, donor: None }
+        Self { files, donor: None, unfollowed_links: Vec::new() }
     }
 
     /// Adds another recording of the same program, from which a repair may take lost descriptions.
@@ -48,6 +49,19 @@ impl<'a> FileSet<'a> {
     /// Returns the recording from which a repair may take lost descriptions.
     pub const fn donor(&self) -> Option<&Source<'a>> {
         self.donor.as_ref()
+    }
+
+    /// Adds the names of symbolic links that the caller did not follow, because they lead out of
+    /// the recording, to a directory, or nowhere. A check reports those that the format needs.
+    #[must_use]
+    pub fn with_unfollowed_links(mut self, names: Vec<String>) -> Self {
+        self.unfollowed_links = names;
+        self
+    }
+
+    /// Returns the names of symbolic links that were not followed.
+    pub fn unfollowed_links(&self) -> &[String] {
+        &self.unfollowed_links
     }
 
     /// Returns the files in order.

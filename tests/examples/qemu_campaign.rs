@@ -6,6 +6,7 @@
 //! cargo run -p tracemend-tests --example qemu_campaign -- aimed 3
 //! cargo run -p tracemend-tests --example qemu_campaign -- damage 120 1
 //! cargo run -p tracemend-tests --example qemu_campaign -- silent 120 1
+//! cargo run -p tracemend-tests --example qemu_campaign -- rules 3
 //! ```
 //!
 //! `kills N` records N guests with all builds, kills QEMU after 1.2 to 4.2 s, and repairs and
@@ -14,7 +15,9 @@
 //! closed at the cut. `damage N SEED` damages complete recordings, half of them once and half up to
 //! eight times, and prints a table: damage, verdict of the repair, replay. `silent N
 //! SEED` loses, doubles, exchanges or changes complete events and replays the damaged logs as they
-//! are: how often does the check find what QEMU does not survive? Two machines run at a time.
+//! are: how often does the check find damage that QEMU does not survive? `rules N` breaks each rule
+//! about the order and the values of events in N places of complete recordings, one at a time, and
+//! replays the logs as they are. Two machines run at a time.
 #![allow(
     clippy::as_conversions,
     clippy::unwrap_used,
@@ -31,7 +34,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tracemend_tests::judge::qemu::{
-    Build, End, Guest, Hand, Machine, closed_at, damaged, events, killed, mend, silent,
+    Build, End, Guest, Hand, Machine, breach, closed_at, damaged, events, killed, mend, silent,
 };
 
 /// Number of machines that run at a time.
@@ -76,7 +79,14 @@ fn main() {
                 note(&table, case.to_string());
             });
         }
-        _ => panic!("usage: qemu_campaign kills N | aimed N | damage N SEED | silent N SEED"),
+        "rules" => {
+            let jobs: Vec<(&Build, &breach::Breach)> = builds
+                .iter()
+                .flat_map(|build| breach::ALL.iter().map(move |breach| (build, breach)))
+                .collect();
+            run_jobs(jobs.len(), |job| break_rule(jobs[job].0, jobs[job].1, count, &table));
+        }
+        _ => panic!("usage: qemu_campaign kills|aimed|rules N, or damage|silent N SEED"),
     }
     let table = table.into_inner().unwrap();
     for (line, count) in &table {
@@ -173,6 +183,22 @@ fn kill(build: &Build, number: usize, table: &Table) {
         eprintln!("{}", replayed.stderr);
     }
     note(table, format!("{what}: cut after {}: replay {:?}", mended.last, replayed.end));
+}
+
+/// Breaks a rule in some places of a recording.
+fn break_rule(build: &Build, breach: &breach::Breach, count: usize, table: &Table) {
+    let machine = build.machine(Guest::Plain, 20);
+    let log = machine.record(Hand::Off).unwrap();
+    for number in 0..count {
+        let row = format!("{} {} {}", breach.code, breach.name, build.version);
+        let Some(breached) = breach.apply(&log, number, count) else {
+            return note(table, format!("{row}: the recording has no such event"));
+        };
+        let is_found = breach::is_found(&breached, &build.release(), breach.code);
+        let found = if is_found { "found" } else { "not found" };
+        let end = machine.replay(&breached).end;
+        note(table, format!("{row}: {found}, replay {end:?}"));
+    }
 }
 
 /// The event before which a log is cut, and the guest that writes it.

@@ -20,11 +20,12 @@ use tracemend_cli::{Look, Streams};
 /// Where files that are not part of the book lie.
 const REPOSITORY: &str = "https://github.com/tracemend/tracemend/blob/main";
 /// Guides: file in `docs`, and title.
-const GUIDES: [(&str, &str); 5] = [
+const GUIDES: [(&str, &str); 6] = [
     ("ci.md", "tracemend in CI"),
     ("salvage.md", "Salvage"),
     ("review.md", "Review"),
     ("library.md", "The library"),
+    ("agreement.md", "Agreement with other tools"),
     ("adding-a-format.md", "Adding a format"),
 ];
 

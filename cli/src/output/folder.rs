@@ -48,7 +48,7 @@ pub(super) fn prepare(
         fs::create_dir(folder).map_err(failed)?;
     }
     let back = write_files(target, source, files, &names, root)?;
-    let back = Recording { path: target.path.clone(), directory: true, files: back };
+    let back = Recording::of_directory(target.path.clone(), back);
     proved(&back.file_set())?;
     drop(back);
     for other in &others {

@@ -170,11 +170,8 @@ impl Target {
         self.take_over(staged.file(), metadata).map_err(failed)?;
         staged.file().sync_all().map_err(failed)?;
         let name = files.files().first().map_or("", |file| file.name.as_str());
-        let back = Recording {
-            path: self.path.clone(),
-            directory: false,
-            files: vec![input::written(staged.file(), name).map_err(failed)?],
-        };
+        let written = input::written(staged.file(), name).map_err(failed)?;
+        let back = Recording::of_file(&self.path, written);
         proved(&back.file_set())?;
         drop(back);
         source.unchanged()?;

@@ -191,7 +191,9 @@ pub fn view<'a>(files: &FileSet<'a>, patches: &'a [Patch]) -> FileSet<'a> {
         let name = patch.renamed().unwrap_or(&file.name).to_string();
         File { name, bytes: patch.view(&file.bytes) }
     });
-    FileSet::new(patched.collect()).with_donor(files.donor().cloned())
+    FileSet::new(patched.collect())
+        .with_donor(files.donor().cloned())
+        .with_unfollowed_links(files.unfollowed_links().to_vec())
 }
 
 #[cfg(test)]

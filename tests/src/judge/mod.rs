@@ -5,6 +5,7 @@
 //! `TRACEMEND_REQUIRE_JUDGES=perf,apitrace` makes a missing judge a failure, as in `.ci/run`.
 
 pub mod apitrace;
+pub mod input;
 pub mod mdbook;
 pub mod ovni;
 pub mod perf;
@@ -27,12 +28,15 @@ pub struct Judge {
 }
 
 /// Every judge, by name.
-pub static ALL: [&Judge; 9] = [
+pub static ALL: [&Judge; 12] = [
     &apitrace::JUDGE,
+    &input::EVEMU,
+    &input::LIBINPUT,
     &mdbook::JUDGE,
     &ovni::JUDGE,
     &perf::JUDGE,
     &qemu::JUDGE,
+    &input::REVENT,
     &slurm::JUDGE,
     &revent::JUDGE,
     &apitrace::SCREEN,

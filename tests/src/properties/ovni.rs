@@ -120,8 +120,9 @@ pub fn judge_case(case: &Case, emulator: Option<&Ovniemu>) -> Results {
         results.note("exact", true);
     }
     results.note("original", repair.changes() && is_original);
-    let survived = compare(&case.damaged, &repair);
-    if repair.outcome == Outcome::Repaired && survived.bytes_lost > 0 {
+    let survived = compare(&case.original, &case.damaged, &repair);
+    // Of two equal blocks, that with the tags of the original may be the one that was dropped.
+    if repair.outcome == Outcome::Repaired && survived.bytes_lost > 0 && !is_original {
         let lost = survived.bytes_lost;
         results.broken.push((case.seed, format!("without loss, but {lost} spared bytes are gone")));
     }
@@ -167,7 +168,9 @@ struct Survived {
     kept: usize,
 }
 
-fn compare(damaged: &TaggedTrace, repair: &Repair) -> Survived {
+fn compare(original: &Trace, damaged: &TaggedTrace, repair: &Repair) -> Survived {
+    let original: Vec<BTreeSet<(u32, usize)>> =
+        TaggedTrace::new(original).files.iter().map(|(.., bytes)| recorded_events(bytes)).collect();
     let mut survived = Survived { bytes_lost: 0, events: 0, kept: 0 };
     let mut before: BTreeSet<(usize, u32)> = BTreeSet::new();
     let mut after: BTreeSet<(usize, u32)> = BTreeSet::new();
@@ -183,7 +186,7 @@ fn compare(damaged: &TaggedTrace, repair: &Repair) -> Survived {
         before.extend(tags(bytes));
         after.extend(tags(&target));
         if name.ends_with(".obs") {
-            for (from, is_kept) in intact_events(bytes, &target) {
+            for (from, is_kept) in intact_events(&original[*index], bytes, &target) {
                 *events.entry((*index, from)).or_default() |= is_kept;
             }
         }
@@ -233,9 +236,19 @@ fn moved(replaced: &[Tagged], new: &[u8]) -> Vec<Tagged> {
     new
 }
 
+/// Offsets and lengths of the events of an original stream.
+fn recorded_events(bytes: &Option<Vec<Tagged>>) -> BTreeSet<(u32, usize)> {
+    let spans = event_spans(bytes.as_deref().unwrap_or_default()).into_iter();
+    spans.filter_map(|(at, end)| Some((u32::try_from(at).ok()?, end - at))).collect()
+}
+
 /// The events of the damaged stream that are complete as they were recorded, by their original
 /// offsets, and whether each is complete in the target.
-fn intact_events(damaged: &[Tagged], target: &[Tagged]) -> Vec<(u32, bool)> {
+fn intact_events(
+    original: &BTreeSet<(u32, usize)>,
+    damaged: &[Tagged],
+    target: &[Tagged],
+) -> Vec<(u32, bool)> {
     let chains = |bytes: &[Tagged]| -> BTreeSet<(u32, usize)> {
         let spans = event_spans(bytes);
         let intact = spans.into_iter().filter_map(|(at, end)| {
@@ -246,7 +259,9 @@ fn intact_events(damaged: &[Tagged], target: &[Tagged]) -> Vec<(u32, bool)> {
         intact.collect()
     };
     let kept = chains(target);
-    chains(damaged).into_iter().map(|event| (event.0, kept.contains(&event))).collect()
+    // Bytes that read as an event because the reading lost its way were not recorded as one.
+    let intact = chains(damaged).into_iter().filter(|event| original.contains(event));
+    intact.map(|event| (event.0, kept.contains(&event))).collect()
 }
 
 /// A description of a trace and of its damage. Every value is valid.

@@ -4,7 +4,8 @@ use super::Specimen;
 use crate::forge::ovni::{Stream, Thread, Trace, by_name, version2};
 
 /// Rules that no trace can break.
-pub const IMPOSSIBLE: &[(&str, &str)] = &[];
+pub const IMPOSSIBLE: &[(&str, &str)] =
+    &[("OV0121", "a folder of specimens cannot hold a link that leads out of it")];
 /// Codes whose specimen is still to be made.
 pub const MISSING: &[&str] = &[];
 

@@ -3,7 +3,7 @@
 //! ```text
 //!  perf apitrace ovni qemu revent   one folder per format, with the same file names in each:
 //!                                   rules, forge (cut and flipped files), judge (its own tools)
-//!  corpus specimens properties      every recording at hand
+//!  corpus hard specimens properties every recording at hand
 //!  known_originals                  sound recordings, damaged and repaired
 //!  command_line write_faults        the program
 //!  limits                           the library's limits
@@ -26,6 +26,7 @@
 mod book;
 mod command_line;
 mod corpus;
+mod hard;
 mod known_originals;
 mod limits;
 mod properties;
@@ -69,6 +70,7 @@ mod qemu {
     mod start;
 }
 mod revent {
+    mod dumps;
     mod forge;
     mod judge;
     mod rules;

@@ -54,6 +54,9 @@ pub const MARK_TYPES: i64 = 100;
 /// Largest distance between the first clocks of two streams: one hour, in nanoseconds.
 pub const CLOCK_GATE_NS: u64 = 3_600_000_000_000;
 
+/// Bytes of events that libovni buffers per thread before it writes them (`OVNI_MAX_EV_BUF`).
+pub const BUFFER: u64 = 2 << 20;
+
 /// `major.minor.patch`.
 pub type Version = (u32, u32, u32);
 

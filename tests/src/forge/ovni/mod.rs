@@ -7,6 +7,7 @@ pub mod clean;
 pub mod damage;
 pub mod random;
 pub mod trace;
+pub mod values;
 
 pub use clean::{Clean, by_name, clean, version1, version2};
 pub use random::{Random, random};

@@ -6,6 +6,7 @@
 //! unpacked rather than installed is named by a script that sets the folders of its libraries and
 //! firmware.
 
+pub mod breach;
 pub mod damaged;
 pub mod guest;
 mod progress;

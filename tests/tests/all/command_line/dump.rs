@@ -118,7 +118,7 @@ fn a_dump_that_needs_a_choice_names_the_choices() {
     let path = folder.path().join("a.revent");
     for (args, said) in [
         (["--style", "evemu"], "0 /dev/input/event0, 1 /dev/input/event1"),
-        (["--style", "xml"], "getevent, getevent-raw, revent, info, evemu"),
+        (["--style", "xml"], "getevent, getevent-raw, revent, info, evemu, libinput"),
         (["--device", "2"], "device 2 does not exist"),
     ] {
         let ran = run!("dump", path, args[0], args[1]);
@@ -145,6 +145,8 @@ fn a_dump_passes_no_control_character() {
         ("a", "evemu"),
         ("b", "evemu"),
         ("b", "getevent"),
+        ("b", "revent"),
+        ("b", "libinput"),
     ] {
         let device = if name == "a" { "1" } else { "0" };
         let path = folder.path().join(name);

@@ -27,9 +27,10 @@ fn paste_next(text: &str, folder: &Path) -> i32 {
 }
 
 /// An ovni trace of one process whose threads were all killed.
-fn killed_threads(count: u32, root: &Path) {
+fn killed_threads(count: u32, is_one_process: bool, root: &Path) {
     let cpus: Vec<(u32, u32)> = (0..count).map(|number| (number, number)).collect();
-    let thread = |number: u32| Thread::new(7, 100 + number).cpus(&cpus).killed();
+    let pid = |number: u32| if is_one_process { 7 } else { 100 + number };
+    let thread = |number: u32| Thread::new(pid(number), 100 + number).cpus(&cpus).killed();
     let stream =
         |number: u32| Stream::default().begin(i32::try_from(number).unwrap()).plain(&["OB."]);
     let mut trace = Trace::of(&thread(0), stream(0));
@@ -91,20 +92,23 @@ fn a_clean_recording_takes_one_line() {
     assert!(facts.out.starts_with(&ran.out));
 }
 
+/// The text in one line.
+fn unwrapped(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 #[test]
 fn findings_of_one_code_are_grouped_unless_all_are_asked_for() {
     const THREADS: u32 = 40;
     let folder = folder(&[]);
     let root = folder.path().join("killed");
-    killed_threads(THREADS, &root);
+    killed_threads(THREADS, false, &root);
     let ran = check(&root, &[], WIDE);
     assert_eq!(ran.code, 1);
     assert_eq!(ran.out.matches("error[OV0117]").count(), 1, "{}", ran.out);
-    assert!(
-        ran.out.contains("and 39 more: thread.101, thread.102, thread.103 ... thread.139"),
-        "{}",
-        ran.out
-    );
+    let more = "and 39 more: proc.101/thread.101, proc.102/thread.102, proc.103/thread.103 ... \
+                proc.139/thread.139";
+    assert!(unwrapped(&ran.out).contains(more), "{}", ran.out);
     assert!(ran.out.contains("(synthetic, the first of 40)"), "{}", ran.out);
     assert!(ran.out.contains("40 errors in 1 group; ovni"), "{}", ran.out);
     let all = check(&root, &["--all"], WIDE);
@@ -113,9 +117,32 @@ fn findings_of_one_code_are_grouped_unless_all_are_asked_for() {
     assert_eq!(json["recordings"][0]["findings"].as_array().unwrap().len(), 40);
     // A repair names the threads.
     let ran = run!("repair", &root, "--dry-run");
-    assert!(ran.out.contains("OV0117 (synthetic): thread.100: "), "{}", ran.out);
-    assert!(ran.out.contains("and 39 more: thread.101"), "{}", ran.out);
+    assert!(ran.out.contains("OV0117 (synthetic): proc.100/thread.100: "), "{}", ran.out);
+    assert!(ran.out.contains("and 39 more: proc.101/thread.101"), "{}", ran.out);
     assert!(ran.out.lines().count() < 20, "{}", ran.out);
+}
+
+#[test]
+fn a_killed_process_is_one_finding_with_the_end_of_its_threads() {
+    let folder = folder(&[]);
+    let root = folder.path().join("killed");
+    killed_threads(40, true, &root);
+    let ran = check(&root, &["--all"], WIDE);
+    assert_eq!(ran.out.matches("error[OV0117]").count(), 1, "{}", ran.out);
+    for part in [
+        "ovni.finished is missing in 40 of 40 threads of process 7",
+        "thread 100 is running after 2 events",
+        "32 more threads",
+        "up to 83886080 bytes of events are missing: the buffers of the threads were never flushed",
+    ] {
+        assert!(unwrapped(&ran.out).contains(part), "{part}: {}", ran.out);
+    }
+    assert!(ran.out.lines().count() < 30, "{}", ran.out);
+    let ran = run!("repair", &root, "-o", folder.path().join("repaired"));
+    assert_eq!(ran.code, 0, "{}", ran.out);
+    let text = unwrapped(&ran.out);
+    assert!(text.contains("close the threads, complete the metadata of 40 threads"), "{text}");
+    assert_eq!(run!("check", folder.path().join("repaired")).code, 0);
 }
 
 #[test]

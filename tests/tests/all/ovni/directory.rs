@@ -155,7 +155,7 @@ fn files_that_stay_are_linked_if_the_user_says_so() {
 }
 
 #[test]
-fn links_are_not_followed_and_nothing_is_put_in_their_place() {
+fn links_out_of_the_trace_are_named_and_nothing_is_put_in_their_place() {
     let place = Place::new();
     let source = killed(&place);
     let link = Path::new(&source).join("loom.node.0/proc.7/thread.8/stream.json");
@@ -164,7 +164,20 @@ fn links_are_not_followed_and_nothing_is_put_in_their_place() {
     symlink(place.path("."), Path::new(&source).join("loop")).unwrap();
     let (code, text) = run(&["repair", &source, "-o", &place.path("out")]);
     assert_eq!(code, 4, "{text}");
-    assert!(text.contains("OV4001") && !Path::new(&place.path("out")).exists(), "{text}");
+    assert!(text.contains("OV0121") && !text.contains("OV4001"), "{text}");
+    assert!(text.contains("thread.8/stream.json") && !text.contains("loop"), "{text}");
+    assert!(!Path::new(&place.path("out")).exists(), "{text}");
+}
+
+#[test]
+fn a_thread_whose_files_are_links_out_of_the_trace_is_not_passed_over() {
+    let place = Place::new();
+    let source = killed(&place);
+    let thread = Path::new(&source).join("loom.node.0/proc.7/thread.8");
+    fs::rename(&thread, place.path("elsewhere")).unwrap();
+    symlink(place.path("elsewhere"), &thread).unwrap();
+    let (code, text) = run(&["check", &source]);
+    assert!(code == 1 && text.contains("OV0121"), "{text}");
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 use crate::formats::ovni::check::log::Log;
 use crate::formats::ovni::check::metadata::{check_metadata, describe_syntax_error};
+use crate::formats::ovni::check::unfinished::ThreadEnding;
+use crate::formats::ovni::decode::files::{JSON, OBS};
 use crate::formats::ovni::decode::json::parse;
 use crate::formats::ovni::decode::stream::Header;
 use crate::formats::ovni::decode::trace::Document;
@@ -11,7 +13,7 @@ use crate::formats::ovni::layout::{
 use crate::formats::ovni::repair::build_fix;
 use crate::formats::ovni::repair::close;
 use crate::formats::ovni::repair::encode::encode_header;
-use crate::formats::ovni::repair::metadata::{complete_metadata, new_document};
+use crate::formats::ovni::repair::metadata::new_document;
 use crate::formats::ovni::repair::syntax::{apply_edits, restore_syntax};
 use crate::formats::ovni::repair::tail::{
     complete_stream, repair_tail, replace_stream, write_stream,
@@ -23,7 +25,7 @@ use crate::formats::ovni::state::thread::Ending;
 use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::kit::text::Untrusted;
-use crate::kit::words::{agree, byte_count, plural, seconds};
+use crate::kit::words::{agree, byte_count, plural};
 use crate::limits::FINDINGS;
 use crate::mend::edit::{Edit, Fix, Safety};
 use crate::report::{Finding, Severity};
@@ -41,16 +43,22 @@ pub fn check_ending(summary: &TraceSummary<'_, '_>, stream: &StreamSummary<'_, '
         log.push(report_other_part(stream));
         return;
     }
-    let is_complete = stream.metadata.is_readable && stream.metadata.is_finished;
     match (stream.files.present_json(), stream.files.present_obs()) {
         (Some(json), None) => {
-            log.push(report_missing_obs(summary, stream, json));
-            if stream.needs_repair {
-                check_unfinished(summary, stream, json, log);
+            if !summary.trace.is_link(stream.files, OBS) {
+                log.push(report_missing_obs(summary, stream, json));
+            }
+            if stream.needs_repair && !stream.metadata.is_readable {
+                check_syntax(summary, stream, json, log);
             }
         }
+        (None, Some(_)) if summary.trace.is_link(stream.files, JSON) => {}
         (None, Some(obs)) => log.push(report_missing_json(summary, stream, obs)),
-        (Some(json), Some(_)) if !is_complete => check_unfinished(summary, stream, json, log),
+        (Some(json), Some(_)) if !stream.metadata.is_readable => {
+            check_syntax(summary, stream, json, log);
+        }
+        // All unfinished threads of a process are one finding.
+        (Some(_), Some(_)) if !stream.metadata.is_finished => {}
         (Some(_), Some(_)) => check_tail(summary, stream, log),
         (None, None) => {}
     }
@@ -148,27 +156,9 @@ fn check_tail(summary: &TraceSummary<'_, '_>, stream: &StreamSummary<'_, '_>, lo
             (&rules::NOT_ENDED, "thread".to_string(), message)
         }
     };
-    let finding = Finding::new(rule, tail, path, message).note(describe_end(summary, stream));
+    let finding = Finding::new(rule, tail, path, message)
+        .note(ThreadEnding::new(summary, stream).to_string());
     log.push(finding.fix_if(repair_tail(summary, stream).into_fix()));
-}
-
-/// State and number of events at the end of a stream, and its distance from the end of the trace.
-fn describe_end(summary: &TraceSummary<'_, '_>, stream: &StreamSummary<'_, '_>) -> String {
-    let thread = &stream.thread;
-    let tail = match thread.end.ending {
-        Ending::Truncated(_) => ", then a truncated event",
-        Ending::Stale => ", then events of an earlier run",
-        _ => "",
-    };
-    let (state, events) = (thread.status.state.name(), plural(thread.events, "event"));
-    let offset = summary.system.clock_offset(stream.number);
-    let last = i128::from(thread.last_clock).saturating_add(offset);
-    let before = u64::try_from(summary.latest.saturating_sub(last)).unwrap_or(0);
-    if thread.events == 0 || before == 0 {
-        return format!("the thread is {state} after {events}{tail}");
-    }
-    let before = seconds(before);
-    format!("the thread is {state} after {events}{tail}; it ends {before} before the trace does")
 }
 
 /// States, marks and bodies that are open when the thread ends.
@@ -204,17 +194,13 @@ fn check_open_states(stream: &StreamSummary<'_, '_>, log: &mut Log) {
     }
 }
 
-/// Metadata that libovni never completed, or that cannot be read.
-fn check_unfinished(
+/// Metadata that cannot be read.
+fn check_syntax(
     summary: &TraceSummary<'_, '_>,
     stream: &StreamSummary<'_, '_>,
     json: u32,
     log: &mut Log,
 ) {
-    if stream.metadata.is_readable {
-        log.push(report_unfinished(summary, stream, json));
-        return;
-    }
     let document = summary.trace.document(json);
     if document.json.as_ref().is_err_and(|error| error.limit) {
         return;
@@ -256,28 +242,6 @@ fn restore_document(
         path.loom.is_none() || loom.is_none_or(|loom| Some(loom) == path.loom.as_ref());
     let is_this_thread = is_same(&identity.tid, path.tid) && is_same(&identity.pid, path.pid);
     (is_this_thread && is_same_loom && found.is_repairable()).then_some(edits)
-}
-
-fn report_unfinished(
-    summary: &TraceSummary<'_, '_>,
-    stream: &StreamSummary<'_, '_>,
-    json: u32,
-) -> Finding {
-    let (metadata, thread) = (stream.metadata, &stream.thread);
-    let place = metadata.finished.or(metadata.object);
-    let span = place.unwrap_or(Span::new(Layer::stored(json), 0, 0));
-    let fault = if metadata.finished.is_some() { "not 1" } else { "missing" };
-    let message = format!("ovni.finished is {fault}");
-    let mut finding =
-        Finding::new(&rules::UNFINISHED_STREAM, span, "stream.json:ovni.finished", message)
-            .note(describe_end(summary, stream));
-    if !stream.stream.is_empty() {
-        let end = thread.end.at.min(stream.stream.len());
-        let end = Span::new(stream.layer(), end, end);
-        finding = finding.related(end, "end of the last complete event");
-    }
-    let edits = complete_metadata(summary, stream);
-    finding.fix_if(complete_stream(summary, stream, edits))
 }
 
 fn report_missing_json(

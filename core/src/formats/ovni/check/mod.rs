@@ -4,6 +4,7 @@
 //!  metadata   one stream.json -> Metadata              system    all of them -> looms, CPUs, marks
 //!  thread     one stream.obs  -> thread, shared events merge     shared events in clock order
 //!  ending     how each stream ends                     placement threads on CPUs
+//!  unfinished threads that never finished              links     links that were not followed
 //!  trace_wide faults that only show in all streams     task_book types, tasks, bodies
 //!  ties       equal clocks whose order matters         played    a merge in the emulator's order
 //! ```
@@ -13,6 +14,7 @@
 
 pub mod clock_offsets;
 pub mod ending;
+pub mod links;
 pub mod log;
 pub mod merge;
 pub mod metadata;
@@ -25,6 +27,7 @@ pub mod task_table;
 pub mod thread;
 pub mod ties;
 pub mod trace_wide;
+pub mod unfinished;
 
 mod tally;
 
@@ -59,6 +62,7 @@ const QUIET_QUEUE: usize = 1 << 16;
 /// Checks a trace, or a lone stream.
 pub fn check_recording(files: &FileSet<'_>, options: &Options, report: &mut Report) {
     let trace = Trace::open(files, &options.limits);
+    links::check_links(files, report);
     if trace.files.streams.is_empty() {
         let span = Span::new(Layer::stored(0), 0, 0);
         let message = "empty trace: no stream.json or stream.obs has any content";
@@ -130,6 +134,7 @@ fn check_endings(summary: &TraceSummary<'_, '_>, findings: usize) -> Log {
     for stream in &summary.streams {
         ending::check_ending(summary, stream, &mut log);
     }
+    unfinished::check_unfinished(summary, &mut log);
     trace_wide::check_trace(summary, &mut log);
     log
 }
@@ -211,6 +216,7 @@ impl<'t, 'a> TraceCheck<'t, 'a> {
             is_unfinished: self.needs_repair(files, metadata),
             can_hold_rerun: metadata.is_initial(),
             ceiling: CLOCK_MAX,
+            floor: u64::try_from(self.system.clock_offset(number).saturating_neg()).unwrap_or(0),
             required: metadata.required(),
         };
         let mut thread = ThreadCheck::new(stream, terms, findings);

@@ -43,6 +43,8 @@ pub struct OutlineTerms {
     pub can_hold_rerun: bool,
     /// Bytes that a search for the next valid event looks at.
     pub resync: u64,
+    /// Lowest clock that is not negative on the clock of the trace.
+    pub floor: u64,
 }
 
 /// An event with its clock as far as it is explained.
@@ -79,32 +81,37 @@ enum Dip {
 
 /// Outlines a stream from its first event.
 pub fn outline_clocks(walk: &EventWalk<'_, '_>, terms: OutlineTerms) -> Outline {
-    if walk.is_regular() {
+    let first = walk.clone().next().and_then(Item::record);
+    if first.is_none_or(|first| first.clock >= terms.floor) && walk.is_regular() {
         return Outline::default();
     }
-    let mut pass = Pass {
-        walk: walk.clone(),
-        terms,
-        out: Outline::default(),
-        recent: VecDeque::new(),
-        parts: vec![Part { offset: 0, events: 0 }],
-        lowest: None,
-        number: 0,
-        last: 0,
-        state: StreamState::default(),
-        budget: GROUP_MAX,
-    };
+    let mut pass = Pass::new(walk, terms, None);
     while pass.step().is_some() {}
+    if let Some(at) = pass.unclosed_region() {
+        // Without OU] nothing puts the events after OU[ in order.
+        pass = Pass::new(walk, terms, Some(at));
+        while pass.step().is_some() {}
+    }
     pass.finish()
 }
 
 /// The state of the stream that decides whether its clocks may go back.
 #[derive(Default)]
 struct StreamState {
-    /// In a region of events out of order: the highest key before it.
-    region: Option<i128>,
+    /// The region of events out of order.
+    region: Option<Region>,
     /// The last step of the thread was its end.
     is_dead: bool,
+}
+
+/// A region of events out of order.
+struct Region {
+    /// Offset of OU[.
+    at: u64,
+    /// The highest key before it.
+    before: i128,
+    /// A clock in it goes back.
+    goes_back: bool,
 }
 
 struct Pass<'s, 'a> {
@@ -114,7 +121,7 @@ struct Pass<'s, 'a> {
     /// The latest events, in the order of their keys.
     recent: VecDeque<Point>,
     parts: Vec<Part>,
-    /// Key of the first event.
+    /// Key of the first event, on the clock of the first part.
     lowest: Option<i128>,
     number: u64,
     /// The highest key.
@@ -124,7 +131,28 @@ struct Pass<'s, 'a> {
     budget: usize,
 }
 
-impl Pass<'_, '_> {
+impl<'s, 'a> Pass<'s, 'a> {
+    /// A pass from the first event. `unclosed`: offset of the last OU[, if its region has no end.
+    fn new(walk: &EventWalk<'s, 'a>, terms: OutlineTerms, unclosed: Option<u64>) -> Self {
+        Self {
+            walk: walk.clone(),
+            terms,
+            out: Outline { unclosed_region: unclosed, ..Outline::default() },
+            recent: VecDeque::new(),
+            parts: vec![Part { offset: 0, events: 0 }],
+            lowest: None,
+            number: 0,
+            last: i128::from(terms.floor),
+            state: StreamState::default(),
+            budget: GROUP_MAX,
+        }
+    }
+
+    /// Returns the offset of OU[ if its region has no end and clocks in it go back.
+    fn unclosed_region(&self) -> Option<u64> {
+        self.state.region.as_ref().filter(|region| region.goes_back).map(|region| region.at)
+    }
+
     /// Takes the next event; `None` at the end.
     fn step(&mut self) -> Option<()> {
         match self.walk.next()? {
@@ -169,7 +197,8 @@ impl Pass<'_, '_> {
             self.push(point);
             return Some(());
         }
-        if self.state.region.is_some() {
+        if let Some(region) = &mut self.state.region {
+            region.goes_back = true;
             self.push(Point { key: self.last, ..point });
             return Some(());
         }
@@ -191,9 +220,12 @@ impl Pass<'_, '_> {
             b"OHx" | b"OHr" | b"OHp" | b"OHc" | b"OHw" if key >= self.last => {
                 self.state.is_dead = false
             }
-            b"OU[" => self.state.region = self.state.region.or(Some(self.last)),
+            b"OU[" if self.out.unclosed_region.is_none_or(|at| event.at < at) => {
+                let region = Region { at: event.at, before: self.last, goes_back: false };
+                self.state.region.get_or_insert(region);
+            }
             b"OU]" => {
-                if let Some(before) = self.state.region.take() {
+                if let Some(Region { before, .. }) = self.state.region.take() {
                     // Events later than the end of the region are put in order with it.
                     self.last = self.last.min(before.max(key));
                     let last = self.last;
@@ -265,7 +297,7 @@ impl Pass<'_, '_> {
         let (start, last) = (self.recent.get(first)?, self.recent.back()?);
         let before = match first.checked_sub(1) {
             Some(index) => self.recent.get(index)?.key,
-            None if start.number == 0 => 0,
+            None if start.number == 0 => i128::from(self.terms.floor),
             None => return None,
         };
         let room = key.saturating_sub(before);
@@ -280,7 +312,7 @@ impl Pass<'_, '_> {
     fn shift_spike(&mut self, count: usize, next: Point) {
         let first = self.recent.len().saturating_sub(count);
         let before = first.checked_sub(1).and_then(|index| self.recent.get(index));
-        let before = before.map_or(0, |point| point.key);
+        let before = before.map_or(i128::from(self.terms.floor), |point| point.key);
         let index = first.checked_sub(1);
         let before_at = index.and_then(|index| self.recent.get(index)).map(|point| point.at);
         let adjoins = self.recent.back().is_some_and(|point| point.end == next.at);
@@ -450,7 +482,8 @@ impl Pass<'_, '_> {
             *sum = sum.saturating_add(part.events);
         }
         // No clock becomes negative.
-        let usable = events.iter().filter(|(offset, _)| lowest >= **offset);
+        let floor = i128::from(self.terms.floor);
+        let usable = events.iter().filter(|(offset, _)| lowest.saturating_sub(floor) >= **offset);
         let base = usable.max_by_key(|(offset, count)| (**count, std::cmp::Reverse(**offset)));
         let base = base.map_or(0, |(offset, _)| *offset);
         for shift in &mut self.out.shifts {

@@ -70,4 +70,6 @@ pub struct Outline {
     pub first_step: Option<StepBack>,
     /// Number of such places.
     pub steps: u64,
+    /// Offset of the last OU[, if clocks go back after it and no OU] follows: it opens no region.
+    pub unclosed_region: Option<u64>,
 }

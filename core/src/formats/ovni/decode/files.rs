@@ -201,7 +201,8 @@ pub fn old_stem(leaf: &str) -> Option<&str> {
     digits.then_some(stem)
 }
 
-fn join(dir: &str, name: &str) -> String {
+/// Returns the path of a name in a directory.
+pub fn join(dir: &str, name: &str) -> String {
     if dir.is_empty() { name.to_string() } else { format!("{dir}/{name}") }
 }
 

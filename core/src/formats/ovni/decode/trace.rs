@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::formats::ovni::decode::clock_offsets::{self, OffsetTable};
-use crate::formats::ovni::decode::files::{StreamFiles, TraceFiles};
+use crate::formats::ovni::decode::files::{StreamFiles, TraceFiles, join};
 use crate::formats::ovni::decode::json::{self, Json, JsonError};
 use crate::formats::ovni::decode::stream::Stream;
 use crate::formats::ovni::limits::JSON_BYTES;
@@ -36,6 +36,12 @@ impl<'f, 'a> Trace<'f, 'a> {
     /// Sorts the files of a set by their names.
     pub fn open(set: &'f FileSet<'a>, limits: &'f Limits) -> Self {
         Self { files: TraceFiles::sort_out(set), set, limits }
+    }
+
+    /// Whether a file of a stream is a link that was not followed.
+    pub fn is_link(&self, files: &StreamFiles, leaf: &str) -> bool {
+        let name = join(&files.dir, leaf);
+        self.set.unfollowed_links().binary_search(&name).is_ok()
     }
 
     /// Returns the limits of the check.

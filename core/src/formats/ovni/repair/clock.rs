@@ -2,7 +2,7 @@
 
 use crate::formats::ovni::decode::clock_shift::ClockShift;
 use crate::formats::ovni::decode::event_walk::EventWalk;
-use crate::kit::num::to_usize;
+use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::{Layer, Span};
 use crate::kit::walk::Item;
 use crate::mend::edit::Edit;
@@ -25,7 +25,7 @@ pub fn set_clock(layer: Layer, at: u64, clock: u64) -> Edit {
 /// Edits that shift clocks.
 #[derive(Clone, Debug, Default)]
 pub struct ShiftedClocks {
-    /// One edit per shift: events that follow one another are written together.
+    /// One edit for all shifts that adjoin: events that follow one another are written together.
     pub edits: Vec<Edit>,
     /// Number of events with another clock.
     pub events: u64,
@@ -42,25 +42,37 @@ pub fn shift_clocks(
         return None;
     }
     let mut out = ShiftedClocks::default();
-    for shift in shifts {
-        let mut events = walk.restarted(shift.from);
-        let start = shift.from.saturating_add(CLOCK_OFFSET);
-        let mut bytes = walk.bytes(Span::new(walk.layer(), start, shift.until)).into_owned();
+    for run in shifts.chunk_by(|a, b| a.until == b.from) {
+        out.add(walk, run);
+    }
+    Some(out)
+}
+
+impl ShiftedClocks {
+    /// Adds the edit of shifts that adjoin.
+    fn add(&mut self, walk: &EventWalk<'_, '_>, run: &[ClockShift]) {
+        let [first, ..] = run else { return };
+        let until = run.last().map_or(first.until, |last| last.until);
+        let start = first.from.saturating_add(CLOCK_OFFSET);
+        let mut bytes = walk.bytes(Span::new(walk.layer(), start, until)).into_owned();
         let mut end = 0;
-        while events.offset() < shift.until {
-            let Some(Item::Record(event)) = events.next() else { break };
-            let from = to_usize(event.at.saturating_sub(shift.from));
-            end = from.saturating_add(to_usize(CLOCK_LEN));
-            let clock = shift.apply(event.clock).to_le_bytes();
-            if let Some(field) = bytes.get_mut(from..end) {
-                field.copy_from_slice(&clock);
+        for shift in run {
+            let mut events = walk.restarted(shift.from);
+            while events.offset() < shift.until {
+                let Some(Item::Record(event)) = events.next() else { break };
+                let from = to_usize(event.at.saturating_sub(first.from));
+                end = from.saturating_add(to_usize(CLOCK_LEN));
+                let clock = shift.apply(event.clock).to_le_bytes();
+                if let Some(field) = bytes.get_mut(from..end) {
+                    field.copy_from_slice(&clock);
+                }
+                self.events = self.events.saturating_add(1);
             }
-            out.events = out.events.saturating_add(1);
         }
         // The payload of the last event stays as it is.
         bytes.truncate(end);
-        let len = crate::kit::num::to_u64(bytes.len());
-        out.edits.push(Edit::replace(Span::sized(walk.layer(), start, len), bytes));
+        bytes.shrink_to_fit();
+        let span = Span::sized(walk.layer(), start, to_u64(bytes.len()));
+        self.edits.push(Edit::replace(span, bytes));
     }
-    Some(out)
 }

@@ -86,6 +86,9 @@ impl Draft {
         let end = self.bytes.len();
         let insert = |mark: u8| Change { range: end..end, insert: Some(mark) };
         let drop = |start: usize| Change { range: start..end, insert: None };
+        if let Some(start) = self.find_open_element() {
+            return Some(self.changed(&drop(start)));
+        }
         let line = self.line(end);
         let line = if line.is_empty() { self.line(end.saturating_sub(1)) } else { line };
         let text = self.bytes.trim_ascii_end();
@@ -98,6 +101,28 @@ impl Draft {
         let mut drafts = changes.iter().map(|change| self.changed(change));
         drafts.find(|draft| {
             draft.find_error(limits).is_none_or(|(error, _)| error == draft.bytes.len())
+        })
+    }
+
+    /// Returns the start of an element of an array that is an object and has no end: without all of
+    /// its members it would be another one.
+    fn find_open_element(&self) -> Option<usize> {
+        let mut open: Vec<(u8, usize)> = Vec::new();
+        let (mut in_string, mut is_escaped) = (false, false);
+        for (at, byte) in self.bytes.iter().enumerate() {
+            match byte {
+                _ if is_escaped => is_escaped = false,
+                b'\\' if in_string => is_escaped = true,
+                b'"' => in_string = !in_string,
+                _ if in_string => {}
+                b'{' | b'[' => open.push((*byte, at)),
+                b'}' | b']' => drop(open.pop()),
+                _ => {}
+            }
+        }
+        open.windows(2).rev().find_map(|pair| match pair {
+            [(b'[', _), (b'{', at)] => Some(*at),
+            _ => None,
         })
     }
 
@@ -243,6 +268,15 @@ mod tests {
             let text = restored(&TEXT.as_bytes()[..len]);
             assert!(text.is_some_and(|text| text.starts_with("{\"version\":3,")), "{len}");
         }
+    }
+
+    #[test]
+    fn an_element_of_a_list_that_is_not_complete_is_dropped() {
+        let second = "},{\n                \"index\": 1,\n                \"phyid";
+        let at = TEXT.find("}\n        ]").unwrap();
+        let (first, _) = TEXT.split_at(at);
+        let text = restored(format!("{first}{second}").as_bytes()).unwrap();
+        assert!(text.ends_with("\"list\":[{\"index\":0}]}}"), "{text}");
     }
 
     #[test]

@@ -7,7 +7,6 @@ use crate::formats::ovni::repair::close::{self, CloseTerms};
 use crate::formats::ovni::repair::encode::{EncodedEvents, encode_header};
 use crate::formats::ovni::state::summary::{StreamSummary, TraceSummary};
 use crate::formats::ovni::state::thread::Ending;
-use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::{agree, byte_count, plural};
 use crate::limits::RESYNC;
@@ -27,15 +26,20 @@ pub struct TailRepair {
 }
 
 impl TailRepair {
-    /// Describes the repair.
+    /// Describes the repair of one thread.
     pub fn summary(&self) -> String {
+        self.describe("the thread")
+    }
+
+    /// Describes the repairs of some threads.
+    fn describe(&self, threads: &str) -> String {
         let mut words = Vec::new();
         if self.dropped > 0 {
             words.push(format!("drop {}", byte_count(self.dropped)));
         }
         if self.added > 0 {
             words.push(format!(
-                "add {} that {} the thread",
+                "add {} that {} {threads}",
                 plural(self.added, "event"),
                 agree(self.added, "closes", "close")
             ));
@@ -117,27 +121,54 @@ pub fn complete_stream(
     stream: &StreamSummary<'_, '_>,
     metadata: Vec<Edit>,
 ) -> Option<Fix> {
-    if metadata.is_empty() || !stream.has_owner {
+    complete_streams(summary, vec![(stream, metadata)])
+}
+
+/// Returns a fix with the edits of the metadata of some streams, and the repairs of their ends. A
+/// stream without such an edit, or without an owner, stays as it is.
+pub fn complete_streams(
+    summary: &TraceSummary<'_, '_>,
+    streams: Vec<(&StreamSummary<'_, '_>, Vec<Edit>)>,
+) -> Option<Fix> {
+    let mut all = TailRepair::default();
+    let (mut edits, mut others) = (Vec::new(), 0_u64);
+    let (mut completed, mut is_displaced) = (0_u64, false);
+    let is_repairable = |(stream, metadata): &(&StreamSummary<'_, '_>, Vec<Edit>)| {
+        !metadata.is_empty() && stream.has_owner
+    };
+    for (stream, metadata) in streams.into_iter().filter(is_repairable) {
+        let tail = repair_tail(summary, stream);
+        all.added = all.added.saturating_add(tail.added);
+        all.dropped = all.dropped.saturating_add(tail.dropped);
+        all.lost = all.lost.saturating_add(tail.lost);
+        edits.extend(metadata);
+        edits.extend(tail.edit);
+        for tail in cut_other_streams(summary, stream.number) {
+            all.lost = all.lost.saturating_add(tail.lost);
+            edits.extend(tail.edit);
+            others = others.saturating_add(1);
+        }
+        completed = completed.saturating_add(1);
+        is_displaced |= stream.metadata.identity.has_displaced_keys;
+    }
+    if completed == 0 {
         return None;
     }
-    let tail = repair_tail(summary, stream);
-    let (mut lost, mut text) = (tail.lost, tail.summary());
-    let mut edits = metadata;
-    edits.extend(tail.edit);
-    let others = cut_other_streams(summary, stream.number);
-    if !others.is_empty() {
-        let others = plural(to_u64(others.len()), "other stream");
-        text.push_str(&format!(", cut {others} at the same clock"));
+    let mut text = all.describe(agree(completed, "the thread", "the threads"));
+    if others > 0 {
+        text.push_str(&format!(", cut {} at the same clock", plural(others, "other stream")));
     }
-    for tail in others {
-        lost = lost.saturating_add(tail.lost);
-        edits.extend(tail.edit);
+    text.push_str(", complete the metadata");
+    if completed > 1 {
+        text.push_str(&format!(" of {}", plural(completed, "thread")));
     }
     edits.sort_by_key(|edit| (edit.span.layer.file, edit.span.start));
-    text.push_str(", complete the metadata");
     let mut fix = build_fix(text, edits);
-    fix.records_lost = lost;
-    Some(weigh_displaced(stream, fix))
+    fix.records_lost = all.lost;
+    if is_displaced {
+        fix.safety = Safety::Lossy;
+    }
+    Some(fix)
 }
 
 /// With `--strategy cut`: the repairs of streams without a fault of their own, so that all streams

@@ -182,8 +182,8 @@ rules! {
         problem: "libovni does not write such values: fractions, a version of 3.9, CPUs without a \
             key, values of the wrong type where the tools do not look.",
         impact: "ovniemu reads another value than the file has. It cuts off fractions, reads \
-            version 3.9 as 3 and a missing index or phyid as 0, and ignores values of the wrong \
-            type.",
+            version 3.9 as 3, a missing index or phyid as 0 and a rank that is not a number as 0, \
+            reads a text up to NUL, and ignores other values of the wrong type.",
         remedy: CORRECT_METADATA,
         source: "ovni 1.14.0, src/emu/stream.c, src/emu/loom.c; measured",
     };
@@ -295,5 +295,21 @@ rules! {
             Run:\n\
             \x20 tracemend repair trace/ -o repaired/"),
         source: "ovni 1.14.0, src/emu/stream.c, src/emu/thread.c, src/emu/proc.c, src/emu/loom.c",
+    };
+    LINK_OUTSIDE = Rule {
+        code: "OV0121",
+        name: "link-not-followed",
+        severity: Severity::Error,
+        summary: "a symbolic link in the trace is not followed",
+        problem: "A stream, its metadata, the table of clock offsets or a directory is a symbolic \
+            link that leads out of the trace, to a directory, or nowhere. Only links to files of \
+            the same trace are followed, so that a trace of a stranger cannot make tracemend read \
+            other files.",
+        impact: "ovniemu follows the link and reads whatever lies there. A copy or an archive of \
+            the trace lacks it. The verdict does not include it.",
+        remedy: Remedy::Next("Copy the trace with the content of its links, then check the copy:\n\
+            \x20 cp -rL trace/ complete/\n\
+            \x20 tracemend check complete/"),
+        source: "ovni 1.14.0, src/emu/trace.c: nftw without FTW_PHYS; src/emu/stream.c: fopen",
     };
 }

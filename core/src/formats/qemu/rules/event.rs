@@ -200,8 +200,8 @@ rules! {
         problem: "The result is what the last write of the device returned, and the offset is the \
             number of bytes written in all. Both are equal, in 21,910 of 21,910 events of clean \
             logs, unless a device takes the bytes in several parts.",
-        impact: "QEMU aborts if the offset exceeds the length of the write: 3 of 3 logs with 7.2. \
-            A wrong result goes to the device of the guest.",
+        impact: "QEMU aborts if the offset exceeds the length of the write (measured with 7.2). A \
+            wrong result goes to the device of the guest.",
         remedy: Remedy::Next("Nothing has to be done if the log replays. Compare the event with \
             another copy if there is one:\n\
             \x20 cmp boot.log other.log"),

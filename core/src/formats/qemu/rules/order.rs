@@ -44,7 +44,7 @@ rules! {
             together, so INSTRUCTION never follows INSTRUCTION. One of the two is damage, or an \
             event between them was lost.",
         impact: "QEMU hangs: the guest executes another number of instructions than it did. \
-            Measured with 7.2, 3 of 3 logs.",
+            Measured with 7.2.",
         remedy: KEEP_PREFIX,
         source: "QEMU, replay/replay-internal.c: replay_save_instructions; clean logs",
     };
@@ -56,7 +56,7 @@ rules! {
         problem: "QEMU reads the host clock at CP_CLOCK_HOST, and the virtual real-time clock at \
             CP_CLOCK_VIRTUAL_RT and CP_CLOCK_WARP_START. The reading follows the checkpoint in \
             every clean log.",
-        impact: "QEMU takes the last reading instead, and mostly replays on: 9 of 9 logs with 7.2. \
+        impact: "QEMU takes the last reading instead, and mostly replays on (measured with 7.2). \
             The damage may have changed other events as well.",
         remedy: COMPARE_COPY,
         source: "QEMU, util/qemu-timer.c: timerlist_run_timers; icount_start_warp_timer; clean \
@@ -117,7 +117,7 @@ rules! {
         summary: "duplicate CP_INIT",
         problem: "QEMU passes this checkpoint once, when it has created the machine. A later \
             CP_INIT is damage, or another recording was appended.",
-        impact: "QEMU hangs: nothing passes the checkpoint again. Measured with 7.2, 3 of 3 logs.",
+        impact: "QEMU hangs: nothing passes the checkpoint again. Measured with 7.2.",
         remedy: KEEP_PREFIX,
         source: "QEMU, softmmu/vl.c: replay_checkpoint(CHECKPOINT_INIT); clean logs",
     };
@@ -129,8 +129,8 @@ rules! {
         problem: "The id of ASYNC_BH and ASYNC_BH_ONESHOT is the number of instructions that the \
             guest had executed when the bottom half was scheduled. A larger id is damage, or an \
             INSTRUCTION before it was lost or changed.",
-        impact: "QEMU hangs: no bottom half with this id is ever scheduled. Measured with 7.2, 3 \
-            of 3 logs.",
+        impact: "QEMU hangs: no bottom half with this id is ever scheduled. Measured with \
+            7.2.",
         remedy: KEEP_PREFIX,
         source: "QEMU, replay/replay-events.c: replay_bh_schedule_event, \
             replay_bh_schedule_oneshot_event; 31 of 31 events of clean logs",
@@ -143,7 +143,7 @@ rules! {
         problem: "Requests count up from 0, each is done once, and few are under way at a time. An \
             id that is 64 or more ahead of the others, or that occurs again, is damage.",
         impact: "QEMU hangs: it waits for a request that the guest does not make. Measured with \
-            7.2, 9 of 9 logs.",
+            7.2.",
         remedy: KEEP_PREFIX,
         source: "QEMU, block/blkreplay.c: block_request_create; replay/replay-events.c: \
             replay_block_event",
@@ -172,7 +172,7 @@ rules! {
             which the instructions were executed. More than 16 per nanosecond, and 1048576 more, \
             are damage; the fastest recording measured has 2.7.",
         impact: "QEMU hangs: the guest executes more instructions than the events after them \
-            allow. Measured with 7.2, 3 of 3 logs.",
+            allow. Measured with 7.2.",
         remedy: KEEP_PREFIX,
         source: "QEMU, replay/replay-internal.c: replay_save_instructions; clean logs, a Linux \
             boot among them",

@@ -7,7 +7,9 @@ use crate::formats::revent::decode::head::Head;
 use crate::formats::revent::decode::pieces::Pieces;
 use crate::formats::revent::decode::stretch::Stretch;
 use crate::formats::revent::decode::time::Time;
-use crate::formats::revent::layout::{BUFFER, GAP, Generation, HEADER, code, kind, names};
+use crate::formats::revent::layout::{
+    BUFFER, EPOCH_FROM, GAP, Generation, HEADER, code, kind, names,
+};
 use crate::formats::revent::limits::{OPEN_FRAME, SEARCHED};
 use crate::kit::source::Source;
 use crate::kit::span::Span;
@@ -232,10 +234,16 @@ fn find_uncounted_end(source: &Source<'_>, extent: &mut Extent) {
         }
         return;
     };
-    let before = pair.index.checked_sub(1).and_then(|index| all.event(source, index));
-    let before = before.filter(Event::has_time);
-    let away = before.map_or(0, |before| pair.event.micros().saturating_sub(before.micros()));
-    let distance = (away.saturating_abs() > GAP).then_some(away);
+    // The event before the pair and the first one: one damaged time does not put the pair on
+    // another clock.
+    let others = [pair.index.checked_sub(1), (pair.index > 0).then_some(0)];
+    let others = others.into_iter().flatten().filter_map(|index| all.event(source, index));
+    let others: Vec<Event> = others.filter(Event::has_time).collect();
+    // Time since 1970, or time since boot.
+    let is_since_1970 = |event: &Event| event.sec >= EPOCH_FROM;
+    let is_away = others.iter().all(|event| is_since_1970(event) != is_since_1970(&pair.event));
+    let before = others.first().filter(|_| is_away);
+    let distance = before.map(|event| pair.event.micros().saturating_sub(event.micros()));
     let pair = EnterPair { counted: distance.is_none(), distance, ..pair };
     if !pair.counted {
         extent.count = pair.index;

@@ -10,8 +10,9 @@ use crate::kit::span::Span;
 use crate::kit::text::Untrusted;
 use crate::kit::words::byte_count;
 
-/// Bytes of a file name: the emulator makes one of the name of a counter.
-const FILE_NAME_MAX: usize = 255;
+/// Bytes of the name of a counter: the emulator writes a file `hwc-NAME.cfg`, and file names have
+/// at most 255 bytes.
+const COUNTER_NAME_MAX: usize = 255 - "hwc-.cfg".len();
 const CPUS: &str = "ovni.loom_cpus";
 
 impl MetadataCheck<'_, '_> {
@@ -76,14 +77,15 @@ impl MetadataCheck<'_, '_> {
     fn check_mark(&mut self, item: Item<'_, '_>) -> Option<MarkType> {
         let key = item.key();
         let path = format!("ovni.mark.{}", Untrusted(key.as_bytes()));
-        let number = key.parse::<i64>().ok().filter(|number| (0..MARK_TYPES).contains(number));
+        let number = key.trim_ascii_start().parse::<i64>().ok();
+        let number = number.filter(|number| (0..MARK_TYPES).contains(number));
         let Some(number) = number.and_then(|number| i32::try_from(number).ok()) else {
             let shown = Untrusted(key.as_bytes());
             let message = format!("mark type is {shown:?}, expected a number from 0 to 99");
             self.push_finding(&rules::BAD_VALUE, item.span(), &path, message);
             return None;
         };
-        let title = item.member("title").and_then(|title| title.text());
+        let title = item.member("title").and_then(|title| self.read_text(title, &path));
         let kind = item.member("chan_type").and_then(|kind| kind.text());
         let (Some(title), Some(kind)) = (title, kind) else {
             let message = format!("mark type {number} has no string `title` or `chan_type`");
@@ -123,7 +125,8 @@ impl MetadataCheck<'_, '_> {
             return found;
         }
         for item in labels.items() {
-            let (value, label) = (item.key().trim_start().parse::<i64>(), item.text());
+            let value = item.key().trim_ascii_start().parse::<i64>();
+            let label = self.read_text(item, path);
             let (Ok(value), Some(label)) = (value, label) else {
                 let key = item.key();
                 let shown = Untrusted(key.as_bytes());
@@ -146,9 +149,9 @@ impl MetadataCheck<'_, '_> {
         for item in list.items() {
             let key = item.key();
             let path = format!("nosv.hwc.{}", Untrusted(key.as_bytes()));
-            let index = key.parse::<i64>().ok();
+            let index = key.trim_ascii_start().parse::<i64>().ok();
             let index = index.filter(|index| (0..count.min(MARK_TYPES)).contains(index));
-            let name = item.member("name").and_then(|name| name.text());
+            let name = item.member("name").and_then(|name| self.read_text(name, &path));
             let (Some(index), Some(name)) = (index, name) else {
                 let highest = count.min(MARK_TYPES).saturating_sub(1);
                 let shown = Untrusted(key.as_bytes());
@@ -160,8 +163,8 @@ impl MetadataCheck<'_, '_> {
             if is_unsafe(&name) || name.contains('/') {
                 self.report_unsafe_name(item, &path, &name);
             }
-            if name.len() > FILE_NAME_MAX {
-                let max = byte_count(to_u64(FILE_NAME_MAX));
+            if name.len() > COUNTER_NAME_MAX {
+                let max = byte_count(to_u64(COUNTER_NAME_MAX));
                 let expected = format!("a name of at most {max}, for a file");
                 self.push_invalid(item, &path, &expected);
             }

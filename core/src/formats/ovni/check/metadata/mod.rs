@@ -219,11 +219,22 @@ impl MetadataCheck<'_, '_> {
     fn check_part(&mut self, root: Item<'_, '_>) {
         match root.path("ovni.part") {
             None => self.found.missing.push("part"),
-            Some(part) => match part.text() {
+            Some(part) => match self.read_text(part, "ovni.part") {
                 None => self.push_invalid(part, "ovni.part", "a string"),
                 Some(part) => self.found.identity.part = Some(part),
             },
         }
+    }
+
+    /// A text as the emulator reads it: up to the first NUL.
+    fn read_text(&mut self, item: Item<'_, '_>, path: &str) -> Option<String> {
+        let text = item.text()?;
+        let Some((head, _)) = text.split_once('\0') else { return Some(text) };
+        let shown = Untrusted(head.as_bytes());
+        let message =
+            format!("`{}` contains NUL, ovniemu reads {shown:?}", Untrusted(path.as_bytes()));
+        self.push_finding(&rules::TOLERATED_VALUE, item.span(), path, message);
+        Some(head.to_string())
     }
 
     /// A number as the emulator casts it to int.
@@ -259,7 +270,16 @@ impl MetadataCheck<'_, '_> {
 
     fn check_rank(&mut self, root: Item<'_, '_>) {
         let Some(item) = root.path("ovni.rank") else { return };
-        let Some(rank) = self.read_int(item, "ovni.rank").filter(|rank| *rank >= 0) else {
+        let rank = match item.number() {
+            Some(_) => self.read_int(item, "ovni.rank"),
+            None => {
+                let message =
+                    format!("`ovni.rank` is {}, which ovniemu reads as 0", describe_value(item));
+                self.push_finding(&rules::TOLERATED_VALUE, item.span(), "ovni.rank", message);
+                Some(0)
+            }
+        };
+        let Some(rank) = rank.filter(|rank| *rank >= 0) else {
             self.push_invalid(item, "ovni.rank", "a number of at least 0");
             return;
         };
@@ -283,7 +303,7 @@ impl MetadataCheck<'_, '_> {
             self.found.missing.push("loom");
             return;
         };
-        let Some(name) = item.text() else {
+        let Some(name) = self.read_text(item, "ovni.loom") else {
             self.push_invalid(item, "ovni.loom", "a string");
             return;
         };
@@ -348,7 +368,7 @@ impl MetadataCheck<'_, '_> {
         path: &str,
         newest: Version,
     ) -> Option<Version> {
-        let Some(text) = item.text() else {
+        let Some(text) = self.read_text(item, path) else {
             // The emulator treats a value that is not a string as missing.
             let kind = item.kind().name();
             let message = format!("`{path}` is {kind}, which ovniemu ignores; expected a string");
@@ -390,18 +410,26 @@ fn describe_value(item: Item<'_, '_>) -> String {
 
 /// Whether a name, used in a path, leads out of its directory.
 fn is_unsafe(name: &str) -> bool {
-    name.starts_with('/')
-        || name.contains("../")
-        || name.contains("/..")
-        || name == ".."
-        || name.contains('\0')
+    name.starts_with('/') || name.contains("../") || name.contains("/..") || name == ".."
 }
 
-/// `x.y.z`, optionally followed by `-` and any text.
+/// Bytes of a version that the emulator's parser has room for.
+const VERSION_MAX: usize = 63;
+
+/// Reads `x.y.z`, optionally followed by `.` or `-` and any text, as the emulator does
+/// (`src/include/version.h`: `strtok_r` and `strtol`).
 fn parse_version(text: &str) -> Option<Version> {
-    // The emulator's parser passes over blanks.
-    let mut parts = text.trim().splitn(3, '.');
-    let (major, minor, rest) = (parts.next()?, parts.next()?, parts.next()?);
-    let patch = rest.split(['.', '-']).next()?;
-    Some((major.parse().ok()?, minor.parse().ok()?, patch.parse().ok()?))
+    let (major, rest) = take_number(text, &['.'])?;
+    let (minor, rest) = take_number(rest, &['.'])?;
+    let (patch, _) = take_number(rest, &['.', '-'])?;
+    (text.len() <= VERSION_MAX).then_some((major, minor, patch))
+}
+
+/// Reads the number up to one of some delimiters; those before it do not count. Returns the text
+/// after it, too.
+fn take_number<'t>(text: &'t str, delimiters: &[char]) -> Option<(u32, &'t str)> {
+    let text = text.trim_start_matches(delimiters);
+    let (number, rest) = text.split_once(delimiters).unwrap_or((text, ""));
+    let number = number.trim_ascii_start();
+    Some((number.parse().ok()?, rest))
 }

@@ -69,6 +69,8 @@ pub struct Terms {
     pub can_hold_rerun: bool,
     /// Clock of the last event that counts; lower than [`CLOCK_MAX`] with `--strategy cut`.
     pub ceiling: u64,
+    /// Lowest clock that is not negative on the clock of the trace.
+    pub floor: u64,
     /// Version that this thread requires of each model.
     pub required: [Option<Version>; MODEL_COUNT],
 }
@@ -79,6 +81,7 @@ impl Default for Terms {
             is_unfinished: false,
             can_hold_rerun: false,
             ceiling: CLOCK_MAX,
+            floor: 0,
             required: [None; MODEL_COUNT],
         }
     }

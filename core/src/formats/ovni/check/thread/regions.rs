@@ -26,6 +26,8 @@ pub(super) struct Regions {
     opened: VecDeque<(u64, u64)>,
     /// Bytes that were read again to sort regions.
     sorted_bytes: u64,
+    /// Offset of an OU[ whose region has no end.
+    unclosed: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +40,11 @@ struct Region {
 }
 
 impl Regions {
+    /// An OU[ at this offset, or after it, opens no region.
+    pub(super) const fn ignore_from(&mut self, unclosed: Option<u64>) {
+        self.unclosed = unclosed;
+    }
+
     /// Takes a clock out of order; returns whether a region is open.
     pub(super) fn lower(&mut self, clock: u64) -> bool {
         let Some(region) = &mut self.open else { return false };
@@ -58,6 +65,9 @@ impl ThreadCheck<'_, '_> {
             self.push_finding(&rules::REGION_ORDER, event, "", message);
         }
         let region = self.regions.open.take();
+        if opens && self.regions.unclosed.is_some_and(|at| event.at >= at) {
+            return;
+        }
         if opens {
             let lowest = region.and_then(|region| region.lowest);
             let (place, before) = (self.place_of(event), self.timeline.before_last);

@@ -70,14 +70,17 @@ impl ThreadCheck<'_, '_> {
         let terms = OutlineTerms {
             can_hold_rerun: self.terms.can_hold_rerun,
             resync: context.limits.resync,
+            floor: self.terms.floor,
         };
         let outline = outline_clocks(&self.events, terms);
+        self.regions.ignore_from(outline.unclosed_region);
         if outline == Outline::default() {
             return;
         }
-        let (parts, lone): (Vec<ClockShift>, Vec<ClockShift>) =
-            outline.shifts.iter().partition(|shift| shift.is_part());
-        if lone.len() <= LONE_MAX {
+        let lone = outline.shifts.iter().filter(|shift| !shift.is_part()).count();
+        if lone <= LONE_MAX {
+            let (parts, lone): (Vec<ClockShift>, Vec<ClockShift>) =
+                outline.shifts.iter().partition(|shift| shift.is_part());
             for shift in &lone {
                 self.report_shift(&outline, std::slice::from_ref(shift), context);
             }
@@ -98,7 +101,14 @@ impl ThreadCheck<'_, '_> {
             Some(step) => {
                 (at, number) = (step.at, step.number);
                 let (before, clock) = (step.before, step.clock);
-                format!("clock goes back from {before} to {clock}; {count} to be shifted")
+                if number == 0 {
+                    format!(
+                        "clock {clock} is negative with the offset of its host; {count} to be \
+                             shifted"
+                    )
+                } else {
+                    format!("clock goes back from {before} to {clock}; {count} to be shifted")
+                }
             }
             None => format!("clock is out of order: {count} {}", describe_shift(first)),
         };

@@ -1,16 +1,23 @@
 //! Events as text, in the forms of tools that read or show them.
 //!
-//! `getevent` and `getevent-raw` are the forms of Android's `getevent -lt` and `getevent -t`: one
-//! line per event, with the path of its device. `revent` is the form of `revent dump`. `evemu` is
-//! the input of evemu-play: events of one device, relative to the first. With the description of a
-//! gamepad it is an input of evemu-device as well. Lines of JSON have the fields of the event with
-//! the names of the kernel's header.
+//! ```text
+//!  getevent  Android's `getevent -lt` and `getevent -t`: one line per event, with its device
+//!  revent    `revent dump` of Workload Automation 3: the head, then the events
+//!  evemu     input of evemu-play: one device, times relative to the first event; with the
+//!            description of a gamepad also input of evemu-device
+//!  libinput  input of libinput-replay, which creates the device: a gamepad with its description
+//! ```
+//!
+//! Lines of JSON have the fields of the event with the names of the kernel's header.
+
+mod evemu;
+mod libinput;
+mod official;
 
 use std::fmt::Write as _;
 
 use crate::FileSet;
 use crate::formats::revent::decode::event::{Event, narrow_if};
-use crate::formats::revent::decode::gamepad::Gamepad;
 use crate::formats::revent::decode::recording::Recording;
 use crate::formats::revent::layout::{MICROS, kind, names};
 use crate::formats::revent::options::{self, Filter};
@@ -23,8 +30,9 @@ use crate::options::Options;
 
 /// Bytes of text that are passed on at once.
 const TEXT_BATCH: usize = 32 << 10;
-/// The noun of the last line of `revent dump`, for one event as well.
-const TOTAL: &str = "events";
+/// The reason why libinput-replay cannot replay a recording of all devices.
+const UNDESCRIBED: &str = "libinput-replay creates the device, but the recording does not contain \
+                           the keys and axes of its devices; only recordings of a gamepad do";
 /// Devices that a message lists.
 const DEVICES_SHOWN: usize = 16;
 
@@ -32,9 +40,10 @@ const DEVICES_SHOWN: usize = 16;
 pub(super) static STYLES: &[(&str, &str)] = &[
     ("getevent", "one line per event with device and names, as `getevent -lt` prints it"),
     ("getevent-raw", "the same in hexadecimal, as `getevent -t` prints it"),
-    ("revent", "one line per event with numbers, as `revent dump` prints it"),
+    ("revent", "the head, then one line per event with numbers, as `revent dump` prints it"),
     ("info", "version, devices with their numbers of events, and times, without the events"),
     ("evemu", "the events of one device, as evemu-play reads them"),
+    ("libinput", "a gamepad and its events, as libinput-replay reads them"),
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +53,7 @@ enum Style {
     Revent,
     Info,
     Evemu,
+    Libinput,
     Json,
 }
 
@@ -57,6 +67,8 @@ struct Writer {
     names: Vec<String>,
     /// Time of the first event that was shown, in microseconds.
     first_time: Option<i64>,
+    /// The next event is the first one of a frame.
+    opens_frame: bool,
     /// Bytes per event.
     stride: u64,
     dumped: Dumped,
@@ -86,6 +98,7 @@ pub(super) fn dump(
         device,
         names,
         first_time: None,
+        opens_frame: true,
         stride: head.generation.layout().event,
         dumped: Dumped { records: 0, left_out: truncated },
     };
@@ -93,9 +106,7 @@ pub(super) fn dump(
     if style == Style::Info {
         return Ok(describe_recording(&recording, writer, out));
     }
-    if style == Style::Evemu {
-        writer.write_description(head.gamepad(), &mut text);
-    }
+    writer.write_head(&recording, &mut text)?;
     for (index, event) in recording.stored_events(extent.count) {
         if !writer.filter.numbers.contains(&index) {
             continue;
@@ -108,9 +119,6 @@ pub(super) fn dump(
             }
             text.clear();
         }
-    }
-    if style == Style::Revent {
-        let _infallible = writeln!(text, "\nTotal: {} {TOTAL}", writer.dumped.records);
     }
     out(&text);
     Ok(writer.dumped)
@@ -166,6 +174,7 @@ fn choose_style(request: &Dump) -> Result<Style, DumpError> {
         Some("revent") => Ok(Style::Revent),
         Some("info") => Ok(Style::Info),
         Some("evemu") => Ok(Style::Evemu),
+        Some("libinput") => Ok(Style::Libinput),
         Some(other) => Err(DumpError::Style(other.to_string())),
     }
 }
@@ -197,47 +206,28 @@ fn list_devices(names: &[String]) -> String {
     named.map(|(index, name)| format!("{index} {name}")).collect::<Vec<_>>().join(", ")
 }
 
-/// Writes a gamepad in the form of evemu: id, properties, bitmaps, axes.
-fn write_gamepad(gamepad: &Gamepad, text: &mut String) {
-    let [bus, vendor, product, version] = gamepad.id;
-    let _infallible = writeln!(text, "I: {bus:04x} {vendor:04x} {product:04x} {version:04x}");
-    *text += "P: 00 00 00 00 00 00 00 00\n";
-    let short = |bits: &[u8]| -> Vec<u8> { bits.iter().copied().take(8).collect() };
-    let mut types = gamepad.types.to_vec();
-    types.resize(8, 0);
-    // In the order that the check found, whichever the writer used.
-    let (abs, key) = gamepad.axis_and_key_bits();
-    let bitmaps = [types, key.to_vec(), short(&gamepad.rel), short(abs)];
-    for (kind, bits) in bitmaps.iter().enumerate() {
-        for row in bits.chunks(8) {
-            let _infallible = write!(text, "B: {kind:02x}");
-            for byte in row {
-                let _infallible = write!(text, " {byte:02x}");
-            }
-            text.push('\n');
-        }
-    }
-    for axis in &gamepad.axes {
-        let _infallible = writeln!(
-            text,
-            "A: {:02x} {} {} {} {} {}",
-            axis.code, axis.min, axis.max, axis.fuzz, axis.flat, axis.resolution
-        );
-    }
-}
-
 impl Writer {
-    /// Writes the lines before the events in the form of evemu.
-    fn write_description(&self, gamepad: Option<&Gamepad>, text: &mut String) {
-        let name = self.names.get(usize::try_from(self.device.unwrap_or(0)).unwrap_or(usize::MAX));
-        let _infallible = writeln!(text, "# EVEMU 1.3\nN: {}", name.map_or("", String::as_str));
-        match gamepad {
-            Some(gamepad) => write_gamepad(gamepad, text),
-            None => {
-                *text += "# The recording does not describe the device: evemu-play can read this, \
-                          evemu-device cannot.\n";
+    /// Writes everything before the events.
+    fn write_head(&self, recording: &Recording<'_>, text: &mut String) -> Result<(), DumpError> {
+        let gamepad = recording.head.gamepad();
+        let device = usize::try_from(self.device.unwrap_or(0)).unwrap_or(usize::MAX);
+        let name = self.names.get(device).map_or("", String::as_str);
+        match self.style {
+            Style::Evemu => evemu::write_description(name, gamepad, text),
+            Style::Libinput => {
+                let undescribed = || DumpError::Choice(UNDESCRIBED.to_string());
+                libinput::write_description(name, gamepad.ok_or_else(undescribed)?, text);
             }
+            Style::Revent => official::write_head(recording, &self.names, text),
+            Style::Labels | Style::Raw | Style::Info | Style::Json => {}
         }
+        Ok(())
+    }
+
+    /// Returns the microseconds since the first event that was shown; 0 for an earlier one.
+    fn time_since_first(&mut self, event: &Event) -> i64 {
+        let first = *self.first_time.get_or_insert(event.micros());
+        event.micros().saturating_sub(first).max(0)
     }
 
     /// Writes the event at offset `start`, if its device is wanted and it is valid.
@@ -270,19 +260,16 @@ impl Writer {
                 writeln!(text, "[{sec:8}.{usec:06}] {name}: {kind:04x} {code:04x} {value:08x}")
             }
             Style::Info => Ok(()),
-            // revent.c: the microseconds are not padded with zeros.
-            Style::Revent => writeln!(
-                text,
-                "{sec:10}.{usec:<6} {name:>30} type {kind:2} code {code:3} value {value:4}"
-            ),
+            Style::Revent => official::write_event(event, text),
             Style::Evemu => {
-                let first = *self.first_time.get_or_insert(event.micros());
                 // evemu's own recordings begin at one microsecond; times that go back stay there.
-                let time = event.micros().saturating_sub(first).max(0).saturating_add(1);
-                let sec = time.checked_div(MICROS).unwrap_or_default();
-                let usec = time.checked_rem(MICROS).unwrap_or_default();
-                let comment = event.describe();
-                writeln!(text, "E: {sec}.{usec:06} {kind:04x} {code:04x} {value:04}\t# {comment}")
+                let time = self.time_since_first(event).saturating_add(1);
+                evemu::write_event(event, time, text)
+            }
+            Style::Libinput => {
+                let time = self.time_since_first(event);
+                let opens = std::mem::replace(&mut self.opens_frame, event.is_report());
+                libinput::write_event(event, time, opens, text)
             }
             Style::Json => {
                 let span = Span::sized(Layer::stored(0), start, self.stride);
@@ -309,6 +296,12 @@ fn write_json(event: &Event, device: &str, mut line: JsonLine<'_>) {
     }
     line.number("value", event.value);
     line.end();
+}
+
+/// Returns seconds and microseconds.
+fn split_time(time: i64) -> (i64, i64) {
+    let sec = time.checked_div(MICROS).unwrap_or_default();
+    (sec, time.checked_rem(MICROS).unwrap_or_default())
 }
 
 /// Returns getevent's word for the value of a key.
