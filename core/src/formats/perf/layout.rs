@@ -35,6 +35,8 @@ pub mod field {
 
 /// Size of a `perf_file_section`: u64 offset, u64 size.
 pub const SECTION_SIZE: u64 = 16;
+/// Size of a `perf_trace_event_type`: u64 id, name of 64 bytes.
+pub const EVENT_TYPE_SIZE: u64 = 72;
 /// Size of a `perf_event_header`: u32 type, u16 misc, u16 size.
 pub const RECORD_HEADER: u64 = 8;
 /// Size of the first published version of the attr, for which the size 0 stands.

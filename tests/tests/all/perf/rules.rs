@@ -74,3 +74,49 @@ fn a_lost_magic_is_restored_if_the_user_names_the_format() {
         assert_eq!(target, built.bytes, "{name}");
     }
 }
+
+/// A recording with a section of event types between attrs and records, as perf 3.4 and 3.8 write.
+fn with_event_types(bytes: &[u8], count: u64) -> Vec<u8> {
+    let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+    let (data, size) = (word(40), word(48));
+    let flags: u32 = bytes[72..104].iter().map(|byte| byte.count_ones()).sum();
+    let table = usize::try_from(data + size).unwrap();
+    let len = 72 * count;
+    let mut out = bytes.to_vec();
+    // All features move by the length of the section.
+    for at in (table..).step_by(16).take(flags as usize) {
+        let moved = (word(at) + len).to_le_bytes();
+        out[at..at + 8].copy_from_slice(&moved);
+    }
+    for (at, value) in [(40, data + len), (56, data), (64, len)] {
+        out[at..at + 8].copy_from_slice(&u64::to_le_bytes(value));
+    }
+    let mut section = Vec::new();
+    for _ in 0..count {
+        section.extend(7_u64.to_le_bytes());
+        section.extend([b"cycles".as_slice(), &[0; 58]].concat());
+    }
+    let at = usize::try_from(data).unwrap();
+    out.splice(at..at, section);
+    out
+}
+
+#[test]
+fn the_event_types_of_old_versions_are_sound() {
+    let plain = std::fs::read(
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/perf/clean/plain.data"),
+    )
+    .unwrap();
+    for count in [1, 6] {
+        let bytes = with_event_types(&plain, count);
+        let (repair, target) = mended(&bytes);
+        let found: Vec<&str> = repair.before.counts().keys().copied().collect();
+        assert_eq!(found, [""; 0], "{count} event types");
+        assert_eq!(target, bytes);
+    }
+    // A size that is not that of whole entries is damage.
+    let mut bytes = with_event_types(&plain, 1);
+    bytes[64] ^= 1;
+    let (repair, _) = mended(&bytes);
+    assert!(repair.before.counts().contains_key("PD0025"));
+}

@@ -134,6 +134,18 @@ pub struct Body {
     pub words: FlagWords,
 }
 
+impl Body {
+    /// Whether there is a section of event types as old versions write it, between attrs and
+    /// records: a u64 id and a name of 64 bytes per event. Public recordings of perf 3.4 and 3.8
+    /// have one, those of 3.14 and later have none.
+    pub fn has_event_types(&self) -> bool {
+        let Self { attrs, data, event_types, .. } = *self;
+        event_types.size.is_multiple_of(layout::EVENT_TYPE_SIZE)
+            && attrs.end().is_some_and(|end| end <= event_types.offset)
+            && event_types.end() == Some(data.offset)
+    }
+}
+
 /// Returns the byte order that a magic stands for, and whether it is of version 1.
 pub fn magic(first: &[u8]) -> Option<(Order, bool)> {
     let magic = first.first_chunk::<8>()?;

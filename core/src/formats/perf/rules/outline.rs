@@ -79,9 +79,9 @@ rules! {
         code: "PD0025",
         name: "event-types-damaged",
         severity: Severity::Warning,
-        summary: "event_types in the header is not 0",
-        problem: "No perf since 2.6.39 writes a section of event types, and there is no room for \
-            one: ids, attrs and records adjoin.",
+        summary: "event_types in the header is neither 0 nor a section before the records",
+        problem: "perf 3.8 and older write a section of event types between attrs and records, 72 \
+            bytes per event; later versions write 0. The header names a section that is not there.",
         impact: "perf 6.1 ignores the field and shows all samples.",
         remedy: Remedy::Fix(
             "Writes 0.\n\
@@ -89,7 +89,8 @@ rules! {
              Run:\n\
              \x20 tracemend repair perf.data -o repaired.data",
         ),
-        source: "perf 6.1, tools/perf/util/header.c: perf_session__write_header",
+        source: "perf 6.1, tools/perf/util/header.c: perf_session__write_header; public recordings \
+            of perf 3.4 and 3.8",
     };
     ATTR_WRONG = Rule {
         code: "PD0026",

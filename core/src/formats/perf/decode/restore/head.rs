@@ -135,7 +135,8 @@ fn is_sound_head(peek: Peek<'_>, body: &Body, has_table: bool) -> bool {
     let has_entry = entries.iter().any(|(is_sized, _)| *is_sized);
     // With the ids right after the header, everything adjoins.
     let is_usual = entries.first().is_some_and(|(_, ids)| *ids == Some(HEADER_SIZE));
-    let adjoins = !is_usual || attrs.end() == Some(data.offset);
+    let has_event_types = body.has_event_types();
+    let adjoins = !is_usual || attrs.end() == Some(data.offset) || has_event_types;
     let is_unfinished = data.size == 0 || data.end().is_none_or(|end| end > peek.len());
     // Without features there is no table that the size of the records has to lead to.
     let is_ended = has_table || is_unfinished || body.flags.count() == 0;
@@ -146,7 +147,7 @@ fn is_sound_head(peek: Peek<'_>, body: &Body, has_table: bool) -> bool {
     is_placed
         && has_entry
         && adjoins
-        && body.event_types == Section::default()
+        && (body.event_types == Section::default() || has_event_types)
         && (HEADER_SIZE..=peek.len()).contains(&data.offset)
         && is_ended
         && (has_table || begins())
@@ -253,12 +254,14 @@ fn correct_layout(
             .witness(data, facts::RECORD_HEADER, "first record"),
     ];
     let event_types = field::DATA_SIZE.saturating_add(8);
-    corrections.push(
-        Correction::new(Part::EventTypes)
-            .word(event_types, body.event_types.offset, 0)
-            .word(event_types.saturating_add(8), body.event_types.size, 0)
-            .witness(field::ATTRS, 32, "attrs and records, which adjoin"),
-    );
+    if !body.has_event_types() {
+        corrections.push(
+            Correction::new(Part::EventTypes)
+                .word(event_types, body.event_types.offset, 0)
+                .word(event_types.saturating_add(8), body.event_types.size, 0)
+                .witness(field::ATTRS, 32, "attrs and records, which adjoin"),
+        );
+    }
     if let Some(table) = table {
         let size = table.at.saturating_sub(data);
         let len = to_u64(table.sections.len()).saturating_mul(SECTION_SIZE);
