@@ -181,9 +181,25 @@ fn check_into(files: &FileSet<'_>, options: &Options, mut report: Report) -> Rep
 fn describe_unknown(files: &FileSet<'_>, defect: &str) -> Finding {
     let first = files.bytes(0).read(0, 16);
     let pairs: Vec<String> = first.iter().map(|byte| format!("{byte:02x}")).collect();
-    let message = format!("{defect}: the file begins with `{}`", pairs.join(" "));
+    let mut message = format!("{defect}: the file begins with `{}`", pairs.join(" "));
     let span = Span::new(Layer::stored(0), 0, kit::num::to_u64(first.len()));
-    Finding::new(&common::UNKNOWN_FORMAT, span, "file", message)
+    let Some(program) = find_unpacker(&first) else {
+        return Finding::new(&common::UNKNOWN_FORMAT, span, "file", message);
+    };
+    message.push_str(&format!(", the magic of {program}"));
+    let fix = Fix::manual(format!("unpack the file, for example: {program} -dc FILE > perf.data"));
+    Finding::new(&common::UNKNOWN_FORMAT, span, "file", message).fix(fix)
+}
+
+/// Returns the program that unpacks a file that is compressed as a whole, by its magic.
+fn find_unpacker(first: &[u8]) -> Option<&'static str> {
+    let magics: [(&[u8], &str); 4] = [
+        (b"\x1f\x8b", "gzip"),
+        (b"\x28\xb5\x2f\xfd", "zstd"),
+        (b"\xfd7zXZ\0", "xz"),
+        (b"BZh", "bzip2"),
+    ];
+    magics.into_iter().find(|(magic, _)| first.starts_with(magic)).map(|(_, program)| program)
 }
 
 /// Writes the records of a recording as text that is safe to print, piece by piece, until `out`

@@ -51,11 +51,13 @@ fn named(name: &str) -> impl Iterator<Item = &'static Subject> {
 /// Runs cases and prints the tables.
 fn run(subject: &Subject, cases: usize, seed: u64, is_judged: bool) {
     let numbers: Vec<usize> = (0..cases).collect();
+    let readable = is_judged.then(|| subject.readable_originals()).flatten();
     let found = Mutex::new((Tally::default(), Vec::new()));
     subject.run_all(seed, &numbers, |case| {
         let mut found = found.lock().unwrap();
         found.0.add(&case);
-        if is_judged && !case.judgement.gave_up() {
+        let is_readable = readable.as_ref().is_some_and(|names| names.contains(&case.original));
+        if is_readable && !case.judgement.gave_up() {
             found.1.push((case.number, case.output));
         }
     });

@@ -6,7 +6,7 @@
 //!
 //! Without files, those of `corpus/perf/clean` and the forged ones that perf reads are damaged. The
 //! table has a line per kind of damage. `PERF_CAMPAIGN_LIST=1` also lists each disagreement with
-//! the seed that makes it again.
+//! the seed that makes it again, and `case SEED FOLDER` writes the files of that seed.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -15,22 +15,40 @@
     reason = "a tool for developers: a failure should stop it at once"
 )]
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tracemend_tests::properties::perf::{Campaign, Table, originals, originals_in};
 
 fn main() {
-    let mut arguments = std::env::args().skip(1);
+    let mut arguments = std::env::args().skip(1).peekable();
+    if arguments.next_if(|first| first == "case").is_some() {
+        let seed = arguments.next().unwrap().parse().unwrap();
+        let folder = PathBuf::from(arguments.next().unwrap());
+        let paths: Vec<PathBuf> = arguments.map(PathBuf::from).collect();
+        return write_case(seed, &folder, &paths);
+    }
     let count: u64 = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(300);
     let seed: u64 = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(1);
     let paths: Vec<PathBuf> = arguments.map(PathBuf::from).collect();
-    let originals = if paths.is_empty() { originals() } else { originals_in(&paths) };
-    let is_judged = std::env::var_os("PERF_CAMPAIGN_NO_JUDGE").is_none();
-    let campaign = Campaign::new(originals, is_judged);
+    let campaign = prepare(&paths);
     println!("{count} files from seed {seed}; {} originals", campaign.originals().len());
     let table: Table = campaign.run(seed, count);
     println!("{table}");
     if std::env::var_os("PERF_CAMPAIGN_LIST").is_some() {
         table.disagreements().for_each(|line| println!("{line}"));
+    }
+}
+
+fn prepare(paths: &[PathBuf]) -> Campaign {
+    let originals = if paths.is_empty() { originals() } else { originals_in(paths) };
+    let is_judged = std::env::var_os("PERF_CAMPAIGN_NO_JUDGE").is_none();
+    Campaign::new(originals, is_judged)
+}
+
+/// Writes the files of one case.
+fn write_case(seed: u64, folder: &Path, paths: &[PathBuf]) {
+    std::fs::create_dir_all(folder).unwrap();
+    for (name, bytes) in prepare(paths).files_of(seed).into_iter().flatten() {
+        std::fs::write(folder.join(name), bytes).unwrap();
     }
 }

@@ -101,6 +101,10 @@ pub fn repair(files: &FileSet<'_>, options: &Options) -> Repair {
         if rounds.state.report.has_errors() && rounds.find_limit().is_none() {
             rounds = rounds.try_last_resort(files);
         }
+        // A fix may have dropped the bytes by which the rest can be read.
+        if rounds.state.report.has_errors() && rounds.find_limit().is_none() && rounds.number > 0 {
+            rounds = rounds.or_better(start.clone().try_last_resort(files));
+        }
         classify(&mut rounds.applied, &rounds.state.patches);
         // A fix that turns out to be of a class that is not allowed was not to be applied.
         let barred = start.barred.len();

@@ -127,6 +127,11 @@ impl Perf {
         verdict
     }
 
+    /// The times of the samples in ns, one line each. perf refuses events without times.
+    pub fn times(&self, path: &Path) -> Verdict {
+        self.on(path, &["script", "--no-itrace", "--ns", "-F", "time"])
+    }
+
     /// The text of plain `perf script`, to compare two recordings by.
     pub fn script_text(&self, path: &Path) -> Verdict {
         self.on(path, &["script", "--no-itrace"])

@@ -25,6 +25,7 @@ pub mod qemu;
 pub mod revent;
 pub mod tally;
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::LazyLock;
@@ -139,6 +140,15 @@ impl Subject {
         let original = &originals[number % originals.len()];
         let mut dice = Dice::seeded(seed.wrapping_mul(0x9e37_79b9).wrapping_add(number as u64));
         self.run_damaged(original, damage::damage(&original.files, &mut dice), number)
+    }
+
+    /// Returns the names of the originals that the format's own tool reads; `None` without one.
+    pub fn readable_originals(&self) -> Option<BTreeSet<String>> {
+        let originals = (self.originals)();
+        let files: Vec<Files> = originals.iter().map(|original| original.files.clone()).collect();
+        let answers = self.judge?(&files)?;
+        let names = originals.into_iter().map(|original| original.name).zip(answers);
+        Some(names.filter(|(_, answer)| answer.is_ok()).map(|(name, _)| name).collect())
     }
 
     fn run_damaged(&self, original: &Original, damaged: Damaged, number: usize) -> Case {

@@ -5,10 +5,12 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use tracemend::FormatId;
+use tracemend::kit::expand::zstd::Expander;
+use tracemend::{FormatId, Options};
 
-use super::{Bound, Bounds, Files, Original, Reach, Record, Subject, corpus};
+use super::{Bound, Bounds, Damaged, Files, Original, Reach, Record, Subject, corpus, set};
 use crate::forge::perf::{clean, directory};
+use crate::judge::perf::Perf;
 
 /// The format.
 pub static SUBJECT: Subject = Subject {
@@ -16,12 +18,12 @@ pub static SUBJECT: Subject = Subject {
     originals: LazyLock::new(originals),
     records,
     reach: Reach::Everything,
-    remains: None,
-    judge: None,
+    remains: Some(has_record_left),
+    judge: Some(read_by_perf),
     bounds: Bounds {
         false_labels: Bound::NONE,
-        losing: Bound::new(185, "samples are lost with the attr that describes them"),
-        given_up: Bound::new(310, "half of them have no untouched record; others lost their attrs"),
+        losing: Bound::new(188, "samples are lost with the attr that describes them"),
+        given_up: Bound::new(95, "the only copy of an attr or of the header is damaged"),
         unclean: Bound::NONE,
         unstable: Bound::NONE,
     },
@@ -94,4 +96,126 @@ fn records(_: &Original, files: &Files) -> Vec<Record> {
         }
     }
     found
+}
+
+/// Types of compressed records, each with the bytes before its zstd data.
+const COMPRESSED: [(u8, usize); 2] = [(81, 8), (83, 16)];
+/// Size of a record without a body.
+const EMPTY_RECORD: usize = 8;
+/// First bytes of a zstd frame, which count as known.
+const FRAME_HEADER: usize = 9;
+/// Largest window of a zstd frame, and most bytes that it expands to.
+const WINDOW_MAX: u64 = 8 << 20;
+const EXPANDED_MAX: usize = 64 << 20;
+/// Values of the damaged bytes: expanded bytes that do not depend on them are left.
+const FILLS: [fn(usize) -> u8; 3] = [|_| 0, |_| 0xff, |at| (at as u8).wrapping_mul(37) ^ 0x5a];
+
+/// Returns the type of a record.
+fn kind_of(record: &Record) -> u8 {
+    record.identity[..4].iter().copied().max().unwrap_or(0)
+}
+
+/// Returns whether a record with a body is left: a stored one that no damage touched, or one in
+/// compressed data that can still be expanded, at the places that the original had.
+fn has_record_left(original: &Original, damaged: &Damaged) -> bool {
+    let records = records(original, &original.files);
+    let head_len = |record: &Record| {
+        COMPRESSED.iter().find(|(kind, _)| *kind == kind_of(record)).map(|(_, head)| *head)
+    };
+    let is_left = |record: &Record| {
+        let has_body = record.stored.len() > EMPTY_RECORD && head_len(record).is_none();
+        has_body && damaged.spares(record.file, &record.stored)
+    };
+    if records.iter().any(is_left) {
+        return true;
+    }
+    let files = 0..original.files.len();
+    files.into_iter().any(|file| {
+        let data = records.iter().filter(|record| record.file == file);
+        let data = data.filter_map(|record| {
+            let len = head_len(record)?;
+            Some(record.stored.start + len..record.stored.end)
+        });
+        let payload: Vec<usize> = data.flatten().collect();
+        has_expanded_record(&original.files[file].1, &payload, |at| {
+            damaged.spares(file, &(at..at + 1))
+        })
+    })
+}
+
+/// Returns whether all bytes of a record can still be expanded from the bytes at `payload`, of
+/// which some are damaged.
+fn has_expanded_record(bytes: &[u8], payload: &[usize], is_spared: impl Fn(usize) -> bool) -> bool {
+    let original: Vec<u8> = payload.iter().map(|at| bytes[*at]).collect();
+    let whole = expand_to_fault(&original);
+    let mut is_left = vec![true; whole.len()];
+    for fill in FILLS {
+        let byte = |(index, at): (usize, &usize)| match is_spared(*at) || index < FRAME_HEADER {
+            true => bytes[*at],
+            false => fill(*at),
+        };
+        let filled: Vec<u8> = payload.iter().enumerate().map(byte).collect();
+        let found = expand_to_fault(&filled);
+        for (at, is_left) in is_left.iter_mut().enumerate() {
+            *is_left &= found.get(at) == Some(&whole[at]);
+        }
+    }
+    let is_big = whole.first() == Some(&0);
+    let numbers = Numbers { bytes: &whole, is_big };
+    let mut at = 0;
+    while let Some(len) = numbers.record(at).filter(|len| at + len <= whole.len()) {
+        if len > EMPTY_RECORD && is_left[at..at + len].iter().all(|is_left| *is_left) {
+            return true;
+        }
+        at += len;
+    }
+    false
+}
+
+/// Expands a zstd stream up to its first fault.
+fn expand_to_fault(stored: &[u8]) -> Vec<u8> {
+    let mut expander = Expander::new(WINDOW_MAX);
+    let mut out = Vec::new();
+    let mut rest = stored;
+    loop {
+        let fed = expander.feed(rest);
+        let is_over = fed.is_err() || rest.is_empty();
+        if is_over {
+            expander.finish();
+        }
+        let taken = expander.take(&mut out, EXPANDED_MAX);
+        let consumed = fed.map_or(0, |fed| fed.stored);
+        rest = &rest[consumed..];
+        if is_over || consumed == 0 && taken == 0 || out.len() > EXPANDED_MAX {
+            return out;
+        }
+    }
+}
+
+/// Asks perf to read recordings, and counts their samples: perf has to show those that a check
+/// counts, by one of its two commands. `perf script` prints a line for each value of a group that
+/// is read together; `perf report` 6.1 fails on some recordings of a pipe.
+fn read_by_perf(outputs: &[Files]) -> Option<Vec<Result<(), String>>> {
+    let perf = Perf::find_or_skip()?;
+    let judge = |files: &Files| {
+        let folder = tempfile::tempdir().unwrap();
+        let mut path = folder.path().join("recording");
+        if let [(_, bytes)] = files.as_slice() {
+            std::fs::write(&path, bytes).unwrap();
+        } else {
+            path = folder.path().to_path_buf();
+            files.iter().for_each(|(name, bytes)| std::fs::write(path.join(name), bytes).unwrap());
+        }
+        let samples = tracemend::check(&set(files), &Options::default()).tally.samples as usize;
+        let shown = perf.samples(&path);
+        if !shown.is_success() {
+            let last = shown.stderr.lines().last().unwrap_or_default();
+            return Err(format!("perf script ended with {:?}: {last}", shown.end));
+        }
+        if shown.count == samples || perf.stats(&path).count == samples {
+            return Ok(());
+        }
+        Err(format!("perf shows {} samples, the report counts {samples}", shown.count))
+    };
+    Some(outputs.iter().map(judge).collect())
 }

@@ -110,6 +110,7 @@ pub fn repaired_with(files: &FileSet<'_>, options: &Options) -> Held {
             })
             .collect(),
     );
+    let target = target.with_donor(files.donor().cloned());
     ended(&repair, options.allow)?;
     ensure(
         repair.before.verdict() != Verdict::Clean || !repair.changes(),

@@ -40,6 +40,7 @@ fn late() -> Vec<u8> {
 /// Compressed records with these inside, in a pipe.
 fn piped(records: impl FnOnce(&mut Maker) -> Vec<Record>, cuts: &[usize]) -> Built {
     let mut recording = Recording::pipe(Order::Little, vec![Attr::cpu_clock(TYPE).with_ids(&[11])]);
+    recording.feature(feature_bit::COMPRESSED);
     let mut maker = recording.maker(0);
     recording.push(maker.comm("forge"));
     recording.pack(Wrapper::Compressed, records(&mut maker), cuts);
@@ -173,9 +174,7 @@ pub fn specimens() -> Vec<Specimen> {
             bytes
         }),
         Specimen::new("PD0018", ids_odd),
-        // Only another recording has what this one lost.
-        Specimen::new("PD0019", built("tracepoint").without_feature(feature_bit::TRACING_DATA))
-            .donor(built("tracepoint").bytes),
+        Specimen::new("PD0019", built("tracepoint").without_feature(feature_bit::TRACING_DATA)),
         Specimen::new("PD0020", version1),
         Specimen::new("PD0021", plain.with_byte(5, plain.bytes[5] ^ 8)),
         Specimen::new("PD0022", features.data_offset(112)),

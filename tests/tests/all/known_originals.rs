@@ -33,6 +33,34 @@ fn perf_labels_are_true_and_untouched_records_survive() {
     keeps_its_bounds("perf");
 }
 
+/// Cases that perf judges in an exhaustive run: a run of perf takes longer than all else.
+const JUDGED: usize = 8;
+
+#[test]
+fn perf_reads_what_was_repaired_with_all_its_samples() {
+    let subject = SUBJECTS.iter().find(|subject| subject.format.name() == "perf").unwrap();
+    let Some(readable) = subject.readable_originals() else { return };
+    let numbers: Vec<usize> = Share::one_in(6).of((0..CASES).step_by(JUDGED)).collect();
+    let outputs = Mutex::new(Vec::new());
+    subject.run_all(SEED, &numbers, |case| {
+        if readable.contains(&case.original) && !case.judgement.gave_up() {
+            outputs.lock().unwrap().push((case.number, case.output));
+        }
+    });
+    let (numbers, outputs): (Vec<usize>, Vec<_>) =
+        outputs.into_inner().unwrap().into_iter().unzip();
+    let answers = subject.judge.and_then(|judge| judge(&outputs)).unwrap();
+    let refused = numbers.iter().zip(answers).filter_map(|(number, answer)| {
+        answer.err().map(|reason| format!("case {number}: {reason}"))
+    });
+    let refused: Vec<String> = refused.collect();
+    let (judged, count) = (outputs.len(), refused.len());
+    notice::say(&format!(
+        "known originals of perf, seed {SEED}: perf reads all but {count} of {judged}"
+    ));
+    assert!(count * 50 <= judged, "{}", refused.join("\n"));
+}
+
 #[test]
 fn apitrace_labels_are_true_untouched_records_survive_and_apitrace_reads_the_outputs() {
     let outputs: Mutex<Vec<(String, Files)>> = Mutex::default();

@@ -56,9 +56,11 @@ mod ovni {
 mod perf {
     mod campaign;
     mod donor;
+    mod dump;
     mod forge;
     mod judge;
     mod rules;
+    mod tracepoints;
 }
 mod qemu {
     mod dump;

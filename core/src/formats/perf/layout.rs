@@ -50,6 +50,8 @@ pub const COMP_MMAP_LEN: u32 = 528_384;
 
 /// Record types that the check handles by name.
 pub mod record {
+    /// The name of a thread changes.
+    pub const COMM: u32 = 3;
     /// A thread that ended.
     pub const EXIT: u32 = 4;
     /// A new thread.

@@ -25,13 +25,14 @@
 pub mod check;
 pub mod decode;
 pub mod directory;
+pub mod dump;
 pub mod layout;
 pub mod limits;
 pub mod options;
 pub mod repair;
 pub mod rules;
 
-use crate::formats::{Confidence, DirectoryShape, Format, Tile};
+use crate::formats::{Confidence, DirectoryShape, Dump, DumpError, Dumped, Format, Tile};
 use crate::limits::Limit;
 use crate::mend::edit::Edit;
 use crate::options::{OptionSpec, Options};
@@ -61,6 +62,10 @@ impl Format for Perf {
 
     fn options(&self) -> &'static [OptionSpec] {
         options::OPTIONS
+    }
+
+    fn dump_options(&self) -> &'static [OptionSpec] {
+        options::DUMP
     }
 
     fn limits(&self) -> &'static [&'static Limit] {
@@ -98,6 +103,20 @@ impl Format for Perf {
         report: &Report,
     ) -> Option<Finding> {
         check::last_resort(files, options, report)
+    }
+
+    fn dump_styles(&self) -> &'static [(&'static str, &'static str)] {
+        dump::STYLES
+    }
+
+    fn dump(
+        &self,
+        files: &FileSet<'_>,
+        options: &Options,
+        request: &Dump,
+        out: &mut dyn FnMut(&str) -> bool,
+    ) -> Result<Dumped, DumpError> {
+        dump::dump(files, options, request, out)
     }
 
     fn tile(&self, files: &FileSet<'_>, options: &Options, each: &mut dyn FnMut(Tile)) {

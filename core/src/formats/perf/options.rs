@@ -1,6 +1,11 @@
 //! The options of perf.data.
 
-use crate::options::{OptionSpec, OptionValue};
+use std::ops::Range;
+
+use crate::formats::perf::decode::record;
+use crate::options::{
+    OptionSpec, OptionValue, Options, check_range, check_times, parse_range, parse_times,
+};
 
 /// All options of the format.
 pub static OPTIONS: &[OptionSpec] = &[OptionSpec::new(
@@ -8,3 +13,76 @@ pub static OPTIONS: &[OptionSpec] = &[OptionSpec::new(
     OptionValue::File,
     "Take lost TRACING_DATA from FILE, a recording of the same kernel and tracepoints",
 )];
+
+/// The options of a dump.
+pub static DUMP: &[OptionSpec] = &[
+    OptionSpec::new(
+        "range",
+        OptionValue::Text { placeholder: "A..B", check: check_range },
+        "Only the records from number A up to B, counted from 0, without B",
+    ),
+    OptionSpec::new(
+        "time",
+        OptionValue::Text { placeholder: "A..B", check: check_times },
+        "Only the records from second A up to B, as the dump shows them, without B",
+    ),
+    OptionSpec::new(
+        "kind",
+        OptionValue::Text { placeholder: "NAME", check: check_kind },
+        "Only the records of a type, such as MMAP2",
+    ),
+    OptionSpec::new(
+        "event",
+        OptionValue::Text { placeholder: "NAME", check: check_event },
+        "Only the samples of an event, such as cpu-clock",
+    ),
+];
+
+/// The records that a dump shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Filter<'o> {
+    /// Numbers of records.
+    numbers: Range<u64>,
+    /// Times in nanoseconds, if only records with a time are shown.
+    times: Option<Range<u64>>,
+    kind: Option<&'o str>,
+    event: Option<&'o str>,
+}
+
+/// Returns the records that a dump shows.
+pub fn filter(options: &Options) -> Filter<'_> {
+    let value = |name| options.choices.value(name);
+    Filter {
+        numbers: value("range").and_then(parse_range).unwrap_or(0..u64::MAX),
+        times: value("time").and_then(parse_times),
+        kind: value("kind"),
+        event: value("event"),
+    }
+}
+
+impl Filter<'_> {
+    /// Returns whether a record is shown. `event` is empty for records other than samples.
+    pub fn wants(&self, number: u64, kind: u32, time: Option<u64>, event: &str) -> bool {
+        let has_time = |times: &Range<u64>| time.is_some_and(|time| times.contains(&time));
+        self.numbers.contains(&number)
+            && self.times.as_ref().is_none_or(has_time)
+            && self.kind.is_none_or(|name| is_kind(kind, name))
+            && self.event.is_none_or(|name| event == name)
+    }
+}
+
+/// Returns whether a record type has the name.
+fn is_kind(kind: u32, name: &str) -> bool {
+    record::name(kind).is_some_and(|known| known.eq_ignore_ascii_case(name))
+}
+
+/// Checks that a record type has the name.
+fn check_kind(text: &str) -> Result<(), &'static str> {
+    let is_known = (0..128).any(|kind| is_kind(kind, text));
+    if is_known { Ok(()) } else { Err("a type of record, such as SAMPLE, MMAP2 or COMM") }
+}
+
+/// Checks the name of an event.
+fn check_event(text: &str) -> Result<(), &'static str> {
+    if text.is_empty() { Err("the name of an event, such as cpu-clock") } else { Ok(()) }
+}

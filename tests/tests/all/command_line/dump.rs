@@ -125,7 +125,8 @@ fn a_dump_that_needs_a_choice_names_the_choices() {
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{}", ran.err);
         assert!(ran.err.contains(said), "{}", ran.err);
     }
-    let ran = run!("dump", folder.path().join("perf.data"), "-o", folder.path().join("out"));
+    let (perf, out) = (folder.path().join("perf.data"), folder.path().join("out"));
+    let ran = run!("dump", perf, "--style", "xml", "-o", out);
     assert_eq!(ran.code, 2, "{}", ran.err);
     assert_eq!(names(folder.path()), ["a.revent", "perf.data"]);
 }

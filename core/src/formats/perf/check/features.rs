@@ -1,9 +1,11 @@
 //! The features after the records: their table, their sections, and their agreement with the
 //! records.
 
+use super::tracing;
 use crate::formats::perf::decode::feature::{self, Contents};
 use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::decode::recording::Recording;
+use crate::formats::perf::decode::tracepoints::Traced;
 use crate::formats::perf::layout::{SECTION_SIZE, feature as bit, field};
 use crate::formats::perf::repair::{self, Features, NewFeature};
 use crate::formats::perf::rules;
@@ -21,7 +23,7 @@ const FILE: Layer = Layer::stored(0);
 const RESERVED_ENTRIES: u64 = 32;
 
 /// Facts about the records that the features must match.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct RecordFacts {
     /// Longest expansion of a compressed record in bytes, and the ratio.
     pub(super) compressed: Option<(u64, u64)>,
@@ -31,6 +33,8 @@ pub(super) struct RecordFacts {
     pub(super) has_parts: bool,
     /// End of the attrs and their ids; perf inject writes them after the records.
     pub(super) attrs_end: u64,
+    /// The tracepoints, which TRACING_DATA has to describe.
+    pub(super) tracepoints: Traced,
 }
 
 impl RecordFacts {
@@ -63,6 +67,16 @@ pub(super) struct FeatureCheck<'a> {
     pub(super) limits: &'a Limits,
 }
 
+/// The features of a recording that no fix moves.
+pub(super) struct Settled {
+    /// The end of the records.
+    pub(super) end: u64,
+    /// The features.
+    pub(super) features: Features,
+    /// Whether the file ends with the last of them.
+    pub(super) is_tight: bool,
+}
+
 /// The features of a table, sorted by the place of their sections.
 struct Placed {
     /// The bytes of the table.
@@ -89,7 +103,7 @@ enum SectionRead {
 
 impl FeatureCheck<'_> {
     /// Checks table and sections. Returns the features if no fix moves them, so another fix may.
-    pub(super) fn check(&self, report: &mut Report) -> Option<Features> {
+    pub(super) fn check(&self, report: &mut Report) -> Option<Settled> {
         let placed = self.place_sections();
         let sections = self.read_sections(&placed.inside, report);
         let whole = Features { keep: placed.inside.clone(), add: Vec::new() };
@@ -103,8 +117,8 @@ impl FeatureCheck<'_> {
         // Only one fix per round may move what follows the records.
         let can_drop = self.can_fix && !has_malformed && is_complete;
         let is_tight = self.check_trailing(&placed, can_drop, report);
-        let is_settled = can_drop && is_tight && self.recording.header.has_feature_bits();
-        is_settled.then_some(whole)
+        let is_settled = can_drop && self.recording.header.has_feature_bits();
+        is_settled.then_some(Settled { end: self.end, features: whole, is_tight })
     }
 
     fn place_sections(&self) -> Placed {
@@ -172,19 +186,44 @@ impl FeatureCheck<'_> {
             return SectionRead::Skipped;
         }
         match self.recording.read_feature((bit, section), cpus, held) {
-            Ok(contents) => SectionRead::Valid(Box::new(contents)),
+            Ok(contents) => match self.find_undescribed((bit, section), held) {
+                Some(message) => {
+                    let rule = &rules::FEATURE_FATAL;
+                    let finding = Finding::new(rule, section.span(0), path, message);
+                    SectionRead::Malformed(Box::new(finding))
+                }
+                None => SectionRead::Valid(Box::new(contents)),
+            },
             Err(error) => {
                 let message = format!("malformed {}: {error}", title(bit));
                 let rule = match bit {
                     bit::CMDLINE | bit::CPU_TOPOLOGY | bit::PMU_MAPPINGS | bit::TRACING_DATA => {
                         &rules::FEATURE_FATAL
                     }
+                    _ if self.hides_needed(bit) => &rules::FEATURE_FATAL,
                     _ => &rules::FEATURE_MALFORMED,
                 };
                 let finding = Finding::new(rule, section.span(0), path, message);
                 SectionRead::Malformed(Box::new(finding))
             }
         }
+    }
+
+    /// Whether perf, which stops at a feature that it cannot read, then misses one that the records
+    /// need.
+    fn hides_needed(&self, bit: u32) -> bool {
+        let has_compressed = self.facts.compressed.is_some() && bit < bit::COMPRESSED;
+        has_compressed || self.facts.has_parts && bit < bit::DIR_FORMAT
+    }
+
+    /// Describes a tracepoint that TRACING_DATA, of which `held` bytes are read, does not describe.
+    fn find_undescribed(&self, (bit, section): (u32, Section), held: u64) -> Option<String> {
+        let traced = &self.facts.tracepoints;
+        if bit != bit::TRACING_DATA || held < section.size || traced.is_empty() {
+            return None;
+        }
+        let tracing = self.recording.read_tracing(section, |id| traced.contains_key(&id)).ok()?;
+        tracing::find_undescribed(traced, &tracing)
     }
 
     /// Compares a feature with the records.
@@ -231,14 +270,16 @@ impl FeatureCheck<'_> {
             join_and(&names)
         );
         features.add = self.facts.needed_features(order, |bit| features.keeps(bit));
+        let built = self.rebuild_tracing(&mut features);
         let edits = self.rewrite(&features, true);
         let at_end = edits.iter().filter(|edit| edit.span.end == len);
         let dropped = at_end.fold(0_u64, |sum, edit| sum.saturating_add(edit.span.len()));
         let mut summary =
             format!("clear {}, drop {}", plural(count, "feature bit"), byte_count(dropped));
-        for (bit, _) in &features.add {
+        for (bit, _) in features.add.iter().filter(|(bit, _)| *bit != bit::TRACING_DATA) {
             summary.push_str(&format!(", build {}", title(*bit)));
         }
+        summary.extend(built.map(|built| format!(", {built}")));
         let flags = Span::sized(FILE, field::FLAGS, 32);
         let span = if placed.table.is_empty() { flags } else { placed.table };
         let finding = Finding::new(&rules::FEATURE_OUTSIDE, span, "features", message);
@@ -253,10 +294,28 @@ impl FeatureCheck<'_> {
         let mut features = Features { keep: sections.readable, add: Vec::new() };
         let order = self.recording.order();
         features.add = self.facts.needed_features(order, |bit| features.keeps(bit));
+        let built = self.rebuild_tracing(&mut features);
         let edits = self.rewrite(&features, true);
-        let summary = format!("drop {}", plural(count, "malformed feature"));
+        let mut summary = format!("drop {}", plural(count, "malformed feature"));
+        summary.extend(built.map(|built| format!(", {built}")));
         report.push(first.fix(Fix::new(Safety::Lossy, summary, edits)));
         findings.for_each(|finding| report.push(finding));
+    }
+
+    /// Adds a TRACING_DATA built from what is left of it, if it does not stay. Returns what it has.
+    fn rebuild_tracing(&self, features: &mut Features) -> Option<String> {
+        if features.keeps(bit::TRACING_DATA) {
+            return None;
+        }
+        let table = self.recording.table(self.end);
+        let traced = &self.facts.tracepoints;
+        let (built, text) = tracing::rebuild(self.recording, traced, &table.entries, self.limits)?;
+        let mut add = std::mem::take(&mut features.add);
+        add.push(built);
+        let added: Vec<u32> = add.iter().map(|(bit, _)| *bit).collect();
+        let has = |bit: u32| features.keeps(bit) || added.contains(&bit);
+        features.add = repair::with_hostname(add, self.recording.order(), has);
+        Some(text)
     }
 
     fn rewrite(&self, features: &Features, drop_tail: bool) -> Vec<Edit> {

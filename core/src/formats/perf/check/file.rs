@@ -5,20 +5,21 @@
 //! ```
 
 use super::close::{OpenEnd, push_moved_end, push_open_end};
-use super::donor::MissingTracing;
 use super::faults::describe;
-use super::features::{FeatureCheck, RecordFacts};
+use super::features::{FeatureCheck, RecordFacts, Settled};
 use super::records::RecordCheck;
 use super::stream::Stream;
 use super::times::SampleTimes;
+use super::tracing::MissingTracing;
 use super::{attrs, header, pipe};
 use crate::formats::perf::decode::end::End;
 use crate::formats::perf::decode::header::{Body, Section};
 use crate::formats::perf::decode::outline::Outline;
 use crate::formats::perf::decode::recording::{RecordFile, Recording};
+use crate::formats::perf::decode::tracepoints::traced;
 use crate::formats::perf::decode::walk::Damage;
 use crate::formats::perf::layout::feature;
-use crate::formats::perf::repair::{Features, Seam};
+use crate::formats::perf::repair::{self, Seam};
 use crate::formats::perf::rules;
 use crate::kit::walk::Item;
 use crate::kit::words::byte_count;
@@ -75,7 +76,7 @@ pub(super) fn check(
     let settled = check_end(recording, end, walked, &facts, limits, report);
     if let Some(missing) = missing_tracing {
         let events = (stream.records.events.attrs(), stream.records.raw_sizes.as_slice());
-        missing.push(recording, events, settled, report);
+        missing.push(recording, events, settled, limits, report);
     }
 }
 
@@ -160,6 +161,7 @@ fn gather_facts(recording: &Recording<'_>, stream: &Stream<'_>, ids: &[Section])
         has_stat: stream.records.has_stat,
         has_parts: !recording.parts.is_empty(),
         attrs_end: sections.filter_map(|section| section.end()).max().unwrap_or(0),
+        tracepoints: traced(stream.records.events.attrs()),
     }
 }
 
@@ -172,12 +174,17 @@ fn check_end(
     facts: &RecordFacts,
     limits: &Limits,
     report: &mut Report,
-) -> Option<(u64, Features)> {
+) -> Option<Settled> {
     match end {
         End::Declared(end) => {
+            if recording.body.data.size == 0 && recording.parts.is_empty() {
+                let message = "data.size is 0: the file has no records";
+                let (rule, span) = (&rules::DATA_SIZE_ZERO, repair::size_field());
+                report.push(Finding::new(rule, span, "header.data.size", message));
+            }
             let can_fix = !walked.is_damaged;
             let features = FeatureCheck { recording, facts, end, can_fix, limits };
-            return features.check(report).map(|features| (end, features));
+            return features.check(report);
         }
         End::Elsewhere(end) => push_moved_end(recording, end, report),
         End::Unfinished | End::Truncated => {

@@ -6,13 +6,12 @@
 //!  restored          parts of the outline that the rest of the file restores
 //!  header attrs      the judgement of the outline
 //!  stream records rounds losses      records, stored and expanded
-//!  features close donor      everything after the records
+//!  features close tracing    everything after the records
 //!  rebuild           the last resort, if errors have no fix of their own
 //! ```
 
 mod attrs;
 mod close;
-mod donor;
 mod faults;
 mod features;
 mod file;
@@ -25,6 +24,7 @@ mod restored;
 mod rounds;
 mod stream;
 mod times;
+mod tracing;
 
 use crate::formats::perf::decode::recording::{Opened, open};
 use crate::formats::perf::decode::restore;

@@ -4,15 +4,21 @@ use super::attrs::{check_attr, has_room};
 use super::faults::describe;
 use super::records::RecordCheck;
 use super::stream::Stream;
+use super::tracing::PipeTracing;
 use crate::formats::perf::decode::attrs::read_record;
 use crate::formats::perf::decode::event::Events;
+use crate::formats::perf::decode::expand::Wrapper;
+use crate::formats::perf::decode::feature;
 use crate::formats::perf::decode::frame::RecordView;
 use crate::formats::perf::decode::recording::RecordFile;
-use crate::formats::perf::decode::walk::Damage;
+use crate::formats::perf::decode::tracepoints::traced;
+use crate::formats::perf::decode::walk::{Damage, Record};
+use crate::formats::perf::layout::feature::COMPRESSED;
 use crate::formats::perf::layout::{HEADER_SIZE_PIPE, record};
 use crate::formats::perf::limits::{ATTRS, IDS};
-use crate::formats::perf::repair::Seam;
+use crate::formats::perf::repair::{self, Seam};
 use crate::formats::perf::rules;
+use crate::kit::cursor::Order;
 use crate::kit::span::{Layer, Span};
 use crate::kit::walk::Item;
 use crate::kit::words::{byte_count, plural};
@@ -29,8 +35,10 @@ pub(super) fn check(file: &RecordFile<'_>, options: &Options, report: &mut Repor
     let limits = &options.limits;
     let records = RecordCheck::new(Events::new(file.order()));
     let mut stream = Stream::new(records, file.order(), file.length(), limits);
-    let mut has_tracing_data = false;
-    let events = gather_events(file, limits).sample_copy();
+    let gathered = gather_events(file, limits);
+    let mut tracing = PipeTracing::new(traced(gathered.attrs()));
+    let mut compressed = PipeCompression::default();
+    let events = gathered.sample_copy();
     let mut items = file.records((HEADER_SIZE_PIPE, file.length()), limits.of(&RESYNC));
     if let Some(events) = &events {
         items = items.judged_by(events);
@@ -38,11 +46,13 @@ pub(super) fn check(file: &RecordFile<'_>, options: &Options, report: &mut Repor
     for item in items {
         match item {
             Item::Record(item) => {
+                compressed.observe(&item, file.order());
                 match item.frame.kind {
                     record::HEADER_ATTR => {
                         add_event(&item.view(FILE, 0), &mut stream.records.events, limits, report);
+                        tracing.attrs_end = item.end();
                     }
-                    record::TRACING_DATA => has_tracing_data = true,
+                    record::TRACING_DATA => tracing.check(file, &item, limits, report),
                     _ => {}
                 }
                 stream.check_record(&item, report);
@@ -63,10 +73,44 @@ pub(super) fn check(file: &RecordFile<'_>, options: &Options, report: &mut Repor
         let message = format!("missing HEADER_ATTR: none in {records}");
         report.push(Finding::new(&rules::NO_ATTRS, span, "data", message));
     }
-    if attrs.iter().any(|attr| attr.is_tracepoint()) && !has_tracing_data {
-        let span = Span::new(FILE, 0, header_end);
-        let message = "missing TRACING_DATA record: the events are tracepoints";
-        report.push(Finding::new(&rules::TRACING_DATA_MISSING, span, "data", message));
+    tracing.push_missing(&traced(attrs), file.order(), report);
+    compressed.push_missing(stream.expansion.totals().parameters(), file.order(), report);
+}
+
+/// The HEADER_FEATURE record of COMPRESSED, without which perf cannot expand compressed records.
+#[derive(Default)]
+struct PipeCompression {
+    has_feature: bool,
+    /// Offset of the first compressed record.
+    first: Option<u64>,
+}
+
+impl PipeCompression {
+    fn observe(&mut self, record: &Record<'_>, order: Order) {
+        if Wrapper::of(record.frame.kind).is_some() {
+            self.first.get_or_insert(record.offset);
+        } else if record.frame.kind == record::HEADER_FEATURE && self.first.is_none() {
+            let bit = feature::of_record(&record.view(FILE, 0), order);
+            self.has_feature |= bit.is_ok_and(|bit| bit == COMPRESSED);
+        }
+    }
+
+    /// Reports that the feature is missing. `parameters` are those of the compressed records.
+    fn push_missing(&self, parameters: Option<(u64, u64)>, order: Order, report: &mut Report) {
+        let Some(first) = self.first.filter(|_| !self.has_feature) else { return };
+        let add = repair::needed(parameters, false, false, order, |bit| bit != COMPRESSED);
+        let edits = add.iter().filter_map(|(bit, content)| {
+            let record = repair::feature_record(*bit, content, order)?;
+            Some(Edit::replace(Span::sized(FILE, first, 0), record))
+        });
+        let fix = Fix::new(
+            Safety::Synthetic,
+            "add a HEADER_FEATURE record of COMPRESSED",
+            edits.collect(),
+        );
+        let message = "missing feature: the records need COMPRESSED";
+        let span = Span::sized(FILE, first, 0);
+        report.push(Finding::new(&rules::FEATURE_MISSING, span, "data", message).fix(fix));
     }
 }
 

@@ -94,6 +94,8 @@ impl RecordCheck {
                 }
                 if !self.events.has_id_of(&sample) {
                     self.push_unknown_id(record, map, report);
+                } else if !self.events.has_ids_of_values(record, &sample, attr) {
+                    self.push_unknown_value(record, map, report);
                 } else if let Some(time) = sample.origin.time {
                     self.observe_time(time, record, map, report);
                 }
@@ -201,6 +203,23 @@ impl RecordCheck {
             let path = record.place.path(".id");
             let finding = Finding::new(rule, record.span(), path, message);
             with_place(finding, record, map).fix(self.drop_record(record))
+        });
+    }
+
+    /// Reports a counter value of an event that no attr lists. The ids of a single event can be
+    /// those that the samples name, so no sample is dropped for them.
+    #[cold]
+    fn push_unknown_value(&self, record: &RecordView<'_>, map: &LayerMap, report: &mut Report) {
+        if self.events.attrs().len() > 1 {
+            self.push_unknown_id(record, map, report);
+            return;
+        }
+        let rule = &rules::UNKNOWN_EVENT_ID;
+        report.push_with(rule, rule.severity, || {
+            let ids = plural(self.events.id_count(), "id");
+            let message = format!("unknown id of a counter value: not among {ids} of 1 event");
+            let path = record.place.path(".read.id");
+            with_place(Finding::new(rule, record.span(), path, message), record, map)
         });
     }
 

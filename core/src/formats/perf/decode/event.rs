@@ -4,7 +4,7 @@ use super::attr::{Attr, branch_sample_type};
 use super::body::BodyError;
 use super::frame::RecordView;
 use super::record;
-use super::sample::{self, Sample, SampleLayout};
+use super::sample::{self, Sample, SampleId, SampleLayout};
 use crate::formats::perf::layout::record as kind;
 use crate::kit::cursor::Order;
 use crate::kit::num::to_u64;
@@ -130,6 +130,30 @@ impl Events {
             || sample.origin.id.is_none_or(|id| id == 0 || self.find(id).is_some())
     }
 
+    /// Returns the ids of the counter values in a sample that was read with the layout of attr
+    /// number `attr`.
+    pub fn value_ids<'b>(
+        &self,
+        record: &RecordView<'b>,
+        sample: &Sample,
+        attr: usize,
+    ) -> impl Iterator<Item = u64> + use<'b> {
+        let ids = self
+            .layouts
+            .get(attr)
+            .map(|layout| layout.value_ids(record.body(), sample, self.order));
+        ids.into_iter().flatten()
+    }
+
+    /// Whether each counter value of a sample has the id of an event: perf leaves out the others,
+    /// also if there is only one event.
+    #[inline]
+    pub fn has_ids_of_values(&self, record: &RecordView<'_>, sample: &Sample, attr: usize) -> bool {
+        sample.values == 0
+            || self.is_partial
+            || self.value_ids(record, sample, attr).all(|id| self.find(id).is_some())
+    }
+
     /// Returns the index of the attr of a sample that was read with the layout of attr number
     /// `attr`; `None` if several attrs share the layout and the sample has no id.
     pub fn attr_of(&self, sample: &Sample, attr: usize) -> Option<usize> {
@@ -217,6 +241,28 @@ impl Events {
         let mut cursor = record.cursor(self.order);
         let read = record::body(frame.kind, frame.misc, &mut cursor, trailer_len);
         read.is_ok_and(|body| body.extra == 0)
+    }
+
+    /// Returns process, thread, time, event and CPU of a record; `None` if it has none of them or
+    /// cannot be read.
+    pub fn origin_of(&self, record: &RecordView<'_>) -> Option<SampleId> {
+        if record.frame.kind != kind::SAMPLE {
+            let layout = self.trailer_layout(record).filter(|_| record.frame.is_kernel())?;
+            return sample::trailer(record.body(), layout, self.order);
+        }
+        match self.read_sample(record) {
+            SampleRead::Complete { sample, .. } => Some(sample.origin),
+            _ => None,
+        }
+    }
+
+    /// Returns the index of the attr with this event id. With a single attr perf ignores the id,
+    /// and the id 0 stands for the first attr.
+    pub fn index_of(&self, id: Option<u64>) -> Option<usize> {
+        match id.filter(|id| *id != 0 && self.attrs.len() > 1) {
+            Some(id) => self.find(id),
+            None => (!self.attrs.is_empty()).then_some(0),
+        }
     }
 
     /// Weighs the evidence that a record is one, for the search after damage: 0 if it contradicts

@@ -140,6 +140,16 @@ impl Expansion {
         self.totals = totals;
     }
 
+    /// Byte order of the recording.
+    pub const fn order(&self) -> Order {
+        self.order
+    }
+
+    /// The stored layer of the file.
+    pub const fn layer(&self) -> Layer {
+        Layer::stored(self.carry_place.layer.file)
+    }
+
     /// Whether a stream has begun and was not abandoned.
     #[inline]
     pub const fn is_open(&self) -> bool {

@@ -5,6 +5,7 @@
 //!  header      the file header            outline  attrs, ids and end, before the first record
 //!  attr attrs  events                     end      where the records end
 //!  table feature tracing donor            features, and TRACING_DATA of another recording
+//!  tracepoints                            what is left of a damaged TRACING_DATA
 //!  restore     damaged parts of the outline, restored from their copies
 //!  walk frame  records of a file          expand   records inside compressed records
 //!  event       the layout of records      body record sample  their fields
@@ -27,5 +28,6 @@ pub mod restore;
 pub mod sample;
 pub mod table;
 pub mod tile;
+pub mod tracepoints;
 pub mod tracing;
 pub mod walk;

@@ -5,11 +5,12 @@
 use std::borrow::Cow;
 
 use super::expand::Wrapper;
-use super::feature::{self, Contents, FeatureError};
+use super::feature::{self, Contents, DescribedEvent, FeatureError};
 use super::frame::FrameFault;
 use super::header::{self, Body, Header, Section};
 use super::table::Table;
-use super::walk::{Damage, Walker};
+use super::tracing::{self, Tracing};
+use super::walk::{Damage, Record, Walker};
 use crate::formats::perf::layout::feature::TRACING_DATA;
 use crate::kit::cursor::{Cursor, Order, ReadError};
 use crate::kit::num::to_usize;
@@ -57,6 +58,30 @@ impl<'a> RecordFile<'a> {
     pub fn records(&self, area: (u64, u64), resync: u64) -> Walker<'_> {
         let walker = Walker::new(&self.source, self.index, self.order, self.is_pipe, area);
         walker.resyncing(resync)
+    }
+
+    /// Reads TRACING_DATA, the payload of a record of a pipe: the descriptions of the wanted
+    /// tracepoints, and its end.
+    ///
+    /// # Errors
+    ///
+    /// The first field that does not fit.
+    pub fn read_tracing(
+        &self,
+        record: &Record<'_>,
+        wanted: impl Fn(u64) -> bool,
+    ) -> Result<Tracing, FeatureError> {
+        let start = record.end().saturating_sub(record.outside);
+        let bytes = self.source.read(start, record.end());
+        let mut cursor = Cursor::new(&bytes, self.layer(), start, self.order);
+        tracing::walk(&mut cursor.clone())?;
+        tracing::tracing(&mut cursor, wanted)
+    }
+
+    /// Reads at most `most` bytes of the payload of a record.
+    pub fn payload(&self, record: &Record<'_>, most: u64) -> Cow<'_, [u8]> {
+        let start = record.end().saturating_sub(record.outside);
+        self.source.read(start, record.end().min(start.saturating_add(most)))
     }
 
     /// Reads a compressed record that the end of the area truncates; `None` for any other damage.
@@ -147,6 +172,30 @@ impl Recording<'_> {
         // Of a part of TRACING_DATA the end cannot be judged.
         let is_part = held < section.size && bit == TRACING_DATA;
         if is_part { Ok(Contents::default()) } else { contents }
+    }
+
+    /// Reads the events in at most `held` bytes of the section EVENT_DESC.
+    pub fn described_events(&self, section: Section, held: u64) -> Vec<DescribedEvent> {
+        let start = section.offset;
+        let bytes = self.file.source().read(start, start.saturating_add(section.size.min(held)));
+        let mut cursor = Cursor::new(&bytes, self.file.layer(), start, self.order());
+        feature::described_events(&mut cursor)
+    }
+
+    /// Reads the descriptions of the wanted tracepoints in the section TRACING_DATA.
+    ///
+    /// # Errors
+    ///
+    /// The first field that does not fit in the section.
+    pub fn read_tracing(
+        &self,
+        section: Section,
+        wanted: impl Fn(u64) -> bool,
+    ) -> Result<Tracing, FeatureError> {
+        let start = section.offset;
+        let bytes = self.file.source().read(start, start.saturating_add(section.size));
+        let mut cursor = Cursor::new(&bytes, self.file.layer(), start, self.order());
+        tracing::tracing(&mut cursor, wanted)
     }
 }
 

@@ -125,14 +125,9 @@ fn format(
 ) -> Result<(), FeatureError> {
     let size = cursor.u64("tracing.format.size")?;
     let text = cursor.bytes(size, "tracing.format")?;
-    let lines = || text.split(|byte| *byte == b'\n');
-    let after = |prefix: &[u8]| lines().find_map(|line| line.strip_prefix(prefix));
-    let Some(id) = after(b"ID: ").and_then(number).filter(|id| wanted(*id)) else { return Ok(()) };
-    let mut description = Description {
-        name: after(b"name: ").unwrap_or_default().to_vec(),
-        ..Description::default()
-    };
-    for line in lines() {
+    let Some((id, name)) = read_head(text).filter(|(id, _)| wanted(*id)) else { return Ok(()) };
+    let mut description = Description { name: name.to_vec(), ..Description::default() };
+    for line in text.split(|byte| *byte == b'\n') {
         let Some(field) = line.trim_ascii_start().strip_prefix(b"field:") else { continue };
         let mut parts = field.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
         let declaration = parts.next().unwrap_or_default();
@@ -151,6 +146,24 @@ fn format(
     }
     tracing.descriptions.insert(id, description);
     Ok(())
+}
+
+/// Reads the first lines of a format, without which perf does not know the tracepoint:
+/// `name: EVENT`, `ID: NUMBER` and `format:`. Returns the id and the name.
+pub(super) fn read_head(text: &[u8]) -> Option<(u64, &[u8])> {
+    /// Most bytes of a line of the head.
+    const LINE_MOST: usize = 256;
+    let mut rest = text;
+    let mut line = || {
+        let held = rest.get(..LINE_MOST).unwrap_or(rest);
+        let end = held.iter().position(|byte| *byte == b'\n')?;
+        let (line, after) = rest.split_at(end);
+        rest = after.get(1..)?;
+        Some(line)
+    };
+    let name = line()?.strip_prefix(b"name: ")?;
+    let id = line()?.strip_prefix(b"ID: ").and_then(number)?;
+    (line()? == b"format:" && !name.is_empty()).then_some((id, name))
 }
 
 /// Parses a decimal number.

@@ -6,6 +6,7 @@ mod encode;
 mod features;
 mod rebuild;
 mod settle;
+mod tracing;
 
 pub use close::{Seam, close, header_u64, size_field};
 pub use compressed::truncate_record;
@@ -13,5 +14,6 @@ pub use encode::{u32_bytes, u64_bytes};
 pub use features::{
     Features, NewFeature, mmap_len, nearest_mmap_len, needed, rewrite, with_hostname,
 };
-pub use rebuild::{add_event, rebuild};
+pub use rebuild::{add_event, feature_record, rebuild};
 pub use settle::settle;
+pub use tracing::{tracing_data, tracing_record};

@@ -48,6 +48,18 @@ pub fn rebuild(recording: &Recording<'_>, salvage: &Salvage) -> Vec<Edit> {
     edits_of(recording.file.source(), parts)
 }
 
+/// Builds the HEADER_FEATURE record of a feature in a pipe; `None` if a record cannot have that
+/// size.
+pub fn feature_record(bit: u32, content: &[u8], order: Order) -> Option<Vec<u8>> {
+    let body: Vec<u8> = [&u64_bytes(bit.into(), order)[..], content].concat();
+    let size = to_u64(body.len()).saturating_add(RECORD_HEADER);
+    let mut bytes = u32_bytes(record::HEADER_FEATURE, order).to_vec();
+    bytes.extend(u16_bytes(0, order));
+    bytes.extend(u16_bytes(u16::try_from(size).ok()?, order));
+    bytes.extend(body);
+    Some(bytes)
+}
+
 /// Builds the edit that puts a HEADER_ATTR record before all other records of a pipe; `None` if a
 /// record cannot have that size.
 pub fn add_event(event: &SalvagedEvent, order: Order) -> Option<Edit> {

@@ -84,14 +84,18 @@ rules! {
         remedy: Remedy::Fix(
             "Takes TRACING_DATA from a donor: a complete recording of the same kernel and \
              events. tracemend refuses a donor that does not describe every tracepoint, or \
-             whose sizes contradict a sample. Without a donor there is no fix.\n\
-             Class: synthetic. Cost: none. The names of the fields cannot be verified.\n\
+             whose sizes contradict a sample. Without a donor it builds a TRACING_DATA that \
+             describes the tracepoints without their fields: perf shows every sample with its \
+             time and thread, and `fields lost` instead of the fields. The names are those in \
+             EVENT_DESC, or `unknown:tracepoint_ID`.\n\
+             Class: synthetic; lossy if other bytes are where TRACING_DATA goes. Cost: none. With \
+             a donor, the names of the fields cannot be verified.\n\
              Run:\n\
              \x20 perf record -e EVENTS -o donor.data -- true\n\
              \x20 tracemend repair perf.data --donor donor.data -o repaired.data",
         ),
         source: "perf 6.1, tools/perf/util/header.c: evlist__prepare_tracepoint_events; \
-            measured",
+            util/trace-event-read.c; measured",
     };
     FEATURE_MALFORMED = Rule {
         code: "PD2004",
@@ -121,15 +125,19 @@ rules! {
         code: "PD2006",
         name: "feature-fatal",
         severity: Severity::Error,
-        summary: "CMDLINE, CPU_TOPOLOGY or PMU_MAPPINGS does not fit its section",
+        summary: "CMDLINE, CPU_TOPOLOGY, PMU_MAPPINGS or TRACING_DATA cannot be read",
         problem: "A length or count inside the feature exceeds the section that the feature \
-            table gives it. perf 6.1 does not survive this in CMDLINE, CPU_TOPOLOGY, PMU_MAPPINGS \
-            and TRACING_DATA; PD2004 covers all other features.",
+            table gives it, or TRACING_DATA does not describe a tracepoint of the recording. perf \
+            6.1 does not survive this in CMDLINE, CPU_TOPOLOGY, PMU_MAPPINGS and TRACING_DATA; \
+            PD2004 covers all other features.",
         impact: "perf 6.1 crashes (SIGSEGV). With a malformed PMU_MAPPINGS or a truncated CMDLINE, \
             perf script and perf report show no sample; with a wrong count in CMDLINE or \
-            CPU_TOPOLOGY, perf report --header-only crashes.",
+            CPU_TOPOLOGY, perf report --header-only crashes. With a malformed TRACING_DATA, perf \
+            refuses the file (exit 255) or crashes.",
         remedy: Remedy::Fix(
-            "Removes the feature and its entry in the feature table.\n\
+            "Removes the feature and its entry in the feature table. TRACING_DATA is built again \
+             from the formats in it that are left; a tracepoint without one is shown without its \
+             fields.\n\
              Class: lossy. Cost: the content of this feature; no record and no other \
              feature.\n\
              Run:\n\
@@ -138,8 +146,8 @@ rules! {
              is more likely: it assigns every later section to the wrong feature. Compare \
              with another copy before you drop them.",
         ),
-        source: "perf 6.1, tools/perf/util/header.c: process_cmdline, process_pmu_mappings; \
-            measured with perf 6.1",
+        source: "perf 6.1, tools/perf/util/header.c: process_cmdline, process_pmu_mappings, \
+            evlist__prepare_tracepoint_events; measured with perf 6.1",
     };
     SAMPLE_TIME_WRONG = Rule {
         code: "PD3002",

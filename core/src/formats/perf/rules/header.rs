@@ -57,10 +57,11 @@ rules! {
         code: "PD0004",
         name: "data-size-zero",
         severity: Severity::Error,
-        summary: "data.size is 0, but records follow",
+        summary: "data.size is 0",
         problem: "perf record writes data.size and the features when it exits. If it is killed, \
             crashes or runs out of disk space, data.size stays 0 and the header still \
-            flags every feature that perf had planned.",
+            flags every feature that perf had planned. A finished file without any record has a \
+            data.size of 0, too, and nothing to save.",
         impact: "perf report 6.1 shows no samples and exits 0. perf script exits 255 without a \
             sample. Other readers look for the feature table at the wrong offset and \
             refuse the file or run out of memory.",

@@ -162,9 +162,10 @@ rules! {
         severity: Severity::Error,
         summary: "a record has an event id that no attr lists",
         problem: "A recording with several events finds the attr of a sample, and of the sample_id \
-            at the end of other records, by the id. Without the attr the record cannot be read.",
+            at the end of other records, by the id. Without the attr the record cannot be read. \
+            The values of counters in a sample (PERF_SAMPLE_READ) have ids of their own.",
         impact: "perf script 6.1 exits 242 without a sample. perf report shows nothing and \
-            exits 0.",
+            exits 0. A counter value with an unknown id is left out, also by perf script.",
         remedy: Remedy::Fix(
             "Drops the record.\n\
              Class: lossy. Cost: the record.\n\
@@ -173,7 +174,8 @@ rules! {
              If all samples of an event have unknown ids, its ids section is damaged and \
              not the samples. Compare it with another copy before you drop them.",
         ),
-        source: "perf 6.1, tools/perf/util/evlist.c: evlist__event2evsel; measured",
+        source: "perf 6.1, tools/perf/util/evlist.c: evlist__event2evsel; util/session.c: \
+            deliver_sample_value; measured",
     };
     TIME_BEFORE_ROUND = Rule {
         code: "PD3001",

@@ -19,8 +19,10 @@ pub use self::error::FeatureError;
 pub(super) use self::lists::repeated;
 use self::lists::{STRING_MIN, pairs, string, strings};
 pub(super) use self::sections::tracing_head;
+pub use self::sections::{DescribedEvent, described_events};
 use crate::formats::perf::decode::frame::RecordView;
 use crate::formats::perf::decode::tracing;
+use crate::formats::perf::layout::feature::EVENT_DESC;
 use crate::kit::cursor::{Cursor, Order};
 
 /// Names by bit, from bit 1. The last three appear in Linux 6.19 and later; no recording with them
@@ -194,6 +196,15 @@ pub fn of_record(record: &RecordView<'_>, order: Order) -> Result<u32, (u32, Fea
         return Ok(bit);
     }
     body(bit, &mut cursor, None).map(|_| bit).map_err(|error| (bit, error))
+}
+
+/// Reads the events in a HEADER_FEATURE record of EVENT_DESC; empty for another feature.
+pub fn described_in_record(record: &RecordView<'_>, order: Order) -> Vec<DescribedEvent> {
+    let mut cursor = record.cursor(order);
+    match cursor.u64("feature.feat_id") {
+        Ok(id) if id == u64::from(EVENT_DESC) => described_events(&mut cursor),
+        _ => Vec::new(),
+    }
 }
 
 #[cfg(test)]

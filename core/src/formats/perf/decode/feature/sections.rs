@@ -4,7 +4,7 @@ use super::Compressed;
 use super::error::FeatureError;
 use super::lists::{STRING_MIN, count, repeated, string, strings};
 use crate::formats::perf::layout::RECORD_HEADER;
-use crate::kit::cursor::{Cursor, Order};
+use crate::kit::cursor::{Cursor, Order, ReadError};
 
 /// First bytes of TRACING_DATA.
 const TRACING_MAGIC: &[u8] = b"\x17\x08\x44tracing";
@@ -91,6 +91,40 @@ pub(super) fn event_desc(cursor: &mut Cursor<'_>) -> Result<u32, FeatureError> {
         cursor.skip(ids, 8, "event.ids")?;
     }
     Ok(nr)
+}
+
+/// An event in EVENT_DESC.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DescribedEvent {
+    /// `attr.type` and `attr.config`.
+    pub event: (u32, u64),
+    /// Its name.
+    pub name: Vec<u8>,
+}
+
+/// Reads the events of EVENT_DESC, up to the first field that does not fit.
+pub fn described_events(cursor: &mut Cursor<'_>) -> Vec<DescribedEvent> {
+    let mut events = Vec::new();
+    let mut read = || {
+        let nr = cursor.u32("event_desc.nr")?;
+        let attr_size = u64::from(cursor.u32("event_desc.attr_size")?);
+        for _ in 0..nr {
+            let mut attr = cursor.window(attr_size, "event.attr")?;
+            let kind = attr.u32("attr.type")?;
+            attr.u32("attr.size")?;
+            let config = attr.u64("attr.config")?;
+            let ids = cursor.u32("event.nr_ids")?;
+            let len = cursor.u32("event.name")?;
+            let name = cursor.bytes(len.into(), "event.name")?;
+            let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
+            events.push(DescribedEvent { event: (kind, config), name: name.to_vec() });
+            cursor.skip(ids.into(), 8, "event.ids")?;
+        }
+        Ok::<(), ReadError>(())
+    };
+    // The events up to the fault are all that is asked for.
+    _ = read();
+    events
 }
 
 /// CPU_TOPOLOGY: lists of cores and of threads; since the second revision the core and socket of

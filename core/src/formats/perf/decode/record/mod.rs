@@ -7,9 +7,11 @@
 //!
 //! Sources: `include/uapi/linux/perf_event.h` and `tools/lib/perf/include/perf/event.h`.
 
+mod fields;
 mod kernel;
 mod user;
 
+pub use self::fields::{Value, fields};
 use super::body::{BodyError, COUNT64, skip_counted};
 use crate::formats::perf::layout::record;
 use crate::kit::cursor::{Cursor, ReadError};

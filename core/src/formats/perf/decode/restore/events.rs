@@ -7,7 +7,7 @@
 //!  ids of samples ---------+
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::described::{self, Described};
 use super::peek::Peek;
@@ -36,6 +36,8 @@ const MOST_IDS: u64 = 1 << 20;
 const MOST_HELD_IDS: u64 = 1 << 16;
 /// Records that are read as evidence.
 const MOST_RECORDS: usize = 20_000;
+/// Most ids that are compared with those that samples name.
+const MOST_NAMED: usize = 4096;
 /// Records among which ID_INDEX is looked for: perf writes it before the first sample.
 const INDEX_RECORDS: usize = 4096;
 /// Size of an entry of ID_INDEX: id, index, CPU and thread.
@@ -363,6 +365,10 @@ impl<'a> Copies<'a> {
         };
         let count = copies.iter().map(|(_, places)| places.len()).max().unwrap_or(0);
         let mut named: Option<BTreeMap<u64, u64>> = None;
+        let [(_, table), (_, described), (_, index)] = &copies;
+        if described.is_empty() && index.is_empty() {
+            return self.correct_id_by_samples(table).into_iter().collect();
+        }
         let mut corrections = Vec::new();
         for number in 0..count {
             let votes: Vec<(Part, u64, u64)> =
@@ -394,6 +400,29 @@ impl<'a> Copies<'a> {
         merge(corrections)
     }
 
+    /// Corrects the only id that no sample names, if samples name one that is not there.
+    fn correct_id_by_samples(&self, table: &[u64]) -> Option<Correction> {
+        /// Samples that must name the id, so that they are witnesses.
+        const LEAST_WITNESSES: u64 = 2;
+        let ids = table.iter().filter_map(|at| Some((*at, self.peek.u64(*at)?)));
+        let ids: Vec<(u64, u64)> = ids.take(MOST_NAMED).collect();
+        let is_known = |named: &u64| ids.iter().any(|(_, id)| id == named);
+        let named = self.named_ids();
+        let mut strange = named.iter().filter(|(id, _)| !is_known(id));
+        let (id, count) = strange.next()?;
+        let mut silent = ids.iter().filter(|(_, id)| !named.contains_key(id));
+        let (at, found) = silent.next()?;
+        if strange.next().is_some() || silent.next().is_some() {
+            return None;
+        }
+        let data = self.recording.body.data;
+        let correction = Correction::new(Part::Ids).word(*at, *found, *id);
+        Some(match *count >= LEAST_WITNESSES {
+            true => correction.witness(data.offset, data.size, "samples that name the id"),
+            false => correction,
+        })
+    }
+
     /// Returns the offsets of the ids in the ID_INDEX records among the first records.
     fn index_places(&self) -> Vec<u64> {
         let mut places = Vec::new();
@@ -423,7 +452,13 @@ impl<'a> Copies<'a> {
         events.push(attr, []);
         for (number, record) in (0..).zip(self.records().take(MOST_RECORDS)) {
             let view = record.view(Layer::stored(0), number);
-            if let Some(id) = events.id_of(&view).filter(|id| *id != 0) {
+            let mut ids: BTreeSet<u64> = events.id_of(&view).into_iter().collect();
+            if record.frame.kind == record::SAMPLE
+                && let SampleRead::Complete { sample, attr, .. } = events.read_sample(&view)
+            {
+                ids.extend(events.value_ids(&view, &sample, attr));
+            }
+            for id in ids.into_iter().filter(|id| *id != 0) {
                 let count: &mut u64 = named.entry(id).or_default();
                 *count = count.saturating_add(1);
             }

@@ -4,11 +4,13 @@ use super::peek::Peek;
 use super::{Correction, Part};
 use crate::formats::perf::decode::frame::frame;
 use crate::formats::perf::decode::header;
+use crate::formats::perf::decode::record::name;
 use crate::formats::perf::layout::{
     self as facts, ATTR_SIZES, HEADER_SIZE, HEADER_SIZE_OLD, HEADER_SIZE_PIPE, SECTION_SIZE, field,
     record,
 };
 use crate::kit::cursor::Order;
+use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 
 /// Most bits by which a damaged magic may differ.
@@ -27,13 +29,34 @@ pub(super) fn nearest_magic(first: &[u8]) -> Option<(Order, &'static [u8; 8])> {
     known.into_iter().find(|(_, magic)| distance(magic) <= MAGIC_BITS)
 }
 
-/// Returns the magic of the byte order in which the fields after it are plausible: the user names
-/// the format of a file whose magic is lost.
+/// Returns the magic of the byte order in which the fields after it are plausible, or else the
+/// records: the user names the format of a file whose magic is lost.
 pub(super) fn magic_of_fields(source: &Source<'_>) -> (Order, &'static [u8; 8]) {
-    match has_plausible_size(Peek { source, order: Order::Big }) {
+    let (little, big) = (Peek { source, order: Order::Little }, Peek { source, order: Order::Big });
+    let is_big = match (has_plausible_size(little), has_plausible_size(big)) {
+        (true, false) => false,
+        (false, true) => true,
+        _ => count_pairs(big) > count_pairs(little),
+    };
+    match is_big {
         true => (Order::Big, facts::MAGIC_BIG),
         false => (Order::Little, facts::MAGIC_LITTLE),
     }
+}
+
+/// Counts the places at the start of the file at which two records of known types follow one
+/// another.
+fn count_pairs(peek: Peek<'_>) -> u64 {
+    /// Bytes that are searched.
+    const SEARCHED: u64 = 1 << 16;
+    let record_at = |at: u64| {
+        let head = peek.bytes(at, at.saturating_add(facts::RECORD_HEADER));
+        let frame = frame(&head, peek.order).ok()?;
+        let is_known = name(frame.kind).is_some() && !frame.is_misaligned();
+        is_known.then(|| at.saturating_add(frame.size)).filter(|end| *end <= peek.len())
+    };
+    let is_pair = |at: &u64| record_at(*at).is_some_and(|next| record_at(next).is_some());
+    to_u64((0..peek.len().min(SEARCHED)).filter(is_pair).count())
 }
 
 /// Whether a file begins with a magic, or with a damaged one and a plausible header after it.

@@ -1,6 +1,7 @@
 //! The layout of an event's samples and of the `sample_id` in its other records, derived from the
 //! attr once.
 
+use super::Sample;
 use crate::formats::perf::decode::attr::{
     Attr, branch_sample_type, read_format, sample_type as bit,
 };
@@ -45,6 +46,8 @@ pub(super) struct ReadLayout {
     pub(super) times: u64,
     /// Bytes per entry: the value, its id, its count of lost samples.
     pub(super) entry_len: u64,
+    /// Whether each entry has an id.
+    pub(super) has_id: bool,
 }
 
 /// The layout of the field BRANCH_STACK.
@@ -82,6 +85,7 @@ impl SampleLayout {
                 is_group: attr.read_format & read_format::GROUP != 0,
                 times: count_bits(attr.read_format, times),
                 entry_len: per_value.saturating_add(1).saturating_mul(8),
+                has_id: attr.read_format & read_format::ID != 0,
             },
             branch: BranchLayout {
                 head_len: branch(branch_sample_type::HW_INDEX),
@@ -116,6 +120,32 @@ impl SampleLayout {
     pub fn time_at(&self) -> Option<u64> {
         let words = count_bits(self.sample_type, bit::IDENTIFIER | bit::IP | bit::TID);
         self.has(bit::TIME).then(|| words.saturating_mul(8).saturating_add(RECORD_HEADER))
+    }
+
+    /// Returns the ids of the counter values in a sample, which perf looks up one by one.
+    pub fn value_ids<'b>(
+        &self,
+        body: &'b [u8],
+        sample: &Sample,
+        order: Order,
+    ) -> impl Iterator<Item = u64> + use<'b> {
+        let count = if self.read.has_id { sample.values } else { 0 };
+        let step = self.read.entry_len;
+        // The fields before READ have 8 bytes each. The times precede the values of a group; of a
+        // single value they follow it, and the id follows them.
+        let words = count_bits(self.sample_type, HEAD)
+            .saturating_add(self.read.times)
+            .saturating_add(self.read.is_group.into());
+        let start = words.saturating_mul(8);
+        let place =
+            move |index: u64| start.saturating_add(index.saturating_mul(step)).saturating_add(8);
+        (0..count).map_while(move |index| {
+            let id = body.get(to_usize(place(index))..)?.first_chunk()?;
+            Some(match order {
+                Order::Little => u64::from_le_bytes(*id),
+                Order::Big => u64::from_be_bytes(*id),
+            })
+        })
     }
 
     /// Whether samples have any of the fields in `bits`.

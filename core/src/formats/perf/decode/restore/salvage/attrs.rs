@@ -24,6 +24,8 @@ const MOST_READINGS: usize = 24;
 const MOST_EVENTS: u64 = 1024;
 /// Most ids of a reading: many events may point to the same ones.
 pub(super) const MOST_IDS: u64 = 1 << 16;
+/// Bytes of an attr up to the end of its flags: those that decide how records are read.
+const LEAST_ATTR: u64 = 48;
 /// Most odd values of an attr that is found by its shape.
 const MOST_ODD: u64 = 2;
 
@@ -182,13 +184,17 @@ fn read_table(
 ) -> Option<Reading> {
     let entry = size.saturating_add(SECTION_SIZE);
     let mut found: Vec<(Vec<u8>, Option<Section>)> = Vec::new();
+    let mut is_truncated = false;
     for index in 0..count.min(MOST_EVENTS) {
         let attr = at.saturating_add(index.saturating_mul(entry));
         let after = attr.saturating_add(size);
-        let bytes = peek.bytes(attr, after).into_owned();
-        if attr < start || to_u64(bytes.len()) < size {
+        let mut bytes = peek.bytes(attr, after).into_owned();
+        if attr < start || to_u64(bytes.len()) < LEAST_ATTR {
             break;
         }
+        // perf inject writes attrs at the end of the file. A cut one lacks fields that are often 0.
+        is_truncated |= to_u64(bytes.len()) < size;
+        bytes.resize(to_usize(size), 0);
         found.push((bytes, peek.section(after)));
     }
     let stored = found.iter().map(|(_, ids)| ids.filter(|ids| is_placed(peek, start, ids)));
@@ -204,7 +210,9 @@ fn read_table(
         ids: ids.map(|ids| read_ids(peek, ids, &mut left)).unwrap_or_default(),
     };
     let events = found.into_iter().zip(ids).map(event).collect();
-    finish(peek, events, size)
+    let mut reading = finish(peek, events, size)?;
+    reading.is_mended |= is_truncated;
+    Some(reading)
 }
 
 /// Whether ids can lie in a section.

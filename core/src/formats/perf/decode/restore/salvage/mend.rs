@@ -6,19 +6,22 @@
 //! most samples can be read wins; among equals, the one that gives ascending times and possible
 //! threads. Nothing is chosen if several are left.
 
+use std::borrow::Cow;
+
 use super::SalvagedEvent;
 use super::attrs::Reading;
 use crate::formats::perf::decode::attr::{branch_sample_type, read_format, sample_type};
 use crate::formats::perf::decode::event::{Events, SampleRead};
-use crate::formats::perf::decode::frame::RecordView;
+use crate::formats::perf::decode::expand::{Expansion, Wrapper};
+use crate::formats::perf::decode::frame::{Frame, RecordView};
 use crate::formats::perf::decode::recording::{RecordFile, Recording};
 use crate::formats::perf::decode::walk::Record;
 use crate::formats::perf::layout::record;
 use crate::kit::cursor::Order;
 use crate::kit::num::to_usize;
-use crate::kit::span::Layer;
+use crate::kit::span::{Layer, Span};
 use crate::kit::walk::Item;
-use crate::limits::{Limits, RESYNC};
+use crate::limits::{Limits, RESYNC, ZSTD_WINDOW};
 
 /// Records that are read as evidence.
 const EVIDENCE: usize = 64;
@@ -96,17 +99,72 @@ pub(super) fn find_start(recording: &Recording<'_>, end: u64) -> u64 {
     if first.is_some() && stated >= least { stated } else { least }
 }
 
-/// Returns the first samples and threads of an area.
+/// Returns the first samples and threads of an area, stored ones and expanded ones.
 pub(super) fn gather<'a>(
     file: &'a RecordFile<'_>,
     area: (u64, u64),
     limits: &Limits,
 ) -> Vec<Record<'a>> {
-    let is_wanted = |record: &Record<'_>| {
-        matches!(record.frame.kind, record::SAMPLE | record::FORK | record::EXIT)
-    };
-    let items = file.records(area, limits.of(&RESYNC));
-    items.filter_map(Item::record).filter(is_wanted).take(EVIDENCE).collect()
+    let mut found: Vec<Record<'a>> = Vec::new();
+    let mut expansion = Expansion::new(file.order(), limits.of(&ZSTD_WINDOW));
+    let mut is_broken = false;
+    for record in file.records(area, limits.of(&RESYNC)).filter_map(Item::record) {
+        if found.len() >= EVIDENCE {
+            return found;
+        }
+        match Wrapper::of(record.frame.kind) {
+            Some(_) if is_broken => {}
+            Some(wrapper) => is_broken = !expand(&mut expansion, &record, wrapper, &mut found),
+            None if is_evidence(record.frame) => found.push(record),
+            None => {}
+        }
+    }
+    expansion.finish();
+    take_expanded(&mut expansion, &mut found);
+    found
+}
+
+fn is_evidence(frame: Frame) -> bool {
+    matches!(frame.kind, record::SAMPLE | record::FORK | record::EXIT)
+}
+
+/// Expands a compressed record; returns false at a fault.
+fn expand(
+    expansion: &mut Expansion,
+    record: &Record<'_>,
+    wrapper: Wrapper,
+    found: &mut Vec<Record<'_>>,
+) -> bool {
+    let stored = Span::sized(Layer::stored(0), record.offset, record.frame.size);
+    let mut rest = wrapper.payload(&record.bytes, expansion.order());
+    expansion.begin_record();
+    while !rest.is_empty() && found.len() < EVIDENCE {
+        let Ok((consumed, _)) = expansion.feed(rest, stored) else { return false };
+        rest = rest.get(consumed..).unwrap_or_default();
+        if !take_expanded(expansion, found) && consumed == 0 {
+            break;
+        }
+    }
+    true
+}
+
+/// Adds the expanded records that are released; returns whether any bytes were.
+fn take_expanded(expansion: &mut Expansion, found: &mut Vec<Record<'_>>) -> bool {
+    let mut has_released = false;
+    while let Some(chunk) = expansion.take_chunk() {
+        let mut records = chunk.records();
+        for view in records.by_ref().filter_map(Item::record) {
+            if is_evidence(view.frame) && found.len() < EVIDENCE {
+                let bytes = Cow::Owned(view.bytes.to_vec());
+                let (frame, offset) = (view.frame, view.place.offset);
+                found.push(Record { frame, offset, bytes, outside: 0 });
+            }
+        }
+        let place = records.place();
+        expansion.put_back(chunk, place);
+        has_released = true;
+    }
+    has_released
 }
 
 fn word(attr: &[u8], at: u64, order: Order) -> u64 {

@@ -20,10 +20,13 @@ pub use self::pipe::salvage_pipe;
 use super::flags::{self, Demand};
 use super::peek::Peek;
 use super::{head, shape};
+use crate::formats::perf::decode::event::SampleRead;
 use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::decode::recording::Recording;
+use crate::formats::perf::decode::walk::Record;
 use crate::formats::perf::layout::{ATTR_SIZES, SECTION_SIZE, TYPE_TRACEPOINT, feature, record};
 use crate::kit::num::to_u64;
+use crate::kit::span::Layer;
 use crate::limits::Limits;
 
 /// An event: its attr as bytes of the file, and its ids.
@@ -63,18 +66,24 @@ pub fn salvage(recording: &Recording<'_>, limits: &Limits) -> Option<Salvage> {
     let mut readings = attrs::readings(peek, recording, &sections, end);
     let evidence = mend::gather(&recording.file, (mend::find_start(recording, end), end), limits);
     readings.extend(anchors::reading(peek, recording, &evidence));
-    let mut best: Option<(records::Gathered, attrs::Reading)> = None;
+    let mut best: Option<(records::Gathered, u64, attrs::Reading)> = None;
     for reading in readings {
         let mended = mend::mend(&reading, &evidence, recording.order());
         for reading in [Some(reading), mended].into_iter().flatten() {
             let Some(events) = reading.events(recording.order()) else { continue };
             let gathered = records::gather(recording, &events, end, limits);
-            if best.as_ref().is_none_or(|(best, _)| gathered.weight > best.weight) {
-                best = Some((gathered, reading));
+            // Compressed records are as valid by any events; those in them are not.
+            let (explained, ..) = mend::score(&reading, &evidence, recording.order());
+            let is_better = best
+                .as_ref()
+                .is_none_or(|(best, most, _)| (gathered.weight, explained) > (best.weight, *most));
+            if is_better {
+                best = Some((gathered, explained, reading));
             }
         }
     }
-    let (mut gathered, reading) = best.filter(|(gathered, _)| gathered.count > 0)?;
+    let (mut gathered, _, mut reading) = best.filter(|(gathered, ..)| gathered.count > 0)?;
+    name_ids(recording, &mut reading, &evidence);
     let mut features = Vec::new();
     if let Some(table) = table.filter(|table| is_table(peek, &table.sections)) {
         gathered.end_before(table.at);
@@ -93,6 +102,25 @@ pub fn salvage(recording: &Recording<'_>, limits: &Limits) -> Option<Salvage> {
         lost: gathered.lost,
         flagged: recording.body.flags.count(),
     })
+}
+
+/// Gives the only event the ids that the counter values in samples name: perf leaves out values
+/// with other ids.
+fn name_ids(recording: &Recording<'_>, reading: &mut attrs::Reading, evidence: &[Record<'_>]) {
+    let Some(events) = reading.events(recording.order()) else { return };
+    let [event] = reading.events.as_mut_slice() else { return };
+    for record in evidence.iter().filter(|record| record.frame.kind == record::SAMPLE) {
+        let view = record.view(Layer::stored(0), 0);
+        let SampleRead::Complete { sample, attr, trailing: 0 } = events.read_sample(&view) else {
+            continue;
+        };
+        for id in events.value_ids(&view, &sample, attr) {
+            if !event.ids.contains(&id) {
+                event.ids.push(id);
+                reading.is_mended = true;
+            }
+        }
+    }
 }
 
 /// Whether most sections have contents: what looks like a table may be other bytes.

@@ -1,0 +1,271 @@
+//! TRACING_DATA, the descriptions of tracepoints. A recording that lost it gets that of a donor, or
+//! one that describes its tracepoints without their fields.
+
+use super::features::Settled;
+use super::records::RawSizes;
+use crate::formats::perf::decode::attr::{Attr, sample_type};
+use crate::formats::perf::decode::donor::Donated;
+use crate::formats::perf::decode::header::Section;
+use crate::formats::perf::decode::outline::Outline;
+use crate::formats::perf::decode::recording::{RecordFile, Recording};
+use crate::formats::perf::decode::tracepoints::{self, Traced, Tracepoint, traced};
+use crate::formats::perf::decode::tracing::Tracing;
+use crate::formats::perf::decode::walk::Record;
+use crate::formats::perf::layout::{HEADER_SIZE_PIPE, feature, field};
+use crate::formats::perf::repair::{self, NewFeature};
+use crate::formats::perf::rules;
+use crate::kit::cursor::Order;
+use crate::kit::num::to_u64;
+use crate::kit::span::{Layer, Span};
+use crate::kit::text::Untrusted;
+use crate::kit::words::{byte_count, list, plural};
+use crate::limits::{Limits, WINDOW};
+use crate::mend::edit::{Edit, Fix, Safety};
+use crate::report::{Finding, Report};
+
+/// Names of tracepoints that a summary lists.
+const NAMES_LISTED: usize = 4;
+
+/// A recording of tracepoints without TRACING_DATA, and the offer of the donor.
+pub(super) struct MissingTracing {
+    donated: Option<Result<Donated, String>>,
+}
+
+impl MissingTracing {
+    /// Reads the donor if the recording has tracepoints but no TRACING_DATA; otherwise `None`.
+    pub(super) fn find(
+        recording: &Recording<'_>,
+        outline: &Outline,
+        limits: &Limits,
+    ) -> Option<Self> {
+        let attrs = outline.events.attrs();
+        let is_present = recording.body.flags.has(feature::TRACING_DATA);
+        let is_missing = outline.end.is_open() || !is_present;
+        let needs = is_missing && attrs.iter().any(Attr::is_tracepoint);
+        needs.then(|| Self { donated: Donated::take(recording, attrs, limits) })
+    }
+
+    /// Returns room for the sizes of raw data per event, if they have to be compared with the
+    /// donor.
+    pub(super) fn raw_sizes(&self, attrs: &[Attr]) -> Vec<RawSizes> {
+        let has_raw = |a: &Attr| a.is_tracepoint() && a.sample_type & sample_type::RAW != 0;
+        if self.donated.is_some() && attrs.iter().any(has_raw) {
+            vec![None; attrs.len()]
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// Reports that TRACING_DATA is missing. `settled` is the end of the records and the features,
+    /// if no other fix moves them.
+    pub(super) fn push(
+        self,
+        recording: &Recording<'_>,
+        (attrs, raw_sizes): (&[Attr], &[RawSizes]),
+        settled: Option<Settled>,
+        limits: &Limits,
+        report: &mut Report,
+    ) {
+        let span = Span::sized(Layer::stored(0), field::FLAGS, 8);
+        let message = "missing TRACING_DATA: the events are tracepoints";
+        let rule = &rules::TRACING_DATA_MISSING;
+        let finding = Finding::new(rule, span, "header.flags", message);
+        let donated = self.donated.map(|donated| {
+            let donated = donated?;
+            check_fit(&donated, attrs, raw_sizes)?;
+            Ok::<_, String>(donated)
+        });
+        let fix = match donated {
+            Some(Ok(donated)) if recording.header.has_feature_bits() => {
+                let summary = describe(&donated);
+                let safety = class_of(settled.as_ref());
+                let edits = settled.map(|settled| add(recording, settled, donated.bytes));
+                // The features have no place until the header has the right end of the records.
+                let attrs = recording.body.attrs.span(0);
+                Fix::new(safety, summary, edits.unwrap_or_default())
+                    .witness(attrs, "attrs of the tracepoints that the donor describes")
+            }
+            Some(Err(why)) => Fix::manual(format!("the donor cannot be used: {why}")),
+            None if recording.header.has_feature_bits() => {
+                build_without_fields(recording, &traced(attrs), settled, limits)
+            }
+            _ => {
+                Fix::manual(format!("take TRACING_DATA from {DONOR}")).option("--donor donor.data")
+            }
+        };
+        report.push(finding.fix(fix));
+    }
+}
+
+/// TRACING_DATA of a pipe: a record after those of the attrs, with its content as payload.
+pub(super) struct PipeTracing {
+    /// The tracepoints of the first attrs.
+    traced: Traced,
+    is_present: bool,
+    /// Offset after the last attr.
+    pub(super) attrs_end: u64,
+}
+
+impl PipeTracing {
+    /// Creates a check for a pipe with these tracepoints.
+    pub(super) const fn new(traced: Traced) -> Self {
+        Self { traced, is_present: false, attrs_end: HEADER_SIZE_PIPE }
+    }
+
+    /// Checks a TRACING_DATA record.
+    pub(super) fn check(
+        &mut self,
+        file: &RecordFile<'_>,
+        record: &Record<'_>,
+        limits: &Limits,
+        report: &mut Report,
+    ) {
+        self.is_present = true;
+        let traced = &self.traced;
+        if record.outside > limits.of(&WINDOW) {
+            return;
+        }
+        let fault = match file.read_tracing(record, |id| traced.contains_key(&id)) {
+            Ok(tracing) => find_undescribed(traced, &tracing),
+            Err(error) => Some(format!("malformed TRACING_DATA: {error}")),
+        };
+        let Some(message) = fault else { return };
+        let left = file.payload(record, limits.of(&WINDOW));
+        let tracepoints = tracepoints::list(traced, &left, |_| None);
+        let content = repair::tracing_data(&tracepoints, file.order());
+        let span = Span::new(file.layer(), record.offset, record.end());
+        let edit = Edit::replace(span, repair::tracing_record(&content, file.order()));
+        let fix = Fix::new(Safety::Lossy, describe_built(&tracepoints), vec![edit]);
+        report
+            .push(Finding::new(&rules::FEATURE_FATAL, span, "data.TRACING_DATA", message).fix(fix));
+    }
+
+    /// Reports that the record is missing.
+    pub(super) fn push_missing(&self, traced: &Traced, order: Order, report: &mut Report) {
+        if self.is_present || traced.is_empty() {
+            return;
+        }
+        let tracepoints = tracepoints::list(traced, &[], |_| None);
+        let content = repair::tracing_data(&tracepoints, order);
+        let span = Span::sized(Layer::stored(0), self.attrs_end, 0);
+        let edit = Edit::replace(span, repair::tracing_record(&content, order));
+        let fix = Fix::new(Safety::Synthetic, describe_built(&tracepoints), vec![edit]);
+        let message = "missing TRACING_DATA record: the events are tracepoints";
+        let rule = &rules::TRACING_DATA_MISSING;
+        report.push(Finding::new(rule, span, "data", message).fix(fix));
+    }
+}
+
+/// A recording that can be a donor, and how it is made.
+const DONOR: &str = "a complete recording of the same kernel and events (perf record -e EVENTS \
+                     -o donor.data -- true)";
+
+/// Builds the fix that adds a TRACING_DATA with a format without fields for each tracepoint.
+fn build_without_fields(
+    recording: &Recording<'_>,
+    traced: &Traced,
+    settled: Option<Settled>,
+    limits: &Limits,
+) -> Fix {
+    let safety = class_of(settled.as_ref());
+    let edits = settled.map(|settled| {
+        let features = &settled.features.keep;
+        let tracepoints = tracepoints::gather(recording, traced, features, limits);
+        add(recording, settled, repair::tracing_data(&tracepoints, recording.order()))
+    });
+    let tracepoints = tracepoints::list(traced, &[], |_| None);
+    Fix::new(safety, describe_built(&tracepoints), edits.unwrap_or_default())
+        .witness(recording.body.attrs.span(0), "attrs of the tracepoints")
+}
+
+/// Builds TRACING_DATA from the formats that are left of a damaged one, which `sections` has.
+pub(super) fn rebuild(
+    recording: &Recording<'_>,
+    traced: &Traced,
+    sections: &[(u32, Section)],
+    limits: &Limits,
+) -> Option<(NewFeature, String)> {
+    let has_donor = recording.donor.is_some();
+    let is_damaged = sections.iter().any(|(bit, _)| *bit == feature::TRACING_DATA);
+    if has_donor || !is_damaged || traced.is_empty() {
+        return None;
+    }
+    let tracepoints = tracepoints::gather(recording, traced, sections, limits);
+    let content = repair::tracing_data(&tracepoints, recording.order());
+    Some(((feature::TRACING_DATA, content), describe_built(&tracepoints)))
+}
+
+/// Describes a TRACING_DATA that is built.
+pub(super) fn describe_built(tracepoints: &[Tracepoint]) -> String {
+    let count = to_u64(tracepoints.len());
+    let left = to_u64(tracepoints.iter().filter(|one| one.format.is_some()).count());
+    let all = plural(count, "tracepoint");
+    match count.saturating_sub(left) {
+        0 => format!("build TRACING_DATA from the formats of {all}"),
+        _ if left == 0 => format!(
+            "build TRACING_DATA for {all} without fields, which only {DONOR} gives (--donor)"
+        ),
+        lost => format!("build TRACING_DATA for {all}, {lost} of them without fields"),
+    }
+}
+
+/// Describes a tracepoint that TRACING_DATA lacks; `None` if it has all.
+pub(super) fn find_undescribed(traced: &Traced, tracing: &Tracing) -> Option<String> {
+    let is_missing = |(id, _): &(&u64, &usize)| !tracing.descriptions.contains_key(*id);
+    let (id, index) = traced.iter().find(is_missing)?;
+    Some(format!("TRACING_DATA does not describe tracepoint {id} of attrs[{index}]"))
+}
+
+/// Returns the class of a fix that adds a feature. Sections may lie where no flag leads; the new
+/// table takes their place.
+fn class_of(settled: Option<&Settled>) -> Safety {
+    match settled {
+        Some(Settled { is_tight: false, .. }) => Safety::Lossy,
+        _ => Safety::Synthetic,
+    }
+}
+
+/// Adds TRACING_DATA with this content to the features of a recording.
+fn add(recording: &Recording<'_>, settled: Settled, content: Vec<u8>) -> Vec<Edit> {
+    let Settled { end, mut features, .. } = settled;
+    let add = vec![(feature::TRACING_DATA, content)];
+    features.add = repair::with_hostname(add, recording.order(), |bit| features.keeps(bit));
+    repair::rewrite(recording, end, &features, false)
+}
+
+/// Compares the descriptions with the attrs and with the sizes of the samples.
+///
+/// The ids of tracepoints differ between kernels, and where an id has another meaning the sizes
+/// mostly differ too. The names of the fields cannot be verified.
+fn check_fit(donated: &Donated, attrs: &[Attr], raw_sizes: &[RawSizes]) -> Result<(), String> {
+    let sizes = raw_sizes.iter().copied().chain(std::iter::repeat(None));
+    let traced = attrs.iter().enumerate().zip(sizes).filter(|((_, a), _)| a.is_tracepoint());
+    for ((index, attr), sizes) in traced {
+        let id = attr.config;
+        let Some(description) = donated.tracing.descriptions.get(&id) else {
+            return Err(format!("it does not describe tracepoint {id} of attrs[{index}]"));
+        };
+        let Some((least, most)) = sizes else { continue };
+        let (wanted, at_most) = description.raw_size();
+        if u64::from(least) < wanted || u64::from(most) > at_most {
+            let sizes =
+                if least == most { least.to_string() } else { format!("{least} to {most}") };
+            return Err(format!(
+                "its tracepoint {id} is {:?} of size {wanted}, but samples of attrs[{index}] \
+                 have {sizes}",
+                Untrusted(&description.name),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Describes the part of the donor that is taken.
+fn describe(donated: &Donated) -> String {
+    let descriptions = &donated.tracing.descriptions;
+    let names = descriptions.values().map(|d| Untrusted(&d.name).to_string());
+    let names: Vec<String> = names.take(NAMES_LISTED).collect();
+    let names = list(&names, NAMES_LISTED, to_u64(descriptions.len()));
+    let len = byte_count(to_u64(donated.bytes.len()));
+    format!("add TRACING_DATA of the donor, {len}: {names}")
+}

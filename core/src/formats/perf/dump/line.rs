@@ -1,0 +1,162 @@
+//! One record as a line of text or of JSON.
+
+use std::fmt::Write as _;
+
+use super::Shown;
+use crate::formats::perf::decode::record::{self, Value, fields};
+use crate::formats::perf::decode::sample::Sample;
+use crate::kit::cursor::Order;
+use crate::kit::json::JsonLine;
+use crate::kit::text::Untrusted;
+
+/// Nanoseconds per second and per microsecond.
+const SECOND: u64 = 1_000_000_000;
+const MICROSECOND: u64 = 1_000;
+
+/// Writes a sample as `perf script` does, without symbols: thread, CPU, time in seconds, period,
+/// event and address.
+pub(super) fn write_sample(shown: &Shown<'_>, sample: &Sample, text: &mut String) {
+    let origin = &sample.origin;
+    if let Some(tid) = origin.tid {
+        let _infallible = write!(text, "{:>16} {tid:>7} ", shown.thread);
+    }
+    if let Some(cpu) = origin.cpu {
+        let _infallible = write!(text, "[{cpu:03}] ");
+    }
+    if let Some(time) = origin.time {
+        let _infallible = write!(text, "{}: ", seconds(time));
+    }
+    if let Some(period) = sample.period {
+        let _infallible = write!(text, "{period:>10} ");
+    }
+    let _infallible = write!(text, "{}:", shown.event);
+    if let Some(ip) = sample.ip {
+        let _infallible = write!(text, " {ip:>16x}");
+    }
+    text.push('\n');
+}
+
+/// Returns a time in the form of `perf script`.
+fn seconds(time: u64) -> String {
+    let (seconds, rest) = (time.checked_div(SECOND), time.checked_rem(SECOND));
+    let micros = rest.and_then(|rest| rest.checked_div(MICROSECOND));
+    format!("{:>5}.{:06}", seconds.unwrap_or(0), micros.unwrap_or(0))
+}
+
+/// Writes a record as `perf report -D` does in its first line: CPU, time in ns, offset and size,
+/// type and fields.
+pub(super) fn write_record(shown: &Shown<'_>, order: Order, text: &mut String) {
+    let frame = shown.record.frame;
+    let number =
+        |value: Option<u64>| value.map_or_else(|| "-".to_string(), |value| value.to_string());
+    let (cpu, time) = (shown.origin.cpu.map(u64::from), shown.origin.time);
+    let layer = if shown.record.place.layer.is_stored() { "" } else { " expanded" };
+    let _infallible = write!(
+        text,
+        "{:>3} {:>15} {:#x} [{:#x}]{layer}: PERF_RECORD_{}",
+        number(cpu),
+        number(time),
+        shown.record.place.offset,
+        frame.size,
+        name_of(frame.kind),
+    );
+    if let Some(sample) = shown.sample {
+        write_sample_fields(shown, sample, text);
+    }
+    for (name, value) in fields_of(shown, order) {
+        let _infallible = match value {
+            Value::Number(number) => write!(text, " {name}={number}"),
+            Value::Hex(number) => write!(text, " {name}={number:#x}"),
+            Value::Text(bytes) => write!(text, " {name}={}", Untrusted(&bytes)),
+        };
+    }
+    text.push('\n');
+}
+
+fn write_sample_fields(shown: &Shown<'_>, sample: &Sample, text: &mut String) {
+    let _infallible = write!(text, " event={}", shown.event);
+    for (name, value) in numbers(sample) {
+        let _infallible = match name {
+            "ip" => write!(text, " {name}={value:#x}"),
+            _ => write!(text, " {name}={value}"),
+        };
+    }
+}
+
+/// Writes a record as JSON.
+pub(super) fn write_json(shown: &Shown<'_>, order: Order, text: &mut String) {
+    let frame = shown.record.frame;
+    let mut line = JsonLine::begin(text, shown.record.span(), &name_of(frame.kind));
+    line.number("number", shown.number);
+    line.number("type", frame.kind);
+    line.number("misc", frame.misc);
+    if let Some(sample) = shown.sample {
+        line.safe_text("event", &shown.event);
+        if sample.origin.tid.is_some() {
+            line.safe_text("comm", &shown.thread);
+        }
+        for (name, value) in numbers(sample) {
+            line.number(name, value);
+        }
+    }
+    let fields = fields_of(shown, order);
+    for (name, value) in &fields {
+        match value {
+            Value::Number(number) | Value::Hex(number) => line.number(name, *number),
+            Value::Text(bytes) => line.text(name, bytes),
+        }
+    }
+    // The fields of a record may have these names themselves.
+    let has = |wanted: &str| fields.iter().any(|(name, _)| *name == wanted);
+    let origin = [
+        ("sample_time", shown.origin.time),
+        ("sample_cpu", shown.origin.cpu.map(u64::from)),
+        ("sample_tid", shown.origin.tid.map(u64::from)),
+        ("sample_id", shown.origin.id),
+    ];
+    for (name, value) in origin.into_iter().filter(|(name, _)| shown.sample.is_none() && !has(name))
+    {
+        if let Some(value) = value {
+            line.number(name, value);
+        }
+    }
+    line.end();
+}
+
+/// Returns the name of a type, or its number.
+fn name_of(kind: u32) -> String {
+    record::name(kind).map_or_else(|| kind.to_string(), str::to_string)
+}
+
+/// Returns the fields of a record; those of a sample are in [`numbers`].
+fn fields_of(shown: &Shown<'_>, order: Order) -> Vec<(&'static str, Value)> {
+    let frame = shown.record.frame;
+    match shown.sample {
+        Some(_) => Vec::new(),
+        None => fields(frame.kind, frame.misc, &mut shown.record.cursor(order)),
+    }
+}
+
+/// Returns the numbers of a sample, as perf's `struct perf_sample` names them.
+fn numbers(sample: &Sample) -> Vec<(&'static str, u64)> {
+    let origin = &sample.origin;
+    let recorded = [
+        ("pid", origin.pid.map(u64::from)),
+        ("tid", origin.tid.map(u64::from)),
+        ("time", origin.time),
+        ("id", origin.id),
+        ("cpu", origin.cpu.map(u64::from)),
+        ("ip", sample.ip),
+        ("period", sample.period),
+    ];
+    let counted = [
+        ("values", sample.values),
+        ("callchain_nr", sample.callchain_len),
+        ("raw_size", sample.raw_size.into()),
+        ("branch_stack_nr", sample.branches),
+        ("user_stack_size", sample.stack.recorded),
+        ("aux_size", sample.aux_size),
+    ];
+    let recorded = recorded.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    recorded.chain(counted.into_iter().filter(|(_, value)| *value > 0)).collect()
+}

@@ -1,0 +1,265 @@
+//! Records as text or lines of JSON, in the order of the file, stored and expanded ones.
+//!
+//! - [`line`]: one record. [`names`]: the names of events and threads.
+//!
+//! perf sorts samples by their times before it prints them; a dump does not, so that every line can
+//! be found in the file.
+
+mod line;
+mod names;
+
+use self::names::{Threads, name_event};
+use crate::formats::perf::decode::event::{Events, SampleRead};
+use crate::formats::perf::decode::expand::{Expansion, Wrapper};
+use crate::formats::perf::decode::feature::{self, DescribedEvent};
+use crate::formats::perf::decode::frame::RecordView;
+use crate::formats::perf::decode::outline::Outline;
+use crate::formats::perf::decode::recording::{Opened, RecordFile, Recording, open};
+use crate::formats::perf::decode::sample::{Sample, SampleId};
+use crate::formats::perf::decode::walk::Record;
+use crate::formats::perf::decode::{attrs, restore};
+use crate::formats::perf::layout::{HEADER_SIZE_PIPE, feature as bit, record as kind};
+use crate::formats::perf::options::{self, Filter};
+use crate::formats::{Dump, DumpError, Dumped};
+use crate::kit::num::to_u64;
+use crate::kit::span::Span;
+use crate::kit::walk::Item;
+use crate::limits::{EXPANSION_RATIO, Limits, RESYNC, WINDOW, ZSTD_WINDOW};
+use crate::options::Options;
+use crate::recording::FileSet;
+
+/// Bytes of text that are passed on at once.
+const TEXT_BATCH: usize = 32 << 10;
+/// Expanded bytes that every recording may have, besides the multiple of its length.
+const BUDGET_BASE: u64 = 64 << 20;
+
+/// The styles, each with its purpose.
+pub(super) static STYLES: &[(&str, &str)] = &[
+    ("script", "one line per sample: thread, CPU, time, period, event, address"),
+    ("records", "one line per record with its offset, size and fields"),
+];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Style {
+    Script,
+    Records,
+    Json,
+}
+
+/// A record with the names that it refers to.
+struct Shown<'a> {
+    number: u64,
+    record: RecordView<'a>,
+    origin: SampleId,
+    sample: Option<&'a Sample>,
+    /// Name of the event, safe to print.
+    event: String,
+    /// Name of the thread, safe to print.
+    thread: String,
+}
+
+/// Passes the records to `out` as text.
+pub(super) fn dump(
+    files: &FileSet<'_>,
+    options: &Options,
+    request: &Dump,
+    out: &mut dyn FnMut(&str) -> bool,
+) -> Result<Dumped, DumpError> {
+    let style = match request {
+        Dump::JsonLines => Style::Json,
+        Dump::Text { style } => match style.as_deref() {
+            None | Some("script") => Style::Script,
+            Some("records") => Style::Records,
+            Some(other) => return Err(DumpError::Style(other.to_string())),
+        },
+    };
+    let limits = &options.limits;
+    let restoration = restore::restore(files, limits);
+    let files = &restoration.apply(files);
+    let opened = open(files).map_err(|_| DumpError::Unreadable)?;
+    let order = restoration.order;
+    let mut writer = Writer {
+        style,
+        filter: options::filter(options),
+        events: Events::new(order),
+        described: Vec::new(),
+        threads: Threads::default(),
+        text: String::new(),
+        out,
+        is_over: false,
+        dumped: Dumped { records: 0, left_out: 0 },
+        number: 0,
+    };
+    match opened {
+        Opened::Pipe(file) => {
+            let area = (HEADER_SIZE_PIPE, file.length());
+            writer.write_file(&file, area, limits);
+        }
+        Opened::Sections(recording) => {
+            let outline = Outline::gather(&recording, limits);
+            writer.described = read_described(&recording, limits);
+            writer.events = outline.events;
+            let end = outline.end.area_end(recording.length());
+            let area = (recording.body.data.offset, end);
+            writer.write_file(&recording.file, area, limits);
+            for part in &recording.parts {
+                writer.write_file(part, (0, part.length()), limits);
+            }
+        }
+    }
+    writer.flush();
+    Ok(writer.dumped)
+}
+
+/// Reads EVENT_DESC.
+fn read_described(recording: &Recording<'_>, limits: &Limits) -> Vec<DescribedEvent> {
+    let table = recording.body.data.end().map(|end| recording.table(end));
+    let section = table.and_then(|table| table.section(bit::EVENT_DESC));
+    section.map_or_else(Vec::new, |section| recording.described_events(section, limits.of(&WINDOW)))
+}
+
+/// Writes records and keeps what later ones refer to.
+struct Writer<'o> {
+    style: Style,
+    filter: Filter<'o>,
+    events: Events,
+    described: Vec<DescribedEvent>,
+    threads: Threads,
+    text: String,
+    out: &'o mut dyn FnMut(&str) -> bool,
+    /// Whether no more text is wanted.
+    is_over: bool,
+    dumped: Dumped,
+    /// Number of the next record.
+    number: u64,
+}
+
+impl Writer<'_> {
+    /// Writes the records of a file.
+    fn write_file(&mut self, file: &RecordFile<'_>, area: (u64, u64), limits: &Limits) {
+        let order = file.order();
+        let mut expansion = Expansion::new(order, limits.of(&ZSTD_WINDOW));
+        expansion.begin_file(file.index());
+        let mut budget =
+            file.length().saturating_mul(limits.of(&EXPANSION_RATIO)).saturating_add(BUDGET_BASE);
+        let copy = self.events.sample_copy();
+        let mut items = file.records(area, limits.of(&RESYNC));
+        if let Some(events) = &copy {
+            items = items.judged_by(events);
+        }
+        for item in items {
+            match item {
+                _ if self.is_over => return,
+                Item::Damage(damage) => self.leave_out(damage.span.len()),
+                Item::Record(record) => {
+                    let view = record.view(file.layer(), self.number);
+                    self.write(&view);
+                    if let Some(wrapper) = Wrapper::of(record.frame.kind) {
+                        self.write_expanded(&mut expansion, &record, wrapper, &mut budget);
+                    }
+                }
+            }
+        }
+        expansion.finish();
+        self.write_released(&mut expansion);
+        self.leave_out(expansion.incomplete().map_or(0, |rest| to_u64(rest.bytes.len())));
+    }
+
+    fn leave_out(&mut self, bytes: u64) {
+        self.dumped.left_out = self.dumped.left_out.saturating_add(bytes);
+    }
+
+    /// Writes the records that a compressed one completes, as long as `budget` has bytes left.
+    fn write_expanded(
+        &mut self,
+        expansion: &mut Expansion,
+        record: &Record<'_>,
+        wrapper: Wrapper,
+        budget: &mut u64,
+    ) {
+        let stored = Span::sized(expansion.layer(), record.offset, record.frame.size);
+        let mut rest = wrapper.payload(&record.bytes, expansion.order());
+        expansion.begin_record();
+        while !rest.is_empty() && !self.is_over {
+            let Ok((consumed, expanded)) = expansion.feed(rest, stored) else { break };
+            rest = rest.get(consumed..).unwrap_or_default();
+            *budget = budget.saturating_sub(expanded);
+            if *budget == 0 || !self.write_released(expansion) && consumed == 0 {
+                break;
+            }
+        }
+        self.leave_out(to_u64(rest.len()));
+    }
+
+    /// Writes the expanded records that are released; returns whether any bytes were.
+    fn write_released(&mut self, expansion: &mut Expansion) -> bool {
+        let mut has_released = false;
+        while let Some(chunk) = expansion.take_chunk() {
+            let mut records = chunk.records();
+            for item in records.by_ref() {
+                match item {
+                    Item::Record(view) => self.write(&view),
+                    Item::Damage(damage) => self.leave_out(to_u64(damage.bytes.len())),
+                }
+            }
+            let place = records.place();
+            expansion.put_back(chunk, place);
+            has_released = true;
+        }
+        has_released
+    }
+
+    /// Writes a record, if it is wanted.
+    fn write(&mut self, record: &RecordView<'_>) {
+        let number = self.number;
+        self.number = number.saturating_add(1);
+        let order = self.events.order();
+        match record.frame.kind {
+            kind::HEADER_ATTR => {
+                if let Some((attr, ids)) = attrs::read_record(record, order) {
+                    self.events.push(attr, ids);
+                }
+            }
+            kind::HEADER_FEATURE if self.described.is_empty() => {
+                self.described = feature::described_in_record(record, order);
+            }
+            _ => {}
+        }
+        self.events.sort();
+        self.threads.observe(record, order);
+        let sample = match record.frame.kind {
+            kind::SAMPLE => match self.events.read_sample(record) {
+                SampleRead::Complete { sample, .. } => Some(sample),
+                _ => return self.leave_out(record.frame.size),
+            },
+            _ => None,
+        };
+        let origin = self.events.origin_of(record).unwrap_or_default();
+        let index = sample.and_then(|_| self.events.index_of(origin.id));
+        let attr = index.and_then(|index| Some((index, self.events.attrs().get(index)?)));
+        let event = attr
+            .map_or_else(String::new, |(index, attr)| name_event(attr, self.described.get(index)));
+        let is_wanted = self.filter.wants(number, record.frame.kind, origin.time, &event);
+        if !is_wanted || self.style == Style::Script && sample.is_none() {
+            return;
+        }
+        let thread = origin.tid.map_or_else(String::new, |tid| self.threads.name(tid));
+        let shown =
+            Shown { number, record: *record, origin, sample: sample.as_ref(), event, thread };
+        self.dumped.records = self.dumped.records.saturating_add(1);
+        match (self.style, &sample) {
+            (Style::Script, Some(sample)) => line::write_sample(&shown, sample, &mut self.text),
+            (Style::Script, None) => {}
+            (Style::Records, _) => line::write_record(&shown, order, &mut self.text),
+            (Style::Json, _) => line::write_json(&shown, order, &mut self.text),
+        }
+        if self.text.len() >= TEXT_BATCH {
+            self.flush();
+        }
+    }
+
+    fn flush(&mut self) {
+        let text = std::mem::take(&mut self.text);
+        self.is_over |= !text.is_empty() && !(self.out)(&text);
+    }
+}

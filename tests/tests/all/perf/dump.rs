@@ -1,0 +1,98 @@
+//! `dump` of perf.data against perf itself.
+
+use std::collections::BTreeSet;
+
+use tracemend::kit::source::Source;
+use tracemend::{Choices, Dump, DumpError, File, FileSet, FormatId, Options};
+use tracemend_tests::forge::perf::by_name;
+use tracemend_tests::judge::perf::Perf;
+use tracemend_tests::known_originals::SUBJECTS;
+
+fn dump(files: &FileSet<'_>, request: &Dump, choices: &[(&str, &str)]) -> String {
+    let mut text = String::new();
+    let mut chosen = Choices::default();
+    choices.iter().for_each(|(name, value)| chosen.set(name, value).unwrap());
+    let options = Options { format: Some(FormatId::PERF), choices: chosen, ..Options::default() };
+    let dumped = tracemend::dump(files, &options, request, &mut |piece| {
+        text += piece;
+        true
+    });
+    assert_eq!(dumped.unwrap().left_out, 0);
+    text
+}
+
+/// The times in lines of `perf script -F time --ns`.
+fn times(text: &str) -> BTreeSet<u64> {
+    let time = |line: &str| {
+        let (seconds, nanos) = line.trim().trim_end_matches(':').split_once('.')?;
+        Some(seconds.parse::<u64>().ok()? * 1_000_000_000 + nanos.parse::<u64>().ok()?)
+    };
+    text.lines().filter_map(time).collect()
+}
+
+#[test]
+fn samples_and_their_times_are_those_of_perf_on_every_sound_recording() {
+    let perf = Perf::find_or_skip();
+    let subject = SUBJECTS.iter().find(|subject| subject.format == FormatId::PERF).unwrap();
+    let mut compared = 0;
+    for original in (subject.originals)() {
+        let files = original.files.iter();
+        let list = files.map(|(name, bytes)| File::new(name.clone(), Source::new(bytes)));
+        let files = FileSet::new(list.collect());
+        let script = dump(&files, &Dump::Text { style: None }, &[]);
+        let samples = tracemend::check(&files, &Options::default()).tally.samples;
+        assert_eq!(script.lines().count() as u64, samples, "{}", original.name);
+        let records = dump(&files, &Dump::Text { style: Some("records".into()) }, &[]);
+        let json = dump(&files, &Dump::JsonLines, &[]);
+        let counts = [&records, &json].map(|text| text.lines().count() as u64);
+        let all = tracemend::check(&files, &Options::default()).tally.records;
+        assert_eq!(counts, [all; 2], "{}", original.name);
+        let objects = json.lines().map(|line| serde_json::from_str(line).unwrap());
+        let mine: BTreeSet<u64> = objects
+            .filter(|line: &serde_json::Value| line["kind"] == "SAMPLE")
+            .filter_map(|line| line["time"].as_u64())
+            .collect();
+        let (Some(perf), [(_, bytes)]) = (&perf, original.files.as_slice()) else { continue };
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("perf.data");
+        std::fs::write(&path, bytes).unwrap();
+        let shown = perf.times(&path);
+        // perf refuses some forged recordings, and times that an event does not have.
+        if shown.is_success() && !mine.is_empty() {
+            assert_eq!(times(&shown.stdout), mine, "{}", original.name);
+            compared += 1;
+        }
+    }
+    assert!(perf.is_none() || compared > 40, "{compared} recordings were compared");
+}
+
+#[test]
+fn a_dump_names_threads_events_and_fields() {
+    let bytes = by_name("plain").built.bytes;
+    let files = FileSet::single("perf.data", &bytes);
+    let script = dump(&files, &Dump::Text { style: None }, &[]);
+    let first = script.lines().next().unwrap();
+    assert!(first.contains("cpu-clock") || first.contains("cycles"), "{first}");
+    let comm = dump(&files, &Dump::Text { style: Some("records".into()) }, &[("kind", "comm")]);
+    assert!(comm.lines().all(|line| line.contains("PERF_RECORD_COMM pid=")), "{comm}");
+    assert!(comm.contains(" comm="), "{comm}");
+    let none = dump(&files, &Dump::Text { style: None }, &[("event", "no such event")]);
+    assert_eq!(none, "");
+    let two = dump(&files, &Dump::JsonLines, &[("range", "1..3")]);
+    let numbers: Vec<u64> = two
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+        .map(|line| line["number"].as_u64().unwrap())
+        .collect();
+    assert_eq!(numbers, [1, 2]);
+}
+
+#[test]
+fn a_dump_needs_a_header_and_a_known_style() {
+    let files = FileSet::single("perf.data", b"PERFILE2");
+    let options = Options { format: Some(FormatId::PERF), ..Options::default() };
+    let run = |request| tracemend::dump(&files, &options, &request, &mut |_| true);
+    assert!(matches!(run(Dump::JsonLines), Err(DumpError::Unreadable)));
+    let style = Dump::Text { style: Some("other".into()) };
+    assert!(matches!(run(style), Err(DumpError::Style(_))));
+}

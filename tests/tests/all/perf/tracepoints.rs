@@ -1,0 +1,105 @@
+//! Recordings of tracepoints whose TRACING_DATA is missing or damaged, without a donor.
+
+use tracemend::{Outcome, Safety};
+use tracemend_tests::forge::perf::feature::tracing_data;
+use tracemend_tests::forge::perf::{Order, by_name};
+use tracemend_tests::judge::perf::Perf;
+use tracemend_tests::mended::mended;
+use tracemend_tests::properties::donor::traced;
+use tracemend_tests::sweep::Share;
+
+/// Reads a recording with perf; `None` if it is not installed.
+fn text(perf: Option<&Perf>, bytes: &[u8]) -> Option<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("judged.data");
+    std::fs::write(&path, bytes).unwrap();
+    let verdict = perf?.script_text(&path);
+    assert!(verdict.is_success(), "{}", verdict.stderr);
+    Some(verdict.stdout)
+}
+
+#[test]
+fn a_crashed_recording_shows_its_samples_without_their_fields() {
+    let perf = Perf::find_or_skip();
+    for order in [Order::Little, Order::Big] {
+        let whole = traced(order, tracing_data(order));
+        let (repair, target) = mended(&whole.crashed());
+        assert_eq!(repair.outcome, Outcome::Repaired, "{:?}", repair.after.findings());
+        assert_eq!(repair.safety(), Some(Safety::Synthetic));
+        let left = repair.after.findings();
+        assert!(left.is_empty(), "{left:?}");
+        let text = text(perf.as_ref(), &target);
+        // EVENT_DESC with the name is lost as well.
+        let line = "unknown:tracepoint_316: fields lost";
+        assert!(text.is_none_or(|text| text.matches(line).count() == 2), "{order:?}");
+    }
+}
+
+#[test]
+fn the_name_of_a_tracepoint_is_that_in_event_desc() {
+    let perf = Perf::find_or_skip();
+    let whole = by_name("tracepoint").built;
+    let (repair, target) = mended(&whole.without_feature(1));
+    assert_eq!(repair.outcome, Outcome::Repaired, "{:?}", repair.after.findings());
+    let text = text(perf.as_ref(), &target);
+    assert!(text.is_none_or(|text| text.contains("sched:sched_switch: fields lost")));
+}
+
+#[test]
+fn a_format_survives_damage_around_it() {
+    let perf = Perf::find_or_skip();
+    let order = Order::Little;
+    let tracing = tracing_data(order);
+    let start = tracing.windows(6).position(|window| window == b"name: ").unwrap();
+    let end = tracing.windows(10).rposition(|window| window == b"prev_pid=%").unwrap() + 22;
+    let mut lossy = 0;
+    for at in Share::one_in(24).of((0..start).chain(end + 3..tracing.len())) {
+        let mut damaged = tracing.clone();
+        damaged[at] ^= 0x80;
+        let (repair, target) = mended(&traced(order, damaged).bytes);
+        if repair.outcome == Outcome::Clean {
+            continue;
+        }
+        lossy += 1;
+        assert_eq!(repair.outcome, Outcome::RepairedWithLoss, "at {at}");
+        let text = text(perf.as_ref(), &target);
+        assert!(text.is_none_or(|text| text.matches("prev_pid=").count() == 2), "at {at}");
+    }
+    assert!(lossy > 0);
+}
+
+#[test]
+fn tracing_data_that_lacks_a_tracepoint_is_an_error() {
+    let order = Order::Little;
+    let mut tracing = tracing_data(order);
+    let at = tracing.windows(7).position(|window| window == b"ID: 316").unwrap();
+    tracing[at + 6] = b'7';
+    let (repair, target) = mended(&traced(order, tracing).bytes);
+    let codes: Vec<_> = repair.before.counts().keys().copied().collect();
+    assert_eq!(codes, ["PD2006"]);
+    assert_eq!(repair.outcome, Outcome::RepairedWithLoss);
+    let text = text(Perf::find_or_skip().as_ref(), &target);
+    assert!(text.is_none_or(|text| text.matches("fields lost").count() == 2));
+}
+
+#[test]
+fn a_pipe_gets_a_record_of_its_own() {
+    let perf = Perf::find_or_skip();
+    let pipe = by_name("pipe_tracepoint").built;
+    let record = pipe.records.iter().find(|record| record.kind == 66).unwrap().range();
+    let len = u32::from_le_bytes(pipe.bytes[record.start + 8..][..4].try_into().unwrap());
+    let payload = record.start + 12..record.start + 12 + len as usize;
+    let mut without = pipe.bytes.clone();
+    without.drain(record.start..payload.end);
+    let mut damaged = pipe.bytes.clone();
+    damaged[payload.start] ^= 1;
+    for (bytes, outcome, line) in [
+        (without, Outcome::Repaired, "fields lost"),
+        (damaged, Outcome::RepairedWithLoss, "prev_pid="),
+    ] {
+        let (repair, target) = mended(&bytes);
+        assert_eq!(repair.outcome, outcome, "{:?}", repair.after.findings());
+        let text = text(perf.as_ref(), &target);
+        assert!(text.is_none_or(|text| text.contains(line)), "{line}");
+    }
+}
