@@ -1,6 +1,6 @@
 //! Records as text or lines of JSON, in the order of the file, stored and expanded ones.
 //!
-//! - [`line`]: one record. [`names`]: the names of events and threads.
+//! - `line`: one record. `names`: the names of events and threads.
 //!
 //! perf sorts samples by their times before it prints them; a dump does not, so that every line can
 //! be found in the file.
