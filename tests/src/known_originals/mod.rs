@@ -144,7 +144,7 @@ impl Subject {
 
     /// Returns the names of the originals that the format's own tool reads; `None` without one.
     pub fn readable_originals(&self) -> Option<BTreeSet<String>> {
-        let originals = (self.originals)();
+        let originals: Vec<Original> = self.originals.iter().cloned().collect();
         let files: Vec<Files> = originals.iter().map(|original| original.files.clone()).collect();
         let answers = self.judge?(&files)?;
         let names = originals.into_iter().map(|original| original.name).zip(answers);

@@ -35,7 +35,7 @@ fn samples_and_their_times_are_those_of_perf_on_every_sound_recording() {
     let perf = Perf::find_or_skip();
     let subject = SUBJECTS.iter().find(|subject| subject.format == FormatId::PERF).unwrap();
     let mut compared = 0;
-    for original in (subject.originals)() {
+    for original in subject.originals.iter() {
         let files = original.files.iter();
         let list = files.map(|(name, bytes)| File::new(name.clone(), Source::new(bytes)));
         let files = FileSet::new(list.collect());
