@@ -10,14 +10,12 @@ use crate::check::parse_format;
 use crate::exit::{Exit, Failure, HELP};
 use crate::format_options::{FormatOptions, Verb};
 use crate::input::shown;
-use crate::output::TextFile;
+use crate::limiting::Limiting;
+use crate::output::{Pieces, TextFile};
 use crate::places::Places;
 use crate::repair::open_one;
 use crate::streams::Streams;
 use crate::summary::nouns;
-
-/// Bytes of text that are gathered before they are written.
-const PIECE: usize = 64 << 10;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -53,6 +51,8 @@ pub(crate) struct Arguments {
     /// Read the file as this format (see `tracemend formats`)
     #[arg(id = "type", long = "type", value_name = "NAME", value_parser = parse_format)]
     kind: Option<FormatId>,
+    #[command(flatten)]
+    limiting: Limiting,
 }
 
 /// Value of `--format`.
@@ -73,34 +73,6 @@ fn list_styles() -> String {
     text
 }
 
-/// The place that the text goes to.
-struct Out<'o, 's> {
-    streams: &'o mut Streams<'s>,
-    file: Option<TextFile>,
-    text: String,
-    failure: Option<Failure>,
-}
-
-impl Out<'_, '_> {
-    /// Adds a piece; false if no more is wanted.
-    fn add(&mut self, piece: &str) -> bool {
-        self.text += piece;
-        if self.text.len() >= PIECE {
-            self.write();
-        }
-        self.failure.is_none()
-    }
-
-    fn write(&mut self) {
-        let text = std::mem::take(&mut self.text);
-        let written = match &mut self.file {
-            Some(file) => file.write(&text),
-            None => self.streams.print(&text),
-        };
-        self.failure = self.failure.take().or(written.err());
-    }
-}
-
 impl Arguments {
     pub(crate) fn run(
         &self,
@@ -112,7 +84,7 @@ impl Arguments {
         let recording = open_one(&self.path, streams)?;
         let files = recording.file_set();
         let name = shown(&self.path);
-        let mut options = Options::default();
+        let mut options = Options { limits: self.limiting.limits(), ..Options::default() };
         options.format = self.kind.or_else(|| tracemend::recognise(&files, &options));
         let Some(format) = options.format else {
             let reason = if files.is_empty() { "empty file" } else { "unknown format" };
@@ -129,16 +101,10 @@ impl Arguments {
             }
             _ => None,
         };
-        let mut out = Out { streams, file, text: String::new(), failure: None };
+        let mut out = Pieces::new(streams, file);
         let dumped = tracemend::dump(&files, &options, &request, &mut |piece| out.add(piece));
         let dumped = dumped.map_err(|error| describe_failure(&name, format, error))?;
-        out.write();
-        if let Some(failure) = out.failure {
-            return Err(failure);
-        }
-        if let Some(file) = out.file {
-            file.publish()?;
-        }
+        out.close()?;
         recording.unchanged()?;
         if dumped.left_out == 0 {
             return Ok(Exit::Clean);

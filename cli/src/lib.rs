@@ -28,8 +28,10 @@ mod format_options;
 mod formats;
 mod group;
 mod input;
+mod limiting;
 mod look;
 mod man;
+mod map;
 mod mapped;
 pub mod markdown;
 mod neighbours;
@@ -92,6 +94,7 @@ enum Command {
     Verify(verify::Arguments),
     Dump(dump::Arguments),
     Diff(diff::Arguments),
+    Map(map::Arguments),
     Explain(explain::Arguments),
     Codes(codes::Arguments),
     Formats(formats::Arguments),
@@ -154,6 +157,7 @@ impl Arguments {
             Command::Verify(arguments) => arguments.run(streams),
             Command::Dump(arguments) => arguments.run(own, streams),
             Command::Diff(arguments) => arguments.run(own, streams),
+            Command::Map(arguments) => arguments.run(streams),
             Command::Explain(arguments) => arguments.run(streams),
             Command::Codes(arguments) => arguments.run(streams),
             Command::Formats(arguments) => arguments.run(streams),

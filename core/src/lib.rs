@@ -87,6 +87,11 @@ mod kit;
 #[doc(hidden)]
 pub mod kit;
 #[cfg(not(feature = "testing"))]
+mod map;
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub mod map;
+#[cfg(not(feature = "testing"))]
 mod mend;
 #[cfg(feature = "testing")]
 #[doc(hidden)]
@@ -120,6 +125,7 @@ pub use kit::span::{Layer, Span};
 pub use kit::text::{Untrusted, UntrustedPath, is_safe, unescape};
 pub use kit::words;
 pub use limits::{Limit, Limits, UnknownLimit};
+pub use map::{MapStep, MappedLayer, Portion, Region, RegionKind};
 pub use mend::applied::Applied;
 pub use mend::edit::{Edit, Fix, Safety, StoredAnew, Witness};
 pub use mend::patch::{Op, Patch, PatchError, SourceOffsets};
@@ -245,8 +251,32 @@ pub fn tile(
     each: &mut dyn FnMut(Tile),
 ) -> Option<FormatId> {
     let format = options.format.or_else(|| registry::sniff(files, options))?;
-    format.format().tile(files, options, each);
+    format.format().tile(files, options, &mut |tile, _| each(tile));
     Some(format)
+}
+
+/// Passes every byte of a recording to `each`, region by region; see [`MapStep`].
+///
+/// Levels below `depth` are left out. The first has sections and groups of records, the second
+/// records, the third fields.
+/// Memory does not grow with the length of the recording. Returns the format, or `None` without a
+/// step if no format recognises the recording.
+pub fn map(
+    files: &FileSet<'_>,
+    options: &Options,
+    depth: usize,
+    each: &mut dyn FnMut(MapStep<'_>),
+) -> Option<FormatId> {
+    let format = options.format.or_else(|| registry::sniff(files, options))?;
+    map::map((files, format), options, depth, each);
+    Some(format)
+}
+
+/// Returns the regions that contain the byte at `offset` of a layer, from the section to the field;
+/// none if no format recognises the recording or the layer ends before it.
+pub fn locate(files: &FileSet<'_>, options: &Options, layer: Layer, offset: u64) -> Vec<Region> {
+    let format = options.format.or_else(|| registry::sniff(files, options));
+    format.map_or_else(Vec::new, |format| map::locate((files, format), options, (layer, offset)))
 }
 
 /// Returns the format that recognises a recording, with the most confidence.

@@ -99,6 +99,8 @@ pub static COMMON: &[&Limit] = &[
     &EXPANSION_RATIO,
     &RESYNC,
     &PLAN,
+    &MAP_REGIONS,
+    &MAP_FIELDS,
 ];
 
 /// Findings that a report holds.
@@ -180,6 +182,22 @@ pub static PLAN: Limit = Limit::new(
     256 << 20,
     "bytes",
     "a plan contains the dropped bytes as hexadecimal text, so that it can be reversed",
+);
+
+/// Sections and groups of records of a map.
+pub static MAP_REGIONS: Limit = Limit::new(
+    "map-regions",
+    65_536,
+    "regions",
+    "a layer has some hundred sections; the last region of one with more has all of the rest",
+);
+
+/// Fields of one region of a map.
+pub static MAP_FIELDS: Limit = Limit::new(
+    "map-fields",
+    65_536,
+    "fields",
+    "a record has at most 64 KiB; of a longer table the number of further fields is shown",
 );
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ use crate::command::type_option;
 use crate::exit::{Exit, Failure, HELP};
 use crate::format_options::{FormatOptions, Verb};
 use crate::input;
+use crate::limiting::Limiting;
 use crate::look::{ColorChoice, Look};
 use crate::places::Places;
 use crate::progress::{Progress, sum_bytes};
@@ -142,6 +143,8 @@ pub(crate) struct Arguments {
     /// Print nothing for clean recordings, and no totals
     #[arg(short, long)]
     quiet: bool,
+    #[command(flatten)]
+    limiting: Limiting,
 }
 
 /// Value of `--fail-on`.
@@ -241,6 +244,7 @@ impl Arguments {
     fn settings(&self, given: &FormatOptions) -> Settings {
         let mut words = type_option(self.kind);
         words.extend(given.typed.iter().cloned());
+        words.extend(self.limiting.words());
         Settings {
             quiet: self.quiet,
             verbose: self.verbose,
@@ -252,7 +256,7 @@ impl Arguments {
 
     /// The options of the library.
     fn options(&self, judging: &Judging) -> Options {
-        let default = Options::default();
+        let default = Options { limits: self.limiting.limits(), ..Options::default() };
         let mut options = self.kind.map_or(default.clone(), |kind| default.with_format(kind));
         let held = options.limits.of(&limits::FINDINGS);
         let listed = if self.all { held.max(FINDINGS_LISTED) } else { held };

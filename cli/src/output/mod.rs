@@ -10,6 +10,7 @@
 //! target's name without a file, with the file that was there before, or with the complete new one.
 
 mod folder;
+mod pieces;
 mod staged;
 mod text;
 
@@ -23,6 +24,7 @@ use tracemend::{FileSet, Source};
 
 use crate::exit::{Exit, Failure};
 use crate::input::{self, Recording, Stamp, shown};
+pub(crate) use pieces::Pieces;
 pub(crate) use staged::parent;
 use staged::{Folder, StagedFile, StagedFolder, mode_of};
 pub(crate) use text::TextFile;

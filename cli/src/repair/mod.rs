@@ -15,6 +15,7 @@ use crate::exit::{Exit, Failure, HELP};
 use crate::format_options::{FormatOptions, Verb};
 use crate::formats::Format;
 use crate::input::{self, Found, Recording, shown};
+use crate::limiting::Limiting;
 use crate::output::{Existing, Prepared, Target, TextFile, beside};
 use crate::places::Places;
 use crate::progress::Progress;
@@ -88,6 +89,8 @@ pub(crate) struct Arguments {
     /// Number of threads; does not change the result
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
+    #[command(flatten)]
+    limiting: Limiting,
 }
 
 /// Value of `--safety`.
@@ -202,7 +205,7 @@ impl Arguments {
 
     /// The options of the library for a recording.
     fn options(&self, files: &FileSet<'_>, given: &FormatOptions) -> Options {
-        let mut options = Options::default();
+        let mut options = Options { limits: self.limiting.limits(), ..Options::default() };
         options.choices = given.choices.clone();
         options.jobs = self.jobs;
         options.allow = self.safety.allow();
@@ -255,6 +258,7 @@ impl Arguments {
     /// The command that goes on from here, with the options of this one.
     fn next_command(&self, job: &Job<'_>) -> NextCommand {
         let mut given = type_option(self.kind);
+        given.extend(self.limiting.words());
         if self.safety != SafetyArgument::Lossy {
             given.push(format!("--safety {}", self.safety.safety()));
         }

@@ -9,6 +9,7 @@ pub mod perf;
 pub mod qemu;
 pub mod revent;
 
+use crate::kit::field_log::FieldLog;
 use crate::kit::span::Span;
 use crate::limits::Limit;
 use crate::mend::edit::Edit;
@@ -37,6 +38,16 @@ pub enum TileKind {
     /// Bytes that cannot be decoded.
     Damage,
 }
+
+/// Reads the fields of a tile into a log, with the decoder of the check; called only for the tiles
+/// whose fields are wanted.
+pub type Fields<'f> = &'f dyn Fn(&FieldLog);
+
+/// Takes the tiles of a recording, each with its fields.
+pub type TileSink<'s> = &'s mut dyn FnMut(Tile, Fields<'_>);
+
+/// The fields of a tile that has none.
+pub const NO_FIELDS: Fields<'static> = &|_| {};
 
 /// A range of a layer with its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -222,7 +233,7 @@ pub trait Format: Sync {
     }
 
     /// Passes every tile of every layer to `each`, layer by layer, in order.
-    fn tile(&self, files: &FileSet<'_>, options: &Options, each: &mut dyn FnMut(Tile));
+    fn tile(&self, files: &FileSet<'_>, options: &Options, each: TileSink<'_>);
 }
 
 /// The shape of a recording in a directory. The core reads no directory; it is shown names.

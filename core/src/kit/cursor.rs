@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use crate::kit::field_log::{FieldLog, FieldValue};
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::plural;
@@ -77,12 +78,30 @@ pub struct Cursor<'a> {
     end: u64,
     layer: Layer,
     order: Order,
+    /// Where the fields are noted, if a map is drawn.
+    log: Option<&'a FieldLog>,
 }
 
 impl<'a> Cursor<'a> {
     /// Creates a cursor over `bytes`, whose first byte is at `start` of `layer`.
     pub fn new(bytes: &'a [u8], layer: Layer, start: u64, order: Order) -> Self {
-        Self { rest: bytes, end: start.saturating_add(to_u64(bytes.len())), layer, order }
+        let end = start.saturating_add(to_u64(bytes.len()));
+        Self { rest: bytes, end, layer, order, log: None }
+    }
+
+    /// Returns the cursor with a log that notes every field that it reads.
+    #[must_use]
+    pub fn with_log<'b>(self, log: &'b FieldLog) -> Cursor<'b>
+    where
+        'a: 'b,
+    {
+        Cursor { log: Some(log), ..self }
+    }
+
+    /// Returns a copy that notes nothing, for a look ahead.
+    #[must_use]
+    pub fn unlogged(&self) -> Self {
+        Self { log: None, ..self.clone() }
     }
 
     /// Returns the absolute offset of the next byte.
@@ -125,6 +144,7 @@ impl<'a> Cursor<'a> {
         match self.rest.split_at_checked(to_usize(len)) {
             Some((bytes, rest)) => {
                 self.rest = rest;
+                self.note_bytes(bytes, label);
                 Ok(bytes)
             }
             None => Err(ReadError { label, left: self.ahead(), needed: len }),
@@ -134,6 +154,35 @@ impl<'a> Cursor<'a> {
     /// Reads the next `N` bytes as an array.
     #[inline]
     pub fn array<const N: usize>(&mut self, label: &'static str) -> Result<[u8; N], ReadError> {
+        let array = self.take(label)?;
+        self.note_bytes(&array, label);
+        Ok(array)
+    }
+
+    /// Notes the bytes that were just read.
+    #[inline]
+    fn note_bytes(&self, bytes: &[u8], label: &'static str) {
+        if let Some(log) = self.log {
+            log.push_bytes(label, self.before(bytes.len()), bytes);
+        }
+    }
+
+    /// Notes the number of `len` bytes that was just read.
+    #[inline]
+    fn note_number(&self, number: u64, len: usize, label: &'static str) {
+        if let Some(log) = self.log {
+            log.push(label, self.before(len), FieldValue::Number(number));
+        }
+    }
+
+    /// Returns the span of the last `len` bytes before the position.
+    fn before(&self, len: usize) -> Span {
+        Span::new(self.layer, self.position().saturating_sub(to_u64(len)), self.position())
+    }
+
+    /// Takes the next `N` bytes.
+    #[inline]
+    fn take<const N: usize>(&mut self, label: &'static str) -> Result<[u8; N], ReadError> {
         match self.rest.split_first_chunk::<N>() {
             Some((array, rest)) => {
                 self.rest = rest;
@@ -146,45 +195,63 @@ impl<'a> Cursor<'a> {
     /// Returns a cursor over the next `len` bytes and moves past them: frame first, then body.
     #[inline]
     pub fn window(&mut self, len: u64, label: &'static str) -> Result<Self, ReadError> {
-        let start = self.position();
+        let (start, log) = (self.position(), self.log);
         let bytes = self.bytes(len, label)?;
-        Ok(Self::new(bytes, self.layer, start, self.order))
+        Ok(Self { log, ..Self::new(bytes, self.layer, start, self.order) })
+    }
+
+    /// Returns a cursor as [`Cursor::window`] does, over bytes that are not a field of their own.
+    #[inline]
+    pub fn part(&mut self, len: u64, label: &'static str) -> Result<Self, ReadError> {
+        let part = self.unlogged().window(len, label)?;
+        // The bytes were there.
+        let (rest, log) = (self.rest.get(to_usize(len)..).unwrap_or_default(), self.log);
+        self.rest = rest;
+        Ok(Self { log, ..part })
     }
 
     /// Reads one byte.
     #[inline]
     pub fn u8(&mut self, label: &'static str) -> Result<u8, ReadError> {
-        self.array::<1>(label).map(|[byte]| byte)
+        let [byte] = self.take(label)?;
+        self.note_number(byte.into(), 1, label);
+        Ok(byte)
     }
 
     /// Reads two bytes in the byte order of the recording.
     #[inline]
     pub fn u16(&mut self, label: &'static str) -> Result<u16, ReadError> {
-        let order = self.order;
-        self.array(label).map(|bytes| match order {
+        let bytes = self.take(label)?;
+        let number = match self.order {
             Order::Little => u16::from_le_bytes(bytes),
             Order::Big => u16::from_be_bytes(bytes),
-        })
+        };
+        self.note_number(number.into(), 2, label);
+        Ok(number)
     }
 
     /// Reads four bytes in the byte order of the recording.
     #[inline]
     pub fn u32(&mut self, label: &'static str) -> Result<u32, ReadError> {
-        let order = self.order;
-        self.array(label).map(|bytes| match order {
+        let bytes = self.take(label)?;
+        let number = match self.order {
             Order::Little => u32::from_le_bytes(bytes),
             Order::Big => u32::from_be_bytes(bytes),
-        })
+        };
+        self.note_number(number.into(), 4, label);
+        Ok(number)
     }
 
     /// Reads eight bytes in the byte order of the recording.
     #[inline]
     pub fn u64(&mut self, label: &'static str) -> Result<u64, ReadError> {
-        let order = self.order;
-        self.array(label).map(|bytes| match order {
+        let bytes = self.take(label)?;
+        let number = match self.order {
             Order::Little => u64::from_le_bytes(bytes),
             Order::Big => u64::from_be_bytes(bytes),
-        })
+        };
+        self.note_number(number, 8, label);
+        Ok(number)
     }
 
     /// Moves past `count` items of `size` bytes; a product that overflows is a short read.

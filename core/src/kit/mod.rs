@@ -5,6 +5,7 @@
 
 pub mod cursor;
 pub mod expand;
+pub mod field_log;
 pub mod json;
 pub mod layer;
 pub mod num;

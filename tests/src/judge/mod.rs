@@ -6,6 +6,7 @@
 
 pub mod apitrace;
 pub mod input;
+pub mod kubernetes;
 pub mod mdbook;
 pub mod ovni;
 pub mod perf;
@@ -28,9 +29,10 @@ pub struct Judge {
 }
 
 /// Every judge, by name.
-pub static ALL: [&Judge; 12] = [
+pub static ALL: [&Judge; 13] = [
     &apitrace::JUDGE,
     &input::EVEMU,
+    &kubernetes::JUDGE,
     &input::LIBINPUT,
     &mdbook::JUDGE,
     &ovni::JUDGE,

@@ -242,7 +242,7 @@ pub fn tiled(files: &FileSet<'_>, format: FormatId) -> Held {
     const LAW: &str = "tiles adjoin and cover each layer exactly";
     let mut ends: BTreeMap<Layer, u64> = BTreeMap::new();
     let mut held = Ok(());
-    format.definition().tile(files, &Options::default(), &mut |tile| {
+    format.definition().tile(files, &Options::default(), &mut |tile, _| {
         let end = ends.entry(tile.span.layer()).or_insert(0);
         if held.is_ok() {
             held = ensure(tile.span.start() == *end && !tile.span.is_empty(), LAW, || {

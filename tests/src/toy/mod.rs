@@ -17,7 +17,7 @@ mod layout;
 mod repair;
 mod rules;
 
-use tracemend::formats::{Confidence, Format};
+use tracemend::formats::{Confidence, Format, NO_FIELDS, TileSink};
 use tracemend::kit::walk::Item;
 use tracemend::{Edit, FileSet, FormatId, Options, Report, Rule, Tile, TileKind};
 
@@ -59,18 +59,20 @@ impl Format for Tick {
         repair::settle(&Recording::read(&files.bytes(0)), edits)
     }
 
-    fn tile(&self, files: &FileSet<'_>, _options: &Options, each: &mut dyn FnMut(Tile)) {
+    fn tile(&self, files: &FileSet<'_>, _options: &Options, each: TileSink<'_>) {
         let recording = Recording::read(&files.bytes(0));
-        each(Tile { span: recording.header, kind: TileKind::Structure, name: "header" });
+        let header = Tile { span: recording.header, kind: TileKind::Structure, name: "header" };
+        each(header, NO_FIELDS);
         for item in recording.walk() {
-            each(match item {
+            let tile = match item {
                 Item::Record(record) => {
                     Tile { span: record.span, kind: TileKind::Record, name: "record" }
                 }
                 Item::Damage(damage) => {
                     Tile { span: damage.span, kind: TileKind::Damage, name: "record" }
                 }
-            });
+            };
+            each(tile, NO_FIELDS);
         }
     }
 }

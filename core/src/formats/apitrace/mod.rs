@@ -32,7 +32,9 @@ pub mod options;
 pub mod repair;
 pub mod rules;
 
-use crate::formats::{Confidence, Dump, DumpError, Dumped, Format, Tile, TileKind};
+use crate::formats::{
+    Confidence, Dump, DumpError, Dumped, Fields, Format, NO_FIELDS, Tile, TileKind, TileSink,
+};
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 use crate::kit::walk::Item;
@@ -153,16 +155,16 @@ impl Format for Apitrace {
         dump::dump(files, options, request, out)
     }
 
-    fn tile(&self, files: &FileSet<'_>, options: &Options, each: &mut dyn FnMut(Tile)) {
+    fn tile(&self, files: &FileSet<'_>, options: &Options, each: TileSink<'_>) {
         let source = files.bytes(0);
         let Some(container) = find_named(&source, &options.limits) else {
             let span = Span::new(Layer::stored(0), 0, source.len());
             if !span.is_empty() {
-                each(Tile { span, kind: TileKind::Damage, name: "unknown" });
+                each(Tile { span, kind: TileKind::Damage, name: "unknown" }, NO_FIELDS);
             }
             return;
         };
-        tile_file(&source, container, &options.limits, each);
+        tile_file(&source, container, &options.limits, &mut *each);
         tile_stream(&source, container, &options.limits, each);
     }
 }
@@ -174,17 +176,13 @@ fn read_donor(donor: &Source<'_>, limits: &Limits) -> Option<Definitions> {
     Some(Trace::read(donor, container, read).tracker.definitions)
 }
 
-fn tile_file(
-    source: &Source<'_>,
-    container: Container,
-    limits: &Limits,
-    each: &mut dyn FnMut(Tile),
-) {
+fn tile_file(source: &Source<'_>, container: Container, limits: &Limits, each: TileSink<'_>) {
     let file = Layer::stored(0);
     let mut at = 0;
     if container == Container::Snappy {
         at = layout::MAGIC_LEN.min(source.len());
-        each(Tile { span: Span::new(file, 0, at), kind: TileKind::Structure, name: "magic" });
+        let span = Span::new(file, 0, at);
+        each(Tile { span, kind: TileKind::Structure, name: "magic" }, NO_FIELDS);
     }
     let mut expansion = Expansion::new(source, container, limits);
     while let Some(block) = expansion.next() {
@@ -193,23 +191,20 @@ fn tile_file(
         if end > at {
             let is_lost = block.fault.as_ref().is_some_and(Fault::loses_bytes);
             let kind = if is_lost { TileKind::Damage } else { TileKind::Record };
-            each(Tile { span: Span::new(file, at, end), kind, name: container.unit() });
+            let span = Span::new(file, at, end);
+            let fields: Fields<'_> = &|log| expand::log_fields(source, container, span, log);
+            each(Tile { span, kind, name: container.unit() }, fields);
             at = end;
         }
         expansion.recycle(block.bytes);
     }
     if at < source.len() {
         let span = Span::new(file, at, source.len());
-        each(Tile { span, kind: TileKind::Damage, name: "rest" });
+        each(Tile { span, kind: TileKind::Damage, name: "rest" }, NO_FIELDS);
     }
 }
 
-fn tile_stream(
-    source: &Source<'_>,
-    container: Container,
-    limits: &Limits,
-    each: &mut dyn FnMut(Tile),
-) {
+fn tile_stream(source: &Source<'_>, container: Container, limits: &Limits, each: TileSink<'_>) {
     let read = ReadOptions { limits, keep_raw: false, donor: None };
     let trace = Trace::read(source, container, read);
     for item in trace.stretches() {
@@ -221,7 +216,7 @@ fn tile_stream(
             }
         };
         let span = Span::new(Layer::stored(0).expanded(), stretch.start, stretch.end);
-        each(Tile { span, kind, name });
+        each(Tile { span, kind, name }, NO_FIELDS);
     }
 }
 

@@ -34,7 +34,7 @@ pub mod rules;
 pub mod state;
 
 use crate::formats::ovni::decode::files::TraceFiles;
-use crate::formats::{Confidence, DirectoryShape, Dump, DumpError, Dumped, Format, Tile};
+use crate::formats::{Confidence, DirectoryShape, Dump, DumpError, Dumped, Format, TileSink};
 use crate::limits::Limit;
 use crate::options::{OptionSpec, Options};
 use crate::recording::FileSet;
@@ -107,7 +107,7 @@ impl Format for Ovni {
         dump::dump(files, options, request, out)
     }
 
-    fn tile(&self, files: &FileSet<'_>, options: &Options, each: &mut dyn FnMut(Tile)) {
+    fn tile(&self, files: &FileSet<'_>, options: &Options, each: TileSink<'_>) {
         decode::tile::tile_files(files, &options.limits, each);
     }
 }

@@ -93,6 +93,8 @@ pub mod record {
 pub mod feature {
     /// Tracepoint formats.
     pub const TRACING_DATA: u32 = 1;
+    /// Numbers of available and online CPUs.
+    pub const NRCPUS: u32 = 7;
     /// Written by `perf stat record`: a flag without content.
     pub const STAT: u32 = 19;
     /// Time of the first and of the last sample.

@@ -32,7 +32,7 @@ pub mod options;
 pub mod repair;
 pub mod rules;
 
-use crate::formats::{Confidence, DirectoryShape, Dump, DumpError, Dumped, Format, Tile};
+use crate::formats::{Confidence, DirectoryShape, Dump, DumpError, Dumped, Format, TileSink};
 use crate::limits::Limit;
 use crate::mend::edit::Edit;
 use crate::options::{OptionSpec, Options};
@@ -119,7 +119,7 @@ impl Format for Perf {
         dump::dump(files, options, request, out)
     }
 
-    fn tile(&self, files: &FileSet<'_>, options: &Options, each: &mut dyn FnMut(Tile)) {
+    fn tile(&self, files: &FileSet<'_>, options: &Options, each: TileSink<'_>) {
         decode::tile::tile(files, &options.limits, each);
     }
 }

@@ -28,7 +28,9 @@ pub mod rules;
 
 use crate::formats::qemu::decode::sniff::looks_like_log;
 use crate::formats::qemu::decode::tile::{emit, tile};
-use crate::formats::{Confidence, Diffed, Dump, DumpError, Dumped, Format, Tile, TileKind};
+use crate::formats::{
+    Confidence, Diffed, Dump, DumpError, Dumped, Format, NO_FIELDS, TileKind, TileSink,
+};
 use crate::kit::span::{Layer, Span};
 use crate::limits::Limit;
 use crate::options::{OptionSpec, Options};
@@ -94,12 +96,12 @@ impl Format for Qemu {
         check::check(files, options, report);
     }
 
-    fn tile(&self, files: &FileSet<'_>, options: &Options, each: &mut dyn FnMut(Tile)) {
+    fn tile(&self, files: &FileSet<'_>, options: &Options, each: TileSink<'_>) {
         for (index, file) in (0..).zip(files.files()) {
             if index > 0 {
                 // A log is one file.
                 let span = Span::new(Layer::stored(index), 0, file.bytes.len());
-                emit(each, span, TileKind::Damage, "file");
+                emit(each, span, (TileKind::Damage, "file"), NO_FIELDS);
             } else {
                 tile(&file.bytes, &options.limits, each);
             }

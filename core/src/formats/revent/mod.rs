@@ -45,7 +45,7 @@ pub mod options;
 mod repair;
 pub mod rules;
 
-use crate::formats::{Confidence, Dump, DumpError, Dumped, Format, Tile};
+use crate::formats::{Confidence, Dump, DumpError, Dumped, Format, TileSink};
 use crate::limits::Limit;
 use crate::options::{OptionSpec, Options};
 use crate::recording::FileSet;
@@ -106,7 +106,7 @@ impl Format for Revent {
         check::check(files, options, report);
     }
 
-    fn tile(&self, files: &FileSet<'_>, options: &Options, each: &mut dyn FnMut(Tile)) {
+    fn tile(&self, files: &FileSet<'_>, options: &Options, each: TileSink<'_>) {
         decode::tile::tile(&files.bytes(0), &options.limits, each);
     }
 

@@ -333,7 +333,7 @@ pub fn mend(log: &[u8], release: &str) -> Result<Mended, String> {
 pub fn events(log: &[u8]) -> Vec<(u64, &'static str)> {
     let mut events = Vec::new();
     let files = FileSet::single("log", log);
-    QEMU.tile(&files, &Options::default(), &mut |tile| {
+    QEMU.tile(&files, &Options::default(), &mut |tile, _| {
         if tile.kind == TileKind::Record {
             events.push((tile.span.start(), tile.name));
         }

@@ -1,6 +1,6 @@
 //! The kit for platforms: completions, manual pages, built-in specimens, actions and hooks.
 
-use tracemend_tests::judge::slurm;
+use tracemend_tests::judge::{kubernetes, slurm};
 
 use super::*;
 
@@ -115,6 +115,18 @@ fn slurm_runs_the_job_array_of_the_example() {
     assert_eq!(names(&reports), ["1-of-3.json", "2-of-3.json", "3-of-3.json"]);
     let joined = fs::read_to_string(folder.path().join("joined")).unwrap();
     assert_eq!(joined, report_of_one_run(folder.path()));
+}
+
+#[test]
+fn the_manifest_is_one_that_kubernetes_knows() {
+    if kubernetes::JUDGE.or_skip((kubernetes::JUDGE.probe)()).is_none() {
+        return;
+    }
+    let manifest = root().join("docs/ci/kubernetes.yml");
+    assert_eq!(kubernetes::validate(&manifest), Ok(()));
+    let wrong = fs::read_to_string(manifest).unwrap().replace("parallelism", "paralelism");
+    let folder = folder(&[("wrong.yml", wrong.as_bytes())]);
+    assert!(kubernetes::validate(&folder.path().join("wrong.yml")).is_err());
 }
 
 /// The report of one run over the folder `in`. Fingerprints count paths from the current directory.

@@ -11,6 +11,7 @@ mod harm;
 mod human;
 mod kit;
 mod many;
+mod map;
 mod options;
 mod outputs;
 mod plans;

@@ -28,6 +28,7 @@ use crate::formats::apitrace::layout::{
     CHUNK_PLAUSIBLE, FULL_CHUNK, GZIP_MAGIC, MAGIC_LEN, SNAPPY_MAGIC, ZSTD_MAGIC,
     ZSTD_SEEKABLE_MAGIC,
 };
+use crate::kit::field_log::FieldLog;
 use crate::kit::layer::Segment;
 use crate::kit::num::to_u64;
 use crate::kit::resync::Budget;
@@ -37,6 +38,13 @@ use crate::limits::{EXPANSION_RATIO, Limits, RESYNC};
 
 /// Bytes of a block of containers that have no chunks.
 pub const STEP: usize = 256 << 10;
+
+/// Notes the fields of the unit at `unit`; frames of other containers are one field.
+pub fn log_fields(source: &Source<'_>, container: Container, unit: Span, log: &FieldLog) {
+    if container == Container::Snappy {
+        snappy::log_fields(source, unit, log);
+    }
+}
 
 /// How the stream is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

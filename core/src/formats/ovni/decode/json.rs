@@ -12,7 +12,10 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ops::Range;
 
+use crate::kit::field_log::{FieldLog, FieldValue};
 use crate::kit::num::{to_u64, to_usize};
+use crate::kit::span::{Layer, Span};
+use crate::kit::text::Untrusted;
 
 pub use parser::parse;
 
@@ -109,6 +112,22 @@ impl<'a> Json<'a> {
     /// Returns the value with this number.
     pub fn item(&self, number: usize) -> Item<'_, 'a> {
         Item { json: self, number }
+    }
+
+    /// Notes every value with its key.
+    pub fn log_fields(&self, layer: Layer, log: &FieldLog) {
+        for number in 0..self.values.len() {
+            let item = self.item(number);
+            let span = item.span();
+            let start = item.key_span().map_or(span.start, |key| key.start);
+            let text = match item.kind() {
+                Kind::Object | Kind::Array => item.kind().name().to_string(),
+                _ => Untrusted(self.slice(&span)).to_string(),
+            };
+            let key = item.key();
+            let label = if key.is_empty() { "value".to_string() } else { key };
+            log.push(label, Span::new(layer, start, span.end), FieldValue::Text(text));
+        }
     }
 
     /// Returns how many objects and arrays contain a value.

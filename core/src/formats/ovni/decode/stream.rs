@@ -1,11 +1,15 @@
 //! One `stream.obs`: its header, and a walk over its events.
 
-use crate::formats::ovni::decode::event_walk::EventWalk;
-use crate::formats::ovni::layout::{MAGIC, STREAM_HEADER, STREAM_VERSION};
+use crate::formats::ovni::decode::event_walk::{Event, EventWalk};
+use crate::formats::ovni::layout::{JUMBO, MAGIC, STREAM_HEADER, STREAM_VERSION};
 use crate::kit::cursor::{Cursor, Order, ReadError};
+use crate::kit::field_log::FieldLog;
 use crate::kit::source::Source;
 use crate::kit::span::Layer;
 use crate::kit::walk::Item;
+
+/// Bytes of an event whose fields a map shows: a jumbo payload may be as long as the stream.
+const EVENT_SHOWN: u64 = 4096;
 
 /// The first eight bytes of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +41,21 @@ impl<'a> Stream<'a> {
         let mut cursor = Cursor::new(&head, layer, 0, Order::Little);
         let header = read_header(&mut cursor).unwrap_or(Header::Truncated(source.len()));
         Self { source, layer, header }
+    }
+
+    /// Notes the fields of the header.
+    pub fn log_header(&self, log: &FieldLog) {
+        let head = self.source.read(0, STREAM_HEADER);
+        let cursor = Cursor::new(&head, self.layer, 0, Order::Little);
+        let _header = read_header(&mut cursor.with_log(log));
+    }
+
+    /// Notes the fields of an event, which the walk reads at once.
+    pub fn log_event(&self, event: &Event<'_>, log: &FieldLog) {
+        let shown = event.end().min(event.at.saturating_add(EVENT_SHOWN));
+        let bytes = self.source.read(event.at, shown);
+        let cursor = Cursor::new(&bytes, self.layer, event.at, Order::Little);
+        let _read = log_fields(&mut cursor.with_log(log), event);
     }
 
     /// Returns the header.
@@ -98,6 +117,16 @@ impl<'a> Stream<'a> {
         }
         count
     }
+}
+
+fn log_fields(cursor: &mut Cursor<'_>, event: &Event<'_>) -> Result<(), ReadError> {
+    cursor.u8("flags")?;
+    cursor.bytes(3, "mcv")?;
+    cursor.u64("clock")?;
+    if event.flags & JUMBO != 0 {
+        cursor.u32("size")?;
+    }
+    cursor.bytes(cursor.left(), "payload").map(drop)
 }
 
 /// The header: magic and version.

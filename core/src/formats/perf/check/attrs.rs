@@ -169,8 +169,3 @@ fn check_ids(
         report.push(Finding::new(rule, section.span(0), path, message));
     }
 }
-
-/// Whether `count` attrs and `ids` ids are below the limits.
-pub(super) fn has_room(count: usize, ids: u64, limits: &Limits) -> bool {
-    to_u64(count) < limits.of(&ATTRS) && ids <= limits.of(&IDS)
-}

@@ -1,11 +1,11 @@
 //! Recordings written to a pipe: a 16-byte header, and records that contain attrs and features.
 
-use super::attrs::{check_attr, has_room};
+use super::attrs::check_attr;
 use super::faults::describe;
 use super::records::RecordCheck;
 use super::stream::Stream;
 use super::tracing::PipeTracing;
-use crate::formats::perf::decode::attrs::read_record;
+use crate::formats::perf::decode::attrs::{gather_events, has_room, read_record};
 use crate::formats::perf::decode::event::Events;
 use crate::formats::perf::decode::expand::Wrapper;
 use crate::formats::perf::decode::feature;
@@ -112,27 +112,6 @@ impl PipeCompression {
         let span = Span::sized(FILE, first, 0);
         report.push(Finding::new(&rules::FEATURE_MISSING, span, "data", message).fix(fix));
     }
-}
-
-/// Gathers the events, by which records are recognised after damage: perf writes them first.
-fn gather_events(file: &RecordFile<'_>, limits: &Limits) -> Events {
-    /// Records that are read; a pipe has some before its events.
-    const MOST_RECORDS: usize = 4096;
-    let mut events = Events::new(file.order());
-    let items = file.records((HEADER_SIZE_PIPE, file.length()), limits.of(&RESYNC));
-    for record in items.take(MOST_RECORDS).filter_map(Item::record) {
-        if record.frame.kind == record::SAMPLE {
-            break;
-        }
-        let attr = Some(record.view(FILE, 0)).filter(|_| record.frame.kind == record::HEADER_ATTR);
-        if let Some((attr, ids)) = attr.and_then(|view| read_record(&view, file.order())) {
-            if !has_room(events.attrs().len(), events.id_count(), limits) {
-                break;
-            }
-            events.push(attr, ids);
-        }
-    }
-    events
 }
 
 /// Reports a truncated record at the end. Of a compressed one, the complete blocks stay.

@@ -203,7 +203,7 @@ impl Attr {
 ///
 /// The attr is longer than the rest of the cursor, which then does not move.
 pub fn attr(cursor: &mut Cursor<'_>, order: Order) -> Result<Attr, ReadError> {
-    let mut head = cursor.clone();
+    let mut head = cursor.unlogged();
     let kind = head.u32("attr.type")?;
     let size = head.u32("attr.size")?;
     let mut attr = Attr { kind, size, ..Attr::default() };

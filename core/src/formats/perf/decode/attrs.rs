@@ -10,14 +10,15 @@ use super::attr::{self, Attr};
 use super::event::Events;
 use super::frame::RecordView;
 use super::header::Section;
-use super::recording::Recording;
-use crate::formats::perf::layout::{ATTR_SIZE_VER0, SECTION_SIZE};
+use super::recording::{RecordFile, Recording};
+use crate::formats::perf::layout::{ATTR_SIZE_VER0, HEADER_SIZE_PIPE, SECTION_SIZE, record};
 use crate::formats::perf::limits::{ATTRS, IDS};
 use crate::kit::cursor::{Cursor, Order, ReadError};
+use crate::kit::field_log::FieldLog;
 use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::kit::walk::Item;
-use crate::limits::{Limits, WINDOW};
+use crate::limits::{Limits, RESYNC, WINDOW};
 
 /// An entry of the table.
 #[derive(Clone, Copy, Debug)]
@@ -166,6 +167,22 @@ pub fn read_table(recording: &Recording<'_>, limits: &Limits) -> (Events, AttrTa
     (events, table)
 }
 
+/// Notes the fields of the table.
+pub fn log_fields(recording: &Recording<'_>, log: &FieldLog) {
+    let (order, attrs) = (recording.order(), recording.body.attrs);
+    let bytes = recording.file.source().read(attrs.offset, attrs.end().unwrap_or(u64::MAX));
+    let cursor = Cursor::new(&bytes, Layer::stored(0), attrs.offset, order).with_log(log);
+    Entries { cursor, order, is_over: false }.for_each(drop);
+}
+
+/// Notes the ids of a section.
+pub fn log_ids(recording: &Recording<'_>, section: Section, log: &FieldLog) {
+    let bytes = recording.file.source().read(section.offset, section.end().unwrap_or(u64::MAX));
+    let cursor = Cursor::new(&bytes, Layer::stored(0), section.offset, recording.order());
+    let mut cursor = cursor.with_log(log);
+    while cursor.u64("id").is_ok() {}
+}
+
 /// Returns the size of the first entry by its own size field, with the ids section.
 fn first_len(mut cursor: Cursor<'_>) -> Option<u64> {
     cursor.skip(1, 4, "attr.type").ok()?;
@@ -206,4 +223,31 @@ pub fn read_record(record: &RecordView<'_>, order: Order) -> Option<(Attr, Vec<u
     let mut cursor = record.cursor(order);
     let attr = attr::attr(&mut cursor, order).ok()?;
     Some((attr, std::iter::from_fn(|| cursor.u64("id").ok()).collect()))
+}
+
+/// Gathers the events, by which records are recognised after damage: perf writes them first.
+pub fn gather_events(file: &RecordFile<'_>, limits: &Limits) -> Events {
+    /// Records that are read; a pipe has some before its events.
+    const MOST_RECORDS: usize = 4096;
+    let mut events = Events::new(file.order());
+    let items = file.records((HEADER_SIZE_PIPE, file.length()), limits.of(&RESYNC));
+    for record in items.take(MOST_RECORDS).filter_map(Item::record) {
+        if record.frame.kind == record::SAMPLE {
+            break;
+        }
+        let attr =
+            Some(record.view(file.layer(), 0)).filter(|_| record.frame.kind == record::HEADER_ATTR);
+        if let Some((attr, ids)) = attr.and_then(|view| read_record(&view, file.order())) {
+            if !has_room(events.attrs().len(), events.id_count(), limits) {
+                break;
+            }
+            events.push(attr, ids);
+        }
+    }
+    events
+}
+
+/// Whether `count` attrs and `ids` ids are below the limits.
+pub fn has_room(count: usize, ids: u64, limits: &Limits) -> bool {
+    to_u64(count) < limits.of(&ATTRS) && ids <= limits.of(&IDS)
 }

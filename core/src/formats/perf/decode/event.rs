@@ -6,11 +6,19 @@ use super::frame::RecordView;
 use super::record;
 use super::sample::{self, Sample, SampleId, SampleLayout};
 use crate::formats::perf::layout::record as kind;
-use crate::kit::cursor::Order;
+use crate::kit::cursor::{Cursor, Order};
+use crate::kit::field_log::FieldLog;
 use crate::kit::num::to_u64;
 
 /// Most ids of events that are copied for the search after damage.
 const MOST_COPIED_IDS: usize = 64 << 10;
+
+/// Reads the fields that [`frame`](super::frame::frame) takes at once.
+fn log_header(cursor: &mut Cursor<'_>) {
+    let _type = cursor.u32("header.type");
+    let _misc = cursor.u16("header.misc");
+    let _size = cursor.u16("header.size");
+}
 
 /// The attrs of a recording and the layouts that are derived from them.
 #[derive(Clone, Debug)]
@@ -231,6 +239,27 @@ impl Events {
         record::body(frame.kind, frame.misc, &mut record.cursor(self.order), trailer_len)?;
         let trailer = layout.and_then(|l| sample::trailer(record.body(), l, self.order));
         Ok(trailer.and_then(|origin| origin.time))
+    }
+
+    /// Notes the fields of a record: those of its header, its own and those of its `sample_id`.
+    pub fn log_fields(&self, record: &RecordView<'_>, log: &FieldLog) {
+        let place = record.place;
+        let head = Cursor::new(record.bytes, place.layer, place.offset, self.order);
+        log_header(&mut head.with_log(log));
+        let mut cursor = record.cursor(self.order).with_log(log);
+        let layout = self.trailer_layout(record);
+        if record.frame.kind == kind::SAMPLE {
+            let layout = layout.filter(|_| !self.has_unknown_layout);
+            let _sample = layout.map(|layout| sample::sample(&mut cursor, layout));
+            return;
+        }
+        let layout = layout.filter(|_| record.frame.is_kernel());
+        let trailer_len = layout.map_or(0, SampleLayout::trailer_len);
+        let frame = record.frame;
+        let read = record::body(frame.kind, frame.misc, &mut cursor, trailer_len);
+        if let (Ok(_), Some(layout)) = (read, layout) {
+            sample::log_trailer(record, layout, self.order, log);
+        }
     }
 
     /// Whether a record that is not a sample is read without a byte left over.

@@ -12,6 +12,7 @@
 
 use crate::formats::perf::layout::{self, field};
 use crate::kit::cursor::{Cursor, Order, ReadError};
+use crate::kit::field_log::FieldLog;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 
@@ -166,17 +167,32 @@ pub fn magic(first: &[u8]) -> Option<(Order, bool)> {
 /// The file is shorter than its header.
 pub fn header(source: &Source<'_>, file: u32) -> Result<Header, ReadError> {
     let bytes = source.read(0, layout::HEADER_SIZE);
-    let (order, version1) = magic(&bytes).unwrap_or((Order::Little, false));
-    let mut cursor = Cursor::new(&bytes, Layer::stored(file), 0, order);
+    parse(open(&bytes, file))
+}
+
+/// Notes the fields of the header of file number `file`.
+pub fn log_fields(source: &Source<'_>, file: u32, log: &FieldLog) {
+    let bytes = source.read(0, layout::HEADER_SIZE);
+    let _header = parse(open(&bytes, file).with_log(log));
+}
+
+fn open(bytes: &[u8], file: u32) -> Cursor<'_> {
+    let order = magic(bytes).map_or(Order::Little, |(order, _)| order);
+    Cursor::new(bytes, Layer::stored(file), 0, order)
+}
+
+fn parse(mut cursor: Cursor<'_>) -> Result<Header, ReadError> {
+    let (order, version1) = magic(cursor.rest()).unwrap_or((Order::Little, false));
     cursor.skip(1, field::SIZE, "magic")?;
     let size = cursor.u64("header.size")?;
     if size == layout::HEADER_SIZE_PIPE {
         return Ok(Header { order, version1, size, body: None });
     }
     let attr_size = cursor.u64("header.attr_size")?;
-    let attrs = Section::read(&mut cursor)?;
-    let data = Section::read(&mut cursor)?;
-    let event_types = Section::read(&mut cursor)?;
+    let mut section = |label| Section::read(&mut cursor.window(layout::SECTION_SIZE, label)?);
+    let attrs = section("header.attrs")?;
+    let data = section("header.data")?;
+    let event_types = section("header.event_types")?;
     let (mut flags, mut words) = (Flags::default(), FlagWords::U64);
     if size != layout::HEADER_SIZE_OLD {
         for word in &mut flags.0 {

@@ -13,6 +13,7 @@ use super::tracing::{self, Tracing};
 use super::walk::{Damage, Record, Walker};
 use crate::formats::perf::layout::feature::TRACING_DATA;
 use crate::kit::cursor::{Cursor, Order, ReadError};
+use crate::kit::field_log::FieldLog;
 use crate::kit::num::to_usize;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
@@ -196,6 +197,23 @@ impl Recording<'_> {
         let bytes = self.file.source().read(start, start.saturating_add(section.size));
         let mut cursor = Cursor::new(&bytes, self.file.layer(), start, self.order());
         tracing::tracing(&mut cursor, wanted)
+    }
+}
+
+impl Recording<'_> {
+    /// Notes the fields of the section of feature `bit`, of at most `held` bytes.
+    pub fn log_feature(
+        &self,
+        (bit, section): (u32, Section),
+        cpus: Option<u32>,
+        held: u64,
+        log: &FieldLog,
+    ) {
+        let start = section.offset;
+        let end = start.saturating_add(section.size.min(held));
+        let bytes = self.file.source().read(start, end);
+        let cursor = Cursor::new(&bytes, self.file.layer(), start, self.order());
+        let _contents = feature::body(bit, &mut cursor.with_log(log), cpus);
     }
 }
 

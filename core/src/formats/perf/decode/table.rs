@@ -1,11 +1,18 @@
 //! The feature table: one section per flagged feature, in ascending order, right after the records.
 
+use super::feature;
 use super::header::{Body, Section};
 use crate::formats::perf::layout::SECTION_SIZE;
 use crate::kit::cursor::{Cursor, Order};
+use crate::kit::field_log::FieldLog;
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
+
+/// Length of a complete table in bytes.
+fn length(body: &Body) -> u64 {
+    body.flags.count().saturating_mul(SECTION_SIZE)
+}
 
 /// A feature table as far as the file contains it.
 #[derive(Clone, Debug)]
@@ -20,12 +27,24 @@ impl Table {
     /// Reads the entries of all features that `body` flags, from `at` on. Ends early if the file
     /// does.
     pub fn read(source: &Source<'_>, body: &Body, at: u64, order: Order) -> Self {
-        let len = body.flags.count().saturating_mul(SECTION_SIZE);
-        let bytes = source.read(at, at.saturating_add(len));
-        let mut cursor = Cursor::new(&bytes, Layer::stored(0), at, order);
+        let bytes = source.read(at, at.saturating_add(length(body)));
+        Self::parse(Cursor::new(&bytes, Layer::stored(0), at, order), body)
+    }
+
+    /// Notes the fields of a table.
+    pub fn log_fields(source: &Source<'_>, body: &Body, (at, order): (u64, Order), log: &FieldLog) {
+        let bytes = source.read(at, at.saturating_add(length(body)));
+        let _table =
+            Self::parse(Cursor::new(&bytes, Layer::stored(0), at, order).with_log(log), body);
+    }
+
+    fn parse(mut cursor: Cursor<'_>, body: &Body) -> Self {
+        let at = cursor.position();
         let mut entries = Vec::new();
         for bit in body.flags.bits() {
-            let Ok(section) = Section::read(&mut cursor) else { break };
+            let name = feature::name(bit).unwrap_or("unknown feature");
+            let Ok(mut entry) = cursor.window(SECTION_SIZE, name) else { break };
+            let Ok(section) = Section::read(&mut entry) else { break };
             entries.push((bit, section));
         }
         Self { span: cursor.since(at), entries }

@@ -1,99 +1,277 @@
-//! Divides every file of a recording into adjoining tiles.
+//! Divides every file of a recording, and the bytes that compressed records expand to, into
+//! adjoining tiles.
 
-use super::header::Section;
+use super::attrs;
+use super::event::Events;
+use super::expand::{Expansion, Wrapper};
+use super::feature;
+use super::header::{self, Section};
 use super::record;
 use super::recording::{Opened, RecordFile, Recording, open};
+use super::table::Table;
+use super::walk::Record;
+use crate::formats::perf::layout::feature::NRCPUS;
 use crate::formats::perf::layout::{HEADER_SIZE_PIPE, SECTION_SIZE};
-use crate::formats::{Tile, TileKind};
+use crate::formats::{Fields, NO_FIELDS, Tile, TileKind, TileSink};
+use crate::kit::field_log::FieldLog;
+use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::kit::walk::Item;
-use crate::limits::{Limits, RESYNC};
+use crate::limits::{EXPANSION_RATIO, Limits, RESYNC, WINDOW, ZSTD_WINDOW};
 use crate::recording::FileSet;
 
 /// Passes the tiles of all files to `each`, file by file and in order.
-pub fn tile(files: &FileSet<'_>, limits: &Limits, each: &mut dyn FnMut(Tile)) {
+pub fn tile(files: &FileSet<'_>, limits: &Limits, each: TileSink<'_>) {
     match open(files) {
         Err(_) => {
             for (index, file) in (0_u32..).zip(files.files()) {
-                let mut tiles = Tiles { layer: Layer::stored(index), at: 0, each };
-                tiles.push_tile(file.bytes.len(), TileKind::Damage, "header");
+                let mut tiles = Tiles::new(Layer::stored(index), each);
+                tiles.push_tile(file.bytes.len(), TileKind::Damage, "header", NO_FIELDS);
             }
         }
         Ok(Opened::Pipe(file)) => {
-            let mut tiles = Tiles { layer: file.layer(), at: 0, each };
-            tiles.push_tile(HEADER_SIZE_PIPE, TileKind::Structure, "header");
-            tiles.push_records(&file, file.length(), limits);
+            let mut events = attrs::gather_events(&file, limits);
+            events.sort();
+            let mut tiles = Tiles::new(file.layer(), each);
+            let fields: Fields<'_> = &|log| header::log_fields(file.source(), 0, log);
+            tiles.push_tile(HEADER_SIZE_PIPE, TileKind::Structure, "header", fields);
+            let area = (tiles.at, file.length());
+            push_records(&mut tiles, (&file, area), &events, limits);
         }
         Ok(Opened::Sections(recording)) => {
-            tile_sections(&recording, limits, each);
+            let (mut events, _) = attrs::read_table(&recording, limits);
+            events.sort();
+            tile_sections(&recording, &events, limits, each);
             for part in &recording.parts {
-                let mut tiles = Tiles { layer: part.layer(), at: 0, each };
-                tiles.push_records(part, part.length(), limits);
+                let mut tiles = Tiles::new(part.layer(), each);
+                push_records(&mut tiles, (part, (0, part.length())), &events, limits);
             }
+        }
+    }
+}
+
+/// A part of the file with the header.
+enum Part {
+    Attrs,
+    Ids,
+    Data,
+    Table,
+    Feature(u32),
+}
+
+impl Part {
+    const fn name(&self) -> &'static str {
+        match self {
+            Self::Attrs => "attrs",
+            Self::Ids => "ids",
+            Self::Data => "data",
+            Self::Table => "feature table",
+            Self::Feature(_) => "feature",
         }
     }
 }
 
 /// Passes the tiles of the file with the header to `each`.
-fn tile_sections(recording: &Recording<'_>, limits: &Limits, each: &mut dyn FnMut(Tile)) {
+fn tile_sections(recording: &Recording<'_>, events: &Events, limits: &Limits, each: TileSink<'_>) {
     let (body, len) = (&recording.body, recording.length());
-    let mut tiles = Tiles { layer: recording.file.layer(), at: 0, each };
-    tiles.push_tile(recording.header.length().min(len), TileKind::Structure, "header");
+    let file = &recording.file;
+    let mut tiles = Tiles::new(file.layer(), each);
+    let fields: Fields<'_> = &|log| header::log_fields(file.source(), 0, log);
+    tiles.push_tile(recording.header.length().min(len), TileKind::Structure, "header", fields);
+    let mut data = None;
+    for (part, section) in find_parts(recording, limits) {
+        // If sections overlap, the second one is shown from the end of the first.
+        tiles.push_tile(section.offset.min(len), TileKind::Padding, "gap", NO_FIELDS);
+        let end = section.end().unwrap_or(u64::MAX).min(len);
+        let log_part = |log: &FieldLog| match part {
+            Part::Attrs => attrs::log_fields(recording, log),
+            Part::Table => {
+                let place = (section.offset, recording.order());
+                Table::log_fields(file.source(), body, place, log);
+            }
+            Part::Feature(bit) => {
+                let cpus = find_cpus(recording, limits);
+                recording.log_feature((bit, section), cpus, limits.of(&WINDOW), log);
+            }
+            Part::Ids => attrs::log_ids(recording, section, log),
+            Part::Data => {}
+        };
+        match part {
+            Part::Data => {
+                data = Some((tiles.at, end));
+                tiles.push_records((file, end), events, limits);
+            }
+            Part::Feature(bit) => {
+                let name = feature::name(bit).unwrap_or(part.name());
+                tiles.push_tile(end, TileKind::Structure, name, &log_part);
+            }
+            _ => tiles.push_tile(end, TileKind::Structure, part.name(), &log_part),
+        }
+    }
+    tiles.push_tile(len, TileKind::Padding, "trailing", NO_FIELDS);
+    if let Some(area) = data {
+        push_expanded(&mut tiles, (file, area), events, limits);
+    }
+}
+
+/// Returns the sections in the order of their places.
+fn find_parts(recording: &Recording<'_>, limits: &Limits) -> Vec<(Part, Section)> {
+    let (body, len) = (&recording.body, recording.length());
     let declared = body.data.end().filter(|end| *end <= len && body.data.size > 0);
     let data = Section {
         offset: body.data.offset,
         size: declared.unwrap_or(len).saturating_sub(body.data.offset),
     };
-    let table_len = body.flags.count().saturating_mul(SECTION_SIZE);
-    let mut sections = vec![("attrs", body.attrs), ("data", data)];
+    let mut parts = vec![(Part::Attrs, body.attrs), (Part::Data, data)];
+    let (_, table) = attrs::read_table(recording, limits);
+    parts.extend(table.id_sections().into_iter().map(|section| (Part::Ids, section)));
     if let Some(end) = declared {
-        sections.push(("feature table", Section { offset: end, size: table_len }));
+        let size = body.flags.count().saturating_mul(SECTION_SIZE);
+        parts.push((Part::Table, Section { offset: end, size }));
         let features = recording.table(end).entries;
-        sections.extend(features.into_iter().map(|(_, section)| ("feature", section)));
+        parts.extend(features.into_iter().map(|(bit, section)| (Part::Feature(bit), section)));
     }
-    sections.retain(|(_, section)| section.size > 0 && section.offset < len);
-    sections.sort_by_key(|(_, section)| (section.offset, section.size));
-    for (name, section) in sections {
-        // If sections overlap, the second one is shown from the end of the first.
-        tiles.push_tile(section.offset.min(len), TileKind::Padding, "gap");
-        let end = section.end().unwrap_or(u64::MAX).min(len);
-        match name {
-            "data" => tiles.push_records(&recording.file, end, limits),
-            _ => tiles.push_tile(end, TileKind::Structure, name),
-        }
-    }
-    tiles.push_tile(len, TileKind::Padding, "trailing");
+    parts.retain(|(_, section)| section.size > 0 && section.offset < len);
+    parts.sort_by_key(|(_, section)| (section.offset, section.size));
+    parts
 }
 
-/// The tiles of one file.
+/// Returns the number of CPUs, by which CPU_TOPOLOGY is read.
+fn find_cpus(recording: &Recording<'_>, limits: &Limits) -> Option<u32> {
+    let table = recording.table(recording.body.data.end()?);
+    let section = table.section(NRCPUS)?;
+    recording.read_feature((NRCPUS, section), None, limits.of(&WINDOW)).ok()?.nr_cpus
+}
+
+/// Passes the records of an area, and then those that compressed ones expand to.
+fn push_records(
+    tiles: &mut Tiles<'_>,
+    (file, area): (&RecordFile<'_>, (u64, u64)),
+    events: &Events,
+    limits: &Limits,
+) {
+    tiles.push_records((file, area.1), events, limits);
+    push_expanded(tiles, (file, area), events, limits);
+}
+
+/// Passes the records that the compressed records of an area expand to, up to the first fault.
+fn push_expanded(
+    tiles: &mut Tiles<'_>,
+    (file, area): (&RecordFile<'_>, (u64, u64)),
+    events: &Events,
+    limits: &Limits,
+) {
+    let budget = file.length().saturating_mul(limits.of(&EXPANSION_RATIO));
+    let mut expansion = Expansion::new(file.order(), limits.of(&ZSTD_WINDOW));
+    expansion.begin_file(file.index());
+    let mut expanded = Tiles::new(file.layer().expanded(), &mut *tiles.each);
+    let records = file.records(area, limits.of(&RESYNC)).filter_map(Item::record);
+    for record in records {
+        let Some(wrapper) = Wrapper::of(record.frame.kind) else { continue };
+        let fed = feed(&mut expansion, (file, &record, wrapper), &mut expanded, events);
+        if fed.is_none() || expansion.end() > budget {
+            return;
+        }
+    }
+    expansion.finish();
+    expanded.push_released(&mut expansion, events);
+    if let Some(incomplete) = expansion.incomplete() {
+        let end = incomplete.place.offset.saturating_add(to_u64(incomplete.bytes.len()));
+        expanded.push_tile(end, TileKind::Damage, "truncated record", NO_FIELDS);
+    }
+}
+
+/// Expands a compressed record; `None` after a fault.
+fn feed(
+    expansion: &mut Expansion,
+    (file, record, wrapper): (&RecordFile<'_>, &Record<'_>, Wrapper),
+    tiles: &mut Tiles<'_>,
+    events: &Events,
+) -> Option<()> {
+    let mut rest = wrapper.payload(&record.bytes, file.order());
+    let stored = Span::sized(file.layer(), record.offset, record.frame.size);
+    expansion.begin_record();
+    while !rest.is_empty() {
+        let fed = expansion.feed(rest, stored);
+        let has_released = tiles.push_released(expansion, events)?;
+        let (consumed, _) = fed.ok()?;
+        rest = rest.get(consumed..).unwrap_or_default();
+        if consumed == 0 && !has_released {
+            break;
+        }
+    }
+    Some(())
+}
+
+/// The tiles of one layer.
 struct Tiles<'a> {
     layer: Layer,
     /// Offset of the next tile.
     at: u64,
-    each: &'a mut dyn FnMut(Tile),
+    each: TileSink<'a>,
 }
 
-impl Tiles<'_> {
-    /// Passes the records from the next tile up to `end`.
-    fn push_records(&mut self, file: &RecordFile<'_>, end: u64, limits: &Limits) {
+impl<'a> Tiles<'a> {
+    fn new(layer: Layer, each: TileSink<'a>) -> Self {
+        Tiles { layer, at: 0, each }
+    }
+
+    /// Passes the records of a file from the next tile up to `end`.
+    fn push_records(
+        &mut self,
+        (file, end): (&RecordFile<'_>, u64),
+        events: &Events,
+        limits: &Limits,
+    ) {
         for item in file.records((self.at, end), limits.of(&RESYNC)) {
             match item {
                 Item::Record(item) => {
                     let name = record::name(item.frame.kind).unwrap_or("record");
-                    self.push_tile(item.end(), TileKind::Record, name);
+                    let view = item.view(self.layer, 0);
+                    let fields: Fields<'_> = &|log| events.log_fields(&view, log);
+                    self.push_tile(item.end(), TileKind::Record, name, fields);
                 }
                 Item::Damage(damage) => {
-                    self.push_tile(damage.span.end, TileKind::Damage, "damage");
+                    self.push_tile(damage.span.end, TileKind::Damage, "damage", NO_FIELDS);
                 }
             }
         }
     }
 
+    /// Passes the records that the expander releases, and returns whether any bytes were released;
+    /// `None` if some are not a record.
+    fn push_released(&mut self, expansion: &mut Expansion, events: &Events) -> Option<bool> {
+        let mut has_released = false;
+        while let Some(chunk) = expansion.take_chunk() {
+            has_released = true;
+            let mut records = chunk.records();
+            for item in &mut records {
+                let record = match item {
+                    Item::Record(record) => record,
+                    Item::Damage(damage) => {
+                        let end = damage.place.offset.saturating_add(to_u64(damage.bytes.len()));
+                        self.push_tile(end, TileKind::Damage, "damage", NO_FIELDS);
+                        return None;
+                    }
+                };
+                let name = record::name(record.frame.kind).unwrap_or("record");
+                let fields: Fields<'_> = &|log| {
+                    log.set_stored(expansion.map().stored(record.span()));
+                    events.log_fields(&record, log);
+                };
+                self.push_tile(record.span().end, TileKind::Record, name, fields);
+            }
+            let place = records.place();
+            expansion.put_back(chunk, place);
+        }
+        Some(has_released)
+    }
+
     /// Passes the tile up to `end`, unless it is empty.
-    fn push_tile(&mut self, end: u64, kind: TileKind, name: &'static str) {
+    fn push_tile(&mut self, end: u64, kind: TileKind, name: &'static str, fields: Fields<'_>) {
         if end > self.at {
             let span = Span::new(self.layer, self.at, end);
-            (self.each)(Tile { span, kind, name });
+            (self.each)(Tile { span, kind, name }, fields);
             self.at = end;
         }
     }

@@ -11,15 +11,17 @@
 //! size of the ring. The decoder takes the reading under which more of the following events are
 //! complete.
 
-use crate::formats::qemu::decode::event::{Event, FILE, Fault, FaultKind, Input, Key, Value};
+use crate::formats::qemu::decode::event::{
+    Event, FILE, Fault, FaultKind, Input, Key, SAMPLE_LEN, Value,
+};
 use crate::formats::qemu::layout::{Async, Audio, Keys, Kind, LAYOUTS, Layout, range};
 use crate::kit::cursor::{Cursor, Order};
+use crate::kit::field_log::FieldLog;
 use crate::kit::source::Source;
+use crate::kit::span::Span;
 
 /// Bytes that contain the fixed part of any event: a touch after an ASYNC id takes 39.
 const FIXED_MAX: u64 = 48;
-/// Bytes of one AUDIO_IN sample: left and right, u64 each.
-const SAMPLE_LEN: u64 = 16;
 /// Events to look at to decide whether an AUDIO_IN has samples.
 const LOOK_AHEAD: u32 = 16;
 
@@ -66,7 +68,22 @@ impl<'a> Decoder<'a> {
     /// Decodes the event at `at`. Errors: the bytes there are not a complete event.
     pub fn event(&self, at: u64, ring: RingAbove) -> Result<Event, Fault> {
         let head = self.source.read(at, at.saturating_add(FIXED_MAX));
-        let cursor = Cursor::new(&head, FILE, at, Order::Big);
+        self.parse(Cursor::new(&head, FILE, at, Order::Big), ring)
+    }
+
+    /// Notes the fields of an event, and the bytes of its array.
+    pub fn log_fields(&self, event: &Event, log: &FieldLog) {
+        let head = self.source.read(event.start, event.start.saturating_add(FIXED_MAX));
+        let cursor = Cursor::new(&head, FILE, event.start, Order::Big).with_log(log);
+        // The event is known, so no later one has to decide whether samples follow.
+        let _event = self.parse(cursor, RingAbove::MAX);
+        let array = Span::new(FILE, event.end.saturating_sub(event.value.array_len()), event.end);
+        let shown = array.end.min(array.start.saturating_add(FIXED_MAX));
+        log.push_bytes("array", array, &self.source.read(array.start, shown));
+    }
+
+    fn parse(&self, cursor: Cursor<'_>, ring: RingAbove) -> Result<Event, Fault> {
+        let at = cursor.position();
         let mut partial = Partial { cursor, kind: None, checkpoint: None, array_len: 0 };
         let decoded = self
             .kind(&mut partial)

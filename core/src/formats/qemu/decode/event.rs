@@ -6,6 +6,8 @@ use crate::kit::span::{Layer, Span};
 
 /// The stored bytes of the log.
 pub const FILE: Layer = Layer::stored(0);
+/// Bytes of one AUDIO_IN sample: left and right, u64 each.
+pub const SAMPLE_LEN: u64 = 16;
 
 /// A complete event.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,6 +103,18 @@ pub enum Value {
 }
 
 impl Value {
+    /// Returns the length of the array at the end of the event in bytes; 0 without one.
+    pub fn array_len(&self) -> u64 {
+        match self {
+            Self::CharRead { len, .. }
+            | Self::Net { len, .. }
+            | Self::ReadAll { len }
+            | Self::Random { len, .. } => u64::from(*len),
+            Self::AudioIn { recorded, full_ring: false, .. } => recorded.saturating_mul(SAMPLE_LEN),
+            _ => 0,
+        }
+    }
+
     /// Returns whether the length of the event depends on a length field.
     pub const fn has_array(&self) -> bool {
         matches!(

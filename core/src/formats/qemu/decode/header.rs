@@ -3,6 +3,7 @@
 use crate::formats::qemu::decode::event::FILE;
 use crate::formats::qemu::layout::{HEADER_LEN, LAYOUTS, Layouts, VERSION_LEN};
 use crate::kit::cursor::{Cursor, Order, ReadError};
+use crate::kit::field_log::FieldLog;
 use crate::kit::source::Source;
 
 /// Version words that existed only between releases.
@@ -110,7 +111,16 @@ impl Header {
     /// Reads the header. Errors: the source is shorter than a header.
     pub fn read(source: &Source<'_>) -> Result<Self, ReadError> {
         let bytes = source.read(0, HEADER_LEN);
-        let mut cursor = Cursor::new(&bytes, FILE, 0, Order::Big);
+        Self::parse(Cursor::new(&bytes, FILE, 0, Order::Big))
+    }
+
+    /// Notes the fields of the header.
+    pub fn log_fields(source: &Source<'_>, log: &FieldLog) {
+        let bytes = source.read(0, HEADER_LEN);
+        let _header = Self::parse(Cursor::new(&bytes, FILE, 0, Order::Big).with_log(log));
+    }
+
+    fn parse(mut cursor: Cursor<'_>) -> Result<Self, ReadError> {
         let version = Version::new(cursor.u32("version")?);
         let unused = cursor.bytes(HEADER_LEN.saturating_sub(VERSION_LEN), "reserved")?;
         let unused_set = unused.iter().filter(|byte| **byte != 0).count();

@@ -8,6 +8,7 @@ use crate::formats::revent::layout::{
     DEVICE_FOLDER, DEVICE_PREFIX, DEVICES_MAX, Generation, HEAD_MAX, HEADER, MAGIC, PATH_MAX,
 };
 use crate::kit::cursor::{Cursor, Order, ReadError};
+use crate::kit::field_log::FieldLog;
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::Span;
@@ -269,17 +270,25 @@ pub(super) fn parse_forced(
     mode: Option<u16>,
     forced: Forced,
 ) -> Result<Head, HeadError> {
-    let layout = generation.layout();
     let window = source.read(0, HEAD_MAX);
-    let mut cursor = Cursor::new(&window, FILE, 0, Order::Little);
-    let header = layout.version.map(|_| parse_header(&mut cursor, layout.header)).transpose()?;
+    parse_at(&mut Cursor::new(&window, FILE, 0, Order::Little), generation, mode, forced)
+}
+
+fn parse_at(
+    cursor: &mut Cursor<'_>,
+    generation: Generation,
+    mode: Option<u16>,
+    forced: Forced,
+) -> Result<Head, HeadError> {
+    let layout = generation.layout();
+    let header = layout.version.map(|_| parse_header(cursor, layout.header)).transpose()?;
     let devices = if mode == Some(1) {
-        Devices::Gamepad(Box::new(parse_gamepad(&mut cursor, forced)?))
+        Devices::Gamepad(Box::new(parse_gamepad(cursor, forced)?))
     } else {
-        Devices::Paths(parse_paths(&mut cursor, layout.device_count)?)
+        Devices::Paths(parse_paths(cursor, layout.device_count)?)
     };
     let prefix = cursor.position();
-    let (count, times) = parse_counts(&mut cursor, generation)?;
+    let (count, times) = parse_counts(cursor, generation)?;
     let events = cursor.position();
     Ok(Head {
         generation,
@@ -351,6 +360,16 @@ fn parse_path(cursor: &mut Cursor<'_>, index: u64) -> Result<DevicePath, HeadErr
 }
 
 impl Head {
+    /// Notes the fields; none of a head that had to be recovered.
+    pub fn log_fields(&self, source: &Source<'_>, log: &FieldLog) {
+        let window = source.read(0, HEAD_MAX.min(self.events));
+        let cursor = Cursor::new(&window, FILE, 0, Order::Little);
+        let mode = self.gamepad().map(|_| 1);
+        if !self.is_recovered {
+            let _head = parse_at(&mut cursor.with_log(log), self.generation, mode, self.forced);
+        }
+    }
+
     /// Returns the number of devices that events may name.
     pub fn device_count(&self) -> i32 {
         match &self.devices {

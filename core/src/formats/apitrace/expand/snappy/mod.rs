@@ -20,6 +20,7 @@ use crate::formats::apitrace::layout::{
     CHUNK_EXPANDED, CHUNK_HEADER_LEN, CHUNK_PLAUSIBLE, CHUNK_STORED_MAX, MAGIC_LEN,
 };
 use crate::kit::cursor::{Cursor, Order};
+use crate::kit::field_log::FieldLog;
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::resync::{Budget, Resync};
 use crate::kit::source::Source;
@@ -36,6 +37,15 @@ pub fn find_stored(source: &Source<'_>, unit: Span, at: u64, bytes: &[u8]) -> Op
     let block = source.read(begin, unit.end);
     let place = block::find_literal(&block, to_usize(at), bytes).filter(|_| is_one)?;
     Some(begin.saturating_add(to_u64(place)))
+}
+
+/// Notes the fields of the chunk in `unit`.
+pub(super) fn log_fields(source: &Source<'_>, unit: Span, log: &FieldLog) {
+    let bytes = source.read(unit.start, unit.end);
+    let cursor = Cursor::new(&bytes, unit.layer, unit.start, Order::Little);
+    let mut cursor = cursor.with_log(log);
+    let _length = cursor.u32("chunk.compressed_length");
+    let _block = cursor.bytes(cursor.left(), "chunk.block");
 }
 
 /// Returns the compressed length of the chunk at `at`: a little-endian u32.

@@ -147,7 +147,7 @@ pub fn body(
             ReadError { label: "sample_id", left: cursor.ahead(), needed: trailer_len }.into()
         );
     };
-    let mut own = cursor.window(own_len, "body")?;
+    let mut own = cursor.part(own_len, "body")?;
     let detail = if kind < record::USER_FIRST {
         kernel::fields(kind, misc, &mut own)?
     } else {

@@ -72,7 +72,7 @@ pub(super) fn fields(kind: u32, misc: u16, own: &mut Cursor<'_>) -> Result<Detai
 /// HEADER_ATTR: an attr of the size that it states, and u64 ids.
 fn header_attr(own: &mut Cursor<'_>) -> Result<Detail, BodyError> {
     let start = own.position();
-    let mut head = own.clone();
+    let mut head = own.unlogged();
     head.skip(1, 4, "attr.type")?;
     let size = u64::from(head.u32("attr.size")?).max(ATTR_SIZE_VER0);
     own.skip(1, size, "attr")?;
@@ -161,7 +161,7 @@ fn compressed2(own: &mut Cursor<'_>) -> Result<Detail, BodyError> {
 /// bytes of the kernel headers that perf was built with, 256 or 512; at most one of them fits the
 /// count.
 fn bpf_metadata(own: &mut Cursor<'_>) -> Result<(), BodyError> {
-    let mut long = own.clone();
+    let mut long = own.unlogged();
     let exact = long.skip(1, 512, "bpf_metadata.prog_name").is_ok()
         && list(&mut long, 320, "bpf_metadata.nr_entries").is_ok()
         && long.is_empty();

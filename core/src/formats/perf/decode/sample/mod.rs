@@ -27,7 +27,9 @@ use self::layout::HEAD;
 pub use self::layout::{SampleLayout, event_id};
 use super::attr::sample_type as bit;
 use super::body::{BodyError, COUNT64, CountField, skip_counted};
+use super::frame::RecordView;
 use crate::kit::cursor::{Cursor, Order, ReadError};
+use crate::kit::field_log::FieldLog;
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::Layer;
 
@@ -54,7 +56,20 @@ pub struct SampleId {
 pub fn trailer(body: &[u8], layout: &SampleLayout, order: Order) -> Option<SampleId> {
     let start = body.len().checked_sub(to_usize(layout.trailer_len))?;
     let bytes = body.get(start..).filter(|bytes| !bytes.is_empty())?;
-    let mut cursor = Cursor::new(bytes, Layer::stored(0), to_u64(start), order);
+    parse_trailer(Cursor::new(bytes, Layer::stored(0), to_u64(start), order), layout)
+}
+
+/// Notes the fields of the `sample_id` of a record.
+pub fn log_trailer(record: &RecordView<'_>, layout: &SampleLayout, order: Order, log: &FieldLog) {
+    let mut cursor = record.cursor(order);
+    let before = cursor.left().saturating_sub(layout.trailer_len);
+    if cursor.left() >= layout.trailer_len && cursor.skip(before, 1, "body").is_ok() {
+        let _id = parse_trailer(cursor.with_log(log), layout);
+    }
+}
+
+#[inline]
+fn parse_trailer(mut cursor: Cursor<'_>, layout: &SampleLayout) -> Option<SampleId> {
     let mut id = SampleId::default();
     if layout.has(bit::TID) {
         id.pid = cursor.u32("pid").ok();

@@ -1,0 +1,260 @@
+//! A map as one page without a script: a bar and a tree to open by mouse or keyboard.
+//!
+//! The page asks for nothing from outside, and its content security policy allows nothing but its
+//! own style sheet, by its hash. Every text is escaped twice: for a terminal, as everywhere, and
+//! for HTML.
+
+use std::fmt::Write as _;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use sha2::{Digest as _, Sha256};
+use tracemend::words::{byte_count, plural};
+use tracemend::{FileSet, Finding, FormatId, MapStep, MappedLayer, Portion, Region, Report};
+
+/// Records of one group that the page has; the others are counted. With their fields and bytes,
+/// these make some 2 MB.
+const RECORDS_SHOWN: u64 = 1_000;
+/// Damaged places and other regions beyond them.
+const REGIONS_SHOWN: u64 = 2_000;
+/// Portions of a bar.
+const PORTIONS_SHOWN: usize = 2_000;
+/// Findings that are listed.
+const FINDINGS_SHOWN: usize = 200;
+/// Bytes of a region that are shown.
+const BYTES_SHOWN: u64 = 64;
+/// Bytes per line.
+const BYTES_PER_LINE: usize = 16;
+
+/// The style sheet; the policy allows it by its hash.
+const STYLE: &str = include_str!("page.css");
+
+/// Escapes text for HTML, in elements and in quoted attributes.
+fn escape(text: &str) -> String {
+    text.chars().fold(String::with_capacity(text.len()), |mut out, letter| {
+        match letter {
+            '&' => out += "&amp;",
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '"' => out += "&quot;",
+            '\'' => out += "&#39;",
+            letter => out.push(letter),
+        }
+        out
+    })
+}
+
+/// The text before the layers: the head of the page, and what a check finds.
+pub(super) fn head(name: &str, format: FormatId, files: &FileSet<'_>, report: &Report) -> String {
+    let hash = BASE64.encode(Sha256::digest(STYLE.as_bytes()));
+    let name = escape(name);
+    let mut text = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src \
+         'sha256-{hash}'; base-uri 'none'; form-action 'none'\"/>\n\
+         <meta name=\"viewport\" content=\"width=device-width\"/>\n\
+         <title>{name}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n\
+         <h1>{name}</h1>\n<p>{format}, {}, verdict {}</p>\n",
+        byte_count(files.len()),
+        report.verdict().name(),
+    );
+    if !report.findings().is_empty() {
+        text += "<h2>Findings</h2>\n<table>\n<tr><th>severity</th><th>code</th><th>place</th>\
+                 <th>finding</th></tr>\n";
+        for finding in report.findings().iter().take(FINDINGS_SHOWN) {
+            text += &row(finding);
+        }
+        text += "</table>\n";
+        let more = report.findings().len().saturating_sub(FINDINGS_SHOWN);
+        if more > 0 {
+            let _infallible = writeln!(text, "<p>and {more} more</p>");
+        }
+        text += "<p><code>tracemend explain CODE</code> describes a code.</p>\n";
+    }
+    text
+}
+
+fn row(finding: &Finding) -> String {
+    let severity = finding.severity.name();
+    let (path, message) = (escape(&finding.path), escape(&finding.message));
+    format!(
+        "<tr><td class=\"{severity}\">{severity}</td><td><code>{}</code></td><td><code>{}</code>\
+         <br/>{path}</td><td>{message}</td></tr>\n",
+        finding.rule.code, finding.span
+    )
+}
+
+/// Writes the steps of a map.
+pub(super) struct Writer<'f, 'a> {
+    files: &'f FileSet<'a>,
+    is_open: bool,
+    /// Records of the group that is open, and other regions, so far.
+    records: u64,
+    regions: u64,
+    left_out: u64,
+}
+
+impl<'f, 'a> Writer<'f, 'a> {
+    pub(super) const fn new(files: &'f FileSet<'a>) -> Self {
+        Self { files, is_open: false, records: 0, regions: 0, left_out: 0 }
+    }
+
+    pub(super) fn step(&mut self, step: MapStep<'_>) -> String {
+        match step {
+            MapStep::Layer(layer) => self.end_layer() + &self.begin_layer(layer),
+            MapStep::Open(region) => {
+                self.records = 0;
+                format!("<li><details open=\"open\"><summary>{}</summary>\n<ul>\n", line(region))
+            }
+            MapStep::Region(region) => self.region(region),
+            MapStep::Close => {
+                let more = std::mem::take(&mut self.left_out);
+                let note = match more {
+                    0 => String::new(),
+                    more => format!("<li>{} not shown</li>\n", plural(more, "region")),
+                };
+                self.records = 0;
+                format!("{note}</ul></details></li>\n")
+            }
+            _ => String::new(),
+        }
+    }
+
+    fn region(&mut self, region: &Region) -> String {
+        self.records = self.records.saturating_add(1);
+        self.regions = self.regions.saturating_add(1);
+        let is_damage = region.kind == tracemend::RegionKind::Damage;
+        let is_beyond = self.records > RECORDS_SHOWN && !is_damage;
+        if is_beyond || self.regions > RECORDS_SHOWN.saturating_add(REGIONS_SHOWN) {
+            self.left_out = self.left_out.saturating_add(1);
+            return String::new();
+        }
+        self.tree(region)
+    }
+
+    fn begin_layer(&mut self, layer: &MappedLayer) -> String {
+        self.is_open = true;
+        (self.records, self.regions) = (0, 0);
+        let what = if layer.layer.is_stored() { "" } else { ", expanded" };
+        let name = if layer.name.is_empty() { "file" } else { &layer.name };
+        let bar = bar(layer);
+        format!("<h2>{}{what}: {}</h2>\n{bar}<ul>\n", escape(name), byte_count(layer.length))
+    }
+
+    fn end_layer(&mut self) -> String {
+        let was_open = std::mem::replace(&mut self.is_open, false);
+        if was_open { "</ul>\n".to_string() } else { String::new() }
+    }
+
+    /// The text after the last layer.
+    pub(super) fn finish(&mut self) -> String {
+        self.end_layer() + "</main>\n</body>\n</html>\n"
+    }
+
+    /// A region with its children. An explicit stack: a recording decides how deep fields nest.
+    fn tree(&self, region: &Region) -> String {
+        enum Task<'r> {
+            Begin(&'r Region),
+            End,
+        }
+        let mut text = String::new();
+        let mut left = vec![Task::Begin(region)];
+        while let Some(task) = left.pop() {
+            let Task::Begin(region) = task else {
+                text += "</ul></details></li>\n";
+                continue;
+            };
+            let bytes = self.bytes(region);
+            if region.children.is_empty() {
+                let _infallible = writeln!(
+                    text,
+                    "<li><details><summary>{}</summary>{bytes}</details></li>",
+                    line(region)
+                );
+                continue;
+            }
+            let _infallible =
+                writeln!(text, "<li><details><summary>{}</summary>\n<ul>", line(region));
+            left.push(Task::End);
+            left.extend(region.children.iter().rev().map(Task::Begin));
+        }
+        text
+    }
+
+    /// The first bytes of a region, in hexadecimal.
+    fn bytes(&self, region: &Region) -> String {
+        let span = region.span;
+        if !span.layer().is_stored() {
+            return String::new();
+        }
+        let end = span.end().min(span.start().saturating_add(BYTES_SHOWN));
+        let bytes = self.files.bytes(span.layer().file).read(span.start(), end);
+        let mut text = String::from("<pre>");
+        let mut at = span.start();
+        for chunk in bytes.chunks(BYTES_PER_LINE) {
+            let _infallible = write!(text, "{at:8x} ");
+            chunk.iter().for_each(|byte| {
+                let _infallible = write!(text, " {byte:02x}");
+            });
+            text.push('\n');
+            at = at.saturating_add(u64::try_from(chunk.len()).unwrap_or(0));
+        }
+        if end < span.end() {
+            let _infallible = writeln!(text, "{} more", byte_count(span.end().saturating_sub(end)));
+        }
+        text + "</pre>"
+    }
+}
+
+/// The kinds of bytes along a layer.
+fn bar(layer: &MappedLayer) -> String {
+    if layer.length == 0 {
+        return String::new();
+    }
+    let scale = 1_000.0 / as_float(layer.length);
+    let mut text = String::from(
+        "<svg viewBox=\"0 0 1000 24\" preserveAspectRatio=\"none\" role=\"img\" \
+         aria-label=\"the kinds of bytes along the file; the list below has the same\">",
+    );
+    // Damage is drawn last and at least as wide as a line, so that one byte of a gigabyte is seen.
+    let (damage, others): (Vec<&Portion>, Vec<&Portion>) =
+        layer.portions.iter().partition(|one| one.kind == tracemend::RegionKind::Damage);
+    for portion in others.into_iter().chain(damage).take(PORTIONS_SHOWN) {
+        let (x, width) =
+            (as_float(portion.span.start()) * scale, as_float(portion.span.len()) * scale);
+        let kind = portion.kind.name();
+        let _infallible = write!(
+            text,
+            "<rect class=\"{kind}\" x=\"{x:.2}\" y=\"0\" width=\"{:.2}\" height=\"24\">\
+             <title>{kind} {}</title></rect>",
+            width.max(1.0),
+            portion.span
+        );
+    }
+    text + "</svg>\n"
+}
+
+/// A number for a drawing, where the last digits do not matter.
+#[allow(clippy::as_conversions, reason = "a place in a drawing of a thousand steps")]
+const fn as_float(number: u64) -> f64 {
+    number as f64
+}
+
+/// One region.
+fn line(region: &Region) -> String {
+    let Region { span, kind, name, meaning, value, .. } = region;
+    let class = if *kind == tracemend::RegionKind::Damage { " class=\"is-damage\"" } else { "" };
+    let mut text = format!(
+        "<span class=\"range\">{span}</span> <span{class}>{}</span> \
+         <span class=\"meaning\">{}</span>",
+        escape(name),
+        byte_count(span.len())
+    );
+    if let Some(value) = value {
+        let _infallible = write!(text, " = <span class=\"value\">{}</span>", escape(value));
+    }
+    if let Some(meaning) = meaning {
+        let _infallible = write!(text, " <span class=\"meaning\">({})</span>", escape(meaning));
+    }
+    text
+}

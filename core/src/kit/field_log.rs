@@ -1,0 +1,121 @@
+//! A log of the fields that a cursor reads.
+//!
+//! Decoders label every read. A cursor with a log notes label, place and value of each, so that a
+//! map of the recording comes from the decoders that the check uses.
+
+use std::borrow::Cow;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::kit::num::to_usize;
+use crate::kit::span::Span;
+
+/// First bytes of a longer field that a log keeps.
+const BYTES_KEPT: usize = 64;
+
+/// One field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// The name, as the format's own source has it.
+    pub label: Cow<'static, str>,
+    /// The bytes.
+    pub span: Span,
+    /// The value.
+    pub value: FieldValue,
+}
+
+/// The value of a field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FieldValue {
+    /// A number in the byte order of the recording.
+    Number(u64),
+    /// The first bytes of the field.
+    Bytes(Vec<u8>),
+    /// Text that is safe to print.
+    Text(String),
+}
+
+/// Collects fields. Readers that hold a log may move between threads.
+#[derive(Debug)]
+pub struct FieldLog {
+    max: usize,
+    noted: Mutex<Noted>,
+}
+
+/// The content of a log.
+#[derive(Clone, Debug, Default)]
+pub struct Noted {
+    /// The fields in the order in which they were read.
+    pub fields: Vec<Field>,
+    /// Number of further fields, which were not kept.
+    pub left_out: u64,
+    /// The stored bytes that the fields were expanded from.
+    pub stored: Option<Span>,
+}
+
+impl FieldLog {
+    /// Creates a log that keeps the first `max` fields.
+    pub fn new(max: u64) -> Self {
+        let noted = Noted { fields: Vec::new(), left_out: 0, stored: None };
+        Self { max: to_usize(max), noted: Mutex::new(noted) }
+    }
+
+    fn noted(&self) -> MutexGuard<'_, Noted> {
+        self.noted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a field.
+    pub fn push(&self, label: impl Into<Cow<'static, str>>, span: Span, value: FieldValue) {
+        let mut noted = self.noted();
+        if noted.fields.len() < self.max {
+            noted.fields.push(Field { label: label.into(), span, value });
+        } else {
+            noted.left_out = noted.left_out.saturating_add(1);
+        }
+    }
+
+    /// Adds a field with its bytes.
+    pub fn push_bytes(&self, label: &'static str, span: Span, bytes: &[u8]) {
+        let kept = bytes.get(..BYTES_KEPT).unwrap_or(bytes);
+        self.push(label, span, FieldValue::Bytes(kept.to_vec()));
+    }
+
+    /// Notes the stored bytes that the fields were expanded from.
+    pub fn set_stored(&self, stored: Option<Span>) {
+        self.noted().stored = stored;
+    }
+
+    /// Returns the content.
+    pub fn into_noted(self) -> Noted {
+        self.noted.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kit::cursor::{Cursor, Order};
+    use crate::kit::span::Layer;
+
+    #[test]
+    fn a_cursor_notes_what_it_reads_and_an_unlogged_copy_does_not() {
+        let log = FieldLog::new(3);
+        let layer = Layer::stored(0);
+        let mut cursor = Cursor::new(&[1, 2, 0, b'a', b'b', 9, 9], layer, 100, Order::Little);
+        cursor = cursor.with_log(&log);
+        assert_eq!(cursor.unlogged().u32("look"), Ok(0x6100_0201));
+        assert!(cursor.u64("long").is_err());
+        let _ = (cursor.u8("kind"), cursor.u16("size"), cursor.bytes(2, "name"), cursor.u8("x"));
+        let field = |label: &'static str, start, end, value| Field {
+            label: label.into(),
+            span: Span::new(layer, start, end),
+            value,
+        };
+        let fields = vec![
+            field("kind", 100, 101, FieldValue::Number(1)),
+            field("size", 101, 103, FieldValue::Number(2)),
+            field("name", 103, 105, FieldValue::Bytes(b"ab".to_vec())),
+        ];
+        let noted = log.into_noted();
+        assert_eq!((noted.fields, noted.left_out), (fields, 1));
+    }
+}
