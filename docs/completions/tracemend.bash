@@ -46,6 +46,9 @@ _tracemend() {
             tracemend,man)
                 cmd="tracemend__subcmd__man"
                 ;;
+            tracemend,map)
+                cmd="tracemend__subcmd__map"
+                ;;
             tracemend,merge)
                 cmd="tracemend__subcmd__merge"
                 ;;
@@ -88,6 +91,9 @@ _tracemend() {
             tracemend__subcmd__help,man)
                 cmd="tracemend__subcmd__help__subcmd__man"
                 ;;
+            tracemend__subcmd__help,map)
+                cmd="tracemend__subcmd__help__subcmd__map"
+                ;;
             tracemend__subcmd__help,merge)
                 cmd="tracemend__subcmd__help__subcmd__merge"
                 ;;
@@ -107,7 +113,7 @@ _tracemend() {
 
     case "${cmd}" in
         tracemend)
-            opts="-h -V --color --help --version apply verify explain codes formats merge completions man self-test check repair dump diff help"
+            opts="-h -V --color --help --version apply verify map explain codes formats merge completions man self-test check repair dump diff help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -151,7 +157,7 @@ _tracemend() {
             return 0
             ;;
         tracemend__subcmd__check)
-            opts="-o -v -q -h --files-from --format --output --type --fail-on --deny --warn --allow --config --no-config --baseline --write-baseline --statistics --shard --resume --checksums --all --max-findings --verbose --strict --jobs --quiet --donor --close-calls --part --strategy --upgrade --qemu-version --release --color --help"
+            opts="-o -v -q -h --files-from --format --output --type --fail-on --deny --warn --allow --config --no-config --baseline --write-baseline --statistics --shard --resume --checksums --all --max-findings --verbose --strict --jobs --quiet --limits --limit --donor --close-calls --part --strategy --upgrade --qemu-version --release --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -214,6 +220,14 @@ _tracemend() {
                     return 0
                     ;;
                 --jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --limits)
+                    COMPREPLY=($(compgen -W "strict default large" -- "${cur}"))
+                    return 0
+                    ;;
+                --limit)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -315,7 +329,7 @@ _tracemend() {
             return 0
             ;;
         tracemend__subcmd__dump)
-            opts="-o -h --format --style --output --type --calls --grep --thread --frame --kind --range --from-icount --qemu-version --device --time --color --help"
+            opts="-o -h --format --style --output --type --limits --limit --range --time --kind --event --calls --grep --thread --frame --from-icount --qemu-version --device --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -341,6 +355,30 @@ _tracemend() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --limits)
+                    COMPREPLY=($(compgen -W "strict default large" -- "${cur}"))
+                    return 0
+                    ;;
+                --limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --range)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --time)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kind)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --event)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --calls)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -357,14 +395,6 @@ _tracemend() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --kind)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --range)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --from-icount)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -374,10 +404,6 @@ _tracemend() {
                     return 0
                     ;;
                 --device)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --time)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -433,7 +459,7 @@ _tracemend() {
             return 0
             ;;
         tracemend__subcmd__help)
-            opts="apply verify explain codes formats merge completions man self-test check repair dump diff help"
+            opts="apply verify map explain codes formats merge completions man self-test check repair dump diff help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -586,6 +612,20 @@ _tracemend() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        tracemend__subcmd__help__subcmd__map)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         tracemend__subcmd__help__subcmd__merge)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -660,6 +700,60 @@ _tracemend() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        tracemend__subcmd__map)
+            opts="-o -h --format --depth --at --file --expanded --output --type --limits --limit --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --format)
+                    COMPREPLY=($(compgen -W "text json html" -- "${cur}"))
+                    return 0
+                    ;;
+                --depth)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --at)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --type)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --limits)
+                    COMPREPLY=($(compgen -W "strict default large" -- "${cur}"))
+                    return 0
+                    ;;
+                --limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         tracemend__subcmd__merge)
             opts="-o -h --format --output --fail-on --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -695,7 +789,7 @@ _tracemend() {
             return 0
             ;;
         tracemend__subcmd__repair)
-            opts="-o -h --output --out-dir --in-place --no-backup --dry-run --plan --format --safety --lossy-warnings --partial --force --link --type --jobs --donor --close-calls --part --strategy --upgrade --qemu-version --release --color --help"
+            opts="-o -h --output --out-dir --in-place --no-backup --dry-run --plan --format --safety --lossy-warnings --partial --force --link --type --jobs --limits --limit --donor --close-calls --part --strategy --upgrade --qemu-version --release --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -730,6 +824,14 @@ _tracemend() {
                     return 0
                     ;;
                 --jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --limits)
+                    COMPREPLY=($(compgen -W "strict default large" -- "${cur}"))
+                    return 0
+                    ;;
+                --limit)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

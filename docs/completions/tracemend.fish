@@ -31,6 +31,7 @@ complete -c tracemend -n "__fish_tracemend_needs_command" -s h -l help -d 'Print
 complete -c tracemend -n "__fish_tracemend_needs_command" -s V -l version -d 'Print version'
 complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "apply" -d 'Apply the edits of a plan, or undo them'
 complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "verify" -d 'Prove that OUT is SRC with exactly the edits of PLAN'
+complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "map" -d 'Show what every byte of a recording is: sections, records, fields, gaps and damage'
 complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "explain" -d 'Explain a code: problem, impact, example, fix or next step, source'
 complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "codes" -d 'List all codes with their severity and whether a repair has a fix'
 complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "formats" -d 'List the formats, and what can be checked and repaired'
@@ -54,6 +55,23 @@ complete -c tracemend -n "__fish_tracemend_using_subcommand verify" -l color -d 
 always\t''
 never\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand verify" -s h -l help -d 'Print help'
+complete -c tracemend -n "__fish_tracemend_using_subcommand map" -l format -d 'text, json (one document, schema/map.schema.json) or html (one page without a script, with the findings of a check)' -r -f -a "text\t''
+json\t''
+html\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand map" -l depth -d 'Levels to show: 1 for sections and groups of records, 2 for records, 3 for fields, more for the fields of fields [default: 1, in JSON and HTML 3]' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand map" -l at -d 'Show only the regions that contain the byte at this offset, such as 4096 or 0x1000' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand map" -l file -d 'File of the recording that --at counts in, for a directory' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand map" -s o -l output -d 'Write to FILE, all of it or nothing' -r -F
+complete -c tracemend -n "__fish_tracemend_using_subcommand map" -l type -d 'Read the file as this format (see `tracemend formats`)' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand map" -l limits -d 'Limits on work and memory: default, strict (an eighth of each) or large (eight times each)' -r -f -a "strict\t''
+default\t''
+large\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand map" -l limit -d 'Set one limit, such as window=1048576; the page of each format lists them (repeatable)' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand map" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand map" -l expanded -d 'Count --at in the bytes that the file expands to'
+complete -c tracemend -n "__fish_tracemend_using_subcommand map" -s h -l help -d 'Print help'
 complete -c tracemend -n "__fish_tracemend_using_subcommand explain" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -123,6 +141,10 @@ complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l shard -d '
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l resume -d 'Take over what an earlier JSON report has about recordings that are older than it and have the same length' -r -F
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l max-findings -d 'Show at most N findings per recording; all are counted' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l jobs -d 'Number of threads; does not change the result' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l limits -d 'Limits on work and memory: default, strict (an eighth of each) or large (eight times each)' -r -f -a "strict\t''
+default\t''
+large\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l limit -d 'Set one limit, such as window=1048576; the page of each format lists them (repeatable)' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l donor -d 'perf: take lost TRACING_DATA from FILE, a recording of the same kernel and tracepoints; apitrace: take lost definitions from FILE, a trace by the same build of the tracer' -r -F
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l part -d 'apitrace: keep trace 1 or 2 of a file that contains two: `1` the first trace, `2` the second trace' -r -f -a "1\t''
 2\t''"
@@ -157,6 +179,10 @@ synthetic\t''
 lossy\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l type -d 'Read the file as this format (see `tracemend formats`)' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l jobs -d 'Number of threads; does not change the result' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l limits -d 'Limits on work and memory: default, strict (an eighth of each) or large (eight times each)' -r -f -a "strict\t''
+default\t''
+large\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l limit -d 'Set one limit, such as window=1048576; the page of each format lists them (repeatable)' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l donor -d 'perf: take lost TRACING_DATA from FILE, a recording of the same kernel and tracepoints; apitrace: take lost definitions from FILE, a trace by the same build of the tracer' -r -F
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l part -d 'apitrace: keep trace 1 or 2 of a file that contains two: `1` the first trace, `2` the second trace' -r -f -a "1\t''
 2\t''"
@@ -185,16 +211,21 @@ jsonl\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l style -d 'Style of a text, the first one of the format if it is not given' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -s o -l output -d 'Write to FILE, all of it or nothing' -r -F
 complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l type -d 'Read the file as this format (see `tracemend formats`)' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l limits -d 'Limits on work and memory: default, strict (an eighth of each) or large (eight times each)' -r -f -a "strict\t''
+default\t''
+large\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l limit -d 'Set one limit, such as window=1048576; the page of each format lists them (repeatable)' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l range -d 'perf: only the records from number A up to B, counted from 0, without B; qemu: only the events from number A up to B, counted from 0, without B; revent: only the events from number A up to B, counted from 0, without B' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l time -d 'perf: only the records from second A up to B, as the dump shows them, without B; revent: only the events from second A up to B, as the dump shows them, without B' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l kind -d 'perf: only the records of a type, such as MMAP2; ovni: only the events whose codes begin with NAME, such as OH or VTx; qemu: only the events of a kind, such as INSTRUCTION, or of several, such as ASYNC or CP' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l event -d 'perf: only the samples of an event, such as cpu-clock' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l calls -d 'apitrace: only the calls from number A up to B, without B' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l grep -d 'apitrace: only the calls of functions whose names contain PATTERN; ^ and $ stand for the ends of a name, * for any text, | separates patterns' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l thread -d 'apitrace: only the calls of the thread with this number; ovni: only the events of threads with this id in the path of their stream' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l frame -d 'apitrace: only the calls of frame N, counted from 0, or of the frames A..B, without B' -r
-complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l kind -d 'ovni: only the events whose codes begin with NAME, such as OH or VTx; qemu: only the events of a kind, such as INSTRUCTION, or of several, such as ASYNC or CP' -r
-complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l range -d 'qemu: only the events from number A up to B, counted from 0, without B; revent: only the events from number A up to B, counted from 0, without B' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l from-icount -d 'qemu: only the events before which the guest had executed N instructions or more' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l qemu-version -d 'qemu: the release of QEMU that wrote the log, if the log fits several' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l device -d 'revent: only the events of device N, counted from 0' -r
-complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l time -d 'revent: only the events from second A up to B, as the dump shows them, without B' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -205,17 +236,18 @@ complete -c tracemend -n "__fish_tracemend_using_subcommand diff" -l color -d 'C
 always\t''
 never\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand diff" -s h -l help -d 'Print help'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify explain codes formats merge completions man self-test check repair dump diff help" -f -a "apply" -d 'Apply the edits of a plan, or undo them'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify explain codes formats merge completions man self-test check repair dump diff help" -f -a "verify" -d 'Prove that OUT is SRC with exactly the edits of PLAN'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify explain codes formats merge completions man self-test check repair dump diff help" -f -a "explain" -d 'Explain a code: problem, impact, example, fix or next step, source'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify explain codes formats merge completions man self-test check repair dump diff help" -f -a "codes" -d 'List all codes with their severity and whether a repair has a fix'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify explain codes formats merge completions man self-test check repair dump diff help" -f -a "formats" -d 'List the formats, and what can be checked and repaired'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify explain codes formats merge completions man self-test check repair dump diff help" -f -a "merge" -d 'Join the JSON reports of several checks into one report in any format'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify explain codes formats merge completions man self-test check repair dump diff help" -f -a "completions" -d 'Print the completion script for a shell'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify explain codes formats merge completions man self-test check repair dump diff help" -f -a "man" -d 'Print the manual page of tracemend or of one of its commands'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify explain codes formats merge completions man self-test check repair dump diff help" -f -a "self-test" -d 'Check and repair a built-in damaged recording of each format'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify explain codes formats merge completions man self-test check repair dump diff help" -f -a "check" -d 'Check recordings and report every problem with its position and its fix, if there is one'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify explain codes formats merge completions man self-test check repair dump diff help" -f -a "repair" -d 'Repair a recording, prove the result, and report what was kept, dropped and added'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify explain codes formats merge completions man self-test check repair dump diff help" -f -a "dump" -d 'Print the records of a recording as text, in the style of other tools, or as lines of JSON'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify explain codes formats merge completions man self-test check repair dump diff help" -f -a "diff" -d 'Show the first records in which two recordings differ'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify explain codes formats merge completions man self-test check repair dump diff help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "apply" -d 'Apply the edits of a plan, or undo them'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "verify" -d 'Prove that OUT is SRC with exactly the edits of PLAN'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "map" -d 'Show what every byte of a recording is: sections, records, fields, gaps and damage'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "explain" -d 'Explain a code: problem, impact, example, fix or next step, source'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "codes" -d 'List all codes with their severity and whether a repair has a fix'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "formats" -d 'List the formats, and what can be checked and repaired'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "merge" -d 'Join the JSON reports of several checks into one report in any format'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "completions" -d 'Print the completion script for a shell'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "man" -d 'Print the manual page of tracemend or of one of its commands'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "self-test" -d 'Check and repair a built-in damaged recording of each format'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "check" -d 'Check recordings and report every problem with its position and its fix, if there is one'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "repair" -d 'Repair a recording, prove the result, and report what was kept, dropped and added'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "dump" -d 'Print the records of a recording as text, in the style of other tools, or as lines of JSON'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "diff" -d 'Show the first records in which two recordings differ'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
