@@ -177,14 +177,26 @@ pub fn limits() -> impl Iterator<Item = &'static Limit> {
 /// Returns the format that recognises the recording with the most confidence; the first one in
 /// [`FormatId::ALL`] if two are equally sure.
 pub fn sniff(files: &FileSet<'_>, options: &Options) -> Option<FormatId> {
-    let mut likely = None;
-    for format in FormatId::ALL.iter().copied() {
+    let mut likely: Option<usize> = None;
+    for (place, format) in in_order_of_cost() {
         match format.0.sniff(files, options) {
             // No format can be surer, and trial decoding by the others costs time and memory.
             Some(Confidence::Certain) => return Some(format),
-            Some(Confidence::Evidence) => likely = likely.or(Some(format)),
+            // Of several likely formats the first one in the list.
+            Some(Confidence::Evidence) => {
+                likely = Some(likely.map_or(place, |other| other.min(place)));
+            }
             None => {}
         }
     }
-    likely
+    likely.and_then(|place| FormatId::ALL.get(place).copied())
+}
+
+/// Returns the formats with their places in the list, those that are recognised by trial last.
+fn in_order_of_cost() -> impl Iterator<Item = (usize, FormatId)> {
+    let of_cost = |by_trial| {
+        let all = FormatId::ALL.iter().copied().enumerate();
+        all.filter(move |(_, format)| format.0.is_sniffed_by_trial() == by_trial)
+    };
+    of_cost(false).chain(of_cost(true))
 }

@@ -157,6 +157,12 @@ pub trait Format: Sync {
         false
     }
 
+    /// Returns whether [`Format::sniff`] decodes files that other formats may be sure of: it is
+    /// asked after them.
+    fn is_sniffed_by_trial(&self) -> bool {
+        false
+    }
+
     /// Returns names that only recordings of the format have, with `*` for any text at the
     /// beginning. A file with such a name is not skipped in silence.
     fn file_names(&self) -> &'static [&'static str] {

@@ -42,7 +42,8 @@ pub(super) fn read(
 }
 
 /// Adds a field to those that were read before it. One that was read before at the same place, or
-/// that overlaps it, was read by a layout that did not fit.
+/// that overlaps it, was read by a layout that did not fit; so was a number that holds it, which has
+/// no fields.
 fn keep(mut kept: Vec<Field>, next: Field) -> Vec<Field> {
     while let Some(last) = kept.last() {
         let (old, new) = (last.span, next.span);
@@ -50,7 +51,8 @@ fn keep(mut kept: Vec<Field>, next: Field) -> Vec<Field> {
         let holds = |outer: Span, inner: Span| {
             outer.start <= inner.start && inner.end <= outer.end && outer != inner
         };
-        if is_before || holds(old, new) || holds(new, old) {
+        let is_number = matches!(last.value, FieldValue::Number(_));
+        if is_before || !is_number && holds(old, new) || holds(new, old) {
             break;
         }
         kept.pop();

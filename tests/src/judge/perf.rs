@@ -17,6 +17,9 @@ use super::Judge;
 
 /// Time limit of one run of `perf`.
 pub const TIME_LIMIT: Duration = Duration::from_secs(30);
+/// Address space of a run in KiB. perf maps what a damaged length asks for, up to all memory of the
+/// machine; it reads the recordings of the tests in a tenth of this.
+const MEMORY_KIB: u64 = 4 << 20;
 /// Interval between two tests of a running process or a growing file.
 const POLL: Duration = Duration::from_millis(5);
 /// The options of most recordings: software event, no build ids from the machine, no cache.
@@ -269,9 +272,11 @@ impl Perf {
         command
     }
 
-    /// perf with a bare environment and its own home and working folder.
+    /// perf with a bare environment, its own home and working folder, and bounded memory.
     fn command(&self) -> Command {
-        let mut command = Command::new(&self.program);
+        let mut command = Command::new("/bin/sh");
+        let limited = format!("ulimit -v {MEMORY_KIB}; exec \"$0\" \"$@\"");
+        command.args(["-c", &limited]).arg(&self.program);
         command.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
         command.env("HOME", self.home.path()).env("LC_ALL", "C").env("TERM", "dumb");
         command.env("PAGER", "cat").current_dir(self.home.path());

@@ -85,6 +85,11 @@ impl Format for Apitrace {
         limits::LIMITS
     }
 
+    // A container may have lost its magic, and brotli has none.
+    fn is_sniffed_by_trial(&self) -> bool {
+        true
+    }
+
     fn sniff(&self, files: &FileSet<'_>, options: &Options) -> Option<Confidence> {
         let (source, limits) = (files.bytes(0), &options.limits);
         match Container::by_magic(&source) {

@@ -26,7 +26,7 @@ pub mod options;
 pub mod repair;
 pub mod rules;
 
-use crate::formats::qemu::decode::sniff::looks_like_log;
+use crate::formats::qemu::decode::sniff::recognise_log;
 use crate::formats::qemu::decode::tile::{emit, tile};
 use crate::formats::{
     Confidence, Diffed, Dump, DumpError, Dumped, Format, NO_FIELDS, TileKind, TileSink,
@@ -89,7 +89,7 @@ impl Format for Qemu {
     }
 
     fn sniff(&self, files: &FileSet<'_>, options: &Options) -> Option<Confidence> {
-        looks_like_log(&files.bytes(0), &options.limits).then_some(Confidence::Evidence)
+        recognise_log(&files.bytes(0), &options.limits)
     }
 
     fn check(&self, files: &FileSet<'_>, options: &Options, report: &mut Report) {

@@ -1,16 +1,27 @@
 //! Whether a file is a log: by its version word, or by events that a layout explains.
 
+use crate::formats::Confidence;
 use crate::formats::qemu::decode::cut::EVENTS_BELIEVED;
 use crate::formats::qemu::decode::header::Version;
 use crate::formats::qemu::decode::lane::{Lane, Stop};
 use crate::formats::qemu::decode::race;
-use crate::formats::qemu::layout::{HEADER_LEN, KINDS, Kind, Layouts, VERSION_FAMILY};
+use crate::formats::qemu::layout::{HEADER_LEN, KINDS, Kind, Layouts, VERSION_FAMILY, VERSION_LEN};
 use crate::formats::qemu::limits::SNIFFED;
 use crate::kit::source::Source;
 use crate::limits::Limits;
 
+/// Returns the confidence that the source is a log; a known version and the unused field are as good
+/// as a magic of 12 bytes.
+pub fn recognise_log(source: &Source<'_>, limits: &Limits) -> Option<Confidence> {
+    let is_headed = source.read(VERSION_LEN, HEADER_LEN).iter().all(|byte| *byte == 0)
+        && source.len() >= HEADER_LEN
+        && Version::read(source).is_ok_and(Version::is_known);
+    let is_likely = || looks_like_log(source, limits).then_some(Confidence::Evidence);
+    is_headed.then_some(Confidence::Certain).or_else(is_likely)
+}
+
 /// Returns whether the source looks like a log.
-pub fn looks_like_log(source: &Source<'_>, limits: &Limits) -> bool {
+fn looks_like_log(source: &Source<'_>, limits: &Limits) -> bool {
     let head = source.read(0, HEADER_LEN);
     let family = VERSION_FAMILY.to_be_bytes();
     let is_family = head.iter().zip(family).take(3).all(|(a, b)| *a == b) && head.len() >= 3;
@@ -45,7 +56,6 @@ fn is_convincing(lane: &Lane<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::qemu::layout::VERSION_LEN;
     use crate::kit::num::to_u64;
 
     #[test]
