@@ -42,8 +42,8 @@ pub(super) fn read(
 }
 
 /// Adds a field to those that were read before it. One that was read before at the same place, or
-/// that overlaps it, was read by a layout that did not fit; so was a number that holds it, which has
-/// no fields.
+/// that overlaps it, was read by a layout that did not fit; so was a number that holds it, which
+/// has no fields.
 fn keep(mut kept: Vec<Field>, next: Field) -> Vec<Field> {
     while let Some(last) = kept.last() {
         let (old, new) = (last.span, next.span);
@@ -191,7 +191,7 @@ mod tests {
         let mut limits = Limits::default();
         limits.set(&MAP_FIELDS, 1);
         let (_, remark) = read(&files, Span::new(layer, 0, 30), &decode, &limits);
-        assert_eq!(remark.as_deref(), Some("6 fields more"));
+        assert_eq!(remark.as_deref(), Some("7 fields more"));
     }
 
     #[test]

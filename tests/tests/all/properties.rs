@@ -21,7 +21,7 @@ use tracemend_tests::sweep::Share;
 
 /// Positions times bytes for each file of the corpus: small ones are cut and flipped at every
 /// byte, large ones at some.
-const EFFORT: usize = 4 << 20;
+const EFFORT: usize = 1 << 20;
 /// Positions of the largest files.
 const POSITIONS_MIN: usize = 64;
 
@@ -207,8 +207,8 @@ fn everything_holds_for_a_directory_cut_and_flipped_at_every_byte() {
 #[test]
 fn everything_holds_for_the_corpus_cut_and_flipped() {
     let mut subjects = corpus();
-    // The specimens of rules are the forge's, of which each kind is cut and flipped anyway; the hard
-    // recordings are damaged ones of kinds that are here.
+    // The specimens of rules are the forge's, of which each kind is cut and flipped anyway; the
+    // hard recordings are damaged ones of kinds that are here.
     subjects.retain(|subject| ["/rules/", "/hard/"].iter().all(|of| !subject.name.contains(of)));
     everywhere(Share::one_in(64), &subjects, |subject, file, at| {
         [cut(subject, file, at), flipped(subject, file, at)].concat()

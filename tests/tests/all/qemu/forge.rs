@@ -172,7 +172,7 @@ fn a_log_longer_than_an_anchor_distance_is_closed_as_well() {
 fn a_log_without_a_version_is_recognised_by_its_events() {
     let sniff = |bytes: &[u8]| QEMU.sniff(&FileSet::single("log", bytes), &Options::default());
     for (name, log) in all() {
-        assert_eq!(sniff(&log.bytes), Some(Confidence::Evidence), "{name}");
+        assert_eq!(sniff(&log.bytes), Some(Confidence::Certain), "{name}");
         let enough = log.marks.len() > 20;
         let killed = log.killed(log.bytes.len() - log.closing().len());
         assert_eq!(sniff(&killed).is_some(), enough, "{name} killed");

@@ -10,8 +10,8 @@ use crate::formats::qemu::limits::SNIFFED;
 use crate::kit::source::Source;
 use crate::limits::Limits;
 
-/// Returns the confidence that the source is a log; a known version and the unused field are as good
-/// as a magic of 12 bytes.
+/// Returns the confidence that the source is a log; a known version and the unused field are as
+/// good as a magic of 12 bytes.
 pub fn recognise_log(source: &Source<'_>, limits: &Limits) -> Option<Confidence> {
     let is_headed = source.read(VERSION_LEN, HEADER_LEN).iter().all(|byte| *byte == 0)
         && source.len() >= HEADER_LEN
