@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgMatches, ValueEnum};
 use tracemend::words::{byte_count, plural};
-use tracemend::{Dump, DumpError, FormatId, Options};
+use tracemend::{Dump, DumpError, FormatId};
 
 use crate::check::parse_format;
 use crate::exit::{Exit, Failure, HELP};
@@ -84,7 +84,7 @@ impl Arguments {
         let recording = open_one(&self.path, streams)?;
         let files = recording.file_set();
         let name = shown(&self.path);
-        let mut options = Options { limits: self.limiting.limits(), ..Options::default() };
+        let mut options = self.limiting.options();
         options.format = self.kind.or_else(|| tracemend::recognise(&files, &options));
         let Some(format) = options.format else {
             let reason = if files.is_empty() { "empty file" } else { "unknown format" };

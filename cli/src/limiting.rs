@@ -1,7 +1,7 @@
 //! `--limits` and `--limit`: the limits of a run.
 
 use clap::ValueEnum;
-use tracemend::{FormatId, Limit, Limits, limits};
+use tracemend::{FormatId, Limit, Limits, Options, limits};
 
 /// By how much the presets divide and multiply each limit.
 const FACTOR: u64 = 8;
@@ -42,9 +42,11 @@ fn parse(text: &str) -> Result<(String, u64), String> {
 }
 
 impl Limiting {
-    /// Returns the limits that were asked for; single ones win over a preset.
-    pub(crate) fn limits(&self) -> Limits {
-        let mut chosen = Limits::default();
+    /// Returns options of the library with the limits that were asked for; single ones win over a
+    /// preset.
+    pub(crate) fn options(&self) -> Options {
+        let mut options = Options::default();
+        let chosen = &mut options.limits;
         let scaled = |limit: &Limit| match self.limits {
             Preset::Default => None,
             Preset::Strict => Some((limit.default / FACTOR).max(1)),
@@ -60,7 +62,7 @@ impl Limiting {
             // The parser of the option knows the name.
             let _known = chosen.set_by_name(name, *value);
         }
-        chosen
+        options
     }
 
     /// Returns the options as they were given, for the commands that are suggested.
@@ -83,7 +85,7 @@ mod tests {
     fn single_limits_win_over_a_preset() {
         let chosen = |limits: Preset, limit: &[&str]| {
             let limit = limit.iter().map(|text| parse(text).unwrap()).collect();
-            Limiting { limits, limit }.limits()
+            Limiting { limits, limit }.options().limits
         };
         let strict = chosen(Preset::Strict, &["rounds=5"]);
         assert_eq!((strict.of(&limits::ROUNDS), strict.of(&limits::FINDINGS)), (5, 125));

@@ -256,7 +256,7 @@ impl Arguments {
 
     /// The options of the library.
     fn options(&self, judging: &Judging) -> Options {
-        let default = Options { limits: self.limiting.limits(), ..Options::default() };
+        let default = self.limiting.options();
         let mut options = self.kind.map_or(default.clone(), |kind| default.with_format(kind));
         let held = options.limits.of(&limits::FINDINGS);
         let listed = if self.all { held.max(FINDINGS_LISTED) } else { held };

@@ -95,7 +95,7 @@ impl Arguments {
         let recording = open_one(&self.path, streams)?;
         let files = recording.file_set();
         let name = shown(&self.path);
-        let mut options = Options { limits: self.limiting.limits(), ..Options::default() };
+        let mut options = self.limiting.options();
         options.format = self.kind.or_else(|| tracemend::recognise(&files, &options));
         let Some(format) = options.format else {
             let reason = if files.is_empty() { "empty file" } else { "unknown format" };

@@ -205,7 +205,7 @@ impl Arguments {
 
     /// The options of the library for a recording.
     fn options(&self, files: &FileSet<'_>, given: &FormatOptions) -> Options {
-        let mut options = Options { limits: self.limiting.limits(), ..Options::default() };
+        let mut options = self.limiting.options();
         options.choices = given.choices.clone();
         options.jobs = self.jobs;
         options.allow = self.safety.allow();
