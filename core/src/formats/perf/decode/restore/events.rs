@@ -404,8 +404,12 @@ impl<'a> Copies<'a> {
     fn correct_id_by_samples(&self, table: &[u64]) -> Option<Correction> {
         /// Samples that must name the id, so that they are witnesses.
         const LEAST_WITNESSES: u64 = 2;
+        // With a part of the ids, those of the other part would be strange.
+        if table.len() > MOST_NAMED {
+            return None;
+        }
         let ids = table.iter().filter_map(|at| Some((*at, self.peek.u64(*at)?)));
-        let ids: Vec<(u64, u64)> = ids.take(MOST_NAMED).collect();
+        let ids: Vec<(u64, u64)> = ids.collect();
         let is_known = |named: &u64| ids.iter().any(|(_, id)| id == named);
         let named = self.named_ids();
         let mut strange = named.iter().filter(|(id, _)| !is_known(id));
