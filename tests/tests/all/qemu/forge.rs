@@ -193,6 +193,8 @@ fn the_following_events_show_a_full_ring() {
             let mut log = Log::new(ids::of(release));
             log.start().instruction(5).checkpoint("CP_CLOCK_VIRTUAL").audio_out(9);
             log.audio_in(24, 8, 0);
+            // If the next one is read with samples, the rest of the log is lost.
+            log.checkpoint("CP_CLOCK_VIRTUAL").audio_out(9).audio_in(24, 8, 0);
             for number in 0..rest {
                 log.tick(number);
             }

@@ -10,7 +10,7 @@ mod names;
 
 use self::names::{Threads, name_event};
 use crate::formats::perf::decode::event::{Events, SampleRead};
-use crate::formats::perf::decode::expand::{Expansion, Wrapper};
+use crate::formats::perf::decode::expand::{Expansion, Wrapper, begins_frame};
 use crate::formats::perf::decode::feature::{self, DescribedEvent};
 use crate::formats::perf::decode::frame::RecordView;
 use crate::formats::perf::decode::outline::Outline;
@@ -87,6 +87,7 @@ pub(super) fn dump(
         text: String::new(),
         out,
         is_over: false,
+        is_stream_broken: false,
         dumped: Dumped { records: 0, left_out: 0 },
         number: 0,
     };
@@ -129,6 +130,8 @@ struct Writer<'o> {
     out: &'o mut dyn FnMut(&str) -> bool,
     /// Whether no more text is wanted.
     is_over: bool,
+    /// Whether the zstd stream, or a record in it, cannot be read.
+    is_stream_broken: bool,
     dumped: Dumped,
     /// Number of the next record.
     number: u64,
@@ -160,8 +163,10 @@ impl Writer<'_> {
                 }
             }
         }
-        expansion.finish();
-        self.write_released(&mut expansion);
+        if !self.is_stream_broken {
+            expansion.finish();
+            self.write_released(&mut expansion);
+        }
         self.leave_out(expansion.incomplete().map_or(0, |rest| to_u64(rest.bytes.len())));
     }
 
@@ -179,9 +184,20 @@ impl Writer<'_> {
     ) {
         let stored = Span::sized(expansion.layer(), record.offset, record.frame.size);
         let mut rest = wrapper.payload(&record.bytes, expansion.order());
+        // A new zstd frame does not depend on the broken one.
+        if self.is_stream_broken && begins_frame(rest) {
+            expansion.abandon();
+            expansion.skip_to_end();
+            self.is_stream_broken = false;
+        }
         expansion.begin_record();
-        while !rest.is_empty() && !self.is_over {
-            let Ok((consumed, expanded)) = expansion.feed(rest, stored) else { break };
+        while !rest.is_empty() && !self.is_over && !self.is_stream_broken {
+            let Ok((consumed, expanded)) = expansion.feed(rest, stored) else {
+                expansion.finish();
+                self.write_released(expansion);
+                self.is_stream_broken = true;
+                break;
+            };
             rest = rest.get(consumed..).unwrap_or_default();
             *budget = budget.saturating_sub(expanded);
             if *budget == 0 || !self.write_released(expansion) && consumed == 0 {
@@ -199,8 +215,15 @@ impl Writer<'_> {
             for item in records.by_ref() {
                 match item {
                     Item::Record(view) => self.write(&view),
-                    Item::Damage(damage) => self.leave_out(to_u64(damage.bytes.len())),
+                    Item::Damage(damage) => {
+                        self.leave_out(to_u64(damage.bytes.len()));
+                        self.is_stream_broken = true;
+                    }
                 }
+            }
+            if self.is_stream_broken {
+                expansion.abandon();
+                return true;
             }
             let place = records.place();
             expansion.put_back(chunk, place);

@@ -34,8 +34,18 @@ pub type RingAbove = u64;
 pub struct Decoder<'a> {
     source: &'a Source<'a>,
     layout: &'static Layout,
-    /// Whether to look at later events to decide a reading; off while that happens.
-    look_ahead: bool,
+    ring: Ring,
+}
+
+/// How AUDIO_IN is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ring {
+    /// By the events that follow.
+    LookAhead,
+    /// While looking ahead: the ring holds more samples than any event counts.
+    Larger,
+    /// While looking ahead: the ring holds this many samples.
+    Holds(u64),
 }
 
 /// The state of one event that is being decoded.
@@ -52,7 +62,7 @@ impl<'a> Decoder<'a> {
     /// A decoder of layout `number`, or of the newest one if `number` is out of range.
     pub fn new(source: &'a Source<'a>, number: usize) -> Self {
         let [.., last] = &LAYOUTS;
-        Self { source, layout: LAYOUTS.get(number).unwrap_or(last), look_ahead: true }
+        Self { source, layout: LAYOUTS.get(number).unwrap_or(last), ring: Ring::LookAhead }
     }
 
     /// Returns the layout.
@@ -226,12 +236,17 @@ impl<'a> Decoder<'a> {
         let needed = recorded.saturating_mul(SAMPLE_LEN);
         // The write position lies in the ring; one beyond the count shows that the ring is larger.
         let may_be_full = recorded > ring && position.is_some_and(|at| at < recorded);
-        if self.look_ahead && may_be_full && recorded <= range::SAMPLES {
-            let without = self.count_events_from(samples);
-            let with = self.count_events_from(samples.saturating_add(needed));
-            if (needed > left && without > 1) || (needed <= left && without > with) {
-                return Ok(Value::AudioIn { recorded, position, full_ring: true });
+        let full_ring = match self.ring {
+            Ring::LookAhead if may_be_full && recorded <= range::SAMPLES => {
+                let without = self.count_events_from(samples, Ring::Holds(recorded));
+                let with = self.count_events_from(samples.saturating_add(needed), Ring::Larger);
+                (needed > left && without > 1) || (needed <= left && without > with)
             }
+            Ring::Holds(held) => may_be_full && recorded == held,
+            Ring::LookAhead | Ring::Larger => false,
+        };
+        if full_ring {
+            return Ok(Value::AudioIn { recorded, position, full_ring });
         }
         if needed > left {
             let plausible = recorded <= range::SAMPLES;
@@ -242,15 +257,23 @@ impl<'a> Decoder<'a> {
     }
 
     /// Counts the complete events that follow one another from `at`, up to [`LOOK_AHEAD`]. To reach
-    /// END or the end of the file is as good as the largest count.
-    fn count_events_from(&self, at: u64) -> u32 {
-        let decoder = Self { look_ahead: false, ..*self };
+    /// END or the end of the file is as good as the largest count. Samples of silence are zeros, and
+    /// zeros could be INSTRUCTION events of no instruction, one after the other.
+    fn count_events_from(&self, at: u64, ring: Ring) -> u32 {
+        let decoder = Self { ring, ..*self };
         let mut at = at;
+        let mut last = None;
         for seen in 0..LOOK_AHEAD {
             match decoder.event(at, 0) {
                 Ok(Event { value: Value::Instructions(0), .. }) => return seen,
+                Ok(event) if event.kind == Kind::Instruction && last == Some(event.kind) => {
+                    return seen;
+                }
                 Ok(event) if event.kind == Kind::End => return LOOK_AHEAD,
-                Ok(event) => at = event.end,
+                Ok(event) => {
+                    at = event.end;
+                    last = Some(event.kind);
+                }
                 Err(fault) => {
                     let truncated = matches!(fault.cause, FaultKind::Short { plausible: true, .. });
                     return if truncated { LOOK_AHEAD } else { seen };

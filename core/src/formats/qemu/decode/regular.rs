@@ -24,8 +24,7 @@ pub fn find_in_order(layout: &Layout, kind: Kind, next: Kind) -> Option<Defect> 
     }
     match kind {
         Kind::Instruction if next == Kind::Instruction => Some(Defect::InstructionTwice),
-        Kind::CharWrite if next != Kind::Instruction => Some(Defect::InstructionMissing(kind)),
-        Kind::Interrupt | Kind::Exception
+        Kind::CharWrite | Kind::Interrupt | Kind::Exception
             if !matches!(next, Kind::Instruction | Kind::Checkpoint(_)) =>
         {
             Some(Defect::InstructionMissing(kind))

@@ -80,9 +80,9 @@ rules! {
         severity: Severity::Warning,
         summary: "missing INSTRUCTION next to CHAR_WRITE, INTERRUPT or EXCEPTION",
         problem: "The guest continues after these events, so INSTRUCTION follows, or a checkpoint \
-            if the main loop of QEMU had its turn after an INTERRUPT or EXCEPTION. An EXCEPTION \
-            never comes directly after a clock or a checkpoint. A guest whose exception handler \
-            fails at once may break the rule without damage.",
+            if the main loop of QEMU had its turn. An EXCEPTION never comes directly after a clock \
+            or a checkpoint. A guest whose exception handler fails at once may break the rule \
+            without damage.",
         impact: "QEMU mostly hangs if the event or its INSTRUCTION was lost or doubled.",
         remedy: COMPARE_COPY,
         source: "QEMU, accel/tcg/cpu-exec.c: replay_interrupt, replay_exception; clean logs \

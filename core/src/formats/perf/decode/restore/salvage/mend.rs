@@ -25,6 +25,9 @@ use crate::limits::{Limits, RESYNC, ZSTD_WINDOW};
 
 /// Records that are read as evidence.
 const EVIDENCE: usize = 64;
+/// Expanded bytes that are searched for evidence: a few stored bytes may expand to gigabytes of
+/// other records.
+const MOST_EXPANDED: u64 = 64 << 20;
 /// Records without which the evidence is not enough to replace a stored value.
 const LEAST_EVIDENCE: usize = 2;
 /// Greatest thread number of Linux.
@@ -119,8 +122,10 @@ pub(super) fn gather<'a>(
             None => {}
         }
     }
-    expansion.finish();
-    take_expanded(&mut expansion, &mut found);
+    if !is_broken {
+        expansion.finish();
+        take_expanded(&mut expansion, &mut found);
+    }
     found
 }
 
@@ -128,7 +133,7 @@ fn is_evidence(frame: Frame) -> bool {
     matches!(frame.kind, record::SAMPLE | record::FORK | record::EXIT)
 }
 
-/// Expands a compressed record; returns false at a fault.
+/// Expands a compressed record; returns false at a fault, or if enough bytes were searched.
 fn expand(
     expansion: &mut Expansion,
     record: &Record<'_>,
@@ -139,21 +144,31 @@ fn expand(
     let mut rest = wrapper.payload(&record.bytes, expansion.order());
     expansion.begin_record();
     while !rest.is_empty() && found.len() < EVIDENCE {
-        let Ok((consumed, _)) = expansion.feed(rest, stored) else { return false };
+        let Ok((consumed, _)) = expansion.feed(rest, stored) else {
+            expansion.finish();
+            take_expanded(expansion, found);
+            return false;
+        };
         rest = rest.get(consumed..).unwrap_or_default();
-        if !take_expanded(expansion, found) && consumed == 0 {
+        let Some(has_released) = take_expanded(expansion, found) else { return false };
+        if expansion.end() > MOST_EXPANDED {
+            return false;
+        }
+        if !has_released && consumed == 0 {
             break;
         }
     }
     true
 }
 
-/// Adds the expanded records that are released; returns whether any bytes were.
-fn take_expanded(expansion: &mut Expansion, found: &mut Vec<Record<'_>>) -> bool {
+/// Adds the expanded records that are released; returns whether any bytes were, or `None` if some
+/// are not a record.
+fn take_expanded(expansion: &mut Expansion, found: &mut Vec<Record<'_>>) -> Option<bool> {
     let mut has_released = false;
     while let Some(chunk) = expansion.take_chunk() {
         let mut records = chunk.records();
-        for view in records.by_ref().filter_map(Item::record) {
+        for item in records.by_ref() {
+            let view = item.record()?;
             if is_evidence(view.frame) && found.len() < EVIDENCE {
                 let bytes = Cow::Owned(view.bytes.to_vec());
                 let (frame, offset) = (view.frame, view.place.offset);
@@ -164,7 +179,7 @@ fn take_expanded(expansion: &mut Expansion, found: &mut Vec<Record<'_>>) -> bool
         expansion.put_back(chunk, place);
         has_released = true;
     }
-    has_released
+    Some(has_released)
 }
 
 fn word(attr: &[u8], at: u64, order: Order) -> u64 {

@@ -70,8 +70,9 @@ pub fn salvage(recording: &Recording<'_>, limits: &Limits) -> Option<Salvage> {
     for reading in readings {
         let mended = mend::mend(&reading, &evidence, recording.order());
         for reading in [Some(reading), mended].into_iter().flatten() {
-            let Some(events) = reading.events(recording.order()) else { continue };
-            let gathered = records::gather(recording, &events, end, limits);
+            let events = reading.events(recording.order());
+            let gather = |events| records::gather(recording, &events, end, limits);
+            let Some(gathered) = events.map(gather) else { continue };
             // Compressed records are as valid by any events; those in them are not.
             let (explained, ..) = mend::score(&reading, &evidence, recording.order());
             let is_better = best
