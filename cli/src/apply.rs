@@ -9,7 +9,7 @@ use crate::exit::{Exit, Failure, HELP};
 use crate::input::shown;
 use crate::output::{Existing, Target};
 use crate::places::Places;
-use crate::repair::open_one;
+use crate::single::open_one;
 use crate::streams::Streams;
 use crate::verify::{arrange, escape, read_plan};
 

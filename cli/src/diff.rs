@@ -1,6 +1,6 @@
 //! `tracemend diff`: the first records in which two recordings differ.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::ArgMatches;
 use tracemend::{DumpError, FormatId, Options};
@@ -8,8 +8,8 @@ use tracemend::{DumpError, FormatId, Options};
 use crate::check::parse_format;
 use crate::exit::{Exit, Failure, HELP};
 use crate::format_options::{FormatOptions, Verb};
-use crate::input::{Recording, shown};
-use crate::repair::open_one;
+use crate::input::shown;
+use crate::single::{open_one, recognise_one};
 use crate::streams::Streams;
 
 const EXAMPLES: &str = "\
@@ -49,17 +49,18 @@ impl Arguments {
         let given = FormatOptions::read(matches, Verb::Diff)?;
         let first = open_one(&self.first, streams)?;
         let second = open_one(&self.second, streams)?;
-        let format = self.recognise(&self.first, &first)?;
-        let other = self.recognise(&self.second, &second)?;
+        let (one, two) = (first.file_set(), second.file_set());
+        let mut options = Options::default();
+        let format = recognise_one(&self.first, &one, self.kind, &options)?;
+        let other = recognise_one(&self.second, &two, self.kind, &options)?;
         if format != other {
             let (first, second) = (shown(&self.first), shown(&self.second));
             let message = format!("{first} is of format {format}, {second} of {other}");
             return Err(Failure::usage(message));
         }
         given.check_format(format)?;
-        let mut options = Options::default().with_format(format);
+        options.format = Some(format);
         options.choices = given.choices;
-        let (one, two) = (first.file_set(), second.file_set());
         let mut text = String::new();
         let diffed = tracemend::diff(&one, &two, &options, &mut |piece| text += piece);
         let diffed = diffed.map_err(|error| describe_failure(format, &error))?;
@@ -70,16 +71,6 @@ impl Arguments {
         first.unchanged()?;
         second.unchanged()?;
         Ok(if diffed.is_different { Exit::Findings } else { Exit::Clean })
-    }
-
-    /// Returns the format of a recording.
-    fn recognise(&self, path: &Path, recording: &Recording) -> Result<FormatId, Failure> {
-        let files = recording.file_set();
-        let format = self.kind.or_else(|| tracemend::recognise(&files, &Options::default()));
-        format.ok_or_else(|| {
-            let reason = if files.is_empty() { "empty file" } else { "unknown format" };
-            Failure::new(Exit::Findings, format!("{}: {reason}", shown(path)))
-        })
     }
 }
 

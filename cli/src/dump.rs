@@ -13,7 +13,7 @@ use crate::input::shown;
 use crate::limiting::Limiting;
 use crate::output::{Pieces, TextFile};
 use crate::places::Places;
-use crate::repair::open_one;
+use crate::single::{open_one, recognise_one};
 use crate::streams::Streams;
 use crate::summary::nouns;
 
@@ -85,11 +85,8 @@ impl Arguments {
         let files = recording.file_set();
         let name = shown(&self.path);
         let mut options = self.limiting.options();
-        options.format = self.kind.or_else(|| tracemend::recognise(&files, &options));
-        let Some(format) = options.format else {
-            let reason = if files.is_empty() { "empty file" } else { "unknown format" };
-            return Err(Failure::new(Exit::Findings, format!("{name}: {reason}")));
-        };
+        let format = recognise_one(&self.path, &files, self.kind, &options)?;
+        options.format = Some(format);
         given.check_format(format)?;
         options.choices = given.choices;
         let mut places = Places::new(streams);

@@ -43,6 +43,7 @@ mod repair;
 mod salvage;
 mod salvage_json;
 mod self_test;
+mod single;
 mod skipped;
 mod streams;
 mod summary;

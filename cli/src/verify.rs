@@ -8,7 +8,7 @@ use tracemend::{FilePlan, Limits, Plan, limits};
 use crate::balance;
 use crate::exit::{Exit, Failure, HELP};
 use crate::input::{Recording, shown};
-use crate::repair::open_one;
+use crate::single::open_one;
 use crate::streams::Streams;
 
 /// Bytes of a plan's file per dropped byte that it may hold: two hexadecimal digits, and as much

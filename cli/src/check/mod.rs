@@ -30,7 +30,7 @@ use crate::limiting::Limiting;
 use crate::look::{ColorChoice, Look};
 use crate::places::Places;
 use crate::progress::{Progress, sum_bytes};
-use crate::repair::open_one;
+use crate::single::open_one;
 use crate::streams::Streams;
 use format::{Format, Wanted, WantedParser};
 use judging::{Judging, parse_selector};

@@ -13,7 +13,7 @@ use tracemend::json::TOOL;
 use tracemend::words::plural;
 use tracemend::{Outcome, Source};
 
-use super::{Arguments, Job, exit_of, open_one};
+use super::{Arguments, Job, exit_of};
 use crate::exit::{Exit, Failure};
 use crate::format_options::FormatOptions;
 use crate::formats::Format;
@@ -23,6 +23,7 @@ use crate::ordered::in_order;
 use crate::output::{Existing, Target, parent};
 use crate::places::Places;
 use crate::progress::{Progress, sum_bytes};
+use crate::single::open_one;
 use crate::skipped::{SkipReason, Skipped};
 use crate::streams::Streams;
 use crate::summary::list_skipped;

@@ -14,12 +14,13 @@ use crate::command::{LOSSY_WARNINGS, NextCommand, type_option};
 use crate::exit::{Exit, Failure, HELP};
 use crate::format_options::{FormatOptions, Verb};
 use crate::formats::Format;
-use crate::input::{self, Found, Recording, shown};
+use crate::input::{Recording, shown};
 use crate::limiting::Limiting;
 use crate::output::{Existing, Prepared, Target, TextFile, beside};
 use crate::places::Places;
 use crate::progress::Progress;
 use crate::salvage::Salvage;
+use crate::single::open_one;
 use crate::streams::Streams;
 use crate::walk;
 
@@ -116,20 +117,6 @@ impl SafetyArgument {
             Self::Synthetic => Safety::Synthetic,
             Self::Lossy => Safety::Lossy,
         }
-    }
-}
-
-/// The one recording that `path` names.
-pub(crate) fn open_one(path: &Path, streams: &mut Streams<'_>) -> Result<Recording, Failure> {
-    match input::open(path, streams.input)? {
-        Found::Recording(recording) => Ok(recording),
-        Found::Irregular { path, kind } => {
-            let message = format!("CM0003 irregular-file: {} is {kind}, not a file", shown(&path));
-            Err(Failure::new(Exit::Unrepaired, message))
-        }
-        Found::TooMany { path, .. } => Err(Failure::new(Exit::Incomplete, shown(&path))),
-        Found::Skipped { path, .. } => Err(Failure::usage(shown(&path))),
-        Found::Failed { failure, .. } => Err(failure),
     }
 }
 

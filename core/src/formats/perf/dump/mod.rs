@@ -87,7 +87,6 @@ pub(super) fn dump(
         text: String::new(),
         out,
         is_over: false,
-        is_stream_broken: false,
         dumped: Dumped { records: 0, left_out: 0 },
         number: 0,
     };
@@ -119,6 +118,15 @@ fn read_described(recording: &Recording<'_>, limits: &Limits) -> Vec<DescribedEv
     section.map_or_else(Vec::new, |section| recording.described_events(section, limits.of(&WINDOW)))
 }
 
+/// The zstd stream of a file.
+struct Stream {
+    expansion: Expansion,
+    /// Bytes that it may still expand to.
+    budget: u64,
+    /// Whether the stream, or a record in it, cannot be read.
+    is_broken: bool,
+}
+
 /// Writes records and keeps what later ones refer to.
 struct Writer<'o> {
     style: Style,
@@ -130,8 +138,6 @@ struct Writer<'o> {
     out: &'o mut dyn FnMut(&str) -> bool,
     /// Whether no more text is wanted.
     is_over: bool,
-    /// Whether the zstd stream, or a record in it, cannot be read.
-    is_stream_broken: bool,
     dumped: Dumped,
     /// Number of the next record.
     number: u64,
@@ -141,10 +147,13 @@ impl Writer<'_> {
     /// Writes the records of a file.
     fn write_file(&mut self, file: &RecordFile<'_>, area: (u64, u64), limits: &Limits) {
         let order = file.order();
-        let mut expansion = Expansion::new(order, limits.of(&ZSTD_WINDOW));
-        expansion.begin_file(file.index());
-        let mut budget =
-            file.length().saturating_mul(limits.of(&EXPANSION_RATIO)).saturating_add(BUDGET_BASE);
+        let budget = file.length().saturating_mul(limits.of(&EXPANSION_RATIO));
+        let mut stream = Stream {
+            expansion: Expansion::new(order, limits.of(&ZSTD_WINDOW)),
+            budget: budget.saturating_add(BUDGET_BASE),
+            is_broken: false,
+        };
+        stream.expansion.begin_file(file.index());
         let copy = self.events.sample_copy();
         let mut items = file.records(area, limits.of(&RESYNC));
         if let Some(events) = &copy {
@@ -158,49 +167,45 @@ impl Writer<'_> {
                     let view = record.view(file.layer(), self.number);
                     self.write(&view);
                     if let Some(wrapper) = Wrapper::of(record.frame.kind) {
-                        self.write_expanded(&mut expansion, &record, wrapper, &mut budget);
+                        self.write_expanded(&mut stream, &record, wrapper);
                     }
                 }
             }
         }
-        if !self.is_stream_broken {
-            expansion.finish();
-            self.write_released(&mut expansion);
+        if !stream.is_broken {
+            stream.expansion.finish();
+            self.write_released(&mut stream);
         }
-        self.leave_out(expansion.incomplete().map_or(0, |rest| to_u64(rest.bytes.len())));
+        let rest = stream.expansion.incomplete();
+        self.leave_out(rest.map_or(0, |rest| to_u64(rest.bytes.len())));
     }
 
     fn leave_out(&mut self, bytes: u64) {
         self.dumped.left_out = self.dumped.left_out.saturating_add(bytes);
     }
 
-    /// Writes the records that a compressed one completes, as long as `budget` has bytes left.
-    fn write_expanded(
-        &mut self,
-        expansion: &mut Expansion,
-        record: &Record<'_>,
-        wrapper: Wrapper,
-        budget: &mut u64,
-    ) {
+    /// Writes the records that a compressed one completes, as long as the budget has bytes left.
+    fn write_expanded(&mut self, stream: &mut Stream, record: &Record<'_>, wrapper: Wrapper) {
+        let expansion = &mut stream.expansion;
         let stored = Span::sized(expansion.layer(), record.offset, record.frame.size);
         let mut rest = wrapper.payload(&record.bytes, expansion.order());
         // A new zstd frame does not depend on the broken one.
-        if self.is_stream_broken && begins_frame(rest) {
+        if stream.is_broken && begins_frame(rest) {
             expansion.abandon();
             expansion.skip_to_end();
-            self.is_stream_broken = false;
+            stream.is_broken = false;
         }
         expansion.begin_record();
-        while !rest.is_empty() && !self.is_over && !self.is_stream_broken {
-            let Ok((consumed, expanded)) = expansion.feed(rest, stored) else {
-                expansion.finish();
-                self.write_released(expansion);
-                self.is_stream_broken = true;
+        while !rest.is_empty() && !self.is_over && !stream.is_broken {
+            let Ok((consumed, expanded)) = stream.expansion.feed(rest, stored) else {
+                stream.expansion.finish();
+                self.write_released(stream);
+                stream.is_broken = true;
                 break;
             };
             rest = rest.get(consumed..).unwrap_or_default();
-            *budget = budget.saturating_sub(expanded);
-            if *budget == 0 || !self.write_released(expansion) && consumed == 0 {
+            stream.budget = stream.budget.saturating_sub(expanded);
+            if stream.budget == 0 || !self.write_released(stream) && consumed == 0 {
                 break;
             }
         }
@@ -208,26 +213,26 @@ impl Writer<'_> {
     }
 
     /// Writes the expanded records that are released; returns whether any bytes were.
-    fn write_released(&mut self, expansion: &mut Expansion) -> bool {
+    fn write_released(&mut self, stream: &mut Stream) -> bool {
         let mut has_released = false;
-        while let Some(chunk) = expansion.take_chunk() {
+        while let Some(chunk) = stream.expansion.take_chunk() {
+            has_released = true;
             let mut records = chunk.records();
             for item in records.by_ref() {
                 match item {
                     Item::Record(view) => self.write(&view),
                     Item::Damage(damage) => {
                         self.leave_out(to_u64(damage.bytes.len()));
-                        self.is_stream_broken = true;
+                        stream.is_broken = true;
                     }
                 }
             }
-            if self.is_stream_broken {
-                expansion.abandon();
-                return true;
+            if stream.is_broken {
+                stream.expansion.abandon();
+                break;
             }
             let place = records.place();
-            expansion.put_back(chunk, place);
-            has_released = true;
+            stream.expansion.put_back(chunk, place);
         }
         has_released
     }

@@ -257,8 +257,8 @@ impl<'a> Decoder<'a> {
     }
 
     /// Counts the complete events that follow one another from `at`, up to [`LOOK_AHEAD`]. To reach
-    /// END or the end of the file is as good as the largest count. Samples of silence are zeros, and
-    /// zeros could be INSTRUCTION events of no instruction, one after the other.
+    /// END or the end of the file is as good as the largest count. Samples of silence are zeros,
+    /// and zeros could be INSTRUCTION events of no instruction, one after the other.
     fn count_events_from(&self, at: u64, ring: Ring) -> u32 {
         let decoder = Self { ring, ..*self };
         let mut at = at;

@@ -1,0 +1,36 @@
+//! The one recording that an argument names.
+
+use std::path::Path;
+
+use tracemend::{FileSet, FormatId, Options};
+
+use crate::exit::{Exit, Failure};
+use crate::input::{self, Found, Recording, shown};
+use crate::streams::Streams;
+
+/// The one recording that `path` names.
+pub(crate) fn open_one(path: &Path, streams: &mut Streams<'_>) -> Result<Recording, Failure> {
+    match input::open(path, streams.input)? {
+        Found::Recording(recording) => Ok(recording),
+        Found::Irregular { path, kind } => {
+            let message = format!("CM0003 irregular-file: {} is {kind}, not a file", shown(&path));
+            Err(Failure::new(Exit::Unrepaired, message))
+        }
+        Found::TooMany { path, .. } => Err(Failure::new(Exit::Incomplete, shown(&path))),
+        Found::Skipped { path, .. } => Err(Failure::usage(shown(&path))),
+        Found::Failed { failure, .. } => Err(failure),
+    }
+}
+
+/// The format of the recording at `path`: the one of `--type`, or the one it shows.
+pub(crate) fn recognise_one(
+    path: &Path,
+    files: &FileSet<'_>,
+    kind: Option<FormatId>,
+    options: &Options,
+) -> Result<FormatId, Failure> {
+    kind.or_else(|| tracemend::recognise(files, options)).ok_or_else(|| {
+        let reason = if files.is_empty() { "empty file" } else { "unknown format" };
+        Failure::new(Exit::Findings, format!("{}: {reason}", shown(path)))
+    })
+}
