@@ -183,7 +183,8 @@ pub fn specimens() -> Vec<Specimen> {
         Specimen::new("PD0025", plain.with_u64(64, 1 << 20)),
         Specimen::new("PD0026", flipped(&copies, copies.attr_spans[0].start + 26, 0x80)),
         Specimen::new("PD0027", flipped(&copies, 105, 1)),
-        Specimen::new("PD2007", flipped(&copies, described.start + 8 + 80, 1)),
+        // A bit of sample_type that does not exist proves that the copy is damaged.
+        Specimen::new("PD2007", flipped(&copies, described.start + 8 + 24 + 5, 1)),
         Specimen::new("PD2008", flipped(&copies, index.offset + 16, 4)),
         Specimen::new("PD3004", {
             let first = few.first_of(9).unwrap();

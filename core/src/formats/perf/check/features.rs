@@ -27,8 +27,8 @@ const RESERVED_ENTRIES: u64 = 32;
 pub(super) struct RecordFacts {
     /// Longest expansion of a compressed record in bytes, and the ratio.
     pub(super) compressed: Option<(u64, u64)>,
-    /// Whether there are records of `perf stat`.
-    pub(super) has_stat: bool,
+    /// Number of records of `perf stat`.
+    pub(super) stat_records: u64,
     /// Whether there are `data.N` files.
     pub(super) has_parts: bool,
     /// End of the attrs and their ids; perf inject writes them after the records.
@@ -44,7 +44,8 @@ impl RecordFacts {
         order: Order,
         is_kept: impl Fn(u32) -> bool,
     ) -> Vec<NewFeature> {
-        repair::needed(self.compressed, self.has_stat, self.has_parts, order, is_kept)
+        let has_stat = self.stat_records > 0;
+        repair::needed(self.compressed, has_stat, self.has_parts, order, is_kept)
     }
 }
 
@@ -347,7 +348,9 @@ impl FeatureCheck<'_> {
             let records = Span::new(FILE, self.recording.body.data.offset, self.end);
             // Sections may lie where no flag leads, and the new table takes their place.
             let is_free = self.find_trailing(placed).is_none();
-            let safety = if is_free { Safety::Synthetic } else { Safety::Lossy };
+            // One record of perf stat alone may be another one whose type is damaged.
+            let is_sure = flags.has(bit::STAT) || self.facts.stat_records != 1;
+            let safety = if is_free && is_sure { Safety::Synthetic } else { Safety::Lossy };
             let fix = Fix::new(safety, format!("build {names}"), edits);
             finding = finding.fix(fix.witness(records, "records that need the features"));
         }

@@ -158,7 +158,7 @@ fn gather_facts(recording: &Recording<'_>, stream: &Stream<'_>, ids: &[Section])
     let sections = ids.iter().chain([&recording.body.attrs]);
     RecordFacts {
         compressed: stream.expansion.totals().parameters(),
-        has_stat: stream.records.has_stat,
+        stat_records: stream.records.stat_records,
         has_parts: !recording.parts.is_empty(),
         attrs_end: sections.filter_map(|section| section.end()).max().unwrap_or(0),
         tracepoints: traced(stream.records.events.attrs()),

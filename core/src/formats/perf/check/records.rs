@@ -29,8 +29,8 @@ pub(super) struct RecordCheck {
     pub(super) events: Events,
     /// Whether a record can be dropped from the file in this round.
     pub(super) can_drop: bool,
-    /// Whether there are records of `perf stat`.
-    pub(super) has_stat: bool,
+    /// Number of records of `perf stat`.
+    pub(super) stat_records: u64,
     /// Sizes of raw data by event, if a donor has to be compared; otherwise empty.
     pub(super) raw_sizes: Vec<RawSizes>,
     pub(super) rounds: Rounds,
@@ -44,7 +44,7 @@ impl RecordCheck {
         Self {
             events,
             can_drop: true,
-            has_stat: false,
+            stat_records: 0,
             raw_sizes: Vec::new(),
             rounds: Rounds::default(),
             times: SampleTimes::default(),
@@ -64,7 +64,8 @@ impl RecordCheck {
             kind::FINISHED_ROUND => self.rounds.finish_round(),
             other if record::name(other).is_none() => push_unknown_type(record, report),
             other => {
-                self.has_stat |= (kind::STAT_CONFIG..=kind::STAT_ROUND).contains(&other);
+                let is_stat = (kind::STAT_CONFIG..=kind::STAT_ROUND).contains(&other);
+                self.stat_records = self.stat_records.saturating_add(is_stat.into());
                 self.check_fields(record, map, report);
             }
         }

@@ -52,7 +52,7 @@ fn describe(restoration: &Restoration, correction: &Correction) -> Finding {
         !words.map(|word| span_of(std::slice::from_ref(word))).any(|word| word.overlaps(span))
     };
     let sound = correction.witnesses.iter().filter(|witness| is_sound(&witness.span));
-    let has_witness = sound.clone().next().is_some() && !correction.follows_shift;
+    let has_witness = sound.clone().next().is_some() && correction.is_determined;
     let safety = if has_witness { Safety::Exact } else { Safety::Lossy };
     let fix = Fix::new(safety, summarize(correction), edits.collect());
     let altered = u64::from(correction.part == Part::IdIndex);

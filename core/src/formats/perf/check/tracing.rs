@@ -78,7 +78,7 @@ impl MissingTracing {
         let fix = match donated {
             Some(Ok(donated)) if recording.header.has_feature_bits() => {
                 let summary = describe(&donated);
-                let safety = class_of(settled.as_ref());
+                let safety = class_of(settled.as_ref(), attrs);
                 let edits = settled.map(|settled| add(recording, settled, donated.bytes));
                 // The features have no place until the header has the right end of the records.
                 let attrs = recording.body.attrs.span(0);
@@ -87,7 +87,7 @@ impl MissingTracing {
             }
             Some(Err(why)) => Fix::manual(format!("the donor cannot be used: {why}")),
             None if recording.header.has_feature_bits() => {
-                build_without_fields(recording, &traced(attrs), settled, limits)
+                build_without_fields(recording, attrs, settled, limits)
             }
             _ => {
                 Fix::manual(format!("take TRACING_DATA from {DONOR}")).option("--donor donor.data")
@@ -163,11 +163,12 @@ const DONOR: &str = "a complete recording of the same kernel and events (perf re
 /// Builds the fix that adds a TRACING_DATA with a format without fields for each tracepoint.
 fn build_without_fields(
     recording: &Recording<'_>,
-    traced: &Traced,
+    attrs: &[Attr],
     settled: Option<Settled>,
     limits: &Limits,
 ) -> Fix {
-    let safety = class_of(settled.as_ref());
+    let safety = class_of(settled.as_ref(), attrs);
+    let traced = &traced(attrs);
     let edits = settled.map(|settled| {
         let features = &settled.features.keep;
         let tracepoints = tracepoints::gather(recording, traced, features, limits);
@@ -217,11 +218,15 @@ pub(super) fn find_undescribed(traced: &Traced, tracing: &Tracing) -> Option<Str
 }
 
 /// Returns the class of a fix that adds a feature. Sections may lie where no flag leads; the new
-/// table takes their place.
-fn class_of(settled: Option<&Settled>) -> Safety {
+/// table takes their place. A tracepoint has an id, and perf records its raw data: otherwise the
+/// type of the attr may be damaged.
+fn class_of(settled: Option<&Settled>, attrs: &[Attr]) -> Safety {
+    let is_sure = |attr: &Attr| attr.config > 0 && attr.samples(sample_type::RAW);
+    let is_sure = attrs.iter().filter(|attr| attr.is_tracepoint()).all(is_sure);
     match settled {
         Some(Settled { is_tight: false, .. }) => Safety::Lossy,
-        _ => Safety::Synthetic,
+        _ if is_sure => Safety::Synthetic,
+        _ => Safety::Lossy,
     }
 }
 

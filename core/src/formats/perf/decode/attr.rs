@@ -263,7 +263,7 @@ fn later_versions(body: &mut Cursor<'_>, attr: &mut Attr) -> Result<(), ReadErro
 
 /// Returns the bit fields with `disabled` in bit 0. Compilers for big-endian machines allocate bits
 /// from the top, so the word is mirrored, except the two bits of `precise_ip`.
-const fn flags(word: u64, order: Order) -> u64 {
+pub(super) const fn flags(word: u64, order: Order) -> u64 {
     match order {
         Order::Little => word,
         Order::Big => {

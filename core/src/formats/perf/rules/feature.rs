@@ -35,7 +35,8 @@ rules! {
         remedy: Remedy::Fix(
             "Adds the feature, with values that the records imply. mmap_len is at least \
              528384, the value of perf record.\n\
-             Class: synthetic; lossy if bytes that no flag leads to follow the records.\n\
+             Class: synthetic; lossy if bytes that no flag leads to follow the records, or if \
+             STAT is needed for a single record, whose type may be damaged.\n\
              Cost: none.\n\
              Run:\n\
              \x20 tracemend repair perf.data -o repaired.data",
@@ -88,8 +89,9 @@ rules! {
              describes the tracepoints without their fields: perf shows every sample with its \
              time and thread, and `fields lost` instead of the fields. The names are those in \
              EVENT_DESC, or `unknown:tracepoint_ID`.\n\
-             Class: synthetic; lossy if other bytes are where TRACING_DATA goes. Cost: none. With \
-             a donor, the names of the fields cannot be verified.\n\
+             Class: synthetic; lossy if other bytes are where TRACING_DATA goes, or if a \
+             tracepoint has no id or no raw data, so that the type of its attr may be damaged. \
+             Cost: none. With a donor, the names of the fields cannot be verified.\n\
              Run:\n\
              \x20 perf record -e EVENTS -o donor.data -- true\n\
              \x20 tracemend repair perf.data --donor donor.data -o repaired.data",

@@ -50,7 +50,7 @@ rules! {
             crashes (SIGSEGV) or shows wrong values, and perf script often fails.",
         remedy: Remedy::Fix(
             "Writes the feature bits that the sections have.\n\
-             Class: exact. Cost: none.\n\
+             Class: exact if the contents allow no other bits; otherwise lossy. Cost: none.\n\
              Run:\n\
              \x20 tracemend repair perf.data -o repaired.data",
         ),
@@ -67,8 +67,8 @@ rules! {
             crashes (SIGSEGV) or shows wrong values, and perf script may fail.",
         remedy: Remedy::Fix(
             "Writes the offset and the size that the neighbours and the content determine.\n\
-             Class: exact; lossy if bytes of the records are missing, so that all sections have \
-             moved.\n\
+             Class: exact; lossy if bytes before the sections were lost or added, or if the end \
+             of a section is only the likeliest one.\n\
              Cost: none.\n\
              Run:\n\
              \x20 tracemend repair perf.data -o repaired.data",
@@ -106,7 +106,8 @@ rules! {
         remedy: Remedy::Fix(
             "Writes the words of the copy into the attr. Without a copy, writes the nearest \
              values by which the samples can be read, if most cannot be. No record changes.\n\
-             Class: exact; lossy without a copy. Cost: none.\n\
+             Class: exact if impossible values or the records prove which one is damaged; \
+             otherwise lossy. Cost: none.\n\
              Run:\n\
              \x20 tracemend repair perf.data -o repaired.data",
         ),
@@ -123,7 +124,7 @@ rules! {
             or leaves them out.",
         remedy: Remedy::Fix(
             "Writes the id of the copies. No record changes.\n\
-             Class: exact. Cost: none.\n\
+             Class: exact; lossy if an attr is damaged as well. Cost: none.\n\
              Run:\n\
              \x20 tracemend repair perf.data -o repaired.data",
         ),
@@ -140,7 +141,8 @@ rules! {
             all samples. Readers that take ids from EVENT_DESC, such as samply, lose samples.",
         remedy: Remedy::Fix(
             "Writes the value of the attr table into EVENT_DESC.\n\
-             Class: exact. Cost: none.\n\
+             Class: exact if impossible values or the records prove that the copy is damaged; \
+             otherwise lossy, which --lossy-warnings applies. Cost: none.\n\
              Run:\n\
              \x20 tracemend repair perf.data -o repaired.data",
         ),

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::described::{self, Described};
 use super::peek::Peek;
 use super::salvage::{SalvagedEvent, mend_attrs};
-use super::{Correction, Part, odd};
+use super::{Correction, Part};
 use crate::formats::perf::decode::attr;
 use crate::formats::perf::decode::event::{Events, SampleRead};
 use crate::formats::perf::decode::header::Section;
@@ -21,7 +21,7 @@ use crate::formats::perf::layout::{
     ATTR_SIZES, HEADER_SIZE, RECORD_HEADER, SECTION_SIZE, feature, field, record,
 };
 use crate::kit::cursor::{Cursor, Order};
-use crate::kit::num::{to_u64, to_usize};
+use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::Layer;
 use crate::kit::walk::Item;
@@ -35,7 +35,7 @@ const MOST_IDS: u64 = 1 << 20;
 /// to the same ones.
 const MOST_HELD_IDS: u64 = 1 << 16;
 /// Records that are read as evidence.
-const MOST_RECORDS: usize = 20_000;
+pub(super) const MOST_RECORDS: usize = 20_000;
 /// Most ids that are compared with those that samples name.
 const MOST_NAMED: usize = 4096;
 /// Records among which ID_INDEX is looked for: perf writes it before the first sample.
@@ -44,14 +44,17 @@ const INDEX_RECORDS: usize = 4096;
 const INDEX_ENTRY: u64 = 32;
 
 /// The attr table, EVENT_DESC and ID_INDEX of a recording.
-struct Copies<'a> {
+pub(super) struct Copies<'a> {
     recording: &'a Recording<'a>,
-    peek: Peek<'a>,
+    pub(super) peek: Peek<'a>,
     /// Size of an attr.
-    size: u64,
+    pub(super) size: u64,
     /// Offsets of the attrs in the table.
-    attrs: Vec<u64>,
+    pub(super) attrs: Vec<u64>,
     described: Vec<Described>,
+    /// Whether the file ends with its last section, so that no bytes are missing from EVENT_DESC or
+    /// were added to it.
+    is_tight: bool,
 }
 
 /// Corrects attrs, the sections of their ids, and ids.
@@ -68,7 +71,15 @@ pub(super) fn restore(recording: &Recording<'_>, limits: &Limits) -> Vec<Correct
         corrections.extend(copies.correct_unread(sections, limits));
     }
     if let Some(sections) = sections {
-        corrections.extend(copies.correct_ids(&sections));
+        let has_wrong_attr = corrections.iter().any(|one| matches!(one.part, Part::Attr(_)));
+        let ids = copies.correct_ids(&sections);
+        // With a damaged attr, the samples do not name the ids that they seem to name.
+        corrections.extend(ids.into_iter().map(|one| one.determined_if(!has_wrong_attr)));
+    }
+    let is_possible = copies.are_possible(&corrections);
+    for one in &mut corrections {
+        let is_copy = matches!(one.part, Part::DescribedAttr(_) | Part::DescribedIds);
+        one.is_determined &= is_possible && (copies.is_tight || !is_copy);
     }
     corrections
 }
@@ -92,11 +103,12 @@ impl<'a> Copies<'a> {
         let described = described
             .filter(|(desc_size, events)| *desc_size == size && events.len() == attrs.len());
         let described = described.map(|(_, events)| events).unwrap_or_default();
-        Some(Self { recording, peek, size, attrs, described })
+        let is_tight = end.is_some_and(|end| recording.table(end).is_tight(peek.len()));
+        Some(Self { recording, peek, size, attrs, described, is_tight })
     }
 
     /// Returns the sections of the ids, if they lie one after the other between header and attrs.
-    fn id_sections(&self) -> Option<Vec<Section>> {
+    pub(super) fn id_sections(&self) -> Option<Vec<Section>> {
         let end = *self.attrs.first()?;
         let stored: Option<Vec<Section>> = self
             .attrs
@@ -224,114 +236,9 @@ impl<'a> Copies<'a> {
         Some(correction.witness(field::ATTR_SIZE, 8, "header.attr_size"))
     }
 
-    /// Decides for each word in which an attr and its copy differ which of them is damaged.
-    fn compare_attr(&self, index: usize, attr: u64, copy: u64) -> Vec<Correction> {
-        let mut right = Correction::new(Part::Attr(index)).witness(
-            copy,
-            self.size,
-            "copy of the attr in EVENT_DESC",
-        );
-        let mut wrong = Correction::new(Part::DescribedAttr(index)).witness(
-            attr,
-            self.size,
-            "attr in the attr table",
-        );
-        for word in (0..self.size).step_by(8) {
-            let (at, other_at) = (attr.saturating_add(word), copy.saturating_add(word));
-            let (Some(here), Some(other)) = (self.peek.u64(at), self.peek.u64(other_at)) else {
-                continue;
-            };
-            if here == other {
-                continue;
-            }
-            match self.prefer(index, word, here, other) {
-                Some(true) => wrong = wrong.word(other_at, other, here),
-                Some(false) => right = right.word(at, here, other),
-                None => {}
-            }
-        }
-        // A witness is not damaged itself.
-        let is_split = !right.words.is_empty() && !wrong.words.is_empty();
-        if is_split {
-            right.witnesses.clear();
-            wrong.witnesses.clear();
-            right = right.witness(field::ATTR_SIZE, 8, "header.attr_size");
-            wrong = wrong.witness(field::ATTR_SIZE, 8, "header.attr_size");
-        }
-        vec![right, wrong]
-    }
-
-    /// Whether the word of the attr table is right (`true`) or that of EVENT_DESC (`false`); `None`
-    /// if nothing decides.
-    fn prefer(&self, index: usize, word: u64, here: u64, other: u64) -> Option<bool> {
-        let start = *self.attrs.get(index)?;
-        let [mine, theirs] = [here, other].map(|value| self.attr_with(start, word, value));
-        let odd = |bytes: &[u8]| {
-            let source = Source::new(bytes);
-            odd::count(Peek { source: &source, order: self.peek.order }, self.size)
-        };
-        let (my_odd, their_odd) = (odd(&mine), odd(&theirs));
-        if my_odd != their_odd {
-            return Some(my_odd < their_odd);
-        }
-        if matches!(word, 24 | 32 | 40 | 72..=96) {
-            let (mine, theirs) = (self.explained(index, &mine), self.explained(index, &theirs));
-            if mine != theirs {
-                return Some(mine > theirs);
-            }
-        }
-        let siblings = self.attrs.iter().enumerate().filter(|(other, _)| *other != index);
-        let values = siblings.filter_map(|(_, attr)| self.peek.u64(attr.saturating_add(word)));
-        let (mut mine, mut theirs) = (0_u64, 0_u64);
-        for value in values {
-            mine = mine.saturating_add(u64::from(value == here));
-            theirs = theirs.saturating_add(u64::from(value == other));
-        }
-        (mine != theirs).then_some(mine > theirs)
-    }
-
-    /// Returns the bytes of the attr at `start` with another value at `word`.
-    fn attr_with(&self, start: u64, word: u64, value: u64) -> Vec<u8> {
-        let mut bytes = self.peek.bytes(start, start.saturating_add(self.size)).into_owned();
-        let value = match self.peek.order {
-            Order::Little => value.to_le_bytes(),
-            Order::Big => value.to_be_bytes(),
-        };
-        let at = to_usize(word);
-        if let Some(slot) = bytes.get_mut(at..at.saturating_add(8)) {
-            slot.copy_from_slice(&value);
-        }
-        bytes
-    }
-
-    /// Counts the records that are read to their end if attr number `index` has these bytes.
-    fn explained(&self, index: usize, bytes: &[u8]) -> u64 {
-        let order = self.peek.order;
-        let mut events = Events::new(order);
-        let sections = self.id_sections().unwrap_or_default();
-        for (number, start) in self.attrs.iter().enumerate() {
-            let stored = self.peek.bytes(*start, start.saturating_add(self.size));
-            let bytes = if number == index { bytes } else { &*stored };
-            let mut cursor = Cursor::new(bytes, Layer::stored(0), 0, order);
-            let Ok(attr) = attr::attr(&mut cursor, order) else { return 0 };
-            let ids = sections.get(number).map(|section| self.ids(*section)).unwrap_or_default();
-            events.push(attr, ids);
-        }
-        events.sort();
-        let mut explained = 0_u64;
-        for (number, record) in (0..).zip(self.records().take(MOST_RECORDS)) {
-            let view = record.view(Layer::stored(0), number);
-            let is_whole = if record.frame.kind == record::SAMPLE {
-                matches!(events.read_sample(&view), SampleRead::Complete { trailing: 0, .. })
-            } else {
-                events.fits(&view)
-            };
-            explained = explained.saturating_add(u64::from(is_whole));
-        }
-        explained
-    }
-
-    fn records(&self) -> impl Iterator<Item = crate::formats::perf::decode::walk::Record<'_>> {
+    pub(super) fn records(
+        &self,
+    ) -> impl Iterator<Item = crate::formats::perf::decode::walk::Record<'_>> {
         let data = self.recording.body.data;
         let end = data.end().filter(|end| *end <= self.peek.len() && data.size > 0);
         let area = (data.offset, end.unwrap_or(self.peek.len()));
@@ -341,7 +248,7 @@ impl<'a> Copies<'a> {
         })
     }
 
-    fn ids(&self, section: Section) -> Vec<u64> {
+    pub(super) fn ids(&self, section: Section) -> Vec<u64> {
         let count = section.size >> 3;
         let place = |index: u64| section.offset.saturating_add(index.saturating_mul(8));
         (0..count).map_while(|index| self.peek.u64(place(index))).collect()

@@ -7,6 +7,7 @@ use super::peek::Peek;
 use super::shape;
 use crate::formats::perf::decode::header::{Flags, Section};
 use crate::formats::perf::layout::FEATURE_BITS;
+use crate::kit::num::to_u64;
 
 /// Cost of a bit that differs from the stored one.
 const FLIPPED: u32 = 2;
@@ -75,6 +76,42 @@ pub(super) fn assign(
     (!best.is_tied).then_some(best.flags)
 }
 
+/// Whether the contents alone give the sections the bits of `flags`: no other ascending bits have
+/// the same shapes, whatever the header stores. Bits of unknown features, of which no content is
+/// proof, are taken from `trusted`.
+pub(super) fn is_only_way(
+    peek: Peek<'_>,
+    sections: &[Section],
+    (flags, trusted): (Flags, Flags),
+    demand: &Demand,
+) -> bool {
+    // ways[n]: in how many ways the bits so far took the first n sections.
+    let mut ways = vec![0_u64; sections.len().saturating_add(1)];
+    if let Some(first) = ways.first_mut() {
+        *first = 1;
+    }
+    for bit in 1..FEATURE_BITS {
+        let is_known = bit <= shape::LAST;
+        if demand.excluded.has(bit) || !is_known && !trusted.has(bit) {
+            continue;
+        }
+        let is_needed = !is_known || demand.needed.has(bit);
+        let mut next = if is_needed { vec![0; ways.len()] } else { ways.clone() };
+        for ((section, count), slot) in sections.iter().zip(&ways).zip(next.iter_mut().skip(1)) {
+            if !is_known || shape::resembles(peek, bit, *section) {
+                *slot = slot.saturating_add(*count);
+            }
+        }
+        ways = next;
+    }
+    let mut pairs = flags.bits().zip(sections);
+    let has_shapes = pairs.all(|(bit, section)| match bit <= shape::LAST {
+        true => shape::resembles(peek, bit, *section),
+        false => trusted.has(bit),
+    });
+    has_shapes && flags.count() == to_u64(sections.len()) && ways.last() == Some(&1)
+}
+
 /// Returns the cost of giving `section` the feature `bit`; `None` if it cannot have it.
 fn cost_of(
     peek: Peek<'_>,
@@ -111,5 +148,41 @@ impl Demand {
     pub(super) fn set(&mut self, bit: u32, is_needed: bool) {
         let flags = if is_needed { &mut self.needed } else { &mut self.excluded };
         *flags = flags.with(bit);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::perf::layout::feature;
+    use crate::kit::cursor::Order;
+    use crate::kit::source::Source;
+
+    /// The shape of a host name, and of the model of a CPU.
+    const TEXT: &[u8] = b"\x08\0\0\0forge\0\0\0";
+
+    #[test]
+    fn contents_prove_bits_only_if_no_other_bits_have_their_shapes() {
+        let source = Source::new(TEXT);
+        let peek = Peek { source: &source, order: Order::Little };
+        let sections = [Section { offset: 0, size: to_u64(TEXT.len()) }];
+        let flags = Flags::default().with(feature::HOSTNAME);
+        let is_only =
+            |demand: &Demand| is_only_way(peek, &sections, (flags, Flags::default()), demand);
+        assert!(!is_only(&Demand::default()));
+        let mut demand = Demand::default();
+        demand.set(8, false);
+        assert!(is_only(&demand));
+    }
+
+    #[test]
+    fn an_unknown_feature_needs_a_word_of_bits_that_is_not_damaged() {
+        let source = Source::new(TEXT);
+        let peek = Peek { source: &source, order: Order::Little };
+        let sections = [Section { offset: 0, size: to_u64(TEXT.len()) }];
+        let flags = Flags::default().with(200);
+        let demand = Demand::default();
+        assert!(!is_only_way(peek, &sections, (flags, Flags::default()), &demand));
+        assert!(is_only_way(peek, &sections, (flags, flags), &demand));
     }
 }

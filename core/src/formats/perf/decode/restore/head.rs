@@ -4,6 +4,7 @@ use super::flags::{self, Demand};
 use super::layout::{self, LayoutFacts, LayoutReading};
 use super::magic::{correct_magic, correct_size, magic_of_fields, nearest_magic};
 use super::peek::Peek;
+use super::proof::{Assigned, Proof, fitting};
 use super::table::{self, Hints, TableReading};
 use super::{Correction, Part, Restoration, events, shape};
 use crate::formats::perf::decode::feature;
@@ -79,11 +80,16 @@ fn restore_sections(recording: &Recording<'_>, limits: &Limits) -> Vec<Correctio
             };
             layout::find(peek, body, &facts, &|from, to| records.reach(from, to))
         };
-    if let Some(layout) = layout {
-        corrections.extend(correct_layout(body, layout, table.as_ref()));
-        if let Some(table) = &table {
-            corrections.extend(correct_table(&records, peek, layout, table));
-        }
+    let Some(layout) = layout else { return corrections };
+    corrections.extend(correct_layout(body, layout, table.as_ref()));
+    if let Some(table) = &table {
+        let chain_end = records.chain_end(layout.data);
+        let demand = demand(&records, peek, layout, table);
+        let flags = assign_flags(peek, body.flags, table, &demand);
+        let assigned = Assigned { flags: flags.unwrap_or(body.flags), demand };
+        let proof = Proof::gather(peek, body, table, &assigned, chain_end);
+        corrections.iter_mut().for_each(|one| one.is_determined &= proof.determines(one.part));
+        corrections.extend(correct_table(peek, body, table, assigned.flags, &proof));
     }
     corrections
 }
@@ -265,11 +271,13 @@ fn correct_layout(
     if let Some(table) = table {
         let size = table.at.saturating_sub(data);
         let len = to_u64(table.sections.len()).saturating_mul(SECTION_SIZE);
-        let mut correction = Correction::new(Part::DataSize)
-            .word(field::DATA_SIZE, body.data.size, size)
-            .witness(table.at, len, "feature table, which follows the records");
-        correction.follows_shift = table.shift != 0;
-        corrections.push(correction);
+        corrections.push(
+            Correction::new(Part::DataSize).word(field::DATA_SIZE, body.data.size, size).witness(
+                table.at,
+                len,
+                "feature table, which follows the records",
+            ),
+        );
     }
     corrections
 }
@@ -279,30 +287,18 @@ fn correct_layout(
 /// A boundary is corrected only if the sections on both of its sides have the shapes of their
 /// features afterwards.
 fn correct_table(
-    records: &Records<'_>,
     peek: Peek<'_>,
-    layout: LayoutReading,
+    body: &Body,
     table: &TableReading,
+    flags: Flags,
+    proof: &Proof,
 ) -> Vec<Correction> {
-    let body = &records.recording.body;
-    let flags = assign_flags(records, peek, layout, table);
-    let bits: Vec<u32> = flags.unwrap_or(body.flags).bits().collect();
-    let is_assigned = bits.len() == table.sections.len();
-    let fits: Vec<bool> = table
-        .sections
-        .iter()
-        .enumerate()
-        .map(|(index, section)| {
-            let bit = bits.get(index).filter(|_| is_assigned);
-            bit.is_some_and(|bit| *bit > shape::LAST || shape::resembles(peek, *bit, *section))
-        })
-        .collect();
+    let fits = fitting(peek, table, flags);
     let fits =
         |index: Option<usize>| index.and_then(|index| fits.get(index)).is_none_or(|fits| *fits);
-    let mut entries = Correction::new(Part::Table);
-    entries.follows_shift = table.shift != 0;
+    let mut entries = Correction::new(Part::Table).determined_if(proof.determines(Part::Table));
     for (index, section) in table.sections.iter().enumerate() {
-        let at = table.at.saturating_add(to_u64(index).saturating_mul(SECTION_SIZE));
+        let at = table.entry_at(index);
         let Some(found) = peek.section(at) else { break };
         let is_whole =
             fits(index.checked_sub(1)) && fits(Some(index)) && fits(index.checked_add(1));
@@ -319,18 +315,20 @@ fn correct_table(
     }
     entries.witnesses.retain(|witness| !witness.span.is_empty());
     let mut corrections = vec![entries];
-    corrections.extend(flags.map(|flags| correct_flags(body, flags, table)));
+    if flags != body.flags {
+        let correction = correct_flags(body, flags, table);
+        corrections.push(correction.determined_if(proof.determines(Part::Flags)));
+    }
     corrections
 }
 
 /// Returns the feature bits of the sections if they contradict the stored bits and are determined.
 fn assign_flags(
-    records: &Records<'_>,
     peek: Peek<'_>,
-    layout: LayoutReading,
+    stored: Flags,
     table: &TableReading,
+    demand: &Demand,
 ) -> Option<Flags> {
-    let stored = records.recording.body.flags;
     let sections = &table.sections;
     let misfits = stored
         .bits()
@@ -339,8 +337,7 @@ fn assign_flags(
     if stored.count() == to_u64(sections.len()) && misfits.count() < 2 {
         return None;
     }
-    let demand = demand(records, peek, layout, table);
-    flags::assign(peek, sections, stored, &demand)
+    flags::assign(peek, sections, stored, demand)
 }
 
 /// Corrects the feature bits.

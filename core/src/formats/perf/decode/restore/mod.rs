@@ -11,10 +11,13 @@
 //!  table                   the path that the stored offsets and sizes support
 //!  layout                  header fields: hypotheses, scored by independent facts
 //!  flags shape             the bits whose shapes the sections have
-//!  events described odd    attrs and ids: votes of the attr table, EVENT_DESC, ID_INDEX, samples
+//!  proof                   whether the witnesses leave only one value for table and flags
+//!  events compare           attrs and ids: votes of the attr table, EVENT_DESC, ID_INDEX, samples
+//!  described odd           the copies in EVENT_DESC, and values that no recorder writes
 //!  salvage                 the parts that can be trusted, if the outline cannot be restored
 //! ```
 
+mod compare;
 mod described;
 mod events;
 mod flags;
@@ -23,6 +26,7 @@ mod layout;
 mod magic;
 mod odd;
 mod peek;
+mod proof;
 mod salvage;
 mod shape;
 mod table;
@@ -98,14 +102,20 @@ pub struct Correction {
     pub words: Vec<Word>,
     /// The bytes that determine them.
     pub witnesses: Vec<Witness>,
-    /// Whether bytes before the words were lost or added, so that the right values are not those of
-    /// the original file.
-    pub follows_shift: bool,
+    /// Whether the witnesses leave no other value. A value that is only the likeliest one, or that
+    /// follows bytes that were lost or added before it, may differ from that of the original file.
+    pub is_determined: bool,
 }
 
 impl Correction {
     fn new(part: Part) -> Self {
-        Self { part, words: Vec::new(), witnesses: Vec::new(), follows_shift: false }
+        Self { part, words: Vec::new(), witnesses: Vec::new(), is_determined: true }
+    }
+
+    /// Notes that the witnesses may allow other values, unless `holds`.
+    const fn determined_if(mut self, holds: bool) -> Self {
+        self.is_determined &= holds;
+        self
     }
 
     /// Adds a word if it differs.

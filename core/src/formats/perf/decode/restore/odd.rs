@@ -4,7 +4,8 @@
 //! type has. An attr with fewer contradictions is more likely the undamaged one.
 
 use super::peek::Peek;
-use crate::formats::perf::decode::attr::{read_format, sample_type as bit};
+use crate::formats::perf::decode::attr::{self, read_format, sample_type as bit};
+use crate::formats::perf::layout::ATTR_SIZE_VER0;
 
 /// Flags of the attr, by their bits.
 const FREQ: u64 = 1 << 10;
@@ -15,13 +16,22 @@ const FLAGS: u32 = 40;
 /// Highest number of a PMU that is plausible; the kernel counts from 6.
 const MOST_TYPES: u32 = 4096;
 
-/// Counts the odd values of the attr of `size` bytes at the start of `peek`. The attr is in the
-/// order of bits of a little-endian machine.
+/// Whether the attr of `size` bytes at the start of `peek` has that size and only published bits.
+pub(super) fn is_possible(peek: Peek<'_>, size: u64) -> bool {
+    let word = |at: u64| peek.u64(at).unwrap_or(0);
+    let stored = u64::from(peek.u32(4).unwrap_or(0));
+    (stored == size || stored == 0 && size == ATTR_SIZE_VER0)
+        && word(24) & !bit::KNOWN == 0
+        && word(32) & !read_format::KNOWN == 0
+        && attr::flags(word(40), peek.order) >> FLAGS == 0
+}
+
+/// Counts the odd values of the attr of `size` bytes at the start of `peek`.
 pub(super) fn count(peek: Peek<'_>, size: u64) -> u64 {
     let word = |at: u64| if at < size { peek.u64(at).unwrap_or(0) } else { 0 };
     let half = |at: u64| if at < size { peek.u32(at).unwrap_or(0) } else { 0 };
     let (kind, config, period, samples) = (half(0), word(8), word(16), word(24));
-    let (reads, flags) = (word(32), word(40));
+    let (reads, flags) = (word(32), attr::flags(word(40), peek.order));
     let has = |bits: u64| samples & bits != 0;
     let is_generic = kind <= 2;
     let is_event = match kind {

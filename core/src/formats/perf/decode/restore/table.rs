@@ -19,7 +19,7 @@ use crate::kit::num::{to_u64, to_usize};
 /// Sections whose contents prove that all of them have moved.
 const LEAST_FITTING: u64 = 2;
 /// Bytes of entries that perf reserves and then does not use.
-const MOST_HOLE: u64 = 8 * SECTION_SIZE;
+pub(super) const MOST_HOLE: u64 = 8 * SECTION_SIZE;
 /// Most entries of a table: perf plans about 30.
 const MOST_ENTRIES: u64 = 64;
 /// Candidates for one boundary that are followed.
@@ -46,6 +46,11 @@ impl TableReading {
     /// The end of the last section.
     pub(super) fn end(&self) -> u64 {
         self.sections.last().and_then(|section| section.end()).unwrap_or(self.at)
+    }
+
+    /// Offset of entry number `index`.
+    pub(super) fn entry_at(&self, index: usize) -> u64 {
+        self.at.saturating_add(to_u64(index).saturating_mul(SECTION_SIZE))
     }
 
     /// Whether most entries agree with the path in both of their numbers.

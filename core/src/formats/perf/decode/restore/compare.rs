@@ -1,0 +1,254 @@
+//! Which of two copies of an attr is damaged, word by word.
+//!
+//! | evidence | proof? |
+//! |---|---|
+//! | a size or a bit that does not exist | yes |
+//! | more records are read to their end | yes |
+//! | fewer odd values | no: real recordings have some, and zeros are never odd |
+//! | the other attrs have the value | no: events differ |
+//!
+//! Damage is contiguous, so a proof for one word holds for the words that adjoin it.
+
+use super::events::{Copies, MOST_RECORDS};
+use super::peek::Peek;
+use super::{Correction, Part, odd};
+use crate::formats::perf::decode::attr;
+use crate::formats::perf::decode::event::{Events, SampleRead};
+use crate::formats::perf::layout::{field, record};
+use crate::kit::cursor::{Cursor, Order};
+use crate::kit::num::to_usize;
+use crate::kit::source::Source;
+use crate::kit::span::Layer;
+
+/// A word in which an attr and its copy differ, and which of them is right.
+#[derive(Clone, Copy, Debug)]
+struct Verdict {
+    /// Offset in the attr.
+    word: u64,
+    /// Value in the attr table.
+    here: u64,
+    /// Value in EVENT_DESC.
+    other: u64,
+    /// Whether the attr table is right; `None` if nothing decides.
+    is_right: Option<bool>,
+    is_proven: bool,
+}
+
+/// An attr as both copies have it, and the records that each explains.
+struct Pair {
+    index: usize,
+    table: Vec<u8>,
+    copy: Vec<u8>,
+    /// Whether the copy in EVENT_DESC, with all of its words, explains more records.
+    is_copy_better: bool,
+}
+
+impl Copies<'_> {
+    /// Decides for each word in which an attr and its copy differ which of them is damaged.
+    pub(super) fn compare_attr(&self, index: usize, attr: u64, copy: u64) -> Vec<Correction> {
+        let read = |start: u64| self.peek.bytes(start, start.saturating_add(self.size));
+        let (table, described) = (read(attr).into_owned(), read(copy).into_owned());
+        if table == described {
+            return Vec::new();
+        }
+        let is_copy_better = self.explained(index, &described) > self.explained(index, &table);
+        let pair = Pair { index, table, copy: described, is_copy_better };
+        let mut verdicts = Vec::new();
+        for word in (0..self.size).step_by(8) {
+            let places = (attr.saturating_add(word), copy.saturating_add(word));
+            let values = (self.peek.u64(places.0), self.peek.u64(places.1));
+            if let (Some(here), Some(other)) = values
+                && here != other
+            {
+                verdicts.push(self.judge(&pair, word, here, other));
+            }
+        }
+        spread_proof(&mut verdicts);
+        self.correct(index, (attr, copy), &verdicts)
+    }
+
+    /// Builds the corrections of both copies; those that are proven apart from the others.
+    fn correct(
+        &self,
+        index: usize,
+        (attr, copy): (u64, u64),
+        verdicts: &[Verdict],
+    ) -> Vec<Correction> {
+        // A witness is not damaged itself.
+        let decided = || verdicts.iter().filter_map(|verdict| verdict.is_right);
+        let is_split = decided().any(|right| right) && decided().any(|right| !right);
+        let mut corrections = Vec::new();
+        for (is_right, is_proven) in [(false, true), (false, false), (true, true), (true, false)] {
+            let (part, witness, meaning) = match is_right {
+                false => (Part::Attr(index), copy, "copy of the attr in EVENT_DESC"),
+                true => (Part::DescribedAttr(index), attr, "attr in the attr table"),
+            };
+            let mut correction = Correction::new(part).determined_if(is_proven);
+            correction = match is_split {
+                true => correction.witness(field::ATTR_SIZE, 8, "header.attr_size"),
+                false => correction.witness(witness, self.size, meaning),
+            };
+            let is_meant = |verdict: &&Verdict| {
+                verdict.is_right == Some(is_right) && verdict.is_proven == is_proven
+            };
+            for Verdict { word, here, other, .. } in verdicts.iter().filter(is_meant) {
+                correction = match is_right {
+                    false => correction.word(attr.saturating_add(*word), *here, *other),
+                    true => correction.word(copy.saturating_add(*word), *other, *here),
+                };
+            }
+            corrections.push(correction);
+        }
+        corrections
+    }
+
+    /// Decides whether the word of the attr table or that of EVENT_DESC is right.
+    fn judge(&self, pair: &Pair, word: u64, here: u64, other: u64) -> Verdict {
+        let base = if pair.is_copy_better { &pair.copy } else { &pair.table };
+        let [mine, theirs] = [here, other].map(|value| self.with_word(base, word, value));
+        let proof = self.prove(pair.index, word, &mine, &theirs);
+        let guess = || {
+            let [mine, theirs] =
+                [here, other].map(|value| self.with_word(&pair.table, word, value));
+            let (mine, theirs) = (self.odd(&mine), self.odd(&theirs));
+            match mine == theirs {
+                true => self.compare_siblings(pair.index, word, here, other),
+                false => Some(mine < theirs),
+            }
+        };
+        let is_right = proof.or_else(guess);
+        Verdict { word, here, other, is_right, is_proven: proof.is_some() }
+    }
+
+    /// Returns which of two attrs that differ in one word is proven to be right.
+    fn prove(&self, index: usize, word: u64, mine: &[u8], theirs: &[u8]) -> Option<bool> {
+        let is_possible = [mine, theirs].map(|bytes| self.is_possible(bytes));
+        if let [mine, theirs] = is_possible
+            && mine != theirs
+        {
+            return Some(mine);
+        }
+        // The words on which the layout of records depends.
+        if !matches!(word, 24 | 32 | 40 | 72..=96) {
+            return None;
+        }
+        let (mine, theirs) = (self.explained(index, mine), self.explained(index, theirs));
+        (mine != theirs).then_some(mine > theirs)
+    }
+
+    /// Returns whether more of the other attrs have `here` at `word` than `other`.
+    fn compare_siblings(&self, index: usize, word: u64, here: u64, other: u64) -> Option<bool> {
+        let siblings = self.attrs.iter().enumerate().filter(|(other, _)| *other != index);
+        let values = siblings.filter_map(|(_, attr)| self.peek.u64(attr.saturating_add(word)));
+        let (mut mine, mut theirs) = (0_u64, 0_u64);
+        for value in values {
+            mine = mine.saturating_add(u64::from(value == here));
+            theirs = theirs.saturating_add(u64::from(value == other));
+        }
+        (mine != theirs).then_some(mine > theirs)
+    }
+
+    /// Whether all attrs of the table are possible after `corrections`. Otherwise more is damaged
+    /// than was found, perhaps all offsets.
+    pub(super) fn are_possible(&self, corrections: &[Correction]) -> bool {
+        self.attrs.iter().all(|start| {
+            let mut bytes = self.peek.bytes(*start, start.saturating_add(self.size)).into_owned();
+            let words = corrections.iter().filter(|one| matches!(one.part, Part::Attr(_)));
+            for word in words.flat_map(|one| &one.words) {
+                if let Some(at) = word.at.checked_sub(*start).filter(|at| *at < self.size) {
+                    bytes = self.with_word(&bytes, at, word.value);
+                }
+            }
+            self.is_possible(&bytes)
+        })
+    }
+
+    fn odd(&self, bytes: &[u8]) -> u64 {
+        let source = Source::new(bytes);
+        odd::count(Peek { source: &source, order: self.peek.order }, self.size)
+    }
+
+    fn is_possible(&self, bytes: &[u8]) -> bool {
+        let source = Source::new(bytes);
+        odd::is_possible(Peek { source: &source, order: self.peek.order }, self.size)
+    }
+
+    /// Returns an attr with another value at `word`.
+    fn with_word(&self, bytes: &[u8], word: u64, value: u64) -> Vec<u8> {
+        let mut bytes = bytes.to_vec();
+        let value = match self.peek.order {
+            Order::Little => value.to_le_bytes(),
+            Order::Big => value.to_be_bytes(),
+        };
+        let at = to_usize(word);
+        if let Some(slot) = bytes.get_mut(at..at.saturating_add(8)) {
+            slot.copy_from_slice(&value);
+        }
+        bytes
+    }
+
+    /// Counts the records that are read to their end if attr number `index` has these bytes.
+    fn explained(&self, index: usize, bytes: &[u8]) -> u64 {
+        let order = self.peek.order;
+        let mut events = Events::new(order);
+        let sections = self.id_sections().unwrap_or_default();
+        for (number, start) in self.attrs.iter().enumerate() {
+            let stored = self.peek.bytes(*start, start.saturating_add(self.size));
+            let bytes = if number == index { bytes } else { &*stored };
+            let mut cursor = Cursor::new(bytes, Layer::stored(0), 0, order);
+            let Ok(attr) = attr::attr(&mut cursor, order) else { return 0 };
+            let ids = sections.get(number).map(|section| self.ids(*section)).unwrap_or_default();
+            events.push(attr, ids);
+        }
+        events.sort();
+        let mut explained = 0_u64;
+        for (number, record) in (0..).zip(self.records().take(MOST_RECORDS)) {
+            let view = record.view(Layer::stored(0), number);
+            let is_whole = if record.frame.kind == record::SAMPLE {
+                matches!(events.read_sample(&view), SampleRead::Complete { trailing: 0, .. })
+            } else {
+                events.fits(&view)
+            };
+            explained = explained.saturating_add(u64::from(is_whole));
+        }
+        explained
+    }
+}
+
+/// Extends the proof of a word to the words that adjoin it and were decided alike.
+fn spread_proof(verdicts: &mut [Verdict]) {
+    let adjoins = |one: &Verdict, next: &Verdict| {
+        one.word.checked_add(8) == Some(next.word) && one.is_right == next.is_right
+    };
+    let runs = verdicts.chunk_by_mut(adjoins);
+    for run in runs {
+        let is_proven = run.iter().any(|verdict| verdict.is_proven);
+        run.iter_mut().for_each(|verdict| verdict.is_proven = is_proven);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proof_holds_for_words_that_adjoin_and_are_decided_alike() {
+        let verdict = |word, is_right, is_proven| Verdict {
+            word,
+            here: 0,
+            other: 1,
+            is_right: Some(is_right),
+            is_proven,
+        };
+        let mut verdicts = [
+            verdict(8, true, false),
+            verdict(24, true, true),
+            verdict(32, true, false),
+            verdict(40, false, false),
+            verdict(80, true, false),
+        ];
+        spread_proof(&mut verdicts);
+        let proven = verdicts.map(|verdict| verdict.is_proven);
+        assert_eq!(proven, [false, true, true, false, false]);
+    }
+}
