@@ -8,7 +8,7 @@ use crate::formats::perf::decode::attr;
 use crate::formats::perf::decode::event::Events;
 use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::decode::recording::Recording;
-use crate::formats::perf::layout::{ATTR_SIZES, SECTION_SIZE};
+use crate::formats::perf::layout::{ATTR_SIZES, SECTION_SIZE, field};
 use crate::kit::cursor::{Cursor, Order};
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::source::Source;
@@ -96,6 +96,9 @@ pub(super) fn readings(
             push(read_table(peek, start, (at, size, count), place));
         }
     }
+    for (at, size, count) in find_moved_tables(peek, start) {
+        push(read_table(peek, field::ATTR_SIZE, (at, size, count), IdsPlace::BeforeAttrs));
+    }
     // EVENT_DESC without a table that leads to it.
     if sections.is_empty() {
         let from = end.min(peek.len()).min(body.data.end().unwrap_or(u64::MAX));
@@ -127,23 +130,39 @@ fn find_tables(peek: Peek<'_>, start: u64) -> Vec<(u64, u64, u64)> {
     let mut tables: Vec<(u64, u64, u64)> = Vec::new();
     let mut at = start;
     while at < peek.len().min(SEARCHED) {
-        if let Some(size) = attr_size_at(peek, at) {
-            let entry = size.saturating_add(SECTION_SIZE);
+        if let Some((size, count)) = table_at(peek, at) {
             let is_inside = |(first, size, count): &(u64, u64, u64)| {
                 let entry = size.saturating_add(SECTION_SIZE);
                 at < first.saturating_add(entry.saturating_mul(*count))
             };
             if !tables.last().is_some_and(is_inside) {
-                let next = |count: u64| at.saturating_add(entry.saturating_mul(count));
-                let follows = |count: &u64| attr_size_at(peek, next(*count)) == Some(size);
-                let more = (1..MOST_EVENTS).take_while(follows).count();
-                tables.push((at, size, to_u64(more).saturating_add(1)));
+                tables.push((at, size, count));
             }
         }
         at = at.saturating_add(1);
     }
     tables.truncate(MOST_READINGS);
     tables
+}
+
+/// Finds places that look like attr tables where the header should be: bytes of the header are
+/// missing, so that everything after it has moved. What is left of the header may look like an attr
+/// as well, so tables may overlap.
+fn find_moved_tables(peek: Peek<'_>, start: u64) -> Vec<(u64, u64, u64)> {
+    let places = field::ATTR_SIZE..start.min(peek.len());
+    let tables = places.filter_map(|at| table_at(peek, at).map(|(size, count)| (at, size, count)));
+    tables.take(MOST_READINGS).collect()
+}
+
+/// Returns the size of the attrs and the number of entries of the attr table at `at`, if the bytes
+/// there look like one.
+fn table_at(peek: Peek<'_>, at: u64) -> Option<(u64, u64)> {
+    let size = attr_size_at(peek, at)?;
+    let entry = size.saturating_add(SECTION_SIZE);
+    let next = |count: u64| at.saturating_add(entry.saturating_mul(count));
+    let follows = |count: &u64| attr_size_at(peek, next(*count)) == Some(size);
+    let more = (1..MOST_EVENTS).take_while(follows).count();
+    Some((size, to_u64(more).saturating_add(1)))
 }
 
 /// Returns the size of the attr at `at`, if the bytes there look like one.
