@@ -41,8 +41,8 @@ pub const EVENT_TYPE_SIZE: u64 = 72;
 pub const RECORD_HEADER: u64 = 8;
 /// Size of the first published version of the attr, for which the size 0 stands.
 pub const ATTR_SIZE_VER0: u64 = 64;
-/// Sizes of the published versions of the attr, VER0 to VER8.
-pub const ATTR_SIZES: [u32; 9] = [64, 72, 80, 96, 104, 112, 120, 128, 136];
+/// Sizes of the published versions of the attr, VER0 to VER9.
+pub const ATTR_SIZES: [u32; 10] = [64, 72, 80, 96, 104, 112, 120, 128, 136, 144];
 /// Feature bits in the header.
 pub const FEATURE_BITS: u32 = 256;
 /// Largest mapping that `perf record` compresses at once by default: `(128 + 1) * 4096`.

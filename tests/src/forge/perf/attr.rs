@@ -1,11 +1,12 @@
 //! `struct perf_event_attr`, every size from VER0 to VER8.
 //!
-//! Source: `include/uapi/linux/perf_event.h`. VER8 (`config3`) is Linux 6.3.
+//! Source: `include/uapi/linux/perf_event.h`. VER8 (`config3`) is Linux 6.3, VER9
+//! (`config4`) is Linux 7.0.
 
 use super::bytes::{Bytes, Order};
 
 /// The sizes that kernels have given `perf_event_attr`, VER0 to VER8.
-pub const ATTR_SIZES: [u32; 9] = [64, 72, 80, 96, 104, 112, 120, 128, 136];
+pub const ATTR_SIZES: [u32; 10] = [64, 72, 80, 96, 104, 112, 120, 128, 136, 144];
 
 /// Bits of `attr.sample_type`.
 pub mod sample_type {
@@ -139,6 +140,8 @@ pub struct Attr {
     pub aux_sample_size: u32,
     /// `config3`, from VER8 (136 bytes) on.
     pub config3: u64,
+    /// `config4`, from VER9 (144 bytes) on.
+    pub config4: u64,
     /// Ids; perf creates one per CPU.
     pub ids: Vec<u64>,
     /// The name in EVENT_DESC.
@@ -162,6 +165,7 @@ impl Attr {
             sample_regs_intr: 0,
             aux_sample_size: 0,
             config3: 0,
+            config4: 0,
             ids: Vec::new(),
             name: "cpu-clock".into(),
         }
@@ -238,6 +242,7 @@ impl Attr {
         out.u32(self.aux_sample_size).u32(0); // 120
         out.u64(0); // sig_data: 128
         out.u64(self.config3); // 136
+        out.u64(self.config4); // 144
         let mut bytes = out.done();
         assert!(ATTR_SIZES.contains(&self.size), "attr size {} was never used", self.size);
         bytes.truncate(self.size as usize);

@@ -114,17 +114,20 @@ fn few(maker: &mut Maker) -> Vec<Record> {
 }
 
 fn attr_sizes() -> Vec<Clean> {
-    const NAMES: [&str; 9] = [
+    const NAMES: [&str; 10] = [
         "attr_64", "attr_72", "attr_80", "attr_96", "attr_104", "attr_112", "attr_120", "attr_128",
-        "attr_136",
+        "attr_136", "attr_144",
     ];
     let one = |(name, size): (&&'static str, &u32)| {
         Clean::new(name, &small(Little, Attr::cpu_clock(USUAL).with_size(*size)))
     };
     let mut list: Vec<_> = NAMES.iter().zip(&ATTR_SIZES).map(one).collect();
     list[8].refused = Some(refusal::NEWER_ATTR);
+    list[9].refused = Some(refusal::NEWER_ATTR);
     let newer = Attr { size: 136, config3: 1, ..Attr::cpu_clock(USUAL) };
     list.push(Clean::new("attr_136_config3", &small(Little, newer)).refused(refusal::NEWER_ATTR));
+    let newest = Attr { size: 144, config4: 1, ..Attr::cpu_clock(USUAL) };
+    list.push(Clean::new("attr_144_config4", &small(Little, newest)).refused(refusal::NEWER_ATTR));
     list
 }
 

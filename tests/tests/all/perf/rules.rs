@@ -1,5 +1,7 @@
 //! What the rules of perf.data do together. Each by itself has a specimen (`specimens/perf.rs`).
 
+use std::path::Path;
+
 use tracemend::{FormatId, Options, Outcome};
 use tracemend_tests::forge::perf::{Built, RecordSpan, by_name};
 use tracemend_tests::mended::{mended, mended_as};
@@ -103,10 +105,8 @@ fn with_event_types(bytes: &[u8], count: u64) -> Vec<u8> {
 
 #[test]
 fn the_event_types_of_old_versions_are_sound() {
-    let plain = std::fs::read(
-        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/perf/clean/plain.data"),
-    )
-    .unwrap();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/perf/clean/plain.data");
+    let plain = std::fs::read(path).unwrap();
     for count in [1, 6] {
         let bytes = with_event_types(&plain, count);
         let (repair, target) = mended(&bytes);
@@ -119,4 +119,22 @@ fn the_event_types_of_old_versions_are_sound() {
     bytes[64] ^= 1;
     let (repair, _) = mended(&bytes);
     assert!(repair.before.counts().contains_key("PD0025"));
+}
+
+#[test]
+fn an_attr_of_a_version_to_come_is_not_a_warning() {
+    // The size 68 was never one; 152 is a multiple of 8 above the newest.
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/perf/rules/PD0017.data");
+    let mut bytes = std::fs::read(path).unwrap();
+    let word = |bytes: &[u8], at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+    let attr = usize::try_from(word(&bytes, 24)).unwrap();
+    bytes[attr + 4] = 152;
+    for at in [16, 32, 40] {
+        let moved = word(&bytes, at) + 84;
+        bytes[at..at + 8].copy_from_slice(&moved.to_le_bytes());
+    }
+    bytes.splice(attr + 68..attr + 68, [0; 84]);
+    let (repair, _) = mended(&bytes);
+    let found: Vec<&str> = repair.before.counts().keys().copied().collect();
+    assert_eq!(found, ["PD0016"]);
 }

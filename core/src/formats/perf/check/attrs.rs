@@ -115,8 +115,10 @@ fn check_attr_size(recording: &Recording<'_>, first_len: u64, report: &mut Repor
 
 /// Checks one attr by itself.
 pub(super) fn check_attr(attr: &Attr, span: Span, path: &str, report: &mut Report) {
-    if attr.extra_nonzero || !attr.layout_known() {
-        let known = ATTR_SIZES.last().copied().unwrap_or_default();
+    let known = ATTR_SIZES.last().copied().unwrap_or_default();
+    // Every version so far is a multiple of 8, and larger than the one before.
+    let is_newer = attr.size > known && attr.size.is_multiple_of(8);
+    if is_newer || attr.extra_nonzero || !attr.layout_known() {
         let message = format!(
             "unknown fields in an attr of {}: after byte {known}, or sample_type {:#x}",
             byte_count(attr.size.into()),

@@ -11,6 +11,7 @@
 //!  112 aux_sample_size u32   116 aux_action u32                               VER6: 120
 //!  120 sig_data                                                               VER7: 128
 //!  128 config3                                                                VER8: 136
+//!  136 config4                                                                VER9: 144
 //! ```
 //!
 //! Source: `include/uapi/linux/perf_event.h`; `read_attr` of perf's `util/header.c` for the sizes.
@@ -19,7 +20,7 @@ use crate::formats::perf::layout::{ATTR_SIZE_VER0, TYPE_TRACEPOINT};
 use crate::kit::cursor::{Cursor, Order, ReadError};
 
 /// Size of the newest attr whose fields are known.
-const SIZE_KNOWN: u64 = 136;
+const SIZE_KNOWN: u64 = 144;
 
 /// Bits of `sample_type`.
 pub mod sample_type {
@@ -228,7 +229,7 @@ fn first_version(body: &mut Cursor<'_>, order: Order, attr: &mut Attr) -> Result
     Ok(())
 }
 
-/// Reads bytes 64 to 136. A field is present if the size covers all fields of its version.
+/// Reads bytes 64 to 144. A field is present if the size covers all fields of its version.
 fn later_versions(body: &mut Cursor<'_>, attr: &mut Attr) -> Result<(), ReadError> {
     let len = attr.stored_len();
     if len >= 72 {
@@ -255,8 +256,11 @@ fn later_versions(body: &mut Cursor<'_>, attr: &mut Attr) -> Result<(), ReadErro
     if len >= 128 {
         body.skip(1, 8, "attr.sig_data")?;
     }
-    if len >= SIZE_KNOWN {
+    if len >= 136 {
         body.skip(1, 8, "attr.config3")?;
+    }
+    if len >= SIZE_KNOWN {
+        body.skip(1, 8, "attr.config4")?;
     }
     Ok(())
 }
@@ -308,9 +312,9 @@ mod tests {
     #[test]
     fn fields_lie_at_the_offsets_of_the_kernel_header() {
         for order in [Order::Little, Order::Big] {
-            let (attr, end) = read(&bytes(136, 160, order), order);
+            let (attr, end) = read(&bytes(144, 160, order), order);
             let attr = attr.unwrap();
-            assert_eq!(end, 136);
+            assert_eq!(end, 144);
             assert_eq!((attr.config, attr.sample_period), (8, 16));
             assert_eq!((attr.sample_type, attr.read_format), (24, 32));
             assert_eq!((attr.config1, attr.config2, attr.branch_sample_type), (56, 64, 72));
@@ -337,13 +341,13 @@ mod tests {
 
     #[test]
     fn bytes_after_the_known_fields_are_noticed() {
-        let mut newer = bytes(144, 144, Order::Little);
+        let mut newer = bytes(152, 152, Order::Little);
         assert!(read(&newer, Order::Little).0.unwrap().extra_nonzero);
-        newer[136..].fill(0);
+        newer[144..].fill(0);
         assert!(!read(&newer, Order::Little).0.unwrap().extra_nonzero);
-        newer[4] = 140;
-        newer[136] = 1;
-        assert_eq!(read(&newer, Order::Little).1, 140);
+        newer[4] = 148;
+        newer[144] = 1;
+        assert_eq!(read(&newer, Order::Little).1, 148);
         assert!(read(&newer, Order::Little).0.unwrap().extra_nonzero);
     }
 

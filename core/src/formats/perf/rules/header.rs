@@ -218,9 +218,8 @@ rules! {
         name: "attr-newer",
         severity: Severity::Info,
         summary: "an attr has fields that tracemend does not know",
-        problem: "The attr is larger than 136 bytes and the additional bytes are not 0, or it \
-            sets unknown bits of sample_type, read_format or branch_sample_type. A newer \
-            kernel or perf wrote it.",
+        problem: "The attr is larger than 144 bytes, or it sets unknown bits of sample_type, \
+            read_format or branch_sample_type. A newer kernel or perf wrote it.",
         impact: "A perf that is older than the recorder may refuse the file or misread the \
             samples. tracemend does not check the samples of such a recording if their \
             layout is unknown.",
@@ -234,15 +233,15 @@ rules! {
         name: "attr-size-unpublished",
         severity: Severity::Warning,
         summary: "attr.size is not a published size",
-        problem: "The published sizes are 64, 72, 80, 96, 104, 112, 120, 128 and 136 bytes. Any \
-            other size is damage, or an unreleased kernel.",
+        problem: "The published sizes are 64, 72, 80, 96, 104, 112, 120, 128, 136 and 144 bytes; \
+            a larger multiple of 8 is a newer version. Any other size is damage.",
         impact: "perf 6.1 refuses the file (incompatible file format, exit 255) unless the next \
             attr begins where the size leads.",
         remedy: Remedy::Next(
             "The size cannot be repaired with certainty, because it also places the next \
              attr. Use another copy of the file if there is one, or record again.",
         ),
-        source: "include/uapi/linux/perf_event.h: PERF_ATTR_SIZE_VER0 to VER8; measured",
+        source: "include/uapi/linux/perf_event.h: PERF_ATTR_SIZE_VER0 to VER9; measured",
     };
     IDS_MISALIGNED = Rule {
         code: "PD0018",
