@@ -11,6 +11,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write as _;
+use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use tracemend::{FormatId, Limit, OptionValue, Remedy, Rule};
@@ -20,12 +21,13 @@ use tracemend_cli::{Look, Streams};
 /// Where files that are not part of the book lie.
 const REPOSITORY: &str = "https://github.com/tracemend/tracemend/blob/main";
 /// Guides: file in `docs`, and title.
-const GUIDES: [(&str, &str); 6] = [
+const GUIDES: [(&str, &str); 7] = [
     ("ci.md", "tracemend in CI"),
     ("salvage.md", "Salvage"),
     ("review.md", "Review"),
     ("library.md", "The library"),
     ("agreement.md", "Agreement with other tools"),
+    ("false-alarms.md", "False alarms"),
     ("adding-a-format.md", "Adding a format"),
 ];
 
@@ -40,7 +42,7 @@ pub type Pages = BTreeMap<String, String>;
 pub fn pages(help: &str) -> Pages {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let read = |path: &str| {
-        std::fs::read_to_string(root.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+        fs::read_to_string(root.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
     };
     let mut pages = Pages::new();
     let mut summary = "# Summary\n\n[Introduction](introduction.md)\n\n# Guides\n\n".to_string();
@@ -71,6 +73,28 @@ pub fn pages(help: &str) -> Pages {
     pages
 }
 
+/// Writes the sources and the settings of the book, for mdbook.
+///
+/// # Panics
+///
+/// If a file cannot be read or written.
+pub fn write(folder: &Path) {
+    let source = folder.join("src");
+    if source.exists() {
+        // A page of a code that was renamed must not stay.
+        fs::remove_dir_all(&source).unwrap();
+    }
+    for (path, text) in pages(&help()) {
+        let path = source.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
+    for name in ["book.toml", "book.css"] {
+        fs::copy(docs.join(name), folder.join(name)).unwrap();
+    }
+}
+
 /// Returns the text of `tracemend --help`.
 pub fn help() -> String {
     let (mut out, mut err) = (Vec::new(), Vec::new());
@@ -83,7 +107,7 @@ pub fn help() -> String {
 
 /// Lists the JSON Schemas in a folder with what they say of themselves.
 fn schemas(folder: &Path) -> String {
-    let entries = std::fs::read_dir(folder).unwrap();
+    let entries = fs::read_dir(folder).unwrap();
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     files.sort();
     let mut page = "# Schemas\n\nJSON Schemas (2020-12) of everything that tracemend writes as \
@@ -91,7 +115,7 @@ fn schemas(folder: &Path) -> String {
                     that breaks readers gets a new version in `$id`.\n\n"
         .to_string();
     for file in files {
-        let text = std::fs::read_to_string(&file).unwrap();
+        let text = fs::read_to_string(&file).unwrap();
         let schema: serde_json::Value = serde_json::from_str(&text).unwrap();
         let word = |key: &str| escape(schema[key].as_str().unwrap_or_default());
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -170,7 +194,7 @@ fn code_page(rule: &Rule, format: &str, examples: &str) -> String {
 }
 
 fn list_rules(rules: &[&Rule]) -> String {
-    let mut text = "| code | name | severity | repair | |\n|---|---|---|---|---|\n".to_string();
+    let mut text = "| code | name | severity | repair | problem |\n|---|---|---|---|---|\n".to_string();
     for rule in rules {
         let Rule { code, name, severity, .. } = rule;
         let fix = if rule.has_fix() { "yes" } else { "no" };
@@ -209,7 +233,7 @@ fn common_page(rules: &[&Rule]) -> String {
 fn format_page(format: FormatId) -> String {
     let mut page = format!("# {format}\n\n{}\n", escape(format.summary()));
     if !format.options().is_empty() {
-        page += "\n## Options\n\n| option | |\n|---|---|\n";
+        page += "\n## Options\n\n| option | effect |\n|---|---|\n";
         for option in format.options() {
             let words = match &option.value {
                 OptionValue::OneOf { words, .. } => {
@@ -225,6 +249,12 @@ fn format_page(format: FormatId) -> String {
                 writeln!(page, "| `--{}` | {}{words} |", option.name, escape(option.help));
         }
     }
-    page += &format!("\n## Codes\n\n{}", list_rules(format.rules()));
+    let fixes = format.rules().iter().filter(|rule| rule.has_fix()).count();
+    page += &format!(
+        "\n## Codes\n\nA check looks for {} problems, and a repair has a fix for {fixes} of them. \
+         Codes with `CM` hold for [all formats](common.md).\n\n{}",
+        format.rules().len(),
+        list_rules(format.rules())
+    );
     page + &format!("\n## Limits\n\n{}", list_limits(format.limits().iter().copied()))
 }

@@ -83,13 +83,7 @@ fn mdbook_builds_the_book_if_it_is_there() {
         return;
     }
     let folder = tempfile::TempDir::new().unwrap();
-    for (path, text) in book::pages(&book::help()) {
-        let path = folder.path().join("src").join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    }
-    let settings = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/book.toml");
-    std::fs::copy(settings, folder.path().join("book.toml")).unwrap();
+    book::write(folder.path());
     assert_eq!(mdbook::build(folder.path()), Ok(()));
     let page = std::fs::read_to_string(folder.path().join("book/codes/PD0004.html")).unwrap();
     assert!(page.contains("data-size-zero"));
