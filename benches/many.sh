@@ -4,9 +4,9 @@
 #   cargo build --release -p tracemend-cli
 #   benches/many.sh target/release/tracemend [OTHER_BUILD]
 #
-# RECORDINGS (10,000, in hundreds) and ROUNDS (7) change the amount. Time is processor time of one process, user
-# and system: other work on the machine counts less. For N shards it is that of the slowest shard,
-# since N machines end with it. The runs take turns; the fastest of a kind counts.
+# RECORDINGS (10,000, in hundreds) and ROUNDS (7) change the amount. Time is processor time of one
+# process, user and system: other work on the machine counts less. For N shards it is that of the
+# slowest shard, since N machines end with it. The runs take turns; the fastest of a kind counts.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 program=$(realpath "${1:?the program to measure}")
@@ -49,8 +49,8 @@ keep() { if [ -z "${best[$1]:-}" ] || [ "$2" -lt "${best[$1]}" ]; then best[$1]=
 check_shards() {
     local set=$1 count=$2 slowest=0 part
     for part in $(seq "$count"); do
-        measure "$program" check "$folder/$set" --no-config --jobs 1 --shard "$part/$count" --format json \
-            -o "$folder/$part.json"
+        measure "$program" check "$folder/$set" --no-config --jobs 1 --shard "$part/$count" \
+            --format json -o "$folder/$part.json"
         if [ "$spent" -gt "$slowest" ]; then slowest=$spent; fi
     done
     keep "$set shards $count" "$slowest"

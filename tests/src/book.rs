@@ -194,7 +194,8 @@ fn code_page(rule: &Rule, format: &str, examples: &str) -> String {
 }
 
 fn list_rules(rules: &[&Rule]) -> String {
-    let mut text = "| code | name | severity | repair | problem |\n|---|---|---|---|---|\n".to_string();
+    let mut text =
+        "| code | name | severity | repair | problem |\n|---|---|---|---|---|\n".to_string();
     for rule in rules {
         let Rule { code, name, severity, .. } = rule;
         let fix = if rule.has_fix() { "yes" } else { "no" };
