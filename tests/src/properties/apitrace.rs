@@ -107,6 +107,10 @@ pub fn described(description: &Description) -> Held {
     }
     let container = Container::ALL[usize::from(description.container) % Container::ALL.len()];
     let sound = container.file(&stream.bytes);
+    if container == Container::Brotli && description.calls.is_empty() {
+        // Brotli has no magic: without an event the file may be anything.
+        return every(&sound);
+    }
     if description.damage.is_empty() {
         let files = FileSet::single("recording", &sound);
         let report = tracemend::check(&files, &options(Choices::default()));

@@ -162,11 +162,10 @@ fn the_laws_hold_for_traces_cut_and_flipped_at_every_byte() {
         let step = if name.contains("SmallChunks") { 1 } else { 7 };
         for at in Share::one_in(64).of((0..bytes.len()).step_by(step)) {
             cases.push((format!("{name} cut at {at}"), bytes[..at].to_vec()));
-            for mask in [0xff, 1] {
-                let mut flipped = bytes.clone();
-                flipped[at] ^= mask;
-                cases.push((format!("{name} flipped by {mask:#x} at {at}"), flipped));
-            }
+            let mask = if at % 2 == 0 { 0xff } else { 1 };
+            let mut flipped = bytes.clone();
+            flipped[at] ^= mask;
+            cases.push((format!("{name} flipped by {mask:#x} at {at}"), flipped));
         }
     }
     everywhere(&cases, every);

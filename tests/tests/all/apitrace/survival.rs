@@ -10,7 +10,7 @@ use tracemend_tests::judge::apitrace::survival::{
 use tracemend_tests::sweep::Share;
 
 /// Cases per container in an exhaustive run.
-const CASES: usize = 60;
+const CASES: usize = 40;
 
 #[test]
 fn no_repair_keeps_fewer_calls_than_apitrace_reads_by_itself() {
@@ -25,7 +25,7 @@ fn no_repair_keeps_fewer_calls_than_apitrace_reads_by_itself() {
             _ => KINDS.to_vec(),
         };
         let (mut right, mut all) = (0, 0);
-        for case in Share::one_in(5).of(0..CASES) {
+        for case in Share::one_in(4).of(0..CASES) {
             let mut numbers = Numbers::of(case as u64);
             let mut bytes = Damaged::of(original.file(container));
             let kind = kinds[numbers.below(kinds.len())];

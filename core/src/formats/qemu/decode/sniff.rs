@@ -29,7 +29,8 @@ fn looks_like_log(source: &Source<'_>, limits: &Limits) -> bool {
     let version = Version::read(source);
     let is_version = version.is_ok_and(|version| !matches!(version, Version::Unknown(_)));
     let is_known = version.is_ok_and(Version::is_known);
-    if is_known || is_family && is_unused_zero && (is_version || version.is_err()) {
+    let is_newer = matches!(version, Ok(Version::Newer(_)));
+    if is_known || is_newer || is_family && is_unused_zero && (is_version || version.is_err()) {
         return true;
     }
     let is_unfinished = version == Ok(Version::Unfinished) && is_unused_zero;
