@@ -6,12 +6,10 @@
 //! `80 80 40`.
 //!
 //! - `block`: the block of a chunk
-//! - `regular`: where a block is damaged
 //! - `search`: where the next chunk begins after a wrong length
 //! - `writer`: writes chunks
 
 mod block;
-mod regular;
 mod search;
 mod writer;
 
