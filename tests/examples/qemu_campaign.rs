@@ -7,6 +7,7 @@
 //! cargo run -p tracemend-tests --example qemu_campaign -- damage 120 1
 //! cargo run -p tracemend-tests --example qemu_campaign -- silent 120 1
 //! cargo run -p tracemend-tests --example qemu_campaign -- rules 3
+//! cargo run -p tracemend-tests --example qemu_campaign -- pairs 40
 //! ```
 //!
 //! `kills N` records N guests with all builds, kills QEMU after 1.2 to 4.2 s, and repairs and
@@ -17,7 +18,8 @@
 //! SEED` loses, doubles, exchanges or changes complete events and replays the damaged logs as they
 //! are: how often does the check find damage that QEMU does not survive? `rules N` breaks each rule
 //! about the order and the values of events in N places of complete recordings, one at a time, and
-//! replays the logs as they are. Two machines run at a time.
+//! replays the logs as they are. `pairs N` records N guests and counts which event follows which:
+//! the evidence for these rules. Two machines run at a time.
 #![allow(
     clippy::as_conversions,
     clippy::unwrap_used,
@@ -86,7 +88,10 @@ fn main() {
                 .collect();
             run_jobs(jobs.len(), |job| break_rule(jobs[job].0, jobs[job].1, count, &table));
         }
-        _ => panic!("usage: qemu_campaign kills|aimed|rules N, or damage|silent N SEED"),
+        "pairs" => run_jobs(count, |number| {
+            count_pairs(&builds[number % builds.len()], number / builds.len(), &table);
+        }),
+        _ => panic!("usage: qemu_campaign kills|aimed|rules|pairs N, or damage|silent N SEED"),
     }
     let table = table.into_inner().unwrap();
     for (line, count) in &table {
@@ -198,6 +203,18 @@ fn break_rule(build: &Build, breach: &breach::Breach, count: usize, table: &Tabl
         let found = if is_found { "found" } else { "not found" };
         let end = machine.replay(&breached).end;
         note(table, format!("{row}: {found}, replay {end:?}"));
+    }
+}
+
+/// Counts the pairs of events of a recording. Every third guest prints, one plays sound, one asks
+/// for random numbers; half of them are typed at.
+fn count_pairs(build: &Build, number: usize, table: &Table) {
+    let guest = [Guest::Plain, Guest::Audio, Guest::Random][number % 3];
+    let hand = if (number / 3).is_multiple_of(2) { Hand::On } else { Hand::Off };
+    let log = build.machine(guest, 20).record(hand).unwrap();
+    let mut table = table.lock().unwrap();
+    for pair in events(&log).windows(2) {
+        *table.entry(format!("{} then {}", pair[0].1, pair[1].1)).or_default() += 1;
     }
 }
 

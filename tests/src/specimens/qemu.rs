@@ -48,6 +48,16 @@ pub fn header(change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     bytes
 }
 
+/// A log of 300 passes of the main loop, one of them without its second checkpoint.
+fn turn_left_out() -> Vec<u8> {
+    let mut log = log("11.0");
+    for number in (0..1500).filter(|number| *number != 703) {
+        log.tick(number);
+    }
+    log.close();
+    log.bytes
+}
+
 /// An asynchronous event with the id of a request.
 fn request(log: &mut Log, name: &'static str, id: u64) {
     log.asynchronous(name, &id.to_be_bytes());
@@ -172,6 +182,7 @@ pub fn specimens() -> Vec<Specimen> {
                 }
             }),
         ),
+        Specimen::new("QR3016", turn_left_out()),
     ];
     // A damaged header does not show the format.
     specimens.into_iter().map(Specimen::named_format).collect()

@@ -2,6 +2,7 @@
 
 use crate::formats::qemu::decode::defect::{Defect, Located, OutOfRange};
 use crate::formats::qemu::decode::defect_log::Defects;
+use crate::formats::qemu::decode::turns;
 use crate::formats::qemu::layout::{Checkpoint, Kind, range};
 use crate::formats::qemu::rules;
 use crate::kit::words::{byte_count, plural, seconds};
@@ -75,6 +76,7 @@ pub const fn rule_of(defect: &Defect) -> &'static Rule {
         Defect::ClockMissing(_) => &rules::CLOCK_MISSING,
         Defect::InitLate => &rules::INIT_LATE,
         Defect::InstructionMissing(_) => &rules::INSTRUCTION_MISSING,
+        Defect::TurnLeftOut(_) => &rules::TURN_LEFT_OUT,
         Defect::InputSyncMissing(_) => &rules::INPUT_SYNC_MISSING,
         Defect::OtherCheckpoint { .. } => &rules::CHECKPOINT_MISMATCH,
         Defect::BytesAfterEnd => &rules::BYTES_AFTER_END,
@@ -117,6 +119,7 @@ const fn field_of(defect: &Defect) -> &'static str {
         | Defect::InitLate
         | Defect::InitTwice
         | Defect::InstructionMissing(_)
+        | Defect::TurnLeftOut(_)
         | Defect::InputSyncMissing(_)
         | Defect::BytesAfterEnd => "id",
     }
@@ -212,6 +215,10 @@ fn describe_order(located: &Located, name: &str) -> String {
         Defect::InstructionMissing(after) => {
             format!("missing INSTRUCTION: {name} follows {}", after.name())
         }
+        Defect::TurnLeftOut(kind) => {
+            let other = turns::partner(kind).map_or("", Kind::name);
+            format!("missing {other} between two {name}")
+        }
         Defect::InputSyncMissing(after) => {
             format!("missing ASYNC_INPUT_SYNC: {name} follows {}", after.name())
         }
@@ -277,6 +284,7 @@ mod tests {
             Defect::InitLate,
             Defect::InstructionMissing(Kind::End),
             Defect::InputSyncMissing(Kind::End),
+            Defect::TurnLeftOut(Kind::End),
             Defect::OtherCheckpoint { named: 1, last: 2 },
             Defect::BytesAfterEnd,
         ];

@@ -126,6 +126,8 @@ pub enum Defect {
     /// An event of the guest's processor, with an event before it, the kind, and no INSTRUCTION
     /// between them.
     InstructionMissing(Kind),
+    /// A checkpoint, the kind, comes again without the one that takes turns with it.
+    TurnLeftOut(Kind),
     /// An input, the kind, without a further input or INPUT_SYNC after it.
     InputSyncMissing(Kind),
     /// An asynchronous event names another checkpoint than the one before it.
@@ -152,6 +154,7 @@ impl Defect {
                 | Self::ClockBackwards { .. }
                 | Self::FilterGap { .. }
                 | Self::BlockMissing { .. }
+                | Self::TurnLeftOut(_)
         )
     }
 

@@ -14,6 +14,7 @@ use crate::formats::qemu::decode::event::{Event, Fault, Value};
 use crate::formats::qemu::decode::place::{Context, Gap};
 use crate::formats::qemu::decode::regular;
 use crate::formats::qemu::decode::skim::Skim;
+use crate::formats::qemu::decode::turns::{LeftOut, Turns};
 use crate::formats::qemu::layout::{
     Async, Checkpoint, HEADER_LEN, Kind, LAYOUTS, Layout, Layouts, range,
 };
@@ -52,6 +53,7 @@ pub struct Lane<'a> {
     pub at: u64,
     skim: Box<Skim>,
     context: Context,
+    turns: Turns,
     counts: Counts,
     anchors: [Anchor; 2],
     /// The defects so far.
@@ -75,6 +77,7 @@ impl<'a> Lane<'a> {
             at: HEADER_LEN,
             skim: Box::new(regular::start(number, layout)),
             context: Context::default(),
+            turns: Turns::default(),
             counts: Counts::default(),
             anchors: [Anchor::START; 2],
             defects: Defects::new(capacity),
@@ -235,11 +238,13 @@ impl<'a> Lane<'a> {
             self.note(event, defect);
         }
         let number = self.events();
+        self.take_turn(event, number);
         self.count(event);
         self.skim.followers = regular::followers(layout, kind);
         self.context.add(event, number, self.anchor_before_end());
         if kind == Kind::End {
             self.note_lost_requests();
+            self.note_turn_left_out();
             self.stop = Some(Stop::End(event.start));
             if event.end < self.source.len() {
                 self.defects.evidence.contradict(event.start, Defect::BytesAfterEnd);
@@ -257,6 +262,26 @@ impl<'a> Lane<'a> {
         let ((number, span), kind) = (gap.event, Some(Kind::Async(Async::Block)));
         let located = Located { number, kind, span, defect, earlier: Vec::new() };
         self.defects.note(located, None);
+    }
+
+    /// Notes that an event came out of turn, if it did.
+    fn take_turn(&mut self, event: &Event, number: u64) {
+        let Some(id) = self.layout().id(event.kind) else { return };
+        if !self.skim.is_turn(id) {
+            self.turns.add(LeftOut { number, kind: event.kind, span: event.span() });
+            if self.turns.are_free() {
+                self.skim.free = u64::MAX;
+            }
+        }
+        self.skim.take_turn(id);
+    }
+
+    /// Notes a turn that was left out, although the log keeps to them.
+    fn note_turn_left_out(&mut self) {
+        let passes = self.events_of(Kind::Checkpoint(Checkpoint::ClockVirtualRt));
+        let Some(LeftOut { number, kind, span }) = self.turns.left_out(passes) else { return };
+        let (kind, defect) = (Some(kind), Defect::TurnLeftOut(kind));
+        self.defects.note(Located { number, kind, span, defect, earlier: Vec::new() }, None);
     }
 
     /// Returns where block requests were lost before the first irregular event.

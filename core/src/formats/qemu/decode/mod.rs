@@ -9,6 +9,7 @@
 //!  cut      where to cut it                    log      the log as it was read
 //!  sniff    whether a file is a log            tile     every byte of a log
 //!  place    an event among those before it     clock    clocks that go back
+//!  turns    checkpoints that alternate
 //!  defect_log   the defects in order, and where they show damage
 //!  start        where that damage began
 //! ```
@@ -31,4 +32,5 @@ pub mod skim;
 pub mod sniff;
 pub mod start;
 pub mod tile;
+pub mod turns;
 pub mod walk;

@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 use crate::formats::qemu::decode::defect::Defect;
 use crate::formats::qemu::decode::event::fixed_len;
 use crate::formats::qemu::decode::skim::{Entry, Skim, Slot, Table};
+use crate::formats::qemu::decode::turns;
 use crate::formats::qemu::layout::{Async, Checkpoint, KINDS, Kind, LAYOUTS, Layout, range};
 
 /// Returns the defect of an event of kind `next` after one of kind `kind`, if it may not follow.
@@ -89,7 +90,9 @@ fn build_table(layout: &Layout) -> Table {
         let is_clock = matches!(known, Kind::ClockHost | Kind::ClockVirtualRt);
         let rises = if is_clock { u64::MAX } else { 0 };
         let followers = followers(layout, known);
-        *entry = Entry { len, shift, mask, rises, bit: bit(known), followers };
+        let partner = turns::partner(known).filter(|_| layout.measured);
+        let (opens, closes) = partner.map_or((0, 0), |partner| (bit(partner), bit(known)));
+        *entry = Entry { len, shift, mask, rises, bit: bit(known), followers, opens, closes };
     }
     table
 }
@@ -110,5 +113,6 @@ pub fn start(number: usize, layout: &Layout) -> Skim {
             Some(_) => slot.end = 1,
         }
     }
-    Skim { table: table(number), slots, followers: u64::MAX, last: 0 }
+    let any = u64::MAX;
+    Skim { table: table(number), slots, followers: any, turns: any, free: 0, last: 0 }
 }

@@ -26,11 +26,15 @@ pub struct Entry {
     pub bit: u64,
     /// The bits of the kinds that may follow.
     pub followers: u64,
+    /// The bits of the kinds that take turns with the kind: those whose turn begins, and ends.
+    pub opens: u64,
+    pub closes: u64,
 }
 
 impl Entry {
     /// The entry of an id that is left to the slow path.
-    pub const NONE: Self = Self { len: 0, shift: 0, mask: 0, rises: 0, bit: 0, followers: 0 };
+    pub const NONE: Self =
+        Self { len: 0, shift: 0, mask: 0, rises: 0, bit: 0, followers: 0, opens: 0, closes: 0 };
 }
 
 /// The regular events of a layout.
@@ -66,6 +70,10 @@ pub struct Skim {
     pub slots: [Slot; 256],
     /// The bits of the kinds that may follow the last event.
     pub followers: u64,
+    /// The bits of the kinds whose turn it is.
+    pub turns: u64,
+    /// The bits of the kinds that come out of turn as well.
+    pub free: u64,
     /// Id of the last event.
     pub last: u8,
 }
@@ -75,7 +83,8 @@ impl Skim {
     ///
     /// Stops up to eight bytes before the end of the run.
     pub fn skip_regular(&mut self, run: &[u8]) -> usize {
-        let (mut rest, mut followers, mut last) = (run, self.followers, self.last);
+        let (mut rest, mut last) = (run, self.last);
+        let (mut followers, mut turns) = (self.followers, self.turns);
         while let Some(window) = rest.first_chunk::<WINDOW>() {
             let [id, a, b, c, d, e, f, g, h] = *window;
             let Some(entry) = self.table.entries.get(usize::from(id)) else { break };
@@ -84,19 +93,33 @@ impl Skim {
             let value = payload.wrapping_shr(entry.shift) & entry.mask;
             let regular = value.wrapping_sub(slot.floor) < slot.end.wrapping_sub(slot.floor);
             let Some(next) = rest.get(entry.len..) else { break };
-            if !regular | (followers & entry.bit == 0) | (entry.len == 0) {
+            if !regular | (followers & turns & entry.bit == 0) | (entry.len == 0) {
                 break;
             }
             slot.count = slot.count.wrapping_add(1);
             slot.sum = slot.sum.wrapping_add(value);
             slot.floor = (value & entry.rises) | (slot.floor & !entry.rises);
             followers = entry.followers;
+            turns = (turns & !entry.closes) | entry.opens | self.free;
             last = id;
             rest = next;
         }
         self.followers = followers;
+        self.turns = turns;
         self.last = last;
         run.len().saturating_sub(rest.len())
+    }
+
+    /// Takes the turns of an event into account that the loop did not skip.
+    pub fn take_turn(&mut self, id: u8) {
+        let Some(entry) = self.table.entries.get(usize::from(id)) else { return };
+        self.turns = (self.turns & !entry.closes) | entry.opens | self.free;
+    }
+
+    /// Returns whether it is the turn of an id.
+    pub fn is_turn(&self, id: u8) -> bool {
+        let entry = self.table.entries.get(usize::from(id));
+        entry.is_none_or(|entry| self.turns & entry.bit != 0 || entry.closes == 0)
     }
 
     /// Returns the slot of an id.
