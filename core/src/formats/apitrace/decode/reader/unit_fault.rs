@@ -6,6 +6,9 @@ use crate::formats::apitrace::decode::damage::{DamageCause, UnitFault};
 use crate::formats::apitrace::expand::Fault;
 use crate::kit::layer::Segment;
 
+/// Bytes before the fault of a unit in which a contradiction belongs to it: those of a literal.
+const DOUBTFUL: u64 = 256;
+
 impl StreamReader<'_> {
     /// Takes the fault of a unit, which lies after the bytes that it gave.
     pub(super) fn add_unit_fault(&mut self, fault: &Fault, segment: Segment) -> Flow {
@@ -68,6 +71,10 @@ impl StreamReader<'_> {
             (false, true) => self.carry.start,
             (false, false) => self.parser.event(),
         };
+        // The last bytes of the unit may be damaged as well.
+        let contradiction = self.tracker.history.find_first_contradiction();
+        let is_near = |at: &u64| !has_header && at.saturating_add(DOUBTFUL) >= start;
+        let start = contradiction.filter(is_near).map_or(start, |at| at.min(start));
         // An empty unit shares its place in the stream with the one after it.
         let unit = self.places.latest_unit();
         self.open_damage(start, DamageCause::Unit(fault.clone()), end);

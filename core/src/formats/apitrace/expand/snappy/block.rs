@@ -6,7 +6,8 @@
 //!          | tag with kind 1 to 3, distance: copies bytes that precede it
 //! ```
 
-use crate::formats::apitrace::layout::{CHUNK_EXPANDED, CHUNK_PLAUSIBLE};
+use super::regular::find_damage;
+use crate::formats::apitrace::layout::{CHUNK_EXPANDED, CHUNK_PLAUSIBLE, CHUNK_STORED_MAX};
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::words::{agree, byte_count};
 
@@ -59,7 +60,18 @@ pub(super) fn salvage(block: &[u8], out: &mut Vec<u8>, after_fault: &mut Vec<u8>
     // The elements may be sound where the length is not.
     let mut elements = Elements { block, at: skip, len: len.min(most), is_lenient: false };
     let fault = elements.expand(out);
-    if let Some(element) = fault.as_ref().and_then(|fault| fault.element) {
+    let is_plausible = len <= most && to_u64(block.len()) <= CHUNK_STORED_MAX;
+    let damaged = if is_plausible { find_damage(block, skip, stated) } else { None };
+    if let Some(damaged) = damaged.filter(|damaged| damaged.first_place <= out.len()) {
+        // The bytes of the damaged elements are missing; those after them are at their places, so
+        // copies find what they copy.
+        out.truncate(damaged.first_place);
+        let sound = out.len().min(damaged.resume_place);
+        out.resize(damaged.resume_place, MISSING);
+        let mut rest = Elements { block, at: damaged.resume, len: most, is_lenient: true };
+        drop(rest.expand(out));
+        after_fault.extend(out.drain(sound..));
+    } else if let Some(element) = fault.as_ref().and_then(|fault| fault.element) {
         // Copies reach back to the bytes before them.
         let sound = out.len();
         let mut rest = Elements { block, at: element, len: most, is_lenient: true };

@@ -6,10 +6,12 @@
 //! `80 80 40`.
 //!
 //! - `block`: the block of a chunk
+//! - `regular`: where a block is damaged
 //! - `search`: where the next chunk begins after a wrong length
 //! - `writer`: writes chunks
 
 mod block;
+mod regular;
 mod search;
 mod writer;
 
@@ -119,6 +121,19 @@ impl<'a> Chunks<'a> {
         Some(self.damaged_block(bytes, stated, stated_end))
     }
 
+    /// Returns whether the sound chunk at an offset has most bytes of a damaged block in their
+    /// places: it holds all that the damaged one lost.
+    fn is_copied_at(&self, at: u64, damaged: &[u8]) -> bool {
+        let begin = at.saturating_add(CHUNK_HEADER_LEN);
+        let len = to_u64(damaged.len());
+        if chunk_len(&self.source, at) != Some(len) {
+            return false;
+        }
+        let block = self.source.read(begin, begin.saturating_add(len));
+        let equal = damaged.iter().zip(block.iter()).filter(|(a, b)| a == b).count();
+        equal > damaged.len().wrapping_shr(1) && block::expand(&block, &mut Vec::new())
+    }
+
     fn block(&mut self, bytes: Vec<u8>, end: u64, fault: Option<Fault>) -> Block {
         let block = Block {
             start: self.expanded,
@@ -156,6 +171,9 @@ impl<'a> Chunks<'a> {
         bytes.clear();
         let mut after_fault = Vec::new();
         let detail = block::salvage(&block, &mut bytes, &mut after_fault);
+        if next.is_some_and(|next| self.is_copied_at(next, &block)) {
+            after_fault.clear();
+        }
         let fault = match next {
             None if matches!(search, Resync::LimitReached(_)) => Fault::SearchEnded,
             // The last chunk, and the file ends before it does.

@@ -1,0 +1,229 @@
+//! Where a block is damaged, by the elements that no writer makes.
+//!
+//! Google's snappy, and every port of it, compresses fragments of 64 KiB one by one, so that
+//!
+//! - no element extends over the end of a fragment,
+//! - a copy begins in its own fragment, at most 65,535 bytes back: one with a distance of four bytes
+//!   is never written,
+//! - a literal follows a literal only where a fragment begins.
+//!
+//! All of 800,000 elements of recorded traces keep these rules (apitrace 11.1). A block states the
+//! length that it expands to, so elements after the damage have a place, counted from the end.
+
+use crate::kit::num::to_usize;
+
+/// Bytes that are compressed by themselves.
+const FRAGMENT: usize = 1 << 16;
+
+/// Elements by chance before a chain, at most: each has to be regular and to lead to the next.
+const OVERLAP_MAX: usize = 16;
+
+/// The damaged part of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Damaged {
+    /// The first element that no writer makes, and the place of its bytes.
+    pub(super) first: usize,
+    pub(super) first_place: usize,
+    /// The element after the last one, and the place of its bytes.
+    pub(super) resume: usize,
+    pub(super) resume_place: usize,
+}
+
+/// An element without its bytes.
+#[derive(Clone, Copy)]
+struct Element {
+    end: usize,
+    /// Bytes that it expands to.
+    len: usize,
+    /// `None` for a literal.
+    distance: Option<usize>,
+}
+
+/// Returns the element at an offset; `None` if the block ends before it does.
+fn element(block: &[u8], at: usize) -> Option<Element> {
+    let number = |from: usize, count: usize| {
+        let bytes = block.get(from..from.checked_add(count)?)?;
+        Some(bytes.iter().rev().fold(0, |sum: usize, byte| sum << 8 | usize::from(*byte)))
+    };
+    let tag = *block.get(at)?;
+    let (high, after) = (usize::from(tag >> 2), at.checked_add(1)?);
+    let (len, distance, end) = match tag & 3 {
+        0 => {
+            // A length of 60 to 63 is the number of bytes that hold the length, and 59.
+            let extra = high.saturating_sub(59);
+            let stated = if extra == 0 { high } else { number(after, extra)? };
+            let len = stated.checked_add(1)?;
+            (len, None, after.checked_add(extra)?.checked_add(len)?)
+        }
+        1 => {
+            let distance = usize::from(tag >> 5) << 8 | number(after, 1)?;
+            ((high & 7).saturating_add(4), Some(distance), after.checked_add(1)?)
+        }
+        // A distance of four bytes exceeds every fragment.
+        kind => {
+            let extra = if kind == 2 { 2 } else { 4 };
+            let distance = number(after, extra)?;
+            let distance = if kind == 2 { distance } else { usize::MAX };
+            (high.saturating_add(1), Some(distance), after.checked_add(extra)?)
+        }
+    };
+    (end <= block.len()).then_some(Element { end, len, distance })
+}
+
+/// Walks elements and judges each by its place.
+struct Judge {
+    place: usize,
+    is_after_literal: bool,
+}
+
+impl Judge {
+    /// Whether a writer makes this element here.
+    fn passes(&mut self, element: Element) -> bool {
+        let before = self.place.checked_rem(FRAGMENT).unwrap_or(0);
+        let is_after_literal =
+            std::mem::replace(&mut self.is_after_literal, element.distance.is_none());
+        self.place = self.place.saturating_add(element.len);
+        let fits = before.saturating_add(element.len) <= FRAGMENT;
+        let follows = match element.distance {
+            None => before == 0 || !is_after_literal,
+            Some(distance) => (1..=before).contains(&distance),
+        };
+        fits && follows
+    }
+}
+
+/// Finds the damaged part of a block that states to expand to `len` bytes, and has its elements
+/// from `start` on. `None` without an element that no writer makes; or if no elements after it lead
+/// to the end of the block; or if more than half of the block lies between, as with a writer that
+/// has other rules.
+pub(super) fn find_damage(block: &[u8], start: usize, len: u64) -> Option<Damaged> {
+    let len = to_usize(len);
+    let mut judge = Judge { place: 0, is_after_literal: false };
+    let mut first = start;
+    let first_place = loop {
+        let place = judge.place;
+        if first >= block.len() {
+            return None;
+        }
+        match element(block, first) {
+            Some(next) if judge.passes(next) && judge.place <= len => first = next.end,
+            _ => break place,
+        }
+    };
+    let chain = find_chain(block, first.saturating_add(1), len)?;
+    let (resume, resume_place) = without_overlap(block, chain, first_place);
+    let is_local = resume.saturating_sub(first) <= block.len().wrapping_shr(1);
+    is_local.then_some(Damaged { first, first_place, resume, resume_place })
+}
+
+/// Elements that follow one another to the end of a block.
+#[derive(Clone, Copy, Default)]
+struct Chain {
+    /// Bytes that they expand to.
+    expanded: u32,
+    /// Number of them; 0 if there is no chain.
+    count: u32,
+}
+
+/// Leaves out the first elements of a chain that stand where the elements before the damage do:
+/// some bytes of the damage look like elements. Where many do, the damage began before it showed,
+/// and the chain is right.
+fn without_overlap(block: &[u8], chain: (usize, usize), first_place: usize) -> (usize, usize) {
+    let (mut at, mut place) = chain;
+    for _ in 0..OVERLAP_MAX {
+        if place >= first_place {
+            return (at, place);
+        }
+        let Some(next) = element(block, at) else { break };
+        (at, place) = (next.end, place.saturating_add(next.len));
+    }
+    chain
+}
+
+/// Returns the offset from `from` on where the most elements that a writer makes follow one another
+/// to the end of the block, and the place of their bytes. Goes back from the end, where places
+/// are known. A chain by chance begins with a long literal, and so skips elements.
+fn find_chain(block: &[u8], from: usize, len: usize) -> Option<(usize, usize)> {
+    let mut chains = vec![Chain::default(); block.len().checked_sub(from)?];
+    let (mut found, mut most) = (None, 0);
+    for at in (from..block.len()).rev() {
+        let Some(element) = element(block, at) else { continue };
+        let after = match chains.get(element.end.saturating_sub(from)) {
+            Some(Chain { count: 0, .. }) => continue,
+            Some(chain) => *chain,
+            None => Chain::default(),
+        };
+        let expanded =
+            u32::try_from(element.len).ok().and_then(|len| after.expanded.checked_add(len));
+        let place = expanded.and_then(|expanded| len.checked_sub(usize::try_from(expanded).ok()?));
+        let (Some(expanded), Some(place)) = (expanded, place) else { continue };
+        let is_literal_next = block.get(element.end).is_some_and(|tag| tag & 3 == 0);
+        let ends_fragment = place.saturating_add(element.len).is_multiple_of(FRAGMENT);
+        let is_followed = !is_literal_next || element.distance.is_some() || ends_fragment;
+        let mut judge = Judge { place, is_after_literal: false };
+        if !is_followed || !judge.passes(element) {
+            continue;
+        }
+        let count = after.count.saturating_add(1);
+        if let Some(chain) = chains.get_mut(at.saturating_sub(from)) {
+            *chain = Chain { expanded, count };
+        }
+        if count > most {
+            (found, most) = (Some((at, place)), count);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::apitrace::expand::snappy::block::{salvage, stated_len};
+
+    /// Bytes like those of a trace: runs and numbers that rise.
+    fn calls(len: usize) -> Vec<u8> {
+        let one = |i: u32| [&[0_u8, 7, 3][..], &i.to_le_bytes(), b"glVertex", &[1; 9]].concat();
+        (0..).flat_map(one).take(len).collect()
+    }
+
+    fn damage_of(block: &[u8]) -> Option<Damaged> {
+        let (len, start) = stated_len(block).unwrap();
+        find_damage(block, start, len)
+    }
+
+    #[test]
+    fn a_sound_block_has_no_damage_and_zeros_and_noise_are_found() {
+        for len in [0, 1, 100, 65_535, 65_536, 65_537, 400_000] {
+            let block = snap::raw::Encoder::new().compress_vec(&calls(len)).unwrap();
+            assert_eq!(damage_of(&block), None, "{len}");
+        }
+        let bytes = calls(400_000);
+        let sound = snap::raw::Encoder::new().compress_vec(&bytes).unwrap();
+        for from in (10..sound.len() - 600).step_by(997) {
+            for noise in [false, true] {
+                let mut block = sound.clone();
+                for (index, byte) in block[from..from + 500].iter_mut().enumerate() {
+                    let number = index.wrapping_add(from).wrapping_mul(0x9e37_79b1);
+                    *byte = if noise { number.to_le_bytes()[2] } else { 0 };
+                }
+                let (mut out, mut after) = (Vec::new(), Vec::new());
+                salvage(&block, &mut out, &mut after);
+                let place = bytes.len() - after.len();
+                assert!(place <= out.len(), "{from}: {place}, {}", out.len());
+                // The later fragments are as they were.
+                let next = (bytes.len() - after.len()).next_multiple_of(FRAGMENT) + FRAGMENT;
+                if let Some(wanted) = bytes.get(next..) {
+                    assert!(after.ends_with(wanted), "{from} {noise}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_block_of_another_writer_has_no_damaged_part() {
+        // Two literals in a row all over the block.
+        let mut block = vec![0x90, 0x03];
+        block.extend([0, b'a'].repeat(400));
+        assert_eq!(damage_of(&block), None);
+    }
+}
