@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
-use tracemend::{FormatId, Options, Outcome};
-use tracemend_tests::forge::perf::{Built, RecordSpan, by_name};
+use tracemend::{FileSet, FormatId, Options, Outcome, Severity, check};
+use tracemend_tests::forge::perf::{
+    Attr, Built, Order, RecordSpan, Recording, by_name, sample_type,
+};
 use tracemend_tests::mended::{mended, mended_as};
 
 #[test]
@@ -64,6 +66,23 @@ fn a_malformed_feature_in_a_pipe_is_an_error_and_is_dropped() {
     let (repair, target) = mended(&built.with_byte(feature.offset + 17, 0x70));
     assert_eq!(repair.before.counts().keys().collect::<Vec<_>>(), [&"PD2003"]);
     assert_eq!(target.len(), built.bytes.len() - feature.len);
+}
+
+#[test]
+fn a_text_without_bytes_is_information_if_no_bytes_are_missing() {
+    let usual = sample_type::IP | sample_type::TID | sample_type::TIME;
+    let mut recording = Recording::new(Order::Little, vec![Attr::cpu_clock(usual)]);
+    let sample = recording.maker(0).sample();
+    recording.push(sample).feature(3).feature_with(8, Vec::new()).feature(11);
+    let built = recording.build();
+    let severities = |bytes: &[u8]| {
+        let report = check(&FileSet::single("perf.data", bytes), &Options::default());
+        report.findings().iter().map(|one| (one.rule.code, one.severity)).collect::<Vec<_>>()
+    };
+    assert_eq!(severities(&built.bytes), [("PD2004", Severity::Info)]);
+    // The bytes of a section whose size was lost lie between the others.
+    let sized = built.section_size_off_by(11, -4);
+    assert!(severities(&sized).iter().any(|(_, severity)| *severity > Severity::Info));
 }
 
 #[test]

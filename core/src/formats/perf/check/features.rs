@@ -16,7 +16,7 @@ use crate::kit::words::{agree, byte_count, join_and, plural};
 use crate::limits::{Limits, WINDOW};
 use crate::mend::edit::{Edit, Fix, Safety};
 use crate::report::rule::common;
-use crate::report::{Finding, Report};
+use crate::report::{Finding, Report, Severity};
 
 const FILE: Layer = Layer::stored(0);
 /// Entries of the table that perf may reserve and leave unused at the end of a file.
@@ -186,6 +186,14 @@ impl FeatureCheck<'_> {
             report.push(Finding::new(&common::LIMIT_REACHED, section.span(0), path, message));
             return SectionRead::Skipped;
         }
+        if self.is_empty_text((bit, section)) {
+            let message = format!("{} is empty: 0 bytes", title(bit));
+            let mut finding =
+                Finding::new(&rules::FEATURE_MALFORMED, section.span(0), path, message);
+            finding.severity = Severity::Info;
+            report.push(finding);
+            return SectionRead::Skipped;
+        }
         match self.recording.read_feature((bit, section), cpus, held) {
             Ok(contents) => match self.find_undescribed((bit, section), held) {
                 Some(message) => {
@@ -208,6 +216,13 @@ impl FeatureCheck<'_> {
                 SectionRead::Malformed(Box::new(finding))
             }
         }
+    }
+
+    /// Whether a text has no bytes, as perf 3.14 wrote CPUDESC on ARM, and no others were lost.
+    fn is_empty_text(&self, (bit, section): (u32, Section)) -> bool {
+        let is_text = feature::name(bit).is_some_and(feature::is_text);
+        let table = || self.recording.table(self.end);
+        is_text && section.size == 0 && table().is_tight(self.recording.length())
     }
 
     /// Whether perf, which stops at a feature that it cannot read, then misses one that the records

@@ -107,7 +107,8 @@ rules! {
         problem: "A length or count inside the feature exceeds the section that the feature \
             table gives it.",
         impact: "perf 6.1 skips the feature or shows a wrong value, and shows all samples. For \
-            HOSTNAME, for example, perf report --header-only prints (null).",
+            HOSTNAME, for example, perf report --header-only prints (null). A text without any \
+            bytes is only information: perf 3.14 writes CPUDESC so on ARM.",
         remedy: Remedy::Fix(
             "Removes the feature and its entry in the feature table. Builds it again if \
              the records need it.\n\

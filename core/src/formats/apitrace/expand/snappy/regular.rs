@@ -3,8 +3,8 @@
 //! Google's snappy, and every port of it, compresses fragments of 64 KiB one by one, so that
 //!
 //! - no element extends over the end of a fragment,
-//! - a copy begins in its own fragment, at most 65,535 bytes back: one with a distance of four bytes
-//!   is never written,
+//! - a copy begins in its own fragment, at most 65,535 bytes back: one with a distance of four
+//!   bytes is never written,
 //! - a literal follows a literal only where a fragment begins.
 //!
 //! All of 800,000 elements of recorded traces keep these rules (apitrace 11.1). A block states the

@@ -141,13 +141,16 @@ pub fn body(
     Ok(contents)
 }
 
+/// Whether the feature of this name is one string.
+pub fn is_text(name: &str) -> bool {
+    matches!(name, "HOSTNAME" | "OSRELEASE" | "VERSION" | "ARCH" | "CPUDESC" | "CPUID")
+}
+
 /// Skips the features that consist of words, strings and lists of entries without further meaning
 /// for a check.
 fn skip_plain(name: &str, cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
     match name {
-        "HOSTNAME" | "OSRELEASE" | "VERSION" | "ARCH" | "CPUDESC" | "CPUID" => {
-            string(cursor, "string")
-        }
+        text if is_text(text) => string(cursor, "string"),
         "TOTAL_MEM" => Ok(cursor.skip(1, 8, "total_mem")?),
         "CLOCKID" => Ok(cursor.skip(1, 8, "clockid_res_ns")?),
         "CLOCK_DATA" => Ok(cursor.skip(1, 24, "clock_data")?),
