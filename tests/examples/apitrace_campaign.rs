@@ -4,12 +4,15 @@
 //! cargo run --release -p tracemend-tests --example apitrace_campaign -- \
 //!     single 300 1 gears.trace glxinfo.trace
 //! cargo run --release -p tracemend-tests --example apitrace_campaign -- compound 100 1 *.trace
+//! cargo run --release -p tracemend-tests --example apitrace_campaign -- silent 500 1 *.trace
 //! ```
 //!
 //! `single N SEED TRACE...` makes one damage per case, N cases per container, and prints the table
 //! of containers and kinds: how many calls are right, those of them whose bytes are left in the
 //! file (for snappy), those that are shown otherwise, and those that apitrace reads by itself, in
-//! per cent. `compound N SEED TRACE...` makes 1 to 8 damages per case. Each case
+//! per cent. `compound N SEED TRACE...` makes 1 to 8 damages per case. `silent N SEED TRACE...` flips
+//! a bit of the expanded stream per case: which flips that apitrace shows does the check not find?
+//! APITRACE_LIST=1 lists them. Each case
 //! prints its number; a case depends on nothing but the seed, its number and the traces. The files
 //! of cases that are given up, refused by apitrace or below its own reading go to the folder
 //! APITRACE_KEEP, if it is set.
@@ -28,6 +31,7 @@ use std::path::Path;
 
 use tracemend::Options;
 use tracemend_tests::judge::apitrace::Apitrace;
+use tracemend_tests::judge::apitrace::silent::{self, Change};
 use tracemend_tests::judge::apitrace::survival::{
     CHUNK_KINDS, CONTAINERS, Damaged, KINDS, Numbers, Original, Survival, damage,
 };
@@ -83,7 +87,7 @@ impl Sums {
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [verb, count, seed, paths @ ..] = arguments.as_slice() else {
-        panic!("usage: apitrace_campaign single|compound N SEED TRACE...");
+        panic!("usage: apitrace_campaign single|compound|silent N SEED TRACE...");
     };
     let (count, seed): (usize, u64) = (count.parse().unwrap(), seed.parse().unwrap());
     let judge = Apitrace::find().unwrap();
@@ -91,6 +95,9 @@ fn main() {
     let folder = folder.path();
     let originals: Vec<Original> =
         paths.iter().map(|path| Original::read(&judge, Path::new(path), folder)).collect();
+    if verb == "silent" {
+        return flip_all(&judge, &originals, (count, seed), folder);
+    }
     let keep = std::env::var_os("APITRACE_KEEP");
     let mut table: BTreeMap<String, Sums> = BTreeMap::new();
     for container in CONTAINERS {
@@ -135,6 +142,31 @@ fn main() {
     for (name, sums) in &table {
         println!("{}", sums.line(name));
     }
+}
+
+/// Flips a bit per case and prints a table: what it changes, and whether the check finds it.
+fn flip_all(judge: &Apitrace, originals: &[Original], (count, seed): (usize, u64), folder: &Path) {
+    let lists = std::env::var_os("APITRACE_LIST").is_some();
+    let mut table: BTreeMap<Change, [usize; 2]> = BTreeMap::new();
+    for case in 0..count {
+        let mut numbers = Numbers::of(seed.wrapping_mul(1_000_003).wrapping_add(case as u64));
+        let original = &originals[numbers.below(originals.len())];
+        let flipped = silent::flip(judge, original, &mut numbers, folder);
+        let is_found = !flipped.codes.is_empty();
+        table.entry(flipped.change).or_default()[usize::from(is_found)] += 1;
+        if lists && !is_found && flipped.change != Change::Nothing {
+            println!("{} {case} {flipped}", original.name);
+        }
+    }
+    println!("seed {seed}, {count} flipped bits");
+    println!("{:12} {:>6} {:>7}", "change", "found", "silent");
+    for (change, [silent, found]) in &table {
+        println!("{:12} {found:6} {silent:7}", format!("{change:?}"));
+    }
+    let shown = table.iter().filter(|(change, _)| **change != Change::Nothing);
+    let [silent, found] = shown.fold([0, 0], |[a, b], (_, [c, d])| [a + c, b + d]);
+    let share = 100.0 * silent as f64 / (silent + found).max(1) as f64;
+    println!("silent of those that apitrace shows: {share:.1} %");
 }
 
 /// Damages a file as `kind` names it, or by as many damages as it counts.
