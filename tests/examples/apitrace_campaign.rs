@@ -10,9 +10,9 @@
 //! `single N SEED TRACE...` makes one damage per case, N cases per container, and prints the table
 //! of containers and kinds: how many calls are right, those of them whose bytes are left in the
 //! file (for snappy), those that are shown otherwise, and those that apitrace reads by itself, in
-//! per cent. `compound N SEED TRACE...` makes 1 to 8 damages per case. `silent N SEED TRACE...` flips
-//! a bit of the expanded stream per case: which flips that apitrace shows does the check not find?
-//! APITRACE_LIST=1 lists them. Each case
+//! per cent. `compound N SEED TRACE...` makes 1 to 8 damages per case. `silent N SEED TRACE...`
+//! flips a bit of the expanded stream per case: which flips that apitrace shows does the check not
+//! find? APITRACE_LIST=1 lists them. Each case
 //! prints its number; a case depends on nothing but the seed, its number and the traces. The files
 //! of cases that are given up, refused by apitrace or below its own reading go to the folder
 //! APITRACE_KEEP, if it is set.

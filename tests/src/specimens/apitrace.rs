@@ -229,6 +229,12 @@ pub fn specimens() -> Vec<Specimen> {
             }),
         ),
         Specimen::new("AT2015", of_build()),
+        Specimen::new(
+            "AT2016",
+            with_argument(|stream| {
+                stream.value(&Value::String(b"GL_ARB_sync GL_ARB_shad%r_clock".to_vec()));
+            }),
+        ),
         Specimen::new("AT3001", stored(&around(|stream| _ = stream.leave(5_000, &[])))),
         Specimen::new("AT3002", stored(&around(|stream| _ = stream.leave(3, &[])))),
         Specimen::new("AT3003", stored(&around(|stream| _ = stream.enter(0, 21, 0, &[]))))

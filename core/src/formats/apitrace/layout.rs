@@ -134,8 +134,8 @@ pub const LOST_ARGUMENT_MAX: u64 = 255;
 pub const BYTES_MAX: u64 = 1 << 32;
 /// Highest plausible number of a thread.
 pub const THREAD_MAX: u64 = 1 << 20;
-/// Texts up to this length are checked for UTF-8.
-pub const TEXT_LOOKED_AT: u64 = 4 << 10;
+/// Texts up to this length are checked: a list of all extensions has 10 KB.
+pub const TEXT_LOOKED_AT: u64 = 64 << 10;
 /// Bytes of an integer: 64 bits are ten groups of seven.
 pub const UINT_LEN: usize = 10;
 /// The longest encoding of an integer that is read; other readers have no bound.

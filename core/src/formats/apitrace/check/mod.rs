@@ -5,6 +5,7 @@
 //! - `region`, `damage`: damages of one cause, as one finding
 //! - `definitions`: definitions that differ from those of a known build
 //! - `warning`: unusual things in sound events
+//! - `repeats`: values that differ in one bit from one that repeats
 //! - `ending`: how the stream ends, and the calls that are open then
 //! - `facts`: counts for the report
 
@@ -16,6 +17,7 @@ mod ending;
 mod facts;
 mod header;
 mod region;
+mod repeats;
 mod units;
 mod warning;
 
@@ -75,6 +77,7 @@ pub fn check_trace(
     check.check_damages();
     check.check_definitions();
     check.check_warnings();
+    check.check_repeats();
     check.check_ending();
     check.add_facts(report);
     check.push_findings(report);

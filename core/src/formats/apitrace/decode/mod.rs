@@ -11,6 +11,7 @@
 //!  grammar   the tokens of the stream        places   where the stream lies in the file
 //!  signatures    the definitions of known builds of the tracer
 //!  symbols   the values that enums and bitmasks list
+//!  repeats   values that repeat, and those near them
 //!  calls, definitions, names, ranges         damage   stretches that are not events
 //! ```
 
@@ -24,6 +25,7 @@ pub mod names;
 pub mod places;
 pub mod ranges;
 pub mod reader;
+pub mod repeats;
 pub mod resync;
 pub mod signatures;
 pub mod symbols;

@@ -216,4 +216,21 @@ rules! {
         source: "195 traces of several releases: 0 conflicts within a build; measured with dump \
             11.1",
     };
+    VALUE_RARE = Rule {
+        code: "AT2016",
+        name: "value-rare",
+        severity: Severity::Info,
+        summary: "a value that is used once differs in one bit from one that repeats",
+        problem: "Programs pass the same handles again and again, and drivers report the same \
+            names. Here an address is used once in the whole trace, and one that differs in a \
+            single bit at least 8 times as the same argument; or a name occurs once, and its \
+            neighbour at least twice; or a list of names has one character that no name has. The \
+            value may be damaged: nothing in the trace proves it.",
+        impact: "apitrace 11.1 shows the value as it is. replay cannot map a handle that no call \
+            returned.",
+        remedy: Remedy::Next("Nothing has to be done if the program passes such a value. If it \
+            should not, compare the call with another recording."),
+        source: "measured with flipped bits: cargo run -p tracemend-tests --example \
+            apitrace_campaign -- silent",
+    };
 }

@@ -295,6 +295,9 @@ pub trait TokenSink {
     /// Takes a text of at most [`TEXT_LOOKED_AT`](crate::formats::apitrace::layout::TEXT_LOOKED_AT)
     /// bytes.
     fn text(&mut self, _text: &[u8], _at: u64) {}
+    /// Takes an address, whose bytes lie at `at..end`.
+    #[inline(always)]
+    fn address(&mut self, _value: u64, _at: u64, _end: u64) {}
     /// Announces a string that is longer than the bytes at hand.
     fn long_string(&mut self, _len: u64, _at: u64) {}
     /// Takes a value or a part of one, if it takes values.

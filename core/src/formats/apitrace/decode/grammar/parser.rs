@@ -387,7 +387,13 @@ fn skip_plain_value<S: TokenSink>(
     let Ok(tag) = tokens.byte() else { return Ok(false) };
     Ok(match tag {
         kind::NULL | kind::FALSE | kind::TRUE => true,
-        kind::UINT | kind::OPAQUE => tokens.skip_plain_uint(),
+        kind::UINT => tokens.skip_plain_uint(),
+        kind::OPAQUE => {
+            let at = tokens.position();
+            let Ok((value, None)) = tokens.uint() else { return Ok(false) };
+            sink.address(value, at, tokens.position());
+            true
+        }
         kind::FLOAT => tokens.skip(4),
         kind::ENUM if version >= VERSION_ENUM_SETS => {
             let Some(id) = read_known_id(tokens, Space::Enum, sink)? else { return Ok(false) };

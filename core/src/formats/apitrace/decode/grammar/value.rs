@@ -57,7 +57,12 @@ impl Parser {
         let token = match tag {
             kind::SINT => ValueToken::Negative(read_uint(tokens, sink)?),
             kind::UINT => ValueToken::Unsigned(read_uint(tokens, sink)?),
-            kind::OPAQUE => ValueToken::Opaque(read_uint(tokens, sink)?),
+            kind::OPAQUE => {
+                let at = tokens.position();
+                let value = read_uint(tokens, sink)?;
+                sink.address(value, at, tokens.position());
+                ValueToken::Opaque(value)
+            }
             kind::FLOAT => {
                 let bytes = tokens.bytes(4)?.first_chunk().copied().unwrap_or_default();
                 ValueToken::Float(f32::from_le_bytes(bytes))

@@ -21,6 +21,7 @@ use warnings::{PendingWarning, WarningKind, Warnings};
 use super::calls::{Calls, OpenCall};
 use super::definitions::Definitions;
 use super::grammar::Space;
+use super::repeats::Repeats;
 use super::symbols::Symbols;
 use crate::formats::apitrace::layout::PLACEHOLDER_ID;
 use crate::formats::apitrace::limits::{DEFINITIONS, LOST_LEAVES, OPEN_CALLS};
@@ -54,12 +55,15 @@ struct Caps {
     open_calls: u64,
 }
 
-/// The values that signatures list, and uses of others.
+/// The values of a trace that are compared with one another.
 #[derive(Debug, Default)]
-struct SymbolUses {
+pub struct ValueUses {
+    /// The values that signatures list.
     listed: Symbols,
     /// Unlisted values that there was a warning about.
     unlisted: BTreeSet<(Space, u64, u64)>,
+    /// Addresses and words.
+    pub repeats: Repeats,
 }
 
 /// A definition that is being read.
@@ -89,8 +93,8 @@ pub struct StreamTracker {
     pub lost_definitions: LostDefinitions,
     /// Warnings.
     pub warnings: Warnings,
-    /// The values that signatures list.
-    symbols: SymbolUses,
+    /// Values.
+    pub values: ValueUses,
     /// The definition that is being read.
     open_definition: OpenDefinition,
 }
@@ -108,7 +112,7 @@ impl StreamTracker {
             lost_calls: LostCalls::new(limits.count_of(&LOST_LEAVES)),
             lost_definitions: LostDefinitions::default(),
             warnings: Warnings::default(),
-            symbols: SymbolUses::default(),
+            values: ValueUses::default(),
             open_definition: OpenDefinition::default(),
         }
     }

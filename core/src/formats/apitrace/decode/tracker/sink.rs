@@ -9,6 +9,7 @@ use crate::formats::apitrace::decode::grammar::{
     Space, StreamError, SymbolUse, TokenSink, TokenWarning,
 };
 use crate::formats::apitrace::decode::names;
+use crate::formats::apitrace::decode::repeats::{FirstUse, Position};
 use crate::formats::apitrace::decode::symbols::Unlisted;
 use crate::formats::apitrace::layout::{
     PLACEHOLDER_ID, PROPERTIES_MAX, PROPERTY_NAME_MAX, THREAD_MAX, VERSION_MAX, VERSION_PLAUSIBLE,
@@ -227,7 +228,7 @@ impl TokenSink for StreamTracker {
         }
         if self.definitions.keeps_raw() {
             let raw = std::mem::take(&mut self.open_definition.raw);
-            self.symbols.listed.add(space, id, &raw);
+            self.values.listed.add(space, id, &raw);
             self.definitions.add_raw(space, id, raw);
             self.definitions.set_place(space, id, self.open_definition.at);
         }
@@ -237,14 +238,14 @@ impl TokenSink for StreamTracker {
     #[inline]
     fn judge(&self, symbol: SymbolUse) -> Option<Unlisted> {
         let SymbolUse { space, id, is_negative, value } = symbol;
-        self.symbols.listed.judge(space, id, is_negative, value)
+        self.values.listed.judge(space, id, is_negative, value)
     }
 
     fn warn(&mut self, warning: TokenWarning, at: u64, end: u64) {
         // Each value is reported where it is used first.
         if let TokenWarning::Unlisted(symbol, _) = warning {
-            let is_new = self.symbols.unlisted.insert((symbol.space, symbol.id, symbol.value));
-            if !is_new || self.symbols.unlisted.len() > UNLISTED_MAX {
+            let is_new = self.values.unlisted.insert((symbol.space, symbol.id, symbol.value));
+            if !is_new || self.values.unlisted.len() > UNLISTED_MAX {
                 return;
             }
         }
@@ -264,6 +265,15 @@ impl TokenSink for StreamTracker {
             self.warn_about(WarningKind::BlobText, at, end, None);
         } else if text.contains(&0) || str::from_utf8(text).is_err() {
             self.warn_about(WarningKind::InvalidText, at, end, None);
+        } else if let Some((_, first)) = self.use_at(at, end) {
+            self.values.repeats.add_text(text, first);
+        }
+    }
+
+    #[inline]
+    fn address(&mut self, value: u64, at: u64, end: u64) {
+        if let Some((position, first)) = self.use_at(at, end) {
+            self.values.repeats.add_address(position, value, first);
         }
     }
 
@@ -275,6 +285,18 @@ impl TokenSink for StreamTracker {
 }
 
 impl StreamTracker {
+    /// Returns where the value is that is read now.
+    fn use_at(&self, at: u64, end: u64) -> Option<(Position, FirstUse)> {
+        let current = self.history.current?;
+        let (EventEffect::Enter(open) | EventEffect::Leave { open: Some(open), .. }) =
+            current.event.effect
+        else {
+            return None;
+        };
+        let position = Position { function: open.function, argument: current.argument };
+        Some((position, FirstUse { call: open.number, argument: current.argument, at, end }))
+    }
+
     /// Ends a detail with an invalid index, or after warnings.
     #[cold]
     fn end_unusual_detail(&mut self, end: u64) {
