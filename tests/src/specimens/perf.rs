@@ -93,6 +93,7 @@ pub fn specimens() -> Vec<Specimen> {
     let index = copies.records[copies.first_of(69).unwrap()].clone();
     let identifiers = built("two_events_by_identifier");
     let sample = plain.first_of(9).unwrap();
+    let last = plain.records.iter().rposition(|record| record.kind == 9).unwrap();
     // A header of 72 bytes, or attrs before their ids: nothing restores the outline of these.
     let old = built("old_header");
     let attrs_first = built("attrs_before_ids");
@@ -222,6 +223,7 @@ pub fn specimens() -> Vec<Specimen> {
             bytes[mmap.offset + 40..mmap.range().end].fill(b'x');
             bytes
         }),
+        Specimen::new("PD1007", plain.record_type(last, 9 | 1 << 5)),
         Specimen::new("PD2004", few.section_first_u32(feature_bit::HOSTNAME, 0x7fff_ffff)),
         Specimen::new("PD2006", features.section_first_u32(feature_bit::PMU_MAPPINGS, 0x7fff_ffff)),
         Specimen::new("PD2005", {

@@ -5,11 +5,11 @@ use super::times::SampleTimes;
 use crate::formats::perf::decode::body::BodyError;
 use crate::formats::perf::decode::event::{Events, SampleRead};
 use crate::formats::perf::decode::feature;
-use crate::formats::perf::decode::frame::RecordView;
+use crate::formats::perf::decode::frame::{Frame, RecordView};
 use crate::formats::perf::decode::record;
 use crate::formats::perf::decode::sample::Sample;
 use crate::formats::perf::layout::record as kind;
-use crate::formats::perf::rules;
+use crate::formats::perf::{repair, rules};
 use crate::kit::layer::LayerMap;
 use crate::kit::num::to_u64;
 use crate::kit::span::Span;
@@ -19,6 +19,9 @@ use crate::report::{Excerpt, Finding, Report, Rule, Severity};
 
 /// Bytes of an expanded record that a finding keeps to show.
 const EXCERPT_BYTES: usize = 96;
+
+/// The evidence that a record is a sample, as [`Events::weigh`] weighs it.
+const SURE: u64 = 4;
 
 /// The smallest and the largest size of the raw data in an event's samples, in bytes.
 pub(super) type RawSizes = Option<(u32, u32)>;
@@ -62,7 +65,7 @@ impl RecordCheck {
                 self.check_sample(record, map, report);
             }
             kind::FINISHED_ROUND => self.rounds.finish_round(),
-            other if record::name(other).is_none() => push_unknown_type(record, report),
+            other if record::name(other).is_none() => self.check_unknown(record, map, report),
             other => {
                 let is_stat = (kind::STAT_CONFIG..=kind::STAT_ROUND).contains(&other);
                 self.stat_records = self.stat_records.saturating_add(is_stat.into());
@@ -205,6 +208,44 @@ impl RecordCheck {
             let finding = Finding::new(rule, record.span(), path, message);
             with_place(finding, record, map).fix(self.drop_record(record))
         });
+    }
+
+    #[cold]
+    fn check_unknown(&self, record: &RecordView<'_>, map: &LayerMap, report: &mut Report) {
+        if !self.is_sample_inside(record) {
+            push_unknown_type(record, report);
+            return;
+        }
+        let rule = &rules::RECORD_TYPE_DAMAGED;
+        report.push_with(rule, rule.severity, || {
+            let found = record.frame.kind;
+            let message = format!("unknown record type {found}, but the record is a SAMPLE (9)");
+            let (span, path) = (record.span(), record.place.path(".header.type"));
+            let finding = with_place(Finding::new(rule, span, path, message), record, map);
+            if !record.place.layer.is_stored() {
+                return finding.fix(Fix::manual("the record is inside compressed records"));
+            }
+            let header = Span::sized(span.layer, span.start, 4);
+            let body = Span::new(span.layer, span.start.saturating_add(8), span.end);
+            let bytes = repair::u32_bytes(kind::SAMPLE, self.events.order());
+            let edits = vec![Edit::replace(header, bytes)];
+            let fix = Fix::new(Safety::Exact, "set the type to SAMPLE (9)", edits);
+            finding.fix(fix.witness(body, "the body of the record, which is that of a sample"))
+        });
+    }
+
+    /// Whether one bit of the type of an unknown record was flipped: its body is a sample without a
+    /// byte left over, of an event that exists, at the time of the record before it. A later kernel
+    /// cannot add such a type: the body would have to contain an address or an id as its time.
+    fn is_sample_inside(&self, record: &RecordView<'_>) -> bool {
+        if (record.frame.kind ^ kind::SAMPLE).count_ones() != 1 {
+            return false;
+        }
+        let frame = Frame { kind: kind::SAMPLE, ..record.frame };
+        let sample = RecordView { frame, ..*record };
+        let time = self.events.origin_of(&sample).and_then(|origin| origin.time);
+        let is_near = |time: u64| self.times.is_near(time);
+        self.events.weigh(&sample) >= SURE && time.is_some_and(is_near)
     }
 
     /// Reports a counter value of an event that no attr lists. The ids of a single event can be

@@ -23,6 +23,9 @@ use crate::report::{Finding, Report, Severity};
 const MANY: u64 = 3;
 /// Bits by which the damaged time of a sample may differ from the right one.
 const NEAR_BITS: u32 = 3;
+/// Nanoseconds between records that follow one another: perf writes a buffer at least every second
+/// or when it is full.
+const NEAR_TIME: u64 = 10_000_000_000;
 /// Samples outside the range that are reported.
 const KEPT: usize = 8;
 
@@ -99,6 +102,11 @@ impl SampleTimes {
             self.note_next(time);
         }
         self.previous = time;
+    }
+
+    /// Whether a time is close to that of the record before.
+    pub(super) const fn is_near(&self, time: u64) -> bool {
+        self.previous > 0 && time.abs_diff(self.previous) <= NEAR_TIME
     }
 
     #[cold]

@@ -5,7 +5,7 @@ use crate::formats::perf::decode::header::{Body, FlagWords, Flags, Section};
 use crate::formats::perf::decode::recording::Recording;
 use crate::formats::perf::layout::{COMP_MMAP_LEN, SECTION_SIZE, feature, field};
 use crate::kit::cursor::Order;
-use crate::kit::num::to_u64;
+use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::{Layer, Span};
 use crate::mend::edit::Edit;
 
@@ -97,8 +97,13 @@ pub fn rewrite(
     let room = first.max(old_table);
     let shift = new_table.saturating_sub(room);
     let tail = if drop_tail { last.min(len) } else { len };
-    let (table, contents) = features.table(shift, tail.saturating_add(shift), order);
-    let replaced = new_table.min(room).min(len);
+    let (mut table, contents) = features.table(shift, tail.saturating_add(shift), order);
+    let mut replaced = new_table.min(room).min(len);
+    if new_table < old_table && old_table <= tail {
+        // Entries that are left over would look like those of further features.
+        table.resize(to_usize(old_table.saturating_sub(end)), 0);
+        replaced = old_table;
+    }
     if replaced < tail {
         edits.push(Edit::replace(Span::new(layer, end, replaced), table));
         if tail < len || !contents.is_empty() {

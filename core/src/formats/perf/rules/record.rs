@@ -105,6 +105,24 @@ rules! {
         ),
         source: "Linux, kernel/events/core.c: perf_output_begin; measured with perf 6.1",
     };
+    RECORD_TYPE_DAMAGED = Rule {
+        code: "PD1007",
+        name: "record-type-damaged",
+        severity: Severity::Error,
+        summary: "a record of unknown type is a sample",
+        problem: "The type differs from SAMPLE (9) in one bit, and the body is a sample: it has \
+            the size that its fields give, an event that exists and a time close to that of the \
+            record before it. No later type has the fields of a sample.",
+        impact: "perf script 6.1 stops there: it shows the samples before the record at most, and \
+            exits 234 or 255.",
+        remedy: Remedy::Fix(
+            "Sets the type to SAMPLE.\n\
+             Class: exact. Cost: none.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
+        ),
+        source: "perf 6.1, tools/perf/util/session.c: perf_session__process_event; measured",
+    };
     SAMPLE_MALFORMED = Rule {
         code: "PD2001",
         name: "sample-malformed",

@@ -32,6 +32,15 @@ pub enum FeatureError {
         /// The string and its length.
         span: Span,
     },
+    /// A version that no reader knows.
+    Version {
+        /// The field.
+        label: &'static str,
+        /// Its value.
+        value: u64,
+        /// Its place.
+        span: Span,
+    },
     /// An entry is smaller than its own header.
     EntryTooSmall {
         /// The field.
@@ -69,6 +78,9 @@ impl fmt::Display for FeatureError {
             Self::StringWithoutNul { label, len, span } => {
                 let len = byte_count(*len);
                 write!(f, "{label} at {:#x} is unterminated: no NUL in {len}", span.start)
+            }
+            Self::Version { label, value, span } => {
+                write!(f, "{label} at {:#x} is {value}, expected 1", span.start)
             }
             Self::EntryTooSmall { label, size, min, span } => {
                 write!(f, "{label} at {:#x} is {size}, expected at least {min}", span.start)

@@ -5,6 +5,7 @@ use super::error::FeatureError;
 use super::lists::{STRING_MIN, count, repeated, string, strings};
 use crate::formats::perf::layout::RECORD_HEADER;
 use crate::kit::cursor::{Cursor, Order, ReadError};
+use crate::kit::span::Span;
 
 /// First bytes of TRACING_DATA.
 const TRACING_MAGIC: &[u8] = b"\x17\x08\x44tracing";
@@ -155,9 +156,17 @@ pub(super) fn auxtrace(cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
     Ok(cursor.skip(total, 16, "auxtrace.entries")?)
 }
 
+/// Refuses a version other than 1: perf stops reading the features there.
+fn expect_version(label: &'static str, value: u64, span: Span) -> Result<(), FeatureError> {
+    if value == 1 { Ok(()) } else { Err(FeatureError::Version { label, value, span }) }
+}
+
 /// MEM_TOPOLOGY: version, block size, and for each node its id and the bitmap of its memory blocks.
 pub(super) fn mem_topology(cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
-    cursor.skip(2, 8, "mem_topology")?;
+    let start = cursor.position();
+    let version = cursor.u64("mem_topology.version")?;
+    expect_version("mem_topology.version", version, cursor.since(start))?;
+    cursor.skip(1, 8, "mem_topology.block_size")?;
     let start = cursor.position();
     let nodes = cursor.u64("memory.nr")?;
     for _ in 0..count(nodes, 24, cursor.left(), "memory.nr", cursor.since(start))? {
@@ -184,7 +193,9 @@ pub(super) fn compressed(cursor: &mut Cursor<'_>) -> Result<Compressed, FeatureE
 
 /// CACHE: version, and for each cache four u32 and three strings.
 pub(super) fn caches(cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
-    cursor.u32("cache.version")?;
+    let start = cursor.position();
+    let version = cursor.u32("cache.version")?.into();
+    expect_version("cache.version", version, cursor.since(start))?;
     repeated(cursor, "caches.nr", 16 + 3 * STRING_MIN, |cursor| {
         cursor.skip(4, 4, "cache")?;
         let mut labels = ["cache.type", "cache.size", "cache.map"].into_iter();
