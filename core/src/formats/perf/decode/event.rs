@@ -2,6 +2,7 @@
 
 use super::attr::{Attr, branch_sample_type};
 use super::body::BodyError;
+use super::feature;
 use super::frame::RecordView;
 use super::record;
 use super::sample::{self, Sample, SampleId, SampleLayout};
@@ -257,6 +258,9 @@ impl Events {
         let trailer_len = layout.map_or(0, SampleLayout::trailer_len);
         let frame = record.frame;
         let read = record::body(frame.kind, frame.misc, &mut cursor, trailer_len);
+        if let Ok(record::Body { detail: record::Detail::Feature { .. }, .. }) = read {
+            feature::log_record(record, self.order, log);
+        }
         if let (Ok(_), Some(layout)) = (read, layout) {
             sample::log_trailer(record, layout, self.order, log);
         }

@@ -24,6 +24,7 @@ use crate::formats::perf::decode::frame::RecordView;
 use crate::formats::perf::decode::tracing;
 use crate::formats::perf::layout::feature::EVENT_DESC;
 use crate::kit::cursor::{Cursor, Order};
+use crate::kit::field_log::FieldLog;
 
 /// Names by bit, from bit 1. The last three appear in Linux 6.19 and later; no recording with them
 /// was available.
@@ -191,7 +192,15 @@ fn skip_plain(name: &str, cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
 ///
 /// The bit, and the first field that does not fit.
 pub fn of_record(record: &RecordView<'_>, order: Order) -> Result<u32, (u32, FeatureError)> {
-    let mut cursor = record.cursor(order);
+    read_record(record.cursor(order))
+}
+
+/// Notes the fields of the feature in a HEADER_FEATURE record.
+pub fn log_record(record: &RecordView<'_>, order: Order, log: &FieldLog) {
+    let _bit = read_record(record.cursor(order).with_log(log));
+}
+
+fn read_record(mut cursor: Cursor<'_>) -> Result<u32, (u32, FeatureError)> {
     let bit = cursor.u64("feature.feat_id").ok().and_then(|id| u32::try_from(id).ok());
     let bit = bit.unwrap_or(u32::MAX);
     // perf 6.1 ends the features with a number that no feature has, and nothing after it.
