@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::feed::StreamReader;
 use super::names::Names;
 use super::text::ValueText;
 use crate::formats::apitrace::decode::grammar::{Space, StreamError, TokenSink, ValueToken};
@@ -102,7 +103,7 @@ pub(super) struct CallReader<'c> {
     /// Values of which text was left out.
     pub(super) cut: u64,
     /// Whether no more calls are wanted.
-    pub(super) is_done: bool,
+    is_done: bool,
     known: Known,
     open: OpenCalls,
     current: Option<Call>,
@@ -125,37 +126,6 @@ impl<'c> CallReader<'c> {
             value: OpenValue { slot: Slot::Result, text: ValueText::new(is_literal) },
             property: Vec::new(),
             sink,
-        }
-    }
-
-    /// Adds the definition of an id that was lost: `raw` from another source, or made up.
-    pub(super) fn add_lost(&mut self, space: Space, id: u64, count: u64, raw: &[u8]) {
-        self.known.names.add(self.known.version, space, id, raw);
-        self.known.lost.insert((space, id), count);
-    }
-
-    /// Sets the version of the stream.
-    pub(super) const fn set_version(&mut self, version: u64) {
-        self.known.version = version;
-    }
-
-    /// Forgets the event that is being read, and continues with call number `next`.
-    pub(super) fn skip_to(&mut self, next: u64) {
-        // Of an event that is not complete only the enter before it is left.
-        if let Some(call) = self.current.take().filter(|call| call.enter.1 > 0) {
-            self.open.add(Call { is_complete: false, ..call });
-        }
-        self.next = next;
-    }
-
-    /// Passes the calls that were never left.
-    pub(super) fn finish(&mut self) {
-        self.current = None;
-        while let Some((_, call)) = self.open.calls.pop_first() {
-            if self.is_done {
-                return;
-            }
-            self.pass(&call);
         }
     }
 
@@ -185,6 +155,40 @@ impl<'c> CallReader<'c> {
                     *cell = Some(text);
                 }
             }
+        }
+    }
+}
+
+impl StreamReader for CallReader<'_> {
+    fn add_lost(&mut self, space: Space, id: u64, count: u64, raw: &[u8]) {
+        self.known.names.add(self.known.version, space, id, raw);
+        self.known.lost.insert((space, id), count);
+    }
+
+    fn set_version(&mut self, version: u64) {
+        self.known.version = version;
+    }
+
+    fn skip_to(&mut self, next: u64) {
+        // Of an event that is not complete only the enter before it is left.
+        if let Some(call) = self.current.take().filter(|call| call.enter.1 > 0) {
+            self.open.add(Call { is_complete: false, ..call });
+        }
+        self.next = next;
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_done
+    }
+
+    /// Passes the calls that were never left.
+    fn finish(&mut self) {
+        self.current = None;
+        while let Some((_, call)) = self.open.calls.pop_first() {
+            if self.is_done {
+                return;
+            }
+            self.pass(&call);
         }
     }
 }

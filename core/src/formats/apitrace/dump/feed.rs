@@ -1,8 +1,7 @@
 //! Feeds the sound stretches of a trace to a reader of calls.
 
-use super::call::CallReader;
 use crate::formats::apitrace::decode::definitions::Definitions;
-use crate::formats::apitrace::decode::grammar::Parser;
+use crate::formats::apitrace::decode::grammar::{Parser, Space, TokenSink};
 use crate::formats::apitrace::decode::trace::Trace;
 use crate::formats::apitrace::expand::Expansion;
 use crate::formats::apitrace::limits::NESTING;
@@ -10,6 +9,22 @@ use crate::formats::apitrace::repair::encode;
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::source::Source;
 use crate::limits::Limits;
+
+/// Reads the tokens of the sound stretches of a trace.
+pub(in crate::formats::apitrace) trait StreamReader:
+    TokenSink
+{
+    /// Sets the version of the stream.
+    fn set_version(&mut self, version: u64);
+    /// Adds the definition of an id that was lost: `raw` from another source, or made up.
+    fn add_lost(&mut self, space: Space, id: u64, count: u64, raw: &[u8]);
+    /// Forgets the event that is being read, and continues with call number `next`.
+    fn skip_to(&mut self, next: u64);
+    /// Returns whether no more calls are wanted.
+    fn is_done(&self) -> bool;
+    /// Ends the reading.
+    fn finish(&mut self);
+}
 
 /// Complete events that follow one another.
 #[derive(Clone, Copy, Debug)]
@@ -47,12 +62,12 @@ pub(super) fn count_left_out(trace: &Trace) -> u64 {
 }
 
 /// Passes the events of a trace to `reader`; lost definitions come from `donor` if it has them.
-pub(super) fn feed(
+pub(in crate::formats::apitrace) fn feed(
     source: &Source<'_>,
     trace: &Trace,
     donor: Option<&Definitions>,
     limits: &Limits,
-    reader: &mut CallReader<'_>,
+    reader: &mut impl StreamReader,
 ) {
     reader.set_version(trace.version);
     for ((space, id), lost) in &trace.tracker.lost_definitions.all {
@@ -65,7 +80,7 @@ pub(super) fn feed(
     let mut expansion = Expansion::new(source, trace.container, limits);
     while let Some(block) = expansion.next() {
         while let Some(stretch) = stretches.peek().copied() {
-            if stretch.start >= block.end() || reader.is_done {
+            if stretch.start >= block.end() || reader.is_done() {
                 break;
             }
             if feeder.at <= stretch.start && stretch.start > 0 {
@@ -82,7 +97,7 @@ pub(super) fn feed(
             }
             stretches.next();
         }
-        if reader.is_done || stretches.peek().is_none() {
+        if reader.is_done() || stretches.peek().is_none() {
             break;
         }
         expansion.recycle(block.bytes);
@@ -101,7 +116,7 @@ struct Feeder {
 
 impl Feeder {
     /// Reads `bytes`, which begin at `start` of the stream and follow those before.
-    fn push(&mut self, bytes: &[u8], start: u64, reader: &mut CallReader<'_>) {
+    fn push(&mut self, bytes: &[u8], start: u64, reader: &mut impl StreamReader) {
         self.at = start.saturating_add(to_u64(bytes.len()));
         if self.left.is_empty() {
             let (read, _) = self.parser.run(bytes, start, reader);

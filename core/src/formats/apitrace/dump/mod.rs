@@ -13,10 +13,10 @@
 //! shown as the struct that it is, without the name that apitrace has for some.
 
 mod call;
-mod feed;
+pub(super) mod feed;
 mod functions;
 mod line;
-mod names;
+pub(super) mod names;
 mod number;
 mod summary;
 mod text;
@@ -35,6 +35,7 @@ use crate::kit::source::Source;
 use crate::limits::Limits;
 use crate::options::Options;
 use call::{Call, CallReader, CallSink};
+use feed::StreamReader;
 use functions::{ends_frame, is_query};
 use names::Names;
 use summary::Summary;
@@ -59,14 +60,14 @@ enum Style {
 }
 
 /// A trace whose damage is known, with the signatures of its build if it needs them.
-struct Readable<'s, 'a> {
+pub(super) struct Readable<'s, 'a> {
     source: &'s Source<'a>,
-    trace: Trace,
+    pub(super) trace: Trace,
     donor: Option<&'static super::decode::signatures::Signatures>,
 }
 
 impl<'s, 'a> Readable<'s, 'a> {
-    fn open(source: &'s Source<'a>, limits: &Limits) -> Option<Self> {
+    pub(super) fn open(source: &'s Source<'a>, limits: &Limits) -> Option<Self> {
         let container = find_named(source, limits)?;
         let mut read = ReadOptions { limits, keep_raw: true, donor: None };
         let mut trace = Trace::read(source, container, read);
@@ -78,6 +79,12 @@ impl<'s, 'a> Readable<'s, 'a> {
             trace = Trace::read(source, container, read);
         }
         (trace.tracker.history.count > 0).then_some(Self { source, trace, donor })
+    }
+
+    /// Passes the tokens of the sound events to `reader`.
+    pub(super) fn feed(&self, limits: &Limits, reader: &mut impl StreamReader) {
+        let donor = self.donor.map(|donor| &donor.definitions);
+        feed::feed(self.source, &self.trace, donor, limits, reader);
     }
 }
 
@@ -112,8 +119,7 @@ pub(super) fn dump(
     let is_literal = style != Style::Json;
     let text_max = options.limits.count_of(&DUMP_TEXT);
     let mut reader = CallReader::new(text_max, is_literal, &mut writer);
-    let donor = readable.donor.map(|donor| &donor.definitions);
-    feed::feed(readable.source, &readable.trace, donor, &options.limits, &mut reader);
+    readable.feed(&options.limits, &mut reader);
     let cut = reader.cut;
     writer.dumped.left_out = writer.dumped.left_out.saturating_add(cut);
     writer.write_properties();

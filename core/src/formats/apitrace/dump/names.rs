@@ -9,9 +9,9 @@ use crate::kit::num::to_usize;
 
 /// A function or a struct.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Signature {
+pub(in crate::formats::apitrace) struct Signature {
     /// Its name, safe to print.
-    pub(super) name: String,
+    pub(in crate::formats::apitrace) name: String,
     /// The names of its arguments or members, safe to print.
     pub(super) items: Vec<String>,
 }
@@ -27,7 +27,7 @@ pub(super) struct EnumValues {
 
 /// All definitions up to a place of the stream.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Names {
+pub(in crate::formats::apitrace) struct Names {
     functions: BTreeMap<u64, Signature>,
     structs: BTreeMap<u64, Signature>,
     enums: BTreeMap<u64, EnumValues>,
@@ -37,7 +37,7 @@ pub(super) struct Names {
 
 impl Names {
     /// Returns the number of items of an id that is defined.
-    pub(super) fn item_count(&self, space: Space, id: u64) -> Option<usize> {
+    pub(in crate::formats::apitrace) fn item_count(&self, space: Space, id: u64) -> Option<usize> {
         match space {
             Space::Function => self.function(id).map(|function| function.items.len()),
             Space::Struct => self.structure(id).map(|structure| structure.items.len()),
@@ -47,7 +47,7 @@ impl Names {
         }
     }
 
-    pub(super) fn function(&self, id: u64) -> Option<&Signature> {
+    pub(in crate::formats::apitrace) fn function(&self, id: u64) -> Option<&Signature> {
         self.functions.get(&id)
     }
 
@@ -70,7 +70,13 @@ impl Names {
     }
 
     /// Adds a definition, as it is stored after its id. Bytes that are missing are left out.
-    pub(super) fn add(&mut self, version: u64, space: Space, id: u64, raw: &[u8]) {
+    pub(in crate::formats::apitrace) fn add(
+        &mut self,
+        version: u64,
+        space: Space,
+        id: u64,
+        raw: &[u8],
+    ) {
         let mut raw = Raw(raw);
         match space {
             Space::Function => _ = self.functions.insert(id, raw.signature()),
