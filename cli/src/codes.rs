@@ -1,7 +1,7 @@
 //! `tracemend codes`: every code.
 
 use serde_json::json;
-use tracemend::{FormatId, Remedy, Rule, Severity};
+use tracemend::{Concern, FormatId, Remedy, Rule, Severity};
 
 use crate::exit::{Exit, Failure, HELP};
 use crate::formats::{Format, pretty};
@@ -35,8 +35,11 @@ impl Arguments {
 fn list_codes(look: Look) -> String {
     let common = tracemend::rules().filter(|rule| rule.code.starts_with("CM")).collect();
     let formats = FormatId::ALL.iter().map(|format| (format.name(), format.rules().to_vec()));
-    let sections: Vec<(&str, Vec<&Rule>)> =
-        std::iter::once(("all formats", common)).chain(formats).collect();
+    let audited = tracemend::rules().filter(|rule| Concern::of(rule).is_some()).collect();
+    let sections: Vec<(&str, Vec<&Rule>)> = std::iter::once(("all formats", common))
+        .chain(formats)
+        .chain([("audit", audited)])
+        .collect();
     let width = tracemend::rules().map(|rule| rule.name.len()).max().unwrap_or(0);
     let mut text = String::new();
     for (heading, rules) in sections {

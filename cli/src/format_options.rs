@@ -20,6 +20,7 @@ const HEADING: &str = "Options of single formats";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verb {
     Check,
+    Audit,
     Repair,
     Dump,
     Diff,
@@ -30,6 +31,7 @@ impl Verb {
     pub(crate) fn options(self, format: FormatId) -> &'static [OptionSpec] {
         match self {
             Self::Check | Self::Repair => format.options(),
+            Self::Audit => &[],
             Self::Dump => format.dump_options(),
             Self::Diff => format.diff_options(),
         }

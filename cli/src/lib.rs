@@ -90,6 +90,7 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Check(check::Arguments),
+    Audit(check::audit::Arguments),
     Repair(repair::Arguments),
     Apply(apply::Arguments),
     Verify(verify::Arguments),
@@ -153,6 +154,7 @@ impl Arguments {
         let own = matches.subcommand().map_or(matches, |(_, own)| own);
         match &self.command {
             Command::Check(arguments) => arguments.run(own, self.color, streams),
+            Command::Audit(arguments) => arguments.run(own, self.color, streams),
             Command::Repair(arguments) => arguments.run(own, streams),
             Command::Apply(arguments) => arguments.run(streams),
             Command::Verify(arguments) => arguments.run(streams),

@@ -77,6 +77,11 @@ pub mod limits;
 // The other modules are private. The tests, fuzz targets and benches of the project open them
 // with the feature `testing`. No macro writes these lines: rustfmt would not find the files.
 #[cfg(not(feature = "testing"))]
+mod audit;
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub mod audit;
+#[cfg(not(feature = "testing"))]
 mod formats;
 #[cfg(feature = "testing")]
 #[doc(hidden)]
@@ -117,6 +122,7 @@ mod report;
 #[doc(hidden)]
 pub mod report;
 
+pub use audit::AuditRequest;
 pub use formats::{
     Diffed, DirectoryShape, DirectoryView, Dump, DumpError, Dumped, Member, Tile, TileKind,
 };
@@ -143,7 +149,7 @@ pub use report::hexdump::Shown;
 pub use report::json;
 pub use report::rule::common;
 pub use report::{
-    Excerpt, Finding, Level, Policy, Related, Remedy, Report, Rule, Selector, Severity,
+    Concern, Excerpt, Finding, Level, Policy, Related, Remedy, Report, Rule, Selector, Severity,
     Suppression, Tally, UnknownSelector, Verdict,
 };
 
@@ -155,6 +161,29 @@ pub fn check(files: &FileSet<'_>, options: &Options) -> Report {
     let format = options.format.or_else(|| registry::sniff(files, options));
     let most = options.limits.count_of(&limits::FINDINGS);
     check_into(files, options, Report::new(format, files.len(), most))
+}
+
+/// Lists what a recording carries that can harm a recipient, and what is private to its sender.
+///
+/// The findings have the codes `AU0...` and `AU1...`; [`Concern::of`] gives the concern of their
+/// rules. One finding stands for all sightings of a kind in a field. The report of a recording that
+/// no format recognises is that of [`check`]. Memory does not grow with the length of the
+/// recording.
+///
+/// ```
+/// use tracemend::{AuditRequest, Concern, FileSet, Options};
+///
+/// // A recording of one device, without an event.
+/// let mut bytes = b"REVENT\x02\0\0\0\0\0\0\0\0\0\x01\0\0\0\x08\0\0\0/dev/mem".to_vec();
+/// bytes.extend([0; 8]);
+/// let files = FileSet::single("keys.run.revent", &bytes);
+/// let report = tracemend::audit(&files, &Options::default(), &AuditRequest::default());
+/// let first = &report.findings()[0];
+/// assert_eq!(first.rule.name, "device-path");
+/// assert_eq!(Concern::of(first.rule), Some(Concern::Recipient));
+/// ```
+pub fn audit(files: &FileSet<'_>, options: &Options, request: &AuditRequest) -> Report {
+    audit::audit(files, options, request, check(files, options))
 }
 
 /// Checks one recording, with the findings in `report`, which has the format.

@@ -101,6 +101,7 @@ pub static COMMON: &[&Limit] = &[
     &PLAN,
     &MAP_REGIONS,
     &MAP_FIELDS,
+    &AUDIT_RATIO,
 ];
 
 /// Findings that a report holds.
@@ -198,6 +199,14 @@ pub static MAP_FIELDS: Limit = Limit::new(
     65_536,
     "fields",
     "a record has at most 64 KiB; of a longer table the number of further fields is shown",
+);
+
+/// Bytes per byte that a recording may expand to before an audit takes it for an expansion bomb.
+pub static AUDIT_RATIO: Limit = Limit::new(
+    "audit-ratio",
+    100,
+    "bytes per byte",
+    "real perf recordings expand less; a recording that expands to 16 MiB at most is not a bomb",
 );
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::FileSet;
+use crate::audit;
 use crate::formats::{Confidence, DirectoryShape, Format, apitrace, ovni, perf, qemu, revent};
 use crate::kit::text::Untrusted;
 use crate::limits::{self, Limit};
@@ -157,10 +158,10 @@ impl fmt::Display for UnknownFormat {
 
 impl std::error::Error for UnknownFormat {}
 
-/// Returns every rule: the common ones, then each format's.
+/// Returns every rule: the common ones, then each format's, then those of an audit.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
     let formats = FormatId::ALL.iter().flat_map(|format| format.rules());
-    common::RULES.iter().chain(formats).copied()
+    common::RULES.iter().chain(formats).copied().chain(audit::rules::all())
 }
 
 /// Returns the rule with this code, or with this name.

@@ -19,6 +19,9 @@ _tracemend() {
             tracemend,apply)
                 cmd="tracemend__subcmd__apply"
                 ;;
+            tracemend,audit)
+                cmd="tracemend__subcmd__audit"
+                ;;
             tracemend,check)
                 cmd="tracemend__subcmd__check"
                 ;;
@@ -63,6 +66,9 @@ _tracemend() {
                 ;;
             tracemend__subcmd__help,apply)
                 cmd="tracemend__subcmd__help__subcmd__apply"
+                ;;
+            tracemend__subcmd__help,audit)
+                cmd="tracemend__subcmd__help__subcmd__audit"
                 ;;
             tracemend__subcmd__help,check)
                 cmd="tracemend__subcmd__help__subcmd__check"
@@ -113,7 +119,7 @@ _tracemend() {
 
     case "${cmd}" in
         tracemend)
-            opts="-h -V --color --help --version apply verify map explain codes formats merge completions man self-test check repair dump diff help"
+            opts="-h -V --color --help --version audit apply verify map explain codes formats merge completions man self-test check repair dump diff help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -142,6 +148,52 @@ _tracemend() {
                     return 0
                     ;;
                 -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tracemend__subcmd__audit)
+            opts="-o -h --format --output --type --show --concern --limits --limit --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --format)
+                    COMPREPLY=($(compgen -W "human json jsonl oneline sarif junit github gitlab" -- "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --type)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --concern)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --limits)
+                    COMPREPLY=($(compgen -W "strict default large" -- "${cur}"))
+                    return 0
+                    ;;
+                --limit)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -459,7 +511,7 @@ _tracemend() {
             return 0
             ;;
         tracemend__subcmd__help)
-            opts="apply verify map explain codes formats merge completions man self-test check repair dump diff help"
+            opts="audit apply verify map explain codes formats merge completions man self-test check repair dump diff help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -473,6 +525,20 @@ _tracemend() {
             return 0
             ;;
         tracemend__subcmd__help__subcmd__apply)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tracemend__subcmd__help__subcmd__audit)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

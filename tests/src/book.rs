@@ -60,7 +60,9 @@ pub fn pages(help: &str) -> Pages {
         .iter()
         .map(|format| (format.name(), format_page(*format), format.rules().to_vec()));
     let first = ("common", common_page(&common), common.clone());
-    for (name, page, rules) in std::iter::once(first).chain(sections) {
+    let audited: Vec<&Rule> = tracemend::rules().filter(|rule| is_audited(rule)).collect();
+    let last = ("audit", format!("# audit\n\n## Codes\n\n{}", list_rules(&audited)), audited);
+    for (name, page, rules) in std::iter::once(first).chain(sections).chain([last]) {
         let _infallible = writeln!(summary, "- [{name}](formats/{name}.md)");
         pages.insert(format!("formats/{name}.md"), page);
         for rule in rules {
@@ -221,6 +223,11 @@ fn list_limits<'l>(limits: impl Iterator<Item = &'l Limit>) -> String {
         );
     }
     text
+}
+
+/// Returns whether a rule is of an audit.
+fn is_audited(rule: &Rule) -> bool {
+    tracemend::Concern::of(rule).is_some()
 }
 
 fn common_page(rules: &[&Rule]) -> String {

@@ -1,5 +1,6 @@
 //! `tracemend check`: every problem of recordings.
 
+pub(crate) mod audit;
 mod format;
 mod judging;
 pub(crate) mod merge;
@@ -19,7 +20,8 @@ use std::path::PathBuf;
 use clap::{ArgMatches, ValueEnum};
 use tracemend::words::byte_count;
 use tracemend::{
-    Finding, FormatId, Layer, Options, Report, Rule, Selector, Severity, Span, common, limits,
+    AuditRequest, Finding, FormatId, Layer, Options, Report, Rule, Selector, Severity, Span,
+    common, limits,
 };
 
 use crate::command::type_option;
@@ -63,7 +65,7 @@ Examples:
   zcat perf.data.gz | tracemend check -";
 
 /// Check recordings and report every problem with its position and its fix, if there is one
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(before_help = ABOUT, after_help = format!("{EXAMPLES}\n\n{HELP}"))]
 pub(crate) struct Arguments {
     /// Files, directories, or patterns such as 'traces/**/*.data'; `-` reads standard input
@@ -145,6 +147,9 @@ pub(crate) struct Arguments {
     quiet: bool,
     #[command(flatten)]
     limiting: Limiting,
+    /// Lists what recordings carry instead of their faults: `tracemend audit`.
+    #[arg(skip)]
+    audit: Option<AuditRequest>,
 }
 
 /// Value of `--fail-on`.
@@ -191,7 +196,8 @@ impl Arguments {
     ) -> Result<Exit, Failure> {
         let wanted = format::assign(&self.format, self.output.as_ref())?;
         self.check_options(&wanted)?;
-        let given = FormatOptions::read(matches, Verb::Check)?;
+        let verb = if self.audit.is_some() { Verb::Audit } else { Verb::Check };
+        let given = FormatOptions::read(matches, verb)?;
         let paths = Paths::gather(&self.paths, self.files_from.as_deref(), streams)?;
         let mut places = Places::new(streams);
         // The paths of a list are too many to compare each with each.
@@ -251,6 +257,7 @@ impl Arguments {
             all: self.all,
             statistics: self.statistics,
             given: words,
+            audit: self.audit,
         }
     }
 

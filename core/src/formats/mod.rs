@@ -9,6 +9,7 @@ pub mod perf;
 pub mod qemu;
 pub mod revent;
 
+use crate::audit::Auditor;
 use crate::kit::field_log::FieldLog;
 use crate::kit::span::Span;
 use crate::limits::Limit;
@@ -236,6 +237,15 @@ pub trait Format: Sync {
         _out: &mut dyn FnMut(&str),
     ) -> Result<Diffed, DumpError> {
         Err(DumpError::None)
+    }
+
+    /// Passes what the decoders read to `auditor`: texts, paths, blobs and private content.
+    fn audit(&self, _files: &FileSet<'_>, _options: &Options, _auditor: &mut Auditor<'_>) {}
+
+    /// Returns the codes of a check whose faults make today's readers crash, hang, run out of
+    /// memory or write where they should not.
+    fn hazards(&self) -> &'static [&'static str] {
+        &[]
     }
 
     /// Passes every tile of every layer to `each`, layer by layer, in order.

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::kit::num::to_usize;
 use crate::kit::span::Span;
 
-/// First bytes of a longer field that a log keeps.
+/// First bytes of a longer field that a log keeps, unless it is asked for more.
 const BYTES_KEPT: usize = 64;
 
 /// One field.
@@ -38,6 +38,8 @@ pub enum FieldValue {
 #[derive(Debug)]
 pub struct FieldLog {
     max: usize,
+    /// First bytes of a longer field that are kept.
+    kept: usize,
     noted: Mutex<Noted>,
 }
 
@@ -56,7 +58,14 @@ impl FieldLog {
     /// Creates a log that keeps the first `max` fields.
     pub fn new(max: u64) -> Self {
         let noted = Noted { fields: Vec::new(), left_out: 0, stored: None };
-        Self { max: to_usize(max), noted: Mutex::new(noted) }
+        Self { max: to_usize(max), kept: BYTES_KEPT, noted: Mutex::new(noted) }
+    }
+
+    /// Keeps the first `kept` bytes of longer fields.
+    #[must_use]
+    pub fn keeping(mut self, kept: usize) -> Self {
+        self.kept = kept;
+        self
     }
 
     fn noted(&self) -> MutexGuard<'_, Noted> {
@@ -75,7 +84,7 @@ impl FieldLog {
 
     /// Adds a field with its bytes.
     pub fn push_bytes(&self, label: &'static str, span: Span, bytes: &[u8]) {
-        let kept = bytes.get(..BYTES_KEPT).unwrap_or(bytes);
+        let kept = bytes.get(..self.kept).unwrap_or(bytes);
         self.push(label, span, FieldValue::Bytes(kept.to_vec()));
     }
 

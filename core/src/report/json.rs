@@ -9,7 +9,7 @@ use crate::FileSet;
 use crate::kit::span::Span;
 use crate::kit::text::{Untrusted, UntrustedPath, hex};
 pub use crate::report::reread::RereadError;
-use crate::report::{Finding, Report, Severity};
+use crate::report::{Concern, Finding, Report, Severity};
 
 /// Version of the output's layout.
 pub const CHECK_SCHEMA: &str = "tracemend.check.v1";
@@ -217,6 +217,9 @@ pub struct Entry {
     pub(crate) code: Cow<'static, str>,
     pub(crate) name: Cow<'static, str>,
     pub(crate) severity: Cow<'static, str>,
+    /// Of a finding of an audit: `recipient` or `sender`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) concern: Option<Cow<'static, str>>,
     pub(crate) message: String,
     /// Further lines that help to judge the fault.
     pub(crate) notes: Vec<String>,
@@ -335,6 +338,7 @@ impl Entry {
             code: finding.rule.code.into(),
             name: finding.rule.name.into(),
             severity: finding.severity.name().into(),
+            concern: Concern::of(finding.rule).map(|concern| concern.name().into()),
             message: finding.message.clone(),
             fingerprint: finding.fingerprint.clone(),
             notes: finding.notes.clone(),

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "json")]
 pub mod baseline;
+pub mod concern;
 #[cfg(feature = "miette")]
 pub mod diagnostic;
 pub mod finding;
@@ -17,6 +18,7 @@ pub mod reread;
 pub mod rule;
 pub mod verdict;
 
+pub use concern::Concern;
 pub use finding::{Excerpt, Finding, Related};
 pub use policy::{Level, Policy, Selector, UnknownSelector};
 pub use rule::{Remedy, Rule, Severity};

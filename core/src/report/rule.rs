@@ -48,8 +48,9 @@ impl FromStr for Severity {
 /// A kind of fault, as documented data. `tracemend explain CODE` prints its texts.
 ///
 /// A code is two letters and four digits. The first digit is the level: 0 file and header, 1
-/// framing, 2 body, 3 between records, 4 between files, 8 container and compression, 9 limits. A
-/// code never changes its meaning; the name states the fault.
+/// framing, 2 body, 3 between records, 4 between files, 8 container and compression, 9 limits. Of a
+/// rule of an audit it is the concern: 0 for a recipient, 1 private to the sender. A code never
+/// changes its meaning; the name states the fault.
 ///
 /// Texts are plain paragraphs, which the command line wraps; a line that begins with two spaces is
 /// kept as it is.

@@ -18,7 +18,8 @@ use tracemend::mend::proof;
 use tracemend::mend::rounds::{Repair, view};
 use tracemend::report::json::{Document, Recording};
 use tracemend::{
-    File, FileSet, Finding, Limits, Options, Outcome, Report, Severity, Verdict, registry,
+    AuditRequest, File, FileSet, Finding, Limits, Options, Outcome, Report, Severity, Verdict,
+    registry,
 };
 
 use super::{Held, allocation, ensure, pieces, seed};
@@ -75,6 +76,7 @@ fn recurs(files: &FileSet<'_>, options: &Options, report: &Report, json: &str) -
     let again = self::json(&tracemend::check(files, options), files);
     ensure(json == again, "the JSON of a check is deterministic", || format!("{json}\n{again}"))?;
     let sliced = sliced(files);
+    audited(files, &sliced, options)?;
     let apart = tracemend::check(&sliced, options);
     same("a file in pieces gets the same report", report, &apart)?;
     if let Some(format) = options.format {
@@ -82,6 +84,31 @@ fn recurs(files: &FileSet<'_>, options: &Options, report: &Report, json: &str) -
         tiled(&sliced, format)?;
     }
     Ok(())
+}
+
+/// One input of so many is audited.
+const AUDIT_SHARE: u64 = 8;
+
+/// Tests an audit: it is the same with the files in pieces, its positions exist, its text is safe
+/// to print, and it holds a bounded amount of memory.
+fn audited(files: &FileSet<'_>, sliced: &FileSet<'_>, options: &Options) -> Held {
+    let of_file = |file: &File<'_>| file.bytes.pieces().map(seed).fold(0, u64::wrapping_add);
+    let number = files.files().iter().map(of_file).fold(0, u64::wrapping_add);
+    if !(number >> 44).is_multiple_of(AUDIT_SHARE) {
+        return Ok(());
+    }
+    let request = AuditRequest::default().with_shown(true);
+    let run = || tracemend::audit(files, options, &request);
+    let (report, peak) = allocation::peak_during(run);
+    allocation::check_is_bounded(files, &report, peak)?;
+    let json = json(&report, files);
+    let unsafe_character = json.chars().find(|c| *c != '\n' && !is_safe(*c));
+    ensure(unsafe_character.is_none(), "no output of an audit has a control character", || {
+        format!("{unsafe_character:?} in {json}")
+    })?;
+    report.findings().iter().try_for_each(|finding| placed(files, finding))?;
+    let apart = tracemend::audit(sliced, options, &request);
+    same("a file in pieces gets the same audit", &report, &apart)
 }
 
 /// Tests a repair: it ends, makes no rule fire more often, proves itself, can be reversed, and is

@@ -1,4 +1,5 @@
-//! The specimens: for every rule a smallest recording that breaks it, and it alone.
+//! The specimens: for every rule a smallest recording that breaks it, and it alone. A rule of an
+//! audit is not broken: its specimen carries what the rule is about.
 //!
 //! ```text
 //!  specimens/<format>.rs      builds them
@@ -13,6 +14,7 @@
 //! `BLESS=1` writes it anew; read the difference before you commit it.
 
 pub mod apitrace;
+pub mod audit;
 pub mod common;
 pub mod ovni;
 pub mod perf;
@@ -22,7 +24,7 @@ pub mod revent;
 use std::path::PathBuf;
 
 use tracemend::kit::source::Source;
-use tracemend::{Choices, File, FileSet, Options};
+use tracemend::{AuditRequest, Choices, Concern, File, FileSet, Options, Report, registry};
 
 /// A smallest recording that breaks a rule.
 #[derive(Clone, Debug)]
@@ -123,6 +125,20 @@ impl Specimen {
         FileSet::new(files.collect()).with_donor(self.donor.as_deref().map(Source::new))
     }
 
+    /// Returns whether its rule is of an audit instead of a check.
+    pub fn is_audited(&self) -> bool {
+        registry::rule(self.code).and_then(Concern::of).is_some()
+    }
+
+    /// Returns the report of a check, or of an audit if the rule is of one.
+    pub fn report(&self) -> Report {
+        if self.is_audited() {
+            tracemend::audit(&self.set(), &self.options, &AuditRequest::default())
+        } else {
+            tracemend::check(&self.set(), &self.options)
+        }
+    }
+
     /// Returns the options without those that the format owns, and without the donor's effect.
     pub fn plain_options(&self) -> Options {
         let mut options = self.options.clone();
@@ -169,7 +185,7 @@ pub struct Collection {
 }
 
 /// Every collection.
-pub static ALL: [Collection; 6] = [
+pub static ALL: [Collection; 7] = [
     Collection {
         format: "apitrace",
         prefix: "AT",
@@ -177,6 +193,14 @@ pub static ALL: [Collection; 6] = [
         specimens: apitrace::specimens,
         impossible: apitrace::IMPOSSIBLE,
         missing: apitrace::MISSING,
+    },
+    Collection {
+        format: "audit",
+        prefix: "AU",
+        extension: "",
+        specimens: audit::specimens,
+        impossible: audit::IMPOSSIBLE,
+        missing: audit::MISSING,
     },
     Collection {
         format: "common",

@@ -85,7 +85,7 @@ fn a_specimen_breaks_its_rule_once_and_no_other_one() {
     for_each(|specimen, rule| {
         let size: usize = specimen.files.iter().flat_map(|(_, bytes)| bytes).map(Vec::len).sum();
         ensure(size <= SIZE_MAX, || format!("{size} bytes"))?;
-        let report = check(&specimen.set(), &specimen.options);
+        let report = specimen.report();
         ensure(report.count(rule) == 1, || {
             format!("fires {} times:\n{}", report.count(rule), lines_of(&report))
         })?;
@@ -101,6 +101,9 @@ fn a_specimen_breaks_its_rule_once_and_no_other_one() {
 #[test]
 fn a_specimen_is_repaired_exactly_if_its_page_names_a_fix() {
     for_each(|specimen, rule| {
+        if specimen.is_audited() {
+            return ensure(!rule.has_fix(), || "an audit has no fix".into());
+        }
         let set = specimen.set();
         let options = specimen.plain_options();
         let unaided = repair(&set.clone().with_donor(None), &options);
@@ -214,8 +217,11 @@ fn read_below(folder: &Path, name: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>
 fn corpus_files(specimen: &Specimen) -> Vec<(PathBuf, Vec<u8>)> {
     let code = specimen.code;
     let set = specimen.set();
-    let result = repair(&set, &specimen.options);
-    let report = report_of(specimen, &result);
+    let result = (!specimen.is_audited()).then(|| repair(&set, &specimen.options));
+    let report = match &result {
+        Some(result) => report_of(specimen, result),
+        None => audit_of(specimen),
+    };
     let mut files = vec![(PathBuf::from(format!("{code}.report")), report.into_bytes())];
     let mut put = |part: &str, recording: Files| {
         let extension = specimen.extension();
@@ -235,7 +241,7 @@ fn corpus_files(specimen: &Specimen) -> Vec<(PathBuf, Vec<u8>)> {
         files.extend(kept.into_iter().map(|path| (path, Vec::new())));
     };
     put("", specimen.files.clone());
-    if result.changes() {
+    if let Some(result) = result.filter(Repair::changes) {
         put(".repaired", files_of(&result.output(&set)));
     }
     if let Some(donor) = &specimen.donor {
@@ -254,6 +260,15 @@ fn report_of(specimen: &Specimen, result: &Repair) -> String {
         writeln!(text, "round {round}, {code}, {}: {}", fix.safety, fix.summary).unwrap();
     }
     writeln!(text, "outcome: {}", outcome_of(result)).unwrap();
+    if !specimen.reason.is_empty() {
+        writeln!(text, "reason: {}", specimen.reason).unwrap();
+    }
+    text
+}
+
+/// Describes what an audit of a specimen finds.
+fn audit_of(specimen: &Specimen) -> String {
+    let mut text = lines_of(&specimen.report());
     if !specimen.reason.is_empty() {
         writeln!(text, "reason: {}", specimen.reason).unwrap();
     }
@@ -335,8 +350,8 @@ fn the_examples_of_the_pages_are_what_the_command_line_prints() {
 fn printed_example(specimen: &Specimen, path: &str) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tracemend-under-test"));
     command.current_dir(root()).env("NO_COLOR", "1").env("LC_ALL", "C.UTF-8");
-    command.args(["check", path]);
-    for code in specimen.also {
+    command.args([if specimen.is_audited() { "audit" } else { "check" }, path]);
+    for code in specimen.also.iter().filter(|_| !specimen.is_audited()) {
         command.args(["--allow", code]);
     }
     if let Some(format) = specimen.options.format {
@@ -344,6 +359,13 @@ fn printed_example(specimen: &Specimen, path: &str) -> String {
     }
     let output = command.output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
+    if specimen.is_audited() {
+        let (_, own) = text.split_once(&format!("  {} ", specimen.code)).unwrap();
+        let own = own.lines().enumerate();
+        let own = own.take_while(|(at, line)| *at == 0 || line.starts_with("    "));
+        let own: Vec<&str> = own.map(|(_, line)| line.trim()).collect();
+        return format!("{} {}", specimen.code, own.join("\n"));
+    }
     let is_finding = |line: &str| {
         [Severity::Error, Severity::Warning, Severity::Info]
             .iter()

@@ -9,6 +9,7 @@
 //! Every text that a writer is given is escaped already: no character in it acts on a terminal. A
 //! writer adds the escapes that its own format needs.
 
+mod audit;
 mod gitlab;
 mod human;
 mod json;
@@ -19,7 +20,7 @@ mod sarif;
 
 use std::path::Path;
 
-use tracemend::{FileSet, Report};
+use tracemend::{AuditRequest, FileSet, Report};
 
 use super::format::Format;
 use crate::exit::{Exit, Failure};
@@ -37,6 +38,8 @@ pub(super) struct Settings {
     pub(super) statistics: bool,
     /// Options that the commands after a finding need, too.
     pub(super) given: Vec<String>,
+    /// The request of an audit.
+    pub(super) audit: Option<AuditRequest>,
 }
 
 /// A recording that was checked, or a path that has to be a recording.
@@ -94,7 +97,10 @@ impl Layout {
         settings: &Settings,
     ) -> Result<Piece, Failure> {
         Ok(match self.format {
-            Format::Human => human::describe(checked, settings, self.look),
+            Format::Human => match settings.audit {
+                Some(request) => audit::describe(checked, request.concern, self.look),
+                None => human::describe(checked, settings, self.look),
+            },
             Format::Json => Piece::Text(json::piece(checked)?),
             Format::Jsonl => Piece::Text(json::line(checked)?),
             Format::Oneline => Piece::Text(lines::oneline(checked)),

@@ -22,6 +22,7 @@
 //! January 2026; traces of both. Where document and writer disagree the writer wins: values of an
 //! enum's signature are typed, flags of a call (05) exist, a thread detail (03) is refused.
 
+mod audit;
 pub mod check;
 pub mod decode;
 mod dump;
@@ -32,6 +33,7 @@ pub mod options;
 pub mod repair;
 pub mod rules;
 
+use crate::audit::Auditor;
 use crate::formats::{
     Confidence, Dump, DumpError, Dumped, Fields, Format, NO_FIELDS, Tile, TileKind, TileSink,
 };
@@ -158,6 +160,14 @@ impl Format for Apitrace {
         out: &mut dyn FnMut(&str) -> bool,
     ) -> Result<Dumped, DumpError> {
         dump::dump(files, options, request, out)
+    }
+
+    fn audit(&self, files: &FileSet<'_>, options: &Options, auditor: &mut Auditor<'_>) {
+        audit::audit(self, &files.bytes(0), options, auditor);
+    }
+
+    fn hazards(&self) -> &'static [&'static str] {
+        audit::HAZARDS
     }
 
     fn tile(&self, files: &FileSet<'_>, options: &Options, each: TileSink<'_>) {

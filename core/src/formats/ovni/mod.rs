@@ -22,6 +22,7 @@
 //! `decode` reads and names no rule; `check` judges and reads no bytes; `state` holds the nouns
 //! that both know, so that `repair` builds edits without `check`.
 
+mod audit;
 pub mod check;
 pub mod decode;
 pub mod directory;
@@ -33,6 +34,7 @@ pub mod repair;
 pub mod rules;
 pub mod state;
 
+use crate::audit::Auditor;
 use crate::formats::ovni::decode::files::TraceFiles;
 use crate::formats::{Confidence, DirectoryShape, Dump, DumpError, Dumped, Format, TileSink};
 use crate::limits::Limit;
@@ -105,6 +107,14 @@ impl Format for Ovni {
         out: &mut dyn FnMut(&str) -> bool,
     ) -> Result<Dumped, DumpError> {
         dump::dump(files, options, request, out)
+    }
+
+    fn audit(&self, files: &FileSet<'_>, options: &Options, auditor: &mut Auditor<'_>) {
+        audit::audit(self, files, options, auditor);
+    }
+
+    fn hazards(&self) -> &'static [&'static str] {
+        audit::HAZARDS
     }
 
     fn tile(&self, files: &FileSet<'_>, options: &Options, each: TileSink<'_>) {

@@ -22,6 +22,7 @@
 //! records are one stream, and the fields of a sample follow perf's parser and not the order of the
 //! bits.
 
+mod audit;
 pub mod check;
 pub mod decode;
 pub mod directory;
@@ -32,6 +33,7 @@ pub mod options;
 pub mod repair;
 pub mod rules;
 
+use crate::audit::Auditor;
 use crate::formats::{Confidence, DirectoryShape, Dump, DumpError, Dumped, Format, TileSink};
 use crate::limits::Limit;
 use crate::mend::edit::Edit;
@@ -117,6 +119,14 @@ impl Format for Perf {
         out: &mut dyn FnMut(&str) -> bool,
     ) -> Result<Dumped, DumpError> {
         dump::dump(files, options, request, out)
+    }
+
+    fn audit(&self, files: &FileSet<'_>, options: &Options, auditor: &mut Auditor<'_>) {
+        audit::audit(self, &files.bytes(0), options, auditor);
+    }
+
+    fn hazards(&self) -> &'static [&'static str] {
+        audit::HAZARDS
     }
 
     fn tile(&self, files: &FileSet<'_>, options: &Options, each: TileSink<'_>) {

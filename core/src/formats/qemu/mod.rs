@@ -17,6 +17,7 @@
 //! and gives every asynchronous event a checkpoint; the enums of QEMU's releases 2.5.0 to 8.2.0;
 //! and logs of 5.2.0, 7.2.22, 10.0 and 11.1.3. Where they disagree, the logs win.
 
+mod audit;
 pub mod check;
 pub mod decode;
 mod dump;
@@ -26,6 +27,7 @@ pub mod options;
 pub mod repair;
 pub mod rules;
 
+use crate::audit::Auditor;
 use crate::formats::qemu::decode::sniff::recognise_log;
 use crate::formats::qemu::decode::tile::{emit, tile};
 use crate::formats::{
@@ -94,6 +96,14 @@ impl Format for Qemu {
 
     fn check(&self, files: &FileSet<'_>, options: &Options, report: &mut Report) {
         check::check(files, options, report);
+    }
+
+    fn audit(&self, files: &FileSet<'_>, options: &Options, auditor: &mut Auditor<'_>) {
+        audit::audit(self, &files.bytes(0), options, auditor);
+    }
+
+    fn hazards(&self) -> &'static [&'static str] {
+        audit::HAZARDS
     }
 
     fn tile(&self, files: &FileSet<'_>, options: &Options, each: TileSink<'_>) {

@@ -36,6 +36,7 @@
 //! version 2 current, has start and end in every version, orders the bitmaps ev, key, rel, abs (as
 //! the Python reader does), gives an axis six values instead of seven, and calls values unsigned.
 
+mod audit;
 mod check;
 pub mod decode;
 mod dump;
@@ -45,6 +46,7 @@ pub mod options;
 mod repair;
 pub mod rules;
 
+use crate::audit::Auditor;
 use crate::formats::{Confidence, Dump, DumpError, Dumped, Format, TileSink};
 use crate::limits::Limit;
 use crate::options::{OptionSpec, Options};
@@ -104,6 +106,14 @@ impl Format for Revent {
 
     fn check(&self, files: &FileSet<'_>, options: &Options, report: &mut Report) {
         check::check(files, options, report);
+    }
+
+    fn audit(&self, _files: &FileSet<'_>, options: &Options, auditor: &mut Auditor<'_>) {
+        audit::audit(self, options, auditor);
+    }
+
+    fn hazards(&self) -> &'static [&'static str] {
+        audit::HAZARDS
     }
 
     fn tile(&self, files: &FileSet<'_>, options: &Options, each: TileSink<'_>) {

@@ -1,0 +1,249 @@
+//! The content of a trace for an audit: properties, shaders, textures, buffers and texts.
+
+use std::collections::BTreeMap;
+
+use super::decode::grammar::{Space, StreamError, TokenSink, ValueToken};
+use super::dump::Readable;
+use super::dump::feed::StreamReader;
+use super::dump::names::Names;
+use super::layout::VERSION_MAX;
+use super::limits::OPEN_CALLS;
+use crate::audit::content::LOOKED_AT;
+use crate::audit::rules::sender;
+use crate::audit::{Auditor, Excerpt, Place};
+use crate::formats::Format;
+use crate::kit::num::to_u64;
+use crate::kit::source::Source;
+use crate::kit::span::{Layer, Span};
+use crate::options::Options;
+
+/// Faults that make apitrace crash, recurse or allocate without a bound.
+pub(super) const HAZARDS: &[&str] =
+    &["AT0003", "AT0006", "AT2001", "AT2011", "AT2012", "AT8002", "AT8004", "AT8005", "AT9001"];
+
+/// Parts of the names of functions that take the source of a shader.
+const SHADERS: &[&str] = &["ShaderSource", "CreateShaderProgram", "ProgramString", "CompileShader"];
+
+/// Passes the trace to `auditor`.
+pub(super) fn audit(
+    format: &dyn Format,
+    source: &Source<'_>,
+    options: &Options,
+    auditor: &mut Auditor<'_>,
+) {
+    auditor.tiles(format, options, |_| false, &mut |_, _, _| {});
+    let Some(readable) = Readable::open(source, &options.limits) else { return };
+    let mut reader = StreamAudit::new(auditor, options.limits.count_of(&OPEN_CALLS));
+    readable.feed(&options.limits, &mut reader);
+}
+
+/// The value that is being read.
+#[derive(Default)]
+struct OpenValue {
+    /// Where the detail begins that it is in.
+    start: u64,
+    /// Its first bytes.
+    bytes: Vec<u8>,
+    /// The number of its bytes.
+    len: u64,
+    /// Whether it is a blob or a string; `None` for any other value.
+    is_blob: Option<bool>,
+}
+
+/// Judges the tokens of a stream.
+struct StreamAudit<'s, 'r> {
+    auditor: &'s mut Auditor<'r>,
+    names: Names,
+    version: u64,
+    /// The definition that is being read.
+    raw: Vec<u8>,
+    lost: BTreeMap<(Space, u64), u64>,
+    /// The function of each call that was not left.
+    open: BTreeMap<u64, u64>,
+    open_max: usize,
+    next: u64,
+    function: Option<u64>,
+    value: StreamValue,
+}
+
+/// The property or the value that is being read.
+#[derive(Default)]
+struct StreamValue {
+    property: Vec<u8>,
+    open: OpenValue,
+}
+
+impl<'s, 'r> StreamAudit<'s, 'r> {
+    fn new(auditor: &'s mut Auditor<'r>, open_max: usize) -> Self {
+        Self {
+            auditor,
+            names: Names::default(),
+            version: VERSION_MAX,
+            raw: Vec::new(),
+            lost: BTreeMap::new(),
+            open: BTreeMap::new(),
+            open_max,
+            next: 0,
+            function: None,
+            value: StreamValue::default(),
+        }
+    }
+
+    fn place(start: u64, end: u64) -> Place {
+        Span::new(Layer::stored(0).expanded(), start, end).into()
+    }
+
+    /// Whether the call takes the source of a shader.
+    fn is_shader(&self) -> bool {
+        let function = self.function.and_then(|id| self.names.function(id));
+        function.is_some_and(|function| SHADERS.iter().any(|part| function.name.contains(part)))
+    }
+
+    /// Judges the value that ends.
+    fn end_value(&mut self) {
+        let Some(is_blob) = self.value.open.is_blob.take() else { return };
+        let bytes = std::mem::take(&mut self.value.open.bytes);
+        let len = std::mem::take(&mut self.value.open.len);
+        let start = self.value.open.start;
+        let place = Self::place(start, start.saturating_add(1));
+        if self.is_shader() {
+            let subject = ("shader", "shader source");
+            self.auditor.see(&sender::SHADER_SOURCE, subject, place, Excerpt::Bytes(&bytes, len));
+            self.auditor.text("shader", &bytes, place);
+        } else if is_blob {
+            let subject = ("values", "blob");
+            self.auditor.see(
+                &sender::TEXTURE_OR_BUFFER,
+                subject,
+                place,
+                Excerpt::Bytes(&bytes, len),
+            );
+            self.auditor.blob("values", &bytes, place);
+        } else {
+            self.auditor.argument("strings", &bytes, place);
+        }
+    }
+}
+
+impl StreamReader for StreamAudit<'_, '_> {
+    fn set_version(&mut self, version: u64) {
+        self.version = version;
+    }
+
+    fn add_lost(&mut self, space: Space, id: u64, count: u64, raw: &[u8]) {
+        self.names.add(self.version, space, id, raw);
+        self.lost.insert((space, id), count);
+    }
+
+    fn skip_to(&mut self, next: u64) {
+        self.next = next;
+        self.function = None;
+        self.value = StreamValue::default();
+    }
+
+    fn is_done(&self) -> bool {
+        false
+    }
+
+    fn finish(&mut self) {}
+}
+
+impl TokenSink for StreamAudit<'_, '_> {
+    const TAKES_VALUES: bool = true;
+
+    fn known(&mut self, space: Space, id: u64) -> Result<Option<u64>, StreamError> {
+        let lost = self.lost.get(&(space, id)).copied();
+        Ok(lost.or_else(|| self.names.item_count(space, id).map(to_u64)))
+    }
+
+    fn version(
+        &mut self,
+        version: u64,
+        _semantic: Option<u64>,
+        _at: u64,
+        _end: u64,
+    ) -> Result<(), StreamError> {
+        self.version = version;
+        Ok(())
+    }
+
+    fn property(
+        &mut self,
+        text: &[u8],
+        is_name: bool,
+        at: u64,
+        end: u64,
+    ) -> Result<(), StreamError> {
+        let place = Self::place(at, end);
+        self.auditor.argument("properties", text, place);
+        if is_name {
+            self.value.property = text.to_vec();
+            return Ok(());
+        }
+        let (rule, noun) = match self.value.property.as_slice() {
+            b"process.name" => (&sender::PROCESS, "process name"),
+            b"process.commandLine" => (&sender::COMMAND_LINE, "command line"),
+            _ => (&sender::EXTRA_METADATA, "property"),
+        };
+        self.auditor.see(rule, ("properties", noun), place, Excerpt::Text(text));
+        Ok(())
+    }
+
+    fn enter(&mut self, _at: u64, _thread: u64, function: u64) -> Result<(), StreamError> {
+        self.function = Some(function);
+        if self.open.len() < self.open_max {
+            self.open.insert(self.next, function);
+        }
+        self.next = self.next.saturating_add(1);
+        Ok(())
+    }
+
+    fn leave(&mut self, _at: u64, call: u64) -> Result<(), StreamError> {
+        self.function = self.open.remove(&call);
+        Ok(())
+    }
+
+    fn detail(&mut self, at: u64, _index: Option<u64>) -> Result<(), StreamError> {
+        self.value.open = OpenValue { start: at, ..OpenValue::default() };
+        Ok(())
+    }
+
+    fn end(&mut self, _end: u64) -> Result<(), StreamError> {
+        Ok(())
+    }
+
+    fn define(&mut self, _space: Space, _id: u64, _at: u64) {
+        self.raw.clear();
+    }
+
+    fn part(&mut self, raw: &[u8]) {
+        self.raw.extend_from_slice(raw);
+    }
+
+    fn name(&mut self, _space: Space, name: &[u8], _own: bool) -> Result<(), StreamError> {
+        let place = Self::place(self.value.open.start, self.value.open.start);
+        self.auditor.text("names", name, place);
+        Ok(())
+    }
+
+    fn defined(&mut self, space: Space, id: u64, _count: u64) -> Result<(), StreamError> {
+        self.names.add(self.version, space, id, &self.raw);
+        Ok(())
+    }
+
+    fn value(&mut self, token: ValueToken<'_>) {
+        match token {
+            ValueToken::String => self.value.open.is_blob = Some(false),
+            ValueToken::Blob(_) => self.value.open.is_blob = Some(true),
+            ValueToken::Bytes(bytes) if self.value.open.is_blob.is_some() => {
+                let open = &mut self.value.open;
+                open.len = open.len.saturating_add(to_u64(bytes.len()));
+                let kept = &mut open.bytes;
+                let room = LOOKED_AT.saturating_sub(kept.len());
+                kept.extend_from_slice(bytes.get(..room).unwrap_or(bytes));
+            }
+            ValueToken::End => self.end_value(),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! The content of a recording for an audit: names, command lines, paths, addresses and memory.
+
+use super::decode::feature;
+use super::decode::header::magic;
+use crate::audit::rules::sender;
+use crate::audit::{Auditor, Excerpt, Place};
+use crate::formats::{Format, Tile, TileKind};
+use crate::kit::cursor::Order;
+use crate::kit::field_log::{Field, FieldValue, Noted};
+use crate::kit::num::to_u64;
+use crate::kit::source::Source;
+use crate::kit::span::Span;
+use crate::options::Options;
+
+/// Faults that make perf crash, or other readers allocate without a bound.
+pub(super) const HAZARDS: &[&str] = &["PD0004", "PD0010", "PD0019", "PD0023", "PD0024", "PD2006"];
+
+/// First address of the kernel on machines of 64 bits.
+const KERNEL_FIRST: u64 = 0xffff_8000_0000_0000;
+/// First of the numbers in a callchain that mark a context instead of an address.
+const CONTEXT_FIRST: u64 = u64::MAX - 4094;
+
+/// Passes the recording to `auditor`.
+pub(super) fn audit(
+    format: &dyn Format,
+    source: &Source<'_>,
+    options: &Options,
+    auditor: &mut Auditor<'_>,
+) {
+    let order = magic(&source.read(0, 8)).map_or(Order::Little, |(order, _)| order);
+    let is_wanted = |tile: &Tile| matches!(tile.kind, TileKind::Structure | TileKind::Record);
+    auditor.tiles(format, options, is_wanted, &mut |auditor, tile, noted| {
+        let Noted { fields, stored, .. } = noted;
+        let record = Record { section: find_section(tile, &fields), stored, order };
+        for field in &fields {
+            match &field.value {
+                FieldValue::Bytes(bytes) => record.audit_bytes(auditor, field, bytes),
+                FieldValue::Number(number) if field.label == "ip" && is_kernel(*number) => {
+                    record.see_kernel(auditor, field, "sample");
+                }
+                _ => {}
+            }
+        }
+    });
+}
+
+/// The name of a tile; that of the feature that a record of a pipe holds.
+fn find_section(tile: &Tile, fields: &[Field]) -> &'static str {
+    let bit = fields.iter().find(|field| field.label == "feature.feat_id");
+    let bit = bit.and_then(|field| match field.value {
+        FieldValue::Number(number) => u32::try_from(number).ok(),
+        _ => None,
+    });
+    bit.and_then(feature::name).unwrap_or(tile.name)
+}
+
+/// Whether a number is an address of the kernel.
+const fn is_kernel(number: u64) -> bool {
+    number >= KERNEL_FIRST && number < CONTEXT_FIRST
+}
+
+/// The record or feature whose fields are judged.
+struct Record {
+    section: &'static str,
+    stored: Option<Span>,
+    order: Order,
+}
+
+impl Record {
+    fn place(&self, field: &Field) -> Place {
+        Place { span: field.span, stored: self.stored }
+    }
+
+    fn see_kernel(&self, auditor: &mut Auditor<'_>, field: &Field, section: &'static str) {
+        let subject = (section, "kernel address");
+        auditor.see(&sender::KERNEL_ADDRESS, subject, self.place(field), Excerpt::None);
+    }
+
+    fn audit_bytes(&self, auditor: &mut Auditor<'_>, field: &Field, bytes: &[u8]) {
+        let place = self.place(field);
+        let text = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
+        match field.label.as_ref() {
+            "mmap.filename" | "mmap2.filename" | "build_id.filename" | "cgroup.path" => {
+                auditor.path(self.section, text, place);
+                auditor.after_text(self.section, bytes, place);
+            }
+            "comm.comm" => {
+                auditor.text(self.section, text, place);
+                let subject = (self.section, "process name");
+                auditor.see(&sender::PROCESS, subject, place, Excerpt::Text(text));
+            }
+            "ksymbol.name"
+            | "event.name"
+            | "group.name"
+            | "pmu.name"
+            | "event_update.name"
+            | "event_update.unit"
+            | "auxtrace_error.msg"
+            | "bpf_metadata.prog_name" => {
+                auditor.text(self.section, text, place);
+                auditor.after_text(self.section, bytes, place);
+            }
+            "cmdline.string" => {
+                let subject = (self.section, "argument");
+                auditor.see(&sender::COMMAND_LINE, subject, place, Excerpt::Text(text));
+                auditor.argument(self.section, text, place);
+                auditor.after_text(self.section, bytes, place);
+            }
+            "string" => {
+                self.audit_description(auditor, text, place);
+                auditor.after_text(self.section, bytes, place);
+            }
+            "mmap.addr" | "mmap2.addr" => self.audit_addresses(auditor, field, bytes.get(8..16)),
+            "ksymbol.addr" => self.audit_addresses(auditor, field, bytes.get(..8)),
+            "callchain.nr" => self.audit_addresses(auditor, field, Some(bytes)),
+            "stack_user.size" | "regs_user.regs" | "regs_intr.regs" | "raw.size" => {
+                self.audit_memory(auditor, field, bytes);
+            }
+            "rest" if bytes.iter().any(|byte| *byte != 0) && self.has_text() => {
+                let len = to_u64(bytes.len());
+                auditor.unclaimed(self.section, (bytes, len), place);
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether the rest of the record is the padding of its text.
+    fn has_text(&self) -> bool {
+        matches!(self.section, "MMAP" | "MMAP2" | "COMM" | "KSYMBOL" | "CGROUP")
+    }
+
+    /// Judges a feature that is one text.
+    fn audit_description(&self, auditor: &mut Auditor<'_>, text: &[u8], place: Place) {
+        auditor.text(self.section, text, place);
+        let excerpt = Excerpt::Text(text);
+        match self.section {
+            "HOSTNAME" => {
+                auditor.see(&sender::HOST_NAME, (self.section, "host name"), place, excerpt);
+            }
+            _ => auditor.see(&sender::SYSTEM, (self.section, "description"), place, excerpt),
+        }
+    }
+
+    fn audit_addresses(&self, auditor: &mut Auditor<'_>, field: &Field, bytes: Option<&[u8]>) {
+        let (words, _) = bytes.unwrap_or_default().as_chunks::<8>();
+        let read = |word: &[u8; 8]| match self.order {
+            Order::Little => u64::from_le_bytes(*word),
+            Order::Big => u64::from_be_bytes(*word),
+        };
+        if words.iter().map(read).any(is_kernel) {
+            self.see_kernel(auditor, field, self.section);
+        }
+    }
+
+    fn audit_memory(&self, auditor: &mut Auditor<'_>, field: &Field, bytes: &[u8]) {
+        let (name, noun) = match field.label.as_ref() {
+            "stack_user.size" => ("stack_user", "stack dump"),
+            "raw.size" => ("raw", "raw dump"),
+            _ => ("regs", "register dump"),
+        };
+        let place = self.place(field);
+        auditor.see(&sender::MEMORY, (name, noun), place, Excerpt::Bytes(bytes, field.span.len()));
+        if name != "regs" {
+            auditor.blob(name, bytes, place);
+        }
+    }
+}

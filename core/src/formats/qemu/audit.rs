@@ -1,0 +1,97 @@
+//! The content of a log for an audit: packets, keys, bytes of devices and random numbers.
+
+use super::layout::{Async, Kind};
+use crate::audit::rules::sender;
+use crate::audit::text::TEXT_LOOKED_AT;
+use crate::audit::{Auditor, Excerpt, Place};
+use crate::formats::{Format, Tile};
+use crate::kit::field_log::{FieldValue, Noted};
+use crate::kit::num::to_u64;
+use crate::kit::source::Source;
+use crate::options::Options;
+
+/// Values that QEMU uses without a check: indexes, lengths and counts that make it crash, abort,
+/// allocate or hang.
+pub(super) const HAZARDS: &[&str] = &[
+    "QR1003", "QR2001", "QR2002", "QR2003", "QR2004", "QR2006", "QR2007", "QR2009", "QR2010",
+    "QR2011", "QR2013", "QR2014", "QR3001", "QR3003", "QR3009", "QR3010", "QR3011", "QR3013",
+];
+
+/// Kinds of input events.
+mod input {
+    /// A key.
+    pub(super) const KEY: u64 = 0;
+    /// A relative movement of the pointer.
+    pub(super) const RELATIVE: u64 = 2;
+    /// A position of the pointer.
+    pub(super) const ABSOLUTE: u64 = 3;
+    /// A contact.
+    pub(super) const TOUCH: u64 = 4;
+}
+
+/// Passes the log to `auditor`.
+pub(super) fn audit(
+    format: &dyn Format,
+    source: &Source<'_>,
+    options: &Options,
+    auditor: &mut Auditor<'_>,
+) {
+    let packet = Kind::Async(Async::Net).name();
+    let read = Kind::Async(Async::CharRead).name();
+    let key = Kind::Async(Async::Input).name();
+    let (read_all, random) = (Kind::CharReadAll.name(), Kind::Random.name());
+    let is_wanted = |tile: &Tile| {
+        let wanted = [
+            Kind::Async(Async::Net),
+            Kind::Async(Async::CharRead),
+            Kind::Async(Async::Input),
+            Kind::CharReadAll,
+            Kind::Random,
+        ];
+        wanted.iter().any(|kind| kind.name() == tile.name)
+    };
+    auditor.tiles(format, options, is_wanted, &mut |auditor, tile, noted| {
+        if tile.name == key {
+            audit_input(auditor, tile, &noted);
+            return;
+        }
+        let (rule, noun) = match tile.name {
+            name if name == packet => (&sender::NETWORK_PACKET, "network packet"),
+            name if name == read || name == read_all => (&sender::DEVICE_INPUT, "read"),
+            name if name == random => (&sender::RANDOM_NUMBERS, "random number"),
+            _ => return,
+        };
+        let Some(array) = noted.fields.iter().rfind(|field| field.label == "array") else { return };
+        let place = Place::from(array.span);
+        let end = array.span.start.saturating_add(to_u64(TEXT_LOOKED_AT)).min(array.span.end);
+        let bytes = source.read(array.span.start, end);
+        auditor.see(rule, (tile.name, noun), place, Excerpt::Bytes(&bytes, array.span.len()));
+        auditor.blob(tile.name, &bytes, place);
+    });
+}
+
+/// Judges an input event: a key that is pressed, or a position.
+fn audit_input(auditor: &mut Auditor<'_>, tile: &Tile, noted: &Noted) {
+    let number = |label: &str| {
+        noted.fields.iter().find_map(|field| match field.value {
+            FieldValue::Number(number) if field.label == label => Some(number),
+            _ => None,
+        })
+    };
+    let place = Place::from(tile.span);
+    match number("input kind") {
+        Some(input::KEY) if number("down") == Some(1) => {
+            let key = number("keycode").or_else(|| number("qcode"));
+            let key = key.or_else(|| number("key number")).unwrap_or_default();
+            let subject = (tile.name, "key stroke");
+            auditor.see(&sender::KEY_STROKE, subject, place, Excerpt::Number("key", key));
+        }
+        Some(input::RELATIVE | input::ABSOLUTE | input::TOUCH) => {
+            let value = number("value").unwrap_or_default();
+            let subject = (tile.name, "pointer movement");
+            let excerpt = Excerpt::Number("value", value);
+            auditor.see(&sender::POINTER_POSITION, subject, place, excerpt);
+        }
+        _ => {}
+    }
+}
