@@ -9,7 +9,7 @@
     reason = "tests"
 )]
 
-use tracemend::{FileSet, FormatId, Options, Outcome};
+use tracemend::{AuditRequest, FileSet, FormatId, Options, Outcome};
 use tracemend_tests::forge::perf::{Attr, Order, Record, Recording, all, sample_type};
 use tracemend_tests::forge::{apitrace, ovni, qemu, revent};
 use tracemend_tests::properties::allocation::{self, Counting};
@@ -52,6 +52,9 @@ fn a_check_holds_a_bounded_amount_of_memory() {
         // However much a trace expands to; what it defines is held.
         let most = if name.starts_with("definitions") { 64 << 20 } else { allocation::TRACE };
         assert!(peak <= most, "{name}: {peak} bytes");
+        let audit = || tracemend::audit(&files, &Options::default(), &AuditRequest::default());
+        let (_, peak) = allocation::peak_during(audit);
+        assert!(peak <= most, "audit of {name}: {peak} bytes");
     }
     for (name, log) in qemu::all() {
         bounded(&name, &log.bytes);

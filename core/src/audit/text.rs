@@ -121,12 +121,24 @@ pub fn announces_secret(argument: &[u8]) -> bool {
 /// Returns the value of a text that looks like a secret.
 pub fn find_secret(text: &[u8]) -> Option<&[u8]> {
     let text = text.get(..TEXT_LOOKED_AT).unwrap_or(text);
-    let lower = text.to_ascii_lowercase();
-    let after_word = SECRET_WORDS.iter().find_map(|word| {
-        let at = find(&lower, word)?.saturating_add(word.len());
-        value_at(text, at)
-    });
-    after_word.or_else(|| find_key(text)).or_else(|| find_login(text))
+    find_value(text).or_else(|| find_key(text)).or_else(|| find_login(text))
+}
+
+/// The value after a word.
+fn find_value(text: &[u8]) -> Option<&[u8]> {
+    // Every word ends with one of these characters.
+    let ends = (0_usize..).zip(text).filter(|(_, byte)| matches!(byte, b'=' | b':' | b' '));
+    let mut places = ends.map(|(at, _)| at.saturating_add(1));
+    places.find_map(|at| {
+        let before = text.get(..at)?;
+        let is_word = |word: &&[u8]| {
+            let start = before.len().checked_sub(word.len());
+            start
+                .and_then(|start| before.get(start..))
+                .is_some_and(|b| b.eq_ignore_ascii_case(word))
+        };
+        if SECRET_WORDS.iter().any(|word| is_word(word)) { value_at(text, at) } else { None }
+    })
 }
 
 /// A key of a service.
@@ -159,10 +171,12 @@ fn value_at(text: &[u8], at: usize) -> Option<&[u8]> {
     rest.get(..len).filter(|value| !value.is_empty())
 }
 
-/// Returns the place of `wanted` in a text. Both are short.
+/// Returns the place of `wanted` in the first bytes of a text.
 fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
     let text = text.get(..TEXT_LOOKED_AT).unwrap_or(text);
-    text.windows(wanted.len().max(1)).position(|window| window == wanted)
+    let first = wanted.first()?;
+    let mut places = (0_usize..).zip(text).filter(|(_, byte)| *byte == first).map(|(at, _)| at);
+    places.find(|at| text.get(*at..).is_some_and(|rest| rest.starts_with(wanted)))
 }
 
 #[cfg(test)]

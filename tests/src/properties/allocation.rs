@@ -14,7 +14,7 @@
 //! | zstd blocks of one byte, window of 128 MiB | 1.5 times their expansion; 192.5 MiB |
 
 use tracemend::FormatId;
-use tracemend::{FileSet, Options, Repair, Report};
+use tracemend::{AuditRequest, FileSet, Options, Repair, Report};
 
 use super::{Held, ensure};
 
@@ -65,10 +65,13 @@ pub const PLACE: u64 = 320;
 /// Bytes for each file of a trace of many: its metadata, its thread and its queue.
 pub const FILE: u64 = 2_560;
 
-/// Tests that a check of one file stays within its bounds.
+/// Tests that a check and an audit of one file stay within the bounds of a check.
 pub fn bounded(bytes: &[u8]) -> Held {
     let files = FileSet::single("recording", bytes);
     let (report, peak) = peak_during(|| tracemend::check(&files, &Options::default()));
+    check_is_bounded(&files, &report, peak)?;
+    let request = AuditRequest::default().with_shown(true);
+    let (report, peak) = peak_during(|| tracemend::audit(&files, &Options::default(), &request));
     check_is_bounded(&files, &report, peak)
 }
 

@@ -157,3 +157,80 @@ fn an_audit_of_a_limit_that_was_reached_is_incomplete() {
     let bomb = run!("audit", &path, "--limit", "audit-ratio=1");
     assert_eq!(bomb.code, 0, "16 MiB are never a bomb: {}", bomb.out);
 }
+
+/// The lines of an audit of a file with this name and content.
+fn audit_of(name: &str, bytes: &[u8]) -> String {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join(name);
+    fs::write(&path, bytes).unwrap();
+    let ran = run!("audit", &path, "--show");
+    assert_eq!(ran.code, 1, "{}", ran.out);
+    ran.out
+}
+
+#[test]
+fn an_audit_finds_bytes_after_the_end_of_a_text_and_in_the_padding_of_a_name() {
+    let sound = fs::read(root().join("corpus/perf/clean/plain.data")).unwrap();
+    let at = |text: &[u8]| sound.windows(text.len()).position(|window| window == text).unwrap();
+    // The host name has 64 bytes.
+    let mut bytes = sound.clone();
+    let host = at(b"vm\0\0\0\0\0\0\0\0\0\0");
+    bytes[host + 4..host + 14].copy_from_slice(b"#!/bin/sh\n");
+    let text = audit_of("host.data", &bytes);
+    assert!(text.contains("AU0007 unclaimed-bytes: 60 unclaimed bytes in HOSTNAME"), "{text}");
+    assert!(text.contains("AU0008 executable-content: 1 executable part in HOSTNAME"), "{text}");
+    let mut bytes = sound.clone();
+    let name = at(b"perf-exec\0");
+    bytes[name + 11..name + 16].copy_from_slice(b"extra");
+    let text = audit_of("comm.data", &bytes);
+    assert!(text.contains("unclaimed bytes in COMM"), "{text}");
+}
+
+#[test]
+fn an_audit_of_a_file_that_is_also_an_archive_names_it() {
+    let mut bytes = fs::read(root().join("corpus/qemu/clean/guestoff_7.2.log")).unwrap();
+    bytes.extend(b"PK\x05\x06\0\0\0\0\x01\0\x01\0\x10\0\0\0\0\0\0\0\0\0");
+    let text = audit_of("both.log", &bytes);
+    assert!(text.contains("embedded-file: 1 archive or document in end of file"), "{text}");
+}
+
+#[test]
+fn an_audit_decodes_the_escapes_of_metadata() {
+    let folder = TempDir::new().unwrap();
+    let thread = folder.path().join("ovni/loom.vm.0/proc.16395/thread.16395");
+    fs::create_dir_all(&thread).unwrap();
+    let source = root().join("corpus/ovni/clean/openmp/loom.vm.0/proc.16395/thread.16395");
+    fs::copy(source.join("stream.obs"), thread.join("stream.obs")).unwrap();
+    let text = fs::read_to_string(source.join("stream.json")).unwrap();
+    let text = text.replacen('{', "{\"note\": \"\\u001b[2J token=hunter2\",", 1);
+    fs::write(thread.join("stream.json"), text).unwrap();
+    let ran = run!("audit", folder.path());
+    assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
+    for code in ["AU0001 control-characters", "AU1004 secret", "AU1016 extra-metadata"] {
+        assert!(ran.out.contains(code), "{code}: {}", ran.out);
+    }
+    assert!(!ran.out.contains("hunter2"), "{}", ran.out);
+}
+
+#[test]
+fn an_audit_finds_links_that_leave_the_recording() {
+    let folder = TempDir::new().unwrap();
+    let thread = folder.path().join("ovni/loom.vm.0/proc.16395/thread.16395");
+    fs::create_dir_all(&thread).unwrap();
+    let source = root().join("corpus/ovni/clean/openmp/loom.vm.0/proc.16395/thread.16395");
+    fs::copy(source.join("stream.json"), thread.join("stream.json")).unwrap();
+    let outside = folder.path().join("outside");
+    fs::copy(source.join("stream.obs"), &outside).unwrap();
+    symlink(&outside, thread.join("stream.obs")).unwrap();
+    let ran = run!("audit", folder.path().join("ovni"));
+    assert!(ran.out.contains("1 outward symbolic link in file name"), "{}{}", ran.out, ran.err);
+    assert_eq!(ran.code, 1, "{}", ran.out);
+}
+
+#[test]
+fn an_audit_of_a_directory_has_a_page_for_each_recording_and_a_table() {
+    let ran = run!("audit", root().join("corpus/revent/clean"));
+    assert_eq!(ran.code, 0, "{}", ran.out);
+    assert_eq!(ran.out.matches("\nrisk for a recipient: nothing found").count(), 6, "{}", ran.out);
+    assert!(ran.out.contains("AU1011"), "{}", ran.out);
+}
