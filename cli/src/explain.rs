@@ -49,6 +49,11 @@ fn describe_rule(rule: &Rule, look: Look) -> String {
         .iter()
         .find(|format| format.rules().iter().any(|one| one.code == rule.code))
         .map_or_else(|| "all formats".to_string(), ToString::to_string);
+    let format = match tracemend::Concern::of(rule) {
+        Some(tracemend::Concern::Recipient) => "audit, for a recipient".to_string(),
+        Some(tracemend::Concern::Sender) => "audit, private to the sender".to_string(),
+        None => format,
+    };
     let ink = match rule.severity {
         tracemend::Severity::Error => Ink::Error,
         tracemend::Severity::Warning => Ink::Warning,

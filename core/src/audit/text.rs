@@ -137,7 +137,7 @@ fn find_value(text: &[u8]) -> Option<&[u8]> {
                 .and_then(|start| before.get(start..))
                 .is_some_and(|b| b.eq_ignore_ascii_case(word))
         };
-        if SECRET_WORDS.iter().any(|word| is_word(word)) { value_at(text, at) } else { None }
+        if SECRET_WORDS.iter().any(is_word) { value_at(text, at) } else { None }
     })
 }
 

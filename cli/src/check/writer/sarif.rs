@@ -19,7 +19,9 @@ use serde_sarif::sarif::{
     Run, Suppression as SarifSuppression, Tool, ToolComponent,
 };
 use tracemend::words::plural;
-use tracemend::{Edit, Finding, FormatId, Layer, Remedy, Rule, Severity, Span, Suppression};
+use tracemend::{
+    Concern, Edit, Finding, FormatId, Layer, Remedy, Rule, Severity, Span, Suppression,
+};
 
 use super::{Checked, Closing, describe_writer_failure, place};
 use crate::exit::{Exit, Failure};
@@ -289,7 +291,11 @@ fn rule_properties(rule: &Rule) -> PropertyBag {
     };
     let mut bag = std::collections::BTreeMap::new();
     bag.insert("problem.severity".to_string(), json!(severity));
-    PropertyBag::builder().tags(vec![format.to_string()]).additional_properties(bag).build()
+    let mut tags = vec![format.to_string()];
+    if let Some(concern) = Concern::of(rule) {
+        tags = vec!["audit".to_string(), concern.name().to_string()];
+    }
+    PropertyBag::builder().tags(tags).additional_properties(bag).build()
 }
 
 /// `data-size-zero` as `DataSizeZero`, the form that SARIF recommends.

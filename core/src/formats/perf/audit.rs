@@ -110,9 +110,17 @@ impl Record {
                 self.audit_description(auditor, text, place);
                 auditor.after_text(self.section, bytes, place);
             }
+            "core" | "thread" | "die" | "node.cpus" | "name" | "value" | "cache.type"
+            | "cache.size" | "cache.map" => {
+                auditor.text(self.section, text, place);
+                auditor.after_text(self.section, bytes, place);
+            }
+            "tracing.format" => auditor.text(self.section, text, place),
             "mmap.addr" | "mmap2.addr" => self.audit_addresses(auditor, field, bytes.get(8..16)),
             "ksymbol.addr" => self.audit_addresses(auditor, field, bytes.get(..8)),
-            "callchain.nr" => self.audit_addresses(auditor, field, Some(bytes)),
+            "addr" | "callchain.nr" | "branch_stack.nr" => {
+                self.audit_addresses(auditor, field, Some(bytes))
+            }
             "stack_user.size" | "regs_user.regs" | "regs_intr.regs" | "raw.size" => {
                 self.audit_memory(auditor, field, bytes);
             }
