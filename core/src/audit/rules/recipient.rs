@@ -14,12 +14,12 @@ rules! {
         problem: "Control characters and escape sequences move the cursor, change the title of a \
             terminal or clear it. No recorder needs them in names; a program can choose its own \
             name, and the author of a file any.",
-        impact: "A tool that prints the text as it is passes it to the terminal, which acts on \
-            it.",
+        impact: "perf script 6.1 prints the name of a process as it is, so that the terminal acts \
+            on it. So does every tool that does not escape the texts that it prints.",
         remedy: Remedy::Next("Look at the text with tracemend, which escapes it, and do not print \
             it with other tools:\n\
             \x20 tracemend audit --show FILE"),
-        source: "ECMA-48; names and paths of the five formats",
+        source: "ECMA-48; measured with perf 6.1.192",
     };
     HIDDEN_CHARACTERS = Rule {
         code: "AU0002",
