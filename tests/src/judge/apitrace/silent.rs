@@ -105,8 +105,10 @@ fn judge_change(sound: &Calls, damaged: &Calls, before: &str, after: &str) -> Ch
         return Change::Many;
     }
     let token = |line: &str, from: usize| {
-        let start = line[..from].rfind([' ', '(', '{']).map_or(0, |at| at + 1);
-        line[start..].split([',', ')', '}']).next().unwrap_or_default().to_owned()
+        let (head, tail) = line.split_at(from);
+        let start = head.rsplit([' ', '(', '{']).next().unwrap_or_default();
+        let end = tail.split([',', ')', '}']).next().unwrap_or_default();
+        format!("{start}{end}")
     };
     let same = before.bytes().zip(after.bytes()).take_while(|(a, b)| a == b).count();
     let from = (0..=same).rev().find(|at| before.is_char_boundary(*at)).unwrap_or(0);
@@ -115,7 +117,7 @@ fn judge_change(sound: &Calls, damaged: &Calls, before: &str, after: &str) -> Ch
     }
     let (old, new) = (token(before, from), token(after, from));
     let is_float = |text: &str| text.parse::<f64>().is_ok() && text.contains(['.', 'e', 'n']);
-    if old.contains('"') || before[..from].matches('"').count() % 2 == 1 {
+    if old.contains('"') || before.split_at(from).0.matches('"').count() % 2 == 1 {
         Change::Text
     } else if is_float(&old) || is_float(&new) {
         Change::Float

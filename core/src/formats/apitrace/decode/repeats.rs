@@ -141,10 +141,10 @@ impl Repeats {
 
     fn find_rare_addresses(&self) -> Vec<Rare> {
         let mut totals: HashMap<u64, u32> = HashMap::new();
-        for ((_, value), uses) in &self.addresses {
+        self.addresses.iter().for_each(|((_, value), uses)| {
             let total = totals.entry(*value).or_default();
             *total = total.saturating_add(uses.count);
-        }
+        });
         let is_single = |value: &u64| totals.get(value) == Some(&1);
         let single = self.addresses.iter().filter(|((_, value), _)| is_single(value));
         let found = single.filter_map(|((position, value), uses)| {
