@@ -1,6 +1,7 @@
 //! Files as bytes in memory: the one file of the project with `unsafe`.
 //!
-//! Recordings are tens of GB; they are mapped, not read. A map is a `&[u8]` over bytes that other
+//! Recordings are tens of GB; they are mapped. Small files are read, since threads that map and
+//! unmap many of them wait for one another. A map is a `&[u8]` over bytes that other
 //! processes may change, which Rust does not allow. It is sound enough here because
 //!
 //! - the map is private and read-only, and neither the library nor this crate has other unsafe
@@ -21,10 +22,11 @@ use std::ffi::CString;
 use std::fs::File;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::ptr;
 use std::sync::Once;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use crate::exit::Exit;
 
@@ -32,15 +34,55 @@ use crate::exit::Exit;
 const SHRANK: &str = "tracemend: a file shrank, or its disk failed, while it was read: \
                       an unfinished output was removed\n";
 
+/// Files up to this length are read.
+const SMALL: usize = 64 << 10;
+/// Bytes of small files that are held at a time; beyond that they are mapped, too. One recording may
+/// have 20,000 files.
+const HELD_MAX: usize = 4 << 20;
+
+/// Bytes of small files that are held now.
+static HELD: AtomicUsize = AtomicUsize::new(0);
+
 /// A file's bytes.
 #[derive(Debug, Default)]
-pub(crate) struct Mapped {
-    /// `None` for an empty file, which cannot be mapped.
-    map: Option<memmap2::Mmap>,
+pub(crate) struct Mapped(Bytes);
+
+#[derive(Debug, Default)]
+enum Bytes {
+    /// An empty file cannot be mapped.
+    #[default]
+    None,
+    Read(Held),
+    Map(memmap2::Mmap),
+}
+
+/// The bytes of a small file.
+#[derive(Debug)]
+struct Held(Vec<u8>);
+
+impl Held {
+    /// Reads a small file of `len` bytes; `None` if too many are held already.
+    fn read(file: &File, len: usize) -> io::Result<Option<Self>> {
+        if len > SMALL || HELD.fetch_add(len, Ordering::Relaxed) > HELD_MAX {
+            if len <= SMALL {
+                HELD.fetch_sub(len, Ordering::Relaxed);
+            }
+            return Ok(None);
+        }
+        let mut held = Self(vec![0; len]);
+        file.read_exact_at(&mut held.0, 0)?;
+        Ok(Some(held))
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        HELD.fetch_sub(self.0.len(), Ordering::Relaxed);
+    }
 }
 
 impl Mapped {
-    /// Maps the whole of an open regular file.
+    /// Maps or reads the whole of an open regular file.
     pub(crate) fn new(file: &File) -> io::Result<Self> {
         install();
         // The length as it is now, not as it was when the path was looked at.
@@ -51,14 +93,21 @@ impl Mapped {
         let len = usize::try_from(len).map_err(|_| {
             io::Error::new(io::ErrorKind::FileTooLarge, "larger than the address space")
         })?;
+        if let Some(held) = Held::read(file, len)? {
+            return Ok(Self(Bytes::Read(held)));
+        }
         // SAFETY: not upheld in full; the module's documentation says why that is sound enough.
         let map = unsafe { memmap2::MmapOptions::new().len(len).map(file)? };
-        Ok(Self { map: Some(map) })
+        Ok(Self(Bytes::Map(map)))
     }
 
     /// The bytes.
     pub(crate) fn bytes(&self) -> &[u8] {
-        self.map.as_deref().unwrap_or_default()
+        match &self.0 {
+            Bytes::None => &[],
+            Bytes::Read(held) => &held.0,
+            Bytes::Map(map) => map,
+        }
     }
 }
 
@@ -157,5 +206,36 @@ extern "C" fn died(signal: libc::c_int) {
         }
         // The default action is back in place and follows when the handler returns.
         libc::raise(signal);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    /// A file of `len` bytes, as it is held.
+    fn held(len: usize) -> Mapped {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&vec![7; len]).unwrap();
+        Mapped::new(&file).unwrap()
+    }
+
+    #[test]
+    fn small_files_are_read_as_long_as_few_are_held() {
+        assert!(matches!(held(0).0, Bytes::None));
+        assert!(matches!(held(SMALL + 1).0, Bytes::Map(_)));
+        let mut files = Vec::new();
+        while files.len() <= 2 * HELD_MAX / SMALL {
+            let file = held(SMALL);
+            assert_eq!(file.bytes(), [7; SMALL]);
+            files.push(file);
+        }
+        let is_read = |file: &&Mapped| matches!(file.0, Bytes::Read(_));
+        let read = files.iter().filter(is_read).count();
+        assert!((1..=HELD_MAX / SMALL + 1).contains(&read), "read: {read}");
+        drop(files);
+        assert!(matches!(held(SMALL).0, Bytes::Read(_)));
     }
 }

@@ -20,8 +20,10 @@ const ADDRESS_MIN: u64 = 1 << 16;
 const WORD_LEN: std::ops::RangeInclusive<usize> = 8..=64;
 /// Unusual characters that are reported.
 const ODD_MAX: usize = 1 << 10;
-/// Values and words that are counted; later ones are not.
-const COUNTED_MAX: usize = 1 << 15;
+/// Addresses that are counted, and words; later ones are not. Lists of extensions have some hundred
+/// words, and each word that is used once is compared with 512 others.
+const ADDRESSES_MAX: usize = 1 << 15;
+const WORDS_MAX: usize = 1 << 13;
 
 /// The place of an address among calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -87,7 +89,7 @@ impl Repeats {
         if value < ADDRESS_MIN {
             return;
         }
-        let is_full = self.addresses.len() >= COUNTED_MAX;
+        let is_full = self.addresses.len() >= ADDRESSES_MAX;
         let key = (position, value);
         if let Some(uses) = self.addresses.get_mut(&key) {
             uses.count = uses.count.saturating_add(1);
@@ -121,7 +123,7 @@ impl Repeats {
     }
 
     fn add_word(&mut self, word: &[u8], first: FirstUse) {
-        let is_full = self.words.len() >= COUNTED_MAX;
+        let is_full = self.words.len() >= WORDS_MAX;
         let key = hash(word);
         if let Some((uses, _)) = self.words.get_mut(&key) {
             uses.count = uses.count.saturating_add(1);
@@ -248,6 +250,23 @@ mod tests {
         let [rare] = repeats.find_rare().try_into().unwrap();
         assert_eq!(rare.value, "GL_ARB_mu,tisample");
         assert_eq!((rare.at.at, rare.at.end), (42, 60));
+    }
+
+    #[test]
+    fn values_are_counted_up_to_a_limit() {
+        let mut repeats = Repeats::default();
+        let position = Position { function: 1, argument: None };
+        let mut words = Vec::new();
+        for number in 0..=to_u64(ADDRESSES_MAX) {
+            repeats.add_address(position, ADDRESS_MIN + number, first(number));
+            words.extend(format!("GL_WORD_{number:06} ").bytes());
+        }
+        repeats.add_text(&words, first(0));
+        assert_eq!((repeats.addresses.len(), repeats.words.len()), (ADDRESSES_MAX, WORDS_MAX));
+        for _ in 0..2 * ODD_MAX {
+            repeats.add_text(b"GL_ARB_shad%r_clock", first(1));
+        }
+        assert_eq!(repeats.odd().len(), ODD_MAX);
     }
 
     #[test]
