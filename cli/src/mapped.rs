@@ -36,8 +36,8 @@ const SHRANK: &str = "tracemend: a file shrank, or its disk failed, while it was
 
 /// Files up to this length are read.
 const SMALL: usize = 64 << 10;
-/// Bytes of small files that are held at a time; beyond that they are mapped, too. One recording may
-/// have 20,000 files.
+/// Bytes of small files that are held at a time; beyond that they are mapped, too. One recording
+/// may have 20,000 files.
 const HELD_MAX: usize = 4 << 20;
 
 /// Bytes of small files that are held now.
