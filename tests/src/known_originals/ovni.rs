@@ -18,7 +18,7 @@ pub static SUBJECT: Subject = Subject {
     judge: None,
     bounds: Bounds {
         false_labels: Bound::NONE,
-        losing: Bound::new(380, "events that damaged ones contradict are dropped or shifted"),
+        losing: Bound::new(340, "events that damaged ones contradict are dropped or shifted"),
         given_up: Bound::new(60, "damaged metadata has no second copy"),
         unclean: Bound::NONE,
         unstable: Bound::NONE,

@@ -2,6 +2,7 @@
 
 use tracemend::FormatId;
 use tracemend::formats::ovni::rules;
+use tracemend::mend::edit::Safety;
 use tracemend::mend::rounds::view;
 use tracemend::{Options, Outcome, Severity};
 use tracemend_tests::forge::ovni::{Stream, Thread, Trace, by_name, version1, version2};
@@ -149,6 +150,57 @@ fn a_region_with_a_wrong_clock_gets_another_clock_before_it_is_sorted() {
         let (repair, target) = sorted(wrong);
         assert_eq!(repair.outcome, Outcome::RepairedWithLoss, "{wrong:?} {:?}", repair.refused);
         assert_eq!(target, sorted(right).1, "{wrong:?}");
+    }
+}
+
+/// A stream of 200 events, 12 bytes each from byte 8 on, with clocks of a machine that ran long.
+fn long_stream() -> Stream {
+    let clock = |number: u64| 0x014b_0000_0000 + 1_000 * number;
+    let stream = Stream::at(clock(0)).begin(0);
+    let events = (1..200).fold(stream, |stream, number| stream.event(0, "OB.", clock(number), b""));
+    events.event(0, "OHe", clock(200), b"")
+}
+
+#[test]
+fn damage_that_takes_a_part_of_a_clock_shifts_no_other_event() {
+    let sound = long_stream();
+    let mut damaged = sound.clone();
+    // From the upper half of the clock of one event to the end of another.
+    let (from, to) = (8 + 28 + 12 * 100 - 4, 8 + 28 + 12 * 110);
+    damaged.bytes[from..to].fill(0);
+    let (repair, target) = one(thread(), damaged).mended(&Options::default());
+    assert_eq!(repair.outcome, Outcome::RepairedWithLoss);
+    let target = target.files[1].1.clone().unwrap();
+    assert!(target.starts_with(&sound.bytes[..from - 8]), "events before it stay");
+    assert!(target.ends_with(&sound.bytes[to..]), "events after it stay");
+}
+
+#[test]
+fn a_clock_that_is_noise_before_damage_shifts_no_later_event() {
+    let sound = long_stream();
+    let event = |number: usize| 8 + 28 + 12 * number;
+    let mut damaged = sound.clone();
+    // A later block instead of ten events, then an event whose clock is noise.
+    let late = sound.bytes[event(150)..event(160)].to_vec();
+    damaged.bytes[event(50)..event(60)].copy_from_slice(&late);
+    damaged.bytes[event(60) + 8..event(61)].fill(0x2e);
+    let (repair, target) = one(thread(), damaged).mended(&Options::default());
+    assert_eq!(repair.outcome, Outcome::RepairedWithLoss);
+    let target = target.files[1].1.clone().unwrap();
+    assert!(target.starts_with(&sound.bytes[..event(50)]), "events before it stay");
+    assert!(target.ends_with(&sound.bytes[event(61)..]), "events after it stay");
+}
+
+#[test]
+fn a_block_that_comes_twice_from_inside_an_event_is_dropped_exactly() {
+    let sound = long_stream();
+    for inside in 0..12 {
+        let (from, to) = (8 + 28 + 12 * 60 + inside, 8 + 28 + 12 * 90 + inside);
+        let mut damaged = sound.clone();
+        damaged.bytes.splice(to..to, sound.bytes[from..to].to_vec());
+        let (repair, target) = one(thread(), damaged).mended(&Options::default());
+        assert_eq!(repair.safety(), Some(Safety::Exact), "{inside}");
+        assert_eq!(target.files[1].1.as_ref(), Some(&sound.bytes), "{inside}");
     }
 }
 

@@ -5,12 +5,16 @@
 //!  10 20  3 30 40      dip     events that are too early are shifted to the clock before them
 //!  10 20  5 15 25      step    everything after the step is shifted by what is missing
 //!  10 20 10 20 30      copy    the same bytes again: the second copy does not count
+//!  10 20 23 ~~ 21      noise   a few events days too late get the clock before them
 //! ```
 //!
 //! A spike or a dip has to fit between the clocks around it with all its intervals. The explanation
 //! that shifts fewer events wins. After all steps are known, the longest part keeps its clocks, and
 //! the others are shifted. A stream is first looked at by [`EventWalk::is_regular`], so that sound
 //! streams pay for one quick pass.
+
+mod copies;
+mod late;
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -27,14 +31,8 @@ const GROUP_MAX: usize = 1_024;
 /// keep the work linear.
 const LOOKS: usize = 4;
 const LOOKS_MAX: usize = 1 << 20;
-/// Events with clocks of noise that are shifted one by one, and their distance in nanoseconds: a
-/// day.
-const NOISE_MAX: usize = 8;
-const NOISE_NS: i128 = 86_400_000_000_000;
 /// Bytes of a copy that begins inside an event: shorter ones occur by chance.
 const COPY_MIN: u64 = 24;
-/// Earlier events with the same clock that a copy may begin with.
-const ORIGINS: usize = 8;
 
 /// Terms of an outline.
 #[derive(Clone, Copy, Debug, Default)]
@@ -77,6 +75,17 @@ enum Dip {
     Ends(u64),
     /// The clocks do not come back to where they were.
     Open,
+}
+
+impl Dip {
+    /// Whether it has at least as many events, or no end that is known.
+    fn is_longer(&self, count: usize) -> bool {
+        match self {
+            Self::Fits(points) => count <= points.len(),
+            Self::Ends(left) => to_u64(count) <= *left,
+            Self::Open => true,
+        }
+    }
 }
 
 /// Outlines a stream from its first event.
@@ -161,17 +170,29 @@ impl<'s, 'a> Pass<'s, 'a> {
                 if self.state.is_dead {
                     return None;
                 }
-                let clock = u64::try_from(self.last.saturating_sub(self.offset())).unwrap_or(0);
-                let limit = self.terms.resync;
-                let found = self.walk.resync(damage.at, clock, limit);
-                // The clock before the damage can be wrong.
-                let to = found.or_else(|| self.walk.resync(damage.at, 0, limit))?;
+                let to = self.resume(damage.at)?;
                 let is_long = to.saturating_sub(damage.at) >= COPY_MIN;
                 let is_copy = is_long && find_repeat(&self.walk, damage.at, to).is_some();
                 self.out.gaps.push(Gap { from: damage.at, to, is_copy });
                 Some(())
             }
         }
+    }
+
+    /// Resumes the walk at the next events after damage, and returns their offset.
+    fn resume(&mut self, at: u64) -> Option<u64> {
+        let limit = self.terms.resync;
+        let mut near = self.walk.clone();
+        if let Some(to) = near.resync(at, 0, limit)
+            && self.follows_late_events(&near)
+        {
+            self.walk = near;
+            return Some(to);
+        }
+        let clock = u64::try_from(self.last.saturating_sub(self.offset())).unwrap_or(0);
+        let found = self.walk.resync(at, clock, limit);
+        // The clock before the damage can be wrong.
+        found.or_else(|| self.walk.resync(at, 0, limit))
     }
 
     fn offset(&self) -> i128 {
@@ -202,9 +223,10 @@ impl<'s, 'a> Pass<'s, 'a> {
             self.push(Point { key: self.last, ..point });
             return Some(());
         }
-        if let Some(to) = self.find_copy(event) {
-            self.out.gaps.push(Gap { from: event.at, to, is_copy: true });
-            self.walk = self.walk.restarted(to);
+        if let Some(gap) = self.find_copy(event, None).or_else(|| self.find_copy_after(event)) {
+            self.forget_from(gap.from);
+            self.out.gaps.push(gap);
+            self.walk = self.walk.restarted(gap.to);
             return Some(());
         }
         if self.state.is_dead {
@@ -264,6 +286,15 @@ impl<'s, 'a> Pass<'s, 'a> {
         if is_rerun && !matches!(dip, Dip::Fits(_)) {
             return None;
         }
+        let noise = self.count_noise(point.key).filter(|_| spike.is_none());
+        if let Some(count) = noise.filter(|count| dip.is_longer(*count)) {
+            self.lower_noise(count);
+            if point.key < self.last {
+                return self.explain(event, point);
+            }
+            self.push(point);
+            return Some(());
+        }
         match (spike, dip) {
             (Some(count), Dip::Fits(points)) if count <= points.len() => {
                 self.shift_spike(count, point);
@@ -278,76 +309,6 @@ impl<'s, 'a> Pass<'s, 'a> {
         Some(())
     }
 
-    /// Returns the end of the copy that begins with an event, if the bytes are those before it.
-    fn find_copy(&self, event: &Event<'_>) -> Option<u64> {
-        let key = self.key(event);
-        let first = self.recent.partition_point(|point| point.key < key);
-        let origins = self.recent.iter().skip(first).take(ORIGINS);
-        let mut origins = origins.take_while(|point| point.key == key);
-        origins.find_map(|origin| {
-            let to = event.at.checked_add(event.at.checked_sub(origin.at)?)?;
-            let is_inside = to <= self.walk.stream_len();
-            (is_inside && find_repeat(&self.walk, event.at, to).is_some()).then_some(to)
-        })
-    }
-
-    /// Returns the number of latest events that are too late, if they fit before `key`.
-    fn find_spike(&self, key: i128) -> Option<usize> {
-        let first = self.recent.partition_point(|point| point.key <= key);
-        let (start, last) = (self.recent.get(first)?, self.recent.back()?);
-        let before = match first.checked_sub(1) {
-            Some(index) => self.recent.get(index)?.key,
-            None if start.number == 0 => i128::from(self.terms.floor),
-            None => return None,
-        };
-        let room = key.saturating_sub(before);
-        let fits = last.key.saturating_sub(start.key) <= room;
-        let count = self.recent.len().saturating_sub(first);
-        // Noise that reads as events: nothing about their clocks is worth keeping.
-        let is_noise = count <= NOISE_MAX && start.key.saturating_sub(key) > NOISE_NS;
-        (fits || is_noise).then_some(count)
-    }
-
-    /// Shifts the latest events so that the last of them has the clock of `next`.
-    fn shift_spike(&mut self, count: usize, next: Point) {
-        let first = self.recent.len().saturating_sub(count);
-        let before = first.checked_sub(1).and_then(|index| self.recent.get(index));
-        let before = before.map_or(i128::from(self.terms.floor), |point| point.key);
-        let index = first.checked_sub(1);
-        let before_at = index.and_then(|index| self.recent.get(index)).map(|point| point.at);
-        let adjoins = self.recent.back().is_some_and(|point| point.end == next.at);
-        let determined_by = before_at.filter(|_| before == next.key && adjoins);
-        let (last, is_first) = self.recent.back().map_or((next.key, true), |p| (p.key, p.by == 0));
-        let mut by = next.key.saturating_sub(last);
-        if count == 1 && is_first {
-            by = self.flip_bit(last, before, next.key).unwrap_or(by);
-        }
-        for point in self.recent.iter_mut().skip(first) {
-            // Events that do not fit together come with the next one.
-            let is_noise = point.key.saturating_add(by) < before;
-            let by = if is_noise { next.key.saturating_sub(point.key) } else { by };
-            point.key = point.key.saturating_add(by);
-            point.by = point.by.saturating_add(by);
-            point.determined_by = determined_by;
-        }
-        if first == 0 {
-            self.lowest = self.recent.front().map(|point| point.key);
-        }
-        self.push(next);
-    }
-
-    /// Returns the shift that one flipped bit explains, if it is the only one that fits.
-    fn flip_bit(&self, key: i128, low: i128, high: i128) -> Option<i128> {
-        let offset = self.offset();
-        let raw = u64::try_from(key.saturating_sub(offset)).ok()?;
-        let flipped = (0..64).filter_map(|bit| 1_u64.checked_shl(bit)).map(|bit| raw ^ bit);
-        let mut fitting = flipped
-            .map(|raw| i128::from(raw).saturating_add(offset))
-            .filter(|key| (low..=high).contains(key));
-        let only = fitting.next()?;
-        fitting.next().is_none().then(|| only.saturating_sub(key))
-    }
-
     /// Looks at the events from a dip on, until their clocks are as high as before it.
     fn look_ahead(&mut self, event: &Event<'_>, first: Point) -> Dip {
         let mut walk = self.walk.restarted(event.at);
@@ -357,6 +318,7 @@ impl<'s, 'a> Pass<'s, 'a> {
             let number = self.number.saturating_add(to_u64(points.len()));
             let next = match walk.next() {
                 Some(Item::Record(next)) => next,
+                Some(Item::Damage(damage)) if self.pass_damage(&mut walk, damage.at) => continue,
                 Some(Item::Damage(_)) => return Dip::Open,
                 None => return Dip::Ends(to_u64(points.len())),
             };
@@ -381,6 +343,17 @@ impl<'s, 'a> Pass<'s, 'a> {
             let (at, end) = (next.at, next.end());
             points.push(Point { at, end, number, key, by, determined_by: None });
         }
+    }
+
+    /// Moves a look ahead past damage, to events with clocks as high as before the dip: the event
+    /// before the damage may have lost a part of its clock.
+    fn pass_damage(&mut self, walk: &mut EventWalk<'_, '_>, at: u64) -> bool {
+        let clock = u64::try_from(self.last.saturating_sub(self.offset())).unwrap_or(0);
+        let limit = self.terms.resync.min(to_u64(self.budget));
+        let found = walk.resync(at, clock, limit);
+        let looked_at = found.map_or(limit, |to| to.saturating_sub(at));
+        self.budget = self.budget.saturating_sub(usize::try_from(looked_at).unwrap_or(usize::MAX));
+        found.is_some()
     }
 
     /// Chooses the clock of a lone event by the bit that was flipped, if one explains it.
