@@ -138,6 +138,12 @@ impl Format for Apitrace {
             return;
         }
         check::check_trace(trace, donor, editor, options, report);
+        // Damaged bytes can read as a call that no tracer wrote.
+        if !report.has_errors() && self.sniff(files, options).is_none() {
+            let span = Span::new(Layer::stored(0), 0, source.len());
+            let message = "unlike a trace: no call of the stream is one that a tracer writes";
+            report.push(Finding::new(&rules::NOTHING_RECORDED, span, "stream", message));
+        }
     }
 
     fn settle(&self, files: &FileSet<'_>, edits: &[Edit], options: &Options) -> Vec<Edit> {

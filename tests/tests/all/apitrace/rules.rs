@@ -235,3 +235,14 @@ fn lost_definitions_come_from_the_signatures_of_a_known_build() {
     }
     assert!(named > 0);
 }
+
+#[test]
+fn bytes_that_read_as_a_call_of_no_tracer_are_not_a_trace() {
+    // Version 2, the enter of a call of function 7, and its name of 9 characters.
+    let stream = [&[2, 0, 7, 9][..], b"\x80n;\x01\x02\xff\x03\x04\x05", &[0, 0]].concat();
+    let bytes = Container::Gzip.file(&stream);
+    let options = Options::default().with_format(FormatId::APITRACE);
+    let (repair, _) = mended_as("recording", &bytes, &options);
+    assert_eq!(repair.outcome, Outcome::CannotRepair, "{:?}", repair.before.findings());
+    assert_eq!(repair.after.count(&rules::NOTHING_RECORDED), 1);
+}

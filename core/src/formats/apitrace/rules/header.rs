@@ -11,7 +11,7 @@ rules! {
         summary: "the container holds no byte of a trace",
         problem: "The tracer writes a chunk once it has collected 1 MiB of the stream, or when the \
             program exits. A program that is killed before that leaves the two letters `at` and \
-            nothing else.",
+            nothing else. Damaged bytes may also read as calls that no tracer writes.",
         impact: "apitrace 11.1 shows nothing and exits 0. dump prints 0 calls.",
         remedy: Remedy::Next("No call was written to disk, so nothing can be repaired. Record \
             again. Let the program exit by itself or end it by SIGTERM or SIGINT: the tracer then \
