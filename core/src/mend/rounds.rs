@@ -18,7 +18,7 @@ use crate::mend::trial::{State, Trials, check_for_repair, edits_of};
 use crate::options::Options;
 use crate::recording::FileSet;
 use crate::registry::{self, FormatId};
-use crate::report::{Finding, Report};
+use crate::report::{Finding, Report, Severity};
 
 /// The outcome of a repair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,8 +102,10 @@ pub fn repair(files: &FileSet<'_>, options: &Options) -> Repair {
             rounds = rounds.try_last_resort(files);
         }
         // A fix may have dropped the bytes by which the rest can be read.
-        if rounds.state.report.has_errors() && rounds.find_limit().is_none() && rounds.number > 0 {
-            rounds = rounds.or_better(start.clone().try_last_resort(files));
+        let has_errors = rounds.state.report.has_errors() && rounds.number > 0;
+        let is_doubtful = has_errors || rounds.number > 1 && lacks_fix(&before);
+        if is_doubtful && rounds.find_limit().is_none() {
+            rounds = rounds.or_fuller(start.clone().try_last_resort(files));
         }
         classify(&mut rounds.applied, &rounds.state.patches);
         // A fix that turns out to be of a class that is not allowed was not to be applied.
@@ -207,6 +209,16 @@ impl<'o> Rounds<'o> {
         self.or_better(bold)
     }
 
+    /// Returns `other` if it has no errors and keeps more of the source, or if this one has errors.
+    fn or_fuller(self, other: Self) -> Self {
+        let dropped = |rounds: &Self| {
+            let dropped = rounds.state.patches.iter().map(Patch::dropped);
+            dropped.fold(0, u64::saturating_add)
+        };
+        let is_fuller = self.state.report.has_errors() || dropped(&other) < dropped(&self);
+        if is_fuller { self.or_better(other) } else { self }
+    }
+
     /// Returns `other` if it has no errors.
     fn or_better(self, other: Self) -> Self {
         let report = &other.state.report;
@@ -275,6 +287,13 @@ impl<'o> Rounds<'o> {
         }
         repair
     }
+}
+
+/// Whether an error has no fix of its own, so that a fix of the whole recording has to mend it.
+fn lacks_fix(report: &Report) -> bool {
+    let is_error = |finding: &&Finding| finding.severity == Severity::Error;
+    let mut errors = report.findings().iter().filter(is_error);
+    errors.any(|finding| finding.fix.as_ref().is_none_or(|fix| fix.edits.is_empty()))
 }
 
 /// Returns the place of the first edit of a finding's fix in the source.
