@@ -9,6 +9,7 @@ use crate::exit::{Exit, Failure, HELP};
 use crate::input::shown;
 use crate::output::{Existing, Target};
 use crate::places::Places;
+use crate::sandbox::Reach;
 use crate::single::open_one;
 use crate::streams::Streams;
 use crate::verify::{arrange, escape, read_plan};
@@ -47,6 +48,9 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn run(&self, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
+        streams.confine(|| {
+            Reach::default().read_all([&self.plan, &self.source]).write(&self.output)
+        })?;
         let (plan_file, plan) = read_plan(&self.plan, Exit::Unrepaired, streams)?;
         let refused = |error: String| {
             let path = shown(&self.source);

@@ -9,6 +9,7 @@ use crate::check::parse_format;
 use crate::exit::{Exit, Failure, HELP};
 use crate::format_options::{FormatOptions, Verb};
 use crate::input::shown;
+use crate::sandbox::Reach;
 use crate::single::{open_one, recognise_one};
 use crate::streams::Streams;
 
@@ -47,6 +48,7 @@ impl Arguments {
         streams: &mut Streams<'_>,
     ) -> Result<Exit, Failure> {
         let given = FormatOptions::read(matches, Verb::Diff)?;
+        streams.confine(|| Reach::default().read_all([&self.first, &self.second]))?;
         let first = open_one(&self.first, streams)?;
         let second = open_one(&self.second, streams)?;
         let (one, two) = (first.file_set(), second.file_set());

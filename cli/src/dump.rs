@@ -13,6 +13,7 @@ use crate::input::shown;
 use crate::limiting::Limiting;
 use crate::output::{Pieces, TextFile};
 use crate::places::Places;
+use crate::sandbox::Reach;
 use crate::single::{open_one, recognise_one};
 use crate::streams::Streams;
 use crate::summary::nouns;
@@ -81,6 +82,7 @@ impl Arguments {
     ) -> Result<Exit, Failure> {
         let given = FormatOptions::read(matches, Verb::Dump)?;
         let request = self.request()?;
+        streams.confine(|| Reach::default().read(&self.path).write_all(&self.output))?;
         let recording = open_one(&self.path, streams)?;
         let files = recording.file_set();
         let name = shown(&self.path);

@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{File, Metadata, OpenOptions};
-use std::io::{self, Read, Seek, Write};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -21,6 +21,7 @@ use crate::directory;
 use crate::exit::Failure;
 use crate::mapped::Mapped;
 use crate::skipped::SkipReason;
+use crate::streams::StandardInput;
 use crate::walk::{Steps, Walk};
 
 /// Recordings that a message names if only the directory around them was given, and entries that
@@ -213,14 +214,14 @@ pub(crate) fn is_stdin(path: &Path) -> bool {
 }
 
 /// Opens the path, for the commands that work on one recording.
-pub(crate) fn open(path: &Path, stdin: &mut dyn Read) -> Result<Found, Failure> {
+pub(crate) fn open(path: &Path, stdin: &mut StandardInput<'_>) -> Result<Found, Failure> {
     if is_stdin(path) {
         return spool(path, stdin).map(Found::Recording);
     }
     open_path(path)
 }
 
-fn open_path(path: &Path) -> Result<Found, Failure> {
+pub(crate) fn open_path(path: &Path) -> Result<Found, Failure> {
     let failed = |error: io::Error| Failure::io(shown(path), &error);
     let metadata = std::fs::metadata(path).map_err(failed)?;
     if metadata.is_dir() {
@@ -307,14 +308,8 @@ pub(crate) fn written(file: &File, name: &str) -> io::Result<InputFile> {
     })
 }
 
-fn spool(path: &Path, stdin: &mut dyn Read) -> Result<Recording, Failure> {
-    let mut spool = || -> io::Result<InputFile> {
-        let mut file = tempfile::tempfile()?;
-        io::copy(stdin, &mut file)?;
-        file.flush()?;
-        file.rewind()?;
-        written(&file, "stdin")
-    };
-    let file = spool().map_err(|error| Failure::io("standard input", &error))?;
+fn spool(path: &Path, stdin: &mut StandardInput<'_>) -> Result<Recording, Failure> {
+    let file = stdin.copy().and_then(|file| written(&file, "stdin"));
+    let file = file.map_err(|error| Failure::io("standard input", &error))?;
     Ok(Recording::of_file(path, file))
 }

@@ -42,6 +42,7 @@ mod progress;
 mod repair;
 mod salvage;
 mod salvage_json;
+pub mod sandbox;
 mod self_test;
 mod single;
 mod skipped;
@@ -60,6 +61,7 @@ pub use streams::{Streams, with_process};
 
 use format_options::Verb;
 use look::ColorChoice;
+use sandbox::SandboxChoice;
 
 /// Order of a help text: the paragraphs about a command stand before its usage.
 const TEMPLATE: &str = "\
@@ -83,6 +85,13 @@ struct Arguments {
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = ColorChoice::Auto,
         hide_possible_values = true, display_order = 1000)]
     color: ColorChoice,
+    /// Give up what reading does not need before the first recording is opened: on (as without a
+    /// value; the run prints what it gave up, and fails if it cannot), off, or auto, which is on
+    /// as far as the system allows it
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t,
+        num_args = 0..=1, require_equals = true, default_missing_value = "on",
+        hide_possible_values = true, display_order = 1001)]
+    sandbox: SandboxChoice,
     #[command(subcommand)]
     command: Command,
 }
@@ -137,6 +146,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, mut streams: Streams<'_>) -
         Err(error) => return streams.usage(&error).code(),
     };
     streams.look = streams.look.with_color(arguments.color);
+    streams.sandbox = arguments.sandbox;
     let ended = arguments.run(&matches, &mut streams);
     // The rest in the buffer of standard output is part of the product.
     let ended = ended.and_then(|exit| streams.finish().map(|()| exit));

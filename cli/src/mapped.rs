@@ -34,6 +34,12 @@ use crate::exit::Exit;
 const SHRANK: &str = "tracemend: a file shrank, or its disk failed, while it was read: \
                       an unfinished output was removed\n";
 
+/// Files of /proc have the length 0, some of /sys that of a page.
+const MORE: &str = "it has the length 0 and more bytes: it grew while it was read, or the system \
+                    makes up its contents; check a copy of it";
+const FEWER: &str = "it has fewer bytes than its length: it shrank while it was read, or the \
+                     system makes up its contents; check a copy of it";
+
 /// Files up to this length are read.
 const SMALL: usize = 64 << 10;
 /// Bytes of small files that are held at a time; beyond that they are mapped, too. One recording
@@ -70,7 +76,10 @@ impl Held {
             return Ok(None);
         }
         let mut held = Self(vec![0; len]);
-        file.read_exact_at(&mut held.0, 0)?;
+        file.read_exact_at(&mut held.0, 0).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => io::Error::other(FEWER),
+            _ => error,
+        })?;
         Ok(Some(held))
     }
 }
@@ -88,7 +97,7 @@ impl Mapped {
         // The length as it is now, not as it was when the path was looked at.
         let len = file.metadata()?.len();
         if len == 0 {
-            return Ok(Self::default());
+            return fail_on_hidden_bytes(file).map(|()| Self::default());
         }
         let len = usize::try_from(len).map_err(|_| {
             io::Error::new(io::ErrorKind::FileTooLarge, "larger than the address space")
@@ -108,6 +117,14 @@ impl Mapped {
             Bytes::Read(held) => &held.0,
             Bytes::Map(map) => map,
         }
+    }
+}
+
+/// Fails if a file of the length 0 has bytes.
+fn fail_on_hidden_bytes(file: &File) -> io::Result<()> {
+    match file.read_at(&mut [0], 0)? {
+        0 => Ok(()),
+        _ => Err(io::Error::other(MORE)),
     }
 }
 
@@ -237,5 +254,13 @@ mod tests {
         assert!((1..=HELD_MAX / SMALL + 1).contains(&read), "read: {read}");
         drop(files);
         assert!(matches!(held(SMALL).0, Bytes::Read(_)));
+    }
+
+    #[test]
+    fn a_small_file_that_is_cut_while_it_is_read_is_an_error() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&[7; 9]).unwrap();
+        assert_eq!(Held::read(&file, 9).unwrap().unwrap().0, [7; 9]);
+        assert_eq!(Held::read(&file, 10).unwrap_err().to_string(), FEWER);
     }
 }

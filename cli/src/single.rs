@@ -10,7 +10,7 @@ use crate::streams::Streams;
 
 /// The one recording that `path` names.
 pub(crate) fn open_one(path: &Path, streams: &mut Streams<'_>) -> Result<Recording, Failure> {
-    match input::open(path, streams.input)? {
+    match input::open(path, &mut streams.input)? {
         Found::Recording(recording) => Ok(recording),
         Found::Irregular { path, kind } => {
             let message = format!("CM0003 irregular-file: {} is {kind}, not a file", shown(&path));

@@ -1,23 +1,49 @@
 //! Standard input, output and error of a run.
 
-use std::io::{self, BufWriter, Read, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Seek, Write};
 use std::process::ExitCode;
 
 use crate::exit::{Exit, Failure};
 use crate::input::Stamp;
 use crate::look::Look;
+use crate::sandbox::{self, Reach, SandboxChoice};
 
 /// Bytes gathered before standard output is written to.
 const BUFFER: usize = 64 << 10;
 
 /// Standard input, output and error of a run, and how text for people looks.
 pub struct Streams<'a> {
-    pub(crate) input: &'a mut dyn Read,
+    pub(crate) input: StandardInput<'a>,
     pub(crate) out: BufWriter<&'a mut dyn Write>,
     err: &'a mut dyn Write,
     /// Whether they are those of the process.
     is_process: bool,
     pub(crate) look: Look,
+    pub(crate) sandbox: SandboxChoice,
+}
+
+/// Standard input, and files without a name that it can be copied to.
+pub(crate) struct StandardInput<'a> {
+    pub(crate) stream: &'a mut dyn Read,
+    /// They are made before the sandbox allows no further ones.
+    spare: Vec<File>,
+}
+
+impl StandardInput<'_> {
+    fn reserve(&mut self, count: usize) -> io::Result<()> {
+        self.spare = (0..count).map(|_| tempfile::tempfile()).collect::<io::Result<_>>()?;
+        Ok(())
+    }
+
+    /// Copies the rest of standard input to a file, and returns that at its beginning.
+    pub(crate) fn copy(&mut self) -> io::Result<File> {
+        let mut file = self.spare.pop().map_or_else(tempfile::tempfile, Ok)?;
+        io::copy(self.stream, &mut file)?;
+        file.flush()?;
+        file.rewind()?;
+        Ok(file)
+    }
 }
 
 impl<'a> Streams<'a> {
@@ -28,13 +54,42 @@ impl<'a> Streams<'a> {
         err: &'a mut dyn Write,
         look: Look,
     ) -> Self {
-        Self { input, out: BufWriter::with_capacity(BUFFER, out), err, is_process: false, look }
+        let input = StandardInput { stream: input, spare: Vec::new() };
+        let out = BufWriter::with_capacity(BUFFER, out);
+        Self { input, out, err, is_process: false, look, sandbox: SandboxChoice::default() }
     }
 
     /// The file that standard output goes to, if it is a regular one.
     pub(crate) fn stdout_file(&self) -> Option<Stamp> {
         let metadata = std::fs::metadata("/dev/stdout").ok().filter(|_| self.is_process)?;
         metadata.is_file().then(|| Stamp::of(&metadata))
+    }
+
+    /// Gives up everything but `reach`, as `--sandbox` has it, before anything of it is opened.
+    pub(crate) fn confine(&mut self, reach: impl FnOnce() -> Reach) -> Result<(), Failure> {
+        let is_asked = self.sandbox == SandboxChoice::On;
+        // A program that runs a command in its own process keeps its rights.
+        if self.sandbox == SandboxChoice::Off || !self.is_process {
+            return match is_asked {
+                true => Err(Failure::usage("--sandbox=on needs a process of its own")),
+                false => Ok(()),
+            };
+        }
+        let reach = reach();
+        let reserved = self.input.reserve(reach.streams());
+        reserved.map_err(|error| Failure::io("standard input", &error))?;
+        let dropped = sandbox::confine(&reach);
+        if !is_asked {
+            return Ok(());
+        }
+        self.warn(&dropped.to_string());
+        match dropped.is_complete() {
+            true => Ok(()),
+            false => Err(Failure::usage(
+                "--sandbox=on is not possible on this system; nothing was read (--sandbox=auto \
+                 goes on without it)",
+            )),
+        }
     }
 
     /// Writes one line to standard error. A failure to do so cannot be reported anywhere.

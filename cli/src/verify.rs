@@ -8,6 +8,7 @@ use tracemend::{FilePlan, Limits, Plan, limits};
 use crate::balance;
 use crate::exit::{Exit, Failure, HELP};
 use crate::input::{Recording, shown};
+use crate::sandbox::Reach;
 use crate::single::open_one;
 use crate::streams::Streams;
 
@@ -81,6 +82,7 @@ pub(crate) fn escape(text: &str) -> String {
 
 impl Arguments {
     pub(crate) fn run(&self, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
+        streams.confine(|| Reach::default().read_all([&self.plan, &self.source, &self.output]))?;
         let (_, plan) = read_plan(&self.plan, Exit::Findings, streams)?;
         let mut source = open_one(&self.source, streams)?;
         let mut output = open_one(&self.output, streams)?;

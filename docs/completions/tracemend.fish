@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_tracemend_global_optspecs
-    string join \n color= h/help V/version
+    string join \n color= sandbox= h/help V/version
 end
 
 function __fish_tracemend_needs_command
@@ -27,6 +27,9 @@ end
 complete -c tracemend -n "__fish_tracemend_needs_command" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
 always\t''
 never\t''"
+complete -c tracemend -n "__fish_tracemend_needs_command" -l sandbox -d 'Give up what reading does not need before the first recording is opened: on (as without a value; the run prints what it gave up, and fails if it cannot), off, or auto, which is on as far as the system allows it' -r -f -a "auto\t'As far as the system allows it, without a word'
+on\t'All of it or no run, and the run prints what it gave up'
+off\t''"
 complete -c tracemend -n "__fish_tracemend_needs_command" -s h -l help -d 'Print help'
 complete -c tracemend -n "__fish_tracemend_needs_command" -s V -l version -d 'Print version'
 complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "audit" -d 'List what a recording carries that endangers a recipient or is private to its sender'
@@ -63,18 +66,27 @@ complete -c tracemend -n "__fish_tracemend_using_subcommand audit" -l limit -d '
 complete -c tracemend -n "__fish_tracemend_using_subcommand audit" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
 always\t''
 never\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand audit" -l sandbox -d 'Give up what reading does not need before the first recording is opened: on (as without a value; the run prints what it gave up, and fails if it cannot), off, or auto, which is on as far as the system allows it' -r -f -a "auto\t'As far as the system allows it, without a word'
+on\t'All of it or no run, and the run prints what it gave up'
+off\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand audit" -l show -d 'Show excerpts instead of their first and last character and their length'
 complete -c tracemend -n "__fish_tracemend_using_subcommand audit" -s h -l help -d 'Print help'
 complete -c tracemend -n "__fish_tracemend_using_subcommand apply" -s o -l output -d 'Write the result to OUT' -r -F
 complete -c tracemend -n "__fish_tracemend_using_subcommand apply" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
 always\t''
 never\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand apply" -l sandbox -d 'Give up what reading does not need before the first recording is opened: on (as without a value; the run prints what it gave up, and fails if it cannot), off, or auto, which is on as far as the system allows it' -r -f -a "auto\t'As far as the system allows it, without a word'
+on\t'All of it or no run, and the run prints what it gave up'
+off\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand apply" -l reverse -d 'Undo the plan'
 complete -c tracemend -n "__fish_tracemend_using_subcommand apply" -l force -d 'Replace an existing OUT'
 complete -c tracemend -n "__fish_tracemend_using_subcommand apply" -s h -l help -d 'Print help'
 complete -c tracemend -n "__fish_tracemend_using_subcommand verify" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
 always\t''
 never\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand verify" -l sandbox -d 'Give up what reading does not need before the first recording is opened: on (as without a value; the run prints what it gave up, and fails if it cannot), off, or auto, which is on as far as the system allows it' -r -f -a "auto\t'As far as the system allows it, without a word'
+on\t'All of it or no run, and the run prints what it gave up'
+off\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand verify" -s h -l help -d 'Print help'
 complete -c tracemend -n "__fish_tracemend_using_subcommand map" -l format -d 'text, json (one document, schema/map.schema.json) or html (one page without a script, with the findings of a check)' -r -f -a "text\t''
 json\t''
@@ -91,23 +103,35 @@ complete -c tracemend -n "__fish_tracemend_using_subcommand map" -l limit -d 'Se
 complete -c tracemend -n "__fish_tracemend_using_subcommand map" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
 always\t''
 never\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand map" -l sandbox -d 'Give up what reading does not need before the first recording is opened: on (as without a value; the run prints what it gave up, and fails if it cannot), off, or auto, which is on as far as the system allows it' -r -f -a "auto\t'As far as the system allows it, without a word'
+on\t'All of it or no run, and the run prints what it gave up'
+off\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand map" -l expanded -d 'Count --at in the bytes that the file expands to'
 complete -c tracemend -n "__fish_tracemend_using_subcommand map" -s h -l help -d 'Print help'
 complete -c tracemend -n "__fish_tracemend_using_subcommand explain" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
 always\t''
 never\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand explain" -l sandbox -d 'Give up what reading does not need before the first recording is opened: on (as without a value; the run prints what it gave up, and fails if it cannot), off, or auto, which is on as far as the system allows it' -r -f -a "auto\t'As far as the system allows it, without a word'
+on\t'All of it or no run, and the run prints what it gave up'
+off\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand explain" -s h -l help -d 'Print help'
 complete -c tracemend -n "__fish_tracemend_using_subcommand codes" -l format -d 'human or json' -r -f -a "human\t''
 json\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand codes" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
 always\t''
 never\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand codes" -l sandbox -d 'Give up what reading does not need before the first recording is opened: on (as without a value; the run prints what it gave up, and fails if it cannot), off, or auto, which is on as far as the system allows it' -r -f -a "auto\t'As far as the system allows it, without a word'
+on\t'All of it or no run, and the run prints what it gave up'
+off\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand codes" -s h -l help -d 'Print help'
 complete -c tracemend -n "__fish_tracemend_using_subcommand formats" -l format -d 'human or json' -r -f -a "human\t''
 json\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand formats" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
 always\t''
 never\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand formats" -l sandbox -d 'Give up what reading does not need before the first recording is opened: on (as without a value; the run prints what it gave up, and fails if it cannot), off, or auto, which is on as far as the system allows it' -r -f -a "auto\t'As far as the system allows it, without a word'
+on\t'All of it or no run, and the run prints what it gave up'
+off\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand formats" -s h -l help -d 'Print help'
 complete -c tracemend -n "__fish_tracemend_using_subcommand merge" -l format -d 'As for `check`' -r -f -a "human\t''
 json\t''
@@ -125,18 +149,30 @@ never\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand merge" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
 always\t''
 never\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand merge" -l sandbox -d 'Give up what reading does not need before the first recording is opened: on (as without a value; the run prints what it gave up, and fails if it cannot), off, or auto, which is on as far as the system allows it' -r -f -a "auto\t'As far as the system allows it, without a word'
+on\t'All of it or no run, and the run prints what it gave up'
+off\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand merge" -s h -l help -d 'Print help'
 complete -c tracemend -n "__fish_tracemend_using_subcommand completions" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
 always\t''
 never\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand completions" -l sandbox -d 'Give up what reading does not need before the first recording is opened: on (as without a value; the run prints what it gave up, and fails if it cannot), off, or auto, which is on as far as the system allows it' -r -f -a "auto\t'As far as the system allows it, without a word'
+on\t'All of it or no run, and the run prints what it gave up'
+off\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand completions" -s h -l help -d 'Print help'
 complete -c tracemend -n "__fish_tracemend_using_subcommand man" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
 always\t''
 never\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand man" -l sandbox -d 'Give up what reading does not need before the first recording is opened: on (as without a value; the run prints what it gave up, and fails if it cannot), off, or auto, which is on as far as the system allows it' -r -f -a "auto\t'As far as the system allows it, without a word'
+on\t'All of it or no run, and the run prints what it gave up'
+off\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand man" -s h -l help -d 'Print help'
 complete -c tracemend -n "__fish_tracemend_using_subcommand self-test" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
 always\t''
 never\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand self-test" -l sandbox -d 'Give up what reading does not need before the first recording is opened: on (as without a value; the run prints what it gave up, and fails if it cannot), off, or auto, which is on as far as the system allows it' -r -f -a "auto\t'As far as the system allows it, without a word'
+on\t'All of it or no run, and the run prints what it gave up'
+off\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand self-test" -s h -l help -d 'Print help'
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l files-from -d 'Also check the paths in FILE (`-` reads standard input), one per line, or separated by NUL' -r -F
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l format -d 'human (default), json (one document, schema/check.schema.json), jsonl (one recording per line, then the totals), oneline (PATH:OFFSET: SEVERITY[CODE] MESSAGE), sarif (SARIF 2.1.0), junit (XML), github (workflow commands) or gitlab (code quality); repeatable: all but one name a file' -r -f -a "human\t''
@@ -179,6 +215,9 @@ never\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
 always\t''
 never\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l sandbox -d 'Give up what reading does not need before the first recording is opened: on (as without a value; the run prints what it gave up, and fails if it cannot), off, or auto, which is on as far as the system allows it' -r -f -a "auto\t'As far as the system allows it, without a word'
+on\t'All of it or no run, and the run prints what it gave up'
+off\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l no-config -d 'Read no tracemend.toml'
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l write-baseline -d 'Write the findings of this run to the baseline, so that later runs do not report them'
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l statistics -d 'Print how often each code was found instead of the findings'
@@ -217,6 +256,9 @@ never\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
 always\t''
 never\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l sandbox -d 'Give up what reading does not need before the first recording is opened: on (as without a value; the run prints what it gave up, and fails if it cannot), off, or auto, which is on as far as the system allows it' -r -f -a "auto\t'As far as the system allows it, without a word'
+on\t'All of it or no run, and the run prints what it gave up'
+off\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l in-place -d 'Replace the source; keep the original as NAME.orig'
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l no-backup -d 'With --in-place: do not keep NAME.orig'
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l dry-run -d 'Show what a repair would do; write only the plan, if --plan is given'
@@ -250,12 +292,18 @@ complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l device -d '
 complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
 always\t''
 never\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l sandbox -d 'Give up what reading does not need before the first recording is opened: on (as without a value; the run prints what it gave up, and fails if it cannot), off, or auto, which is on as far as the system allows it' -r -f -a "auto\t'As far as the system allows it, without a word'
+on\t'All of it or no run, and the run prints what it gave up'
+off\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -s h -l help -d 'Print help'
 complete -c tracemend -n "__fish_tracemend_using_subcommand diff" -l type -d 'Read the files as this format (see `tracemend formats`)' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand diff" -l qemu-version -d 'qemu: the release of QEMU that wrote the log, if the log fits several' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand diff" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
 always\t''
 never\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand diff" -l sandbox -d 'Give up what reading does not need before the first recording is opened: on (as without a value; the run prints what it gave up, and fails if it cannot), off, or auto, which is on as far as the system allows it' -r -f -a "auto\t'As far as the system allows it, without a word'
+on\t'All of it or no run, and the run prints what it gave up'
+off\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand diff" -s h -l help -d 'Print help'
 complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "audit" -d 'List what a recording carries that endangers a recipient or is private to its sender'
 complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "apply" -d 'Apply the edits of a plan, or undo them'

@@ -27,6 +27,7 @@ pub(super) struct Judging {
 
 /// A baseline and where it lies.
 struct KnownFindings {
+    path: PathBuf,
     /// Paths of recordings are relative to this folder.
     folder: PathBuf,
     accepted: Baseline,
@@ -73,6 +74,12 @@ impl Judging {
             config,
             baseline,
         })
+    }
+
+    /// The baseline that the run writes.
+    pub(super) fn written_baseline(&self) -> Option<&PathBuf> {
+        let known = self.baseline.as_ref()?;
+        known.file.is_some().then_some(&known.path)
     }
 
     /// The number of findings that the report should hold before it is judged: those that are left
@@ -146,7 +153,7 @@ impl KnownFindings {
             false => None,
         };
         let folder = fs::canonicalize(parent(path)).map_err(failed)?;
-        Ok(Self { folder, accepted, file })
+        Ok(Self { path: path.to_path_buf(), folder, accepted, file })
     }
 
     /// The name of a recording in the baseline: its path from the folder of the baseline, so that

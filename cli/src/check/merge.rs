@@ -17,6 +17,7 @@ use crate::input::shown;
 use crate::look::ColorChoice;
 use crate::places::Places;
 use crate::progress::Progress;
+use crate::sandbox::Reach;
 use crate::skipped::{SkipReason, Skipped};
 use crate::streams::Streams;
 use crate::summary::Totals;
@@ -87,6 +88,10 @@ impl Arguments {
         streams: &mut Streams<'_>,
     ) -> Result<Exit, Failure> {
         let wanted = assign(&self.format, self.output.as_ref())?;
+        streams.confine(|| {
+            let files = wanted.iter().filter_map(|one| one.file.as_ref());
+            Reach::default().read_all(&self.reports).write_all(files)
+        })?;
         let mut places = Places::new(streams);
         let mut gathered = Gathered::default();
         for path in &self.reports {

@@ -32,6 +32,7 @@ use crate::limiting::Limiting;
 use crate::look::{ColorChoice, Look};
 use crate::places::Places;
 use crate::progress::{Progress, sum_bytes};
+use crate::sandbox::Reach;
 use crate::single::open_one;
 use crate::streams::Streams;
 use format::{Format, Wanted, WantedParser};
@@ -205,6 +206,13 @@ impl Arguments {
             places.walk(path)?;
         }
         let judging = Judging::new(self, &mut places, streams.look)?;
+        // Before files of the system can no longer be read.
+        let jobs = self.jobs.or(std::thread::available_parallelism().ok());
+        streams.confine(|| {
+            let files = wanted.iter().filter_map(|one| one.file.as_ref());
+            let inputs = paths.as_slice().iter().chain(&given.donor).chain(&self.resume);
+            Reach::default().read_all(inputs).write_all(files.chain(judging.written_baseline()))
+        })?;
         let donor = given.donor.as_deref().map(|path| open_one(path, streams)).transpose()?;
         if let Some(donor) = &donor {
             places.read("the donor", donor)?;
@@ -222,7 +230,6 @@ impl Arguments {
             earlier: self.resume.as_deref().map(Earlier::read).transpose()?,
             is_single: paths.as_slice().len() == 1,
         };
-        let jobs = self.jobs.or(std::thread::available_parallelism().ok());
         Run::new(work, sink).all(&paths, jobs.unwrap_or(NonZeroUsize::MIN))
     }
 

@@ -37,7 +37,7 @@ impl Paths {
                 let message = "standard input cannot be a recording and the list of --files-from";
                 return Err(Failure::usage(message));
             }
-            paths.extend(read(list, streams.input)?);
+            paths.extend(read(list, streams.input.stream)?);
         }
         if paths.is_empty() {
             return Err(Failure::usage("the list of --files-from names no path"));

@@ -51,7 +51,7 @@ impl<'r, 's> Run<'r, 's> {
         let mut rest = paths.as_slice();
         while let Some((first, others)) = rest.split_first() {
             if input::is_stdin(first) {
-                let found = input::open(first, self.sink.streams.input);
+                let found = input::open(first, &mut self.sink.streams.input);
                 let failed = |failure| Found::Failed { path: first.clone(), failure };
                 let found = found.unwrap_or_else(failed);
                 self.finish(Step::Found(found), jobs)?;

@@ -15,6 +15,7 @@ use crate::input::shown;
 use crate::limiting::Limiting;
 use crate::output::{Pieces, TextFile};
 use crate::places::Places;
+use crate::sandbox::Reach;
 use crate::single::{open_one, recognise_one};
 use crate::streams::Streams;
 
@@ -92,12 +93,16 @@ fn parse_offset(text: &str) -> Result<u64, String> {
 
 impl Arguments {
     pub(crate) fn run(&self, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
+        // Before files of the system can no longer be read.
+        let jobs = std::thread::available_parallelism().ok();
+        streams.confine(|| Reach::default().read(&self.path).write_all(&self.output))?;
         let recording = open_one(&self.path, streams)?;
         let files = recording.file_set();
         let name = shown(&self.path);
         let mut options = self.limiting.options();
         let format = recognise_one(&self.path, &files, self.kind, &options)?;
         options.format = Some(format);
+        options.jobs = jobs;
         let mut places = Places::new(streams);
         places.read("the source", &recording)?;
         let file = match &self.output {

@@ -91,7 +91,7 @@ impl TextFile {
 
 /// Whether a format recognises the file.
 fn is_recording(path: &Path) -> bool {
-    let found = input::open(path, &mut io::empty());
+    let found = input::open_path(path);
     let Ok(input::Found::Recording(recording)) = found else { return false };
     recording.format().is_some()
 }

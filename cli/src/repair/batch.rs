@@ -88,6 +88,7 @@ const OUTCOMES: [(Outcome, &str, &str); 5] = [
 pub(super) fn run(
     arguments: &Arguments,
     given: FormatOptions,
+    jobs: Option<NonZeroUsize>,
     streams: &mut Streams<'_>,
 ) -> Result<Exit, Failure> {
     check_arguments(arguments)?;
@@ -99,7 +100,6 @@ pub(super) fn run(
     let bytes = if streams.look.progress { sum_bytes(&arguments.paths) } else { None };
     let progress = Progress::new(streams.look, "repairing".to_string(), bytes);
     let batch = Batch { arguments, given, donor, look: streams.look };
-    let jobs = arguments.jobs.or(std::thread::available_parallelism().ok());
     let jobs = jobs.map_or(1, NonZeroUsize::get).min(OUTPUTS_MAX);
     let jobs = NonZeroUsize::new(jobs).unwrap_or(NonZeroUsize::MIN);
     let mut sums = Sums::default();

@@ -2,6 +2,7 @@
 
 mod batch;
 
+use std::io;
 use std::num::NonZeroUsize;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -20,6 +21,7 @@ use crate::output::{Existing, Prepared, Target, TextFile, beside};
 use crate::places::Places;
 use crate::progress::Progress;
 use crate::salvage::Salvage;
+use crate::sandbox::Reach;
 use crate::single::open_one;
 use crate::streams::Streams;
 use crate::walk;
@@ -136,12 +138,15 @@ impl Arguments {
         streams: &mut Streams<'_>,
     ) -> Result<Exit, Failure> {
         let given = FormatOptions::read(matches, Verb::Repair)?;
+        // Before files of the system can no longer be read.
+        let jobs = self.jobs.or(std::thread::available_parallelism().ok());
+        streams.confine(|| self.reach(&given))?;
         let is_tree = |path: &PathBuf| self.dry_run && walk::is_walked(path);
         match self.paths.as_slice() {
             [path] if self.out_dir.is_none() && !is_tree(path) => {
-                self.run_one(path, given, streams)
+                self.run_one(path, given, jobs, streams)
             }
-            _ => batch::run(self, given, streams),
+            _ => batch::run(self, given, jobs, streams),
         }
     }
 
@@ -149,6 +154,7 @@ impl Arguments {
         &self,
         path: &Path,
         given: FormatOptions,
+        jobs: Option<NonZeroUsize>,
         streams: &mut Streams<'_>,
     ) -> Result<Exit, Failure> {
         let recording = open_one(path, streams)?;
@@ -168,7 +174,8 @@ impl Arguments {
             return Err(Failure::usage("--link applies to a recording that is a directory"));
         }
         let files = recording.file_set().with_donor(donated.clone());
-        let options = self.options(&files, &given);
+        let mut options = self.options(&files, &given);
+        options.jobs = jobs;
         if let Some(format) = options.format {
             given.check_format(format)?;
         }
@@ -190,11 +197,33 @@ impl Arguments {
         printed.map(|()| exit_of(outcome))
     }
 
+    /// The files that the repair needs.
+    fn reach(&self, given: &FormatOptions) -> Reach {
+        let reach = Reach::default().read_all(self.paths.iter().chain(&given.donor));
+        let reach = reach.write_all(&self.plan);
+        if self.dry_run {
+            return reach;
+        }
+        let reach = match (&self.output, &self.out_dir) {
+            (Some(output), _) => reach.write(output),
+            (None, Some(folder)) => reach.write_below(folder),
+            (None, None) if self.in_place => reach.write_all(&self.paths),
+            (None, None) => {
+                let outputs: Vec<PathBuf> =
+                    self.paths.iter().filter_map(|path| name_output(path).ok()).collect();
+                reach.write_all(&outputs)
+            }
+        };
+        match self.link {
+            true => self.paths.iter().fold(reach, |reach, path| reach.link_from(path)),
+            false => reach,
+        }
+    }
+
     /// The options of the library for a recording.
     fn options(&self, files: &FileSet<'_>, given: &FormatOptions) -> Options {
         let mut options = self.limiting.options();
         options.choices = given.choices.clone();
-        options.jobs = self.jobs;
         options.allow = self.safety.allow();
         options.lossy_warnings = self.lossy_warnings;
         options.format = self.kind.or_else(|| tracemend::recognise(files, &options));
@@ -322,15 +351,7 @@ impl Arguments {
             return Err(Failure::usage("standard input has no name; use -o OUT"));
         }
         let source = &recording.path;
-        let path = match source.file_name() {
-            // Without a slash at the end.
-            Some(_) => source.components().collect(),
-            // `.` and `..` stand for the directory that they name.
-            None => {
-                std::fs::canonicalize(source).map_err(|error| Failure::io(shown(source), &error))?
-            }
-        };
-        let path = beside(&path, ".mended");
+        let path = name_output(source).map_err(|error| Failure::io(shown(source), &error))?;
         places.write("the output", &path)?;
         Target::new(&path, recording, replaced).map(|target| target.linking(self.link))
     }
@@ -346,6 +367,17 @@ impl Arguments {
         let mode = recording.files.first().map_or(0o600, |file| file.metadata.mode() & 0o666);
         TextFile::create(path, self.force, mode).map(Some)
     }
+}
+
+/// NAME.mended, beside the source.
+fn name_output(source: &Path) -> io::Result<PathBuf> {
+    let path = match source.file_name() {
+        // Without a slash at the end.
+        Some(_) => source.components().collect(),
+        // `.` and `..` stand for the directory that they name.
+        None => std::fs::canonicalize(source)?,
+    };
+    Ok(beside(&path, ".mended"))
 }
 
 /// The exit code of an outcome.

@@ -64,6 +64,19 @@ fn pipes_devices_and_sockets_are_findings_and_never_wait() {
 }
 
 #[test]
+fn files_that_the_system_makes_up_are_not_taken_for_empty_ones() {
+    for (path, reason) in [
+        ("/proc/self/maps", "it has the length 0 and more bytes"),
+        ("/proc/version", "it has the length 0 and more bytes"),
+        ("/sys/kernel/mm/transparent_hugepage/enabled", "it has fewer bytes than its length"),
+    ] {
+        let ran = run!("check", path);
+        assert_eq!(ran.code, 5, "{path}: {}{}", ran.out, ran.err);
+        assert!(ran.err.contains(reason), "{path}: {}", ran.err);
+    }
+}
+
+#[test]
 fn links_are_followed_if_named_and_not_if_found() {
     let folder = folder(&[("real/x.data", &crashed()), ("walked/sound", &sound())]);
     let link = folder.path().join("walked/link");

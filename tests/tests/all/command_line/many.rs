@@ -45,6 +45,26 @@ fn reports_are_the_same_at_any_number_of_threads() {
     }
 }
 
+/// Files of a directory that no one looks at one by one.
+const CROWD: usize = 100_000;
+
+#[test]
+fn a_hundred_thousand_files_are_walked_and_counted() {
+    let folder = folder(&[("crowd/sound", &sound())]);
+    let crowd = folder.path().join("crowd");
+    for number in 1..CROWD {
+        fs::File::create(crowd.join(format!("{number:06}"))).unwrap();
+    }
+    let mut program = Command::new(env!("CARGO_BIN_EXE_tracemend-under-test"));
+    let ran = program.arg("check").arg(&crowd).args(["--format", "json"]).output().unwrap();
+    let err = String::from_utf8_lossy(&ran.stderr);
+    assert_eq!(ran.status.code(), Some(0), "{err}");
+    let totals = &parse(&String::from_utf8(ran.stdout).unwrap())["totals"];
+    assert_eq!((totals["recordings"].as_u64(), totals["clean"].as_u64()), (Some(1), Some(1)));
+    let skipped = totals["skipped"]["empty"].as_u64();
+    assert_eq!(skipped, Some(u64::try_from(CROWD - 1).unwrap()), "{totals}");
+}
+
 #[test]
 fn a_list_names_paths_by_line_or_by_nul() {
     let folder = tree();

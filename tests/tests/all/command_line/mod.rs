@@ -18,6 +18,7 @@ mod outputs;
 mod plans;
 mod policy;
 mod repair;
+mod sandbox;
 mod shards;
 
 use std::ffi::{OsStr, OsString};
