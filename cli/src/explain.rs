@@ -88,7 +88,7 @@ fn wrap_paragraphs(text: &str, look: Look) -> String {
 }
 
 /// The recording and the output of the example of a code.
-fn find_example(code: &str) -> Option<(&'static str, &'static str)> {
+pub(crate) fn find_example(code: &str) -> Option<(&'static str, &'static str)> {
     let mut sections = EXAMPLES.split("\n== ").map(|section| section.trim_start_matches("== "));
     let section = sections
         .find(|section| section.strip_prefix(code).is_some_and(|rest| rest.starts_with(' ')))?;

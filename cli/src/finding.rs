@@ -19,7 +19,7 @@ use crate::look::{Ink, Look, wrap};
 /// Columns before everything but the first line.
 const INDENT: usize = 2;
 /// Rows of a window; the library gives two at most.
-const ROWS: usize = 8;
+pub(crate) const ROWS: usize = 8;
 /// Columns of a title that are always shown.
 const TITLE_LEAST: usize = 20;
 
@@ -121,18 +121,23 @@ impl FindingHandler {
 
     /// Paints the first `labelled` cells of a row, and counts them off.
     fn paint_cells(&self, cells: &str, labelled: &mut usize) -> String {
-        let hex = cells.split_once("  ").map_or(cells, |(hex, _)| hex);
-        let count = (hex.len() + 1) / 3;
-        let painted = count.min(*labelled);
-        *labelled -= painted;
-        let end = (painted * 3).saturating_sub(1);
-        let (first, rest) = cells.split_at_checked(end).unwrap_or((cells, ""));
+        let (first, rest) = split_labelled(cells, labelled);
         format!("{}{rest}", self.look.paint(Ink::Bytes, first))
     }
 }
 
+/// Splits a row after the first `labelled` cells, and counts them off.
+pub(crate) fn split_labelled<'r>(cells: &'r str, labelled: &mut usize) -> (&'r str, &'r str) {
+    let hex = cells.split_once("  ").map_or(cells, |(hex, _)| hex);
+    let count = (hex.len() + 1) / 3;
+    let split = count.min(*labelled);
+    *labelled -= split;
+    let end = (split * 3).saturating_sub(1);
+    cells.split_at_checked(end).unwrap_or((cells, ""))
+}
+
 /// The offset of a row and its cells.
-fn split_row(row: &str) -> (&str, &str) {
+pub(crate) fn split_row(row: &str) -> (&str, &str) {
     row.trim_start().split_once("  ").unwrap_or(("", row))
 }
 

@@ -163,7 +163,7 @@ impl Drawing<'_> {
 }
 
 /// Whether a repair applies the fix of a finding by itself.
-fn is_automatic(finding: &Finding) -> bool {
+pub(crate) fn is_automatic(finding: &Finding) -> bool {
     let applies = |safety: Safety, edits: bool| safety != Safety::Manual && edits;
     finding.severity > Severity::Info
         && finding.fix.as_ref().is_some_and(|fix| {

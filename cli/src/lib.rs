@@ -37,6 +37,7 @@ pub mod markdown;
 mod neighbours;
 mod ordered;
 mod output;
+mod page;
 mod places;
 mod progress;
 mod repair;

@@ -178,7 +178,7 @@ _tracemend() {
             fi
             case "${prev}" in
                 --format)
-                    COMPREPLY=($(compgen -W "human json jsonl oneline sarif junit github gitlab" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json jsonl oneline sarif junit github gitlab html" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -232,7 +232,7 @@ _tracemend() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "human json jsonl oneline sarif junit github gitlab" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json jsonl oneline sarif junit github gitlab html" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -876,7 +876,7 @@ _tracemend() {
             fi
             case "${prev}" in
                 --format)
-                    COMPREPLY=($(compgen -W "human json jsonl oneline sarif junit github gitlab" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json jsonl oneline sarif junit github gitlab html" -- "${cur}"))
                     return 0
                     ;;
                 --output)

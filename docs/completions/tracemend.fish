@@ -55,7 +55,8 @@ oneline\t''
 sarif\t''
 junit\t''
 github\t''
-gitlab\t''"
+gitlab\t''
+html\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand audit" -s o -l output -d 'Write the report to FILE, all of it or nothing' -r -F
 complete -c tracemend -n "__fish_tracemend_using_subcommand audit" -l type -d 'Read every file as this format (see `tracemend formats`)' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand audit" -l concern -d 'Look for one concern only: recipient or sender' -r
@@ -140,7 +141,8 @@ oneline\t''
 sarif\t''
 junit\t''
 github\t''
-gitlab\t''"
+gitlab\t''
+html\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand merge" -s o -l output -d 'Write the report to FILE, all of it or nothing' -r -F
 complete -c tracemend -n "__fish_tracemend_using_subcommand merge" -l fail-on -d 'Exit with 1 from this severity on: error, warning, info or never' -r -f -a "error\t''
 warning\t''
@@ -175,14 +177,15 @@ on\t'All of it or no run, and the run prints what it gave up'
 off\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand self-test" -s h -l help -d 'Print help'
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l files-from -d 'Also check the paths in FILE (`-` reads standard input), one per line, or separated by NUL' -r -F
-complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l format -d 'human (default), json (one document, schema/check.schema.json), jsonl (one recording per line, then the totals), oneline (PATH:OFFSET: SEVERITY[CODE] MESSAGE), sarif (SARIF 2.1.0), junit (XML), github (workflow commands) or gitlab (code quality); repeatable: all but one name a file' -r -f -a "human\t''
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l format -d 'human (default), json (one document, schema/check.schema.json), jsonl (one recording per line, then the totals), oneline (PATH:OFFSET: SEVERITY[CODE] MESSAGE), sarif (SARIF 2.1.0), junit (XML), github (workflow commands), gitlab (code quality) or html (one page without a script, with the pages of the codes); repeatable: all but one name a file' -r -f -a "human\t''
 json\t''
 jsonl\t''
 oneline\t''
 sarif\t''
 junit\t''
 github\t''
-gitlab\t''"
+gitlab\t''
+html\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -s o -l output -d 'Write the report to FILE, all of it or nothing' -r -F
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l type -d 'Read every file as this format (see `tracemend formats`)' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l fail-on -d 'Exit with 1 from this severity on: error, warning, info or never [default: error]' -r -f -a "error\t''

@@ -22,6 +22,7 @@ pub(super) enum Format {
     Junit,
     Github,
     Gitlab,
+    Html,
 }
 
 impl Format {

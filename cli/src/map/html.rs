@@ -1,16 +1,13 @@
 //! A map as one page without a script: a bar and a tree to open by mouse or keyboard.
 //!
-//! The page asks for nothing from outside, and its content security policy allows nothing but its
-//! own style sheet, by its hash. Every text is escaped twice: for a terminal, as everywhere, and
-//! for HTML.
+//! See [`crate::page`] for what keeps it harmless.
 
 use std::fmt::Write as _;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD as BASE64;
-use sha2::{Digest as _, Sha256};
 use tracemend::words::{byte_count, plural};
 use tracemend::{FileSet, Finding, FormatId, MapStep, MappedLayer, Portion, Region, Report};
+
+use crate::page::{self, as_float, describe_rules, escape};
 
 /// Records of one group that the page has; the others are counted. With their fields and bytes,
 /// these make some 2 MB.
@@ -26,37 +23,14 @@ const BYTES_SHOWN: u64 = 64;
 /// Bytes per line.
 const BYTES_PER_LINE: usize = 16;
 
-/// The style sheet; the policy allows it by its hash.
-const STYLE: &str = include_str!("page.css");
-
-/// Escapes text for HTML, in elements and in quoted attributes.
-fn escape(text: &str) -> String {
-    text.chars().fold(String::with_capacity(text.len()), |mut out, letter| {
-        match letter {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '"' => out += "&quot;",
-            '\'' => out += "&#39;",
-            letter => out.push(letter),
-        }
-        out
-    })
-}
-
 /// The text before the layers: the head of the page, and what a check finds.
 pub(super) fn head(name: &str, format: FormatId, files: &FileSet<'_>, report: &Report) -> String {
-    let hash = BASE64.encode(Sha256::digest(STYLE.as_bytes()));
-    let name = escape(name);
-    let mut text = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src \
-         'sha256-{hash}'; base-uri 'none'; form-action 'none'\"/>\n\
-         <meta name=\"viewport\" content=\"width=device-width\"/>\n\
-         <title>{name}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n\
-         <h1>{name}</h1>\n<p>{format}, {}, verdict {}</p>\n",
+    let mut text = page::begin(name);
+    let _infallible = writeln!(
+        text,
+        "<p>{format}, {}, verdict {}</p>",
         byte_count(files.len()),
-        report.verdict().name(),
+        report.verdict().name()
     );
     if !report.findings().is_empty() {
         text += "<h2>Findings</h2>\n<table>\n<tr><th>severity</th><th>code</th><th>place</th>\
@@ -69,18 +43,18 @@ pub(super) fn head(name: &str, format: FormatId, files: &FileSet<'_>, report: &R
         if more > 0 {
             let _infallible = writeln!(text, "<p>and {more} more</p>");
         }
-        text += "<p><code>tracemend explain CODE</code> describes a code.</p>\n";
     }
     text
 }
 
 fn row(finding: &Finding) -> String {
-    let severity = finding.severity.name();
+    let (severity, code) = (finding.severity.name(), finding.rule.code);
     let (path, message) = (escape(&finding.path), escape(&finding.message));
     format!(
-        "<tr><td class=\"{severity}\">{severity}</td><td><code>{}</code></td><td><code>{}</code>\
-         <br/>{path}</td><td>{message}</td></tr>\n",
-        finding.rule.code, finding.span
+        "<tr><td class=\"{severity}\">{severity}</td>\
+         <td><a href=\"#{code}\"><code>{code}</code></a></td>\
+         <td><code>{}</code><br/>{path}</td><td>{message}</td></tr>\n",
+        finding.span
     )
 }
 
@@ -147,8 +121,10 @@ impl<'f, 'a> Writer<'f, 'a> {
     }
 
     /// The text after the last layer.
-    pub(super) fn finish(&mut self) -> String {
-        self.end_layer() + "</main>\n</body>\n</html>\n"
+    pub(super) fn finish(&mut self, report: &Report) -> String {
+        let findings = report.findings().iter().take(FINDINGS_SHOWN);
+        let codes = findings.map(|finding| finding.rule.code).collect();
+        self.end_layer() + &describe_rules(&codes) + page::END
     }
 
     /// A region with its children. An explicit stack: a recording decides how deep fields nest.
@@ -232,12 +208,6 @@ fn bar(layer: &MappedLayer) -> String {
         );
     }
     text + "</svg>\n"
-}
-
-/// A number for a drawing, where the last digits do not matter.
-#[allow(clippy::as_conversions, reason = "a place in a drawing of a thousand steps")]
-const fn as_float(number: u64) -> f64 {
-    number as f64
 }
 
 /// One region.

@@ -165,7 +165,7 @@ impl Arguments {
                     out.add(&writer.step(step));
                 };
                 tracemend::map(files, options, depth, each);
-                out.add(&writer.finish());
+                out.add(&writer.finish(&report));
             }
             Form::Json => {
                 out.add(&json::head(name, format)?);

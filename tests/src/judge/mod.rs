@@ -5,6 +5,7 @@
 //! `TRACEMEND_REQUIRE_JUDGES=perf,apitrace` makes a missing judge a failure, as in `.ci/run`.
 
 pub mod apitrace;
+pub mod chromium;
 pub mod input;
 pub mod kubernetes;
 pub mod mdbook;
@@ -29,8 +30,9 @@ pub struct Judge {
 }
 
 /// Every judge, by name.
-pub static ALL: [&Judge; 13] = [
+pub static ALL: [&Judge; 14] = [
     &apitrace::JUDGE,
+    &chromium::JUDGE,
     &input::EVEMU,
     &kubernetes::JUDGE,
     &input::LIBINPUT,

@@ -11,6 +11,7 @@
 
 mod audit;
 mod gitlab;
+mod html;
 mod human;
 mod json;
 mod junit;
@@ -67,6 +68,7 @@ pub(super) enum Piece {
     /// remains the only one.
     CleanLine(String),
     Case(Box<quick_junit::TestCase>),
+    Section(Box<html::Section>),
 }
 
 /// The end of a run.
@@ -108,6 +110,7 @@ impl Layout {
             Format::Junit => Piece::Case(Box::new(junit::case(checked))),
             Format::Github => Piece::Text(lines::github(checked)),
             Format::Gitlab => Piece::Text(gitlab::entries(checked)?),
+            Format::Html => Piece::Section(Box::new(html::section(checked, settings))),
         })
     }
 }
@@ -121,11 +124,19 @@ pub(super) struct Writer {
     clean_line: String,
     /// A report of JUnit begins with its sums, so its cases wait for the end.
     cases: Vec<quick_junit::TestCase>,
+    /// A page begins with its sums, too.
+    sections: html::Sections,
 }
 
 impl Writer {
     pub(super) fn new(layout: Layout) -> Self {
-        Self { layout, began: false, clean_line: String::new(), cases: Vec::new() }
+        Self {
+            layout,
+            began: false,
+            clean_line: String::new(),
+            cases: Vec::new(),
+            sections: html::Sections::default(),
+        }
     }
 
     pub(super) fn layout(&self) -> Layout {
@@ -150,6 +161,10 @@ impl Writer {
             }
             Piece::Case(case) => {
                 self.cases.push(*case);
+                return String::new();
+            }
+            Piece::Section(section) => {
+                self.sections.push(*section);
                 return String::new();
             }
         };
@@ -184,6 +199,7 @@ impl Writer {
             Format::Sarif => head(self.began, sarif::HEAD) + &sarif::close(closing)?,
             Format::Junit => junit::report(self.cases, closing)?,
             Format::Github => lines::github_unread(closing),
+            Format::Html => self.sections.page(closing, settings),
             Format::Gitlab => {
                 let unread = gitlab::unread(closing)?;
                 let list = if unread.is_empty() {

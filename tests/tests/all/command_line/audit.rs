@@ -120,7 +120,9 @@ fn an_audit_of_hostile_names_prints_nothing_raw() {
     for name in ["stream.json", "stream.obs"] {
         fs::copy(source.join(name), loom.join(name)).unwrap();
     }
-    for format in ["human", "json", "sarif", "junit", "github", "gitlab", "oneline", "jsonl"] {
+    for format in
+        ["human", "json", "sarif", "junit", "github", "gitlab", "oneline", "jsonl", "html"]
+    {
         for show in [&["--show"][..], &[]] {
             let args = ["audit".as_ref(), folder.path().as_os_str(), "--format".as_ref()];
             let args = args.into_iter().chain([OsStr::new(format)]);

@@ -7,7 +7,8 @@ use tracemend_tests::judge;
 use super::*;
 
 /// Every format of a report.
-const ALL: [&str; 8] = ["human", "json", "jsonl", "oneline", "sarif", "junit", "github", "gitlab"];
+const ALL: [&str; 9] =
+    ["human", "json", "jsonl", "oneline", "sarif", "junit", "github", "gitlab", "html"];
 
 /// A file in the sources of a package that the tests depend on.
 fn file_of_package(package: &str, file: &str) -> PathBuf {
@@ -359,6 +360,7 @@ fn assert_harmless(format: &str, text: &str, base: &str) {
         "jsonl" => text.lines().for_each(|line| drop(parse(line))),
         "gitlab" => drop(assert_gitlab(text)),
         "junit" => assert_junit(text),
+        "html" => drop(pages::assert_page(text, "hostile")),
         "oneline" => {
             assert!(text.lines().all(|line| line.starts_with(base)), "{text}");
         }

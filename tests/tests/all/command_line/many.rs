@@ -30,7 +30,9 @@ fn tree() -> TempDir {
 fn reports_are_the_same_at_any_number_of_threads() {
     let folder = tree();
     let gone = folder.path().join("gone");
-    for format in ["human", "json", "jsonl", "oneline", "sarif", "junit", "github", "gitlab"] {
+    for format in
+        ["human", "json", "jsonl", "oneline", "sarif", "junit", "github", "gitlab", "html"]
+    {
         let ran = |jobs: &str| {
             let own = folder.path().join("03");
             run!("check", folder.path(), &gone, own, "--format", format, "--jobs", jobs)

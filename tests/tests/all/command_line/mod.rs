@@ -15,6 +15,7 @@ mod many;
 mod map;
 mod options;
 mod outputs;
+mod pages;
 mod plans;
 mod policy;
 mod repair;
