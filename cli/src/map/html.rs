@@ -5,23 +5,24 @@
 use std::fmt::Write as _;
 
 use tracemend::words::{byte_count, plural};
-use tracemend::{FileSet, Finding, FormatId, MapStep, MappedLayer, Portion, Region, Report};
+use tracemend::{FileSet, Finding, FormatId, MapStep, MappedLayer, Region, Report};
 
-use crate::page::{self, as_float, describe_rules, escape};
+use super::bar;
+use crate::page::{self, describe_rules, escape};
 
 /// Records of one group that the page has; the others are counted. With their fields and bytes,
 /// these make some 2 MB.
 const RECORDS_SHOWN: u64 = 1_000;
 /// Damaged places and other regions beyond them.
 const REGIONS_SHOWN: u64 = 2_000;
-/// Portions of a bar.
-const PORTIONS_SHOWN: usize = 2_000;
+/// Bytes of a region with its fields; further fields are counted.
+const REGION_BYTES: usize = 250_000;
+/// Bytes of a page; further regions and files are counted.
+const PAGE_BYTES: usize = 4_000_000;
 /// Findings that are listed.
 const FINDINGS_SHOWN: usize = 200;
 /// Bytes of a region that are shown.
 const BYTES_SHOWN: u64 = 64;
-/// Bytes per line.
-const BYTES_PER_LINE: usize = 16;
 
 /// The text before the layers: the head of the page, and what a check finds.
 pub(super) fn head(name: &str, format: FormatId, files: &FileSet<'_>, report: &Report) -> String {
@@ -66,14 +67,39 @@ pub(super) struct Writer<'f, 'a> {
     records: u64,
     regions: u64,
     left_out: u64,
+    /// Bytes so far.
+    bytes: usize,
+    /// Files that the page has no room for; their steps are passed over.
+    files_left_out: u64,
+    is_passed_over: bool,
 }
 
 impl<'f, 'a> Writer<'f, 'a> {
     pub(super) const fn new(files: &'f FileSet<'a>) -> Self {
-        Self { files, is_open: false, records: 0, regions: 0, left_out: 0 }
+        Self {
+            files,
+            is_open: false,
+            records: 0,
+            regions: 0,
+            left_out: 0,
+            bytes: 0,
+            files_left_out: 0,
+            is_passed_over: false,
+        }
     }
 
     pub(super) fn step(&mut self, step: MapStep<'_>) -> String {
+        let is_full = self.bytes > PAGE_BYTES;
+        if matches!(step, MapStep::Layer(_)) {
+            self.is_passed_over = is_full;
+            self.files_left_out = self.files_left_out.saturating_add(u64::from(is_full));
+        }
+        let text = if self.is_passed_over { self.end_layer() } else { self.write(step) };
+        self.bytes = self.bytes.saturating_add(text.len());
+        text
+    }
+
+    fn write(&mut self, step: MapStep<'_>) -> String {
         match step {
             MapStep::Layer(layer) => self.end_layer() + &self.begin_layer(layer),
             MapStep::Open(region) => {
@@ -99,7 +125,8 @@ impl<'f, 'a> Writer<'f, 'a> {
         self.regions = self.regions.saturating_add(1);
         let is_damage = region.kind == tracemend::RegionKind::Damage;
         let is_beyond = self.records > RECORDS_SHOWN && !is_damage;
-        if is_beyond || self.regions > RECORDS_SHOWN.saturating_add(REGIONS_SHOWN) {
+        let is_full = self.bytes > PAGE_BYTES;
+        if is_beyond || is_full || self.regions > RECORDS_SHOWN.saturating_add(REGIONS_SHOWN) {
             self.left_out = self.left_out.saturating_add(1);
             return String::new();
         }
@@ -111,7 +138,7 @@ impl<'f, 'a> Writer<'f, 'a> {
         (self.records, self.regions) = (0, 0);
         let what = if layer.layer.is_stored() { "" } else { ", expanded" };
         let name = if layer.name.is_empty() { "file" } else { &layer.name };
-        let bar = bar(layer);
+        let bar = bar::draw(layer) + &bar::zoom(layer, self.files);
         format!("<h2>{}{what}: {}</h2>\n{bar}<ul>\n", escape(name), byte_count(layer.length))
     }
 
@@ -124,7 +151,12 @@ impl<'f, 'a> Writer<'f, 'a> {
     pub(super) fn finish(&mut self, report: &Report) -> String {
         let findings = report.findings().iter().take(FINDINGS_SHOWN);
         let codes = findings.map(|finding| finding.rule.code).collect();
-        self.end_layer() + &describe_rules(&codes) + page::END
+        let end = self.end_layer();
+        let left_out = match self.files_left_out {
+            0 => String::new(),
+            files => format!("<p>{} not shown</p>\n", plural(files, "further file")),
+        };
+        end + &left_out + &describe_rules(&codes) + page::END
     }
 
     /// A region with its children. An explicit stack: a recording decides how deep fields nest.
@@ -134,12 +166,17 @@ impl<'f, 'a> Writer<'f, 'a> {
             End,
         }
         let mut text = String::new();
+        let mut left_out = 0_u64;
         let mut left = vec![Task::Begin(region)];
         while let Some(task) = left.pop() {
             let Task::Begin(region) = task else {
                 text += "</ul></details></li>\n";
                 continue;
             };
+            if text.len() > REGION_BYTES {
+                left_out = left_out.saturating_add(1);
+                continue;
+            }
             let bytes = self.bytes(region);
             if region.children.is_empty() {
                 let _infallible = writeln!(
@@ -154,6 +191,9 @@ impl<'f, 'a> Writer<'f, 'a> {
             left.push(Task::End);
             left.extend(region.children.iter().rev().map(Task::Begin));
         }
+        if left_out > 0 {
+            let _infallible = writeln!(text, "<li>{} not shown</li>", plural(left_out, "field"));
+        }
         text
     }
 
@@ -163,51 +203,8 @@ impl<'f, 'a> Writer<'f, 'a> {
         if !span.layer().is_stored() {
             return String::new();
         }
-        let end = span.end().min(span.start().saturating_add(BYTES_SHOWN));
-        let bytes = self.files.bytes(span.layer().file).read(span.start(), end);
-        let mut text = String::from("<pre>");
-        let mut at = span.start();
-        for chunk in bytes.chunks(BYTES_PER_LINE) {
-            let _infallible = write!(text, "{at:8x} ");
-            chunk.iter().for_each(|byte| {
-                let _infallible = write!(text, " {byte:02x}");
-            });
-            text.push('\n');
-            at = at.saturating_add(u64::try_from(chunk.len()).unwrap_or(0));
-        }
-        if end < span.end() {
-            let _infallible = writeln!(text, "{} more", byte_count(span.end().saturating_sub(end)));
-        }
-        text + "</pre>"
+        bar::hex(self.files, span, BYTES_SHOWN)
     }
-}
-
-/// The kinds of bytes along a layer.
-fn bar(layer: &MappedLayer) -> String {
-    if layer.length == 0 {
-        return String::new();
-    }
-    let scale = 1_000.0 / as_float(layer.length);
-    let mut text = String::from(
-        "<svg viewBox=\"0 0 1000 24\" preserveAspectRatio=\"none\" role=\"img\" \
-         aria-label=\"the kinds of bytes along the file; the list below has the same\">",
-    );
-    // Damage is drawn last and at least as wide as a line, so that one byte of a gigabyte is seen.
-    let (damage, others): (Vec<&Portion>, Vec<&Portion>) =
-        layer.portions.iter().partition(|one| one.kind == tracemend::RegionKind::Damage);
-    for portion in others.into_iter().chain(damage).take(PORTIONS_SHOWN) {
-        let (x, width) =
-            (as_float(portion.span.start()) * scale, as_float(portion.span.len()) * scale);
-        let kind = portion.kind.name();
-        let _infallible = write!(
-            text,
-            "<rect class=\"{kind}\" x=\"{x:.2}\" y=\"0\" width=\"{:.2}\" height=\"24\">\
-             <title>{kind} {}</title></rect>",
-            width.max(1.0),
-            portion.span
-        );
-    }
-    text + "</svg>\n"
 }
 
 /// One region.

@@ -1,5 +1,6 @@
 //! `tracemend map`: every byte of a recording, accounted for.
 
+mod bar;
 mod html;
 mod json;
 mod text;

@@ -188,6 +188,39 @@ fn a_page_about_a_million_findings_is_small() {
     assert!(ran.out.contains(&left_out), "{left_out}");
 }
 
+#[test]
+fn a_map_of_many_files_or_of_a_large_one_is_a_small_page() {
+    let folder = folder(&[("x.data", &million())]);
+    let ran = run!("map", folder.path().join("x.data"), "--format", "html");
+    assert_page(&ran.out, "large");
+    assert!(ran.out.contains("16 parts, enlarged") && ran.out.contains("regions not shown"));
+    // The first part begins with the magic.
+    let (_, part) = ran.out.split_once("16 parts, enlarged").unwrap();
+    let (_, bytes) = part.split_once("<pre>").unwrap();
+    assert!(bytes.starts_with("       0  50 45 52 46 49 4c 45 32"), "{part}");
+    assert_eq!(part.matches("<svg").count(), 16);
+    let built = perf::clean().swap_remove(0).built;
+    let files = perf::directory();
+    for (name, bytes) in &files {
+        fs::create_dir_all(folder.path().join("rec")).unwrap();
+        fs::write(folder.path().join("rec").join(name), bytes).unwrap();
+    }
+    let bytes: Vec<u8> =
+        built.records.iter().flat_map(|one| built.bytes[one.range()].to_vec()).collect();
+    let many = bytes.repeat(1 + 40_000 / bytes.len());
+    for number in 0..60 {
+        fs::write(folder.path().join(format!("rec/data.{number}")), &many).unwrap();
+    }
+    let ran = run!("map", folder.path().join("rec"), "--format", "html");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_page(&ran.out, "many");
+    let (rest, _) = ran.out.rsplit_once(" further files not shown").expect("too few files");
+    let count: usize = rest.rsplit_once('>').unwrap().1.parse().unwrap();
+    let shown = ran.out.matches(" bytes</h2>").count();
+    assert!(shown > 1);
+    assert_eq!(shown + count, names(&folder.path().join("rec")).len());
+}
+
 /// A server that closes every connection, and how many there were.
 fn listen() -> (u16, Arc<AtomicUsize>) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
