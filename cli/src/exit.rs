@@ -8,10 +8,10 @@ pub(crate) const HELP: &str = "\
 Exit codes:
   0  clean, or repaired without loss
   1  findings at or above --fail-on (verify: plan, source and output do not match; diff: the
-     recordings differ)
+     recordings differ; redact: private content is left)
   2  usage error, nothing was done
   3  repaired, with recorded bytes lost
-  4  cannot be repaired (apply: the plan was made for another file)
+  4  cannot be repaired (apply: the plan was made for another file; redact: nothing was written)
   5  a file could not be read or written
   6  a limit was reached, so the verdict is incomplete
 With several recordings, the highest applies.";

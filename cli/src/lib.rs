@@ -40,6 +40,7 @@ mod output;
 mod page;
 mod places;
 mod progress;
+mod redact;
 mod repair;
 mod salvage;
 mod salvage_json;
@@ -102,6 +103,7 @@ enum Command {
     Check(check::Arguments),
     Audit(check::audit::Arguments),
     Repair(repair::Arguments),
+    Redact(redact::Arguments),
     Apply(apply::Arguments),
     Verify(verify::Arguments),
     Dump(dump::Arguments),
@@ -167,6 +169,7 @@ impl Arguments {
             Command::Check(arguments) => arguments.run(own, self.color, streams),
             Command::Audit(arguments) => arguments.run(own, self.color, streams),
             Command::Repair(arguments) => arguments.run(own, streams),
+            Command::Redact(arguments) => arguments.run(streams),
             Command::Apply(arguments) => arguments.run(streams),
             Command::Verify(arguments) => arguments.run(streams),
             Command::Dump(arguments) => arguments.run(own, streams),

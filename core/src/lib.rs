@@ -112,6 +112,11 @@ mod recording;
 #[doc(hidden)]
 pub mod recording;
 #[cfg(not(feature = "testing"))]
+mod redact;
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub mod redact;
+#[cfg(not(feature = "testing"))]
 mod registry;
 #[cfg(feature = "testing")]
 #[doc(hidden)]
@@ -140,6 +145,7 @@ pub use mend::proof::{self, Balance, ProofError, prove as verify};
 pub use mend::rounds::{Outcome, Repair, repair, view};
 pub use options::{Allow, ChoiceError, Choices, OptionSpec, OptionValue, Options};
 pub use recording::{File, FileSet};
+pub use redact::{RedactError, RedactRequest, Redaction, Sighting, redact};
 pub use registry::{FormatId, UnknownFormat, rule, rules};
 #[cfg(feature = "json")]
 pub use report::baseline::{Baseline, BaselineError};

@@ -102,6 +102,7 @@ pub static COMMON: &[&Limit] = &[
     &MAP_REGIONS,
     &MAP_FIELDS,
     &AUDIT_RATIO,
+    &REDACTED,
 ];
 
 /// Findings that a report holds.
@@ -207,6 +208,15 @@ pub static AUDIT_RATIO: Limit = Limit::new(
     100,
     "bytes per byte",
     "real perf recordings expand less; a recording that expands to 16 MiB at most is not a bomb",
+);
+
+/// Bytes of the fillers and names of a redaction.
+pub static REDACTED: Limit = Limit::new(
+    "redacted",
+    256 << 20,
+    "bytes",
+    "a redaction holds its fillers in memory until they are written: 30,000 samples with 8 KiB of \
+     stack each; an edit or a name counts 64 bytes more than its length",
 );
 
 #[cfg(test)]

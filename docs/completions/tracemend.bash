@@ -55,6 +55,9 @@ _tracemend() {
             tracemend,merge)
                 cmd="tracemend__subcmd__merge"
                 ;;
+            tracemend,redact)
+                cmd="tracemend__subcmd__redact"
+                ;;
             tracemend,repair)
                 cmd="tracemend__subcmd__repair"
                 ;;
@@ -103,6 +106,9 @@ _tracemend() {
             tracemend__subcmd__help,merge)
                 cmd="tracemend__subcmd__help__subcmd__merge"
                 ;;
+            tracemend__subcmd__help,redact)
+                cmd="tracemend__subcmd__help__subcmd__redact"
+                ;;
             tracemend__subcmd__help,repair)
                 cmd="tracemend__subcmd__help__subcmd__repair"
                 ;;
@@ -120,6 +126,7 @@ _tracemend() {
     case "${cmd}" in
         tracemend)
             opts="-h -V --color --sandbox --help --version audit apply verify map explain codes formats merge completions man self-test check repair dump diff help"
+            opts="-h -V --color --help --version audit redact apply verify map explain codes formats merge completions man self-test check repair dump diff help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -551,7 +558,7 @@ _tracemend() {
             return 0
             ;;
         tracemend__subcmd__help)
-            opts="audit apply verify map explain codes formats merge completions man self-test check repair dump diff help"
+            opts="audit redact apply verify map explain codes formats merge completions man self-test check repair dump diff help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -746,6 +753,20 @@ _tracemend() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        tracemend__subcmd__help__subcmd__redact)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         tracemend__subcmd__help__subcmd__repair)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -897,6 +918,60 @@ _tracemend() {
                     ;;
                 --sandbox)
                     COMPREPLY=($(compgen -W "auto on off" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tracemend__subcmd__redact)
+            opts="-o -h --output --only --keep --dry-run --undo-plan --force --format --type --limits --limit --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --only)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --keep)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --undo-plan)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    return 0
+                    ;;
+                --type)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --limits)
+                    COMPREPLY=($(compgen -W "strict default large" -- "${cur}"))
+                    return 0
+                    ;;
+                --limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
                 *)

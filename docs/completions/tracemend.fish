@@ -33,6 +33,7 @@ off\t''"
 complete -c tracemend -n "__fish_tracemend_needs_command" -s h -l help -d 'Print help'
 complete -c tracemend -n "__fish_tracemend_needs_command" -s V -l version -d 'Print version'
 complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "audit" -d 'List what a recording carries that endangers a recipient or is private to its sender'
+complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "redact" -d 'Replace the private content of a recording by fillers of the same length'
 complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "apply" -d 'Apply the edits of a plan, or undo them'
 complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "verify" -d 'Prove that OUT is SRC with exactly the edits of PLAN'
 complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "map" -d 'Show what every byte of a recording is: sections, records, fields, gaps and damage'
@@ -72,6 +73,23 @@ on\t'All of it or no run, and the run prints what it gave up'
 off\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand audit" -l show -d 'Show excerpts instead of their first and last character and their length'
 complete -c tracemend -n "__fish_tracemend_using_subcommand audit" -s h -l help -d 'Print help'
+complete -c tracemend -n "__fish_tracemend_using_subcommand redact" -s o -l output -d 'Write the redacted recording to OUT' -r -F
+complete -c tracemend -n "__fish_tracemend_using_subcommand redact" -l only -d 'Replace this kind of content only (repeatable)' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand redact" -l keep -d 'Leave this kind of content as it is (repeatable)' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand redact" -l undo-plan -d 'Also write a plan that undoes the redaction: it HOLDS THE PRIVATE BYTES; for `apply --reverse`' -r -F
+complete -c tracemend -n "__fish_tracemend_using_subcommand redact" -l format -d 'human or json (schema/redact.schema.json)' -r -f -a "human\t''
+json\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand redact" -l type -d 'Read the file as this format (see `tracemend formats`)' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand redact" -l limits -d 'Limits on work and memory: default, strict (an eighth of each) or large (eight times each)' -r -f -a "strict\t''
+default\t''
+large\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand redact" -l limit -d 'Set one limit, such as window=1048576; the page of each format lists them (repeatable)' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand redact" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand redact" -l dry-run -d 'Show what would be replaced; write nothing'
+complete -c tracemend -n "__fish_tracemend_using_subcommand redact" -l force -d 'Replace an existing output or plan'
+complete -c tracemend -n "__fish_tracemend_using_subcommand redact" -s h -l help -d 'Print help'
 complete -c tracemend -n "__fish_tracemend_using_subcommand apply" -s o -l output -d 'Write the result to OUT' -r -F
 complete -c tracemend -n "__fish_tracemend_using_subcommand apply" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
 always\t''
@@ -308,19 +326,20 @@ complete -c tracemend -n "__fish_tracemend_using_subcommand diff" -l sandbox -d 
 on\t'All of it or no run, and the run prints what it gave up'
 off\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand diff" -s h -l help -d 'Print help'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "audit" -d 'List what a recording carries that endangers a recipient or is private to its sender'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "apply" -d 'Apply the edits of a plan, or undo them'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "verify" -d 'Prove that OUT is SRC with exactly the edits of PLAN'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "map" -d 'Show what every byte of a recording is: sections, records, fields, gaps and damage'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "explain" -d 'Explain a code: problem, impact, example, fix or next step, source'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "codes" -d 'List all codes with their severity and whether a repair has a fix'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "formats" -d 'List the formats, and what can be checked and repaired'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "merge" -d 'Join the JSON reports of several checks into one report in any format'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "completions" -d 'Print the completion script for a shell'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "man" -d 'Print the manual page of tracemend or of one of its commands'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "self-test" -d 'Check and repair a built-in damaged recording of each format'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "check" -d 'Check recordings and report every problem with its position and its fix, if there is one'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "repair" -d 'Repair a recording, prove the result, and report what was kept, dropped and added'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "dump" -d 'Print the records of a recording as text, in the style of other tools, or as lines of JSON'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "diff" -d 'Show the first records in which two recordings differ'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit redact apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "audit" -d 'List what a recording carries that endangers a recipient or is private to its sender'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit redact apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "redact" -d 'Replace the private content of a recording by fillers of the same length'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit redact apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "apply" -d 'Apply the edits of a plan, or undo them'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit redact apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "verify" -d 'Prove that OUT is SRC with exactly the edits of PLAN'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit redact apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "map" -d 'Show what every byte of a recording is: sections, records, fields, gaps and damage'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit redact apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "explain" -d 'Explain a code: problem, impact, example, fix or next step, source'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit redact apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "codes" -d 'List all codes with their severity and whether a repair has a fix'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit redact apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "formats" -d 'List the formats, and what can be checked and repaired'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit redact apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "merge" -d 'Join the JSON reports of several checks into one report in any format'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit redact apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "completions" -d 'Print the completion script for a shell'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit redact apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "man" -d 'Print the manual page of tracemend or of one of its commands'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit redact apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "self-test" -d 'Check and repair a built-in damaged recording of each format'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit redact apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "check" -d 'Check recordings and report every problem with its position and its fix, if there is one'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit redact apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "repair" -d 'Repair a recording, prove the result, and report what was kept, dropped and added'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit redact apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "dump" -d 'Print the records of a recording as text, in the style of other tools, or as lines of JSON'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit redact apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "diff" -d 'Show the first records in which two recordings differ'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit redact apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

@@ -16,9 +16,9 @@ use crate::output::{Target, write_pieces};
 
 /// A file of a directory that does not belong to the recording in it (`kcore_dir` of `perf record
 /// --kcore`). A repair copies it.
-struct Other {
+pub(super) struct Other {
     /// Relative to the directory.
-    name: PathBuf,
+    pub(super) name: PathBuf,
     kind: FileType,
 }
 
@@ -156,7 +156,7 @@ fn folders(
 }
 
 /// Lists the other files of a directory that is a recording, and the folders that a repair keeps.
-fn list_others(source: &Recording) -> Result<Vec<Other>, (PathBuf, io::Error)> {
+pub(super) fn list_others(source: &Recording) -> Result<Vec<Other>, (PathBuf, io::Error)> {
     let recorded = source.files.iter().filter(|file| !file.absent);
     let recorded: BTreeSet<&Path> = recorded.filter_map(|file| file.path.as_deref()).collect();
     let holders: BTreeSet<&Path> =

@@ -279,6 +279,33 @@ pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
+/// Returns the path with `suffix` after the name of the recording.
+pub(crate) fn beside_source(recording: &Recording, suffix: &str) -> Result<PathBuf, Failure> {
+    if recording.is_stream() {
+        return Err(Failure::usage("standard input has no name; use -o OUT"));
+    }
+    let source = &recording.path;
+    name_beside(source, suffix).map_err(|error| Failure::io(shown(source), &error))
+}
+
+/// Returns the path of a recording with `suffix` after its name.
+pub(crate) fn name_beside(source: &Path, suffix: &str) -> io::Result<PathBuf> {
+    let path = match source.file_name() {
+        // Without a slash at the end.
+        Some(_) => source.components().collect(),
+        // `.` and `..` stand for the directory that they name.
+        None => fs::canonicalize(source)?,
+    };
+    Ok(beside(&path, suffix))
+}
+
+/// Lists the files of a directory that are not part of the recording in it.
+pub(crate) fn list_others(recording: &Recording) -> Result<Vec<PathBuf>, Failure> {
+    let others = folder::list_others(recording);
+    let others = others.map_err(|(path, error)| Failure::io(shown(&path), &error))?;
+    Ok(others.into_iter().map(|other| other.name).collect())
+}
+
 fn write_pieces(file: &mut File, bytes: &Source<'_>) -> io::Result<()> {
     // Kept ranges are long, inserts short: small pieces are gathered.
     let mut writer = io::BufWriter::new(file);

@@ -2,7 +2,6 @@
 
 mod batch;
 
-use std::io;
 use std::num::NonZeroUsize;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -17,7 +16,7 @@ use crate::format_options::{FormatOptions, Verb};
 use crate::formats::Format;
 use crate::input::{Recording, shown};
 use crate::limiting::Limiting;
-use crate::output::{Existing, Prepared, Target, TextFile, beside};
+use crate::output::{Existing, Prepared, Target, TextFile, beside, beside_source, name_beside};
 use crate::places::Places;
 use crate::progress::Progress;
 use crate::salvage::Salvage;
@@ -210,7 +209,7 @@ impl Arguments {
             (None, None) if self.in_place => reach.write_all(&self.paths),
             (None, None) => {
                 let outputs: Vec<PathBuf> =
-                    self.paths.iter().filter_map(|path| name_output(path).ok()).collect();
+                    self.paths.iter().filter_map(|path| name_beside(path, ".mended").ok()).collect();
                 reach.write_all(&outputs)
             }
         };
@@ -347,11 +346,10 @@ impl Arguments {
             places.write("the output", path)?;
             return Target::new(path, recording, replaced).map(|target| target.linking(self.link));
         }
-        if recording.is_stream() && !self.dry_run {
-            return Err(Failure::usage("standard input has no name; use -o OUT"));
-        }
-        let source = &recording.path;
-        let path = name_output(source).map_err(|error| Failure::io(shown(source), &error))?;
+        let path = match recording.is_stream() && self.dry_run {
+            true => beside(&recording.path, ".mended"),
+            false => beside_source(recording, ".mended")?,
+        };
         places.write("the output", &path)?;
         Target::new(&path, recording, replaced).map(|target| target.linking(self.link))
     }
@@ -367,17 +365,6 @@ impl Arguments {
         let mode = recording.files.first().map_or(0o600, |file| file.metadata.mode() & 0o666);
         TextFile::create(path, self.force, mode).map(Some)
     }
-}
-
-/// NAME.mended, beside the source.
-fn name_output(source: &Path) -> io::Result<PathBuf> {
-    let path = match source.file_name() {
-        // Without a slash at the end.
-        Some(_) => source.components().collect(),
-        // `.` and `..` stand for the directory that they name.
-        None => std::fs::canonicalize(source)?,
-    };
-    Ok(beside(&path, ".mended"))
 }
 
 /// The exit code of an outcome.

@@ -10,6 +10,8 @@
 //!
 //! - `text`: characters that deceive, paths that leave the recording, secrets
 //! - `content`: the likely content of bytes
+//! - `filler`: bytes that take the place of private ones
+//! - `place`: where private bytes lie
 //! - `rules`: the codes
 //!
 //! A format passes what its decoders read; no second decoder looks for anything. One finding stands
@@ -17,9 +19,12 @@
 
 pub mod content;
 mod excerpt;
+pub mod filler;
+mod place;
 pub mod rules;
 pub mod text;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::formats::{Fields, Format, Tile, TileKind};
@@ -35,6 +40,8 @@ use crate::report::rule::common;
 use crate::report::{Concern, Finding, Report, Rule};
 use content::{Content, LOOKED_AT, find_zip_end, look_at};
 pub use excerpt::Excerpt;
+use filler::Filler;
+pub use place::{NamePart, Place, Private, PrivateSink, Subject};
 use rules::{recipient, sender};
 
 /// Bytes that a recording may expand to, whatever its length.
@@ -68,24 +75,6 @@ impl AuditRequest {
     }
 }
 
-/// A place of a recording.
-#[derive(Clone, Copy, Debug)]
-pub struct Place {
-    /// The bytes.
-    pub span: Span,
-    /// For bytes of an expanded layer: the stored bytes.
-    pub stored: Option<Span>,
-}
-
-impl From<Span> for Place {
-    fn from(span: Span) -> Self {
-        Self { span, stored: None }
-    }
-}
-
-/// A field and the noun for what it has, in the singular.
-pub type Subject = (&'static str, &'static str);
-
 /// All sightings of a rule in a field.
 struct Topic {
     rule: &'static Rule,
@@ -104,16 +93,90 @@ pub struct Auditor<'r> {
     expanded: BTreeMap<Layer, u64>,
     /// Whether the argument before announced a secret.
     awaits_secret: bool,
+    /// Takes every sighting of private content, if all are wanted.
+    sink: Option<&'r mut dyn PrivateSink>,
 }
 
 impl<'r> Auditor<'r> {
     fn new(request: &'r AuditRequest, files: &'r FileSet<'r>) -> Self {
         let (topics, expanded) = (BTreeMap::new(), BTreeMap::new());
-        Self { request, files, topics, expanded, awaits_secret: false }
+        Self { request, files, topics, expanded, awaits_secret: false, sink: None }
     }
 
     /// Adds `count` sightings; the first one of a rule in a field is described.
     pub fn add(
+        &mut self,
+        rule: &'static Rule,
+        subject: Subject,
+        count: u64,
+        place: impl Into<Place>,
+        excerpt: Excerpt<'_>,
+    ) {
+        if let Some(sink) = &mut self.sink {
+            sink.keep(rule, subject, count);
+        }
+        self.add_topic(rule, subject, count, place, excerpt);
+    }
+
+    /// Adds `count` sightings of private bytes, unless they are a filler already.
+    pub fn hide(
+        &mut self,
+        rule: &'static Rule,
+        subject: Subject,
+        count: u64,
+        private: Private<'_>,
+        excerpt: Excerpt<'_>,
+    ) {
+        if self.is_filled(&private) {
+            return;
+        }
+        let bytes = self.sink.is_some().then(|| self.read_all(&private));
+        if let (Some(sink), Some(bytes)) = (&mut self.sink, bytes) {
+            sink.take(rule, subject, count, &Private { bytes: &bytes, ..private });
+        }
+        if count > 0 {
+            self.add_topic(rule, subject, count, private.place, excerpt);
+        }
+    }
+
+    /// Adds `count` sightings of a private part of the name of a file.
+    pub fn hide_name(
+        &mut self,
+        rule: &'static Rule,
+        subject: Subject,
+        count: u64,
+        name: NamePart<'_>,
+    ) {
+        if Filler::Name.recognises(name.part.as_bytes()) {
+            return;
+        }
+        if let Some(sink) = &mut self.sink {
+            sink.rename(rule, subject, count, name);
+        }
+        if count > 0 {
+            let place = Span::new(Layer::stored(name.file), 0, 0);
+            self.add_topic(rule, subject, count, place, Excerpt::Text(name.part.as_bytes()));
+        }
+    }
+
+    /// Whether private bytes are a filler already.
+    fn is_filled(&self, private: &Private<'_>) -> bool {
+        let Private { bytes, filler, .. } = private;
+        let may_be = !private.differs_later && (bytes.is_empty() || filler.recognises(bytes));
+        may_be && filler.recognises(&self.read_all(private))
+    }
+
+    /// Returns all private bytes if they lie in a file, and the known ones of an expanded layer.
+    fn read_all<'t>(&self, private: &Private<'t>) -> Cow<'t, [u8]> {
+        let span = private.place.span;
+        if !span.layer.is_stored() || to_u64(private.bytes.len()) >= span.len() {
+            return Cow::Borrowed(private.bytes);
+        }
+        let source = self.files.bytes(span.layer.file);
+        Cow::Owned(source.read(span.start, span.end).into_owned())
+    }
+
+    fn add_topic(
         &mut self,
         rule: &'static Rule,
         (field, noun): Subject,
@@ -166,8 +229,10 @@ impl<'r> Auditor<'r> {
             let subject = (field, "device path");
             self.see(&recipient::DEVICE_PATH, subject, place, Excerpt::Text(path));
         }
-        if path.starts_with(b"/") || path.contains(&b'\\') {
-            self.see(&sender::FILE_PATH, (field, "file path"), place, Excerpt::Text(path));
+        if text::is_file_path(path) {
+            let private = place.private(path, Filler::Name);
+            let excerpt = Excerpt::Text(path);
+            self.hide(&sender::FILE_PATH, (field, "file path"), 1, private, excerpt);
         }
         self.user(field, path, place);
     }
@@ -179,14 +244,17 @@ impl<'r> Auditor<'r> {
         let is_awaited = std::mem::replace(&mut self.awaits_secret, text::announces_secret(text));
         let secret = text::find_secret(text).or(is_awaited.then_some(text));
         if let Some(secret) = secret.filter(|secret| !secret.is_empty()) {
-            self.see(&sender::SECRET, (field, "likely secret"), place, Excerpt::Text(secret));
+            let private = place.of_part(text, secret).private(secret, Filler::Name);
+            let excerpt = Excerpt::Text(secret);
+            self.hide(&sender::SECRET, (field, "likely secret"), 1, private, excerpt);
         }
     }
 
     fn user(&mut self, field: &'static str, text: &[u8], place: Place) {
         if let Some(user) = text::find_user(text) {
-            let subject = (field, "user name");
-            self.see(&sender::USER_NAME, subject, place, Excerpt::Text(user));
+            let private = place.of_part(text, user).private(user, Filler::Name);
+            let excerpt = Excerpt::Text(user);
+            self.hide(&sender::USER_NAME, (field, "user name"), 1, private, excerpt);
         }
     }
 
@@ -206,7 +274,8 @@ impl<'r> Auditor<'r> {
     pub fn unclaimed(&mut self, field: &'static str, (bytes, len): (&[u8], u64), place: Place) {
         let content = format!("the first bytes look like {}", look_at(bytes));
         let subject = (field, "unclaimed byte");
-        self.add(&recipient::UNCLAIMED_BYTES, subject, len, place, Excerpt::Fact(&content));
+        let private = place.private(bytes, Filler::Zeros);
+        self.hide(&recipient::UNCLAIMED_BYTES, subject, len, private, Excerpt::Fact(&content));
         self.blob(field, bytes, place);
     }
 
@@ -217,6 +286,7 @@ impl<'r> Auditor<'r> {
         let zeros = rest.iter().take_while(|byte| **byte == 0).count();
         let hidden = rest.get(zeros..).unwrap_or_default();
         if !hidden.is_empty() {
+            let place = place.of_part(bytes, hidden);
             self.unclaimed(field, (hidden, to_u64(hidden.len())), place);
         }
     }
@@ -310,7 +380,7 @@ impl<'r> Auditor<'r> {
         for code in format.hazards() {
             let findings = checked.findings().iter();
             let Some(first) = findings.clone().find(|one| one.rule.code == *code) else { continue };
-            let place = Place { span: first.span, stored: first.stored };
+            let place = Place::from(first.span).in_stored(first.stored);
             let consequence = first.rule.consequence();
             let fact = format!("{}; {consequence} ({code})", first.message);
             let subject = (first.rule.name, "hazard");
@@ -342,6 +412,18 @@ fn find_byte(source: &Source<'_>, span: Span) -> Option<u64> {
         }
     }
     None
+}
+
+/// Passes every sighting of private content to `sink`.
+pub fn sight(
+    files: &FileSet<'_>,
+    options: &Options,
+    format: &dyn Format,
+    sink: &mut dyn PrivateSink,
+) {
+    let request = AuditRequest::default();
+    let mut auditor = Auditor { sink: Some(sink), ..Auditor::new(&request, files) };
+    format.audit(files, options, &mut auditor);
 }
 
 /// Audits a recording that was checked with `options`.

@@ -61,6 +61,14 @@ pub fn is_device(path: &[u8]) -> bool {
     DEVICES.iter().any(|device| path.starts_with(device))
 }
 
+/// Names of the kernel that have the form of a path and mean memory without a file.
+const MEMORY_NAMES: &[&[u8]] = &[b"//anon", b"//toolong"];
+
+/// Returns whether a text is the path of a file.
+pub fn is_file_path(text: &[u8]) -> bool {
+    (text.starts_with(b"/") || text.contains(&b'\\')) && !MEMORY_NAMES.contains(&text)
+}
+
 /// Folders of the homes of users.
 const HOMES: &[&[u8]] = &[b"/home/", b"/Users/", b"\\Users\\"];
 

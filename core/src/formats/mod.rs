@@ -242,6 +242,21 @@ pub trait Format: Sync {
     /// Passes what the decoders read to `auditor`: texts, paths, blobs and private content.
     fn audit(&self, _files: &FileSet<'_>, _options: &Options, _auditor: &mut Auditor<'_>) {}
 
+    /// Returns edits of the files for `edits` of their expanded layers, in order, which keep the
+    /// length.
+    ///
+    /// # Errors
+    ///
+    /// The reason why the layer cannot be stored anew, as a sentence.
+    fn store(
+        &self,
+        _files: &FileSet<'_>,
+        _edits: &[Edit],
+        _options: &Options,
+    ) -> Result<Vec<Edit>, &'static str> {
+        Err("the format cannot store its expanded bytes anew")
+    }
+
     /// Returns the codes of a check whose faults make today's readers crash, hang, run out of
     /// memory or write where they should not.
     fn hazards(&self) -> &'static [&'static str] {

@@ -11,4 +11,4 @@ pub mod patch;
 pub mod plan;
 pub mod proof;
 pub mod rounds;
-mod trial;
+pub(crate) mod trial;

@@ -51,6 +51,9 @@ pub struct Plan {
     /// The plan undoes another one: the witnesses are in its output.
     #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "std::ops::Not::not"))]
     pub undoes: bool,
+    /// The old bytes are private: the plan belongs to a redaction, and must not be shared with it.
+    #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "std::ops::Not::not"))]
+    pub private: bool,
     /// Number of findings by code before the repair.
     pub findings_before: BTreeMap<String, u64>,
     /// Number of findings by code after the repair.
@@ -205,6 +208,7 @@ impl Plan {
             files: plans,
             exact: witnesses::collect(&repair.applied, files),
             undoes: false,
+            private: false,
             findings_before: counts(&repair.before),
             findings_after: counts(&repair.after),
             seal: "0".repeat(SEAL_LEN),

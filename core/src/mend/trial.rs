@@ -168,7 +168,7 @@ fn compose(state: &State, applied: &[&Finding], edits: &[Edit]) -> Result<Vec<Pa
 ///
 /// A rule may fire more often if there are fewer errors than before, or if data came
 /// to light: damage had hidden those faults.
-fn find_harm(before: &Report, after: &Report, records_lost: u64) -> Option<String> {
+pub(crate) fn find_harm(before: &Report, after: &Report, records_lost: u64) -> Option<String> {
     let count = |report: &Report, code: &str| report.counts().get(code).copied().unwrap_or(0);
     let (code, now) = after.counts().iter().find(|(code, now)| {
         let is_fault = registry::rule(code).is_some_and(|rule| rule.severity > Severity::Info);

@@ -14,9 +14,10 @@ rules! {
         problem: "The recorder stores the name of the machine: perf in HOSTNAME, ovni in the name \
             of the loom.",
         impact: "Whoever has the recording knows the name of the machine.",
-        remedy: Remedy::Next("Remove it before you share the recording, if the recipient must not \
+        remedy: Remedy::Next("Replace it before you share the recording, if the recipient must not \
             know it. --show prints it:\n\
-            \x20 tracemend audit --show FILE"),
+            \x20 tracemend audit --show FILE\n\
+            \x20 tracemend redact FILE -o OUT"),
         source: "perf 6.1, tools/perf/util/header.c: write_hostname; ovni 1.14, src/rt/ovni.c",
     };
     SYSTEM = Rule {
@@ -27,9 +28,10 @@ rules! {
         problem: "perf stores the release of the kernel, the version of perf, and the model of \
             the processor.",
         impact: "The release of a kernel shows which of its holes are open.",
-        remedy: Remedy::Next("Remove it before you share the recording, if the recipient must not \
+        remedy: Remedy::Next("Replace it before you share the recording, if the recipient must not \
             know it. --show prints it:\n\
-            \x20 tracemend audit --show FILE"),
+            \x20 tracemend audit --show FILE\n\
+            \x20 tracemend redact FILE -o OUT"),
         source: "perf 6.1, tools/perf/util/header.c: write_osrelease, write_version, \
             write_cpudesc",
     };
@@ -41,9 +43,10 @@ rules! {
         problem: "perf stores its own command line, apitrace that of the traced process. They \
             name files, hosts and options.",
         impact: "Whoever has the recording knows which program ran with which arguments.",
-        remedy: Remedy::Next("Remove it before you share the recording, if the recipient must not \
+        remedy: Remedy::Next("Replace it before you share the recording, if the recipient must not \
             know it. --show prints it:\n\
-            \x20 tracemend audit --show FILE"),
+            \x20 tracemend audit --show FILE\n\
+            \x20 tracemend redact FILE -o OUT"),
         source: "perf 6.1, tools/perf/util/header.c: write_cmdline; apitrace 11.1, \
             lib/trace/trace_writer_local.cpp",
     };
@@ -55,9 +58,10 @@ rules! {
         problem: "The text has a word such as password= or token=, the form of a key of a \
             service, or a password in a URL.",
         impact: "Whoever has the recording may be able to use it.",
-        remedy: Remedy::Next("Remove it before you share the recording, if the recipient must not \
+        remedy: Remedy::Next("Replace it before you share the recording, if the recipient must not \
             know it. --show prints it:\n\
-            \x20 tracemend audit --show FILE"),
+            \x20 tracemend audit --show FILE\n\
+            \x20 tracemend redact FILE -o OUT"),
         source: "the words and the forms of keys in core/src/audit/text.rs",
     };
     USER_NAME = Rule {
@@ -68,9 +72,10 @@ rules! {
         problem: "A path goes through the folder of a user, which lies in `home` on Linux and in \
             `Users` elsewhere.",
         impact: "Whoever has the recording knows the account.",
-        remedy: Remedy::Next("Remove it before you share the recording, if the recipient must not \
+        remedy: Remedy::Next("Replace it before you share the recording, if the recipient must not \
             know it. --show prints it:\n\
-            \x20 tracemend audit --show FILE"),
+            \x20 tracemend audit --show FILE\n\
+            \x20 tracemend redact FILE -o OUT"),
         source: "Filesystem Hierarchy Standard 3.0, /home",
     };
     PROCESS = Rule {
@@ -81,9 +86,10 @@ rules! {
         problem: "Names and ids of processes and threads: perf in COMM, ovni in its metadata, \
             apitrace in its properties.",
         impact: "Whoever has the recording knows which programs ran.",
-        remedy: Remedy::Next("Remove it before you share the recording, if the recipient must not \
+        remedy: Remedy::Next("Replace it before you share the recording, if the recipient must not \
             know it. --show prints it:\n\
-            \x20 tracemend audit --show FILE"),
+            \x20 tracemend audit --show FILE\n\
+            \x20 tracemend redact FILE -o OUT"),
         source: "perf 6.1, PERF_RECORD_COMM; ovni 1.14, stream.json; apitrace 11.1, process.name",
     };
     KERNEL_ADDRESS = Rule {
@@ -107,9 +113,10 @@ rules! {
         problem: "Samples hold the top of the stack, registers or raw data, as perf record \
             --call-graph dwarf writes them.",
         impact: "The memory of a program can hold keys, passwords and documents.",
-        remedy: Remedy::Next("Remove it before you share the recording, if the recipient must not \
+        remedy: Remedy::Next("Replace it before you share the recording, if the recipient must not \
             know it. --show prints it:\n\
-            \x20 tracemend audit --show FILE"),
+            \x20 tracemend audit --show FILE\n\
+            \x20 tracemend redact FILE -o OUT"),
         source: "perf 6.1, PERF_SAMPLE_STACK_USER, PERF_SAMPLE_REGS_USER, PERF_SAMPLE_RAW",
     };
     NETWORK_PACKET = Rule {
@@ -119,9 +126,10 @@ rules! {
         summary: "the log holds network packets",
         problem: "QEMU stores every packet that reached the guest.",
         impact: "Packets hold addresses and whatever was not encrypted.",
-        remedy: Remedy::Next("Remove it before you share the recording, if the recipient must not \
+        remedy: Remedy::Next("Replace it before you share the recording, if the recipient must not \
             know it. --show prints it:\n\
-            \x20 tracemend audit --show FILE"),
+            \x20 tracemend audit --show FILE\n\
+            \x20 tracemend redact FILE -o OUT"),
         source: "QEMU, replay/replay-net.c",
     };
     KEY_STROKE = Rule {
@@ -132,9 +140,10 @@ rules! {
         problem: "Every key that was pressed is stored in order: in QEMU logs and in revent \
             recordings of a keyboard.",
         impact: "Typed passwords can be read from the recording.",
-        remedy: Remedy::Next("Remove it before you share the recording, if the recipient must not \
+        remedy: Remedy::Next("Replace it before you share the recording, if the recipient must not \
             know it. --show prints it:\n\
-            \x20 tracemend audit --show FILE"),
+            \x20 tracemend audit --show FILE\n\
+            \x20 tracemend redact FILE -o OUT"),
         source: "QEMU, replay/replay-input.c; Workload Automation, revent.c",
     };
     POINTER_POSITION = Rule {
@@ -144,9 +153,10 @@ rules! {
         summary: "the recording holds positions of fingers or a pointer",
         problem: "Touches and pointer events are stored with their position.",
         impact: "Positions show what was chosen, and PINs that were typed on a screen.",
-        remedy: Remedy::Next("Remove it before you share the recording, if the recipient must not \
+        remedy: Remedy::Next("Replace it before you share the recording, if the recipient must not \
             know it. --show prints it:\n\
-            \x20 tracemend audit --show FILE"),
+            \x20 tracemend audit --show FILE\n\
+            \x20 tracemend redact FILE -o OUT"),
         source: "QEMU, replay/replay-input.c; Workload Automation, revent.c",
     };
     DEVICE_INPUT = Rule {
@@ -157,9 +167,10 @@ rules! {
         problem: "QEMU stores every byte that a serial port, a console or a channel passed to the \
             guest.",
         impact: "Console input can hold names and passwords.",
-        remedy: Remedy::Next("Remove it before you share the recording, if the recipient must not \
+        remedy: Remedy::Next("Replace it before you share the recording, if the recipient must not \
             know it. --show prints it:\n\
-            \x20 tracemend audit --show FILE"),
+            \x20 tracemend audit --show FILE\n\
+            \x20 tracemend redact FILE -o OUT"),
         source: "QEMU, replay/replay-char.c",
     };
     RANDOM_NUMBERS = Rule {
@@ -169,9 +180,10 @@ rules! {
         summary: "the log holds the random numbers of the guest",
         problem: "QEMU stores every random number that the guest got from its host.",
         impact: "Keys that the guest made from them can be computed again.",
-        remedy: Remedy::Next("Remove it before you share the recording, if the recipient must not \
+        remedy: Remedy::Next("Replace it before you share the recording, if the recipient must not \
             know it. --show prints it:\n\
-            \x20 tracemend audit --show FILE"),
+            \x20 tracemend audit --show FILE\n\
+            \x20 tracemend redact FILE -o OUT"),
         source: "QEMU, replay/replay-random.c",
     };
     SHADER_SOURCE = Rule {
@@ -181,9 +193,10 @@ rules! {
         summary: "the trace holds sources of shaders",
         problem: "apitrace stores the text of every shader that the program compiled.",
         impact: "Shaders are part of the program and may be a trade secret.",
-        remedy: Remedy::Next("Remove it before you share the recording, if the recipient must not \
+        remedy: Remedy::Next("Replace it before you share the recording, if the recipient must not \
             know it. --show prints it:\n\
-            \x20 tracemend audit --show FILE"),
+            \x20 tracemend audit --show FILE\n\
+            \x20 tracemend redact FILE -o OUT"),
         source: "apitrace 11.1, glShaderSource and its relatives",
     };
     TEXTURE_OR_BUFFER = Rule {
@@ -193,9 +206,10 @@ rules! {
         summary: "the trace holds textures or buffers",
         problem: "apitrace stores the pixels and vertices that the program passed to the driver.",
         impact: "They show pictures, documents and models of the program.",
-        remedy: Remedy::Next("Remove it before you share the recording, if the recipient must not \
+        remedy: Remedy::Next("Replace it before you share the recording, if the recipient must not \
             know it. --show prints it:\n\
-            \x20 tracemend audit --show FILE"),
+            \x20 tracemend audit --show FILE\n\
+            \x20 tracemend redact FILE -o OUT"),
         source: "apitrace 11.1, blobs of glTexImage2D, glBufferData and their relatives",
     };
     EXTRA_METADATA = Rule {
@@ -205,9 +219,10 @@ rules! {
         summary: "the recording has metadata beyond what its format needs",
         problem: "ovni stores members that the program sets, apitrace properties of the process.",
         impact: "They can describe the program, its input or its environment.",
-        remedy: Remedy::Next("Remove it before you share the recording, if the recipient must not \
+        remedy: Remedy::Next("Replace it before you share the recording, if the recipient must not \
             know it. --show prints it:\n\
-            \x20 tracemend audit --show FILE"),
+            \x20 tracemend audit --show FILE\n\
+            \x20 tracemend redact FILE -o OUT"),
         source: "ovni 1.14, ovni_attr_set_json; apitrace 11.1, properties",
     };
     FILE_PATH = Rule {
@@ -218,9 +233,10 @@ rules! {
         problem: "Maps of programs and libraries, build ids, and the paths of devices.",
         impact: "Whoever has the recording knows which programs, libraries and versions are \
             installed.",
-        remedy: Remedy::Next("Remove it before you share the recording, if the recipient must not \
+        remedy: Remedy::Next("Replace it before you share the recording, if the recipient must not \
             know it. --show prints it:\n\
-            \x20 tracemend audit --show FILE"),
+            \x20 tracemend audit --show FILE\n\
+            \x20 tracemend redact FILE -o OUT"),
         source: "perf 6.1, PERF_RECORD_MMAP2, HEADER_BUILD_ID",
     };
 }

@@ -9,8 +9,9 @@ use super::dump::names::Names;
 use super::layout::VERSION_MAX;
 use super::limits::OPEN_CALLS;
 use crate::audit::content::LOOKED_AT;
+use crate::audit::filler::Filler;
 use crate::audit::rules::sender;
-use crate::audit::{Auditor, Excerpt, Place};
+use crate::audit::{Auditor, Excerpt, Place, Private};
 use crate::formats::Format;
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
@@ -40,12 +41,14 @@ pub(super) fn audit(
 /// The value that is being read.
 #[derive(Default)]
 struct OpenValue {
-    /// Where the detail begins that it is in.
+    /// Where its bytes begin, or the detail that it is in.
     start: u64,
     /// Its first bytes.
     bytes: Vec<u8>,
     /// The number of its bytes.
     len: u64,
+    /// Whether a byte after the first ones is no zero, and whether one is no space.
+    later: [bool; 2],
     /// Whether it is a blob or a string; `None` for any other value.
     is_blob: Option<bool>,
 }
@@ -102,22 +105,21 @@ impl<'s, 'r> StreamAudit<'s, 'r> {
     /// Judges the value that ends.
     fn end_value(&mut self) {
         let Some(is_blob) = self.value.open.is_blob.take() else { return };
-        let bytes = std::mem::take(&mut self.value.open.bytes);
-        let len = std::mem::take(&mut self.value.open.len);
-        let start = self.value.open.start;
-        let place = Self::place(start, start.saturating_add(1));
+        let OpenValue { start, bytes, len, later, .. } = std::mem::take(&mut self.value.open);
+        let [after_zeros, after_spaces] = later;
+        let place = Self::place(start, start.saturating_add(len));
+        let excerpt = Excerpt::Bytes(&bytes, len);
         if self.is_shader() {
             let subject = ("shader", "shader source");
-            self.auditor.see(&sender::SHADER_SOURCE, subject, place, Excerpt::Bytes(&bytes, len));
+            let private = place.private(&bytes, Filler::Spaces);
+            let private = Private { differs_later: after_spaces, ..private };
+            self.auditor.hide(&sender::SHADER_SOURCE, subject, 1, private, excerpt);
             self.auditor.text("shader", &bytes, place);
         } else if is_blob {
             let subject = ("values", "blob");
-            self.auditor.see(
-                &sender::TEXTURE_OR_BUFFER,
-                subject,
-                place,
-                Excerpt::Bytes(&bytes, len),
-            );
+            let private = place.private(&bytes, Filler::Zeros);
+            let private = Private { differs_later: after_zeros, ..private };
+            self.auditor.hide(&sender::TEXTURE_OR_BUFFER, subject, 1, private, excerpt);
             self.auditor.blob("values", &bytes, place);
         } else {
             self.auditor.argument("strings", &bytes, place);
@@ -174,7 +176,8 @@ impl TokenSink for StreamAudit<'_, '_> {
         at: u64,
         end: u64,
     ) -> Result<(), StreamError> {
-        let place = Self::place(at, end);
+        // The length comes first.
+        let place = Self::place(end.saturating_sub(to_u64(text.len())).max(at), end);
         self.auditor.argument("properties", text, place);
         if is_name {
             self.value.property = text.to_vec();
@@ -185,7 +188,8 @@ impl TokenSink for StreamAudit<'_, '_> {
             b"process.commandLine" => (&sender::COMMAND_LINE, "command line"),
             _ => (&sender::EXTRA_METADATA, "property"),
         };
-        self.auditor.see(rule, ("properties", noun), place, Excerpt::Text(text));
+        let private = place.private(text, Filler::Name);
+        self.auditor.hide(rule, ("properties", noun), 1, private, Excerpt::Text(text));
         Ok(())
     }
 
@@ -231,6 +235,10 @@ impl TokenSink for StreamAudit<'_, '_> {
         Ok(())
     }
 
+    fn bytes_begin(&mut self, at: u64) {
+        self.value.open.start = at;
+    }
+
     fn value(&mut self, token: ValueToken<'_>) {
         match token {
             ValueToken::String => self.value.open.is_blob = Some(false),
@@ -240,7 +248,11 @@ impl TokenSink for StreamAudit<'_, '_> {
                 open.len = open.len.saturating_add(to_u64(bytes.len()));
                 let kept = &mut open.bytes;
                 let room = LOOKED_AT.saturating_sub(kept.len());
-                kept.extend_from_slice(bytes.get(..room).unwrap_or(bytes));
+                let (first, later) = bytes.split_at_checked(room).unwrap_or((bytes, &[]));
+                kept.extend_from_slice(first);
+                for (differs, filler) in open.later.iter_mut().zip([0, b' ']) {
+                    *differs |= later.iter().any(|byte| *byte != filler);
+                }
             }
             ValueToken::End => self.end_value(),
             _ => {}

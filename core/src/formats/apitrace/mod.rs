@@ -172,6 +172,17 @@ impl Format for Apitrace {
         audit::audit(self, &files.bytes(0), options, auditor);
     }
 
+    fn store(
+        &self,
+        files: &FileSet<'_>,
+        edits: &[Edit],
+        options: &Options,
+    ) -> Result<Vec<Edit>, &'static str> {
+        let (source, limits) = (files.bytes(0), &options.limits);
+        let container = find_named(&source, limits).ok_or("unknown container")?;
+        repair::store(&source, container, edits, limits)
+    }
+
     fn hazards(&self) -> &'static [&'static str] {
         audit::HAZARDS
     }

@@ -2,6 +2,7 @@
 
 use super::decode::feature;
 use super::decode::header::magic;
+use crate::audit::filler::Filler;
 use crate::audit::rules::sender;
 use crate::audit::{Auditor, Excerpt, Place};
 use crate::formats::{Format, Tile, TileKind};
@@ -19,6 +20,10 @@ pub(super) const HAZARDS: &[&str] = &["PD0004", "PD0010", "PD0019", "PD0023", "P
 const KERNEL_FIRST: u64 = 0xffff_8000_0000_0000;
 /// First of the numbers in a callchain that mark a context instead of an address.
 const CONTEXT_FIRST: u64 = u64::MAX - 4094;
+
+/// Bytes of `common_type` at the beginning of raw data: the number of the tracepoint, without which
+/// perf 6.1 crashes. They stay when the data is replaced.
+const TRACEPOINT_LEN: usize = 2;
 
 /// Passes the recording to `auditor`.
 pub(super) fn audit(
@@ -68,7 +73,7 @@ struct Record {
 
 impl Record {
     fn place(&self, field: &Field) -> Place {
-        Place { span: field.span, stored: self.stored }
+        Place::from(field.span).in_stored(self.stored)
     }
 
     fn see_kernel(&self, auditor: &mut Auditor<'_>, field: &Field, section: &'static str) {
@@ -86,8 +91,9 @@ impl Record {
             }
             "comm.comm" => {
                 auditor.text(self.section, text, place);
-                let subject = (self.section, "process name");
-                auditor.see(&sender::PROCESS, subject, place, Excerpt::Text(text));
+                let (subject, excerpt) = ((self.section, "process name"), Excerpt::Text(text));
+                let private = place.private(bytes, Filler::Name);
+                auditor.hide(&sender::PROCESS, subject, 1, private, excerpt);
             }
             "ksymbol.name"
             | "event.name"
@@ -101,13 +107,14 @@ impl Record {
                 auditor.after_text(self.section, bytes, place);
             }
             "cmdline.string" => {
-                let subject = (self.section, "argument");
-                auditor.see(&sender::COMMAND_LINE, subject, place, Excerpt::Text(text));
+                let (subject, excerpt) = ((self.section, "argument"), Excerpt::Text(text));
+                let private = place.private(bytes, Filler::Name);
+                auditor.hide(&sender::COMMAND_LINE, subject, 1, private, excerpt);
                 auditor.argument(self.section, text, place);
                 auditor.after_text(self.section, bytes, place);
             }
             "string" => {
-                self.audit_description(auditor, text, place);
+                self.audit_description(auditor, (text, bytes), place);
                 auditor.after_text(self.section, bytes, place);
             }
             "core" | "thread" | "die" | "node.cpus" | "name" | "value" | "cache.type"
@@ -138,15 +145,19 @@ impl Record {
     }
 
     /// Judges a feature that is one text.
-    fn audit_description(&self, auditor: &mut Auditor<'_>, text: &[u8], place: Place) {
+    fn audit_description(
+        &self,
+        auditor: &mut Auditor<'_>,
+        (text, bytes): (&[u8], &[u8]),
+        place: Place,
+    ) {
         auditor.text(self.section, text, place);
-        let excerpt = Excerpt::Text(text);
-        match self.section {
-            "HOSTNAME" => {
-                auditor.see(&sender::HOST_NAME, (self.section, "host name"), place, excerpt);
-            }
-            _ => auditor.see(&sender::SYSTEM, (self.section, "description"), place, excerpt),
-        }
+        let (rule, noun) = match self.section {
+            "HOSTNAME" => (&sender::HOST_NAME, "host name"),
+            _ => (&sender::SYSTEM, "description"),
+        };
+        let private = place.private(bytes, Filler::Name);
+        auditor.hide(rule, (self.section, noun), 1, private, Excerpt::Text(text));
     }
 
     fn audit_addresses(&self, auditor: &mut Auditor<'_>, field: &Field, bytes: Option<&[u8]>) {
@@ -167,7 +178,16 @@ impl Record {
             _ => ("regs", "register dump"),
         };
         let place = self.place(field);
-        auditor.see(&sender::MEMORY, (name, noun), place, Excerpt::Bytes(bytes, field.span.len()));
+        let excerpt = Excerpt::Bytes(bytes, field.span.len());
+        let kept = if name == "raw" { TRACEPOINT_LEN } else { 0 };
+        let hidden = bytes.get(kept..).unwrap_or_default();
+        let span = Span::new(
+            field.span.layer,
+            field.span.start.saturating_add(to_u64(kept)),
+            field.span.end,
+        );
+        let private = Place { span, ..place }.private(hidden, Filler::Zeros);
+        auditor.hide(&sender::MEMORY, (name, noun), 1, private, excerpt);
         if name != "regs" {
             auditor.blob(name, bytes, place);
         }

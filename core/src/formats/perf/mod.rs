@@ -125,6 +125,16 @@ impl Format for Perf {
         audit::audit(self, &files.bytes(0), options, auditor);
     }
 
+    fn store(
+        &self,
+        _files: &FileSet<'_>,
+        _edits: &[Edit],
+        _options: &Options,
+    ) -> Result<Vec<Edit>, &'static str> {
+        Err("private content lies in compressed records (perf record -z), which are not stored \
+             anew; --only with kinds of other sections, such as host-name, can be redacted")
+    }
+
     fn hazards(&self) -> &'static [&'static str] {
         audit::HAZARDS
     }

@@ -1,6 +1,7 @@
 //! The content of a log for an audit: packets, keys, bytes of devices and random numbers.
 
 use super::layout::{Async, Kind};
+use crate::audit::filler::Filler;
 use crate::audit::rules::sender;
 use crate::audit::text::TEXT_LOOKED_AT;
 use crate::audit::{Auditor, Excerpt, Place};
@@ -65,32 +66,40 @@ pub(super) fn audit(
         let place = Place::from(array.span);
         let end = array.span.start.saturating_add(to_u64(TEXT_LOOKED_AT)).min(array.span.end);
         let bytes = source.read(array.span.start, end);
-        auditor.see(rule, (tile.name, noun), place, Excerpt::Bytes(&bytes, array.span.len()));
+        let excerpt = Excerpt::Bytes(&bytes, array.span.len());
+        let private = place.private(&bytes, Filler::Zeros);
+        auditor.hide(rule, (tile.name, noun), 1, private, excerpt);
         auditor.blob(tile.name, &bytes, place);
     });
 }
 
-/// Judges an input event: a key that is pressed, or a position.
+/// The fields that show which key it is.
+const KEY_FIELDS: [&str; 3] = ["keycode", "qcode", "key number"];
+
+/// Judges an input event: a key that is pressed or released, or a position.
 fn audit_input(auditor: &mut Auditor<'_>, tile: &Tile, noted: &Noted) {
     let number = |label: &str| {
         noted.fields.iter().find_map(|field| match field.value {
-            FieldValue::Number(number) if field.label == label => Some(number),
+            FieldValue::Number(number) if field.label == label => Some((field.span, number)),
             _ => None,
         })
     };
-    let place = Place::from(tile.span);
-    match number("input kind") {
-        Some(input::KEY) if number("down") == Some(1) => {
-            let key = number("keycode").or_else(|| number("qcode"));
-            let key = key.or_else(|| number("key number")).unwrap_or_default();
+    match number("input kind").map(|(_, kind)| kind) {
+        Some(input::KEY) => {
+            let Some((span, key)) = KEY_FIELDS.into_iter().find_map(number) else { return };
+            // A release shows the key as well, but it is the same stroke.
+            let is_down = number("down").is_some_and(|(_, down)| down == 1);
+            let (count, excerpt) = (u64::from(is_down), Excerpt::Number("key", key));
+            let private = Place::from(span).private(&[], Filler::Zeros);
             let subject = (tile.name, "key stroke");
-            auditor.see(&sender::KEY_STROKE, subject, place, Excerpt::Number("key", key));
+            auditor.hide(&sender::KEY_STROKE, subject, count, private, excerpt);
         }
         Some(input::RELATIVE | input::ABSOLUTE | input::TOUCH) => {
-            let value = number("value").unwrap_or_default();
-            let subject = (tile.name, "pointer movement");
-            let excerpt = Excerpt::Number("value", value);
-            auditor.see(&sender::POINTER_POSITION, subject, place, excerpt);
+            let Some((span, value)) = number("value") else { return };
+            let private = Place::from(span).private(&[], Filler::Zeros);
+            let (subject, excerpt) =
+                ((tile.name, "pointer movement"), Excerpt::Number("value", value));
+            auditor.hide(&sender::POINTER_POSITION, subject, 1, private, excerpt);
         }
         _ => {}
     }

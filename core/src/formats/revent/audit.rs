@@ -1,11 +1,13 @@
 //! The content of a recording of input events for an audit: device paths, keys and positions.
 
-use super::layout::kind;
+use super::layout::{code, kind};
+use crate::audit::filler::Filler;
 use crate::audit::rules::{recipient, sender};
 use crate::audit::text::is_device;
 use crate::audit::{Auditor, Excerpt, Place};
 use crate::formats::{Format, Tile, TileKind};
 use crate::kit::field_log::{Field, FieldValue, Noted};
+use crate::kit::span::Span;
 use crate::options::Options;
 
 /// The folder of input devices.
@@ -54,23 +56,44 @@ fn audit_head(auditor: &mut Auditor<'_>, field: &Field, bytes: &[u8]) {
     }
 }
 
-/// Judges an event: a key that is pressed, or a position.
+/// An event without a meaning, which every device may send: `EV_MSC`, `MSC_SCAN`, 0.
+const NO_SCAN: &[u8] = &[4, 0, 4, 0, 0, 0, 0, 0];
+/// `EV_MSC`: events of no other type.
+const MSC: u64 = 4;
+/// `EV_MSC`: the number of a key on its keyboard.
+const MSC_SCAN: u64 = 4;
+
+/// Judges an event: a key that is pressed or released, or a position.
 fn audit_event(auditor: &mut Auditor<'_>, tile: &Tile, noted: &Noted) {
     let number = |label: &str| {
         noted.fields.iter().find_map(|field| match field.value {
-            FieldValue::Number(number) if field.label == label => Some(number),
+            FieldValue::Number(number) if field.label == label => Some((field.span, number)),
             _ => None,
         })
     };
-    let [Some(class), Some(code), Some(value)] = ["type", "code", "value"].map(number) else {
+    let [Some((from, class)), Some((_, code)), Some((value_at, value))] =
+        ["type", "code", "value"].map(number)
+    else {
         return;
     };
-    let place = Place::from(tile.span);
-    if class == u64::from(kind::KEY) && code < BUTTON_FIRST && value == 1 {
-        let subject = ("events", "key stroke");
-        auditor.see(&sender::KEY_STROKE, subject, place, Excerpt::Number("key", code));
-    } else if class == u64::from(kind::ABS) {
-        let subject = ("events", "position");
-        auditor.see(&sender::POINTER_POSITION, subject, place, Excerpt::Number("value", value));
+    let all = Span::new(tile.span.layer, from.start, value_at.end);
+    if class == u64::from(kind::KEY) && code < BUTTON_FIRST {
+        // A release shows the key as well, but it is the same stroke.
+        let (count, excerpt) = (u64::from(value == 1), Excerpt::Number("key", code));
+        let private = Place::from(all).private(&[], Filler::Value(NO_SCAN));
+        auditor.hide(&sender::KEY_STROKE, ("events", "key stroke"), count, private, excerpt);
+    } else if class == MSC && code == MSC_SCAN {
+        let private = Place::from(value_at).private(&[], Filler::Zeros);
+        let (subject, excerpt) = (("events", "scan code"), Excerpt::Number("scan code", value));
+        auditor.hide(&sender::KEY_STROKE, subject, 1, private, excerpt);
+    } else if class == u64::from(kind::ABS) && is_position(code) {
+        let private = Place::from(value_at).private(&[], Filler::Zeros);
+        let (subject, excerpt) = (("events", "position"), Excerpt::Number("value", value));
+        auditor.hide(&sender::POINTER_POSITION, subject, 1, private, excerpt);
     }
+}
+
+/// Whether an axis is a position or the like; the others number the contacts.
+fn is_position(axis: u64) -> bool {
+    ![code::ABS_MT_SLOT, code::ABS_MT_TRACKING_ID].map(u64::from).contains(&axis)
 }

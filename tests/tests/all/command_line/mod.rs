@@ -18,6 +18,7 @@ mod outputs;
 mod pages;
 mod plans;
 mod policy;
+mod redact;
 mod repair;
 mod sandbox;
 mod shards;

@@ -12,11 +12,15 @@
 //! - `damage`: the edits that remove a damage
 //! - `compose`: edits of the stream to an edit of the file
 //! - `fixes`: the edits of many findings to a fix for each
+//! - `store`: edits that no finding carries
 
 mod compose;
 pub mod damage;
 pub mod encode;
 pub mod fixes;
+mod store;
+
+pub use store::store;
 
 use super::decode::places::Place;
 use super::expand::{Container, Encoder, Expansion, find_stored, stored, zstd};

@@ -298,6 +298,9 @@ pub trait TokenSink {
     /// Takes an address, whose bytes lie at `at..end`.
     #[inline(always)]
     fn address(&mut self, _value: u64, _at: u64, _end: u64) {}
+    /// Takes the place of the bytes of the string or blob that was begun.
+    #[inline(always)]
+    fn bytes_begin(&mut self, _at: u64) {}
     /// Announces a string that is longer than the bytes at hand.
     fn long_string(&mut self, _len: u64, _at: u64) {}
     /// Takes a value or a part of one, if it takes values.

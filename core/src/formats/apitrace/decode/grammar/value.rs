@@ -110,6 +110,7 @@ impl Parser {
             bytes => bytes.ok(),
         };
         sink.value(if tag == kind::STRING { ValueToken::String } else { ValueToken::Blob(len) });
+        sink.bytes_begin(at);
         let Some(bytes) = bytes else {
             sink.long_string(len, at);
             let skipped = tokens.skip_at_most(len);

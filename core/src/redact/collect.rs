@@ -1,0 +1,150 @@
+//! Collects the sightings of private content as edits.
+
+use std::collections::BTreeMap;
+
+use super::names::Names;
+use super::{RedactRequest, Sighting};
+use crate::audit::filler::Filler;
+use crate::audit::{NamePart, Private, PrivateSink, Subject};
+use crate::kit::num::{to_u64, to_usize};
+use crate::kit::span::Span;
+use crate::mend::edit::Edit;
+use crate::report::{Concern, Rule};
+
+/// Bytes of memory that an edit takes besides the bytes that it inserts.
+const EDIT_COST: u64 = 64;
+
+/// An edit, and the kind of content that it replaces.
+#[derive(Debug)]
+pub(super) struct Replaced {
+    pub(super) edit: Edit,
+    pub(super) rule: &'static Rule,
+}
+
+/// A file that gets another name.
+#[derive(Debug)]
+pub(super) struct Renamed {
+    pub(super) file: u32,
+    pub(super) name: String,
+    pub(super) rule: &'static Rule,
+}
+
+/// The number of sightings of a kind in a field.
+type Counts = BTreeMap<(&'static str, Subject), (&'static Rule, u64)>;
+
+/// What a redaction replaces, and what it has to leave.
+#[derive(Debug)]
+pub(super) struct Collector<'r> {
+    request: &'r RedactRequest,
+    names: Names,
+    pub(super) replaced: Vec<Replaced>,
+    pub(super) renamed: Vec<Renamed>,
+    redacted: Counts,
+    kept: Counts,
+    /// Bytes that the edits take.
+    held: u64,
+    max: u64,
+}
+
+impl<'r> Collector<'r> {
+    /// Collects what `request` selects, as long as it takes at most `max` bytes.
+    pub(super) fn new(request: &'r RedactRequest, max: u64) -> Self {
+        Self {
+            request,
+            names: Names::default(),
+            replaced: Vec::new(),
+            renamed: Vec::new(),
+            redacted: Counts::new(),
+            kept: Counts::new(),
+            held: 0,
+            max,
+        }
+    }
+
+    /// Whether the limit was reached, so that sightings are missing.
+    pub(super) fn is_full(&self) -> bool {
+        self.held.saturating_add(self.names.held) > self.max
+    }
+
+    /// Returns the kinds that are replaced and those that are left.
+    pub(super) fn sightings(&self) -> [Vec<Sighting>; 2] {
+        [&self.redacted, &self.kept].map(|counts| {
+            // A release of a key is not a sighting, but it is replaced, too.
+            let seen = counts.iter().filter(|(_, (_, count))| *count > 0);
+            seen.map(|(&(_, (field, noun)), &(rule, count))| Sighting { rule, field, noun, count })
+                .collect()
+        })
+    }
+
+    fn count(counts: &mut Counts, rule: &'static Rule, subject: Subject, count: u64) {
+        let (_, sum) = counts.entry((rule.code, subject)).or_insert((rule, 0));
+        *sum = sum.saturating_add(count);
+    }
+}
+
+impl PrivateSink for Collector<'_> {
+    fn take(&mut self, rule: &'static Rule, subject: Subject, count: u64, private: &Private<'_>) {
+        if !self.request.selects(rule) || self.is_full() {
+            return;
+        }
+        let (span, filler) = (private.place.span, private.filler);
+        self.held = self.held.saturating_add(EDIT_COST).saturating_add(span.len());
+        if self.is_full() {
+            return;
+        }
+        Self::count(&mut self.redacted, rule, subject, count);
+        let is_cut = to_u64(private.bytes.len()) < span.len() && !private.bytes.contains(&0);
+        let insert = if filler == Filler::Name && is_cut {
+            vec![b'_'; to_usize(span.len())]
+        } else {
+            let names = &mut self.names;
+            filler.fill(private.bytes, span.len(), &mut |name| names.pseudonym(name))
+        };
+        if !span.is_empty() {
+            self.replaced.push(Replaced { edit: Edit::replace(span, insert), rule });
+        }
+    }
+
+    fn keep(&mut self, rule: &'static Rule, subject: Subject, count: u64) {
+        let is_private = Concern::of(rule) == Some(Concern::Sender);
+        if is_private && self.request.selects(rule) {
+            Self::count(&mut self.kept, rule, subject, count);
+        }
+    }
+
+    fn rename(&mut self, rule: &'static Rule, subject: Subject, count: u64, part: NamePart<'_>) {
+        if !self.request.selects(rule) || self.is_full() {
+            return;
+        }
+        let NamePart { file, part, before, after } = part;
+        let name = self.names.pseudonym(part.as_bytes());
+        let name = format!("{before}{}{after}", String::from_utf8_lossy(&name));
+        Self::count(&mut self.redacted, rule, subject, count);
+        self.renamed.push(Renamed { file, name, rule });
+    }
+}
+
+/// Sorts edits, and leaves out those inside of others. One that overlaps another one is shortened
+/// to the bytes after it.
+pub(super) fn sort(mut replaced: Vec<Replaced>) -> Vec<Replaced> {
+    replaced.sort_by_key(|one| {
+        let span = one.edit.span;
+        (span.layer, span.start, std::cmp::Reverse(span.end))
+    });
+    let mut last: Option<Span> = None;
+    replaced.retain_mut(|one| {
+        let span = one.edit.span;
+        let taken = last.filter(|last| last.layer == span.layer).map_or(0, |last| last.end);
+        if span.end <= taken {
+            return false;
+        }
+        if span.start < taken {
+            let cut = to_usize(taken.saturating_sub(span.start)).min(one.edit.insert.len());
+            one.edit.insert.drain(..cut);
+            one.edit.span = Span::new(span.layer, taken, span.end);
+        }
+        last = Some(span);
+        true
+    });
+    replaced
+}

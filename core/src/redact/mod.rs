@@ -1,0 +1,325 @@
+//! Replaces private content by fillers of the same length.
+//!
+//! ```text
+//!  check (no errors) -> audit, each sighting to a Collector -> edits -> Patch
+//!    v
+//!  check again: no fault more, as many records          audit again: nothing left to replace
+//!    v
+//!  Repair, as that of any repair, and the sightings that have no filler
+//! ```
+//!
+//! - `collect`: sightings to edits
+//! - `names`: pseudonyms
+//!
+//! A format passes what is private to the audit; nothing else looks for it. So whatever an audit
+//! reports is either replaced or listed as left.
+
+mod collect;
+mod names;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::audit::rules::{recipient, sender};
+use crate::audit::sight;
+use crate::kit::num::to_u64;
+use crate::kit::text::Untrusted;
+use crate::kit::words::{byte_count, plural};
+use crate::limits::REDACTED;
+use crate::mend::applied::Applied;
+use crate::mend::edit::{Edit, Safety};
+use crate::mend::patch::Patch;
+use crate::mend::rounds::{Outcome, Repair, view};
+use crate::mend::trial::find_harm;
+use crate::options::Options;
+use crate::recording::FileSet;
+use crate::registry::{self, FormatId};
+use crate::report::{Finding, Report, Rule};
+use collect::{Collector, Replaced, sort};
+
+/// The kinds of content to replace.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RedactRequest {
+    /// The rules of the only kinds to replace; all if it is empty.
+    pub only: Vec<&'static Rule>,
+    /// The rules of the kinds to leave as they are.
+    pub keep: Vec<&'static Rule>,
+}
+
+impl RedactRequest {
+    /// Adds a kind to those that are replaced; without any, all are.
+    #[must_use]
+    pub fn with_only(mut self, kind: &'static Rule) -> Self {
+        self.only.push(kind);
+        self
+    }
+
+    /// Adds a kind that is left as it is.
+    #[must_use]
+    pub fn with_kept(mut self, kind: &'static Rule) -> Self {
+        self.keep.push(kind);
+        self
+    }
+
+    /// Returns the kinds that can be named: the rules about private content, and unclaimed bytes,
+    /// which can hold anything.
+    pub fn kinds() -> impl Iterator<Item = &'static Rule> {
+        sender::RULES.iter().copied().chain([&recipient::UNCLAIMED_BYTES])
+    }
+
+    /// Returns the kind with this name or code.
+    ///
+    /// # Errors
+    ///
+    /// A sentence with the kinds that exist.
+    pub fn kind(word: &str) -> Result<&'static Rule, String> {
+        let found = Self::kinds().find(|rule| rule.name == word || rule.code == word);
+        found.ok_or_else(|| {
+            let kinds: Vec<&str> = Self::kinds().map(|rule| rule.name).collect();
+            let word = Untrusted(word.as_bytes());
+            format!("unknown kind `{word}`, expected one of: {}", kinds.join(", "))
+        })
+    }
+
+    fn selects(&self, rule: &'static Rule) -> bool {
+        let is_kind = Self::kinds().any(|kind| kind == rule);
+        is_kind && (self.only.is_empty() || self.only.contains(&rule)) && !self.keep.contains(&rule)
+    }
+}
+
+/// Private content of a kind in a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Sighting {
+    /// The rule of the kind.
+    pub rule: &'static Rule,
+    /// The field or section.
+    pub field: &'static str,
+    /// The noun for what the field has, in the singular.
+    pub noun: &'static str,
+    /// The number of places.
+    pub count: u64,
+}
+
+impl Sighting {
+    /// Returns why the content is left as it is.
+    pub fn reason(&self) -> &'static str {
+        match self.rule {
+            rule if *rule == sender::KERNEL_ADDRESS => "an address is what a sample measures",
+            rule if *rule == sender::PROCESS => "the recording is laid out by these ids",
+            _ => "no filler of the same length is valid there",
+        }
+    }
+}
+
+impl fmt::Display for Sighting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} in {} ({})", plural(self.count, self.noun), self.field, self.rule.code)
+    }
+}
+
+/// A recording with fillers in the place of private content.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Redaction {
+    /// The edits, with the reports before and after, as those of any repair.
+    ///
+    /// A [`Plan`](crate::Plan) of it holds the private bytes.
+    pub repair: Repair,
+    /// The content that was replaced.
+    pub redacted: Vec<Sighting>,
+    /// The selected content that is left.
+    pub left: Vec<Sighting>,
+}
+
+/// The reason why a recording was not redacted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RedactError {
+    /// No format recognises the recording.
+    UnknownFormat,
+    /// The recording has this many errors: bytes that cannot be decoded may be private.
+    Damaged(u64),
+    /// A limit was reached.
+    Limit(String),
+    /// The format cannot store the expanded bytes anew.
+    Stored(&'static str),
+    /// The recording would be worse, or private content would be left.
+    Harm(String),
+}
+
+impl fmt::Display for RedactError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownFormat => f.write_str("unknown format"),
+            Self::Damaged(errors) => {
+                let errors = plural(*errors, "error");
+                write!(f, "the recording has {errors}: damaged bytes may be private, too")
+            }
+            Self::Limit(limit) => f.write_str(limit),
+            Self::Stored(reason) => f.write_str(reason),
+            Self::Harm(harm) => write!(f, "the redacted recording would be worse: {harm}"),
+        }
+    }
+}
+
+impl std::error::Error for RedactError {}
+
+/// Replaces the private content of a recording by fillers of the same length.
+///
+/// Names become pseudonyms, equal ones equal; memory, packets and positions become zeros. The
+/// recording has the same records, and a check finds no fault that was not there before. An
+/// [`audit`](crate::audit()) does not report fillers.
+///
+/// # Errors
+///
+/// If the recording has errors, a limit is reached, or the result would be worse.
+///
+/// ```
+/// use tracemend::{FileSet, Options, RedactRequest};
+///
+/// // A recording of one device, and one position of a finger.
+/// let mut bytes = b"REVENT\x02\0\0\0\0\0\0\0\0\0\x01\0\0\0\x11\0\0\0/dev/input/event1".to_vec();
+/// bytes.extend(2_u64.to_le_bytes());
+/// for (kind, value) in [(3, 77), (0, 0)] {
+///     bytes.extend([0, 0]);
+///     bytes.extend(1_500_000_000_i64.to_le_bytes());
+///     bytes.extend(0_i64.to_le_bytes());
+///     bytes.extend([kind, 0, 0, 0, value, 0, 0, 0]);
+/// }
+/// let files = FileSet::single("finger.run.revent", &bytes);
+/// let redacted = tracemend::redact(&files, &Options::default(), &RedactRequest::default())?;
+/// assert_eq!(redacted.redacted[0].rule.name, "pointer-position");
+/// let output = redacted.repair.output(&files);
+/// assert_eq!(output.bytes(0).len(), files.len());
+/// # Ok::<(), tracemend::RedactError>(())
+/// ```
+pub fn redact(
+    files: &FileSet<'_>,
+    options: &Options,
+    request: &RedactRequest,
+) -> Result<Redaction, RedactError> {
+    let mut options = options.clone();
+    options.format = options.format.or_else(|| registry::sniff(files, &options));
+    let before = crate::check(files, &options);
+    let format = before.format.filter(|_| !files.is_empty()).ok_or(RedactError::UnknownFormat)?;
+    refuse_damaged(&before)?;
+    let max = options.limits.of(&REDACTED);
+    let mut collector = Collector::new(request, max);
+    sight(files, &options, format.format(), &mut collector);
+    if collector.is_full() {
+        let max = byte_count(max);
+        let limit = format!("CM9001 limit-reached: fillers and names take more than {max}");
+        return Err(RedactError::Limit(format!("{limit} (limit {})", REDACTED.name)));
+    }
+    let [redacted, left] = collector.sightings();
+    let (patches, applied) = patch(files, &options, format, collector)?;
+    let after = crate::check(&view(files, &patches), &options);
+    let mut repair =
+        Repair { outcome: Outcome::Clean, patches, applied, before, after, refused: None };
+    if repair.changes() {
+        repair.outcome = Outcome::RepairedWithLoss;
+    }
+    refuse_harm(&repair)?;
+    refuse_left(&repair.output(files), &options, format, request)?;
+    Ok(Redaction { repair, redacted, left })
+}
+
+fn refuse_damaged(report: &Report) -> Result<(), RedactError> {
+    if report.incomplete() {
+        let message = "a limit was reached before the whole recording was read";
+        return Err(RedactError::Limit(message.to_string()));
+    }
+    match report.count_of(crate::Severity::Error) {
+        0 => Ok(()),
+        errors => Err(RedactError::Damaged(errors)),
+    }
+}
+
+/// Builds the patches, and the entry of each kind of content.
+fn patch(
+    files: &FileSet<'_>,
+    options: &Options,
+    format: FormatId,
+    collector: Collector<'_>,
+) -> Result<(Vec<Patch>, Vec<Applied>), RedactError> {
+    let Collector { replaced, renamed, .. } = collector;
+    let mut places: BTreeMap<&'static str, (&'static Rule, Vec<crate::Span>)> = BTreeMap::new();
+    let (stored, expanded): (Vec<Replaced>, Vec<Replaced>) =
+        sort(replaced).into_iter().partition(|one| one.edit.span.layer.is_stored());
+    let mut edits: Vec<Edit> = Vec::with_capacity(stored.len());
+    for Replaced { edit, rule } in stored {
+        places.entry(rule.code).or_insert_with(|| (rule, Vec::new())).1.push(edit.span);
+        edits.push(edit);
+    }
+    if !expanded.is_empty() {
+        let kinds: BTreeMap<&str, &'static Rule> =
+            expanded.iter().map(|one| (one.rule.code, one.rule)).collect();
+        let inner: Vec<Edit> = expanded.into_iter().map(|one| one.edit).collect();
+        let outer = format.format().store(files, &inner, options).map_err(RedactError::Stored)?;
+        for (code, rule) in kinds {
+            let spans = &mut places.entry(code).or_insert_with(|| (rule, Vec::new())).1;
+            spans.extend(outer.iter().map(|edit| edit.span));
+        }
+        edits.extend(outer);
+        edits.sort_by_key(|edit| (edit.span.layer.file, edit.span.start));
+    }
+    for one in &renamed {
+        let span = crate::Span::new(crate::Layer::stored(one.file), 0, 0);
+        places.entry(one.rule.code).or_insert_with(|| (one.rule, Vec::new())).1.push(span);
+    }
+    let mut patches = Vec::new();
+    for (index, file) in (0_u32..).zip(files.files()) {
+        let from = edits.partition_point(|edit| edit.span.layer.file < index);
+        let to = edits.partition_point(|edit| edit.span.layer.file <= index);
+        let name = renamed.iter().find(|one| one.file == index).map(|one| one.name.clone());
+        let mine = edits.get(from..to).unwrap_or_default();
+        let absent = file.bytes.is_absent();
+        let made = Patch::from_edits(file.bytes.len(), mine)
+            .map_err(|error| RedactError::Harm(error.to_string()))?;
+        patches.push(made.between(absent, absent).under(name));
+    }
+    Ok((patches, places.into_values().map(describe).collect()))
+}
+
+/// The entry of a kind of content, with the places of its edits.
+fn describe((rule, places): (&'static Rule, Vec<crate::Span>)) -> Applied {
+    let span = places.first().copied();
+    let span = span.unwrap_or_else(|| crate::Span::new(crate::Layer::stored(0), 0, 0));
+    let message = format!("replaced in {}", plural(to_u64(places.len()), "place"));
+    let mut applied = Applied::new(1, Finding::new(rule, span, rule.name, message), places);
+    applied.class = Safety::Lossy;
+    applied
+}
+
+/// Fails if the result has a fault that the recording does not have, or other records.
+fn refuse_harm(repair: &Repair) -> Result<(), RedactError> {
+    if let Some(harm) = find_harm(&repair.before, &repair.after, 0) {
+        return Err(RedactError::Harm(harm));
+    }
+    refuse_damaged(&repair.after)?;
+    let count = |report: &Report| (report.tally.records, report.tally.samples);
+    if count(&repair.before) != count(&repair.after) {
+        return Err(RedactError::Harm("the number of records would change".to_string()));
+    }
+    Ok(())
+}
+
+/// Fails if an audit of the result still finds what was to be replaced.
+fn refuse_left(
+    output: &FileSet<'_>,
+    options: &Options,
+    format: FormatId,
+    request: &RedactRequest,
+) -> Result<(), RedactError> {
+    let mut again = Collector::new(request, options.limits.of(&REDACTED));
+    sight(output, options, format.format(), &mut again);
+    let [redacted, _] = again.sightings();
+    let is_left = again.is_full() || !again.replaced.is_empty() || !again.renamed.is_empty();
+    match redacted.first() {
+        Some(one) => Err(RedactError::Harm(format!("a second audit finds {one}"))),
+        None if is_left => Err(RedactError::Harm("a second audit finds more".to_string())),
+        None => Ok(()),
+    }
+}
