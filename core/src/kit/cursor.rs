@@ -104,6 +104,12 @@ impl<'a> Cursor<'a> {
         Self { log: None, ..self.clone() }
     }
 
+    /// Returns a copy that reads numbers in another byte order.
+    #[must_use]
+    pub fn in_order(&self, order: Order) -> Self {
+        Self { order, ..self.clone() }
+    }
+
     /// Returns the absolute offset of the next byte.
     #[inline]
     pub fn position(&self) -> u64 {

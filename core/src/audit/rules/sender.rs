@@ -163,15 +163,15 @@ rules! {
         code: "AU1012",
         name: "device-input",
         severity: Severity::Info,
-        summary: "the log holds bytes read from character devices",
+        summary: "the log holds bytes read from devices",
         problem: "QEMU stores every byte that a serial port, a console or a channel passed to the \
-            guest.",
+            guest, and the sound that a microphone gave it.",
         impact: "Console input can hold names and passwords.",
         remedy: Remedy::Next("Replace it before you share the recording, if the recipient must not \
             know it. --show prints it:\n\
             \x20 tracemend audit --show FILE\n\
             \x20 tracemend redact FILE -o OUT"),
-        source: "QEMU, replay/replay-char.c",
+        source: "QEMU, replay/replay-char.c, replay/replay-audio.c",
     };
     RANDOM_NUMBERS = Rule {
         code: "AU1013",

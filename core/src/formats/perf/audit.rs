@@ -123,6 +123,9 @@ impl Record {
                 auditor.after_text(self.section, bytes, place);
             }
             "tracing.format" => auditor.text(self.section, text, place),
+            "tracing.kallsyms" | "tracing.printk" | "tracing.cmdlines" => {
+                self.audit_table(auditor, field, bytes);
+            }
             "mmap.addr" | "mmap2.addr" => self.audit_addresses(auditor, field, bytes.get(8..16)),
             "ksymbol.addr" => self.audit_addresses(auditor, field, bytes.get(..8)),
             "addr" | "callchain.nr" | "branch_stack.nr" => {
@@ -158,6 +161,18 @@ impl Record {
         };
         let private = place.private(bytes, Filler::Name);
         auditor.hide(rule, (self.section, noun), 1, private, Excerpt::Text(text));
+    }
+
+    /// Judges the tables of symbols and processes of the whole system in TRACING_DATA. perf reads
+    /// one of zeros as an empty one.
+    fn audit_table(&self, auditor: &mut Auditor<'_>, field: &Field, bytes: &[u8]) {
+        let (rule, noun) = match field.label.as_ref() {
+            "tracing.cmdlines" => (&sender::PROCESS, "process list"),
+            _ => (&sender::KERNEL_ADDRESS, "kernel symbol table"),
+        };
+        let private = self.place(field).private(bytes, Filler::Zeros);
+        let excerpt = Excerpt::Bytes(bytes, field.span.len());
+        auditor.hide(rule, (self.section, noun), 1, private, excerpt);
     }
 
     fn audit_addresses(&self, auditor: &mut Auditor<'_>, field: &Field, bytes: Option<&[u8]>) {

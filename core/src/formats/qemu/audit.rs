@@ -41,6 +41,7 @@ pub(super) fn audit(
     let read = Kind::Async(Async::CharRead).name();
     let key = Kind::Async(Async::Input).name();
     let (read_all, random) = (Kind::CharReadAll.name(), Kind::Random.name());
+    let sound = Kind::AudioIn.name();
     let is_wanted = |tile: &Tile| {
         let wanted = [
             Kind::Async(Async::Net),
@@ -48,6 +49,7 @@ pub(super) fn audit(
             Kind::Async(Async::Input),
             Kind::CharReadAll,
             Kind::Random,
+            Kind::AudioIn,
         ];
         wanted.iter().any(|kind| kind.name() == tile.name)
     };
@@ -59,6 +61,7 @@ pub(super) fn audit(
         let (rule, noun) = match tile.name {
             name if name == packet => (&sender::NETWORK_PACKET, "network packet"),
             name if name == read || name == read_all => (&sender::DEVICE_INPUT, "read"),
+            name if name == sound => (&sender::DEVICE_INPUT, "sound recording"),
             name if name == random => (&sender::RANDOM_NUMBERS, "random number"),
             _ => return,
         };

@@ -156,6 +156,84 @@ fn equal_names_get_equal_pseudonyms_and_other_names_others() {
     }
 }
 
+/// The paths between NULs in a recording.
+fn paths_in(bytes: &[u8]) -> Vec<String> {
+    let texts = bytes.split(|byte| *byte == 0).filter_map(|text| str::from_utf8(text).ok());
+    let paths = texts.filter(|text| text.starts_with('/') && !text.starts_with("//"));
+    let is_plain = |text: &&str| text.len() > 5 && text.bytes().all(|byte| byte.is_ascii_graphic());
+    paths.filter(is_plain).map(str::to_string).collect()
+}
+
+#[test]
+fn no_path_of_a_perf_recording_is_left_in_any_section() {
+    let mut found = 0;
+    for path in clean("perf").into_iter().filter(|path| path.is_file()) {
+        let folder = TempDir::new().unwrap();
+        let (_, output) = redact(&path, &folder);
+        let after = paths_in(&fs::read(output).unwrap());
+        for one in paths_in(&fs::read(&path).unwrap()) {
+            assert!(!after.contains(&one), "{}: {one}", path.display());
+            found += 1;
+        }
+    }
+    assert!(found > 50, "{found}");
+}
+
+#[test]
+fn the_fields_of_features_with_copies_are_known_to_map_and_audit() {
+    let made = perf::clean();
+    for (name, labels) in [
+        ("every_feature", &["build_id.filename"][..]),
+        ("tracepoint", &["tracing.kallsyms", "tracing.printk", "tracing.cmdlines"][..]),
+    ] {
+        let made = made.iter().find(|one| one.name == name).unwrap();
+        let folder = folder(&[(name, &made.built.bytes)]);
+        let path = folder.path().join(name);
+        let map = run!("map", &path, "--depth", "3").out;
+        assert!(labels.iter().all(|label| map.contains(label)), "{name}: {map}");
+        let out = TempDir::new().unwrap();
+        let (document, _) = redact(&path, &out);
+        let redacted = places(&document["redacted"], "field");
+        let path = ("AU1017".to_string(), "BUILD_ID".to_string());
+        assert_eq!(redacted.contains(&path), name == "every_feature", "{name}: {document}");
+    }
+}
+
+#[test]
+fn a_trace_in_any_container_is_redacted_and_read_again() {
+    use tracemend_tests::forge::apitrace::{Container, Stream, Value};
+    let mut stream = Stream::new(6);
+    let secret = b"a picture of a private matter".repeat(400);
+    stream.named_call(0, 1, "glTexImage2D", &[Value::Blob(secret)]);
+    let source = b"void main() { /* a private shader */ }\n".repeat(40);
+    stream.named_call(1, 2, "glShaderSource", &[Value::String(source)]);
+    let label = ["", "home", "ada", "scene"].join("/").into_bytes();
+    stream.named_call(2, 3, "glObjectLabel", &[Value::String(label)]);
+    let judge = Apitrace::find_or_skip();
+    for container in Container::ALL {
+        let name = format!("{container:?}.trace");
+        let folder = folder(&[(&name, &container.file(&stream.bytes))]);
+        let path = folder.path().join(&name);
+        let out = TempDir::new().unwrap();
+        let (document, output) = redact(&path, &out);
+        let kinds = places(&document["redacted"], "field");
+        let kinds: Vec<&str> = kinds.iter().map(|(code, _)| code.as_str()).collect();
+        assert_eq!(kinds, ["AU1005", "AU1014", "AU1015"], "{name}");
+        let text = run!("dump", &output).out;
+        assert!(text.contains("scene"), "{name}: {text}");
+        for private in ["ada", "private shader", "void"] {
+            assert!(run!("dump", &path).out.contains(private), "{name}: {private}");
+            assert!(!text.contains(private), "{name}: {text}");
+        }
+        let bytes = fs::read(&output).unwrap();
+        assert!(!bytes.windows(9).any(|window| window == b"a private"), "{name}");
+        let Some(judge) = &judge else { continue };
+        if matches!(container, Container::Snappy | Container::Brotli) {
+            assert_eq!(judge.dump(&output).calls.len(), judge.dump(&path).calls.len(), "{name}");
+        }
+    }
+}
+
 /// Whether a recording of the forge has compressed records, which are refused.
 fn is_compressed(name: &str) -> bool {
     name.contains("zstd") || name.contains("compressed")

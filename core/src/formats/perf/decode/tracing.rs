@@ -107,7 +107,8 @@ pub fn walk(cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
         rest.skip(1, size, "tracing.cmdlines")?;
     }
     // What is left belongs to nobody; the caller sees it.
-    Ok(cursor.skip(1, cursor.left().saturating_sub(rest.left()), "tracing")?)
+    cursor.part(cursor.left().saturating_sub(rest.left()), "tracing")?;
+    Ok(())
 }
 
 /// Returns the version after the magic.

@@ -29,8 +29,7 @@ pub(in crate::formats::perf::decode) fn tracing_head<'a>(
     let order = if cursor.u8("tracing.bigendian")? == 0 { Order::Little } else { Order::Big };
     cursor.u8("tracing.long_size")?;
     // The byte above determines the order of the following numbers.
-    let place = cursor.ahead();
-    let mut rest = Cursor::new(cursor.rest(), place.layer, place.start, order);
+    let mut rest = cursor.in_order(order);
     rest.u32("tracing.page_size")?;
     for label in [b"header_page\0".as_slice(), b"header_event\0"] {
         skip_marker(&mut rest, label)?;
@@ -71,6 +70,7 @@ pub(super) fn build_ids(cursor: &mut Cursor<'_>) -> Result<u64, FeatureError> {
             let (label, len, span) = ("build_id.filename", body.left(), body.ahead());
             return Err(FeatureError::StringWithoutNul { label, len, span });
         }
+        body.skip(1, body.left(), "build_id.filename")?;
         found = found.saturating_add(1);
     }
     Ok(found)
