@@ -16,8 +16,9 @@ use crate::exit::{Exit, Failure, HELP};
 use crate::formats::{Format, pretty};
 use crate::input::{Recording, shown};
 use crate::limiting::Limiting;
-use crate::output::{Existing, Target, TextFile, beside_source, list_others};
+use crate::output::{Existing, Target, TextFile, beside_source, list_others, name_beside};
 use crate::places::Places;
+use crate::sandbox::Reach;
 use crate::single::open_one;
 use crate::streams::Streams;
 
@@ -89,6 +90,7 @@ struct Reading {
 
 impl Arguments {
     pub(crate) fn run(&self, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
+        streams.confine(|| self.reach())?;
         let recording = open_one(&self.path, streams)?;
         let mut places = Places::new(streams);
         places.read("the source", &recording)?;
@@ -117,6 +119,16 @@ impl Arguments {
             Format::Json => streams.print(&pretty(&self.json(&redaction, written.as_deref())))?,
         }
         Ok(if redaction.left.is_empty() { Exit::Clean } else { Exit::Findings })
+    }
+
+    /// The files that a redaction needs.
+    fn reach(&self) -> Reach {
+        let reach = Reach::default().read(&self.path).write_all(&self.undo_plan);
+        match (&self.output, self.dry_run) {
+            (_, true) => reach,
+            (Some(output), false) => reach.write(output),
+            (None, false) => reach.write_all(&name_beside(&self.path, ".redacted").ok()),
+        }
     }
 
     /// Where the output goes; nowhere in a dry run.

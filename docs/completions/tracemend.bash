@@ -125,8 +125,7 @@ _tracemend() {
 
     case "${cmd}" in
         tracemend)
-            opts="-h -V --color --sandbox --help --version audit apply verify map explain codes formats merge completions man self-test check repair dump diff help"
-            opts="-h -V --color --help --version audit redact apply verify map explain codes formats merge completions man self-test check repair dump diff help"
+            opts="-h -V --color --sandbox --help --version audit redact apply verify map explain codes formats merge completions man self-test check repair dump diff help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -928,7 +927,7 @@ _tracemend() {
             return 0
             ;;
         tracemend__subcmd__redact)
-            opts="-o -h --output --only --keep --dry-run --undo-plan --force --format --type --limits --limit --color --help"
+            opts="-o -h --output --only --keep --dry-run --undo-plan --force --format --type --limits --limit --color --sandbox --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -972,6 +971,10 @@ _tracemend() {
                     ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --sandbox)
+                    COMPREPLY=($(compgen -W "auto on off" -- "${cur}"))
                     return 0
                     ;;
                 *)

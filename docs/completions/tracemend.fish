@@ -87,6 +87,9 @@ complete -c tracemend -n "__fish_tracemend_using_subcommand redact" -l limit -d 
 complete -c tracemend -n "__fish_tracemend_using_subcommand redact" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
 always\t''
 never\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand redact" -l sandbox -d 'Give up what reading does not need before the first recording is opened: on (as without a value; the run prints what it gave up, and fails if it cannot), off, or auto, which is on as far as the system allows it' -r -f -a "auto\t'As far as the system allows it, without a word'
+on\t'All of it or no run, and the run prints what it gave up'
+off\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand redact" -l dry-run -d 'Show what would be replaced; write nothing'
 complete -c tracemend -n "__fish_tracemend_using_subcommand redact" -l force -d 'Replace an existing output or plan'
 complete -c tracemend -n "__fish_tracemend_using_subcommand redact" -s h -l help -d 'Print help'

@@ -208,8 +208,11 @@ impl Arguments {
             (None, Some(folder)) => reach.write_below(folder),
             (None, None) if self.in_place => reach.write_all(&self.paths),
             (None, None) => {
-                let outputs: Vec<PathBuf> =
-                    self.paths.iter().filter_map(|path| name_beside(path, ".mended").ok()).collect();
+                let outputs: Vec<PathBuf> = self
+                    .paths
+                    .iter()
+                    .filter_map(|path| name_beside(path, ".mended").ok())
+                    .collect();
                 reach.write_all(&outputs)
             }
         };

@@ -123,7 +123,7 @@ fn every_command_enters_the_sandbox_before_it_opens_a_recording() {
     let args: Vec<&OsStr> = args.iter().map(OsStr::new).collect();
     let made = Command::new(PROGRAM).args(&args).current_dir(root).output().unwrap();
     assert!(root.join("plan.json").exists(), "{made:?}");
-    let commands: [&[&str]; 10] = [
+    let commands: [&[&str]; 11] = [
         &["check", "x.data"],
         &["audit", "x.data"],
         &["map", "x.data"],
@@ -134,6 +134,7 @@ fn every_command_enters_the_sandbox_before_it_opens_a_recording() {
         &["apply", "plan.json", "x.data", "-o", "applied"],
         &["repair", "x.data", "-o", "out.data", "--force"],
         &["repair", "x.data", "--out-dir", "all"],
+        &["redact", "x.log", "-o", "redacted.log"],
     ];
     for command in commands {
         let options = ["-e", "trace=openat,landlock_restrict_self,seccomp"];
