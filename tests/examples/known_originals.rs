@@ -16,6 +16,7 @@
     reason = "a tool for developers: a failure should stop it at once"
 )]
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -80,7 +81,21 @@ fn ask_judge(subject: &Subject, outputs: Vec<(usize, Files)>) {
         .filter_map(|(number, answer)| Some((number, answer.clone().err()?)))
         .collect();
     println!("the judge reads {} of {}", answers.len() - refused.len(), answers.len());
-    refused.iter().take(20).for_each(|(number, why)| println!("  case {number}: {why}"));
+    let mut reasons: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (number, why) in refused {
+        reasons.entry(without_numbers(&why)).or_default().push(number);
+    }
+    for (reason, cases) in reasons {
+        let first: Vec<usize> = cases.iter().copied().take(6).collect();
+        println!("  {} times: {reason}, cases {first:?}", cases.len());
+    }
+}
+
+/// Leaves out what differs between answers with the same reason.
+fn without_numbers(text: &str) -> String {
+    let words = text.split_whitespace();
+    let words = words.filter(|word| !word.starts_with("0x") && !word.starts_with("[0x"));
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// Describes a case and writes its files.

@@ -209,13 +209,15 @@ impl<'o> Rounds<'o> {
         self.or_better(bold)
     }
 
-    /// Returns `other` if it has no errors and keeps more of the source, or if this one has errors.
+    /// Returns `other` if it has no errors and this one has, or loses more of the source.
     fn or_fuller(self, other: Self) -> Self {
         let dropped = |rounds: &Self| {
             let dropped = rounds.state.patches.iter().map(Patch::dropped);
             dropped.fold(0, u64::saturating_add)
         };
-        let is_fuller = self.state.report.has_errors() || dropped(&other) < dropped(&self);
+        let has_loss = self.applied.iter().any(|one| one.class == Safety::Lossy);
+        let is_fuller = has_loss && dropped(&other) < dropped(&self);
+        let is_fuller = is_fuller || self.state.report.has_errors();
         if is_fuller { self.or_better(other) } else { self }
     }
 
@@ -289,7 +291,7 @@ impl<'o> Rounds<'o> {
     }
 }
 
-/// Whether an error has no fix of its own, so that a fix of the whole recording has to mend it.
+/// Whether an error has no fix of its own, so that a fix of the whole recording has to repair it.
 fn lacks_fix(report: &Report) -> bool {
     let is_error = |finding: &&Finding| finding.severity == Severity::Error;
     let mut errors = report.findings().iter().filter(is_error);

@@ -37,6 +37,27 @@ fn late() -> Vec<u8> {
     recording.build().bytes
 }
 
+/// A sample whose attr has a bit more in sample_type. Two samples without the field would contradict
+/// the bit.
+fn with_sample_bit(bit: u32) -> Vec<u8> {
+    let mut recording = recording();
+    let mut maker = recording.maker(0);
+    recording.extend(vec![maker.comm("forge"), maker.sample()]);
+    let built = recording.build();
+    let at = built.attr_spans[0].start + 24;
+    built.with_u64(at, (1 << bit) | u64_at(&built.bytes, at))
+}
+
+/// Two events: records of one store their id first, those of the other after three fields.
+fn mismatched() -> Vec<u8> {
+    let first = Attr::cpu_clock(TYPE | sample_type::IDENTIFIER).with_ids(&[11]);
+    let second = Attr::cpu_clock(TYPE | sample_type::ID).with_ids(&[12]);
+    let mut recording = Recording::new(Order::Little, vec![first, second]);
+    let mut maker = recording.maker(0);
+    recording.extend(vec![maker.comm("forge"), maker.sample()]);
+    recording.build().bytes
+}
+
 /// Compressed records with these inside, in a pipe.
 fn piped(records: impl FnOnce(&mut Maker) -> Vec<Record>, cuts: &[usize]) -> Built {
     let mut recording = Recording::pipe(Order::Little, vec![Attr::cpu_clock(TYPE).with_ids(&[11])]);
@@ -154,15 +175,8 @@ pub fn specimens() -> Vec<Specimen> {
             bytes[16..24].copy_from_slice(&0x7010_u64.to_le_bytes());
             bytes
         }),
-        Specimen::new("PD0016", {
-            // Two samples without the field would contradict its bit.
-            let mut recording = recording();
-            let mut maker = recording.maker(0);
-            recording.extend(vec![maker.comm("forge"), maker.sample()]);
-            let built = recording.build();
-            let at = built.attr_spans[0].start + 24;
-            built.with_u64(at, (1 << 40) | u64_at(&built.bytes, at))
-        }),
+        // A bit of the next years, and one that no kernel will have for long.
+        Specimen::new("PD0016", with_sample_bit(26)),
         Specimen::new("PD0017", {
             // The attr of an old header has 64 bytes; 60 are the first version, too.
             let mut bytes = old.attr_size(0, 68);
@@ -185,6 +199,8 @@ pub fn specimens() -> Vec<Specimen> {
         Specimen::new("PD0026", flipped(&copies, copies.attr_spans[0].start + 26, 0x80)),
         Specimen::new("PD0027", flipped(&copies, 105, 1)),
         // A bit of sample_type that does not exist proves that the copy is damaged.
+        Specimen::new("PD0028", with_sample_bit(40)),
+        Specimen::new("PD0029", mismatched()),
         Specimen::new("PD2007", flipped(&copies, described.start + 8 + 24 + 5, 1)),
         Specimen::new("PD2008", flipped(&copies, index.offset + 16, 4)),
         Specimen::new("PD3004", {

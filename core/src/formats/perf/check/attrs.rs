@@ -3,7 +3,7 @@
 use crate::formats::perf::decode::attr::Attr;
 use crate::formats::perf::decode::attrs::{AttrEntry, AttrTable, IdsFault, TableStop};
 use crate::formats::perf::decode::recording::Recording;
-use crate::formats::perf::layout::{ATTR_SIZES, SECTION_SIZE, field};
+use crate::formats::perf::layout::{ATTR_SIZES, SECTION_SIZE, feature, field};
 use crate::formats::perf::limits::{ATTRS, IDS};
 use crate::formats::perf::{repair, rules};
 use crate::kit::num::to_u64;
@@ -31,6 +31,7 @@ pub(super) fn check_table(
         check_attr(&entry.attr, entry.span, &path, report);
         check_ids(recording, entry, *fault, format!("{path}.ids"), limits, report);
     }
+    check_id_places(recording, table, report);
     let count = table.entries.len();
     if let Some(stop) = &table.stop {
         push_stop(recording, stop, count, limits, report);
@@ -113,8 +114,39 @@ fn check_attr_size(recording: &Recording<'_>, first_len: u64, report: &mut Repor
     report.push(finding);
 }
 
+/// Checks that all attrs place the id of a record alike. perf stat writes no samples.
+fn check_id_places(recording: &Recording<'_>, table: &AttrTable, report: &mut Report) {
+    let mut entries = table.entries.iter().map(|(entry, _)| entry);
+    let is_impossible = entries.clone().any(|entry| entry.attr.is_impossible());
+    if is_impossible || recording.body.flags.has(feature::STAT) {
+        return;
+    }
+    let Some(AttrEntry { attr: first, span, .. }) = entries.next() else { return };
+    let mut others = (1..).zip(entries);
+    let Some((index, other)) = others.find(|(_, one)| !one.attr.places_ids_like(first)) else {
+        return;
+    };
+    let describe = |attr: &Attr| {
+        let all = if attr.sample_id_all() { "with" } else { "without" };
+        format!("sample_type {:#x} {all} sample_id_all", attr.sample_type)
+    };
+    let (one, two) = (describe(first), describe(&other.attr));
+    let message = format!("different places of the id: attrs[{index}] has {two}, attrs[0] {one}");
+    let path = format!("attrs[{index}].sample_type");
+    let finding = Finding::new(&rules::ATTRS_MISMATCHED, other.span, path, message);
+    report.push(finding.related(*span, "attrs[0]"));
+}
+
 /// Checks one attr by itself.
 pub(super) fn check_attr(attr: &Attr, span: Span, path: &str, report: &mut Report) {
+    if attr.is_impossible() {
+        let message = format!(
+            "impossible bits: sample_type {:#x}, read_format {:#x}, branch_sample_type {:#x}",
+            attr.sample_type, attr.read_format, attr.branch_sample_type
+        );
+        report.push(Finding::new(&rules::ATTR_IMPOSSIBLE, span, path.to_string(), message));
+        return;
+    }
     let known = ATTR_SIZES.last().copied().unwrap_or_default();
     // Every version so far is a multiple of 8, and larger than the one before.
     let is_newer = attr.size > known && attr.size.is_multiple_of(8);

@@ -104,6 +104,12 @@ pub mod branch_sample_type {
     pub const KNOWN: u64 = (1 << 20) - 1;
 }
 
+/// Bits that `sample_type`, `read_format` and `branch_sample_type` have at most for years. Linux
+/// 6.12 has 25, 5 and 20 of them.
+const SAMPLE_BITS: u32 = 32;
+const READ_BITS: u32 = 16;
+const BRANCH_BITS: u32 = 32;
+
 /// Positions of the bits in [`Attr::flags`] that have an accessor.
 mod flag {
     pub(super) const PRECISE_IP: u32 = 15;
@@ -168,6 +174,34 @@ impl Attr {
     /// Returns the unknown bits of `sample_type`. Samples with any of them cannot be read.
     pub const fn unknown_sample_bits(&self) -> u64 {
         self.sample_type & !sample_type::KNOWN
+    }
+
+    /// Whether the layout of samples has bits that no kernel will have for years: bits are defined
+    /// from the lowest on, one or two a year.
+    pub const fn is_impossible(&self) -> bool {
+        let read = self.samples(sample_type::READ) && self.read_format >> READ_BITS != 0;
+        let branches = self.branch_sample_type >> BRANCH_BITS != 0;
+        let branch = self.samples(sample_type::BRANCH_STACK) && branches;
+        self.sample_type >> SAMPLE_BITS != 0 || read || branch
+    }
+
+    /// Returns the place of the id in a sample, counted from its start in fields of 8 bytes, and in
+    /// the `sample_id` of other records, counted from its end.
+    const fn id_places(&self) -> Option<(u32, u32)> {
+        use sample_type::{ADDR, CPU, ID, IDENTIFIER, IP, STREAM_ID, TID, TIME};
+        if self.samples(IDENTIFIER) {
+            return Some((0, 1));
+        }
+        let before = (self.sample_type & (IP | TID | TIME | ADDR)).count_ones();
+        let after = (self.sample_type & (CPU | STREAM_ID)).count_ones();
+        if self.samples(ID) { Some((before, after.saturating_add(1))) } else { None }
+    }
+
+    /// Whether records of both attrs store their id at the same place.
+    pub fn places_ids_like(&self, other: &Self) -> bool {
+        let places = self.id_places();
+        let is_alike = places == other.id_places() && places.is_some();
+        is_alike && self.sample_id_all() == other.sample_id_all()
     }
 
     /// Returns the unknown bits of `read_format`.

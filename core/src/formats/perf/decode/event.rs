@@ -105,6 +105,13 @@ impl Events {
         self.is_partial
     }
 
+    /// Whether records of all events store their id at the same place. perf requires it.
+    pub fn places_ids_alike(&self) -> bool {
+        self.attrs
+            .split_first()
+            .is_none_or(|(first, others)| others.iter().all(|other| other.places_ids_like(first)))
+    }
+
     /// The attrs in the order of the recording.
     pub fn attrs(&self) -> &[Attr] {
         &self.attrs

@@ -130,6 +130,47 @@ rules! {
         ),
         source: "perf 6.1, tools/perf/util/header.c: perf_session__read_header; measured",
     };
+    ATTR_IMPOSSIBLE = Rule {
+        code: "PD0028",
+        name: "attr-impossible",
+        severity: Severity::Error,
+        summary: "an attr sets bits that no kernel will have for years",
+        problem: "Kernels define the bits of sample_type, read_format and branch_sample_type from \
+            the lowest on: 25, 5 and 20 of them up to Linux 6.12, about two a year. A bit far \
+            above these is damage, and the fields of the samples are not known.",
+        impact: "perf 6.1 misreads every sample of the event, or refuses the file (non matching \
+            sample_type, exit 255).",
+        remedy: Remedy::Fix(
+            "Writes the nearest values by which the samples can be read, or rebuilds the file from \
+             the events by which they can, all records that these read to their last byte, and \
+             the features whose sections are valid.\n\
+             Class: lossy. Cost: everything else; the summary counts it.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
+        ),
+        source: "include/uapi/linux/perf_event.h: enum perf_event_sample_format; measured",
+    };
+    ATTRS_MISMATCHED = Rule {
+        code: "PD0029",
+        name: "attrs-mismatched",
+        severity: Severity::Error,
+        summary: "the attrs place the id of a record differently",
+        problem: "Without the id, nobody knows the event of a record, so all events of a file \
+            store it at the same place: sample_type has IDENTIFIER, or ID after the same fields. \
+            sample_id_all is equal, too. perf record makes it so; one of the attrs is damaged.",
+        impact: "perf 6.1 refuses the file (non matching sample_type or non matching \
+            sample_id_all, exit 255).",
+        remedy: Remedy::Fix(
+            "Writes the nearest values by which the samples can be read, or rebuilds the file from \
+             the events by which they can, all records that these read to their last byte, and \
+             the features whose sections are valid.\n\
+             Class: lossy. Cost: everything else; the summary counts it.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
+        ),
+        source: "perf 6.1, tools/perf/util/session.c: perf_session__open; evlist.c: \
+            evlist__valid_sample_type, evlist__valid_sample_id_all",
+    };
     EVENT_DESC_WRONG = Rule {
         code: "PD2007",
         name: "event-desc-wrong",

@@ -299,7 +299,14 @@ fn read_tail(
         sample.stack.recorded = cursor.u64("stack_user.size")?;
         if sample.stack.recorded > 0 {
             skip_counted(cursor, sample.stack.recorded, 1, "stack_user.size", COUNT64)?;
+            let start = cursor.position();
             sample.stack.used = cursor.u64("stack_user.dyn_size")?;
+            let (value, most) = (sample.stack.used, sample.stack.recorded);
+            // perf refuses the sample: "user stack dump failure".
+            if value > most {
+                let (label, span) = ("stack_user.dyn_size", cursor.since(start));
+                return Err(BodyError::TooLarge { label, value, most, span });
+            }
         }
     }
     skip_words(cursor, layout, &WORDS_BEFORE_INTR)?;

@@ -232,6 +232,24 @@ fn tidy(attr: &mut [u8], order: Order) {
     }
 }
 
+/// Returns readings whose attrs place the ids alike: all as the first one does, or as the last one.
+/// None if they do already.
+pub(super) fn alike(reading: &Reading, order: Order) -> Vec<Reading> {
+    let is_alike = reading.events(order).is_none_or(|events| events.places_ids_alike());
+    let models = [reading.events.first(), reading.events.last()];
+    let models = models.into_iter().flatten().filter(|_| !is_alike);
+    let copy = |model: &SalvagedEvent| {
+        let mut copied = Reading { is_mended: true, ..reading.clone() };
+        for event in &mut copied.events {
+            for at in [SAMPLE_TYPE, READ_FORMAT, FLAGS] {
+                set_word(&mut event.attr, at, word(&model.attr, at, order), order);
+            }
+        }
+        copied
+    };
+    models.map(copy).collect()
+}
+
 /// Scores a reading by the evidence.
 pub(super) fn score(reading: &Reading, evidence: &[Record<'_>], order: Order) -> Score {
     let Some(events) = reading.events(order) else { return (0, 0, 0) };

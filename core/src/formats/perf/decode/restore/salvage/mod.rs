@@ -20,7 +20,7 @@ pub use self::pipe::salvage_pipe;
 use super::flags::{self, Demand};
 use super::peek::Peek;
 use super::{head, shape};
-use crate::formats::perf::decode::event::SampleRead;
+use crate::formats::perf::decode::event::{Events, SampleRead};
 use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::decode::recording::Recording;
 use crate::formats::perf::decode::walk::Record;
@@ -69,8 +69,10 @@ pub fn salvage(recording: &Recording<'_>, limits: &Limits) -> Option<Salvage> {
     let mut best: Option<(records::Gathered, u64, attrs::Reading)> = None;
     for reading in readings {
         let mended = mend::mend(&reading, &evidence, recording.order());
-        for reading in [Some(reading), mended].into_iter().flatten() {
-            let events = reading.events(recording.order());
+        let found: Vec<attrs::Reading> = [Some(reading), mended].into_iter().flatten().collect();
+        let alike = found.iter().flat_map(|reading| mend::alike(reading, recording.order()));
+        for reading in found.iter().cloned().chain(alike) {
+            let events = reading.events(recording.order()).filter(Events::places_ids_alike);
             let gather = |events| records::gather(recording, &events, end, limits);
             let Some(gathered) = events.map(gather) else { continue };
             // Compressed records are as valid by any events; those in them are not.
