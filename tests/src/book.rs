@@ -21,11 +21,12 @@ use tracemend_cli::{Look, Streams};
 /// Where files that are not part of the book lie.
 const REPOSITORY: &str = "https://github.com/tracemend/tracemend/blob/main";
 /// Guides: file in `docs`, and title.
-const GUIDES: [(&str, &str); 7] = [
+const GUIDES: [(&str, &str); 8] = [
     ("ci.md", "tracemend in CI"),
     ("salvage.md", "Salvage"),
     ("review.md", "Review"),
     ("library.md", "The library"),
+    ("perf-records.md", "Records and features of perf.data"),
     ("agreement.md", "Agreement with other tools"),
     ("false-alarms.md", "False alarms"),
     ("adding-a-format.md", "Adding a format"),

@@ -59,6 +59,7 @@ mod perf {
     mod dump;
     mod forge;
     mod judge;
+    mod page;
     mod rules;
     mod tracepoints;
 }
