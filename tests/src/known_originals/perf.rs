@@ -22,8 +22,8 @@ pub static SUBJECT: Subject = Subject {
     judge: Some(read_by_perf),
     bounds: Bounds {
         false_labels: Bound::NONE,
-        losing: Bound::new(188, "samples are lost with the attr that describes them"),
-        given_up: Bound::new(95, "the only copy of an attr or of the header is damaged"),
+        losing: Bound::new(138, "samples are lost with the attr that describes them"),
+        given_up: Bound::new(101, "the only copy of an attr or of the header is damaged"),
         unclean: Bound::NONE,
         unstable: Bound::NONE,
     },

@@ -37,8 +37,8 @@ fn late() -> Vec<u8> {
     recording.build().bytes
 }
 
-/// A sample whose attr has a bit more in sample_type. Two samples without the field would contradict
-/// the bit.
+/// A sample whose attr has a bit more in sample_type. Two samples without the field would
+/// contradict the bit.
 fn with_sample_bit(bit: u32) -> Vec<u8> {
     let mut recording = recording();
     let mut maker = recording.maker(0);

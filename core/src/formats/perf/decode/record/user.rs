@@ -25,7 +25,7 @@ pub(super) fn fields(kind: u32, misc: u16, own: &mut Cursor<'_>) -> Result<Detai
         67 => return build_id(misc, own),
         69 => {
             let nr = list(own, 32, "id_index.nr")?;
-            // Writers since 5.20 add u64 machine_pid and u64 vcpu per entry.
+            // Writers since 6.0 add u64 machine_pid and u64 vcpu per entry.
             if nr.checked_mul(16) == Some(own.left()) {
                 rest(own);
             }
