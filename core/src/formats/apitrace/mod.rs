@@ -139,7 +139,8 @@ impl Format for Apitrace {
         }
         check::check_trace(trace, donor, editor, options, report);
         // Damaged bytes can read as a call that no tracer wrote.
-        if !report.has_errors() && self.sniff(files, options).is_none() {
+        let is_odd = !report.has_errors() && report.count(&rules::NAME_INVALID) > 0;
+        if is_odd && self.sniff(files, options).is_none() {
             let span = Span::new(Layer::stored(0), 0, source.len());
             let message = "unlike a trace: no call of the stream is one that a tracer writes";
             report.push(Finding::new(&rules::NOTHING_RECORDED, span, "stream", message));
