@@ -7,8 +7,9 @@
 //!
 //! With a word, only the recordings that have it in their name are made. Reports of their repairs
 //! follow the table.
-//! The memory is the largest RssAnon of the process, its private pages, read every 5 ms. A run that
-//! takes more than two minutes is ended, and the table says so.
+//! Each run has its exit status, seconds, and MiB of memory: the largest RssAnon of the process,
+//! its private pages, read every 5 ms. A run that takes more than two minutes is ended, and the
+//! table says so.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -17,6 +18,7 @@
 )]
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -25,6 +27,8 @@ use tracemend_tests::forge::perf::{Attr, Order, Record, Recording, sample_type};
 use tracemend_tests::forge::revent::{Layout, Recording as Events};
 use tracemend_tests::forge::{apitrace, ovni};
 
+/// Commands that read a recording.
+const COMMANDS: [&str; 5] = ["check", "repair", "map", "dump", "audit"];
 /// Longest run.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// Name of the file that holds what a run prints.
@@ -40,18 +44,26 @@ fn main() {
     let word = arguments.next().unwrap_or_default();
     let mut reports = String::new();
     let folder = tempfile::tempdir().unwrap();
-    println!("| recording | bytes | command | exit | seconds | private MiB | printed bytes |");
-    println!("|---|---:|---|---:|---:|---:|---:|");
+    println!("| recording | bytes | {} |", COMMANDS.join(" | "));
+    println!("|---|---:|{}", "---:|".repeat(COMMANDS.len()));
     for (name, write) in INPUTS.into_iter().filter(|(name, _)| name.contains(&word)) {
         let path = write(folder.path());
         let output = folder.path().join("repaired");
-        let repair: [&Path; 4] = [Path::new("repair"), &path, Path::new("-o"), &output];
-        for arguments in [&[Path::new("check"), &path][..], &repair] {
-            let run = Run::of(Command::new(&program).args(arguments), folder.path());
-            let bytes = length(&path);
-            println!("| {name} | {bytes} | {} | {run} |", arguments[0].display());
+        let mut report = String::new();
+        print!("| {name} | {} |", length(&path));
+        for name in COMMANDS {
+            let mut command = Command::new(&program);
+            command.arg(name).arg(&path);
+            if name == "repair" {
+                command.arg("-o").arg(&output);
+            }
+            print!(" {} |", Run::of(&mut command, folder.path()));
+            std::io::stdout().flush().unwrap();
+            if name == "repair" {
+                report = fs::read_to_string(folder.path().join(PRINTED)).unwrap();
+            }
         }
-        let report = fs::read_to_string(folder.path().join(PRINTED)).unwrap();
+        println!();
         reports.extend([name, "\n", &report, "\n"]);
         for path in [&path, &output] {
             _ = fs::remove_dir_all(path);
@@ -65,7 +77,7 @@ fn main() {
 
 type Write = fn(&Path) -> PathBuf;
 
-const INPUTS: [(&str, Write); 8] = [
+const INPUTS: [(&str, Write); 10] = [
     ("perf: 1,100,000 names without a name", |folder| {
         let mut recording = Recording::new(Order::Little, vec![event()]);
         let comm = recording.maker(0).comm("forge");
@@ -83,6 +95,12 @@ const INPUTS: [(&str, Write); 8] = [
     }),
     ("ovni: 87,000 descending clocks", |folder| descending(folder, 87_000)),
     ("ovni: 700,000 descending clocks", |folder| descending(folder, 700_000)),
+    ("ovni: clocks that go back in 130,000 of 400,000 events, and damage", |folder| {
+        damaged(folder, b"", |number| if number % 3 == 0 { 5 } else { 1_000 + number })
+    }),
+    ("ovni: 10,000 pieces of noise between 400,000 events", |folder| {
+        damaged(folder, &[0xff; 5], |number| 1_000 + number)
+    }),
     ("revent: every second of 1,300,000 events is bad", |folder| {
         let mut recording = Events::new(Layout::V3);
         (0..216_666).for_each(|id| _ = recording.tap(id));
@@ -122,10 +140,26 @@ fn descending(folder: &Path, count: u64) -> PathBuf {
     let stream = (0..count).fold(ovni::Stream::default().begin(0), |stream, number| {
         stream.event(0, "OB.", 1_000_000 - number, b"")
     });
+    trace(folder, stream.wait(2_000_000))
+}
+
+/// A trace of one thread with 400,000 events, `noise` after every 40, and damage at the end.
+fn damaged(folder: &Path, noise: &[u8], clock: fn(u64) -> u64) -> PathBuf {
+    let mut stream = ovni::Stream::default().begin(0);
+    for number in 0..400_000 {
+        stream = stream.event(0, "OB.", clock(number), b"");
+        if number % 40 == 39 {
+            stream.bytes.extend(noise);
+        }
+    }
+    stream.bytes.extend([0xff; 5]);
+    trace(folder, stream.wait(2_000_000))
+}
+
+/// Writes a trace of one thread.
+fn trace(folder: &Path, stream: ovni::Stream) -> PathBuf {
     let path = folder.join("trace");
-    for (name, bytes) in
-        ovni::Trace::of(&ovni::Thread::new(7, 7), stream.wait(2_000_000).end()).files
-    {
+    for (name, bytes) in ovni::Trace::of(&ovni::Thread::new(7, 7), stream.end()).files {
         let file = path.join(name);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, bytes.unwrap()).unwrap();
@@ -159,7 +193,6 @@ struct Run {
     status: Option<ExitStatus>,
     time: Duration,
     private_kib: u64,
-    printed: u64,
 }
 
 impl Run {
@@ -183,7 +216,7 @@ impl Run {
             }
             std::thread::sleep(LOOK);
         };
-        Self { status, time: start.elapsed(), private_kib, printed: length(&path) }
+        Self { status, time: start.elapsed(), private_kib }
     }
 }
 
@@ -201,6 +234,6 @@ impl std::fmt::Display for Run {
             None => "ended by us".to_string(),
         };
         let (seconds, private) = (self.time.as_secs_f64(), self.private_kib >> 10);
-        write!(f, "{status} | {seconds:.2} | {private} | {}", self.printed)
+        write!(f, "{status}: {seconds:.2} s, {private} MiB")
     }
 }

@@ -31,7 +31,9 @@ use std::ops::Range;
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::source::Source;
 
-/// Places that are read at a time.
+/// Places that are read at a time: few at first, because most searches end soon, and a window that
+/// lies in many pieces is copied; then twice as many each time.
+const FIRST_PLACES: u64 = 256;
 const WINDOW_PLACES: u64 = 64 << 10;
 
 /// The work that searches may still do.
@@ -160,13 +162,14 @@ impl Search<'_, '_> {
     ) -> Resync {
         let stride = self.stride.max(1);
         let end = self.area.end.min(self.source.len());
-        let mut at = self.area.start;
+        let (mut at, mut most) = (self.area.start, FIRST_PLACES);
         while at < end {
             if budget.is_spent() {
                 return Resync::LimitReached(at);
             }
             let left = end.saturating_sub(at).div_ceil(stride);
-            let places = left.min(WINDOW_PLACES).min(budget.places);
+            let places = left.min(most).min(budget.places);
+            most = most.saturating_mul(2).min(WINDOW_PLACES);
             let last = at.saturating_add(places.saturating_sub(1).saturating_mul(stride));
             let window = self.source.read(at, last.saturating_add(to_u64(self.header_len)));
             let headers = window.windows(self.header_len.max(1)).step_by(to_usize(stride));

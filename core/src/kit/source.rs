@@ -60,8 +60,7 @@ impl<'a> Source<'a> {
 
     /// Returns the longest contiguous slice that begins at `at`; an empty one at and after the end.
     pub fn run(&self, at: u64) -> &'a [u8] {
-        let after = self.pieces.partition_point(|(start, _)| *start <= at);
-        let piece = after.checked_sub(1).and_then(|index| self.pieces.get(index));
+        let piece = self.index_of(at).and_then(|index| self.pieces.get(index));
         piece
             .and_then(|(start, bytes)| bytes.get(to_usize(at.saturating_sub(*start))..))
             .unwrap_or_default()
@@ -73,19 +72,11 @@ impl<'a> Source<'a> {
     pub fn read(&self, start: u64, end: u64) -> Cow<'a, [u8]> {
         let end = end.min(self.len);
         let len = to_usize(end.saturating_sub(start));
-        let first = self.run(start);
-        if let Some(slice) = first.get(..len) {
+        if let Some(slice) = self.run(start).get(..len) {
             return Cow::Borrowed(slice);
         }
-        let mut copy = first.to_vec();
-        while copy.len() < len {
-            let run = self.run(start.saturating_add(to_u64(copy.len())));
-            if run.is_empty() {
-                break;
-            }
-            let wanted = len.saturating_sub(copy.len());
-            copy.extend_from_slice(run.get(..wanted).unwrap_or(run));
-        }
+        let mut copy = Vec::with_capacity(len);
+        self.slices(start, end).for_each(|slice| copy.extend_from_slice(slice));
         Cow::Owned(copy)
     }
 
@@ -97,14 +88,18 @@ impl<'a> Source<'a> {
     /// Returns the slices that make up `start..end`, in order, without a copy.
     pub fn slices(&self, start: u64, end: u64) -> impl Iterator<Item = &'a [u8]> + '_ {
         let end = end.min(self.len);
-        let mut at = start;
-        std::iter::from_fn(move || {
-            let wanted = to_usize(end.saturating_sub(at));
-            let run = self.run(at);
-            let slice = run.get(..wanted).unwrap_or(run);
-            at = at.saturating_add(to_u64(slice.len()));
-            (!slice.is_empty()).then_some(slice)
+        let first = self.index_of(start).unwrap_or(self.pieces.len());
+        let pieces = self.pieces.get(first..).unwrap_or_default();
+        pieces.iter().take_while(move |(at, _)| *at < end).filter_map(move |(at, bytes)| {
+            let from = to_usize(start.saturating_sub(*at));
+            let until = to_usize(end.saturating_sub(*at)).min(bytes.len());
+            bytes.get(from..until).filter(|slice| !slice.is_empty())
         })
+    }
+
+    /// Returns the index of the piece that holds offset `at`.
+    fn index_of(&self, at: u64) -> Option<usize> {
+        self.pieces.partition_point(|(start, _)| *start <= at).checked_sub(1)
     }
 }
 

@@ -15,15 +15,18 @@
 
 mod copies;
 mod late;
+mod searches;
 
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::formats::ovni::decode::clock_shift::{ClockShift, Gap, Outline, StepBack};
 use crate::formats::ovni::decode::event_walk::{Event, EventWalk};
 use crate::formats::ovni::decode::repeat::find_repeat;
-use crate::formats::ovni::layout::CLOCK_MAX;
+use crate::formats::ovni::layout::{CLOCK_MAX, EVENT_HEADER};
 use crate::kit::num::to_u64;
 use crate::kit::walk::Item;
+
+use searches::Searches;
 
 /// Events that a spike or a dip has at most. Longer ones are steps.
 const GROUP_MAX: usize = 1_024;
@@ -136,8 +139,7 @@ struct Pass<'s, 'a> {
     /// The highest key.
     last: i128,
     state: StreamState,
-    /// Events that may still be looked at ahead.
-    budget: usize,
+    searches: Searches,
 }
 
 impl<'s, 'a> Pass<'s, 'a> {
@@ -153,7 +155,7 @@ impl<'s, 'a> Pass<'s, 'a> {
             number: 0,
             last: i128::from(terms.floor),
             state: StreamState::default(),
-            budget: GROUP_MAX,
+            searches: Searches::new(terms.resync),
         }
     }
 
@@ -181,18 +183,17 @@ impl<'s, 'a> Pass<'s, 'a> {
 
     /// Resumes the walk at the next events after damage, and returns their offset.
     fn resume(&mut self, at: u64) -> Option<u64> {
-        let limit = self.terms.resync;
-        let mut near = self.walk.clone();
-        if let Some(to) = near.resync(at, 0, limit)
-            && self.follows_late_events(&near)
-        {
-            self.walk = near;
-            return Some(to);
-        }
-        let clock = u64::try_from(self.last.saturating_sub(self.offset())).unwrap_or(0);
-        let found = self.walk.resync(at, clock, limit);
-        // The clock before the damage can be wrong.
-        found.or_else(|| self.walk.resync(at, 0, limit))
+        let next = self.searches.find_next(&self.walk, at);
+        let near = next.map(|to| self.walk.restarted(to));
+        let to = if near.is_some_and(|near| self.follows_late_events(&near)) {
+            next
+        } else {
+            let clock = u64::try_from(self.last.saturating_sub(self.offset())).unwrap_or(0);
+            // The clock before the damage can be wrong.
+            self.searches.find_later(&self.walk, at, clock).or(next)
+        };
+        self.walk = self.walk.restarted(to?);
+        to
     }
 
     fn offset(&self) -> i128 {
@@ -264,7 +265,7 @@ impl<'s, 'a> Pass<'s, 'a> {
         self.lowest.get_or_insert(point.key);
         self.last = point.key;
         self.number = self.number.saturating_add(1);
-        self.budget = self.budget.saturating_add(LOOKS).min(LOOKS_MAX);
+        self.searches.looks = self.searches.looks.saturating_add(LOOKS).min(LOOKS_MAX);
         if let Some(part) = self.parts.last_mut() {
             part.events = part.events.saturating_add(1);
         }
@@ -331,10 +332,10 @@ impl<'s, 'a> Pass<'s, 'a> {
                 self.place_dip(&mut points, key);
                 return Dip::Fits(points);
             }
-            if points.len() >= GROUP_MAX || self.budget == 0 {
+            if points.len() >= GROUP_MAX || self.searches.looks == 0 {
                 return Dip::Open;
             }
-            self.budget = self.budget.saturating_sub(1);
+            self.searches.looks = self.searches.looks.saturating_sub(1);
             if key < previous {
                 by = top.saturating_sub(key);
             }
@@ -349,10 +350,11 @@ impl<'s, 'a> Pass<'s, 'a> {
     /// before the damage may have lost a part of its clock.
     fn pass_damage(&mut self, walk: &mut EventWalk<'_, '_>, at: u64) -> bool {
         let clock = u64::try_from(self.last.saturating_sub(self.offset())).unwrap_or(0);
-        let limit = self.terms.resync.min(to_u64(self.budget));
+        let limit = self.terms.resync.min(to_u64(self.searches.looks));
         let found = walk.resync(at, clock, limit);
         let looked_at = found.map_or(limit, |to| to.saturating_sub(at));
-        self.budget = self.budget.saturating_sub(usize::try_from(looked_at).unwrap_or(usize::MAX));
+        self.searches.looks =
+            self.searches.looks.saturating_sub(usize::try_from(looked_at).unwrap_or(usize::MAX));
         found.is_some()
     }
 

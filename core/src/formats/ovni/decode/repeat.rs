@@ -1,32 +1,74 @@
 //! Bytes that occur twice in a row: a block that was written or copied twice.
 
 use crate::formats::ovni::decode::event_walk::EventWalk;
-use crate::kit::num::to_usize;
+use crate::kit::num::to_u64;
 use crate::kit::span::Span;
 
 /// Bytes of a block that is compared.
 const BLOCK_MAX: u64 = 16 << 20;
 
+/// Bytes that are compared at a time.
+const STEP: u64 = 4 << 10;
+
 /// Returns the bytes that remain as the only copy once `from..to` is dropped, if dropping them
 /// removes one of two equal blocks in a row. The blocks need not begin at `from`: any other bytes
 /// of the same length within both blocks leave the same stream.
 pub fn find_repeat(walk: &EventWalk<'_, '_>, from: u64, to: u64) -> Option<Span> {
-    let len = to.checked_sub(from).filter(|len| (1..=BLOCK_MAX).contains(len))?;
-    let layer = walk.layer();
-    let start = from.saturating_sub(len);
-    let before = walk.bytes(Span::new(layer, start, from));
-    let block = walk.bytes(Span::new(layer, from, to));
-    let after = walk.bytes(Span::new(layer, to, to.saturating_add(len)));
-    let equal_before = before.iter().rev().zip(block.iter().rev()).take_while(|(a, b)| a == b);
-    let equal_after = block.iter().zip(after.iter()).take_while(|(a, b)| a == b);
-    let (left, right) = (equal_before.count(), equal_after.count());
-    if left.saturating_add(right) < to_usize(len) {
-        return None;
+    compare_repeat(walk, from, to).0
+}
+
+/// Like [`find_repeat`]; also returns how many bytes it compared.
+pub fn compare_repeat(walk: &EventWalk<'_, '_>, from: u64, to: u64) -> (Option<Span>, u64) {
+    let Some(len) = to.checked_sub(from).filter(|len| (1..=BLOCK_MAX).contains(len)) else {
+        return (None, 0);
+    };
+    let left = count_equal_before(walk, from, to, len);
+    let right = count_equal(walk, from, to, len.saturating_sub(left));
+    let compared = left.saturating_add(right);
+    if compared < len {
+        return (None, compared);
     }
     // A part of the other copy that the drop does not touch.
-    let left = crate::kit::num::to_u64(left);
-    if left > 0 {
-        return Some(Span::new(layer, from.saturating_sub(left), from));
+    let rest = if left > 0 {
+        Span::new(walk.layer(), from.saturating_sub(left), from)
+    } else {
+        Span::new(walk.layer(), to, to.saturating_add(right))
+    };
+    (Some(rest), compared)
+}
+
+/// Counts the equal bytes from two offsets on, up to `max`.
+fn count_equal(walk: &EventWalk<'_, '_>, a: u64, b: u64, max: u64) -> u64 {
+    let read =
+        |from: u64, len: u64| walk.bytes(Span::new(walk.layer(), from, from.saturating_add(len)));
+    let mut count = 0_u64;
+    while count < max {
+        let len = STEP.min(max.saturating_sub(count));
+        let (a, b) = (read(a.saturating_add(count), len), read(b.saturating_add(count), len));
+        let equal = to_u64(a.iter().zip(b.iter()).take_while(|(a, b)| a == b).count());
+        count = count.saturating_add(equal);
+        if equal < len {
+            break;
+        }
     }
-    Some(Span::new(layer, to, to.saturating_add(crate::kit::num::to_u64(right))))
+    count
+}
+
+/// Counts the equal bytes before two offsets, up to `max`.
+fn count_equal_before(walk: &EventWalk<'_, '_>, a: u64, b: u64, max: u64) -> u64 {
+    let read = |until: u64, len: u64| {
+        walk.bytes(Span::new(walk.layer(), until.saturating_sub(len), until))
+    };
+    let max = max.min(a);
+    let mut count = 0_u64;
+    while count < max {
+        let len = STEP.min(max.saturating_sub(count));
+        let (a, b) = (read(a.saturating_sub(count), len), read(b.saturating_sub(count), len));
+        let equal = a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count();
+        count = count.saturating_add(to_u64(equal));
+        if to_u64(equal) < len {
+            break;
+        }
+    }
+    count
 }

@@ -2,9 +2,10 @@
 
 use super::late::NOISE_MAX;
 use super::{Event, Gap, Item, Pass};
-use crate::formats::ovni::decode::repeat::find_repeat;
+use crate::formats::ovni::decode::repeat::compare_repeat;
+use crate::kit::num::to_usize;
 
-/// Bytes of a copy that cost one look ahead.
+/// Compared bytes that cost one look ahead.
 const COPY_COST: u64 = 64;
 /// Earlier events with the same clock that a copy may begin with.
 const ORIGINS: usize = 8;
@@ -24,17 +25,18 @@ impl Pass<'_, '_> {
         let inside: Vec<u64> = before.into_iter().chain(damage).chain(noise).collect();
         for origin in origins.collect::<Vec<_>>() {
             let len = event.at.saturating_sub(origin);
-            let cost = usize::try_from(len / COPY_COST).unwrap_or(usize::MAX).saturating_add(1);
             let starts = std::iter::once(event.at).chain(inside.iter().copied());
             for from in starts.filter(|from| *from > origin && *from <= event.at) {
-                if from < event.at {
-                    self.budget = self.budget.checked_sub(cost)?;
-                }
                 let to = from.saturating_add(len);
-                let is_inside = to <= self.walk.stream_len();
-                if is_inside && find_repeat(&self.walk, from, to).is_some() {
+                if to > self.walk.stream_len() {
+                    continue;
+                }
+                let (rest, compared) = compare_repeat(&self.walk, from, to);
+                if rest.is_some() {
                     return Some(Gap { from, to, is_copy: true });
                 }
+                let cost = to_usize(compared / COPY_COST).saturating_add(1);
+                self.searches.looks = self.searches.looks.checked_sub(cost)?;
             }
         }
         None

@@ -22,13 +22,13 @@ impl Pass<'_, '_> {
                 late = found.max(RESUMED_MIN);
             }
             count = count.saturating_add(1);
-            if key < last || key >= self.last || self.budget == 0 {
+            if key < last || key >= self.last || self.searches.looks == 0 {
                 break;
             }
             if count >= late {
                 return true;
             }
-            (last, self.budget) = (key, self.budget.saturating_sub(1));
+            (last, self.searches.looks) = (key, self.searches.looks.saturating_sub(1));
         }
         false
     }
