@@ -23,6 +23,19 @@ pub fn traced(order: Order, tracing: Vec<u8>) -> Built {
     recording.build()
 }
 
+/// Builds a sample on a machine with these features whose kernel lies at an address.
+pub fn on_machine(features: &[u32], kernel: u64) -> Built {
+    let attr = Attr::cpu_clock(bit::IP | bit::TID | bit::TIME).with_ids(&[11]);
+    let mut recording = Recording::new(Order::Little, vec![attr]);
+    let mut maker = recording.maker(0);
+    let records = [maker.kernel_map(kernel), maker.comm("forge"), maker.mmap2(), maker.sample()];
+    recording.extend(records).features(features.iter().copied());
+    recording.build()
+}
+
+/// Features of a machine.
+pub const MACHINE: &[u32] = &[2, 3, 4, 6, 7, 8, 9, 10, 13, 14, 16, 20, 22, 28, 30, 31];
+
 /// Tests that a repair with any donor keeps the laws of a repair, and takes its descriptions
 /// completely or not at all.
 pub fn holds(tracing: &[u8]) -> Held {

@@ -5,6 +5,7 @@ use crate::forge::perf::damage::FLAGS_AT;
 use crate::forge::perf::{
     Attr, Built, Maker, Order, Record, Recording, Wrapper, by_name, feature_bit, sample_type,
 };
+use crate::properties::donor::{MACHINE, on_machine};
 
 /// Rules that no recording can break.
 pub const IMPOSSIBLE: &[(&str, &str)] = &[];
@@ -201,6 +202,8 @@ pub fn specimens() -> Vec<Specimen> {
         // A bit of sample_type that does not exist proves that the copy is damaged.
         Specimen::new("PD0028", with_sample_bit(40)),
         Specimen::new("PD0029", mismatched()),
+        Specimen::new("PD0031", on_machine(&[], 0x8100_0000).bytes)
+            .donor(on_machine(MACHINE, 0x8100_0000).bytes),
         Specimen::new("PD2007", flipped(&copies, described.start + 8 + 24 + 5, 1)),
         Specimen::new("PD2008", flipped(&copies, index.offset + 16, 4)),
         Specimen::new("PD3004", {

@@ -50,6 +50,10 @@ pub const COMP_MMAP_LEN: u32 = 528_384;
 
 /// Record types that the check handles by name.
 pub mod record {
+    /// A file, or the kernel, in the memory of a process.
+    pub const MMAP: u32 = 1;
+    /// The same, with its device and inode or its build id.
+    pub const MMAP2: u32 = 10;
     /// The name of a thread changes.
     pub const COMM: u32 = 3;
     /// A thread that ended.
@@ -115,6 +119,30 @@ pub mod feature {
     pub const COMPRESSED: u32 = 27;
     /// Host name. Every recording has it, so its bit shows how the bits are swapped.
     pub const HOSTNAME: u32 = 3;
+    /// Build ids of the files with samples.
+    pub const BUILD_ID: u32 = 2;
+    /// Release of the kernel.
+    pub const OSRELEASE: u32 = 4;
+    /// Architecture of the kernel.
+    pub const ARCH: u32 = 6;
+    /// Name of the processor, and its number.
+    pub const CPUDESC: u32 = 8;
+    /// The same for programs.
+    pub const CPUID: u32 = 9;
+    /// Memory in KiB.
+    pub const TOTAL_MEM: u32 = 10;
+    /// Nodes with their memory and CPUs.
+    pub const NUMA_TOPOLOGY: u32 = 14;
+    /// Caches of the processor.
+    pub const CACHE: u32 = 20;
+    /// Blocks of memory of each node.
+    pub const MEM_TOPOLOGY: u32 = 22;
+    /// Capabilities of the PMU of the processor.
+    pub const CPU_PMU_CAPS: u32 = 28;
+    /// PMUs of a processor with several kinds of cores.
+    pub const HYBRID_TOPOLOGY: u32 = 30;
+    /// Capabilities of all PMUs.
+    pub const PMU_CAPS: u32 = 31;
 }
 
 /// `PERF_TYPE_TRACEPOINT`.

@@ -11,7 +11,7 @@ use crate::options::{
 pub static OPTIONS: &[OptionSpec] = &[OptionSpec::new(
     "donor",
     OptionValue::File,
-    "Take lost TRACING_DATA from FILE, a recording of the same kernel and tracepoints",
+    "Take lost TRACING_DATA and features of the machine from FILE, a recording of the same kernel",
 )];
 
 /// The options of a dump.

@@ -118,6 +118,14 @@ impl Maker {
         self.kernel(1, MISC_USER, body)
     }
 
+    /// 1 MMAP of the kernel at an address.
+    pub fn kernel_map(&mut self, address: u64) -> Record {
+        let mut body = self.body();
+        body.u32(u32::MAX).u32(0).u64(address).u64(0x140_0000).u64(address);
+        body.text("[kernel.kallsyms]_text", 8);
+        self.kernel(1, MISC_KERNEL, body)
+    }
+
     /// 2 LOST.
     pub fn lost(&mut self) -> Record {
         let mut body = self.body();

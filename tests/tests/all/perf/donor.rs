@@ -3,11 +3,15 @@
 use std::path::Path;
 
 use tracemend::{Options, Outcome};
-use tracemend_tests::forge::perf::feature::tracing_data;
-use tracemend_tests::forge::perf::{Order, by_name};
+use tracemend_tests::forge::perf::feature::{
+    TRACEPOINT_NAME, TRACEPOINT_NUMBER, tracepoint_raw, tracing_data,
+};
+use tracemend_tests::forge::perf::{Attr, Order, Recording, by_name, sample_type};
 use tracemend_tests::judge::perf::Perf;
 use tracemend_tests::mended::{mended, mended_from};
-use tracemend_tests::properties::donor;
+use tracemend_tests::properties::donor::{self, MACHINE, on_machine};
+
+const TRACED_TYPE: u64 = sample_type::TID | sample_type::TIME | sample_type::ID | sample_type::RAW;
 
 #[test]
 fn a_donor_restores_the_descriptions_in_both_byte_orders() {
@@ -101,6 +105,44 @@ fn a_donor_that_does_not_fit_is_refused_with_the_reason() {
 }
 
 #[test]
+fn a_donor_restores_the_descriptions_of_a_pipe() {
+    let perf = Perf::find_or_skip();
+    let folder = tempfile::tempdir().unwrap();
+    let order = Order::Little;
+    let donor = donor::traced(order, tracing_data(order)).bytes;
+    let attr = Attr::tracepoint(TRACED_TYPE, TRACEPOINT_NUMBER, TRACEPOINT_NAME);
+    let build = |tracing: Option<Vec<u8>>| {
+        let mut recording = Recording::pipe(order, vec![attr.clone().with_ids(&[61])]);
+        let mut maker = recording.maker(0);
+        tracing.iter().for_each(|tracing| {
+            recording.push(maker.tracing_data(tracing));
+        });
+        recording.push(maker.sample_with(|sample| sample.raw = tracepoint_raw(order)));
+        recording.build().bytes
+    };
+    let whole = build(Some(tracing_data(order)));
+    let mut torn = tracing_data(order);
+    let at = torn.windows(7).position(|window| window == b"format:").unwrap();
+    torn[at - 20..].fill(0);
+    for (damaged, outcome) in
+        [(build(None), Outcome::Repaired), (build(Some(torn)), Outcome::RepairedWithLoss)]
+    {
+        let (repair, target) = mended_from(&damaged, &donor, &Options::default());
+        assert_eq!(repair.outcome, outcome, "{:?}", repair.after.findings());
+        assert_eq!(target, whole);
+        let Some(perf) = &perf else { continue };
+        let path = folder.path().join("repaired");
+        std::fs::write(&path, &target).unwrap();
+        let verdict = perf.script_text(&path);
+        assert!(verdict.is_success(), "{}", verdict.stderr);
+        assert_eq!(verdict.stdout.matches("prev_pid=").count(), 1, "{}", verdict.stdout);
+    }
+    let other = donor::traced(order, tracing_data(Order::Big)).bytes;
+    let (refused, _) = mended_from(&build(None), &other, &Options::default());
+    assert_eq!(refused.outcome, Outcome::CannotRepair);
+}
+
+#[test]
 fn only_recordings_of_tracepoints_ask_the_donor() {
     let plain = by_name("plain").built;
     let (with, target) = mended_from(&plain.crashed(), b"no recording", &Options::default());
@@ -117,6 +159,82 @@ fn a_damaged_donor_is_used_completely_or_not_at_all() {
         let mut flipped = tracing.clone();
         flipped[at] ^= 1 << (at % 8);
         donor::holds(&flipped).unwrap();
+    }
+}
+
+#[test]
+fn a_donor_of_the_same_machine_gives_what_describes_it() {
+    let donor = on_machine(MACHINE, 0x8100_0000);
+    let other_host = on_machine(MACHINE, 0x8100_0000).without_feature(4);
+    for (crashed, kept) in [
+        (on_machine(&[], 0x8100_0000).crashed(), 0),
+        // Features that are left stay as they are.
+        (on_machine(&[3, 5, 21], 0x8100_0000).bytes, 3),
+        (other_host, MACHINE.len() - 1),
+    ] {
+        let (repair, target) = mended_from(&crashed, &donor.bytes, &Options::default());
+        assert_eq!(repair.outcome, Outcome::Repaired, "{:?}", repair.after.findings());
+        assert!(repair.after.findings().is_empty(), "{:?}", repair.after.findings());
+        let flags = u64::from_le_bytes(target[72..80].try_into().unwrap());
+        assert!(MACHINE.iter().all(|bit| flags & 1 << bit != 0), "{flags:#x}, {kept} kept");
+        let name = b"Forged CPU";
+        assert!(target.windows(name.len()).any(|window| window == name));
+        let (again, _) = mended_from(&target, &donor.bytes, &Options::default());
+        assert_eq!(again.outcome, Outcome::Clean);
+    }
+}
+
+#[test]
+fn a_donor_of_another_machine_gives_nothing_and_says_why() {
+    let donor = on_machine(MACHINE, 0x8100_0000);
+    let mut other = on_machine(&[3], 0x8100_0000).bytes;
+    let host = other.windows(5).rposition(|window| window == b"forge").unwrap();
+    other[host] = b'g';
+    let moved = "its kernel does not lie where that of the recording does";
+    for (crashed, why) in [
+        (on_machine(&[], 0x8200_0000).crashed(), moved),
+        // Without the right to see it, perf writes the address 0.
+        (on_machine(&[], 0).crashed(), moved),
+        (other, "its HOSTNAME is not that of the recording"),
+    ] {
+        let (repair, target) = mended_from(&crashed, &donor.bytes, &Options::default());
+        let (_, alone) = mended(&crashed);
+        assert_eq!(target, alone);
+        let findings = repair.after.findings();
+        let fixes = findings.iter().filter_map(|finding| finding.fix.as_ref());
+        let fixes: Vec<&str> = fixes.map(|fix| fix.summary.as_ref()).collect();
+        assert_eq!(fixes, [format!("the donor cannot be used: {why}")]);
+    }
+}
+
+#[test]
+fn a_real_crashed_recording_gets_host_and_build_ids_from_a_donor() {
+    let Some(perf) = Perf::find_or_skip() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let record = |name: &str| {
+        let path = folder.path().join(name);
+        perf.record(&["-e", "cpu-clock"], &["/usr/bin/sort", "/etc/services"], &path).unwrap();
+        std::fs::read(&path).unwrap()
+    };
+    let (whole, donor) = (record("whole"), record("donor"));
+    let word = |at: usize| u64::from_le_bytes(whole[at..at + 8].try_into().unwrap());
+    let end = usize::try_from(word(40) + word(48)).unwrap();
+    let mut crashed = whole[..end].to_vec();
+    crashed[48..56].fill(0);
+    let (repair, target) = mended_from(&crashed, &donor, &Options::default());
+    assert_eq!(repair.outcome, Outcome::Repaired, "{:?}", repair.after.findings());
+    let mended = folder.path().join("repaired");
+    std::fs::write(&mended, target).unwrap();
+    let lines = |path: &Path, wanted: &str| {
+        let verdict = perf.header(path);
+        assert!(verdict.is_success(), "{}", verdict.stderr);
+        let lines = verdict.stdout.lines().filter(|line| line.starts_with(wanted));
+        lines.map(str::to_string).collect::<Vec<_>>()
+    };
+    for name in ["# hostname", "# os release", "# arch", "# nrcpus online", "# cpuid"] {
+        let wanted = lines(&folder.path().join("whole"), name);
+        assert_eq!(wanted.len(), 1, "{name}");
+        assert_eq!(lines(&mended, name), wanted);
     }
 }
 

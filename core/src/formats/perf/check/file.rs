@@ -11,7 +11,7 @@ use super::records::RecordCheck;
 use super::stream::Stream;
 use super::times::SampleTimes;
 use super::tracing::MissingTracing;
-use super::{attrs, header, pipe};
+use super::{attrs, header, machine, pipe};
 use crate::formats::perf::decode::end::End;
 use crate::formats::perf::decode::header::{Body, Section};
 use crate::formats::perf::decode::outline::Outline;
@@ -77,6 +77,8 @@ pub(super) fn check(
     if let Some(missing) = missing_tracing {
         let events = (stream.records.events.attrs(), stream.records.raw_sizes.as_slice());
         missing.push(recording, events, settled, limits, report);
+    } else {
+        machine::push_missing(recording, settled, limits, report);
     }
 }
 

@@ -17,6 +17,7 @@ mod features;
 mod file;
 mod header;
 mod losses;
+mod machine;
 mod pipe;
 mod rebuild;
 mod records;
@@ -57,7 +58,7 @@ pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
             file::check(&recording, can_move, options, report);
             rebuild::offer(&recording, options, report);
         }
-        Ok(Opened::Pipe(file)) => pipe::check(&file, options, report),
+        Ok(Opened::Pipe(file)) => pipe::check(&file, files.donor(), options, report),
     }
 }
 

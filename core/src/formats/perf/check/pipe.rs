@@ -19,6 +19,7 @@ use crate::formats::perf::limits::{ATTRS, IDS};
 use crate::formats::perf::repair::{self, Seam};
 use crate::formats::perf::rules;
 use crate::kit::cursor::Order;
+use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 use crate::kit::walk::Item;
 use crate::kit::words::{byte_count, plural};
@@ -31,12 +32,18 @@ use crate::report::{Finding, Report};
 const FILE: Layer = Layer::stored(0);
 
 /// Checks a pipe recording.
-pub(super) fn check(file: &RecordFile<'_>, options: &Options, report: &mut Report) {
+pub(super) fn check(
+    file: &RecordFile<'_>,
+    donor: Option<&Source<'_>>,
+    options: &Options,
+    report: &mut Report,
+) {
     let limits = &options.limits;
-    let records = RecordCheck::new(Events::new(file.order()));
-    let mut stream = Stream::new(records, file.order(), file.length(), limits);
     let gathered = gather_events(file, limits);
-    let mut tracing = PipeTracing::new(traced(gathered.attrs()));
+    let mut tracing = PipeTracing::new(traced(gathered.attrs()), donor);
+    let mut records = RecordCheck::new(Events::new(file.order()));
+    records.raw_sizes = tracing.raw_sizes(gathered.attrs());
+    let mut stream = Stream::new(records, file.order(), file.length(), limits);
     let mut compressed = PipeCompression::default();
     let events = gathered.sample_copy();
     let mut items = file.records((HEADER_SIZE_PIPE, file.length()), limits.of(&RESYNC));
@@ -73,7 +80,8 @@ pub(super) fn check(file: &RecordFile<'_>, options: &Options, report: &mut Repor
         let message = format!("missing HEADER_ATTR: none in {records}");
         report.push(Finding::new(&rules::NO_ATTRS, span, "data", message));
     }
-    tracing.push_missing(&traced(attrs), file.order(), report);
+    let raw_sizes = stream.records.raw_sizes.as_slice();
+    tracing.push(file.order(), (attrs, raw_sizes), limits, report);
     compressed.push_missing(stream.expansion.totals().parameters(), file.order(), report);
 }
 

@@ -16,6 +16,7 @@ use crate::formats::perf::repair::{self, NewFeature};
 use crate::formats::perf::rules;
 use crate::kit::cursor::Order;
 use crate::kit::num::to_u64;
+use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 use crate::kit::text::Untrusted;
 use crate::kit::words::{byte_count, list, plural};
@@ -42,18 +43,14 @@ impl MissingTracing {
         let is_present = recording.body.flags.has(feature::TRACING_DATA);
         let is_missing = outline.end.is_open() || !is_present;
         let needs = is_missing && attrs.iter().any(Attr::is_tracepoint);
-        needs.then(|| Self { donated: Donated::take(recording, attrs, limits) })
+        let donor = recording.donor.as_ref();
+        needs.then(|| Self { donated: Donated::take(donor, recording.order(), attrs, limits) })
     }
 
     /// Returns room for the sizes of raw data per event, if they have to be compared with the
     /// donor.
     pub(super) fn raw_sizes(&self, attrs: &[Attr]) -> Vec<RawSizes> {
-        let has_raw = |a: &Attr| a.is_tracepoint() && a.sample_type & sample_type::RAW != 0;
-        if self.donated.is_some() && attrs.iter().any(has_raw) {
-            vec![None; attrs.len()]
-        } else {
-            Vec::new()
-        }
+        raw_sizes(self.donated.is_some(), attrs)
     }
 
     /// Reports that TRACING_DATA is missing. `settled` is the end of the records and the features,
@@ -70,11 +67,7 @@ impl MissingTracing {
         let message = "missing TRACING_DATA: the events are tracepoints";
         let rule = &rules::TRACING_DATA_MISSING;
         let finding = Finding::new(rule, span, "header.flags", message);
-        let donated = self.donated.map(|donated| {
-            let donated = donated?;
-            check_fit(&donated, attrs, raw_sizes)?;
-            Ok::<_, String>(donated)
-        });
+        let donated = self.donated.map(|donated| fitting(donated, attrs, raw_sizes));
         let fix = match donated {
             Some(Ok(donated)) if recording.header.has_feature_bits() => {
                 let summary = describe(&donated);
@@ -98,18 +91,27 @@ impl MissingTracing {
 }
 
 /// TRACING_DATA of a pipe: a record after those of the attrs, with its content as payload.
-pub(super) struct PipeTracing {
+pub(super) struct PipeTracing<'d> {
     /// The tracepoints of the first attrs.
     traced: Traced,
+    donor: Option<&'d Source<'d>>,
     is_present: bool,
+    /// The first record that does not describe the tracepoints, and what is left in it.
+    fault: Option<(Span, String, Vec<Tracepoint>)>,
     /// Offset after the last attr.
     pub(super) attrs_end: u64,
 }
 
-impl PipeTracing {
+impl<'d> PipeTracing<'d> {
     /// Creates a check for a pipe with these tracepoints.
-    pub(super) const fn new(traced: Traced) -> Self {
-        Self { traced, is_present: false, attrs_end: HEADER_SIZE_PIPE }
+    pub(super) const fn new(traced: Traced, donor: Option<&'d Source<'d>>) -> Self {
+        Self { traced, donor, is_present: false, fault: None, attrs_end: HEADER_SIZE_PIPE }
+    }
+
+    /// Returns room for the sizes of raw data per event, if they have to be compared with the
+    /// donor.
+    pub(super) fn raw_sizes(&self, attrs: &[Attr]) -> Vec<RawSizes> {
+        raw_sizes(self.donor.is_some(), attrs)
     }
 
     /// Checks a TRACING_DATA record.
@@ -130,30 +132,76 @@ impl PipeTracing {
             Err(error) => Some(format!("malformed TRACING_DATA: {error}")),
         };
         let Some(message) = fault else { return };
-        let left = file.payload(record, limits.of(&WINDOW));
-        let tracepoints = tracepoints::list(traced, &left, |_| None);
-        let content = repair::tracing_data(&tracepoints, file.order());
         let span = Span::new(file.layer(), record.offset, record.end());
-        let edit = Edit::replace(span, repair::tracing_record(&content, file.order()));
-        let fix = Fix::new(Safety::Lossy, describe_built(&tracepoints), vec![edit]);
-        report
-            .push(Finding::new(&rules::FEATURE_FATAL, span, "data.TRACING_DATA", message).fix(fix));
-    }
-
-    /// Reports that the record is missing.
-    pub(super) fn push_missing(&self, traced: &Traced, order: Order, report: &mut Report) {
-        if self.is_present || traced.is_empty() {
+        if self.fault.is_some() {
+            // perf writes one; its fix waits for a later round.
+            report.push(fault_in(span, message));
             return;
         }
-        let tracepoints = tracepoints::list(traced, &[], |_| None);
-        let content = repair::tracing_data(&tracepoints, order);
-        let span = Span::sized(Layer::stored(0), self.attrs_end, 0);
-        let edit = Edit::replace(span, repair::tracing_record(&content, order));
-        let fix = Fix::new(Safety::Synthetic, describe_built(&tracepoints), vec![edit]);
-        let message = "missing TRACING_DATA record: the events are tracepoints";
-        let rule = &rules::TRACING_DATA_MISSING;
-        report.push(Finding::new(rule, span, "data", message).fix(fix));
+        let left = file.payload(record, limits.of(&WINDOW));
+        self.fault = Some((span, message, tracepoints::list(traced, &left, |_| None)));
     }
+
+    /// Reports records that do not describe the tracepoints, or that none does.
+    pub(super) fn push(
+        self,
+        order: Order,
+        (attrs, raw_sizes): (&[Attr], &[RawSizes]),
+        limits: &Limits,
+        report: &mut Report,
+    ) {
+        let traced = traced(attrs);
+        let is_missing = !self.is_present && !traced.is_empty();
+        if self.fault.is_none() && !is_missing {
+            return;
+        }
+        let donated = Donated::take(self.donor, order, attrs, limits);
+        let donated = donated.map(|donated| fitting(donated, attrs, raw_sizes));
+        let build = |span: Span, safety: Safety, left: &[Tracepoint]| {
+            let (summary, content) = match &donated {
+                Some(Ok(donated)) => (describe(donated), donated.bytes.clone()),
+                Some(Err(why)) => {
+                    return Fix::manual(format!("the donor cannot be used: {why}"));
+                }
+                None => (describe_built(left), repair::tracing_data(left, order)),
+            };
+            let record = repair::tracing_record(&content, order);
+            Fix::new(safety, summary, vec![Edit::replace(span, record)])
+        };
+        if let Some((span, message, left)) = self.fault {
+            report.push(fault_in(span, message).fix(build(span, Safety::Lossy, &left)));
+        }
+        if is_missing {
+            let span = Span::sized(Layer::stored(0), self.attrs_end, 0);
+            let left = tracepoints::list(&traced, &[], |_| None);
+            let fix = build(span, Safety::Synthetic, &left);
+            let message = "missing TRACING_DATA record: the events are tracepoints";
+            let rule = &rules::TRACING_DATA_MISSING;
+            report.push(Finding::new(rule, span, "data", message).fix(fix));
+        }
+    }
+}
+
+/// Returns the finding that a TRACING_DATA record does not describe the tracepoints.
+fn fault_in(span: Span, message: String) -> Finding {
+    Finding::new(&rules::FEATURE_FATAL, span, "data.TRACING_DATA", message)
+}
+
+/// Returns room for the sizes of raw data per event, if a donor describes tracepoints.
+fn raw_sizes(has_donor: bool, attrs: &[Attr]) -> Vec<RawSizes> {
+    let has_raw = |a: &Attr| a.is_tracepoint() && a.sample_type & sample_type::RAW != 0;
+    if has_donor && attrs.iter().any(has_raw) { vec![None; attrs.len()] } else { Vec::new() }
+}
+
+/// Returns what the donor has, if it describes these attrs.
+fn fitting(
+    donated: Result<Donated, String>,
+    attrs: &[Attr],
+    raw_sizes: &[RawSizes],
+) -> Result<Donated, String> {
+    let donated = donated?;
+    check_fit(&donated, attrs, raw_sizes)?;
+    Ok(donated)
 }
 
 /// A recording that can be a donor, and how it is made.

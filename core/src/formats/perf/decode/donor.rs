@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::attr::Attr;
-use super::header::{self, Section};
-use super::recording::Recording;
+use super::header::{self, Body, Section};
 use super::table::Table;
 use super::tracing::{self, Tracing};
 use crate::formats::perf::layout::feature;
@@ -30,12 +29,12 @@ impl Donated {
     ///
     /// The reason why the donor cannot be used, as a phrase about the donor.
     pub fn take(
-        recording: &Recording<'_>,
+        donor: Option<&Source<'_>>,
+        order: Order,
         attrs: &[Attr],
         limits: &Limits,
     ) -> Option<Result<Self, String>> {
-        let donor = recording.donor.as_ref()?;
-        Some(Self::read(donor, recording.order(), attrs, limits))
+        donor.map(|donor| Self::read(donor, order, attrs, limits))
     }
 
     fn read(
@@ -66,21 +65,26 @@ impl Donated {
     }
 }
 
-/// Finds the section TRACING_DATA of the donor.
-fn find_section(donor: &Source<'_>, order: Order) -> Result<Section, String> {
+/// Reads the header and the feature table of the donor.
+///
+/// # Errors
+///
+/// The reason why the donor cannot be used, as a phrase about the donor.
+pub(super) fn open(donor: &Source<'_>, order: Order) -> Result<(Body, Table), String> {
     const NO_SECTIONS: &str = "it is not a perf.data file with a header of sections";
-    const NO_TRACING: &str = "it has no TRACING_DATA";
     let header = header::header(donor, 0).map_err(|_| NO_SECTIONS)?;
     let body = header.body.ok_or(NO_SECTIONS)?;
     if header.order != order {
         return Err("it has the other byte order".to_string());
     }
-    if !body.flags.has(feature::TRACING_DATA) {
-        return Err(NO_TRACING.to_string());
-    }
     let end = body.data.end().filter(|end| *end <= donor.len());
     let table = end.map(|end| Table::read(donor, &body, end, order));
     let table = table.filter(|table| table.is_valid(&body, donor.len()));
-    let table = table.ok_or("its feature table is invalid: repair the donor first")?;
-    table.section(feature::TRACING_DATA).ok_or_else(|| NO_TRACING.to_string())
+    Ok((body, table.ok_or("its feature table is invalid: repair the donor first")?))
+}
+
+/// Finds the section TRACING_DATA of the donor.
+fn find_section(donor: &Source<'_>, order: Order) -> Result<Section, String> {
+    let (_, table) = open(donor, order)?;
+    table.section(feature::TRACING_DATA).ok_or_else(|| "it has no TRACING_DATA".to_string())
 }

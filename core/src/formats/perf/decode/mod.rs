@@ -5,6 +5,7 @@
 //!  header      the file header            outline  attrs, ids and end, before the first record
 //!  attr attrs  events                     end      where the records end
 //!  table feature tracing donor            features, and TRACING_DATA of another recording
+//!  machine                                features of the machine that a donor has
 //!  tracepoints                            what is left of a damaged TRACING_DATA
 //!  restore     damaged parts of the outline, restored from their copies
 //!  walk frame  records of a file          expand   records inside compressed records
@@ -21,6 +22,7 @@ pub mod expand;
 pub mod feature;
 pub mod frame;
 pub mod header;
+pub mod machine;
 pub mod outline;
 pub mod record;
 pub mod recording;

@@ -29,6 +29,11 @@ pub struct RecordFile<'a> {
 }
 
 impl<'a> RecordFile<'a> {
+    /// The file of a donor with a header of sections.
+    pub const fn of_donor(source: Source<'a>, order: Order) -> Self {
+        Self { source, index: 0, order, is_pipe: false }
+    }
+
     /// The stored layer of the file.
     pub const fn layer(&self) -> Layer {
         Layer::stored(self.index)

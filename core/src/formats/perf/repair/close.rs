@@ -53,6 +53,7 @@ pub fn close(
     let table_len = to_u64(features.add.len()).saturating_mul(SECTION_SIZE);
     let (table, contents) = features.table(0, data_end.saturating_add(table_len), order);
     edits.extend(seam.edits);
+    let contents = contents.into_iter().flat_map(|(_, content)| content).collect();
     let tail = [seam.padding, table, contents].concat();
     if seam.end < recording.length() || !tail.is_empty() {
         let span = Span::new(Layer::stored(0), seam.end, recording.length());

@@ -34,23 +34,46 @@ impl Features {
         bits.fold(Flags::default(), Flags::with)
     }
 
-    /// Builds the table, with the kept sections moved by `shift` and the new ones from offset `at`
-    /// on, and the contents of the new sections.
-    pub(super) fn table(&self, shift: u64, at: u64, order: Order) -> (Vec<u8>, Vec<u8>) {
-        let mut entries: Vec<(u32, Section)> = self
-            .keep
-            .iter()
-            .map(|(bit, s)| (*bit, Section { offset: s.offset.saturating_add(shift), ..*s }))
-            .collect();
-        let mut contents = Vec::new();
+    /// Builds the table. Kept sections move by `shift`, and the new ones are inserted among them in
+    /// the order of their bits, those after the last one at `tail`. Returns the table, and the
+    /// contents with the offsets in front of which they go.
+    ///
+    /// Readers take sections in the order of their bits, and so does a check that looks for a
+    /// damaged table. Kept sections that are in another order stay so, before the new ones.
+    pub(super) fn table(
+        &self,
+        shift: u64,
+        tail: u64,
+        order: Order,
+    ) -> (Vec<u8>, Vec<(u64, Vec<u8>)>) {
+        let used = || self.keep.iter().filter(|(_, section)| section.size > 0);
+        let is_sorted = used().is_sorted_by_key(|(_, section)| section.offset);
+        let place_of = |bit: u32| {
+            let mut after = used().filter(|(kept, _)| is_sorted && *kept > bit);
+            after.next().map_or(tail, |(_, section)| section.offset)
+        };
+        let mut entries: Vec<(u32, Section)> = Vec::new();
+        let mut contents: Vec<(u64, Vec<u8>)> = Vec::new();
+        let mut inserted = 0_u64;
         for (bit, content) in &self.add {
-            let offset = at.saturating_add(to_u64(contents.len()));
-            entries.push((*bit, Section { offset, size: to_u64(content.len()) }));
-            contents.extend_from_slice(content);
+            let (place, size) = (place_of(*bit), to_u64(content.len()));
+            let offset = place.saturating_add(shift).saturating_add(inserted);
+            entries.push((*bit, Section { offset, size }));
+            inserted = inserted.saturating_add(size);
+            match contents.last_mut().filter(|(last, _)| *last == place) {
+                Some((_, bytes)) => bytes.extend_from_slice(content),
+                None => contents.push((place, content.clone())),
+            }
+        }
+        for (bit, section) in &self.keep {
+            let before = contents.iter().filter(|(place, _)| *place <= section.offset);
+            let inserted = before.fold(shift, |sum, (_, c)| sum.saturating_add(to_u64(c.len())));
+            let is_unused = section.size == 0 && section.offset == 0;
+            let moved = if is_unused { 0 } else { section.offset.saturating_add(inserted) };
+            entries.push((*bit, Section { offset: moved, ..*section }));
         }
         entries.sort_by_key(|(bit, _)| *bit);
-        let table = entries.iter().flat_map(|(_, s)| section_bytes(*s, order)).collect();
-        (table, contents)
+        (entries.iter().flat_map(|(_, s)| section_bytes(*s, order)).collect(), contents)
     }
 }
 
@@ -97,21 +120,28 @@ pub fn rewrite(
     let room = first.max(old_table);
     let shift = new_table.saturating_sub(room);
     let tail = if drop_tail { last.min(len) } else { len };
-    let (mut table, contents) = features.table(shift, tail.saturating_add(shift), order);
+    let (mut table, contents) = features.table(shift, tail, order);
     let mut replaced = new_table.min(room).min(len);
     if new_table < old_table && old_table <= tail {
         // Entries that are left over would look like those of further features.
         table.resize(to_usize(old_table.saturating_sub(end)), 0);
         replaced = old_table;
     }
-    if replaced < tail {
-        edits.push(Edit::replace(Span::new(layer, end, replaced), table));
-        if tail < len || !contents.is_empty() {
-            edits.push(Edit::replace(Span::new(layer, tail, len), contents));
-        }
-    } else {
-        edits.push(Edit::replace(Span::new(layer, end, len), [table, contents].concat()));
+    if replaced >= tail {
+        replaced = len;
     }
+    let mut inserts = Vec::new();
+    let mut last = Vec::new();
+    for (place, content) in contents {
+        match place {
+            _ if place <= replaced => table.extend(content),
+            _ if place == tail => last = content,
+            _ => inserts.push(Edit::replace(Span::new(layer, place, place), content)),
+        }
+    }
+    edits.push(Edit::replace(Span::new(layer, end, replaced), table));
+    edits.extend(inserts);
+    edits.push(Edit::replace(Span::new(layer, tail.max(replaced), len), last));
     edits.retain(|edit| !edit.span.is_empty() || !edit.insert.is_empty());
     edits
 }

@@ -72,6 +72,29 @@ rules! {
         ),
         source: "perf 6.1, tools/perf/util/header.c: perf_header__process_sections",
     };
+    MACHINE_MISSING = Rule {
+        code: "PD0031",
+        name: "machine-missing",
+        severity: Severity::Warning,
+        summary: "features of the machine are lost, and the donor has them",
+        problem: "perf record writes host, kernel, processor, topologies and build ids when it \
+            exits, so a recording that crashed has none of them. Another recording of the same \
+            machine has the same. It is reported only with a donor.",
+        impact: "perf report --header-only shows nothing of the machine. Without build ids, perf \
+            takes the files of the machine on which it runs, and shows their symbols.",
+        remedy: Remedy::Fix(
+            "Adds the features of the donor that describe the machine and not the recording, and \
+             the build ids of the files that the recording maps. A donor is only used if its \
+             kernel lies at the same address, which differs with each start of a machine, and if \
+             no feature that is left shows another host, kernel, architecture or processor.\n\
+             Class: synthetic; lossy if other bytes are where the features go. Cost: none. A file \
+             that changed between the two recordings has another build id.\n\
+             Run:\n\
+             \x20 perf record -o donor.data -- true\n\
+             \x20 tracemend repair perf.data --donor donor.data -o repaired.data",
+        ),
+        source: "perf 6.1, tools/perf/util/header.c: write_* functions; measured",
+    };
     TRACING_DATA_MISSING = Rule {
         code: "PD0019",
         name: "tracing-data-missing",
