@@ -3,7 +3,8 @@
 use super::Specimen;
 use crate::forge::perf::damage::FLAGS_AT;
 use crate::forge::perf::{
-    Attr, Built, Maker, Order, Record, Recording, Wrapper, by_name, feature_bit, sample_type,
+    Attr, Built, Maker, Order, Record, Recording, Wrapper, by_name, feature_bit, read_format,
+    sample_type,
 };
 use crate::properties::donor::{MACHINE, on_machine};
 
@@ -86,6 +87,26 @@ fn torn_inside() -> Vec<u8> {
     let built = piped(|maker| vec![maker.sample(), maker.sample()], &[20]);
     let second = built.records.iter().filter(|record| record.kind == 81).nth(1).unwrap();
     built.cut(second.offset)
+}
+
+/// Counter values in samples without the ids of their events.
+fn read_without_id() -> Vec<u8> {
+    let attr = Attr::cpu_clock(TYPE | sample_type::ID | sample_type::READ);
+    let attr = attr.with_read_format(read_format::ENABLED).with_ids(&[11]);
+    let mut recording = Recording::new(Order::Little, vec![attr]);
+    let mut maker = recording.maker(0);
+    recording.extend(vec![maker.comm("forge"), maker.sample(), maker.sample()]);
+    recording.build().bytes
+}
+
+/// The last compressed record ends inside its block.
+fn cut_inside() -> Vec<u8> {
+    let built = piped(|maker| vec![maker.sample(), maker.sample()], &[40]);
+    let last = built.records.iter().rfind(|record| record.kind == 81).unwrap();
+    let mut bytes = built.cut(last.offset + last.len - 5);
+    let size = u16::try_from(last.len - 5).unwrap();
+    bytes[last.offset + 6..last.offset + 8].copy_from_slice(&size.to_le_bytes());
+    bytes
 }
 
 /// Attrs and ids in the attr table, in EVENT_DESC and in ID_INDEX.
@@ -204,6 +225,7 @@ pub fn specimens() -> Vec<Specimen> {
         Specimen::new("PD0029", mismatched()),
         Specimen::new("PD0031", on_machine(&[], 0x8100_0000).bytes)
             .donor(on_machine(MACHINE, 0x8100_0000).bytes),
+        Specimen::new("PD0030", read_without_id()),
         Specimen::new("PD2007", flipped(&copies, described.start + 8 + 24 + 5, 1)),
         Specimen::new("PD2008", flipped(&copies, index.offset + 16, 4)),
         Specimen::new("PD3004", {
@@ -255,6 +277,12 @@ pub fn specimens() -> Vec<Specimen> {
         Specimen::new("PD8001", compressed.corrupt_block(0)),
         Specimen::new("PD8002", wild_inside()),
         Specimen::new("PD8003", torn_inside()),
+        Specimen::new("PD8004", cut_inside()),
+        Specimen::new("PD8005", {
+            let newer = built("compressed2");
+            let at = newer.records[newer.first_of(83).unwrap()].offset + 8;
+            newer.with_u64(at, u64_at(&newer.bytes, at) - 9)
+        }),
     ]
 }
 

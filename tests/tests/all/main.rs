@@ -55,6 +55,7 @@ mod ovni {
 }
 mod perf {
     mod campaign;
+    mod compressed;
     mod donor;
     mod dump;
     mod forge;

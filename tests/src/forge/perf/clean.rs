@@ -27,8 +27,6 @@ pub mod refusal {
     /// AUXTRACE in pipe mode.
     pub const PIPED_TRACE: &str =
         "perf 6.1 loses step at a piped AUXTRACE unless it reads a real pipe and decodes the trace";
-    /// READ without the id of the event.
-    pub const READ_WITHOUT_ID: &str = "perf refuses READ samples without the id in read_format";
     /// An attr larger than the reader's own.
     pub const NEWER_ATTR: &str =
         "perf 6.1 refuses every attr in file mode above 128 bytes (read_attr)";
@@ -405,53 +403,38 @@ fn samples() -> Vec<Clean> {
     ]
 }
 
-/// READ samples in every layout.
+/// READ samples in every layout with the id, without which perf drops them.
 fn read_formats() -> Vec<Clean> {
-    const NAMES: [&str; 32] = [
-        "read",
-        "read_enabled",
-        "read_running",
-        "read_times",
-        "read_id",
-        "read_id_enabled",
-        "read_id_running",
-        "read_id_times",
-        "read_group",
-        "read_group_enabled",
-        "read_group_running",
-        "read_group_times",
-        "read_group_id",
-        "read_group_id_enabled",
-        "read_group_id_running",
-        "read_group_id_times",
-        "read_lost",
-        "read_lost_enabled",
-        "read_lost_running",
-        "read_lost_times",
-        "read_lost_id",
-        "read_lost_id_enabled",
-        "read_lost_id_running",
-        "read_lost_id_times",
-        "read_lost_group",
-        "read_lost_group_enabled",
-        "read_lost_group_running",
-        "read_lost_group_times",
-        "read_lost_group_id",
-        "read_lost_group_id_enabled",
-        "read_lost_group_id_running",
-        "read_lost_group_id_times",
+    const NAMES: [(&str, u64); 16] = [
+        ("read_id", 0),
+        ("read_id_enabled", read_format::ENABLED),
+        ("read_id_running", read_format::RUNNING),
+        ("read_id_times", TIMES),
+        ("read_group_id", read_format::GROUP),
+        ("read_group_id_enabled", read_format::GROUP | read_format::ENABLED),
+        ("read_group_id_running", read_format::GROUP | read_format::RUNNING),
+        ("read_group_id_times", read_format::GROUP | TIMES),
+        ("read_lost_id", read_format::LOST),
+        ("read_lost_id_enabled", read_format::LOST | read_format::ENABLED),
+        ("read_lost_id_running", read_format::LOST | read_format::RUNNING),
+        ("read_lost_id_times", read_format::LOST | TIMES),
+        ("read_lost_group_id", LOST_GROUP),
+        ("read_lost_group_id_enabled", LOST_GROUP | read_format::ENABLED),
+        ("read_lost_group_id_running", LOST_GROUP | read_format::RUNNING),
+        ("read_lost_group_id_times", LOST_GROUP | TIMES),
     ];
+    const TIMES: u64 = read_format::ENABLED | read_format::RUNNING;
+    const LOST_GROUP: u64 = read_format::LOST | read_format::GROUP;
     let one = |(name, format): (&'static str, u64)| {
         let sample_type = bit::IDENTIFIER | bit::IP | bit::TID | bit::TIME | bit::READ;
+        let format = format | read_format::ID;
         let attr = Attr::cpu_clock(sample_type).with_read_format(format).with_ids(&[11]);
         let mut recording = Recording::new(Little, vec![attr]);
         let mut maker = recording.maker(0);
         recording.extend([maker.comm("forge"), maker.sample(), maker.sample()]);
-        let clean = Clean::new(name, &recording);
-        let has_id = format & read_format::ID != 0;
-        if has_id { clean } else { clean.refused(refusal::READ_WITHOUT_ID) }
+        Clean::new(name, &recording)
     };
-    NAMES.into_iter().zip(0..).map(one).collect()
+    NAMES.into_iter().map(one).collect()
 }
 
 /// Compressed records in one frame.

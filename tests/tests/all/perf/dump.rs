@@ -96,3 +96,13 @@ fn a_dump_needs_a_header_and_a_known_style() {
     let style = Dump::Text { style: Some("other".into()) };
     assert!(matches!(run(style), Err(DumpError::Style(_))));
 }
+
+#[test]
+fn the_keys_of_a_line_of_json_differ() {
+    let bytes = by_name("every_kernel_record").built.bytes;
+    let lines = dump(&FileSet::single("perf.data", &bytes), &Dump::JsonLines, &[]);
+    assert!(lines.contains("BPF_EVENT"), "{lines}");
+    for line in lines.lines() {
+        assert_eq!(line.matches("\"type\":").count(), 1, "{line}");
+    }
+}

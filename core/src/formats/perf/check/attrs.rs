@@ -1,6 +1,6 @@
 //! The judgement of the attr table, its attrs and their ids.
 
-use crate::formats::perf::decode::attr::Attr;
+use crate::formats::perf::decode::attr::{Attr, read_format};
 use crate::formats::perf::decode::attrs::{AttrEntry, AttrTable, IdsFault, TableStop};
 use crate::formats::perf::decode::recording::Recording;
 use crate::formats::perf::layout::{ATTR_SIZES, SECTION_SIZE, feature, field};
@@ -146,6 +146,15 @@ pub(super) fn check_attr(attr: &Attr, span: Span, path: &str, report: &mut Repor
         );
         report.push(Finding::new(&rules::ATTR_IMPOSSIBLE, span, path.to_string(), message));
         return;
+    }
+    if attr.reads_without_id() {
+        let message = format!(
+            "read_format is {:#x}, expected bit {:#x} (ID), since samples have READ",
+            attr.read_format,
+            read_format::ID
+        );
+        let path = format!("{path}.read_format");
+        report.push(Finding::new(&rules::READ_WITHOUT_ID, span, path, message));
     }
     let known = ATTR_SIZES.last().copied().unwrap_or_default();
     // Every version so far is a multiple of 8, and larger than the one before.

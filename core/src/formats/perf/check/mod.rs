@@ -5,7 +5,7 @@
 //!  pipe      a pipe recording
 //!  restored          parts of the outline that the rest of the file restores
 //!  header attrs      the judgement of the outline
-//!  stream records rounds losses      records, stored and expanded
+//!  stream records rounds losses open_block    records, stored and expanded
 //!  features close tracing    everything after the records
 //!  rebuild           the last resort, if errors have no fix of their own
 //! ```
@@ -18,6 +18,7 @@ mod file;
 mod header;
 mod losses;
 mod machine;
+mod open_block;
 mod pipe;
 mod rebuild;
 mod records;

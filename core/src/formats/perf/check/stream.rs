@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 
 use super::faults::describe;
 use super::losses::Losses;
+use super::open_block::{OpenBlock, Packed};
 use super::records::{RecordCheck, with_place};
 use crate::formats::perf::decode::expand::{
     ExpandedDamage, Expansion, StreamFault, Wrapper, begins_frame,
@@ -20,7 +21,7 @@ use crate::formats::perf::limits::ROUNDS;
 use crate::formats::perf::repair::{self, Seam};
 use crate::formats::perf::rules;
 use crate::kit::cursor::Order;
-use crate::kit::num::to_u64;
+use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::{Layer, Span};
 use crate::kit::walk::Item;
 use crate::kit::words::byte_count;
@@ -48,6 +49,8 @@ pub(super) struct Stream<'a> {
     /// Positions in the expanded layer at which a round is finished.
     marks: VecDeque<u64>,
     losses: Losses,
+    /// The block that the last compressed record has not completed.
+    open_block: OpenBlock,
 }
 
 impl<'a> Stream<'a> {
@@ -63,6 +66,7 @@ impl<'a> Stream<'a> {
             stored_records: 0,
             marks: VecDeque::new(),
             losses: Losses::default(),
+            open_block: OpenBlock::default(),
         }
     }
 
@@ -130,9 +134,14 @@ impl<'a> Stream<'a> {
 
     /// Expands a compressed record, and checks the records that become complete.
     fn expand_record(&mut self, record: &Record<'_>, wrapper: Wrapper, report: &mut Report) {
-        let payload = wrapper.payload(&record.bytes, self.order);
         let stored = Span::sized(self.layer, record.offset, record.frame.size);
-        self.expansion.count_record(to_u64(payload.len()));
+        let payload = if wrapper.has_size() && !self.losses.has_cause() {
+            self.check_data_size(&record.bytes, stored, wrapper, report)
+        } else {
+            wrapper.payload(&record.bytes, self.order)
+        };
+        let len = to_u64(payload.len());
+        self.expansion.count_record(len);
         if self.losses.has_cause() {
             // A new zstd frame does not depend on the broken one.
             if !(begins_frame(payload) && self.losses.allows_restart()) {
@@ -142,9 +151,59 @@ impl<'a> Stream<'a> {
             self.push_losses(report);
             self.expansion.abandon();
         }
-        if let Err(fault) = self.feed(payload, stored, report) {
-            self.end_expansion(stored, wrapper, &fault, report);
+        let index = self.stored_records.saturating_sub(1);
+        let packed = Packed { stored, index, wrapper, len };
+        match self.feed(payload, stored, report) {
+            Ok(()) => {
+                let can_drop = self.records.can_drop;
+                if let Some(empty) = self.open_block.find_empty(&packed, self.order, can_drop) {
+                    report.push(empty);
+                }
+                self.open_block.note(packed, &self.expansion);
+            }
+            Err(fault) => self.end_expansion(&packed, &fault, report),
         }
+    }
+
+    /// Compares `data_size` with the record and with the zstd blocks in it. Returns the zstd data.
+    fn check_data_size<'b>(
+        &self,
+        bytes: &'b [u8],
+        stored: Span,
+        wrapper: Wrapper,
+        report: &mut Report,
+    ) -> &'b [u8] {
+        let room = wrapper.room(bytes);
+        let size = wrapper.data_size(bytes, self.order).unwrap_or(0);
+        let most = to_u64(room.len());
+        let least = most.saturating_sub(7);
+        let expected = self.expansion.find_data_len(room);
+        let is_wrong = !(least..=most).contains(&size) || expected.is_some_and(|len| len != size);
+        let len = if is_wrong { expected.unwrap_or(most) } else { size };
+        let data = room.get(..to_usize(len)).unwrap_or(room);
+        if !is_wrong {
+            return data;
+        }
+        let range = match expected {
+            Some(len) => len.to_string(),
+            None => format!("{least} to {most}"),
+        };
+        let index = self.stored_records.saturating_sub(1);
+        let place = Place { layer: self.layer, offset: stored.start, index };
+        let message = format!("data_size is {size}, expected {range}");
+        let edit = repair::write_data_size(stored, len, self.order);
+        let (span, summary) = (edit.span, format!("set data_size to {len}"));
+        let fix = match expected {
+            Some(_) => {
+                let end = stored.start.saturating_add(wrapper.head_len()).saturating_add(len);
+                let data = Span::new(self.layer, edit.span.end, end);
+                Fix::new(Safety::Exact, summary, vec![edit]).witness(data, "complete zstd blocks")
+            }
+            None => Fix::new(Safety::Lossy, summary, vec![edit]),
+        };
+        let path = place.path(".data_size");
+        report.push(Finding::new(&rules::DATA_LEN_WRONG, span, path, message).fix(fix));
+        data
     }
 
     /// Gives zstd data to the expander, and checks the records that become complete.
@@ -188,6 +247,11 @@ impl<'a> Stream<'a> {
             Ok(()) => to_u64(payload.len()).saturating_sub(self.expansion.pending()),
             Err(fault) => fault.valid,
         };
+        if valid > 0 {
+            // The block of the records before is complete; one that begins here is cut off with
+            // the rest of the record.
+            self.open_block = OpenBlock::default();
+        }
         if valid == 0 || self.expansion.end() == before {
             return None;
         }
@@ -273,38 +337,36 @@ impl<'a> Stream<'a> {
     }
 
     /// Ends the expansion at a compressed record with an invalid block.
-    fn end_expansion(
-        &mut self,
-        stored: Span,
-        wrapper: Wrapper,
-        fault: &StreamFault,
-        report: &mut Report,
-    ) {
+    fn end_expansion(&mut self, packed: &Packed, fault: &StreamFault, report: &mut Report) {
+        let (stored, wrapper) = (packed.stored, packed.wrapper);
         if fault.error.is_limit() {
             let path = "data.compressed.window";
             let message = fault.error.to_string();
             report.push(Finding::new(&common::LIMIT_REACHED, stored, path, message));
         }
-        let index = self.stored_records.saturating_sub(1);
-        let place = Place { layer: self.layer, offset: stored.start, index };
+        let place = Place { layer: self.layer, offset: stored.start, index: packed.index };
         let message = format!("compressed record of {}: {}", byte_count(stored.len()), fault.error);
         let mut finding =
             Finding::new(&rules::ZSTD_BROKEN, stored, place.path(".payload"), message);
-        let at = (self.layer, stored.start);
-        let seam = repair::truncate_record(at, wrapper, fault.valid, self.order);
+        let tail = repair::drop_after(stored, wrapper, fault.valid, self.order);
         // If the fault follows the last block (a wrong content size), the record has no invalid
         // part, and is dropped completely.
-        let is_shorter = |seam: &Seam| seam.end < stored.end && seam.padding.is_empty();
+        let is_shorter = |tail: &repair::Tail| !tail.span.is_empty();
         // perf 6.1 fails at a compressed record that expands to nothing, such as a frame header
         // alone.
         let has_records = self.expansion.has_expanded();
-        match seam.filter(|seam| fault.valid > 0 && has_records && is_shorter(seam)) {
-            Some(seam) => {
-                let rest = Span::new(self.layer, seam.end, stored.end);
-                finding = finding.fix(Fix::new(Safety::Lossy, "", seam.edits));
-                self.losses.add_bytes(rest);
+        match tail.filter(|tail| has_records && is_shorter(tail)) {
+            Some(tail) => {
+                finding = finding.fix(Fix::new(Safety::Lossy, "", tail.edits));
+                self.losses.add_bytes(tail.span);
             }
             None => self.losses.add_record(stored, self.limits.count_of(&FIXES)),
+        }
+        // An invalid block that begins in an earlier record.
+        let block = std::mem::take(&mut self.open_block);
+        if let Some(begin) = block.span().filter(|_| fault.valid == 0) {
+            finding = finding.related(begin, "the record that ends before the block does");
+            finding = block.drop_into(finding, &mut self.losses, self.order);
         }
         self.expansion.finish();
         self.check_released(report);
@@ -324,8 +386,10 @@ impl<'a> Stream<'a> {
     pub(super) fn end_file(&mut self, report: &mut Report) {
         self.expansion.finish();
         self.check_released(report);
+        // After an incomplete block, the incomplete record is its consequence.
         if let Some(incomplete) = self.expansion.incomplete()
             && !self.losses.has_cause()
+            && self.open_block.is_empty()
         {
             let (place, len) = (incomplete.place, to_u64(incomplete.bytes.len()));
             let span = Span::sized(place.layer, place.offset, len);
@@ -336,6 +400,10 @@ impl<'a> Stream<'a> {
             let finding = Finding::new(&rules::EXPANDED_TRUNCATED, span, place.path(""), message);
             let view = view_of(place, incomplete.bytes);
             report.push(with_place(finding, &view, self.expansion.map()));
+        }
+        let block = self.open_block.take_finding(self.order, self.records.can_drop);
+        if let Some(block) = block.filter(|_| !self.losses.has_cause()) {
+            report.push(block);
         }
         self.push_losses(report);
         self.expansion.drop_incomplete();

@@ -204,6 +204,11 @@ impl Attr {
         is_alike && self.sample_id_all() == other.sample_id_all()
     }
 
+    /// Whether samples hold counter values without the ids that tell them apart.
+    pub const fn reads_without_id(&self) -> bool {
+        self.samples(sample_type::READ) && self.read_format & read_format::ID == 0
+    }
+
     /// Returns the unknown bits of `read_format`.
     pub const fn unknown_read_bits(&self) -> u64 {
         self.read_format & !read_format::KNOWN

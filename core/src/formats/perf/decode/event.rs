@@ -112,6 +112,11 @@ impl Events {
             .is_none_or(|(first, others)| others.iter().all(|other| other.places_ids_like(first)))
     }
 
+    /// Whether perf opens a file with these events.
+    pub fn can_be_opened(&self) -> bool {
+        self.places_ids_alike() && !self.attrs.iter().any(Attr::reads_without_id)
+    }
+
     /// The attrs in the order of the recording.
     pub fn attrs(&self) -> &[Attr] {
         &self.attrs

@@ -11,7 +11,7 @@
 use super::frame::{FrameFault, Place, RecordView, frame};
 use crate::formats::perf::layout::{RECORD_HEADER, record};
 use crate::kit::cursor::{Cursor, Order};
-use crate::kit::expand::zstd::{ExpandError, Expander};
+use crate::kit::expand::zstd::{ExpandError, Expander, OpenUnit};
 use crate::kit::layer::{LayerMap, Segment};
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::{Layer, Span};
@@ -52,13 +52,27 @@ impl Wrapper {
 
     /// Returns the zstd data of a complete record.
     pub fn payload(self, bytes: &[u8], order: Order) -> &[u8] {
+        let room = self.room(bytes);
+        let size = self.data_size(bytes, order).map_or(room.len(), to_usize);
+        room.get(..size).unwrap_or(room)
+    }
+
+    /// Returns the zstd data of a complete record, and the padding after it.
+    pub fn room(self, bytes: &[u8]) -> &[u8] {
+        bytes.get(to_usize(self.head_len())..).unwrap_or_default()
+    }
+
+    /// Returns the field `data_size` of a complete record; `None` if records of this type have
+    /// none.
+    pub fn data_size(self, bytes: &[u8], order: Order) -> Option<u64> {
         let mut cursor = Cursor::new(bytes, Layer::stored(0), 0, order);
-        let head = cursor.skip(1, RECORD_HEADER, "header");
-        if self == Self::Compressed {
-            return cursor.rest();
-        }
-        let size = head.and_then(|()| cursor.u64("data_size")).unwrap_or(0);
-        cursor.rest().get(..to_usize(size)).unwrap_or(cursor.rest())
+        let head = cursor.skip(1, RECORD_HEADER, "header").ok().filter(|()| self.has_size());
+        head.and_then(|()| cursor.u64("data_size").ok())
+    }
+
+    /// Whether the record states the length of its zstd data.
+    pub const fn has_size(self) -> bool {
+        matches!(self, Self::Compressed2)
     }
 }
 
@@ -222,6 +236,22 @@ impl Expansion {
     /// Number of stored bytes at the end of the input that belong to an incomplete block.
     pub fn pending(&self) -> u64 {
         self.expander.as_ref().map_or(0, Expander::pending)
+    }
+
+    /// Returns the incomplete unit of the zstd stream at the end of the input; `None` if the input
+    /// ends with a unit.
+    pub fn open_unit(&self) -> Option<OpenUnit> {
+        self.expander.as_ref().and_then(Expander::open_unit)
+    }
+
+    /// Returns the length of the zstd data in `room`, which padding follows; `None` if the data do
+    /// not show where they end.
+    pub fn find_data_len(&self, room: &[u8]) -> Option<u64> {
+        let found = match &self.expander {
+            Some(expander) => expander.find_padding(room),
+            None => Expander::new(self.window_max).find_padding(room),
+        };
+        found.map(to_u64)
     }
 
     /// Declares the end of the stream, so that all expanded bytes are released.

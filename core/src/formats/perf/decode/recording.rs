@@ -84,6 +84,11 @@ impl<'a> RecordFile<'a> {
         tracing::tracing(&mut cursor, wanted)
     }
 
+    /// Whether the file has the header of a pipe.
+    pub const fn is_pipe(&self) -> bool {
+        self.is_pipe
+    }
+
     /// Reads at most `most` bytes of the payload of a record.
     pub fn payload(&self, record: &Record<'_>, most: u64) -> Cow<'_, [u8]> {
         let start = record.end().saturating_sub(record.outside);

@@ -165,6 +165,11 @@ impl Writer<'_> {
                 Item::Damage(damage) => self.leave_out(damage.span.len()),
                 Item::Record(record) => {
                     let view = record.view(file.layer(), self.number);
+                    // In a file the attr table has the events.
+                    if file.is_pipe() && record.frame.kind == kind::HEADER_ATTR {
+                        let event = attrs::read_record(&view, order);
+                        event.into_iter().for_each(|(attr, ids)| self.events.push(attr, ids));
+                    }
                     self.write(&view);
                     if let Some(wrapper) = Wrapper::of(record.frame.kind) {
                         self.write_expanded(&mut stream, &record, wrapper);
@@ -243,11 +248,6 @@ impl Writer<'_> {
         self.number = number.saturating_add(1);
         let order = self.events.order();
         match record.frame.kind {
-            kind::HEADER_ATTR => {
-                if let Some((attr, ids)) = attrs::read_record(record, order) {
-                    self.events.push(attr, ids);
-                }
-            }
             kind::HEADER_FEATURE if self.described.is_empty() => {
                 self.described = feature::described_in_record(record, order);
             }

@@ -9,7 +9,7 @@ mod settle;
 mod tracing;
 
 pub use close::{Seam, close, header_u64, size_field};
-pub use compressed::truncate_record;
+pub use compressed::{Tail, drop_after, join_records, truncate_record, write_data_size};
 pub use encode::{u32_bytes, u64_bytes};
 pub use features::{
     Features, NewFeature, mmap_len, nearest_mmap_len, needed, rewrite, with_hostname,

@@ -52,4 +52,46 @@ rules! {
         ),
         source: "perf 6.1, tools/perf/util/session.c: __perf_session__process_decomp_events",
     };
+    ZSTD_TRUNCATED = Rule {
+        code: "PD8004",
+        name: "zstd-truncated",
+        severity: Severity::Error,
+        summary: "the compressed data end inside a zstd block",
+        problem: "A compressed record ends inside a zstd block, and no later record continues the \
+            block; or a compressed record expands to nothing. perf record flushes the stream at \
+            the end of each record, so bytes of the record were lost.",
+        impact: "The records in the incomplete block are lost. perf script and perf report 6.1 \
+            stop with exit status 255 at a compressed record that expands to nothing, and ignore \
+            an incomplete block after complete ones.",
+        remedy: Remedy::Fix(
+            "Keeps the complete blocks and drops the incomplete one. A record without a complete \
+             block is dropped.\n\
+             Class: lossy. Cost: the bytes of the incomplete block, which cannot be expanded.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
+        ),
+        source: "perf 6.1, tools/perf/util/session.c: perf_session__process_compressed_event; \
+            tools/perf/util/zstd.c: zstd_compress_stream_to_records; measured",
+    };
+    DATA_LEN_WRONG = Rule {
+        code: "PD8005",
+        name: "compressed-data-size",
+        severity: Severity::Error,
+        summary: "data_size of a compressed record does not match its data",
+        problem: "COMPRESSED2 records state in data_size how many bytes of zstd data they hold. \
+            Zeros pad the data to a multiple of 8 bytes, so data_size is at most 7 less than the \
+            rest of the record.",
+        impact: "perf takes data_size bytes: more than there are run past the record, and fewer \
+            end inside a zstd block. Its records and all later ones are lost.",
+        remedy: Remedy::Fix(
+            "Writes the number of bytes of the complete zstd blocks, if only padding follows \
+             them.\n\
+             Class: exact, with the zstd blocks as witness. Otherwise lossy: takes all bytes of \
+             the record as data.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
+        ),
+        source: "perf 6.16, tools/perf/builtin-record.c: record__pushfn; \
+            tools/perf/util/session.c: perf_session__process_compressed_event",
+    };
 }

@@ -171,6 +171,24 @@ rules! {
         source: "perf 6.1, tools/perf/util/session.c: perf_session__open; evlist.c: \
             evlist__valid_sample_type, evlist__valid_sample_id_all",
     };
+    READ_WITHOUT_ID = Rule {
+        code: "PD0030",
+        name: "read-without-id",
+        severity: Severity::Error,
+        summary: "samples have counter values, but no ids of their events",
+        problem: "sample_type has READ, but read_format lacks ID. perf record sets ID in every \
+            attr.",
+        impact: "perf 6.1 refuses the file if this is the first attr (non matching read_format, \
+            exit 255). Otherwise it stops at the first sample of the event (exit 242; 234 in a \
+            pipe), since it reads an id in any case.",
+        remedy: Remedy::Next(
+            "A damaged sample_type or read_format is restored from EVENT_DESC or from the samples \
+             (PD0025). These samples have no room for ids, so another program wrote them: read \
+             them with that program, or record again with read_format ID.",
+        ),
+        source: "perf 6.1, tools/perf/util/session.c: perf_session__open; evlist.c: \
+            evlist__valid_read_format; evsel.c: evsel__parse_sample; measured",
+    };
     EVENT_DESC_WRONG = Rule {
         code: "PD2007",
         name: "event-desc-wrong",

@@ -26,6 +26,7 @@
 
 mod error;
 mod frame;
+mod measure;
 mod partial;
 #[cfg(test)]
 mod tests;
@@ -35,6 +36,7 @@ use std::io::Read;
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
 pub use error::{ExpandError, Fault};
+pub use measure::OpenUnit;
 pub use partial::PartialExpander;
 
 use crate::kit::num::{to_u64, to_usize};

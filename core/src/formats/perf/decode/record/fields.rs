@@ -58,7 +58,7 @@ const LAYOUTS: [(u32, Layout); 32] = [
     (15, &[("next_prev_pid", U32), ("next_prev_tid", U32)]),
     (16, &[PID_TID, TID, ("nr_namespaces", U64)]),
     (17, &[("addr", Hex64), ("len", U32), ("ksym_type", U16), ("flags", U16), ("name", Text)]),
-    (18, &[("type", U16), ("flags", U16), ("id", U32)]),
+    (18, &[("bpf_type", U16), ("flags", U16), ("id", U32)]),
     (19, &[("id", U64), ("path", Text)]),
     (20, &[("addr", Hex64), ("old_len", U16), ("new_len", U16)]),
     (21, &[("hw_id", Hex64)]),

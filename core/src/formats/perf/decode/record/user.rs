@@ -162,13 +162,9 @@ fn compressed2(own: &mut Cursor<'_>) -> Result<Detail, BodyError> {
 /// count.
 fn bpf_metadata(own: &mut Cursor<'_>) -> Result<(), BodyError> {
     let mut long = own.unlogged();
-    let exact = long.skip(1, 512, "bpf_metadata.prog_name").is_ok()
+    let is_long = long.skip(1, 512, "bpf_metadata.prog_name").is_ok()
         && list(&mut long, 320, "bpf_metadata.nr_entries").is_ok()
         && long.is_empty();
-    if exact {
-        *own = long;
-        return Ok(());
-    }
-    own.skip(1, 256, "bpf_metadata.prog_name")?;
+    own.skip(1, if is_long { 512 } else { 256 }, "bpf_metadata.prog_name")?;
     list(own, 320, "bpf_metadata.nr_entries").map(drop)
 }

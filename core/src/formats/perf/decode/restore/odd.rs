@@ -64,6 +64,7 @@ pub(super) fn count(peek: Peek<'_>, size: u64) -> u64 {
         extra(flags & SIGTRAP != 0, word(120) != 0),
         reads & !read_format::KNOWN != 0,
         samples & !bit::KNOWN != 0,
+        has(bit::READ) && reads & read_format::ID == 0,
         flags >> FLAGS != 0,
     ];
     odd.into_iter().fold(0, |sum: u64, is_odd| sum.saturating_add(is_odd.into()))

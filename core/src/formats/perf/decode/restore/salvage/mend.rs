@@ -18,7 +18,7 @@ use crate::formats::perf::decode::recording::{RecordFile, Recording};
 use crate::formats::perf::decode::walk::Record;
 use crate::formats::perf::layout::record;
 use crate::kit::cursor::Order;
-use crate::kit::num::to_usize;
+use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::{Layer, Span};
 use crate::kit::walk::Item;
 use crate::limits::{Limits, RESYNC, ZSTD_WINDOW};
@@ -54,7 +54,7 @@ const KNOWN_FLAGS: u32 = 40;
 const SAMPLE_ID_ALL: u32 = 18;
 
 /// How well events explain the evidence: records that can be read, then plausible values, then
-/// fields that are often recorded.
+/// fields that are often recorded, and counter values with their ids.
 pub(super) type Score = (u64, u64, u64);
 
 /// Returns the reading with values by which more records can be read; `None` if there is none.
@@ -273,7 +273,8 @@ pub(super) fn score(reading: &Reading, evidence: &[Record<'_>], order: Order) ->
         .events
         .iter()
         .fold(0, |sum: u64, event| sum.saturating_add(rare(event).count_ones().into()));
-    (explained, plausible, u64::MAX.saturating_sub(rare))
+    let without_id = events.attrs().iter().filter(|attr| attr.reads_without_id()).count();
+    (explained, plausible, u64::MAX.saturating_sub(rare).saturating_sub(to_u64(without_id)))
 }
 
 /// Returns time and thread of a record.

@@ -72,7 +72,7 @@ pub fn salvage(recording: &Recording<'_>, limits: &Limits) -> Option<Salvage> {
         let found: Vec<attrs::Reading> = [Some(reading), mended].into_iter().flatten().collect();
         let alike = found.iter().flat_map(|reading| mend::alike(reading, recording.order()));
         for reading in found.iter().cloned().chain(alike) {
-            let events = reading.events(recording.order()).filter(Events::places_ids_alike);
+            let events = reading.events(recording.order()).filter(Events::can_be_opened);
             let gather = |events| records::gather(recording, &events, end, limits);
             let Some(gathered) = events.map(gather) else { continue };
             // Compressed records are as valid by any events; those in them are not.

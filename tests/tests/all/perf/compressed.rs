@@ -1,0 +1,108 @@
+//! Compressed records that lost bytes, or state a wrong length.
+
+use std::path::Path;
+
+use tracemend::{FileSet, Options, Outcome, Report, check};
+use tracemend_tests::forge::perf::{Built, RecordSpan, by_name};
+use tracemend_tests::mended::mended;
+
+fn report(bytes: &[u8]) -> Report {
+    check(&FileSet::single("perf.data", bytes), &Options::default())
+}
+
+fn codes(bytes: &[u8]) -> Vec<&'static str> {
+    report(bytes).counts().keys().copied().collect()
+}
+
+fn packed(built: &Built) -> Vec<RecordSpan> {
+    let records = built.records.iter().filter(|record| matches!(record.kind, 81 | 83));
+    records.cloned().collect()
+}
+
+/// Ends a pipe recording with `len` bytes of the data of its last compressed record.
+fn end_with(built: &Built, len: usize) -> Vec<u8> {
+    let last = packed(built).pop().unwrap();
+    let mut bytes = built.cut(last.offset + 8 + len);
+    let size = u16::try_from(8 + len).unwrap();
+    bytes[last.offset + 6..last.offset + 8].copy_from_slice(&size.to_le_bytes());
+    bytes
+}
+
+/// Takes all but `len` bytes of the data out of a compressed record of a pipe.
+fn shorten(bytes: &[u8], record: &RecordSpan, len: usize) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    bytes.drain(record.offset + 8 + len..record.range().end);
+    let size = u16::try_from(8 + len).unwrap();
+    bytes[record.offset + 6..record.offset + 8].copy_from_slice(&size.to_le_bytes());
+    bytes
+}
+
+#[test]
+fn data_that_end_inside_a_block_are_an_error_at_every_length() {
+    let built = by_name("compressed_pipe").built;
+    let last = packed(&built).pop().unwrap();
+    for len in 0..last.len - 8 {
+        let bytes = end_with(&built, len);
+        assert_eq!(codes(&bytes), ["PD8004"], "{len} bytes");
+        let (repair, target) = mended(&bytes);
+        assert_eq!(repair.outcome, Outcome::RepairedWithLoss, "{len} bytes");
+        // The record before has the first half of one that continued in the lost bytes.
+        assert_eq!(codes(&target), ["PD8003"], "{len} bytes");
+    }
+    assert!(!report(&built.bytes).has_errors());
+}
+
+#[test]
+fn a_block_that_the_next_record_does_not_continue_is_dropped_with_it() {
+    let built = by_name("compressed_pipe").built;
+    let first = packed(&built).remove(0);
+    for len in 0..first.len - 8 {
+        let bytes = shorten(&built.bytes, &first, len);
+        assert!(report(&bytes).has_errors(), "{len} bytes");
+        let (repair, target) = mended(&bytes);
+        assert_eq!(repair.outcome, Outcome::RepairedWithLoss, "{len} bytes");
+        assert!(!report(&target).has_errors(), "{len} bytes: {:?}", codes(&target));
+    }
+}
+
+#[test]
+fn a_data_size_that_does_not_match_the_blocks_is_restored() {
+    for name in ["compressed2", "compressed2_spanning"] {
+        let built = by_name(name).built;
+        for record in packed(&built) {
+            let at = record.offset + 8;
+            let right = u64::from_le_bytes(built.bytes[at..at + 8].try_into().unwrap());
+            let most = u64::try_from(record.len).unwrap() + 16;
+            for wrong in (0..most).chain([u64::MAX, 1 << 32]).filter(|size| *size != right) {
+                let bytes = built.with_u64(at, wrong);
+                assert_eq!(codes(&bytes), ["PD8005"], "{name}: {wrong} for {right}");
+                let (repair, target) = mended(&bytes);
+                assert_eq!(repair.outcome, Outcome::Repaired, "{name}: {wrong} for {right}");
+                assert_eq!(target, built.bytes, "{name}: {wrong} for {right}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_real_block_cut_anywhere_is_an_error() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/perf/clean/zstd.data");
+    let bytes = std::fs::read(path).unwrap();
+    let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+    let [start, size] = [40, 48].map(|at| usize::try_from(number(at)).unwrap());
+    let mut at = start;
+    while bytes[at] != 81 {
+        at += usize::from(u16::from_le_bytes([bytes[at + 6], bytes[at + 7]]));
+    }
+    let len = usize::from(u16::from_le_bytes([bytes[at + 6], bytes[at + 7]])) - 8;
+    for cut in (0..len).step_by(7) {
+        // The features would have to move; without them the feature COMPRESSED is missing.
+        let mut bytes = bytes[..start + size].to_vec();
+        bytes[72..104].fill(0);
+        bytes.drain(at + 8 + cut..at + 8 + len);
+        bytes[at + 6..at + 8].copy_from_slice(&u16::try_from(8 + cut).unwrap().to_le_bytes());
+        let size = u64::try_from(size - (len - cut)).unwrap();
+        bytes[48..56].copy_from_slice(&size.to_le_bytes());
+        assert!(codes(&bytes).contains(&"PD8004"), "{cut} of {len} bytes: {:?}", codes(&bytes));
+    }
+}
