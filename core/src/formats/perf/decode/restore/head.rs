@@ -11,6 +11,7 @@ use crate::formats::perf::decode::feature;
 use crate::formats::perf::decode::frame::frame;
 use crate::formats::perf::decode::header::{self, Body, FlagWords, Flags, Section};
 use crate::formats::perf::decode::recording::{Opened, Recording, open};
+use crate::formats::perf::decode::table::Table;
 use crate::formats::perf::layout::{
     self as facts, ATTR_SIZES, HEADER_SIZE, HEADER_SIZE_OLD, SECTION_SIZE, TYPE_TRACEPOINT,
     feature as bit, field, record,
@@ -122,7 +123,18 @@ fn has_sound_table(recording: &Recording<'_>, peek: Peek<'_>) -> bool {
         && !has_gap
         && table.entries.iter().all(|(_, section)| section.offset > 0)
         && table.entries.iter().all(reads)
+        && !has_unclaimed_entry(peek, &table)
         && peek.len() > 0
+}
+
+/// Whether an entry that no bit claims follows the last one, and its section the last section: a
+/// bit is missing. Entries that perf reserved and did not use are 0.
+fn has_unclaimed_entry(peek: Peek<'_>, table: &Table) -> bool {
+    let first = table.entries.iter().map(|(_, section)| section.offset).min();
+    let Some((_, last)) = table.entries.last() else { return false };
+    let has_room = first.is_some_and(|first| table.span.end.saturating_add(SECTION_SIZE) <= first);
+    let next = peek.section(table.span.end).filter(|next| has_room && next.size > 0);
+    next.is_some_and(|next| Some(next.offset) == last.end() && next.fits(peek.len()))
 }
 
 /// Whether the fields of the header agree with one another and with the first attr.
@@ -334,7 +346,10 @@ fn assign_flags(
         .bits()
         .zip(sections)
         .filter(|(bit, section)| *bit <= shape::LAST && !shape::resembles(peek, *bit, **section));
-    if stored.count() == to_u64(sections.len()) && misfits.count() < 2 {
+    // A feature that the records exclude is no section with a damaged content.
+    let misfits: Vec<u32> = misfits.map(|(bit, _)| bit).collect();
+    let is_excluded = misfits.iter().any(|bit| demand.excluded.has(*bit));
+    if stored.count() == to_u64(sections.len()) && misfits.len() < 2 && !is_excluded {
         return None;
     }
     flags::assign(peek, sections, stored, demand)
