@@ -70,6 +70,14 @@ pub mod record {
     pub const HEADER_ATTR: u32 = 64;
     /// Tracepoint formats, in pipe recordings. The payload follows the record.
     pub const TRACING_DATA: u32 = 66;
+    /// A context switch of the thread that is recorded.
+    pub const SWITCH: u32 = 14;
+    /// A context switch on a CPU that is recorded.
+    pub const SWITCH_CPU_WIDE: u32 = 15;
+    /// The namespaces of a thread.
+    pub const NAMESPACES: u32 = 16;
+    /// The path of a cgroup.
+    pub const CGROUP: u32 = 19;
     /// No older record follows.
     pub const FINISHED_ROUND: u32 = 68;
     /// The ids of all events.
@@ -78,6 +86,8 @@ pub mod record {
     pub const AUXTRACE: u32 = 71;
     /// First of the types that `perf stat record` writes.
     pub const STAT_CONFIG: u32 = 75;
+    /// A counter value of `perf stat record`, which begins with the id of its event.
+    pub const STAT: u32 = 76;
     /// Last of the types that `perf stat record` writes.
     pub const STAT_ROUND: u32 = 77;
     /// The content of a feature, in pipe recordings.
@@ -147,3 +157,33 @@ pub mod feature {
 
 /// `PERF_TYPE_TRACEPOINT`.
 pub const TYPE_TRACEPOINT: u32 = 2;
+
+/// Names of software events by `attr.config`.
+pub const SOFTWARE_NAMES: [&str; 12] = [
+    "cpu-clock",
+    "task-clock",
+    "page-faults",
+    "context-switches",
+    "cpu-migrations",
+    "minor-faults",
+    "major-faults",
+    "alignment-faults",
+    "emulation-faults",
+    "dummy",
+    "bpf-output",
+    "cgroup-switches",
+];
+
+/// Names of hardware events by `attr.config`.
+pub const HARDWARE_NAMES: [&str; 10] = [
+    "cycles",
+    "instructions",
+    "cache-references",
+    "cache-misses",
+    "branches",
+    "branch-misses",
+    "bus-cycles",
+    "stalled-cycles-frontend",
+    "stalled-cycles-backend",
+    "ref-cycles",
+];

@@ -157,3 +157,42 @@ fn an_attr_of_a_version_to_come_is_not_a_warning() {
     let found: Vec<&str> = repair.before.counts().keys().copied().collect();
     assert_eq!(found, ["PD0016"]);
 }
+
+/// Reads a recording of the corpus.
+fn corpus(name: &str) -> Vec<u8> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/perf/clean");
+    std::fs::read(folder.join(name)).unwrap()
+}
+
+fn number(bytes: &[u8], at: usize) -> usize {
+    u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()).try_into().unwrap()
+}
+
+#[test]
+fn an_attr_gets_the_values_back_that_its_copy_and_the_rest_of_the_file_agree_on() {
+    let sound = corpus("plain.data");
+    let attr = number(&sound, 24);
+    // Type, config, sample_period, read_format, inherit_stat's neighbours in the flags,
+    // wakeup_events, config1, aux_action.
+    let bits = [(1, 3), (8, 1), (17, 2), (32, 1), (41, 5), (42, 0), (43, 0), (50, 2), (59, 4)];
+    for (byte, bit) in bits.into_iter().chain([(118, 3)]) {
+        let mut bytes = sound.clone();
+        bytes[attr + byte] ^= 1 << bit;
+        // A proven fault nearby makes the attr worth a repair: reserved bits are set.
+        bytes[attr + 31] ^= 1 << 5;
+        let (_, target) = mended(&bytes);
+        assert!(target == sound, "bit {bit} of byte {byte}");
+    }
+}
+
+#[test]
+fn a_feature_bit_that_was_cleared_at_the_end_is_restored() {
+    let sound = corpus("plain.data");
+    let last = (0..256).rev().filter(|bit| sound[72 + bit / 8] >> (bit % 8) & 1 == 1);
+    for bit in last.take(3) {
+        let mut bytes = sound.clone();
+        bytes[72 + bit / 8] ^= 1 << (bit % 8);
+        let (_, target) = mended(&bytes);
+        assert!(target == sound, "feature {bit}");
+    }
+}

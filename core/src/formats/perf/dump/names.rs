@@ -6,43 +6,16 @@ use crate::formats::perf::decode::attr::Attr;
 use crate::formats::perf::decode::feature::DescribedEvent;
 use crate::formats::perf::decode::frame::RecordView;
 use crate::formats::perf::decode::record::{Value, fields};
-use crate::formats::perf::layout::record as kind;
+use crate::formats::perf::layout::{HARDWARE_NAMES, SOFTWARE_NAMES, record as kind};
 use crate::kit::cursor::Order;
 use crate::kit::num::to_usize;
 use crate::kit::text::Untrusted;
 
 /// Threads whose names are kept.
 const MOST_THREADS: usize = 1 << 16;
-/// Type of software events, and their names by `attr.config`.
+/// Types of software and of hardware events.
 const SOFTWARE: u32 = 1;
-const SOFTWARE_NAMES: [&str; 12] = [
-    "cpu-clock",
-    "task-clock",
-    "page-faults",
-    "context-switches",
-    "cpu-migrations",
-    "minor-faults",
-    "major-faults",
-    "alignment-faults",
-    "emulation-faults",
-    "dummy",
-    "bpf-output",
-    "cgroup-switches",
-];
-/// Type of hardware events, and their names.
 const HARDWARE: u32 = 0;
-const HARDWARE_NAMES: [&str; 10] = [
-    "cycles",
-    "instructions",
-    "cache-references",
-    "cache-misses",
-    "branches",
-    "branch-misses",
-    "bus-cycles",
-    "stalled-cycles-frontend",
-    "stalled-cycles-backend",
-    "ref-cycles",
-];
 
 /// Returns the name of an event, safe to print: the one in EVENT_DESC, else that of its number.
 pub(super) fn name_event(attr: &Attr, described: Option<&DescribedEvent>) -> String {

@@ -5,6 +5,7 @@
 //! | a size or a bit that does not exist | yes |
 //! | more records are read to their end | yes |
 //! | fewer odd values | no: real recordings have some, and zeros are never odd |
+//! | the name of the event, CMDLINE, the records (`hints`) | no |
 //! | the other attrs have the value | no: events differ |
 //!
 //! Damage is contiguous, so a proof for one word holds for the words that adjoin it.
@@ -111,10 +112,13 @@ impl Copies<'_> {
             let [mine, theirs] =
                 [here, other].map(|value| self.with_word(&pair.table, word, value));
             let (mine, theirs) = (self.odd(&mine), self.odd(&theirs));
-            match mine == theirs {
-                true => self.compare_siblings(pair.index, word, here, other),
+            let hint = || self.hint(pair.index, word, here, other);
+            // The name tells more about the event than values that its type does not have.
+            let named = if word <= 8 { hint() } else { None };
+            named.or_else(|| match mine == theirs {
+                true => hint().or_else(|| self.compare_siblings(pair.index, word, here, other)),
                 false => Some(mine < theirs),
-            }
+            })
         };
         let is_right = proof.or_else(guess);
         Verdict { word, here, other, is_right, is_proven: proof.is_some() }
@@ -165,7 +169,8 @@ impl Copies<'_> {
 
     fn odd(&self, bytes: &[u8]) -> u64 {
         let source = Source::new(bytes);
-        odd::count(Peek { source: &source, order: self.peek.order }, self.size)
+        let peek = Peek { source: &source, order: self.peek.order };
+        odd::count(peek, self.size).saturating_add(odd::count_unusual(peek, self.size))
     }
 
     fn is_possible(&self, bytes: &[u8]) -> bool {

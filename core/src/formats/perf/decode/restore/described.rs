@@ -17,6 +17,8 @@ pub(super) struct Described {
     pub(super) attr: u64,
     /// Offset of the number of ids, a u32.
     pub(super) count_at: u64,
+    /// Section of the name, which NUL pads.
+    pub(super) name: Section,
     /// Section of the ids.
     pub(super) ids: Section,
 }
@@ -48,10 +50,10 @@ pub(super) fn first_events(
         let count_at = attr.checked_add(size)?;
         let ids = u64::from(peek.u32(count_at)?);
         let name_len = u64::from(peek.u32(count_at.checked_add(4)?)?);
-        let start = count_at.checked_add(8)?.checked_add(name_len)?;
-        let ids = Section { offset: start, size: ids.checked_mul(8)? };
+        let name = Section { offset: count_at.checked_add(8)?, size: name_len };
+        let ids = Section { offset: name.end()?, size: ids.checked_mul(8)? };
         at = ids.end().filter(|end| *end <= peek.len())?;
-        events.push(Described { attr, count_at, ids });
+        events.push(Described { attr, count_at, name, ids });
     }
     Some((size, events))
 }

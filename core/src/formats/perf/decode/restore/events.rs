@@ -45,13 +45,13 @@ const INDEX_ENTRY: u64 = 32;
 
 /// The attr table, EVENT_DESC and ID_INDEX of a recording.
 pub(super) struct Copies<'a> {
-    recording: &'a Recording<'a>,
+    pub(super) recording: &'a Recording<'a>,
     pub(super) peek: Peek<'a>,
     /// Size of an attr.
     pub(super) size: u64,
     /// Offsets of the attrs in the table.
     pub(super) attrs: Vec<u64>,
-    described: Vec<Described>,
+    pub(super) described: Vec<Described>,
     /// Whether the file ends with its last section, so that no bytes are missing from EVENT_DESC or
     /// were added to it.
     is_tight: bool,
@@ -351,7 +351,7 @@ impl<'a> Copies<'a> {
         places
     }
 
-    /// Counts the ids that samples name.
+    /// Counts the ids that samples and counter values of perf stat name.
     fn named_ids(&self) -> BTreeMap<u64, u64> {
         let mut named = BTreeMap::new();
         let order = self.peek.order;
@@ -368,6 +368,10 @@ impl<'a> Copies<'a> {
                 && let SampleRead::Complete { sample, attr, .. } = events.read_sample(&view)
             {
                 ids.extend(events.value_ids(&view, &sample, attr));
+            }
+            if record.frame.kind == record::STAT {
+                let id = record.offset.saturating_add(RECORD_HEADER);
+                ids.extend(self.peek.u64(id));
             }
             for id in ids.into_iter().filter(|id| *id != 0) {
                 let count: &mut u64 = named.entry(id).or_default();

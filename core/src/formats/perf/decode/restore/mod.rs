@@ -13,7 +13,7 @@
 //!  flags shape             the bits whose shapes the sections have
 //!  proof                   whether the witnesses leave only one value for table and flags
 //!  events compare           attrs and ids: votes of the attr table, EVENT_DESC, ID_INDEX, samples
-//!  described odd           the copies in EVENT_DESC, and values that no recorder writes
+//!  described odd hints     the copies in EVENT_DESC, and values that no recorder writes
 //!  salvage                 the parts that can be trusted, if the outline cannot be restored
 //! ```
 
@@ -22,6 +22,7 @@ mod described;
 mod events;
 mod flags;
 mod head;
+mod hints;
 mod layout;
 mod magic;
 mod odd;

@@ -8,8 +8,24 @@ use crate::formats::perf::decode::attr::{self, read_format, sample_type as bit};
 use crate::formats::perf::layout::ATTR_SIZE_VER0;
 
 /// Flags of the attr, by their bits.
+const PINNED: u64 = 1 << 2;
+const EXCLUSIVE: u64 = 1 << 3;
+const MMAP: u64 = 1 << 8;
+const COMM: u64 = 1 << 9;
 const FREQ: u64 = 1 << 10;
+const INHERIT_STAT: u64 = 1 << 11;
+const TASK: u64 = 1 << 13;
+const WATERMARK: u64 = 1 << 14;
+const PRECISE_IP: u64 = 3 << 15;
+const EXCLUDE_CALLCHAIN: u64 = 3 << 21;
+const MMAP2: u64 = 1 << 23;
+const COMM_EXEC: u64 = 1 << 24;
 const USE_CLOCKID: u64 = 1 << 25;
+const KSYMBOL: u64 = 1 << 29;
+const BPF_EVENT: u64 = 1 << 30;
+const AUX_OUTPUT: u64 = 1 << 31;
+const CGROUP: u64 = 1 << 32;
+const TEXT_POKE: u64 = 1 << 33;
 const SIGTRAP: u64 = 1 << 37;
 /// Number of published flags.
 const FLAGS: u32 = 40;
@@ -68,4 +84,45 @@ pub(super) fn count(peek: Peek<'_>, size: u64) -> u64 {
         flags >> FLAGS != 0,
     ];
     odd.into_iter().fold(0, |sum: u64, is_odd| sum.saturating_add(is_odd.into()))
+}
+
+/// Counts values of the attr of `size` bytes at the start of `peek` that perf record does not
+/// write, though another recorder may. They help to choose between two copies of an attr.
+pub(super) fn count_unusual(peek: Peek<'_>, size: u64) -> u64 {
+    let word = |at: u64| if at < size { peek.u64(at).unwrap_or(0) } else { 0 };
+    let half = |at: u64| if at < size { peek.u32(at).unwrap_or(0) } else { 0 };
+    let (kind, period, samples, reads) = (half(0), word(16), word(24), word(32));
+    let flags = attr::flags(word(40), peek.order);
+    let has = |bits: u64| samples & bits != 0;
+    let is_set = |flag: u64| flags & flag != 0;
+    // perf sets both, and kernels have both from the same version on.
+    let differ = |one: u64, other: u64| is_set(one) != is_set(other);
+    let is_generic = kind <= 2;
+    let counts =
+        read_format::GROUP | read_format::TOTAL_TIME_ENABLED | read_format::TOTAL_TIME_RUNNING;
+    let reads_values = has(bit::READ) || is_set(INHERIT_STAT) || period == 0;
+    let unusual = [
+        half(116) != 0,
+        !is_set(WATERMARK) && half(48) > 1,
+        is_set(WATERMARK) && half(48) == 0,
+        !has(bit::CALLCHAIN) && is_set(EXCLUDE_CALLCHAIN),
+        flags & EXCLUDE_CALLCHAIN == EXCLUDE_CALLCHAIN,
+        matches!(kind, 1 | 2 | 5) && is_set(AUX_OUTPUT | PRECISE_IP),
+        is_set(PINNED | EXCLUSIVE),
+        is_generic && is_set(TEXT_POKE),
+        differ(MMAP, COMM),
+        differ(COMM, TASK),
+        differ(MMAP2, COMM_EXEC),
+        is_set(MMAP2) && !is_set(MMAP),
+        is_set(BPF_EVENT) && !is_set(KSYMBOL),
+        is_set(CGROUP) && !has(bit::CGROUP),
+        has(bit::CGROUP) && is_set(MMAP) && !is_set(CGROUP),
+        !reads_values && reads & counts != 0,
+        period != 0 && reads != 0 && reads & read_format::ID == 0,
+        // Each word by itself: several may be damaged.
+        is_generic && word(56) != 0,
+        is_generic && word(64) != 0,
+        is_generic && word(128) != 0,
+    ];
+    unusual.into_iter().fold(0, |sum: u64, is_unusual| sum.saturating_add(is_unusual.into()))
 }
