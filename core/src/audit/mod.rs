@@ -10,6 +10,7 @@
 //!
 //! - `text`: characters that deceive, paths that leave the recording, secrets
 //! - `content`: the likely content of bytes
+//! - `polyglot`: files of other kinds that a recording is at the same time
 //! - `filler`: bytes that take the place of private ones
 //! - `place`: where private bytes lie
 //! - `rules`: the codes
@@ -21,6 +22,7 @@ pub mod content;
 mod excerpt;
 pub mod filler;
 mod place;
+mod polyglot;
 pub mod rules;
 pub mod text;
 
@@ -41,7 +43,7 @@ use crate::report::{Concern, Finding, Report, Rule};
 use content::{Content, LOOKED_AT, find_zip_end, look_at};
 pub use excerpt::Excerpt;
 use filler::Filler;
-pub use place::{NamePart, Place, Private, PrivateSink, Subject};
+pub use place::{NamePart, Place, Private, PrivateSink, Subject, find_byte};
 use rules::{recipient, sender};
 
 /// Bytes that a recording may expand to, whatever its length.
@@ -103,6 +105,11 @@ impl<'r> Auditor<'r> {
         Self { request, files, topics, expanded, awaits_secret: false, sink: None }
     }
 
+    /// Returns the bytes of a file of the recording.
+    pub fn bytes(&self, file: u32) -> Source<'r> {
+        self.files.bytes(file)
+    }
+
     /// Adds `count` sightings; the first one of a rule in a field is described.
     pub fn add(
         &mut self,
@@ -130,7 +137,11 @@ impl<'r> Auditor<'r> {
         if self.is_filled(&private) {
             return;
         }
-        let bytes = self.sink.is_some().then(|| self.read_all(&private));
+        // Other fillers do not depend on the bytes, of which there may be many.
+        let bytes = self.sink.is_some().then(|| match private.filler {
+            Filler::Name => self.read_all(&private),
+            _ => Cow::Borrowed(private.bytes),
+        });
         if let (Some(sink), Some(bytes)) = (&mut self.sink, bytes) {
             sink.take(rule, subject, count, &Private { bytes: &bytes, ..private });
         }
@@ -356,6 +367,12 @@ impl<'r> Auditor<'r> {
                 let content = Excerpt::Fact("the end of a zip archive: the file is both");
                 self.see(&recipient::EMBEDDED_FILE, subject, span, content);
             }
+            let head = file.bytes.read(0, polyglot::HEAD_LEN);
+            for polyglot in polyglot::find(&head) {
+                let span = Span::sized(start.layer, polyglot.start, polyglot.len);
+                let (subject, content) = (("file", "archive or document"), polyglot.to_string());
+                self.see(&recipient::EMBEDDED_FILE, subject, span, Excerpt::Fact(&content));
+            }
         }
         for name in files.unfollowed_links() {
             let start = Span::new(Layer::stored(0), 0, 0);
@@ -400,18 +417,6 @@ impl<'r> Auditor<'r> {
             report.push(finding);
         }
     }
-}
-
-/// Returns the first byte of a span that is not 0.
-fn find_byte(source: &Source<'_>, span: Span) -> Option<u64> {
-    let mut at = span.start;
-    for slice in source.slices(span.start, span.end) {
-        match slice.iter().position(|byte| *byte != 0) {
-            Some(found) => return Some(at.saturating_add(to_u64(found))),
-            None => at = at.saturating_add(to_u64(slice.len())),
-        }
-    }
-    None
 }
 
 /// Passes every sighting of private content to `sink`.

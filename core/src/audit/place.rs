@@ -2,6 +2,7 @@
 
 use super::filler::Filler;
 use crate::kit::num::to_u64;
+use crate::kit::source::Source;
 use crate::kit::span::Span;
 use crate::report::Rule;
 
@@ -67,6 +68,18 @@ pub struct Private<'t> {
     pub filler: Filler,
     /// Whether bytes after the first ones are known not to be the filler.
     pub differs_later: bool,
+}
+
+/// Returns the first byte of a span that is not 0.
+pub fn find_byte(source: &Source<'_>, span: Span) -> Option<u64> {
+    let mut at = span.start;
+    for slice in source.slices(span.start, span.end) {
+        match slice.iter().position(|byte| *byte != 0) {
+            Some(found) => return Some(at.saturating_add(to_u64(found))),
+            None => at = at.saturating_add(to_u64(slice.len())),
+        }
+    }
+    None
 }
 
 /// Takes the sightings of private content one by one.

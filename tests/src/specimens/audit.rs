@@ -91,6 +91,10 @@ fn for_recipients() -> Vec<Specimen> {
 fn of_senders() -> Vec<Specimen> {
     let sample = |maker: &mut Maker| vec![maker.sample()];
     let kernel = |maker: &mut Maker| vec![maker.ksymbol()];
+    let traced = |maker: &mut Maker| {
+        let trace = *b"a trace of branches, in 32 bytes";
+        vec![maker.auxtrace_info(), maker.auxtrace(&trace), maker.sample()]
+    };
     let home = ["scene of ", "home", "ada", "scene.blend"].join("/");
     let named = [("os.version", "forge")];
     let mut noted = Stream::with_properties(&named);
@@ -107,7 +111,7 @@ fn of_senders() -> Vec<Specimen> {
         trace("AU1004", "glObjectLabel", &text("upload?token=hunter2")),
         trace("AU1005", "glObjectLabel", &text(&home)),
         perf("AU1006", 0, |maker| vec![maker.comm("forge"), maker.sample()], &[]),
-        perf("AU1007", 0, kernel, &[]),
+        perf("AU1007", 0, kernel, &[]).also(&["AU1019"], "the symbol at the address has a name"),
         perf("AU1008", sample_type::STACK_USER, stack, &[]),
         log("AU1009", |log| _ = log.net(0, 0, b"\x52\x54\0\x12\x34\x56 a packet")),
         single("AU1010", "run.revent", typed.build().bytes),
@@ -118,6 +122,9 @@ fn of_senders() -> Vec<Specimen> {
         trace("AU1015", "glTexImage2D", &Value::Blob(vec![0x7f; 64])),
         single("AU1016", "trace", Container::Snappy.file(&noted.bytes)),
         perf("AU1017", 0, |maker| vec![maker.mmap(), maker.sample()], &[]),
+        perf("AU1018", 0, sample, &[2]).also(&["AU1017"], "a build id is that of a file"),
+        perf("AU1019", 0, kernel, &[]).also(&["AU1007"], "a symbol has an address"),
+        perf("AU1020", 0, traced, &[]),
     ]
 }
 

@@ -124,11 +124,14 @@ rules! {
         summary: "a part of the recording is an archive or a document",
         problem: "The first bytes of a part, or the last bytes of the file, are those of an \
             archive or a document. A file whose end is that of a zip archive is a recording and an \
-            archive at once.",
+            archive at once. So is one with `%PDF-` in its first 1,024 bytes, a header of tar at \
+            its beginning, a volume descriptor of ISO 9660 at 0x8000, or the header of a 7z or \
+            rar archive where programs look for one that extracts itself.",
         impact: "Programs that recognise files by their content can open the recording as \
             something else.",
         remedy: Remedy::Next("Find out why the archive is there before you pass the recording on:\n\
             \x20 tracemend map --at OFFSET FILE"),
-        source: "magic numbers of zip, gzip, xz, 7z, zstd, tar, rar, PDF, OLE and SQLite",
+        source: "magic numbers of zip, gzip, xz, 7z, zstd, tar, rar, PDF, OLE and SQLite; where \
+            readers accept them: core/src/audit/polyglot.rs",
     };
 }

@@ -239,4 +239,51 @@ rules! {
             \x20 tracemend redact FILE -o OUT"),
         source: "perf 6.1, PERF_RECORD_MMAP2, HEADER_BUILD_ID",
     };
+    BUILD_ID = Rule {
+        code: "AU1018",
+        name: "build-id",
+        severity: Severity::Info,
+        summary: "the recording holds build ids",
+        problem: "A build id is a hash that the linker writes into a program, a library or the \
+            kernel. perf stores those of the files in which samples lie.",
+        impact: "A build id names an exact build. Whoever has the recording can look up the \
+            package, and which of its holes are open, even if the path is replaced. perf finds \
+            the symbols of a file by it, so a redacted recording shows addresses instead.",
+        remedy: Remedy::Next("Replace it before you share the recording, if the recipient must not \
+            know it. --show prints it:\n\
+            \x20 tracemend audit --show FILE\n\
+            \x20 tracemend redact FILE -o OUT"),
+        source: "perf 6.1, HEADER_BUILD_ID, PERF_RECORD_MMAP2 with PERF_RECORD_MISC_MMAP_BUILD_ID",
+    };
+    KERNEL_SYMBOL = Rule {
+        code: "AU1019",
+        name: "kernel-symbol",
+        severity: Severity::Info,
+        summary: "the recording names code that was loaded into the kernel",
+        problem: "KSYMBOL records name BPF programs, trampolines and other code that came and \
+            went while perf recorded.",
+        impact: "The names of BPF programs show which monitoring, filters and security tools run \
+            on the machine.",
+        remedy: Remedy::Next("Replace it before you share the recording, if the recipient must not \
+            know it. --show prints it:\n\
+            \x20 tracemend audit --show FILE\n\
+            \x20 tracemend redact FILE -o OUT"),
+        source: "perf 6.1, PERF_RECORD_KSYMBOL; Linux 6.1, kernel/bpf/core.c: bpf_get_prog_name",
+    };
+    BRANCH_TRACE = Rule {
+        code: "AU1020",
+        name: "branch-trace",
+        severity: Severity::Info,
+        summary: "the recording holds AUX data, the trace of a processor",
+        problem: "Intel PT, Arm SPE and CoreSight store branches, addresses and times of every \
+            program on the traced processors.",
+        impact: "The path of a program through its code can be followed branch by branch; it \
+            shows what was computed, with keys as well.",
+        remedy: Remedy::Next("Replace it before you share the recording, if the recipient must not \
+            know it. --show prints it:\n\
+            \x20 tracemend audit --show FILE\n\
+            \x20 tracemend redact FILE -o OUT"),
+        source: "perf 6.1, PERF_RECORD_AUXTRACE; zeros are padding packets in Intel PT \
+            (intel-pt-pkt-decoder.c) and Arm SPE (arm-spe-pkt-decoder.c)",
+    };
 }

@@ -1,10 +1,13 @@
 //! The content of a recording for an audit: names, command lines, paths, addresses and memory.
 
+use std::ops::Range;
+
 use super::decode::feature;
 use super::decode::header::magic;
+use super::layout::RECORD_HEADER;
 use crate::audit::filler::Filler;
 use crate::audit::rules::sender;
-use crate::audit::{Auditor, Excerpt, Place};
+use crate::audit::{Auditor, Excerpt, Place, find_byte};
 use crate::formats::{Format, Tile, TileKind};
 use crate::kit::cursor::Order;
 use crate::kit::field_log::{Field, FieldValue, Noted};
@@ -12,6 +15,7 @@ use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::Span;
 use crate::options::Options;
+use crate::report::Rule;
 
 /// Faults that make perf crash, or other readers allocate without a bound.
 pub(super) const HAZARDS: &[&str] = &["PD0004", "PD0010", "PD0019", "PD0023", "PD0024", "PD2006"];
@@ -25,6 +29,32 @@ const CONTEXT_FIRST: u64 = u64::MAX - 4094;
 /// perf 6.1 crashes. They stay when the data is replaced.
 const TRACEPOINT_LEN: usize = 2;
 
+/// Place of the build id in its field; in MMAP2, reserved bytes come first.
+const BUILD_ID: Range<usize> = 0..20;
+const MMAP2_ID: Range<usize> = 3..23;
+/// Bytes of AUX data that are looked at.
+const AUX_LOOKED_AT: u64 = 64;
+
+/// Fields with a text that is not private.
+const TEXTS: &[&str] = &[
+    "event.name",
+    "group.name",
+    "pmu.name",
+    "event_update.name",
+    "event_update.unit",
+    "auxtrace_error.msg",
+    "bpf_metadata.prog_name",
+    "core",
+    "thread",
+    "die",
+    "node.cpus",
+    "name",
+    "value",
+    "cache.type",
+    "cache.size",
+    "cache.map",
+];
+
 /// Passes the recording to `auditor`.
 pub(super) fn audit(
     format: &dyn Format,
@@ -35,6 +65,9 @@ pub(super) fn audit(
     let order = magic(&source.read(0, 8)).map_or(Order::Little, |(order, _)| order);
     let is_wanted = |tile: &Tile| matches!(tile.kind, TileKind::Structure | TileKind::Record);
     auditor.tiles(format, options, is_wanted, &mut |auditor, tile, noted| {
+        if tile.name == "AUXTRACE" && tile.kind == TileKind::Record {
+            audit_aux(auditor, tile, order);
+        }
         let Noted { fields, stored, .. } = noted;
         let record = Record { section: find_section(tile, &fields), stored, order };
         for field in &fields {
@@ -47,6 +80,27 @@ pub(super) fn audit(
             }
         }
     });
+}
+
+/// Judges the data after an AUXTRACE record, up to the end of its tile. Zeros are no data.
+fn audit_aux(auditor: &mut Auditor<'_>, tile: &Tile, order: Order) {
+    let (layer, start, end) = (tile.span.layer, tile.span.start, tile.span.end);
+    if !layer.is_stored() {
+        return;
+    }
+    let source = &auditor.bytes(layer.file);
+    let head = source.read(start, start.saturating_add(RECORD_HEADER));
+    let Some(size) = head.last_chunk::<2>() else { return };
+    let size = match order {
+        Order::Little => u16::from_le_bytes(*size),
+        Order::Big => u16::from_be_bytes(*size),
+    };
+    let data = Span::new(layer, start.saturating_add(size.into()).min(end), end);
+    let Some(at) = find_byte(source, data) else { return };
+    let bytes = source.read(at, end.min(at.saturating_add(AUX_LOOKED_AT)));
+    let private = Place::from(Span::new(layer, at, end)).private(&bytes, Filler::Zeros);
+    let excerpt = Excerpt::Bytes(&bytes, end.saturating_sub(at));
+    auditor.hide(&sender::BRANCH_TRACE, (tile.name, "part of AUX data"), 1, private, excerpt);
 }
 
 /// The name of a tile; that of the feature that a record of a pipe holds.
@@ -91,35 +145,26 @@ impl Record {
             }
             "comm.comm" => {
                 auditor.text(self.section, text, place);
-                let (subject, excerpt) = ((self.section, "process name"), Excerpt::Text(text));
-                let private = place.private(bytes, Filler::Name);
-                auditor.hide(&sender::PROCESS, subject, 1, private, excerpt);
+                self.hide_text(auditor, (&sender::PROCESS, "process name"), (text, bytes), place);
             }
-            "ksymbol.name"
-            | "event.name"
-            | "group.name"
-            | "pmu.name"
-            | "event_update.name"
-            | "event_update.unit"
-            | "auxtrace_error.msg"
-            | "bpf_metadata.prog_name" => {
+            "ksymbol.name" => {
+                auditor.text(self.section, text, place);
+                let kind = (&sender::KERNEL_SYMBOL, "kernel symbol");
+                self.hide_text(auditor, kind, (text, bytes), place);
+                auditor.after_text(self.section, bytes, place);
+            }
+            "mmap2.build_id" | "build_id.build_id" => self.audit_build_id(auditor, field, bytes),
+            label if TEXTS.contains(&label) => {
                 auditor.text(self.section, text, place);
                 auditor.after_text(self.section, bytes, place);
             }
             "cmdline.string" => {
-                let (subject, excerpt) = ((self.section, "argument"), Excerpt::Text(text));
-                let private = place.private(bytes, Filler::Name);
-                auditor.hide(&sender::COMMAND_LINE, subject, 1, private, excerpt);
+                self.hide_text(auditor, (&sender::COMMAND_LINE, "argument"), (text, bytes), place);
                 auditor.argument(self.section, text, place);
                 auditor.after_text(self.section, bytes, place);
             }
             "string" => {
                 self.audit_description(auditor, (text, bytes), place);
-                auditor.after_text(self.section, bytes, place);
-            }
-            "core" | "thread" | "die" | "node.cpus" | "name" | "value" | "cache.type"
-            | "cache.size" | "cache.map" => {
-                auditor.text(self.section, text, place);
                 auditor.after_text(self.section, bytes, place);
             }
             "tracing.format" => auditor.text(self.section, text, place),
@@ -184,6 +229,28 @@ impl Record {
         if words.iter().map(read).any(is_kernel) {
             self.see_kernel(auditor, field, self.section);
         }
+    }
+
+    /// Judges a text that is private as it is.
+    fn hide_text(
+        &self,
+        auditor: &mut Auditor<'_>,
+        (rule, noun): (&'static Rule, &'static str),
+        (text, bytes): (&[u8], &[u8]),
+        place: Place,
+    ) {
+        let private = place.private(bytes, Filler::Name);
+        auditor.hide(rule, (self.section, noun), 1, private, Excerpt::Text(text));
+    }
+
+    /// Judges the build id in a field.
+    fn audit_build_id(&self, auditor: &mut Auditor<'_>, field: &Field, bytes: &[u8]) {
+        let range = if field.label == "mmap2.build_id" { MMAP2_ID } else { BUILD_ID };
+        let Some(id) = bytes.get(range) else { return };
+        let place = self.place(field).of_part(bytes, id);
+        let (subject, excerpt) = ((self.section, "build id"), Excerpt::Bytes(id, to_u64(id.len())));
+        let private = place.private(id, Filler::Zeros);
+        auditor.hide(&sender::BUILD_ID, subject, 1, private, excerpt);
     }
 
     fn audit_memory(&self, auditor: &mut Auditor<'_>, field: &Field, bytes: &[u8]) {
