@@ -13,6 +13,7 @@
 
 mod apply;
 mod balance;
+mod batch;
 mod check;
 mod codes;
 mod command;

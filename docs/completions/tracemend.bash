@@ -927,7 +927,7 @@ _tracemend() {
             return 0
             ;;
         tracemend__subcmd__redact)
-            opts="-o -h --output --only --keep --dry-run --undo-plan --force --format --type --limits --limit --color --sandbox --help"
+            opts="-o -h --output --out-dir --only --keep --dry-run --undo-plan --force --format --type --limits --limit --color --sandbox --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -938,6 +938,10 @@ _tracemend() {
                     return 0
                     ;;
                 -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --out-dir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

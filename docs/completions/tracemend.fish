@@ -74,10 +74,11 @@ off\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand audit" -l show -d 'Show excerpts instead of their first and last character and their length'
 complete -c tracemend -n "__fish_tracemend_using_subcommand audit" -s h -l help -d 'Print help'
 complete -c tracemend -n "__fish_tracemend_using_subcommand redact" -s o -l output -d 'Write the redacted recording to OUT' -r -F
+complete -c tracemend -n "__fish_tracemend_using_subcommand redact" -l out-dir -d 'Write every redacted recording below DIR, under its path in the directory that was named; one report about all of them' -r -F
 complete -c tracemend -n "__fish_tracemend_using_subcommand redact" -l only -d 'Replace this kind of content only (repeatable)' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand redact" -l keep -d 'Leave this kind of content as it is (repeatable)' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand redact" -l undo-plan -d 'Also write a plan that undoes the redaction: it HOLDS THE PRIVATE BYTES; for `apply --reverse`' -r -F
-complete -c tracemend -n "__fish_tracemend_using_subcommand redact" -l format -d 'human or json (schema/redact.schema.json)' -r -f -a "human\t''
+complete -c tracemend -n "__fish_tracemend_using_subcommand redact" -l format -d 'Format of the report: human or json (schema/redact.schema.json; of several recordings schema/redactions.schema.json)' -r -f -a "human\t''
 json\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand redact" -l type -d 'Read the file as this format (see `tracemend formats`)' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand redact" -l limits -d 'Limits on work and memory: default, strict (an eighth of each) or large (eight times each)' -r -f -a "strict\t''

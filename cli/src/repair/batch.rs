@@ -3,10 +3,9 @@
 //! Recordings are repaired, proven and written on any thread; the report has the order of the input
 //! and does not depend on the number of threads.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Value, json};
 use tracemend::json::TOOL;
@@ -14,6 +13,7 @@ use tracemend::words::plural;
 use tracemend::{Outcome, Source};
 
 use super::{Arguments, Job, exit_of};
+use crate::batch::{Task, failure_of, refuse_inside, skipped_json, tasks};
 use crate::exit::{Exit, Failure};
 use crate::format_options::FormatOptions;
 use crate::formats::Format;
@@ -24,10 +24,10 @@ use crate::output::{Existing, Target, parent};
 use crate::places::Places;
 use crate::progress::{Progress, sum_bytes};
 use crate::single::open_one;
-use crate::skipped::{SkipReason, Skipped};
+use crate::skipped::Skipped;
 use crate::streams::Streams;
 use crate::summary::list_skipped;
-use crate::walk::{self, Step, Steps, Walk};
+use crate::walk::Walk;
 
 /// Version of the layout of the report as JSON.
 const REPAIRS_SCHEMA: &str = "tracemend.repairs.v1";
@@ -35,13 +35,7 @@ const REPAIRS_SCHEMA: &str = "tracemend.repairs.v1";
 /// ones.
 const OUTPUTS_MAX: usize = 8;
 
-/// A recording, and where its output goes below the folder of outputs.
-struct Task {
-    step: Step,
-    name: PathBuf,
-}
-
-/// What became of a task.
+/// The result of a task.
 enum Done {
     Nothing,
     Repaired(Box<Repaired>),
@@ -57,7 +51,7 @@ struct Repaired {
     warning: Option<String>,
 }
 
-/// What every thread needs.
+/// The arguments that every thread needs.
 struct Batch<'a> {
     arguments: &'a Arguments,
     given: FormatOptions,
@@ -104,7 +98,7 @@ pub(super) fn run(
     let jobs = NonZeroUsize::new(jobs).unwrap_or(NonZeroUsize::MIN);
     let mut sums = Sums::default();
     let work = |task, threads| batch.work(task, threads);
-    in_order(jobs, tasks(arguments), work, |done| {
+    in_order(jobs, tasks(&arguments.paths), work, |done| {
         sums.add(done, arguments.format, &progress, streams)
     })?;
     progress.suspend(|| streams.print(&sums.close(arguments.format, batch.look)))?;
@@ -130,57 +124,7 @@ fn check_arguments(arguments: &Arguments) -> Result<(), Failure> {
             false => Err(Failure::usage("several recordings need --out-dir DIR, or --dry-run")),
         };
     };
-    // The walk must not meet what the run writes.
-    let full = |path: &Path| fs::canonicalize(path).ok();
-    let around = folder
-        .ancestors()
-        .find_map(|one| full(if one == Path::new("") { Path::new(".") } else { one }));
-    for path in &arguments.paths {
-        let is_inside = match (&around, full(path)) {
-            (Some(folder), Some(path)) => path.is_dir() && folder.starts_with(path),
-            _ => false,
-        };
-        if is_inside {
-            let (folder, path) = (shown(folder), shown(path));
-            let message = format!("{folder}, the folder of outputs, lies inside {path}");
-            return Err(Failure::usage(message));
-        }
-    }
-    Ok(())
-}
-
-/// Everything that the paths lead to, each with its name below the folder of outputs.
-fn tasks(arguments: &Arguments) -> impl Iterator<Item = Task> + Send {
-    let mut names = BTreeSet::new();
-    let steps = arguments.paths.iter().flat_map(|path| -> Box<dyn Iterator<Item = Task> + Send> {
-        if !walk::is_walked(path) {
-            let name = path.file_name().map_or_else(|| PathBuf::from("recording"), PathBuf::from);
-            return Box::new(std::iter::once(Task { step: Step::Named(path.clone()), name }));
-        }
-        let root = path.clone();
-        Box::new(Steps::of(path, walk::WALK_MAX).map(move |step| {
-            let below = |path: &Path| path.strip_prefix(&root).unwrap_or(path).to_path_buf();
-            let name = match &step {
-                Step::Named(path) | Step::Directory(path) | Step::File(path) => below(path),
-                Step::Found(_) => PathBuf::new(),
-            };
-            Task { step, name }
-        }))
-    });
-    steps.map(move |Task { step, name }| match step {
-        Step::Named(path) | Step::Directory(path) | Step::File(path)
-            if !names.insert(name.clone()) =>
-        {
-            let message = format!(
-                "{}: another recording is written to {} in the folder of outputs",
-                shown(&path),
-                shown(&name)
-            );
-            let failure = Failure::new(Exit::Io, message);
-            Task { step: Step::Found(Found::Failed { path, failure }), name }
-        }
-        step => Task { step, name },
-    })
+    refuse_inside(folder, &arguments.paths)
 }
 
 impl Batch<'_> {
@@ -192,7 +136,7 @@ impl Batch<'_> {
                 match self.repair(&recording, &task.name, threads) {
                     Ok(repaired) => Done::Repaired(Box::new(repaired)),
                     Err(failure) => {
-                        // What exists already is not a usage error of the whole run.
+                        // A name that exists already is not a usage error of the whole run.
                         let exit = failure.exit.max(Exit::Io);
                         let failure = Failure { exit, ..failure };
                         Done::Found(Found::Failed { path: recording.path, failure })
@@ -276,18 +220,10 @@ impl Sums {
     }
 
     fn add_found(&mut self, found: Found, progress: &Progress, streams: &mut Streams<'_>) {
-        let (path, failure) = match found {
-            Found::Recording(_) => return,
-            Found::Skipped { path, reason } => return self.skipped.add(reason, &path),
-            Found::Failed { path, failure } => (path, failure),
-            Found::Irregular { path, kind } => {
-                let message = format!("{} is {kind}, not a file", shown(&path));
-                (path, Failure::new(Exit::Unrepaired, message))
-            }
-            Found::TooMany { path, max } => {
-                let message = format!("{}: more than {}", shown(&path), plural(max, "entry"));
-                (path, Failure::new(Exit::Incomplete, message))
-            }
+        let (path, failure) = match failure_of(found) {
+            Ok(unread) => unread,
+            Err(Found::Skipped { path, reason }) => return self.skipped.add(reason, &path),
+            Err(_) => return,
         };
         progress.suspend(|| streams.warn(&failure.message));
         self.skipped.add_unread(&path, &failure);
@@ -324,21 +260,14 @@ impl Sums {
     }
 
     fn closing(&self) -> String {
-        let mut skipped: Vec<Value> = Vec::new();
-        for reason in SkipReason::ALL {
-            let paths = self.skipped.of(reason).1.iter();
-            skipped.extend(paths.map(|path| json!({ "path": path, "reason": reason.word() })));
-        }
-        let errors = self.skipped.unread().1.iter();
-        let errors: Vec<Value> =
-            errors.map(|(path, message)| json!({ "path": path, "message": message })).collect();
+        let [skipped, errors] = skipped_json(&self.skipped);
         let counts = OUTCOMES.iter().zip(self.outcomes);
         let totals: serde_json::Map<String, Value> =
             counts.map(|((_, word, _), count)| ((*word).to_string(), json!(count))).collect();
         format!(
             "\n],\n\"skipped\": {},\n\"errors\": {},\n\"totals\": {}\n}}\n",
-            json!(skipped),
-            json!(errors),
+            skipped,
+            errors,
             Value::Object(totals)
         )
     }

@@ -81,6 +81,30 @@ impl Default for Dump {
     }
 }
 
+/// Edits of the files that store expanded bytes anew.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stored {
+    /// The edits, in order.
+    pub edits: Vec<Edit>,
+    /// Number of stored records that only held expanded bytes and are no longer there.
+    pub records_gone: u64,
+}
+
+/// The reason why expanded bytes cannot be stored anew, as a sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoreError {
+    /// A limit was reached.
+    Limit(&'static str),
+    /// The format or the recording does not allow it.
+    Unsupported(&'static str),
+}
+
+impl From<&'static str> for StoreError {
+    fn from(reason: &'static str) -> Self {
+        Self::Unsupported(reason)
+    }
+}
+
 /// The counts of a dump.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dumped {
@@ -243,18 +267,18 @@ pub trait Format: Sync {
     fn audit(&self, _files: &FileSet<'_>, _options: &Options, _auditor: &mut Auditor<'_>) {}
 
     /// Returns edits of the files for `edits` of their expanded layers, in order, which keep the
-    /// length.
+    /// length of these layers.
     ///
     /// # Errors
     ///
-    /// The reason why the layer cannot be stored anew, as a sentence.
+    /// The reason why the layer cannot be stored anew.
     fn store(
         &self,
         _files: &FileSet<'_>,
         _edits: &[Edit],
         _options: &Options,
-    ) -> Result<Vec<Edit>, &'static str> {
-        Err("the format cannot store its expanded bytes anew")
+    ) -> Result<Stored, StoreError> {
+        Err("the format cannot store its expanded bytes anew".into())
     }
 
     /// Returns the codes of a check whose faults make today's readers crash, hang, run out of

@@ -22,6 +22,7 @@ use std::fmt;
 
 use crate::audit::rules::{recipient, sender};
 use crate::audit::sight;
+use crate::formats::StoreError;
 use crate::kit::num::to_u64;
 use crate::kit::text::Untrusted;
 use crate::kit::words::{byte_count, plural};
@@ -166,6 +167,15 @@ impl fmt::Display for RedactError {
 
 impl std::error::Error for RedactError {}
 
+impl From<StoreError> for RedactError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Limit(reason) => Self::Limit(reason.to_string()),
+            StoreError::Unsupported(reason) => Self::Stored(reason),
+        }
+    }
+}
+
 /// Replaces the private content of a recording by fillers of the same length.
 ///
 /// Names become pseudonyms, equal ones equal; memory, packets and positions become zeros. The
@@ -214,14 +224,14 @@ pub fn redact(
         return Err(RedactError::Limit(format!("{limit} (limit {})", REDACTED.name)));
     }
     let [redacted, left] = collector.sightings();
-    let (patches, applied) = patch(files, &options, format, collector)?;
+    let (patches, applied, records_gone) = patch(files, &options, format, collector)?;
     let after = crate::check(&view(files, &patches), &options);
     let mut repair =
         Repair { outcome: Outcome::Clean, patches, applied, before, after, refused: None };
     if repair.changes() {
         repair.outcome = Outcome::RepairedWithLoss;
     }
-    refuse_harm(&repair)?;
+    refuse_harm(&repair, records_gone)?;
     refuse_left(&repair.output(files), &options, format, request)?;
     Ok(Redaction { repair, redacted, left })
 }
@@ -237,13 +247,14 @@ fn refuse_damaged(report: &Report) -> Result<(), RedactError> {
     }
 }
 
-/// Builds the patches, and the entry of each kind of content.
+/// Builds the patches, and the entry of each kind of content. Also returns the number of stored
+/// records that only held expanded bytes and are no longer there.
 fn patch(
     files: &FileSet<'_>,
     options: &Options,
     format: FormatId,
     collector: Collector<'_>,
-) -> Result<(Vec<Patch>, Vec<Applied>), RedactError> {
+) -> Result<(Vec<Patch>, Vec<Applied>, u64), RedactError> {
     let Collector { replaced, renamed, .. } = collector;
     let mut places: BTreeMap<&'static str, (&'static Rule, Vec<crate::Span>)> = BTreeMap::new();
     let (stored, expanded): (Vec<Replaced>, Vec<Replaced>) =
@@ -253,11 +264,14 @@ fn patch(
         places.entry(rule.code).or_insert_with(|| (rule, Vec::new())).1.push(edit.span);
         edits.push(edit);
     }
+    let mut records_gone = 0;
     if !expanded.is_empty() {
         let kinds: BTreeMap<&str, &'static Rule> =
             expanded.iter().map(|one| (one.rule.code, one.rule)).collect();
         let inner: Vec<Edit> = expanded.into_iter().map(|one| one.edit).collect();
-        let outer = format.format().store(files, &inner, options).map_err(RedactError::Stored)?;
+        let stored = format.format().store(files, &inner, options).map_err(RedactError::from)?;
+        let outer = stored.edits;
+        records_gone = stored.records_gone;
         for (code, rule) in kinds {
             let spans = &mut places.entry(code).or_insert_with(|| (rule, Vec::new())).1;
             spans.extend(outer.iter().map(|edit| edit.span));
@@ -280,7 +294,7 @@ fn patch(
             .map_err(|error| RedactError::Harm(error.to_string()))?;
         patches.push(made.between(absent, absent).under(name));
     }
-    Ok((patches, places.into_values().map(describe).collect()))
+    Ok((patches, places.into_values().map(describe).collect(), records_gone))
 }
 
 /// The entry of a kind of content, with the places of its edits.
@@ -293,14 +307,17 @@ fn describe((rule, places): (&'static Rule, Vec<crate::Span>)) -> Applied {
     applied
 }
 
-/// Fails if the result has a fault that the recording does not have, or other records.
-fn refuse_harm(repair: &Repair) -> Result<(), RedactError> {
-    if let Some(harm) = find_harm(&repair.before, &repair.after, 0) {
+/// Fails if the result has a fault that the recording does not have, or other records than it has
+/// without the `records_gone`.
+fn refuse_harm(repair: &Repair, records_gone: u64) -> Result<(), RedactError> {
+    if let Some(harm) = find_harm(&repair.before, &repair.after, records_gone) {
         return Err(RedactError::Harm(harm));
     }
     refuse_damaged(&repair.after)?;
-    let count = |report: &Report| (report.tally.records, report.tally.samples);
-    if count(&repair.before) != count(&repair.after) {
+    let count = |report: &Report, gone: u64| {
+        (report.tally.records.saturating_add(gone), report.tally.samples)
+    };
+    if count(&repair.before, 0) != count(&repair.after, records_gone) {
         return Err(RedactError::Harm("the number of records would change".to_string()));
     }
     Ok(())

@@ -35,7 +35,8 @@ pub mod rules;
 
 use crate::audit::Auditor;
 use crate::formats::{
-    Confidence, Dump, DumpError, Dumped, Fields, Format, NO_FIELDS, Tile, TileKind, TileSink,
+    Confidence, Dump, DumpError, Dumped, Fields, Format, NO_FIELDS, StoreError, Stored, Tile,
+    TileKind, TileSink,
 };
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
@@ -178,7 +179,7 @@ impl Format for Apitrace {
         files: &FileSet<'_>,
         edits: &[Edit],
         options: &Options,
-    ) -> Result<Vec<Edit>, &'static str> {
+    ) -> Result<Stored, StoreError> {
         let (source, limits) = (files.bytes(0), &options.limits);
         let container = find_named(&source, limits).ok_or("unknown container")?;
         repair::store(&source, container, edits, limits)

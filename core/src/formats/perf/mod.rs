@@ -34,7 +34,9 @@ pub mod repair;
 pub mod rules;
 
 use crate::audit::Auditor;
-use crate::formats::{Confidence, DirectoryShape, Dump, DumpError, Dumped, Format, TileSink};
+use crate::formats::{
+    Confidence, DirectoryShape, Dump, DumpError, Dumped, Format, StoreError, Stored, TileSink,
+};
 use crate::limits::Limit;
 use crate::mend::edit::Edit;
 use crate::options::{OptionSpec, Options};
@@ -127,12 +129,11 @@ impl Format for Perf {
 
     fn store(
         &self,
-        _files: &FileSet<'_>,
-        _edits: &[Edit],
-        _options: &Options,
-    ) -> Result<Vec<Edit>, &'static str> {
-        Err("private content lies in compressed records (perf record -z), which are not stored \
-             anew; --only with kinds of other sections, such as host-name, can be redacted")
+        files: &FileSet<'_>,
+        edits: &[Edit],
+        options: &Options,
+    ) -> Result<Stored, StoreError> {
+        repair::store(files, edits, &options.limits)
     }
 
     fn hazards(&self) -> &'static [&'static str] {

@@ -19,6 +19,7 @@ mod pages;
 mod plans;
 mod policy;
 mod redact;
+mod redactions;
 mod repair;
 mod sandbox;
 mod shards;

@@ -4,6 +4,7 @@ use super::fixes::{FixPlan, build_fixes};
 use super::{StreamEdit, StreamEditor, settle};
 use crate::formats::apitrace::decode::places::StreamPlaces;
 use crate::formats::apitrace::expand::{Container, Expansion};
+use crate::formats::{StoreError, Stored};
 use crate::kit::source::Source;
 use crate::limits::{INSERTED, Limits, REDACTED};
 use crate::mend::edit::{Edit, Safety};
@@ -18,7 +19,7 @@ pub fn store(
     container: Container,
     edits: &[Edit],
     limits: &Limits,
-) -> Result<Vec<Edit>, &'static str> {
+) -> Result<Stored, StoreError> {
     let mut limits = limits.clone();
     // The same bytes, held a second time while they are compressed.
     limits.set(&INSERTED, limits.of(&INSERTED).max(limits.of(&REDACTED)));
@@ -26,12 +27,13 @@ pub fn store(
     let placed = place_all(source, &editor, edits, &limits)?;
     let plan = FixPlan::of_stream(Safety::Lossy, String::new(), placed);
     let fix = build_fixes(&editor, vec![Some(plan)]).into_iter().next().flatten();
-    let mut stored = fix.map(|fix| fix.edits).filter(|edits| !edits.is_empty()).ok_or(
-        "the chunks with private content are larger than can be written anew (limit redacted)",
-    )?;
+    let mut stored =
+        fix.map(|fix| fix.edits).filter(|edits| !edits.is_empty()).ok_or(StoreError::Limit(
+            "the chunks with private content are larger than can be written anew (limit redacted)",
+        ))?;
     stored.extend(settle(source, &stored, &limits));
     stored.sort_by_key(|edit| edit.span.start);
-    Ok(stored)
+    Ok(Stored { edits: stored, records_gone: 0 })
 }
 
 /// Finds the units of all edits.

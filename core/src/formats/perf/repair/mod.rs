@@ -6,6 +6,7 @@ mod encode;
 mod features;
 mod rebuild;
 mod settle;
+mod store;
 mod tracing;
 
 pub use close::{Seam, close, header_u64, size_field};
@@ -16,4 +17,5 @@ pub use features::{
 };
 pub use rebuild::{add_event, feature_record, rebuild};
 pub use settle::settle;
+pub use store::store;
 pub use tracing::{tracing_data, tracing_record};

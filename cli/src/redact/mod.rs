@@ -1,7 +1,9 @@
 //! `tracemend redact`: a recording without its private content, of the same length.
 
+mod batch;
+
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use tracemend::json::TOOL;
@@ -21,6 +23,7 @@ use crate::places::Places;
 use crate::sandbox::Reach;
 use crate::single::open_one;
 use crate::streams::Streams;
+use crate::walk;
 
 /// Version of the layout of `redact --format json`.
 const REDACT_SCHEMA: &str = "tracemend.redact.v1";
@@ -30,7 +33,8 @@ Replaces the private content that `audit` finds by fillers of the same length: n
 pseudonyms (equal names by equal ones), memory, packets, keys and positions by zeros, sources by \
 spaces. The source stays as it is. The output has the same records, is checked and audited again, \
 and gets its name only after it was read back and compared. Content without a valid filler is \
-listed as left. It is a help for a review, not a proof that nothing else is there.";
+listed as left. Compressed records of perf are replaced by the records in them, so that such an \
+output is longer. It is a help for a review, not a proof that nothing else is there.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -38,6 +42,7 @@ Examples:
   tracemend redact perf.data -o public.data --keep kernel-address
   tracemend redact boot.log --only network-packet --only key-stroke -o public.log
   tracemend redact perf.data --dry-run --format json
+  tracemend redact traces/ --out-dir public/     every recording, one report
 
 KIND is a name or a code that `audit` reports about private content, such as host-name or AU1001, \
 or unclaimed-bytes.
@@ -50,11 +55,17 @@ the recording has errors, since damaged bytes may be private, too.";
 #[derive(Debug, clap::Args)]
 #[command(before_help = ABOUT, after_help = format!("{EXAMPLES}\n\n{HELP}"))]
 pub(crate) struct Arguments {
-    /// A file, a directory that is one recording, or `-` for standard input
-    path: PathBuf,
+    /// A file, a directory that is one recording, or `-` for standard input; with --out-dir or
+    /// --dry-run also several, and directories with recordings in them
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
     /// Write the redacted recording to OUT
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
+    /// Write every redacted recording below DIR, under its path in the directory that was named;
+    /// one report about all of them
+    #[arg(long, value_name = "DIR")]
+    out_dir: Option<PathBuf>,
     /// Replace this kind of content only (repeatable)
     #[arg(long, value_name = "KIND", value_parser = RedactRequest::kind)]
     only: Vec<&'static Rule>,
@@ -71,7 +82,8 @@ pub(crate) struct Arguments {
     /// Replace an existing output or plan
     #[arg(long)]
     force: bool,
-    /// human or json (schema/redact.schema.json)
+    /// Format of the report: human or json (schema/redact.schema.json; of several recordings
+    /// schema/redactions.schema.json)
     #[arg(long, value_enum, default_value_t = Format::Human, hide_possible_values = true)]
     format: Format,
     #[command(flatten)]
@@ -91,12 +103,39 @@ struct Reading {
 impl Arguments {
     pub(crate) fn run(&self, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
         streams.confine(|| self.reach())?;
-        let recording = open_one(&self.path, streams)?;
+        match self.paths.as_slice() {
+            [path] if self.out_dir.is_none() && !(self.dry_run && walk::is_walked(path)) => {
+                self.run_one(path, streams)
+            }
+            _ => batch::run(self, streams),
+        }
+    }
+
+    fn run_one(&self, path: &Path, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
+        let recording = open_one(path, streams)?;
         let mut places = Places::new(streams);
         places.read("the source", &recording)?;
         let target = self.target(&recording, &mut places)?;
         let plan_file = self.plan_file(&recording, &mut places)?;
-        refuse_others(&recording)?;
+        let done = self.redact(&recording, || Ok(target), plan_file)?;
+        if let Some(plan) = &self.undo_plan {
+            streams.warn(&format!("{} holds the private bytes: do not share it", shown(plan)));
+        }
+        match self.format {
+            Format::Human => streams.print(&self.human(&done))?,
+            Format::Json => streams.print(&pretty(&self.json(&done)))?,
+        }
+        Ok(exit_of(&done.redaction))
+    }
+
+    /// Redacts a recording, and writes and proves the output, if there is a target.
+    fn redact(
+        &self,
+        recording: &Recording,
+        target: impl FnOnce() -> Result<Option<Target>, Failure>,
+        plan_file: Option<TextFile>,
+    ) -> Result<Done, Failure> {
+        refuse_others(recording)?;
         let mut options = self.reading.limiting.options();
         options.format = self.reading.kind;
         let request =
@@ -104,30 +143,31 @@ impl Arguments {
         let request = self.keep.iter().fold(request, |all, kind| all.with_kept(kind));
         let files = recording.file_set();
         let redaction = tracemend::redact(&files, &options, &request)
-            .map_err(|error| self.refuse(&recording, &error))?;
+            .map_err(|error| refuse(recording, &error))?;
         options.format = redaction.repair.before.format;
+        let target = target()?;
         let redacted = Redacted { redaction: &redaction, files: &files, options: &options };
         if let Some(target) = &target {
-            redacted.write(&recording, target, plan_file)?;
+            redacted.write(recording, target, plan_file)?;
         }
         let written = target.as_ref().map(|target| shown(target.path()));
-        if let Some(plan) = &self.undo_plan {
-            streams.warn(&format!("{} holds the private bytes: do not share it", shown(plan)));
-        }
-        match self.format {
-            Format::Human => streams.print(&self.human(&redaction, written.as_deref()))?,
-            Format::Json => streams.print(&pretty(&self.json(&redaction, written.as_deref())))?,
-        }
-        Ok(if redaction.left.is_empty() { Exit::Clean } else { Exit::Findings })
+        Ok(Done { path: recording.path.clone(), redaction, written })
     }
 
     /// The files that a redaction needs.
     fn reach(&self) -> Reach {
-        let reach = Reach::default().read(&self.path).write_all(&self.undo_plan);
-        match (&self.output, self.dry_run) {
-            (_, true) => reach,
-            (Some(output), false) => reach.write(output),
-            (None, false) => reach.write_all(&name_beside(&self.path, ".redacted").ok()),
+        let reach = Reach::default().read_all(&self.paths).write_all(&self.undo_plan);
+        if self.dry_run {
+            return reach;
+        }
+        match (&self.output, &self.out_dir) {
+            (Some(output), _) => reach.write(output),
+            (None, Some(folder)) => reach.write_below(folder),
+            (None, None) => {
+                let names = self.paths.iter();
+                let outputs = names.filter_map(|path| name_beside(path, ".redacted").ok());
+                reach.write_all(&outputs.collect::<Vec<PathBuf>>())
+            }
         }
     }
 
@@ -145,8 +185,11 @@ impl Arguments {
             None => beside_source(recording, ".redacted")?,
         };
         places.write("the output", &path)?;
-        let existing = if self.force { Existing::Replaced } else { Existing::Refused };
-        Target::new(&path, recording, existing).map(Some)
+        Target::new(&path, recording, self.existing()).map(Some)
+    }
+
+    const fn existing(&self) -> Existing {
+        if self.force { Existing::Replaced } else { Existing::Refused }
     }
 
     /// The plan holds what the source holds: only its owner reads it.
@@ -161,27 +204,12 @@ impl Arguments {
         TextFile::create(path, self.force, mode).map(Some)
     }
 
-    fn refuse(&self, recording: &Recording, error: &RedactError) -> Failure {
-        let exit = match error {
-            RedactError::Limit(_) => Exit::Incomplete,
-            _ => Exit::Unrepaired,
-        };
-        let failure = Failure::new(exit, format!("{}: {error}", shown(&recording.path)));
-        match error {
-            RedactError::Damaged(_) => {
-                let path = quote(&recording.path);
-                failure.and(format!("repair it first: tracemend repair {path}"))
-            }
-            _ => failure,
-        }
-        .and("nothing was written")
-    }
-
-    fn human(&self, redaction: &Redaction, written: Option<&str>) -> String {
+    fn human(&self, done: &Done) -> String {
+        let Done { path, redaction, written } = done;
         let mut text = match written {
             Some(path) => format!("{path}: written, {}\n", describe_result(redaction)),
             None => {
-                format!("{}: dry run, {}\n", shown(&self.path), describe_result(redaction))
+                format!("{}: dry run, {}\n", shown(path), describe_result(redaction))
             }
         };
         for (kind, places) in by_kind(&redaction.redacted) {
@@ -199,7 +227,8 @@ impl Arguments {
         text
     }
 
-    fn json(&self, redaction: &Redaction, written: Option<&str>) -> Value {
+    fn json(&self, done: &Done) -> Value {
+        let Done { path, redaction, written } = done;
         let entry = |one: &Sighting| {
             json!({
                 "code": one.rule.code, "name": one.rule.name, "field": one.field,
@@ -216,7 +245,7 @@ impl Arguments {
         json!({
             "schema": REDACT_SCHEMA,
             "tool": TOOL,
-            "path": shown(&self.path),
+            "path": shown(path),
             "format": redaction.repair.before.format.map(FormatId::name),
             "dry_run": self.dry_run,
             "output": written,
@@ -225,6 +254,36 @@ impl Arguments {
             "left": left.collect::<Vec<_>>(),
         })
     }
+}
+
+/// A recording that was redacted.
+struct Done {
+    path: PathBuf,
+    redaction: Redaction,
+    /// The output; `None` in a dry run.
+    written: Option<String>,
+}
+
+/// The exit code of a redaction.
+const fn exit_of(redaction: &Redaction) -> Exit {
+    if redaction.left.is_empty() { Exit::Clean } else { Exit::Findings }
+}
+
+/// The failure of a recording that cannot be redacted.
+fn refuse(recording: &Recording, error: &RedactError) -> Failure {
+    let exit = match error {
+        RedactError::Limit(_) => Exit::Incomplete,
+        _ => Exit::Unrepaired,
+    };
+    let failure = Failure::new(exit, format!("{}: {error}", shown(&recording.path)));
+    match error {
+        RedactError::Damaged(_) => {
+            let path = quote(&recording.path);
+            failure.and(format!("repair it first: tracemend repair {path}"))
+        }
+        _ => failure,
+    }
+    .and("nothing was written")
 }
 
 /// The places of each kind, in one line.

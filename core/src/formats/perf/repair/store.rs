@@ -1,0 +1,164 @@
+//! Stores expanded records that were edited: they take the place of the compressed ones.
+//!
+//! ```text
+//!  before   COMPRESSED { A B | C, first half }   FINISHED_ROUND   COMPRESSED { C, rest | D }
+//!  after    A B                                  FINISHED_ROUND   C D
+//! ```
+//!
+//! The blocks of a zstd stream refer to earlier ones, so all compressed records of a file are
+//! replaced, or none. perf 6.1 reads a record where it becomes complete
+//! (`tools/perf/util/session.c`: `perf_session__process_decomp_events`), and the feature COMPRESSED
+//! without a compressed record does not disturb it, so the feature stays.
+
+use crate::formats::perf::decode::expand::{Expansion, Wrapper};
+use crate::formats::perf::decode::recording::{Opened, RecordFile, open};
+use crate::formats::perf::layout::{HEADER_SIZE_PIPE, record};
+use crate::formats::{StoreError, Stored};
+use crate::kit::num::{to_u64, to_usize};
+use crate::kit::span::Span;
+use crate::kit::walk::Item;
+use crate::limits::{Limits, REDACTED, ZSTD_WINDOW};
+use crate::mend::edit::Edit;
+use crate::recording::FileSet;
+
+const BROKEN: &str = "the compressed records cannot be expanded";
+
+/// Returns edits that replace the compressed records by the records in them, with `edits` of these.
+///
+/// # Errors
+///
+/// If the records take more than the limit `redacted`, or their places are listed elsewhere.
+pub fn store(files: &FileSet<'_>, edits: &[Edit], limits: &Limits) -> Result<Stored, StoreError> {
+    let mut room = limits.of(&REDACTED);
+    let mut stored = Stored::default();
+    let mut store_file = |file: &RecordFile<'_>, area: (u64, u64)| -> Result<(), StoreError> {
+        let layer = file.layer().expanded();
+        let from = edits.partition_point(|edit| edit.span.layer < layer);
+        let to = edits.partition_point(|edit| edit.span.layer <= layer);
+        let mine = edits.get(from..to).filter(|mine| !mine.is_empty());
+        let Some(mine) = mine else { return Ok(()) };
+        let mut expanded = Expanded::read(file, area, limits, room)?;
+        room = room.saturating_sub(to_u64(expanded.bytes.len()));
+        expanded.apply(mine)?;
+        stored.records_gone = stored.records_gone.saturating_add(to_u64(expanded.wrappers.len()));
+        stored.edits.extend(expanded.replace_wrappers());
+        Ok(())
+    };
+    match open(files).map_err(|_| BROKEN)? {
+        Opened::Pipe(file) => store_file(&file, (HEADER_SIZE_PIPE, file.length()))?,
+        Opened::Sections(recording) => {
+            let data = recording.body.data;
+            store_file(&recording.file, (data.offset, data.end().ok_or(BROKEN)?))?;
+            recording.parts.iter().try_for_each(|part| store_file(part, (0, part.length())))?;
+        }
+    }
+    let settled = super::settle(files, &stored.edits);
+    stored.edits.extend(settled);
+    stored.edits.sort_by_key(|edit| (edit.span.layer.file, edit.span.start));
+    Ok(stored)
+}
+
+/// A compressed record, and the end of what it expands to.
+struct WrapperPlace {
+    span: Span,
+    expanded_end: u64,
+}
+
+/// The records in the compressed records of a file.
+#[derive(Default)]
+struct Expanded {
+    wrappers: Vec<WrapperPlace>,
+    /// The complete records.
+    bytes: Vec<u8>,
+    /// The end of each of them.
+    ends: Vec<u64>,
+}
+
+impl Expanded {
+    /// Expands the compressed records of an area to at most `room` bytes.
+    fn read(
+        file: &RecordFile<'_>,
+        area: (u64, u64),
+        limits: &Limits,
+        room: u64,
+    ) -> Result<Self, StoreError> {
+        let mut expanded = Self::default();
+        let mut expansion = Expansion::new(file.order(), limits.of(&ZSTD_WINDOW));
+        expansion.begin_file(file.index());
+        for record in file.records(area, 0).filter_map(Item::record) {
+            if record.frame.kind == record::AUXTRACE && !expanded.wrappers.is_empty() {
+                // util/auxtrace.c: auxtrace_index holds the offsets of these records.
+                let reason = "private content lies in compressed records, and AUX data follows \
+                              them, whose places the feature AUXTRACE lists";
+                return Err(reason.into());
+            }
+            let Some(wrapper) = Wrapper::of(record.frame.kind) else { continue };
+            let span = Span::sized(file.layer(), record.offset, record.frame.size);
+            let mut rest = wrapper.payload(&record.bytes, file.order());
+            expansion.begin_record();
+            while !rest.is_empty() {
+                let (consumed, _) = expansion.feed(rest, span).map_err(|_| BROKEN)?;
+                let has_released = expanded.take(&mut expansion, room)?;
+                rest = rest.get(consumed..).unwrap_or_default();
+                if consumed == 0 && !has_released {
+                    break;
+                }
+            }
+            let place = WrapperPlace { span, expanded_end: expansion.end() };
+            expanded.wrappers.push(place);
+        }
+        expansion.finish();
+        expanded.take(&mut expansion, room)?;
+        Ok(expanded)
+    }
+
+    /// Takes the records that the expander releases. Returns whether any bytes were released.
+    fn take(&mut self, expansion: &mut Expansion, room: u64) -> Result<bool, StoreError> {
+        let mut has_released = false;
+        while let Some(chunk) = expansion.take_chunk() {
+            has_released = true;
+            let mut records = chunk.records();
+            for item in &mut records {
+                let Item::Record(record) = item else { return Err(BROKEN.into()) };
+                self.bytes.extend_from_slice(record.bytes);
+                self.ends.push(record.span().end);
+            }
+            if to_u64(self.bytes.len()) > room {
+                let reason = "the compressed records with private content expand to more than \
+                              can be held (limit redacted)";
+                return Err(StoreError::Limit(reason));
+            }
+            let place = records.place();
+            expansion.put_back(chunk, place);
+        }
+        Ok(has_released)
+    }
+
+    /// Applies edits that keep the length.
+    fn apply(&mut self, edits: &[Edit]) -> Result<(), StoreError> {
+        for edit in edits {
+            let (start, end) = (to_usize(edit.span.start), to_usize(edit.span.end));
+            let place = self.bytes.get_mut(start..end).ok_or(BROKEN)?;
+            if place.len() != edit.insert.len() {
+                return Err("the filler has another length than the private content".into());
+            }
+            place.copy_from_slice(&edit.insert);
+        }
+        Ok(())
+    }
+
+    /// Replaces each compressed record by the records that became complete in it.
+    fn replace_wrappers(self) -> Vec<Edit> {
+        let Self { wrappers, bytes, ends } = self;
+        let mut done = 0;
+        let edits = wrappers.into_iter().map(|WrapperPlace { span, expanded_end }| {
+            let complete = ends.partition_point(|end| *end <= expanded_end);
+            let last = complete.checked_sub(1).and_then(|last| ends.get(last)).copied();
+            let end = last.map_or(0, to_usize);
+            let records = bytes.get(done..end).unwrap_or_default();
+            done = end.max(done);
+            Edit::replace(span, records)
+        });
+        edits.collect()
+    }
+}
