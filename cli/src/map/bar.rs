@@ -21,6 +21,23 @@ const BYTES_PER_LINE: usize = 16;
 /// Steps along a bar.
 const WIDTH: f64 = 1_000.0;
 
+/// Portions of a layer that are links to their places in the tree.
+const LINKED: usize = 1_000;
+/// Portions of a bar that the tab key reaches.
+const FOCUSED: usize = 20;
+
+/// The name of the place in the tree where the bytes of a span begin. It holds numbers only.
+pub(super) fn anchor(span: Span) -> String {
+    let layer = span.layer();
+    let kind = if layer.is_stored() { "at" } else { "expanded" };
+    format!("{kind}-{}-{:x}", layer.file, span.start())
+}
+
+/// The places of a layer that a bar links to, in order.
+pub(super) fn linked(layer: &MappedLayer) -> impl Iterator<Item = u64> {
+    layer.portions.iter().take(LINKED).map(|one| one.span.start())
+}
+
 /// The whole of a layer.
 pub(super) fn draw(layer: &MappedLayer) -> String {
     draw_range(layer, (0, layer.length), PORTIONS_SHOWN)
@@ -32,8 +49,9 @@ fn draw_range(layer: &MappedLayer, (start, end): (u64, u64), max: usize) -> Stri
         return String::new();
     }
     let scale = WIDTH / as_float(end.saturating_sub(start));
+    let linked_end = layer.portions.get(LINKED).map_or(u64::MAX, |one| one.span.start());
     let mut text = format!(
-        "<svg viewBox=\"0 0 {WIDTH} 24\" preserveAspectRatio=\"none\" role=\"img\" \
+        "<svg viewBox=\"0 0 {WIDTH} 24\" preserveAspectRatio=\"none\" role=\"group\" \
          aria-label=\"the kinds of bytes along the file; the list below has the same\">"
     );
     let within =
@@ -41,15 +59,21 @@ fn draw_range(layer: &MappedLayer, (start, end): (u64, u64), max: usize) -> Stri
     // Damage is drawn last and at least as wide as a line, so that one byte of a gigabyte is seen.
     let (damage, others): (Vec<&Portion>, Vec<&Portion>) =
         within.partition(|one| one.kind == RegionKind::Damage);
-    for portion in others.into_iter().chain(damage).take(max) {
+    for (index, portion) in others.into_iter().chain(damage).take(max).enumerate() {
         let from = portion.span.start().max(start);
         let len = portion.span.end().min(end).saturating_sub(from);
         let (x, width) = (as_float(from.saturating_sub(start)) * scale, as_float(len) * scale);
         let kind = portion.kind.name();
+        // The tab key goes through the first portions only, not through thousands before the tree.
+        let focus = if index < FOCUSED { "" } else { " tabindex=\"-1\"" };
+        let [link, end_of_link] = match portion.span.start() < linked_end {
+            true => [format!("<a href=\"#{}\"{focus}>", anchor(portion.span)), "</a>".to_string()],
+            false => [const { String::new() }; 2],
+        };
         let _infallible = write!(
             text,
-            "<rect class=\"{kind}\" x=\"{x:.2}\" y=\"0\" width=\"{:.2}\" height=\"24\">\
-             <title>{kind} {}</title></rect>",
+            "{link}<rect class=\"{kind}\" x=\"{x:.2}\" y=\"0\" width=\"{:.2}\" \
+             height=\"24\"><title>{kind} {}</title></rect>{end_of_link}",
             width.max(1.0),
             portion.span
         );

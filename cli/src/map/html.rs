@@ -2,6 +2,7 @@
 //!
 //! See [`crate::page`] for what keeps it harmless.
 
+use std::collections::VecDeque;
 use std::fmt::Write as _;
 
 use tracemend::words::{byte_count, plural};
@@ -72,6 +73,8 @@ pub(super) struct Writer<'f, 'a> {
     /// Files that the page has no room for; their steps are passed over.
     files_left_out: u64,
     is_passed_over: bool,
+    /// Places of the layer that its bar links to and that did not come yet.
+    linked: VecDeque<u64>,
 }
 
 impl<'f, 'a> Writer<'f, 'a> {
@@ -85,6 +88,7 @@ impl<'f, 'a> Writer<'f, 'a> {
             bytes: 0,
             files_left_out: 0,
             is_passed_over: false,
+            linked: VecDeque::new(),
         }
     }
 
@@ -104,7 +108,9 @@ impl<'f, 'a> Writer<'f, 'a> {
             MapStep::Layer(layer) => self.end_layer() + &self.begin_layer(layer),
             MapStep::Open(region) => {
                 self.records = 0;
-                format!("<li><details open=\"open\"><summary>{}</summary>\n<ul>\n", line(region))
+                let id = self.take_id(region);
+                let line = line(region);
+                format!("<li{id}><details open=\"open\"><summary>{line}</summary>\n<ul>\n")
             }
             MapStep::Region(region) => self.region(region),
             MapStep::Close => {
@@ -127,15 +133,34 @@ impl<'f, 'a> Writer<'f, 'a> {
         let is_beyond = self.records > RECORDS_SHOWN && !is_damage;
         let is_full = self.bytes > PAGE_BYTES;
         if is_beyond || is_full || self.regions > RECORDS_SHOWN.saturating_add(REGIONS_SHOWN) {
+            let id = self.take_id(region);
+            if !id.is_empty() {
+                return format!("<li{id}>{}</li>\n", line(region));
+            }
             self.left_out = self.left_out.saturating_add(1);
             return String::new();
         }
-        self.tree(region)
+        let id = self.take_id(region);
+        self.tree(region, &id)
+    }
+
+    /// The attribute by which the bar links to a region; empty if it does not.
+    fn take_id(&mut self, region: &Region) -> String {
+        let start = region.span.start();
+        while self.linked.front().is_some_and(|linked| *linked < start) {
+            self.linked.pop_front();
+        }
+        if self.linked.front() != Some(&start) {
+            return String::new();
+        }
+        self.linked.pop_front();
+        format!(" id=\"{}\"", bar::anchor(region.span))
     }
 
     fn begin_layer(&mut self, layer: &MappedLayer) -> String {
         self.is_open = true;
         (self.records, self.regions) = (0, 0);
+        self.linked = bar::linked(layer).collect();
         let what = if layer.layer.is_stored() { "" } else { ", expanded" };
         let name = if layer.name.is_empty() { "file" } else { &layer.name };
         let bar = bar::draw(layer) + &bar::zoom(layer, self.files);
@@ -160,7 +185,7 @@ impl<'f, 'a> Writer<'f, 'a> {
     }
 
     /// A region with its children. An explicit stack: a recording decides how deep fields nest.
-    fn tree(&self, region: &Region) -> String {
+    fn tree(&self, region: &Region, id: &str) -> String {
         enum Task<'r> {
             Begin(&'r Region),
             End,
@@ -168,6 +193,7 @@ impl<'f, 'a> Writer<'f, 'a> {
         let mut text = String::new();
         let mut left_out = 0_u64;
         let mut left = vec![Task::Begin(region)];
+        let mut id = id;
         while let Some(task) = left.pop() {
             let Task::Begin(region) = task else {
                 text += "</ul></details></li>\n";
@@ -178,16 +204,17 @@ impl<'f, 'a> Writer<'f, 'a> {
                 continue;
             }
             let bytes = self.bytes(region);
+            let id = std::mem::take(&mut id);
             if region.children.is_empty() {
                 let _infallible = writeln!(
                     text,
-                    "<li><details><summary>{}</summary>{bytes}</details></li>",
+                    "<li{id}><details><summary>{}</summary>{bytes}</details></li>",
                     line(region)
                 );
                 continue;
             }
             let _infallible =
-                writeln!(text, "<li><details><summary>{}</summary>\n<ul>", line(region));
+                writeln!(text, "<li{id}><details><summary>{}</summary>\n<ul>", line(region));
             left.push(Task::End);
             left.extend(region.children.iter().rev().map(Task::Begin));
         }

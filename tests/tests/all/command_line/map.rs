@@ -158,3 +158,47 @@ fn unused_bytes_and_damage_are_named() {
     let ran = run!("map", folder.path().join("x.data"));
     assert!(ran.out.contains("unused: trailing = all bytes are 0"), "{}", ran.out);
 }
+
+#[test]
+fn the_segments_of_a_bar_lead_to_regions_of_the_page() {
+    use tracemend_tests::forge::perf::{Attr, Order, Record, Recording, sample_type};
+    let kind = sample_type::IP | sample_type::TID | sample_type::TIME;
+    let mut recording = Recording::new(Order::Little, vec![Attr::cpu_clock(kind).with_ids(&[1])]);
+    let comm = recording.maker(0).comm("forge");
+    // More regions than a page shows; four records in a row end a search after damage.
+    for _ in 0..700 {
+        recording.extend(vec![comm.clone(); 5]).push(Record::new(0, 0, Vec::new()));
+    }
+    // Zeros instead of the headers of the empty records.
+    let mut bytes = recording.build().bytes;
+    let empty = [0, 0, 0, 0, 0, 0, 8, 0];
+    for at in 0..bytes.len() - empty.len() {
+        if bytes[at..at + empty.len()] == empty {
+            bytes[at + 6] = 0;
+        }
+    }
+    let folder = folder(&[("many.data", &bytes)]);
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus");
+    for (path, least) in [
+        (folder.path().join("many.data"), 1_000),
+        (corpus.join("perf/clean/zstd.data"), 4),
+        (corpus.join("ovni/clean/tampi"), 2),
+    ] {
+        let page = run!("map", &path, "--format", "html").out;
+        let all = |before: &str| -> Vec<String> {
+            let rest = page.split(before).skip(1);
+            rest.filter_map(|rest| Some(rest.split_once('"')?.0.to_string())).collect()
+        };
+        let mut places = all("<li id=\"");
+        let links: Vec<String> =
+            all("<a href=\"#").into_iter().filter(|link| link.contains('-')).collect();
+        assert!(links.len() >= least, "{}: {} links", path.display(), links.len());
+        places.sort();
+        for link in links {
+            assert!(places.binary_search(&link).is_ok(), "{}: {link}", path.display());
+        }
+        let count = places.len();
+        places.dedup();
+        assert_eq!(places.len(), count, "{}: a place is there twice", path.display());
+    }
+}
