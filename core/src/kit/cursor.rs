@@ -9,6 +9,7 @@ use std::fmt;
 use crate::kit::field_log::{FieldLog, FieldValue};
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::{Layer, Span};
+use crate::kit::steps;
 use crate::kit::words::plural;
 
 /// Byte order of a recording.
@@ -147,6 +148,7 @@ impl<'a> Cursor<'a> {
     /// Reads the next `len` bytes.
     #[inline]
     pub fn bytes(&mut self, len: u64, label: &'static str) -> Result<&'a [u8], ReadError> {
+        steps::count(1);
         match self.rest.split_at_checked(to_usize(len)) {
             Some((bytes, rest)) => {
                 self.rest = rest;
@@ -189,6 +191,7 @@ impl<'a> Cursor<'a> {
     /// Takes the next `N` bytes.
     #[inline]
     fn take<const N: usize>(&mut self, label: &'static str) -> Result<[u8; N], ReadError> {
+        steps::count(1);
         match self.rest.split_first_chunk::<N>() {
             Some((array, rest)) => {
                 self.rest = rest;

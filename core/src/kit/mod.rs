@@ -13,6 +13,7 @@ pub mod race;
 pub mod resync;
 pub mod source;
 pub mod span;
+pub mod steps;
 pub mod text;
 pub mod walk;
 pub mod words;

@@ -30,6 +30,7 @@ use std::ops::Range;
 
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::source::Source;
+use crate::kit::steps;
 
 /// Places that are read at a time: few at first, because most searches end soon, and a window that
 /// lies in many pieces is copied; then twice as many each time.
@@ -177,6 +178,7 @@ impl Search<'_, '_> {
                 let place = at.saturating_add(index.saturating_mul(stride));
                 let proof = prove(place, budget);
                 let tried = index.saturating_add(1);
+                steps::count(1);
                 let result = match proof {
                     Proof::Valid => Resync::Found(place),
                     Proof::Invalid if budget.steps == 0 => Resync::LimitReached(place),
@@ -186,6 +188,7 @@ impl Search<'_, '_> {
                 return result;
             }
             budget.places = budget.places.saturating_sub(places);
+            steps::count(places);
             at = at.saturating_add(places.saturating_mul(stride));
         }
         Resync::NotFound

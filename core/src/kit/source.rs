@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 
 use crate::kit::num::{to_u64, to_usize};
+use crate::kit::steps;
 
 /// A read-only sequence of bytes, possibly in several pieces.
 #[derive(Clone, Debug, Default)]
@@ -60,6 +61,7 @@ impl<'a> Source<'a> {
 
     /// Returns the longest contiguous slice that begins at `at`; an empty one at and after the end.
     pub fn run(&self, at: u64) -> &'a [u8] {
+        steps::count(1);
         let piece = self.index_of(at).and_then(|index| self.pieces.get(index));
         piece
             .and_then(|(start, bytes)| bytes.get(to_usize(at.saturating_sub(*start))..))
@@ -75,6 +77,7 @@ impl<'a> Source<'a> {
         if let Some(slice) = self.run(start).get(..len) {
             return Cow::Borrowed(slice);
         }
+        steps::count(to_u64(len));
         let mut copy = Vec::with_capacity(len);
         self.slices(start, end).for_each(|slice| copy.extend_from_slice(slice));
         Cow::Owned(copy)

@@ -6,7 +6,7 @@
 //!  corpus hard specimens properties every recording at hand
 //!  known_originals                  sound recordings, damaged and repaired
 //!  command_line write_faults        the program
-//!  limits                           the library's limits
+//!  limits steps                     the library's limits, and its work by the length
 //!  book                             the pages of the book
 //!  tidy                             the style of the tree
 //! ```
@@ -31,6 +31,7 @@ mod known_originals;
 mod limits;
 mod properties;
 mod specimens;
+mod steps;
 mod tidy;
 mod toy;
 mod write_faults;

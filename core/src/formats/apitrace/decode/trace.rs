@@ -10,6 +10,7 @@ use super::tracker::StreamTracker;
 use crate::formats::apitrace::expand::{Block, Container, Expansion};
 use crate::formats::apitrace::layout::{VERSION_MAX, VERSIONS};
 use crate::kit::source::Source;
+use crate::kit::steps;
 use crate::kit::walk::Item;
 use crate::limits::Limits;
 
@@ -170,18 +171,23 @@ fn run_with_expander_thread(reader: &mut StreamReader<'_>, mut expansion: Expans
     std::thread::scope(|scope| {
         let (send, blocks) = mpsc::sync_channel::<Block>(BLOCKS_WAITING);
         let (give_back, spent) = mpsc::channel::<Vec<u8>>();
-        scope.spawn(move || {
+        let expander = scope.spawn(move || {
             while let Some(block) = expansion.next() {
                 if send.send(block).is_err() {
-                    return;
+                    break;
                 }
                 expansion.recycle(spent.try_recv().unwrap_or_default());
             }
+            steps::take()
         });
-        feed_reader(reader, |bytes| {
+        let flow = feed_reader(reader, |bytes| {
             // The other thread may have ended.
             let _ = give_back.send(bytes);
             blocks.recv().ok()
-        })
+        });
+        // A thread whose block nobody takes ends.
+        drop(blocks);
+        steps::count(expander.join().unwrap_or_default());
+        flow
     })
 }

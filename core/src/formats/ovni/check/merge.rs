@@ -21,6 +21,7 @@ use crate::formats::ovni::layout::{TASK_MODELS, ThreadState};
 use crate::formats::ovni::state::summary::{Shortages, ThreadPlacement};
 use crate::formats::ovni::state::system::System;
 use crate::kit::span::{Layer, Span};
+use crate::kit::steps;
 use crate::limits::{FINDINGS, Limits};
 use crate::mend::edit::Fix;
 use crate::report::{Finding, Rule};
@@ -330,9 +331,15 @@ pub(super) fn fill_queues(
         return;
     }
     std::thread::scope(|scope| {
-        for _ in 1..workers {
-            scope.spawn(walk);
-        }
+        let helpers: Vec<_> = (1..workers)
+            .map(|_| {
+                scope.spawn(|| {
+                    walk();
+                    steps::take()
+                })
+            })
+            .collect();
         walk();
+        helpers.into_iter().for_each(|one| steps::count(one.join().unwrap_or_default()));
     });
 }

@@ -7,6 +7,8 @@
 //! path.
 
 use crate::formats::qemu::layout::Kind;
+use crate::kit::num::to_u64;
+use crate::kit::steps;
 
 /// Bytes that the loop looks at: an id and the longest payload.
 const WINDOW: usize = 9;
@@ -107,7 +109,9 @@ impl Skim {
         self.followers = followers;
         self.turns = turns;
         self.last = last;
-        run.len().saturating_sub(rest.len())
+        let skipped = run.len().saturating_sub(rest.len());
+        steps::count(to_u64(skipped));
+        skipped
     }
 
     /// Takes the turns of an event into account that the loop did not skip.

@@ -3,6 +3,7 @@
 use super::{Flow, Mode, StreamReader, bytes_from, excerpt_around};
 use crate::formats::apitrace::decode::grammar::ParseStop;
 use crate::kit::num::{to_u64, to_usize};
+use crate::kit::steps;
 
 /// Bytes of a block that are first read together with those that the block before left.
 const BRIDGE_LEN: usize = 4 << 10;
@@ -112,6 +113,7 @@ impl StreamReader<'_> {
 
     fn run(&mut self, bytes: &[u8], start: u64) -> (usize, Result<(), ParseStop>) {
         let result = self.parser.run(bytes, start, &mut self.tracker);
+        steps::count(to_u64(result.0));
         self.tracker.warnings.set_excerpts(|at| excerpt_around(bytes, start, at));
         result
     }

@@ -1,0 +1,219 @@
+//! The work of every command grows with the length of a recording, and not with its square.
+//!
+//! The library counts its steps in builds with debug assertions (`core/src/kit/steps.rs`). Each
+//! hostile recording is made in two lengths, and the longer one may take at most a quarter more
+//! steps per byte. No clock is read. A recording that some loop walks in a new way is one more line
+//! of [`KINDS`]; a loop over items in memory has to call `steps::count` to be seen.
+
+use tracemend::kit::cursor::{Cursor, Order};
+use tracemend::kit::span::Layer;
+use tracemend::kit::steps;
+use tracemend::{AuditRequest, Dump, File, FileSet, Options, Source};
+use tracemend_tests::forge::apitrace::{Container, call_heavy};
+use tracemend_tests::forge::perf::{self, Attr, Record, sample_type};
+use tracemend_tests::forge::{ovni, qemu, revent};
+use tracemend_tests::notice;
+
+/// K of `steps <= K * length + C`. The dearest are the repair of an ovni trace in which a state is
+/// entered again and again (31.2 steps per byte), a map of revent (15.4: seven fields per event of
+/// 20 bytes, which several hypotheses read), and a check of damaged records of perf (6.6).
+const STEPS_PER_BYTE: u64 = 32;
+/// C: the hypotheses about damaged attrs of perf take up to 413,000 steps, whatever the length.
+const STEPS_ALWAYS: u64 = 500_000;
+/// Limit `trials` of the repairs. A repair tries fixes that do harm by a check each, up to this
+/// limit: with the default of 256, a short recording has fewer of them than a long one.
+const TRIALS: u64 = 8;
+/// Items of the shorter recordings; the longer ones have [`TIMES`] as many.
+const ITEMS: usize = 3_000;
+const TIMES: usize = 4;
+
+/// The files of a recording.
+type Made = Vec<(String, Vec<u8>)>;
+/// Makes a recording of so many items.
+type Make = fn(usize) -> Made;
+
+/// Recordings with a fault per item or between items, for each format.
+const KINDS: [(&str, Make); 11] = [
+    ("perf: samples of one byte", |count| {
+        of_perf((0..count).map(|_| Record::new(9, 0, vec![0])).collect())
+    }),
+    ("perf: names without a name", |count| {
+        of_perf((0..count).map(|_| Record::new(3, 0, Vec::new())).collect())
+    }),
+    ("perf: a record of type 0 after every name", |count| {
+        let comm = perf::Recording::new(perf::Order::Little, vec![event()]).maker(0).comm("forge");
+        of_perf((0..count).flat_map(|_| [comm.clone(), Record::new(0, 0, Vec::new())]).collect())
+    }),
+    ("perf: compressed records of one record", |count| {
+        let mut recording = perf::Recording::new(perf::Order::Little, vec![event()]);
+        let comms: Vec<Record> = (0..count).map(|_| recording.maker(0).comm("forge")).collect();
+        let cuts: Vec<usize> = (1..count).map(|index| index * 40).collect();
+        recording.pack(perf::Wrapper::Compressed, comms, &cuts).feature(27);
+        single("perf.data", recording.build().bytes)
+    }),
+    ("apitrace: calls", |count| {
+        single("calls.trace", Container::Snappy.file(&call_heavy(as_number(count) / 8).bytes))
+    }),
+    ("apitrace: a wrong byte per 1,000", |count| {
+        let mut stream = call_heavy(as_number(count) / 8).bytes;
+        stream.iter_mut().skip(500).step_by(1_000).for_each(|byte| *byte ^= 0xff);
+        single("calls.trace", Container::Snappy.file(&stream))
+    }),
+    ("ovni: states that are never left", |count| of_ovni(count, "VAs")),
+    ("ovni: a state that is entered again and again", |count| of_ovni(count, "6W[")),
+    ("qemu: events that must not follow one another", |count| single("replay.log", log(count))),
+    ("qemu: the same, killed", |count| {
+        let mut bytes = log(count);
+        bytes[..4].fill(0);
+        bytes.truncate(bytes.len() - 3);
+        single("replay.log", bytes)
+    }),
+    ("revent: every second event is bad", |count| {
+        let mut recording = revent::Recording::new(revent::Layout::V3);
+        (0..count / 6).for_each(|id| _ = recording.tap(i32::try_from(id).unwrap()));
+        let built = recording.build();
+        let mut bytes = built.bytes.clone();
+        (0..built.count).step_by(2).for_each(|index| bytes[built.at(index)..][..2].fill(0xee));
+        single("night.revent", bytes)
+    }),
+];
+
+fn as_number(count: usize) -> u64 {
+    u64::try_from(count).unwrap()
+}
+
+fn single(name: &str, bytes: Vec<u8>) -> Made {
+    vec![(name.to_string(), bytes)]
+}
+
+fn event() -> Attr {
+    Attr::cpu_clock(sample_type::IP | sample_type::TID | sample_type::TIME).with_ids(&[1])
+}
+
+fn of_perf(records: Vec<Record>) -> Made {
+    let mut recording = perf::Recording::new(perf::Order::Little, vec![event()]);
+    let comm = recording.maker(0).comm("forge");
+    recording.push(comm).extend(records);
+    single("perf.data", recording.build().bytes)
+}
+
+fn of_ovni(count: usize, code: &str) -> Made {
+    let thread = ovni::Thread::new(7, 7).require("nosv", "2.7.0").require("nanos6", "1.1.0");
+    let begun = ovni::Stream::default().begin(0);
+    // Repairs of short traces take ever more steps per byte, up to some 100 KB: 9.4 for 36,550
+    // bytes, 31.2 for 144,550, and 19.3 for 576,550. So the shorter trace has 144,550 bytes.
+    let stream = (0..count * 4).fold(begun, |stream, _| stream.with(code, b""));
+    let files = ovni::Trace::of(&thread, stream.end()).files.into_iter();
+    files.filter_map(|(name, bytes)| Some((name, bytes?))).collect()
+}
+
+fn log(count: usize) -> Vec<u8> {
+    let mut log = qemu::Log::new(qemu::ids::of("7.2"));
+    log.start();
+    (1..u32::try_from(count).unwrap()).for_each(|number| _ = log.instruction(number));
+    log.close();
+    log.bytes
+}
+
+/// Steps of each command over a recording of so many bytes.
+struct Counted {
+    bytes: u64,
+    steps: [(&'static str, u64); 5],
+}
+
+fn count(made: &Made) -> Counted {
+    let files =
+        made.iter().map(|(name, bytes)| File { name: name.clone(), bytes: Source::new(bytes) });
+    let files = FileSet::new(files.collect());
+    let options = Options::default();
+    let mut of_repair = Options::default();
+    of_repair.limits.set_by_name("trials", TRIALS).unwrap();
+    let of = |work: &dyn Fn()| {
+        steps::take();
+        work();
+        steps::take()
+    };
+    Counted {
+        bytes: files.len(),
+        steps: [
+            ("check", of(&|| _ = tracemend::check(&files, &options))),
+            ("repair", of(&|| _ = tracemend::repair(&files, &of_repair))),
+            ("map", of(&|| _ = tracemend::map(&files, &options, 4, &mut |_| ()))),
+            (
+                "dump",
+                of(&|| _ = tracemend::dump(&files, &options, &Dump::JsonLines, &mut |_| true)),
+            ),
+            ("audit", of(&|| _ = tracemend::audit(&files, &options, &AuditRequest::default()))),
+        ],
+    }
+}
+
+/// Fails if the longer recording takes more steps per byte, or either too many.
+fn judge(short: (u64, u64), long: (u64, u64)) -> Result<(), String> {
+    for (bytes, steps) in [short, long] {
+        if steps > STEPS_PER_BYTE * bytes + STEPS_ALWAYS {
+            return Err(format!("{steps} steps for {bytes} bytes"));
+        }
+    }
+    let ((bytes, steps), (more_bytes, more_steps)) = (short, long);
+    // TIMES as many bytes may take at most TIMES + 1 as many steps.
+    let most = u128::from(steps) * u128::from(more_bytes) * (TIMES as u128 + 1);
+    if u128::from(more_steps) * u128::from(bytes) * TIMES as u128 > most {
+        return Err(format!("{steps} steps for {bytes} bytes, {more_steps} for {more_bytes}"));
+    }
+    Ok(())
+}
+
+fn is_counted() -> bool {
+    if !steps::IS_COUNTED {
+        notice::skip("the count of steps", "this build has no debug assertions");
+    }
+    steps::IS_COUNTED
+}
+
+#[test]
+fn the_steps_of_every_command_grow_with_the_length_of_a_recording() {
+    if !is_counted() {
+        return;
+    }
+    let mut faults = Vec::new();
+    for (name, make) in KINDS {
+        let [short, long] = [make(ITEMS), make(ITEMS * TIMES)].map(|made| count(&made));
+        for ((command, steps), (_, more)) in short.steps.into_iter().zip(long.steps) {
+            eprintln!(
+                "{command} of {name}: {steps} for {}, {more} for {}",
+                short.bytes, long.bytes
+            );
+            // A command that counts next to nothing would pass whatever it does.
+            let least = if command == "dump" { 0 } else { long.bytes / 64 };
+            if more < least {
+                faults.push(format!("{command} of {name}: only {more} steps"));
+            }
+            if let Err(fault) = judge((short.bytes, steps), (long.bytes, more)) {
+                faults.push(format!("{command} of {name}: {fault}"));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+/// Reads the bytes from the beginning again for each of them, or only once.
+fn walk(bytes: &[u8], again: bool) -> (u64, u64) {
+    steps::take();
+    for end in 1..=bytes.len() {
+        let start = if again { 0 } else { end - 1 };
+        let mut cursor = Cursor::new(&bytes[start..end], Layer::stored(0), 0, Order::Little);
+        while cursor.u8("byte").is_ok() {}
+    }
+    (u64::try_from(bytes.len()).unwrap(), steps::take())
+}
+
+#[test]
+fn a_walk_that_begins_again_for_each_byte_is_found_by_its_steps() {
+    if !is_counted() {
+        return;
+    }
+    let [short, long] = [vec![0; 500], vec![0; 2_000]];
+    assert_eq!(judge(walk(&short, false), walk(&long, false)), Ok(()));
+    assert!(judge(walk(&short, true), walk(&long, true)).is_err());
+}
