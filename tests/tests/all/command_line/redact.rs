@@ -188,6 +188,7 @@ fn the_fields_of_features_with_copies_are_known_to_map_and_audit() {
     for (name, labels) in [
         ("every_feature", &["build_id.filename"][..]),
         ("tracepoint", &["tracing.kallsyms", "tracing.printk", "tracing.cmdlines"][..]),
+        ("pipe_tracepoint", &["tracing.kallsyms", "tracing.printk", "tracing.cmdlines"][..]),
     ] {
         let made = made.iter().find(|one| one.name == name).unwrap();
         let folder = folder(&[(name, &made.built.bytes)]);

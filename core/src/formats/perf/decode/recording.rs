@@ -89,6 +89,14 @@ impl<'a> RecordFile<'a> {
         self.is_pipe
     }
 
+    /// Notes the fields in at most `most` bytes of TRACING_DATA, the payload of a record of a pipe.
+    pub fn log_tracing(&self, record: &Record<'_>, most: u64, log: &FieldLog) {
+        let start = record.end().saturating_sub(record.outside);
+        let bytes = self.payload(record, most);
+        let cursor = Cursor::new(&bytes, self.layer(), start, self.order);
+        let _contents = tracing::walk(&mut cursor.with_log(log));
+    }
+
     /// Reads at most `most` bytes of the payload of a record.
     pub fn payload(&self, record: &Record<'_>, most: u64) -> Cow<'_, [u8]> {
         let start = record.end().saturating_sub(record.outside);

@@ -11,6 +11,7 @@ use super::recording::{Opened, RecordFile, Recording, open};
 use super::table::Table;
 use super::walk::Record;
 use crate::formats::perf::layout::feature::NRCPUS;
+use crate::formats::perf::layout::record::TRACING_DATA;
 use crate::formats::perf::layout::{HEADER_SIZE_PIPE, SECTION_SIZE};
 use crate::formats::{Fields, NO_FIELDS, Tile, TileKind, TileSink};
 use crate::kit::field_log::FieldLog;
@@ -228,7 +229,13 @@ impl<'a> Tiles<'a> {
                 Item::Record(item) => {
                     let name = record::name(item.frame.kind).unwrap_or("record");
                     let view = item.view(self.layer, 0);
-                    let fields: Fields<'_> = &|log| events.log_fields(&view, log);
+                    let is_tracing = item.outside > 0 && item.frame.kind == TRACING_DATA;
+                    let fields: Fields<'_> = &|log| {
+                        events.log_fields(&view, log);
+                        if is_tracing {
+                            file.log_tracing(&item, limits.of(&WINDOW), log);
+                        }
+                    };
                     self.push_tile(item.end(), TileKind::Record, name, fields);
                 }
                 Item::Damage(damage) => {
