@@ -33,7 +33,7 @@ type Made = Vec<(String, Vec<u8>)>;
 type Make = fn(usize) -> Made;
 
 /// Recordings with a fault per item or between items, for each format.
-const KINDS: [(&str, Make); 11] = [
+const KINDS: [(&str, Make); 14] = [
     ("perf: samples of one byte", |count| {
         of_perf((0..count).map(|_| Record::new(9, 0, vec![0])).collect())
     }),
@@ -61,6 +61,13 @@ const KINDS: [(&str, Make); 11] = [
     }),
     ("ovni: states that are never left", |count| of_ovni(count, "VAs")),
     ("ovni: a state that is entered again and again", |count| of_ovni(count, "6W[")),
+    ("ovni: clocks that go back", |count| of_clocks(count, b"", |number| 1_000_000 - number)),
+    ("ovni: clocks that go back, and damage", |count| {
+        of_clocks(count, &[0xff; 5], |number| if number % 3 == 0 { 5 } else { 1_000 + number })
+    }),
+    ("ovni: damage after every 40 events", |count| {
+        of_clocks(count, &[0xff; 5], |number| 1_000 + number % 50)
+    }),
     ("qemu: events that must not follow one another", |count| single("replay.log", log(count))),
     ("qemu: the same, killed", |count| {
         let mut bytes = log(count);
@@ -105,6 +112,19 @@ fn of_ovni(count: usize, code: &str) -> Made {
     let stream = (0..count * 4).fold(begun, |stream, _| stream.with(code, b""));
     let files = ovni::Trace::of(&thread, stream.end()).files.into_iter();
     files.filter_map(|(name, bytes)| Some((name, bytes?))).collect()
+}
+
+/// Events with these clocks, with damage after every 40 of them.
+fn of_clocks(count: usize, damage: &[u8], clock: fn(u64) -> u64) -> Made {
+    let mut stream = ovni::Stream::default().begin(0);
+    for number in 0..as_number(count) {
+        stream = stream.event(0, "OB.", clock(number), b"");
+        if number % 40 == 39 {
+            stream.bytes.extend(damage);
+        }
+    }
+    let trace = ovni::Trace::of(&ovni::Thread::new(7, 7), stream.wait(2_000_000).end());
+    trace.files.into_iter().filter_map(|(name, bytes)| Some((name, bytes?))).collect()
 }
 
 fn log(count: usize) -> Vec<u8> {

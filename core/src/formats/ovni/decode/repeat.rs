@@ -3,6 +3,7 @@
 use crate::formats::ovni::decode::event_walk::EventWalk;
 use crate::kit::num::to_u64;
 use crate::kit::span::Span;
+use crate::kit::steps;
 
 /// Bytes of a block that is compared.
 const BLOCK_MAX: u64 = 16 << 20;
@@ -25,6 +26,7 @@ pub fn compare_repeat(walk: &EventWalk<'_, '_>, from: u64, to: u64) -> (Option<S
     let left = count_equal_before(walk, from, to, len);
     let right = count_equal(walk, from, to, len.saturating_sub(left));
     let compared = left.saturating_add(right);
+    steps::count(compared);
     if compared < len {
         return (None, compared);
     }

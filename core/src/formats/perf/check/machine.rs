@@ -34,8 +34,8 @@ pub(super) fn push_missing(
         Some(Ok(machine)) => {
             let names: Vec<String> = machine.features.iter().map(|(bit, _)| title(*bit)).collect();
             let names = join_and(&names);
-            let message = format!("missing {names}: the donor has {names}");
             let count = plural(to_u64(machine.features.len()), "feature");
+            let message = format!("missing {count} of the machine, which the donor has: {names}");
             let mut summary = format!("add {count} of the donor");
             if machine.files > 0 {
                 summary.push_str(&format!(", build ids of {}", plural(machine.files, "file")));
