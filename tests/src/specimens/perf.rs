@@ -50,6 +50,14 @@ fn with_sample_bit(bit: u32) -> Vec<u8> {
     built.with_u64(at, (1 << bit) | u64_at(&built.bytes, at))
 }
 
+/// The main file of a directory without the others.
+fn without_parts() -> Vec<u8> {
+    let mut recording = recording();
+    let mut maker = recording.maker(0);
+    recording.extend(vec![maker.comm("forge"), maker.sample()]).feature(feature_bit::DIR_FORMAT);
+    recording.build().bytes
+}
+
 /// Two events: records of one store their id first, those of the other after three fields.
 fn mismatched() -> Vec<u8> {
     let first = Attr::cpu_clock(TYPE | sample_type::IDENTIFIER).with_ids(&[11]);
@@ -226,6 +234,7 @@ pub fn specimens() -> Vec<Specimen> {
         Specimen::new("PD0031", on_machine(&[], 0x8100_0000).bytes)
             .donor(on_machine(MACHINE, 0x8100_0000).bytes),
         Specimen::new("PD0030", read_without_id()),
+        Specimen::new("PD0032", without_parts()),
         Specimen::new("PD2007", flipped(&copies, described.start + 8 + 24 + 5, 1)),
         Specimen::new("PD2008", flipped(&copies, index.offset + 16, 4)),
         Specimen::new("PD3004", {

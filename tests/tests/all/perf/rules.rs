@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use tracemend::{FileSet, FormatId, Options, Outcome, Severity, check};
+use tracemend::{File, FileSet, FormatId, Options, Outcome, Severity, check};
 use tracemend_tests::forge::perf::{
-    Attr, Built, Order, RecordSpan, Recording, by_name, sample_type,
+    Attr, Built, Order, RecordSpan, Recording, by_name, directory, sample_type,
 };
 use tracemend_tests::mended::{mended, mended_as};
 
@@ -194,5 +194,34 @@ fn a_feature_bit_that_was_cleared_at_the_end_is_restored() {
         bytes[72 + bit / 8] ^= 1 << (bit % 8);
         let (_, target) = mended(&bytes);
         assert!(target == sound, "feature {bit}");
+    }
+}
+
+#[test]
+fn a_directory_without_one_of_its_files_has_a_finding() {
+    let report = |names: &[&str]| {
+        let files = directory();
+        let named = names.iter().map(|name| {
+            let of = if name.starts_with("data.") { "data.0" } else { name };
+            let (_, bytes) = files.iter().find(|(known, _)| *known == of).unwrap();
+            File::new(*name, bytes.as_slice())
+        });
+        check(&FileSet::new(named.collect()), &Options::default())
+    };
+    let found = |names: &[&str]| -> Vec<(Severity, String)> {
+        let report = report(names);
+        let parts = report.findings().iter().filter(|finding| finding.rule.code == "PD0032");
+        parts.map(|finding| (finding.severity, finding.message.to_string())).collect()
+    };
+    assert!(found(&["data", "data.0"]).is_empty());
+    assert!(found(&["data", "data.0", "data.1", "data.2"]).is_empty());
+    let alone = "missing data.0: the records of the threads lie in files beside this one";
+    assert_eq!(found(&["data"]), [(Severity::Error, alone.to_string())]);
+    for (names, message) in [
+        (&["data", "data.1"][..], "missing data.0: the next file is data.1"),
+        (&["data", "data.0", "data.2", "data.7"], "missing data.1: the next file is data.2"),
+        (&["data", "data.0", "data.old"], "data.old has no number, but perf reads it as records"),
+    ] {
+        assert_eq!(found(names), [(Severity::Warning, message.to_string())]);
     }
 }

@@ -5,26 +5,22 @@
 //! ```
 
 use super::close::{OpenEnd, push_moved_end, push_open_end};
-use super::faults::describe;
 use super::features::{FeatureCheck, RecordFacts, Settled};
 use super::records::RecordCheck;
 use super::stream::Stream;
 use super::times::SampleTimes;
 use super::tracing::MissingTracing;
-use super::{attrs, header, machine, pipe};
+use super::{attrs, header, machine, parts, pipe};
 use crate::formats::perf::decode::end::End;
 use crate::formats::perf::decode::header::{Body, Section};
 use crate::formats::perf::decode::outline::Outline;
-use crate::formats::perf::decode::recording::{RecordFile, Recording};
+use crate::formats::perf::decode::recording::Recording;
 use crate::formats::perf::decode::tracepoints::traced;
-use crate::formats::perf::decode::walk::Damage;
 use crate::formats::perf::layout::feature;
 use crate::formats::perf::repair::{self, Seam};
 use crate::formats::perf::rules;
 use crate::kit::walk::Item;
-use crate::kit::words::byte_count;
 use crate::limits::{Limits, RESYNC};
-use crate::mend::edit::{Edit, Fix, Safety};
 use crate::options::Options;
 use crate::report::{Finding, Report};
 
@@ -70,7 +66,7 @@ pub(super) fn check(
     let mut walked = walk_records(recording, end, &mut stream, limits, report);
     walked.is_damaged |= !can_move;
     walked.open.keeps_attrs = has_all_attrs_before(recording, &ids, walked.open.seam.end);
-    check_parts(&recording.parts, &mut stream, limits, report);
+    parts::check(recording, &mut stream, limits, report);
     stream.finish(report);
     let facts = gather_facts(recording, &stream, &ids);
     let settled = check_end(recording, end, walked, &facts, limits, report);
@@ -117,42 +113,6 @@ fn walk_records(
     }
     stream.end_file(report);
     walked
-}
-
-/// Checks the `data.N` files of `perf record --threads`: records without a header.
-fn check_parts(
-    parts: &[RecordFile<'_>],
-    stream: &mut Stream<'_>,
-    limits: &Limits,
-    report: &mut Report,
-) {
-    let events = stream.records.events.sample_copy().filter(|_| !parts.is_empty());
-    for part in parts {
-        stream.begin_file(part.index());
-        stream.records.can_drop = true;
-        let mut items = part.records((0, part.length()), limits.of(&RESYNC));
-        if let Some(events) = &events {
-            items = items.judged_by(events);
-        }
-        for item in items {
-            match item {
-                Item::Record(record) => stream.check_record(&record, report),
-                Item::Damage(damage) if !damage.resumes && damage.fault.is_truncation() => {
-                    push_truncated_part(part, &damage, report);
-                }
-                Item::Damage(damage) => stream.push_damage(&damage, report),
-            }
-        }
-        stream.end_file(report);
-    }
-}
-
-fn push_truncated_part(part: &RecordFile<'_>, damage: &Damage, report: &mut Report) {
-    let (_, message) = describe(damage.fault, damage.span);
-    let summary = format!("drop {} of the truncated record", byte_count(damage.span.len()));
-    let fix = Fix::new(Safety::Lossy, summary, vec![Edit::drop(damage.span)]);
-    let path = format!("data.{}", part.index().saturating_sub(1));
-    report.push(Finding::new(&rules::TRUNCATED_RECORD, damage.span, path, message).fix(fix));
 }
 
 /// Gathers the facts about the records that the features must match.

@@ -19,6 +19,7 @@ mod header;
 mod losses;
 mod machine;
 mod open_block;
+mod parts;
 mod pipe;
 mod rebuild;
 mod records;

@@ -22,6 +22,7 @@ use crate::recording::FileSet;
 /// A file with records.
 #[derive(Clone, Debug)]
 pub struct RecordFile<'a> {
+    name: String,
     source: Source<'a>,
     index: u32,
     order: Order,
@@ -31,7 +32,12 @@ pub struct RecordFile<'a> {
 impl<'a> RecordFile<'a> {
     /// The file of a donor with a header of sections.
     pub const fn of_donor(source: Source<'a>, order: Order) -> Self {
-        Self { source, index: 0, order, is_pipe: false }
+        Self { name: String::new(), source, index: 0, order, is_pipe: false }
+    }
+
+    /// Its name in the recording; never trusted.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// The stored layer of the file.
@@ -253,9 +259,11 @@ pub fn open<'a>(files: &FileSet<'a>) -> Result<Opened<'a>, ReadError> {
     let source = files.bytes(0);
     let header = header::header(&source, 0)?;
     let order = header.order;
-    let file = RecordFile { source, index: 0, order, is_pipe: header.body.is_none() };
+    let name = files.files().first().map_or_else(String::new, |file| file.name.clone());
+    let file = RecordFile { name, source, index: 0, order, is_pipe: header.body.is_none() };
     let Some(body) = header.body else { return Ok(Opened::Pipe(file)) };
     let parts = (1_u32..).zip(files.files().iter().skip(1)).map(|(index, part)| RecordFile {
+        name: part.name.clone(),
         source: part.bytes.clone(),
         index,
         order,

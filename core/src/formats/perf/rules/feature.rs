@@ -95,6 +95,22 @@ rules! {
         ),
         source: "perf 6.1, tools/perf/util/header.c: write_* functions; measured",
     };
+    PART_MISSING = Rule {
+        code: "PD0032",
+        name: "part-missing",
+        severity: Severity::Error,
+        summary: "a data.N file of a perf directory is missing",
+        problem: "perf record --threads writes the records of each thread into a file of its own: \
+            data.0, data.1 and so on, without a gap. The files were copied or packed \
+            incompletely, the file `data` was taken out of its directory, or a file that is not \
+            one of them has such a name. A missing last file does not show.",
+        impact: "perf 6.1 shows the records of the files that exist and does not mention the \
+            others. Without any of them, perf report ends (no samples), which is an error. A gap \
+            is a warning.",
+        remedy: Remedy::Next("Copy the complete directory from the machine that recorded it."),
+        source: "perf 6.1, tools/perf/util/data.c: perf_data__create_dir, perf_data__open_dir; \
+            measured",
+    };
     TRACING_DATA_MISSING = Rule {
         code: "PD0019",
         name: "tracing-data-missing",
