@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 
 use tracemend_tests::forge::perf::{Attr, Order, Record, Recording, sample_type};
 use tracemend_tests::forge::revent::{Layout, Recording as Events};
-use tracemend_tests::forge::{apitrace, ovni};
+use tracemend_tests::forge::{apitrace, ovni, qemu};
 
 /// Commands that read a recording.
 const COMMANDS: [&str; 5] = ["check", "repair", "map", "dump", "audit"];
@@ -77,7 +77,7 @@ fn main() {
 
 type Write = fn(&Path) -> PathBuf;
 
-const INPUTS: [(&str, Write); 10] = [
+const INPUTS: [(&str, Write); 11] = [
     ("perf: 1,100,000 names without a name", |folder| {
         let mut recording = Recording::new(Order::Little, vec![event()]);
         let comm = recording.maker(0).comm("forge");
@@ -100,6 +100,13 @@ const INPUTS: [(&str, Write); 10] = [
     }),
     ("ovni: 10,000 pieces of noise between 400,000 events", |folder| {
         damaged(folder, &[0xff; 5], |number| 1_000 + number)
+    }),
+    ("qemu: 1,000,000 events that must not follow one another", |folder| {
+        let mut log = qemu::Log::new(qemu::ids::of("7.2"));
+        log.start();
+        (1..1_000_000).for_each(|number| _ = log.instruction(number));
+        log.close();
+        file(folder, "replay.log", &log.bytes)
     }),
     ("revent: every second of 1,300,000 events is bad", |folder| {
         let mut recording = Events::new(Layout::V3);

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use tracemend::formats::perf::decode::{feature, record};
 use tracemend::map::map;
-use tracemend::{Dump, FileSet, FormatId, MapStep, Options, Region, RegionKind};
+use tracemend::{Dump, File, FileSet, FormatId, MapStep, Options, Region, RegionKind};
 use tracemend_tests::forge::perf::feature::{section, tracing_data};
 use tracemend_tests::forge::perf::{
     Attr, Built, Maker, Order, Record, Recording, Wrapper, by_name, feature_bit, flag, read_format,
@@ -78,7 +78,11 @@ fn codes_in(text: &str) -> BTreeSet<&str> {
 
 /// The codes of a check.
 fn codes_of(built: &Built) -> BTreeSet<&'static str> {
-    let files = FileSet::single("perf.data", &built.bytes);
+    let mut files = vec![File::new("data", built.bytes.as_slice())];
+    if built.features.iter().any(|feature| feature.number == feature_bit::DIR_FORMAT) {
+        files.push(File::new("data.0", [].as_slice()));
+    }
+    let files = FileSet::new(files);
     tracemend::check(&files, &Options::default()).counts().keys().copied().collect()
 }
 

@@ -62,8 +62,7 @@ fn has_own_fix(finding: &Finding) -> bool {
 
 /// Whether a rebuilt recording lacks the error.
 fn may_be_rebuilt(finding: &Finding) -> bool {
-    let others =
-        [&rules::TRACING_DATA_MISSING, &rules::PART_MISSING, &common::LIMIT_REACHED];
+    let others = [&rules::TRACING_DATA_MISSING, &rules::PART_MISSING, &common::LIMIT_REACHED];
     finding.severity == Severity::Error
         && finding.span.layer.is_stored()
         && !others.contains(&finding.rule)
