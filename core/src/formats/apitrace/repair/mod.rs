@@ -138,6 +138,13 @@ pub fn settle(source: &Source<'_>, edits: &[Edit], limits: &Limits) -> Vec<Edit>
     if edits.is_empty() || edits.iter().any(|edit| edit.span.overlaps(&table)) {
         return Vec::new();
     }
+    // Other containers may end with the bytes of a table.
+    let first = edits.first().filter(|edit| edit.span.start == 0);
+    let (insert, kept) = first.map_or((&[][..], 0), |edit| (&edit.insert, edit.span.end));
+    let pieces = std::iter::once(insert).chain(source.slices(kept, source.len()));
+    if !zstd::begins_frame(&Source::from_pieces(pieces), 0) {
+        return Vec::new();
+    }
     let mut frames = Vec::new();
     let mut at = 0;
     let kept_frames = |from: u64, to: u64, frames: &mut Vec<(u64, u64)>| {

@@ -46,7 +46,7 @@ pub(super) fn end_without_magic(source: &Source<'_>, at: u64) -> Option<u64> {
 }
 
 /// Whether a frame or a skippable one begins at `at`.
-pub(super) fn begins_frame(source: &Source<'_>, at: u64) -> bool {
+pub fn begins_frame(source: &Source<'_>, at: u64) -> bool {
     let magic = source.read(at, at.saturating_add(to_u64(ZSTD_MAGIC.len())));
     magic.as_ref() == ZSTD_MAGIC || skippable_end(source, at).is_some()
 }

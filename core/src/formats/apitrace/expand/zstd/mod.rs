@@ -25,7 +25,8 @@ use crate::kit::num::to_u64;
 use crate::kit::resync::{Budget, Proof, Resync, Search};
 use crate::kit::source::Source;
 use crate::limits::{Limits, ZSTD_WINDOW};
-use frame::{begins_frame, end_without_magic, frame_end, has_first_block, skippable_end};
+pub use frame::begins_frame;
+use frame::{end_without_magic, frame_end, has_first_block, skippable_end};
 use salvage::{Salvage, salvage_frame};
 use seek_table::{TABLE_FOOTER_LEN, TABLE_MAGIC};
 

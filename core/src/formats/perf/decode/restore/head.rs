@@ -233,7 +233,14 @@ pub(super) fn find_table(recording: &Recording<'_>, limits: &Limits) -> Option<T
         count: body.flags.count(),
         declared: body.data.end(),
     };
-    table::find(peek, &hints)
+    table::find(peek, &hints).filter(|reading| !overlaps_attrs(body, reading))
+}
+
+/// Whether entries of a table lie among the attrs: the place and size of ids look like an entry.
+fn overlaps_attrs(body: &Body, reading: &TableReading) -> bool {
+    let is_whole = body.attr_size > 0 && body.attrs.size.is_multiple_of(body.attr_size);
+    let end = body.attrs.end().filter(|_| is_whole).unwrap_or(0);
+    reading.at < end && reading.entry_at(reading.sections.len()) > body.attrs.offset
 }
 
 /// Returns the number of events in EVENT_DESC and the size of their attrs.
