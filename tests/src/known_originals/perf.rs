@@ -23,7 +23,8 @@ pub static SUBJECT: Subject = Subject {
     bounds: Bounds {
         false_labels: Bound::NONE,
         losing: Bound::new(138, "samples are lost with the attr that describes them"),
-        given_up: Bound::new(101, "the only copy of an attr or of the header is damaged"),
+        // 101 of seed 1 while 16 more originals had counter values without ids, which perf refuses.
+        given_up: Bound::new(119, "the only copy of an attr or of the header is damaged"),
         unclean: Bound::NONE,
         unstable: Bound::NONE,
     },
