@@ -1,16 +1,21 @@
-//! Several recordings, each with an output below one folder: `repair` and `redact` with
-//! `--out-dir`.
+//! Several recordings, each with an output below one folder, and one report about all: `repair` and
+//! `redact` with `--out-dir`.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+use tracemend::json::TOOL;
 use tracemend::words::plural;
 
 use crate::exit::{Exit, Failure};
-use crate::input::{Found, shown};
+use crate::formats::Format;
+use crate::input::{Found, Recording, shown};
+use crate::look::{Look, wrap};
+use crate::output::{Existing, Target, parent};
 use crate::skipped::{SkipReason, Skipped};
+use crate::summary::list_skipped;
 use crate::walk::{self, Step, Steps};
 
 /// A recording, and where its output goes below the folder of outputs.
@@ -73,12 +78,121 @@ pub(crate) fn refuse_inside(folder: &Path, paths: &[PathBuf]) -> Result<(), Fail
     Ok(())
 }
 
+/// Returns the place of an output below the folder of outputs, whose own folders are made.
+pub(crate) fn target_below(
+    folder: &Path,
+    name: &Path,
+    recording: &Recording,
+    existing: Existing,
+) -> Result<Target, Failure> {
+    let path = folder.join(name);
+    let failed = |error| Failure::io(shown(&path), &error);
+    fs::create_dir_all(parent(&path)).map_err(failed)?;
+    Target::new(&path, recording, existing)
+}
+
+/// What a report about several recordings calls them.
+pub(crate) struct Words<const N: usize> {
+    /// Version of the layout as JSON.
+    pub(crate) schema: &'static str,
+    /// Name of the list in JSON.
+    pub(crate) list: &'static str,
+    /// Results as they are counted, with their words in JSON and for people.
+    pub(crate) results: [(&'static str, &'static str); N],
+}
+
+/// A report about several recordings, as it is written: one after the other, then the sums.
+pub(crate) struct Sums<const N: usize> {
+    words: &'static Words<N>,
+    skipped: Skipped,
+    counts: [u64; N],
+    exit: Option<Exit>,
+    /// Whether a recording was written to the report.
+    began: bool,
+}
+
+impl<const N: usize> Sums<N> {
+    pub(crate) fn new(words: &'static Words<N>) -> Self {
+        Self { words, skipped: Skipped::default(), counts: [0; N], exit: None, began: false }
+    }
+
+    /// The exit status of the run.
+    pub(crate) fn exit(&self) -> Exit {
+        self.exit.unwrap_or(Exit::Clean)
+    }
+
+    /// Counts a recording with the result of this number, if it has one.
+    pub(crate) fn count(&mut self, result: Option<usize>, exit: Exit) {
+        if let Some(count) = result.and_then(|result| self.counts.get_mut(result)) {
+            *count = count.saturating_add(1);
+        }
+        self.exit = self.exit.max(Some(exit));
+    }
+
+    /// Adds what is no recording, or cannot be read as one; returns the warning, if there is one.
+    pub(crate) fn add_found(&mut self, found: Found) -> Option<String> {
+        let (path, failure) = match failure_of(found) {
+            Ok(unread) => unread,
+            Err(Found::Skipped { path, reason }) => {
+                self.skipped.add(reason, &path);
+                return None;
+            }
+            Err(_) => return None,
+        };
+        self.skipped.add_unread(&path, &failure);
+        self.exit = self.exit.max(Some(failure.exit));
+        Some(failure.message)
+    }
+
+    /// The text before the next recording of a JSON document.
+    pub(crate) fn begin(&mut self) -> String {
+        if std::mem::replace(&mut self.began, true) {
+            return ",\n".to_string();
+        }
+        let Words { schema, list, .. } = self.words;
+        format!("{{\n\"schema\": \"{schema}\",\n\"tool\": \"{TOOL}\",\n\"{list}\": [\n")
+    }
+
+    /// The end of the report.
+    pub(crate) fn close(&mut self, format: Format, look: Look) -> String {
+        match format {
+            Format::Human => self.describe(look),
+            Format::Json => {
+                let head = if self.began { String::new() } else { self.begin() };
+                head + &self.closing()
+            }
+        }
+    }
+
+    fn describe(&self, look: Look) -> String {
+        let sum = self.counts.iter().fold(0, |sum: u64, count| sum.saturating_add(*count));
+        let counts = self.words.results.iter().zip(self.counts).filter(|(_, count)| *count > 0);
+        let counts: Vec<String> =
+            counts.map(|((_, words), count)| format!("{count} {words}")).collect();
+        let counts =
+            if counts.is_empty() { String::new() } else { format!(": {}", counts.join(", ")) };
+        let text = format!("{}{counts}", plural(sum, "recording"));
+        wrap(&text, look.width, "", 2) + &list_skipped(&self.skipped, look)
+    }
+
+    fn closing(&self) -> String {
+        let [skipped, errors] = skipped_json(&self.skipped);
+        let counts = self.words.results.iter().zip(self.counts);
+        let totals: Map<String, Value> =
+            counts.map(|((word, _), count)| ((*word).to_string(), json!(count))).collect();
+        format!(
+            "\n],\n\"skipped\": {skipped},\n\"errors\": {errors},\n\"totals\": {}\n}}\n",
+            Value::Object(totals)
+        )
+    }
+}
+
 /// Returns the path and the reason of something that should be a recording and cannot be read.
 ///
 /// # Errors
 ///
 /// It is a recording, or a file that is skipped.
-pub(crate) fn failure_of(found: Found) -> Result<(PathBuf, Failure), Found> {
+fn failure_of(found: Found) -> Result<(PathBuf, Failure), Found> {
     match found {
         Found::Recording(_) | Found::Skipped { .. } => Err(found),
         Found::Failed { path, failure } => Ok((path, failure)),
@@ -94,7 +208,7 @@ pub(crate) fn failure_of(found: Found) -> Result<(PathBuf, Failure), Found> {
 }
 
 /// The lists `skipped` and `errors` of a report.
-pub(crate) fn skipped_json(skipped: &Skipped) -> [Value; 2] {
+fn skipped_json(skipped: &Skipped) -> [Value; 2] {
     let mut entries: Vec<Value> = Vec::new();
     for reason in SkipReason::ALL {
         let paths = skipped.of(reason).1.iter();

@@ -92,6 +92,7 @@ pub static COMMON: &[&Limit] = &[
     &FINDINGS,
     &FIXES,
     &ROUNDS,
+    &PARTS,
     &TRIALS,
     &INSERTED,
     &WINDOW,
@@ -127,6 +128,15 @@ pub static ROUNDS: Limit = Limit::new(
     16,
     "rounds",
     "faults hide one another at most a few levels deep: header, framing, bodies, counts",
+);
+
+/// Kept and inserted parts of a repaired recording.
+pub static PARTS: Limit = Limit::new(
+    "parts",
+    1 << 17,
+    "parts",
+    "a round begins with at most this many; each takes some 150 bytes while a repair runs, with \
+     those of the last round 30 MB",
 );
 
 /// Trials that find the fixes that do harm.

@@ -7,9 +7,10 @@
 //!
 //! With a word, only the recordings that have it in their name are made. Reports of their repairs
 //! follow the table.
-//! Each run has its exit status, seconds, and MiB of memory: the largest RssAnon of the process,
-//! its private pages, read every 5 ms. A run that takes more than two minutes is ended, and the
-//! table says so.
+//! Each run has 64 MiB of private memory at most (`prlimit --data`): one that needs more ends with
+//! a signal. The table has its exit status, seconds, and MiB of memory: the largest RssAnon of the
+//! process, its private pages, read every 5 ms. A run that takes more than two minutes is ended,
+//! and the table says so.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -52,8 +53,8 @@ fn main() {
         let mut report = String::new();
         print!("| {name} | {} |", length(&path));
         for name in COMMANDS {
-            let mut command = Command::new(&program);
-            command.arg(name).arg(&path);
+            let mut command = Command::new("prlimit");
+            command.arg("--data=67108864").arg(&program).arg(name).arg(&path);
             if name == "repair" {
                 command.arg("-o").arg(&output);
             }

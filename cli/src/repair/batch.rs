@@ -3,34 +3,26 @@
 //! Recordings are repaired, proven and written on any thread; the report has the order of the input
 //! and does not depend on the number of threads.
 
-use std::fs;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-use serde_json::{Value, json};
-use tracemend::json::TOOL;
-use tracemend::words::plural;
 use tracemend::{Outcome, Source};
 
 use super::{Arguments, Job, exit_of};
-use crate::batch::{Task, failure_of, refuse_inside, skipped_json, tasks};
+use crate::batch::{Sums, Task, Words, refuse_inside, target_below, tasks};
 use crate::exit::{Exit, Failure};
 use crate::format_options::FormatOptions;
 use crate::formats::Format;
-use crate::input::{Found, Recording, is_stdin, shown};
-use crate::look::{Look, wrap};
+use crate::input::{Found, Recording, is_stdin};
+use crate::look::Look;
 use crate::ordered::in_order;
-use crate::output::{Existing, Target, parent};
+use crate::output::Existing;
 use crate::places::Places;
 use crate::progress::{Progress, sum_bytes};
 use crate::single::open_one;
-use crate::skipped::Skipped;
 use crate::streams::Streams;
-use crate::summary::list_skipped;
 use crate::walk::Walk;
 
-/// Version of the layout of the report as JSON.
-const REPAIRS_SCHEMA: &str = "tracemend.repairs.v1";
 /// Outputs that are written at a time: each needs a slot of the handler that removes unfinished
 /// ones.
 const OUTPUTS_MAX: usize = 8;
@@ -59,24 +51,25 @@ struct Batch<'a> {
     look: Look,
 }
 
-/// All repairs of a run.
-#[derive(Default)]
-struct Sums {
-    skipped: Skipped,
-    outcomes: [u64; 5],
-    exit: Option<Exit>,
-    /// Whether a repair was written to the report.
-    began: bool,
-}
-
-/// Outcomes as they are counted, with their words in JSON and for people.
-const OUTCOMES: [(Outcome, &str, &str); 5] = [
-    (Outcome::Clean, "clean", "clean"),
-    (Outcome::Repaired, "repaired", "repaired without loss"),
-    (Outcome::RepairedWithLoss, "repaired-with-loss", "repaired with loss"),
-    (Outcome::CannotRepair, "cannot-repair", "not repaired"),
-    (Outcome::Incomplete, "incomplete", "not checked to the end"),
+/// Outcomes in the order of the words.
+const OUTCOMES: [Outcome; 5] = [
+    Outcome::Clean,
+    Outcome::Repaired,
+    Outcome::RepairedWithLoss,
+    Outcome::CannotRepair,
+    Outcome::Incomplete,
 ];
+const WORDS: Words<5> = Words {
+    schema: "tracemend.repairs.v1",
+    list: "repairs",
+    results: [
+        ("clean", "clean"),
+        ("repaired", "repaired without loss"),
+        ("repaired-with-loss", "repaired with loss"),
+        ("cannot-repair", "not repaired"),
+        ("incomplete", "not checked to the end"),
+    ],
+};
 
 /// Repairs everything that the paths lead to.
 pub(super) fn run(
@@ -96,13 +89,13 @@ pub(super) fn run(
     let batch = Batch { arguments, given, donor, look: streams.look };
     let jobs = jobs.map_or(1, NonZeroUsize::get).min(OUTPUTS_MAX);
     let jobs = NonZeroUsize::new(jobs).unwrap_or(NonZeroUsize::MIN);
-    let mut sums = Sums::default();
+    let mut sums = Sums::new(&WORDS);
     let work = |task, threads| batch.work(task, threads);
     in_order(jobs, tasks(&arguments.paths), work, |done| {
-        sums.add(done, arguments.format, &progress, streams)
+        add(&mut sums, done, arguments.format, &progress, streams)
     })?;
     progress.suspend(|| streams.print(&sums.close(arguments.format, batch.look)))?;
-    Ok(sums.exit.unwrap_or(Exit::Clean))
+    Ok(sums.exit())
 }
 
 fn check_arguments(arguments: &Arguments) -> Result<(), Failure> {
@@ -164,12 +157,9 @@ impl Batch<'_> {
         let job = Job { recording, files, donated, options, given: self.given.clone() };
         let target = || {
             let folder = arguments.out_dir.as_deref().unwrap_or(Path::new("."));
-            let path = folder.join(name);
-            let failed = |error| Failure::io(shown(&path), &error);
-            fs::create_dir_all(parent(&path)).map_err(failed)?;
             let existing = if arguments.force { Existing::Replaced } else { Existing::Refused };
             let is_linked = arguments.link && recording.directory;
-            Ok(Target::new(&path, recording, existing)?.linking(is_linked))
+            Ok(target_below(folder, name, recording, existing)?.linking(is_linked))
         };
         let (text, outcome) = arguments.repair(&job, target, None, |salvage| {
             match (arguments.format, salvage.repair.outcome) {
@@ -182,93 +172,35 @@ impl Batch<'_> {
     }
 }
 
-impl Sums {
-    fn add(
-        &mut self,
-        done: Done,
-        format: Format,
-        progress: &Progress,
-        streams: &mut Streams<'_>,
-    ) -> Result<(), Failure> {
-        match done {
-            Done::Nothing => Ok(()),
-            Done::Repaired(repaired) => {
-                let Repaired { outcome, length, text, warning } = *repaired;
-                let index = OUTCOMES.iter().position(|(one, ..)| *one == outcome);
-                if let Some(count) = index.and_then(|index| self.outcomes.get_mut(index)) {
-                    *count += 1;
-                }
-                self.exit = self.exit.max(Some(exit_of(outcome)));
-                let text = match format {
-                    Format::Human => text,
-                    Format::Json => self.begin() + &text,
-                };
-                progress.suspend(|| {
-                    if let Some(warning) = warning {
-                        streams.warn(&warning);
-                    }
-                    streams.print(&text)
-                })?;
-                progress.advance(length);
-                Ok(())
+/// Counts a task, and prints its part of the report.
+fn add(
+    sums: &mut Sums<5>,
+    done: Done,
+    format: Format,
+    progress: &Progress,
+    streams: &mut Streams<'_>,
+) -> Result<(), Failure> {
+    let Repaired { outcome, length, text, warning } = match done {
+        Done::Nothing => return Ok(()),
+        Done::Found(found) => {
+            if let Some(warning) = sums.add_found(found) {
+                progress.suspend(|| streams.warn(&warning));
             }
-            Done::Found(found) => {
-                self.add_found(found, progress, streams);
-                Ok(())
-            }
+            return Ok(());
         }
-    }
-
-    fn add_found(&mut self, found: Found, progress: &Progress, streams: &mut Streams<'_>) {
-        let (path, failure) = match failure_of(found) {
-            Ok(unread) => unread,
-            Err(Found::Skipped { path, reason }) => return self.skipped.add(reason, &path),
-            Err(_) => return,
-        };
-        progress.suspend(|| streams.warn(&failure.message));
-        self.skipped.add_unread(&path, &failure);
-        self.exit = self.exit.max(Some(failure.exit));
-    }
-
-    /// The text before the next repair of a document.
-    fn begin(&mut self) -> String {
-        let head = format!(
-            "{{\n\"schema\": \"{REPAIRS_SCHEMA}\",\n\"tool\": \"{TOOL}\",\n\"repairs\": [\n"
-        );
-        if std::mem::replace(&mut self.began, true) { ",\n".to_string() } else { head }
-    }
-
-    fn close(&mut self, format: Format, look: Look) -> String {
-        match format {
-            Format::Human => self.describe(look),
-            Format::Json => {
-                let head = if self.began { String::new() } else { self.begin() };
-                head + &self.closing()
-            }
+        Done::Repaired(repaired) => *repaired,
+    };
+    sums.count(OUTCOMES.iter().position(|one| *one == outcome), exit_of(outcome));
+    let text = match format {
+        Format::Human => text,
+        Format::Json => sums.begin() + &text,
+    };
+    progress.suspend(|| {
+        if let Some(warning) = warning {
+            streams.warn(&warning);
         }
-    }
-
-    fn describe(&self, look: Look) -> String {
-        let sum = self.outcomes.iter().fold(0, |sum: u64, count| sum.saturating_add(*count));
-        let counts = OUTCOMES.iter().zip(self.outcomes).filter(|(_, count)| *count > 0);
-        let counts: Vec<String> =
-            counts.map(|((.., words), count)| format!("{count} {words}")).collect();
-        let counts =
-            if counts.is_empty() { String::new() } else { format!(": {}", counts.join(", ")) };
-        let text = format!("{}{counts}", plural(sum, "recording"));
-        wrap(&text, look.width, "", 2) + &list_skipped(&self.skipped, look)
-    }
-
-    fn closing(&self) -> String {
-        let [skipped, errors] = skipped_json(&self.skipped);
-        let counts = OUTCOMES.iter().zip(self.outcomes);
-        let totals: serde_json::Map<String, Value> =
-            counts.map(|((_, word, _), count)| ((*word).to_string(), json!(count))).collect();
-        format!(
-            "\n],\n\"skipped\": {},\n\"errors\": {},\n\"totals\": {}\n}}\n",
-            skipped,
-            errors,
-            Value::Object(totals)
-        )
-    }
+        streams.print(&text)
+    })?;
+    progress.advance(length);
+    Ok(())
 }

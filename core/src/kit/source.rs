@@ -26,8 +26,9 @@ impl<'a> Source<'a> {
 
     /// Creates the concatenation of `pieces`.
     pub fn from_pieces(pieces: impl IntoIterator<Item = &'a [u8]>) -> Self {
-        let mut source = Self::default();
-        for piece in pieces.into_iter().filter(|piece| !piece.is_empty()) {
+        let (mut source, pieces) = (Self::default(), pieces.into_iter());
+        source.pieces.reserve(pieces.size_hint().0);
+        for piece in pieces.filter(|piece| !piece.is_empty()) {
             source.pieces.push((source.len, piece));
             source.len = source.len.saturating_add(to_u64(piece.len()));
         }

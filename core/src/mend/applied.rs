@@ -17,12 +17,15 @@ use crate::report::Finding;
 pub struct Applied {
     /// Number of the round, from 1.
     pub round: usize,
-    /// The finding; its spans refer to the state before that round.
+    /// The finding, whose fix has no edits any more; its spans refer to the state before that
+    /// round.
     pub finding: Finding,
     /// The places of the edits in the source.
     pub places: Vec<Span>,
     /// The class of the fix, as its edits and witnesses show it in the end.
     pub class: Safety,
+    /// The class of the fix without a witness.
+    class_alone: Safety,
     /// The witnesses in the source.
     pub witnesses: Vec<Witness>,
     /// Number of fixes.
@@ -37,7 +40,15 @@ pub struct Applied {
 
 impl Applied {
     /// Creates the entry of the fix of `finding`, applied in round number `round`.
-    pub fn new(round: usize, finding: Finding, places: Vec<Span>) -> Self {
+    pub fn new(round: usize, mut finding: Finding, places: Vec<Span>) -> Self {
+        let class_alone = finding
+            .fix
+            .as_ref()
+            .map_or(Safety::Manual, |fix| fix.safety.max(fix.class_without_witnesses()));
+        if let Some(fix) = &mut finding.fix {
+            // A repair may have a million, and the patches have them, too.
+            fix.edits = Vec::new();
+        }
         let fix = finding.fix.as_ref();
         let class = fix.map_or(Safety::Manual, |fix| fix.safety);
         let (records_lost, records_altered) =
@@ -49,6 +60,7 @@ impl Applied {
             finding,
             places,
             class,
+            class_alone,
             witnesses,
             count,
             records_lost,
@@ -149,8 +161,7 @@ pub(super) fn classify(all: &mut [Applied], patches: &[Patch]) {
         let Some(fix) = applied.finding.fix.as_ref() else { continue };
         let stands = fix.witnesses.is_empty() || applied.witnesses.iter().any(is_kept);
         if fix.safety == Safety::Exact && !stands {
-            let alone = Fix { witnesses: Vec::new(), ..fix.clone() };
-            applied.class = fix.safety.max(alone.class_by_edits());
+            applied.class = applied.class_alone;
         }
     }
 }

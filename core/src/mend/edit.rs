@@ -217,16 +217,25 @@ impl Fix {
     /// | insert, or fill a placeholder | exact | synthetic |
     /// | drop or replace recorded bytes | exact | lossy |
     pub fn class_by_edits(&self) -> Safety {
+        match self.class_without_witnesses() {
+            Safety::Synthetic | Safety::Lossy if !self.witnesses.is_empty() => Safety::Exact,
+            class => class,
+        }
+    }
+
+    /// Returns the class that the edits alone show.
+    pub(crate) fn class_without_witnesses(&self) -> Safety {
         // Units that are compressed again are judged by what they expand to.
         let loses = match self.anew.stored {
             0 => self.edits.iter().any(Edit::replaces_recorded),
             _ => self.anew.dropped > 0,
         };
-        match (self.edits.is_empty() && self.renames.is_empty(), self.witnesses.is_empty(), loses) {
-            (true, _, _) => Safety::Manual,
-            (false, false, _) => Safety::Exact,
-            (false, true, true) => Safety::Lossy,
-            (false, true, false) => Safety::Synthetic,
+        if self.edits.is_empty() && self.renames.is_empty() {
+            Safety::Manual
+        } else if loses {
+            Safety::Lossy
+        } else {
+            Safety::Synthetic
         }
     }
 

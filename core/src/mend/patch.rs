@@ -232,7 +232,7 @@ impl Patch {
     /// Returns the map from offsets of the target to offsets of the source.
     pub fn source_offsets(&self) -> SourceOffsets {
         let (mut at, mut kept_to) = (0_u64, 0_u64);
-        let mut parts = Vec::with_capacity(self.ops.len());
+        let mut parts = Vec::with_capacity(self.ops.len().saturating_add(1));
         for op in &self.ops {
             let (source, is_kept) = match op {
                 Op::Keep { start, .. } => (*start, true),
@@ -255,6 +255,7 @@ impl Patch {
     #[must_use]
     pub fn then(&self, next: &Self) -> Self {
         let mut composed = Self::empty(self.source_len);
+        composed.ops.reserve(self.ops.len().saturating_add(next.ops.len()));
         composed.source_absent = self.source_absent;
         composed.target_absent = next.target_absent;
         composed.renamed = next.renamed.clone().or_else(|| self.renamed.clone());

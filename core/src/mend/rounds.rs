@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::kit::words::{byte_count, plural};
-use crate::limits::{FINDINGS, INSERTED, ROUNDS};
+use crate::limits::{FINDINGS, INSERTED, Limit, PARTS, ROUNDS};
 use crate::mend::applied::{Applied, Origins, classify, record};
 use crate::mend::choice::{choose, find_too_large_fix};
 use crate::mend::edit::Safety;
@@ -115,7 +115,7 @@ pub fn repair(files: &FileSet<'_>, options: &Options) -> Repair {
             return rounds.end(before);
         }
     }
-    start.is_cut = true;
+    start.stopped_at = Some(&ROUNDS);
     start.end(before)
 }
 
@@ -138,15 +138,15 @@ struct Rounds<'o> {
     barred: BTreeSet<Place>,
     /// The reason why the last of them was left out.
     reason: Option<String>,
-    /// Whether the rounds ended at their limit.
-    is_cut: bool,
+    /// The limit at which the rounds ended.
+    stopped_at: Option<&'static Limit>,
 }
 
 impl<'o> Rounds<'o> {
     fn new(state: State, options: &'o Options) -> Self {
         let (applied, left_out, barred) = (Vec::new(), BTreeMap::new(), BTreeSet::new());
-        let (reason, number, is_cut) = (None, 0, false);
-        Self { options, state, applied, number, left_out, barred, reason, is_cut }
+        let (reason, number, stopped_at) = (None, 0, None);
+        Self { options, state, applied, number, left_out, barred, reason, stopped_at }
     }
 
     /// Runs rounds until no fix is left to apply.
@@ -157,27 +157,40 @@ impl<'o> Rounds<'o> {
             if chosen.is_empty() {
                 return;
             }
-            if self.number >= self.options.limits.count_of(&ROUNDS) {
-                self.is_cut = true;
+            self.stopped_at = self.find_end();
+            if self.stopped_at.is_some() {
                 return;
             }
-            self.apply(&chosen, trials);
+            self.apply(&chosen, &origins, trials);
+        }
+    }
+
+    /// Returns the limit that keeps another round from being run.
+    fn find_end(&self) -> Option<&'static Limit> {
+        let limits = &self.options.limits;
+        let parts = self.state.patches.iter().map(|patch| patch.ops().len());
+        let parts = parts.fold(0, usize::saturating_add);
+        if self.number >= limits.count_of(&ROUNDS) {
+            Some(&ROUNDS)
+        } else if parts > limits.count_of(&PARTS) {
+            Some(&PARTS)
+        } else {
+            None
         }
     }
 
     /// Applies fixes as one round, except those that do harm.
-    fn apply(&mut self, chosen: &[Finding], trials: &mut Trials<'_, '_>) {
-        let origins = Origins::of(&self.state.patches);
+    fn apply(&mut self, chosen: &[Finding], origins: &Origins, trials: &mut Trials<'_, '_>) {
         let all: Vec<&Finding> = chosen.iter().collect();
         let (round, left_out) = trials.apply(&self.state, &all);
         for one in left_out {
-            self.left_out.insert(place_of(one.finding, &origins), self.number);
+            self.left_out.insert(place_of(one.finding, origins), self.number);
             self.reason = Some(one.reason);
         }
         let Some(round) = round else { return };
         self.number = self.number.saturating_add(1);
         let shown = self.options.limits.count_of(&FINDINGS);
-        record(&mut self.applied, &round, self.number, &origins, shown);
+        record(&mut self.applied, &round, self.number, origins, shown);
         self.state = round.next;
     }
 
@@ -224,7 +237,7 @@ impl<'o> Rounds<'o> {
     /// Returns `other` if it has no errors.
     fn or_better(self, other: Self) -> Self {
         let report = &other.state.report;
-        let is_better = !report.has_errors() && !report.incomplete() && !other.is_cut;
+        let is_better = !report.has_errors() && !report.incomplete() && other.stopped_at.is_none();
         if is_better { Self { reason: None, ..other } } else { self }
     }
 
@@ -244,7 +257,7 @@ impl<'o> Rounds<'o> {
         let mut trials = Trials::new(files, options);
         trials.takes_all = true;
         bold.left_out.clear();
-        bold.apply(&resort, &mut trials);
+        bold.apply(&resort, &Origins::of(&self.state.patches), &mut trials);
         bold.run(&mut trials);
         self.or_better(bold)
     }
@@ -261,9 +274,11 @@ impl<'o> Rounds<'o> {
 
     /// Names the limit that kept fixes from being applied.
     fn find_limit(&self) -> Option<String> {
-        if self.is_cut {
-            let rounds = plural(self.options.limits.of(&ROUNDS), "round");
-            return Some(format!("CM9001 limit-reached: the repair did not end within {rounds}"));
+        if let Some(limit) = self.stopped_at {
+            let (most, noun) = (self.options.limits.of(limit), limit.unit.trim_end_matches('s'));
+            let (most, name) = (plural(most, noun), limit.name);
+            let message = format!("the repair did not end within {most} (--limit {name}=N)");
+            return Some(format!("CM9001 limit-reached: {message}"));
         }
         let size = find_too_large_fix(self.state.report.findings(), self.options)?;
         let (size, limit) = (byte_count(size), self.options.limits.of(&INSERTED));

@@ -82,8 +82,25 @@ fn rounds_end_and_the_repair_says_so() {
         limits.set(&tracemend::limits::ROUNDS, 1);
     });
     assert_eq!(repair.outcome, Outcome::Incomplete);
-    let said = "CM9001 limit-reached: the repair did not end within 1 round";
+    let said = "CM9001 limit-reached: the repair did not end within 1 round (--limit rounds=N)";
     assert_eq!(repair.refused.as_deref(), Some(said));
+}
+
+#[test]
+fn a_repair_of_too_many_parts_ends_and_says_so() {
+    let bytes = damaged(2);
+    let ended = |parts: u64| {
+        repair(&bytes, |limits| {
+            limits.set(&tracemend::limits::FIXES, 1);
+            limits.set(&tracemend::limits::PARTS, parts);
+        })
+    };
+    // A recording without a change is one part, which the first fix splits.
+    let first = ended(1);
+    assert_eq!((first.outcome, first.applied.len()), (Outcome::Incomplete, 1));
+    let said = "CM9001 limit-reached: the repair did not end within 1 part (--limit parts=N)";
+    assert_eq!(first.refused.as_deref(), Some(said));
+    assert_eq!(ended(9).outcome, Outcome::RepairedWithLoss);
 }
 
 #[test]

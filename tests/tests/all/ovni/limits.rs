@@ -2,8 +2,9 @@
 
 use tracemend::formats::ovni::{limits, rules};
 use tracemend::limits::Limit;
-use tracemend::{Finding, Options, Outcome, Rule};
-use tracemend_tests::forge::ovni::Trace;
+use tracemend::report::rule::common;
+use tracemend::{Finding, Options, Outcome, Rule, Verdict};
+use tracemend_tests::forge::ovni::{Stream, Trace};
 use tracemend_tests::specimens::ovni::{begun, nosv, one, thread};
 
 fn options(limit: &'static Limit, value: u64) -> Options {
@@ -41,6 +42,30 @@ fn a_part_longer_than_the_limit_is_not_shifted() {
     assert_eq!(has_fix_at_and_below(&trace, &rules::CLOCK_BACKWARDS, limit, 36), (true, false));
     let note = find(&trace, &rules::CLOCK_BACKWARDS, limit, 35).notes.pop().unwrap();
     assert!(note.contains("ovni-clock-bytes"), "{note}");
+}
+
+#[test]
+fn a_stream_with_more_places_than_the_limit_is_not_checked_to_the_end() {
+    let damaged = |mut stream: Stream| {
+        stream.bytes.extend([0xff; 5]);
+        stream.plain(&["OB."; 9])
+    };
+    let trace = one(thread(), damaged(damaged(begun().plain(&["OB."; 9]))).end());
+    let verdict = |places: u64| {
+        let report = tracemend::check(&trace.set(), &options(&limits::CLOCK_PARTS, places));
+        (report.verdict(), report.count(&common::LIMIT_REACHED))
+    };
+    // The stream is one part, with two gaps.
+    assert_eq!(verdict(3), (Verdict::Findings, 0));
+    assert_eq!(verdict(2), (Verdict::Incomplete, 1));
+    // The first round drops the gaps; after that nothing is unusual.
+    let outcome =
+        |trace: &Trace, places: u64| trace.mended(&options(&limits::CLOCK_PARTS, places)).0.outcome;
+    assert_eq!(outcome(&trace, 2), Outcome::RepairedWithLoss);
+    let back = begun().event(0, "OB.", 900, b"").event(0, "OB.", 901, b"").plain(&["OB.", "OB."]);
+    let back = one(thread(), back.end());
+    assert_eq!(outcome(&back, 2), Outcome::RepairedWithLoss);
+    assert_eq!(outcome(&back, 0), Outcome::Incomplete);
 }
 
 #[test]

@@ -207,6 +207,15 @@ fn a_donor_of_another_machine_gives_nothing_and_says_why() {
     }
 }
 
+/// Returns a recording as a recorder leaves it that is killed: no data.size, no features.
+fn killed(whole: &[u8]) -> Vec<u8> {
+    let word = |at: usize| u64::from_le_bytes(whole[at..at + 8].try_into().unwrap());
+    let end = usize::try_from(word(40) + word(48)).unwrap();
+    let mut killed = whole[..end].to_vec();
+    killed[48..56].fill(0);
+    killed
+}
+
 #[test]
 fn a_real_crashed_recording_gets_host_and_build_ids_from_a_donor() {
     let Some(perf) = Perf::find_or_skip() else { return };
@@ -217,11 +226,7 @@ fn a_real_crashed_recording_gets_host_and_build_ids_from_a_donor() {
         std::fs::read(&path).unwrap()
     };
     let (whole, donor) = (record("whole"), record("donor"));
-    let word = |at: usize| u64::from_le_bytes(whole[at..at + 8].try_into().unwrap());
-    let end = usize::try_from(word(40) + word(48)).unwrap();
-    let mut crashed = whole[..end].to_vec();
-    crashed[48..56].fill(0);
-    let (repair, target) = mended_from(&crashed, &donor, &Options::default());
+    let (repair, target) = mended_from(&killed(&whole), &donor, &Options::default());
     assert_eq!(repair.outcome, Outcome::Repaired, "{:?}", repair.after.findings());
     let mended = folder.path().join("repaired");
     std::fs::write(&mended, target).unwrap();
@@ -258,12 +263,7 @@ fn a_real_crashed_recording_of_tracepoints_reads_as_before_with_a_donor() {
     };
     let donor = record("donor", &events, &["/usr/bin/true"]).unwrap();
     let other = record("other", &["-e", "sched:sched_switch"], &["/usr/bin/true"]).unwrap();
-    // As a recorder leaves it that is killed: no data.size, no features.
-    let word = |at: usize| u64::from_le_bytes(whole[at..at + 8].try_into().unwrap());
-    let end = usize::try_from(word(40) + word(48)).unwrap();
-    let mut crashed = whole[..end].to_vec();
-    crashed[48..56].fill(0);
-
+    let crashed = killed(&whole);
     let (repair, target) = mended_from(&crashed, &donor, &Options::default());
     assert_eq!(repair.outcome, Outcome::Repaired, "{:?}", repair.after.findings());
     let text = |path: &Path| {

@@ -46,6 +46,8 @@ pub struct OutlineTerms {
     pub resync: u64,
     /// Lowest clock that is not negative on the clock of the trace.
     pub floor: u64,
+    /// Shifts, parts and gaps that the outline holds at most.
+    pub places: usize,
 }
 
 /// An event with its clock as far as it is explained.
@@ -104,7 +106,10 @@ pub fn outline_clocks(walk: &EventWalk<'_, '_>, terms: OutlineTerms) -> Outline 
         pass = Pass::new(walk, terms, Some(at));
         while pass.step().is_some() {}
     }
-    pass.finish()
+    match pass.out.ends_at {
+        Some(_) => Outline { ends_at: pass.out.ends_at, ..Outline::default() },
+        None => pass.finish(),
+    }
 }
 
 /// The state of the stream that decides whether its clocks may go back.
@@ -166,6 +171,11 @@ impl<'s, 'a> Pass<'s, 'a> {
 
     /// Takes the next event; `None` at the end.
     fn step(&mut self) -> Option<()> {
+        let places = self.out.shifts.len().saturating_add(self.out.gaps.len());
+        if places.saturating_add(self.parts.len()) > self.terms.places {
+            self.out.ends_at = Some(self.walk.offset());
+            return None;
+        }
         match self.walk.next()? {
             Item::Record(event) => self.take(&event),
             Item::Damage(damage) => {

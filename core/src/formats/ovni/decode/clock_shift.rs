@@ -72,4 +72,6 @@ pub struct Outline {
     pub steps: u64,
     /// Offset of the last OU[, if clocks go back after it and no OU] follows: it opens no region.
     pub unclosed_region: Option<u64>,
+    /// Where the outline ends, if the stream has more shifts, parts and gaps than it may hold.
+    pub ends_at: Option<u64>,
 }

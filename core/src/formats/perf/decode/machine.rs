@@ -90,10 +90,11 @@ impl Machine {
             cpus = cpus.or(read.nr_cpus);
             match kept.iter().find(|(own, _)| own == bit) {
                 Some((_, own)) if IDENTITY.contains(bit) => {
-                    let own = content(recording.file.source(), own);
+                    // A section that is too large to be held is not that of the donor.
+                    let own = (own.size <= most).then(|| content(recording.file.source(), own));
                     // A repair writes it for the readers that need one.
-                    let is_made_up = own.windows(LOST.len()).any(|text| text == LOST);
-                    if own != donated && !is_made_up {
+                    let is_made_up = |own: &Vec<u8>| own.windows(LOST.len()).any(|at| at == LOST);
+                    if own.as_ref() != Some(&donated) && !own.as_ref().is_some_and(is_made_up) {
                         other = feature::name(*bit);
                     }
                 }
@@ -169,8 +170,8 @@ fn kernel_map(
         let is_kernel =
             |value: &Value| matches!(value, Value::Text(name) if name.starts_with(KERNEL));
         // Without the right to see it, perf writes 0.
-        let has_address = fields.contains(&("addr", Value::Hex(0)));
-        fields.iter().any(|(_, value)| is_kernel(value)) && !has_address
+        let is_hidden = fields.contains(&("addr", Value::Hex(0)));
+        fields.iter().any(|(_, value)| is_kernel(value)) && !is_hidden
     });
     kernels.next()
 }

@@ -88,7 +88,8 @@ rules! {
              kernel lies at the same address, which differs with each start of a machine, and if \
              no feature that is left shows another host, kernel, architecture or processor.\n\
              Class: synthetic; lossy if other bytes are where the features go. Cost: none. A file \
-             that changed between the two recordings has another build id.\n\
+             that changed between the two recordings has another build id. If the kernel always \
+             lies at the same address (nokaslr), two machines with one kernel look alike.\n\
              Run:\n\
              \x20 perf record -o donor.data -- true\n\
              \x20 tracemend repair perf.data --donor donor.data -o repaired.data",

@@ -16,6 +16,7 @@ use crate::kit::span::{Layer, Span};
 use crate::kit::words::{byte_count, plural};
 use crate::mend::edit::{Edit, Fix, Safety};
 use crate::report::Finding;
+use crate::report::rule::common;
 
 /// Events that are out of order by themselves and have a finding of their own.
 const LONE_MAX: usize = 64;
@@ -71,8 +72,13 @@ impl ThreadCheck<'_, '_> {
             can_hold_rerun: self.terms.can_hold_rerun,
             resync: context.limits.resync,
             floor: self.terms.floor,
+            places: context.limits.clock_parts,
         };
         let outline = outline_clocks(&self.events, terms);
+        if let Some(at) = outline.ends_at {
+            self.report_limit(at, terms.places);
+            return;
+        }
         self.regions.ignore_from(outline.unclosed_region);
         if outline == Outline::default() {
             return;
@@ -89,6 +95,17 @@ impl ThreadCheck<'_, '_> {
             self.report_shift(&outline, &outline.shifts, context);
         }
         self.timeline.corrections = Some(Corrections { outline, shift: 0, gap: 0 });
+    }
+
+    /// Reports that clocks go back at too many places: nothing is shifted.
+    fn report_limit(&mut self, at: u64, places: usize) {
+        let span = Span::sized(self.layer(), at, 0);
+        let places = plural(to_u64(places), "place");
+        let message = format!(
+            "limit reached: clocks go back, or bytes do not count, at more than {places} \
+             (ovni-clock-parts)"
+        );
+        self.log.push(Finding::new(&common::LIMIT_REACHED, span, "events", message));
     }
 
     /// Reports events whose clocks are shifted.
