@@ -7,6 +7,7 @@
 //! ```
 //!
 //! - [`recording`]: check, tiles and repair of a recording. [`allocation`]: memory of a check.
+//!   [`work`]: its steps.
 //! - [`patch`]: the algebra of patches, and plans. [`zstd`]: the expander.
 //! - [`mod@perf`]: damaged perf.data against its original, and perf as the judge.
 //! - [`archive`]: a directory of files as one input.
@@ -27,6 +28,7 @@ pub mod recording;
 pub mod revent;
 pub mod structured;
 pub mod targets;
+pub mod work;
 pub mod zstd;
 
 use std::fmt;

@@ -22,7 +22,7 @@ use tracemend::{
     registry,
 };
 
-use super::{Held, allocation, ensure, pieces, seed};
+use super::{Held, allocation, ensure, pieces, seed, work};
 
 /// Tests all laws of this module on a recording of one file.
 pub fn every(bytes: &[u8]) -> Held {
@@ -50,8 +50,10 @@ fn are_dear_laws_due(files: &FileSet<'_>) -> bool {
 
 /// Tests a check like [`checked`], with `options`.
 pub fn checked_with(files: &FileSet<'_>, options: &Options) -> Held {
-    let (report, peak) = allocation::peak_during(|| tracemend::check(files, options));
+    let check = || work::steps_during(|| tracemend::check(files, options));
+    let ((report, steps), peak) = allocation::peak_during(check);
     allocation::check_is_bounded(files, &report, peak)?;
+    work::check_is_bounded(files, &report, steps)?;
     let json = json(&report, files);
     let unsafe_character = json.chars().find(|c| *c != '\n' && !is_safe(*c));
     ensure(unsafe_character.is_none(), "no output has a control character", || {
@@ -119,8 +121,10 @@ pub fn repaired(files: &FileSet<'_>, allow: Allow) -> Held {
 
 /// Tests a repair like [`repaired`], with `options`.
 pub fn repaired_with(files: &FileSet<'_>, options: &Options) -> Held {
-    let (repair, peak) = allocation::peak_during(|| tracemend::repair(files, options));
+    let repair = || work::steps_during(|| tracemend::repair(files, options));
+    let ((repair, steps), peak) = allocation::peak_during(repair);
     allocation::repair_is_bounded(files, &repair, peak)?;
+    work::repair_is_bounded(files, &repair, steps)?;
     let repaired = view(files, &repair.patches);
     let target: Vec<Vec<u8>> = repaired
         .files()
