@@ -16,10 +16,11 @@ use crate::tidy::tree::TREE;
 const DOCUMENTS: [&str; 4] = ["README.md", "docs/ci.md", "docs/salvage.md", "docs/review.md"];
 
 /// Recordings in the folder of the examples: name, path in the corpus.
-const RECORDINGS: [(&str, &str); 3] = [
+const RECORDINGS: [(&str, &str); 4] = [
     ("night.data", "corpus/perf/crashed/diskfull.data"),
     ("plain.data", "corpus/perf/clean/plain.data"),
     ("boot.log", "corpus/qemu/crashed/cut_11.1.log"),
+    ("tap.run.revent", "corpus/revent/clean/v1_timeout.revent"),
 ];
 
 /// Returns a document with the output of its commands as the program prints it now.
@@ -52,7 +53,9 @@ fn output_of(command: &str, folder: &Path) -> String {
     program.args(&words).current_dir(folder).env("LC_ALL", "C.UTF-8").env("COLUMNS", "100");
     let output = program.output().expect("the program runs");
     let text = String::from_utf8(output.stdout).expect("the output is UTF-8");
-    text + &String::from_utf8(output.stderr).expect("the output is UTF-8")
+    let text = text + &String::from_utf8(output.stderr).expect("the output is UTF-8");
+    assert!(!text.contains("No such file"), "an example reads a missing file: {command}\n{text}");
+    text
 }
 
 /// Document with the table of limits, and the marks around it.
