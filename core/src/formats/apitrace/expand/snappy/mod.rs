@@ -154,7 +154,7 @@ impl<'a> Chunks<'a> {
         if is_second_trace(&self.source, start) {
             return self.block(Vec::new(), end, Some(Fault::SecondTrace));
         }
-        let is_right = stated > 0 && stated_end <= end && self.is_followed_at(stated_end);
+        let is_right = stated > 0 && stated_end <= end && self.is_chunk_at(stated_end);
         let search = if is_right { Resync::Found(stated_end) } else { self.find_chunk(begin) };
         let next = search.found();
         let stop = next.unwrap_or(end);
@@ -214,5 +214,32 @@ mod tests {
             again.extend(block.bytes);
         }
         assert!(again == bytes);
+    }
+
+    #[test]
+    fn of_two_damaged_chunks_in_a_row_each_keeps_its_place() {
+        let bytes: Vec<u8> =
+            (0..900_000_u32).flat_map(|i| (i.wrapping_mul(i) >> 7).to_le_bytes()).collect();
+        let mut writer = Writer::default();
+        writer.push(&bytes);
+        let mut file = [b"at".as_slice(), &writer.finish()].concat();
+        let mut starts = vec![MAGIC_LEN];
+        while let Some(len) = chunk_len(&Source::new(&file), starts[starts.len() - 1]) {
+            starts.push(starts[starts.len() - 1] + CHUNK_HEADER_LEN + len);
+        }
+        assert_eq!(starts.len(), 5);
+        for start in &starts[..2] {
+            let at = to_usize(*start) + 100_000;
+            file[at..at + 3_000].fill(0xff);
+        }
+        let source = Source::new(&file);
+        let mut chunks = Chunks::new(&source, &Limits::default());
+        let mut found: Vec<(u64, bool)> = Vec::new();
+        while let Some(block) = chunks.next(Vec::new()) {
+            found.push((block.unit.0, block.fault.is_some()));
+        }
+        found.dedup_by_key(|(start, _)| *start);
+        let expected = starts.iter().zip([true, true, false, false]);
+        assert_eq!(found, expected.map(|(start, fault)| (*start, fault)).collect::<Vec<_>>());
     }
 }

@@ -3,7 +3,8 @@
 use super::block::{self, expanded_max, stated_len};
 use super::{Chunks, chunk_len};
 use crate::formats::apitrace::layout::{
-    CHUNK_EXPANDED, CHUNK_HEADER_LEN, CHUNK_STORED_MAX, MAGIC_LEN, SNAPPY_MAGIC, VERSION_MAX,
+    CHUNK_EXPANDED, CHUNK_HEADER_LEN, CHUNK_STORED_MAX, FULL_CHUNK, MAGIC_LEN, SNAPPY_MAGIC,
+    VERSION_MAX,
 };
 use crate::kit::num::to_u64;
 use crate::kit::resync::{Proof, Resync, Search};
@@ -20,6 +21,20 @@ impl Chunks<'_> {
     /// Whether a chunk, a second trace or the end of the file is at `at`.
     pub(super) fn is_followed_at(&self, at: u64) -> bool {
         at == self.source.len() || self.is_sound_at(at) || is_second_trace(&self.source, at)
+    }
+
+    /// Whether a chunk begins at `at`, where the length of the one before leads: a sound one, or by
+    /// its form, since two chunks in a row may be damaged. Then it states to be a full one, or it
+    /// ends where the file does; neither happens by chance at a given place.
+    pub(super) fn is_chunk_at(&self, at: u64) -> bool {
+        if self.is_followed_at(at) {
+            return true;
+        }
+        let begin = at.saturating_add(CHUNK_HEADER_LEN);
+        let head = self.source.read(begin, begin.saturating_add(to_u64(FULL_CHUNK.len())));
+        let len = chunk_len(&self.source, at).unwrap_or(0);
+        let is_last = begin.saturating_add(len) == self.source.len();
+        (head.as_ref() == FULL_CHUNK || is_last) && self.is_plausible_at(at)
     }
 
     /// Whether the chunk at `at` looks sound by its length and the length that its block states.
