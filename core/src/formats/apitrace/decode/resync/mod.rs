@@ -122,6 +122,8 @@ struct IdReading {
     lost: Option<u64>,
     /// The number of members in a donor.
     donated_members: Option<u64>,
+    /// The number of members of the struct with this id in a known build, which is tried first.
+    usual_members: Option<u64>,
 }
 
 /// Tries the place at the beginning of `bytes.0`, which is `bytes.1` of the stream.
@@ -186,7 +188,13 @@ fn advance_reading(readings: &mut Vec<IdReading>) -> bool {
     while let Some(last) = readings.last_mut() {
         match (last.lost, last.space) {
             (None, _) => {
-                last.lost = Some(last.donated_members.unwrap_or(0));
+                last.lost = last.donated_members.or(last.usual_members).or(Some(0));
+                return true;
+            }
+            (Some(_), Space::Struct)
+                if last.donated_members.is_none() && last.usual_members.take().is_some() =>
+            {
+                last.lost = Some(0);
                 return true;
             }
             (Some(members), Space::Struct)

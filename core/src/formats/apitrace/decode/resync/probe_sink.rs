@@ -6,7 +6,7 @@ use super::{EVENTS, IdReading, ProbeContext, Tolerance};
 use crate::formats::apitrace::decode::grammar::{
     CountField, Space, StreamError, TokenSink, TokenWarning,
 };
-use crate::formats::apitrace::decode::names;
+use crate::formats::apitrace::decode::{names, signatures};
 use crate::formats::apitrace::layout::THREAD_MAX;
 use crate::kit::num::to_u64;
 
@@ -146,7 +146,10 @@ impl TokenSink for ProbeSink<'_> {
         }
         let donated = self.context.donor.and_then(|donor| donor.known(space, id));
         let donated_members = donated.map(|known| known.count);
-        self.readings.push(IdReading { space, id, at, lost: None, donated_members });
+        let is_struct = space == Space::Struct && donated_members.is_none();
+        let usual_members = is_struct.then(|| signatures::count_members(id)).flatten();
+        let reading = IdReading { space, id, at, lost: None, donated_members, usual_members };
+        self.readings.push(reading);
     }
 
     fn name(&mut self, space: Space, name: &[u8], own: bool) -> Result<(), StreamError> {

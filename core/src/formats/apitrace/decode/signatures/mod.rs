@@ -43,12 +43,21 @@ pub struct Signatures {
     pub definitions: Definitions,
 }
 
+/// The unpacked tables.
+static TABLES: LazyLock<Vec<Signatures>> = LazyLock::new(|| {
+    let bytes = unpack(PACKED);
+    Reader(&bytes).tables().unwrap_or_default()
+});
+
+/// Returns the number of members that a struct has in the first build that defines its id. Another
+/// build may have another struct there, so the number is a guess that events have to prove.
+pub fn count_members(id: u64) -> Option<u64> {
+    let mut known = TABLES.iter().filter_map(|table| table.definitions.known(Space::Struct, id));
+    known.next().map(|known| known.count)
+}
+
 /// Returns the signatures of the build that wrote a trace with these definitions, if it is known.
 pub fn find_signatures(definitions: &Definitions) -> Option<&'static Signatures> {
-    static TABLES: LazyLock<Vec<Signatures>> = LazyLock::new(|| {
-        let bytes = unpack(PACKED);
-        Reader(&bytes).tables().unwrap_or_default()
-    });
     let mut best: Option<(u64, &Signatures)> = None;
     for table in TABLES.iter() {
         let found = compare(definitions, &table.definitions);
@@ -211,6 +220,8 @@ mod tests {
             assert_eq!(found.name, table.name);
         }
         assert!(find_signatures(&Definitions::with_raw()).is_none());
+        // XVisualInfo, and the pixmap of a client.
+        assert_eq!([0, 1, 2].map(count_members), [Some(10), Some(4), None]);
         assert_eq!(tables.len(), 2);
     }
 }
