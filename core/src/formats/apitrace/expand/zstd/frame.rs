@@ -14,6 +14,8 @@ pub(super) const BLOCK_HEADER_LEN: u64 = 3;
 const BLOCK_MAX: u64 = 128 << 10;
 /// Type of a block that is one repeated byte.
 const BLOCK_RLE: u64 = 1;
+/// Type of a block that is compressed.
+const BLOCK_COMPRESSED: u64 = 2;
 /// The type that no block has.
 const BLOCK_RESERVED: u64 = 3;
 /// Bytes of the checksum after the last block.
@@ -73,6 +75,12 @@ pub(super) fn first_block(source: &Source<'_>, at: u64) -> Option<u64> {
 pub(super) fn is_run(source: &Source<'_>, at: u64) -> bool {
     let first = source.read(at, at.saturating_add(1));
     first.first().is_some_and(|first| u64::from(*first) >> 1 & 3 == BLOCK_RLE)
+}
+
+/// Whether the header of a block at `at` is that of a compressed one.
+pub(super) fn is_compressed(source: &Source<'_>, at: u64) -> bool {
+    let first = source.read(at, at.saturating_add(1));
+    first.first().is_some_and(|first| u64::from(*first) >> 1 & 3 == BLOCK_COMPRESSED)
 }
 
 /// Moves past the header of a frame and returns its descriptor.

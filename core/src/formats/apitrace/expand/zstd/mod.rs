@@ -345,4 +345,31 @@ mod tests {
         assert!(matches!(faults[..], [Fault::Corrupt { .. }]), "{faults:?}");
         assert_eq!(Some(&last), bytes.last());
     }
+
+    #[test]
+    fn a_block_before_one_of_another_length_is_kept() {
+        let bytes = noise(2 << 20);
+        let mut writer = Writer::default();
+        writer.push(&bytes);
+        let file = writer.finish();
+        let mut starts = vec![frame::first_block(&Source::new(&file), 0).unwrap()];
+        while let Some((next, false)) =
+            frame::block_end(&Source::new(&file), starts[starts.len() - 1])
+        {
+            starts.push(next);
+        }
+        let third = crate::kit::num::to_usize(starts[2]);
+        let (before, after) = file.split_at(third + 2_000);
+        let (added, lost) = (b"added".as_slice(), &after[5..]);
+        for damaged in [[before, added, after].concat(), [before, lost].concat()] {
+            let source = Source::new(&damaged);
+            let mut frames = Frames::new(&source, &Limits::default());
+            let first = frames.next(Vec::new()).unwrap();
+            let mut given = first.bytes;
+            while let Some(block) = frames.next(Vec::new()).filter(|_| given.len() < 2 << 17) {
+                given.extend(block.bytes);
+            }
+            assert!(given.len() >= 2 << 17 && given[..2 << 17] == bytes[..2 << 17]);
+        }
+    }
 }

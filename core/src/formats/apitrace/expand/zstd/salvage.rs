@@ -6,7 +6,9 @@
 
 use std::ops::Range;
 
-use super::frame::{BLOCK_HEADER_LEN, CHECKSUM_LEN, HEADER_MAX, block_end, first_block, is_run};
+use super::frame::{
+    BLOCK_HEADER_LEN, CHECKSUM_LEN, HEADER_MAX, block_end, first_block, is_compressed, is_run,
+};
 use crate::kit::expand::zstd::PartialExpander;
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::source::Source;
@@ -45,7 +47,14 @@ pub(super) fn salvage_frame(
     let mut salvage = Salvage::default();
     let (mut at, mut skip, mut is_faulty) = (chain.find_first(frame.start), given, false);
     while at < frame.end && !salvage.is_complete {
-        let next = chain.find_next(at);
+        // A damaged block breaks the chain of the sound one before it.
+        let is_sound = |stated: &u64| {
+            is_compressed(source, at)
+                && !expander.clone().expand(&source.read(at, *stated)).is_faulty
+        };
+        let found = chain.find_next(at);
+        let stated = chain.stated_end(at).filter(|stated| found != Some(*stated));
+        let next = stated.filter(is_sound).or(found);
         salvage.is_complete = next.is_some_and(|next| chain.is_end(next));
         let Some(next) = next.or((!is_truncated).then_some(frame.end)) else { break };
         let mut block = expander.expand(&source.read(at, next));
@@ -99,6 +108,12 @@ impl Chain<'_, '_> {
 
     fn leads_to_end(&mut self, at: u64) -> bool {
         self.follow(at).1
+    }
+
+    /// Returns where the block at `at` ends by its header, unless it is the last one.
+    fn stated_end(&self, at: u64) -> Option<u64> {
+        let stated = block_end(self.source, at);
+        stated.filter(|(next, is_last)| *next < self.end && !is_last).map(|(next, _)| next)
     }
 
     /// Returns where the first block begins.

@@ -33,6 +33,7 @@ const PROVEN_MIN: usize = 4;
 const FIRST_OFFSETS: [u64; 3] = [1, 4, 8];
 
 /// Expands the blocks of a frame, damaged or not.
+#[derive(Clone)]
 pub struct PartialExpander {
     window: usize,
     /// The last bytes that were expanded.
