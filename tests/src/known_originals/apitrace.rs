@@ -6,7 +6,7 @@
 //! name is that of the definition, which may lie in bytes that are damaged. A record needs the
 //! chunks or frames that hold it; in a container without them it needs all bytes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -104,20 +104,34 @@ fn records(_: &Original, files: &Files) -> Vec<Record> {
     found
 }
 
-/// Returns the events of each call of a sound stream: its enter, and its leave if it has one.
-pub fn call_spans(stream: &[u8]) -> Vec<Vec<Range<usize>>> {
+/// The bytes of a call.
+#[derive(Clone, Debug, Default)]
+pub struct CallSpans {
+    /// Its enter, and its leave if it has one.
+    pub events: Vec<Range<usize>>,
+    /// The definitions that it uses, each with the bytes of its event before it.
+    pub definitions: Vec<Range<usize>>,
+}
+
+/// Returns the bytes of each call of a sound stream.
+pub fn call_spans(stream: &[u8]) -> Vec<CallSpans> {
     let mut reader = Reader { stream, ..Reader::default() };
-    let mut spans: Vec<Vec<Range<usize>>> = Vec::new();
+    let mut spans: Vec<CallSpans> = Vec::new();
     if reader.header().is_none() {
         return spans;
     }
     while reader.event().is_some() {
         let span = reader.event..reader.at;
         let mut event = Reader { stream, at: span.start, ..Reader::default() };
-        match (event.byte(), event.uint()) {
-            (Some(1), Some(call)) => spans[call as usize].push(span),
-            _ => spans.push(vec![span]),
+        let call = match (event.byte(), event.uint()) {
+            (Some(1), Some(call)) => call as usize,
+            _ => spans.len(),
+        };
+        if call == spans.len() {
+            spans.push(CallSpans::default());
         }
+        spans[call].events.push(span);
+        spans[call].definitions.append(&mut reader.uses);
         reader.needs.clear();
         reader.definitions.clear();
     }
@@ -224,7 +238,6 @@ struct Reader<'a> {
     version: u64,
     /// Definitions by kind and id: the number of members of a struct, and the bytes up to its end.
     known: BTreeMap<(u8, u64), (u64, Range<usize>)>,
-    frames: BTreeSet<u64>,
     /// The function of each call, and its enter.
     calls: Vec<(u64, Range<usize>)>,
     identity: Vec<u8>,
@@ -232,6 +245,8 @@ struct Reader<'a> {
     event: usize,
     /// Other bytes without which the event cannot be shown: its enter, the structs in it.
     needs: Vec<Range<usize>>,
+    /// The definitions that are used since they were last taken.
+    uses: Vec<Range<usize>>,
     /// End and identity of the definitions in the latest event.
     definitions: Vec<(usize, Vec<u8>)>,
 }
@@ -240,6 +255,7 @@ const FUNCTION: u8 = 0;
 const STRUCT: u8 = 1;
 const ENUM: u8 = 2;
 const BITMASK: u8 = 3;
+const FRAME: u8 = 4;
 /// Begins the identity of a definition: no event does.
 const DEFINITION: u8 = 0xff;
 
@@ -314,6 +330,7 @@ impl Reader<'_> {
     /// it is used first.
     fn items(&mut self, kind: u8, id: u64) -> Option<u64> {
         if let Some((count, place)) = self.known.get(&(kind, id)) {
+            self.uses.push(place.clone());
             if kind == STRUCT {
                 self.needs.push(place.clone());
             }
@@ -362,7 +379,7 @@ impl Reader<'_> {
     fn frame(&mut self) -> Option<()> {
         let id = self.uint()?;
         self.keep(id);
-        if !self.frames.insert(id) {
+        if self.known.insert((FRAME, id), (0, 0..0)).is_some() {
             return Some(());
         }
         loop {
@@ -413,7 +430,9 @@ impl Reader<'_> {
     fn defines(&mut self, kind: u8) -> Option<(u64, bool)> {
         let id = self.uint()?;
         self.keep(id);
-        Some((id, !self.known.contains_key(&(kind, id))))
+        let known = self.known.get(&(kind, id));
+        self.uses.extend(known.map(|(_, place)| place.clone()));
+        Some((id, known.is_none()))
     }
 
     fn enumeration(&mut self) -> Option<()> {
@@ -425,7 +444,7 @@ impl Reader<'_> {
                 self.byte()?;
                 self.uint()?;
             }
-            self.known.insert((ENUM, id), (0, 0..0));
+            self.known.insert((ENUM, id), (0, self.event..self.at));
         }
         if self.version >= 3 {
             let sign = self.byte()?;
@@ -443,7 +462,7 @@ impl Reader<'_> {
                 self.text()?;
                 self.uint()?;
             }
-            self.known.insert((BITMASK, id), (0, 0..0));
+            self.known.insert((BITMASK, id), (0, self.event..self.at));
         }
         let flags = self.uint()?;
         self.keep(flags);

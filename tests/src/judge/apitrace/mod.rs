@@ -26,6 +26,9 @@ pub static SCREEN: Judge = Judge {
     probe: || Recorder::find().map(|found| format!("glxgears on {}", found.display)),
 };
 
+/// Memory that `apitrace` gets, in KiB.
+const MEMORY_MAX_KIB: u32 = 3 << 20;
+
 /// An installed `apitrace`.
 #[derive(Debug)]
 pub struct Apitrace {
@@ -80,8 +83,12 @@ impl Apitrace {
     }
 
     fn run(&self, arguments: &[&str], path: &Path) -> Verdict {
-        let mut command = Command::new(&self.program);
-        command.args(arguments).arg(path).stdin(Stdio::null());
+        // A damaged count can ask for all memory of the machine.
+        let mut command = Command::new("sh");
+        command
+            .arg("-c")
+            .arg(format!("ulimit -v {MEMORY_MAX_KIB} 2>/dev/null; exec \"$0\" \"$@\""));
+        command.arg(&self.program).args(arguments).arg(path).stdin(Stdio::null());
         let output = command.output().expect("apitrace starts");
         let text = String::from_utf8_lossy(&output.stdout);
         let call = |line: &str| {

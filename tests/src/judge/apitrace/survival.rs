@@ -10,8 +10,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use tracemend::formats::apitrace::expand::zstd::frame_lengths;
+use tracemend::formats::apitrace::stream_bytes;
 use tracemend::kit::source::Source;
-use tracemend::{Options, Outcome};
+use tracemend::{Limits, Options, Outcome};
 
 use super::Apitrace;
 use crate::forge::apitrace::{Container as Form, chunks, zstd};
@@ -90,10 +92,15 @@ pub struct Survival {
     pub other: usize,
     /// Calls of the damaged file that apitrace shows as they were.
     pub by_apitrace: usize,
-    /// Calls whose bytes are still in the file, if it has snappy chunks.
+    /// Calls whose bytes can still be read: elements of chunks, frames up to their first damaged
+    /// byte, or other files up to there.
     pub left: usize,
     /// Those of them that the repaired trace shows as they were.
     pub right_of_left: usize,
+    /// Calls that are left with the definitions of their functions and values.
+    pub defined: usize,
+    /// Those of them that the repaired trace shows as they were.
+    pub right_of_defined: usize,
     /// Whether the repair gave up.
     pub is_given_up: bool,
     /// Whether apitrace complains about the repaired trace.
@@ -108,7 +115,7 @@ impl Original {
     /// If the file cannot be read or apitrace does not accept it.
     pub fn read(judge: &Apitrace, path: &Path, folder: &Path) -> Self {
         let bytes = fs::read(path).unwrap();
-        let stream = tracemend::formats::apitrace::stream_bytes(&Source::new(&bytes), u64::MAX);
+        let stream = stream_bytes(&Source::new(&bytes), u64::MAX);
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Self::of(judge, name, stream, folder)
     }
@@ -168,11 +175,15 @@ impl Original {
         survival.by_apitrace = same(&own.calls);
         let left = self.calls_left(damaged);
         survival.left = left.len();
+        survival.defined = left.iter().filter(|(_, is_defined)| *is_defined).count();
         if is_done {
             let dump = judge.dump(&readable(folder, &target));
             survival.right = same(&dump.calls);
-            let is_right = |number: &&u64| dump.calls.get(number) == self.calls.get(number);
+            let is_right =
+                |(number, _): &&(u64, bool)| dump.calls.get(number) == self.calls.get(number);
             survival.right_of_left = left.iter().filter(is_right).count();
+            let defined = left.iter().filter(|(_, is_defined)| *is_defined);
+            survival.right_of_defined = defined.filter(is_right).count();
             let is_placeholder = |line: &&String| line.contains("lost_call");
             let placeholders = dump.calls.values().filter(is_placeholder).count();
             survival.other = dump.calls.len() - placeholders - survival.right;
@@ -183,31 +194,71 @@ impl Original {
 }
 
 impl Original {
-    /// Returns the numbers of the calls of which all bytes are still in a damaged file of chunks.
-    ///
-    /// A byte of the stream is left if the element of its chunk is: the element's stored bytes lie
-    /// side by side, after those of the elements before it, and the bytes that it copies are left.
-    fn calls_left(&self, damaged: &Damaged) -> Vec<u64> {
-        let sound = self.file("snappy");
-        if !damaged.bytes.starts_with(b"at") || !sound.starts_with(b"at") {
-            return Vec::new();
+    /// Returns the numbers of the calls of which all bytes can still be read from a damaged file,
+    /// and whether their definitions can.
+    fn calls_left(&self, damaged: &Damaged) -> Vec<(u64, bool)> {
+        let sound = self.file(damaged.container);
+        let place = damaged.places(sound.len());
+        let is_left = match damaged.container {
+            "snappy" => chunks_left(sound, &place),
+            "zstd" => self.frames_left(sound, &place),
+            _ => self.left_before_damage(sound, 0, &place),
+        };
+        // How many bytes are lost before each one.
+        let mut lost = vec![0_usize];
+        for index in 0..self.stream.len() {
+            let is_lost = !is_left.get(index).copied().unwrap_or(false);
+            lost.push(lost[index] + usize::from(is_lost));
         }
-        let mut place = vec![None; sound.len()];
-        for (at, origin) in damaged.origins.iter().enumerate() {
-            // Of two copies the first one counts.
-            if let Some(cell) = origin.and_then(|origin| place.get_mut(origin as usize)) {
-                cell.get_or_insert(at);
-            }
-        }
-        let mut is_left = Vec::with_capacity(self.stream.len());
-        for (start, end) in chunks(sound) {
-            push_left(&sound[start + 4..end], &place[start + 4..end], &mut is_left);
-        }
-        let is_whole = |span: &Range<usize>| is_left[span.clone()].iter().all(|left| *left);
+        let is_whole = |span: &Range<usize>| lost[span.end] == lost[span.start];
         let spans = call_spans(&self.stream).into_iter().enumerate();
-        let left = spans.filter(|(_, spans)| spans.iter().all(is_whole));
-        left.map(|(number, _)| number as u64).collect()
+        let left = spans.filter(|(_, call)| call.events.iter().all(is_whole));
+        left.map(|(number, call)| (number as u64, call.definitions.iter().all(is_whole))).collect()
     }
+
+    /// Returns for each byte of the stream whether its frame is left up to there.
+    fn frames_left(&self, sound: &[u8], place: &[Option<usize>]) -> Vec<bool> {
+        let (mut at, mut is_left) = (0, Vec::new());
+        for (stored, len) in frame_lengths(&Source::new(sound), &Limits::default()) {
+            let end = is_left.len() + len as usize;
+            let frame = &place[at..at + stored as usize];
+            let first = frame[0];
+            let adjoins = |(index, now): (usize, &Option<usize>)| {
+                now.is_some() && *now == first.map(|first| first + index)
+            };
+            if !frame.iter().enumerate().all(adjoins) {
+                let left = self.left_before_damage(sound, at, place).len();
+                is_left.resize(left.max(is_left.len()), true);
+                is_left.resize(end, false);
+            }
+            is_left.resize(end, true);
+            at += stored as usize;
+        }
+        is_left
+    }
+
+    /// Returns as many `true` as bytes can be read of a sound file that is cut at the first byte,
+    /// from `from` on, that is not where it was before its neighbour.
+    fn left_before_damage(&self, sound: &[u8], from: usize, place: &[Option<usize>]) -> Vec<bool> {
+        let first = place[from];
+        let stays =
+            |at: &usize| place[*at].is_some() && place[*at] == first.map(|first| first + at - from);
+        let cut = (from..sound.len()).find(|at| !stays(at)).unwrap_or(sound.len());
+        let bytes = stream_bytes(&Source::new(&sound[..cut]), u64::MAX);
+        assert!(self.stream.starts_with(&bytes), "{}: a cut changes bytes", self.name);
+        vec![true; bytes.len()]
+    }
+}
+
+/// Returns for each byte of the stream whether it is left in chunks: the element of its chunk is,
+/// that is, the element's stored bytes lie side by side, after those of the elements before it, and
+/// the bytes that it copies are left.
+fn chunks_left(sound: &[u8], place: &[Option<usize>]) -> Vec<bool> {
+    let mut is_left = Vec::new();
+    for (start, end) in chunks(sound) {
+        push_left(&sound[start + 4..end], &place[start + 4..end], &mut is_left);
+    }
+    is_left
 }
 
 /// Adds to `is_left`, for each byte that a snappy block expands to, whether it is left; `place`:
@@ -257,13 +308,15 @@ pub fn readable(folder: &Path, file: &[u8]) -> PathBuf {
     if !file.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
         return write(folder, "repaired.trace", file);
     }
-    let stream = tracemend::formats::apitrace::stream_bytes(&Source::new(file), u64::MAX);
+    let stream = stream_bytes(&Source::new(file), u64::MAX);
     write(folder, "repaired.trace", &Form::Snappy.file(&stream))
 }
 
 /// A file that is damaged, with the place in the sound file of each byte.
 #[derive(Clone, Debug)]
 pub struct Damaged {
+    /// Its container.
+    pub container: &'static str,
     /// The bytes.
     pub bytes: Vec<u8>,
     /// Where each byte was; `None` if damage wrote it.
@@ -271,9 +324,22 @@ pub struct Damaged {
 }
 
 impl Damaged {
-    /// A sound file.
-    pub fn of(bytes: &[u8]) -> Self {
-        Self { bytes: bytes.to_vec(), origins: (0..bytes.len() as u32).map(Some).collect() }
+    /// The sound file of a trace in a container.
+    pub fn of(original: &Original, container: &'static str) -> Self {
+        let bytes = original.file(container).to_vec();
+        let origins = (0..bytes.len() as u32).map(Some).collect();
+        Self { container, bytes, origins }
+    }
+
+    /// Returns where each of the `len` bytes of the sound file is now; of two copies the first.
+    fn places(&self, len: usize) -> Vec<Option<usize>> {
+        let mut place = vec![None; len];
+        for (at, origin) in self.origins.iter().enumerate() {
+            if let Some(cell) = origin.and_then(|origin| place.get_mut(origin as usize)) {
+                cell.get_or_insert(at);
+            }
+        }
+        place
     }
 
     fn write(&mut self, at: usize, new: &[u8]) {
