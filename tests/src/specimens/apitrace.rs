@@ -235,6 +235,43 @@ pub fn specimens() -> Vec<Specimen> {
                 stream.value(&Value::String(b"GL_ARB_sync GL_ARB_shad%r_clock".to_vec()));
             }),
         ),
+        Specimen::new(
+            "AT2017",
+            stored(&around(|stream| {
+                let details = [1, 0].map(|index| Detail::Arg(index, Value::Uint(7)));
+                let call = stream.enter(0, 30, 2, &details);
+                stream.leave(call, &[]);
+            })),
+        ),
+        Specimen::new(
+            "AT2018",
+            stored(&around(|stream| {
+                let details = [0, 1].map(|index| Detail::Arg(index, Value::Uint(7)));
+                for _ in 0..8 {
+                    let call = stream.enter(0, 30, 2, &details);
+                    stream.leave(call, &[]);
+                }
+                let call = stream.enter(0, 30, 2, &details[1..]);
+                stream.leave(call, &[]);
+            })),
+        ),
+        Specimen::new(
+            "AT2019",
+            stored(&around(|stream| {
+                stream.named_call(0, 30, "glBegin", &[Value::Uint(4)]);
+                stream.named_call(0, 31, "glFlush", &[]);
+                stream.named_call(0, 32, "glEnd", &[]);
+            })),
+        ),
+        Specimen::new(
+            "AT2020",
+            stored(&around(|stream| {
+                stream.name(30, "glBufferData", &["target", "size", "data", "usage"]);
+                let data = Value::Blob(vec![1; 12]);
+                let usage = Value::Uint(0x88e4);
+                stream.call(0, 30, &[Value::Uint(0x8892), Value::Uint(13), data, usage]);
+            })),
+        ),
         Specimen::new("AT3001", stored(&around(|stream| _ = stream.leave(5_000, &[])))),
         Specimen::new("AT3002", stored(&around(|stream| _ = stream.leave(3, &[])))),
         Specimen::new("AT3003", stored(&around(|stream| _ = stream.enter(0, 21, 0, &[]))))

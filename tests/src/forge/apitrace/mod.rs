@@ -73,6 +73,8 @@ pub struct Stream {
     known: BTreeSet<(u8, u64)>,
     /// Names of functions that have other ones than most.
     names: BTreeMap<u64, String>,
+    /// Names of their arguments.
+    arguments: BTreeMap<u64, &'static [&'static str]>,
     calls: u64,
 }
 
@@ -146,8 +148,11 @@ impl Stream {
             let name = self.names.get(&id).cloned().unwrap_or_else(forged);
             self.bytes.extend(text(name.as_bytes()));
             self.bytes.extend(uint(count));
+            let names = self.arguments.get(&id).copied().unwrap_or_default();
             for index in 0..count {
-                self.bytes.extend(text(format!("arg{index}").as_bytes()));
+                let forged = || format!("arg{index}");
+                let name = names.get(index as usize).map_or_else(forged, ToString::to_string);
+                self.bytes.extend(text(name.as_bytes()));
             }
         }
         self.details(details);
@@ -159,6 +164,13 @@ impl Stream {
     pub fn named_call(&mut self, thread: u64, id: u64, name: &str, args: &[Value]) -> u64 {
         self.names.insert(id, name.to_string());
         self.call(thread, id, args)
+    }
+
+    /// Gives a function and its arguments names of their own.
+    pub fn name(&mut self, id: u64, name: &str, arguments: &'static [&'static str]) -> &mut Self {
+        self.names.insert(id, name.to_string());
+        self.arguments.insert(id, arguments);
+        self
     }
 
     /// Leaves a call.

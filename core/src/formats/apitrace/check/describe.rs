@@ -31,6 +31,11 @@ pub(super) fn describe_warning(kind: WarningKind) -> Described {
             ),
             Some(WarningFix::Drop("the argument")),
         ),
+        WarningKind::ArgumentOrder(index) => (
+            &rules::ARGUMENT_ORDER,
+            format!("argument {index} follows one with the same or a higher index"),
+            None,
+        ),
         WarningKind::NeverEntered(number) => (
             &rules::LEAVE_NEVER_ENTERED,
             format!("unexpected leave: call {number} was never entered"),

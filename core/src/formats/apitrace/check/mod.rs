@@ -6,6 +6,7 @@
 //! - `definitions`: definitions that differ from those of a known build
 //! - `warning`: unusual things in sound events
 //! - `repeats`: values that differ in one bit from one that repeats
+//! - `usage`: calls that use their function as no sound call does
 //! - `ending`: how the stream ends, and the calls that are open then
 //! - `facts`: counts for the report
 
@@ -19,6 +20,7 @@ mod header;
 mod region;
 mod repeats;
 mod units;
+mod usage;
 mod warning;
 
 use super::decode::arrangement::Arrangement;
@@ -78,6 +80,7 @@ pub fn check_trace(
     check.check_definitions();
     check.check_warnings();
     check.check_repeats();
+    check.check_usage();
     check.check_ending();
     check.add_facts(report);
     check.push_findings(report);

@@ -26,7 +26,8 @@ impl TraceCheck<'_, '_> {
             finding.stored = self.stored_of(span, warning.place);
             finding.excerpt = warning.excerpt.clone();
             // The call is listed with the damage next to it.
-            if *rule == rules::VALUE_IMPOSSIBLE && self.is_suspect(warning.call.0) {
+            let is_of_values = *rule == rules::VALUE_IMPOSSIBLE || *rule == rules::ARGUMENT_ORDER;
+            if is_of_values && self.is_suspect(warning.call.0) {
                 finding.severity = Severity::Info;
             }
             // One of several open calls has lost its leave, and with it its results.

@@ -12,6 +12,7 @@
 //!  signatures    the definitions of known builds of the tracer
 //!  symbols   the values that enums and bitmasks list
 //!  repeats   values that repeat, and those near them
+//!  usage     how calls use their functions
 //!  calls, definitions, names, ranges         damage   stretches that are not events
 //! ```
 
@@ -31,3 +32,4 @@ pub mod signatures;
 pub mod symbols;
 pub mod trace;
 pub mod tracker;
+pub mod usage;

@@ -6,6 +6,7 @@ pub mod event;
 pub mod header;
 pub mod nesting;
 pub mod stream;
+pub mod usage;
 
 use std::sync::LazyLock;
 
@@ -29,6 +30,7 @@ pub use nesting::NESTING_TOO_DEEP;
 pub use stream::{
     CALLS_MISSING, DEFINITION_MISSING, SECOND_TRACE, STREAM_DAMAGED, TRUNCATED_EVENT,
 };
+pub use usage::{ARGUMENT_ORDER, ARGUMENTS_UNUSUAL, BLOB_SIZE, PRIMITIVE_BROKEN};
 
 use crate::report::Rule;
 
@@ -39,6 +41,7 @@ pub fn all() -> &'static [&'static Rule] {
             header::RULES,
             stream::RULES,
             event::RULES,
+            usage::RULES,
             call::RULES,
             container::RULES,
             nesting::RULES,

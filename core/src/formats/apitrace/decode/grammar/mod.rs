@@ -303,6 +303,11 @@ pub trait TokenSink {
     fn bytes_begin(&mut self, _at: u64) {}
     /// Announces a string that is longer than the bytes at hand.
     fn long_string(&mut self, _len: u64, _at: u64) {}
+    /// Whether it takes the values of the present event.
+    #[inline(always)]
+    fn wants_values(&self) -> bool {
+        Self::TAKES_VALUES
+    }
     /// Takes a value or a part of one, if it takes values.
     #[inline(always)]
     fn value(&mut self, _token: ValueToken<'_>) {}

@@ -215,6 +215,9 @@ impl Parser {
         sink: &mut S,
     ) -> Result<bool, StreamError> {
         let Ok((index, None)) = ahead.uint() else { return Ok(false) };
+        if sink.wants_values() {
+            return Ok(false);
+        }
         let is_plain = skip_plain_value(self.version, ahead, sink)?;
         if is_plain {
             sink.detail(at, Some(index))?;

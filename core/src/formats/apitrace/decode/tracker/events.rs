@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 
 use crate::formats::apitrace::decode::calls::OpenCall;
 use crate::formats::apitrace::decode::definitions::KnownId;
+use crate::formats::apitrace::decode::usage::shapes::Shape;
 
 /// Events that can be taken back.
 const TAKEN_BACK_MAX: usize = 512;
@@ -61,6 +62,8 @@ pub(super) struct CurrentEvent {
     pub(super) argument: Option<u64>,
     /// The index, if it is out of range.
     pub(super) invalid_index: Option<u64>,
+    /// Its arguments so far.
+    pub(super) shape: Shape,
 }
 
 impl CurrentEvent {
@@ -87,6 +90,7 @@ impl CurrentEvent {
             detail_at: start,
             argument: None,
             invalid_index: None,
+            shape: Shape::default(),
         }
     }
 }

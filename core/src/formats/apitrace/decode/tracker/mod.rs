@@ -23,6 +23,7 @@ use super::definitions::Definitions;
 use super::grammar::Space;
 use super::repeats::Repeats;
 use super::symbols::Symbols;
+use super::usage::Usage;
 use crate::formats::apitrace::layout::PLACEHOLDER_ID;
 use crate::formats::apitrace::limits::{DEFINITIONS, LOST_LEAVES, OPEN_CALLS};
 use crate::limits::Limits;
@@ -64,6 +65,8 @@ pub struct ValueUses {
     unlisted: BTreeSet<(Space, u64, u64)>,
     /// Addresses and words.
     pub repeats: Repeats,
+    /// How calls use their functions.
+    pub usage: Usage,
 }
 
 /// A definition that is being read.

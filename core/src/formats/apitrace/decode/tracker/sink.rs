@@ -6,11 +6,12 @@ use super::warnings::WarningKind;
 use crate::formats::apitrace::decode::calls::OpenCall;
 use crate::formats::apitrace::decode::definitions::KnownId;
 use crate::formats::apitrace::decode::grammar::{
-    Space, StreamError, SymbolUse, TokenSink, TokenWarning,
+    Space, StreamError, SymbolUse, TokenSink, TokenWarning, ValueToken,
 };
 use crate::formats::apitrace::decode::names;
 use crate::formats::apitrace::decode::repeats::{FirstUse, Position};
 use crate::formats::apitrace::decode::symbols::Unlisted;
+use crate::formats::apitrace::decode::usage::shapes::Shape;
 use crate::formats::apitrace::layout::{
     PLACEHOLDER_ID, PROPERTIES_MAX, PROPERTY_NAME_MAX, THREAD_MAX, VERSION_MAX, VERSION_PLAUSIBLE,
 };
@@ -88,6 +89,7 @@ impl TokenSink for StreamTracker {
         let open = self.calls.enter(thread, function);
         let is_placeholder = u64::from(function == PLACEHOLDER_ID);
         self.calls.placeholders = self.calls.placeholders.saturating_add(is_placeholder);
+        self.values.usage.uploads.begin(function);
         let effect = EventEffect::Enter(open);
         self.history.current =
             Some(CurrentEvent::new(at, effect, is_nested, definitions_before, known));
@@ -116,6 +118,7 @@ impl TokenSink for StreamTracker {
         let Some(current) = &mut self.history.current else { return Ok(()) };
         current.detail_at = at;
         current.argument = index;
+        let ascends = current.shape.add(index);
         let (Some(index), Some(count)) = (index, current.argument_count) else { return Ok(()) };
         if current.is_lost {
             return match current.event.effect {
@@ -127,6 +130,8 @@ impl TokenSink for StreamTracker {
         }
         if index >= count {
             current.invalid_index = Some(index);
+        } else if !ascends && self.values.usage.add_disorder() {
+            self.warn_about(WarningKind::ArgumentOrder(index), at, at.saturating_add(2), None);
         }
         Ok(())
     }
@@ -154,6 +159,7 @@ impl TokenSink for StreamTracker {
             definitions_before,
             ..
         } = current.event;
+        let shape = current.shape;
         let defines = self.definitions.mark() > definitions_before;
         // Zeros look like enters without details. Others are legal, however many are never left.
         if matches!(effect, EventEffect::Enter(_)) && current.detail_at == start && !defines {
@@ -168,6 +174,7 @@ impl TokenSink for StreamTracker {
                 self.lost_calls.add_leave(start, end);
             }
         }
+        self.add_usage(effect, shape, (start, end));
         let leaves_call = matches!(effect, EventEffect::Leave { open: Some(_), .. });
         let is_inside_out = self.history.stray_leaves_in_a_row > 0 && leaves_call;
         self.history.current = None;
@@ -229,6 +236,10 @@ impl TokenSink for StreamTracker {
         if self.definitions.keeps_raw() {
             let raw = std::mem::take(&mut self.open_definition.raw);
             self.values.listed.add(space, id, &raw);
+            if space == Space::Function {
+                self.values.usage.add_function(id, &raw);
+                self.values.usage.uploads.begin(id);
+            }
             self.definitions.add_raw(space, id, raw);
             self.definitions.set_place(space, id, self.open_definition.at);
         }
@@ -277,6 +288,20 @@ impl TokenSink for StreamTracker {
         }
     }
 
+    #[inline(always)]
+    fn wants_values(&self) -> bool {
+        self.values.usage.uploads.is_open()
+    }
+
+    #[inline(always)]
+    fn value(&mut self, token: ValueToken<'_>) {
+        if self.values.usage.uploads.is_open()
+            && let Some(index) = self.history.current.and_then(|current| current.argument)
+        {
+            self.values.usage.uploads.add(index, token);
+        }
+    }
+
     fn long_string(&mut self, _len: u64, _at: u64) {
         if let Some(current) = &mut self.history.current {
             current.event.has_long_string = true;
@@ -295,6 +320,26 @@ impl StreamTracker {
         };
         let position = Position { function: open.function, argument: current.argument };
         Some((position, FirstUse { call: open.number, argument: current.argument, at, end }))
+    }
+
+    /// Adds the event at `at.0..at.1` to the uses of its function.
+    #[inline(always)]
+    fn add_usage(&mut self, effect: EventEffect, shape: Shape, at: (u64, u64)) {
+        let (open, is_leave) = match effect {
+            EventEffect::Enter(open) => (open, false),
+            EventEffect::Leave { open: Some(open), .. } => (open, true),
+            EventEffect::Leave { open: None, .. } => return,
+        };
+        let first = FirstUse { call: open.number, argument: None, at: at.0, end: at.1 };
+        let usage = &mut self.values.usage;
+        usage.shapes.add(open.function, is_leave, shape, first);
+        // The function may be defined in this very event.
+        if !is_leave {
+            usage.primitives.add_call(open.function, open.thread, first);
+        }
+        if usage.uploads.is_open() {
+            usage.uploads.end(first);
+        }
     }
 
     /// Ends a detail with an invalid index, or after warnings.

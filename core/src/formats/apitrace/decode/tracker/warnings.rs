@@ -22,6 +22,8 @@ pub enum WarningKind {
         /// Arguments of the function.
         count: u64,
     },
+    /// An argument follows one with the same or a higher index; its index.
+    ArgumentOrder(u64),
     /// A leave of a call that never began; its number.
     NeverEntered(u64),
     /// A leave of a call that is over; its number.
@@ -51,7 +53,10 @@ impl WarningKind {
     pub(super) const fn is_contradiction(self) -> bool {
         !matches!(
             self,
-            Self::InvalidText | Self::BlobText | Self::Token(TokenWarning::Unlisted(..))
+            Self::InvalidText
+                | Self::BlobText
+                | Self::ArgumentOrder(_)
+                | Self::Token(TokenWarning::Unlisted(..))
         )
     }
 }
