@@ -48,13 +48,12 @@ pub(super) fn salvage_frame(
     let (mut at, mut skip, mut is_faulty) = (chain.find_first(frame.start), given, false);
     while at < frame.end && !salvage.is_complete {
         // A damaged block breaks the chain of the sound one before it.
-        let is_sound = |stated: &u64| {
-            is_compressed(source, at)
-                && !expander.clone().expand(&source.read(at, *stated)).is_faulty
+        let mut is_sound = |stated: &u64| {
+            is_compressed(source, at) && expander.is_sound(&source.read(at, *stated))
         };
         let found = chain.find_next(at);
         let stated = chain.stated_end(at).filter(|stated| found != Some(*stated));
-        let next = stated.filter(is_sound).or(found);
+        let next = stated.filter(&mut is_sound).or(found);
         salvage.is_complete = next.is_some_and(|next| chain.is_end(next));
         let Some(next) = next.or((!is_truncated).then_some(frame.end)) else { break };
         let mut block = expander.expand(&source.read(at, next));

@@ -33,7 +33,6 @@ const PROVEN_MIN: usize = 4;
 const FIRST_OFFSETS: [u64; 3] = [1, 4, 8];
 
 /// Expands the blocks of a frame, damaged or not.
-#[derive(Clone)]
 pub struct PartialExpander {
     window: usize,
     /// The last bytes that were expanded.
@@ -89,6 +88,16 @@ impl PartialExpander {
         self.remember(&block.sound);
         self.remember(&block.after_fault);
         block
+    }
+
+    /// Whether the compressed block in `stored`, header and content, has no fault. The expander
+    /// stays before it, and nothing of the window is copied.
+    pub fn is_sound(&mut self, stored: &[u8]) -> bool {
+        let before = (self.huffman.clone(), self.tables.clone(), self.offsets);
+        let content = stored.get(BLOCK_HEADER_LEN..).unwrap_or_default();
+        let block = self.expand_compressed(content, content.len());
+        (self.huffman, self.tables, self.offsets) = before;
+        !block.is_faulty && block.after_fault.is_empty()
     }
 
     fn remember(&mut self, bytes: &[u8]) {
