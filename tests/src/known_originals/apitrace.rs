@@ -33,9 +33,9 @@ pub static SUBJECT: Subject = Subject {
     judge: Some(accepted),
     bounds: Bounds {
         false_labels: Bound::NONE,
-        losing: Bound::new(160, "events after a damaged chunk or frame are not found again"),
+        losing: Bound::new(158, "events after a damaged chunk or frame are not found again"),
         given_up: Bound::new(
-            85,
+            78,
             "one damaged block, of zstd, deflate or brotli, is all of a trace",
         ),
         unclean: Bound::NONE,

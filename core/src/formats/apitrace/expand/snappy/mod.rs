@@ -218,8 +218,10 @@ mod tests {
 
     #[test]
     fn of_two_damaged_chunks_in_a_row_each_keeps_its_place() {
-        let bytes: Vec<u8> =
-            (0..900_000_u32).flat_map(|i| (i.wrapping_mul(i) >> 7).to_le_bytes()).collect();
+        // Words of a few hundred, so that most elements are short copies.
+        let word = |i: u32| u64::from(i.wrapping_mul(i).wrapping_mul(0x9e37_79b1) >> 24);
+        let words = (0..450_000_u32).map(|i| word(i).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let bytes: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();
         let mut writer = Writer::default();
         writer.push(&bytes);
         let mut file = [b"at".as_slice(), &writer.finish()].concat();
