@@ -2,6 +2,7 @@
 
 use super::Specimen;
 use crate::forge::perf::damage::FLAGS_AT;
+use crate::forge::perf::feature::tracepoint_raw;
 use crate::forge::perf::{
     Attr, Built, Maker, Order, Record, Recording, Wrapper, by_name, feature_bit, read_format,
     sample_type,
@@ -104,6 +105,17 @@ fn read_without_id() -> Vec<u8> {
     let mut recording = Recording::new(Order::Little, vec![attr]);
     let mut maker = recording.maker(0);
     recording.extend(vec![maker.comm("forge"), maker.sample(), maker.sample()]);
+    recording.build().bytes
+}
+
+/// Counts of `perf stat`, but not the map of their CPUs.
+fn without_cpu_map() -> Vec<u8> {
+    let attr = Attr::cpu_clock(sample_type::IDENTIFIER).with_ids(&[71]);
+    let mut recording = Recording::new(Order::Little, vec![attr]);
+    let maker = recording.maker(0);
+    recording.push(maker.thread_map()).push(maker.stat_config()).push(maker.stat(500));
+    recording.push(maker.stat_round(1));
+    recording.features([feature_bit::STAT]);
     recording.build().bytes
 }
 
@@ -237,6 +249,14 @@ pub fn specimens() -> Vec<Specimen> {
         Specimen::new("PD0032", without_parts()),
         Specimen::new("PD2007", flipped(&copies, described.start + 8 + 24 + 5, 1)),
         Specimen::new("PD2008", flipped(&copies, index.offset + 16, 4)),
+        Specimen::new("PD2009", without_cpu_map()),
+        Specimen::new("PD2010", {
+            let traced = built("tracepoint");
+            let last = traced.records.iter().rfind(|record| record.kind == 9).unwrap();
+            // The data follow their size, at the end of the sample.
+            let at = last.range().end - tracepoint_raw(Order::Little).len();
+            flipped(&traced, at, 0x80)
+        }),
         Specimen::new("PD3004", {
             let first = few.first_of(9).unwrap();
             let time = few.records[first].time.unwrap();

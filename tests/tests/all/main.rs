@@ -57,6 +57,7 @@ mod ovni {
 mod perf {
     mod campaign;
     mod compressed;
+    mod counts;
     mod donor;
     mod dump;
     mod forge;

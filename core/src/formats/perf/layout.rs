@@ -84,12 +84,18 @@ pub mod record {
     pub const ID_INDEX: u32 = 69;
     /// Hardware trace. The payload follows the record.
     pub const AUXTRACE: u32 = 71;
+    /// The threads that `perf stat record` counts.
+    pub const THREAD_MAP: u32 = 73;
+    /// The CPUs that `perf stat record` counts.
+    pub const CPU_MAP: u32 = 74;
     /// First of the types that `perf stat record` writes.
     pub const STAT_CONFIG: u32 = 75;
     /// A counter value of `perf stat record`, which begins with the id of its event.
     pub const STAT: u32 = 76;
     /// Last of the types that `perf stat record` writes.
     pub const STAT_ROUND: u32 = 77;
+    /// The unit, scale, name or CPUs of an event.
+    pub const EVENT_UPDATE: u32 = 78;
     /// The content of a feature, in pipe recordings.
     pub const HEADER_FEATURE: u32 = 80;
     /// zstd data.

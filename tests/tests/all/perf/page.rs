@@ -17,7 +17,11 @@ use tracemend_tests::forge::perf::{
 };
 
 const SAMPLE: u32 = 9;
+/// A feature.
+const MEM_TOPOLOGY: u32 = 22;
 const TRACING_DATA: u32 = 66;
+const STAT: u32 = 76;
+const STAT_ROUND: u32 = 77;
 const COMPRESSED: u32 = 81;
 const COMPRESSED2: u32 = 83;
 const BPF_METADATA: u32 = 84;
@@ -269,7 +273,11 @@ fn every_code_of_the_page_exists_and_every_code_of_records_is_on_the_page() {
 fn codes_around(record: &Record) -> BTreeSet<&'static str> {
     let mut recording = Recording::new(Order::Little, vec![attr()]);
     let mut maker = recording.maker(0);
-    recording.push(maker.comm("forge")).push(record.clone());
+    recording.push(maker.comm("forge"));
+    if [STAT, STAT_ROUND].contains(&record.kind) {
+        recording.push(maker.thread_map()).push(maker.cpu_map(&[u16::MAX]));
+    }
+    recording.push(record.clone());
     recording.push(maker.sample()).push(maker.sample());
     codes_of(&recording.build())
 }
@@ -345,7 +353,12 @@ fn a_feature_without_its_fields_has_the_code_of_its_row_and_trailing_bytes_have_
     for (bit, row) in rows_of(&page(), "features") {
         let row = row.last().expect("a cell with codes");
         let short = codes_of(&with_feature(bit, |section| *section = vec![0]));
-        assert_eq!(of_features(short), of_features(codes_in(row)), "{bit}");
+        let mut listed = codes_in(row);
+        if bit == MEM_TOPOLOGY {
+            // Only a bitmap of too many bits crashes perf.
+            assert!(listed.remove("PD2006"));
+        }
+        assert_eq!(of_features(short), of_features(listed), "{bit}");
         // BUILD_ID has no count: its entries end with the section.
         if bit != feature_bit::BUILD_ID {
             let longer = codes_of(&with_feature(bit, |section| section.extend([0xff; 8])));

@@ -69,6 +69,23 @@ fn a_malformed_feature_in_a_pipe_is_an_error_and_is_dropped() {
 }
 
 #[test]
+fn a_bitmap_of_more_bits_than_an_int_counts_is_an_error_and_is_dropped() {
+    let codes = |bits: u64| {
+        let mut recording = Recording::new(Order::Little, vec![Attr::cpu_clock(sample_type::IP)]);
+        let sample = recording.maker(0).sample();
+        let words = [1, 1 << 27, 1, 0, bits, bits, 0];
+        let section = words.iter().flat_map(|word: &u64| word.to_le_bytes()).collect();
+        recording.push(sample).feature(3).feature_with(22, section);
+        let repair = mended(&recording.build().bytes).0;
+        assert!(!repair.after.has_errors());
+        repair.before.counts().keys().copied().collect::<Vec<_>>()
+    };
+    assert!(codes(64).is_empty());
+    assert_eq!((codes(128), codes(1 << 30)), (vec!["PD2004"], vec!["PD2004"]));
+    assert_eq!(codes(1 << 33), ["PD2006"]);
+}
+
+#[test]
 fn a_text_without_bytes_is_information_if_no_bytes_are_missing() {
     let usual = sample_type::IP | sample_type::TID | sample_type::TIME;
     let mut recording = Recording::new(Order::Little, vec![Attr::cpu_clock(usual)]);

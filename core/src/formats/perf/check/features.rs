@@ -2,7 +2,7 @@
 //! records.
 
 use super::tracing;
-use crate::formats::perf::decode::feature::{self, Contents};
+use crate::formats::perf::decode::feature::{self, Contents, FeatureError};
 use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::decode::recording::Recording;
 use crate::formats::perf::decode::tracepoints::Traced;
@@ -209,6 +209,7 @@ impl FeatureCheck<'_> {
                     bit::CMDLINE | bit::CPU_TOPOLOGY | bit::PMU_MAPPINGS | bit::TRACING_DATA => {
                         &rules::FEATURE_FATAL
                     }
+                    bit::MEM_TOPOLOGY if is_too_large(&error) => &rules::FEATURE_FATAL,
                     _ if self.hides_needed(bit) => &rules::FEATURE_FATAL,
                     _ => &rules::FEATURE_MALFORMED,
                 };
@@ -399,5 +400,18 @@ impl FeatureCheck<'_> {
         let left = len.saturating_sub(after);
         let is_reserved = last <= table.end && left <= reserved;
         (left > 0 && !is_reserved).then(|| Span::new(FILE, after, len))
+    }
+}
+
+/// Whether perf crashes at the size of a bitmap: it allocates as many bits as an int holds, and
+/// reads all of them (util/header.c: `do_read_bitmap`).
+fn is_too_large(error: &FeatureError) -> bool {
+    /// Words of 64 bits whose bits an int does not count.
+    const WORDS: u64 = 1 << 25;
+    match error {
+        FeatureError::CountTooLarge { label, value, .. } => {
+            *label == "bitmap.size" && *value >= WORDS
+        }
+        _ => false,
     }
 }

@@ -6,12 +6,14 @@
 //!  restored          parts of the outline that the rest of the file restores
 //!  header attrs      the judgement of the outline
 //!  stream records rounds losses open_block    records, stored and expanded
+//!  counters          the counts of `perf stat record` and their maps
 //!  features close tracing    everything after the records
 //!  rebuild           the last resort, if errors have no fix of their own
 //! ```
 
 mod attrs;
 mod close;
+mod counters;
 mod faults;
 mod features;
 mod file;

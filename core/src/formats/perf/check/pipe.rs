@@ -41,7 +41,7 @@ pub(super) fn check(
     let limits = &options.limits;
     let gathered = gather_events(file, limits);
     let mut tracing = PipeTracing::new(traced(gathered.attrs()), donor);
-    let mut records = RecordCheck::new(Events::new(file.order()));
+    let mut records = RecordCheck::new(Events::new(file.order()), limits);
     records.raw_sizes = tracing.raw_sizes(gathered.attrs());
     let mut stream = Stream::new(records, file.order(), file.length(), limits);
     let mut compressed = PipeCompression::default();

@@ -1,5 +1,6 @@
 //! The judgement of one record, stored or expanded.
 
+use super::counters::Counters;
 use super::rounds::Rounds;
 use super::times::SampleTimes;
 use crate::formats::perf::decode::body::BodyError;
@@ -14,6 +15,7 @@ use crate::kit::layer::LayerMap;
 use crate::kit::num::to_u64;
 use crate::kit::span::Span;
 use crate::kit::words::{byte_count, plural};
+use crate::limits::Limits;
 use crate::mend::edit::{Edit, Fix, Safety};
 use crate::report::{Excerpt, Finding, Report, Rule, Severity};
 
@@ -37,19 +39,22 @@ pub(super) struct RecordCheck {
     /// Sizes of raw data by event, if a donor has to be compared; otherwise empty.
     pub(super) raw_sizes: Vec<RawSizes>,
     pub(super) rounds: Rounds,
+    /// The counts of `perf stat` against their maps.
+    pub(super) counters: Counters,
     /// The times of the samples against SAMPLE_TIME.
     pub(super) times: SampleTimes,
 }
 
 impl RecordCheck {
     /// Creates a check of the records of these events.
-    pub(super) fn new(events: Events) -> Self {
+    pub(super) fn new(events: Events, limits: &Limits) -> Self {
         Self {
             events,
             can_drop: true,
             stat_records: 0,
             raw_sizes: Vec::new(),
             rounds: Rounds::default(),
+            counters: Counters::new(limits),
             times: SampleTimes::default(),
         }
     }
@@ -100,6 +105,8 @@ impl RecordCheck {
                     self.push_unknown_id(record, map, report);
                 } else if !self.events.has_ids_of_values(record, &sample, attr) {
                     self.push_unknown_value(record, map, report);
+                } else if self.events.lacks_tracepoint_of(&sample, attr) {
+                    self.push_wrong_data((&sample, attr), record, map, report);
                 } else if let Some(time) = sample.origin.time {
                     self.observe_time(time, record, map, report);
                 }
@@ -123,7 +130,7 @@ impl RecordCheck {
         }
         match self.events.read_fields(record) {
             Ok(Some(time)) => self.observe_time(time, record, map, report),
-            Ok(None) => {}
+            Ok(None) => self.counters.observe(record, self.events.order()),
             Err(error) => {
                 self.push_malformed(&rules::RECORD_MALFORMED, &error, record, map, report);
             }
@@ -185,7 +192,7 @@ impl RecordCheck {
     fn note_raw_size(&mut self, sample: &Sample, attr: usize) {
         let attr = self.events.attr_of(sample, attr);
         let slot = attr.and_then(|attr| self.raw_sizes.get_mut(attr));
-        let size = sample.raw_size;
+        let size = sample.raw.size;
         if let Some(slot) = slot {
             let (least, most) = slot.unwrap_or((size, size));
             *slot = Some((least.min(size), most.max(size)));
@@ -265,6 +272,34 @@ impl RecordCheck {
         });
     }
 
+    /// Reports raw data of a tracepoint that no attr has.
+    #[cold]
+    fn push_wrong_data(
+        &self,
+        (sample, attr): (&Sample, usize),
+        record: &RecordView<'_>,
+        map: &LayerMap,
+        report: &mut Report,
+    ) {
+        let rule = &rules::TRACEPOINT_DATA_WRONG;
+        report.push_with(rule, rule.severity, || {
+            let kind = sample.raw.kind.unwrap_or(0);
+            let message = format!("common_type is {kind}, but no event is tracepoint {kind}");
+            let path = record.place.path(".raw");
+            let finding = Finding::new(rule, record.span(), path, message);
+            let finding = with_place(finding, record, map);
+            let event = self.events.tracepoint_of(sample, attr);
+            let Some(event) = event.filter(|_| record.place.layer.is_stored()) else {
+                return finding.fix(self.drop_record(record));
+            };
+            let field = Span::sized(record.place.layer, sample.raw.start, 2);
+            let bytes = repair::u16_bytes(event, self.events.order());
+            let summary = format!("set common_type to {event}, the tracepoint of the event");
+            // The attr can be the one that is damaged, so this is not exact.
+            finding.fix(Fix::new(Safety::Lossy, summary, vec![Edit::replace(field, bytes)]))
+        });
+    }
+
     #[cold]
     fn push_malformed(
         &self,
@@ -296,6 +331,7 @@ impl RecordCheck {
     /// Checks all files of the recording together, after the last record.
     pub(super) fn finish(&self, map: &LayerMap, report: &mut Report) {
         self.times.finish(self.events.order(), self.events.time_at(), report);
+        self.counters.finish(self.can_drop, self.events.order(), report);
         let Some((first, count)) = self.rounds.late() else { return };
         let stream = if first.span.layer.is_stored() { "data" } else { "expanded" };
         let message = format!(

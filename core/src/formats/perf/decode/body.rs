@@ -33,6 +33,13 @@ pub enum BodyError {
         /// The bytes of the field.
         span: Span,
     },
+    /// A count is 0, but there always is an entry.
+    Zero {
+        /// The field.
+        label: &'static str,
+        /// The bytes of the field.
+        span: Span,
+    },
     /// A string has no NUL.
     Unterminated {
         /// The field.
@@ -49,6 +56,7 @@ impl BodyError {
             Self::Short(error) => error.label,
             Self::Count { label, .. }
             | Self::TooLarge { label, .. }
+            | Self::Zero { label, .. }
             | Self::Unterminated { label, .. } => label,
         }
     }
@@ -62,6 +70,7 @@ impl BodyError {
             Self::Short(error) => error.left,
             Self::Count { span, .. }
             | Self::TooLarge { span, .. }
+            | Self::Zero { span, .. }
             | Self::Unterminated { span, .. } => *span,
         }
     }
@@ -83,6 +92,7 @@ impl fmt::Display for BodyError {
             Self::TooLarge { label, value, most, .. } => {
                 write!(f, "{label} is {value}, expected at most {most}")
             }
+            Self::Zero { label, .. } => write!(f, "{label} is 0, expected at least 1"),
             Self::Unterminated { label, span } => {
                 write!(f, "{label} is unterminated: no NUL in {}", byte_count(span.len()))
             }

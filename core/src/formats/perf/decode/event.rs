@@ -1,6 +1,6 @@
 //! The events of a recording: attrs, their ids, and the layout of their records.
 
-use super::attr::{Attr, branch_sample_type};
+use super::attr::{Attr, branch_sample_type, sample_type};
 use super::body::BodyError;
 use super::feature;
 use super::frame::RecordView;
@@ -34,6 +34,8 @@ pub struct Events {
     is_uniform: bool,
     /// Whether an attr has fields whose layout only a newer version knows.
     has_unknown_layout: bool,
+    /// Whether an event is a tracepoint.
+    has_tracepoint: bool,
     /// Whether attrs or ids are missing, so an unknown id is not a fault of the sample.
     is_partial: bool,
 }
@@ -69,6 +71,7 @@ impl Events {
             is_sorted: true,
             is_uniform: false,
             has_unknown_layout: false,
+            has_tracepoint: false,
             is_partial: false,
         }
     }
@@ -83,6 +86,7 @@ impl Events {
         let index = self.attrs.len();
         self.layouts.push(SampleLayout::new(&attr));
         self.has_unknown_layout |= !attr.layout_known();
+        self.has_tracepoint |= attr.is_tracepoint();
         let counters = |attr: &Attr| attr.branch_sample_type & branch_sample_type::COUNTERS != 0;
         if self.attrs.iter().chain([&attr]).any(counters) {
             let likely = self.layouts.iter().map(|layout| layout.with_likely_counters());
@@ -184,6 +188,31 @@ impl Events {
         }
     }
 
+    /// Whether a sample of a tracepoint has the data of a tracepoint that the recording lacks.
+    #[inline]
+    pub fn lacks_tracepoint_of(&self, sample: &Sample, attr: usize) -> bool {
+        self.has_tracepoint && !self.is_partial && self.lacks_tracepoint(sample, attr)
+    }
+
+    fn lacks_tracepoint(&self, sample: &Sample, attr: usize) -> bool {
+        let attr = self.attrs.get(self.attr_of(sample, attr).unwrap_or(0));
+        let has_data =
+            attr.is_some_and(|attr| attr.is_tracepoint() && attr.samples(sample_type::RAW));
+        let is_event = |kind: u16| {
+            self.attrs.iter().any(|attr| attr.is_tracepoint() && attr.config == u64::from(kind))
+        };
+        has_data && !sample.raw.kind.is_some_and(is_event)
+    }
+
+    /// Returns the tracepoint of a sample if only the type in its data is wrong: its id gives the
+    /// event, and the data have its thread.
+    pub fn tracepoint_of(&self, sample: &Sample, attr: usize) -> Option<u16> {
+        let event = self.attrs.get(self.attr_of(sample, attr)?)?;
+        let has_thread = sample.raw.size >= 8 && sample.raw.pid == sample.origin.tid;
+        let is_named = sample.origin.tid.is_some_and(|tid| tid != 0) && has_thread;
+        u16::try_from(event.config).ok().filter(|_| is_named)
+    }
+
     /// Reads a sample by the attr that its id names.
     #[inline]
     pub fn read_sample(&self, record: &RecordView<'_>) -> SampleRead {
@@ -210,16 +239,24 @@ impl Events {
     }
 
     /// Whether a record that is not a sample names an event that no attr has. perf looks up the
-    /// event of every record of the kernel if there are several attrs and the first has
-    /// `sample_id_all`.
+    /// event of every record of the kernel, and of STAT and EVENT_UPDATE, if there are several
+    /// attrs and the first has `sample_id_all`.
     pub fn lacks_event_of(&self, record: &RecordView<'_>) -> bool {
         let Some(first) = self.layouts.first().filter(|first| first.trailer_len() > 0) else {
             return false;
         };
-        self.layouts.len() > 1
-            && record.frame.is_kernel()
-            && sample::event_id(record.body(), record.frame.kind, first, self.order)
-                .is_some_and(|id| id != 0 && self.find(id).is_none())
+        let mut body = record.cursor(self.order);
+        let id = match record.frame.kind {
+            kind::STAT => body.u64("stat.id").ok(),
+            kind::EVENT_UPDATE => {
+                body.skip(1, 8, "event_update.type").and_then(|()| body.u64("event_update.id")).ok()
+            }
+            other if record.frame.is_kernel() => {
+                sample::event_id(record.body(), other, first, self.order)
+            }
+            _ => None,
+        };
+        self.layouts.len() > 1 && id.is_some_and(|id| id != 0 && self.find(id).is_none())
     }
 
     /// Returns the ids of an ID_INDEX record that no attr has.

@@ -14,7 +14,8 @@ use std::collections::BTreeMap;
 
 use crate::formats::perf::decode::feature::{self, FeatureError};
 use crate::kit::cursor::{Cursor, Order};
-use crate::kit::num::align8;
+use crate::kit::num::{align8, to_u64};
+use crate::kit::span::Span;
 
 /// Size of the smallest format in bytes: its size field.
 const FORMAT_MIN: u64 = 8;
@@ -125,7 +126,15 @@ fn format(
     tracing: &mut Tracing,
 ) -> Result<(), FeatureError> {
     let size = cursor.u64("tracing.format.size")?;
+    let start = cursor.position();
     let text = cursor.bytes(size, "tracing.format")?;
+    let is_control = |byte: &u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
+    if let Some(at) = text.iter().position(is_control) {
+        // The kernel writes text. libtraceevent stops at another byte, and perf with it.
+        let end = start.saturating_add(to_u64(at));
+        let span = Span::new(cursor.ahead().layer, start, end);
+        return Err(FeatureError::Text { label: "tracing.format", span });
+    }
     let Some((id, name)) = read_head(text).filter(|(id, _)| wanted(*id)) else { return Ok(()) };
     let mut description = Description { name: name.to_vec(), ..Description::default() };
     for line in text.split(|byte| *byte == b'\n') {
@@ -236,6 +245,15 @@ mod tests {
         for len in 0..whole.len() {
             assert!(read(&whole[..len], |_| true).is_err(), "{len}");
         }
+    }
+
+    #[test]
+    fn a_format_is_text() {
+        let mut bytes = data();
+        let at = bytes.len() - EXEC.len() - 100;
+        bytes[at] = 0;
+        let error = read(&bytes, |_| false).unwrap_err().to_string();
+        assert!(error.ends_with(&format!("is malformed at {at:#x}")), "{error}");
     }
 
     #[test]

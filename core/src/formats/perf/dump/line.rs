@@ -152,7 +152,7 @@ fn numbers(sample: &Sample) -> Vec<(&'static str, u64)> {
     let counted = [
         ("values", sample.values),
         ("callchain_nr", sample.callchain_len),
-        ("raw_size", sample.raw_size.into()),
+        ("raw_size", sample.raw.size.into()),
         ("branch_stack_nr", sample.branches),
         ("user_stack_size", sample.stack.recorded),
         ("aux_size", sample.aux_size),

@@ -19,7 +19,7 @@ pub fn u32_bytes(value: u32, order: Order) -> [u8; 4] {
 }
 
 /// Encodes a u16.
-pub(super) fn u16_bytes(value: u16, order: Order) -> [u8; 2] {
+pub fn u16_bytes(value: u16, order: Order) -> [u8; 2] {
     match order {
         Order::Little => value.to_le_bytes(),
         Order::Big => value.to_be_bytes(),

@@ -4,6 +4,7 @@ mod close;
 mod compressed;
 mod encode;
 mod features;
+mod maps;
 mod rebuild;
 mod settle;
 mod store;
@@ -11,10 +12,11 @@ mod tracing;
 
 pub use close::{Seam, close, header_u64, size_field};
 pub use compressed::{Tail, drop_after, join_records, truncate_record, write_data_size};
-pub use encode::{u32_bytes, u64_bytes};
+pub use encode::{u16_bytes, u32_bytes, u64_bytes};
 pub use features::{
     Features, NewFeature, mmap_len, nearest_mmap_len, needed, rewrite, with_hostname,
 };
+pub use maps::{THREADS, cpu_map, thread_map};
 pub use rebuild::{add_event, feature_record, rebuild};
 pub use settle::settle;
 pub use store::store;

@@ -195,6 +195,47 @@ rules! {
         source: "perf 6.1, tools/perf/util/evlist.c: evlist__event2evsel; util/session.c: \
             deliver_sample_value; measured",
     };
+    TRACEPOINT_DATA_WRONG = Rule {
+        code: "PD2010",
+        name: "tracepoint-data-wrong",
+        severity: Severity::Error,
+        summary: "a sample has the data of a tracepoint that the recording lacks",
+        problem: "The raw data of a tracepoint's sample begin with its id (common_type), by which \
+            perf finds the format of the data. No attr has this id, so the data are damaged. \
+            perf inject 6.1 writes such samples for sleep times, with the id 0.",
+        impact: "perf script and perf report 6.1 crash (SIGSEGV): they print the data by a format \
+            that does not exist.",
+        remedy: Remedy::Fix(
+            "Sets common_type to the tracepoint of the sample's event, if the data have the thread \
+             of the sample (common_pid). Otherwise drops the sample.\n\
+             Class: lossy. Cost: the type, or the sample.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
+        ),
+        source: "perf 6.1, tools/perf/util/trace-event-parse.c: event_format__fprintf; \
+            libtraceevent, event-parse.c: tep_print_event; measured",
+    };
+    COUNT_UNLISTED = Rule {
+        code: "PD2009",
+        name: "count-unlisted",
+        severity: Severity::Error,
+        summary: "a count of perf stat has a CPU or thread that no map lists",
+        problem: "perf stat record writes a THREAD_MAP and a CPU_MAP before the first count \
+            (STAT), which has the number of a CPU and of a thread, and before the first \
+            STAT_ROUND. A map is missing or damaged, or a number of the count is damaged.",
+        impact: "perf script and perf stat report 6.1 stop at the count (Invalid CPU, or Failed to \
+            find perf count, exit 234), or crash at STAT_ROUND. perf report shows no counts.",
+        remedy: Remedy::Fix(
+            "Adds the missing maps: CPU_MAP with the CPUs of the counts, THREAD_MAP with unnamed \
+             threads. If the maps list less than half of the counts, they are written again; \
+             otherwise the other counts are dropped.\n\
+             Class: synthetic, or lossy if a map is written again or counts are dropped. \
+             Cost: the pids of the threads, or the counts.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
+        ),
+        source: "perf 6.1, tools/perf/util/stat.c: perf_event__process_stat_event; measured",
+    };
     TIME_BEFORE_ROUND = Rule {
         code: "PD3001",
         name: "time-before-round",

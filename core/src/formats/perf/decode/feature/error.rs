@@ -32,6 +32,13 @@ pub enum FeatureError {
         /// The string and its length.
         span: Span,
     },
+    /// A text has a byte that it cannot have.
+    Text {
+        /// The field.
+        label: &'static str,
+        /// The text up to the byte.
+        span: Span,
+    },
     /// A version that no reader knows.
     Version {
         /// The field.
@@ -78,6 +85,9 @@ impl fmt::Display for FeatureError {
             Self::StringWithoutNul { label, len, span } => {
                 let len = byte_count(*len);
                 write!(f, "{label} at {:#x} is unterminated: no NUL in {len}", span.start)
+            }
+            Self::Text { label, span } => {
+                write!(f, "{label} at {:#x} is malformed at {:#x}", span.start, span.end)
             }
             Self::Version { label, value, span } => {
                 write!(f, "{label} at {:#x} is {value}, expected 1", span.start)

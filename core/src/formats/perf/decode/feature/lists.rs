@@ -2,10 +2,14 @@
 
 use super::error::FeatureError;
 use crate::kit::cursor::Cursor;
+use crate::kit::num::to_u64;
 use crate::kit::span::Span;
 
 /// Size of the smallest string in bytes: its length and a NUL.
 pub(super) const STRING_MIN: u64 = 5;
+
+/// More CPUs than the kernel supports (8,192). perf would add up to 2^31 of a range, one by one.
+const CPUS_MOST: u32 = 1 << 16;
 
 /// Checks a count of entries of at least `min` bytes against the `left` bytes of the section.
 pub(super) fn count(
@@ -43,6 +47,61 @@ pub(super) fn string(cursor: &mut Cursor<'_>, label: &'static str) -> Result<(),
         return Ok(());
     }
     Err(FeatureError::StringWithoutNul { label, len, span: cursor.since(start) })
+}
+
+/// Reads a u32 length and a string that lists CPUs, such as `0-3,8`; nothing else is in the list of
+/// a node without CPUs.
+pub(super) fn cpu_list(cursor: &mut Cursor<'_>, label: &'static str) -> Result<(), FeatureError> {
+    let text = cursor.ahead().start.saturating_add(4);
+    let bytes = cursor.rest();
+    string(cursor, label)?;
+    let held = bytes.get(4..).unwrap_or_default();
+    let held = held.split(|byte| *byte == 0).next().unwrap_or_default();
+    match find_fault(held) {
+        None => Ok(()),
+        Some(at) => {
+            let end = text.saturating_add(to_u64(at));
+            Err(FeatureError::Text { label, span: Span::new(cursor.ahead().layer, text, end) })
+        }
+    }
+}
+
+/// Returns the place in a list of CPUs at which perf gives up.
+///
+/// lib/perf/cpumap.c, `perf_cpu_map__new`: numbers and ranges, the first not above the last; after
+/// a comma it ignores everything that is not a digit.
+fn find_fault(list: &[u8]) -> Option<usize> {
+    let mut rest = list;
+    let at = |rest: &[u8]| list.len().saturating_sub(rest.len());
+    if rest.first().is_some_and(|byte| !byte.is_ascii_digit()) {
+        return Some(0);
+    }
+    while rest.first().is_some_and(u8::is_ascii_digit) {
+        let first = number(&mut rest);
+        let last = match rest.strip_prefix(b"-") {
+            Some(after) => {
+                rest = after;
+                number(&mut rest)
+            }
+            None => first,
+        };
+        let is_range = first.is_some() && last >= first && last < Some(CPUS_MOST);
+        match rest.split_first() {
+            _ if !is_range => return Some(at(rest)),
+            None => return None,
+            Some((b',', after)) => rest = after,
+            Some(_) => return Some(at(rest)),
+        }
+    }
+    None
+}
+
+/// Takes a decimal number off `rest`; `None` if there is none, or one of more than nine digits.
+fn number(rest: &mut &[u8]) -> Option<u32> {
+    let len = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let (digits, after) = rest.split_at_checked(len)?;
+    *rest = after;
+    std::str::from_utf8(digits).ok().filter(|digits| digits.len() < 10)?.parse().ok()
 }
 
 /// Reads a counted list of strings.

@@ -17,7 +17,7 @@ mod sections;
 
 pub use self::error::FeatureError;
 pub(super) use self::lists::repeated;
-use self::lists::{STRING_MIN, pairs, string, strings};
+use self::lists::{STRING_MIN, cpu_list, pairs, string, strings};
 pub(super) use self::sections::tracing_head;
 pub use self::sections::{DescribedEvent, described_events};
 use crate::formats::perf::decode::frame::RecordView;
@@ -161,7 +161,7 @@ fn skip_plain(name: &str, cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
         "CACHE" => sections::caches(cursor),
         "NUMA_TOPOLOGY" => repeated(cursor, "nodes.nr", 20 + STRING_MIN, |cursor| {
             cursor.skip(1, 20, "node")?;
-            string(cursor, "node.cpus")
+            cpu_list(cursor, "node.cpus")
         }),
         "PMU_MAPPINGS" => repeated(cursor, "pmus.nr", 4 + STRING_MIN, |cursor| {
             cursor.u32("pmu.type")?;

@@ -176,6 +176,21 @@ fn lists_of_nodes_pmus_groups_and_caches_end_with_their_section() {
 }
 
 #[test]
+fn cpus_of_a_node_are_numbers_and_ranges() {
+    let node = |cpus: &[u8]| section().u32(1).u32(0).u64(9).u64(8).string(cpus);
+    for cpus in [&b""[..], b"0", b"0-3,8-11", b"0,", b"7,x"] {
+        assert_eq!(node(cpus).left("NUMA_TOPOLOGY"), Ok(0), "{}", cpus.escape_ascii());
+    }
+    // perf gives up at the byte, and reads no feature after this one.
+    let faults =
+        [(&b"x"[..], 0), (b"0-1 ", 3), (b"0-", 2), (b"3-1", 3), (b"0-65536", 7), (b"0,1;", 3)];
+    for (cpus, at) in faults {
+        let error = format!("node.cpus at 0x11c is malformed at {:#x}", 0x11c + at);
+        assert_eq!(node(cpus).error("NUMA_TOPOLOGY"), error);
+    }
+}
+
+#[test]
 fn build_ids_are_framed_by_their_own_sizes() {
     let two = section().build_id(39, b"ab\0").build_id(37, b"\0");
     assert_eq!(two.walk("BUILD_ID", None).unwrap().0.build_ids, Some(2));

@@ -7,10 +7,12 @@
 //!
 //! Sources: `include/uapi/linux/perf_event.h` and `tools/lib/perf/include/perf/event.h`.
 
+mod cpus;
 mod fields;
 mod kernel;
 mod user;
 
+pub use self::cpus::{CpuSet, cpu_set};
 pub use self::fields::{Value, fields};
 use super::body::{BodyError, COUNT64, skip_counted};
 use crate::formats::perf::layout::record;

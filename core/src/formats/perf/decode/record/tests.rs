@@ -231,3 +231,19 @@ fn a_program_name_has_256_or_512_bytes() {
         assert_eq!(whole(84, 0, &metadata), Detail::Plain);
     }
 }
+
+#[test]
+fn a_cpu_map_lists_its_cpus_in_every_encoding() {
+    let set = |bytes: &[u8]| cpu_set(bytes, Order::Little);
+    let listed = |bytes: &[u8]| {
+        let set = set(bytes);
+        (0..=u16::MAX).filter(|cpu| set.has(*cpu)).collect::<Vec<_>>()
+    };
+    assert_eq!(listed(&[0, 0, 3, 0, 1, 0, 255, 255, 4, 0]), [1, 4, 65535]);
+    assert_eq!(listed(&[1, 0, 2, 0, 4, 0, 5, 0, 0, 0, 1, 0, 0, 0]), [0, 2, 32]);
+    let mask = [&[1, 0, 2, 0, 8, 0, 0, 0, 0, 0][..], &words(&[2, 1 << 63])].concat();
+    assert_eq!(listed(&mask), [1, 127]);
+    assert_eq!(listed(&[2, 0, 1, 0, 3, 0, 5, 0]), [3, 4, 5, 65535]);
+    assert_eq!(listed(&[2, 0, 0, 0, 3, 0, 3, 0]), [3]);
+    assert_eq!([set(&[9, 0, 1, 0]), set(&[0, 0, 2, 0, 1, 0])], [CpuSet::Unknown, CpuSet::Unknown]);
+}

@@ -107,8 +107,8 @@ pub struct Sample {
     pub values: u64,
     /// Number of entries in the call chain, including markers.
     pub callchain_len: u64,
-    /// Size of the raw data in bytes.
-    pub raw_size: u32,
+    /// Raw data.
+    pub raw: RawData,
     /// Number of branches.
     pub branches: u64,
     /// ABIs of the registers.
@@ -117,6 +117,19 @@ pub struct Sample {
     pub stack: StackSize,
     /// Size of the hardware trace in bytes.
     pub aux_size: u64,
+}
+
+/// The raw data of a sample.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RawData {
+    /// Size in bytes.
+    pub size: u32,
+    /// The first two bytes: in the data of a tracepoint its id, `common_type`.
+    pub kind: Option<u16>,
+    /// The thread in the data of a tracepoint, `common_pid`.
+    pub pid: Option<u32>,
+    /// Where the data begin.
+    pub start: u64,
 }
 
 /// ABIs of a sample's registers: 0 for none, 1 for 32 bits, 2 for 64 bits.
@@ -211,8 +224,12 @@ fn read_middle(
         skip_counted(cursor, sample.callchain_len, 8, "callchain.nr", COUNT64)?;
     }
     if layout.has(bit::RAW) {
-        sample.raw_size = cursor.u32("raw.size")?;
-        let size = sample.raw_size.into();
+        sample.raw.size = cursor.u32("raw.size")?;
+        sample.raw.start = cursor.position();
+        let mut data = cursor.unlogged();
+        sample.raw.kind = data.u16("raw.common_type").ok();
+        sample.raw.pid = data.skip(1, 2, "raw").and_then(|()| data.u32("raw.common_pid")).ok();
+        let size = sample.raw.size.into();
         skip_counted(cursor, size, 1, "raw.size", CountField { before: 4, size: 4 })?;
     }
     Ok(())
@@ -227,7 +244,12 @@ fn read_values(cursor: &mut Cursor<'_>, layout: &SampleLayout) -> Result<u64, Bo
         cursor.skip(1, read.entry_len, "read.value")?;
         return Ok(1);
     }
+    let start = cursor.position();
     let nr = cursor.u64("read.nr")?;
+    if nr == 0 {
+        // The leader of the group has a value. util/session.c: deliver_sample_group fails.
+        return Err(BodyError::Zero { label: "read.nr", span: cursor.since(start) });
+    }
     cursor.skip(read.times, 8, "read.time")?;
     let before = read.times.saturating_mul(8).saturating_add(8);
     skip_counted(cursor, nr, read.entry_len, "read.nr", CountField { before, size: 8 })?;

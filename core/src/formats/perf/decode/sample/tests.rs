@@ -85,12 +85,19 @@ fn values_of_a_group_are_counted() {
     let error = parse(&[3, 0, 0, 1, 1, 1, 2, 2, 2], &group).0.unwrap_err();
     assert_eq!(error.to_string(), "read.nr is 3, but the record has room for 2");
     assert_eq!(error.span().range(), 0x100..0x108);
+    // The leader of a group has a value.
+    let error = parse(&[0, 0, 0], &group).0.unwrap_err();
+    assert_eq!(
+        (error.to_string().as_str(), error.label()),
+        ("read.nr is 0, expected at least 1", "read.nr")
+    );
+    assert_eq!(error.span().range(), 0x100..0x108);
 }
 
 #[test]
 fn raw_data_and_its_size_are_whole_words_together() {
     let after = layout(bit::RAW | bit::DATA_SRC);
-    assert_eq!(whole(&[12, 0, 0], &after).raw_size, 12);
+    assert_eq!(whole(&[12, 0, 0], &after).raw.size, 12);
     let error = parse(&[21, 0, 0], &after).0.unwrap_err();
     assert_eq!(error.to_string(), "raw.size is 21, but the record has room for 20");
     assert_eq!(error.span().len(), 4);
