@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use tracemend::{File, FileSet, FormatId, Options, Outcome, Severity, check};
+use tracemend_tests::forge::perf::feature::tracepoint_raw;
 use tracemend_tests::forge::perf::{
     Attr, Built, Order, RecordSpan, Recording, by_name, directory, sample_type,
 };
@@ -241,4 +242,25 @@ fn a_directory_without_one_of_its_files_has_a_finding() {
     ] {
         assert_eq!(found(names), [(Severity::Warning, message.to_string())]);
     }
+}
+
+#[test]
+fn no_sample_is_changed_if_all_contradict_the_tracepoint_of_their_event() {
+    let built = by_name("tracepoint").built;
+    let samples: Vec<_> = built.records.iter().filter(|record| record.kind == 9).collect();
+    assert!(samples.len() > 1);
+    let damaged = |count: usize| {
+        let mut bytes = built.bytes.clone();
+        for sample in samples.iter().take(count) {
+            bytes[sample.range().end - tracepoint_raw(Order::Little).len()] ^= 0x80;
+        }
+        bytes
+    };
+    let (repair, _) = mended(&damaged(samples.len() - 1));
+    assert_eq!(repair.before.counts()["PD2010"], u64::try_from(samples.len() - 1).unwrap());
+    assert_eq!(repair.outcome, Outcome::RepairedWithLoss);
+    let (repair, target) = mended(&damaged(samples.len()));
+    assert_eq!(repair.before.counts()["PD2010"], u64::try_from(samples.len()).unwrap());
+    assert_eq!(repair.outcome, Outcome::CannotRepair);
+    assert_eq!(target, damaged(samples.len()));
 }

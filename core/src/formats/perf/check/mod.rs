@@ -7,6 +7,7 @@
 //!  header attrs      the judgement of the outline
 //!  stream records rounds losses open_block    records, stored and expanded
 //!  counters          the counts of `perf stat record` and their maps
+//!  tracepoints       the data of samples and the tracepoints of their events
 //!  features close tracing    everything after the records
 //!  rebuild           the last resort, if errors have no fix of their own
 //! ```
@@ -29,6 +30,7 @@ mod restored;
 mod rounds;
 mod stream;
 mod times;
+mod tracepoints;
 mod tracing;
 
 use crate::formats::perf::decode::recording::{Opened, open};

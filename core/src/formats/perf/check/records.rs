@@ -3,6 +3,7 @@
 use super::counters::Counters;
 use super::rounds::Rounds;
 use super::times::SampleTimes;
+use super::tracepoints::TracepointData;
 use crate::formats::perf::decode::body::BodyError;
 use crate::formats::perf::decode::event::{Events, SampleRead};
 use crate::formats::perf::decode::feature;
@@ -43,6 +44,8 @@ pub(super) struct RecordCheck {
     pub(super) counters: Counters,
     /// The times of the samples against SAMPLE_TIME.
     pub(super) times: SampleTimes,
+    /// The data of tracepoints against their events.
+    tracepoints: TracepointData,
 }
 
 impl RecordCheck {
@@ -56,6 +59,7 @@ impl RecordCheck {
             rounds: Rounds::default(),
             counters: Counters::new(limits),
             times: SampleTimes::default(),
+            tracepoints: TracepointData::default(),
         }
     }
 
@@ -105,8 +109,8 @@ impl RecordCheck {
                     self.push_unknown_id(record, map, report);
                 } else if !self.events.has_ids_of_values(record, &sample, attr) {
                     self.push_unknown_value(record, map, report);
-                } else if self.events.lacks_tracepoint_of(&sample, attr) {
-                    self.push_wrong_data((&sample, attr), record, map, report);
+                } else if !self.has_data_of_tracepoint((&sample, attr), record, map, report) {
+                    // perf does not show it.
                 } else if let Some(time) = sample.origin.time {
                     self.observe_time(time, record, map, report);
                 }
@@ -272,32 +276,48 @@ impl RecordCheck {
         });
     }
 
-    /// Reports raw data of a tracepoint that no attr has.
-    #[cold]
-    fn push_wrong_data(
-        &self,
+    /// Whether a sample has no data of a tracepoint, or those of one that an attr has; reports it
+    /// if not.
+    #[inline]
+    fn has_data_of_tracepoint(
+        &mut self,
         (sample, attr): (&Sample, usize),
         record: &RecordView<'_>,
         map: &LayerMap,
         report: &mut Report,
-    ) {
-        let rule = &rules::TRACEPOINT_DATA_WRONG;
-        report.push_with(rule, rule.severity, || {
-            let kind = sample.raw.kind.unwrap_or(0);
-            let message = format!("common_type is {kind}, but no event is tracepoint {kind}");
-            let path = record.place.path(".raw");
-            let finding = Finding::new(rule, record.span(), path, message);
-            let finding = with_place(finding, record, map);
-            let event = self.events.tracepoint_of(sample, attr);
-            let Some(event) = event.filter(|_| record.place.layer.is_stored()) else {
-                return finding.fix(self.drop_record(record));
-            };
-            let field = Span::sized(record.place.layer, sample.raw.start, 2);
-            let bytes = repair::u16_bytes(event, self.events.order());
-            let summary = format!("set common_type to {event}, the tracepoint of the event");
-            // The attr can be the one that is damaged, so this is not exact.
-            finding.fix(Fix::new(Safety::Lossy, summary, vec![Edit::replace(field, bytes)]))
-        });
+    ) -> bool {
+        let Some((event, is_right)) = self.events.judge_tracepoint(sample, attr) else {
+            return true;
+        };
+        if is_right {
+            self.tracepoints.prove(event);
+        } else {
+            let finding = self.describe_wrong_data((sample, attr), record, map);
+            self.tracepoints.push(event, finding, report);
+        }
+        is_right
+    }
+
+    #[cold]
+    fn describe_wrong_data(
+        &self,
+        (sample, attr): (&Sample, usize),
+        record: &RecordView<'_>,
+        map: &LayerMap,
+    ) -> Finding {
+        let kind = sample.raw.kind.unwrap_or(0);
+        let message = format!("common_type is {kind}, but no event is tracepoint {kind}");
+        let (rule, path) = (&rules::TRACEPOINT_DATA_WRONG, record.place.path(".raw"));
+        let finding = with_place(Finding::new(rule, record.span(), path, message), record, map);
+        let event = self.events.tracepoint_of(sample, attr);
+        let Some(event) = event.filter(|_| record.place.layer.is_stored()) else {
+            return finding.fix(self.drop_record(record));
+        };
+        let field = Span::sized(record.place.layer, sample.raw.start, 2);
+        let bytes = repair::u16_bytes(event, self.events.order());
+        let summary = format!("set common_type to {event}, the tracepoint of the event");
+        // The attr can be the one that is damaged, so this is not exact.
+        finding.fix(Fix::new(Safety::Lossy, summary, vec![Edit::replace(field, bytes)]))
     }
 
     #[cold]
@@ -329,7 +349,8 @@ impl RecordCheck {
     }
 
     /// Checks all files of the recording together, after the last record.
-    pub(super) fn finish(&self, map: &LayerMap, report: &mut Report) {
+    pub(super) fn finish(&mut self, map: &LayerMap, report: &mut Report) {
+        self.tracepoints.finish(report);
         self.times.finish(self.events.order(), self.events.time_at(), report);
         self.counters.finish(self.can_drop, self.events.order(), report);
         let Some((first, count)) = self.rounds.late() else { return };

@@ -410,7 +410,7 @@ impl<'a> Stream<'a> {
     }
 
     /// Reports findings that concern all files together.
-    pub(super) fn finish(&self, report: &mut Report) {
+    pub(super) fn finish(&mut self, report: &mut Report) {
         self.records.finish(self.expansion.map(), report);
     }
 }

@@ -1,5 +1,7 @@
 //! The events of a recording: attrs, their ids, and the layout of their records.
 
+use std::collections::BTreeSet;
+
 use super::attr::{Attr, branch_sample_type, sample_type};
 use super::body::BodyError;
 use super::feature;
@@ -34,8 +36,8 @@ pub struct Events {
     is_uniform: bool,
     /// Whether an attr has fields whose layout only a newer version knows.
     has_unknown_layout: bool,
-    /// Whether an event is a tracepoint.
-    has_tracepoint: bool,
+    /// The ids of the events that are tracepoints.
+    tracepoints: BTreeSet<u64>,
     /// Whether attrs or ids are missing, so an unknown id is not a fault of the sample.
     is_partial: bool,
 }
@@ -71,7 +73,7 @@ impl Events {
             is_sorted: true,
             is_uniform: false,
             has_unknown_layout: false,
-            has_tracepoint: false,
+            tracepoints: BTreeSet::new(),
             is_partial: false,
         }
     }
@@ -86,7 +88,7 @@ impl Events {
         let index = self.attrs.len();
         self.layouts.push(SampleLayout::new(&attr));
         self.has_unknown_layout |= !attr.layout_known();
-        self.has_tracepoint |= attr.is_tracepoint();
+        self.tracepoints.extend(attr.is_tracepoint().then_some(attr.config));
         let counters = |attr: &Attr| attr.branch_sample_type & branch_sample_type::COUNTERS != 0;
         if self.attrs.iter().chain([&attr]).any(counters) {
             let likely = self.layouts.iter().map(|layout| layout.with_likely_counters());
@@ -188,20 +190,18 @@ impl Events {
         }
     }
 
-    /// Whether a sample of a tracepoint has the data of a tracepoint that the recording lacks.
+    /// Returns the index of a sample's event if it is a tracepoint with data, and whether these are
+    /// the data of a tracepoint of the recording.
     #[inline]
-    pub fn lacks_tracepoint_of(&self, sample: &Sample, attr: usize) -> bool {
-        self.has_tracepoint && !self.is_partial && self.lacks_tracepoint(sample, attr)
-    }
-
-    fn lacks_tracepoint(&self, sample: &Sample, attr: usize) -> bool {
-        let attr = self.attrs.get(self.attr_of(sample, attr).unwrap_or(0));
-        let has_data =
-            attr.is_some_and(|attr| attr.is_tracepoint() && attr.samples(sample_type::RAW));
-        let is_event = |kind: u16| {
-            self.attrs.iter().any(|attr| attr.is_tracepoint() && attr.config == u64::from(kind))
-        };
-        has_data && !sample.raw.kind.is_some_and(is_event)
+    pub fn judge_tracepoint(&self, sample: &Sample, attr: usize) -> Option<(usize, bool)> {
+        if self.tracepoints.is_empty() || self.is_partial {
+            return None;
+        }
+        let index = self.attr_of(sample, attr).unwrap_or(0);
+        let event = self.attrs.get(index)?;
+        let has_data = event.is_tracepoint() && event.samples(sample_type::RAW);
+        let is_event = |kind: u16| self.tracepoints.contains(&kind.into());
+        has_data.then(|| (index, sample.raw.kind.is_some_and(is_event)))
     }
 
     /// Returns the tracepoint of a sample if only the type in its data is wrong: its id gives the

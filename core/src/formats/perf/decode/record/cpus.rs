@@ -1,13 +1,15 @@
 //! The CPUs of a CPU_MAP.
 
+use std::collections::BTreeSet;
+
 use crate::kit::cursor::{Cursor, Order, ReadError};
 use crate::kit::span::Layer;
 
 /// The CPUs that a CPU_MAP lists. 65535 stands for any CPU (-1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CpuSet {
-    /// Type 0, in the order of the record.
-    List(Vec<u16>),
+    /// Type 0.
+    List(BTreeSet<u16>),
     /// Type 1: words of 32 or 64 bits, the lowest CPU first.
     Mask {
         /// The words.
