@@ -251,3 +251,14 @@ fn a_stream_by_itself_is_checked_and_closed() {
     let closed = stream.event(0, "VAS", at, b"").event(0, "VHW", at, b"").event(0, "OHe", at, b"");
     assert_eq!(target, closed.bytes);
 }
+
+#[test]
+fn events_that_are_added_have_the_payload_of_the_version_that_is_required() {
+    // A body of 4 bytes is of nosv 1; the trace requires nosv 2.
+    let stream = begun().ids("VTx", &[5]).ids("VTe", &[6, 0]).end();
+    let (repair, target) = one(nosv(), stream).mended(&Options::default());
+    assert_eq!(repair.before.count(&rules::PAYLOAD_SIZE), 1, "{:?}", repair.before.findings());
+    assert_eq!(repair.outcome, Outcome::RepairedWithLoss, "{:?}", repair.refused);
+    let report = tracemend::check(&target.set(), &Options::default());
+    assert!(!report.has_errors(), "{:?}", report.findings());
+}

@@ -95,17 +95,28 @@ fn check_header(summary: &TraceSummary<'_, '_>, stream: &StreamSummary<'_, '_>, 
         log.push(finding.fix_if(replace_stream(summary, stream)));
         return;
     }
+    let edits = vec![replace_differing(stream, field, &bytes)];
     if !stream.stream.has_first_event() {
-        log.push(
-            finding.fix(build_fix("write the expected value", vec![Edit::replace(field, bytes)])),
-        );
+        log.push(finding.fix(build_fix("write the expected value", edits)));
         return;
     }
     // The first event says that a stream follows, of which every release wrote the same header.
     let event = Span::sized(stream.layer(), STREAM_HEADER, EVENT_HEADER);
-    let fix =
-        Fix::new(Safety::Exact, "write the expected value", vec![Edit::replace(field, bytes)]);
+    let fix = Fix::new(Safety::Exact, "write the expected value", edits);
     log.push(finding.fix(fix.witness(event, "the first event of the stream")));
+}
+
+/// Replaces a field from its first wrong byte to its last one: the others are the recorder's.
+fn replace_differing(stream: &StreamSummary<'_, '_>, field: Span, bytes: &[u8]) -> Edit {
+    let now = stream.stream.events(0).bytes(field);
+    let is_same = |(now, new): &(&u8, &u8)| now == new;
+    let before = now.iter().zip(bytes).take_while(is_same).count();
+    let differing = bytes.get(before..).unwrap_or_default();
+    let (now, new) = (now.iter().rev(), differing.iter().rev());
+    let after = now.zip(new).take_while(is_same).count();
+    let insert = differing.get(..differing.len().saturating_sub(after)).unwrap_or_default();
+    let start = field.start.saturating_add(to_u64(before));
+    Edit::replace(Span::new(field.layer, start, field.end.saturating_sub(to_u64(after))), insert)
 }
 
 fn report_other_part(stream: &StreamSummary<'_, '_>) -> Finding {

@@ -32,9 +32,10 @@ impl ThreadCheck<'_, '_> {
             && summary.model == model::NOSV
             && let Some(old) = layout::row_with_payload(event.code, event.payload_len())
         {
-            self.usage.has_old_nosv = true;
             let required = self.terms.required.get(usize::from(model::NOSV)).copied().flatten();
+            // In a trace of version 2 it is damage, and added events have the payload of version 2.
             if required.is_none_or(|(major, ..)| major < 2) {
+                self.usage.has_old_nosv = true;
                 self.check_and_apply(event, summary, old, context);
                 return;
             }
