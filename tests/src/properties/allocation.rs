@@ -35,6 +35,10 @@ pub const WINDOW: u64 = 200 << 20;
 /// has no magic, so the decoder gets every file without a known magic.
 pub const BROTLI: u64 = 18 << 20;
 
+/// Bytes for the arguments of the calls of an apitrace trace: 240 for each of up to 4,097
+/// functions.
+pub const FUNCTIONS: u64 = 1 << 20;
+
 /// Bytes for every apitrace trace besides its definitions: blocks between the two threads, and the
 /// decoder.
 pub const TRACE: u64 = 32 << 20;
@@ -105,8 +109,9 @@ fn stored(files: &FileSet<'_>) -> u64 {
 fn shared(files: &FileSet<'_>, report: &Report) -> u64 {
     let window = WINDOW.min(MULTIPLE_EXPANDED * report.tally.expanded);
     let brotli = if report.format == Some(FormatId::PERF) { 0 } else { BROTLI };
+    let functions = if report.format == Some(FormatId::APITRACE) { FUNCTIONS } else { 0 };
     let fixes = report.findings().iter().filter_map(|finding| finding.fix.as_ref());
     // One edit can alter many records: clocks that are shifted, each by another amount.
     let places: u64 = fixes.map(|fix| (fix.edits.len() as u64).max(fix.records_altered)).sum();
-    window + brotli + PLACE * places + FILE * files.files().len() as u64
+    window + brotli + functions + PLACE * places + FILE * files.files().len() as u64
 }
