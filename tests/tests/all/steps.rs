@@ -217,6 +217,25 @@ fn the_steps_of_every_command_grow_with_the_length_of_a_recording() {
     assert!(faults.is_empty(), "{faults:#?}");
 }
 
+/// Most steps of the search for the events of a trace without a beginning
+/// (`core/src/formats/apitrace/decode/beginning.rs`).
+const BEGINNING_STEPS: u64 = 4 << 20;
+
+#[test]
+fn the_search_for_the_first_events_of_a_trace_ends_with_its_steps() {
+    if !is_counted() {
+        return;
+    }
+    // From each place, a leave whose details go on to the end. The magic is damaged too: otherwise it
+    // would prove the trace.
+    let mut bytes = Container::Snappy.file(&[1; 64 << 10]);
+    bytes[0] ^= 1;
+    let (_, steps) = count(&single("night.trace", bytes)).steps[0];
+    eprintln!("{steps} steps");
+    assert!(steps > BEGINNING_STEPS / 2, "{steps}: the trace is not searched to the last step");
+    assert!(steps < 2 * BEGINNING_STEPS, "{steps}");
+}
+
 /// Reads the bytes from the beginning again for each of them, or only once.
 fn walk(bytes: &[u8], again: bool) -> (u64, u64) {
     steps::take();

@@ -139,8 +139,7 @@ fn finds_events(
 ) -> bool {
     let is_last_search = few == Few::AtFaults;
     let tolerance = if is_last_search { Tolerance::Thorough } else { Tolerance::Close };
-    let places = 0..bytes.len().saturating_sub(1);
-    places.into_iter().any(|index| {
+    (0..bytes.len().saturating_sub(1)).any(|index| {
         let rest = bytes.get(index..).unwrap_or_default();
         let probe = probe_position(context, (rest, 0), tolerance, at_end, steps);
         matches!(probe, ProbeResult::Sync(_))

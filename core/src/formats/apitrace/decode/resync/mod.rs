@@ -18,6 +18,7 @@ use super::definitions::Definitions;
 use super::grammar::{Parser, Space};
 use super::tracker::lost::LostCalls;
 use crate::kit::num::to_u64;
+use crate::kit::steps;
 use numbering::find_first_number;
 use probe_sink::ProbeSink;
 
@@ -137,7 +138,8 @@ pub fn probe_position(
     budget: &mut u64,
 ) -> ProbeResult {
     let (bytes, start) = bytes;
-    if bytes.first().is_none_or(|tag| *tag > 1) {
+    // A reading may go on to the end of the bytes: without steps, none is begun.
+    if bytes.first().is_none_or(|tag| *tag > 1) || *budget == 0 {
         return ProbeResult::Rejected;
     }
     let mut readings: Vec<IdReading> = Vec::new();
@@ -150,8 +152,9 @@ pub fn probe_position(
         parser.turn_to_event(context.version);
         let mut sink = ProbeSink::new(*context, &mut readings, tolerance);
         let (read, result) = parser.run(bytes, start, &mut sink);
-        let steps = to_u64(read / 16).saturating_add(READING_STEPS);
-        *budget = budget.saturating_sub(steps);
+        let taken = to_u64(read / 16).saturating_add(READING_STEPS);
+        steps::count(taken);
+        *budget = budget.saturating_sub(taken);
         if *budget == 0 {
             return ProbeResult::Rejected;
         }
