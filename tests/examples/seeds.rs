@@ -22,7 +22,7 @@ use tracemend::mend::plan::Plan;
 use tracemend::{FileSet, Limits, Options};
 use tracemend_tests::dictionary;
 use tracemend_tests::forge::{apitrace, ovni, perf, qemu, revent};
-use tracemend_tests::properties::{archive, targets};
+use tracemend_tests::properties::{archive, targets, texts, views};
 
 /// Length in bytes of the longest useful recording.
 const LEN_MAX: usize = 64 << 10;
@@ -41,6 +41,13 @@ fn main() {
         }
     }
     write(&folder.join("plan"), "plan", plan().as_bytes());
+    for (name, text) in texts::accepted() {
+        write(&folder.join("texts"), name, text.as_bytes());
+    }
+    for (name, files) in views::subjects() {
+        let files: Vec<_> = files.into_iter().map(|(name, bytes)| (name, Some(bytes))).collect();
+        write(&folder.join("views"), &name, &archive::pack(&files));
+    }
     for (format, words) in dictionary::all() {
         let text = dictionary::text(&words);
         write(&folder.join("dictionaries"), &format!("{format}.dict"), text.as_bytes());

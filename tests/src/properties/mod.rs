@@ -14,6 +14,7 @@
 //! - [`donor`]: a repair with a donor.
 //! - [`structured`]: recordings from a description, sound until the description damages them.
 //! - [`ovni`]: known originals of ovni traces.
+//! - [`views`]: dump, map, redaction and rendered findings. [`texts`]: the texts that are read.
 //! - [`targets`]: the laws of each fuzz target.
 
 pub mod allocation;
@@ -28,6 +29,8 @@ pub mod recording;
 pub mod revent;
 pub mod structured;
 pub mod targets;
+pub mod texts;
+pub mod views;
 pub mod work;
 pub mod zstd;
 

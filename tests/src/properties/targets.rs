@@ -15,7 +15,8 @@ use tracemend::{File, FileSet, Options};
 use crate::known_originals::{self, laws_hold};
 
 use super::{
-    Broken, Held, apitrace, archive, donor, patch, qemu, recording, revent, structured, zstd,
+    Broken, Held, apitrace, archive, donor, patch, qemu, recording, revent, structured, texts,
+    views, zstd,
 };
 
 /// Name and function of a target.
@@ -23,7 +24,7 @@ pub type Target = (&'static str, fn(&[u8]) -> Held);
 
 /// Every target: for each format bytes, descriptions of sound recordings and of their damage, and
 /// damaged recordings whose original is known; then what all formats share.
-pub static TARGETS: [Target; 24] = [
+pub static TARGETS: [Target; 26] = [
     ("apitrace_container", apitrace::container),
     ("apitrace_stream", apitrace::stream),
     ("apitrace_mutated", apitrace::mutated),
@@ -48,6 +49,8 @@ pub static TARGETS: [Target; 24] = [
     ("patch", patch),
     ("plan", plan),
     ("zstd", zstd),
+    ("views", views::of_bytes),
+    ("texts", texts::of_bytes),
 ];
 
 /// Runs the target of this name.

@@ -16,7 +16,9 @@ use tracemend::kit::source::Source;
 use tracemend::{File, FileSet};
 use tracemend_tests::forge::perf;
 use tracemend_tests::properties::structured::{Description, holds, survive};
-use tracemend_tests::properties::{Held, guarded, patch, recording, revent, targets, zstd};
+use tracemend_tests::properties::{
+    Held, guarded, patch, recording, revent, targets, texts, views, zstd,
+};
 use tracemend_tests::sweep::Share;
 
 /// Positions times bytes for each file of the corpus: small ones are cut and flipped at every
@@ -213,6 +215,54 @@ fn everything_holds_for_the_corpus_cut_and_flipped() {
     everywhere(Share::one_in(64), &subjects, |subject, file, at| {
         [cut(subject, file, at), flipped(subject, file, at)].concat()
     });
+}
+
+/// Places of each recording at which its views are tested.
+const PLACES_VIEWED: usize = 6;
+
+#[test]
+fn the_views_of_every_recording_hold_whole_cut_and_flipped() {
+    let forged = views::subjects().into_iter();
+    let mut subjects: Vec<Subject> =
+        forged.map(|(name, files)| Subject::new(format!("forge {name}"), files)).collect();
+    subjects.extend(corpus());
+    // The specimens of rules are the forge's.
+    subjects.retain(|subject| !subject.name.contains("/rules/"));
+    for subject in &mut subjects {
+        // The place also selects style and filters of a dump.
+        let len = subject.len();
+        subject.places = (0..PLACES_VIEWED).map(|nth| (0, nth * len / PLACES_VIEWED)).collect();
+    }
+    everywhere(Share::one_in(4), &subjects, |subject, file, at| {
+        let view = |files: &[(String, Vec<u8>)], choice: usize| {
+            guarded(|| {
+                views::every(&set(files), (choice as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+            })
+        };
+        let cut = subject.with(file, |bytes| bytes.truncate(at));
+        let flipped = subject.with(file, |bytes| {
+            bytes.iter_mut().skip(at).take(1).for_each(|byte| *byte ^= 0xff);
+        });
+        vec![view(&subject.files, at), view(&cut, at + 1), view(&flipped, at + 2)]
+    });
+}
+
+#[test]
+fn texts_that_are_read_hold() {
+    for subject in corpus() {
+        let held = guarded(|| texts::of_bytes(&subject.files[0].1));
+        held.unwrap_or_else(|broken| panic!("{}: {broken}", subject.name));
+    }
+    for (name, text) in texts::accepted() {
+        for at in 0..text.len() {
+            let mut bytes = text.clone().into_bytes();
+            bytes[at] ^= 1;
+            for input in [text.as_bytes(), &bytes, &text.as_bytes()[..at]] {
+                let held = guarded(|| texts::of_bytes(input));
+                held.unwrap_or_else(|broken| panic!("{name} at {at}: {broken}"));
+            }
+        }
+    }
 }
 
 #[test]

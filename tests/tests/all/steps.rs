@@ -226,8 +226,8 @@ fn the_search_for_the_first_events_of_a_trace_ends_with_its_steps() {
     if !is_counted() {
         return;
     }
-    // From each place, a leave whose details go on to the end. The magic is damaged too: otherwise it
-    // would prove the trace.
+    // From each place, a leave whose details go on to the end. The magic is damaged too: otherwise
+    // it would prove the trace.
     let mut bytes = Container::Snappy.file(&[1; 64 << 10]);
     bytes[0] ^= 1;
     let (_, steps) = count(&single("night.trace", bytes)).steps[0];
