@@ -13,12 +13,16 @@ use tracemend::{
 use super::{Held, allocation, archive, ensure, seed, work};
 use crate::forge::{apitrace, ovni, perf, qemu, revent};
 
-/// Tests the bytes as an archive of files, if a format recognises it, and else as one file.
+/// Tests the bytes as an archive of files: all of them if they are an ovni trace, and else the
+/// first. Bytes that are no such archive are a file.
 pub fn of_bytes(bytes: &[u8]) -> Held {
-    let several = archive::unpack(bytes);
-    match tracemend::recognise(&several, &Options::default()) {
-        Some(_) => every(&several, seed(bytes)),
-        None => every(&FileSet::single("recording", bytes), seed(bytes)),
+    let choice = seed(bytes);
+    let files = archive::unpack(bytes);
+    let recognised = |files| tracemend::recognise(files, &Options::default());
+    match recognised(&files) {
+        Some(format) if format == FormatId::OVNI => every(&files, choice),
+        Some(_) => every(&FileSet::new(files.files()[..1].to_vec()), choice),
+        None => every(&FileSet::single("recording", bytes), choice),
     }
 }
 

@@ -9,14 +9,16 @@
 //! | check of up to 2 KiB | 4,470,000: hypotheses about damaged attrs of perf |
 //! | repair of 4 to 32 KiB | 128,000,000: some hundred such checks |
 //! | longer recordings | fewer than 64 per byte and expanded byte in a check |
+//! | dump of a damaged apitrace trace | 19,240,000 for 36 KB: four searches for the next event |
 
 use tracemend::kit::steps;
 use tracemend::{FileSet, Repair, Report};
 
 use super::{Held, ensure};
 
-/// Steps that every check may take, and those per byte.
-const CHECK: (u64, u64) = (16_000_000, 64);
+/// Steps that every check may take, and those per byte: up to four readings of an apitrace trace,
+/// with the longest search in each, and other work.
+const CHECK: (u64, u64) = (32_000_000, 4 * 64 + 64);
 /// The same for a repair: each of up to 256 trials is a check.
 const REPAIR: (u64, u64) = (512_000_000, 256 * CHECK.1);
 
