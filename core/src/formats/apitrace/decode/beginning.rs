@@ -10,7 +10,7 @@ use crate::formats::apitrace::expand::{Container, Expansion, Fault};
 use crate::formats::apitrace::layout;
 use crate::formats::apitrace::limits::NESTING;
 use crate::kit::source::Source;
-use crate::limits::Limits;
+use crate::limits::{Limits, RESYNC};
 
 /// Bytes of the stream that have to look like the beginning of a trace.
 const TRIAL_LEN: usize = 64 << 10;
@@ -18,7 +18,7 @@ const TRIAL_LEN: usize = 64 << 10;
 const SEARCH_LEN: usize = 4 << 20;
 /// Bytes that are searched at a time.
 const SEARCH_WINDOW: usize = 1 << 20;
-/// Steps of that search.
+/// Steps of that search, if the limit allows them.
 const SEARCH_STEPS: u64 = 4 << 20;
 /// Numbers of threads that a trace begins with.
 const THREADS_MAX: u64 = 1_000;
@@ -111,7 +111,7 @@ fn holds_events(
         depth_max: limits.of(&NESTING),
         donor: None,
     };
-    let mut steps = SEARCH_STEPS;
+    let mut steps = SEARCH_STEPS.min(limits.of(&RESYNC));
     let (mut expanded, mut bytes) = (0, Vec::new());
     for block in Expansion::new(source, container, limits) {
         expanded = block.bytes.len().saturating_add(expanded);
