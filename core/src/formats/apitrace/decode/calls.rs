@@ -33,7 +33,10 @@ pub struct Calls {
 
 impl Calls {
     /// Begins a call.
-    #[inline]
+    ///
+    /// Inlined, as its neighbours are: a call in memory is written in three parts and read in
+    /// other ones, for which a processor waits.
+    #[inline(always)]
     pub fn enter(&mut self, thread: u64, function: u64) -> OpenCall {
         let open = OpenCall { number: self.next, thread, function };
         self.next = self.next.saturating_add(1);
@@ -42,24 +45,34 @@ impl Calls {
     }
 
     /// Adds an open call.
-    #[inline]
+    #[inline(always)]
     pub fn put(&mut self, open: OpenCall) {
         if self.recent.len() >= RECENT {
-            let half = self.recent.drain(..RECENT / 2);
-            self.older.extend(half.map(|open| (open.number, open)));
+            self.move_half();
         }
         self.recent.push(open);
     }
 
-    /// Ends a call; `None` if it is not open.
-    #[inline]
-    pub fn leave(&mut self, number: u64) -> Option<OpenCall> {
-        if self.recent.last().is_some_and(|open| open.number == number) {
-            return self.recent.pop();
-        }
-        self.leave_older(number)
+    #[cold]
+    fn move_half(&mut self) {
+        let half = self.recent.drain(..RECENT / 2);
+        self.older.extend(half.map(|open| (open.number, open)));
     }
 
+    /// Ends a call; `None` if it is not open.
+    #[inline(always)]
+    pub fn leave(&mut self, number: u64) -> Option<OpenCall> {
+        match self.recent.last() {
+            Some(open) if open.number == number => {
+                let open = OpenCall { number, thread: open.thread, function: open.function };
+                self.recent.pop();
+                Some(open)
+            }
+            _ => self.leave_older(number),
+        }
+    }
+
+    #[cold]
     fn leave_older(&mut self, number: u64) -> Option<OpenCall> {
         match self.recent.iter().rposition(|open| open.number == number) {
             Some(index) => Some(self.recent.remove(index)),
