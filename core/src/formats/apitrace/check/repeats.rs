@@ -1,7 +1,9 @@
 //! Values that differ from one that repeats, and characters that no name has.
 
 use super::{TraceCheck, stream_span};
-use crate::formats::apitrace::decode::repeats::FirstUse;
+use crate::formats::apitrace::decode::grammar::Space;
+use crate::formats::apitrace::decode::repeats::{FirstUse, Rare, Scope};
+use crate::formats::apitrace::decode::symbols::enum_names;
 use crate::formats::apitrace::rules;
 use crate::kit::words::plural;
 use crate::report::Finding;
@@ -14,13 +16,12 @@ impl TraceCheck<'_, '_> {
             return;
         }
         let repeats = &self.trace.tracker.values.repeats;
+        let definitions = self.trace.tracker.definitions.all_raw();
+        let enums = definitions.filter(|(space, _, _)| *space == Space::Enum);
+        let names = enums.flat_map(|(_, _, raw)| enum_names(raw));
         let mut found: Vec<(FirstUse, String)> = Vec::new();
-        for rare in repeats.find_rare() {
-            let (value, frequent) = (rare.value, rare.frequent);
-            let often = plural(rare.count.into(), "time");
-            let message =
-                format!("{value} is used once, but {frequent}, which differs in one bit, {often}");
-            found.push((rare.at, message));
+        for rare in repeats.find_rare(names) {
+            found.push((rare.at, describe_rare(&rare)));
         }
         for odd in repeats.odd() {
             let message = format!("list of names has the character `{}`", odd.character);
@@ -36,5 +37,23 @@ impl TraceCheck<'_, '_> {
             finding.stored = self.stored_of(span, self.trace.place(span.start, span.end));
             self.add(finding);
         }
+    }
+}
+
+fn describe_rare(rare: &Rare) -> String {
+    let (value, frequent) = (&rare.value, &rare.frequent);
+    let often = plural(rare.count.into(), "time");
+    match rare.scope {
+        Scope::Trace => {
+            format!("{value} is used once, but {frequent}, which differs in one bit, {often}")
+        }
+        Scope::Neighbours => format!(
+            "{value} is used once between the same two values, but {frequent}, which differs in \
+             one bit, {often}"
+        ),
+        Scope::Names => format!(
+            "{value} has a part that no other name has, but {frequent}, which differs in one bit, \
+             has only known ones"
+        ),
     }
 }

@@ -5,7 +5,7 @@
 //! Smaller enums often have values that they do not list.
 
 use super::grammar::Space;
-use crate::kit::num::{to_u64, to_usize};
+use crate::kit::num::to_usize;
 
 /// Values from which an enum is one of all names of an API.
 const ALL_NAMES: usize = 256;
@@ -81,11 +81,23 @@ fn signed(is_negative: bool, value: u64) -> i128 {
     if is_negative { value.saturating_neg() } else { value }
 }
 
+/// Returns the names in the definition of an enum, as it is stored after its id.
+pub fn enum_names(raw: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut reader = Raw(raw);
+    let count = reader.uint().unwrap_or(0);
+    (0..count).map_while(move |_| {
+        let name = reader.name()?;
+        reader.byte()?;
+        reader.uint()?;
+        Some(name)
+    })
+}
+
 fn parse_enum(raw: &[u8]) -> Option<Values> {
     let mut reader = Raw(raw);
     let mut values = Vec::new();
     for _ in 0..reader.uint()? {
-        reader.skip_name()?;
+        reader.name()?;
         let is_negative = reader.byte()? == 3;
         values.push(signed(is_negative, reader.uint()?));
     }
@@ -101,7 +113,7 @@ fn parse_bitmask(raw: &[u8]) -> Option<Values> {
     let mut reader = Raw(raw);
     let mut flags = 0;
     for _ in 0..reader.uint()? {
-        reader.skip_name()?;
+        reader.name()?;
         flags |= reader.uint()?;
     }
     Some(if flags == 0 { Values::Any } else { Values::Flags(flags) })
@@ -110,7 +122,7 @@ fn parse_bitmask(raw: &[u8]) -> Option<Values> {
 /// The unread bytes of a definition.
 struct Raw<'a>(&'a [u8]);
 
-impl Raw<'_> {
+impl<'a> Raw<'a> {
     fn byte(&mut self) -> Option<u8> {
         let (byte, rest) = self.0.split_first()?;
         self.0 = rest;
@@ -129,12 +141,11 @@ impl Raw<'_> {
         None
     }
 
-    fn skip_name(&mut self) -> Option<()> {
+    fn name(&mut self) -> Option<&'a [u8]> {
         let len = self.uint()?;
-        let rest = self.0.get(to_usize(len)..)?;
-        debug_assert!(to_u64(rest.len()) <= to_u64(self.0.len()), "a name lies in the bytes");
+        let (name, rest) = self.0.split_at_checked(to_usize(len))?;
         self.0 = rest;
-        Some(())
+        Some(name)
     }
 }
 
@@ -149,6 +160,9 @@ mod tests {
         symbols.add(Space::Enum, 5, b"\x01\x01B\x04\x07");
         symbols.add(Space::Bitmask, 0, b"\x02\x01A\x01\x01B\x04");
         let judge = |space, id, value| symbols.judge(space, id, false, value);
+        let names: Vec<&[u8]> = enum_names(b"\x02\x01T\x04\x01\x02FA\x04\x00").collect();
+        assert_eq!(names, [b"T".as_slice(), b"FA"]);
+        assert_eq!(enum_names(b"\x02\x01T\x04\x01\x02F").count(), 1);
         assert_eq!(judge(Space::Enum, 0, 1), None);
         assert_eq!(judge(Space::Enum, 0, 2), Some(Unlisted::Impossible));
         assert_eq!(judge(Space::Enum, 5, 2), None);

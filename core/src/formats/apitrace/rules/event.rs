@@ -223,9 +223,12 @@ rules! {
         summary: "a value that is used once differs in one bit from one that repeats",
         problem: "Programs pass the same handles again and again, and drivers report the same \
             names. Here an address is used once in the whole trace, and one that differs in a \
-            single bit at least 8 times as the same argument; or a name occurs once, and its \
-            neighbour at least twice; or a list of names has one character that no name has. The \
-            value may be damaged: nothing in the trace proves it.",
+            single bit at least 8 times, or twice if the two are 256 MiB or more apart. Or an \
+            address or enum stands once between two values that have another one, which differs \
+            in one bit, between them in all other lists or rounds. Or a name occurs once and its \
+            neighbour at least twice, or has a part that no other name has; or a list of names \
+            has one character that no name has. The value may be damaged: nothing in the trace \
+            proves it.",
         impact: "apitrace 11.1 shows the value as it is. replay cannot map a handle that no call \
             returned.",
         remedy: Remedy::Next("Nothing has to be done if the program passes such a value. If it \

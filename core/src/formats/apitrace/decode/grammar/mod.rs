@@ -295,9 +295,16 @@ pub trait TokenSink {
     /// Takes a text of at most [`TEXT_LOOKED_AT`](crate::formats::apitrace::layout::TEXT_LOOKED_AT)
     /// bytes.
     fn text(&mut self, _text: &[u8], _at: u64) {}
+    /// Takes the type of the value of an argument or result, and for an enum the id of its
+    /// signature.
+    #[inline(always)]
+    fn value_type(&mut self, _tag: u8, _id: u64) {}
     /// Takes an address, whose bytes lie at `at..end`.
     #[inline(always)]
     fn address(&mut self, _value: u64, _at: u64, _end: u64) {}
+    /// Takes a value of an enum, whose bytes lie at `at..end`.
+    #[inline(always)]
+    fn symbol(&mut self, _symbol: SymbolUse, _at: u64, _end: u64) {}
     /// Takes the place of the bytes of the string or blob that was begun.
     #[inline(always)]
     fn bytes_begin(&mut self, _at: u64) {}

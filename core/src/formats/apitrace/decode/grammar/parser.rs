@@ -218,12 +218,23 @@ impl Parser {
         if sink.wants_values() {
             return Ok(false);
         }
-        let is_plain = skip_plain_value(self.version, ahead, sink)?;
-        if is_plain {
-            sink.detail(at, Some(index))?;
-            sink.detail_end(ahead.position());
+        let value_at = ahead.position();
+        let Some(value) = skip_plain_value(self.version, ahead, sink)? else { return Ok(false) };
+        let end = ahead.position();
+        sink.detail(at, Some(index))?;
+        match value {
+            PlainValue::Address(address) => {
+                sink.value_type(kind::OPAQUE, 0);
+                sink.address(address, value_at.saturating_add(1), end);
+            }
+            PlainValue::Enum(symbol) => {
+                sink.value_type(kind::ENUM, symbol.id);
+                sink.symbol(symbol, value_at, end);
+            }
+            PlainValue::Other(tag) => sink.value_type(tag, 0),
         }
-        Ok(is_plain)
+        sink.detail_end(end);
+        Ok(true)
     }
 
     #[inline(always)]
@@ -380,39 +391,44 @@ pub(super) fn read_count<S: TokenSink>(
     if value > field.max() { Err(StreamError::Count(field, value).into()) } else { Ok(value) }
 }
 
-/// Moves past a value; false if it is truncated, rare, or there is a warning about it.
+/// A value that was moved past.
+#[derive(Clone, Copy)]
+enum PlainValue {
+    Address(u64),
+    Enum(SymbolUse),
+    /// Another one; its type.
+    Other(u8),
+}
+
+/// Moves past a value; `None` if it is truncated, rare, or there is a warning about it.
 #[inline(always)]
 fn skip_plain_value<S: TokenSink>(
     version: u64,
     tokens: &mut Tokens<'_>,
     sink: &mut S,
-) -> Result<bool, StreamError> {
-    let Ok(tag) = tokens.byte() else { return Ok(false) };
-    Ok(match tag {
+) -> Result<Option<PlainValue>, StreamError> {
+    let Ok(tag) = tokens.byte() else { return Ok(None) };
+    let is_plain = match tag {
         kind::NULL | kind::FALSE | kind::TRUE => true,
         kind::UINT => tokens.skip_plain_uint(),
-        kind::OPAQUE => {
-            let at = tokens.position();
-            let Ok((value, None)) = tokens.uint() else { return Ok(false) };
-            sink.address(value, at, tokens.position());
-            true
-        }
         kind::FLOAT => tokens.skip(4),
+        kind::OPAQUE => {
+            let Ok((value, None)) = tokens.uint() else { return Ok(None) };
+            return Ok(Some(PlainValue::Address(value)));
+        }
         kind::ENUM if version >= VERSION_ENUM_SETS => {
-            let Some(id) = read_known_id(tokens, Space::Enum, sink)? else { return Ok(false) };
-            match tokens.byte() {
-                Ok(tag @ (kind::SINT | kind::UINT)) => {
-                    skip_listed_value((Space::Enum, id), tag == kind::SINT, tokens, sink)
-                }
-                _ => false,
-            }
+            let Some(id) = read_known_id(tokens, Space::Enum, sink)? else { return Ok(None) };
+            let Ok(tag @ (kind::SINT | kind::UINT)) = tokens.byte() else { return Ok(None) };
+            let symbol = skip_listed_value((Space::Enum, id), tag == kind::SINT, tokens, sink);
+            return Ok(symbol.map(PlainValue::Enum));
         }
         kind::BITMASK => {
-            let Some(id) = read_known_id(tokens, Space::Bitmask, sink)? else { return Ok(false) };
-            skip_listed_value((Space::Bitmask, id), false, tokens, sink)
+            let Some(id) = read_known_id(tokens, Space::Bitmask, sink)? else { return Ok(None) };
+            skip_listed_value((Space::Bitmask, id), false, tokens, sink).is_some()
         }
         _ => false,
-    })
+    };
+    Ok(is_plain.then_some(PlainValue::Other(tag)))
 }
 
 /// Reads an id; `None` if it is truncated, not defined yet, or there is a warning about it.
@@ -428,17 +444,16 @@ fn read_known_id<S: TokenSink>(
     }
 }
 
-/// Moves past the value of an enum or bitmask; false if it is truncated or there is a warning about
-/// it.
+/// Moves past the value of an enum or bitmask; `None` if it is truncated or there is a warning
+/// about it.
 #[inline(always)]
 fn skip_listed_value<S: TokenSink>(
     (space, id): (Space, u64),
     is_negative: bool,
     tokens: &mut Tokens<'_>,
     sink: &mut S,
-) -> bool {
-    match tokens.uint() {
-        Ok((value, None)) => sink.judge(SymbolUse { space, id, is_negative, value }).is_none(),
-        _ => false,
-    }
+) -> Option<SymbolUse> {
+    let Ok((value, None)) = tokens.uint() else { return None };
+    let symbol = SymbolUse { space, id, is_negative, value };
+    sink.judge(symbol).is_none().then_some(symbol)
 }

@@ -12,10 +12,14 @@ impl Parser {
         tokens: &mut Tokens<'_>,
         sink: &mut S,
     ) -> Read<()> {
-        match tokens.byte()? {
-            tag @ kind::NULL..=kind::DOUBLE => self.read_number(tag, tokens, sink)?,
+        let tag = tokens.byte()?;
+        if self.stack.is_empty() && tag != kind::ENUM {
+            sink.value_type(tag, 0);
+        }
+        match tag {
+            kind::NULL..=kind::DOUBLE => self.read_number(tag, tokens, sink)?,
             kind::OPAQUE => self.read_number(kind::OPAQUE, tokens, sink)?,
-            tag @ (kind::STRING | kind::BLOB) => self.read_string(tag, tokens, sink)?,
+            kind::STRING | kind::BLOB => self.read_string(tag, tokens, sink)?,
             kind::ENUM => self.read_enum(tokens, sink)?,
             kind::BITMASK => {
                 let id = read_id(tokens, Space::Bitmask, sink)?;
@@ -167,6 +171,9 @@ impl Parser {
     fn read_enum<S: TokenSink>(&mut self, tokens: &mut Tokens<'_>, sink: &mut S) -> Read<()> {
         let space = Space::Enum;
         let id = read_id(tokens, space, sink)?;
+        if self.stack.is_empty() {
+            sink.value_type(kind::ENUM, id);
+        }
         if sink.known(space, id)?.is_some() {
             self.expect_enum_value(id, tokens.position(), sink);
             return Ok(());
@@ -202,6 +209,7 @@ impl Parser {
             Some(tag @ (kind::SINT | kind::UINT)) => {
                 tokens.byte()?;
                 let symbol = read_symbol((Space::Enum, id), tag == kind::SINT, tokens, sink)?;
+                sink.symbol(symbol, at, tokens.position());
                 sink.value(ValueToken::Enum(id, Some(symbol)));
                 self.end_value(tokens.position(), sink);
             }

@@ -288,6 +288,14 @@ impl TokenSink for StreamTracker {
         }
     }
 
+    #[inline]
+    fn symbol(&mut self, symbol: SymbolUse, at: u64, end: u64) {
+        let Some((position, first)) = self.use_at(at, end) else { return };
+        if self.values.repeats.takes_symbols(position.function) {
+            self.values.repeats.add_symbol(position, symbol.value, first);
+        }
+    }
+
     #[inline(always)]
     fn wants_values(&self) -> bool {
         self.values.usage.uploads.is_open()
@@ -311,15 +319,17 @@ impl TokenSink for StreamTracker {
 
 impl StreamTracker {
     /// Returns where the value is that is read now.
+    #[inline(always)]
     fn use_at(&self, at: u64, end: u64) -> Option<(Position, FirstUse)> {
-        let current = self.history.current?;
-        let (EventEffect::Enter(open) | EventEffect::Leave { open: Some(open), .. }) =
-            current.event.effect
-        else {
-            return None;
+        let current = self.history.current.as_ref()?;
+        let argument = current.argument;
+        let (open, is_output) = match current.event.effect {
+            EventEffect::Enter(open) => (open, false),
+            EventEffect::Leave { open: Some(open), .. } => (open, true),
+            EventEffect::Leave { open: None, .. } => return None,
         };
-        let position = Position { function: open.function, argument: current.argument };
-        Some((position, FirstUse { call: open.number, argument: current.argument, at, end }))
+        let position = Position { function: open.function, argument, is_output };
+        Some((position, FirstUse { call: open.number, argument, at, end }))
     }
 
     /// Adds the event at `at.0..at.1` to the uses of its function.

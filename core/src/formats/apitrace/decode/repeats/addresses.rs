@@ -1,0 +1,183 @@
+//! Addresses: handles of displays, contexts and windows.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{FirstUse, OFTEN, Position, Rare, Scope, Uses, one_bit_from};
+
+/// Addresses below this are numbers or errors.
+const ADDRESS_MIN: u64 = 1 << 16;
+/// Addresses that are counted; later ones are not.
+const ADDRESSES_MAX: usize = 1 << 15;
+/// Two objects lie at a distance of exactly this bit or a higher one only by chance: a program's
+/// heap is smaller, and regions of memory are not placed by powers of two.
+const FAR_BIT: u32 = 28;
+/// Uses from which an address is frequent enough for one that is far from it.
+const FAR_OFTEN: u32 = 2;
+
+/// The addresses of a trace.
+#[derive(Debug, Default)]
+pub(super) struct Addresses {
+    uses: HashMap<(Position, u64), Uses>,
+}
+
+/// The uses of an address in the whole trace.
+#[derive(Clone, Copy, Debug, Default)]
+struct Total {
+    uses: u32,
+    is_returned: bool,
+}
+
+/// Different addresses at a position, and those of them that a call returned.
+#[derive(Clone, Copy, Debug, Default)]
+struct Origins {
+    all: u32,
+    returned: u32,
+}
+
+impl Addresses {
+    /// Counts an address; false if it is none.
+    pub(super) fn add(&mut self, position: Position, value: u64, first: FirstUse) -> bool {
+        if value < ADDRESS_MIN {
+            return false;
+        }
+        let is_full = self.uses.len() >= ADDRESSES_MAX;
+        let key = (position, value);
+        if let Some(uses) = self.uses.get_mut(&key) {
+            uses.count = uses.count.saturating_add(1);
+        } else if !is_full {
+            self.uses.insert(key, Uses { count: 1, first });
+        }
+        true
+    }
+
+    /// Returns the addresses that are used once, where one that differs in one bit is frequent.
+    pub(super) fn find_rare(&self) -> Vec<Rare> {
+        let totals = self.totals();
+        let orphans = self.find_orphans(&totals);
+        let is_single = |value: &u64| totals.get(value).is_some_and(|total| total.uses == 1);
+        let single = self.uses.iter().filter(|((_, value), _)| is_single(value));
+        let found = single.filter_map(|((position, value), uses)| {
+            let often = one_bit_from(*value).filter_map(|(bit, near)| {
+                let here = self.uses.get(&(*position, near)).map_or(0, |uses| uses.count);
+                let total = totals.get(&near)?.uses;
+                // Lists of handles have neighbours that a program never uses.
+                let is_frequent = match position.is_output {
+                    true => here >= OFTEN || orphans.contains(&near),
+                    false => total >= OFTEN,
+                };
+                let is_far = bit >= FAR_BIT && total >= FAR_OFTEN;
+                (is_frequent || is_far).then_some((near, total))
+            });
+            let (frequent, count) = often.max_by_key(|(_, count)| *count)?;
+            let (value, frequent) = (format!("{value:#x}"), format!("{frequent:#x}"));
+            Some(Rare { value, frequent, count, at: uses.first, scope: Scope::Trace })
+        });
+        found.collect()
+    }
+
+    /// Returns the number of uses of each address in the whole trace.
+    pub(super) fn count_all(&self) -> HashMap<u64, u32> {
+        self.totals().into_iter().map(|(value, total)| (value, total.uses)).collect()
+    }
+
+    fn totals(&self) -> HashMap<u64, Total> {
+        let mut totals: HashMap<u64, Total> = HashMap::new();
+        self.uses.iter().for_each(|((position, value), uses)| {
+            let total = totals.entry(*value).or_default();
+            total.uses = total.uses.saturating_add(uses.count);
+            total.is_returned |= position.is_output;
+        });
+        totals
+    }
+
+    /// Returns the frequent addresses that no call returned, although all others at one of their
+    /// positions were returned.
+    fn find_orphans(&self, totals: &HashMap<u64, Total>) -> HashSet<u64> {
+        let is_returned = |value: &u64| totals.get(value).is_some_and(|total| total.is_returned);
+        let mut origins: HashMap<Position, Origins> = HashMap::new();
+        for (position, value) in self.uses.keys().filter(|(position, _)| !position.is_output) {
+            let origins = origins.entry(*position).or_default();
+            origins.all = origins.all.saturating_add(1);
+            origins.returned = origins.returned.saturating_add(u32::from(is_returned(value)));
+        }
+        let is_orphan = |(position, value): &&(Position, u64)| {
+            let origins = origins.get(position).copied().unwrap_or_default();
+            let total = totals.get(value).map_or(0, |total| total.uses);
+            let others = origins.all.saturating_sub(1);
+            !is_returned(value) && total >= OFTEN && others >= OFTEN && origins.returned == others
+        };
+        self.uses.keys().filter(is_orphan).map(|(_, value)| *value).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kit::num::to_u64;
+
+    /// The text and the count of each address that is rare, for uses as (function, value, whether
+    /// it is returned, how often).
+    fn rare(all: &[(u64, u64, bool, usize)]) -> Vec<(String, u32)> {
+        let mut addresses = Addresses::default();
+        let mut call = 0;
+        for (function, value, is_output, count) in all {
+            let is_output = *is_output;
+            let position = Position { function: *function, argument: Some(0), is_output };
+            for _ in 0..*count {
+                let first = FirstUse { call, argument: Some(0), at: call, end: call + 1 };
+                assert!(addresses.add(position, *value, first));
+                call += 1;
+            }
+        }
+        let found = addresses.find_rare();
+        found.into_iter().map(|one| (one.value, one.count)).collect()
+    }
+
+    #[test]
+    fn an_address_that_is_used_once_is_rare_if_a_near_one_is_frequent() {
+        let often = (1, 0x5555_1230, false, 9);
+        assert_eq!(rare(&[often]), []);
+        // Other bits, and addresses that come again, are usual.
+        let others = [(1, 0x5555_1233, false, 1), (1, 0x5555_1270, false, 1)];
+        assert_eq!(rare(&[often, others[0], others[1], (3, 0x5555_1270, false, 1)]), []);
+        let found = [("0x55551630".to_string(), 9)];
+        assert_eq!(rare(&[often, (1, 0x5555_1630, false, 1)]), found);
+        // Another function may pass it, but returned handles may be neighbours.
+        assert_eq!(rare(&[often, (2, 0x5555_1630, false, 1)]), found);
+        assert_eq!(rare(&[often, (2, 0x5555_1630, true, 1)]), []);
+    }
+
+    #[test]
+    fn an_address_far_away_is_rare_if_a_near_one_is_used_twice() {
+        let far = (2, 0xd5eb_7893_afa0, true, 1);
+        assert_eq!(rare(&[(1, 0x55eb_7893_afa0, false, 1), far]), []);
+        let found = [("0xd5eb7893afa0".to_string(), 2)];
+        assert_eq!(rare(&[(1, 0x55eb_7893_afa0, false, 2), far]), found);
+    }
+
+    #[test]
+    fn a_handle_that_no_call_returned_shows_the_damaged_one_that_a_call_did() {
+        let handle = |index: u64| 0x5555_0000 + (index << 8);
+        let used = |index| (1, handle(index), false, 8);
+        let returned = |index| (2, handle(index), true, 1);
+        let mut all: Vec<_> = (0..9).flat_map(|index| [returned(index), used(index)]).collect();
+        assert_eq!(rare(&all), []);
+        all[0].1 ^= 0x40;
+        assert_eq!(rare(&all), [("0x55550040".to_string(), 8)]);
+        // Two handles without an origin: the program has others, too.
+        all[2].1 ^= 0x40;
+        assert_eq!(rare(&all), []);
+    }
+
+    #[test]
+    fn addresses_are_counted_up_to_a_limit() {
+        let mut addresses = Addresses::default();
+        let position = Position { function: 1, argument: None, is_output: true };
+        let first = FirstUse { call: 0, argument: None, at: 0, end: 1 };
+        assert!(!addresses.add(position, ADDRESS_MIN - 1, first));
+        for number in 0..=to_u64(ADDRESSES_MAX) {
+            addresses.add(position, ADDRESS_MIN + number, first);
+        }
+        assert_eq!(addresses.uses.len(), ADDRESSES_MAX);
+    }
+}
