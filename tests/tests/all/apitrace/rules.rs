@@ -7,9 +7,9 @@ use tracemend::formats::apitrace::rules;
 use tracemend::kit::source::Source;
 use tracemend::mend::edit::StoredAnew;
 use tracemend::mend::rounds::view;
-use tracemend::{Choices, FileSet, Options, Outcome};
+use tracemend::{Choices, FileSet, Options, Outcome, Severity};
 use tracemend_tests::forge::apitrace::{
-    Container, Stream, Value, call_heavy, chunks, snappy, snappy_of,
+    Container, Detail, Stream, Value, call_heavy, chunks, snappy, snappy_of,
 };
 use tracemend_tests::mended::{mended, mended_as, mended_with};
 use tracemend_tests::specimens::apitrace::{around, specimens, stored, without};
@@ -245,4 +245,37 @@ fn bytes_that_read_as_a_call_of_no_tracer_are_not_a_trace() {
     let (repair, _) = mended_as("recording", &bytes, &options);
     assert_eq!(repair.outcome, Outcome::CannotRepair, "{:?}", repair.before.findings());
     assert_eq!(repair.after.count(&rules::NOTHING_RECORDED), 1);
+}
+
+#[test]
+fn values_unlike_all_others_are_information() {
+    let count = |rule, write: &dyn Fn(&mut Stream, u64)| {
+        let stream = around(|stream| (0..40).for_each(|round| write(stream, round)));
+        let file = stored(&stream);
+        let report = tracemend::check(&FileSet::single("one", &file), &Options::default());
+        assert_eq!(report.worst(), Some(Severity::Info).filter(|_| report.count(rule) > 0));
+        report.count(rule)
+    };
+    let one = |stream: &mut Stream, value| _ = stream.call(0, 30, &[value]);
+    // An integer instead of an enum.
+    let mixed = |stream: &mut Stream, round| {
+        one(stream, if round == 30 { Value::Uint(4) } else { Value::Enum(1, 4) });
+    };
+    assert_eq!(count(&rules::ARGUMENTS_UNUSUAL, &mixed), 1);
+    let alike = |stream: &mut Stream, round| one(stream, Value::Enum(1, round as i64 % 4));
+    assert_eq!(count(&rules::ARGUMENTS_UNUSUAL, &alike), 0);
+    assert_eq!(count(&rules::VALUE_RARE, &alike), 0);
+    // One value in a loop over four.
+    let looping = |stream: &mut Stream, round| {
+        one(stream, Value::Enum(1, if round == 21 { 9 } else { round as i64 % 4 }));
+    };
+    assert_eq!(count(&rules::VALUE_RARE, &looping), 1);
+    // One address of a list that is returned again and again.
+    let lists = |stream: &mut Stream, round| {
+        let changed = |index| if (round, index) == (30, 5) { 0x20 } else { 0 };
+        let all = (0..8).map(|index| Value::Opaque((0x5555_0000 + index * 0x1c0) ^ changed(index)));
+        let call = stream.enter(0, 30, 0, &[]);
+        stream.leave(call, &[Detail::Ret(Value::Array(all.collect()))]);
+    };
+    assert_eq!(count(&rules::VALUE_RARE, &lists), 1);
 }

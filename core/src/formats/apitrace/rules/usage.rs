@@ -23,9 +23,11 @@ rules! {
         name: "arguments-unusual",
         severity: Severity::Info,
         summary: "a call has other arguments than all other calls of its function",
-        problem: "The tracer writes the same arguments in every event of a function. One event \
-            lacks an argument that at least 8 others have, or has one that they lack. An index is \
-            damaged, or the function failed and returned nothing.",
+        problem: "The tracer writes the same arguments in every enter of a function, mostly in \
+            every leave, and always with values of the same type. One enter has other arguments \
+            than at least 3 others, or one leave than at least 8 others, or a value has another \
+            type than in at least 8 others. An index or a type is damaged, or the function failed \
+            and returned nothing.",
         impact: "apitrace 11.1 shows `?` for an argument that is missing. replay passes 0 for it.",
         remedy: Remedy::Next("Nothing has to be done if the call failed. Otherwise compare it \
             with another call of the same function."),

@@ -281,6 +281,13 @@ impl TokenSink for StreamTracker {
         }
     }
 
+    #[inline(always)]
+    fn value_type(&mut self, tag: u8, id: u64) {
+        if let Some(current) = &mut self.history.current {
+            current.shape.set_type(current.argument, tag, id);
+        }
+    }
+
     #[inline]
     fn address(&mut self, value: u64, at: u64, end: u64) {
         if let Some((position, first)) = self.use_at(at, end) {

@@ -61,6 +61,7 @@ impl Usage {
     /// Adds the definition of a function, as it is stored after its id.
     pub fn add_function(&mut self, id: u64, raw: &[u8]) {
         if let Some(signature) = Signature::parse(raw).filter(|_| id <= ID_MAX) {
+            self.shapes.add_function(id, &signature);
             self.primitives.add_function(id, signature.name);
             self.uploads.add_function(id, &signature);
         }

@@ -1,20 +1,67 @@
-//! The arguments that the events of a function have.
+//! The arguments that the events of a function have, and the types of their values.
 //!
 //! The tracer writes the same arguments in every enter of a function, and mostly in every leave. An
-//! event with others, alone among many, is probably damaged.
+//! event with others, alone among many, is probably damaged. So is one with a value of another
+//! type, since an argument has the type that the function declares. Only parameters that another
+//! argument names differ in type from call to call: the program may pass a number or a constant.
 
-use super::{ID_MAX, Misuse};
+use super::{ID_MAX, Misuse, Signature};
 use crate::formats::apitrace::decode::repeats::FirstUse;
+use crate::formats::apitrace::layout::kind;
 use crate::kit::num::to_usize;
 
 /// Events of the usual shape from which another one is unusual.
 const OFTEN: u32 = 8;
+/// Enters with the usual arguments from which others are unusual: no sound enter has others.
+const ENTERS_OFTEN: u32 = 3;
 /// The bit of the result.
 const RESULT: u32 = 63;
+/// Bits of a type, and the number of types in an integer. The last one is that of the result.
+const TYPE_BITS: u32 = 4;
+const TYPES: u32 = u64::BITS / TYPE_BITS;
+/// Words in the names of arguments whose type depends on the call.
+const VARIABLE: [&str; 3] = ["param", "value", "data"];
 
-/// The arguments of an event: a bit for each index, and one for the result.
+/// The types that are told apart. A pointer may be an address, null, or the data it points to.
+const TYPE_NAMES: [&str; 7] = [
+    "no value",
+    "an integer",
+    "a float",
+    "a double",
+    "an enum",
+    "a bitmask",
+    "a pointer, string or blob",
+];
+/// The bit of a type that is an enum; the others are the lowest bits of the id of its signature.
+const ENUM_BIT: u64 = 8;
+
+/// Returns the number of a type.
+#[inline(always)]
+const fn type_of(tag: u8, id: u64) -> u64 {
+    match tag {
+        kind::FALSE | kind::TRUE | kind::SINT | kind::UINT => 1,
+        kind::FLOAT => 2,
+        kind::DOUBLE => 3,
+        kind::ENUM => ENUM_BIT | (id % ENUM_BIT),
+        kind::BITMASK => 5,
+        _ => 6,
+    }
+}
+
+/// Returns the name of a type.
+fn type_name(number: u64) -> &'static str {
+    let index = if number & ENUM_BIT == 0 { number } else { 4 };
+    TYPE_NAMES.get(to_usize(index)).copied().unwrap_or_default()
+}
+
+/// The arguments of an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Shape(u64);
+pub struct Shape {
+    /// A bit for each index, and one for the result.
+    arguments: u64,
+    /// The types of the first arguments and of the result.
+    types: u64,
+}
 
 impl Shape {
     /// Adds an argument, or the result; returns whether it comes after those of lower indices.
@@ -22,15 +69,21 @@ impl Shape {
     #[inline(always)]
     pub fn add(&mut self, index: Option<u64>) -> bool {
         let Some(index) = index else {
-            self.0 |= 1 << RESULT;
+            self.arguments |= 1 << RESULT;
             return true;
         };
         let Some(index) = u32::try_from(index).ok().filter(|index| *index < RESULT) else {
             return true;
         };
-        let others = self.0 & !(1 << RESULT);
-        self.0 |= 1_u64.wrapping_shl(index);
+        let others = self.arguments & !(1 << RESULT);
+        self.arguments |= 1_u64.wrapping_shl(index);
         others.wrapping_shr(index) == 0
+    }
+
+    /// Sets the type of the value of an argument or the result.
+    #[inline(always)]
+    pub fn set_type(&mut self, index: Option<u64>, tag: u8, id: u64) {
+        self.types |= type_of(tag, id).checked_shl(type_shift(index)).unwrap_or(0);
     }
 
     /// Returns the difference to another shape, in words.
@@ -43,12 +96,43 @@ impl Shape {
             let set = (0..=RESULT).filter(|bit| bits.wrapping_shr(*bit) & 1 == 1);
             set.map(name).collect::<Vec<_>>().join(", ")
         };
-        match (usual.0 & !self.0, self.0 & !usual.0) {
+        let missing = usual.arguments & !self.arguments;
+        match (missing, self.arguments & !usual.arguments) {
+            (0, 0) => self.type_difference(usual),
             (missing, 0) => format!("no {}", names(missing)),
             (0, added) => format!("also {}", names(added)),
             (missing, added) => format!("{} instead of {}", names(added), names(missing)),
         }
     }
+
+    /// Returns the first difference in types to a shape of the same arguments.
+    fn type_difference(self, usual: Self) -> String {
+        let different = self.types ^ usual.types;
+        let slot = different.trailing_zeros() / TYPE_BITS;
+        let number = |types: u64| types.wrapping_shr(slot.saturating_mul(TYPE_BITS)) & 0xf;
+        let (found, expected) = (number(self.types), number(usual.types));
+        let place = match slot.saturating_add(1) < TYPES {
+            true => format!("as argument {slot}"),
+            false => "as its result".to_string(),
+        };
+        match found & expected & ENUM_BIT != 0 {
+            true => format!("a value of another enum {place}"),
+            false => format!("{} {place} instead of {}", type_name(found), type_name(expected)),
+        }
+    }
+}
+
+/// Returns how far the type of an argument or the result is shifted: past the end for an argument
+/// that has none.
+#[inline(always)]
+fn type_shift(index: Option<u64>) -> u32 {
+    let result = TYPES.saturating_sub(1);
+    let slot = match index.map(u32::try_from) {
+        None => result,
+        Some(Ok(index)) if index < result => index,
+        Some(_) => TYPES,
+    };
+    slot.saturating_mul(TYPE_BITS)
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -86,30 +170,70 @@ impl Kinds {
     }
 }
 
+/// The events of a function.
+#[derive(Clone, Copy, Debug)]
+struct FunctionShapes {
+    enters: Kinds,
+    leaves: Kinds,
+    /// The bits of all types that do not depend on the call.
+    fixed_types: u64,
+}
+
+impl Default for FunctionShapes {
+    fn default() -> Self {
+        Self { enters: Kinds::default(), leaves: Kinds::default(), fixed_types: u64::MAX }
+    }
+}
+
 /// The shapes of all events by the ids of their functions.
 #[derive(Debug, Default)]
 pub struct Shapes {
-    functions: Vec<[Kinds; 2]>,
+    functions: Vec<FunctionShapes>,
 }
 
 impl Shapes {
-    /// Adds an event of a function: an enter or a leave.
-    #[inline]
-    pub fn add(&mut self, function: u64, is_leave: bool, shape: Shape, first: FirstUse) {
-        let index = to_usize(function);
-        if let Some(kinds) = self.functions.get_mut(index) {
-            let [enters, leaves] = kinds;
-            if is_leave { leaves } else { enters }.add(shape, first);
-        } else if function <= ID_MAX {
-            self.functions.resize(index.saturating_add(1), <[Kinds; 2]>::default());
-            self.add(function, is_leave, shape, first);
+    pub(super) fn add_function(&mut self, id: u64, signature: &Signature<'_>) {
+        let mut fixed_types = u64::MAX;
+        for (index, name) in (0..).zip(&signature.arguments) {
+            let name = name.to_ascii_lowercase();
+            let has = |word: &&str| name.windows(word.len()).any(|part| part == word.as_bytes());
+            if VARIABLE.iter().any(has) {
+                fixed_types &= !0xf_u64.checked_shl(type_shift(Some(index))).unwrap_or(0);
+            }
+        }
+        if let Some(function) = self.function_mut(id) {
+            function.fixed_types = fixed_types;
         }
     }
 
-    /// Returns the events with other arguments than all other events of the function.
+    fn function_mut(&mut self, id: u64) -> Option<&mut FunctionShapes> {
+        let index = to_usize(id);
+        if id <= ID_MAX && index >= self.functions.len() {
+            self.functions.resize(index.saturating_add(1), FunctionShapes::default());
+        }
+        self.functions.get_mut(index)
+    }
+
+    /// Adds an event of a function: an enter or a leave.
+    #[inline]
+    pub fn add(&mut self, function: u64, is_leave: bool, mut shape: Shape, first: FirstUse) {
+        let function = match self.functions.get_mut(to_usize(function)) {
+            Some(function) => function,
+            None => match self.function_mut(function) {
+                Some(function) => function,
+                None => return,
+            },
+        };
+        shape.types &= function.fixed_types;
+        let kinds = if is_leave { &mut function.leaves } else { &mut function.enters };
+        kinds.add(shape, first);
+    }
+
+    /// Returns the events with other arguments than all other events of the function, or with
+    /// values of another type.
     pub fn find_unusual(&self) -> Vec<Misuse> {
         let both = |kinds: &Kinds| Some((kinds.first?, kinds.second?)).filter(|_| !kinds.has_more);
-        let find = |[enters, leaves]: &[Kinds; 2]| {
+        let find = |FunctionShapes { enters, leaves, .. }: &FunctionShapes| {
             let of = |kinds, event| Self::unusual(both(kinds)?, event);
             [of(enters, "enters"), of(leaves, "leaves")]
         };
@@ -118,11 +242,13 @@ impl Shapes {
 
     fn unusual((one, other): (Seen, Seen), events: &str) -> Option<Misuse> {
         let (rare, usual) = if one.count < other.count { (one, other) } else { (other, one) };
+        let has_others = rare.shape.arguments != usual.shape.arguments;
+        let often = if events == "enters" && has_others { ENTERS_OFTEN } else { OFTEN };
         let difference = rare.shape.difference(usual.shape);
         let message = || {
             format!("call has {difference}, unlike {} other {events} of the function", usual.count)
         };
-        let is_unusual = rare.count == 1 && usual.count >= OFTEN;
+        let is_unusual = rare.count == 1 && usual.count >= often;
         is_unusual.then(|| Misuse { at: rare.first, message: message() })
     }
 }
@@ -165,5 +291,57 @@ mod tests {
         assert_eq!(shapes.find_unusual(), []);
         shapes.add(u64::MAX, false, shape(&[]), first(12));
         assert_eq!(shapes.functions.len(), 8);
+    }
+
+    #[test]
+    fn an_enter_with_other_arguments_than_three_others_is_unusual_and_a_leave_is_not() {
+        let first = |call| FirstUse { call, argument: None, at: call, end: call + 1 };
+        for (is_leave, found) in [(false, 1), (true, 0)] {
+            let mut shapes = Shapes::default();
+            shapes.add(7, is_leave, shape(&[0]), first(0));
+            shapes.add(7, is_leave, shape(&[0, 1]), first(1));
+            shapes.add(7, is_leave, shape(&[0, 1]), first(2));
+            assert_eq!(shapes.find_unusual(), []);
+            shapes.add(7, is_leave, shape(&[0, 1]), first(3));
+            assert_eq!(shapes.find_unusual().len(), found);
+        }
+    }
+
+    #[test]
+    fn a_value_of_another_type_is_unusual_unless_the_type_depends_on_the_call() {
+        let first = |call| FirstUse { call, argument: None, at: call, end: call + 1 };
+        let typed = |index, tag| {
+            let mut shape = shape(&[0, 1]);
+            shape.set_type(index, tag, 9);
+            shape
+        };
+        let message = |index, argument: &str| {
+            let mut shapes = Shapes::default();
+            let arguments = vec![b"target".as_slice(), argument.as_bytes()];
+            shapes.add_function(7, &Signature { name: b"f", arguments });
+            for call in 0..8 {
+                shapes.add(7, false, typed(index, kind::ENUM), first(call));
+            }
+            shapes.add(7, false, typed(index, kind::UINT), first(8));
+            shapes.find_unusual().first().map(|found| found.message.clone())
+        };
+        let text = |place: &str| {
+            let others = "unlike 8 other enters of the function";
+            Some(format!("call has an integer {place} instead of an enum, {others}"))
+        };
+        assert_eq!(message(Some(0), "pname"), text("as argument 0"));
+        assert_eq!(message(Some(1), "mode"), text("as argument 1"));
+        assert_eq!(message(None, "mode"), text("as its result"));
+        assert_eq!(message(Some(1), "params"), None);
+        assert_eq!(message(Some(15), "mode"), None);
+        let of_enum = |id| {
+            let mut shape = shape(&[0]);
+            shape.set_type(Some(0), kind::ENUM, id);
+            shape
+        };
+        assert_eq!(of_enum(2).difference(of_enum(3)), "a value of another enum as argument 0");
+        // A pointer may be null or point to data that the tracer knows.
+        let pointers = [kind::NULL, kind::OPAQUE, kind::ARRAY, kind::STRING, kind::BLOB];
+        assert!(pointers.iter().all(|tag| typed(None, *tag) == typed(None, kind::STRUCT)));
     }
 }
