@@ -43,15 +43,18 @@ impl View {
         let script = perf.samples(path);
         let lines = perf.script_text(path).stdout;
         let (report, header) = (perf.report(path), perf.header(path));
-        // The time of the file itself.
-        let facts = header.stdout.lines().filter(|line| !line.contains("captured on"));
-        let facts: Vec<&str> = facts.collect();
+        // The time of the file itself, and a tip that perf chooses at random.
+        let is_fact = |line: &&str| !line.contains("captured on") && !line.starts_with("# (Tip: ");
+        let lines = [&lines, &report.stdout, &header.stdout].map(|text| {
+            let facts: Vec<&str> = text.lines().filter(is_fact).collect();
+            facts.join("\n")
+        });
         Self {
             script: script.end,
             samples: script.count,
             report: report.end,
             header: header.end,
-            text: [lines, report.stdout, facts.join("\n")].concat(),
+            text: lines.concat(),
         }
     }
 
