@@ -62,6 +62,7 @@ mod perf {
     mod dump;
     mod forge;
     mod judge;
+    mod outline;
     mod page;
     mod rules;
     mod tracepoints;

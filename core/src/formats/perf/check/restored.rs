@@ -13,7 +13,7 @@ use crate::kit::span::{Layer, Span};
 use crate::kit::text::Untrusted;
 use crate::kit::words::{join_and, plural};
 use crate::mend::edit::{Edit, Fix, Safety};
-use crate::report::{Finding, Report, Rule};
+use crate::report::{Finding, Report, Rule, Severity};
 
 /// Reports every correction, with the bytes that determine it.
 pub(super) fn push(restoration: &Restoration, report: &mut Report) {
@@ -24,20 +24,22 @@ pub(super) fn push(restoration: &Restoration, report: &mut Report) {
 
 /// Whether a correction changes a place or size on which the places of records and features depend.
 pub(super) fn moves_outline(restoration: &Restoration) -> bool {
-    restoration.corrections.iter().any(|correction| {
-        matches!(
-            correction.part,
-            Part::Magic
-                | Part::HeaderSize
-                | Part::AttrSize
-                | Part::Attrs
-                | Part::DataOffset
-                | Part::DataSize
-                | Part::EventTypes
-                | Part::Flags
-                | Part::Table
-        )
-    })
+    restoration.corrections.iter().any(|correction| is_outline(correction.part))
+}
+
+const fn is_outline(part: Part) -> bool {
+    matches!(
+        part,
+        Part::Magic
+            | Part::HeaderSize
+            | Part::AttrSize
+            | Part::Attrs
+            | Part::DataOffset
+            | Part::DataSize
+            | Part::EventTypes
+            | Part::Flags
+            | Part::Table
+    )
 }
 
 fn describe(restoration: &Restoration, correction: &Correction) -> Finding {
@@ -45,7 +47,7 @@ fn describe(restoration: &Restoration, correction: &Correction) -> Finding {
     let words = &correction.words;
     let edits = words.iter().map(|word| edit_of(word, order));
     let (rule, path) = rule_of(correction.part);
-    let finding = Finding::new(rule, span_of(words), path, message(restoration, correction));
+    let mut finding = Finding::new(rule, span_of(words), path, message(restoration, correction));
     // Bytes that are corrected themselves prove nothing.
     let is_sound = |span: &Span| {
         let words = restoration.corrections.iter().flat_map(|one| &one.words);
@@ -54,6 +56,10 @@ fn describe(restoration: &Restoration, correction: &Correction) -> Finding {
     let sound = correction.witnesses.iter().filter(|witness| is_sound(&witness.span));
     let has_witness = sound.clone().next().is_some() && correction.is_determined;
     let safety = if has_witness { Safety::Exact } else { Safety::Lossy };
+    // A fix that is only likely would be left out for a warning, and what depends on it as well.
+    if correction.is_harmless && has_witness {
+        finding.severity = Severity::Warning;
+    }
     let fix = Fix::new(safety, summarize(correction), edits.collect());
     let altered = u64::from(correction.part == Part::IdIndex);
     let fix = sound.fold(fix, |fix, witness| fix.witness(witness.span, witness.meaning));

@@ -64,6 +64,12 @@ impl Flags {
         word.is_some_and(|word| word >> (bit & 63) & 1 == 1)
     }
 
+    /// Returns the bits up to `last`.
+    #[must_use]
+    pub fn up_to(self, last: u32) -> Self {
+        self.bits().filter(|bit| *bit <= last).fold(Self::default(), Self::with)
+    }
+
     /// Returns the set bits in ascending order, which is the order of the feature table.
     pub fn bits(self) -> impl Iterator<Item = u32> {
         (0..layout::FEATURE_BITS).filter(move |bit| self.has(*bit))

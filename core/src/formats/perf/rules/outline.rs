@@ -45,9 +45,12 @@ rules! {
         summary: "the feature bits do not match the sections",
         problem: "The table has one entry per set bit, in the order of the bits. With a bit too \
             many or too few, every later section is taken for the wrong feature. The contents \
-            of the sections show which bits are right.",
+            of the sections show which bits are right, and VERSION, the version of perf that \
+            recorded, shows which bits did not exist then.",
         impact: "perf 6.1 reads sections as features that they are not: perf report --header-only \
-            crashes (SIGSEGV) or shows wrong values, and perf script often fails.",
+            crashes (SIGSEGV) or shows wrong values, and perf script often fails. If only bits \
+            above 31 are wrong, which it ignores, and the right ones are certain, this is a \
+            warning.",
         remedy: Remedy::Fix(
             "Writes the feature bits that the sections have.\n\
              Class: exact if the contents allow no other bits; otherwise lossy. Cost: none.\n\
@@ -64,7 +67,9 @@ rules! {
         problem: "The sections of the features adjoin, so the entries before and after determine \
             the offset and the size of each one.",
         impact: "perf 6.1 reads the feature from the wrong place: perf report --header-only \
-            crashes (SIGSEGV) or shows wrong values, and perf script may fail.",
+            crashes (SIGSEGV) or shows wrong values, and perf script may fail. Most features end \
+            by themselves: if only their sizes are wrong, and the right ones are certain, perf \
+            shows everything, and this is a warning.",
         remedy: Remedy::Fix(
             "Writes the offset and the size that the neighbours and the content determine.\n\
              Class: exact; lossy if bytes before the sections were lost or added, or if the end \
@@ -100,9 +105,13 @@ rules! {
         problem: "EVENT_DESC holds a copy of every attr. Where the two differ, the one with values \
             that no recorder writes is damaged; then the one by which fewer records can be read. \
             Without a copy, header.attr_size determines attr.size, and samples that cannot be \
-            read show that sample_type or read_format is wrong.",
+            read show that sample_type or read_format is wrong. If all samples have the data of \
+            one tracepoint, whose format is in TRACING_DATA, and that of the attr is not, config \
+            is wrong.",
         impact: "perf 6.1 reads every sample of the event by the damaged attr: it shows wrong \
-            values or no sample, or refuses the file.",
+            values or no sample, or refuses the file. In fields that only the kernel reads, such \
+            as wakeup_events, perf shows everything: this is a warning if the right value is \
+            certain.",
         remedy: Remedy::Fix(
             "Writes the words of the copy into the attr. Without a copy, writes the nearest \
              values by which the samples can be read, if most cannot be. No record changes.\n\

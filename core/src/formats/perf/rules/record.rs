@@ -208,7 +208,8 @@ rules! {
         remedy: Remedy::Fix(
             "Sets common_type to the tracepoint of the sample's event, if the data have the thread \
              of the sample (common_pid). Otherwise drops the sample. If no sample of the event has \
-             its tracepoint, config of the attr may be the damaged field, and nothing is changed.\n\
+             its tracepoint, config of the attr may be the damaged field, and nothing is changed \
+             here: PD0026 restores config if TRACING_DATA confirms it.\n\
              Class: lossy. Cost: the type, or the sample.\n\
              Run:\n\
              \x20 tracemend repair perf.data -o repaired.data",

@@ -33,6 +33,8 @@ struct Verdict {
     /// Whether the attr table is right; `None` if nothing decides.
     is_right: Option<bool>,
     is_proven: bool,
+    /// Whether perf reads the recording alike with either value.
+    is_unused: bool,
 }
 
 /// An attr as both copies have it, and the records that each explains.
@@ -79,18 +81,22 @@ impl Copies<'_> {
         let decided = || verdicts.iter().filter_map(|verdict| verdict.is_right);
         let is_split = decided().any(|right| right) && decided().any(|right| !right);
         let mut corrections = Vec::new();
-        for (is_right, is_proven) in [(false, true), (false, false), (true, true), (true, false)] {
+        for kind in 0..8_u8 {
+            let [is_right, is_proven, is_unused] = [4, 2, 1].map(|bit| kind & bit != 0);
             let (part, witness, meaning) = match is_right {
                 false => (Part::Attr(index), copy, "copy of the attr in EVENT_DESC"),
                 true => (Part::DescribedAttr(index), attr, "attr in the attr table"),
             };
-            let mut correction = Correction::new(part).determined_if(is_proven);
+            let mut correction =
+                Correction::new(part).determined_if(is_proven).harmless_if(is_unused);
             correction = match is_split {
                 true => correction.witness(field::ATTR_SIZE, 8, "header.attr_size"),
                 false => correction.witness(witness, self.size, meaning),
             };
             let is_meant = |verdict: &&Verdict| {
-                verdict.is_right == Some(is_right) && verdict.is_proven == is_proven
+                verdict.is_right == Some(is_right)
+                    && verdict.is_proven == is_proven
+                    && verdict.is_unused == is_unused
             };
             for Verdict { word, here, other, .. } in verdicts.iter().filter(is_meant) {
                 correction = match is_right {
@@ -121,7 +127,8 @@ impl Copies<'_> {
             })
         };
         let is_right = proof.or_else(guess);
-        Verdict { word, here, other, is_right, is_proven: proof.is_some() }
+        let is_unused = self.is_unused(&pair.table, word, here ^ other);
+        Verdict { word, here, other, is_right, is_proven: proof.is_some(), is_unused }
     }
 
     /// Returns which of two attrs that differ in one word is proven to be right.
@@ -178,6 +185,11 @@ impl Copies<'_> {
         odd::is_possible(Peek { source: &source, order: self.peek.order }, self.size)
     }
 
+    fn is_unused(&self, bytes: &[u8], word: u64, differ: u64) -> bool {
+        let source = Source::new(bytes);
+        odd::is_unused(Peek { source: &source, order: self.peek.order }, word, differ)
+    }
+
     /// Returns an attr with another value at `word`.
     fn with_word(&self, bytes: &[u8], word: u64, value: u64) -> Vec<u8> {
         let mut bytes = bytes.to_vec();
@@ -194,18 +206,7 @@ impl Copies<'_> {
 
     /// Counts the records that are read to their end if attr number `index` has these bytes.
     fn explained(&self, index: usize, bytes: &[u8]) -> u64 {
-        let order = self.peek.order;
-        let mut events = Events::new(order);
-        let sections = self.id_sections().unwrap_or_default();
-        for (number, start) in self.attrs.iter().enumerate() {
-            let stored = self.peek.bytes(*start, start.saturating_add(self.size));
-            let bytes = if number == index { bytes } else { &*stored };
-            let mut cursor = Cursor::new(bytes, Layer::stored(0), 0, order);
-            let Ok(attr) = attr::attr(&mut cursor, order) else { return 0 };
-            let ids = sections.get(number).map(|section| self.ids(*section)).unwrap_or_default();
-            events.push(attr, ids);
-        }
-        events.sort();
+        let Some(events) = self.events(Some((index, bytes))) else { return 0 };
         let mut explained = 0_u64;
         for (number, record) in (0..).zip(self.records().take(MOST_RECORDS)) {
             let view = record.view(Layer::stored(0), number);
@@ -217,6 +218,26 @@ impl Copies<'_> {
             explained = explained.saturating_add(u64::from(is_whole));
         }
         explained
+    }
+
+    /// Returns the events of the attr table, of which one attr may have other bytes.
+    pub(super) fn events(&self, other: Option<(usize, &[u8])>) -> Option<Events> {
+        let order = self.peek.order;
+        let mut events = Events::new(order);
+        let sections = self.id_sections().unwrap_or_default();
+        for (number, start) in self.attrs.iter().enumerate() {
+            let stored = self.peek.bytes(*start, start.saturating_add(self.size));
+            let bytes = match other {
+                Some((index, bytes)) if index == number => bytes,
+                _ => &*stored,
+            };
+            let mut cursor = Cursor::new(bytes, Layer::stored(0), 0, order);
+            let attr = attr::attr(&mut cursor, order).ok()?;
+            let ids = sections.get(number).map(|section| self.ids(*section)).unwrap_or_default();
+            events.push(attr, ids);
+        }
+        events.sort();
+        Some(events)
     }
 }
 
@@ -244,6 +265,7 @@ mod tests {
             other: 1,
             is_right: Some(is_right),
             is_proven,
+            is_unused: false,
         };
         let mut verdicts = [
             verdict(8, true, false),

@@ -66,6 +66,10 @@ pub(super) fn restore(recording: &Recording<'_>, limits: &Limits) -> Vec<Correct
         corrections.extend(copies.correct_sections(sections));
     }
     corrections.extend(copies.correct_attrs());
+    let traced = copies.correct_tracepoints(limits);
+    let is_traced = |at: u64| traced.iter().flat_map(|one| &one.words).any(|word| word.at == at);
+    corrections.iter_mut().for_each(|one| one.words.retain(|word| !is_traced(word.at)));
+    corrections.extend(traced);
     if copies.described.is_empty() {
         let sections = sections.as_deref().unwrap_or_default();
         corrections.extend(copies.correct_unread(sections, limits));

@@ -13,6 +13,8 @@ use crate::kit::num::to_u64;
 const FLIPPED: u32 = 2;
 /// Cost of a section of an unknown feature: its content proves nothing.
 const UNKNOWN: u32 = 1;
+/// Cost of a section of a feature that is newer than the recorder.
+const FROM_THE_FUTURE: u32 = 6;
 /// Cost of a section without the shape of its stored bit: its content may be damaged, too.
 const MISFIT: u32 = 6;
 
@@ -23,6 +25,8 @@ pub(super) struct Demand {
     pub(super) needed: Flags,
     /// Features that must not be there.
     pub(super) excluded: Flags,
+    /// Whether the recorder is older than the features of unknown shape.
+    pub(super) is_old: bool,
 }
 
 /// The cheapest ways to give bits to the first sections.
@@ -121,7 +125,7 @@ fn cost_of(
     demand: &Demand,
 ) -> Option<u32> {
     if bit > shape::LAST {
-        return Some(UNKNOWN);
+        return Some(if demand.is_old { FROM_THE_FUTURE } else { UNKNOWN });
     }
     if bit == 0 || demand.excluded.has(bit) {
         return None;

@@ -124,7 +124,16 @@ fn has_sound_table(recording: &Recording<'_>, peek: Peek<'_>) -> bool {
         && table.entries.iter().all(|(_, section)| section.offset > 0)
         && table.entries.iter().all(reads)
         && !has_unclaimed_entry(peek, &table)
+        && table.entries.iter().all(|(bit, section)| shape::can_have_size(*bit, section.size))
+        && !has_future_feature(peek, &table)
         && peek.len() > 0
+}
+
+/// Whether the last features are newer than the recorder.
+fn has_future_feature(peek: Peek<'_>, table: &Table) -> bool {
+    let sections = table.entries.iter().map(|(_, section)| section);
+    table.entries.last().is_some_and(|(bit, _)| *bit > shape::LAST)
+        && shape::is_recorder_old(peek, sections)
 }
 
 /// Whether an entry that no bit claims follows the last one, and its section the last section: a
@@ -315,6 +324,9 @@ fn correct_table(
     let fits = fitting(peek, table, flags);
     let fits =
         |index: Option<usize>| index.and_then(|index| fits.get(index)).is_none_or(|fits| *fits);
+    let bits: Vec<u32> = flags.bits().collect();
+    let is_size_unused = |index: usize| bits.get(index).is_some_and(|bit| !shape::uses_size(*bit));
+    let mut is_harmless = true;
     let mut entries = Correction::new(Part::Table).determined_if(proof.determines(Part::Table));
     for (index, section) in table.sections.iter().enumerate() {
         let at = table.entry_at(index);
@@ -324,6 +336,7 @@ fn correct_table(
         if found == *section || !(is_whole || table.shift != 0) {
             continue;
         }
+        is_harmless &= found.offset == section.offset && is_size_unused(index);
         let before = at.saturating_sub(SECTION_SIZE).max(table.at);
         entries = entries
             .word(at, found.offset, section.offset)
@@ -333,12 +346,19 @@ fn correct_table(
             .witness(section.offset, section.size, "content of the section");
     }
     entries.witnesses.retain(|witness| !witness.span.is_empty());
-    let mut corrections = vec![entries];
+    let mut corrections = vec![entries.harmless_if(is_harmless)];
     if flags != body.flags {
         let correction = correct_flags(body, flags, table);
+        let correction = correction.harmless_if(is_read_alike(body.flags, flags));
         corrections.push(correction.determined_if(proof.determines(Part::Flags)));
     }
     corrections
+}
+
+/// Whether perf reads the features by the stored bits as by the right ones: only bits that it does
+/// not know differ.
+fn is_read_alike(stored: Flags, flags: Flags) -> bool {
+    stored.up_to(shape::LAST) == flags.up_to(shape::LAST)
 }
 
 /// Returns the feature bits of the sections if they contradict the stored bits and are determined.
@@ -353,10 +373,13 @@ fn assign_flags(
         .bits()
         .zip(sections)
         .filter(|(bit, section)| *bit <= shape::LAST && !shape::resembles(peek, *bit, **section));
-    // A feature that the records exclude is no section with a damaged content.
-    let misfits: Vec<u32> = misfits.map(|(bit, _)| bit).collect();
-    let is_excluded = misfits.iter().any(|bit| demand.excluded.has(*bit));
-    if stored.count() == to_u64(sections.len()) && misfits.len() < 2 && !is_excluded {
+    // A feature that the records exclude, or a section of the wrong size, is not damaged content.
+    let misfits: Vec<(u32, &Section)> = misfits.collect();
+    let is_impossible = misfits.iter().any(|(bit, section)| {
+        demand.excluded.has(*bit) || !shape::can_have_size(*bit, section.size)
+    });
+    let is_impossible = is_impossible || demand.is_old && stored.up_to(shape::LAST) != stored;
+    if stored.count() == to_u64(sections.len()) && misfits.len() < 2 && !is_impossible {
         return None;
     }
     flags::assign(peek, sections, stored, demand)
@@ -415,5 +438,6 @@ fn demand(
     demand.set(bit::TRACING_DATA, (0..count.min(4096)).any(is_tracepoint));
     let has_parts = !records.recording.parts.is_empty();
     demand.set(bit::DIR_FORMAT, has_parts);
+    demand.is_old = shape::is_recorder_old(peek, &table.sections);
     demand
 }

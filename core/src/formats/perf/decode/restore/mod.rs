@@ -13,6 +13,7 @@
 //!  flags shape             the bits whose shapes the sections have
 //!  proof                   whether the witnesses leave only one value for table and flags
 //!  events compare           attrs and ids: votes of the attr table, EVENT_DESC, ID_INDEX, samples
+//!  traced                  tracepoints: the data of the samples, and their formats
 //!  described odd hints     the copies in EVENT_DESC, and values that no recorder writes
 //!  salvage                 the parts that can be trusted, if the outline cannot be restored
 //! ```
@@ -31,6 +32,7 @@ mod proof;
 mod salvage;
 mod shape;
 mod table;
+mod traced;
 
 pub use self::salvage::{Salvage, SalvagedEvent, salvage, salvage_pipe};
 use crate::kit::cursor::Order;
@@ -106,16 +108,30 @@ pub struct Correction {
     /// Whether the witnesses leave no other value. A value that is only the likeliest one, or that
     /// follows bytes that were lost or added before it, may differ from that of the original file.
     pub is_determined: bool,
+    /// Whether every command of perf reads the recording as if the words were right.
+    pub is_harmless: bool,
 }
 
 impl Correction {
     fn new(part: Part) -> Self {
-        Self { part, words: Vec::new(), witnesses: Vec::new(), is_determined: true }
+        Self {
+            part,
+            words: Vec::new(),
+            witnesses: Vec::new(),
+            is_determined: true,
+            is_harmless: false,
+        }
     }
 
     /// Notes that the witnesses may allow other values, unless `holds`.
     const fn determined_if(mut self, holds: bool) -> Self {
         self.is_determined &= holds;
+        self
+    }
+
+    /// Notes whether perf reads the recording as if the words were right.
+    const fn harmless_if(mut self, holds: bool) -> Self {
+        self.is_harmless = holds;
         self
     }
 

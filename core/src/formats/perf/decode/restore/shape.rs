@@ -13,6 +13,8 @@ use crate::kit::span::Layer;
 
 /// Highest bit whose shape is known.
 pub(super) const LAST: u32 = 31;
+/// The last version of perf without a feature above [`LAST`] (tools/perf/util/header.h).
+const LAST_VERSION: (u32, u32) = (6, 12);
 /// Bytes of a section that are read; only TRACING_DATA and build ids are ever longer.
 const MOST_BYTES: u64 = 1 << 20;
 /// Largest number of CPUs that Linux supports.
@@ -47,11 +49,55 @@ pub(super) fn resembles(peek: Peek<'_>, bit: u32, section: Section) -> bool {
         // A directory has it, and its `data` file only.
         24 => section.size == 8 && peek.u64(section.offset) == Some(1),
         27 => section.size == 20 && is_compression(&bytes, peek.order),
-        11..=14 | 16 | 17 | 20 | 28 | 30 => {
+        // perf stat writes GROUP_DESC (17) also without groups.
+        11..=14 | 16 | 20 | 28 | 30 => {
             has_entries(&bytes) && ends_exactly(peek, bit, section, &bytes)
         }
         _ => section.size > 0 && ends_exactly(peek, bit, section, &bytes),
     }
+}
+
+/// Whether a section of the feature `bit` can have this size, whatever its content: damage of the
+/// content changes no size.
+pub(super) const fn can_have_size(bit: u32, size: u64) -> bool {
+    match bit {
+        15 | 19 => size == 0,
+        7 | 10 | 23 | 24 => size == 8,
+        21 => size == 16,
+        27 => size == 20,
+        29 => size == 24,
+        // A text after its length, or a count that is not 0. Others may have a count of 0, such as
+        // CPU_PMU_CAPS (28) of a machine without them.
+        3..=6 | 8 | 9 | 11..=13 => size > 4,
+        _ => true,
+    }
+}
+
+/// Whether perf reads the feature `bit` by the size of its section. The others end by themselves.
+pub(super) const fn uses_size(bit: u32) -> bool {
+    matches!(bit, 1 | 2 | 11 | 13 | 18) || bit > LAST
+}
+
+/// Whether VERSION, the version of perf, is from before the features above [`LAST`]. It is the
+/// second of two versions, after OSRELEASE.
+pub(super) fn is_recorder_old<'a>(
+    peek: Peek<'_>,
+    sections: impl IntoIterator<Item = &'a Section>,
+) -> bool {
+    let mut is_after_version = false;
+    let mut found = None;
+    for section in sections {
+        let is_version = resembles(peek, 5, *section);
+        if is_version && is_after_version {
+            found = Some(section);
+        }
+        is_after_version = is_version;
+    }
+    found.is_some_and(|section| {
+        let end = section.end().unwrap_or(0);
+        let text = peek.bytes(section.offset.saturating_add(4), end);
+        version(&text).is_some_and(|version| version <= LAST_VERSION) && !is_backported(&text)
+    })
 }
 
 /// Whether the content of the feature ends with the section. Of long sections only the beginning is
@@ -83,6 +129,20 @@ fn is_text(bytes: &[u8], order: Order, is_right: impl Fn(&[u8]) -> bool) -> bool
 /// Whether a text is a version such as `6.1.0-13-amd64`.
 fn is_version(text: &[u8]) -> bool {
     text.first().is_some_and(u8::is_ascii_digit) && text.contains(&b'.')
+}
+
+/// Returns the first two numbers of a version such as `6.1.0-13-amd64`.
+fn version(text: &[u8]) -> Option<(u32, u32)> {
+    let mut numbers = text.split(|byte| !byte.is_ascii_digit()).map(|digits| {
+        let text = std::str::from_utf8(digits).ok()?;
+        text.parse().ok()
+    });
+    Some((numbers.next()??, numbers.next()??))
+}
+
+/// Whether a version is that of a distribution that adds features of later versions of perf.
+fn is_backported(text: &[u8]) -> bool {
+    text.windows(3).any(|part| part == b".el")
 }
 
 /// Whether a text is the name of a machine as `uname -m` prints it.

@@ -1,0 +1,132 @@
+//! Damaged flags, table entries and attrs: what is restored, and how severe each fault is.
+
+use tracemend::{Outcome, Safety, Severity};
+use tracemend_tests::forge::perf::damage::FLAGS_AT;
+use tracemend_tests::forge::perf::feature::tracing_data;
+use tracemend_tests::forge::perf::{
+    Attr, Built, Order, RecordSpan, Recording, by_name, sample_type,
+};
+use tracemend_tests::mended::mended;
+use tracemend_tests::properties::donor::traced;
+
+/// Host, versions of kernel and perf, and two features whose content is a count of 0.
+fn recording(features: &[u32]) -> Built {
+    let usual = sample_type::IP | sample_type::TID | sample_type::TIME;
+    let mut recording = Recording::new(Order::Little, vec![Attr::cpu_clock(usual)]);
+    let sample = recording.maker(0).sample();
+    recording.push(sample);
+    for number in features {
+        match number {
+            17 | 25 | 26 | 31 => recording.feature_with(*number, vec![0; 4]),
+            22 => recording.feature_with(22, memory()),
+            _ => recording.feature(*number),
+        };
+    }
+    recording.build()
+}
+
+/// MEM_TOPOLOGY with one node of 64 blocks.
+fn memory() -> Vec<u8> {
+    [1_u64, 1 << 27, 1, 0, 64, 64, 0].map(u64::to_le_bytes).concat()
+}
+
+/// Returns the findings of a damaged file as codes with severities, and the repaired file.
+fn repaired(bytes: &[u8]) -> (Vec<(&'static str, Severity)>, Outcome, Vec<u8>) {
+    let (repair, target) = mended(bytes);
+    let findings = repair.before.findings().iter().map(|one| (one.rule.code, one.severity));
+    (findings.collect(), repair.outcome, target)
+}
+
+#[test]
+fn a_feature_that_is_newer_than_the_recorder_is_damage() {
+    let built = recording(&[3, 4, 5, 7, 22]);
+    // One bit more.
+    let (found, outcome, target) = repaired(&built.flags(&[3, 4, 5, 7, 22, 38]));
+    assert_eq!((found, outcome), (vec![("PD0023", Severity::Warning)], Outcome::Repaired));
+    assert!(target == built.bytes);
+    // As many bits as sections.
+    let (found, outcome, target) = repaired(&built.flags(&[3, 4, 5, 7, 38]));
+    assert_eq!((found, outcome), (vec![("PD0023", Severity::Error)], Outcome::Repaired));
+    assert!(target == built.bytes);
+    // The contents alone could be those of other features: bits above 31 go, with a lossy fix.
+    let built = recording(&[3, 4, 5, 7, 25, 26, 31]);
+    let (found, outcome, target) = repaired(&built.flags(&[3, 4, 5, 7, 25, 26, 31, 38]));
+    assert_eq!((found, outcome), (vec![("PD0023", Severity::Error)], Outcome::RepairedWithLoss));
+    assert!(target == built.bytes);
+}
+
+#[test]
+fn a_feature_that_is_not_newer_than_the_recorder_is_kept() {
+    // Without the versions nobody knows.
+    let built = recording(&[3, 11, 25, 26, 31]);
+    let (found, outcome, _) = repaired(&built.flags(&[3, 11, 25, 31, 38]));
+    assert_eq!((found, outcome), (vec![("PD0012", Severity::Info)], Outcome::Clean));
+}
+
+#[test]
+fn a_section_whose_size_the_feature_cannot_have_shows_the_bit() {
+    let built = recording(&[3, 4, 5, 7, 22]);
+    for wrong in [21, 23, 24, 27] {
+        let (found, outcome, target) = repaired(&built.flags(&[3, 4, 5, 7, wrong]));
+        assert_eq!((found, outcome), (vec![("PD0023", Severity::Error)], Outcome::Repaired));
+        assert!(target == built.bytes, "{wrong}");
+    }
+}
+
+#[test]
+fn the_flags_of_perf_stat_come_back_with_a_group_description_without_groups() {
+    let built = recording(&[3, 4, 5, 7, 17, 22, 25, 26, 31]);
+    let mut bytes = built.bytes.clone();
+    bytes[FLAGS_AT..FLAGS_AT + 32].fill(0);
+    let (_, outcome, target) = repaired(&bytes);
+    assert_eq!(outcome, Outcome::Repaired);
+    assert!(target == built.bytes);
+}
+
+#[test]
+fn a_wrong_size_of_a_feature_that_ends_by_itself_is_a_warning() {
+    let built = recording(&[3, 4, 5, 11, 22]);
+    for (feature, severity) in [(5, Severity::Warning), (11, Severity::Error)] {
+        let (found, outcome, target) = repaired(&built.section_size_off_by(feature, -4));
+        assert_eq!((found, outcome), (vec![("PD0024", severity)], Outcome::Repaired));
+        assert!(target == built.bytes, "{feature}");
+    }
+}
+
+#[test]
+fn a_field_of_an_attr_that_only_the_kernel_reads_is_a_warning() {
+    let built = by_name("every_feature").built;
+    let attr = built.attr_spans[0].start;
+    // Bits of reserved flags, which do not exist, and of sample_type.
+    for (at, severity) in [(47, Severity::Warning), (30, Severity::Error)] {
+        let mut bytes = built.bytes.clone();
+        bytes[attr + at] ^= 0x20;
+        let (mut found, ..) = repaired(&bytes);
+        found.retain(|(code, _)| *code == "PD0026");
+        assert_eq!(found, [("PD0026", severity)], "byte {at}");
+    }
+}
+
+/// Returns a recording of a tracepoint, and the offset of `config` of its attr.
+fn with_config(order: Order, tracing: Vec<u8>) -> (Built, usize) {
+    let built = traced(order, tracing);
+    let at = built.attr_spans[0].start + 8;
+    (built, at)
+}
+
+#[test]
+fn config_of_a_tracepoint_is_that_of_its_samples_if_its_format_is_there() {
+    for order in [Order::Little, Order::Big] {
+        let (built, at) = with_config(order, tracing_data(order));
+        let samples = built.records.iter().filter(|record: &&RecordSpan| record.kind == 9).count();
+        assert!(samples > 1);
+        let mut bytes = built.bytes.clone();
+        bytes[at + 1] ^= 0x10;
+        bytes[at + 6] ^= 0x10;
+        let (repair, target) = mended(&bytes);
+        assert!(repair.before.counts().contains_key("PD0026"), "{order:?}");
+        assert_eq!(repair.outcome, Outcome::Repaired, "{order:?}");
+        assert_eq!(repair.safety(), Some(Safety::Exact), "{order:?}");
+        assert!(target == built.bytes, "{order:?}");
+    }
+}
