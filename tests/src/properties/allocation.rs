@@ -35,9 +35,9 @@ pub const WINDOW: u64 = 200 << 20;
 /// has no magic, so the decoder gets every file without a known magic.
 pub const BROTLI: u64 = 18 << 20;
 
-/// Bytes for the arguments of the calls of an apitrace trace: 240 for each of up to 4,097
-/// functions.
-pub const FUNCTIONS: u64 = 1 << 20;
+/// Bytes for the arguments of the calls of an apitrace trace, and the types of their values: 280
+/// for each of up to 4,097 functions.
+pub const FUNCTIONS: u64 = 5 << 18;
 
 /// Bytes for every apitrace trace besides its definitions: blocks between the two threads, and the
 /// decoder.
