@@ -16,6 +16,8 @@ const PAIRS_MAX: usize = 1 << 12;
 /// no more, and the highest id of such a function.
 const SYMBOLS_MAX: u16 = 1 << 13;
 const FUNCTIONS_MAX: usize = 1 << 12;
+/// Arguments whose values of enums are looked at; later ones are not.
+const ROWS_MAX: usize = 1 << 12;
 /// Lists with an address from which it is the usual one.
 const LISTED_OFTEN: u32 = 2;
 
@@ -118,8 +120,9 @@ impl SymbolRuns {
         if index >= self.looked_at.len() {
             self.looked_at.resize(index.min(FUNCTIONS_MAX).saturating_add(1), 0);
         }
-        if let Some(count) = self.looked_at.get_mut(index) {
-            *count = count.saturating_add(1);
+        let Some(count) = self.looked_at.get_mut(index) else { return };
+        *count = count.saturating_add(1);
+        if self.rows.len() < ROWS_MAX || self.rows.contains_key(&position) {
             let row = self.rows.entry(position).or_default();
             self.neighbours.add(position, row, value, first);
         }
@@ -219,5 +222,9 @@ mod tests {
         }
         assert!(!runs.has_room(1) && runs.has_room(2) && !runs.has_room(u64::MAX));
         assert_eq!(runs.neighbours.pairs.len(), PAIRS_MAX);
+        for argument in 0..=crate::kit::num::to_u64(ROWS_MAX) {
+            runs.add(Position { argument: Some(argument), ..HERE }, 1, first(argument));
+        }
+        assert_eq!(runs.rows.len(), ROWS_MAX);
     }
 }

@@ -10,7 +10,7 @@
 //! have the data of one tracepoint, and TRACING_DATA has the format of that one but none of the
 //! attr's, `config` is damaged.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::events::{Copies, MOST_RECORDS};
 use super::{Correction, Part};
@@ -34,6 +34,17 @@ struct Seen {
     is_mixed: bool,
 }
 
+/// A tracepoint whose samples agree on another one.
+#[derive(Clone, Copy, Debug)]
+struct Suspect {
+    /// Number of the attr.
+    index: usize,
+    /// Offset of its `config`.
+    at: u64,
+    stored: u64,
+    seen: u64,
+}
+
 impl Copies<'_> {
     /// Corrects `config` of tracepoints that contradict all of their samples.
     pub(super) fn correct_tracepoints(&self, limits: &Limits) -> Vec<Correction> {
@@ -41,28 +52,34 @@ impl Copies<'_> {
         if !self.attrs.iter().any(is_tracepoint) {
             return Vec::new();
         }
-        let mut corrections = Vec::new();
-        for (index, seen) in self.seen_tracepoints() {
-            let Some(attr) = self.attrs.get(index).filter(|attr| is_tracepoint(attr)) else {
-                continue;
-            };
-            let at = attr.saturating_add(CONFIG);
-            let Some(config) = self.peek.u64(at).filter(|config| *config != seen.id) else {
-                continue;
-            };
-            let is_sure = !seen.is_mixed && seen.samples >= LEAST_SAMPLES;
-            if !is_sure || !self.has_format(seen.id, limits) || self.has_format(config, limits) {
-                continue;
-            }
-            let data = self.recording.body.data;
-            let meaning = "samples with the data of the tracepoint";
-            corrections.push(Correction::new(Part::Attr(index)).word(at, config, seen.id).witness(
+        let suspects = self.suspects();
+        let ids = suspects.iter().flat_map(|one| [one.stored, one.seen]);
+        let known = self.find_formats(ids.map(|id| (id, 0)).collect(), limits);
+        let is_wrong = |one: &&Suspect| known.contains(&one.seen) && !known.contains(&one.stored);
+        let data = self.recording.body.data;
+        let meaning = "samples with the data of the tracepoint";
+        let correct = |one: &Suspect| {
+            Correction::new(Part::Attr(one.index)).word(one.at, one.stored, one.seen).witness(
                 data.offset,
                 data.size,
                 meaning,
-            ));
-        }
-        corrections
+            )
+        };
+        suspects.iter().filter(is_wrong).map(correct).collect()
+    }
+
+    /// Returns the tracepoints whose samples agree on another one.
+    fn suspects(&self) -> Vec<Suspect> {
+        let seen = self.seen_tracepoints().into_iter();
+        let sure = seen.filter(|(_, seen)| !seen.is_mixed && seen.samples >= LEAST_SAMPLES);
+        let suspect = |(index, seen): (usize, Seen)| {
+            let attr = *self.attrs.get(index)?;
+            let at = attr.saturating_add(CONFIG);
+            let stored = self.peek.u64(at).filter(|config| *config != seen.id)?;
+            let is_tracepoint = self.peek.u32(attr) == Some(TYPE_TRACEPOINT);
+            is_tracepoint.then_some(Suspect { index, at, stored, seen: seen.id })
+        };
+        sure.filter_map(suspect).collect()
     }
 
     /// Returns the tracepoints of the samples by the number of their attr.
@@ -84,14 +101,13 @@ impl Copies<'_> {
         seen
     }
 
-    /// Whether TRACING_DATA has the format of a tracepoint.
-    fn has_format(&self, id: u64, limits: &Limits) -> bool {
+    /// Returns those of the tracepoints whose formats TRACING_DATA has.
+    fn find_formats(&self, traced: Traced, limits: &Limits) -> BTreeSet<u64> {
         let end = self.recording.body.data.end().filter(|end| *end <= self.peek.len());
         let section = end.and_then(|end| self.recording.table(end).section(feature::TRACING_DATA));
-        let Some(section) = section else { return false };
-        let traced: Traced = [(id, 0)].into();
+        let Some(section) = section.filter(|_| !traced.is_empty()) else { return BTreeSet::new() };
         let sections = [(feature::TRACING_DATA, section)];
-        let found = tracepoints::gather(self.recording, &traced, &sections, limits);
-        found.iter().any(|one| one.format.is_some())
+        let found = tracepoints::gather(self.recording, &traced, &sections, limits).into_iter();
+        found.filter(|one| one.format.is_some()).map(|one| one.id).collect()
     }
 }
