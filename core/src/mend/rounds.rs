@@ -5,7 +5,7 @@
 //! are left in the end, the rounds go on with the fixes that were left out, and the better end is
 //! the result. All rounds compose into one patch per file.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::kit::words::{byte_count, plural};
 use crate::limits::{FINDINGS, INSERTED, Limit, PARTS, ROUNDS};
@@ -108,9 +108,11 @@ pub fn repair(files: &FileSet<'_>, options: &Options) -> Repair {
             rounds = rounds.or_fuller(start.clone().try_last_resort(files));
         }
         classify(&mut rounds.applied, &rounds.state.patches);
-        // A fix that turns out to be of a class that is not allowed was not to be applied.
+        // A fix that turns out to be of a class that is not allowed was not to be applied, nor one
+        // that does not help.
         let barred = start.barred.len();
-        start.barred.extend(rounds.find_not_allowed());
+        let not_allowed = rounds.find_not_allowed().into_iter().map(|place| (place, NOT_ALLOWED));
+        start.barred.extend(not_allowed.chain(rounds.barred.clone()));
         if start.barred.len() == barred {
             return rounds.end(before);
         }
@@ -121,6 +123,13 @@ pub fn repair(files: &FileSet<'_>, options: &Options) -> Repair {
 
 /// The reason for a fix that is barred because of its class.
 const NOT_ALLOWED: &str = "its witnesses change in the repair, and its class is not allowed";
+
+/// The reason for a fix that is barred because it does not help.
+const RETURNING: &str = "its finding comes back each time that it is applied";
+
+/// Rounds in a row in which the same fixes may be applied, and no others. Faults that hide one
+/// another at one place, such as states that were entered one inside the other, are fewer.
+const TIMES: usize = 8;
 
 /// A fix that was left out, in terms of the source: code and place.
 type Place = (&'static str, u32, u64, u64);
@@ -134,8 +143,11 @@ struct Rounds<'o> {
     number: usize,
     /// Fixes that did harm, with the number of the round before which they did.
     left_out: BTreeMap<Place, usize>,
-    /// Fixes that are not applied at all.
-    barred: BTreeSet<Place>,
+    /// The fixes of the last round and the ends of their last edits in the source, with the number
+    /// of rounds in a row that applied them.
+    times: BTreeMap<(Place, u64), usize>,
+    /// Fixes that are not applied at all, with the reasons.
+    barred: BTreeMap<Place, &'static str>,
     /// The reason why the last of them was left out.
     reason: Option<String>,
     /// The limit at which the rounds ended.
@@ -144,9 +156,9 @@ struct Rounds<'o> {
 
 impl<'o> Rounds<'o> {
     fn new(state: State, options: &'o Options) -> Self {
-        let (applied, left_out, barred) = (Vec::new(), BTreeMap::new(), BTreeSet::new());
-        let (reason, number, stopped_at) = (None, 0, None);
-        Self { options, state, applied, number, left_out, barred, reason, stopped_at }
+        let (applied, left_out, barred) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
+        let (times, reason, number, stopped_at) = (BTreeMap::new(), None, 0, None);
+        Self { options, state, applied, number, left_out, times, barred, reason, stopped_at }
     }
 
     /// Runs rounds until no fix is left to apply.
@@ -189,9 +201,25 @@ impl<'o> Rounds<'o> {
         }
         let Some(round) = round else { return };
         self.number = self.number.saturating_add(1);
+        self.count_times(&round.applied, origins);
         let shown = self.options.limits.count_of(&FINDINGS);
         record(&mut self.applied, &round, self.number, origins, shown);
         self.state = round.next;
+    }
+
+    /// Counts the fixes of a round, and bars them if the same ones come back again and again. One
+    /// that comes back beside others may belong to them, such as a count in a header.
+    fn count_times(&mut self, applied: &[&Finding], origins: &Origins) {
+        let before = std::mem::take(&mut self.times);
+        for finding in applied {
+            let last = edits_of(finding).last().and_then(|edit| origins.place(edit.span));
+            let place = (place_of(finding, origins), last.map_or(0, |last| last.end));
+            let times = before.get(&place).map_or(1, |times| times.saturating_add(1));
+            self.times.insert(place, times);
+        }
+        if self.times.values().all(|times| *times >= TIMES) {
+            self.barred.extend(self.times.keys().map(|(place, _)| (*place, RETURNING)));
+        }
     }
 
     /// Chooses the fixes of the next round. One that did harm gets another chance when all others
@@ -205,7 +233,7 @@ impl<'o> Rounds<'o> {
             choose(findings, self.options, |finding| {
                 let place = place_of(finding, origins);
                 let harm = self.left_out.get(&place);
-                !self.barred.contains(&place) && harm.is_none_or(|number| may_try(*number))
+                !self.barred.contains_key(&place) && harm.is_none_or(|number| may_try(*number))
             })
         };
         let first = pick(&|_| false);
@@ -287,7 +315,7 @@ impl<'o> Rounds<'o> {
 
     /// Derives the outcome from the report of the target and the applied fixes.
     fn end(self, before: Report) -> Repair {
-        let (limit, barred) = (self.find_limit(), !self.barred.is_empty());
+        let (limit, barred) = (self.find_limit(), self.barred.values().next().copied());
         let State { patches, report: after } = self.state;
         let mut repair = Repair {
             outcome: Outcome::Clean,
@@ -295,7 +323,7 @@ impl<'o> Rounds<'o> {
             applied: self.applied,
             before,
             after,
-            refused: self.reason.or_else(|| barred.then(|| NOT_ALLOWED.to_string())),
+            refused: self.reason.or_else(|| barred.map(str::to_string)),
         };
         repair.outcome = judge_outcome(&repair);
         if let Some(limit) = limit {

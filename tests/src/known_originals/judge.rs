@@ -14,11 +14,10 @@
 
 use std::collections::BTreeMap;
 
-use tracemend::mend::patch::Op;
 use tracemend::mend::rounds::view;
 use tracemend::{FileSet, Options, Outcome, Repair, Safety};
 
-use super::damage::Segment;
+use super::harm::Case;
 use super::{Damaged, Files, Original, Reach, Subject, set};
 
 /// The judgement of a case.
@@ -82,7 +81,8 @@ pub fn judge(subject: &Subject, original: &Original, damaged: &Damaged) -> (Judg
     }
     if repair.outcome == Outcome::Repaired && !is_equal {
         let inexact = || find_inexact(original, damaged, &repair).filter(|_| is_exact);
-        judgement.false_label = find_harm(original, damaged, &repair, &output).or_else(inexact);
+        let harm = Case { subject, original, damaged, repair: &repair }.find_harm(&output);
+        judgement.false_label = harm.or_else(inexact);
     }
     let untouched = untouched(subject, original, damaged);
     judgement.records = untouched.values().sum();
@@ -142,68 +142,6 @@ fn find_inexact(original: &Original, damaged: &Damaged, repair: &Repair) -> Opti
     None
 }
 
-/// Returns an untouched segment of the original that the output does not hold in its place, neither
-/// in one piece nor with bytes that the repair added in between.
-fn find_harm(
-    original: &Original,
-    damaged: &Damaged,
-    repair: &Repair,
-    output: &Files,
-) -> Option<String> {
-    let files = original.files.iter().zip(&damaged.segments).zip(output);
-    files.enumerate().find_map(|(index, (((_, old), segments), (_, new)))| {
-        find_lost_segment(old, segments, new)?;
-        let lost = segments.iter().find(|segment| !is_kept(repair, index, segment))?;
-        let (start, end) = (lost.original.start, lost.original.end);
-        Some(format!("file {index}: untouched bytes {start:#x}..{end:#x} are changed or moved"))
-    })
-}
-
-/// Returns whether a repair keeps all bytes of a segment. It keeps them in their order.
-fn is_kept(repair: &Repair, file: usize, segment: &Segment) -> bool {
-    let (start, end) = (segment.at as u64, (segment.at + segment.original.len()) as u64);
-    let kept = repair.patches[file].ops().iter().map(|op| match op {
-        Op::Keep { start: from, end: until } => end.min(*until).saturating_sub(start.max(*from)),
-        Op::Insert(_) => 0,
-    });
-    kept.sum::<u64>() == end - start
-}
-
-/// Looks for the segments in the output, in order and apart. One that begins or ends the file has
-/// to stay there. The first place of a segment is the best: it leaves the most to the next.
-fn find_lost_segment<'a>(old: &[u8], segments: &'a [Segment], new: &[u8]) -> Option<&'a Segment> {
-    let mut from = 0;
-    for segment in segments {
-        let bytes = &old[segment.original.clone()];
-        let rest = new.get(from..).unwrap_or_default();
-        let begins = segment.at == 0 && segment.original.start == 0;
-        let ends = segment.original.end == old.len();
-        let place = if ends {
-            let place = rest.len().checked_sub(bytes.len());
-            place.filter(|place| rest.ends_with(bytes) && (!begins || *place == 0))
-        } else if begins {
-            rest.starts_with(bytes).then_some(0)
-        } else {
-            find(rest, bytes)
-        };
-        let Some(place) = place else { return Some(segment) };
-        from += place + bytes.len();
-    }
-    None
-}
-
-fn find(bytes: &[u8], part: &[u8]) -> Option<usize> {
-    let first = part.first()?;
-    let mut at = 0;
-    while let Some(next) = bytes.get(at..)?.iter().position(|byte| byte == first) {
-        if bytes[at + next..].starts_with(part) {
-            return Some(at + next);
-        }
-        at += next + 1;
-    }
-    None
-}
-
 /// A record with the index of its file, and how often it occurs.
 type Counted = BTreeMap<(usize, Vec<u8>), u64>;
 
@@ -250,26 +188,4 @@ fn find_unclean(subject: &Subject, output: &FileSet<'_>) -> Option<String> {
         .map(|finding| finding.rule.code)
         .collect();
     (report.has_errors() || report.incomplete()).then(|| format!("errors left: {errors:?}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn segments_are_found_in_order_and_at_the_ends_of_the_file() {
-        let old = b"0123456789";
-        let segment = |at, range| Segment { at, original: range };
-        let segments = [segment(0, 0..4), segment(5, 5..7), segment(7, 8..10)];
-        let lost = |new: &[u8]| find_lost_segment(old, &segments, new).map(|lost| lost.at);
-        assert_eq!(lost(b"0123x56y89"), None);
-        assert_eq!(lost(b"01235689"), None);
-        assert_eq!(lost(b"0123....56..89"), None);
-        assert_eq!(lost(b".0123x56y89"), Some(0));
-        assert_eq!(lost(b"0123x6589"), Some(5));
-        assert_eq!(lost(b"0123x56y89."), Some(7));
-        let whole = [segment(0, 0..10)];
-        assert!(find_lost_segment(old, &whole, b"0123456789").is_none());
-        assert!(find_lost_segment(old, &whole, b"x0123456789").is_some());
-    }
 }

@@ -18,6 +18,7 @@
 pub mod apitrace;
 pub mod damage;
 pub mod dice;
+pub mod harm;
 pub mod judge;
 pub mod ovni;
 pub mod perf;

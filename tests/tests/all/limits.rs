@@ -1,10 +1,13 @@
 //! Every limit of the library, lowered until a small recording reaches it: the verdict is then
 //! incomplete, or what lies beyond is counted, and nothing is passed over in silence.
 
+use std::fs;
+use std::path::Path;
+
 use tracemend::formats::ovni;
 use tracemend::mend::plan::{Plan, PlanError};
 use tracemend::report::rule::common;
-use tracemend::{FileSet, Limits, Options, Outcome, Repair, Report, Verdict};
+use tracemend::{Allow, FileSet, FormatId, Limits, Options, Outcome, Repair, Report, Verdict};
 use tracemend_tests::forge::ovni::{Stream, Thread, Trace, by_name};
 use tracemend_tests::forge::perf::{self, Built};
 use tracemend_tests::forge::revent;
@@ -84,6 +87,25 @@ fn rounds_end_and_the_repair_says_so() {
     assert_eq!(repair.outcome, Outcome::Incomplete);
     let said = "CM9001 limit-reached: the repair did not end within 1 round (--limit rounds=N)";
     assert_eq!(repair.refused.as_deref(), Some(said));
+}
+
+#[test]
+fn a_fix_whose_finding_comes_back_is_left_out_and_said_to_be() {
+    // An event that is added before a damaged one is read as a part of the bytes before it.
+    let input = "../corpus/regressions/ovni_stream/events-added-in-each-round";
+    let bytes = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(input)).unwrap();
+    let files = FileSet::single("stream.obs", &bytes);
+    let mut options = Options::default().with_format(FormatId::OVNI);
+    options.allow = Allow::Synthetic;
+    let left_out = tracemend::repair(&files, &options);
+    assert_eq!(left_out.outcome, Outcome::CannotRepair);
+    let said = "its finding comes back each time that it is applied";
+    assert_eq!(left_out.refused.as_deref(), Some(said));
+    let applied = left_out.applied.iter().map(|one| one.round).max();
+    assert!(applied < Some(8), "{applied:?}");
+    // Where its bytes may be dropped, nothing comes back.
+    options.allow = Allow::Lossy;
+    assert_eq!(tracemend::repair(&files, &options).outcome, Outcome::RepairedWithLoss);
 }
 
 #[test]

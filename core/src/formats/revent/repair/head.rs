@@ -73,7 +73,8 @@ pub(in crate::formats::revent) fn write_codes_fix(gamepad: &Gamepad) -> Option<F
     (!edits.is_empty()).then(|| Fix::new(Safety::Lossy, summary, edits))
 }
 
-/// Writes header and device list again.
+/// Writes header and device list again. If a path stands where the count and the times would be,
+/// these are lost; they become 0, and the checks of the next round find what they should be.
 pub(in crate::formats::revent) fn rebuild_head_fix(head: &Head, paths: &[DevicePath]) -> Fix {
     let layout = head.generation.layout();
     let mut bytes = Vec::new();
@@ -89,8 +90,13 @@ pub(in crate::formats::revent) fn rebuild_head_fix(head: &Head, paths: &[DeviceP
         bytes.extend(len(path.bytes.len()));
         bytes.extend(&path.bytes);
     }
+    let mut end = head.prefix;
+    if paths.iter().any(|path| path.span.end() > head.prefix) {
+        bytes.resize(bytes.len().saturating_add(to_usize(layout.prefix)), 0);
+        end = head.events;
+    }
     let lost = paths.iter().filter(|path| path.span.is_empty()).count();
     let devices = words::plural(to_u64(paths.len()), "device");
     let summary = format!("write a list of {devices} again, {lost} of them under an assumed path");
-    Fix::new(Safety::Lossy, summary, vec![Edit::replace(Span::new(FILE, 0, head.prefix), bytes)])
+    Fix::new(Safety::Lossy, summary, vec![Edit::replace(Span::new(FILE, 0, end), bytes)])
 }
