@@ -63,16 +63,23 @@ pub fn run(name: &str, bytes: &[u8]) {
     target(bytes).unwrap_or_else(|broken| panic!("{broken}"));
 }
 
+/// The format is given: a fuzzer without it spends most of its time in searches for the events of
+/// an apitrace trace, since it damages the magic of nearly all inputs.
+fn perf_options() -> Options {
+    Options::default().with_format(FormatId::PERF)
+}
+
 /// Tests check and tiles of a recording.
 pub fn perf_check(bytes: &[u8]) -> Held {
-    recording::checked(&FileSet::single("recording", bytes))
+    recording::checked_with(&FileSet::single("recording", bytes), &perf_options())
 }
 
 /// Tests the repair of a recording at one of the classes.
 pub fn perf_repair(bytes: &[u8]) -> Held {
     let files = FileSet::single("recording", bytes);
     let safety = [Allow::Lossy, Allow::Lossy, Allow::Synthetic, Allow::Exact];
-    recording::repaired(&files, safety[super::seed(bytes) as usize % safety.len()])
+    let allow = safety[super::seed(bytes) as usize % safety.len()];
+    recording::repaired_with(&files, &perf_options().with_allow(allow))
 }
 
 /// Tests a description of a recording and of its damage, as `arbitrary` reads it.

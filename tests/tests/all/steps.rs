@@ -13,6 +13,7 @@ use tracemend_tests::forge::apitrace::{Container, call_heavy};
 use tracemend_tests::forge::perf::{self, Attr, Record, sample_type};
 use tracemend_tests::forge::{ovni, qemu, revent};
 use tracemend_tests::notice;
+use tracemend_tests::properties::work;
 
 /// K of `steps <= K * length + C`. The dearest are the repair of an ovni trace in which a state is
 /// entered again and again (31.2 steps per byte), a map of revent (15.4: seven fields per event of
@@ -234,6 +235,23 @@ fn the_search_for_the_first_events_of_a_trace_ends_with_its_steps() {
     eprintln!("{steps} steps");
     assert!(steps > BEGINNING_STEPS / 2, "{steps}: the trace is not searched to the last step");
     assert!(steps < 2 * BEGINNING_STEPS, "{steps}");
+}
+
+#[test]
+fn the_search_for_values_of_many_damaged_attrs_ends_with_its_effort() {
+    if !is_counted() {
+        return;
+    }
+    // The header names no attrs, so that they are looked for; their values explain no sample.
+    let mut recording = perf::Recording::new(perf::Order::Little, vec![event(); 200]);
+    (0..100).for_each(|_| _ = recording.push(Record::new(9, 0, vec![0; 8])));
+    let mut bytes = recording.build().bytes;
+    bytes[16..40].fill(0xff);
+    let files = FileSet::single("perf.data", &bytes);
+    let (report, steps) = work::steps_during(|| tracemend::check(&files, &Options::default()));
+    assert!(report.has_errors());
+    work::check_is_bounded(&files, &report, steps).unwrap();
+    assert!(steps > 1_000_000, "{steps} steps: nothing was searched");
 }
 
 /// Reads the bytes from the beginning again for each of them, or only once.

@@ -30,6 +30,14 @@ const EVIDENCE: usize = 64;
 const MOST_EXPANDED: u64 = 64 << 20;
 /// Records without which the evidence is not enough to replace a stored value.
 const LEAST_EVIDENCE: usize = 2;
+/// Attrs and records that are read to try values, in a search: some times as many as all values of
+/// a single event need. Without a bound, a thousand events would take thousands of times as long,
+/// and each try reads all of their attrs.
+const EFFORT: u64 = 1 << 19;
+/// So many ids (16, as a power of 2) take as long as an attr or a record.
+const IDS_SHIFT: u32 = 4;
+/// Records of which a value explains at least one, if it explains any.
+const FIRST: usize = 8;
 /// Greatest thread number of Linux.
 const MOST_THREADS: u32 = 1 << 22;
 /// Fields that only special events record: of two values of `sample_type` that explain as much,
@@ -57,16 +65,41 @@ const SAMPLE_ID_ALL: u32 = 18;
 /// fields that are often recorded, and counter values with their ids.
 pub(super) type Score = (u64, u64, u64);
 
+/// What is left of the attrs and records that a search may read.
+pub(super) struct Effort(u64);
+
+impl Effort {
+    pub(super) const fn new() -> Self {
+        Self(EFFORT)
+    }
+
+    fn spend(&mut self, count: usize) {
+        self.0 = self.0.saturating_sub(to_u64(count));
+    }
+
+    const fn is_spent(&self) -> bool {
+        self.0 == 0
+    }
+}
+
 /// Returns the reading with values by which more records can be read; `None` if there is none.
-pub(super) fn mend(reading: &Reading, evidence: &[Record<'_>], order: Order) -> Option<Reading> {
+pub(super) fn mend(
+    reading: &Reading,
+    evidence: &[Record<'_>],
+    order: Order,
+    effort: &mut Effort,
+) -> Option<Reading> {
     let mut best = tidied(reading.clone(), order);
     let all = evidence.len();
     for index in 0..best.events.len() {
+        if effort.is_spent() {
+            break;
+        }
         let now = score(&best, evidence, order);
         if to_usize(now.0) >= all {
             break;
         }
-        if let Some(better) = vary(&best, index, evidence, order, now) {
+        if let Some(better) = vary(&best, index, &Trial { evidence, order, now }, effort) {
             best = better;
         }
     }
@@ -90,7 +123,7 @@ pub(in super::super) fn mend_attrs(
     if evidence.len() < LEAST_EVIDENCE || read(&stored).saturating_mul(2) > evidence.len() {
         return None;
     }
-    let mended = mend(&stored, &evidence, order)?;
+    let mended = mend(&stored, &evidence, order, &mut Effort::new())?;
     let is_better = read(&mended).saturating_mul(10) >= evidence.len().saturating_mul(9);
     is_better.then_some(mended.events)
 }
@@ -252,10 +285,28 @@ pub(super) fn alike(reading: &Reading, order: Order) -> Vec<Reading> {
 
 /// Scores a reading by the evidence.
 pub(super) fn score(reading: &Reading, evidence: &[Record<'_>], order: Order) -> Score {
+    score_above(reading, evidence, order, (0, &mut Effort::new()))
+}
+
+/// Scores a reading by the evidence, unless it explains less than `least`.
+fn score_above(
+    reading: &Reading,
+    evidence: &[Record<'_>],
+    order: Order,
+    (least, effort): (u64, &mut Effort),
+) -> Score {
+    let ids = reading.events.iter().map(|event| event.ids.len()).fold(0, usize::saturating_add);
+    effort.spend(reading.events.len().saturating_add(ids >> IDS_SHIFT));
     let Some(events) = reading.events(order) else { return (0, 0, 0) };
     let (mut explained, mut plausible) = (0_u64, 0_u64);
     let mut last = 0_u64;
-    for record in evidence {
+    for (index, record) in evidence.iter().enumerate() {
+        let rest = to_u64(evidence.len().saturating_sub(index));
+        let is_hopeless = least > 0 && explained == 0 && index >= FIRST;
+        if is_hopeless || explained.saturating_add(rest) < least {
+            return (0, 0, 0);
+        }
+        effort.spend(1);
         let view = record.view(Layer::stored(0), 0);
         if events.weigh(&view) == 0 {
             continue;
@@ -288,19 +339,33 @@ fn origin(events: &Events, record: &RecordView<'_>) -> (Option<u64>, Option<u32>
     }
 }
 
+/// The evidence, and the score that a value has to exceed.
+struct Trial<'e, 'r> {
+    evidence: &'e [Record<'r>],
+    order: Order,
+    now: Score,
+}
+
 /// Tries other values for the attr of event number `index`. Returns the best reading if it is
-/// better than `now`, and alone.
+/// better than the one so far, and alone.
 fn vary(
     reading: &Reading,
     index: usize,
-    evidence: &[Record<'_>],
-    order: Order,
-    now: Score,
+    trial: &Trial<'_, '_>,
+    effort: &mut Effort,
 ) -> Option<Reading> {
+    let (order, now) = (trial.order, trial.now);
     let mut best = (now, None::<Reading>);
     let mut is_tied = false;
-    let mut consider = |candidate: Reading| {
-        let found = score(&candidate, evidence, order);
+    let mut consider = |attr: Vec<u8>| {
+        if effort.is_spent() {
+            // What was not tried may be as good.
+            is_tied = true;
+            return best.0.0;
+        }
+        let candidate = with_attr(reading, index, attr);
+        let least = best.0.0.max(now.0.saturating_add(1));
+        let found = score_above(&candidate, trial.evidence, order, (least, &mut *effort));
         if found > best.0 {
             best = (found, Some(candidate));
             is_tied = false;
@@ -316,7 +381,7 @@ fn vary(
             for at in [SAMPLE_TYPE, READ_FORMAT, FLAGS] {
                 set_word(&mut copy, at, word(&sibling.attr, at, order), order);
             }
-            consider(with_attr(reading, index, copy));
+            consider(copy);
         }
     }
     let bits = switches(order);
@@ -328,7 +393,7 @@ fn vary(
                 let value = word(&copy, *at, order) ^ bit;
                 set_word(&mut copy, *at, value, order);
             }
-            most = consider(with_attr(reading, index, copy));
+            most = consider(copy);
         });
         // More bits can only be a worse guess.
         if most > now.0 {

@@ -32,8 +32,9 @@ pub fn salvage_pipe(file: &RecordFile<'_>, limits: &Limits) -> Option<SalvagedEv
         finish(peek, vec![SalvagedEvent { attr, ids: Vec::new() }], size).filter(|_| is_whole)
     });
     let mut best: Option<(mend::Score, Reading)> = None;
+    let mut effort = mend::Effort::new();
     for reading in readings {
-        let mended = mend::mend(&reading, &evidence, order);
+        let mended = mend::mend(&reading, &evidence, order, &mut effort);
         for reading in [Some(reading), mended].into_iter().flatten() {
             let score = mend::score(&reading, &evidence, order);
             if best.as_ref().is_none_or(|(most, _)| score > *most) {
