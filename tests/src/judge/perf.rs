@@ -25,6 +25,27 @@ const POLL: Duration = Duration::from_millis(5);
 /// The options of most recordings: software event, no build ids from the machine, no cache.
 pub const CPU_CLOCK: [&str; 6] = ["-q", "-B", "-N", "-e", "cpu-clock", "-F5000"];
 
+/// Commands that show more of a recording than script, report and its header: all fields of the
+/// attrs, the build ids, the records that are not samples, and every record as perf decodes it.
+pub const FURTHER_VIEWS: [&[&str]; 4] = [
+    &["evlist", "-v"],
+    &["buildid-list"],
+    &[
+        "script",
+        "--no-itrace",
+        "--show-task-events",
+        "--show-mmap-events",
+        "--show-namespace-events",
+        "--show-switch-events",
+        "--show-lost-events",
+        "--show-round-events",
+        "--show-bpf-events",
+        "--show-cgroup-events",
+        "--show-text-poke-events",
+    ],
+    &["script", "--no-itrace", "-D"],
+];
+
 /// `perf` as a judge.
 pub static JUDGE: Judge = Judge {
     name: "perf",
@@ -153,6 +174,35 @@ impl Perf {
     /// `perf script -D`: every record as perf reads it.
     pub fn dump(&self, path: &Path) -> Verdict {
         self.on(path, &["script", "-D", "--no-itrace"])
+    }
+
+    /// One of [`FURTHER_VIEWS`]. Lines of bytes in hexadecimal are left out, since nothing reads
+    /// the gaps between fields that they show, and so is the path of the recording.
+    pub fn view(&self, path: &Path, arguments: &[&str]) -> Verdict {
+        let mut verdict = self.on(path, arguments);
+        let path = path.to_string_lossy();
+        for text in [&mut verdict.stdout, &mut verdict.stderr] {
+            let lines = text.lines().filter(|line| !line.starts_with('.'));
+            *text = lines.map(|line| line.replace(&*path, "perf.data") + "\n").collect();
+        }
+        verdict
+    }
+
+    /// `perf inject`: returns the ids and attrs that it writes from those that it read.
+    pub fn injected_attrs(&self, path: &Path) -> (End, Vec<u8>) {
+        let folder = tempfile::tempdir_in(self.home.path()).expect("a temporary folder");
+        let output = folder.path().join("injected");
+        let Some(name) = output.to_str() else { return (End::TimedOut, Vec::new()) };
+        let end = self.on(path, &["inject", "-o", name]).end;
+        let written = fs::read(&output).unwrap_or_default();
+        let number = |at: usize| {
+            let bytes = written.get(at..at + 8)?;
+            usize::try_from(u64::from_le_bytes(bytes.try_into().ok()?)).ok()
+        };
+        // The records begin after ids and attrs. A pipe is copied.
+        let is_file = number(8) == Some(104);
+        let end_of_attrs = number(40).filter(|_| is_file).unwrap_or(0);
+        (end, written.get(104..end_of_attrs).unwrap_or_default().to_vec())
     }
 
     /// Records a workload to its end: `perf record OPTIONS -o PATH -- WORKLOAD`. Choose

@@ -17,7 +17,7 @@ use tracemend::mend::rounds::Outcome;
 use tracemend::{Options, Safety};
 
 use crate::forge::perf::rot::{Dice, Places, Rot, records};
-use crate::judge::perf::{End, Perf};
+use crate::judge::perf::{End, FURTHER_VIEWS, Perf};
 use crate::mended::mended_as;
 
 /// Number of cases that run at a time.
@@ -43,12 +43,7 @@ impl View {
         let script = perf.samples(path);
         let lines = perf.script_text(path).stdout;
         let (report, header) = (perf.report(path), perf.header(path));
-        // The time of the file itself, and a tip that perf chooses at random.
-        let is_fact = |line: &&str| !line.contains("captured on") && !line.starts_with("# (Tip: ");
-        let lines = [&lines, &report.stdout, &header.stdout].map(|text| {
-            let facts: Vec<&str> = text.lines().filter(is_fact).collect();
-            facts.join("\n")
-        });
+        let lines = [&lines, &report.stdout, &header.stdout].map(|text| facts(text));
         Self {
             script: script.end,
             samples: script.count,
@@ -66,14 +61,43 @@ impl View {
     }
 }
 
+/// Returns the lines without the time of the file itself and a tip that perf chooses at random.
+fn facts(text: &str) -> String {
+    let is_fact = |line: &&str| !line.contains("captured on") && !line.starts_with("# (Tip: ");
+    let facts: Vec<&str> = text.lines().filter(is_fact).collect();
+    facts.join("\n")
+}
+
+/// What the further commands of perf make of a file: how each ended, and what it wrote.
+#[derive(Clone, Debug)]
+struct FurtherViews(Vec<(End, Vec<u8>)>);
+
+impl FurtherViews {
+    /// Runs the commands, one after the other, when they are asked for.
+    fn run<'a>(perf: &'a Perf, path: &'a Path) -> impl Iterator<Item = (End, Vec<u8>)> + 'a {
+        let printed = FURTHER_VIEWS.iter().map(|arguments| {
+            let verdict = perf.view(path, arguments);
+            // A warning that a sound recording does not give is shown as well.
+            (verdict.end, (facts(&verdict.stdout) + &verdict.stderr).into_bytes())
+        });
+        printed.chain(std::iter::once_with(|| perf.injected_attrs(path)))
+    }
+
+    /// Whether a command makes something else of the file at `path`.
+    fn differ(&self, perf: &Perf, path: &Path) -> bool {
+        self.0.iter().zip(Self::run(perf, path)).any(|(sound, found)| *sound != found)
+    }
+}
+
 /// A sound file.
 #[derive(Clone, Debug)]
 pub struct Original {
     name: String,
-    bytes: Vec<u8>,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
     places: Places,
     /// What perf makes of it; `None` without a judge.
-    view: Option<View>,
+    view: Option<(View, FurtherViews)>,
 }
 
 /// Returns the files of the corpus, and the forged ones that perf reads.
@@ -129,8 +153,10 @@ impl Campaign {
             if !bytes.starts_with(b"PERFILE2") || sound.before.has_errors() || bytes[8] == 72 {
                 continue;
             }
-            let view = campaign.view(&bytes);
-            if view.as_ref().is_some_and(|view| view.script != End::Code(0)) {
+            let view = campaign.ask(&bytes, |perf, path| {
+                (View::of(perf, path), FurtherViews(FurtherViews::run(perf, path).collect()))
+            });
+            if view.as_ref().is_some_and(|(view, _)| view.script != End::Code(0)) {
                 continue;
             }
             let places = Places::of(&bytes);
@@ -144,12 +170,40 @@ impl Campaign {
         &self.originals
     }
 
-    fn view(&self, bytes: &[u8]) -> Option<View> {
+    /// Asks perf about a file; `None` without a judge.
+    fn ask<T>(&self, bytes: &[u8], question: impl FnOnce(&Perf, &Path) -> T) -> Option<T> {
         let perf = self.judge.as_ref()?;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("perf.data");
         std::fs::write(&path, bytes).unwrap();
-        Some(View::of(perf, &path))
+        Some(question(perf, &path))
+    }
+
+    /// Compares what perf makes of the damaged and the repaired file with the original.
+    fn judge(&self, original: &Original, repair: &Judged<'_>, marks: &mut Marks) -> Option<()> {
+        let (sound, further) = original.view.as_ref()?;
+        let view = self.ask(repair.damaged, View::of)?;
+        let is_bad = view.fails_unlike(sound) || view.samples != sound.samples;
+        marks.set(Mark::PerfDiffers, is_bad);
+        marks.set(Mark::FalseClean, is_bad && !repair.has_errors);
+        if view == *sound {
+            let differs = self.ask(repair.damaged, |perf, path| further.differ(perf, path))?;
+            marks.set(Mark::SameInShort, true);
+            marks.set(Mark::AlarmInShort, repair.has_errors);
+            marks.set(Mark::Same, !differs);
+            marks.set(Mark::FalseAlarm, !differs && repair.has_errors);
+        }
+        let target = repair.target.filter(|target| **target != *original.bytes)?;
+        let after = self.ask(target, View::of)?;
+        marks.set(Mark::StillFails, after.fails_unlike(sound));
+        Some(())
+    }
+
+    /// Returns what perf makes of a file in other ways than of original number `index`: whether
+    /// script, report or header differ, and whether a further command does. `None` without a judge.
+    pub fn compare(&self, index: usize, bytes: &[u8]) -> Option<(bool, bool)> {
+        let (sound, further) = self.originals.get(index)?.view.as_ref()?;
+        self.ask(bytes, |perf, path| (View::of(perf, path) != *sound, further.differ(perf, path)))
     }
 
     /// Runs `count` cases: every kind of damage in turn, over all originals in turn.
@@ -203,16 +257,9 @@ impl Campaign {
         let is_harmed = damaged.len() == original.bytes.len()
             && differs_outside(&original.bytes, &target, &hit);
         marks.set(Mark::FalseLossless, is_lossless && is_harmed);
-        if let (Some(sound), Some(view)) = (&original.view, self.view(&damaged)) {
-            let is_bad = view.fails_unlike(sound) || view.samples != sound.samples;
-            marks.set(Mark::PerfDiffers, is_bad);
-            marks.set(Mark::FalseClean, is_bad && !has_errors);
-            marks.set(Mark::FalseAlarm, view == *sound && has_errors);
-            if !is_refused {
-                let after = self.view(&target)?;
-                marks.set(Mark::StillFails, after.fails_unlike(sound));
-            }
-        }
+        let judged =
+            Judged { damaged: &damaged, has_errors, target: (!is_refused).then_some(&*target) };
+        _ = self.judge(original, &judged, &mut marks);
         let missing = missing_samples(original, &target, &hit);
         marks.set(Mark::SampleMissing, !is_refused && missing > 0);
         let codes = repair.before.counts().keys().copied().collect::<Vec<_>>().join(" ");
@@ -231,6 +278,14 @@ impl Campaign {
         );
         Some(Case { rot, marks, label })
     }
+}
+
+/// A damaged file and its repair, for perf to judge.
+struct Judged<'a> {
+    damaged: &'a [u8],
+    has_errors: bool,
+    /// The repaired file, unless the repair refused it.
+    target: Option<&'a [u8]>,
 }
 
 /// Whether a repair that changes no length wrote a byte that the original does not have.
@@ -294,7 +349,13 @@ pub enum Mark {
     PerfDiffers,
     /// It does, but the check has no error.
     FalseClean,
-    /// It prints everything as before, but the check has an error.
+    /// script, report and the header print everything as before.
+    SameInShort,
+    /// They do, but the check has an error.
+    AlarmInShort,
+    /// All commands print everything as before.
+    Same,
+    /// They do, but the check has an error.
     FalseAlarm,
     /// Errors are left after the repair.
     Refused,
@@ -312,9 +373,12 @@ pub enum Mark {
 
 impl Mark {
     /// All marks, in the order of the columns.
-    pub const ALL: [(Self, &'static str); 9] = [
+    pub const ALL: [(Self, &'static str); 12] = [
         (Self::PerfDiffers, "differs"),
         (Self::FalseClean, "unseen"),
+        (Self::SameInShort, "as short"),
+        (Self::AlarmInShort, "al short"),
+        (Self::Same, "same"),
         (Self::FalseAlarm, "alarm"),
         (Self::Refused, "refused"),
         (Self::StillFails, "fails"),
@@ -380,7 +444,8 @@ impl Table {
             let is_listed = std::env::var("PERF_CAMPAIGN_LIST")
                 .is_ok_and(|kind| kind != "1" && case.label.contains(&kind));
             let bad = Mark::ALL.iter().filter(|(mark, _)| {
-                !matches!(mark, Mark::PerfDiffers | Mark::Restored) && case.marks.has(*mark)
+                !matches!(mark, Mark::PerfDiffers | Mark::Restored | Mark::SameInShort | Mark::Same)
+                    && case.marks.has(*mark)
             });
             let names: Vec<&str> = bad.map(|(_, name)| *name).collect();
             (is_listed || !names.is_empty()).then(|| format!("{}: {}", names.join(" "), case.label))

@@ -16,3 +16,19 @@ fn damaged_files_are_restored_and_no_exact_fix_writes_other_bytes() {
     assert!(table.count(Mark::Refused) * 8 <= cases, "{table}\n{text}");
     assert!(table.count(Mark::Restored) * 4 >= cases, "{table}\n{text}");
 }
+
+#[test]
+fn perf_makes_the_same_of_a_file_twice_and_evlist_shows_a_field_that_script_does_not() {
+    let wanted: Vec<_> = originals().into_iter().filter(|(_, bytes)| bytes[8] == 104).collect();
+    let campaign = Campaign::new(wanted.into_iter().take(3).collect(), true);
+    for (index, original) in campaign.originals().iter().enumerate() {
+        let Some(twice) = campaign.compare(index, &original.bytes) else { return };
+        assert_eq!(twice, (false, false));
+        let mut damaged = original.bytes.clone();
+        let attrs = u64::from_le_bytes(damaged[24..32].try_into().unwrap());
+        // wakeup_events, which only the kernel reads.
+        damaged[usize::try_from(attrs).unwrap() + 51] ^= 1;
+        assert_eq!(campaign.compare(index, &damaged), Some((false, true)));
+    }
+    assert_eq!(campaign.originals().len(), 3);
+}
