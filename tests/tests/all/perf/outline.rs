@@ -94,16 +94,50 @@ fn a_wrong_size_of_a_feature_that_ends_by_itself_is_a_warning() {
 }
 
 #[test]
-fn a_field_of_an_attr_that_only_the_kernel_reads_is_a_warning() {
+fn reserved_bits_of_an_attr_are_a_warning_and_fields_that_perf_evlist_prints_are_errors() {
     let built = by_name("every_feature").built;
     let attr = built.attr_spans[0].start;
-    // Bits of reserved flags, which do not exist, and of sample_type.
-    for (at, severity) in [(47, Severity::Warning), (30, Severity::Error)] {
+    // Reserved flags and fields, sample_type, and wakeup_events, which only the kernel reads.
+    let reserved = [47, 110, 119].map(|at| (at, Severity::Warning));
+    for (at, severity) in reserved.into_iter().chain([30, 48].map(|at| (at, Severity::Error))) {
         let mut bytes = built.bytes.clone();
         bytes[attr + at] ^= 0x20;
         let (mut found, ..) = repaired(&bytes);
         found.retain(|(code, _)| *code == "PD0026");
         assert_eq!(found, [("PD0026", severity)], "byte {at}");
+    }
+}
+
+#[test]
+fn an_empty_list_whose_offset_lies_outside_the_file_is_a_warning() {
+    let built = recording(&[3, 4, 5, 7, 25, 26, 31]);
+    // The entries of 25 and 31 in a table of seven: outside the file, inside it, and without size.
+    for (entry, byte, severity) in [
+        (4, 7, Severity::Warning),
+        (6, 3, Severity::Warning),
+        (6, 0, Severity::Error),
+        (3, 7, Severity::Error),
+    ] {
+        let mut bytes = built.bytes.clone();
+        bytes[built.data.end + 16 * entry + byte] ^= 0x40;
+        let (found, _, target) = repaired(&bytes);
+        assert_eq!(found, [("PD0024", severity)], "entry {entry}, byte {byte}");
+        assert!(target == built.bytes);
+    }
+}
+
+#[test]
+fn a_number_of_ids_that_perf_reads_alike_is_a_warning() {
+    let built = by_name("every_feature").built;
+    let at = built.attr_spans[0].end - 8;
+    // perf divides the size of the ids by 8 and keeps 32 bits.
+    for (byte, severity) in [(4, Severity::Warning), (7, Severity::Warning), (2, Severity::Error)] {
+        let mut bytes = built.bytes.clone();
+        bytes[at + byte] ^= 0x08;
+        let (mut found, outcome, target) = repaired(&bytes);
+        found.retain(|(code, _)| *code == "PD0022");
+        assert_eq!((found, outcome), (vec![("PD0022", severity)], Outcome::Repaired), "{byte}");
+        assert!(target == built.bytes);
     }
 }
 

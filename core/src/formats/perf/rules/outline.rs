@@ -28,7 +28,8 @@ rules! {
         problem: "perf record writes ids, attrs, records and feature table one after the other, \
             and each of them shows where it begins. The header contradicts them.",
         impact: "perf 6.1 refuses the file (incompatible file format, exit 255), or shows no \
-            sample.",
+            sample. It counts ids in 32 bits: if only higher bits of the size of ids are wrong, it \
+            shows everything, and this is a warning.",
         remedy: Remedy::Fix(
             "Writes the offset and the size at which the attrs or the records were found.\n\
              Class: exact. Cost: none.\n\
@@ -68,8 +69,9 @@ rules! {
             the offset and the size of each one.",
         impact: "perf 6.1 reads the feature from the wrong place: perf report --header-only \
             crashes (SIGSEGV) or shows wrong values, and perf script may fail. Most features end \
-            by themselves: if only their sizes are wrong, and the right ones are certain, perf \
-            shows everything, and this is a warning.",
+            by themselves, and the last ones are often empty lists. If only such sizes are wrong, \
+            or the offset of an empty list lies outside the file, perf shows everything; this is a \
+            warning if the right values are certain.",
         remedy: Remedy::Fix(
             "Writes the offset and the size that the neighbours and the content determine.\n\
              Class: exact; lossy if bytes before the sections were lost or added, or if the end \
@@ -109,9 +111,8 @@ rules! {
             one tracepoint, whose format is in TRACING_DATA, and that of the attr is not, config \
             is wrong.",
         impact: "perf 6.1 reads every sample of the event by the damaged attr: it shows wrong \
-            values or no sample, or refuses the file. In fields that only the kernel reads, such \
-            as wakeup_events, perf shows everything: this is a warning if the right value is \
-            certain.",
+            values or no sample, or refuses the file; perf evlist -v prints every field. In \
+            reserved bits, which nothing reads, this is a warning if the right value is certain.",
         remedy: Remedy::Fix(
             "Writes the words of the copy into the attr. Without a copy, writes the nearest \
              values by which the samples can be read, if most cannot be. No record changes.\n\

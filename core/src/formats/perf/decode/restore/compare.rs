@@ -127,7 +127,7 @@ impl Copies<'_> {
             })
         };
         let is_right = proof.or_else(guess);
-        let is_unused = self.is_unused(&pair.table, word, here ^ other);
+        let is_unused = odd::is_unused(self.peek.order, word, here ^ other);
         Verdict { word, here, other, is_right, is_proven: proof.is_some(), is_unused }
     }
 
@@ -183,11 +183,6 @@ impl Copies<'_> {
     fn is_possible(&self, bytes: &[u8]) -> bool {
         let source = Source::new(bytes);
         odd::is_possible(Peek { source: &source, order: self.peek.order }, self.size)
-    }
-
-    fn is_unused(&self, bytes: &[u8], word: u64, differ: u64) -> bool {
-        let source = Source::new(bytes);
-        odd::is_unused(Peek { source: &source, order: self.peek.order }, word, differ)
     }
 
     /// Returns an attr with another value at `word`.

@@ -336,7 +336,8 @@ fn correct_table(
         if found == *section || !(is_whole || table.shift != 0) {
             continue;
         }
-        is_harmless &= found.offset == section.offset && is_size_unused(index);
+        is_harmless &= found.offset == section.offset && is_size_unused(index)
+            || is_outside(peek, found) && has_only_empty(peek, table, &bits, index);
         let before = at.saturating_sub(SECTION_SIZE).max(table.at);
         entries = entries
             .word(at, found.offset, section.offset)
@@ -353,6 +354,18 @@ fn correct_table(
         corrections.push(correction.determined_if(proof.determines(Part::Flags)));
     }
     corrections
+}
+
+/// Whether not even the count at the start of a section lies inside the file.
+fn is_outside(peek: Peek<'_>, section: Section) -> bool {
+    section.offset.checked_add(4).is_none_or(|end| end > peek.len())
+}
+
+/// Whether the features from entry number `index` on have no content. perf reads no feature after
+/// one that it cannot read, and shows one without content as if it were not there.
+fn has_only_empty(peek: Peek<'_>, table: &TableReading, bits: &[u32], index: usize) -> bool {
+    let mut rest = bits.iter().zip(&table.sections).skip(index);
+    rest.all(|(bit, section)| shape::is_empty(peek, *bit, *section))
 }
 
 /// Whether perf reads the features by the stored bits as by the right ones: only bits that it does

@@ -6,6 +6,7 @@
 use super::peek::Peek;
 use crate::formats::perf::decode::attr::{self, read_format, sample_type as bit};
 use crate::formats::perf::layout::ATTR_SIZE_VER0;
+use crate::kit::cursor::Order;
 
 /// Flags of the attr, by their bits.
 const PINNED: u64 = 1 << 2;
@@ -27,8 +28,6 @@ const AUX_OUTPUT: u64 = 1 << 31;
 const CGROUP: u64 = 1 << 32;
 const TEXT_POKE: u64 = 1 << 33;
 const SIGTRAP: u64 = 1 << 37;
-/// Flags that perf reads: FREQ, SAMPLE_ID_ALL, EXCLUDE_CALLCHAIN and WRITE_BACKWARD.
-const READ_BY_PERF: u64 = FREQ | 1 << 18 | EXCLUDE_CALLCHAIN | 1 << 27;
 /// Number of published flags.
 const FLAGS: u32 = 40;
 /// Highest number of a PMU that is plausible; the kernel counts from 6.
@@ -42,25 +41,32 @@ pub(super) fn is_possible(peek: Peek<'_>, size: u64) -> bool {
         && word(24) & !bit::KNOWN == 0
         && word(32) & !read_format::KNOWN == 0
         && attr::flags(word(40), peek.order) >> FLAGS == 0
+        && [104, 112]
+            .into_iter()
+            .filter(|at| *at < size)
+            .all(|at| word(at) & reserved(peek.order, at) == 0)
 }
 
-/// Whether perf reads a recording alike if the word at `at` of an attr, which is at the start of
-/// `peek`, differs in the bits of `differ`. Measured with perf 6.1: script, report, annotate,
-/// evlist and the header.
-pub(super) fn is_unused(peek: Peek<'_>, at: u64, differ: u64) -> bool {
-    let word = |at: u64| peek.u64(at).unwrap_or(0);
-    let is_off = |bits: u64| word(24) & bits == 0;
-    let is_generic = peek.u32(0).is_some_and(|kind| kind <= 2);
+/// Whether perf reads and shows a recording alike if the word at `at` of an attr differs in the
+/// bits of `differ`. perf evlist -v prints every field, so only bits without a field are left.
+pub(super) fn is_unused(order: Order, at: u64, differ: u64) -> bool {
     match at {
-        40 => attr::flags(differ, peek.order) & READ_BY_PERF == 0,
-        // Wakeups, and the configuration of events that have none.
-        48 | 56 | 64 | 128 => is_generic,
-        72 => is_off(bit::BRANCH_STACK),
-        80 => is_off(bit::REGS_USER),
-        96 => is_off(bit::REGS_INTR),
-        // Sizes of the stack and of the ring buffer, clock, signal.
-        88 | 104 | 112 | 120 => true,
-        _ => false,
+        40 => attr::flags(differ, order) & ((1 << FLAGS) - 1) == 0,
+        _ => differ & !reserved(order, at) == 0,
+    }
+}
+
+/// Returns the bits of the word at `at` that are no part of a field. The kernel refuses an attr
+/// that sets one.
+const fn reserved(order: Order, at: u64) -> u64 {
+    match (at, order) {
+        // After aux_watermark and sample_max_stack.
+        (104, Order::Little) => 0xffff << 48,
+        (104, Order::Big) => 0xffff,
+        // After aux_sample_size and the three bits of aux_action.
+        (112, Order::Little) => !7 << 32,
+        (112, Order::Big) => !0 >> 35,
+        _ => 0,
     }
 }
 

@@ -73,6 +73,11 @@ pub(super) const fn can_have_size(bit: u32, size: u64) -> bool {
     }
 }
 
+/// Whether the section is a list of BPF programs, of their types, or of PMUs, without an entry.
+pub(super) fn is_empty(peek: Peek<'_>, bit: u32, section: Section) -> bool {
+    matches!(bit, 25 | 26 | 31) && section.size == 4 && peek.u32(section.offset) == Some(0)
+}
+
 /// Whether perf reads the feature `bit` by the size of its section. The others end by themselves.
 pub(super) const fn uses_size(bit: u32) -> bool {
     matches!(bit, 1 | 2 | 11 | 13 | 18) || bit > LAST
