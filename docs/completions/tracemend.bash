@@ -227,7 +227,7 @@ _tracemend() {
             return 0
             ;;
         tracemend__subcmd__check)
-            opts="-o -v -q -h --files-from --format --output --type --fail-on --deny --warn --allow --config --no-config --baseline --write-baseline --statistics --shard --resume --checksums --all --max-findings --verbose --strict --jobs --quiet --limits --limit --donor --close-calls --part --strategy --upgrade --qemu-version --release --color --sandbox --help"
+            opts="-o -v -q -h --files-from --format --output --type --fail-on --deny --warn --allow --config --no-config --baseline --write-baseline --statistics --shard --resume --checksums --all --max-findings --verbose --strict --jobs --quiet --limits --limit --donor --abi --close-calls --part --strategy --upgrade --qemu-version --release --color --sandbox --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -302,6 +302,10 @@ _tracemend() {
                     return 0
                     ;;
                 --donor)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --abi)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -989,7 +993,7 @@ _tracemend() {
             return 0
             ;;
         tracemend__subcmd__repair)
-            opts="-o -h --output --out-dir --in-place --no-backup --dry-run --plan --format --safety --lossy-warnings --partial --force --link --type --jobs --limits --limit --donor --close-calls --part --strategy --upgrade --qemu-version --release --color --sandbox --help"
+            opts="-o -h --output --out-dir --in-place --no-backup --dry-run --plan --format --safety --lossy-warnings --partial --force --link --type --jobs --limits --limit --donor --abi --close-calls --part --strategy --upgrade --qemu-version --release --color --sandbox --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1036,6 +1040,10 @@ _tracemend() {
                     return 0
                     ;;
                 --donor)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --abi)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -246,6 +246,14 @@ pub fn specimens() -> Vec<Specimen> {
         Specimen::new("PD0031", on_machine(&[], 0x8100_0000).bytes)
             .donor(on_machine(MACHINE, 0x8100_0000).bytes),
         Specimen::new("PD0030", read_without_id()),
+        Specimen::new("PD0033", {
+            let attr = Attr::cpu_clock(TYPE).with_ids(&[11]).with_size(136);
+            let mut recording = Recording::new(Order::Little, vec![attr]);
+            let mut maker = recording.maker(0);
+            recording.extend(vec![maker.comm("forge"), maker.sample()]);
+            recording.build().bytes
+        })
+        .with("abi", "128"),
         Specimen::new("PD0032", without_parts()),
         Specimen::new("PD2007", flipped(&copies, described.start + 8 + 24 + 5, 1)),
         Specimen::new("PD2008", flipped(&copies, index.offset + 16, 4)),

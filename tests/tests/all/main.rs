@@ -55,6 +55,7 @@ mod ovni {
     mod rules;
 }
 mod perf {
+    mod abi;
     mod campaign;
     mod compressed;
     mod counts;

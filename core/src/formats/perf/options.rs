@@ -3,16 +3,25 @@
 use std::ops::Range;
 
 use crate::formats::perf::decode::record;
+use crate::formats::perf::layout::ATTR_SIZES;
 use crate::options::{
     OptionSpec, OptionValue, Options, check_range, check_times, parse_range, parse_times,
 };
 
 /// All options of the format.
-pub static OPTIONS: &[OptionSpec] = &[OptionSpec::new(
-    "donor",
-    OptionValue::File,
-    "Take lost TRACING_DATA and features of the machine from FILE, a recording of the same kernel",
-)];
+pub static OPTIONS: &[OptionSpec] = &[
+    OptionSpec::new(
+        "donor",
+        OptionValue::File,
+        "Take lost TRACING_DATA and features of the machine from FILE, a recording of the same \
+         kernel",
+    ),
+    OptionSpec::new(
+        "abi",
+        OptionValue::Text { placeholder: "BYTES", check: check_attr_size },
+        "Also write attrs of at most BYTES, a published size such as 128, for an older perf",
+    ),
+];
 
 /// The options of a dump.
 pub static DUMP: &[OptionSpec] = &[
@@ -47,6 +56,23 @@ pub struct Filter<'o> {
     times: Option<Range<u64>>,
     kind: Option<&'o str>,
     event: Option<&'o str>,
+}
+
+/// Returns the size that attrs may have at most, if the user asks for one.
+pub fn attr_size(options: &Options) -> Option<u32> {
+    options.choices.value("abi").and_then(parse_attr_size)
+}
+
+fn parse_attr_size(text: &str) -> Option<u32> {
+    let size = text.parse().ok()?;
+    ATTR_SIZES.contains(&size).then_some(size)
+}
+
+/// Checks that an attr has had the size.
+fn check_attr_size(text: &str) -> Result<(), &'static str> {
+    let is_known = parse_attr_size(text).is_some();
+    let expected = "64, 72, 80, 96, 104, 112, 120, 128, 136 or 144";
+    if is_known { Ok(()) } else { Err(expected) }
 }
 
 /// Returns the records that a dump shows.

@@ -14,6 +14,8 @@ pub mod number {
     pub const BUILD_ID: u32 = 2;
     /// Name of the machine.
     pub const HOSTNAME: u32 = 3;
+    /// A copy of each attr.
+    pub const EVENT_DESC: u32 = 12;
     /// `{...}` groups of events.
     pub const GROUP_DESC: u32 = 17;
     /// Types and names of the PMUs.

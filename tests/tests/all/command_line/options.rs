@@ -44,7 +44,7 @@ fn values(spec: &OptionSpec, donor: &Path) -> Vec<Option<String>> {
             words.iter().map(|(word, _)| Some((*word).to_string())).collect()
         }
         OptionValue::Text { check, .. } => {
-            let samples = ["5.2", "1", "0..9", "0", "CP", "SAMPLE", "1..2", "x", "7"];
+            let samples = ["5.2", "1", "0..9", "0", "CP", "SAMPLE", "1..2", "x", "7", "128"];
             let fits = samples.into_iter().find(|text| check(text).is_ok());
             vec![Some(fits.expect("a sample that the option takes").to_string())]
         }

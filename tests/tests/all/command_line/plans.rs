@@ -29,6 +29,31 @@ fn a_plan_is_applied_verified_and_undone() {
 }
 
 #[test]
+fn attrs_that_are_stepped_down_on_request_are_planned_verified_and_undone() {
+    use tracemend_tests::forge::perf::{Attr, Order, Recording, sample_type};
+    let attr = Attr::cpu_clock(sample_type::IP | sample_type::TID).with_ids(&[11]).with_size(136);
+    let mut recording = Recording::new(Order::Little, vec![attr]);
+    let sample = recording.maker(0).sample();
+    recording.push(sample);
+    let bytes = recording.build().bytes;
+    let folder = folder(&[("x", &bytes)]);
+    let path = |name: &str| folder.path().join(name);
+    let (source, target, plan) = (path("x"), path("out"), path("plan"));
+    let ran = run!("repair", &source, "--abi", "128", "--dry-run");
+    assert_eq!((ran.code, target.exists()), (0, false), "{}", ran.err);
+    assert!(ran.out.contains("write 1 attr with 128 bytes each, as asked for"), "{}", ran.out);
+    let ran = run!("repair", &source, "--abi", "128", "-o", &target, "--plan", &plan);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(fs::read(&target).unwrap().len() + 8, bytes.len());
+    let ran = run!("verify", &plan, &source, &target);
+    assert_eq!(ran.code, 0, "{}", ran.out);
+    let back = path("back");
+    assert_eq!(run!("apply", &plan, &target, "-o", &back, "--reverse").code, 0);
+    assert_eq!(fs::read(&back).unwrap(), bytes);
+    assert_eq!(run!("repair", &source, "--abi", "100", "-o", &back, "--force").code, 2);
+}
+
+#[test]
 fn a_plan_for_another_file_or_a_changed_plan_is_refused() {
     let (folder, source, mended, plan) = planned();
     let out = folder.path().join("out");

@@ -9,9 +9,11 @@
 //!  counters          the counts of `perf stat record` and their maps
 //!  tracepoints       the data of samples and the tracepoints of their events
 //!  features close tracing    everything after the records
+//!  abi               attrs that are larger than the user asks for
 //!  rebuild           the last resort, if errors have no fix of their own
 //! ```
 
+mod abi;
 mod attrs;
 mod close;
 mod counters;
@@ -63,13 +65,21 @@ pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
             let can_move = !restored::moves_outline(&restoration);
             file::check(&recording, can_move, options, report);
             rebuild::offer(&recording, options, report);
+            abi::check_sections(&recording, options, report);
         }
-        Ok(Opened::Pipe(file)) => pipe::check(&file, files.donor(), options, report),
+        Ok(Opened::Pipe(file)) => {
+            pipe::check(&file, files.donor(), options, report);
+            abi::check_pipe(&file, options, report);
+        }
     }
 }
 
 /// Returns the first error with a fix that rebuilds the recording, whatever other fixes there are.
 pub fn last_resort(files: &FileSet<'_>, options: &Options, report: &Report) -> Option<Finding> {
+    // Nothing is dropped so that attrs can become smaller.
+    if report.count(&rules::ATTR_LARGER) > 0 {
+        return None;
+    }
     match open(files) {
         Ok(Opened::Sections(recording)) => rebuild::last_resort(&recording, options, report),
         Ok(Opened::Pipe(file)) => rebuild::restore_event(&file, options, report),

@@ -1,5 +1,6 @@
 //! Builds the edits of fixes. Knows no rule and no policy.
 
+mod abi;
 mod close;
 mod compressed;
 mod encode;
@@ -10,6 +11,7 @@ mod settle;
 mod store;
 mod tracing;
 
+pub use abi::{shrink_records, shrink_sections};
 pub use close::{Seam, close, header_u64, size_field};
 pub use compressed::{Tail, drop_after, join_records, truncate_record, write_data_size};
 pub use encode::{u16_bytes, u32_bytes, u64_bytes};

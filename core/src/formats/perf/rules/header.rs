@@ -228,6 +228,28 @@ rules! {
         ),
         source: "include/uapi/linux/perf_event.h; perf 6.1, tools/perf/util/header.c: read_attr",
     };
+    ATTR_LARGER = Rule {
+        code: "PD0033",
+        name: "attr-larger",
+        severity: Severity::Warning,
+        summary: "attrs are larger than asked for with --abi",
+        problem: "Each version of perf_event_attr is larger than the one before: 128 bytes since \
+            Linux 5.13, 136 since 6.3, 144 since 7.0. The option --abi names the size that the \
+            recording is meant to have. If a field that a smaller attr leaves out is used, this is \
+            an error: the samples cannot be described without it.",
+        impact: "A perf that is older than the recorder refuses larger attrs, even if the fields \
+            that it does not know are 0 (incompatible file format, exit 255).",
+        remedy: Remedy::Fix(
+            "With --abi, cuts the last bytes of each attr and of its copy in EVENT_DESC, which are \
+             all 0, and moves what follows. A reader takes absent fields as 0. An older perf may \
+             still not know a bit of sample_type or a type of record.\n\
+             Class: synthetic, a change on request. Cost: none; every value stays.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data --abi 128 -o repaired.data",
+        ),
+        source: "include/uapi/linux/perf_event.h: PERF_ATTR_SIZE_VER0 to VER9; perf 6.1, \
+            tools/perf/util/header.c: read_attr",
+    };
     ATTR_SIZE_UNPUBLISHED = Rule {
         code: "PD0017",
         name: "attr-size-unpublished",

@@ -15,9 +15,11 @@
 //!  events compare           attrs and ids: votes of the attr table, EVENT_DESC, ID_INDEX, samples
 //!  traced                  tracepoints: the data of the samples, and their formats
 //!  described odd hints     the copies in EVENT_DESC, and values that no recorder writes
+//!  abi                     attrs that are larger than asked for, and their copies
 //!  salvage                 the parts that can be trusted, if the outline cannot be restored
 //! ```
 
+mod abi;
 mod compare;
 mod described;
 mod events;
@@ -34,6 +36,7 @@ mod shape;
 mod table;
 mod traced;
 
+pub use self::abi::{LargeAttr, LargeAttrs, Obstacle};
 pub use self::salvage::{Salvage, SalvagedEvent, salvage, salvage_pipe};
 use crate::kit::cursor::Order;
 use crate::kit::source::Source;

@@ -1,0 +1,79 @@
+//! Attrs that are larger than the user asks for.
+
+use crate::formats::perf::decode::attrs::read_table;
+use crate::formats::perf::decode::recording::{RecordFile, Recording};
+use crate::formats::perf::decode::restore::{LargeAttr, LargeAttrs, Obstacle};
+use crate::formats::perf::{options, repair, rules};
+use crate::kit::num::to_u64;
+use crate::kit::span::{Layer, Span};
+use crate::kit::words::{byte_count, plural};
+use crate::mend::edit::Fix;
+use crate::options::Options;
+use crate::report::{Finding, Report, Severity};
+
+/// Reports the attrs of a file if they are larger than asked for.
+pub(super) fn check_sections(recording: &Recording<'_>, options: &Options, report: &mut Report) {
+    let Some(size) = options::attr_size(options) else { return };
+    let (_, table) = read_table(recording, &options.limits);
+    let large = LargeAttrs::of_sections(recording, &table, size.into());
+    let fix = |large: &LargeAttrs| repair::shrink_sections(recording, &table, large, size);
+    push(size, large, fix, report);
+}
+
+/// Reports the attrs of a pipe if they are larger than asked for.
+pub(super) fn check_pipe(file: &RecordFile<'_>, options: &Options, report: &mut Report) {
+    let Some(size) = options::attr_size(options) else { return };
+    let large = LargeAttrs::of_pipe(file, size.into(), &options.limits);
+    push(size, large, |large| repair::shrink_records(large, size, file.order()), report);
+}
+
+fn push(
+    size: u32,
+    large: Result<LargeAttrs, Obstacle>,
+    fix: impl FnOnce(&LargeAttrs) -> Fix,
+    report: &mut Report,
+) {
+    let large = match large {
+        Ok(large) => large,
+        Err(obstacle) => return report.push(refuse(size, obstacle)),
+    };
+    let Some(LargeAttr { at, size: found }) = large.attrs.first().copied() else { return };
+    let count = plural(to_u64(large.attrs.len()), "attr");
+    let (found_size, most) = (byte_count(found), byte_count(size.into()));
+    let message = format!("{count} of {found_size}, more than the {most} asked for with --abi");
+    let span = Span::sized(Layer::stored(0), at, found);
+    let finding = Finding::new(&rules::ATTR_LARGER, span, "attrs", message);
+    // Everything moves, so this waits until nothing else is to be repaired.
+    let is_alone = report.findings().iter().all(|finding| finding.fix.is_none());
+    report.push(if is_alone && !report.has_errors() { finding.fix(fix(&large)) } else { finding });
+}
+
+/// Reports why the attrs stay as they are.
+fn refuse(size: u32, obstacle: Obstacle) -> Finding {
+    let (span, path, message) = match obstacle {
+        Obstacle::Used(field) => {
+            let message = format!(
+                "{} is {:#x}: an attr of {} (--abi) has no room for it",
+                field.name,
+                field.value,
+                byte_count(size.into())
+            );
+            (field.span, format!("attr.{}", field.name), message)
+        }
+        Obstacle::Uneven => {
+            let message = "attrs of different sizes, or of a size that attr_size contradicts";
+            (header_span(), "attrs".to_owned(), format!("{message}: --abi cannot apply"))
+        }
+        Obstacle::HasAuxTrace => {
+            let message = "AUXTRACE stores offsets of records, which --abi would move";
+            (header_span(), "features.AUXTRACE".to_owned(), message.to_owned())
+        }
+    };
+    let finding = Finding::new(&rules::ATTR_LARGER, span, path, message);
+    Finding { severity: Severity::Error, ..finding }
+}
+
+/// The magic and the size of the header, which pipes have as well.
+const fn header_span() -> Span {
+    Span::sized(Layer::stored(0), 0, 16)
+}
