@@ -6,7 +6,8 @@
 //!
 //! Without files, those of `corpus/perf/clean` and the forged ones that perf reads are damaged. The
 //! table has a line per kind of damage. `PERF_CAMPAIGN_LIST=1` also lists each disagreement with
-//! the seed that makes it again, and `case SEED FOLDER` writes the files of that seed.
+//! the seed that makes it again, `case SEED FOLDER` writes the files of that seed, and `seeds
+//! SEED,SEED...` runs these cases only.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -27,12 +28,21 @@ fn main() {
         let paths: Vec<PathBuf> = arguments.map(PathBuf::from).collect();
         return write_case(seed, &folder, &paths);
     }
+    if arguments.next_if(|first| first == "seeds").is_some() {
+        let seeds = arguments.next().unwrap();
+        let paths: Vec<PathBuf> = arguments.map(PathBuf::from).collect();
+        let seeds = seeds.split(',').map(|seed| seed.parse::<u64>().unwrap());
+        return print(&prepare(&paths).run_seeds(seeds));
+    }
     let count: u64 = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(300);
     let seed: u64 = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(1);
     let paths: Vec<PathBuf> = arguments.map(PathBuf::from).collect();
     let campaign = prepare(&paths);
     println!("{count} files from seed {seed}; {} originals", campaign.originals().len());
-    let table: Table = campaign.run(seed, count);
+    print(&campaign.run(seed, count));
+}
+
+fn print(table: &Table) {
     println!("{table}");
     if std::env::var_os("PERF_CAMPAIGN_LIST").is_some() {
         table.disagreements().for_each(|line| println!("{line}"));

@@ -11,7 +11,6 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use tracemend::mend::rounds::Outcome;
 use tracemend::{Options, Safety};
@@ -212,14 +211,22 @@ impl Campaign {
     ///
     /// If a case panics.
     pub fn run(&self, seed: u64, count: u64) -> Table {
+        self.run_seeds((0..count).map(|number| seed.wrapping_add(number)))
+    }
+
+    /// Runs the cases of some seeds.
+    ///
+    /// # Panics
+    ///
+    /// If a case panics.
+    pub fn run_seeds(&self, seeds: impl Iterator<Item = u64> + Send) -> Table {
         let table = Mutex::new(Table::default());
-        let next = AtomicU64::new(0);
+        let seeds = Mutex::new(seeds);
         std::thread::scope(|scope| {
             for _ in 0..WORKERS {
-                let number = || next.fetch_add(1, Ordering::Relaxed);
-                let numbers = std::iter::repeat_with(number).take_while(|number| *number < count);
                 scope.spawn(|| {
-                    let cases = numbers.filter_map(|number| self.case(seed.wrapping_add(number)));
+                    let next = || seeds.lock().unwrap().next();
+                    let cases = std::iter::from_fn(next).filter_map(|seed| self.case(seed));
                     cases.for_each(|case| table.lock().unwrap().add(case));
                 });
             }
