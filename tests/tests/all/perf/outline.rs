@@ -86,8 +86,15 @@ fn the_flags_of_perf_stat_come_back_with_a_group_description_without_groups() {
 #[test]
 fn a_wrong_size_of_a_feature_that_ends_by_itself_is_a_warning() {
     let built = recording(&[3, 4, 5, 11, 22]);
-    for (feature, severity) in [(5, Severity::Warning), (11, Severity::Error)] {
-        let (found, outcome, target) = repaired(&built.section_size_off_by(feature, -4));
+    for (feature, by, severity) in [
+        (5, -4, Severity::Warning),
+        (5, 4, Severity::Warning),
+        // perf needs room for all of CMDLINE.
+        (11, -4, Severity::Error),
+        (11, 4, Severity::Warning),
+        (11, 1 << 40, Severity::Error),
+    ] {
+        let (found, outcome, target) = repaired(&built.section_size_off_by(feature, by));
         assert_eq!((found, outcome), (vec![("PD0024", severity)], Outcome::Repaired));
         assert!(target == built.bytes, "{feature}");
     }
@@ -122,6 +129,26 @@ fn an_empty_list_whose_offset_lies_outside_the_file_is_a_warning() {
         bytes[built.data.end + 16 * entry + byte] ^= 0x40;
         let (found, _, target) = repaired(&bytes);
         assert_eq!(found, [("PD0024", severity)], "entry {entry}, byte {byte}");
+        assert!(target == built.bytes);
+    }
+}
+
+#[test]
+fn an_entry_by_which_perf_reads_no_list_is_a_warning() {
+    let built = recording(&[3, 4, 5, 7, 25, 26, 29, 31]);
+    // Offset 1 << 63 of 25 is skipped; CLOCK_DATA (29) is not read after 1 << 62. Only the last
+    // list may lie at 0.
+    for (entry, offset, severity) in [
+        (4, 1_u64 << 63, Severity::Warning),
+        (4, 1 << 62, Severity::Error),
+        (5, 0, Severity::Error),
+        (7, 0, Severity::Warning),
+    ] {
+        let at = built.data.end + 16 * entry;
+        let mut bytes = built.bytes.clone();
+        bytes[at..at + 8].copy_from_slice(&offset.to_le_bytes());
+        let (found, _, target) = repaired(&bytes);
+        assert_eq!(found, [("PD0024", severity)], "entry {entry}, offset {offset:#x}");
         assert!(target == built.bytes);
     }
 }
