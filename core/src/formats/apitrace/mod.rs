@@ -49,7 +49,7 @@ use crate::report::{Finding, Report, Rule};
 use decode::arrangement;
 use decode::beginning::{find_container, find_named, find_unmarked, holds_trace};
 use decode::definitions::Definitions;
-use decode::signatures::find_signatures;
+use decode::signatures::find_build;
 use decode::trace::{Gap, ReadOptions, Trace};
 use expand::{Container, Expansion, Fault};
 use repair::StreamEditor;
@@ -123,7 +123,7 @@ impl Format for Apitrace {
         let mut trace = Trace::read(&source, container, read);
         // Lost definitions may be those of a known build.
         if donor.is_none() && !trace.faults.damages.is_empty() {
-            let found = find_signatures(&trace.tracker.definitions).map(Donor::of_build);
+            let found = find_build(&trace.tracker).map(Donor::of_build);
             if let Some(found) = found {
                 donor = Some(found);
                 read.donor = Some(found.definitions);

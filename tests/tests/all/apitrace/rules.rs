@@ -237,6 +237,39 @@ fn lost_definitions_come_from_the_signatures_of_a_known_build() {
 }
 
 #[test]
+fn if_all_definitions_are_lost_the_calls_show_the_build() {
+    // The ids and numbers of arguments of what glxgears calls in a frame.
+    let frame = [(130, 1), (415, 0), (417, 4), (421, 3), (166, 1), (414, 0), (9, 2)];
+    let repaired = |shift: u64| {
+        let mut stream = Stream::new(6);
+        for round in 0..400_u64 {
+            for (id, count) in frame {
+                let value = |index| Value::Float(index as f32 + round as f32);
+                let values: Vec<Value> = (0..count).map(value).collect();
+                stream.call(0, id + shift, &values);
+            }
+        }
+        let mut file = snappy(&stream.bytes, 4096);
+        let (start, end) = chunks(&file)[0];
+        file.drain(start..end);
+        let (repair, target) = mended(&file);
+        assert_eq!(repair.outcome, Outcome::RepairedWithLoss);
+        let fixes = repair.applied.iter().filter_map(|applied| applied.fix());
+        let is_named = |summary: &str| {
+            summary.contains("from the signatures of apitrace 11.1, glxtrace, which the calls fit")
+        };
+        let is_found = fixes.into_iter().any(|fix| is_named(&fix.summary));
+        let bytes = tracemend::formats::apitrace::stream_bytes(&Source::new(&target), u64::MAX);
+        let name = b"glXSwapBuffers".as_slice();
+        (is_found, bytes.windows(name.len()).any(|part| part == name))
+    };
+    assert_eq!(repaired(0), (true, true));
+    for shift in [1, 2, 36, 64] {
+        assert_eq!(repaired(shift), (false, false), "shifted by {shift}");
+    }
+}
+
+#[test]
 fn bytes_that_read_as_a_call_of_no_tracer_are_not_a_trace() {
     // Version 2, the enter of a call of function 7, and its name of 9 characters.
     let stream = [&[2, 0, 7, 9][..], b"\x80n;\x01\x02\xff\x03\x04\x05", &[0, 0]].concat();

@@ -9,9 +9,10 @@ use crate::formats::apitrace::decode::damage::{Damage, DamageCause};
 use crate::formats::apitrace::decode::definitions::Definitions;
 use crate::formats::apitrace::decode::grammar::Space;
 use crate::formats::apitrace::decode::ranges::count_numbers;
+use crate::formats::apitrace::decode::signatures::Evidence;
 use crate::formats::apitrace::expand::{Fault, stored};
 use crate::formats::apitrace::limits::PLACEHOLDERS;
-use crate::formats::apitrace::repair::damage::DamageRepair;
+use crate::formats::apitrace::repair::damage::{DamageRepair, DonorOrigin};
 use crate::formats::apitrace::repair::fixes::FixPlan;
 use crate::formats::apitrace::rules;
 use crate::kit::num::to_u64;
@@ -185,9 +186,15 @@ impl<'r> TraceCheck<'r, '_> {
     }
 
     fn donor_name(&self) -> String {
-        match self.donor {
-            Some(donor) if !donor.is_chosen => format!("the signatures of {}", donor.name),
-            _ => "the donor".to_string(),
+        let Some(donor) = self.donor else { return "the donor".to_string() };
+        match donor.origin {
+            DonorOrigin::Chosen => "the donor".to_string(),
+            DonorOrigin::Build(Evidence::Definitions) => {
+                format!("the signatures of {}", donor.name)
+            }
+            DonorOrigin::Build(Evidence::Calls) => {
+                format!("the signatures of {}, which the calls fit", donor.name)
+            }
         }
     }
 

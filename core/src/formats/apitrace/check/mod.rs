@@ -29,7 +29,7 @@ use super::decode::signatures::compare;
 use super::decode::trace::Trace;
 use super::expand::stored;
 use super::repair::StreamEditor;
-use super::repair::damage::Donor;
+use super::repair::damage::{Donor, DonorOrigin};
 use super::repair::fixes::{FixPlan, build_fixes};
 use super::rules;
 use crate::kit::span::{Layer, Span};
@@ -120,7 +120,7 @@ impl<'r, 'a> TraceCheck<'r, 'a> {
         let found = compare(definitions, donor.definitions);
         let differing = found.damaged.saturating_add(found.differing);
         let shared = found.agreeing.saturating_add(differing);
-        if differing == 0 || !donor.is_chosen {
+        if differing == 0 || donor.origin != DonorOrigin::Chosen {
             self.donor = Some(donor);
             return;
         }

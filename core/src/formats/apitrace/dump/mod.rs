@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::decode::beginning::find_named;
-use super::decode::signatures::find_signatures;
+use super::decode::signatures::find_build;
 use super::decode::trace::{ReadOptions, Trace};
 use super::limits::DUMP_TEXT;
 use super::options::{self, Filter};
@@ -72,7 +72,7 @@ impl<'s, 'a> Readable<'s, 'a> {
         let mut read = ReadOptions { limits, keep_raw: true, donor: None };
         let mut trace = Trace::read(source, container, read);
         let is_sound = trace.faults.damages.is_empty();
-        let found = || find_signatures(&trace.tracker.definitions);
+        let found = || find_build(&trace.tracker).map(|(build, _)| build);
         let donor = if is_sound { None } else { found() };
         if let Some(donor) = donor {
             read.donor = Some(&donor.definitions);

@@ -7,13 +7,22 @@ use crate::formats::apitrace::decode::damage::{Damage, DamageCause};
 use crate::formats::apitrace::decode::definitions::Definitions;
 use crate::formats::apitrace::decode::grammar::Space;
 use crate::formats::apitrace::decode::places::Place;
-use crate::formats::apitrace::decode::signatures::Signatures;
+use crate::formats::apitrace::decode::signatures::{Evidence, Signatures};
 use crate::formats::apitrace::decode::trace::Trace;
 use crate::formats::apitrace::expand::stored;
 use crate::formats::apitrace::layout::PLACEHOLDER_ID;
 
 /// Ids that are tried for the placeholder function.
 const PLACEHOLDER_IDS: u64 = 64;
+
+/// The reason to trust a donor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DonorOrigin {
+    /// The user chose it.
+    Chosen,
+    /// It is a known build, which the trace shows.
+    Build(Evidence),
+}
 
 /// Another source of definitions.
 #[derive(Clone, Copy, Debug)]
@@ -22,19 +31,20 @@ pub struct Donor<'r> {
     pub definitions: &'r Definitions,
     /// Its name in messages.
     pub name: &'r str,
-    /// Whether the user chose it.
-    pub is_chosen: bool,
+    /// The reason to trust it.
+    pub origin: DonorOrigin,
 }
 
 impl<'r> Donor<'r> {
     /// The trace that the user named.
     pub const fn of_user(definitions: &'r Definitions) -> Self {
-        Self { definitions, name: "the donor", is_chosen: true }
+        Self { definitions, name: "the donor", origin: DonorOrigin::Chosen }
     }
 
-    /// The built-in signatures of a build.
-    pub fn of_build(signatures: &'r Signatures) -> Self {
-        Self { definitions: &signatures.definitions, name: &signatures.name, is_chosen: false }
+    /// The built-in signatures of a build, and what shows that it is the right one.
+    pub fn of_build((signatures, evidence): (&'r Signatures, Evidence)) -> Self {
+        let origin = DonorOrigin::Build(evidence);
+        Self { definitions: &signatures.definitions, name: &signatures.name, origin }
     }
 }
 

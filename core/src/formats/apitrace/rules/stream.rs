@@ -71,7 +71,8 @@ rules! {
         impact: "apitrace 11.1 reads the following bytes as the definition and stops. dump prints \
             for example \"unknown event 21\" and exits 1.",
         remedy: Remedy::Fix("Adds a definition at the first use, with a name such as \
-            lost_signature_21 and as many arguments as the calls use, or takes it from --donor.\n\
+            lost_signature_21 and as many arguments as the calls use, or takes it from --donor or \
+            from a known build of the tracer that the other definitions or the calls fit.\n\
             Class: lossy, because the damaged chunk is written again. Cost: the calls of that \
             function have a placeholder name; values of a struct may be split in the wrong place.\n\
             Run:\n\

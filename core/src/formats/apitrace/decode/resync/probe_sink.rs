@@ -71,6 +71,8 @@ pub(super) struct Doubts {
     pub(super) has_huge_string: bool,
     /// A token of the first events in an unusual form: the place may be inside a token.
     is_unusual: bool,
+    /// The first event is an enter of function 0 in thread 0: three zeros, which end many events.
+    begins_with_zeros: bool,
 }
 
 /// Ends a run that has seen enough.
@@ -116,6 +118,12 @@ impl<'a> ProbeSink<'a> {
         // Names of less than 128 bytes, whose length takes a byte.
         let (len, rest) = raw.split_first().filter(|(len, _)| **len < 0x80)?;
         rest.get(..usize::from(*len))
+    }
+
+    /// Whether the first event is only the end of one: zeros, which nothing defines as a call.
+    fn is_end_of_event(&self) -> bool {
+        let is_lost = |reading: &IdReading| reading.lost.is_some();
+        self.doubts.begins_with_zeros && self.reading(Space::Function, 0).is_some_and(is_lost)
     }
 
     fn reading(&self, space: Space, id: u64) -> Option<&IdReading> {
@@ -186,6 +194,7 @@ impl TokenSink for ProbeSink<'_> {
             Some(known) => Some(known.count),
             None => self.local.get(&(Space::Function, function)).copied(),
         };
+        self.doubts.begins_with_zeros |= self.events.is_empty() && thread == 0 && function == 0;
         self.events.push(ProbeEvent::Enter { thread });
         Ok(())
     }
@@ -210,7 +219,7 @@ impl TokenSink for ProbeSink<'_> {
         if let Some(ProbeEvent::Leave { .. }) = self.events.last() {
             self.last_leave_end = end;
         }
-        if self.doubts.is_unusual {
+        if self.doubts.is_unusual || self.is_end_of_event() {
             return Err(StreamError::InconsistentCalls);
         }
         self.is_done = self.events.len() >= EVENTS;

@@ -11,7 +11,10 @@
 //! ```
 //!
 //! All numbers are integers as in the stream. A table is chosen if at least `AGREEING` definitions
-//! of the trace agree with it and next to none differs: a damaged definition differs, too.
+//! of the trace agree with it and next to none differs: a damaged definition differs, too. If fewer
+//! are left, the calls may show the build (`by_use`).
+
+mod by_use;
 
 use std::sync::LazyLock;
 
@@ -19,7 +22,9 @@ use flate2::{Decompress, FlushDecompress};
 
 use super::definitions::{Definitions, KnownId};
 use super::grammar::Space;
+use super::tracker::StreamTracker;
 use crate::kit::num::to_usize;
+use by_use::find_by_use;
 
 /// The tables, packed.
 static PACKED: &[u8] = include_bytes!("tables.bin");
@@ -43,6 +48,15 @@ pub struct Signatures {
     pub definitions: Definitions,
 }
 
+/// The facts that show which build wrote a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evidence {
+    /// The definitions that are left.
+    Definitions,
+    /// The ids and arguments of the calls.
+    Calls,
+}
+
 /// The unpacked tables.
 static TABLES: LazyLock<Vec<Signatures>> = LazyLock::new(|| {
     let bytes = unpack(PACKED);
@@ -54,6 +68,19 @@ static TABLES: LazyLock<Vec<Signatures>> = LazyLock::new(|| {
 pub fn count_members(id: u64) -> Option<u64> {
     let mut known = TABLES.iter().filter_map(|table| table.definitions.known(Space::Struct, id));
     known.next().map(|known| known.count)
+}
+
+/// Returns the signatures of the build that wrote a trace that lost definitions, if it is known.
+pub fn find_build(tracker: &StreamTracker) -> Option<(&'static Signatures, Evidence)> {
+    let definitions = &tracker.definitions;
+    let by_definitions = find_signatures(definitions).map(|found| (found, Evidence::Definitions));
+    let by_calls = || {
+        let is_needed = !tracker.lost_definitions.all.is_empty();
+        let uses = tracker.values.usage.shapes.uses();
+        let found = is_needed.then(|| find_by_use(definitions, uses)).flatten()?;
+        Some((found, Evidence::Calls))
+    };
+    by_definitions.or_else(by_calls)
 }
 
 /// Returns the signatures of the build that wrote a trace with these definitions, if it is known.

@@ -170,6 +170,13 @@ impl Kinds {
     }
 }
 
+impl Kinds {
+    /// Returns the shape that most events have.
+    fn usual(&self) -> Option<Seen> {
+        [self.first, self.second].into_iter().flatten().max_by_key(|seen| seen.count)
+    }
+}
+
 /// The events of a function.
 #[derive(Clone, Copy, Debug)]
 struct FunctionShapes {
@@ -183,6 +190,17 @@ impl Default for FunctionShapes {
     fn default() -> Self {
         Self { enters: Kinds::default(), leaves: Kinds::default(), fixed_types: u64::MAX }
     }
+}
+
+/// The arguments that the usual calls of a function have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FunctionUse {
+    /// The id of the function.
+    pub id: u64,
+    /// Calls with the usual arguments.
+    pub calls: u32,
+    /// A bit for each argument of the enter or the leave.
+    pub arguments: u64,
 }
 
 /// The shapes of all events by the ids of their functions.
@@ -238,6 +256,16 @@ impl Shapes {
             [of(enters, "enters"), of(leaves, "leaves")]
         };
         self.functions.iter().flat_map(find).flatten().collect()
+    }
+
+    /// Returns how the functions are used that were called.
+    pub fn uses(&self) -> impl Iterator<Item = FunctionUse> {
+        (0..).zip(&self.functions).filter_map(|(id, function)| {
+            let enter = function.enters.usual()?;
+            let leave = function.leaves.usual().map_or(0, |seen| seen.shape.arguments);
+            let arguments = (enter.shape.arguments | leave) & !(1 << RESULT);
+            Some(FunctionUse { id, calls: enter.count, arguments })
+        })
     }
 
     fn unusual((one, other): (Seen, Seen), events: &str) -> Option<Misuse> {

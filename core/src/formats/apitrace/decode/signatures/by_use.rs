@@ -1,0 +1,178 @@
+//! Recognises a build by the calls of a trace, if their definitions were lost.
+//!
+//! The first chunk holds most definitions, and without it next to none are left to compare. But the
+//! ids and the arguments of the calls are left, and a call has every argument that its function
+//! declares. So a build is believed if all functions fit that were called, and together are so
+//! special that they do not fit by chance.
+//!
+//! Builds differ mostly by functions that were inserted, which shifts the ids after them. Its
+//! neighbours have similar arguments, so the table of another build may fit here and there: none is
+//! believed that fits nearly as well with all ids shifted by the same number.
+
+use super::{Signatures, TABLES, compare};
+use crate::formats::apitrace::decode::definitions::Definitions;
+use crate::formats::apitrace::decode::grammar::Space;
+use crate::formats::apitrace::decode::usage::shapes::FunctionUse;
+use crate::kit::num::{to_u64, to_usize};
+
+/// How special the functions have to be that fit: they fit by chance once in 2 to this power.
+const EVIDENCE_BITS: u32 = 16;
+/// How much more special they have to be than those that fit with their ids shifted.
+const MARGIN_BITS: u32 = 8;
+/// How special a definition is that agrees: next to no name is there twice.
+const DEFINITION_BITS: u32 = 8;
+/// Of so many functions that fit, one may be called without some of its arguments.
+const FITTING_PER_PARTIAL: u32 = 8;
+/// Calls of a function that prove its arguments: fewer may be damaged.
+const OFTEN: u32 = 3;
+/// Shifts of the ids that are compared.
+const SHIFT_MAX: i64 = 256;
+/// Arguments that functions are told apart by; more count alike.
+const ARGUMENTS_MAX: usize = 32;
+
+/// Returns the signatures of the build that wrote a trace with these definitions and calls, if it
+/// is known.
+pub(super) fn find_by_use(
+    definitions: &Definitions,
+    uses: impl Iterator<Item = FunctionUse>,
+) -> Option<&'static Signatures> {
+    let uses: Vec<FunctionUse> = uses.filter(|one| one.calls >= OFTEN).collect();
+    let mut fitting = TABLES.iter().filter(|table| is_believable(table, definitions, &uses));
+    // Two that fit would dispute the names.
+    fitting.next().filter(|_| fitting.next().is_none())
+}
+
+fn is_believable(table: &Signatures, definitions: &Definitions, uses: &[FunctionUse]) -> bool {
+    let found = compare(definitions, &table.definitions);
+    let agreeing = u32::try_from(found.agreeing).unwrap_or(u32::MAX);
+    let weights = Weights::of(&table.definitions);
+    let fit = weights.fit(uses, 0);
+    let bits = fit.bits.saturating_add(agreeing.saturating_mul(DEFINITION_BITS));
+    let fits = found.differing == 0
+        && found.damaged == 0
+        && fit.contradictions == 0
+        && fit.partial.saturating_mul(FITTING_PER_PARTIAL) <= fit.exact
+        && bits >= EVIDENCE_BITS;
+    let is_close = |shift| weights.fit(uses, shift).bits.saturating_add(MARGIN_BITS) > bits;
+    fits && !(-SHIFT_MAX..=SHIFT_MAX).any(|shift| shift != 0 && is_close(shift))
+}
+
+/// How calls fit the functions of a build.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Fit {
+    /// Functions that were called with exactly their arguments.
+    exact: u32,
+    /// Functions that were called with some of their arguments.
+    partial: u32,
+    /// Functions that do not exist or have fewer arguments.
+    contradictions: u32,
+    /// How special the exact ones are.
+    bits: u32,
+}
+
+/// How special it is that a function of a build has a certain number of arguments.
+struct Weights<'t> {
+    table: &'t Definitions,
+    /// Bits by the number of arguments.
+    bits: [u32; ARGUMENTS_MAX],
+}
+
+impl<'t> Weights<'t> {
+    fn of(table: &'t Definitions) -> Self {
+        let mut counts = [0_u64; ARGUMENTS_MAX];
+        for (space, id, _) in table.all_raw() {
+            let known = table.known(space, id).filter(|_| space == Space::Function);
+            if let Some(cell) = known.and_then(|known| counts.get_mut(to_usize(known.count))) {
+                *cell = cell.saturating_add(1);
+            }
+        }
+        let all = to_u64(table.count(Space::Function));
+        let bits = counts.map(|count| all.checked_div(count).map_or(0, u64::ilog2));
+        Self { table, bits }
+    }
+
+    /// Compares calls, whose ids are shifted by `shift`, with the functions of the build.
+    fn fit(&self, uses: &[FunctionUse], shift: i64) -> Fit {
+        let mut fit = Fit::default();
+        for one in uses {
+            let id = one.id.checked_add_signed(shift);
+            let known = id.and_then(|id| self.table.known(Space::Function, id));
+            let end = known
+                .and_then(|known| u32::try_from(known.count).ok())
+                .and_then(|count| 1_u64.checked_shl(count));
+            let count = match end {
+                Some(end) if one.arguments.saturating_add(1) == end => &mut fit.exact,
+                Some(end) if one.arguments < end => &mut fit.partial,
+                _ => &mut fit.contradictions,
+            };
+            *count = count.saturating_add(1);
+            if end == one.arguments.checked_add(1) {
+                let count = to_usize(u64::from(one.arguments.count_ones()));
+                let bits = self.bits.get(count).copied().unwrap_or(0);
+                fit.bits = fit.bits.saturating_add(bits);
+            }
+        }
+        fit
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::apitrace::decode::definitions::KnownId;
+
+    /// The calls that glxgears makes once its window is open: swap buffers, clear, call a list, pop
+    /// and push the matrix, rotate, translate.
+    const GEARS: [(u64, u64); 7] =
+        [(9, 0b11), (130, 0b1), (166, 0b1), (414, 0), (415, 0), (417, 0b1111), (421, 0b111)];
+
+    fn find(uses: &[(u64, u64)], definitions: &Definitions) -> Option<&'static str> {
+        let used = |(id, arguments): &(u64, u64)| FunctionUse {
+            id: *id,
+            calls: OFTEN,
+            arguments: *arguments,
+        };
+        find_by_use(definitions, uses.iter().map(used)).map(|table| table.name.as_str())
+    }
+
+    #[test]
+    fn a_build_is_recognised_by_the_arguments_of_its_functions() {
+        let none = Definitions::with_raw();
+        assert_eq!(find(&GEARS, &none), Some("apitrace 11.1, glxtrace"));
+        // The other library has the functions of GL 36 ids earlier; glFlush has no arguments.
+        let shifted = GEARS.map(|(id, arguments)| (id.saturating_sub(36), arguments));
+        assert_eq!(find(&shifted[1..], &none), None);
+        let more = [&shifted[1..], &[(104, 0)]].concat();
+        assert_eq!(find(&more, &none), Some("apitrace 11.1, egltrace"));
+        for shift in 1..30 {
+            let shifted = GEARS.map(|(id, arguments)| (id + shift, arguments));
+            assert_eq!(find(&shifted, &none), None, "shifted by {shift}");
+        }
+    }
+
+    #[test]
+    fn few_functions_and_contradictions_are_no_evidence() {
+        let none = Definitions::with_raw();
+        assert_eq!(find(&[], &none), None);
+        assert_eq!(find(&GEARS[..4], &none), None);
+        // glClear has one argument.
+        let other = GEARS.map(|(id, arguments)| (id, if id == 130 { 0b11 } else { arguments }));
+        assert_eq!(find(&other, &none), None);
+        let rare = GEARS.map(|(id, arguments)| FunctionUse { id, calls: OFTEN - 1, arguments });
+        assert!(find_by_use(&none, rare.into_iter()).is_none());
+    }
+
+    #[test]
+    fn a_definition_that_differs_refutes_a_build_and_one_that_agrees_supports_it() {
+        let table = TABLES.first().unwrap();
+        let with = |raw: &[u8]| {
+            let mut definitions = Definitions::with_raw();
+            definitions.add(Space::Function, 417, KnownId { count: 4, lost: false });
+            definitions.add_raw(Space::Function, 417, raw.to_vec());
+            definitions
+        };
+        let raw = table.definitions.raw(Space::Function, 417).unwrap();
+        assert_eq!(find(&GEARS[..4], &with(raw)), Some("apitrace 11.1, glxtrace"));
+        assert_eq!(find(&GEARS, &with(b"\x01f\x00")), None);
+    }
+}
