@@ -16,7 +16,7 @@
 //! them. Each case prints its number; a case depends on nothing but the seed, its number and the
 //! traces. The files of cases that are given up, refused by apitrace, below its own reading, or
 //! that lose more than 1 % of the calls although these could be read go to the folder
-//! APITRACE_KEEP, if it is set.
+//! APITRACE_KEEP, if it is set. APITRACE_CONTAINER names the only container to be damaged.
 #![allow(
     clippy::as_conversions,
     clippy::unwrap_used,
@@ -105,7 +105,11 @@ fn main() {
     }
     let keep = std::env::var_os("APITRACE_KEEP");
     let mut table: BTreeMap<String, Sums> = BTreeMap::new();
+    let only = std::env::var("APITRACE_CONTAINER").ok();
     for container in CONTAINERS {
+        if only.as_ref().is_some_and(|only| only != container) {
+            continue;
+        }
         for case in 0..count {
             let mut numbers = Numbers::of(seed.wrapping_mul(1_000_003).wrapping_add(case as u64));
             let original = &originals[numbers.below(originals.len())];

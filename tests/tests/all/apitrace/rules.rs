@@ -270,6 +270,23 @@ fn if_all_definitions_are_lost_the_calls_show_the_build() {
 }
 
 #[test]
+fn a_trace_does_not_continue_with_the_result_of_a_call_that_only_began() {
+    let stream = call_heavy(200);
+    let (start, end) = (stream.events[300], stream.events[312]);
+    // The enter of a function that is known, in another thread, with the result of a leave.
+    let known = stream.bytes[stream.events[0] + 2];
+    let joined = [0, 1, known, 2, 7, 4, b'n', b'a', b'm', b'e', 0];
+    let mut bytes = stream.bytes.clone();
+    bytes[start..end].fill(0xff);
+    bytes[end - joined.len()..end].copy_from_slice(&joined);
+    let (repair, target) = mended(&Container::Snappy.file(&bytes));
+    assert_eq!(repair.outcome, Outcome::RepairedWithLoss);
+    let after = tracemend::formats::apitrace::stream_bytes(&Source::new(&target), u64::MAX);
+    assert!(!after.windows(joined.len()).any(|part| part == joined));
+    assert!(after.ends_with(&stream.bytes[end..]));
+}
+
+#[test]
 fn bytes_that_read_as_a_call_of_no_tracer_are_not_a_trace() {
     // Version 2, the enter of a call of function 7, and its name of 9 characters.
     let stream = [&[2, 0, 7, 9][..], b"\x80n;\x01\x02\xff\x03\x04\x05", &[0, 0]].concat();

@@ -206,6 +206,10 @@ impl TokenSink for ProbeSink<'_> {
     }
 
     fn detail(&mut self, _at: u64, index: Option<u64>) -> Result<(), StreamError> {
+        // The result is in the leave: the place joins the head of one event to the tail of another.
+        if index.is_none() && matches!(self.events.as_slice(), [ProbeEvent::Enter { .. }]) {
+            return Err(StreamError::InconsistentCalls);
+        }
         let most = self.argument_count.unwrap_or(ARGUMENTS_MAX);
         match index {
             Some(index) if index >= most => {
