@@ -109,6 +109,23 @@ fn a_fix_whose_finding_comes_back_is_left_out_and_said_to_be() {
 }
 
 #[test]
+fn values_of_damaged_attrs_are_searched_up_to_their_limit() {
+    // A bit of sample_type that records have 8 bytes more for.
+    let built = built("plain");
+    let mut bytes = built.bytes.clone();
+    bytes[built.attr_spans[0].start + 25] ^= 0x20;
+    let tried = |most: u64| {
+        let repair =
+            repair(&bytes, |limits| limits.set(&tracemend::formats::perf::limits::TRIED, most));
+        let applied = repair.applied.iter().map(|one| one.finding.rule.code).collect::<Vec<_>>();
+        (repair.outcome, applied)
+    };
+    assert_eq!(tried(1 << 19), (Outcome::RepairedWithLoss, vec!["PD0026"]));
+    // Otherwise the samples go, which nothing can read.
+    assert_eq!(tried(1), (Outcome::RepairedWithLoss, vec!["PD2001"; 3]));
+}
+
+#[test]
 fn a_repair_of_too_many_parts_ends_and_says_so() {
     let bytes = damaged(2);
     let ended = |parts: u64| {

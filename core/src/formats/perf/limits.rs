@@ -3,7 +3,7 @@
 use crate::limits::Limit;
 
 /// All limits of the format.
-pub static LIMITS: &[&Limit] = &[&ATTRS, &IDS, &ROUNDS, &FILES];
+pub static LIMITS: &[&Limit] = &[&ATTRS, &IDS, &ROUNDS, &FILES, &TRIED];
 
 /// Events (attrs) of one recording.
 pub static ATTRS: Limit = Limit::new(
@@ -36,4 +36,13 @@ pub static FILES: Limit = Limit::new(
     65_536,
     "files",
     "perf record --threads writes one per CPU, and the kernel maps about this many at a time",
+);
+
+/// Attrs and records that are read to find the values of damaged attrs by which samples can be
+/// read. Where the search ends, an attr keeps the values that it has.
+pub static TRIED: Limit = Limit::new(
+    "perf-tried",
+    1 << 19,
+    "attrs and records",
+    "all values of one event take up to 507,390, and each try reads all events again",
 );

@@ -17,6 +17,7 @@ use crate::formats::perf::decode::frame::{Frame, RecordView};
 use crate::formats::perf::decode::recording::{RecordFile, Recording};
 use crate::formats::perf::decode::walk::Record;
 use crate::formats::perf::layout::record;
+use crate::formats::perf::limits::TRIED;
 use crate::kit::cursor::Order;
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::{Layer, Span};
@@ -30,10 +31,6 @@ const EVIDENCE: usize = 64;
 const MOST_EXPANDED: u64 = 64 << 20;
 /// Records without which the evidence is not enough to replace a stored value.
 const LEAST_EVIDENCE: usize = 2;
-/// Attrs and records that are read to try values, in a search: some times as many as all values of
-/// a single event need. Without a bound, a thousand events would take thousands of times as long,
-/// and each try reads all of their attrs.
-const EFFORT: u64 = 1 << 19;
 /// So many ids (16, as a power of 2) take as long as an attr or a record.
 const IDS_SHIFT: u32 = 4;
 /// Records of which a value explains at least one, if it explains any.
@@ -65,12 +62,13 @@ const SAMPLE_ID_ALL: u32 = 18;
 /// fields that are often recorded, and counter values with their ids.
 pub(super) type Score = (u64, u64, u64);
 
-/// What is left of the attrs and records that a search may read.
+/// What is left of the attrs and records that a search may read (limit `perf-tried`). A try reads
+/// all attrs, so without a limit the time would grow with the square of their number.
 pub(super) struct Effort(u64);
 
 impl Effort {
-    pub(super) const fn new() -> Self {
-        Self(EFFORT)
+    pub(super) fn new(limits: &Limits) -> Self {
+        Self(limits.of(&TRIED))
     }
 
     fn spend(&mut self, count: usize) {
@@ -123,7 +121,7 @@ pub(in super::super) fn mend_attrs(
     if evidence.len() < LEAST_EVIDENCE || read(&stored).saturating_mul(2) > evidence.len() {
         return None;
     }
-    let mended = mend(&stored, &evidence, order, &mut Effort::new())?;
+    let mended = mend(&stored, &evidence, order, &mut Effort::new(limits))?;
     let is_better = read(&mended).saturating_mul(10) >= evidence.len().saturating_mul(9);
     is_better.then_some(mended.events)
 }
@@ -285,7 +283,7 @@ pub(super) fn alike(reading: &Reading, order: Order) -> Vec<Reading> {
 
 /// Scores a reading by the evidence.
 pub(super) fn score(reading: &Reading, evidence: &[Record<'_>], order: Order) -> Score {
-    score_above(reading, evidence, order, (0, &mut Effort::new()))
+    score_above(reading, evidence, order, (0, &mut Effort(u64::MAX)))
 }
 
 /// Scores a reading by the evidence, unless it explains less than `least`.

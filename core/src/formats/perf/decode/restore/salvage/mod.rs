@@ -67,7 +67,7 @@ pub fn salvage(recording: &Recording<'_>, limits: &Limits) -> Option<Salvage> {
     let evidence = mend::gather(&recording.file, (mend::find_start(recording, end), end), limits);
     readings.extend(anchors::reading(peek, recording, &evidence));
     let mut best: Option<(records::Gathered, u64, attrs::Reading)> = None;
-    let mut effort = mend::Effort::new();
+    let mut effort = mend::Effort::new(limits);
     for reading in readings {
         let mended = mend::mend(&reading, &evidence, recording.order(), &mut effort);
         let found: Vec<attrs::Reading> = [Some(reading), mended].into_iter().flatten().collect();

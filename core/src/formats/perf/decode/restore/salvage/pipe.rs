@@ -32,7 +32,7 @@ pub fn salvage_pipe(file: &RecordFile<'_>, limits: &Limits) -> Option<SalvagedEv
         finish(peek, vec![SalvagedEvent { attr, ids: Vec::new() }], size).filter(|_| is_whole)
     });
     let mut best: Option<(mend::Score, Reading)> = None;
-    let mut effort = mend::Effort::new();
+    let mut effort = mend::Effort::new(limits);
     for reading in readings {
         let mended = mend::mend(&reading, &evidence, order, &mut effort);
         for reading in [Some(reading), mended].into_iter().flatten() {
