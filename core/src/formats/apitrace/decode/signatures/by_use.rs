@@ -139,12 +139,7 @@ mod tests {
     fn a_build_is_recognised_by_the_arguments_of_its_functions() {
         let none = Definitions::with_raw();
         assert_eq!(find(&GEARS, &none), Some("apitrace 11.1, glxtrace"));
-        // The other library has the functions of GL 36 ids earlier; glFlush has no arguments.
-        let shifted = GEARS.map(|(id, arguments)| (id.saturating_sub(36), arguments));
-        assert_eq!(find(&shifted[1..], &none), None);
-        let more = [&shifted[1..], &[(104, 0)]].concat();
-        assert_eq!(find(&more, &none), Some("apitrace 11.1, egltrace"));
-        for shift in 1..30 {
+        for shift in [1, 2, 36, 64] {
             let shifted = GEARS.map(|(id, arguments)| (id + shift, arguments));
             assert_eq!(find(&shifted, &none), None, "shifted by {shift}");
         }
