@@ -8,8 +8,18 @@ use crate::formats::apitrace::decode::resync::SyncPoint;
 use crate::formats::apitrace::decode::tracker::events::{EventEffect, RecentEvent, has_open_call};
 use crate::formats::apitrace::decode::tracker::lost::LostDefinition;
 
-/// As many lost calls are believed, and one per byte of the stream: more are a damaged number.
+/// As many lost calls are always believed.
 const LOST_CALLS_BELIEVED: u64 = 1 << 16;
+/// Bytes of the shortest call: an enter without arguments takes four, its leave three.
+const CALL_LEN: u64 = 7;
+/// Calls that a lost zstd frame may hold, the largest unit: it has 2 MiB.
+const CALLS_PER_UNIT: u64 = (2 << 20) / CALL_LEN;
+
+/// Returns how many lost calls are believed in a stream that was read up to `end`: as many as it
+/// could hold, and in a short one as many as a lost unit. More are a damaged number.
+fn most_lost_calls(end: u64) -> u64 {
+    end.min(CALLS_PER_UNIT).max(end / CALL_LEN).max(LOST_CALLS_BELIEVED)
+}
 
 impl StreamReader<'_> {
     /// Continues at `place`, unless that would gain nothing or contradict what was read.
@@ -22,8 +32,7 @@ impl StreamReader<'_> {
         if place == start && gains_nothing && !is_gap {
             return false;
         }
-        let most = self.places.end.max(LOST_CALLS_BELIEVED);
-        if sync.next.saturating_sub(next) > most {
+        if sync.next.saturating_sub(next) > most_lost_calls(self.places.end) {
             return false;
         }
         let Some(start) = self.take_back_copies(start, sync.next) else { return false };
@@ -122,5 +131,21 @@ impl StreamReader<'_> {
                 place >= damage.units.at_fault.map_or(place, |unit| unit.expanded.end)
             }
         };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_lost_calls_are_believed_than_a_stream_or_a_unit_can_hold() {
+        assert_eq!(most_lost_calls(0), LOST_CALLS_BELIEVED);
+        // The first steps of a frame after a lost one, and whole chunks.
+        assert_eq!(most_lost_calls(128 << 10), 128 << 10);
+        assert_eq!(most_lost_calls(1 << 20), (2 << 20) / 7);
+        // A damaged number of 1,183,095 calls in 2.9 MB.
+        assert!(most_lost_calls(2_900_000) < 1_183_095);
+        assert_eq!(most_lost_calls(70_000_000), 10_000_000);
     }
 }
