@@ -14,7 +14,7 @@ pub struct Case<'a> {
     pub subject: &'a Subject,
     /// The sound recording.
     pub original: &'a Original,
-    /// What the damage made of it.
+    /// Its damaged form.
     pub damaged: &'a Damaged,
     /// The repair.
     pub repair: &'a Repair,

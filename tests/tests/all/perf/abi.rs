@@ -120,6 +120,20 @@ fn a_crashed_recording_is_repaired_before_it_is_stepped_down() {
 }
 
 #[test]
+fn a_warning_whose_fix_is_lossy_does_not_keep_attrs_large() {
+    let with_trailing = |size| [&file(Order::Little, size).bytes[..], b"trailing bytes"].concat();
+    let large = with_trailing(136);
+    let (repair, target) = mended_as("perf.data", &large, &abi(128));
+    assert_eq!(repair.outcome, Outcome::Repaired);
+    assert!(target == with_trailing(128));
+    let mut options = abi(128);
+    options.lossy_warnings = true;
+    let (repair, target) = mended_as("perf.data", &large, &options);
+    assert_eq!(repair.outcome, Outcome::RepairedWithLoss);
+    assert!(target == file(Order::Little, 128).bytes);
+}
+
+#[test]
 fn perf_reads_a_stepped_down_recording() {
     let Some(perf) = Perf::find_or_skip() else { return };
     let folder = tempfile::tempdir().unwrap();

@@ -119,3 +119,20 @@ fn counts_past_the_limit_of_fixes_wait_for_the_next_round() {
     assert_eq!((repair.outcome, counts_in(&target)), (Outcome::RepairedWithLoss, 2));
     assert_eq!(repair.applied.last().map(|applied| applied.round), Some(2));
 }
+
+#[test]
+fn a_cpu_map_of_an_unknown_type_is_an_error_as_in_perf() {
+    let perf = Perf::find_or_skip();
+    for (kind, is_sound) in [(2, true), (3, false)] {
+        let attr = Attr::cpu_clock(sample_type::IP | sample_type::TID).with_ids(&[71]);
+        let mut recording = Recording::new(Order::Little, vec![attr]);
+        let (comm, sample) = (recording.maker(0).comm("forge"), recording.maker(0).sample());
+        let map = Record::new(74, 0, vec![kind, 0, 0, 0, 0, 0, 1, 0]);
+        let bytes = recording.push(map).push(comm).push(sample).build().bytes;
+        let (repair, target) = mended(&bytes);
+        let codes: Vec<_> = repair.before.counts().keys().copied().collect();
+        assert_eq!(codes, if is_sound { vec![] } else { vec!["PD2003"] });
+        assert_eq!(is_read(perf.as_ref(), &bytes), is_sound || perf.is_none());
+        assert!(is_read(perf.as_ref(), &target));
+    }
+}

@@ -8,7 +8,7 @@ use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::{byte_count, plural};
 use crate::mend::edit::Fix;
-use crate::options::Options;
+use crate::options::{Allow, Options};
 use crate::report::{Finding, Report, Severity};
 
 /// Reports the attrs of a file if they are larger than asked for.
@@ -17,18 +17,19 @@ pub(super) fn check_sections(recording: &Recording<'_>, options: &Options, repor
     let (_, table) = read_table(recording, &options.limits);
     let large = LargeAttrs::of_sections(recording, &table, size.into());
     let fix = |large: &LargeAttrs| repair::shrink_sections(recording, &table, large, size);
-    push(size, large, fix, report);
+    push((size, options), large, fix, report);
 }
 
 /// Reports the attrs of a pipe if they are larger than asked for.
 pub(super) fn check_pipe(file: &RecordFile<'_>, options: &Options, report: &mut Report) {
     let Some(size) = options::attr_size(options) else { return };
     let large = LargeAttrs::of_pipe(file, size.into(), &options.limits);
-    push(size, large, |large| repair::shrink_records(large, size, file.order()), report);
+    let fix = |large: &LargeAttrs| repair::shrink_records(large, size, file.order());
+    push((size, options), large, fix, report);
 }
 
 fn push(
-    size: u32,
+    (size, options): (u32, &Options),
     large: Result<LargeAttrs, Obstacle>,
     fix: impl FnOnce(&LargeAttrs) -> Fix,
     report: &mut Report,
@@ -43,9 +44,15 @@ fn push(
     let message = format!("{count} of {found_size}, more than the {most} asked for with --abi");
     let span = Span::sized(Layer::stored(0), at, found);
     let finding = Finding::new(&rules::ATTR_LARGER, span, "attrs", message);
-    // Everything moves, so this waits until nothing else is to be repaired.
-    let is_alone = report.findings().iter().all(|finding| finding.fix.is_none());
-    report.push(if is_alone && !report.has_errors() { finding.fix(fix(&large)) } else { finding });
+    // Everything moves, so this waits until nothing else is to be repaired. A warning whose fix is
+    // lossy stays, unless the user asks for such fixes.
+    let most = if options.lossy_warnings { Allow::Lossy } else { Allow::Synthetic };
+    let most = options.allow.min(most);
+    let waits = report.findings().iter().any(|finding| {
+        let is_applied = |fix: &Fix| finding.severity != Severity::Info && most.permits(fix.safety);
+        finding.fix.as_ref().is_some_and(is_applied)
+    });
+    report.push(if waits || report.has_errors() { finding } else { finding.fix(fix(&large)) });
 }
 
 /// Reports why the attrs stay as they are.

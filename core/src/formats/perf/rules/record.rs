@@ -161,10 +161,11 @@ rules! {
         name: "record-malformed",
         severity: Severity::Error,
         summary: "the fields of a record do not fit in it",
-        problem: "A count, a size or a string in the record exceeds it.",
+        problem: "A count, a size or a string in the record exceeds it, or the type of a CPU_MAP \
+            is unknown.",
         impact: "It depends on the record. perf 6.1 reads the name of a MMAP or COMM without \
             NUL past its end and shows all samples; at a malformed HEADER_FEATURE in a \
-            pipe, perf script exits 234.",
+            pipe, perf script exits 234, and at a CPU_MAP of another type with 244.",
         remedy: Remedy::Fix(
             "Drops the record.\n\
              Class: lossy. Cost: the record. Samples may lose the name of their process or \

@@ -73,6 +73,9 @@ pub(super) struct Doubts {
     is_unusual: bool,
     /// The first event is an enter of function 0 in thread 0: three zeros, which end many events.
     begins_with_zeros: bool,
+    /// The first event may be the end of one, or the head of one joined to the tail of another: no
+    /// other place was found.
+    may_be_joined: bool,
 }
 
 /// Ends a run that has seen enough.
@@ -101,7 +104,7 @@ impl<'a> ProbeSink<'a> {
             events: Vec::new(),
             last_leave_end: 0,
             is_done: false,
-            doubts: Doubts::default(),
+            doubts: Doubts { may_be_joined: tolerance == Tolerance::Thorough, ..Doubts::default() },
         }
     }
 
@@ -123,7 +126,9 @@ impl<'a> ProbeSink<'a> {
     /// Whether the first event is only the end of one: zeros, which nothing defines as a call.
     fn is_end_of_event(&self) -> bool {
         let is_lost = |reading: &IdReading| reading.lost.is_some();
-        self.doubts.begins_with_zeros && self.reading(Space::Function, 0).is_some_and(is_lost)
+        self.doubts.begins_with_zeros
+            && !self.doubts.may_be_joined
+            && self.reading(Space::Function, 0).is_some_and(is_lost)
     }
 
     fn reading(&self, space: Space, id: u64) -> Option<&IdReading> {
@@ -207,7 +212,8 @@ impl TokenSink for ProbeSink<'_> {
 
     fn detail(&mut self, _at: u64, index: Option<u64>) -> Result<(), StreamError> {
         // The result is in the leave: the place joins the head of one event to the tail of another.
-        if index.is_none() && matches!(self.events.as_slice(), [ProbeEvent::Enter { .. }]) {
+        let is_first = matches!(self.events.as_slice(), [ProbeEvent::Enter { .. }]);
+        if index.is_none() && is_first && !self.doubts.may_be_joined {
             return Err(StreamError::InconsistentCalls);
         }
         let most = self.argument_count.unwrap_or(ARGUMENTS_MAX);

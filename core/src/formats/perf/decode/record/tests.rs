@@ -202,6 +202,11 @@ fn cpu_maps_are_lists_masks_or_ranges() {
     let error = read(74, 0, &[0, 0, 9, 0, 0, 0, 1, 0], 0).unwrap_err();
     assert_eq!(error.to_string(), "cpu_map.nr is 9, but the record has room for 2");
     assert_eq!(error.span(), span(2, 4));
+    let error = read(74, 0, &[3, 0, 0, 0, 0, 0, 0, 0], 0).unwrap_err();
+    assert_eq!(error.to_string(), "cpu_map.type is 3, expected at most 2");
+    assert_eq!(error.span(), span(0, 2));
+    // In EVENT_UPDATE, perf goes on without it.
+    assert_eq!(whole(78, 0, &words(&[3, 1, 3])), Detail::Plain);
 }
 
 #[test]

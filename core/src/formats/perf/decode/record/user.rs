@@ -8,6 +8,9 @@ use crate::kit::cursor::Cursor;
 /// `misc` of a BUILD_ID: the size of the id is recorded.
 pub(super) const MISC_BUILD_ID_SIZE: u16 = 1 << 15;
 
+/// The last type of a CPU_MAP: a range.
+const CPU_MAP_RANGE: u64 = 2;
+
 /// Reads the fields of a type in [`USER`](super::USER).
 pub(super) fn fields(kind: u32, misc: u16, own: &mut Cursor<'_>) -> Result<Detail, BodyError> {
     match kind {
@@ -41,7 +44,7 @@ pub(super) fn fields(kind: u32, misc: u16, own: &mut Cursor<'_>) -> Result<Detai
         }
         72 => auxtrace_error(own)?,
         73 => drop(list(own, 24, "thread_map.nr")?),
-        74 => cpu_map(own)?,
+        74 => cpu_map_of_known_type(own)?,
         75 => drop(list(own, 16, "stat_config.nr")?),
         76 => own.skip(5, 8, "stat.id")?,
         77 => own.skip(2, 8, "stat_round.type")?,
@@ -102,6 +105,18 @@ fn auxtrace_error(own: &mut Cursor<'_>) -> Result<(), BodyError> {
     let fmt = own.u32("auxtrace_error.fmt")?;
     own.skip(if fmt > 0 { 2 } else { 1 }, 8, "auxtrace_error.ip")?;
     string(own, "auxtrace_error.msg").map(drop)
+}
+
+/// perf 6.1 ends with status 244 at a CPU_MAP of another type, and ignores one in EVENT_UPDATE.
+fn cpu_map_of_known_type(own: &mut Cursor<'_>) -> Result<(), BodyError> {
+    let mut ahead = own.clone();
+    let start = ahead.position();
+    let (value, most) = (ahead.u16("cpu_map.type")?.into(), CPU_MAP_RANGE);
+    if value > most {
+        let span = ahead.since(start);
+        return Err(BodyError::TooLarge { label: "cpu_map.type", value, most, span });
+    }
+    cpu_map(own)
 }
 
 /// CPU_MAP: { u16 type, and: 0 { u16 nr, u16 each }; 1 { u16 nr, u16 long_size, masks, for a

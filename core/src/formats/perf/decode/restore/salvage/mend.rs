@@ -33,8 +33,6 @@ const MOST_EXPANDED: u64 = 64 << 20;
 const LEAST_EVIDENCE: usize = 2;
 /// So many ids (16, as a power of 2) take as long as an attr or a record.
 const IDS_SHIFT: u32 = 4;
-/// Records of which a value explains at least one, if it explains any.
-const FIRST: usize = 8;
 /// Greatest thread number of Linux.
 const MOST_THREADS: u32 = 1 << 22;
 /// Fields that only special events record: of two values of `sample_type` that explain as much,
@@ -62,7 +60,7 @@ const SAMPLE_ID_ALL: u32 = 18;
 /// fields that are often recorded, and counter values with their ids.
 pub(super) type Score = (u64, u64, u64);
 
-/// What is left of the attrs and records that a search may read (limit `perf-tried`). A try reads
+/// The attrs and records that a search may still read (limit `perf-tried`). A try reads
 /// all attrs, so without a limit the time would grow with the square of their number.
 pub(super) struct Effort(u64);
 
@@ -300,8 +298,7 @@ fn score_above(
     let mut last = 0_u64;
     for (index, record) in evidence.iter().enumerate() {
         let rest = to_u64(evidence.len().saturating_sub(index));
-        let is_hopeless = least > 0 && explained == 0 && index >= FIRST;
-        if is_hopeless || explained.saturating_add(rest) < least {
+        if explained.saturating_add(rest) < least {
             return (0, 0, 0);
         }
         effort.spend(1);
@@ -357,7 +354,7 @@ fn vary(
     let mut is_tied = false;
     let mut consider = |attr: Vec<u8>| {
         if effort.is_spent() {
-            // What was not tried may be as good.
+            // Values that were not tried may be as good.
             is_tied = true;
             return best.0.0;
         }
