@@ -5,7 +5,7 @@
 //! are left in the end, the rounds go on with the fixes that were left out, and the better end is
 //! the result. All rounds compose into one patch per file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::kit::words::{byte_count, plural};
 use crate::limits::{FINDINGS, INSERTED, Limit, PARTS, ROUNDS};
@@ -98,6 +98,9 @@ pub fn repair(files: &FileSet<'_>, options: &Options) -> Repair {
         if rounds.state.report.has_errors() && !rounds.left_out.is_empty() {
             rounds = rounds.go_on_with_all(&mut Trials::new(files, &options));
         }
+        if rounds.state.report.has_errors() && rounds.has_returning() {
+            rounds = rounds.go_on_with_returning(&mut Trials::new(files, &options));
+        }
         if rounds.state.report.has_errors() && rounds.find_limit().is_none() {
             rounds = rounds.try_last_resort(files);
         }
@@ -127,12 +130,15 @@ const NOT_ALLOWED: &str = "its witnesses change in the repair, and its class is 
 /// The reason for a fix that is barred because it does not help.
 const RETURNING: &str = "its finding comes back each time that it is applied";
 
-/// Rounds in a row in which the same fixes may be applied, and no others. Faults that hide one
+/// Rounds in a row that may apply nothing but fixes of the two rounds before. Faults that hide one
 /// another at one place, such as states that were entered one inside the other, are fewer.
-const TIMES: usize = 8;
+const STALE_ROUNDS: usize = 7;
 
 /// A fix that was left out, in terms of the source: code and place.
 type Place = (&'static str, u32, u64, u64);
+
+/// The fixes of a round: each with the end of its last edit in the source.
+type Fixes = BTreeSet<(Place, u64)>;
 
 /// The rounds of a repair so far.
 #[derive(Clone)]
@@ -143,9 +149,10 @@ struct Rounds<'o> {
     number: usize,
     /// Fixes that did harm, with the number of the round before which they did.
     left_out: BTreeMap<Place, usize>,
-    /// The fixes of the last round and the ends of their last edits in the source, with the number
-    /// of rounds in a row that applied them.
-    times: BTreeMap<(Place, u64), usize>,
+    /// The fixes of the last two rounds: two may undo one another in turns.
+    latest: [Fixes; 2],
+    /// Rounds in a row that applied nothing but fixes of the two rounds before.
+    stale: usize,
     /// Fixes that are not applied at all, with the reasons.
     barred: BTreeMap<Place, &'static str>,
     /// The reason why the last of them was left out.
@@ -157,8 +164,20 @@ struct Rounds<'o> {
 impl<'o> Rounds<'o> {
     fn new(state: State, options: &'o Options) -> Self {
         let (applied, left_out, barred) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
-        let (times, reason, number, stopped_at) = (BTreeMap::new(), None, 0, None);
-        Self { options, state, applied, number, left_out, times, barred, reason, stopped_at }
+        let (latest, stale, reason) = Default::default();
+        let (number, stopped_at) = (0, None);
+        Self {
+            options,
+            state,
+            applied,
+            number,
+            left_out,
+            latest,
+            stale,
+            barred,
+            reason,
+            stopped_at,
+        }
     }
 
     /// Runs rounds until no fix is left to apply.
@@ -201,24 +220,29 @@ impl<'o> Rounds<'o> {
         }
         let Some(round) = round else { return };
         self.number = self.number.saturating_add(1);
-        self.count_times(&round.applied, origins);
+        self.bar_returning(&round.applied, origins);
         let shown = self.options.limits.count_of(&FINDINGS);
         record(&mut self.applied, &round, self.number, origins, shown);
         self.state = round.next;
     }
 
-    /// Counts the fixes of a round, and bars them if the same ones come back again and again. One
-    /// that comes back beside others may belong to them, such as a count in a header.
-    fn count_times(&mut self, applied: &[&Finding], origins: &Origins) {
-        let before = std::mem::take(&mut self.times);
-        for finding in applied {
-            let last = edits_of(finding).last().and_then(|edit| origins.place(edit.span));
-            let place = (place_of(finding, origins), last.map_or(0, |last| last.end));
-            let times = before.get(&place).map_or(1, |times| times.saturating_add(1));
-            self.times.insert(place, times);
-        }
-        if self.times.values().all(|times| *times >= TIMES) {
-            self.barred.extend(self.times.keys().map(|(place, _)| (*place, RETURNING)));
+    /// Bars the fixes of the last rounds if the same ones come back again and again. One that comes
+    /// back beside others may belong to them, such as a count in a header.
+    fn bar_returning(&mut self, applied: &[&Finding], origins: &Origins) {
+        let fixes: Fixes = applied
+            .iter()
+            .map(|finding| {
+                let last = edits_of(finding).last().and_then(|edit| origins.place(edit.span));
+                (place_of(finding, origins), last.map_or(0, |last| last.end))
+            })
+            .collect();
+        let is_stale = fixes.iter().all(|fix| self.latest.iter().any(|round| round.contains(fix)));
+        self.stale = if is_stale { self.stale.saturating_add(1) } else { 0 };
+        let [_, before] = std::mem::take(&mut self.latest);
+        self.latest = [before, fixes];
+        if self.stale >= STALE_ROUNDS {
+            let fixes = self.latest.iter().flatten();
+            self.barred.extend(fixes.map(|(place, _)| (*place, RETURNING)));
         }
     }
 
@@ -246,6 +270,21 @@ impl<'o> Rounds<'o> {
         let mut bold = self.clone();
         trials.takes_all = true;
         bold.left_out.clear();
+        bold.run(trials);
+        self.or_better(bold)
+    }
+
+    /// Whether fixes are barred because their findings came back.
+    fn has_returning(&self) -> bool {
+        self.barred.values().any(|reason| *reason == RETURNING)
+    }
+
+    /// Goes on with the fixes that came back, since now all others are applied, and returns the
+    /// better end.
+    fn go_on_with_returning(self, trials: &mut Trials<'_, '_>) -> Self {
+        let mut bold = self.clone();
+        bold.barred.retain(|_, reason| *reason != RETURNING);
+        (bold.latest, bold.stale) = Default::default();
         bold.run(trials);
         self.or_better(bold)
     }
