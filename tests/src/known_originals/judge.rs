@@ -19,6 +19,7 @@ use tracemend::{FileSet, Options, Outcome, Repair, Safety};
 
 use super::harm::Case;
 use super::{Damaged, Files, Original, Reach, Subject, set};
+use crate::properties::recording::with_short_searches;
 
 /// The judgement of a case.
 #[derive(Clone, Debug)]
@@ -57,8 +58,9 @@ impl Judgement {
 /// The format is given, as a user does whose recording lost its magic. The fresh check of the
 /// output has to find it alone.
 pub fn judge(subject: &Subject, original: &Original, damaged: &Damaged) -> (Judgement, Files) {
-    let options = Options::default().with_format(subject.format);
     let source = set(&damaged.files);
+    let options = Options::default().with_format(subject.format);
+    let options = with_short_searches(&source, &options);
     let repair = tracemend::repair(&source, &options);
     let output = collect(&view(&source, &repair.patches));
     let is_equal = output == original.files;
@@ -88,7 +90,7 @@ pub fn judge(subject: &Subject, original: &Original, damaged: &Damaged) -> (Judg
     judgement.records = untouched.values().sum();
     judgement.records_lost = count_lost(untouched, subject, original, &output);
     let after = set(&output);
-    judgement.unclean = find_unclean(subject, &after);
+    judgement.unclean = find_unclean(subject, &after, &options);
     judgement.is_unstable = tracemend::repair(&after, &options).changes();
     (judgement, output)
 }
@@ -176,8 +178,9 @@ fn count_lost(mut want: Counted, subject: &Subject, original: &Original, output:
 }
 
 /// Checks an output as if nothing were known about it.
-fn find_unclean(subject: &Subject, output: &FileSet<'_>) -> Option<String> {
-    let report = tracemend::check(output, &Options::default());
+fn find_unclean(subject: &Subject, output: &FileSet<'_>, options: &Options) -> Option<String> {
+    let options = Options { format: None, ..options.clone() };
+    let report = tracemend::check(output, &options);
     if report.format != Some(subject.format) {
         return Some("the output is not recognised".to_string());
     }

@@ -5,7 +5,7 @@ use tracemend::Allow;
 use tracemend::FormatId;
 use tracemend::formats::qemu::layout::{LAYOUTS, RELEASES};
 use tracemend::mend::rounds::view;
-use tracemend::{Choices, FileSet, Options, Outcome};
+use tracemend::{Choices, FileSet, Options, Outcome, Repair};
 
 use super::{Held, ensure, recording};
 use crate::forge::qemu as forge;
@@ -29,15 +29,13 @@ pub fn with(bytes: &[u8], release: Option<String>, prefix: bool, allow: Allow) -
     choices.set("strategy", if prefix { "prefix" } else { "close" }).unwrap();
     let options = Options { format: Some(FormatId::QEMU), choices, allow, ..Options::default() };
     recording::checked_with(&files, &options)?;
-    recording::repaired_with(&files, &options)?;
-    closed(&files, &options)
+    closed(&files, &recording::repair_of(&files, &options)?)
 }
 
 /// Tests that a successful repair gives a log with a version and the end that the writer of its
 /// layout gives it, and keeps every byte before the cut, and those behind END that no class drops.
-fn closed(files: &FileSet<'_>, options: &Options) -> Held {
+fn closed(files: &FileSet<'_>, repair: &Repair) -> Held {
     const LAW: &str = "a repaired log has a version and an end, and its first events stay";
-    let repair = tracemend::repair(files, options);
     if !matches!(repair.outcome, Outcome::Repaired | Outcome::RepairedWithLoss) {
         return Ok(());
     }

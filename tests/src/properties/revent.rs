@@ -4,7 +4,7 @@ use arbitrary::Arbitrary;
 use tracemend::Allow;
 use tracemend::FormatId;
 use tracemend::mend::rounds::view;
-use tracemend::{Choices, FileSet, Options, Outcome};
+use tracemend::{Choices, FileSet, Options, Outcome, Repair};
 
 use super::{Held, ensure, recording};
 use crate::forge::revent as forge;
@@ -14,22 +14,19 @@ pub fn every(bytes: &[u8]) -> Held {
     let files = FileSet::single("recording", bytes);
     let options = Options { format: Some(FormatId::REVENT), ..Options::default() };
     recording::checked_with(&files, &options)?;
-    recording::repaired_with(&files, &options)?;
-    counted(bytes, &options)
+    counted(&files, &recording::repair_of(&files, &options)?)
 }
 
 /// Tests that a successful repair counts its events correctly. The test counts them itself, in the
 /// versions that have a count.
-pub fn counted(bytes: &[u8], options: &Options) -> Held {
+fn counted(files: &FileSet<'_>, repair: &Repair) -> Held {
     const LAW: &str = "a repaired recording counts its events";
-    let files = FileSet::single("recording", bytes);
-    let repair = tracemend::repair(&files, options);
     let success =
         matches!(repair.outcome, Outcome::Clean | Outcome::Repaired | Outcome::RepairedWithLoss);
     if !success {
         return Ok(());
     }
-    let target = view(&files, &repair.patches).bytes(0).pieces().collect::<Vec<_>>().concat();
+    let target = view(files, &repair.patches).bytes(0).pieces().collect::<Vec<_>>().concat();
     let Some((count, behind)) = count(&target) else { return Ok(()) };
     let whole = behind / 26;
     ensure(count == repair.after.tally.records && count <= whole, LAW, || {
@@ -68,15 +65,13 @@ pub fn chosen(bytes: &[u8], seed: u64) -> Held {
     let options = Options { format: Some(FormatId::REVENT), choices, ..Options::default() };
     recording::checked_with(&files, &options)?;
     let safety = [Allow::Lossy, Allow::Lossy, Allow::Synthetic, Allow::Exact];
-    let held = recording::repaired_with(
-        &files,
-        &options.clone().with_allow(safety[(seed >> 16) as usize % 4]),
-    );
+    let options = options.with_allow(safety[(seed >> 16) as usize % 4]);
+    let repaired = recording::repair_of(&files, &options);
     // These options change a sound recording.
     let asked = options.choices != Choices::default();
-    match held {
+    match repaired {
         Err(broken) if asked && broken.law == "a clean recording stays byte for byte" => Ok(()),
-        held => held.and_then(|()| counted(bytes, &options)),
+        repaired => counted(&files, &repaired?),
     }
 }
 

@@ -123,7 +123,10 @@ pub fn is_bit_set(bits: &[u8], number: u16) -> bool {
 
 /// Returns the numbers of the bits that are set, ascending.
 pub fn set_bits(bits: &[u8]) -> impl Iterator<Item = u16> + '_ {
-    (0_u16..).take(bits.len().saturating_mul(8)).filter(|number| is_bit_set(bits, *number))
+    let bytes = bits.iter().zip((0_u16..).step_by(8)).filter(|(byte, _)| **byte != 0);
+    bytes.flat_map(|(byte, first)| {
+        (0_u16..8).filter(move |bit| byte >> bit & 1 == 1).map(move |bit| first.saturating_add(bit))
+    })
 }
 
 impl Gamepad {
