@@ -2,7 +2,7 @@
 
 use tracemend::{Outcome, Safety, Severity};
 use tracemend_tests::forge::perf::damage::FLAGS_AT;
-use tracemend_tests::forge::perf::feature::tracing_data;
+use tracemend_tests::forge::perf::feature::{section, tracing_data};
 use tracemend_tests::forge::perf::{
     Attr, Built, Order, RecordSpan, Recording, by_name, sample_type,
 };
@@ -92,11 +92,51 @@ fn a_wrong_size_of_a_feature_that_ends_by_itself_is_a_warning() {
         // perf needs room for all of CMDLINE.
         (11, -4, Severity::Error),
         (11, 4, Severity::Warning),
+        (11, 1 << 20, Severity::Warning),
+        (11, 1 << 24, Severity::Error),
         (11, 1 << 40, Severity::Error),
     ] {
         let (found, outcome, target) = repaired(&built.section_size_off_by(feature, by));
         assert_eq!((found, outcome), (vec![("PD0024", severity)], Outcome::Repaired));
         assert!(target == built.bytes, "{feature}");
+    }
+}
+
+/// A recording with CPU_TOPOLOGY of two CPUs without its last bytes.
+fn with_topology(missing: usize, number_of_cpus: Option<u32>) -> Built {
+    let usual = sample_type::IP | sample_type::TID | sample_type::TIME;
+    let mut recording = Recording::new(Order::Little, vec![Attr::cpu_clock(usual)]);
+    let sample = recording.maker(0).sample();
+    let mut topology = section(13, Order::Little, &[]);
+    topology.truncate(topology.len() - missing);
+    recording.push(sample).features([3, 4, 5]).features(number_of_cpus);
+    recording.feature_with(13, topology).feature_with(22, memory());
+    recording.build()
+}
+
+#[test]
+fn a_size_of_cpu_topology_by_which_perf_finds_the_same_lists_is_a_warning() {
+    /// The list of dies, and the die of each CPU.
+    const DIES: usize = 4 + 4 + 64 + 2 * 4;
+    /// The core and the socket of each CPU.
+    const CORES: usize = 2 * 8;
+    for (missing, cpus, by, severity) in [
+        (0, Some(7), 4, Severity::Warning),
+        (0, Some(7), -4, Severity::Warning),
+        (0, Some(7), -i64::try_from(DIES).unwrap(), Severity::Error),
+        // perf inject copies the bytes of the section, which are not there.
+        (0, Some(7), 1 << 20, Severity::Error),
+        // By the number of CPUs perf knows where the list of dies is.
+        (0, None, 4, Severity::Error),
+        // The older forms end before: perf would read what follows.
+        (DIES, Some(7), 4, Severity::Error),
+        (DIES + CORES, Some(7), 4, Severity::Error),
+    ] {
+        let built = with_topology(missing, cpus);
+        let (found, outcome, target) = repaired(&built.section_size_off_by(13, by));
+        let expected = (vec![("PD0024", severity)], Outcome::Repaired);
+        assert_eq!((found, outcome), expected, "{missing} bytes less, size off by {by}");
+        assert!(target == built.bytes, "{missing} bytes less, size off by {by}");
     }
 }
 

@@ -70,8 +70,9 @@ rules! {
         impact: "perf 6.1 reads the feature from the wrong place: perf report --header-only \
             crashes (SIGSEGV) or shows wrong values, and perf script may fail. Most features end \
             by themselves, and the last ones are often empty lists. If only such sizes are wrong, \
-            that of CMDLINE is too large, or the offset of an empty list is negative or outside \
-            the file, perf shows everything; this is a warning if the right values are certain.",
+            that of CMDLINE is too large (below 16 MiB), that of CPU_TOPOLOGY still includes the \
+            list of dies, or the offset of an empty list is negative or outside the file, perf \
+            shows everything; this is a warning if the right values are certain.",
         remedy: Remedy::Fix(
             "Writes the offset and the size that the neighbours and the content determine.\n\
              Class: exact; lossy if bytes before the sections were lost or added, or if the end \

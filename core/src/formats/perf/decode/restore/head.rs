@@ -1,5 +1,6 @@
 //! The header and the feature table.
 
+use super::alike::{Entries, is_read_alike};
 use super::flags::{self, Demand};
 use super::layout::{self, LayoutFacts, LayoutReading};
 use super::magic::{correct_magic, correct_size, magic_of_fields, nearest_magic};
@@ -325,13 +326,7 @@ fn correct_table(
     let fits =
         |index: Option<usize>| index.and_then(|index| fits.get(index)).is_none_or(|fits| *fits);
     let bits: Vec<u32> = flags.bits().collect();
-    let is_size_unused = |index: usize, found: Section, section: &Section| {
-        let grows = found.size > section.size && found.fits(peek.len());
-        bits.get(index).is_some_and(|number| {
-            // perf allocates the size of CMDLINE; it reads no text by it.
-            !shape::uses_size(*number) || *number == bit::CMDLINE && grows
-        })
-    };
+    let right = Entries { peek, sections: &table.sections, bits: &bits };
     let mut is_harmless = true;
     let mut entries = Correction::new(Part::Table).determined_if(proof.determines(Part::Table));
     for (index, section) in table.sections.iter().enumerate() {
@@ -342,8 +337,7 @@ fn correct_table(
         if found == *section || !(is_whole || table.shift != 0) {
             continue;
         }
-        is_harmless &= found.offset == section.offset && is_size_unused(index, found, section)
-            || reads_nothing(peek, table, &bits, (index, found));
+        is_harmless &= right.are_read_by(index, found);
         let before = at.saturating_sub(SECTION_SIZE).max(table.at);
         entries = entries
             .word(at, found.offset, section.offset)
@@ -360,34 +354,6 @@ fn correct_table(
         corrections.push(correction.determined_if(proof.determines(Part::Flags)));
     }
     corrections
-}
-
-/// Whether entry number `index` is that of a list without content, and perf reads no other one by
-/// the entry `found`: it shows both as if the feature was not there.
-fn reads_nothing(
-    peek: Peek<'_>,
-    table: &TableReading,
-    bits: &[u32],
-    (index, found): (usize, Section),
-) -> bool {
-    let mut rest = bits.iter().zip(&table.sections).skip(index).peekable();
-    let is_empty = |(bit, section): (&u32, &Section)| shape::is_empty(peek, *bit, *section);
-    let Some((number, _)) = rest.peek().copied().filter(|first| is_empty(*first)) else {
-        return false;
-    };
-    // lseek refuses a negative offset, and perf goes on with the next feature.
-    let is_skipped = found.offset > i64::MAX.unsigned_abs();
-    // perf gives up at a feature that it cannot read, so no other one may follow. The magic is no
-    // list of PMUs: it counts more than a file can hold.
-    let is_outside = found.offset.checked_add(4).is_none_or(|end| end > peek.len());
-    let is_unreadable = is_outside || found.offset == 0 && *number == bit::PMU_CAPS;
-    is_skipped || is_unreadable && rest.all(is_empty)
-}
-
-/// Whether perf reads the features by the stored bits as by the right ones: only bits that it does
-/// not know differ.
-fn is_read_alike(stored: Flags, flags: Flags) -> bool {
-    stored.up_to(shape::LAST) == flags.up_to(shape::LAST)
 }
 
 /// Returns the feature bits of the sections if they contradict the stored bits and are determined.

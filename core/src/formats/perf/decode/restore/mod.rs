@@ -11,6 +11,7 @@
 //!  table                   the path that the stored offsets and sizes support
 //!  layout                  header fields: hypotheses, scored by independent facts
 //!  flags shape             the bits whose shapes the sections have
+//!  alike                   damaged entries that change nothing for perf
 //!  proof                   whether the witnesses leave only one value for table and flags
 //!  events compare           attrs and ids: votes of the attr table, EVENT_DESC, ID_INDEX, samples
 //!  traced                  tracepoints: the data of the samples, and their formats
@@ -20,6 +21,7 @@
 //! ```
 
 mod abi;
+mod alike;
 mod compare;
 mod described;
 mod events;
