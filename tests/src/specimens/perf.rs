@@ -265,6 +265,11 @@ pub fn specimens() -> Vec<Specimen> {
             let at = last.range().end - tracepoint_raw(Order::Little).len();
             flipped(&traced, at, 0x80)
         }),
+        Specimen::new("PD2011", {
+            let usual = built("sample_usual");
+            let last = usual.records.iter().rposition(|record| record.kind == 9).unwrap();
+            usual.sample_field(last, "cpu", 1 << 24)
+        }),
         Specimen::new("PD3004", {
             let first = few.first_of(9).unwrap();
             let time = few.records[first].time.unwrap();
@@ -277,7 +282,7 @@ pub fn specimens() -> Vec<Specimen> {
             plain.record_size(last, u16::try_from(plain.records[last].len + 64).unwrap())
         }),
         Specimen::new("PD1004", plain.record_type(sample, 0x1234_5678)),
-        Specimen::new("PD1005", plain.record_type(sample, 60)),
+        Specimen::new("PD1005", plain.record_type(sample, 30)),
         Specimen::new("PD1006", {
             let bare = built("no_sample_id_all");
             let comm = bare.records[bare.first_of(3).unwrap()].clone();

@@ -104,6 +104,13 @@ pub mod record {
     pub const COMPRESSED2: u32 = 83;
     /// Highest user type known.
     pub const USER_LAST: u32 = 86;
+    /// Highest type of the kernel that may be one of the next years: it got 22 in 17 years, so
+    /// twelve more take nine.
+    pub const KERNEL_NEXT: u32 = 34;
+    /// The same for the types of perf, which got 23.
+    pub const USER_NEXT: u32 = 98;
+    /// Types whose body may be anything, or goes on after the record.
+    pub const ANY_BODY: [u32; 11] = [8, 65, 66, 67, 70, 71, 79, 81, 83, 85, 86];
     /// Highest type that is not damage: kernels add a type every few years, and perf uses 64 to
     /// 127.
     pub const PLAUSIBLE_LAST: u32 = 127;
@@ -160,6 +167,9 @@ pub mod feature {
     /// Capabilities of all PMUs.
     pub const PMU_CAPS: u32 = 31;
 }
+
+/// More CPUs than any kernel supports: 8,192 at most.
+pub const MOST_CPUS: u32 = 1 << 16;
 
 /// `PERF_TYPE_TRACEPOINT`.
 pub const TYPE_TRACEPOINT: u32 = 2;

@@ -264,3 +264,67 @@ fn no_sample_is_changed_if_all_contradict_the_tracepoint_of_their_event() {
     assert_eq!(repair.outcome, Outcome::CannotRepair);
     assert_eq!(target, damaged(samples.len()));
 }
+
+/// Whether the record of a type is repaired to the original if the bit of `flip` changes, and the
+/// class of the repair.
+fn repair_of_type(name: &str, kind: u32, flip: u32) -> (Vec<(&'static str, Severity)>, bool) {
+    let built = by_name(name).built;
+    let bytes = built.record_type(built.first_of(kind).unwrap(), kind ^ flip);
+    let (repair, target) = mended(&bytes);
+    let found = repair.before.findings().iter().map(|one| (one.rule.code, one.severity));
+    let found = found.filter(|(code, _)| code.starts_with("PD1")).collect();
+    (found, target == built.bytes)
+}
+
+#[test]
+fn a_type_that_will_not_exist_for_years_is_set_to_the_only_known_one_that_fits() {
+    let damaged = vec![("PD1007", Severity::Error)];
+    for (name, kind, flip) in [
+        ("sample_usual", 9, 32),
+        ("every_kernel_record", 3, 32),
+        ("every_kernel_record", 7, 32),
+        ("every_user_record", 68, 32),
+        ("every_user_record", 78, 32),
+        ("every_user_record", 82, 32),
+    ] {
+        assert_eq!(repair_of_type(name, kind, flip), (damaged.clone(), true), "{kind} of {name}");
+    }
+}
+
+#[test]
+fn a_type_that_may_be_a_new_one_is_kept_and_one_that_fits_no_known_type_is_dropped() {
+    let built = by_name("sample_usual").built;
+    let comm = built.first_of(3).unwrap();
+    for (kind, code, outcome) in [
+        (34, "PD1005", Outcome::Clean),
+        (35, "PD1007", Outcome::RepairedWithLoss),
+        (63, "PD1007", Outcome::RepairedWithLoss),
+        (98, "PD1005", Outcome::Clean),
+        (99, "PD1007", Outcome::RepairedWithLoss),
+        (127, "PD1007", Outcome::RepairedWithLoss),
+    ] {
+        let (repair, target) = mended(&built.record_type(comm, kind));
+        assert!(repair.before.counts().contains_key(code), "{kind}");
+        assert_eq!(repair.outcome, outcome, "{kind}");
+        let is_kept = target.len() == built.bytes.len();
+        assert_eq!(is_kept, outcome == Outcome::Clean || kind == 35, "{kind}");
+    }
+}
+
+#[test]
+fn a_sample_on_a_cpu_that_no_machine_has_is_dropped() {
+    let built = by_name("sample_usual").built;
+    let last = built.records.iter().rposition(|record| record.kind == 9).unwrap();
+    for (cpu, outcome) in [
+        ((1 << 16) - 1, Outcome::Clean),
+        (1 << 16, Outcome::RepairedWithLoss),
+        (u64::from(u32::MAX) - 1, Outcome::RepairedWithLoss),
+        (u64::from(u32::MAX), Outcome::Clean),
+    ] {
+        let (repair, target) = mended(&built.sample_field(last, "cpu", cpu));
+        let is_found = repair.before.counts().contains_key("PD2011");
+        assert_eq!((repair.outcome, is_found), (outcome, outcome != Outcome::Clean), "{cpu}");
+        let lost = if is_found { built.records[last].len } else { 0 };
+        assert_eq!(target.len(), built.bytes.len() - lost, "{cpu}");
+    }
+}

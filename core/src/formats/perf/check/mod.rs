@@ -6,6 +6,7 @@
 //!  restored          parts of the outline that the rest of the file restores
 //!  header attrs      the judgement of the outline
 //!  stream records rounds losses open_block    records, stored and expanded
+//!  kinds             records of unknown type
 //!  counters          the counts of `perf stat record` and their maps
 //!  tracepoints       the data of samples and the tracepoints of their events
 //!  features close tracing    everything after the records
@@ -21,6 +22,7 @@ mod faults;
 mod features;
 mod file;
 mod header;
+mod kinds;
 mod losses;
 mod machine;
 mod open_block;

@@ -7,10 +7,10 @@ use super::tracepoints::TracepointData;
 use crate::formats::perf::decode::body::BodyError;
 use crate::formats::perf::decode::event::{Events, SampleRead};
 use crate::formats::perf::decode::feature;
-use crate::formats::perf::decode::frame::{Frame, RecordView};
+use crate::formats::perf::decode::frame::RecordView;
 use crate::formats::perf::decode::record;
 use crate::formats::perf::decode::sample::Sample;
-use crate::formats::perf::layout::record as kind;
+use crate::formats::perf::layout::{MOST_CPUS, record as kind};
 use crate::formats::perf::{repair, rules};
 use crate::kit::layer::LayerMap;
 use crate::kit::num::to_u64;
@@ -22,9 +22,6 @@ use crate::report::{Excerpt, Finding, Report, Rule, Severity};
 
 /// Bytes of an expanded record that a finding keeps to show.
 const EXCERPT_BYTES: usize = 96;
-
-/// The evidence that a record is a sample, as [`Events::weigh`] weighs it.
-const SURE: u64 = 4;
 
 /// The smallest and the largest size of the raw data in an event's samples, in bytes.
 pub(super) type RawSizes = Option<(u32, u32)>;
@@ -109,6 +106,8 @@ impl RecordCheck {
                     self.push_unknown_id(record, map, report);
                 } else if !self.events.has_ids_of_values(record, &sample, attr) {
                     self.push_unknown_value(record, map, report);
+                } else if !sample.is_cpu_possible() {
+                    self.push_impossible_cpu(&sample, record, map, report);
                 } else if !self.has_data_of_tracepoint((&sample, attr), record, map, report) {
                     // perf does not show it.
                 } else if let Some(time) = sample.origin.time {
@@ -222,41 +221,20 @@ impl RecordCheck {
     }
 
     #[cold]
-    fn check_unknown(&self, record: &RecordView<'_>, map: &LayerMap, report: &mut Report) {
-        if !self.is_sample_inside(record) {
-            push_unknown_type(record, report);
-            return;
-        }
-        let rule = &rules::RECORD_TYPE_DAMAGED;
+    fn push_impossible_cpu(
+        &self,
+        sample: &Sample,
+        record: &RecordView<'_>,
+        map: &LayerMap,
+        report: &mut Report,
+    ) {
+        let rule = &rules::SAMPLE_CPU_IMPOSSIBLE;
         report.push_with(rule, rule.severity, || {
-            let found = record.frame.kind;
-            let message = format!("unknown record type {found}, but the record is a SAMPLE (9)");
-            let (span, path) = (record.span(), record.place.path(".header.type"));
-            let finding = with_place(Finding::new(rule, span, path, message), record, map);
-            if !record.place.layer.is_stored() {
-                return finding.fix(Fix::manual("the record is inside compressed records"));
-            }
-            let header = Span::sized(span.layer, span.start, 4);
-            let body = Span::new(span.layer, span.start.saturating_add(8), span.end);
-            let bytes = repair::u32_bytes(kind::SAMPLE, self.events.order());
-            let edits = vec![Edit::replace(header, bytes)];
-            let fix = Fix::new(Safety::Exact, "set the type to SAMPLE (9)", edits);
-            finding.fix(fix.witness(body, "the body of the record, which is that of a sample"))
+            let cpu = sample.origin.cpu.unwrap_or(0);
+            let message = format!("cpu is {cpu}, expected less than {MOST_CPUS}");
+            let finding = Finding::new(rule, record.span(), record.place.path(".cpu"), message);
+            with_place(finding, record, map).fix(self.drop_record(record))
         });
-    }
-
-    /// Whether one bit of the type of an unknown record was flipped: its body is a sample without a
-    /// byte left over, of an event that exists, at the time of the record before it. A later kernel
-    /// cannot add such a type: the body would have to contain an address or an id as its time.
-    fn is_sample_inside(&self, record: &RecordView<'_>) -> bool {
-        if (record.frame.kind ^ kind::SAMPLE).count_ones() != 1 {
-            return false;
-        }
-        let frame = Frame { kind: kind::SAMPLE, ..record.frame };
-        let sample = RecordView { frame, ..*record };
-        let time = self.events.origin_of(&sample).and_then(|origin| origin.time);
-        let is_near = |time: u64| self.times.is_near(time);
-        self.events.weigh(&sample) >= SURE && time.is_some_and(is_near)
     }
 
     /// Reports a counter value of an event that no attr lists. The ids of a single event can be
@@ -338,7 +316,7 @@ impl RecordCheck {
         });
     }
 
-    fn drop_record(&self, record: &RecordView<'_>) -> Fix {
+    pub(super) fn drop_record(&self, record: &RecordView<'_>) -> Fix {
         if !record.place.layer.is_stored() {
             // A zstd block cannot lose bytes: later blocks refer to earlier ones by distance.
             return Fix::manual("a record inside compressed records cannot be dropped");
@@ -378,15 +356,6 @@ pub(super) fn with_place(mut finding: Finding, record: &RecordView<'_>, map: &La
         finding.excerpt = Some(Excerpt { start: record.place.offset, bytes: shown });
     }
     finding
-}
-
-#[cold]
-fn push_unknown_type(record: &RecordView<'_>, report: &mut Report) {
-    let rule = &rules::UNKNOWN_RECORD;
-    report.push_with(rule, Severity::Info, || {
-        let message = format!("unknown record type {}", record.frame.kind);
-        Finding::new(rule, record.span(), record.place.path(".header.type"), message)
-    });
 }
 
 #[cold]

@@ -109,6 +109,11 @@ impl SampleTimes {
         self.previous > 0 && time.abs_diff(self.previous) <= NEAR_TIME
     }
 
+    /// Whether no record before contradicts a time.
+    pub(super) const fn may_follow(&self, time: u64) -> bool {
+        self.previous == 0 || self.is_near(time)
+    }
+
     #[cold]
     fn note_next(&mut self, time: u64) {
         self.awaits_next = false;

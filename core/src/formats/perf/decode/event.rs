@@ -352,7 +352,9 @@ impl Events {
     pub fn weigh(&self, record: &RecordView<'_>) -> u64 {
         let is_one = match record.frame.kind {
             kind::SAMPLE => match self.read_sample(record) {
-                SampleRead::Complete { sample, trailing: 0, .. } => self.has_id_of(&sample),
+                SampleRead::Complete { sample, trailing: 0, .. } => {
+                    self.has_id_of(&sample) && sample.is_cpu_possible()
+                }
                 _ => false,
             },
             other => {

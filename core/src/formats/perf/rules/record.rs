@@ -109,19 +109,25 @@ rules! {
         code: "PD1007",
         name: "record-type-damaged",
         severity: Severity::Error,
-        summary: "a record of unknown type is a sample",
+        summary: "the type of a record is unknown because it is damaged",
         problem: "The type differs from SAMPLE (9) in one bit, and the body is a sample: it has \
             the size that its fields give, an event that exists and a time close to that of the \
-            record before it. No later type has the fields of a sample.",
+            record before it. No later type has the fields of a sample. Or the type is far above \
+            those that exist: the kernel has types up to 22 and perf up to 86, and at the rate of \
+            the past, types above 34 and 98 come in nine years.",
         impact: "perf script 6.1 stops there: it shows the samples before the record at most, and \
-            exits 234 or 255.",
+            exits 234 or 255. perf 6.16 and later skip the record if its type is above those of \
+            perf.",
         remedy: Remedy::Fix(
-            "Sets the type to SAMPLE.\n\
-             Class: exact. Cost: none.\n\
+            "Sets the type that differs in one bit and whose fields the record has, if there is \
+             only one. Otherwise drops the record.\n\
+             Class: exact for a sample with a time and an event; otherwise lossy. Cost: the type, \
+             or the record.\n\
              Run:\n\
              \x20 tracemend repair perf.data -o repaired.data",
         ),
-        source: "perf 6.1, tools/perf/util/session.c: perf_session__process_event; measured",
+        source: "perf 6.1, tools/perf/util/session.c: perf_session__process_event, \
+            machines__deliver_event; measured",
     };
     SAMPLE_MALFORMED = Rule {
         code: "PD2001",
@@ -217,6 +223,23 @@ rules! {
         ),
         source: "perf 6.1, tools/perf/util/trace-event-parse.c: event_format__fprintf; \
             libtraceevent, event-parse.c: tep_print_event; measured",
+    };
+    SAMPLE_CPU_IMPOSSIBLE = Rule {
+        code: "PD2011",
+        name: "sample-cpu-impossible",
+        severity: Severity::Error,
+        summary: "the CPU of a sample is one that no machine has",
+        problem: "Linux supports 8,192 CPUs at most. The number is at least 65,536, and not -1, \
+            which stands for an unknown CPU.",
+        impact: "If the file has CPU_TOPOLOGY, perf script and perf report 6.1 look up the socket \
+            of the CPU there, and crash (SIGSEGV). Otherwise they show the number.",
+        remedy: Remedy::Fix(
+            "Drops the sample.\n\
+             Class: lossy. Cost: the sample.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
+        ),
+        source: "perf 6.1, tools/perf/util/event.c: machine__resolve; measured",
     };
     COUNT_UNLISTED = Rule {
         code: "PD2009",

@@ -1,15 +1,13 @@
 //! Counted entries and strings, the building blocks of most features.
 
 use super::error::FeatureError;
+use crate::formats::perf::layout::MOST_CPUS;
 use crate::kit::cursor::Cursor;
 use crate::kit::num::to_u64;
 use crate::kit::span::Span;
 
 /// Size of the smallest string in bytes: its length and a NUL.
 pub(super) const STRING_MIN: u64 = 5;
-
-/// More CPUs than the kernel supports (8,192). perf would add up to 2^31 of a range, one by one.
-const CPUS_MOST: u32 = 1 << 16;
 
 /// Checks a count of entries of at least `min` bytes against the `left` bytes of the section.
 pub(super) fn count(
@@ -85,7 +83,8 @@ fn find_fault(list: &[u8]) -> Option<usize> {
             }
             None => first,
         };
-        let is_range = first.is_some() && last >= first && last < Some(CPUS_MOST);
+        // perf would add up to 2^31 CPUs of a range, one by one.
+        let is_range = first.is_some() && last >= first && last < Some(MOST_CPUS);
         match rest.split_first() {
             _ if !is_range => return Some(at(rest)),
             None => return None,

@@ -7,6 +7,7 @@
 use super::peek::Peek;
 use crate::formats::perf::decode::feature;
 use crate::formats::perf::decode::header::Section;
+use crate::formats::perf::layout::MOST_CPUS;
 use crate::kit::cursor::{Cursor, Order};
 use crate::kit::num::to_u64;
 use crate::kit::span::Layer;
@@ -17,8 +18,6 @@ pub(super) const LAST: u32 = 31;
 const LAST_VERSION: (u32, u32) = (6, 12);
 /// Bytes of a section that are read; only TRACING_DATA and build ids are ever longer.
 const MOST_BYTES: u64 = 1 << 20;
-/// Largest number of CPUs that Linux supports.
-const MOST_CPUS: u32 = 65_536;
 
 /// Whether the section has the shape of any feature.
 pub(super) fn is_any(peek: Peek<'_>, section: Section) -> bool {

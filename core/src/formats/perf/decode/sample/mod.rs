@@ -28,6 +28,7 @@ pub use self::layout::{SampleLayout, event_id};
 use super::attr::sample_type as bit;
 use super::body::{BodyError, COUNT64, CountField, skip_counted};
 use super::frame::RecordView;
+use crate::formats::perf::layout::MOST_CPUS;
 use crate::kit::cursor::{Cursor, Order, ReadError};
 use crate::kit::field_log::FieldLog;
 use crate::kit::num::{to_u64, to_usize};
@@ -117,6 +118,14 @@ pub struct Sample {
     pub stack: StackSize,
     /// Size of the hardware trace in bytes.
     pub aux_size: u64,
+}
+
+impl Sample {
+    /// Whether a machine can have the CPU of the sample. -1 stands for an unknown one.
+    #[inline]
+    pub fn is_cpu_possible(&self) -> bool {
+        self.origin.cpu.is_none_or(|cpu| cpu < MOST_CPUS || cpu == u32::MAX)
+    }
 }
 
 /// The raw data of a sample.

@@ -1,0 +1,140 @@
+//! Records of unknown type: those of a newer kernel or perf, and known ones whose type is damaged.
+
+use super::records::{RecordCheck, with_place};
+use crate::formats::perf::decode::feature;
+use crate::formats::perf::decode::frame::{Frame, RecordView};
+use crate::formats::perf::decode::record;
+use crate::formats::perf::layout::record as kind;
+use crate::formats::perf::{repair, rules};
+use crate::kit::layer::LayerMap;
+use crate::kit::span::Span;
+use crate::mend::edit::{Edit, Fix, Safety};
+use crate::report::{Finding, Report, Severity};
+
+/// The evidence that a record is a sample, as `Events::weigh` weighs it.
+const SURE: u64 = 4;
+/// Bits of a type: the walk accepts no type above 127.
+const TYPE_BITS: u32 = 7;
+
+impl RecordCheck {
+    /// Reports a record of unknown type: as information, unless the type is damaged.
+    #[cold]
+    pub(super) fn check_unknown(
+        &self,
+        record: &RecordView<'_>,
+        map: &LayerMap,
+        report: &mut Report,
+    ) {
+        if self.is_sample_inside(record) {
+            self.push_damaged_type(record, Some((kind::SAMPLE, Safety::Exact)), map, report);
+        } else if may_be_new(record.frame.kind) {
+            push_unknown_type(record, report);
+        } else {
+            let likely = self.find_kind(record).map(|kind| (kind, Safety::Lossy));
+            self.push_damaged_type(record, likely, map, report);
+        }
+    }
+
+    /// Whether one bit of the type of an unknown record was flipped: its body is a sample without a
+    /// byte left over, of an event that exists, at the time of the record before it. A later kernel
+    /// cannot add such a type: the body would have to contain an address or an id as its time.
+    fn is_sample_inside(&self, record: &RecordView<'_>) -> bool {
+        if (record.frame.kind ^ kind::SAMPLE).count_ones() != 1 {
+            return false;
+        }
+        let sample = as_kind(record, kind::SAMPLE);
+        let time = self.events.origin_of(&sample).and_then(|origin| origin.time);
+        let is_near = |time: u64| self.times.is_near(time);
+        self.events.weigh(&sample) >= SURE && time.is_some_and(is_near)
+    }
+
+    /// Finds the only known type whose fields the record has and that differs from its type in one
+    /// bit.
+    fn find_kind(&self, record: &RecordView<'_>) -> Option<u32> {
+        let flipped = (0..TYPE_BITS).map(|bit| record.frame.kind ^ (1 << bit));
+        let mut kinds = flipped.filter(|kind| self.has_fields_of(record, *kind));
+        kinds.next().filter(|_| kinds.next().is_none())
+    }
+
+    /// Whether a record can be one of a known type: its body has the fields and ends with them, its
+    /// event exists, and its time follows that of the record before. perf itself writes 0 as the
+    /// time of records about processes that ran before.
+    fn has_fields_of(&self, record: &RecordView<'_>, kind: u32) -> bool {
+        let likely = as_kind(record, kind);
+        let origin = self.events.origin_of(&likely);
+        let time = origin.and_then(|origin| origin.time).filter(|time| *time != 0);
+        let is_feature = kind == kind::HEADER_FEATURE;
+        let is_read = !is_feature || feature::of_record(&likely, self.events.order()).is_ok();
+        record::name(kind).is_some()
+            && !kind::ANY_BODY.contains(&kind)
+            && is_read
+            && self.events.weigh(&likely) > 0
+            && time.is_none_or(|time| self.times.may_follow(time))
+    }
+
+    /// Reports a record whose type is damaged. The fix sets the likely type or drops the record.
+    fn push_damaged_type(
+        &self,
+        record: &RecordView<'_>,
+        likely: Option<(u32, Safety)>,
+        map: &LayerMap,
+        report: &mut Report,
+    ) {
+        let rule = &rules::RECORD_TYPE_DAMAGED;
+        report.push_with(rule, rule.severity, || {
+            let found = record.frame.kind;
+            let reason = match likely.and_then(|(kind, _)| record::name(kind).zip(Some(kind))) {
+                Some((name, kind)) => format!("but the record has the fields of {name} ({kind})"),
+                None => format!("far above the last known one ({})", last_known(found)),
+            };
+            let message = format!("unknown record type {found}, {reason}");
+            let (span, path) = (record.span(), record.place.path(".header.type"));
+            let finding = with_place(Finding::new(rule, span, path, message), record, map);
+            match likely {
+                Some(likely) => finding.fix(self.set_kind(record, likely)),
+                None => finding.fix(self.drop_record(record)),
+            }
+        });
+    }
+
+    fn set_kind(&self, record: &RecordView<'_>, (kind, safety): (u32, Safety)) -> Fix {
+        if !record.place.layer.is_stored() {
+            return Fix::manual("the record is inside compressed records");
+        }
+        let span = record.span();
+        let header = Span::sized(span.layer, span.start, 4);
+        let body = Span::new(span.layer, span.start.saturating_add(8), span.end);
+        let bytes = repair::u32_bytes(kind, self.events.order());
+        let edits = vec![Edit::replace(header, bytes)];
+        let name = record::name(kind).unwrap_or("record");
+        let fix = Fix::new(safety, format!("set the type to {name} ({kind})"), edits);
+        match safety {
+            Safety::Exact => fix.witness(body, "the body of the record, which is that of a sample"),
+            _ => fix.altered(1),
+        }
+    }
+}
+
+/// Whether a type that is not known yet may be one of the next years.
+const fn may_be_new(found: u32) -> bool {
+    found <= if found < kind::USER_FIRST { kind::KERNEL_NEXT } else { kind::USER_NEXT }
+}
+
+/// Returns the last known type of the same writer, the kernel or perf.
+const fn last_known(found: u32) -> u32 {
+    if found < kind::USER_FIRST { kind::KERNEL_LAST } else { kind::USER_LAST }
+}
+
+/// Returns the record as one of another type.
+const fn as_kind<'a>(record: &RecordView<'a>, kind: u32) -> RecordView<'a> {
+    RecordView { frame: Frame { kind, ..record.frame }, ..*record }
+}
+
+#[cold]
+fn push_unknown_type(record: &RecordView<'_>, report: &mut Report) {
+    let rule = &rules::UNKNOWN_RECORD;
+    report.push_with(rule, Severity::Info, || {
+        let message = format!("unknown record type {}", record.frame.kind);
+        Finding::new(rule, record.span(), record.place.path(".header.type"), message)
+    });
+}
