@@ -208,6 +208,23 @@ fn a_number_of_ids_that_perf_reads_alike_is_a_warning() {
     }
 }
 
+#[test]
+fn an_attr_size_that_gives_the_right_number_of_attrs_is_a_warning() {
+    let built = by_name("two_events_by_identifier").built;
+    let size = u64::try_from(built.attr_spans[0].len()).unwrap();
+    for (wrong, severity) in [
+        (size - 16, Severity::Warning),
+        (size * 2 / 3 + 1, Severity::Warning),
+        (size * 2 / 3, Severity::Error),
+        (size + 1, Severity::Error),
+        (0, Severity::Error),
+    ] {
+        let (found, outcome, target) = repaired(&built.header_attr_size(wrong));
+        assert_eq!((found, outcome), (vec![("PD0003", severity)], Outcome::Repaired), "{wrong}");
+        assert!(target == built.bytes, "{wrong}");
+    }
+}
+
 /// Returns a recording of a tracepoint, and the offset of `config` of its attr.
 fn with_config(order: Order, tracing: Vec<u8>) -> (Built, usize) {
     let built = traced(order, tracing);

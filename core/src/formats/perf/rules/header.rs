@@ -43,7 +43,8 @@ rules! {
         problem: "header.attr_size is the size of an attr and of the section of its ids. Each \
             attr also states its own size, so the right value is known.",
         impact: "perf 6.1 refuses the file (incompatible file format, exit 255). It divides \
-            attrs.size by the value to count the events, and refuses 0.",
+            attrs.size by the value to count the events, and refuses 0. If it gets the right \
+            number, it shows everything; this is a warning if the right value is certain.",
         remedy: Remedy::Fix(
             "Sets header.attr_size to the size that the first attr states plus 16, if \
              attrs.size is a multiple of it.\n\
