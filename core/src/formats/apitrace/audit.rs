@@ -151,8 +151,6 @@ impl StreamReader for StreamAudit<'_, '_> {
 }
 
 impl TokenSink for StreamAudit<'_, '_> {
-    const TAKES_VALUES: bool = true;
-
     fn known(&mut self, space: Space, id: u64) -> Result<Option<u64>, StreamError> {
         let lost = self.lost.get(&(space, id)).copied();
         Ok(lost.or_else(|| self.names.item_count(space, id).map(to_u64)))

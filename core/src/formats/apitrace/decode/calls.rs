@@ -72,6 +72,20 @@ impl Calls {
         }
     }
 
+    /// Returns the latest call if it is open and no earlier one in memory has a higher number.
+    #[inline(always)]
+    pub fn latest_in_order(&self) -> Option<OpenCall> {
+        let (open, before) = self.recent.split_last()?;
+        let is_in_order = before.last().is_none_or(|before| before.number < open.number);
+        is_in_order.then_some(*open)
+    }
+
+    /// Ends the latest call.
+    #[inline(always)]
+    pub fn leave_latest(&mut self) {
+        self.recent.pop();
+    }
+
     #[cold]
     fn leave_older(&mut self, number: u64) -> Option<OpenCall> {
         match self.recent.iter().rposition(|open| open.number == number) {

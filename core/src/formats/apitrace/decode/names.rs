@@ -50,6 +50,28 @@ pub fn is_believable(space: Space, name: &[u8]) -> bool {
     }
 }
 
+/// The form of a string of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextForm {
+    /// Text.
+    Plain,
+    /// It stands for the bytes of a blob.
+    Blob,
+    /// Not UTF-8, or it holds a NUL.
+    Invalid,
+}
+
+/// Classifies the bytes of a string of a call.
+pub fn text_form(text: &[u8]) -> TextForm {
+    if is_blob_text(text) {
+        TextForm::Blob
+    } else if text.contains(&0) || str::from_utf8(text).is_err() {
+        TextForm::Invalid
+    } else {
+        TextForm::Plain
+    }
+}
+
 /// Whether the text is `blob(N)`, which tools that cannot copy blobs write instead of the bytes.
 pub fn is_blob_text(text: &[u8]) -> bool {
     let inner = text.strip_prefix(b"blob(").and_then(|rest| rest.strip_suffix(b")"));

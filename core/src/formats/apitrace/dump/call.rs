@@ -194,8 +194,6 @@ impl StreamReader for CallReader<'_> {
 }
 
 impl TokenSink for CallReader<'_> {
-    const TAKES_VALUES: bool = true;
-
     fn known(&mut self, space: Space, id: u64) -> Result<Option<u64>, StreamError> {
         let lost = || self.known.lost.get(&(space, id)).copied();
         Ok(lost().or_else(|| self.known.names.item_count(space, id).map(to_u64)))

@@ -17,7 +17,7 @@ impl Parser {
             State::Event | State::Detail | State::Value => Ok(()),
             State::LongString { left } => self.read_long_string(left, tokens, sink),
             State::WideString { left } => self.read_wide_string(left, tokens, sink),
-            State::EnumValue { id } => self.read_enum_value(id, tokens, sink),
+            State::EnumValue { id, at } => self.read_enum_value((id, at), tokens, sink),
             State::BitmaskValue { id } => {
                 let symbol = read_symbol((Space::Bitmask, id), false, tokens, sink)?;
                 sink.value(ValueToken::Bitmask(symbol));
@@ -112,7 +112,7 @@ impl Parser {
                 sink.value(ValueToken::Struct(id));
                 self.nest(count, here, sink)?;
             }
-            Space::Enum => self.expect_enum_value(id, here, sink),
+            Space::Enum => self.expect_enum_value((id, here), here, sink),
             Space::Bitmask => self.state = State::BitmaskValue { id },
         }
         Ok(())

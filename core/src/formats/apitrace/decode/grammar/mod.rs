@@ -19,7 +19,8 @@
 //! which knows the ids that were defined before: the grammar depends on them.
 //!
 //! - `tokens`: the unread bytes and the integers in them
-//! - `parser`: events and their details, with a fast path for the commonest ones
+//! - `parser`: events and their details
+//! - `plain`: complete events of the commonest values, for sinks that take them
 //! - `value`, `definition`: the values of details, and definitions with the header of the stream
 //!
 //! Sources: the user's document; apitrace's `lib/trace/trace_parser.cpp` and `trace_writer.cpp`.
@@ -28,10 +29,12 @@
 
 mod definition;
 mod parser;
+mod plain;
 mod tokens;
 mod value;
 
 pub use parser::{ParseStop, Parser};
+pub use plain::{PlainEvent, PlainHead, PlainUse, UsedValue};
 
 use super::symbols::Unlisted;
 
@@ -240,8 +243,20 @@ pub enum ValueToken<'a> {
 
 /// Receives the tokens of a stream and knows the ids in it. Offsets count in the stream.
 pub trait TokenSink {
-    /// Whether it takes values; one that does not is not slowed down by them.
-    const TAKES_VALUES: bool = false;
+    /// Whether it takes complete events.
+    const TAKES_EVENTS: bool = false;
+
+    /// Takes a complete event instead of its tokens; returns false, with nothing changed, if it
+    /// needs the tokens.
+    #[inline(always)]
+    fn event(&mut self, _event: &PlainEvent, _uses: &[PlainUse<'_>]) -> bool {
+        false
+    }
+    /// Whether the definition of an id was read.
+    #[inline(always)]
+    fn is_defined(&self, _space: Space, _id: u64) -> bool {
+        false
+    }
 
     /// Returns the number of arguments or members of `id`, or `None` if it is not defined yet.
     fn known(&mut self, space: Space, id: u64) -> Result<Option<u64>, StreamError>;
@@ -310,11 +325,6 @@ pub trait TokenSink {
     fn bytes_begin(&mut self, _at: u64) {}
     /// Announces a string that is longer than the bytes at hand.
     fn long_string(&mut self, _len: u64, _at: u64) {}
-    /// Whether it takes the values of the present event.
-    #[inline(always)]
-    fn wants_values(&self) -> bool {
-        Self::TAKES_VALUES
-    }
     /// Takes a value or a part of one, if it takes values.
     #[inline(always)]
     fn value(&mut self, _token: ValueToken<'_>) {}

@@ -1,9 +1,9 @@
 //! Events and their details: the state of the grammar between two tokens.
 
 use super::tokens::{Read, ReadFailure, Tokens};
-use super::{CountField, Space, StreamError, SymbolUse, TokenSink, TokenWarning};
+use super::{CountField, Space, StreamError, TokenSink, TokenWarning};
 use crate::formats::apitrace::layout::{
-    FLAG_FAKE, ID_MAX, VERSION_ENUM_SETS, VERSION_MAX, VERSION_THREADS, detail, event, kind,
+    FLAG_FAKE, ID_MAX, VERSION_MAX, VERSION_THREADS, detail, event,
 };
 use crate::kit::num::to_usize;
 
@@ -58,9 +58,10 @@ pub(super) enum State {
         defined: Defined,
         left: u64,
     },
-    /// The value after an enum's signature.
+    /// The number after an enum's signature; `at`: where the bytes begin that are shown.
     EnumValue {
         id: u64,
+        at: u64,
     },
     /// The value after a bitmask's signature.
     BitmaskValue {
@@ -76,7 +77,9 @@ pub struct Parser {
     /// Values left at each level around the present one.
     pub(super) stack: Vec<u64>,
     pub(super) depth_max: usize,
-    event: u64,
+    pub(super) event: u64,
+    /// Whether the present detail is the result.
+    pub(super) is_result: bool,
 }
 
 impl Parser {
@@ -88,6 +91,7 @@ impl Parser {
             stack: Vec::new(),
             depth_max: to_usize(depth_max),
             event: 0,
+            is_result: false,
         }
     }
 
@@ -135,11 +139,11 @@ impl Parser {
         sink: &mut S,
     ) -> (usize, Result<(), ParseStop>) {
         let mut tokens = Tokens::new(bytes, start);
+        let mut uses = Vec::new();
         loop {
-            let plain = self.read_plain_tokens(&mut tokens, sink);
+            self.read_plain_events(&mut tokens, &mut uses, sink);
             let before = tokens;
-            let step = plain.map_err(ReadFailure::Invalid);
-            if let Err(failure) = step.and_then(|()| self.read_token(&mut tokens, sink)) {
+            if let Err(failure) = self.read_token(&mut tokens, sink) {
                 let read = bytes.len().saturating_sub(before.left());
                 return match failure {
                     ReadFailure::Truncated => (read, Ok(())),
@@ -149,110 +153,6 @@ impl Parser {
                 };
             }
         }
-    }
-
-    /// Reads as many of the plainest tokens as follow one another: details with small values, ends,
-    /// events of known functions. Stops, at a token's beginning, before any other one and before
-    /// one that is truncated, which [`read_token`](Self::read_token) then takes.
-    #[inline(always)]
-    fn read_plain_tokens<S: TokenSink>(
-        &mut self,
-        tokens: &mut Tokens<'_>,
-        sink: &mut S,
-    ) -> Result<(), StreamError> {
-        let mut in_event = match self.state {
-            State::Detail => true,
-            State::Event => false,
-            _ => return Ok(()),
-        };
-        // The plainest values are skipped without a look at them.
-        if S::TAKES_VALUES {
-            return Ok(());
-        }
-        let mut ahead = *tokens;
-        let result = loop {
-            *tokens = ahead;
-            let at = ahead.position();
-            let Ok(tag) = ahead.byte() else { break Ok(()) };
-            let done = match (in_event, tag) {
-                (true, detail::END) => sink.end(ahead.position()).map(|()| {
-                    in_event = false;
-                    true
-                }),
-                (true, detail::ARG) => self.read_plain_argument(at, &mut ahead, sink),
-                (false, event::ENTER) if self.version >= VERSION_THREADS => {
-                    let entered = self.read_plain_enter(at, &mut ahead, sink);
-                    in_event = matches!(entered, Ok(true));
-                    entered
-                }
-                (false, event::LEAVE) => match ahead.uint() {
-                    Ok((call, None)) => {
-                        self.event = at;
-                        sink.leave(at, call).map(|()| {
-                            in_event = true;
-                            true
-                        })
-                    }
-                    _ => Ok(false),
-                },
-                _ => Ok(false),
-            };
-            match done {
-                Ok(true) => {}
-                Ok(false) => break Ok(()),
-                Err(cause) => break Err(cause),
-            }
-        };
-        self.state = if in_event { State::Detail } else { State::Event };
-        result
-    }
-
-    #[inline(always)]
-    fn read_plain_argument<S: TokenSink>(
-        &self,
-        at: u64,
-        ahead: &mut Tokens<'_>,
-        sink: &mut S,
-    ) -> Result<bool, StreamError> {
-        let Ok((index, None)) = ahead.uint() else { return Ok(false) };
-        if sink.wants_values() {
-            return Ok(false);
-        }
-        let value_at = ahead.position();
-        let Some(value) = skip_plain_value(self.version, ahead, sink)? else { return Ok(false) };
-        let end = ahead.position();
-        sink.detail(at, Some(index))?;
-        match value {
-            PlainValue::Address(address) => {
-                sink.value_type(kind::OPAQUE, 0);
-                sink.address(address, value_at.saturating_add(1), end);
-            }
-            PlainValue::Enum(symbol) => {
-                sink.value_type(kind::ENUM, symbol.id);
-                sink.symbol(symbol, value_at, end);
-            }
-            PlainValue::Other(tag) => sink.value_type(tag, 0),
-        }
-        sink.detail_end(end);
-        Ok(true)
-    }
-
-    #[inline(always)]
-    fn read_plain_enter<S: TokenSink>(
-        &mut self,
-        at: u64,
-        ahead: &mut Tokens<'_>,
-        sink: &mut S,
-    ) -> Result<bool, StreamError> {
-        let (Ok((thread, None)), Some(id)) = (ahead.uint(), ahead.plain_id()) else {
-            return Ok(false);
-        };
-        if sink.known(Space::Function, id)?.is_none() {
-            return Ok(false);
-        }
-        self.event = at;
-        sink.enter(at, thread, id)?;
-        Ok(true)
     }
 
     /// Reads one token, or several small ones that belong together.
@@ -281,10 +181,12 @@ impl Parser {
                 if let Some(warning) = warning {
                     sink.warn(warning, at.saturating_add(1), index_end);
                 }
+                self.is_result = false;
                 self.state = State::Value;
             }
             detail::RET => {
                 sink.detail(at, None)?;
+                self.is_result = true;
                 self.state = State::Value;
             }
             detail::THREAD if self.version < VERSION_THREADS => {
@@ -389,71 +291,4 @@ pub(super) fn read_count<S: TokenSink>(
 ) -> Read<u64> {
     let value = read_uint(tokens, sink)?;
     if value > field.max() { Err(StreamError::Count(field, value).into()) } else { Ok(value) }
-}
-
-/// A value that was moved past.
-#[derive(Clone, Copy)]
-enum PlainValue {
-    Address(u64),
-    Enum(SymbolUse),
-    /// Another one; its type.
-    Other(u8),
-}
-
-/// Moves past a value; `None` if it is truncated, rare, or there is a warning about it.
-#[inline(always)]
-fn skip_plain_value<S: TokenSink>(
-    version: u64,
-    tokens: &mut Tokens<'_>,
-    sink: &mut S,
-) -> Result<Option<PlainValue>, StreamError> {
-    let Ok(tag) = tokens.byte() else { return Ok(None) };
-    let is_plain = match tag {
-        kind::NULL | kind::FALSE | kind::TRUE => true,
-        kind::UINT => tokens.skip_plain_uint(),
-        kind::FLOAT => tokens.skip(4),
-        kind::OPAQUE => {
-            let Ok((value, None)) = tokens.uint() else { return Ok(None) };
-            return Ok(Some(PlainValue::Address(value)));
-        }
-        kind::ENUM if version >= VERSION_ENUM_SETS => {
-            let Some(id) = read_known_id(tokens, Space::Enum, sink)? else { return Ok(None) };
-            let Ok(tag @ (kind::SINT | kind::UINT)) = tokens.byte() else { return Ok(None) };
-            let symbol = skip_listed_value((Space::Enum, id), tag == kind::SINT, tokens, sink);
-            return Ok(symbol.map(PlainValue::Enum));
-        }
-        kind::BITMASK => {
-            let Some(id) = read_known_id(tokens, Space::Bitmask, sink)? else { return Ok(None) };
-            skip_listed_value((Space::Bitmask, id), false, tokens, sink).is_some()
-        }
-        _ => false,
-    };
-    Ok(is_plain.then_some(PlainValue::Other(tag)))
-}
-
-/// Reads an id; `None` if it is truncated, not defined yet, or there is a warning about it.
-#[inline(always)]
-fn read_known_id<S: TokenSink>(
-    tokens: &mut Tokens<'_>,
-    space: Space,
-    sink: &mut S,
-) -> Result<Option<u64>, StreamError> {
-    match tokens.plain_id() {
-        Some(id) => Ok(sink.known(space, id)?.map(|_| id)),
-        None => Ok(None),
-    }
-}
-
-/// Moves past the value of an enum or bitmask; `None` if it is truncated or there is a warning
-/// about it.
-#[inline(always)]
-fn skip_listed_value<S: TokenSink>(
-    (space, id): (Space, u64),
-    is_negative: bool,
-    tokens: &mut Tokens<'_>,
-    sink: &mut S,
-) -> Option<SymbolUse> {
-    let Ok((value, None)) = tokens.uint() else { return None };
-    let symbol = SymbolUse { space, id, is_negative, value };
-    sink.judge(symbol).is_none().then_some(symbol)
 }

@@ -134,27 +134,45 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Moves past an integer; false if it is truncated or there is a warning about it.
+    /// An integer without a warning.
     #[inline(always)]
-    pub(super) fn skip_plain_uint(&mut self) -> bool {
-        matches!(self.uint(), Ok((_, None)))
+    pub(super) fn plain_uint(&mut self) -> Option<u64> {
+        match self.rest.split_first() {
+            Some((byte, after)) if *byte < 0x80 => {
+                self.rest = after;
+                Some(u64::from(*byte))
+            }
+            _ => self.long_plain_uint(),
+        }
     }
 
-    /// Moves past `len` bytes; false if there are fewer.
-    #[inline(always)]
-    pub(super) fn skip(&mut self, len: usize) -> bool {
-        let after = self.rest.get(len..);
-        self.rest = after.unwrap_or_default();
-        after.is_some()
+    /// An integer of several bytes without a warning: up to 8 bytes are read at once.
+    #[inline]
+    fn long_plain_uint(&mut self) -> Option<u64> {
+        let word = self.rest.first_chunk().map_or(u64::MAX, |bytes| u64::from_le_bytes(*bytes));
+        // The last byte of an integer is the first without its high bit.
+        let ends = !word & 0x8080_8080_8080_8080;
+        if ends == 0 {
+            let (value, warning) = self.uint().ok()?;
+            return warning.is_none().then_some(value);
+        }
+        let last_bit = ends.trailing_zeros();
+        let groups = word.wrapping_shl(63_u32.wrapping_sub(last_bit));
+        let is_overlong = groups.leading_zeros() > 7;
+        let groups = groups.wrapping_shr(63_u32.wrapping_sub(last_bit)) & 0x7f7f_7f7f_7f7f_7f7f;
+        // Groups of 7 bits are joined to those of 14, these of 28, and these of 56.
+        let value = (groups & 0x007f_007f_007f_007f) | ((groups & 0x7f00_7f00_7f00_7f00) >> 1);
+        let value = (value & 0x0000_3fff_0000_3fff) | ((value & 0x3fff_0000_3fff_0000) >> 2);
+        let value = (value & 0x0000_0000_0fff_ffff) | ((value & 0x0fff_ffff_0000_0000) >> 4);
+        let len = to_usize(u64::from(last_bit / 8)).saturating_add(1);
+        self.rest = self.rest.get(len..).unwrap_or_default();
+        (!is_overlong).then_some(value)
     }
 
     /// An id without a warning that readers have room for.
     #[inline(always)]
     pub(super) fn plain_id(&mut self) -> Option<u64> {
-        match self.uint() {
-            Ok((id, None)) if id <= ID_MAX => Some(id),
-            _ => None,
-        }
+        self.plain_uint().filter(|id| *id <= ID_MAX)
     }
 
     /// A name short enough to be held; of a property if it has no namespace.
@@ -174,5 +192,36 @@ impl<'a> Tokens<'a> {
     pub(super) fn has_uint_after(&self, skipped: usize) -> bool {
         let rest = self.rest.get(skipped..).unwrap_or_default();
         self.left() > UINT_LEN_MAX || rest.iter().any(|byte| *byte < 0x80)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_integer_is_plain_if_there_is_no_warning_about_it() {
+        let mut encoded: Vec<Vec<u8>> = Vec::new();
+        for bits in 0..64 {
+            for value in [1_u64 << bits, u64::MAX >> bits, 0x5a5a_5a5a_a5a5_a5a5 >> bits] {
+                let groups = (0..10).map(|group| (value >> (7 * group)).to_le_bytes()[0] & 0x7f);
+                let len = to_usize(u64::from((64 - value.leading_zeros()).div_ceil(7).max(1)));
+                let mut bytes: Vec<u8> = groups.take(len).collect();
+                let last = bytes.len() - 1;
+                bytes[..last].iter_mut().for_each(|byte| *byte |= 0x80);
+                encoded.push(bytes.clone());
+                // The same in more bytes than it needs.
+                bytes[last] |= 0x80;
+                encoded.push([bytes, vec![0]].concat());
+            }
+        }
+        for (bytes, after) in encoded.iter().flat_map(|bytes| [(bytes, 0), (bytes, 1), (bytes, 9)])
+        {
+            let bytes = [bytes.as_slice(), &[0xff; 9][..after]].concat();
+            let (mut plain, mut any) = (Tokens::new(&bytes, 0), Tokens::new(&bytes, 0));
+            let expected = any.uint().ok().filter(|(_, warning)| warning.is_none());
+            assert_eq!(plain.plain_uint(), expected.map(|(value, _)| value), "{bytes:x?}");
+            assert!(expected.is_none() || plain.position() == any.position(), "{bytes:x?}");
+        }
     }
 }

@@ -12,6 +12,9 @@ impl Parser {
         tokens: &mut Tokens<'_>,
         sink: &mut S,
     ) -> Read<()> {
+        // The value of an argument is shown from its type on, any other enum from its number on.
+        let is_argument = self.stack.is_empty() && !self.is_result;
+        let at = is_argument.then(|| tokens.position());
         let tag = tokens.byte()?;
         if self.stack.is_empty() && tag != kind::ENUM {
             sink.value_type(tag, 0);
@@ -20,7 +23,7 @@ impl Parser {
             kind::NULL..=kind::DOUBLE => self.read_number(tag, tokens, sink)?,
             kind::OPAQUE => self.read_number(kind::OPAQUE, tokens, sink)?,
             kind::STRING | kind::BLOB => self.read_string(tag, tokens, sink)?,
-            kind::ENUM => self.read_enum(tokens, sink)?,
+            kind::ENUM => self.read_enum(at, tokens, sink)?,
             kind::BITMASK => {
                 let id = read_id(tokens, Space::Bitmask, sink)?;
                 self.state = match sink.known(Space::Bitmask, id)? {
@@ -168,14 +171,21 @@ impl Parser {
         Ok(())
     }
 
-    fn read_enum<S: TokenSink>(&mut self, tokens: &mut Tokens<'_>, sink: &mut S) -> Read<()> {
+    /// Reads the signature of an enum that is shown from `at` on.
+    fn read_enum<S: TokenSink>(
+        &mut self,
+        at: Option<u64>,
+        tokens: &mut Tokens<'_>,
+        sink: &mut S,
+    ) -> Read<()> {
         let space = Space::Enum;
         let id = read_id(tokens, space, sink)?;
         if self.stack.is_empty() {
             sink.value_type(kind::ENUM, id);
         }
         if sink.known(space, id)?.is_some() {
-            self.expect_enum_value(id, tokens.position(), sink);
+            let here = tokens.position();
+            self.expect_enum_value((id, at.unwrap_or(here)), here, sink);
             return Ok(());
         }
         sink.define(space, id, tokens.position());
@@ -187,10 +197,16 @@ impl Parser {
         Ok(())
     }
 
-    /// Continues after an enum's signature: with the value, which old versions do not write.
-    pub(super) fn expect_enum_value<S: TokenSink>(&mut self, id: u64, here: u64, sink: &mut S) {
+    /// Continues after the signature of an enum that is shown from `at` on: with its number, which
+    /// old versions do not write.
+    pub(super) fn expect_enum_value<S: TokenSink>(
+        &mut self,
+        (id, at): (u64, u64),
+        here: u64,
+        sink: &mut S,
+    ) {
         if self.version >= VERSION_ENUM_SETS {
-            self.state = State::EnumValue { id };
+            self.state = State::EnumValue { id, at };
         } else {
             sink.value(ValueToken::Enum(id, None));
             self.end_value(here, sink);
@@ -199,7 +215,7 @@ impl Parser {
 
     pub(super) fn read_enum_value<S: TokenSink>(
         &mut self,
-        id: u64,
+        (id, value_at): (u64, u64),
         tokens: &mut Tokens<'_>,
         sink: &mut S,
     ) -> Read<()> {
@@ -209,7 +225,7 @@ impl Parser {
             Some(tag @ (kind::SINT | kind::UINT)) => {
                 tokens.byte()?;
                 let symbol = read_symbol((Space::Enum, id), tag == kind::SINT, tokens, sink)?;
-                sink.symbol(symbol, at, tokens.position());
+                sink.symbol(symbol, value_at, tokens.position());
                 sink.value(ValueToken::Enum(id, Some(symbol)));
                 self.end_value(tokens.position(), sink);
             }

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{FirstUse, OFTEN, Position, Rare, Scope, Uses, one_bit_from};
+use crate::kit::num::to_usize;
 
 /// Addresses below this are numbers or errors.
 const ADDRESS_MIN: u64 = 1 << 16;
@@ -14,10 +15,61 @@ const FAR_BIT: u32 = 28;
 /// Uses from which an address is frequent enough for one that is far from it.
 const FAR_OFTEN: u32 = 2;
 
+/// Places of the addresses that were found last.
+const LATEST: usize = 1 << 8;
+
+/// An address at a position.
+#[derive(Debug)]
+struct Entry {
+    position: Position,
+    value: u64,
+    uses: Uses,
+}
+
 /// The addresses of a trace.
 #[derive(Debug, Default)]
 pub(super) struct Addresses {
-    uses: HashMap<(Position, u64), Uses>,
+    entries: Vec<Entry>,
+    indices: HashMap<(Position, u64), usize>,
+    /// Indices of entries that were found last, since a program passes the same addresses again and
+    /// again: looked up by a mix of the address that needs no key, as a wrong entry is only one
+    /// that has to be looked up again.
+    latest: Vec<usize>,
+}
+
+/// Returns where the index of an address may be among the latest.
+#[inline(always)]
+fn latest_slot(position: Position, value: u64) -> usize {
+    let place = position.function.wrapping_shl(8) ^ position.argument.unwrap_or(u64::MAX);
+    mix(value ^ place.wrapping_shl(48), LATEST)
+}
+
+/// Mixes a number to an index of a table of `len` places, a power of two.
+#[inline(always)]
+fn mix(number: u64, len: usize) -> usize {
+    let mixed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    to_usize(mixed.wrapping_shr(u64::BITS.wrapping_sub(len.trailing_zeros())))
+}
+
+/// A set that may hold further numbers: asked before a lookup that costs more.
+struct Marks(Vec<bool>);
+
+impl Marks {
+    const LEN: usize = 1 << 16;
+
+    fn of(numbers: impl Iterator<Item = u64>) -> Self {
+        let mut marks = vec![false; Self::LEN];
+        for number in numbers {
+            if let Some(mark) = marks.get_mut(mix(number, Self::LEN)) {
+                *mark = true;
+            }
+        }
+        Self(marks)
+    }
+
+    fn may_hold(&self, number: u64) -> bool {
+        self.0.get(mix(number, Self::LEN)).copied().unwrap_or(false)
+    }
 }
 
 /// The uses of an address in the whole trace.
@@ -40,25 +92,55 @@ impl Addresses {
         if value < ADDRESS_MIN {
             return false;
         }
-        let is_full = self.uses.len() >= ADDRESSES_MAX;
-        let key = (position, value);
-        if let Some(uses) = self.uses.get_mut(&key) {
-            uses.count = uses.count.saturating_add(1);
-        } else if !is_full {
-            self.uses.insert(key, Uses { count: 1, first });
+        let slot = latest_slot(position, value);
+        let latest = self.latest.get(slot).and_then(|index| self.entries.get_mut(*index));
+        match latest.filter(|entry| entry.value == value && entry.position == position) {
+            Some(entry) => entry.uses.count = entry.uses.count.saturating_add(1),
+            None => self.add_by_key(position, value, first),
         }
         true
+    }
+
+    /// Counts an address that is not among the latest.
+    #[inline(never)]
+    fn add_by_key(&mut self, position: Position, value: u64, first: FirstUse) {
+        let key = (position, value);
+        let index = match self.indices.get(&key) {
+            Some(index) => *index,
+            None if self.entries.len() >= ADDRESSES_MAX => return,
+            None => {
+                let index = self.entries.len();
+                self.indices.insert(key, index);
+                self.entries.push(Entry { position, value, uses: Uses { count: 0, first } });
+                index
+            }
+        };
+        if let Some(entry) = self.entries.get_mut(index) {
+            entry.uses.count = entry.uses.count.saturating_add(1);
+        }
+        self.latest.resize(LATEST, usize::MAX);
+        if let Some(latest) = self.latest.get_mut(latest_slot(position, value)) {
+            *latest = index;
+        }
+    }
+
+    fn count_at(&self, position: Position, value: u64) -> u32 {
+        let entry = self.indices.get(&(position, value)).and_then(|index| self.entries.get(*index));
+        entry.map_or(0, |entry| entry.uses.count)
     }
 
     /// Returns the addresses that are used once, where one that differs in one bit is frequent.
     pub(super) fn find_rare(&self) -> Vec<Rare> {
         let totals = self.totals();
         let orphans = self.find_orphans(&totals);
+        let frequent = totals.iter().filter(|(_, total)| total.uses >= FAR_OFTEN);
+        let frequent = Marks::of(frequent.map(|(value, _)| *value));
         let is_single = |value: &u64| totals.get(value).is_some_and(|total| total.uses == 1);
-        let single = self.uses.iter().filter(|((_, value), _)| is_single(value));
-        let found = single.filter_map(|((position, value), uses)| {
-            let often = one_bit_from(*value).filter_map(|(bit, near)| {
-                let here = self.uses.get(&(*position, near)).map_or(0, |uses| uses.count);
+        let single = self.entries.iter().filter(|entry| is_single(&entry.value));
+        let found = single.filter_map(|Entry { position, value, uses }| {
+            let near = one_bit_from(*value).filter(|(_, near)| frequent.may_hold(*near));
+            let often = near.filter_map(|(bit, near)| {
+                let here = self.count_at(*position, near);
                 let total = totals.get(&near)?.uses;
                 // Lists of handles have neighbours that a program never uses.
                 let is_frequent = match position.is_output {
@@ -82,7 +164,7 @@ impl Addresses {
 
     fn totals(&self) -> HashMap<u64, Total> {
         let mut totals: HashMap<u64, Total> = HashMap::new();
-        self.uses.iter().for_each(|((position, value), uses)| {
+        self.entries.iter().for_each(|Entry { position, value, uses }| {
             let total = totals.entry(*value).or_default();
             total.uses = total.uses.saturating_add(uses.count);
             total.is_returned |= position.is_output;
@@ -95,18 +177,21 @@ impl Addresses {
     fn find_orphans(&self, totals: &HashMap<u64, Total>) -> HashSet<u64> {
         let is_returned = |value: &u64| totals.get(value).is_some_and(|total| total.is_returned);
         let mut origins: HashMap<Position, Origins> = HashMap::new();
-        for (position, value) in self.uses.keys().filter(|(position, _)| !position.is_output) {
+        for Entry { position, value, .. } in &self.entries {
+            if position.is_output {
+                continue;
+            }
             let origins = origins.entry(*position).or_default();
             origins.all = origins.all.saturating_add(1);
             origins.returned = origins.returned.saturating_add(u32::from(is_returned(value)));
         }
-        let is_orphan = |(position, value): &&(Position, u64)| {
+        let is_orphan = |Entry { position, value, .. }: &&Entry| {
             let origins = origins.get(position).copied().unwrap_or_default();
             let total = totals.get(value).map_or(0, |total| total.uses);
             let others = origins.all.saturating_sub(1);
             !is_returned(value) && total >= OFTEN && others >= OFTEN && origins.returned == others
         };
-        self.uses.keys().filter(is_orphan).map(|(_, value)| *value).collect()
+        self.entries.iter().filter(is_orphan).map(|entry| entry.value).collect()
     }
 }
 
@@ -178,6 +263,23 @@ mod tests {
         for number in 0..=to_u64(ADDRESSES_MAX) {
             addresses.add(position, ADDRESS_MIN + number, first);
         }
-        assert_eq!(addresses.uses.len(), ADDRESSES_MAX);
+        assert_eq!(addresses.entries.len(), ADDRESSES_MAX);
+    }
+
+    #[test]
+    fn addresses_are_counted_alike_whether_they_are_among_the_latest_or_not() {
+        let mut addresses = Addresses::default();
+        let position = Position { function: 1, argument: Some(0), is_output: false };
+        let first = FirstUse { call: 0, argument: Some(0), at: 0, end: 1 };
+        let values = || (0..4 * to_u64(LATEST)).map(|number| ADDRESS_MIN + 64 * number);
+        for _ in 0..3 {
+            values().flat_map(|value| [value; 2]).for_each(|value| {
+                assert!(addresses.add(position, value, first));
+            });
+        }
+        assert!(values().all(|value| addresses.count_at(position, value) == 6));
+        let marks = Marks::of(values());
+        assert!(values().all(|value| marks.may_hold(value)));
+        assert!((0..1 << 12).any(|number| !marks.may_hold(number)));
     }
 }

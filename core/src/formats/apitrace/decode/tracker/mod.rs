@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!  parser --tokens--> StreamTracker   sink     takes the tokens
+//!                        |            plain    takes complete events
 //!                        |            events   the latest ones, which can be taken back
 //!                        |            warnings unusual things in sound events
 //!                        +----------> lost     calls and definitions that damage took
@@ -9,6 +10,7 @@
 
 pub mod events;
 pub mod lost;
+mod plain;
 mod sink;
 pub mod warnings;
 

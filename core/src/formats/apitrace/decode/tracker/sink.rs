@@ -6,9 +6,9 @@ use super::warnings::WarningKind;
 use crate::formats::apitrace::decode::calls::OpenCall;
 use crate::formats::apitrace::decode::definitions::KnownId;
 use crate::formats::apitrace::decode::grammar::{
-    Space, StreamError, SymbolUse, TokenSink, TokenWarning, ValueToken,
+    PlainEvent, PlainUse, Space, StreamError, SymbolUse, TokenSink, TokenWarning, ValueToken,
 };
-use crate::formats::apitrace::decode::names;
+use crate::formats::apitrace::decode::names::{self, TextForm};
 use crate::formats::apitrace::decode::repeats::{FirstUse, Position};
 use crate::formats::apitrace::decode::symbols::Unlisted;
 use crate::formats::apitrace::decode::usage::shapes::Shape;
@@ -25,7 +25,25 @@ const UNLISTED_MAX: usize = 1 << 10;
 /// Enters in a row, beyond four per thread, before the stream counts as damaged.
 const ENTERS_MAX: u64 = 32;
 
+/// Returns how many enters without details may follow one another.
+#[inline(always)]
+pub(super) const fn most_bare_enters(threads: u64) -> u64 {
+    ENTERS_MAX.saturating_add(threads.saturating_mul(4))
+}
+
 impl TokenSink for StreamTracker {
+    const TAKES_EVENTS: bool = true;
+
+    #[inline(always)]
+    fn event(&mut self, event: &PlainEvent, uses: &[PlainUse<'_>]) -> bool {
+        self.add_plain_event(event, uses)
+    }
+
+    #[inline(always)]
+    fn is_defined(&self, space: Space, id: u64) -> bool {
+        self.definitions.known(space, id).is_some_and(|known| !known.lost)
+    }
+
     #[inline]
     fn known(&mut self, space: Space, id: u64) -> Result<Option<u64>, StreamError> {
         let known = self.definitions.known(space, id);
@@ -272,12 +290,14 @@ impl TokenSink for StreamTracker {
 
     fn text(&mut self, text: &[u8], at: u64) {
         let end = at.saturating_add(to_u64(text.len()));
-        if names::is_blob_text(text) {
-            self.warn_about(WarningKind::BlobText, at, end, None);
-        } else if text.contains(&0) || str::from_utf8(text).is_err() {
-            self.warn_about(WarningKind::InvalidText, at, end, None);
-        } else if let Some((_, first)) = self.use_at(at, end) {
-            self.values.repeats.add_text(text, first);
+        match names::text_form(text) {
+            TextForm::Blob => self.warn_about(WarningKind::BlobText, at, end, None),
+            TextForm::Invalid => self.warn_about(WarningKind::InvalidText, at, end, None),
+            TextForm::Plain => {
+                if let Some((_, first)) = self.use_at(at, end) {
+                    self.values.repeats.add_text(text, first);
+                }
+            }
         }
     }
 
@@ -301,11 +321,6 @@ impl TokenSink for StreamTracker {
         if self.values.repeats.takes_symbols(position.function) {
             self.values.repeats.add_symbol(position, symbol.value, first);
         }
-    }
-
-    #[inline(always)]
-    fn wants_values(&self) -> bool {
-        self.values.usage.uploads.is_open()
     }
 
     #[inline(always)]
@@ -341,7 +356,7 @@ impl StreamTracker {
 
     /// Adds the event at `at.0..at.1` to the uses of its function.
     #[inline(always)]
-    fn add_usage(&mut self, effect: EventEffect, shape: Shape, at: (u64, u64)) {
+    pub(super) fn add_usage(&mut self, effect: EventEffect, shape: Shape, at: (u64, u64)) {
         let (open, is_leave) = match effect {
             EventEffect::Enter(open) => (open, false),
             EventEffect::Leave { open: Some(open), .. } => (open, true),
@@ -388,8 +403,7 @@ impl StreamTracker {
     /// Counts an enter without details.
     fn add_bare_enter(&mut self) -> Result<(), StreamError> {
         self.history.enters_in_a_row = self.history.enters_in_a_row.saturating_add(1);
-        let most = ENTERS_MAX.saturating_add(self.calls.threads.saturating_mul(4));
-        match self.history.enters_in_a_row > most {
+        match self.history.enters_in_a_row > most_bare_enters(self.calls.threads) {
             true => Err(StreamError::InconsistentCalls),
             false => Ok(()),
         }

@@ -80,6 +80,25 @@ impl Shape {
         others.wrapping_shr(index) == 0
     }
 
+    /// Whether there is a bit for an argument, or for the result.
+    #[inline(always)]
+    pub fn holds(index: Option<u64>) -> bool {
+        index.is_none_or(|index| index < u64::from(RESULT))
+    }
+
+    /// Whether there is neither an argument nor a result.
+    #[inline(always)]
+    pub const fn is_empty(self) -> bool {
+        self.arguments == 0
+    }
+
+    /// Returns the highest index and one, or 0 without arguments.
+    #[inline(always)]
+    pub fn index_end(self) -> u64 {
+        let arguments = self.arguments & !(1 << RESULT);
+        u64::from(u64::BITS.saturating_sub(arguments.leading_zeros()))
+    }
+
     /// Sets the type of the value of an argument or the result.
     #[inline(always)]
     pub fn set_type(&mut self, index: Option<u64>, tag: u8, id: u64) {

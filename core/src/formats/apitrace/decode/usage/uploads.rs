@@ -113,6 +113,12 @@ impl Uploads {
         };
     }
 
+    /// Whether the arguments of the calls of a function are compared.
+    #[inline(always)]
+    pub fn compares(&self, function: u64) -> bool {
+        matches!(self.kinds.get(to_usize(function)), Some(Some(_)))
+    }
+
     /// Whether the arguments of the present call are taken.
     #[inline(always)]
     pub const fn is_open(&self) -> bool {
