@@ -225,7 +225,9 @@ impl Parser {
             Some(tag @ (kind::SINT | kind::UINT)) => {
                 tokens.byte()?;
                 let symbol = read_symbol((Space::Enum, id), tag == kind::SINT, tokens, sink)?;
-                sink.symbol(symbol, value_at, tokens.position());
+                // A number that is not listed is shown alone, as the warning about it is.
+                let shown_at = if sink.judge(symbol).is_none() { value_at } else { at };
+                sink.symbol(symbol, shown_at, tokens.position());
                 sink.value(ValueToken::Enum(id, Some(symbol)));
                 self.end_value(tokens.position(), sink);
             }

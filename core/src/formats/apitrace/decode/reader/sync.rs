@@ -67,14 +67,14 @@ impl StreamReader<'_> {
         if next >= self.tracker.calls.next {
             return Some(start);
         }
-        let is_first = |event: &&RecentEvent| match event.effect {
+        let is_first = |event: &RecentEvent| match event.effect {
             EventEffect::Enter(open) => open.number == next,
             EventEffect::Leave { .. } => false,
         };
         let first = self.tracker.history.recent().find(is_first)?.start;
         // A leave that fits its call by number proves both: then the bytes after it are a copy.
-        let is_proven = |event: &RecentEvent| {
-            has_open_call(event)
+        let is_proven = |event: RecentEvent| {
+            has_open_call(&event)
                 && event.start >= first
                 && !event.has_warning
                 && !event.is_inside_out

@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use crate::formats::apitrace::decode::calls::OpenCall;
 use crate::formats::apitrace::decode::definitions::KnownId;
 use crate::formats::apitrace::decode::usage::shapes::Shape;
+use crate::kit::num::{to_u64, to_usize};
 
 /// Events that can be taken back.
 const TAKEN_BACK_MAX: usize = 512;
@@ -45,6 +46,86 @@ pub struct RecentEvent {
     pub has_long_string: bool,
     /// The number of definitions before it.
     pub(super) definitions_before: usize,
+}
+
+/// What an event does, as it is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum StoredKind {
+    Enter,
+    NestedEnter,
+    Leave,
+    InsideOutLeave,
+    StrayLeave,
+}
+
+/// A [`RecentEvent`] in half the memory: all that are kept fit into the first cache of a processor.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StoredEvent {
+    start: u64,
+    number: u64,
+    thread: u32,
+    function: u32,
+    definitions_before: u32,
+    kind: StoredKind,
+    has_warning: bool,
+    has_long_string: bool,
+}
+
+/// Converts a number that is far below 4,294,967,295: a thread, an id, or a count of definitions.
+#[inline(always)]
+fn narrow(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+impl StoredEvent {
+    #[inline(always)]
+    fn of(event: RecentEvent) -> Self {
+        let RecentEvent { start, has_warning, has_long_string, .. } = event;
+        let (number, open, kind) = match event.effect {
+            EventEffect::Enter(open) if event.is_nested => {
+                (open.number, Some(open), StoredKind::NestedEnter)
+            }
+            EventEffect::Enter(open) => (open.number, Some(open), StoredKind::Enter),
+            EventEffect::Leave { number, open: None } => (number, None, StoredKind::StrayLeave),
+            EventEffect::Leave { number, open } if event.is_inside_out => {
+                (number, open, StoredKind::InsideOutLeave)
+            }
+            EventEffect::Leave { number, open } => (number, open, StoredKind::Leave),
+        };
+        let (thread, function) = open.map_or((0, 0), |open| (open.thread, open.function));
+        Self {
+            start,
+            number,
+            thread: narrow(thread),
+            function: narrow(function),
+            definitions_before: narrow(to_u64(event.definitions_before)),
+            kind,
+            has_warning,
+            has_long_string,
+        }
+    }
+
+    fn event(self) -> RecentEvent {
+        let Self { start, number, kind, has_warning, has_long_string, .. } = self;
+        let (thread, function) = (u64::from(self.thread), u64::from(self.function));
+        let open = OpenCall { number, thread, function };
+        let effect = match kind {
+            StoredKind::Enter | StoredKind::NestedEnter => EventEffect::Enter(open),
+            StoredKind::Leave | StoredKind::InsideOutLeave => {
+                EventEffect::Leave { number, open: Some(open) }
+            }
+            StoredKind::StrayLeave => EventEffect::Leave { number, open: None },
+        };
+        RecentEvent {
+            start,
+            effect,
+            has_warning,
+            is_nested: kind == StoredKind::NestedEnter,
+            is_inside_out: kind == StoredKind::InsideOutLeave,
+            has_long_string,
+            definitions_before: to_usize(u64::from(self.definitions_before)),
+        }
+    }
 }
 
 /// The event that is being read.
@@ -101,7 +182,7 @@ pub struct History {
     /// Complete events.
     pub count: u64,
     /// The latest ones, the newest last.
-    pub(super) recent: VecDeque<RecentEvent>,
+    recent: VecDeque<StoredEvent>,
     pub(super) current: Option<CurrentEvent>,
     /// Enters without details in a row since the latest leave of an open call.
     pub(super) enters_in_a_row: u64,
@@ -126,35 +207,35 @@ impl Default for History {
 
 impl History {
     /// Returns the latest events, the newest last; the present one is not among them.
-    pub fn recent(&self) -> impl DoubleEndedIterator<Item = &RecentEvent> {
-        self.recent.iter()
+    pub fn recent(&self) -> impl DoubleEndedIterator<Item = RecentEvent> {
+        self.recent.iter().map(|event| event.event())
     }
 
     /// Returns the offset of the earliest of the latest events that contradicts those before it.
     pub fn find_first_contradiction(&self) -> Option<u64> {
-        let latest = self.recent.iter().rev().take(CONTRADICTION_REACH);
+        let latest = self.recent().rev().take(CONTRADICTION_REACH);
         latest.filter(|event| event.has_warning).map(|event| event.start).min()
     }
 
     /// Returns the offset of the first event after the latest call that was entered and left.
     pub fn find_first_unmatched(&self) -> Option<u64> {
-        let is_matched = |event: &&RecentEvent| has_open_call(event) && !event.is_inside_out;
-        self.recent.iter().rev().take_while(|event| !is_matched(event)).last().map(|e| e.start)
+        let is_matched = |event: &RecentEvent| has_open_call(event) && !event.is_inside_out;
+        self.recent().rev().take_while(|event| !is_matched(event)).last().map(|e| e.start)
     }
 
     /// Returns the offset of the first unmatched enter whose thread had an open call.
     pub fn find_first_nested_enter(&self) -> Option<u64> {
-        let unmatched = self.recent.iter().rev().take_while(|event| !has_open_call(event));
+        let unmatched = self.recent().rev().take_while(|event| !has_open_call(event));
         unmatched.filter(|event| event.is_nested).last().map(|event| event.start)
     }
 
     /// Whether the thread of a call entered another one after it, among the latest events.
     pub fn has_later_enter(&self, open: OpenCall) -> bool {
-        let is_later = |event: &RecentEvent| match event.effect {
+        let is_later = |event: RecentEvent| match event.effect {
             EventEffect::Enter(other) => other.thread == open.thread && other.number > open.number,
             EventEffect::Leave { .. } => false,
         };
-        self.recent.iter().any(is_later)
+        self.recent().any(is_later)
     }
 
     /// Whether the present event is an enter.
@@ -185,12 +266,12 @@ impl History {
         if self.recent.len() >= TAKEN_BACK_MAX {
             self.recent.pop_front();
         }
-        self.recent.push_back(event);
+        self.recent.push_back(StoredEvent::of(event));
     }
 
     /// Removes the latest event if it begins at `start` or after it.
     pub(super) fn pop_from(&mut self, start: u64) -> Option<RecentEvent> {
-        let last = self.recent.back().copied().filter(|event| event.start >= start)?;
+        let last = self.recent.back().filter(|event| event.start >= start)?.event();
         self.recent.pop_back();
         self.count = self.count.saturating_sub(1);
         Some(last)
@@ -200,4 +281,37 @@ impl History {
 /// Whether the event leaves a call that was open.
 pub fn has_open_call(event: &RecentEvent) -> bool {
     matches!(event.effect, EventEffect::Leave { open: Some(_), .. })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_are_stored_in_half_the_memory_and_without_loss() {
+        assert!(2 * size_of::<StoredEvent>() <= size_of::<RecentEvent>());
+        let open = OpenCall { number: 1 << 40, thread: 1 << 20, function: 1 << 24 };
+        let leave = |open| EventEffect::Leave { number: 1 << 40, open };
+        for (effect, is_nested, is_inside_out) in [
+            (EventEffect::Enter(open), false, false),
+            (EventEffect::Enter(open), true, false),
+            (leave(Some(open)), false, false),
+            (leave(Some(open)), false, true),
+            (leave(None), false, false),
+        ] {
+            for (has_warning, has_long_string) in [(false, true), (true, false)] {
+                let event = RecentEvent {
+                    start: 1 << 50,
+                    effect,
+                    has_warning,
+                    is_nested,
+                    is_inside_out,
+                    has_long_string,
+                    definitions_before: 1 << 20,
+                };
+                let again = StoredEvent::of(event).event();
+                assert_eq!(format!("{again:?}"), format!("{event:?}"));
+            }
+        }
+    }
 }

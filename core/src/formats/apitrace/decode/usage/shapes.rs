@@ -252,8 +252,24 @@ impl Shapes {
     }
 
     /// Adds an event of a function: an enter or a leave.
-    #[inline]
-    pub fn add(&mut self, function: u64, is_leave: bool, mut shape: Shape, first: FirstUse) {
+    #[inline(always)]
+    pub fn add(&mut self, function: u64, is_leave: bool, shape: Shape, first: FirstUse) {
+        let Some(known) = self.functions.get_mut(to_usize(function)) else {
+            return self.add_other(function, is_leave, shape, first);
+        };
+        let kinds = if is_leave { &mut known.leaves } else { &mut known.enters };
+        let types = shape.types & known.fixed_types;
+        match &mut kinds.first {
+            Some(seen) if seen.shape == (Shape { types, ..shape }) => {
+                seen.count = seen.count.saturating_add(1);
+            }
+            _ => self.add_other(function, is_leave, shape, first),
+        }
+    }
+
+    /// Adds an event that is not like the first one of its function.
+    #[inline(never)]
+    fn add_other(&mut self, function: u64, is_leave: bool, mut shape: Shape, first: FirstUse) {
         let function = match self.functions.get_mut(to_usize(function)) {
             Some(function) => function,
             None => match self.function_mut(function) {
