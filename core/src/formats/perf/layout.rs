@@ -118,6 +118,9 @@ pub mod record {
 
 /// Feature bits that the check handles by name.
 pub mod feature {
+    /// Highest number of a feature in a pipe that may be one of the next years: perf got 34
+    /// features in 17 years, so 18 more take nine, and a number after them ends the list.
+    pub const PIPE_NEXT: u64 = 53;
     /// Tracepoint formats.
     pub const TRACING_DATA: u32 = 1;
     /// Numbers of available and online CPUs.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use tracemend::{File, FileSet, FormatId, Options, Outcome, Severity, check};
-use tracemend_tests::forge::perf::feature::tracepoint_raw;
+use tracemend_tests::forge::perf::feature::{section, tracepoint_raw};
 use tracemend_tests::forge::perf::{
     Attr, Built, Order, RecordSpan, Recording, by_name, directory, sample_type,
 };
@@ -67,6 +67,51 @@ fn a_malformed_feature_in_a_pipe_is_an_error_and_is_dropped() {
     let (repair, target) = mended(&built.with_byte(feature.offset + 17, 0x70));
     assert_eq!(repair.before.counts().keys().collect::<Vec<_>>(), [&"PD2003"]);
     assert_eq!(target.len(), built.bytes.len() - feature.len);
+}
+
+#[test]
+fn a_feature_in_a_pipe_has_a_number_that_perf_has_or_may_get() {
+    let built = by_name("pipe_features").built;
+    let feature = built.records.iter().find(|record| record.kind == 80).unwrap();
+    // 32 ends the features of perf 6.1; a later perf ends them with a higher number.
+    for number in [32, 35, 53] {
+        let bytes = built.with_u64(feature.offset + 8, number);
+        let report = check(&FileSet::single("perf.data", &bytes), &Options::default());
+        assert!(report.findings().is_empty(), "{number}");
+    }
+    for number in [0, 54, 1 << 40] {
+        let (repair, target) = mended(&built.with_u64(feature.offset + 8, number));
+        assert_eq!(repair.before.counts().keys().collect::<Vec<_>>(), [&"PD2003"], "{number}");
+        assert_eq!(repair.outcome, Outcome::RepairedWithLoss, "{number}");
+        assert_eq!(target.len(), built.bytes.len() - feature.len, "{number}");
+    }
+}
+
+#[test]
+fn a_topology_in_a_pipe_is_read_by_the_number_of_cpus_before_it() {
+    let pipe = |numbers: &[u32], cut: usize| {
+        let attrs = vec![Attr::cpu_clock(sample_type::IP | sample_type::TID)];
+        let mut topology = section(13, Order::Little, &attrs);
+        topology.truncate(topology.len() - cut);
+        let mut recording = Recording::pipe(Order::Little, attrs);
+        let sample = recording.maker(0).sample();
+        recording.features(numbers.iter().copied());
+        recording.feature_with(13, topology).push(sample).build()
+    };
+    let codes = |built: &Built| {
+        let report = check(&FileSet::single("perf.data", &built.bytes), &Options::default());
+        report.counts().keys().copied().collect::<Vec<_>>()
+    };
+    assert!(codes(&pipe(&[7], 0)).is_empty());
+    // The die of the last CPU is truncated.
+    let cut = pipe(&[7], 4);
+    assert_eq!(codes(&cut), ["PD2003"]);
+    let topology = cut.records.iter().rfind(|record| record.kind == 80).unwrap();
+    let (repair, target) = mended(&cut.bytes);
+    assert_eq!(repair.outcome, Outcome::RepairedWithLoss);
+    assert_eq!(target.len(), cut.bytes.len() - topology.len);
+    // Without NRCPUS the number of dies is unknown.
+    assert!(codes(&pipe(&[], 4)).is_empty());
 }
 
 #[test]

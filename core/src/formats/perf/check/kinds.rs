@@ -64,7 +64,7 @@ impl RecordCheck {
         let origin = self.events.origin_of(&likely);
         let time = origin.and_then(|origin| origin.time).filter(|time| *time != 0);
         let is_feature = kind == kind::HEADER_FEATURE;
-        let is_read = !is_feature || feature::of_record(&likely, self.events.order()).is_ok();
+        let is_read = !is_feature || feature::of_record(&likely, self.events.order(), None).is_ok();
         record::name(kind).is_some()
             && !kind::ANY_BODY.contains(&kind)
             && is_read

@@ -98,8 +98,8 @@ impl PipeCompression {
         if Wrapper::of(record.frame.kind).is_some() {
             self.first.get_or_insert(record.offset);
         } else if record.frame.kind == record::HEADER_FEATURE && self.first.is_none() {
-            let bit = feature::of_record(&record.view(FILE, 0), order);
-            self.has_feature |= bit.is_ok_and(|bit| bit == COMPRESSED);
+            let read = feature::of_record(&record.view(FILE, 0), order, None);
+            self.has_feature |= read.is_ok_and(|(bit, _)| bit == COMPRESSED);
         }
     }
 

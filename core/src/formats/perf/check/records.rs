@@ -43,6 +43,8 @@ pub(super) struct RecordCheck {
     pub(super) times: SampleTimes,
     /// The data of tracepoints against their events.
     tracepoints: TracepointData,
+    /// The number of CPUs in the last NRCPUS of a pipe, by which its CPU_TOPOLOGY is read.
+    nr_cpus: Option<u32>,
 }
 
 impl RecordCheck {
@@ -57,6 +59,7 @@ impl RecordCheck {
             counters: Counters::new(limits),
             times: SampleTimes::default(),
             tracepoints: TracepointData::default(),
+            nr_cpus: None,
         }
     }
 
@@ -161,12 +164,18 @@ impl RecordCheck {
     }
 
     /// Checks the content of a feature in a pipe: perf fails at one that it cannot read.
-    fn check_feature(&self, record: &RecordView<'_>, map: &LayerMap, report: &mut Report) {
-        let Err((bit, error)) = feature::of_record(record, self.events.order()) else { return };
+    fn check_feature(&mut self, record: &RecordView<'_>, map: &LayerMap, report: &mut Report) {
+        let (bit, error) = match feature::of_record(record, self.events.order(), self.nr_cpus) {
+            Ok((_, contents)) => {
+                self.nr_cpus = contents.nr_cpus.or(self.nr_cpus);
+                return;
+            }
+            Err(fault) => fault,
+        };
         let rule = &rules::RECORD_MALFORMED;
         report.push_with(rule, rule.severity, || {
-            let name = feature::name(bit).unwrap_or("feature");
-            let message = format!("malformed HEADER_FEATURE: {name}: {error}");
+            let name = feature::name(bit).map_or_else(String::new, |name| format!("{name}: "));
+            let message = format!("malformed HEADER_FEATURE: {name}{error}");
             let finding = Finding::new(rule, record.span(), record.place.path(".data"), message);
             with_place(finding, record, map).fix(self.drop_record(record))
         });

@@ -168,7 +168,7 @@ rules! {
         severity: Severity::Error,
         summary: "the fields of a record do not fit in it",
         problem: "A count, a size or a string in the record exceeds it, or the type of a CPU_MAP \
-            is unknown.",
+            or the number of a HEADER_FEATURE (0, or above 53) is unknown.",
         impact: "It depends on the record. perf 6.1 reads the name of a MMAP or COMM without \
             NUL past its end and shows all samples; at a malformed HEADER_FEATURE in a \
             pipe, perf script exits 234, and at a CPU_MAP of another type with 244.",

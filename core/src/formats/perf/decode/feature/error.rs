@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::formats::perf::layout::feature::PIPE_NEXT;
 use crate::kit::cursor::ReadError;
 use crate::kit::span::Span;
 use crate::kit::text::Untrusted;
@@ -41,6 +42,15 @@ pub enum FeatureError {
     },
     /// A version that no reader knows.
     Version {
+        /// The field.
+        label: &'static str,
+        /// Its value.
+        value: u64,
+        /// Its place.
+        span: Span,
+    },
+    /// A number that no feature has.
+    Number {
         /// The field.
         label: &'static str,
         /// Its value.
@@ -91,6 +101,9 @@ impl fmt::Display for FeatureError {
             }
             Self::Version { label, value, span } => {
                 write!(f, "{label} at {:#x} is {value}, expected 1", span.start)
+            }
+            Self::Number { label, value, span } => {
+                write!(f, "{label} at {:#x} is {value}, expected 1 to {PIPE_NEXT}", span.start)
             }
             Self::EntryTooSmall { label, size, min, span } => {
                 write!(f, "{label} at {:#x} is {size}, expected at least {min}", span.start)

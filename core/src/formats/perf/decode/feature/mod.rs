@@ -22,7 +22,7 @@ pub(super) use self::sections::tracing_head;
 pub use self::sections::{DescribedEvent, described_events};
 use crate::formats::perf::decode::frame::RecordView;
 use crate::formats::perf::decode::tracing;
-use crate::formats::perf::layout::feature::EVENT_DESC;
+use crate::formats::perf::layout::feature::{EVENT_DESC, PIPE_NEXT};
 use crate::kit::cursor::{Cursor, Order};
 use crate::kit::field_log::FieldLog;
 
@@ -186,28 +186,43 @@ fn skip_plain(name: &str, cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
     }
 }
 
-/// Reads the feature in a HEADER_FEATURE record, as [`body`] does. Returns its bit.
+/// Reads the feature in a HEADER_FEATURE record, as [`body`] does. Returns its bit and contents.
 ///
 /// # Errors
 ///
 /// The bit, and the first field that does not fit.
-pub fn of_record(record: &RecordView<'_>, order: Order) -> Result<u32, (u32, FeatureError)> {
-    read_record(record.cursor(order))
+pub fn of_record(
+    record: &RecordView<'_>,
+    order: Order,
+    cpus: Option<u32>,
+) -> Result<(u32, Contents), (u32, FeatureError)> {
+    read_record(record.cursor(order), cpus)
 }
 
 /// Notes the fields of the feature in a HEADER_FEATURE record.
 pub fn log_record(record: &RecordView<'_>, order: Order, log: &FieldLog) {
-    let _bit = read_record(record.cursor(order).with_log(log));
+    let _read = read_record(record.cursor(order).with_log(log), None);
 }
 
-fn read_record(mut cursor: Cursor<'_>) -> Result<u32, (u32, FeatureError)> {
-    let bit = cursor.u64("feature.feat_id").ok().and_then(|id| u32::try_from(id).ok());
-    let bit = bit.unwrap_or(u32::MAX);
+fn read_record(
+    mut cursor: Cursor<'_>,
+    cpus: Option<u32>,
+) -> Result<(u32, Contents), (u32, FeatureError)> {
+    let start = cursor.position();
+    // The check of the fields reports a record that is too short for the number.
+    let Ok(id) = cursor.u64("feature.feat_id") else { return Ok((u32::MAX, Contents::default())) };
+    let bit = u32::try_from(id).unwrap_or(u32::MAX);
+    // util/header.c: perf_event__process_feature refuses 0, and builtin-report.c numbers after the
+    // last one it knows. Those of the next years are not damage.
+    if id == 0 || id > PIPE_NEXT {
+        let span = cursor.since(start);
+        return Err((bit, FeatureError::Number { label: "feat_id", value: id, span }));
+    }
     // perf 6.1 ends the features with a number that no feature has, and nothing after it.
     if name(bit).is_none() {
-        return Ok(bit);
+        return Ok((bit, Contents::default()));
     }
-    body(bit, &mut cursor, None).map(|_| bit).map_err(|error| (bit, error))
+    body(bit, &mut cursor, cpus).map(|contents| (bit, contents)).map_err(|error| (bit, error))
 }
 
 /// Reads the events in a HEADER_FEATURE record of EVENT_DESC; empty for another feature.
