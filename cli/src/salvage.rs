@@ -387,7 +387,12 @@ impl<'r> Salvage<'r> {
                 (Some(format!("--safety {}", fix.safety)), fix.summary.clone())
             }
             Some(fix) => {
-                let reason = self.repair.refused.as_deref().unwrap_or("a limit was reached");
+                let reason = match &self.repair.refused {
+                    Some(reason) => reason.as_str(),
+                    // The place of what such a fix adds depends on what the others repair.
+                    None if fix.edits.is_empty() => "other errors have to be repaired first",
+                    None => "a limit was reached",
+                };
                 (None, format!("not applied ({reason}): {}", fix.summary))
             }
             None => (None, "no automatic fix, with any option".to_string()),

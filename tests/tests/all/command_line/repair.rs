@@ -145,6 +145,20 @@ fn an_output_through_a_link_goes_where_the_link_points() {
 }
 
 #[test]
+fn a_fix_that_waits_for_an_error_without_one_says_so() {
+    let mut clean = perf::clean().into_iter();
+    let built = clean.find(|one| one.name == "tracepoint").unwrap().built;
+    // perf was killed before the first record, so no fix of PD0004 gives TRACING_DATA its place.
+    let killed = &built.crashed()[..built.records[0].offset];
+    let folder = folder(&[("x", killed)]);
+    let ran = run!("repair", folder.path().join("x"));
+    assert_eq!(ran.code, 4, "{}", ran.err);
+    let text = "PD0019: not applied (other errors have to be repaired first): build TRACING_DATA";
+    assert!(ran.out.contains(text), "{}", ran.out);
+    assert!(!ran.out.contains("limit"), "{}", ran.out);
+}
+
+#[test]
 fn what_cannot_be_repaired_writes_nothing_unless_told_to() {
     let built = perf::clean().swap_remove(0).built;
     let mut broken = built.crashed();
