@@ -109,6 +109,18 @@ fn a_fix_whose_finding_comes_back_is_left_out_and_said_to_be() {
 }
 
 #[test]
+fn a_fix_that_came_back_is_tried_again_after_all_others() {
+    // The end of a task is added in each round, until the tasks that were undefined have begun.
+    let input = "../corpus/regressions/ovni_stream/fixes-that-came-back-hold-later";
+    let bytes = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(input)).unwrap();
+    let files = FileSet::single("stream.obs", &bytes);
+    let mut options = Options::default().with_format(FormatId::OVNI);
+    options.allow = Allow::Synthetic;
+    let repair = tracemend::repair(&files, &options);
+    assert_eq!((repair.outcome, repair.refused), (Outcome::Repaired, None));
+}
+
+#[test]
 fn values_of_damaged_attrs_are_searched_up_to_their_limit() {
     // A bit of sample_type that records have 8 bytes more for.
     let built = built("plain");
