@@ -5,10 +5,11 @@
 //! steps per byte. No clock is read. A recording that some loop walks in a new way is one more line
 //! of [`KINDS`]; a loop over items in memory has to call `steps::count` to be seen.
 
+use tracemend::formats::perf::limits::TRIED;
 use tracemend::kit::cursor::{Cursor, Order};
 use tracemend::kit::span::Layer;
 use tracemend::kit::steps;
-use tracemend::{AuditRequest, Dump, File, FileSet, Options, Source};
+use tracemend::{AuditRequest, Dump, File, FileSet, Limits, Options, Source};
 use tracemend_tests::forge::apitrace::{Container, call_heavy};
 use tracemend_tests::forge::perf::{self, Attr, Record, sample_type};
 use tracemend_tests::forge::{ovni, qemu, revent};
@@ -248,10 +249,17 @@ fn the_search_for_values_of_many_damaged_attrs_ends_with_its_effort() {
     let mut bytes = recording.build().bytes;
     bytes[16..40].fill(0xff);
     let files = FileSet::single("perf.data", &bytes);
-    let (report, steps) = work::steps_during(|| tracemend::check(&files, &Options::default()));
+    let check = |most: u64| {
+        let mut options = Options::default();
+        options.limits.set(&TRIED, most);
+        work::steps_during(|| tracemend::check(&files, &options))
+    };
+    let (report, steps) = check(Limits::default().of(&TRIED));
     assert!(report.has_errors());
     work::check_is_bounded(&files, &report, steps).unwrap();
-    assert!(steps > 1_000_000, "{steps} steps: nothing was searched");
+    // The search takes most of the steps, and less of it takes fewer.
+    let (_, fewer) = check(1 << 13);
+    assert!(2 * fewer < steps, "{fewer} of {steps} steps: the limit does not end the search");
 }
 
 /// Reads the bytes from the beginning again for each of them, or only once.

@@ -48,6 +48,27 @@ pub struct RecentEvent {
     pub(super) definitions_before: usize,
 }
 
+impl RecentEvent {
+    /// An event without anything unusual.
+    #[inline(always)]
+    pub(super) const fn usual(
+        start: u64,
+        effect: EventEffect,
+        is_nested: bool,
+        definitions_before: usize,
+    ) -> Self {
+        Self {
+            start,
+            effect,
+            has_warning: false,
+            is_nested,
+            is_inside_out: false,
+            has_long_string: false,
+            definitions_before,
+        }
+    }
+}
+
 /// What an event does, as it is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum StoredKind {
@@ -157,15 +178,7 @@ impl CurrentEvent {
         function: Option<KnownId>,
     ) -> Self {
         Self {
-            event: RecentEvent {
-                start,
-                effect,
-                has_warning: false,
-                is_nested,
-                is_inside_out: false,
-                has_long_string: false,
-                definitions_before,
-            },
+            event: RecentEvent::usual(start, effect, is_nested, definitions_before),
             argument_count: function.map(|known| known.count),
             is_lost: function.is_some_and(|known| known.lost),
             detail_at: start,

@@ -90,15 +90,8 @@ impl StreamTracker {
         if self.warnings.has_pending() {
             self.settle_warnings(false);
         }
-        self.history.push(RecentEvent {
-            start,
-            effect,
-            has_warning: false,
-            is_nested,
-            is_inside_out: false,
-            has_long_string: false,
-            definitions_before: self.definitions.mark(),
-        });
+        let definitions_before = self.definitions.mark();
+        self.history.push(RecentEvent::usual(start, effect, is_nested, definitions_before));
     }
 }
 
