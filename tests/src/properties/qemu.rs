@@ -33,7 +33,7 @@ pub fn with(bytes: &[u8], release: Option<String>, prefix: bool, allow: Allow) -
 }
 
 /// Tests that a successful repair gives a log with a version and the end that the writer of its
-/// layout gives it, and keeps every byte before the cut, and those behind END that no class drops.
+/// layout gives it, and keeps every byte before the cut, and those after END that no class drops.
 fn closed(files: &FileSet<'_>, repair: &Repair) -> Held {
     const LAW: &str = "a repaired log has a version and an end, and its first events stay";
     if !matches!(repair.outcome, Outcome::Repaired | Outcome::RepairedWithLoss) {
@@ -45,7 +45,7 @@ fn closed(files: &FileSet<'_>, repair: &Repair) -> Held {
     let trailing = findings.iter().find(|finding| finding.rule.name == "bytes-after-end");
     if let Some(trailing) = trailing {
         let trailing = target.split_off(trailing.span.start() as usize);
-        ensure(source.ends_with(&trailing), LAW, || format!("{trailing:x?} behind END is new"))?;
+        ensure(source.ends_with(&trailing), LAW, || format!("{trailing:x?} after END is new"))?;
         source.truncate(source.len() - trailing.len());
     }
     let version = u32::from_be_bytes(target[..4].try_into().unwrap());

@@ -27,8 +27,8 @@ fn counted(files: &FileSet<'_>, repair: &Repair) -> Held {
         return Ok(());
     }
     let target = view(files, &repair.patches).bytes(0).pieces().collect::<Vec<_>>().concat();
-    let Some((count, behind)) = count(&target) else { return Ok(()) };
-    let whole = behind / 26;
+    let Some((count, rest)) = count(&target) else { return Ok(()) };
+    let whole = rest / 26;
     ensure(count == repair.after.tally.records && count <= whole, LAW, || {
         format!("{count} counted, {whole} held, {} reported", repair.after.tally.records)
     })

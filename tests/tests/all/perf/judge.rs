@@ -30,7 +30,7 @@ fn files() -> impl Iterator<Item = Clean> {
     })
 }
 
-/// With attrs behind the records a cut takes what the samples are decoded by.
+/// With attrs after the records, a cut takes what the samples are decoded by.
 fn attrs_come_first(clean: &Clean) -> bool {
     clean.built.attr_spans[0].end <= clean.built.data.start
 }
@@ -156,7 +156,7 @@ fn a_real_recording_cut_anywhere_keeps_every_whole_sample() {
     let mut random = 1_u64;
     for name in names {
         let bytes = std::fs::read(corpus.join(name)).unwrap();
-        // Behind header, ids and attrs: a pipe's come as records.
+        // After header, ids and attrs: those of a pipe come as records.
         let start = if name == "pipe.data" { 1_000 } else { 400 };
         for _ in 0..Share::one_in(20).count(100) {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
