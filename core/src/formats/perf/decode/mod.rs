@@ -6,7 +6,7 @@
 //!  attr attrs  events                     end      where the records end
 //!  table feature tracing donor            features, and TRACING_DATA of another recording
 //!  machine                                features of the machine that a donor has
-//!  tracepoints                            what is left of a damaged TRACING_DATA
+//!  tracepoints format                     what is left of a damaged TRACING_DATA; its texts
 //!  restore     damaged parts of the outline, restored from their copies
 //!  walk frame  records of a file          expand   records inside compressed records
 //!  event       the layout of records      body record sample  their fields
@@ -20,6 +20,7 @@ pub mod end;
 pub mod event;
 pub mod expand;
 pub mod feature;
+pub mod format;
 pub mod frame;
 pub mod header;
 pub mod machine;

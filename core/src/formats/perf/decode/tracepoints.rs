@@ -12,6 +12,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::attr::Attr;
+use super::format;
 use super::header::Section;
 use super::recording::Recording;
 use super::tracing::read_head;
@@ -140,33 +141,8 @@ fn system_before(bytes: &[u8], start: usize) -> Option<Vec<u8>> {
     (*nul == 0 && !name.is_empty()).then(|| name.to_vec())
 }
 
-/// Whether the lines of a format are those that the kernel writes: fields, then the text to print.
+/// Whether a text is a format: perf reads it, and each byte is one that the kernel writes.
 fn is_format(text: &[u8]) -> bool {
     let is_text = |byte: &u8| byte.is_ascii_graphic() || matches!(byte, b' ' | b'\t' | b'\n');
-    let mut fields = 0_usize;
-    // The first three lines are the head.
-    let mut lines = text.split(|byte| *byte == b'\n').skip(3);
-    let is_printed = loop {
-        match lines.next() {
-            Some([]) => {}
-            Some(line) if line.starts_with(b"print fmt: ") => break true,
-            Some(line) if is_field(line) => fields = fields.saturating_add(1),
-            _ => break false,
-        }
-    };
-    is_printed && fields > 0 && text.iter().all(is_text)
-}
-
-/// Whether a line has the parts of a field: declaration, offset, size and, since 2.6.39, its sign.
-fn is_field(line: &[u8]) -> bool {
-    let Some(line) = line.strip_prefix(b"\tfield:") else { return false };
-    let mut parts = line.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
-    let declares = parts.next().is_some_and(|part| !part.is_empty());
-    let mut number = |label: &[u8]| {
-        let digits = parts.next().and_then(|part| part.strip_prefix(label));
-        digits.is_some_and(|digits| {
-            !digits.is_empty() && digits.len() < 10 && digits.iter().all(u8::is_ascii_digit)
-        })
-    };
-    declares && number(b"offset:") && number(b"size:")
+    text.iter().all(is_text) && format::find_fault(text).is_none()
 }

@@ -12,6 +12,7 @@
 
 use std::collections::BTreeMap;
 
+use super::format;
 use crate::formats::perf::decode::feature::{self, FeatureError};
 use crate::kit::cursor::{Cursor, Order};
 use crate::kit::num::{align8, to_u64};
@@ -77,14 +78,14 @@ fn formats(
     tracing: &mut Tracing,
 ) -> Result<(), FeatureError> {
     feature::repeated(rest, "tracing.ftrace.nr", FORMAT_MIN, |cursor| {
-        format(cursor, &wanted, tracing)
+        read_format(cursor, &wanted, tracing)
     })?;
     feature::repeated(rest, "tracing.systems.nr", SYSTEM_MIN, |cursor| {
         let name = cursor.until_nul().len();
         cursor.skip(1, u64::try_from(name).unwrap_or(u64::MAX), "tracing.system")?;
         cursor.u8("tracing.system")?;
         feature::repeated(cursor, "tracing.events.nr", FORMAT_MIN, |cursor| {
-            format(cursor, &wanted, tracing)
+            read_format(cursor, &wanted, tracing)
         })
     })
 }
@@ -120,7 +121,7 @@ fn version_of(bytes: &[u8]) -> Option<&[u8]> {
 }
 
 /// Reads a format.
-fn format(
+fn read_format(
     cursor: &mut Cursor<'_>,
     wanted: &impl Fn(u64) -> bool,
     tracing: &mut Tracing,
@@ -128,11 +129,11 @@ fn format(
     let size = cursor.u64("tracing.format.size")?;
     let start = cursor.position();
     let text = cursor.bytes(size, "tracing.format")?;
+    // The kernel writes text, and perf ends or crashes at another structure.
     let is_control = |byte: &u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
-    if let Some(at) = text.iter().position(is_control) {
-        // The kernel writes text. libtraceevent stops at another byte, and perf with it.
-        let end = start.saturating_add(to_u64(at));
-        let span = Span::new(cursor.ahead().layer, start, end);
+    let control = text.iter().position(is_control).map(to_u64);
+    if let Some(at) = control.or_else(|| format::find_fault(text)) {
+        let span = Span::new(cursor.ahead().layer, start, start.saturating_add(at));
         return Err(FeatureError::Text { label: "tracing.format", span });
     }
     let Some((id, name)) = read_head(text).filter(|(id, _)| wanted(*id)) else { return Ok(()) };
@@ -187,11 +188,12 @@ mod tests {
     use crate::kit::span::Layer;
 
     const SWITCH: &str = "name: switch\nID: 7\nformat:
-\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;
-\tfield:int pid;\toffset:8;\tsize:4;\tsigned:1;\n";
-    const EXEC: &str = "name: exec\nID: 8\nformat:
-\tfield:__data_loc char[] filename;\toffset:8;\tsize:4;\tsigned:0;\n";
-    const PRINT: &str = "name: print\nID: 5\nformat:\n\tfield:char buf[];\toffset:16;\tsize:0;\n";
+\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n
+\tfield:int pid;\toffset:8;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n";
+    const EXEC: &str = "name: exec\nID: 8\nformat:\n
+\tfield:__data_loc char[] filename;\toffset:8;\tsize:4;\tsigned:0;\n\nprint fmt: \"\"\n";
+    const PRINT: &str = "name: print\nID: 5\nformat:\n
+\tfield:char buf[];\toffset:16;\tsize:0;\n\nprint fmt: \"\"\n";
 
     fn text(out: &mut Vec<u8>, text: &str) {
         out.extend(u64::try_from(text.len()).unwrap().to_le_bytes());
@@ -252,6 +254,15 @@ mod tests {
         let mut bytes = data();
         let at = bytes.len() - EXEC.len() - 100;
         bytes[at] = 0;
+        let error = read(&bytes, |_| false).unwrap_err().to_string();
+        assert!(error.ends_with(&format!("is malformed at {at:#x}")), "{error}");
+    }
+
+    #[test]
+    fn a_format_has_the_words_that_perf_expects() {
+        let mut bytes = data();
+        let at = bytes.len() - EXEC.len() + "name: exec\nID: 8\nformat:\n\n\t".len();
+        bytes[at] ^= 1;
         let error = read(&bytes, |_| false).unwrap_err().to_string();
         assert!(error.ends_with(&format!("is malformed at {at:#x}")), "{error}");
     }

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use crate::formats::perf::layout::feature::PIPE_NEXT;
 use crate::kit::cursor::ReadError;
 use crate::kit::span::Span;
 use crate::kit::text::Untrusted;
@@ -49,12 +48,14 @@ pub enum FeatureError {
         /// Its place.
         span: Span,
     },
-    /// A number that no feature has.
+    /// A number that the field cannot have.
     Number {
         /// The field.
         label: &'static str,
         /// Its value.
         value: u64,
+        /// The smallest and the largest number that it can have.
+        range: (u64, u64),
         /// Its place.
         span: Span,
     },
@@ -102,8 +103,8 @@ impl fmt::Display for FeatureError {
             Self::Version { label, value, span } => {
                 write!(f, "{label} at {:#x} is {value}, expected 1", span.start)
             }
-            Self::Number { label, value, span } => {
-                write!(f, "{label} at {:#x} is {value}, expected 1 to {PIPE_NEXT}", span.start)
+            Self::Number { label, value, range: (least, most), span } => {
+                write!(f, "{label} at {:#x} is {value}, expected {least} to {most}", span.start)
             }
             Self::EntryTooSmall { label, size, min, span } => {
                 write!(f, "{label} at {:#x} is {size}, expected at least {min}", span.start)

@@ -216,7 +216,8 @@ fn read_record(
     // last one it knows. Those of the next years are not damage.
     if id == 0 || id > PIPE_NEXT {
         let span = cursor.since(start);
-        return Err((bit, FeatureError::Number { label: "feat_id", value: id, span }));
+        let range = (1, PIPE_NEXT);
+        return Err((bit, FeatureError::Number { label: "feat_id", value: id, range, span }));
     }
     // perf 6.1 ends the features with a number that no feature has, and nothing after it.
     if name(bit).is_none() {

@@ -5,10 +5,16 @@ use super::error::FeatureError;
 use super::lists::{STRING_MIN, count, repeated, string, strings};
 use crate::formats::perf::layout::RECORD_HEADER;
 use crate::kit::cursor::{Cursor, Order, ReadError};
+use crate::kit::num::to_u64;
 use crate::kit::span::Span;
 
 /// First bytes of TRACING_DATA.
 const TRACING_MAGIC: &[u8] = b"\x17\x08\x44tracing";
+
+/// The label of the first text of TRACING_DATA.
+const PAGE: &[u8] = b"header_page\0";
+/// Sizes of a long of the kernel in bytes.
+const LONG_SIZES: (u64, u64) = (4, 8);
 
 /// Reads the first bytes of TRACING_DATA:
 ///
@@ -27,14 +33,27 @@ pub(in crate::formats::perf::decode) fn tracing_head<'a>(
     cursor.bytes(u64::try_from(version).unwrap_or(u64::MAX), "tracing.version")?;
     cursor.u8("tracing.version")?;
     let order = if cursor.u8("tracing.bigendian")? == 0 { Order::Little } else { Order::Big };
-    cursor.u8("tracing.long_size")?;
+    let start = cursor.position();
+    let value = cursor.u8("tracing.long_size")?.into();
+    expect_range("tracing.long_size", value, LONG_SIZES, cursor.since(start))?;
     // The byte above determines the order of the following numbers.
     let mut rest = cursor.in_order(order);
-    rest.u32("tracing.page_size")?;
-    for label in [b"header_page\0".as_slice(), b"header_event\0"] {
+    let start = rest.position();
+    let value = rest.u32("tracing.page_size")?.into();
+    expect_range("tracing.page_size", value, (1, u32::MAX.into()), rest.since(start))?;
+    for label in [PAGE, b"header_event\0"] {
         skip_marker(&mut rest, label)?;
         let size = rest.u64("tracing.size")?;
-        rest.skip(1, size, "tracing.format")?;
+        let start = rest.position();
+        let text = rest.bytes(size, "tracing.format")?;
+        // The kernel writes no quotes. perf looks forever for the other one of a pair, and does not
+        // read the second text.
+        let is_quote = |byte: &u8| label == PAGE && matches!(byte, b'"' | b'\'');
+        if let Some(at) = text.iter().position(is_quote) {
+            let end = start.saturating_add(to_u64(at));
+            let span = Span::new(rest.ahead().layer, start, end);
+            return Err(FeatureError::Text { label: "tracing.format", span });
+        }
     }
     Ok((order, rest))
 }
@@ -154,6 +173,19 @@ pub(super) fn auxtrace(cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
     let total = cursor.u64("auxtrace.nr")?;
     let total = count(total, 16, cursor.left(), "auxtrace.nr", cursor.since(start))?;
     Ok(cursor.skip(total, 16, "auxtrace.entries")?)
+}
+
+/// Refuses a number outside of a range.
+fn expect_range(
+    label: &'static str,
+    value: u64,
+    range: (u64, u64),
+    span: Span,
+) -> Result<(), FeatureError> {
+    if (range.0..=range.1).contains(&value) {
+        return Ok(());
+    }
+    Err(FeatureError::Number { label, value, range, span })
 }
 
 /// Refuses a version other than 1: perf stops reading the features there.

@@ -223,6 +223,28 @@ fn tracing_data_is_walked_to_its_end() {
 }
 
 #[test]
+fn perf_ends_or_hangs_at_some_bytes_before_the_formats() {
+    let start = |long: u8, page: u32, text: &[u8]| {
+        let head = section().raw(&[0x17, 0x08, 0x44]).raw(b"tracing0.5\0\0").raw(&[long]);
+        let head = head.u32(page).raw(b"header_page\0").u64(2).raw(text);
+        head.raw(b"header_event\0").u64(1).raw(b"'").u32(0).u32(0).u32(0).u32(0)
+    };
+    assert_eq!(start(8, 4096, b"ab").left("TRACING_DATA"), Ok(0));
+    assert_eq!(
+        start(24, 4096, b"ab").error("TRACING_DATA"),
+        "tracing.long_size at 0x10f is 24, expected 4 to 8"
+    );
+    assert_eq!(
+        start(8, 0, b"ab").error("TRACING_DATA"),
+        "tracing.page_size at 0x110 is 0, expected 1 to 4294967295"
+    );
+    assert_eq!(
+        start(8, 4096, b"a\"").error("TRACING_DATA"),
+        "tracing.format at 0x128 is malformed at 0x129"
+    );
+}
+
+#[test]
 fn features_without_a_known_structure_are_skipped() {
     let mut cursor = Cursor::new(&[1, 2, 3], Layer::stored(0), 0, Order::Big);
     assert_eq!(body(200, &mut cursor, None), Ok(Contents::default()));
