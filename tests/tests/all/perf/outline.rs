@@ -225,6 +225,22 @@ fn an_attr_size_that_gives_the_right_number_of_attrs_is_a_warning() {
     }
 }
 
+#[test]
+fn a_size_of_attrs_that_gives_the_right_number_of_them_is_a_warning() {
+    let built = by_name("two_events_by_identifier").built;
+    let entry = u64::try_from(built.attr_spans[0].len()).unwrap();
+    for (wrong, severity) in [
+        (2 * entry + 1, Severity::Warning),
+        (3 * entry - 1, Severity::Warning),
+        (2 * entry - 1, Severity::Error),
+        (3 * entry, Severity::Error),
+    ] {
+        let (found, outcome, target) = repaired(&built.with_u64(32, wrong));
+        assert_eq!((found, outcome), (vec![("PD0022", severity)], Outcome::Repaired), "{wrong}");
+        assert!(target == built.bytes, "{wrong}");
+    }
+}
+
 /// Returns a recording of a tracepoint, and the offset of `config` of its attr.
 fn with_config(order: Order, tracing: Vec<u8>) -> (Built, usize) {
     let built = traced(order, tracing);

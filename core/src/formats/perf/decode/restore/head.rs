@@ -276,6 +276,10 @@ fn correct_layout(
     // perf reads each attr by its own size, and only counts the attrs by this one.
     let count = body.attrs.size.checked_div(body.attr_size);
     let is_counted = body.attrs == attrs && count == attrs.size.checked_div(attr_size);
+    let found = body.attrs.size.checked_div(attr_size);
+    let is_divided = body.attr_size == attr_size
+        && body.attrs.offset == attrs.offset
+        && found == attrs.size.checked_div(attr_size);
     let mut corrections = vec![
         Correction::new(Part::AttrSize)
             .word(field::ATTR_SIZE, body.attr_size, attr_size)
@@ -284,7 +288,8 @@ fn correct_layout(
         Correction::new(Part::Attrs)
             .word(field::ATTRS, body.attrs.offset, attrs.offset)
             .word(field::ATTRS.saturating_add(8), body.attrs.size, attrs.size)
-            .witness(ids_at, SECTION_SIZE, "section of ids, which end where the attrs begin"),
+            .witness(ids_at, SECTION_SIZE, "section of ids, which end where the attrs begin")
+            .harmless_if(is_divided),
         Correction::new(Part::DataOffset)
             .word(field::DATA, body.data.offset, data)
             .witness(attrs.end().unwrap_or(0).saturating_sub(SECTION_SIZE), 16, "end of the attrs")
