@@ -173,14 +173,13 @@ pub fn specimens() -> Vec<Specimen> {
     let sample_time = few.features.iter().find(|f| f.number == feature_bit::SAMPLE_TIME).unwrap();
     let late_times = few.with_u64(sample_time.section.start, 1 << 40);
     let longer = {
-        // A sample's size counts eight bytes more, which are there.
-        let last = plain.records.last().unwrap();
+        // The size of the first sample covers the next one as well.
+        let first = plain.first_of(9).unwrap();
+        let [one, next] = [first, first + 1].map(|index| &plain.records[index]);
+        assert_eq!(next.kind, 9);
         let mut bytes = plain.bytes.clone();
-        let size = u16::try_from(last.len + 8).unwrap();
-        bytes[last.offset + 6..last.offset + 8].copy_from_slice(&size.to_le_bytes());
-        bytes.splice(last.range().end..last.range().end, [0; 8]);
-        let data = u64::try_from(plain.data.len() + 8).unwrap();
-        bytes[48..56].copy_from_slice(&data.to_le_bytes());
+        let size = u16::try_from(one.len + next.len).unwrap();
+        bytes[one.offset + 6..one.offset + 8].copy_from_slice(&size.to_le_bytes());
         bytes
     };
     let parameters = compressed

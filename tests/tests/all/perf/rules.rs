@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
-use tracemend::{File, FileSet, FormatId, Options, Outcome, Severity, check};
-use tracemend_tests::forge::perf::feature::{section, tracepoint_raw};
+use tracemend::{File, FileSet, FormatId, Options, Outcome, Safety, Severity, check};
+use tracemend_tests::forge::perf::feature::{
+    TRACEPOINT_NAME, TRACEPOINT_NUMBER, section, tracepoint_raw, tracing_data,
+};
 use tracemend_tests::forge::perf::{
     Attr, Built, Order, RecordSpan, Recording, by_name, directory, sample_type,
 };
@@ -43,6 +45,83 @@ fn samples_after_lost_bytes_are_found_inside_the_record_that_lost_them() {
         let all: Vec<usize> = (1..samples.len()).collect();
         assert_eq!(held_samples(&built, &target), all, "{lost} bytes");
     }
+}
+
+/// Returns the bytes of a recording with a record whose size covers the `count` records after it.
+fn joined(built: &Built, index: usize, count: usize) -> Vec<u8> {
+    let records = &built.records[index..=index + count];
+    let size: usize = records.iter().map(|record| record.len).sum();
+    let mut bytes = built.bytes.clone();
+    let at = records[0].offset + 6;
+    bytes[at..at + 2].copy_from_slice(&u16::try_from(size).unwrap().to_le_bytes());
+    bytes
+}
+
+#[test]
+fn a_sample_whose_size_covers_the_next_ones_gets_its_size_back() {
+    for (name, count) in [("sample_usual", 1), ("sample_usual", 2), ("sample_callchain", 1)] {
+        let built = by_name(name).built;
+        let (repair, target) = mended(&joined(&built, built.first_of(9).unwrap(), count));
+        assert_eq!(repair.before.counts().keys().collect::<Vec<_>>(), [&"PD2002"], "{name}");
+        assert_eq!(repair.outcome, Outcome::Repaired, "{name}");
+        assert_eq!(repair.safety(), Some(Safety::Exact), "{name}");
+        assert!(target == built.bytes, "{name}");
+    }
+}
+
+#[test]
+fn samples_in_the_size_of_another_record_are_kept() {
+    let built = by_name("sample_usual").built;
+    let map = built.first_of(9).unwrap() - 1;
+    assert_eq!(built.records[map].kind, 10);
+    let (repair, target) = mended(&joined(&built, map, 2));
+    assert_eq!(repair.outcome, Outcome::RepairedWithLoss);
+    let all: Vec<usize> = (0..built.samples()).collect();
+    assert_eq!(held_samples(&built, &target), all);
+}
+
+/// Returns a pipe with a record and five samples after it.
+fn before_samples(attrs: Vec<Attr>, mut push: impl FnMut(&mut Recording)) -> Built {
+    let mut recording = Recording::pipe(Order::Little, attrs);
+    push(&mut recording);
+    let mut maker = recording.maker(0);
+    for _ in 0..5 {
+        recording.push(maker.sample_with(|sample| sample.raw = tracepoint_raw(Order::Little)));
+    }
+    recording.build()
+}
+
+#[test]
+fn samples_in_the_size_of_a_malformed_feature_are_kept() {
+    let usual = sample_type::IP | sample_type::TID | sample_type::TIME;
+    let built = before_samples(vec![Attr::cpu_clock(usual)], |recording| {
+        recording.features([3]);
+    });
+    let feature = built.first_of(80).unwrap();
+    let mut bytes = joined(&built, feature, 2);
+    // The length of the host name.
+    bytes[built.records[feature].offset + 17] = 0x70;
+    let (repair, target) = mended(&bytes);
+    assert_eq!(repair.outcome, Outcome::RepairedWithLoss);
+    assert_eq!(held_samples(&built, &target), [0, 1, 2, 3, 4]);
+}
+
+#[test]
+fn samples_that_took_the_place_of_lost_tracing_data_are_kept() {
+    let raw = sample_type::IP | sample_type::TID | sample_type::TIME | sample_type::RAW;
+    let attr = Attr::tracepoint(raw, TRACEPOINT_NUMBER, TRACEPOINT_NAME);
+    let built = before_samples(vec![attr.with_ids(&[61])], |recording| {
+        let record = recording.maker(0).tracing_data(&tracing_data(Order::Little));
+        recording.push(record);
+    });
+    let sample = &built.records[built.first_of(9).unwrap()];
+    let mut bytes = built.bytes.clone();
+    // The payload now ends in the second sample.
+    let lost = sample.offset - sample.len - 12 - 100..sample.offset - 100;
+    bytes.drain(lost);
+    let (repair, target) = mended(&bytes);
+    assert_eq!(repair.outcome, Outcome::RepairedWithLoss);
+    assert_eq!(held_samples(&built, &target), [0, 1, 2, 3, 4]);
 }
 
 #[test]
@@ -112,6 +191,34 @@ fn a_topology_in_a_pipe_is_read_by_the_number_of_cpus_before_it() {
     assert_eq!(target.len(), cut.bytes.len() - topology.len);
     // Without NRCPUS the number of dies is unknown.
     assert!(codes(&pipe(&[], 4)).is_empty());
+}
+
+#[test]
+fn a_socket_in_a_pipe_is_at_most_the_number_of_cpus() {
+    let codes = |features: &[u32], arch: &[u8], socket: u32| {
+        let attrs = vec![Attr::cpu_clock(sample_type::IP | sample_type::TID)];
+        let mut topology = section(13, Order::Little, &attrs);
+        // Before the dies of the two CPUs, and the list of dies, as long as that of the cores.
+        let text = u32::from_le_bytes(topology[4..8].try_into().unwrap());
+        let at = topology.len() - 8 - (8 + usize::try_from(text).unwrap()) - 4;
+        topology[at..at + 4].copy_from_slice(&socket.to_le_bytes());
+        let mut recording = Recording::pipe(Order::Little, attrs);
+        let sample = recording.maker(0).sample();
+        let len = u32::try_from(arch.len()).unwrap();
+        recording.feature_with(6, [&len.to_le_bytes(), arch].concat());
+        recording.features(features.iter().copied());
+        let built = recording.feature_with(13, topology).push(sample).build();
+        let report = check(&FileSet::single("perf.data", &built.bytes), &Options::default());
+        report.counts().keys().copied().collect::<Vec<_>>()
+    };
+    for socket in [0, 2, u32::MAX] {
+        assert!(codes(&[7], b"x86_64\0", socket).is_empty(), "{socket}");
+    }
+    assert_eq!(codes(&[7], b"x86_64\0", 3), ["PD2003"]);
+    for arch in [b"s390x\0".as_slice(), b"aarch64\0"] {
+        assert!(codes(&[7], arch, 1 << 22).is_empty());
+    }
+    assert!(codes(&[], b"x86_64\0", 3).is_empty());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Records of unknown type: those of a newer kernel or perf, and known ones whose type is damaged.
 
 use super::records::{RecordCheck, with_place};
-use crate::formats::perf::decode::feature;
+use crate::formats::perf::decode::feature::{self, Machine};
 use crate::formats::perf::decode::frame::{Frame, RecordView};
 use crate::formats::perf::decode::record;
 use crate::formats::perf::layout::record as kind;
@@ -64,7 +64,8 @@ impl RecordCheck {
         let origin = self.events.origin_of(&likely);
         let time = origin.and_then(|origin| origin.time).filter(|time| *time != 0);
         let is_feature = kind == kind::HEADER_FEATURE;
-        let is_read = !is_feature || feature::of_record(&likely, self.events.order(), None).is_ok();
+        let is_read = !is_feature
+            || feature::of_record(&likely, self.events.order(), Machine::default()).is_ok();
         record::name(kind).is_some()
             && !kind::ANY_BODY.contains(&kind)
             && is_read

@@ -8,7 +8,7 @@ use super::tracing::PipeTracing;
 use crate::formats::perf::decode::attrs::{gather_events, has_room, read_record};
 use crate::formats::perf::decode::event::Events;
 use crate::formats::perf::decode::expand::Wrapper;
-use crate::formats::perf::decode::feature;
+use crate::formats::perf::decode::feature::{self, Machine};
 use crate::formats::perf::decode::frame::RecordView;
 use crate::formats::perf::decode::recording::RecordFile;
 use crate::formats::perf::decode::tracepoints::traced;
@@ -98,7 +98,7 @@ impl PipeCompression {
         if Wrapper::of(record.frame.kind).is_some() {
             self.first.get_or_insert(record.offset);
         } else if record.frame.kind == record::HEADER_FEATURE && self.first.is_none() {
-            let read = feature::of_record(&record.view(FILE, 0), order, None);
+            let read = feature::of_record(&record.view(FILE, 0), order, Machine::default());
             self.has_feature |= read.is_ok_and(|(bit, _)| bit == COMPRESSED);
         }
     }

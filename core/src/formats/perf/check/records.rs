@@ -6,7 +6,7 @@ use super::times::SampleTimes;
 use super::tracepoints::TracepointData;
 use crate::formats::perf::decode::body::BodyError;
 use crate::formats::perf::decode::event::{Events, SampleRead};
-use crate::formats::perf::decode::feature;
+use crate::formats::perf::decode::feature::{self, Machine};
 use crate::formats::perf::decode::frame::RecordView;
 use crate::formats::perf::decode::record;
 use crate::formats::perf::decode::sample::Sample;
@@ -22,6 +22,9 @@ use crate::report::{Excerpt, Finding, Report, Rule, Severity};
 
 /// Bytes of an expanded record that a finding keeps to show.
 const EXCERPT_BYTES: usize = 96;
+
+/// Offset of `size` in the header of a record.
+const SIZE_AT: u64 = 6;
 
 /// The smallest and the largest size of the raw data in an event's samples, in bytes.
 pub(super) type RawSizes = Option<(u32, u32)>;
@@ -43,8 +46,8 @@ pub(super) struct RecordCheck {
     pub(super) times: SampleTimes,
     /// The data of tracepoints against their events.
     tracepoints: TracepointData,
-    /// The number of CPUs in the last NRCPUS of a pipe, by which its CPU_TOPOLOGY is read.
-    nr_cpus: Option<u32>,
+    /// The machine as the features of a pipe describe it.
+    machine: Machine,
 }
 
 impl RecordCheck {
@@ -59,7 +62,7 @@ impl RecordCheck {
             counters: Counters::new(limits),
             times: SampleTimes::default(),
             tracepoints: TracepointData::default(),
-            nr_cpus: None,
+            machine: Machine::default(),
         }
     }
 
@@ -100,7 +103,7 @@ impl RecordCheck {
             }
             SampleRead::Complete { sample, attr, trailing } => {
                 if trailing > 0 {
-                    push_trailing(record, trailing, map, report);
+                    self.push_trailing(record, trailing, map, report);
                 }
                 if !self.raw_sizes.is_empty() {
                     self.note_raw_size(&sample, attr);
@@ -165,9 +168,9 @@ impl RecordCheck {
 
     /// Checks the content of a feature in a pipe: perf fails at one that it cannot read.
     fn check_feature(&mut self, record: &RecordView<'_>, map: &LayerMap, report: &mut Report) {
-        let (bit, error) = match feature::of_record(record, self.events.order(), self.nr_cpus) {
+        let (bit, error) = match feature::of_record(record, self.events.order(), self.machine) {
             Ok((_, contents)) => {
-                self.nr_cpus = contents.nr_cpus.or(self.nr_cpus);
+                self.machine.note(&contents);
                 return;
             }
             Err(fault) => fault,
@@ -325,6 +328,51 @@ impl RecordCheck {
         });
     }
 
+    #[cold]
+    fn push_trailing(
+        &self,
+        record: &RecordView<'_>,
+        trailing: u64,
+        map: &LayerMap,
+        report: &mut Report,
+    ) {
+        let rule = &rules::SAMPLE_TRAILING_BYTES;
+        if let Some(joined) = self.events.find_joined(record, trailing) {
+            report.push_with(rule, Severity::Error, || {
+                with_place(self.describe_joined(record, joined), record, map)
+            });
+            return;
+        }
+        report.push_with(rule, Severity::Warning, || {
+            let size = byte_count(record.frame.size);
+            let rest = plural(trailing, "trailing byte");
+            let message = format!("sample of {size} has {rest} after its last field");
+            let end = record.span().end;
+            let span = Span::new(record.place.layer, end.saturating_sub(trailing), end);
+            with_place(Finding::new(rule, span, record.place.path(""), message), record, map)
+        });
+    }
+
+    /// Describes a sample whose size also covers the records after it.
+    fn describe_joined(&self, record: &RecordView<'_>, joined: Span) -> Finding {
+        let size = joined.start.saturating_sub(record.place.offset);
+        let message = format!(
+            "header.size is {}, but the sample has {} and other records follow it",
+            record.frame.size,
+            byte_count(size)
+        );
+        let (rule, path) = (&rules::SAMPLE_TRAILING_BYTES, record.place.path(".header.size"));
+        let mut finding = Finding::new(rule, record.span(), path, message);
+        finding.severity = Severity::Error;
+        let Some(size) = u16::try_from(size).ok().filter(|_| record.place.layer.is_stored()) else {
+            return finding;
+        };
+        let field = Span::sized(joined.layer, record.place.offset.saturating_add(SIZE_AT), 2);
+        let edit = Edit::replace(field, repair::u16_bytes(size, self.events.order()));
+        let fix = Fix::new(Safety::Exact, format!("set header.size to {size}"), vec![edit]);
+        finding.fix(fix.witness(joined, "complete records after the last field"))
+    }
+
     pub(super) fn drop_record(&self, record: &RecordView<'_>) -> Fix {
         if !record.place.layer.is_stored() {
             // A zstd block cannot lose bytes: later blocks refer to earlier ones by distance.
@@ -374,18 +422,5 @@ fn push_misaligned(record: &RecordView<'_>, report: &mut Report) {
         let size = record.frame.size;
         let message = format!("misaligned record: size is {size}, expected a multiple of 8");
         Finding::new(rule, record.span(), record.place.path(".header.size"), message)
-    });
-}
-
-#[cold]
-fn push_trailing(record: &RecordView<'_>, trailing: u64, map: &LayerMap, report: &mut Report) {
-    let rule = &rules::SAMPLE_TRAILING_BYTES;
-    report.push_with(rule, Severity::Warning, || {
-        let size = byte_count(record.frame.size);
-        let rest = plural(trailing, "trailing byte");
-        let message = format!("sample of {size} has {rest} after its last field");
-        let end = record.span().end;
-        let span = Span::new(record.place.layer, end.saturating_sub(trailing), end);
-        with_place(Finding::new(rule, span, record.place.path(""), message), record, map)
     });
 }

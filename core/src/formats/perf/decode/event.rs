@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use super::attr::{Attr, branch_sample_type, sample_type};
 use super::body::BodyError;
 use super::feature;
-use super::frame::RecordView;
+use super::frame::{Place, RecordView, frame};
 use super::record;
 use super::sample::{self, Sample, SampleId, SampleLayout};
-use crate::formats::perf::layout::record as kind;
+use crate::formats::perf::layout::{RECORD_HEADER, record as kind};
 use crate::kit::cursor::{Cursor, Order};
 use crate::kit::field_log::FieldLog;
-use crate::kit::num::to_u64;
+use crate::kit::num::{to_u64, to_usize};
+use crate::kit::span::Span;
 
 /// Most ids of events that are copied for the search after damage.
 const MOST_COPIED_IDS: usize = 64 << 10;
@@ -40,6 +41,8 @@ pub struct Events {
     tracepoints: BTreeSet<u64>,
     /// Whether attrs or ids are missing, so an unknown id is not a fault of the sample.
     is_partial: bool,
+    /// Least size of a sample in bytes.
+    least_sample: u64,
 }
 
 /// The result of reading a sample.
@@ -75,6 +78,7 @@ impl Events {
             has_unknown_layout: false,
             tracepoints: BTreeSet::new(),
             is_partial: false,
+            least_sample: u64::MAX,
         }
     }
 
@@ -88,6 +92,9 @@ impl Events {
         let index = self.attrs.len();
         self.layouts.push(SampleLayout::new(&attr));
         self.has_unknown_layout |= !attr.layout_known();
+        // Each field has at least 8 bytes.
+        let fields = u64::from(attr.sample_type.count_ones()).saturating_mul(8);
+        self.least_sample = self.least_sample.min(RECORD_HEADER.saturating_add(fields));
         self.tracepoints.extend(attr.is_tracepoint().then_some(attr.config));
         let counters = |attr: &Attr| attr.branch_sample_type & branch_sample_type::COUNTERS != 0;
         if self.attrs.iter().chain([&attr]).any(counters) {
@@ -317,12 +324,14 @@ impl Events {
 
     /// Whether a record that is not a sample is read without a byte left over.
     pub fn fits(&self, record: &RecordView<'_>) -> bool {
+        self.read_body(record).is_ok_and(|body| body.extra == 0)
+    }
+
+    fn read_body(&self, record: &RecordView<'_>) -> Result<record::Body, BodyError> {
         let frame = record.frame;
         let layout = self.trailer_layout(record).filter(|_| frame.is_kernel());
         let trailer_len = layout.map_or(0, SampleLayout::trailer_len);
-        let mut cursor = record.cursor(self.order);
-        let read = record::body(frame.kind, frame.misc, &mut cursor, trailer_len);
-        read.is_ok_and(|body| body.extra == 0)
+        record::body(frame.kind, frame.misc, &mut record.cursor(self.order), trailer_len)
     }
 
     /// Returns process, thread, time, event and CPU of a record; `None` if it has none of them or
@@ -366,6 +375,61 @@ impl Events {
             kind::SAMPLE | kind::FORK | kind::EXIT => 4,
             _ => 2,
         }
+    }
+
+    /// Whether a record of a known type may cover others: its fields do not fit, or it is a
+    /// HEADER_FEATURE. A sample before complete records does not: only its size is wrong.
+    #[inline]
+    pub fn may_cover_others(&self, record: &RecordView<'_>) -> bool {
+        // A smaller one has no room for a sample after its header, and most samples are read once.
+        if record.frame.size < self.least_sample.saturating_add(RECORD_HEADER) {
+            return false;
+        }
+        match record.frame.kind {
+            kind::SAMPLE if self.is_partial => false,
+            kind::SAMPLE => match self.read_sample(record) {
+                SampleRead::NoLayout => false,
+                SampleRead::UnknownId | SampleRead::Malformed(_) => true,
+                SampleRead::Complete { sample, trailing: 0, .. } => {
+                    !(self.has_id_of(&sample) && sample.is_cpu_possible())
+                }
+                SampleRead::Complete { trailing, .. } => {
+                    self.find_joined(record, trailing).is_none()
+                }
+            },
+            // After its content there may be any bytes.
+            kind::HEADER_FEATURE => true,
+            other if record::name(other).is_some() => {
+                let is_padded = |body: record::Body| body.after_name == 0;
+                self.weigh(record) == 0 || !self.read_body(record).is_ok_and(is_padded)
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns the last `trailing` bytes of a record if they are complete records that belong to
+    /// the events: its size then covers them as well.
+    #[cold]
+    pub fn find_joined(&self, record: &RecordView<'_>, trailing: u64) -> Option<Span> {
+        /// Weight of one sample.
+        const ENOUGH: u64 = 4;
+        let all = record.span();
+        let mut at = all.end.checked_sub(trailing)?;
+        let joined = Span { start: at, ..all };
+        let mut weight = 0_u64;
+        while at < all.end {
+            let rest = record.bytes.get(to_usize(at.saturating_sub(all.start))..)?;
+            let frame = frame(rest, self.order).ok()?;
+            let bytes = rest.get(..to_usize(frame.size))?;
+            let place = Place { offset: at, ..record.place };
+            let own = self.weigh(&RecordView { frame, place, bytes });
+            weight = weight.saturating_add(own);
+            at = at.saturating_add(frame.size);
+            if own == 0 {
+                return None;
+            }
+        }
+        (weight >= ENOUGH).then_some(joined)
     }
 
     /// Returns a copy for the search after damage; `None` if it would be large.

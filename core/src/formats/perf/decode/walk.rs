@@ -26,6 +26,31 @@ const RESYNC_WEIGHT: u64 = 4;
 /// Bits of `misc` that neither the kernel nor perf uses.
 const MISC_UNUSED: u16 = 0x0ff8;
 
+/// The records that prove the place where a search finds the first of them.
+#[derive(Clone, Copy, Debug)]
+enum Reach {
+    /// [`RESYNC_RECORDS`], or fewer of the weight [`RESYNC_WEIGHT`].
+    Few,
+    /// All up to this offset, and of that weight.
+    Offset(u64),
+}
+
+impl Reach {
+    const fn most_records(self) -> u64 {
+        match self {
+            Self::Few => RESYNC_RECORDS,
+            Self::Offset(_) => u64::MAX,
+        }
+    }
+
+    const fn is_reached(self, at: u64) -> bool {
+        match self {
+            Self::Few => true,
+            Self::Offset(offset) => at >= offset,
+        }
+    }
+}
+
 /// A complete record of a file.
 #[derive(Clone, Debug)]
 pub struct Record<'a> {
@@ -198,13 +223,37 @@ impl<'a> Walker<'a> {
         }
     }
 
+    /// Looks for records inside the record at the position if another one does not follow it, or
+    /// if its fields let it cover others. In the second case they have to fill it up to its end.
+    #[inline]
+    fn find_inside(&mut self, record: &Record<'_>) -> Option<Damage> {
+        if !self.is_followed(record) {
+            self.find_swallowed(record, Reach::Few)
+        } else if self.may_cover_others(record) {
+            self.find_swallowed(record, Reach::Offset(record.end()))
+        } else {
+            None
+        }
+    }
+
+    #[inline]
+    fn may_cover_others(&self, record: &Record<'_>) -> bool {
+        let kind = record.frame.kind;
+        let holds_other_data =
+            record.outside > 0 || matches!(kind, record::COMPRESSED | record::COMPRESSED2);
+        !holds_other_data
+            && self
+                .events
+                .is_some_and(|events| events.may_cover_others(&record.view(self.layer, 0)))
+    }
+
     /// Returns the first record inside the record at the position, which is then not one: bytes of
     /// it are missing, and what follows them counts as its body.
     #[cold]
-    fn find_swallowed(&mut self, record: &Record<'_>) -> Option<Damage> {
+    fn find_swallowed(&mut self, record: &Record<'_>, reach: Reach) -> Option<Damage> {
         let (start, mut budget) = (self.at, self.budget);
         let area = start.saturating_add(1)..record.end();
-        let next = self.search((area, 1), &mut budget);
+        let next = self.search((area, 1), reach, &mut budget);
         self.budget = budget;
         let next = next?;
         self.at = next;
@@ -231,34 +280,41 @@ impl<'a> Walker<'a> {
     fn resync(&mut self, start: u64) -> Option<u64> {
         let mut budget = self.budget;
         let area = |stride: u64| start.saturating_add(stride)..self.end;
-        let judged = self.events.and_then(|_| self.search((area(1), 1), &mut budget));
+        let judged = self.events.and_then(|_| self.search((area(1), 1), Reach::Few, &mut budget));
         let found = judged.or_else(|| {
             let plain = Self { events: None, ..self.clone() };
             let mut strides = [8, 1].into_iter();
-            strides.find_map(|stride| plain.search((area(stride), stride), &mut budget))
+            strides.find_map(|stride| plain.search((area(stride), stride), Reach::Few, &mut budget))
         });
         self.budget = budget;
         found
     }
 
-    fn search(&self, (area, stride): (Range<u64>, u64), budget: &mut Budget) -> Option<u64> {
+    fn search(
+        &self,
+        (area, stride): (Range<u64>, u64),
+        reach: Reach,
+        budget: &mut Budget,
+    ) -> Option<u64> {
         let header_len = to_usize(RECORD_HEADER);
         let search = Search { source: self.source, area, stride, header_len };
         let may_begin = |header: &[u8]| frame(header, self.order).is_ok();
         let prove = |at, budget: &mut Budget| {
-            follow(at, RESYNC_RECORDS, 0, budget, |seen, at| self.step(seen, at))
+            follow(at, reach.most_records(), 0, budget, |seen, at| self.step((seen, at), reach))
         };
         search.find(budget, may_begin, prove).found()
     }
 
     /// Reads the record at `at`, after others of weight `seen`, and requires more of it than a walk
     /// does: its type is known, its size fits the type, and unused bits of `misc` are 0.
-    fn step(&self, seen: u64, at: u64) -> Step<u64> {
-        if at == self.end {
-            return if seen > 0 { Step::End } else { Step::Invalid };
-        }
-        if self.events.is_some() && seen >= RESYNC_WEIGHT {
+    fn step(&self, (seen, at): (u64, u64), reach: Reach) -> Step<u64> {
+        let is_proven = self.events.is_some() && seen >= RESYNC_WEIGHT;
+        if is_proven && reach.is_reached(at) {
             return Step::End;
+        }
+        if at == self.end {
+            let is_enough = seen > 0 && matches!(reach, Reach::Few);
+            return if is_enough { Step::End } else { Step::Invalid };
         }
         let mut probe = Self { at, run: &[], ..self.clone() };
         let Ok(record) = probe.read_record() else { return Step::Invalid };
@@ -279,9 +335,9 @@ impl<'a> Walker<'a> {
     }
 }
 
-/// Whether a record carries data of any kind.
+/// Whether a record carries data of any kind. TRACING_DATA carries texts, which hold no records.
 const fn has_payload(record: &Record<'_>) -> bool {
-    record.outside > 0
+    record.outside > 0 && record.frame.kind != record::TRACING_DATA
         || matches!(
             record.frame.kind,
             record::COMPRESSED | record::COMPRESSED2 | record::HEADER_FEATURE
@@ -309,9 +365,7 @@ impl<'a> Iterator for Walker<'a> {
         }
         match self.read_record() {
             Ok(record) => {
-                if !self.is_followed(&record)
-                    && let Some(damage) = self.find_swallowed(&record)
-                {
+                if let Some(damage) = self.find_inside(&record) {
                     return Some(Item::Damage(damage));
                 }
                 self.advance(record.frame.size.saturating_add(record.outside));

@@ -154,10 +154,15 @@ rules! {
         severity: Severity::Warning,
         summary: "a sample has trailing bytes after its last field",
         problem: "The record is longer than the fields of sample_type. The sample may belong to \
-            another attr, or sample_type has lost a bit.",
-        impact: "perf 6.1 ignores the bytes and shows the sample.",
-        remedy: Remedy::Next(
-            "Nothing has to be done if a few samples are affected. If all samples of an \
+            another attr, or sample_type has lost a bit. If the bytes are complete records, its \
+            header.size is damaged; this is an error.",
+        impact: "perf 6.1 ignores the bytes and shows the sample, but not the records in them.",
+        remedy: Remedy::Fix(
+            "If the bytes are complete records, sets header.size to the end of the fields.\n\
+             Class: exact. Cost: none.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data\n\
+             Otherwise nothing has to be done if a few samples are affected. If all samples of an \
              event are, compare its attr with another copy of the file.",
         ),
         source: "perf 6.1, tools/perf/util/evsel.c: evsel__parse_sample; measured",
@@ -168,10 +173,13 @@ rules! {
         severity: Severity::Error,
         summary: "the fields of a record do not fit in it",
         problem: "A count, a size or a string in the record exceeds it, or the type of a CPU_MAP \
-            or the number of a HEADER_FEATURE (0, or above 53) is unknown.",
-        impact: "It depends on the record. perf 6.1 reads the name of a MMAP or COMM without \
-            NUL past its end and shows all samples; at a malformed HEADER_FEATURE in a \
-            pipe, perf script exits 234, and at a CPU_MAP of another type with 244.",
+            or the number of a HEADER_FEATURE (0, or above 53) is unknown. An AUXTRACE_INFO has \
+            type 0, or fewer data than its tracer needs. A socket in the CPU_TOPOLOGY of a pipe \
+            is above the number of CPUs.",
+        impact: "MMAP, COMM and other records with a name: perf 6.1 reads on past the end, and \
+            shows all samples, some with a wrong name. HEADER_FEATURE in a pipe, CPU_MAP and \
+            AUXTRACE_INFO: perf script ends there without a sample (exit 234 or 244), or \
+            crashes. Other records: perf may read what follows as their fields.",
         remedy: Remedy::Fix(
             "Drops the record.\n\
              Class: lossy. Cost: the record. Samples may lose the name of their process or \

@@ -22,7 +22,7 @@ pub(super) use self::sections::tracing_head;
 pub use self::sections::{DescribedEvent, described_events};
 use crate::formats::perf::decode::frame::RecordView;
 use crate::formats::perf::decode::tracing;
-use crate::formats::perf::layout::feature::{EVENT_DESC, PIPE_NEXT};
+use crate::formats::perf::layout::feature::{ARCH, CPU_TOPOLOGY, EVENT_DESC, PIPE_NEXT};
 use crate::kit::cursor::{Cursor, Order};
 use crate::kit::field_log::FieldLog;
 
@@ -70,6 +70,8 @@ const NAMES: [&str; 34] = [
 pub struct Contents {
     /// NRCPUS: number of available CPUs, which determines the length of CPU_TOPOLOGY.
     pub nr_cpus: Option<u32>,
+    /// ARCH: whether the machine numbers its sockets without regard to the number of CPUs.
+    pub has_free_sockets: Option<bool>,
     /// SAMPLE_TIME: time of the first and of the last sample in ns.
     pub sample_time: Option<(u64, u64)>,
     /// COMPRESSED.
@@ -80,6 +82,21 @@ pub struct Contents {
     pub build_ids: Option<u64>,
     /// EVENT_DESC: number of events.
     pub events: Option<u32>,
+}
+
+/// Facts about the machine in features of a pipe, by which a later CPU_TOPOLOGY is read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Machine {
+    cpus: Option<u32>,
+    has_free_sockets: bool,
+}
+
+impl Machine {
+    /// Notes the facts that a feature has.
+    pub fn note(&mut self, contents: &Contents) {
+        self.cpus = contents.nr_cpus.or(self.cpus);
+        self.has_free_sockets = contents.has_free_sockets.unwrap_or(self.has_free_sockets);
+    }
 }
 
 /// The parameters of compressed records.
@@ -119,6 +136,7 @@ pub fn body(
     cpus: Option<u32>,
 ) -> Result<Contents, FeatureError> {
     let mut contents = Contents::default();
+    let start = cursor.unlogged();
     match name(bit).unwrap_or_default() {
         "TRACING_DATA" => tracing::walk(cursor)?,
         "BUILD_ID" => contents.build_ids = Some(sections::build_ids(cursor)?),
@@ -139,6 +157,7 @@ pub fn body(
         "COMPRESSED" => contents.compressed = Some(sections::compressed(cursor)?),
         name => skip_plain(name, cursor)?,
     }
+    contents.has_free_sockets = (bit == ARCH).then(|| sections::has_free_sockets(start));
     Ok(contents)
 }
 
@@ -194,19 +213,19 @@ fn skip_plain(name: &str, cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
 pub fn of_record(
     record: &RecordView<'_>,
     order: Order,
-    cpus: Option<u32>,
+    machine: Machine,
 ) -> Result<(u32, Contents), (u32, FeatureError)> {
-    read_record(record.cursor(order), cpus)
+    read_record(record.cursor(order), machine)
 }
 
 /// Notes the fields of the feature in a HEADER_FEATURE record.
 pub fn log_record(record: &RecordView<'_>, order: Order, log: &FieldLog) {
-    let _read = read_record(record.cursor(order).with_log(log), None);
+    let _read = read_record(record.cursor(order).with_log(log), Machine::default());
 }
 
 fn read_record(
     mut cursor: Cursor<'_>,
-    cpus: Option<u32>,
+    machine: Machine,
 ) -> Result<(u32, Contents), (u32, FeatureError)> {
     let start = cursor.position();
     // The check of the fields reports a record that is too short for the number.
@@ -223,7 +242,14 @@ fn read_record(
     if name(bit).is_none() {
         return Ok((bit, Contents::default()));
     }
-    body(bit, &mut cursor, cpus).map(|contents| (bit, contents)).map_err(|error| (bit, error))
+    let content = cursor.unlogged();
+    let read = body(bit, &mut cursor, machine.cpus).and_then(|contents| {
+        if bit == CPU_TOPOLOGY && !machine.has_free_sockets {
+            sections::check_sockets(content, machine.cpus)?;
+        }
+        Ok(contents)
+    });
+    read.map(|contents| (bit, contents)).map_err(|error| (bit, error))
 }
 
 /// Reads the events in a HEADER_FEATURE record of EVENT_DESC; empty for another feature.

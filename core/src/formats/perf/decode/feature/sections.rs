@@ -166,6 +166,35 @@ pub(super) fn cpu_topology(cursor: &mut Cursor<'_>, cpus: Option<u32>) -> Result
     Ok(cursor.skip(cpus.into(), 4, "die_id")?)
 }
 
+/// Refuses a socket above the number of CPUs in a CPU_TOPOLOGY that [`cpu_topology`] could read. At
+/// one, perf stops reading a pipe (`process_cpu_topology`).
+pub(super) fn check_sockets(mut cursor: Cursor<'_>, cpus: Option<u32>) -> Result<(), FeatureError> {
+    strings(&mut cursor, "cores.nr", "core")?;
+    strings(&mut cursor, "threads.nr", "thread")?;
+    if cursor.is_empty() {
+        return Ok(());
+    }
+    let Some(cpus) = cpus else { return Ok(()) };
+    for _ in 0..cpus {
+        cursor.u32("core_id")?;
+        let start = cursor.position();
+        let value = cursor.u32("socket_id")?;
+        let range = (0, cpus.into());
+        // The number of a CPU that is offline.
+        if value != u32::MAX {
+            expect_range("socket_id", value.into(), range, cursor.since(start))?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether ARCH names a machine whose numbers of sockets perf does not judge.
+pub(super) fn has_free_sockets(mut cursor: Cursor<'_>) -> bool {
+    // The length before the text.
+    let text = cursor.skip(1, 4, "string").map_or(&[][..], |()| cursor.until_nul());
+    text.starts_with(b"s390") || text.starts_with(b"aarch64")
+}
+
 /// AUXTRACE: `auxtrace_index__write` of `util/auxtrace.c`: a u64 count, then u64 offset and size of
 /// each.
 pub(super) fn auxtrace(cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {

@@ -128,6 +128,9 @@ pub struct Body {
     pub detail: Detail,
     /// Bytes after the known fields, such as those of a newer kernel; padding of strings excluded.
     pub extra: u64,
+    /// Bytes after the name of a record of the kernel, if they are not padding: zeros, and fewer
+    /// than a word.
+    pub after_name: u64,
 }
 
 /// Reads the body of a record that is not a sample. The cursor holds the body and nothing else;
@@ -150,12 +153,26 @@ pub fn body(
         );
     };
     let mut own = cursor.part(own_len, "body")?;
+    let whole = own.unlogged();
     let detail = if kind < record::USER_FIRST {
         kernel::fields(kind, misc, &mut own)?
     } else {
         user::fields(kind, misc, &mut own)?
     };
-    Ok(Body { detail, extra: own.left() })
+    let after_name = match detail {
+        Detail::Name(name) => bytes_after(name, &whole, kind),
+        _ => 0,
+    };
+    Ok(Body { detail, extra: own.left(), after_name })
+}
+
+/// Returns the number of bytes after the NUL of a name that are not padding.
+fn bytes_after(name: Span, whole: &Cursor<'_>, kind: u32) -> u64 {
+    let until_nul = name.end.saturating_add(1).saturating_sub(whole.position());
+    let after = whole.rest().get(to_usize(until_nul)..).unwrap_or_default();
+    let is_padding = after.len() < 8 && after.iter().all(|byte| *byte == 0);
+    // perf reserves room for the longest names, and adds a `sample_id` to some of its own records.
+    if is_padding || kind >= record::USER_FIRST { 0 } else { to_u64(after.len()) }
 }
 
 /// Takes the rest of the body.

@@ -8,6 +8,10 @@ use crate::kit::cursor::Cursor;
 /// `misc` of a BUILD_ID: the size of the id is recorded.
 pub(super) const MISC_BUILD_ID_SIZE: u16 = 1 << 15;
 
+/// The words that perf demands in an AUXTRACE_INFO of a type, from 1: Intel PT, Intel BTS,
+/// CoreSight ETM, Arm SPE, s390 CPUMSF and HiSilicon PTT (`*_process_auxtrace_info` of perf 6.1).
+const TRACER_WORDS: [u64; 7] = [0, 9, 5, 3, 2, 0, 1];
+
 /// The last type of a CPU_MAP: a range.
 const CPU_MAP_RANGE: u64 = 2;
 
@@ -33,10 +37,7 @@ pub(super) fn fields(kind: u32, misc: u16, own: &mut Cursor<'_>) -> Result<Detai
                 rest(own);
             }
         }
-        70 => {
-            own.skip(1, 8, "auxtrace_info.type")?;
-            rest(own);
-        }
+        70 => auxtrace_info(own)?,
         71 => {
             let size = own.u64("auxtrace.size")?;
             own.skip(4, 8, "auxtrace.offset")?;
@@ -96,6 +97,24 @@ fn build_id(misc: u16, own: &mut Cursor<'_>) -> Result<Detail, BodyError> {
         own.skip(1, 3, "build_id.reserved")?;
     }
     string(own, "build_id.filename")
+}
+
+/// AUXTRACE_INFO: { u32 type, u32, and as many words as the tracer has }. Every perf refuses the
+/// type 0, and the words that it reads of a type have to be there: perf 6.1 ends with status 234 or
+/// SIGFPE otherwise. Newer versions may know more types.
+fn auxtrace_info(own: &mut Cursor<'_>) -> Result<(), BodyError> {
+    let mut ahead = own.unlogged();
+    let start = ahead.position();
+    own.skip(1, 8, "auxtrace_info.type")?;
+    let kind = ahead.u32("auxtrace_info.type")?;
+    if kind == 0 {
+        return Err(BodyError::Zero { label: "auxtrace_info.type", span: ahead.since(start) });
+    }
+    let index = usize::try_from(kind).unwrap_or(usize::MAX);
+    let words = TRACER_WORDS.get(index).copied().unwrap_or(0);
+    own.unlogged().skip(words, 8, "auxtrace_info.priv")?;
+    rest(own);
+    Ok(())
 }
 
 /// AUXTRACE_ERROR: { type code cpu pid tid fmt, u64 ip, u64 time if fmt > 0, msg, machine_pid vcpu
