@@ -30,7 +30,7 @@ enum Token<'t> {
     Word(&'t [u8]),
     /// A text in quotes.
     Quoted,
-    /// A quote that the line does not close: libtraceevent searches for the other one forever.
+    /// A quote that nothing closes: libtraceevent searches for the other one forever.
     Unterminated,
     /// Another byte.
     Mark(u8),
@@ -246,11 +246,11 @@ fn first_token(rest: &[u8]) -> (Token<'_>, usize) {
     }
 }
 
-/// Returns the length of a text in quotes with both of them; `None` if the line ends before it.
+/// Returns the length of a text in quotes with both of them; `None` if the second one is missing.
+/// It may have several lines: the text to print of `ext4_fsmap_mapping` ends with a line end.
 fn quoted_len(text: &[u8], quote: u8) -> Option<usize> {
     let mut is_escaped = false;
-    let mut bytes = text.iter().skip(1).take_while(|byte| **byte != b'\n');
-    let end = bytes.position(|byte| {
+    let end = text.iter().skip(1).position(|byte| {
         let ends = *byte == quote && !is_escaped;
         is_escaped = *byte == b'\\' && !is_escaped;
         ends
@@ -269,7 +269,7 @@ mod tests {
 \tfield:const char __attribute__((user(\"a\"))) * path;\toffset:12;\tsize:4;\tsigned:0;
 \tfield:char comm[16 + 1];\toffset:16;\tsize:17;\tsigned:0;
 
-print fmt: \"%s \\\" %s\", __get_str(name), REC->comm\n";
+print fmt: \"%s \\\"\n%s\", __get_str(name), REC->comm\n";
     /// As the kernels before 2.6.39 write one of ftrace's own events.
     const OLD: &str = "name: print\nID: 5\nformat:
 \tfield:unsigned short common_type;\toffset:0;\tsize:2;

@@ -98,9 +98,18 @@ fn perfs_own_records_and_samples_have_no_trailer() {
 
 #[test]
 fn fields_of_a_newer_kernel_are_extra() {
-    assert_eq!(read(4, 0, &[0; 40], 8).unwrap(), Body { detail: Detail::Plain, extra: 8 });
-    assert_eq!(read(23, 0, &[0; 40], 8).unwrap(), Body { detail: Detail::Unknown, extra: 32 });
-    assert_eq!(read(87, 0, &[0; 40], 8).unwrap(), Body { detail: Detail::Unknown, extra: 40 });
+    assert_eq!(
+        read(4, 0, &[0; 40], 8).unwrap(),
+        Body { detail: Detail::Plain, extra: 8, after_name: 0 }
+    );
+    assert_eq!(
+        read(23, 0, &[0; 40], 8).unwrap(),
+        Body { detail: Detail::Unknown, extra: 32, after_name: 0 }
+    );
+    assert_eq!(
+        read(87, 0, &[0; 40], 8).unwrap(),
+        Body { detail: Detail::Unknown, extra: 40, after_name: 0 }
+    );
 }
 
 #[test]

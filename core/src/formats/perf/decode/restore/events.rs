@@ -71,8 +71,9 @@ pub(super) fn restore(recording: &Recording<'_>, limits: &Limits) -> Vec<Correct
     corrections.iter_mut().for_each(|one| one.words.retain(|word| !is_traced(word.at)));
     corrections.extend(traced);
     if copies.described.is_empty() {
-        let sections = sections.as_deref().unwrap_or_default();
-        corrections.extend(copies.correct_unread(sections, limits));
+        // In another layout, only the attrs determine where their ids are.
+        let sections = sections.clone().unwrap_or_else(|| copies.stored_id_sections());
+        corrections.extend(copies.correct_unread(&sections, limits));
     }
     if let Some(sections) = sections {
         let has_wrong_attr = corrections.iter().any(|one| matches!(one.part, Part::Attr(_)));
@@ -157,6 +158,15 @@ impl<'a> Copies<'a> {
         let total =
             sections.iter().fold(0_u64, |sum, section| sum.saturating_add(section.size >> 3));
         ((is_supported || is_single) && total <= MOST_IDS).then_some(sections)
+    }
+
+    /// Returns the sections of the ids as the attrs have them; one that leaves the file is empty.
+    fn stored_id_sections(&self) -> Vec<Section> {
+        let section = |attr: &u64| self.peek.section(attr.saturating_add(self.size));
+        let sections = self.attrs.iter().map(section);
+        sections
+            .map(|one| one.filter(|one| one.fits(self.peek.len())).unwrap_or_default())
+            .collect()
     }
 
     fn correct_sections(&self, sections: &[Section]) -> Vec<Correction> {
