@@ -272,6 +272,13 @@ pub fn specimens() -> Vec<Specimen> {
                 stream.call(0, 30, &[Value::Uint(0x8892), Value::Uint(13), data, usage]);
             })),
         ),
+        Specimen::new(
+            "AT2021",
+            stored(&around(|stream| {
+                let call = stream.name(30, "glGetError", &[]).enter(0, 30, 0, &[]);
+                stream.leave(call, &[Detail::Ret(Value::String(b"GL_NO_ERROR".to_vec()))]);
+            })),
+        ),
         Specimen::new("AT3001", stored(&around(|stream| _ = stream.leave(5_000, &[])))),
         Specimen::new("AT3002", stored(&around(|stream| _ = stream.leave(3, &[])))),
         Specimen::new("AT3003", stored(&around(|stream| _ = stream.enter(0, 21, 0, &[]))))

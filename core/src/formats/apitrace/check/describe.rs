@@ -14,6 +14,8 @@ use crate::report::Rule;
 pub(super) enum WarningFix {
     /// It drops the part, which is named here.
     Drop(&'static str),
+    /// It writes null in the place of the result.
+    Null,
     /// It writes this number in the leave.
     Number(u64),
 }
@@ -35,6 +37,11 @@ pub(super) fn describe_warning(kind: WarningKind) -> Described {
             &rules::ARGUMENT_ORDER,
             format!("argument {index} follows one with the same or a higher index"),
             None,
+        ),
+        WarningKind::Result(conversion) => (
+            &rules::RESULT_TYPE,
+            format!("result cannot be converted to {}", conversion.expected()),
+            Some(WarningFix::Null),
         ),
         WarningKind::NeverEntered(number) => (
             &rules::LEAVE_NEVER_ENTERED,

@@ -5,7 +5,7 @@ use super::{TraceCheck, stream_span};
 use crate::formats::apitrace::decode::tracker::warnings::{PendingWarning, WarningKind};
 use crate::formats::apitrace::repair::fixes::FixPlan;
 use crate::formats::apitrace::repair::{StreamEdit, encode};
-use crate::formats::apitrace::rules;
+use crate::formats::apitrace::{layout, rules};
 use crate::kit::num::to_u64;
 use crate::kit::words::plural;
 use crate::mend::edit::Safety;
@@ -42,14 +42,15 @@ impl TraceCheck<'_, '_> {
             };
             let (safety, summary) = match fix {
                 WarningFix::Drop(part) => (Safety::Lossy, format!("drop {part}")),
+                WarningFix::Null => (Safety::Lossy, "replace the result by null".to_string()),
                 WarningFix::Number(call) => {
                     (Safety::Exact, format!("write the number {call} in the leave"))
                 }
             };
             let mut plan = FixPlan::of_stream(safety, summary, [edit]);
             plan.events_lost = u64::from(warning.kind.is_leave());
+            plan.events_altered = u64::from(!matches!(fix, WarningFix::Drop(_)));
             if let WarningFix::Number(_) = fix {
-                plan.events_altered = 1;
                 plan.unit_witness =
                     Some("the rest of the chunk: its enters and leaves show which call is open");
             }
@@ -70,6 +71,10 @@ impl TraceCheck<'_, '_> {
         match (fix?, warning.part) {
             (WarningFix::Drop(_), Some((start, end))) if start < end => {
                 Some(self.editor.edit(start, end, Vec::new(), place))
+            }
+            (WarningFix::Null, Some((start, end))) if start < end => {
+                let bytes = vec![layout::detail::RET, layout::kind::NULL];
+                Some(self.editor.edit(start, end, bytes, place))
             }
             (WarningFix::Number(call), Some((start, end))) => {
                 Some(self.editor.edit(start, end, encode::uint(call), place))

@@ -61,4 +61,24 @@ rules! {
         source: "188 sound traces: none of 348 such blobs; apitrace 11.1, lib/trace and \
             helpers/glsize.hpp",
     };
+    RESULT_TYPE = Rule {
+        code: "AT2021",
+        name: "result-type",
+        severity: Severity::Error,
+        summary: "a result has a value that apitrace cannot convert",
+        problem: "apitrace converts the results of some functions to a number or an address: dump \
+            those of glGetError, replay those that it compares or that later calls pass as \
+            arguments, such as contexts, shaders and mapped buffers. Here the result of such a \
+            function is a string, an array or a structure, a number instead of an address, or a \
+            number that is out of range. Its type is damaged.",
+        impact: "apitrace 11.1 aborts (SIGABRT) at the call: dump at glGetError, replay at the \
+            others. Calls after it are not shown.",
+        remedy: Remedy::Fix("Replaces the result by null, which apitrace converts to 0; the call \
+            and its arguments stay.\n\
+            Class: lossy. Cost: the result.\n\
+            Run:\n\
+            \x20 tracemend repair app.trace -o repaired.trace"),
+        source: "apitrace 11.1, lib/trace/trace_model.cpp: toSInt, toUInt, toUIntPtr; measured \
+            with dump and replay",
+    };
 }

@@ -162,7 +162,14 @@ impl<'a, S: TokenSink> Scan<'_, 'a, S> {
     fn single(&mut self, tag: u8, argument: Option<u64>, at: Option<u64>) -> Option<u64> {
         match tag {
             kind::NULL | kind::FALSE | kind::TRUE => {}
-            kind::SINT | kind::UINT => _ = self.tokens.plain_uint()?,
+            kind::UINT => {
+                // A result that is as large may not be converted.
+                let value = self.tokens.plain_uint()?;
+                if argument.is_none() && i64::try_from(value).is_err() {
+                    return None;
+                }
+            }
+            kind::SINT if argument.is_some() => _ = self.tokens.plain_uint()?,
             kind::FLOAT => _ = self.tokens.bytes(4).ok()?,
             kind::DOUBLE => _ = self.tokens.bytes(8).ok()?,
             kind::OPAQUE => {

@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 
 use crate::formats::apitrace::decode::calls::OpenCall;
 use crate::formats::apitrace::decode::definitions::KnownId;
+use crate::formats::apitrace::decode::usage::results::Conversion;
 use crate::formats::apitrace::decode::usage::shapes::Shape;
 use crate::kit::num::{to_u64, to_usize};
 
@@ -166,6 +167,8 @@ pub(super) struct CurrentEvent {
     pub(super) invalid_index: Option<u64>,
     /// Its arguments so far.
     pub(super) shape: Shape,
+    /// The conversion of its result, before its value is read.
+    pub(super) conversion: Option<Conversion>,
 }
 
 impl CurrentEvent {
@@ -185,6 +188,7 @@ impl CurrentEvent {
             argument: None,
             invalid_index: None,
             shape: Shape::default(),
+            conversion: None,
         }
     }
 }

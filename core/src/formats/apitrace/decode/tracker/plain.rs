@@ -12,6 +12,7 @@ use crate::formats::apitrace::decode::grammar::{
 };
 use crate::formats::apitrace::decode::names::{TextForm, text_form};
 use crate::formats::apitrace::decode::repeats::{FirstUse, Position};
+use crate::formats::apitrace::decode::usage::results::Conversion;
 use crate::formats::apitrace::layout::PLACEHOLDER_ID;
 
 impl StreamTracker {
@@ -33,7 +34,12 @@ impl StreamTracker {
             !known.lost && count <= known.count
         });
         let is_compared = self.values.usage.uploads.is_open() || self.lost_definitions.is_used();
-        let is_usual = has_arguments && !is_compared && are_sound_texts(uses);
+        let conversion = self.values.usage.results.conversion(open.function);
+        let is_converted = conversion.is_some_and(|conversion| {
+            conversion == Conversion::Address || event.shape.has_result_without_number()
+        });
+        let is_usual =
+            has_arguments && !is_compared && !(is_leave && is_converted) && are_sound_texts(uses);
         if !is_usual || (!is_leave && !self.is_usual_enter(event, open)) {
             return false;
         }

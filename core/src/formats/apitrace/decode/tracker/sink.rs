@@ -11,6 +11,7 @@ use crate::formats::apitrace::decode::grammar::{
 use crate::formats::apitrace::decode::names::{self, TextForm};
 use crate::formats::apitrace::decode::repeats::{FirstUse, Position};
 use crate::formats::apitrace::decode::symbols::Unlisted;
+use crate::formats::apitrace::decode::usage::results::Conversion;
 use crate::formats::apitrace::decode::usage::shapes::Shape;
 use crate::formats::apitrace::layout::{
     PLACEHOLDER_ID, PROPERTIES_MAX, PROPERTY_NAME_MAX, THREAD_MAX, VERSION_MAX, VERSION_PLAUSIBLE,
@@ -136,6 +137,9 @@ impl TokenSink for StreamTracker {
         let Some(current) = &mut self.history.current else { return Ok(()) };
         current.detail_at = at;
         current.argument = index;
+        if let (None, EventEffect::Leave { open: Some(open), .. }) = (index, current.event.effect) {
+            current.conversion = self.values.usage.results.conversion(open.function);
+        }
         let ascends = current.shape.add(index);
         let (Some(index), Some(count)) = (index, current.argument_count) else { return Ok(()) };
         if current.is_lost {
@@ -330,6 +334,10 @@ impl TokenSink for StreamTracker {
         {
             self.values.usage.uploads.add(index, token);
         }
+        let conversion = self.history.current.as_mut().and_then(|one| one.conversion.take());
+        if let Some(conversion) = conversion.filter(|conversion| !conversion.takes(token)) {
+            self.warn_about_result(conversion);
+        }
     }
 
     fn long_string(&mut self, _len: u64, _at: u64) {
@@ -372,6 +380,14 @@ impl StreamTracker {
         if usage.uploads.is_open() {
             usage.uploads.end(first);
         }
+    }
+
+    /// Warns about a result whose value begins here and cannot be converted.
+    #[cold]
+    fn warn_about_result(&mut self, conversion: Conversion) {
+        let at = self.history.current.map_or(0, |current| current.detail_at);
+        let end = at.saturating_add(2);
+        self.warn_about(WarningKind::Result(conversion), at, end, Some((at, at)));
     }
 
     /// Ends a detail with an invalid index, or after warnings.

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use crate::formats::apitrace::decode::calls::OpenCall;
 use crate::formats::apitrace::decode::grammar::TokenWarning;
 use crate::formats::apitrace::decode::places::Place;
+use crate::formats::apitrace::decode::usage::results::Conversion;
 use crate::report::Excerpt;
 
 /// Events after which a warning stands for itself and does not announce damage.
@@ -35,6 +36,8 @@ pub enum WarningKind {
         /// The number of the call that it ends.
         expected: u64,
     },
+    /// A result that apitrace cannot convert.
+    Result(Conversion),
     /// A property is not text.
     Property,
     /// A text that stands for the bytes of a blob.
@@ -56,6 +59,7 @@ impl WarningKind {
             Self::InvalidText
                 | Self::BlobText
                 | Self::ArgumentOrder(_)
+                | Self::Result(_)
                 | Self::Token(TokenWarning::Unlisted(..))
         )
     }

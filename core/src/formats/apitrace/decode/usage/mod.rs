@@ -2,6 +2,7 @@
 //!
 //! - `shapes`: the arguments that the events of a function have
 //! - `primitives`: calls between glBegin and glEnd
+//! - `results`: results that apitrace converts
 //! - `uploads`: sizes of blobs against the arguments beside them
 //!
 //! Measured on 188 sound traces: all events of a function have the same arguments, apart from 9 of
@@ -9,11 +10,13 @@
 //! glEnd is broken; and the 348 blobs whose size follows from other arguments have that size.
 
 pub mod primitives;
+pub mod results;
 pub mod shapes;
 pub mod uploads;
 
 use super::repeats::FirstUse;
 use primitives::Primitives;
+use results::Results;
 use shapes::Shapes;
 use uploads::Uploads;
 
@@ -31,6 +34,8 @@ pub struct Usage {
     pub primitives: Primitives,
     /// Sizes of blobs.
     pub uploads: Uploads,
+    /// Results that apitrace converts.
+    pub results: Results,
     /// Arguments out of order that were reported.
     disorders: usize,
 }
@@ -64,6 +69,7 @@ impl Usage {
             self.shapes.add_function(id, &signature);
             self.primitives.add_function(id, signature.name);
             self.uploads.add_function(id, &signature);
+            self.results.add_function(id, signature.name);
         }
     }
 }

@@ -92,6 +92,12 @@ impl Shape {
         self.arguments == 0
     }
 
+    /// Whether the result is neither a number nor missing: null, a pointer or a string.
+    #[inline(always)]
+    pub fn has_result_without_number(self) -> bool {
+        self.types.wrapping_shr(type_shift(None)) == type_of(kind::NULL, 0)
+    }
+
     /// Returns the highest index and one, or 0 without arguments.
     #[inline(always)]
     pub fn index_end(self) -> u64 {
