@@ -6,7 +6,7 @@
 //!          | tag with kind 1 to 3, distance: copies bytes that precede it
 //! ```
 
-use super::regular::find_damage;
+use super::regular::{Second, find_damage, find_second};
 use crate::formats::apitrace::layout::{CHUNK_EXPANDED, CHUNK_PLAUSIBLE, CHUNK_STORED_MAX};
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::words::{agree, byte_count};
@@ -47,7 +47,8 @@ pub(super) fn expand(block: &[u8], out: &mut Vec<u8>) -> bool {
 }
 
 /// Expands the sound part of a block that may state any length, to at most the bytes of a chunk.
-/// The bytes after an invalid element go to `after_fault`. Returns the fault.
+/// The bytes after an invalid element go to `after_fault`, and so do those of a second chunk whose
+/// header is lost. Returns the fault.
 pub(super) fn salvage(block: &[u8], out: &mut Vec<u8>, after_fault: &mut Vec<u8>) -> String {
     let most = to_usize(CHUNK_EXPANDED);
     let Some((stated, skip)) = stated_len(block) else {
@@ -62,7 +63,12 @@ pub(super) fn salvage(block: &[u8], out: &mut Vec<u8>, after_fault: &mut Vec<u8>
     let fault = elements.expand(out);
     let is_plausible = len <= most && to_u64(block.len()) <= CHUNK_STORED_MAX;
     let damaged = if is_plausible { find_damage(block, skip, stated) } else { None };
-    if let Some(damaged) = damaged.filter(|damaged| damaged.first_place <= out.len()) {
+    let second = find_second(block, skip, stated);
+    if let Some(second) = second.filter(|second| !is_doubled(block, out, len, *second)) {
+        out.truncate(second.place);
+        let mut rest = Elements { block, at: second.resume, len: most, is_lenient: true };
+        drop(rest.expand(after_fault));
+    } else if let Some(damaged) = damaged.filter(|damaged| damaged.first_place <= out.len()) {
         // The bytes of the damaged elements are missing; those after them are at their places, so
         // copies find what they copy.
         out.truncate(damaged.first_place);
@@ -83,6 +89,19 @@ pub(super) fn salvage(block: &[u8], out: &mut Vec<u8>, after_fault: &mut Vec<u8>
         Some(fault) => fault.detail,
         None => "the block decodes to another length than it states".to_string(),
     }
+}
+
+/// Whether the elements that look like a second chunk give the bytes before them once more: then a
+/// part of a block of `len` bytes was written twice.
+fn is_doubled(block: &[u8], out: &[u8], len: usize, second: Second) -> bool {
+    let Some(from) = len.checked_sub(second.expanded) else { return false };
+    let mut again = out.get(..from).unwrap_or_default().to_vec();
+    let mut rest = Elements { block, at: second.resume, len: second.place, is_lenient: true };
+    drop(rest.expand(&mut again));
+    let pairs = again.iter().zip(out).skip(from);
+    // Calls that repeat differ in some of their bytes.
+    let unequal = pairs.filter(|(a, b)| a != b).count();
+    unequal <= second.place.saturating_sub(from) / 64
 }
 
 /// Returns where `block` has a literal with the bytes that expand to those at `at`, if replacing

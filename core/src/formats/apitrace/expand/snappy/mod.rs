@@ -31,6 +31,9 @@ use crate::limits::Limits;
 pub(super) use search::has_chunks;
 use search::is_second_trace;
 
+/// The greatest length of two chunks.
+const CHUNKS_MAX: u64 = 2 * CHUNK_STORED_MAX;
+
 /// Returns where the chunk in `unit` stores the bytes at `at` of its block, if replacing them by
 /// `bytes` there changes nothing else.
 pub fn find_stored(source: &Source<'_>, unit: Span, at: u64, bytes: &[u8]) -> Option<u64> {
@@ -158,7 +161,8 @@ impl<'a> Chunks<'a> {
         let search = if is_right { Resync::Found(stated_end) } else { self.find_chunk(begin) };
         let next = search.found();
         let stop = next.unwrap_or(end);
-        let longest = begin.saturating_add(CHUNK_STORED_MAX);
+        // The header of the chunk after it may be lost, too.
+        let longest = begin.saturating_add(CHUNKS_MAX);
         let block = self.source.read(begin, stop.min(longest));
         let found = stop.saturating_sub(begin);
         if found != stated
@@ -243,5 +247,37 @@ mod tests {
         found.dedup_by_key(|(start, _)| *start);
         let expected = starts.iter().zip([true, true, false, false]);
         assert_eq!(found, expected.map(|(start, fault)| (*start, fault)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_chunk_whose_header_is_lost_is_read_after_the_one_before_it() {
+        let call = |i: u32| [&[0_u8, 7, 3][..], &i.to_le_bytes(), b"glVertex", &[1; 9]].concat();
+        let bytes: Vec<u8> = (0..150_000_u32).flat_map(call).collect();
+        let mut writer = Writer::default();
+        writer.push(&bytes);
+        let file = [b"at".as_slice(), &writer.finish()].concat();
+        let mut starts = vec![MAGIC_LEN];
+        while let Some(len) = chunk_len(&Source::new(&file), starts[starts.len() - 1]) {
+            starts.push(starts[starts.len() - 1] + CHUNK_HEADER_LEN + len);
+        }
+        // The last chunk is not full.
+        assert_eq!(starts.len(), 5);
+        for chunk in [1, 3] {
+            let header = to_usize(starts[chunk]);
+            let damaged = [&file[..header - 1_500], &file[header + 2_500..]].concat();
+            let source = Source::new(&damaged);
+            let mut chunks = Chunks::new(&source, &Limits::default());
+            let mut blocks: Vec<Vec<u8>> = Vec::new();
+            while let Some(block) = chunks.next(Vec::new()) {
+                blocks.push(block.bytes);
+            }
+            // Only fragments beside the damage are lost.
+            let lost_max = 3 << 16;
+            let begin = chunk << 20;
+            let end = bytes.len().min(begin + (1 << 20));
+            let (before, after) = (&blocks[chunk - 1], &blocks[chunk]);
+            assert!(before.starts_with(&bytes[begin - (1 << 20)..begin - lost_max]));
+            assert!(after.ends_with(&bytes[begin + lost_max..end]), "{}", after.len());
+        }
     }
 }

@@ -10,6 +10,7 @@
 //! All of 800,000 elements of recorded traces keep these rules (apitrace 11.1). A block states the
 //! length that it expands to, so elements after the damage have a place, counted from the end.
 
+use crate::formats::apitrace::layout::CHUNK_EXPANDED;
 use crate::kit::num::to_usize;
 
 /// Bytes that are compressed by themselves.
@@ -27,6 +28,17 @@ pub(super) struct Damaged {
     /// The element after the last one, and the place of its bytes.
     pub(super) resume: usize,
     pub(super) resume_place: usize,
+}
+
+/// The elements of a second chunk in a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Second {
+    /// Where the sound bytes of the first chunk end.
+    pub(super) place: usize,
+    /// The element where the second one is regular again.
+    pub(super) resume: usize,
+    /// Bytes that its elements expand to from there on.
+    pub(super) expanded: usize,
 }
 
 /// An element without its bytes.
@@ -98,22 +110,39 @@ impl Judge {
 /// has other rules.
 pub(super) fn find_damage(block: &[u8], start: usize, len: u64) -> Option<Damaged> {
     let len = to_usize(len);
+    let (first, first_place) = find_irregular(block, start, len)?;
+    let (at, expanded) = find_chain(block, first.saturating_add(1), Some(len))?;
+    let chain = (at, len.checked_sub(expanded)?);
+    let (resume, resume_place) = without_overlap(block, chain, first_place);
+    let is_local = resume.saturating_sub(first) <= block.len().wrapping_shr(1);
+    is_local.then_some(Damaged { first, first_place, resume, resume_place })
+}
+
+/// Finds the elements of a second chunk whose header is lost with the end of the first one. Both
+/// parts together have to expand to more than a chunk holds.
+pub(super) fn find_second(block: &[u8], start: usize, len: u64) -> Option<Second> {
+    let (first, place) = find_irregular(block, start, to_usize(len))?;
+    // Where the fragments of the second one begin is unknown.
+    let (resume, expanded) = find_chain(block, first.saturating_add(1), None)?;
+    // A damaged length of an element moves the place by less than a fragment.
+    let most = to_usize(CHUNK_EXPANDED).saturating_add(FRAGMENT);
+    (place.saturating_add(expanded) > most).then_some(Second { place, resume, expanded })
+}
+
+/// Returns the first element that no writer makes, and the place of its bytes.
+fn find_irregular(block: &[u8], start: usize, len: usize) -> Option<(usize, usize)> {
     let mut judge = Judge { place: 0, is_after_literal: false };
     let mut first = start;
-    let first_place = loop {
+    loop {
         let place = judge.place;
         if first >= block.len() {
             return None;
         }
         match element(block, first) {
             Some(next) if judge.passes(next) && judge.place <= len => first = next.end,
-            _ => break place,
+            _ => return Some((first, place)),
         }
-    };
-    let chain = find_chain(block, first.saturating_add(1), len)?;
-    let (resume, resume_place) = without_overlap(block, chain, first_place);
-    let is_local = resume.saturating_sub(first) <= block.len().wrapping_shr(1);
-    is_local.then_some(Damaged { first, first_place, resume, resume_place })
+    }
 }
 
 /// Elements that follow one another to the end of a block.
@@ -141,9 +170,10 @@ fn without_overlap(block: &[u8], chain: (usize, usize), first_place: usize) -> (
 }
 
 /// Returns the offset from `from` on where the most elements that a writer makes follow one another
-/// to the end of the block, and the place of their bytes. Goes back from the end, where places
-/// are known. A chain by chance begins with a long literal, and so skips elements.
-fn find_chain(block: &[u8], from: usize, len: usize) -> Option<(usize, usize)> {
+/// to the end of the block, and how many bytes they expand to. Goes back from the end, where places
+/// are known if the block expands to `len` bytes. A chain by chance begins with a long literal, and
+/// so skips elements.
+fn find_chain(block: &[u8], from: usize, len: Option<usize>) -> Option<(usize, usize)> {
     let mut chains = vec![Chain::default(); block.len().checked_sub(from)?];
     let (mut found, mut most) = (None, 0);
     for at in (from..block.len()).rev() {
@@ -155,13 +185,13 @@ fn find_chain(block: &[u8], from: usize, len: usize) -> Option<(usize, usize)> {
         };
         let expanded =
             u32::try_from(element.len).ok().and_then(|len| after.expanded.checked_add(len));
-        let place = expanded.and_then(|expanded| len.checked_sub(usize::try_from(expanded).ok()?));
-        let (Some(expanded), Some(place)) = (expanded, place) else { continue };
-        let is_literal_next = block.get(element.end).is_some_and(|tag| tag & 3 == 0);
-        let ends_fragment = place.saturating_add(element.len).is_multiple_of(FRAGMENT);
-        let is_followed = !is_literal_next || element.distance.is_some() || ends_fragment;
-        let mut judge = Judge { place, is_after_literal: false };
-        if !is_followed || !judge.passes(element) {
+        let Some(expanded) = expanded else { continue };
+        let bytes = usize::try_from(expanded).ok()?;
+        let is_regular = match len {
+            Some(len) => len.checked_sub(bytes).is_some_and(|at| is_regular_at(block, element, at)),
+            None => element.distance.is_none_or(|distance| (1..FRAGMENT).contains(&distance)),
+        };
+        if !is_regular {
             continue;
         }
         let count = after.count.saturating_add(1);
@@ -169,10 +199,18 @@ fn find_chain(block: &[u8], from: usize, len: usize) -> Option<(usize, usize)> {
             *chain = Chain { expanded, count };
         }
         if count > most {
-            (found, most) = (Some((at, place)), count);
+            (found, most) = (Some((at, bytes)), count);
         }
     }
     found
+}
+
+/// Whether a writer makes this element, and the one after it, where its bytes have this place.
+fn is_regular_at(block: &[u8], element: Element, place: usize) -> bool {
+    let is_literal_next = block.get(element.end).is_some_and(|tag| tag & 3 == 0);
+    let ends_fragment = place.saturating_add(element.len).is_multiple_of(FRAGMENT);
+    let is_followed = !is_literal_next || element.distance.is_some() || ends_fragment;
+    is_followed && Judge { place, is_after_literal: false }.passes(element)
 }
 
 #[cfg(test)]

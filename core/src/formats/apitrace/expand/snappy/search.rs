@@ -1,7 +1,7 @@
 //! Where the next chunk begins after one whose length is wrong.
 
 use super::block::{self, expanded_max, stated_len};
-use super::{Chunks, chunk_len};
+use super::{CHUNKS_MAX, Chunks, chunk_len};
 use crate::formats::apitrace::layout::{
     CHUNK_EXPANDED, CHUNK_HEADER_LEN, CHUNK_STORED_MAX, FULL_CHUNK, MAGIC_LEN, SNAPPY_MAGIC,
     VERSION_MAX,
@@ -13,9 +13,6 @@ use crate::limits::Limits;
 
 /// The third byte of a length of at most 1,223,370, the fourth being zero.
 const LENGTH_THIRD_MAX: u8 = 0x12;
-
-/// First bytes of a file in which a sound chunk has to be: two chunks of the greatest length.
-const CHUNKS_WITHIN: u64 = 2 * CHUNK_STORED_MAX;
 
 impl Chunks<'_> {
     /// Whether a chunk, a second trace or the end of the file is at `at`.
@@ -104,8 +101,8 @@ pub(in crate::formats::apitrace::expand) fn has_chunks(source: &Source<'_>) -> b
     let chunks = Chunks::new(source, &Limits::default());
     let len = chunk_len(source, MAGIC_LEN);
     let next = MAGIC_LEN.saturating_add(CHUNK_HEADER_LEN).saturating_add(len.unwrap_or(0));
-    // The first chunk may be lost.
-    let start = Source::from_pieces(source.slices(0, CHUNKS_WITHIN));
+    // The first chunk may be lost: the second one has to be in the first bytes.
+    let start = Source::from_pieces(source.slices(0, CHUNKS_MAX));
     let finds_chunk = || Chunks::new(&start, &Limits::default()).find_chunk(MAGIC_LEN).found();
     chunks.is_sound_at(MAGIC_LEN)
         || (chunks.is_plausible_at(MAGIC_LEN)
