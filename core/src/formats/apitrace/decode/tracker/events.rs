@@ -15,6 +15,8 @@ use crate::kit::num::{to_u64, to_usize};
 const TAKEN_BACK_MAX: usize = 512;
 /// Events that are searched for the first contradiction before damage.
 const CONTRADICTION_REACH: usize = 64;
+/// Leaves in a row with the numbers of their calls, which do not occur by chance.
+const LEAVES_PROVEN: u32 = 4;
 
 /// The effect of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -229,9 +231,21 @@ impl History {
     }
 
     /// Returns the offset of the earliest of the latest events that contradicts those before it.
+    /// Leaves with the numbers of their calls show that what lies before them is no part of damage
+    /// after them.
     pub fn find_first_contradiction(&self) -> Option<u64> {
-        let latest = self.recent().rev().take(CONTRADICTION_REACH);
-        latest.filter(|event| event.has_warning).map(|event| event.start).min()
+        let (mut first, mut leaves) = (None, 0_u32);
+        for event in self.recent().rev().take(CONTRADICTION_REACH) {
+            if event.has_warning {
+                (first, leaves) = (Some(event.start), 0);
+            } else if has_open_call(&event) && !event.is_inside_out {
+                leaves = leaves.saturating_add(1);
+            }
+            if leaves >= LEAVES_PROVEN {
+                break;
+            }
+        }
+        first
     }
 
     /// Returns the offset of the first event after the latest call that was entered and left.
@@ -303,6 +317,26 @@ pub fn has_open_call(event: &RecentEvent) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_contradiction_before_enough_sound_leaves_is_no_part_of_later_damage() {
+        let mut history = History::default();
+        let open = OpenCall { number: 7, thread: 0, function: 1 };
+        let leave = EventEffect::Leave { number: 7, open: Some(open) };
+        let mut push = |start, effect, has_warning| {
+            let usual = RecentEvent::usual(start, effect, false, 0);
+            history.push(RecentEvent { has_warning, ..usual });
+            history.find_first_contradiction()
+        };
+        assert_eq!(push(0, leave, true), Some(0));
+        for start in 1..u64::from(LEAVES_PROVEN) {
+            assert_eq!(push(start, leave, false), Some(0));
+        }
+        // An enter proves nothing.
+        assert_eq!(push(10, EventEffect::Enter(open), false), Some(0));
+        assert_eq!(push(11, leave, false), None);
+        assert_eq!(push(12, leave, true), Some(12));
+    }
 
     #[test]
     fn events_are_stored_in_half_the_memory_and_without_loss() {
