@@ -5,6 +5,7 @@
 //!     single 300 1 gears.trace glxinfo.trace
 //! cargo run --release -p tracemend-tests --example apitrace_campaign -- compound 100 1 *.trace
 //! cargo run --release -p tracemend-tests --example apitrace_campaign -- silent 500 1 *.trace
+//! cargo run --release -p tracemend-tests --example apitrace_campaign -- aborts 500 1 *.trace
 //! ```
 //!
 //! `single N SEED TRACE...` makes one damage per case, N cases per container, and prints the table
@@ -12,11 +13,14 @@
 //! from the file ("left"), those of them whose definitions can be read, too ("defined"), calls that
 //! are shown otherwise, and those that apitrace reads by itself, in per cent. `compound N SEED
 //! TRACE...` makes 1 to 8 damages per case. `silent N SEED TRACE...` flips a bit of the expanded
-//! stream per case: which flips that apitrace shows does the check not find? APITRACE_LIST=1 lists
-//! them. Each case prints its number; a case depends on nothing but the seed, its number and the
-//! traces. The files of cases that are given up, refused by apitrace, below its own reading, or
-//! that lose more than 1 % of the calls although these could be read go to the folder
-//! APITRACE_KEEP, if it is set. APITRACE_CONTAINER names the only container to be damaged.
+//! stream per case: which flips that apitrace shows does the check not find? `aborts N SEED
+//! TRACE...` flips a bit per case, too: at which flips does a command of apitrace fail (dump, info,
+//! trim, replay, replay with a dump of the state) although the check gives no error? Traces of few
+//! calls are the best. APITRACE_LIST=1 lists them. Each case prints its number; a case depends on
+//! nothing but the seed, its number and the traces. The files of cases that are given up, refused
+//! by apitrace, below its own reading, or that lose more than 1 % of the calls although these could
+//! be read go to the folder APITRACE_KEEP, if it is set. APITRACE_CONTAINER names the only
+//! container to be damaged.
 #![allow(
     clippy::as_conversions,
     clippy::unwrap_used,
@@ -31,11 +35,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use tracemend::Options;
-use tracemend_tests::judge::apitrace::Apitrace;
+use tracemend_tests::judge::apitrace::aborts;
 use tracemend_tests::judge::apitrace::silent::{self, Change};
 use tracemend_tests::judge::apitrace::survival::{
     CHUNK_KINDS, CONTAINERS, Damaged, KINDS, Numbers, Original, Survival, damage,
 };
+use tracemend_tests::judge::apitrace::{Apitrace, Recorder};
 
 /// The sums of a line of the table.
 #[derive(Default)]
@@ -92,7 +97,7 @@ impl Sums {
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [verb, count, seed, paths @ ..] = arguments.as_slice() else {
-        panic!("usage: apitrace_campaign single|compound|silent N SEED TRACE...");
+        panic!("usage: apitrace_campaign single|compound|silent|aborts N SEED TRACE...");
     };
     let (count, seed): (usize, u64) = (count.parse().unwrap(), seed.parse().unwrap());
     let judge = Apitrace::find().unwrap();
@@ -100,8 +105,10 @@ fn main() {
     let folder = folder.path();
     let originals: Vec<Original> =
         paths.iter().map(|path| Original::read(&judge, Path::new(path), folder)).collect();
-    if verb == "silent" {
-        return flip_all(&judge, &originals, (count, seed), folder);
+    match verb.as_str() {
+        "silent" => return flip_all(&judge, &originals, (count, seed), folder),
+        "aborts" => return abort_all(&judge, &originals, (count, seed), folder),
+        _ => {}
     }
     let keep = std::env::var_os("APITRACE_KEEP");
     let mut table: BTreeMap<String, Sums> = BTreeMap::new();
@@ -182,6 +189,36 @@ fn flip_all(judge: &Apitrace, originals: &[Original], (count, seed): (usize, u64
     let [silent, found] = shown.fold([0, 0], |[a, b], (_, [c, d])| [a + c, b + d]);
     let share = 100.0 * silent as f64 / (silent + found).max(1) as f64;
     println!("silent of those that apitrace shows: {share:.1} %");
+}
+
+/// Flips a bit per case and prints a table: which commands fail, and does the check give an error?
+fn abort_all(judge: &Apitrace, originals: &[Original], (count, seed): (usize, u64), folder: &Path) {
+    let recorder = Recorder::find().unwrap();
+    let lists = std::env::var_os("APITRACE_LIST").is_some();
+    for original in originals {
+        let path = folder.join("sound.trace");
+        std::fs::write(&path, original.file("snappy")).unwrap();
+        let failures = aborts::failures((judge, &recorder), &path, folder);
+        assert!(failures.is_empty(), "{}: {failures:?}", original.name);
+    }
+    let mut table: BTreeMap<&str, [usize; 2]> = BTreeMap::new();
+    for case in 0..count {
+        let mut numbers = Numbers::of(seed.wrapping_mul(1_000_003).wrapping_add(case as u64));
+        let original = &originals[numbers.below(originals.len())];
+        let flipped = aborts::flip((judge, &recorder), original, &mut numbers, folder);
+        let is_found = !flipped.errors.is_empty();
+        for (command, _) in &flipped.failures {
+            table.entry(command).or_default()[usize::from(is_found)] += 1;
+        }
+        if lists && !is_found && !flipped.failures.is_empty() {
+            println!("{} {case} {flipped}", original.name);
+        }
+    }
+    println!("seed {seed}, {count} flipped bits");
+    println!("{:12} {:>6} {:>8}", "fails", "error", "no error");
+    for (command, [silent, found]) in &table {
+        println!("{command:12} {found:6} {silent:8}");
+    }
 }
 
 /// Damages a file as `kind` names it, or by as many damages as it counts.

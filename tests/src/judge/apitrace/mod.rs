@@ -1,5 +1,6 @@
 //! apitrace itself: `dump` and `info`, and the tracer below Xvfb.
 
+pub mod aborts;
 pub mod silent;
 pub mod survival;
 
@@ -26,6 +27,10 @@ pub static SCREEN: Judge = Judge {
     probe: || Recorder::find().map(|found| format!("glxgears on {}", found.display)),
 };
 
+/// Seconds that a replay gets.
+const REPLAY_TIME_MAX: &str = "120";
+/// The call whose state is dumped.
+const STATE_CALL: &str = "--dump-state=100";
 /// Memory that `apitrace` gets, in KiB.
 const MEMORY_MAX_KIB: u32 = 3 << 20;
 
@@ -176,9 +181,20 @@ impl Recorder {
 
     /// Runs `apitrace replay` on this screen.
     pub fn replay(&self, judge: &Apitrace, path: &Path) -> Verdict {
-        let mut command = Command::new(&judge.program);
+        self.run(judge, &["--headless"], path)
+    }
+
+    /// Runs `apitrace replay` up to a call and prints the state of GL, as for `diff-state`.
+    pub fn dump_state(&self, judge: &Apitrace, path: &Path) -> Verdict {
+        self.run(judge, &["--headless", STATE_CALL], path)
+    }
+
+    fn run(&self, judge: &Apitrace, options: &[&str], path: &Path) -> Verdict {
+        // A damaged timeout or count can make a replay hang.
+        let mut command = Command::new("timeout");
+        command.arg(REPLAY_TIME_MAX).arg(&judge.program);
         command.env("DISPLAY", &self.display).env("LIBGL_ALWAYS_SOFTWARE", "1");
-        command.args(["replay", "--headless"]).arg(path).stdin(Stdio::null());
+        command.arg("replay").args(options).arg(path).stdin(Stdio::null());
         let output = command.output().expect("apitrace starts");
         Verdict {
             code: output.status.code(),
