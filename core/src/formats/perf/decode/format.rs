@@ -30,6 +30,8 @@ enum Token<'t> {
     Word(&'t [u8]),
     /// A text in quotes.
     Quoted,
+    /// A text in quotes with line ends. Only a text to print has them.
+    Lines,
     /// A quote that nothing closes: libtraceevent searches for the other one forever.
     Unterminated,
     /// Another byte.
@@ -75,8 +77,10 @@ impl<'t> Tokens<'t> {
         self.read_fields()?;
         self.expect(Token::Word(b"print"))?;
         self.expect_label(b"fmt")?;
-        self.expect(Token::Quoted)?;
-        self.read_arguments()
+        match self.next() {
+            Token::Quoted | Token::Lines => self.read_arguments(),
+            _ => Err(Unexpected),
+        }
     }
 
     /// Reads fields up to a blank line.
@@ -138,7 +142,11 @@ impl<'t> Tokens<'t> {
         loop {
             match self.next() {
                 Token::Mark(mark) if mark == end => return Ok(()),
-                Token::Mark(b';') | Token::Unterminated | Token::Line | Token::End => {
+                Token::Mark(b';')
+                | Token::Lines
+                | Token::Unterminated
+                | Token::Line
+                | Token::End => {
                     return Err(Unexpected);
                 }
                 _ => {}
@@ -153,7 +161,11 @@ impl<'t> Tokens<'t> {
             match self.next() {
                 Token::Mark(b'(') => open = open.saturating_add(1),
                 Token::Mark(b')') => open = open.saturating_sub(1),
-                Token::Mark(b';') | Token::Unterminated | Token::Line | Token::End => {
+                Token::Mark(b';')
+                | Token::Lines
+                | Token::Unterminated
+                | Token::Line
+                | Token::End => {
                     return Err(Unexpected);
                 }
                 _ => {}
@@ -235,6 +247,7 @@ fn first_token(rest: &[u8]) -> (Token<'_>, usize) {
         None => (Token::End, 0),
         Some(b'\n') => (Token::Line, 1),
         Some(quote @ (b'"' | b'\'')) => match quoted_len(rest, *quote) {
+            Some(len) if rest.iter().take(len).any(|byte| *byte == b'\n') => (Token::Lines, len),
             Some(len) => (Token::Quoted, len),
             None => (Token::Unterminated, 1),
         },
