@@ -37,7 +37,7 @@ pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
     let wanted = options::qemu_version(options);
     let chosen = wanted.and_then(|wanted| header::check_choice(wanted, &log, report));
     let excluded = log.race.excluded.clone();
-    let evidence = VersionEvidence::find(version, log.race.layouts());
+    let evidence = VersionEvidence::find(log.header, log.race.layouts());
     let layouts = match (chosen, evidence) {
         (Some(number), _) => Layouts::default().with(number),
         (None, Some((_, layouts))) => layouts,

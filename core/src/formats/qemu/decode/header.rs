@@ -72,7 +72,11 @@ pub enum VersionEvidence {
 impl VersionEvidence {
     /// Returns the evidence for a version and the layouts that have it, if the word and the
     /// layouts that the events fit lead to one version.
-    pub fn find(version: Version, fits: Layouts) -> Option<(Self, Layouts)> {
+    ///
+    /// If unused bytes are not 0, the events are not evidence: the log may have lost its header, so
+    /// that the bytes in its place belong to events.
+    pub fn find(header: Header, fits: Layouts) -> Option<(Self, Layouts)> {
+        let version = header.version;
         let of_version = |word: u32| {
             Layouts::of(|number, layout| fits.contains(number) && layout.version == word)
         };
@@ -85,7 +89,8 @@ impl VersionEvidence {
                 return is_only.then(|| (Self::Byte(byte), of_version(found)));
             }
         }
-        let first = fits.first().filter(|_| !version.is_known())?;
+        let is_trusted = !version.is_known() && header.unused_set == 0;
+        let first = fits.first().filter(|_| is_trusted)?;
         let is_only = fits.iter().all(|(_, layout)| layout.version == first.version);
         is_only.then_some((Self::Events, fits))
     }

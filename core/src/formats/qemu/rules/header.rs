@@ -59,8 +59,9 @@ rules! {
             bytes lead to one version that the events fit, if the events fit one version only, or \
             if --qemu-version names the release. There is no fix for the three words between \
             releases.\n\
-            Class: exact; lossy if only --qemu-version determines the version, or if events are \
-            dropped; synthetic if the log has to be closed as well.\n\
+            Class: exact; lossy if only --qemu-version determines the version, if unused bytes of \
+            the header are not 0, so that it may be lost, or if events are dropped; synthetic if \
+            the log has to be closed as well.\n\
             Cost: none for the version.\n\
             Run:\n\
             \x20 tracemend repair boot.log -o repaired.log\n\

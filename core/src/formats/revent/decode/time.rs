@@ -34,10 +34,11 @@ impl Time {
     /// Returns whether the high half of the seconds holds the nanoseconds.
     ///
     /// 32-bit recorders of 2017 and 2018 wrote eight bytes from the address of the four-byte
-    /// seconds. The microseconds confirm it: they are a thousandth of the nanoseconds.
+    /// seconds. The microseconds confirm it: they are a thousandth of the nanoseconds. Microseconds
+    /// that are 0 confirm nothing.
     pub const fn is_widened(self) -> bool {
-        let high = self.sec >> 32;
-        high != 0 && high / 1_000 == self.usec && self.usec < MICROS.unsigned_abs()
+        let nanos = self.sec >> 32;
+        self.usec != 0 && nanos / 1_000 == self.usec && self.usec < MICROS.unsigned_abs()
     }
 
     /// Returns the time without nanoseconds in the high half of its seconds.
@@ -76,5 +77,18 @@ impl Time {
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{:06} s", self.sec, self.usec)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn microseconds_that_are_0_do_not_confirm_nanoseconds() {
+        let widened =
+            |nanos: u64, usec| Time { sec: nanos << 32 | 1_500_000_000, usec }.is_widened();
+        assert!(widened(2_000, 2) && widened(999_999_999, 999_999));
+        assert!(!widened(2_000, 3) && !widened(2, 0) && !widened(0, 0));
     }
 }
