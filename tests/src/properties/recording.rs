@@ -181,7 +181,7 @@ pub fn repair_of(files: &FileSet<'_>, options: &Options) -> Result<Repair, Broke
         || format!("{} edits", edits(&repair)),
     )?;
 
-    not_worse(&repair.before, &repair.after)?;
+    not_worse(&repair.before, &repair.after, repair.records_lost())?;
     if are_dear_laws_due(files) {
         let after = tracemend::check(&target, options);
         ensure(
@@ -249,11 +249,12 @@ fn ended(repair: &Repair, allow: Allow) -> Held {
 }
 
 /// Tests that the target has no more errors than the source, unless data came to light: damage had
-/// hidden its errors.
-fn not_worse(before: &Report, after: &Report) -> Held {
+/// hidden its errors. If as many records are left though some were dropped, others came to light.
+fn not_worse(before: &Report, after: &Report, records_lost: u64) -> Held {
     let errors = |report: &Report| report.count_of(Severity::Error);
+    let records = after.tally.records.saturating_add(records_lost);
     let came_to_light =
-        after.tally.records > before.tally.records || after.tally.expanded > before.tally.expanded;
+        records > before.tally.records || after.tally.expanded > before.tally.expanded;
     ensure(
         errors(after) <= errors(before) || came_to_light,
         "a repair leaves no more errors than there were",
