@@ -23,6 +23,9 @@ use crate::kit::num::to_u64;
 /// Most digits of a number: an offset or size is below the size of a sample, an id below 2^32.
 const DIGITS_MOST: usize = 10;
 
+/// Most fields, whose names are held: the largest of 4,771 formats of kernels has 41.
+const FIELDS_MOST: usize = 1024;
+
 /// The parts of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Token<'t> {
@@ -126,49 +129,27 @@ impl<'t> Tokens<'t> {
             match self.next() {
                 Token::Word(word) => name = Some(word),
                 Token::Mark(b'*' | b'.') => {}
-                Token::Mark(b'[') => self.read_until(b']')?,
-                Token::Mark(b'(') => self.read_group()?,
+                Token::Mark(b'[') => self.read_enclosed(b'[', b']')?,
+                Token::Mark(b'(') => self.read_enclosed(b'(', b')')?,
                 Token::Mark(b';') => break,
                 _ => return Err(Unexpected),
             }
         }
         // perf refuses a field that has a type and no name.
         self.fields.insert(name.ok_or(Unexpected)?);
-        Ok(())
+        if self.fields.len() > FIELDS_MOST { Err(Unexpected) } else { Ok(()) }
     }
 
-    /// Reads up to a mark in the same declaration.
-    fn read_until(&mut self, end: u8) -> Result<(), Unexpected> {
-        loop {
-            match self.next() {
-                Token::Mark(mark) if mark == end => return Ok(()),
-                Token::Mark(b';')
-                | Token::Lines
-                | Token::Unterminated
-                | Token::Line
-                | Token::End => {
-                    return Err(Unexpected);
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// Reads up to the parenthesis that closes the one before.
-    fn read_group(&mut self) -> Result<(), Unexpected> {
+    /// Reads up to the mark that closes the one before, in the same declaration.
+    fn read_enclosed(&mut self, opening: u8, closing: u8) -> Result<(), Unexpected> {
         let mut open = 1_usize;
         while open > 0 {
             match self.next() {
-                Token::Mark(b'(') => open = open.saturating_add(1),
-                Token::Mark(b')') => open = open.saturating_sub(1),
-                Token::Mark(b';')
-                | Token::Lines
-                | Token::Unterminated
-                | Token::Line
-                | Token::End => {
-                    return Err(Unexpected);
-                }
-                _ => {}
+                Token::Mark(mark) if mark == opening => open = open.saturating_add(1),
+                Token::Mark(mark) if mark == closing => open = open.saturating_sub(1),
+                Token::Word(_) | Token::Quoted => {}
+                Token::Mark(mark) if mark != b';' => {}
+                _ => return Err(Unexpected),
             }
         }
         Ok(())
@@ -323,6 +304,17 @@ print fmt: \"%s\", REC->buf\n";
             let place = usize::try_from(fault.unwrap_or(u64::MAX)).unwrap();
             assert!((at..at + word.len() + 1).contains(&place), "{other}: {place}, not {at}");
         }
+    }
+
+    #[test]
+    fn a_format_has_at_most_1024_fields() {
+        let format = |count: usize| {
+            let field = |i: usize| format!("\tfield:int f{i};\toffset:8;\tsize:4;\tsigned:1;\n");
+            let fields: String = (0..count).map(field).collect();
+            format!("name: x\nID: 7\nformat:\n\n{fields}\nprint fmt: \"\"\n")
+        };
+        assert!(find_fault(format(FIELDS_MOST).as_bytes()).is_none());
+        assert!(find_fault(format(FIELDS_MOST + 1).as_bytes()).is_some());
     }
 
     #[test]
