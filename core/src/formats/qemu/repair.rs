@@ -5,7 +5,7 @@
 //! to its end depends on QEMU, the guest and the command line.
 
 use crate::formats::qemu::decode::cut::{Dropped, Kept};
-use crate::formats::qemu::decode::ending::{Cut, Ending, Tail, Trailing};
+use crate::formats::qemu::decode::ending::{Cut, Doubt, Ending, Tail, Trailing};
 use crate::formats::qemu::decode::event::FILE;
 use crate::formats::qemu::decode::header::{Version, VersionEvidence};
 use crate::formats::qemu::layout::{Cause, HEADER_LEN, Kind, Layout, VERSION_LEN};
@@ -24,7 +24,7 @@ const RELEASE: &str = "--qemu-version X.Y";
 
 /// Builds the fix for header and end; `None` if nothing can or has to be done.
 pub fn close_log(ending: &Ending) -> Option<Fix> {
-    if ending.is_guess {
+    if ending.doubt == Some(Doubt::Layout) {
         return None;
     }
     let layout = ending.layout();
@@ -36,7 +36,8 @@ pub fn close_log(ending: &Ending) -> Option<Fix> {
         return Some(suggest_prefix(ending));
     }
     let is_known = ending.version.is_known();
-    if (!is_known && !has_one_version) || (closes && !has_one_closing) {
+    let is_doubtful = ending.doubt.is_some() || (!is_known && !has_one_version);
+    if is_doubtful || (closes && !has_one_closing) {
         return Some(ask_for_release(ending));
     }
     let mut fix = Fix::new(Safety::Exact, "", Vec::new());
@@ -98,7 +99,9 @@ fn set_version(fix: Fix, ending: &Ending, layout: &Layout) -> Fix {
 fn close_at(ending: &Ending, cut: &Cut, layout: &Layout, steps: &mut Vec<String>) -> (Edit, u64) {
     let kept = &cut.kept;
     let mut closing = layout.closing();
-    let to = if ending.keeps_end() { cut.at } else { ending.len };
+    let replaces_end = ending.has_end_for_shutdown();
+    let kept_from = cut.at.saturating_add(u64::from(replaces_end));
+    let to = if ending.keeps_end() { kept_from } else { ending.len };
     if ending.keeps_end() {
         closing.pop();
     } else if kept.last == Some(Kind::Shutdown(Cause::HostSignal)) {
@@ -113,7 +116,9 @@ fn close_at(ending: &Ending, cut: &Cut, layout: &Layout, steps: &mut Vec<String>
             dropped.events
         }
         None => {
-            if cut.at < to {
+            if replaces_end {
+                steps.push("replace the first of two END".to_string());
+            } else if cut.at < to {
                 let bytes = byte_count(to.saturating_sub(cut.at));
                 steps.push(format!("drop {bytes} of a truncated event"));
             }
@@ -165,7 +170,7 @@ fn ask_for_release(ending: &Ending) -> Fix {
 /// Builds the fix for the bytes after END.
 pub fn drop_trailing(ending: &Ending, span: Span, trailing: Trailing) -> Fix {
     let drop = |events: &str| {
-        if ending.is_guess {
+        if ending.doubt.is_some() {
             let summary = "the place of END depends on a version that is not known";
             return Fix::manual(summary);
         }

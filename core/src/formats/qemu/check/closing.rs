@@ -32,7 +32,9 @@ pub fn check_end(ending: &Ending, lane: &Lane<'_>, report: &mut Report) -> Optio
         fix = None;
     }
     match &ending.tail {
-        Tail::Unpaired(end) if is_known => report.push(build_unpaired(*end, lane).fix_if(fix)),
+        Tail::Unpaired(end) if is_known => {
+            report.push(build_unpaired(*end, ending, lane).fix_if(fix));
+        }
         Tail::Missing(fault) if is_known => {
             report.push(build_missing(fault.as_ref(), ending, lane).fix_if(fix));
         }
@@ -41,7 +43,7 @@ pub fn check_end(ending: &Ending, lane: &Lane<'_>, report: &mut Report) -> Optio
         }
         Tail::Complete(_) | Tail::Unpaired(_) | Tail::Missing(_) | Tail::Lost(None) => {}
     }
-    if let Some((span, trailing)) = ending.trailing {
+    if let Some((span, trailing)) = ending.trailing.filter(|_| !ending.has_end_for_shutdown()) {
         let finding = build_trailing(span, trailing);
         report.push(finding.fix(repair::drop_trailing(ending, span, trailing)));
     }
@@ -90,9 +92,10 @@ fn build_missing(fault: Option<&Fault>, ending: &Ending, lane: &Lane<'_>) -> Fin
     Finding::new(&rules::END_MISSING, span, "END", message)
 }
 
-fn build_unpaired(end: u64, lane: &Lane<'_>) -> Finding {
+fn build_unpaired(end: u64, ending: &Ending, lane: &Lane<'_>) -> Finding {
     let before = lane.before_end().map_or("the header", Kind::name);
-    let message = format!("missing SHUTDOWN+HOST_SIGNAL: END follows {before}");
+    let ends = if ending.has_end_for_shutdown() { "two END follow" } else { "END follows" };
+    let message = format!("missing SHUTDOWN+HOST_SIGNAL: {ends} {before}");
     Finding::new(&rules::SHUTDOWN_MISSING, Span::sized(FILE, end, 1), "END", message)
 }
 

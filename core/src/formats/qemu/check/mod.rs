@@ -58,6 +58,7 @@ pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
         version,
         layouts,
         evidence: evidence.map(|(evidence, _)| evidence),
+        is_named: chosen.is_some(),
         is_contradicted: wanted.is_some() && chosen.is_none(),
         wants_prefix: options::has_prefix(options),
     };

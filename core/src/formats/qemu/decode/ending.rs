@@ -45,6 +45,16 @@ pub enum Trailing {
     Bytes,
 }
 
+/// A reason not to rely on a reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doubt {
+    /// The layout is a guess, which no version word and no user confirms.
+    Layout,
+    /// Bytes follow END, and nothing confirms the version: END may be a part of an event of another
+    /// layout.
+    End,
+}
+
 /// A cut that closes the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
@@ -65,6 +75,8 @@ pub struct Request {
     pub layouts: Layouts,
     /// The bytes that determine the version, if they do.
     pub evidence: Option<VersionEvidence>,
+    /// Whether the user names a release that the log can have.
+    pub is_named: bool,
     /// Whether the user names a release that the log cannot have.
     pub is_contradicted: bool,
     /// Whether the user wants to keep only the part before damage, and nothing after END.
@@ -80,8 +92,8 @@ pub struct Ending {
     pub layouts: Layouts,
     /// The bytes that determine the version, if they do.
     pub evidence: Option<VersionEvidence>,
-    /// Whether the layout is a guess, which no version word and no user confirms.
-    pub is_guess: bool,
+    /// The reason not to rely on this reading.
+    pub doubt: Option<Doubt>,
     /// How the events end.
     pub tail: Tail,
     /// The bytes after END, if there are any.
@@ -99,7 +111,8 @@ pub struct Ending {
 impl Ending {
     /// Describes the end of the log that `lane` read.
     pub fn new(lane: &Lane<'_>, request: Request, limits: &Limits) -> Self {
-        let Request { version, layouts, evidence, is_contradicted, wants_prefix } = request;
+        let Request { version, layouts, evidence, is_named, is_contradicted, wants_prefix } =
+            request;
         let source = lane.decoder().source();
         let tail = find_tail(lane, version, layouts);
         // A log that has to be closed is closed before its first irregular event.
@@ -111,13 +124,21 @@ impl Ending {
         let damage = damage.map(|damage| find_start(lane.decoder(), damage));
         let lost = lane.find_lost_request().filter(|_| lane.defects.has_error);
         let damage = lost.or(damage);
+        let trailing = find_trailing(lane.decoder(), &tail);
+        let is_guess =
+            is_contradicted || matches!(version, Version::Unreleased(_) | Version::Newer(_));
+        let is_confirmed = version.is_known() || is_named || evidence.is_some();
+        let doubt = match trailing {
+            _ if is_guess => Some(Doubt::Layout),
+            Some((_, Trailing::Bytes)) if !is_confirmed => Some(Doubt::End),
+            _ => None,
+        };
         let mut ending = Self {
             version,
             layouts,
             evidence,
-            is_guess: is_contradicted
-                || matches!(version, Version::Unreleased(_) | Version::Newer(_)),
-            trailing: find_trailing(lane.decoder(), &tail),
+            doubt,
+            trailing,
             tail,
             damage,
             wants_prefix,
@@ -142,6 +163,12 @@ impl Ending {
     /// Returns whether END stays, because only the events before it are missing.
     pub const fn keeps_end(&self) -> bool {
         matches!(self.tail, Tail::Unpaired(_)) && !(self.wants_prefix && self.damage.is_some())
+    }
+
+    /// Returns whether the file ends with END twice and lacks the SHUTDOWN before it: the byte of
+    /// the SHUTDOWN is the damaged one.
+    pub const fn has_end_for_shutdown(&self) -> bool {
+        self.keeps_end() && matches!(self.trailing, Some((_, Trailing::SecondEnd)))
     }
 
     fn find_cut(&self, lane: &Lane<'_>, limits: &Limits) -> Option<Cut> {

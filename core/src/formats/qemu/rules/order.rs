@@ -14,9 +14,10 @@ rules! {
         problem: "Since 5.1 a recorder ends a log with SHUTDOWN+HOST_SIGNAL and END. A program \
             that closed an unfinished log with END alone leaves this.",
         impact: "QEMU hangs at END, because nothing ends the replay.",
-        remedy: Remedy::Fix("Adds SHUTDOWN+HOST_SIGNAL before END. Drops complete events before it \
-            after which a guest demands the next one (INSTRUCTION, CP_CLOCK_VIRTUAL, AUDIO_OUT).\n\
-            Class: lossy if events are dropped, else synthetic.\n\
+        remedy: Remedy::Fix("Adds SHUTDOWN+HOST_SIGNAL before END, or writes it over the first of \
+            two END. Drops complete events before it after which a guest demands the next one \
+            (INSTRUCTION, CP_CLOCK_VIRTUAL, AUDIO_OUT).\n\
+            Class: lossy if events are dropped or END is replaced, else synthetic.\n\
             Cost: up to three complete events. The log is structurally closed; QEMU, the guest \
             and the command line decide whether it replays to its end.\n\
             Run:\n\

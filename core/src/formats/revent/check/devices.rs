@@ -2,11 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use crate::formats::revent::check::fault_log::Fault;
+use crate::formats::revent::check::scan::Scan;
 use crate::formats::revent::decode::FILE;
 use crate::formats::revent::decode::gamepad::{Gamepad, set_bits};
 use crate::formats::revent::decode::head::{DevicePath, Devices};
 use crate::formats::revent::decode::recording::Recording;
-use crate::formats::revent::layout::{ABS_MAX, ABSINFO, DEVICE_PREFIX, DEVICES_WRITTEN, NAME_MAX};
+use crate::formats::revent::layout::{
+    ABS_MAX, ABSINFO, DEVICE_PREFIX, DEVICES_WRITTEN, NAME_MAX, kind, names,
+};
 use crate::formats::revent::repair::head::{
     swap_bitmaps_fix, write_bits_fix, write_codes_fix, write_fix,
 };
@@ -22,12 +26,12 @@ use crate::report::{Finding, Report};
 const CODES_SHOWN: usize = 8;
 
 /// Judges the devices.
-pub(super) fn check(recording: &Recording<'_>, report: &mut Report) {
+pub(super) fn check(recording: &Recording<'_>, scan: &Scan<'_>, report: &mut Report) {
     match &recording.head.devices {
         Devices::Paths(_) if recording.head.is_recovered => {}
         Devices::Paths(paths) => check_paths(recording, paths, report),
         Devices::Gamepad(gamepad) => {
-            check_lengths(recording, gamepad, report);
+            check_lengths(recording, scan, gamepad, report);
             check_name(gamepad, report);
             check_axes(gamepad, report);
         }
@@ -77,7 +81,12 @@ fn unexpected_path(index: usize, path: &DevicePath) -> Finding {
 }
 
 /// Compares the stored lengths with those that fit the rest of the file, where they are damaged.
-fn check_lengths(recording: &Recording<'_>, gamepad: &Gamepad, report: &mut Report) {
+fn check_lengths(
+    recording: &Recording<'_>,
+    scan: &Scan<'_>,
+    gamepad: &Gamepad,
+    report: &mut Report,
+) {
     let forced = recording.head.forced;
     let fields = [
         (forced.name_len.is_some(), gamepad.name_span, &rules::GAMEPAD_NAME, "name_len"),
@@ -97,12 +106,20 @@ fn check_lengths(recording: &Recording<'_>, gamepad: &Gamepad, report: &mut Repo
         let message = format!("{name} is damaged: bitmaps, axes and events fit {value} alone");
         let witness = (events, "the events, which can be read with this value alone");
         let mut fix = write_fix(span.start(), &new, format!("set {name} to {value}"), witness);
-        if name == "name_len" {
-            // The length may be right, and the name too long.
+        // The length of the name may be right, and the name too long; and bytes that are lost in a
+        // bitmap move what follows to num_absinfo, so that more than this field is damaged.
+        if name == "name_len" || has_doubtful_bitmaps(gamepad, scan) {
             fix.safety = Safety::Lossy;
         }
         report.push(Finding::new(rule, span, format!("gamepad_info.{name}"), message).fix(fix));
     }
+}
+
+/// Returns whether a bitmap contradicts the events, or names a key that no kernel has.
+fn has_doubtful_bitmaps(gamepad: &Gamepad, scan: &Scan<'_>) -> bool {
+    let (_, keys) = gamepad.axis_and_key_bits();
+    let has_unknown_key = set_bits(keys).any(|key| names::code_name(kind::KEY, key).is_none());
+    has_unknown_key || scan.log.occurrences(Fault::GamepadCode).is_some()
 }
 
 fn check_name(gamepad: &Gamepad, report: &mut Report) {

@@ -53,8 +53,8 @@ pub(super) fn check(files: &FileSet<'_>, options: &Options, report: &mut Report)
     };
     let context = Context { recording: &recording, options };
     header::check(&recording, report);
-    devices::check(&recording, report);
     let scan = Scan::run(&context);
+    devices::check(&recording, &scan, report);
     report_facts(&recording, &scan, report);
     check_clock(&recording, &scan, report);
     ending::check(&context, &scan, report);

@@ -31,7 +31,8 @@ rules! {
             Automation's reader accepts them.",
         remedy: Remedy::Fix("Sets the number of bits in abs_bits, if those match the axes and the \
             events can be read then.\n\
-            Class: exact (witnesses: the bitmaps and the events). Cost: none; all events stay.\n\
+            Class: exact (witnesses: the bitmaps and the events), or lossy if the bitmaps have \
+            an unknown key or lack one of the events. Cost: none; all events stay.\n\
             Run:\n\
             \x20 tracemend repair pad.run.revent -o repaired.run.revent"),
         source: "revent.c of Workload Automation; Linux, include/uapi/linux/input-event-codes.h: \
