@@ -76,54 +76,65 @@ pub mod limits;
 
 // The other modules are private. The tests, fuzz targets and benches of the project open them
 // with the feature `testing`. No macro writes these lines: rustfmt would not find the files.
+// cargo-mutants passes over the second declaration, or it would test each change twice.
 #[cfg(not(feature = "testing"))]
 mod audit;
 #[cfg(feature = "testing")]
+#[cfg_attr(mutants, mutants::skip)]
 #[doc(hidden)]
 pub mod audit;
 #[cfg(not(feature = "testing"))]
 mod formats;
 #[cfg(feature = "testing")]
+#[cfg_attr(mutants, mutants::skip)]
 #[doc(hidden)]
 pub mod formats;
 #[cfg(not(feature = "testing"))]
 mod kit;
 #[cfg(feature = "testing")]
+#[cfg_attr(mutants, mutants::skip)]
 #[doc(hidden)]
 pub mod kit;
 #[cfg(not(feature = "testing"))]
 mod map;
 #[cfg(feature = "testing")]
+#[cfg_attr(mutants, mutants::skip)]
 #[doc(hidden)]
 pub mod map;
 #[cfg(not(feature = "testing"))]
 mod mend;
 #[cfg(feature = "testing")]
+#[cfg_attr(mutants, mutants::skip)]
 #[doc(hidden)]
 pub mod mend;
 #[cfg(not(feature = "testing"))]
 mod options;
 #[cfg(feature = "testing")]
+#[cfg_attr(mutants, mutants::skip)]
 #[doc(hidden)]
 pub mod options;
 #[cfg(not(feature = "testing"))]
 mod recording;
 #[cfg(feature = "testing")]
+#[cfg_attr(mutants, mutants::skip)]
 #[doc(hidden)]
 pub mod recording;
 #[cfg(not(feature = "testing"))]
 mod redact;
 #[cfg(feature = "testing")]
+#[cfg_attr(mutants, mutants::skip)]
 #[doc(hidden)]
 pub mod redact;
 #[cfg(not(feature = "testing"))]
 mod registry;
 #[cfg(feature = "testing")]
+#[cfg_attr(mutants, mutants::skip)]
 #[doc(hidden)]
 pub mod registry;
 #[cfg(not(feature = "testing"))]
 mod report;
 #[cfg(feature = "testing")]
+#[cfg_attr(mutants, mutants::skip)]
 #[doc(hidden)]
 pub mod report;
 
