@@ -156,13 +156,13 @@ fn reserved_bits_of_an_attr_are_a_warning_and_fields_that_perf_evlist_prints_are
 }
 
 #[test]
-fn an_empty_list_whose_offset_lies_outside_the_file_is_a_warning() {
+fn an_empty_list_whose_offset_lies_outside_the_file_or_at_zeros_is_a_warning() {
     let built = recording(&[3, 4, 5, 7, 25, 26, 31]);
-    // The entries of 25 and 31 in a table of seven: outside the file, inside it, and without size.
+    // In a table of seven: 25 and 31 outside the file, 31 at zeros inside it, and NRCPUS.
     for (entry, byte, severity) in [
         (4, 7, Severity::Warning),
         (6, 3, Severity::Warning),
-        (6, 0, Severity::Error),
+        (6, 0, Severity::Warning),
         (3, 7, Severity::Error),
     ] {
         let mut bytes = built.bytes.clone();
@@ -177,9 +177,13 @@ fn an_empty_list_whose_offset_lies_outside_the_file_is_a_warning() {
 fn an_entry_by_which_perf_reads_no_list_is_a_warning() {
     let built = recording(&[3, 4, 5, 7, 25, 26, 29, 31]);
     // Offset 1 << 63 of 25 is skipped; CLOCK_DATA (29) is not read after 1 << 62. Only the last
-    // list may lie at 0.
+    // list may lie at 0. 25 may lie where 26 does, which is another list without an entry.
+    let at = built.data.end + 16 * 5;
+    let of_26 = u64::from_le_bytes(built.bytes[at..at + 8].try_into().unwrap());
     for (entry, offset, severity) in [
         (4, 1_u64 << 63, Severity::Warning),
+        (4, of_26, Severity::Warning),
+        (4, of_26 + 4, Severity::Error),
         (4, 1 << 62, Severity::Error),
         (5, 0, Severity::Error),
         (7, 0, Severity::Warning),

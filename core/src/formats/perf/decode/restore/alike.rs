@@ -92,11 +92,13 @@ impl Entries<'_> {
         };
         // lseek refuses a negative offset, and perf goes on with the next feature.
         let is_skipped = found.offset > i64::MAX.unsigned_abs();
+        // A list without an entry is a number, 0. Another place may have it as well.
+        let is_empty_too = peek.u32(found.offset) == Some(0);
         // perf gives up at a feature that it cannot read, so no other one may follow. The magic is
         // no list of PMUs: it counts more than a file can hold.
         let is_outside = found.offset.checked_add(4).is_none_or(|end| end > peek.len());
         let is_unreadable = is_outside || found.offset == 0 && *number == bit::PMU_CAPS;
-        is_skipped || is_unreadable && rest.all(is_empty)
+        is_skipped || is_empty_too || is_unreadable && rest.all(is_empty)
     }
 }
 
