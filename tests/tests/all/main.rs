@@ -62,6 +62,7 @@ mod perf {
     mod donor;
     mod dump;
     mod forge;
+    mod inside;
     mod judge;
     mod outline;
     mod page;

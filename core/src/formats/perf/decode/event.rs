@@ -390,8 +390,10 @@ impl Events {
             kind::SAMPLE => match self.read_sample(record) {
                 SampleRead::NoLayout => false,
                 SampleRead::UnknownId | SampleRead::Malformed(_) => true,
-                SampleRead::Complete { sample, trailing: 0, .. } => {
-                    !(self.has_id_of(&sample) && sample.is_cpu_possible())
+                SampleRead::Complete { sample, trailing: 0, attr } => {
+                    !(self.has_id_of(&sample)
+                        && sample.is_cpu_possible()
+                        && self.has_ids_of_values(record, &sample, attr))
                 }
                 SampleRead::Complete { trailing, .. } => {
                     self.find_joined(record, trailing).is_none()
