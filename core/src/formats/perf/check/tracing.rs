@@ -252,7 +252,7 @@ pub(super) fn describe_built(tracepoints: &[Tracepoint]) -> String {
     match count.saturating_sub(left) {
         0 => format!("build TRACING_DATA from the formats of {all}"),
         _ if left == 0 => format!(
-            "build TRACING_DATA for {all} without fields, which only {DONOR} gives (--donor)"
+            "build TRACING_DATA for {all} without fields; for the fields, add --donor with {DONOR}"
         ),
         lost => format!("build TRACING_DATA for {all}, {lost} of them without fields"),
     }
