@@ -121,6 +121,9 @@ pub mod feature {
     /// Highest number of a feature in a pipe that may be one of the next years: perf got 34
     /// features in 17 years, so 18 more take nine, and a number after them ends the list.
     pub const PIPE_NEXT: u64 = 53;
+    /// Number after PMU_CAPS, with which perf 6.1 ends the features of a pipe. perf report 6.1
+    /// stops at a higher one.
+    pub const PIPE_END: u32 = 32;
     /// Tracepoint formats.
     pub const TRACING_DATA: u32 = 1;
     /// Numbers of available and online CPUs.
@@ -149,6 +152,8 @@ pub mod feature {
     pub const BUILD_ID: u32 = 2;
     /// Release of the kernel.
     pub const OSRELEASE: u32 = 4;
+    /// Version of perf.
+    pub const VERSION: u32 = 5;
     /// Architecture of the kernel.
     pub const ARCH: u32 = 6;
     /// Name of the processor, and its number.

@@ -3,9 +3,7 @@
 use std::path::Path;
 
 use tracemend::{File, FileSet, FormatId, Options, Outcome, Safety, Severity, check};
-use tracemend_tests::forge::perf::feature::{
-    TRACEPOINT_NAME, TRACEPOINT_NUMBER, section, tracepoint_raw, tracing_data,
-};
+use tracemend_tests::forge::perf::feature::{section, tracepoint_raw};
 use tracemend_tests::forge::perf::{
     Attr, Built, Order, RecordSpan, Recording, by_name, directory, sample_type,
 };
@@ -17,125 +15,6 @@ fn ids_outside_of_the_file_are_restored_by_what_surrounds_them() {
     let (repair, target) = mended(&built.ids_section_outside(0));
     assert_eq!(repair.before.counts().keys().collect::<Vec<_>>(), [&"PD0022"]);
     assert_eq!(target, built.bytes);
-}
-
-/// Returns the samples of a sound recording that a target holds.
-fn held_samples(built: &Built, target: &[u8]) -> Vec<usize> {
-    let samples = built.records.iter().filter(|record| record.kind == 9);
-    let is_held = |record: &RecordSpan| {
-        let bytes = &built.bytes[record.range()];
-        target.windows(bytes.len()).any(|window| window == bytes)
-    };
-    let held = samples.enumerate().filter(|(_, record)| is_held(record));
-    held.map(|(index, _)| index).collect()
-}
-
-#[test]
-fn samples_after_lost_bytes_are_found_inside_the_record_that_lost_them() {
-    let built = by_name("sample_usual").built;
-    let samples: Vec<_> = built.records.iter().filter(|record| record.kind == 9).collect();
-    let hit = samples[0];
-    // Of more, the bytes after the record may look like a header by chance.
-    for lost in 1..10 {
-        let mut bytes = built.bytes.clone();
-        let at = hit.offset + 8;
-        bytes.drain(at..at + lost);
-        let (repair, target) = mended(&bytes);
-        assert_eq!(repair.outcome, Outcome::RepairedWithLoss, "{lost} bytes");
-        let all: Vec<usize> = (1..samples.len()).collect();
-        assert_eq!(held_samples(&built, &target), all, "{lost} bytes");
-    }
-}
-
-/// Returns the bytes of a recording with a record whose size covers the `count` records after it.
-fn joined(built: &Built, index: usize, count: usize) -> Vec<u8> {
-    let records = &built.records[index..=index + count];
-    let size: usize = records.iter().map(|record| record.len).sum();
-    let mut bytes = built.bytes.clone();
-    let at = records[0].offset + 6;
-    bytes[at..at + 2].copy_from_slice(&u16::try_from(size).unwrap().to_le_bytes());
-    bytes
-}
-
-#[test]
-fn a_sample_whose_size_covers_the_next_ones_gets_its_size_back() {
-    for (name, count) in [("sample_usual", 1), ("sample_usual", 2), ("sample_callchain", 1)] {
-        let built = by_name(name).built;
-        let (repair, target) = mended(&joined(&built, built.first_of(9).unwrap(), count));
-        assert_eq!(repair.before.counts().keys().collect::<Vec<_>>(), [&"PD2002"], "{name}");
-        assert_eq!(repair.outcome, Outcome::Repaired, "{name}");
-        assert_eq!(repair.safety(), Some(Safety::Exact), "{name}");
-        assert!(target == built.bytes, "{name}");
-    }
-}
-
-#[test]
-fn samples_in_the_size_of_another_record_are_kept() {
-    let built = by_name("sample_usual").built;
-    let map = built.first_of(9).unwrap() - 1;
-    assert_eq!(built.records[map].kind, 10);
-    let (repair, target) = mended(&joined(&built, map, 2));
-    assert_eq!(repair.outcome, Outcome::RepairedWithLoss);
-    let all: Vec<usize> = (0..built.samples()).collect();
-    assert_eq!(held_samples(&built, &target), all);
-}
-
-/// Returns a pipe with a record and five samples after it.
-fn before_samples(attrs: Vec<Attr>, mut push: impl FnMut(&mut Recording)) -> Built {
-    let mut recording = Recording::pipe(Order::Little, attrs);
-    push(&mut recording);
-    let mut maker = recording.maker(0);
-    for _ in 0..5 {
-        recording.push(maker.sample_with(|sample| sample.raw = tracepoint_raw(Order::Little)));
-    }
-    recording.build()
-}
-
-#[test]
-fn samples_in_the_size_of_a_malformed_feature_are_kept() {
-    let usual = sample_type::IP | sample_type::TID | sample_type::TIME;
-    let built = before_samples(vec![Attr::cpu_clock(usual)], |recording| {
-        recording.features([3]);
-    });
-    let feature = built.first_of(80).unwrap();
-    let mut bytes = joined(&built, feature, 2);
-    // The length of the host name.
-    bytes[built.records[feature].offset + 17] = 0x70;
-    let (repair, target) = mended(&bytes);
-    assert_eq!(repair.outcome, Outcome::RepairedWithLoss);
-    assert_eq!(held_samples(&built, &target), [0, 1, 2, 3, 4]);
-}
-
-#[test]
-fn samples_that_took_the_place_of_lost_tracing_data_are_kept() {
-    let raw = sample_type::IP | sample_type::TID | sample_type::TIME | sample_type::RAW;
-    let attr = Attr::tracepoint(raw, TRACEPOINT_NUMBER, TRACEPOINT_NAME);
-    let built = before_samples(vec![attr.with_ids(&[61])], |recording| {
-        let record = recording.maker(0).tracing_data(&tracing_data(Order::Little));
-        recording.push(record);
-    });
-    let sample = &built.records[built.first_of(9).unwrap()];
-    let mut bytes = built.bytes.clone();
-    // The payload now ends in the second sample.
-    let lost = sample.offset - sample.len - 12 - 100..sample.offset - 100;
-    bytes.drain(lost);
-    let (repair, target) = mended(&bytes);
-    assert_eq!(repair.outcome, Outcome::RepairedWithLoss);
-    assert_eq!(held_samples(&built, &target), [0, 1, 2, 3, 4]);
-}
-
-#[test]
-fn a_recording_without_a_usable_header_is_rebuilt_from_its_records() {
-    for name in ["plain", "few_features", "two_events_by_identifier", "big_plain"] {
-        let built = by_name(name).built;
-        let mut bytes = built.zeroed(16..72);
-        // What lies before the ids and attrs has moved them, too.
-        bytes.splice(72..72, [0; 5]);
-        let (repair, target) = mended(&bytes);
-        assert_eq!(repair.outcome, Outcome::RepairedWithLoss, "{name}");
-        let samples = built.records.iter().filter(|record| record.kind == 9).count();
-        assert_eq!(held_samples(&built, &target).len(), samples, "{name}");
-    }
 }
 
 #[test]
@@ -153,16 +32,34 @@ fn a_feature_in_a_pipe_has_a_number_that_perf_has_or_may_get() {
     let built = by_name("pipe_features").built;
     let feature = built.records.iter().find(|record| record.kind == 80).unwrap();
     // 32 ends the features of perf 6.1; a later perf ends them with a higher number.
-    for number in [32, 35, 53] {
+    for (number, codes) in [(32, vec![]), (34, vec!["PD0012"]), (53, vec!["PD0012"])] {
         let bytes = built.with_u64(feature.offset + 8, number);
         let report = check(&FileSet::single("perf.data", &bytes), &Options::default());
-        assert!(report.findings().is_empty(), "{number}");
+        assert_eq!(report.counts().keys().copied().collect::<Vec<_>>(), codes, "{number}");
+        assert!(!report.has_errors(), "{number}");
     }
     for number in [0, 54, 1 << 40] {
         let (repair, target) = mended(&built.with_u64(feature.offset + 8, number));
         assert_eq!(repair.before.counts().keys().collect::<Vec<_>>(), [&"PD2003"], "{number}");
         assert_eq!(repair.outcome, Outcome::RepairedWithLoss, "{number}");
         assert_eq!(target.len(), built.bytes.len() - feature.len, "{number}");
+    }
+}
+
+#[test]
+fn a_feature_in_a_pipe_that_its_perf_did_not_have_is_an_error() {
+    let built = by_name("pipe_features").built;
+    let is_feature = |record: &RecordSpan, number: u8| {
+        record.kind == 80 && built.bytes[record.offset + 8] == number
+    };
+    let find = |number| built.records.iter().find(|record| is_feature(record, number)).unwrap();
+    let (end, version) = (find(32), find(5));
+    for (text, codes) in [("6.12.3", ["PD2003"]), ("7.1.0", ["PD0012"])] {
+        let mut bytes = built.with_u64(end.offset + 8, 33);
+        let at = version.offset + 20;
+        bytes[at..at + text.len() + 1].copy_from_slice(format!("{text}\0").as_bytes());
+        let report = check(&FileSet::single("perf.data", &bytes), &Options::default());
+        assert_eq!(report.counts().keys().copied().collect::<Vec<_>>(), codes, "{text}");
     }
 }
 
@@ -440,6 +337,19 @@ fn a_type_that_will_not_exist_for_years_is_set_to_the_only_known_one_that_fits()
         ("every_user_record", 82, 32),
     ] {
         assert_eq!(repair_of_type(name, kind, flip), (damaged.clone(), true), "{kind} of {name}");
+    }
+}
+
+#[test]
+fn a_sample_with_the_type_of_another_record_gets_its_type_back() {
+    let built = by_name("sample_usual").built;
+    let last = built.records.iter().rposition(|record| record.kind == 9).unwrap();
+    // AUX, LOST_SAMPLES and MMAP. READ may have any body.
+    for kind in [11, 13, 1] {
+        let (repair, target) = mended(&built.record_type(last, kind));
+        assert_eq!(repair.before.counts().keys().collect::<Vec<_>>(), [&"PD1007"], "{kind}");
+        assert_eq!(repair.safety(), Some(Safety::Exact), "{kind}");
+        assert!(target == built.bytes, "{kind}");
     }
 }
 

@@ -1,4 +1,5 @@
-//! Records of unknown type: those of a newer kernel or perf, and known ones whose type is damaged.
+//! Records of unknown type: those of a newer kernel or perf, and known ones whose type is damaged;
+//! and samples whose damaged type is a known one.
 
 use super::records::{RecordCheck, with_place};
 use crate::formats::perf::decode::feature::{self, Machine};
@@ -35,11 +36,33 @@ impl RecordCheck {
         }
     }
 
-    /// Whether one bit of the type of an unknown record was flipped: its body is a sample without a
-    /// byte left over, of an event that exists, at the time of the record before it. A later kernel
+    /// Reports a sample whose damaged type is that of another kind of record.
+    #[cold]
+    pub(super) fn push_sample_of_other_type(
+        &self,
+        record: &RecordView<'_>,
+        map: &LayerMap,
+        report: &mut Report,
+    ) {
+        self.push_damaged_type(record, Some((kind::SAMPLE, Safety::Exact)), map, report);
+    }
+
+    /// Whether a record of a known type is a sample with one wrong bit in its type: the fields of
+    /// its type do not fit it, or give it a time far from that of the record before.
+    #[inline]
+    pub(super) fn is_sample_of_other_type(&self, record: &RecordView<'_>) -> bool {
+        if !is_near_sample(record.frame.kind) || !self.is_sample_inside(record) {
+            return false;
+        }
+        let time = self.events.origin_of(record).and_then(|origin| origin.time);
+        !self.events.fits(record) || time.is_some_and(|time| !self.times.is_near(time))
+    }
+
+    /// Whether one bit of the type of a record was flipped: its body is a sample without a byte
+    /// left over, of an event that exists, at the time of the record before it. A later kernel
     /// cannot add such a type: the body would have to contain an address or an id as its time.
     fn is_sample_inside(&self, record: &RecordView<'_>) -> bool {
-        if (record.frame.kind ^ kind::SAMPLE).count_ones() != 1 {
+        if !is_near_sample(record.frame.kind) {
             return false;
         }
         let sample = as_kind(record, kind::SAMPLE);
@@ -88,7 +111,11 @@ impl RecordCheck {
                 Some((name, kind)) => format!("but the record has the fields of {name} ({kind})"),
                 None => format!("far above the last known one ({})", last_known(found)),
             };
-            let message = format!("unknown record type {found}, {reason}");
+            let title = match record::name(found) {
+                Some(name) => format!("record type {found} ({name})"),
+                None => format!("unknown record type {found}"),
+            };
+            let message = format!("{title}, {reason}");
             let (span, path) = (record.span(), record.place.path(".header.type"));
             let finding = with_place(Finding::new(rule, span, path, message), record, map);
             match likely {
@@ -114,6 +141,11 @@ impl RecordCheck {
             _ => fix.altered(1),
         }
     }
+}
+
+/// Whether a type differs from that of a sample in one bit.
+const fn is_near_sample(found: u32) -> bool {
+    (found ^ kind::SAMPLE).count_ones() == 1
 }
 
 /// Whether a type that is not known yet may be one of the next years.

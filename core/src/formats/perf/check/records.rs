@@ -10,6 +10,7 @@ use crate::formats::perf::decode::feature::{self, Machine};
 use crate::formats::perf::decode::frame::RecordView;
 use crate::formats::perf::decode::record;
 use crate::formats::perf::decode::sample::Sample;
+use crate::formats::perf::layout::feature::PIPE_END;
 use crate::formats::perf::layout::{MOST_CPUS, record as kind};
 use crate::formats::perf::{repair, rules};
 use crate::kit::layer::LayerMap;
@@ -124,6 +125,10 @@ impl RecordCheck {
     }
 
     fn check_fields(&mut self, record: &RecordView<'_>, map: &LayerMap, report: &mut Report) {
+        if self.is_sample_of_other_type(record) {
+            self.push_sample_of_other_type(record, map, report);
+            return;
+        }
         if record.frame.is_misaligned() {
             push_misaligned(record, report);
         }
@@ -169,8 +174,11 @@ impl RecordCheck {
     /// Checks the content of a feature in a pipe: perf fails at one that it cannot read.
     fn check_feature(&mut self, record: &RecordView<'_>, map: &LayerMap, report: &mut Report) {
         let (bit, error) = match feature::of_record(record, self.events.order(), self.machine) {
-            Ok((_, contents)) => {
+            Ok((bit, contents)) => {
                 self.machine.note(&contents);
+                if (PIPE_END.saturating_add(1)..u32::MAX).contains(&bit) {
+                    push_newer_feature(record, bit, map, report);
+                }
                 return;
             }
             Err(fault) => fault,
@@ -413,6 +421,19 @@ pub(super) fn with_place(mut finding: Finding, record: &RecordView<'_>, map: &La
         finding.excerpt = Some(Excerpt { start: record.place.offset, bytes: shown });
     }
     finding
+}
+
+/// Reports a feature in a pipe that perf 6.1 does not know.
+#[cold]
+fn push_newer_feature(record: &RecordView<'_>, bit: u32, map: &LayerMap, report: &mut Report) {
+    let rule = &rules::UNKNOWN_FEATURE;
+    report.push_with(rule, Severity::Info, || {
+        let name = feature::name(bit).map_or_else(String::new, |name| format!(" ({name})"));
+        let message =
+            format!("HEADER_FEATURE {bit}{name}: perf report 6.1 reads a pipe up to {PIPE_END}");
+        let finding = Finding::new(rule, record.span(), record.place.path(".feat_id"), message);
+        with_place(finding, record, map)
+    });
 }
 
 #[cold]

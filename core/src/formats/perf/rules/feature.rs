@@ -48,13 +48,17 @@ rules! {
         code: "PD0012",
         name: "unknown-feature",
         severity: Severity::Info,
-        summary: "unknown feature bit",
-        problem: "Newer versions of perf add features.",
-        impact: "perf 6.1 skips unknown features and shows all samples.",
+        summary: "unknown feature",
+        problem: "Newer versions of perf add features: perf 6.1 and 6.12 know those up to 31, \
+            later ones CPU_DOMAIN_INFO (32), E_MACHINE (33) and CLN_SIZE (34).",
+        impact: "perf 6.1 skips unknown features of a file, but at one in a pipe perf report 6.1 \
+            stops, shows no sample and exits 0. perf script 6.1 shows all samples.",
         remedy: Remedy::Next(
-            "Nothing has to be done. Read the file with a newer perf to see the feature.",
+            "Nothing has to be done. Read the file with a perf that is at least as new as the \
+             recorder to see the feature.",
         ),
-        source: "perf 6.1, tools/perf/util/header.c: perf_file_section__process",
+        source: "perf 6.1, tools/perf/util/header.c: perf_file_section__process; \
+            tools/perf/builtin-report.c: process_feature_event; measured",
     };
     TRAILING_BYTES = Rule {
         code: "PD0013",

@@ -109,15 +109,16 @@ rules! {
         code: "PD1007",
         name: "record-type-damaged",
         severity: Severity::Error,
-        summary: "the type of a record is unknown because it is damaged",
+        summary: "the type of a record is damaged",
         problem: "The type differs from SAMPLE (9) in one bit, and the body is a sample: it has \
             the size that its fields give, an event that exists and a time close to that of the \
-            record before it. No later type has the fields of a sample. Or the type is far above \
-            those that exist: the kernel has types up to 22 and perf up to 86, and at the rate of \
-            the past, types above 34 and 98 come in nine years.",
-        impact: "perf script 6.1 stops there: it shows the samples before the record at most, and \
-            exits 234 or 255. perf 6.16 and later skip the record if its type is above those of \
-            perf.",
+            record before it. No later type has the fields of a sample; if the type is a known \
+            one, its own fields do not fit, or give a time that is far away. Or the type is far \
+            above those that exist: the kernel has types up to 22 and perf up to 86, and at the \
+            rate of the past, types above 34 and 98 come in nine years.",
+        impact: "perf script 6.1 misses the sample, or stops at an unknown type: it then shows the \
+            samples before the record at most, and exits 234 or 255. perf 6.16 and later skip the \
+            record if its type is above those of perf.",
         remedy: Remedy::Fix(
             "Sets the type that differs in one bit and whose fields the record has, if there is \
              only one. Otherwise drops the record.\n\

@@ -13,16 +13,20 @@
 
 mod error;
 mod lists;
+mod recorder;
 mod sections;
 
 pub use self::error::FeatureError;
 pub(super) use self::lists::repeated;
 use self::lists::{STRING_MIN, cpu_list, pairs, string, strings};
+pub use self::recorder::is_old;
 pub(super) use self::sections::tracing_head;
 pub use self::sections::{DescribedEvent, described_events};
 use crate::formats::perf::decode::frame::RecordView;
 use crate::formats::perf::decode::tracing;
-use crate::formats::perf::layout::feature::{ARCH, CPU_TOPOLOGY, EVENT_DESC, PIPE_NEXT};
+use crate::formats::perf::layout::feature::{
+    ARCH, CPU_TOPOLOGY, EVENT_DESC, PIPE_END, PIPE_NEXT, VERSION,
+};
 use crate::kit::cursor::{Cursor, Order};
 use crate::kit::field_log::FieldLog;
 
@@ -72,6 +76,8 @@ pub struct Contents {
     pub nr_cpus: Option<u32>,
     /// ARCH: whether the machine numbers its sockets without regard to the number of CPUs.
     pub has_free_sockets: Option<bool>,
+    /// VERSION: whether the perf that recorded has no feature after PMU_CAPS.
+    pub is_recorder_old: bool,
     /// SAMPLE_TIME: time of the first and of the last sample in ns.
     pub sample_time: Option<(u64, u64)>,
     /// COMPRESSED.
@@ -84,11 +90,12 @@ pub struct Contents {
     pub events: Option<u32>,
 }
 
-/// Facts about the machine in features of a pipe, by which a later CPU_TOPOLOGY is read.
+/// Facts about the machine and the recorder in features of a pipe, by which later ones are read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Machine {
     cpus: Option<u32>,
     has_free_sockets: bool,
+    is_recorder_old: bool,
 }
 
 impl Machine {
@@ -96,6 +103,7 @@ impl Machine {
     pub fn note(&mut self, contents: &Contents) {
         self.cpus = contents.nr_cpus.or(self.cpus);
         self.has_free_sockets = contents.has_free_sockets.unwrap_or(self.has_free_sockets);
+        self.is_recorder_old |= contents.is_recorder_old;
     }
 }
 
@@ -157,7 +165,11 @@ pub fn body(
         "COMPRESSED" => contents.compressed = Some(sections::compressed(cursor)?),
         name => skip_plain(name, cursor)?,
     }
-    contents.has_free_sockets = (bit == ARCH).then(|| sections::has_free_sockets(start));
+    match bit {
+        ARCH => contents.has_free_sockets = Some(sections::has_free_sockets(start)),
+        VERSION => contents.is_recorder_old = is_old(sections::text(start)),
+        _ => {}
+    }
     Ok(contents)
 }
 
@@ -232,10 +244,11 @@ fn read_record(
     let Ok(id) = cursor.u64("feature.feat_id") else { return Ok((u32::MAX, Contents::default())) };
     let bit = u32::try_from(id).unwrap_or(u32::MAX);
     // util/header.c: perf_event__process_feature refuses 0, and builtin-report.c numbers after the
-    // last one it knows. Those of the next years are not damage.
-    if id == 0 || id > PIPE_NEXT {
+    // last one it knows. Those of the next years are not damage, unless an old perf recorded.
+    let most = if machine.is_recorder_old { PIPE_END.into() } else { PIPE_NEXT };
+    if id == 0 || id > most {
         let span = cursor.since(start);
-        let range = (1, PIPE_NEXT);
+        let range = (1, most);
         return Err((bit, FeatureError::Number { label: "feat_id", value: id, range, span }));
     }
     // perf 6.1 ends the features with a number that no feature has, and nothing after it.

@@ -189,10 +189,14 @@ pub(super) fn check_sockets(mut cursor: Cursor<'_>, cpus: Option<u32>) -> Result
 }
 
 /// Whether ARCH names a machine whose numbers of sockets perf does not judge.
-pub(super) fn has_free_sockets(mut cursor: Cursor<'_>) -> bool {
-    // The length before the text.
-    let text = cursor.skip(1, 4, "string").map_or(&[][..], |()| cursor.until_nul());
-    text.starts_with(b"s390") || text.starts_with(b"aarch64")
+pub(super) fn has_free_sockets(cursor: Cursor<'_>) -> bool {
+    let machine = text(cursor);
+    machine.starts_with(b"s390") || machine.starts_with(b"aarch64")
+}
+
+/// Returns the text of a feature that is one string; empty if its length is truncated.
+pub(super) fn text(mut cursor: Cursor<'_>) -> &[u8] {
+    cursor.skip(1, 4, "string").map_or(&[][..], |()| cursor.until_nul())
 }
 
 /// AUXTRACE: `auxtrace_index__write` of `util/auxtrace.c`: a u64 count, then u64 offset and size of

@@ -14,8 +14,6 @@ use crate::kit::span::Layer;
 
 /// Highest bit whose shape is known.
 pub(super) const LAST: u32 = 31;
-/// The last version of perf without a feature above [`LAST`] (tools/perf/util/header.h).
-const LAST_VERSION: (u32, u32) = (6, 12);
 /// Bytes of a section that are read; only TRACING_DATA and build ids are ever longer.
 const MOST_BYTES: u64 = 1 << 20;
 
@@ -100,7 +98,7 @@ pub(super) fn is_recorder_old<'a>(
     found.is_some_and(|section| {
         let end = section.end().unwrap_or(0);
         let text = peek.bytes(section.offset.saturating_add(4), end);
-        version(&text).is_some_and(|version| version <= LAST_VERSION) && !is_backported(&text)
+        feature::is_old(&text)
     })
 }
 
@@ -133,20 +131,6 @@ fn is_text(bytes: &[u8], order: Order, is_right: impl Fn(&[u8]) -> bool) -> bool
 /// Whether a text is a version such as `6.1.0-13-amd64`.
 fn is_version(text: &[u8]) -> bool {
     text.first().is_some_and(u8::is_ascii_digit) && text.contains(&b'.')
-}
-
-/// Returns the first two numbers of a version such as `6.1.0-13-amd64`.
-fn version(text: &[u8]) -> Option<(u32, u32)> {
-    let mut numbers = text.split(|byte| !byte.is_ascii_digit()).map(|digits| {
-        let text = std::str::from_utf8(digits).ok()?;
-        text.parse().ok()
-    });
-    Some((numbers.next()??, numbers.next()??))
-}
-
-/// Whether a version is that of a distribution that adds features of later versions of perf.
-fn is_backported(text: &[u8]) -> bool {
-    text.windows(3).any(|part| part == b".el")
 }
 
 /// Whether a text is the name of a machine as `uname -m` prints it.
