@@ -195,19 +195,17 @@ impl<'a> Walker<'a> {
         Ok((frame, self.source.read(self.at, after)))
     }
 
-    /// Whether a sample follows the record at the position: other bytes rarely look like the header
-    /// of one.
-    #[inline]
-    fn is_before_sample(&self, record: &Record<'_>) -> bool {
-        let len = record.frame.size.saturating_add(record.outside);
-        let next = self.run.get(to_usize(len)..).unwrap_or_default();
-        frame(next, self.order).is_ok_and(|next| next.kind == record::SAMPLE)
-    }
-
     /// Whether the record at the position is followed by another one, or ends the area. One that
     /// carries other data is not looked into: compressed data may hold complete records.
+    #[inline]
     fn is_followed(&self, record: &Record<'_>) -> bool {
-        has_payload(record) || record.end() >= self.end || self.is_followed_by_any(record)
+        let len = record.frame.size.saturating_add(record.outside);
+        let next = self.run.get(to_usize(len)..).unwrap_or_default();
+        match frame(next, self.order) {
+            // Other bytes rarely look like the header of a sample.
+            Ok(next) if next.kind == record::SAMPLE => true,
+            _ => has_payload(record) || record.end() >= self.end || self.is_followed_by_any(record),
+        }
     }
 
     #[cold]
@@ -227,16 +225,9 @@ impl<'a> Walker<'a> {
 
     /// Looks for records inside the record at the position if another one does not follow it, or
     /// if its fields let it cover others. In the second case they have to fill it up to its end.
-    ///
-    /// A sample before a sample is not looked into, because all samples would be decoded twice for
-    /// it: if it lost bytes, it ends inside of a record, and bytes other than a header follow.
     #[inline]
     fn find_inside(&mut self, record: &Record<'_>) -> Option<Damage> {
-        let is_before_sample = self.is_before_sample(record);
-        if is_before_sample && record.frame.kind == record::SAMPLE {
-            return None;
-        }
-        if !is_before_sample && !self.is_followed(record) {
+        if !self.is_followed(record) {
             self.find_swallowed(record, Reach::Few)
         } else if self.may_cover_others(record) {
             self.find_swallowed(record, Reach::Offset(record.end()))
