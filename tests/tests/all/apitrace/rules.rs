@@ -287,6 +287,33 @@ fn a_trace_does_not_continue_with_the_result_of_a_call_that_only_began() {
 }
 
 #[test]
+fn calls_between_damages_that_follow_closely_are_kept() {
+    // A decoder that goes on after a flipped bit copies the damage again and again.
+    let stream = call_heavy(120);
+    let mut bytes = stream.bytes.clone();
+    let damaged = (100..1_100).step_by(30);
+    for event in damaged.clone() {
+        bytes[stream.events[event]..stream.events[event + 2]].fill(0xff);
+    }
+    let (repair, _) = mended(&Container::Gzip.file(&bytes));
+    assert_eq!(repair.outcome, Outcome::RepairedWithLoss);
+    assert_eq!(repair.after.tally.samples, stream.calls() - damaged.count() as u64);
+}
+
+#[test]
+fn calls_that_were_copied_from_far_away_are_not_continued_with() {
+    let stream = call_heavy(120);
+    let part = |from: usize, to: usize| &stream.bytes[stream.events[from]..stream.events[to]];
+    // 15 calls in the place of 20, from 150 calls later.
+    let damage = [0xff; 10];
+    let copied = [&damage, part(440, 470), &damage].concat();
+    let bytes = [&stream.bytes[..stream.events[100]], &copied, &stream.bytes[stream.events[140]..]];
+    let (repair, _) = mended(&Container::Gzip.file(&bytes.concat()));
+    assert_eq!(repair.outcome, Outcome::RepairedWithLoss);
+    assert_eq!(repair.after.tally.samples, stream.calls() - 20);
+}
+
+#[test]
 fn bytes_that_read_as_a_call_of_no_tracer_are_not_a_trace() {
     // Version 2, the enter of a call of function 7, and its name of 9 characters.
     let stream = [&[2, 0, 7, 9][..], b"\x80n;\x01\x02\xff\x03\x04\x05", &[0, 0]].concat();

@@ -149,7 +149,7 @@ rules! {
         impact: "apitrace 11.1 aborts before the first call. It reserves memory for all items \
             first and dies of std::bad_alloc.",
         remedy: Remedy::Fix("Takes the event for damage: drops it, and resumes at the first \
-            position from which 60 events follow one another. A placeholder replaces each lost \
+            position from which events follow one another. A placeholder replaces each lost \
             call.\n\
             Class: lossy. Cost: the call with the count, and calls that cannot be told from it.\n\
             Run:\n\
@@ -167,7 +167,7 @@ rules! {
         impact: "apitrace 11.1 aborts before the first call. It grows the table up to the id and \
             dies of std::bad_alloc.",
         remedy: Remedy::Fix("Takes the event for damage: drops it, and resumes at the first \
-            position from which 60 events follow one another. A placeholder replaces each lost \
+            position from which events follow one another. A placeholder replaces each lost \
             call.\n\
             Class: lossy. Cost: the call with the id, and calls that cannot be told from it.\n\
             Run:\n\

@@ -14,7 +14,7 @@ rules! {
         impact: "apitrace 11.1 recurses into the values and crashes (SIGSEGV). An array 1,000,000 \
             levels deep takes 2 MB of a trace.",
         remedy: Remedy::Fix("Takes the event for damage: drops it, and resumes at the first \
-            position from which 60 events follow one another. A placeholder replaces each lost \
+            position from which events follow one another. A placeholder replaces each lost \
             call.\n\
             Class: lossy. Cost: the call with the values.\n\
             Run:\n\

@@ -33,8 +33,9 @@ rules! {
             example \"unknown event 238\", and exits 1. Other damage passes unnoticed and changes \
             arguments.",
         remedy: Remedy::Fix("Resumes at the first position from which 60 events follow one another \
-            with known ids and matching call numbers. A placeholder replaces each lost call, so \
-            all other calls keep their numbers; lost definitions are added at their first use.\n\
+            with known ids and matching call numbers, or 3 calls whose numbers continue those \
+            before the damage. A placeholder replaces each lost call, so all other calls keep \
+            their numbers; lost definitions are added at their first use.\n\
             Class: lossy. Cost: the lost calls and the definitions among them.\n\
             Run:\n\
             \x20 tracemend repair app.trace --donor other.trace -o repaired.trace\n\

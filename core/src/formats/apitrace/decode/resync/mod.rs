@@ -4,6 +4,9 @@
 //! below the counts, and leaves whose numbers fit the enters. Leaves carry the number of their
 //! call, enters do not: so the leaves show how many calls were lost.
 //!
+//! A decoder that goes on after a flipped bit copies the damage into what follows, again and again.
+//! So a shorter run of calls up to further damage is believed, too, if few calls were lost before.
+//!
 //! Ids whose definition was lost look like ids that are defined here. Both readings are tried, the
 //! definition first; of a lost struct every number of members.
 //!
@@ -19,7 +22,7 @@ use super::grammar::{Parser, Space};
 use super::tracker::lost::LostCalls;
 use crate::kit::num::to_u64;
 use crate::kit::steps;
-use numbering::find_first_number;
+use numbering::{find_first_number, find_first_number_of_run};
 use probe_sink::ProbeSink;
 
 /// Events after which a place is believed.
@@ -161,15 +164,20 @@ pub fn probe_position(
         let is_enough = sink.is_done;
         let is_complete = result.is_ok() && parser.is_between_events() && read == bytes.len();
         let ran_out = result.is_ok() && !is_enough;
+        let (entered, last_leave_end) = (sink.entered(), sink.last_leave_end);
+        let mut first = None;
         if is_enough || (ran_out && at_end) {
             *budget = budget.saturating_sub(NUMBERING_STEPS);
-            if let Some(next) = find_first_number(&sink.events, context, is_enough, is_complete) {
-                let (entered, last_leave_end) = (sink.entered(), sink.last_leave_end);
-                let lost = lost_ids(&readings);
-                return ProbeResult::Sync(SyncPoint { next, lost, entered, last_leave_end });
-            }
+            first = find_first_number(&sink.events, context, is_enough, is_complete);
         } else if ran_out && !sink.doubts.has_huge_string {
             return ProbeResult::NeedsMore;
+        }
+        let run = find_first_number_of_run(&sink.events, context);
+        let has_lost = readings.iter().any(|reading| reading.lost.is_some());
+        let takes_run = tolerance != Tolerance::Strict && !has_lost;
+        if let Some(next) = first.or(run.filter(|_| takes_run)) {
+            let lost = lost_ids(&readings);
+            return ProbeResult::Sync(SyncPoint { next, lost, entered, last_leave_end });
         }
         if tolerance == Tolerance::Strict || !advance_reading(&mut readings) {
             return ProbeResult::Rejected;

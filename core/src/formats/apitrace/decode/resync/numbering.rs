@@ -2,9 +2,13 @@
 
 use super::ProbeContext;
 use super::probe_sink::ProbeEvent;
+use crate::kit::num::to_u64;
 
 /// As many leaves have to fit their enters.
 const MATCHES: usize = 8;
+/// As many calls in a row, with numbers that follow on those before the damage, are believed
+/// although further damage follows: the numbers do not fit by chance.
+const RUN: u64 = 3;
 /// Enters before a leave that may be the one it belongs to.
 const ENTERS_BACK: u64 = 16;
 /// Numbers that are tried.
@@ -35,6 +39,21 @@ pub(super) fn find_first_number(
         false => matches > 0 || (is_complete && events.len() <= 2 && !events.is_empty()),
     };
     fits.then_some(next)
+}
+
+/// Returns the number of the first call among `events` if further ones follow it, each entered and
+/// left, whatever comes after them. They are at least as many as were lost before them: so the run
+/// is left of what was there, not a copy of calls from far away.
+pub(super) fn find_first_number_of_run(
+    events: &[ProbeEvent],
+    context: &ProbeContext<'_>,
+) -> Option<u64> {
+    let [ProbeEvent::Enter { .. }, ProbeEvent::Leave { call: first, .. }, ..] = *events else {
+        return None;
+    };
+    let lost = first.checked_sub(context.calls.next)?;
+    let calls = to_u64(count_calls_in_a_row(events, first));
+    (calls >= lost.max(RUN)).then_some(first)
 }
 
 fn candidates(events: &[ProbeEvent], expected: u64) -> Vec<u64> {
@@ -112,6 +131,15 @@ impl Numbered {
     }
 }
 
+/// Returns how many calls are entered and left, one after the other, with numbers from `first` on.
+fn count_calls_in_a_row(events: &[ProbeEvent], first: u64) -> usize {
+    let is_call = |(pair, number): &(&[ProbeEvent], u64)| match pair {
+        [ProbeEvent::Enter { .. }, ProbeEvent::Leave { call, .. }] => call == number,
+        _ => false,
+    };
+    events.chunks_exact(2).zip(first..).take_while(is_call).count()
+}
+
 /// Returns how many leaves fit an enter if the first enter has the number `first`; `None` if one
 /// contradicts it.
 fn count_matches(
@@ -140,4 +168,21 @@ fn count_matches(
         return None;
     }
     (numbered.strays <= numbered.matches.saturating_add(2)).then_some(numbered.matches)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_of_calls_counts_up_to_the_first_that_does_not_fit() {
+        let leave = |call| ProbeEvent::Leave { call, defines: false };
+        let call = |number| [ProbeEvent::Enter { thread: 0 }, leave(number)];
+        let events: Vec<ProbeEvent> = [7, 8, 9, 11, 12].into_iter().flat_map(call).collect();
+        assert_eq!(count_calls_in_a_row(&events, 7), 3);
+        assert_eq!(count_calls_in_a_row(&events, 8), 0);
+        // A leave first, or an enter that is not left.
+        assert_eq!(count_calls_in_a_row(&events[1..], 7), 0);
+        assert_eq!(count_calls_in_a_row(&events[..1], 7), 0);
+    }
 }
