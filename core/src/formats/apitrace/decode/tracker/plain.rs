@@ -34,18 +34,24 @@ impl StreamTracker {
             !known.lost && count <= known.count
         });
         let is_compared = self.values.usage.uploads.is_open() || self.lost_definitions.is_used();
-        let conversion = self.values.usage.results.conversion(open.function);
-        let is_converted = conversion.is_some_and(|conversion| {
-            conversion == Conversion::Address || event.shape.has_result_without_number()
-        });
-        let is_usual =
-            has_arguments && !is_compared && !(is_leave && is_converted) && are_sound_texts(uses);
+        let has_result = is_leave && event.shape.has_result();
+        let is_unconverted = has_result && self.needs_conversion(event, open.function);
+        let is_usual = has_arguments && !is_compared && !is_unconverted && are_sound_texts(uses);
         if !is_usual || (!is_leave && !self.is_usual_enter(event, open)) {
             return false;
         }
         self.add_uses((open, is_leave), uses);
         self.end_plain_event(event, (open, is_leave));
         true
+    }
+
+    /// Whether the tokens have to show that apitrace can convert the result of a function.
+    #[inline(always)]
+    fn needs_conversion(&self, event: &PlainEvent, function: u64) -> bool {
+        let conversion = self.values.usage.results.conversion(function);
+        conversion.is_some_and(|conversion| {
+            conversion == Conversion::Address || event.shape.has_result_without_number()
+        })
     }
 
     /// Whether a call that begins is not unusual.

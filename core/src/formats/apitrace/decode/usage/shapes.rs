@@ -92,6 +92,12 @@ impl Shape {
         self.arguments == 0
     }
 
+    /// Whether there is a result.
+    #[inline(always)]
+    pub const fn has_result(self) -> bool {
+        self.arguments & (1 << RESULT) != 0
+    }
+
     /// Whether the result is neither a number nor missing: null, a pointer or a string.
     #[inline(always)]
     pub fn has_result_without_number(self) -> bool {
