@@ -14,6 +14,12 @@ use crate::kit::words::{agree, byte_count};
 /// Stands for bytes that are copied from before the block: not an event, detail or type of a value.
 const MISSING: u8 = 0x7f;
 
+/// At most one in so many bytes differs where a part of a block was written twice. In doubled parts
+/// of 16 to 128 KiB of recorded chunks, 64 of 82 had fewer unequal bytes; the others had up to 37 %
+/// (copies reach other bytes), and are taken for a second chunk. In second chunks, compared in the
+/// same way, at least 72 % differed; calls that are more alike may differ in fewer.
+const UNEQUAL_PART: usize = 64;
+
 /// Returns the expanded length that a block states, and how many bytes state it.
 pub(super) fn stated_len(block: &[u8]) -> Option<(u64, usize)> {
     let mut value = 0_u64;
@@ -99,9 +105,8 @@ fn is_doubled(block: &[u8], out: &[u8], len: usize, second: Second) -> bool {
     let mut rest = Elements { block, at: second.resume, len: second.place, is_lenient: true };
     drop(rest.expand(&mut again));
     let pairs = again.iter().zip(out).skip(from);
-    // Calls that repeat differ in some of their bytes.
     let unequal = pairs.filter(|(a, b)| a != b).count();
-    unequal <= second.place.saturating_sub(from) / 64
+    unequal <= second.place.saturating_sub(from) / UNEQUAL_PART
 }
 
 /// Returns where `block` has a literal with the bytes that expand to those at `at`, if replacing
@@ -310,6 +315,20 @@ mod tests {
             longest = out.len();
         }
         assert!(longest + 64 > bytes.len());
+    }
+
+    #[test]
+    fn a_doubled_part_may_differ_in_a_few_bytes_only() {
+        let out: Vec<u8> = (0..4_000_u32).map(|number| number.to_le_bytes()[0]).collect();
+        // The last 1,000 bytes again, as a literal, of which one in `step` is another one.
+        let is_doubled_with = |step: usize| {
+            let mut literal = out[3_000..].to_vec();
+            literal.iter_mut().step_by(step).for_each(|byte| *byte ^= 0x55);
+            let block = [&[61 << 2, 0xe7, 0x03], literal.as_slice()].concat();
+            let second = Second { place: 4_000, resume: 0, expanded: 1_000 };
+            is_doubled(&block, &out, 4_000, second)
+        };
+        assert_eq!([100, 3, 1].map(is_doubled_with), [true, false, false]);
     }
 
     #[test]
