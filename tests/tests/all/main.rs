@@ -66,6 +66,7 @@ mod perf {
     mod judge;
     mod outline;
     mod page;
+    mod piped;
     mod rules;
     mod tracepoints;
 }

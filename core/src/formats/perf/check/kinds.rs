@@ -1,5 +1,5 @@
 //! Records of unknown type: those of a newer kernel or perf, and known ones whose type is damaged;
-//! and samples whose damaged type is a known one.
+//! and samples and features whose damaged type is a known one.
 
 use super::records::{RecordCheck, with_place};
 use crate::formats::perf::decode::feature::{self, Machine};
@@ -45,6 +45,17 @@ impl RecordCheck {
         report: &mut Report,
     ) {
         self.push_damaged_type(record, Some((kind::SAMPLE, Safety::Exact)), map, report);
+    }
+
+    /// Reports a feature of a pipe whose damaged type is HEADER_ATTR.
+    #[cold]
+    pub(super) fn push_feature_of_other_type(
+        &self,
+        record: &RecordView<'_>,
+        map: &LayerMap,
+        report: &mut Report,
+    ) {
+        self.push_damaged_type(record, Some((kind::HEADER_FEATURE, Safety::Lossy)), map, report);
     }
 
     /// Whether a record of a known type is a sample with one wrong bit in its type: the fields of

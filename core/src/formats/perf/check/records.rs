@@ -4,6 +4,7 @@ use super::counters::Counters;
 use super::rounds::Rounds;
 use super::times::SampleTimes;
 use super::tracepoints::TracepointData;
+use crate::formats::perf::decode::attrs;
 use crate::formats::perf::decode::body::BodyError;
 use crate::formats::perf::decode::event::{Events, SampleRead};
 use crate::formats::perf::decode::feature::{self, Machine};
@@ -127,6 +128,10 @@ impl RecordCheck {
     fn check_fields(&mut self, record: &RecordView<'_>, map: &LayerMap, report: &mut Report) {
         if self.is_sample_of_other_type(record) {
             self.push_sample_of_other_type(record, map, report);
+            return;
+        }
+        if attrs::is_damaged_feature(record, self.events.order()) {
+            self.push_feature_of_other_type(record, map, report);
             return;
         }
         if record.frame.is_misaligned() {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::features::title;
 use crate::formats::perf::decode::header::Flags;
-use crate::formats::perf::decode::restore::{Correction, Part, Restoration, Word};
+use crate::formats::perf::decode::restore::{Correction, Dispute, Part, Restoration, Word};
 use crate::formats::perf::layout::field;
 use crate::formats::perf::{repair, rules};
 use crate::kit::cursor::Order;
@@ -20,6 +20,31 @@ pub(super) fn push(restoration: &Restoration, report: &mut Report) {
     for correction in &restoration.corrections {
         report.push(describe(restoration, correction));
     }
+    if let Some((first, more)) = restoration.disputes.split_first() {
+        report.push(describe_dispute(restoration, first, to_u64(more.len())));
+    }
+}
+
+/// Describes the first difference between an attr and its copy, and counts the others.
+fn describe_dispute(restoration: &Restoration, first: &Dispute, more: u64) -> Finding {
+    let part = if first.is_attr { Part::DescribedAttr(0) } else { Part::DescribedIds };
+    let word = Word { at: first.at, found: first.found, value: first.copy };
+    let more = match more {
+        0 => String::new(),
+        more => format!(", and {} more", plural(more, "value")),
+    };
+    let message = format!(
+        "{} is {:#x}, but {:#x} in EVENT_DESC{more}",
+        label(part, &word),
+        first.found,
+        first.copy
+    );
+    let place = |at: u64| Span::sized(Layer::stored(0), at, 8);
+    let (rule, path) = rule_of(part, restoration.is_pipe);
+    let finding = Finding::new(rule, place(first.at), path, message);
+    finding
+        .related(place(first.copy_at), "the copy in EVENT_DESC")
+        .fix(Fix::manual("nothing shows which of the two is right"))
 }
 
 /// Whether a correction changes a place or size on which the places of records and features depend.
@@ -46,7 +71,7 @@ fn describe(restoration: &Restoration, correction: &Correction) -> Finding {
     let order = restoration.order;
     let words = &correction.words;
     let edits = words.iter().map(|word| edit_of(word, order));
-    let (rule, path) = rule_of(correction.part);
+    let (rule, path) = rule_of(correction.part, restoration.is_pipe);
     let mut finding = Finding::new(rule, span_of(words), path, message(restoration, correction));
     // Bytes that are corrected themselves prove nothing.
     let is_sound = |span: &Span| {
@@ -85,7 +110,7 @@ fn span_of(words: &[Word]) -> Span {
     Span::new(Layer::stored(0), start, end)
 }
 
-fn rule_of(part: Part) -> (&'static Rule, Cow<'static, str>) {
+fn rule_of(part: Part, is_pipe: bool) -> (&'static Rule, Cow<'static, str>) {
     let (rule, path) = match part {
         Part::Magic => (&rules::MAGIC_DAMAGED, "header.magic"),
         Part::HeaderSize => (&rules::HEADER_SIZE, "header.size"),
@@ -99,8 +124,15 @@ fn rule_of(part: Part) -> (&'static Rule, Cow<'static, str>) {
         Part::IdSection(index) => {
             return (&rules::SECTION_DISPLACED, format!("attrs[{index}].ids").into());
         }
-        Part::Attr(index) => return (&rules::ATTR_WRONG, format!("attrs[{index}]").into()),
+        Part::Attr(index) => {
+            let table = if is_pipe { "data.attr" } else { "attrs" };
+            return (&rules::ATTR_WRONG, format!("{table}[{index}]").into());
+        }
+        Part::Ids if is_pipe => (&rules::ID_WRONG, "data.attr.ids"),
         Part::Ids => (&rules::ID_WRONG, "attrs.ids"),
+        Part::DescribedAttr(_) | Part::DescribedIds if is_pipe => {
+            (&rules::EVENT_DESC_WRONG, "data.EVENT_DESC")
+        }
         Part::DescribedAttr(_) | Part::DescribedIds => {
             (&rules::EVENT_DESC_WRONG, "features.EVENT_DESC")
         }

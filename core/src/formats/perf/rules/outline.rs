@@ -105,12 +105,12 @@ rules! {
         name: "attr-wrong",
         severity: Severity::Error,
         summary: "an attr contradicts its copy in EVENT_DESC or the records",
-        problem: "EVENT_DESC holds a copy of every attr. Where the two differ, the one with values \
-            that no recorder writes is damaged; then the one by which fewer records can be read. \
-            Without a copy, header.attr_size determines attr.size, and samples that cannot be \
-            read show that sample_type or read_format is wrong. If all samples have the data of \
-            one tracepoint, whose format is in TRACING_DATA, and that of the attr is not, config \
-            is wrong.",
+        problem: "EVENT_DESC holds a copy of every attr, in a pipe of those in HEADER_ATTR. Where \
+            the two differ, the one with values that no recorder writes is damaged; then \
+            the one by which fewer records can be read. Without a copy, header.attr_size \
+            determines attr.size, and samples that cannot be read show that sample_type or \
+            read_format is wrong. If all samples have the data of one tracepoint, whose format is \
+            in TRACING_DATA, and that of the attr is not, config is wrong.",
         impact: "perf 6.1 reads every sample of the event by the damaged attr: it shows wrong \
             values or no sample, or refuses the file; perf evlist -v prints every field. In \
             reserved bits, which nothing reads, this is a warning if the right value is certain.",
@@ -206,11 +206,12 @@ rules! {
         severity: Severity::Warning,
         summary: "EVENT_DESC contradicts the attr table",
         problem: "EVENT_DESC holds a copy of every attr and id. The attr table, the records and \
-            ID_INDEX show that the copy is damaged.",
+            ID_INDEX show that the copy is damaged, or nothing shows which of the two is.",
         impact: "perf 6.1 prints wrong values for the event in perf report --header-only and shows \
             all samples. Readers that take ids from EVENT_DESC, such as samply, lose samples.",
         remedy: Remedy::Fix(
-            "Writes the value of the attr table into EVENT_DESC.\n\
+            "Writes the value of the attr table into EVENT_DESC, if that is the right one. \
+             Otherwise compare the event in perf evlist -v with the command that recorded.\n\
              Class: exact if impossible values or the records prove that the copy is damaged; \
              otherwise lossy, which --lossy-warnings applies. Cost: none.\n\
              Run:\n\

@@ -10,7 +10,7 @@
 //!
 //! Damage is contiguous, so a proof for one word holds for the words that adjoin it.
 
-use super::events::{Copies, MOST_RECORDS};
+use super::events::{Copies, Home, MOST_RECORDS};
 use super::peek::Peek;
 use super::{Correction, Part, odd};
 use crate::formats::perf::decode::attr;
@@ -80,17 +80,23 @@ impl Copies<'_> {
         // A witness is not damaged itself.
         let decided = || verdicts.iter().filter_map(|verdict| verdict.is_right);
         let is_split = decided().any(|right| right) && decided().any(|right| !right);
+        let (home, (size_at, size_len, size)) = match &self.home {
+            Home::Table(_) => ("attr in the attr table", (field::ATTR_SIZE, 8, "header.attr_size")),
+            Home::Pipe(piped) => {
+                ("attr in HEADER_ATTR", (piped.size_at, 4, "attr_size in EVENT_DESC"))
+            }
+        };
         let mut corrections = Vec::new();
         for kind in 0..8_u8 {
             let [is_right, is_proven, is_unused] = [4, 2, 1].map(|bit| kind & bit != 0);
             let (part, witness, meaning) = match is_right {
                 false => (Part::Attr(index), copy, "copy of the attr in EVENT_DESC"),
-                true => (Part::DescribedAttr(index), attr, "attr in the attr table"),
+                true => (Part::DescribedAttr(index), attr, home),
             };
             let mut correction =
                 Correction::new(part).determined_if(is_proven).harmless_if(is_unused);
             correction = match is_split {
-                true => correction.witness(field::ATTR_SIZE, 8, "header.attr_size"),
+                true => correction.witness(size_at, size_len, size),
                 false => correction.witness(witness, self.size, meaning),
             };
             let is_meant = |verdict: &&Verdict| {

@@ -11,12 +11,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::described::{self, Described};
 use super::peek::Peek;
+use super::piped::Piped;
 use super::salvage::{SalvagedEvent, mend_attrs};
 use super::{Correction, Part};
 use crate::formats::perf::decode::attr;
 use crate::formats::perf::decode::event::{Events, SampleRead};
 use crate::formats::perf::decode::header::Section;
-use crate::formats::perf::decode::recording::Recording;
+use crate::formats::perf::decode::recording::{RecordFile, Recording};
 use crate::formats::perf::layout::{
     ATTR_SIZES, HEADER_SIZE, RECORD_HEADER, SECTION_SIZE, feature, field, record,
 };
@@ -28,7 +29,7 @@ use crate::kit::walk::Item;
 use crate::limits::Limits;
 
 /// Most attrs that are compared.
-const MOST_ATTRS: u64 = 4096;
+pub(super) const MOST_ATTRS: u64 = 4096;
 /// Most ids that are compared.
 const MOST_IDS: u64 = 1 << 20;
 /// Most ids that are held to find with which attrs the samples can be read: many events may point
@@ -39,29 +40,40 @@ pub(super) const MOST_RECORDS: usize = 20_000;
 /// Most ids that are compared with those that samples name.
 const MOST_NAMED: usize = 4096;
 /// Records among which ID_INDEX is looked for: perf writes it before the first sample.
-const INDEX_RECORDS: usize = 4096;
+pub(super) const INDEX_RECORDS: usize = 4096;
 /// Size of an entry of ID_INDEX: id, index, CPU and thread.
 const INDEX_ENTRY: u64 = 32;
 
-/// The attr table, EVENT_DESC and ID_INDEX of a recording.
+/// The attrs, EVENT_DESC and ID_INDEX of a recording.
 pub(super) struct Copies<'a> {
-    pub(super) recording: &'a Recording<'a>,
+    pub(super) file: &'a RecordFile<'a>,
     pub(super) peek: Peek<'a>,
+    /// Place of the records.
+    pub(super) data: Section,
+    pub(super) home: Home<'a>,
     /// Size of an attr.
     pub(super) size: u64,
-    /// Offsets of the attrs in the table.
+    /// Offsets of the attrs.
     pub(super) attrs: Vec<u64>,
     pub(super) described: Vec<Described>,
-    /// Whether the file ends with its last section, so that no bytes are missing from EVENT_DESC or
-    /// were added to it.
-    is_tight: bool,
+    /// Whether no bytes are missing from EVENT_DESC or were added to it: the file ends with its
+    /// last section, or the records of a pipe have the sizes that EVENT_DESC gives.
+    pub(super) is_tight: bool,
+}
+
+/// Where a recording stores its attrs.
+pub(super) enum Home<'a> {
+    /// In the attr table.
+    Table(&'a Recording<'a>),
+    /// In the HEADER_ATTR records of a pipe.
+    Pipe(Piped),
 }
 
 /// Corrects attrs, the sections of their ids, and ids.
 pub(super) fn restore(recording: &Recording<'_>, limits: &Limits) -> Vec<Correction> {
     let Some(copies) = Copies::gather(recording) else { return Vec::new() };
     let mut corrections = Vec::new();
-    let sections = copies.id_sections();
+    let sections = copies.find_id_sections(recording);
     if let Some(sections) = &sections {
         corrections.extend(copies.correct_sections(sections));
     }
@@ -73,24 +85,26 @@ pub(super) fn restore(recording: &Recording<'_>, limits: &Limits) -> Vec<Correct
     if copies.described.is_empty() {
         // In another layout, only the attrs determine where their ids are.
         let sections = sections.clone().unwrap_or_else(|| copies.stored_id_sections());
-        corrections.extend(copies.correct_unread(&sections, limits));
+        corrections.extend(copies.correct_unread(recording, &sections, limits));
     }
     if let Some(sections) = sections {
-        let has_wrong_attr = corrections.iter().any(|one| matches!(one.part, Part::Attr(_)));
-        let ids = copies.correct_ids(&sections);
-        // With a damaged attr, the samples do not name the ids that they seem to name.
-        corrections.extend(ids.into_iter().map(|one| one.determined_if(!has_wrong_attr)));
+        copies.add_ids(&sections, &mut corrections);
     }
-    let is_possible = copies.are_possible(&corrections);
-    for one in &mut corrections {
-        let is_copy = matches!(one.part, Part::DescribedAttr(_) | Part::DescribedIds);
-        one.is_determined &= is_possible && (copies.is_tight || !is_copy);
-    }
+    copies.doubt(&mut corrections);
+    corrections
+}
+
+/// Corrects the attrs and ids in the HEADER_ATTR records of a pipe by EVENT_DESC.
+pub(super) fn restore_pipe(file: &RecordFile<'_>) -> Vec<Correction> {
+    let Some(copies) = Copies::gather_pipe(file) else { return Vec::new() };
+    let mut corrections = copies.correct_attrs();
+    copies.add_ids(&copies.id_sections().unwrap_or_default(), &mut corrections);
+    copies.doubt(&mut corrections);
     corrections
 }
 
 impl<'a> Copies<'a> {
-    fn gather(recording: &'a Recording<'a>) -> Option<Self> {
+    pub(super) fn gather(recording: &'a Recording<'a>) -> Option<Self> {
         let body = &recording.body;
         let peek = Peek { source: recording.file.source(), order: recording.order() };
         let count = body.attrs.size.checked_div(body.attr_size)?;
@@ -109,11 +123,37 @@ impl<'a> Copies<'a> {
             .filter(|(desc_size, events)| *desc_size == size && events.len() == attrs.len());
         let described = described.map(|(_, events)| events).unwrap_or_default();
         let is_tight = end.is_some_and(|end| recording.table(end).is_tight(peek.len()));
-        Some(Self { recording, peek, size, attrs, described, is_tight })
+        let (file, data, home) = (&recording.file, body.data, Home::Table(recording));
+        Some(Self { file, peek, data, home, size, attrs, described, is_tight })
+    }
+
+    /// Adds the corrections of the ids to those of the attrs.
+    fn add_ids(&self, sections: &[Section], corrections: &mut Vec<Correction>) {
+        let has_wrong_attr = corrections.iter().any(|one| matches!(one.part, Part::Attr(_)));
+        let ids = self.correct_ids(sections);
+        // With a damaged attr, the samples do not name the ids that they seem to name.
+        corrections.extend(ids.into_iter().map(|one| one.determined_if(!has_wrong_attr)));
+    }
+
+    /// Takes back what is not certain if more seems to be damaged.
+    fn doubt(&self, corrections: &mut [Correction]) {
+        let is_possible = self.are_possible(corrections);
+        for one in corrections {
+            let is_copy = matches!(one.part, Part::DescribedAttr(_) | Part::DescribedIds);
+            one.is_determined &= is_possible && (self.is_tight || !is_copy);
+        }
+    }
+
+    /// Returns the sections of the ids; `None` if nothing shows where they are.
+    pub(super) fn id_sections(&self) -> Option<Vec<Section>> {
+        match &self.home {
+            Home::Table(recording) => self.find_id_sections(recording),
+            Home::Pipe(piped) => Some(piped.ids.clone()),
+        }
     }
 
     /// Returns the sections of the ids, if they lie one after the other between header and attrs.
-    pub(super) fn id_sections(&self) -> Option<Vec<Section>> {
+    fn find_id_sections(&self, recording: &Recording<'_>) -> Option<Vec<Section>> {
         let end = *self.attrs.first()?;
         let stored: Option<Vec<Section>> = self
             .attrs
@@ -121,7 +161,7 @@ impl<'a> Copies<'a> {
             .map(|attr| self.peek.section(attr.saturating_add(self.size)))
             .collect();
         let stored = stored?;
-        if end <= HEADER_SIZE || self.recording.body.data.offset < end {
+        if end <= HEADER_SIZE || recording.body.data.offset < end {
             return None;
         }
         let mut places = vec![HEADER_SIZE];
@@ -205,7 +245,12 @@ impl<'a> Copies<'a> {
     }
 
     /// Corrects attrs without copies by which samples cannot be read.
-    fn correct_unread(&self, sections: &[Section], limits: &Limits) -> Vec<Correction> {
+    fn correct_unread(
+        &self,
+        recording: &Recording<'_>,
+        sections: &[Section],
+        limits: &Limits,
+    ) -> Vec<Correction> {
         let ids = sections.iter().fold(0_u64, |sum, one| sum.saturating_add(one.size >> 3));
         if ids > MOST_HELD_IDS {
             return Vec::new();
@@ -215,10 +260,9 @@ impl<'a> Copies<'a> {
             ids: sections.get(index).map(|section| self.ids(*section)).unwrap_or_default(),
         };
         let stored: Vec<SalvagedEvent> = self.attrs.iter().enumerate().map(event).collect();
-        let data = self.recording.body.data;
-        let end = data.end().filter(|end| *end <= self.peek.len() && data.size > 0);
+        let end = self.data.end().filter(|end| *end <= self.peek.len() && self.data.size > 0);
         let end = end.unwrap_or(self.peek.len());
-        let Some(mended) = mend_attrs(self.recording, stored, end, limits) else {
+        let Some(mended) = mend_attrs(recording, stored, end, limits) else {
             return Vec::new();
         };
         let mut corrections = Vec::new();
@@ -256,10 +300,9 @@ impl<'a> Copies<'a> {
     pub(super) fn records(
         &self,
     ) -> impl Iterator<Item = crate::formats::perf::decode::walk::Record<'_>> {
-        let data = self.recording.body.data;
-        let end = data.end().filter(|end| *end <= self.peek.len() && data.size > 0);
-        let area = (data.offset, end.unwrap_or(self.peek.len()));
-        self.recording.file.records(area, 1 << 20).filter_map(|item| match item {
+        let end = self.data.end().filter(|end| *end <= self.peek.len() && self.data.size > 0);
+        let area = (self.data.offset, end.unwrap_or(self.peek.len()));
+        self.file.records(area, 1 << 20).filter_map(|item| match item {
             Item::Record(record) => Some(record),
             Item::Damage(_) => None,
         })
@@ -343,7 +386,7 @@ impl<'a> Copies<'a> {
         if strange.next().is_some() || silent.next().is_some() {
             return None;
         }
-        let data = self.recording.body.data;
+        let data = self.data;
         let correction = Correction::new(Part::Ids).word(*at, *found, *id);
         Some(match *count >= LEAST_WITNESSES {
             true => correction.witness(data.offset, data.size, "samples that name the id"),

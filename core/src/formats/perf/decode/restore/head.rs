@@ -1,13 +1,14 @@
 //! The header and the feature table.
 
 use super::alike::{Entries, is_read_alike};
+use super::events::Copies;
 use super::flags::{self, Demand};
 use super::layout::{self, LayoutFacts, LayoutReading};
 use super::magic::{correct_magic, correct_size, magic_of_fields, nearest_magic};
 use super::peek::Peek;
 use super::proof::{Assigned, Proof, fitting};
 use super::table::{self, Hints, TableReading};
-use super::{Correction, Part, Restoration, events, shape};
+use super::{Correction, Part, Restoration, disputes, events, shape};
 use crate::formats::perf::decode::feature;
 use crate::formats::perf::decode::frame::frame;
 use crate::formats::perf::decode::header::{self, Body, FlagWords, Flags, Section};
@@ -39,19 +40,30 @@ pub(super) fn restore(files: &FileSet<'_>, limits: &Limits) -> Restoration {
     let sections = {
         let now = restored.apply(files);
         match open(&now) {
-            Ok(Opened::Sections(recording)) => restore_sections(&recording, limits),
-            _ => return restored,
+            Ok(Opened::Sections(recording)) => Some(restore_sections(&recording, limits)),
+            Ok(Opened::Pipe(_)) => None,
+            Err(_) => return restored,
         }
     };
-    restored.extend(sections);
+    restored.is_pipe = sections.is_none();
+    restored.extend(sections.into_iter().flatten());
     let events = {
         let now = restored.apply(files);
         match open(&now) {
             Ok(Opened::Sections(recording)) => events::restore(&recording, limits),
-            _ => Vec::new(),
+            Ok(Opened::Pipe(file)) => events::restore_pipe(&file),
+            Err(_) => Vec::new(),
         }
     };
     restored.extend(events);
+    restored.disputes = {
+        let now = restored.apply(files);
+        match open(&now) {
+            Ok(Opened::Sections(recording)) => disputes::find(Copies::gather(&recording)),
+            Ok(Opened::Pipe(file)) => disputes::find(Copies::gather_pipe(&file)),
+            Err(_) => Vec::new(),
+        }
+    };
     restored
 }
 

@@ -2,16 +2,19 @@
 //!
 //! | word | fact |
 //! |---|---|
-//! | type, config | the name of the event in EVENT_DESC, if it is a generic one |
-//! | sample_period | a number in CMDLINE (`-F 499`), or 4000, the default of perf record |
+//! | type, config | the name of the event in EVENT_DESC, if it is a generic one or a tracepoint |
+//! | sample_period | a number in CMDLINE (`-F 499`), or the defaults of perf record |
 //! | flags | records that only they request, and the modes in which samples were taken |
 //!
 //! None of them is a proof: a name may be chosen by the user, and a command line may hold any
 //! number.
 
-use super::events::{Copies, MOST_RECORDS};
+use super::events::{Copies, Home, MOST_RECORDS};
 use crate::formats::perf::decode::attr;
-use crate::formats::perf::layout::{HARDWARE_NAMES, SOFTWARE_NAMES, feature, record};
+use crate::formats::perf::decode::header::Section;
+use crate::formats::perf::layout::{
+    HARDWARE_NAMES, SOFTWARE_NAMES, TYPE_TRACEPOINT, feature, record,
+};
 use crate::kit::cursor::Order;
 use crate::kit::num::to_u64;
 
@@ -20,6 +23,10 @@ const HARDWARE: u64 = 0;
 const SOFTWARE: u64 = 1;
 /// Samples per second that perf record takes if nothing else is requested.
 const DEFAULT_FREQUENCY: u64 = 4000;
+/// Events per sample of a tracepoint if nothing else is requested.
+const DEFAULT_PERIOD: u64 = 1;
+/// Letters after the colon of a name such as `cycles:upp`; a tracepoint has its own name there.
+const MODIFIERS: &[u8] = b"ukhpPSGHDIWeb";
 /// Bytes of CMDLINE that are searched.
 const MOST_TEXT: u64 = 64 << 10;
 /// Flags that exclude samples of a mode, each with the mode in `misc`: user, kernel, hypervisor.
@@ -49,27 +56,43 @@ impl Copies<'_> {
     fn hint_by_name(&self, index: usize, word: u64, here: u64, other: u64) -> Option<bool> {
         let name = self.described.get(index)?.name;
         let text = self.peek.bytes(name.offset, name.end()?);
+        if word == 0 && is_tracepoint(&text) {
+            let half = |value: u64| self.first_half(value) == u64::from(TYPE_TRACEPOINT);
+            return one_of(half(here), half(other));
+        }
         let (kind, config) = generic_event(&text)?;
-        // The type is the first half of its word in either byte order of the file.
-        let of_word = |value: u64| match (word, self.peek.order) {
-            (8, _) => value,
-            (_, Order::Little) => value & 0xffff_ffff,
-            (_, Order::Big) => value >> 32,
-        };
+        let of_word = |value: u64| if word == 8 { value } else { self.first_half(value) };
         let expected = if word == 8 { config } else { kind };
         one_of(of_word(here) == expected, of_word(other) == expected)
     }
 
+    /// Returns the number in the first half of a word, such as the type of an attr.
+    const fn first_half(&self, value: u64) -> u64 {
+        match self.peek.order {
+            Order::Little => value & 0xffff_ffff,
+            Order::Big => value >> 32,
+        }
+    }
+
     fn hint_by_command(&self, here: u64, other: u64) -> Option<bool> {
-        let end = self.recording.body.data.end().filter(|end| *end <= self.peek.len())?;
-        let section = self.recording.table(end).section(feature::CMDLINE);
-        let text = section.map(|section| {
+        let text = self.command_line().map(|section| {
             let most = section.offset.saturating_add(MOST_TEXT);
             self.peek.bytes(section.offset, section.end().unwrap_or(most).min(most))
         });
         let is_named = |value: u64| text.as_deref().is_some_and(|text| has_number(text, value));
         one_of(is_named(here), is_named(other))
             .or_else(|| one_of(here == DEFAULT_FREQUENCY, other == DEFAULT_FREQUENCY))
+            .or_else(|| one_of(here == DEFAULT_PERIOD, other == DEFAULT_PERIOD))
+    }
+
+    fn command_line(&self) -> Option<Section> {
+        match &self.home {
+            Home::Table(recording) => {
+                let end = recording.body.data.end().filter(|end| *end <= self.peek.len())?;
+                recording.table(end).section(feature::CMDLINE)
+            }
+            Home::Pipe(piped) => piped.command_line,
+        }
     }
 
     fn hint_by_records(&self, here: u64, other: u64) -> Option<bool> {
@@ -123,6 +146,19 @@ fn generic_event(text: &[u8]) -> Option<(u64, u64)> {
     find(HARDWARE, &HARDWARE_NAMES).or_else(|| find(SOFTWARE, &SOFTWARE_NAMES))
 }
 
+/// Whether a text is the name of a tracepoint, such as `sched:sched_switch`. Those of breakpoints
+/// begin with `mem:`.
+fn is_tracepoint(text: &[u8]) -> bool {
+    let end = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
+    let mut parts = text.get(..end).unwrap_or_default().split(|byte| *byte == b':');
+    let (system, name) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    system != b"mem"
+        && generic_event(text).is_none()
+        && system.iter().all(is_word)
+        && !name.iter().all(|byte| MODIFIERS.contains(byte))
+}
+
 /// Whether a text has a decimal number.
 fn has_number(text: &[u8], value: u64) -> bool {
     let wanted = value.to_string();
@@ -139,6 +175,16 @@ mod tests {
         assert_eq!(generic_event(b"instructions:u\0"), Some((0, 1)));
         assert_eq!(generic_event(b"sched:sched_switch\0"), None);
         assert_eq!(generic_event(b"mine\0"), None);
+    }
+
+    #[test]
+    fn a_tracepoint_has_a_system_and_a_name() {
+        for name in [&b"sched:sched_switch\0\0"[..], b"probe:main", b"raw_syscalls:sys_enter"] {
+            assert!(is_tracepoint(name));
+        }
+        for name in [&b"cpu-clock:u\0"[..], b"mem:0x1000:rw", b"L1-dcache-loads:u", b"r1a8", b""] {
+            assert!(!is_tracepoint(name));
+        }
     }
 
     #[test]

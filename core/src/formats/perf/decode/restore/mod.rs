@@ -15,6 +15,8 @@
 //!  proof                   whether the witnesses leave only one value for table and flags
 //!  events compare           attrs and ids: votes of the attr table, EVENT_DESC, ID_INDEX, samples
 //!  traced                  tracepoints: the data of the samples, and their formats
+//!  piped                   the same of a pipe: votes of HEADER_ATTR and EVENT_DESC
+//!  disputes                copies that differ, of which none is more likely
 //!  described odd hints     the copies in EVENT_DESC, and values that no recorder writes
 //!  abi                     attrs that are larger than asked for, and their copies
 //!  salvage                 the parts that can be trusted, if the outline cannot be restored
@@ -24,6 +26,7 @@ mod abi;
 mod alike;
 mod compare;
 mod described;
+mod disputes;
 mod events;
 mod flags;
 mod head;
@@ -32,6 +35,7 @@ mod layout;
 mod magic;
 mod odd;
 mod peek;
+mod piped;
 mod proof;
 mod salvage;
 mod shape;
@@ -117,6 +121,22 @@ pub struct Correction {
     pub is_harmless: bool,
 }
 
+/// A word of an attr, or an id, that differs from its copy in EVENT_DESC; nothing shows which of
+/// the two is right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dispute {
+    /// Whether it is a word of an attr.
+    pub is_attr: bool,
+    /// Offset of the word.
+    pub at: u64,
+    /// Its value.
+    pub found: u64,
+    /// Offset of its copy.
+    pub copy_at: u64,
+    /// The value of the copy.
+    pub copy: u64,
+}
+
 impl Correction {
     fn new(part: Part) -> Self {
         Self {
@@ -160,15 +180,25 @@ impl Correction {
 pub struct Restoration {
     /// Byte order of the recording.
     pub order: Order,
+    /// Whether the recording is a pipe, whose attrs are records.
+    pub is_pipe: bool,
     /// The corrections; empty if no copy contradicts another one.
     pub corrections: Vec<Correction>,
+    /// What differs from its copy even so.
+    pub disputes: Vec<Dispute>,
     /// The bytes of all words, sorted by their offsets.
     patches: Vec<(u64, [u8; 8])>,
 }
 
 impl Restoration {
     const fn new(order: Order) -> Self {
-        Self { order, corrections: Vec::new(), patches: Vec::new() }
+        Self {
+            order,
+            is_pipe: false,
+            corrections: Vec::new(),
+            disputes: Vec::new(),
+            patches: Vec::new(),
+        }
     }
 
     /// Adds the corrections that have words.

@@ -12,7 +12,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::events::{Copies, MOST_RECORDS};
+use super::events::{Copies, Home, MOST_RECORDS};
 use super::{Correction, Part};
 use crate::formats::perf::decode::event::SampleRead;
 use crate::formats::perf::decode::tracepoints::{self, Traced};
@@ -56,7 +56,7 @@ impl Copies<'_> {
         let ids = suspects.iter().flat_map(|one| [one.stored, one.seen]);
         let known = self.find_formats(ids.map(|id| (id, 0)).collect(), limits);
         let is_wrong = |one: &&Suspect| known.contains(&one.seen) && !known.contains(&one.stored);
-        let data = self.recording.body.data;
+        let data = self.data;
         let meaning = "samples with the data of the tracepoint";
         let correct = |one: &Suspect| {
             Correction::new(Part::Attr(one.index)).word(one.at, one.stored, one.seen).witness(
@@ -103,11 +103,13 @@ impl Copies<'_> {
 
     /// Returns those of the tracepoints whose formats TRACING_DATA has.
     fn find_formats(&self, traced: Traced, limits: &Limits) -> BTreeSet<u64> {
-        let end = self.recording.body.data.end().filter(|end| *end <= self.peek.len());
-        let section = end.and_then(|end| self.recording.table(end).section(feature::TRACING_DATA));
+        // Of a pipe, only the copies are compared.
+        let Home::Table(recording) = &self.home else { return BTreeSet::new() };
+        let end = recording.body.data.end().filter(|end| *end <= self.peek.len());
+        let section = end.and_then(|end| recording.table(end).section(feature::TRACING_DATA));
         let Some(section) = section.filter(|_| !traced.is_empty()) else { return BTreeSet::new() };
         let sections = [(feature::TRACING_DATA, section)];
-        let found = tracepoints::gather(self.recording, &traced, &sections, limits).into_iter();
+        let found = tracepoints::gather(recording, &traced, &sections, limits).into_iter();
         found.filter(|one| one.format.is_some()).map(|one| one.id).collect()
     }
 }

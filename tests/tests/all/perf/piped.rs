@@ -1,0 +1,132 @@
+//! Attrs of pipes: HEADER_ATTR records and their copies in EVENT_DESC.
+
+use std::path::Path;
+
+use tracemend::{FileSet, Options, Outcome, Safety, check};
+use tracemend_tests::forge::perf::{
+    Attr, Built, Order, RecordSpan, Recording, by_name, feature_bit, sample_type as bit,
+};
+use tracemend_tests::mended::{mended, mended_as};
+
+const TYPE: u64 = bit::IP | bit::TID | bit::TIME | bit::IDENTIFIER;
+/// Types of records.
+const HEADER_ATTR: u32 = 64;
+const HEADER_FEATURE: u32 = 80;
+/// Offsets in an attr.
+const SIZE: usize = 4;
+const SAMPLE_TYPE: usize = 24;
+const FLAGS: usize = 40;
+
+/// Two events with samples, and the features besides.
+fn pipe_with(order: Order, features: &[u32]) -> Built {
+    let attrs =
+        vec![Attr::cpu_clock(TYPE).with_ids(&[11, 12]), Attr::page_faults(TYPE).with_ids(&[21])];
+    let mut recording = Recording::pipe(order, attrs);
+    recording.features(features.iter().copied());
+    for event in [0, 1, 0] {
+        let sample = recording.maker(event).sample();
+        recording.push(sample);
+    }
+    recording.build()
+}
+
+fn pipe(order: Order) -> Built {
+    pipe_with(order, &[3, feature_bit::EVENT_DESC])
+}
+
+fn records(built: &Built, kind: u32) -> Vec<&RecordSpan> {
+    built.records.iter().filter(|record| record.kind == kind).collect()
+}
+
+fn codes(bytes: &[u8]) -> Vec<&'static str> {
+    let report = check(&FileSet::single("perf.data", bytes), &Options::default());
+    report.counts().keys().copied().collect()
+}
+
+#[test]
+fn a_damaged_layout_or_size_of_an_attr_in_a_pipe_gets_the_value_of_event_desc() {
+    for order in [Order::Little, Order::Big] {
+        let built = pipe(order);
+        assert_eq!(codes(&built.bytes), [""; 0]);
+        for record in records(&built, HEADER_ATTR) {
+            for at in (SIZE..8).chain(SAMPLE_TYPE..SAMPLE_TYPE + 4) {
+                let at = record.offset + 8 + at;
+                for flipped in [1, 0x10, 0x80] {
+                    let (repair, target) = mended(&built.with_byte(at, built.bytes[at] ^ flipped));
+                    assert_eq!(codes_of(&repair), ["PD0026"], "byte {at} {flipped:#x}");
+                    assert!(target == built.bytes, "byte {at} {flipped:#x}");
+                }
+            }
+        }
+    }
+}
+
+fn codes_of(repair: &tracemend::mend::rounds::Repair) -> Vec<&'static str> {
+    repair.before.counts().keys().copied().collect()
+}
+
+#[test]
+fn a_damaged_id_of_a_pipe_gets_the_value_that_samples_name() {
+    for order in [Order::Little, Order::Big] {
+        let built = pipe(order);
+        let attr = records(&built, HEADER_ATTR)[1];
+        let id = attr.range().end - 8;
+        let (repair, target) = mended(&built.with_byte(id + 3, 0x40));
+        assert_eq!(codes_of(&repair), ["PD0027"], "{order:?}");
+        assert_eq!((repair.outcome, repair.safety()), (Outcome::Repaired, Some(Safety::Exact)));
+        assert!(target == built.bytes);
+    }
+}
+
+#[test]
+fn an_attr_that_differs_from_its_copy_is_named_even_if_nothing_shows_which_is_right() {
+    /// The flag `exclude_idle`, which no record tells.
+    const EXCLUDE_IDLE: u8 = 1 << 7;
+    let plain = std::fs::read(
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/perf/clean/plain.data"),
+    );
+    let plain = plain.unwrap();
+    let place = usize::try_from(u64::from_le_bytes(plain[24..32].try_into().unwrap())).unwrap();
+    let built = pipe(Order::Little);
+    let piped = records(&built, HEADER_ATTR)[0].offset + 8;
+    for (bytes, attr, path) in
+        [(&plain, place, "features.EVENT_DESC"), (&built.bytes, piped, "data.EVENT_DESC")]
+    {
+        let mut damaged = bytes.clone();
+        damaged[attr + FLAGS] ^= EXCLUDE_IDLE;
+        let (repair, target) = mended(&damaged);
+        assert_eq!(codes_of(&repair), ["PD2007"], "{path}");
+        let finding = &repair.before.findings()[0];
+        assert_eq!(finding.path, path);
+        assert!(finding.fix.as_ref().is_some_and(|fix| fix.safety == Safety::Manual));
+        assert_eq!(repair.outcome, Outcome::Clean);
+        assert!(target == damaged);
+    }
+}
+
+#[test]
+fn a_feature_that_became_an_attr_is_a_feature_again() {
+    let built = by_name("pipe_features").built;
+    for feature in records(&built, HEADER_FEATURE) {
+        if feature.len <= 16 {
+            continue;
+        }
+        let (repair, target) = mended_as(
+            "perf.data",
+            &built.with_byte(feature.offset, u8::try_from(HEADER_ATTR).unwrap()),
+            &Options::default(),
+        );
+        assert_eq!(codes_of(&repair), ["PD1007"], "at {:#x}", feature.offset);
+        assert!(target == built.bytes, "at {:#x}", feature.offset);
+    }
+}
+
+#[test]
+fn ids_of_a_pipe_begin_where_the_size_of_the_attr_leads() {
+    // Without EVENT_DESC, only the ids of the samples show that the size is wrong.
+    let built = pipe_with(Order::Little, &[]);
+    let size = records(&built, HEADER_ATTR)[0].offset + 8 + SIZE;
+    assert_eq!(codes(&built.bytes), [""; 0]);
+    // The ids follow one byte after the start of the attr, as perf reads them.
+    assert_eq!(codes(&built.with_byte(size, 1)), ["PD0017", "PD2005"]);
+}
