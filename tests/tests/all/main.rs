@@ -68,6 +68,7 @@ mod perf {
     mod page;
     mod piped;
     mod rules;
+    mod topology;
     mod tracepoints;
 }
 mod qemu {

@@ -104,6 +104,8 @@ pub mod record {
     pub const COMPRESSED2: u32 = 83;
     /// Highest user type known.
     pub const USER_LAST: u32 = 86;
+    /// Last type of perf 6.12, FINISHED_INIT.
+    pub const USER_OLD: u32 = 82;
     /// Highest type of the kernel that may be one of the next years: it got 22 in 17 years, so
     /// twelve more take nine.
     pub const KERNEL_NEXT: u32 = 34;

@@ -1,8 +1,9 @@
 //! Attrs of pipes: HEADER_ATTR records and their copies in EVENT_DESC.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tracemend::{FileSet, Options, Outcome, Safety, check};
+use tracemend_tests::forge::perf::rot;
 use tracemend_tests::forge::perf::{
     Attr, Built, Order, RecordSpan, Recording, by_name, feature_bit, sample_type as bit,
 };
@@ -36,6 +37,10 @@ fn pipe(order: Order) -> Built {
 
 fn records(built: &Built, kind: u32) -> Vec<&RecordSpan> {
     built.records.iter().filter(|record| record.kind == kind).collect()
+}
+
+fn corpus(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/perf/clean").join(name)
 }
 
 fn codes(bytes: &[u8]) -> Vec<&'static str> {
@@ -82,10 +87,7 @@ fn a_damaged_id_of_a_pipe_gets_the_value_that_samples_name() {
 fn an_attr_that_differs_from_its_copy_is_named_even_if_nothing_shows_which_is_right() {
     /// The flag `exclude_idle`, which no record tells.
     const EXCLUDE_IDLE: u8 = 1 << 7;
-    let plain = std::fs::read(
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/perf/clean/plain.data"),
-    );
-    let plain = plain.unwrap();
+    let plain = std::fs::read(corpus("plain.data")).unwrap();
     let place = usize::try_from(u64::from_le_bytes(plain[24..32].try_into().unwrap())).unwrap();
     let built = pipe(Order::Little);
     let piped = records(&built, HEADER_ATTR)[0].offset + 8;
@@ -129,4 +131,20 @@ fn ids_of_a_pipe_begin_where_the_size_of_the_attr_leads() {
     assert_eq!(codes(&built.bytes), [""; 0]);
     // The ids follow one byte after the start of the attr, as perf reads them.
     assert_eq!(codes(&built.with_byte(size, 1)), ["PD0017", "PD2005"]);
+}
+
+#[test]
+fn a_type_that_the_perf_of_a_pipe_did_not_have_is_damaged() {
+    let pipe = std::fs::read(corpus("pipe.data")).unwrap();
+    assert_eq!(codes(&pipe), [""; 0]);
+    let records = rot::records(&pipe, 16..pipe.len(), true);
+    // ID_INDEX as SCHEDSTAT_CPU, whose body may be any, and FINISHED_INIT as an unknown type.
+    for (kind, found) in [(69, 85), (82, 90)] {
+        let (_, range) = records.iter().find(|(of, _)| *of == kind).unwrap();
+        let mut bytes = pipe.clone();
+        bytes[range.start] = found;
+        let (repair, _) = mended(&bytes);
+        assert_eq!(codes_of(&repair), ["PD1007"], "{found}");
+        assert_eq!(repair.outcome, Outcome::RepairedWithLoss, "{found}");
+    }
 }

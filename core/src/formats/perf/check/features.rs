@@ -2,7 +2,7 @@
 //! records.
 
 use super::tracing;
-use crate::formats::perf::decode::feature::{self, Contents, FeatureError};
+use crate::formats::perf::decode::feature::{self, Contents, FeatureError, Machine};
 use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::decode::recording::Recording;
 use crate::formats::perf::decode::tracepoints::Traced;
@@ -16,7 +16,7 @@ use crate::kit::words::{agree, byte_count, join_and, plural};
 use crate::limits::{Limits, WINDOW};
 use crate::mend::edit::{Edit, Fix, Safety};
 use crate::report::rule::common;
-use crate::report::{Finding, Report, Severity};
+use crate::report::{Finding, Report, Rule, Severity};
 
 const FILE: Layer = Layer::stored(0);
 /// Entries of the table that perf may reserve and leave unused at the end of a file.
@@ -141,7 +141,7 @@ impl FeatureCheck<'_> {
 
     fn read_sections(&self, inside: &[(u32, Section)], report: &mut Report) -> Sections {
         let mut sections = Sections::default();
-        let mut cpus = None;
+        let mut machine = Machine::default();
         for (bit, section) in inside {
             if feature::name(*bit).is_none() {
                 let size = byte_count(section.size);
@@ -152,9 +152,12 @@ impl FeatureCheck<'_> {
                 sections.readable.push((*bit, *section));
                 continue;
             }
-            match self.read_section((*bit, *section), cpus, report) {
+            if *bit == bit::CPU_TOPOLOGY {
+                machine = self.check_cpus(*section, inside, machine, report);
+            }
+            match self.read_section((*bit, *section), machine, report) {
                 SectionRead::Valid(contents) => {
-                    cpus = cpus.or(contents.nr_cpus);
+                    machine.note(&contents);
                     self.compare(*section, &contents, report);
                 }
                 SectionRead::Malformed(finding) => {
@@ -171,7 +174,7 @@ impl FeatureCheck<'_> {
     fn read_section(
         &self,
         (bit, section): (u32, Section),
-        cpus: Option<u32>,
+        machine: Machine,
         report: &mut Report,
     ) -> SectionRead {
         let path = format!("features.{}", title(bit));
@@ -194,10 +197,9 @@ impl FeatureCheck<'_> {
             report.push(finding);
             return SectionRead::Skipped;
         }
-        match self.recording.read_feature((bit, section), cpus, held) {
-            Ok(contents) => match self.find_undescribed((bit, section), held) {
-                Some(message) => {
-                    let rule = &rules::FEATURE_FATAL;
+        match self.recording.read_feature((bit, section), machine.cpus(), held) {
+            Ok(contents) => match self.find_contradiction((bit, section), machine, held) {
+                Some((rule, message)) => {
                     let finding = Finding::new(rule, section.span(0), path, message);
                     SectionRead::Malformed(Box::new(finding))
                 }
@@ -231,6 +233,54 @@ impl FeatureCheck<'_> {
     fn hides_needed(&self, bit: u32) -> bool {
         let has_compressed = self.facts.compressed.is_some() && bit < bit::COMPRESSED;
         has_compressed || self.facts.has_parts && bit < bit::DIR_FORMAT
+    }
+
+    /// Describes what perf refuses in a feature that can be read.
+    fn find_contradiction(
+        &self,
+        (bit, section): (u32, Section),
+        machine: Machine,
+        held: u64,
+    ) -> Option<(&'static Rule, String)> {
+        if bit == bit::CPU_TOPOLOGY {
+            let error = self.recording.check_sockets(section, machine).err()?;
+            return Some((self.rule_of_stop(bit), format!("malformed {}: {error}", title(bit))));
+        }
+        let message = self.find_undescribed((bit, section), held)?;
+        Some((&rules::FEATURE_FATAL, message))
+    }
+
+    /// Returns the rule of a feature at which perf stops to read features.
+    fn rule_of_stop(&self, bit: u32) -> &'static Rule {
+        match self.hides_needed(bit) {
+            true => &rules::FEATURE_FATAL,
+            false => &rules::FEATURE_MALFORMED,
+        }
+    }
+
+    /// Reports a number of CPUs in NRCPUS that contradicts CPU_TOPOLOGY. Returns the machine with
+    /// the right one.
+    fn check_cpus(
+        &self,
+        topology: Section,
+        inside: &[(u32, Section)],
+        machine: Machine,
+        report: &mut Report,
+    ) -> Machine {
+        let wrong = self.recording.wrong_cpus(topology, machine);
+        let place = inside.iter().find(|(bit, _)| *bit == bit::NRCPUS);
+        let (Some(cpus), Some((_, section)), Some(found)) = (wrong, place, machine.cpus()) else {
+            return machine;
+        };
+        let span = Span::sized(FILE, section.offset, 4);
+        let message = format!("nr_cpus_available is {found}, but CPU_TOPOLOGY has {cpus}");
+        let edit = Edit::replace(span, repair::u32_bytes(cpus, self.recording.order()));
+        let summary = format!("set nr_cpus_available to {cpus}");
+        let fix = Fix::new(Safety::Exact, summary, vec![edit])
+            .witness(topology.span(0), "CPU_TOPOLOGY, which only this number explains");
+        let rule = self.rule_of_stop(bit::CPU_TOPOLOGY);
+        report.push(Finding::new(rule, span, "features.NRCPUS", message).fix(fix));
+        machine.with_cpus(cpus)
     }
 
     /// Describes a tracepoint that TRACING_DATA, of which `held` bytes are read, does not describe.

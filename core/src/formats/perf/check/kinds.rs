@@ -28,12 +28,28 @@ impl RecordCheck {
     ) {
         if self.is_sample_inside(record) {
             self.push_damaged_type(record, Some((kind::SAMPLE, Safety::Exact)), map, report);
-        } else if may_be_new(record.frame.kind) {
+        } else if may_be_new(record.frame.kind) && !self.is_too_new(record.frame.kind) {
             push_unknown_type(record, report);
         } else {
-            let likely = self.find_kind(record).map(|kind| (kind, Safety::Lossy));
-            self.push_damaged_type(record, likely, map, report);
+            self.push_too_new(record, map, report);
         }
+    }
+
+    /// Whether the perf that recorded, by the VERSION in a pipe, had no record of this type.
+    pub(super) const fn is_too_new(&self, kind: u32) -> bool {
+        kind > kind::USER_OLD && self.machine.is_recorder_old()
+    }
+
+    /// Reports a record of a type that the perf that recorded did not have.
+    #[cold]
+    pub(super) fn push_too_new(
+        &self,
+        record: &RecordView<'_>,
+        map: &LayerMap,
+        report: &mut Report,
+    ) {
+        let likely = self.find_kind(record).map(|kind| (kind, Safety::Lossy));
+        self.push_damaged_type(record, likely, map, report);
     }
 
     /// Reports a sample whose damaged type is that of another kind of record.
@@ -102,6 +118,7 @@ impl RecordCheck {
             || feature::of_record(&likely, self.events.order(), Machine::default()).is_ok();
         record::name(kind).is_some()
             && !kind::ANY_BODY.contains(&kind)
+            && !self.is_too_new(kind)
             && is_read
             && self.events.weigh(&likely) > 0
             && time.is_none_or(|time| self.times.may_follow(time))
@@ -120,6 +137,9 @@ impl RecordCheck {
             let found = record.frame.kind;
             let reason = match likely.and_then(|(kind, _)| record::name(kind).zip(Some(kind))) {
                 Some((name, kind)) => format!("but the record has the fields of {name} ({kind})"),
+                None if self.is_too_new(found) => {
+                    format!("which perf 6.12 and older do not have (last: {})", kind::USER_OLD)
+                }
                 None => format!("far above the last known one ({})", last_known(found)),
             };
             let title = match record::name(found) {

@@ -49,7 +49,7 @@ pub(super) struct RecordCheck {
     /// The data of tracepoints against their events.
     tracepoints: TracepointData,
     /// The machine as the features of a pipe describe it.
-    machine: Machine,
+    pub(super) machine: Machine,
 }
 
 impl RecordCheck {
@@ -128,6 +128,10 @@ impl RecordCheck {
     fn check_fields(&mut self, record: &RecordView<'_>, map: &LayerMap, report: &mut Report) {
         if self.is_sample_of_other_type(record) {
             self.push_sample_of_other_type(record, map, report);
+            return;
+        }
+        if self.is_too_new(record.frame.kind) {
+            self.push_too_new(record, map, report);
             return;
         }
         if attrs::is_damaged_feature(record, self.events.order()) {

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use super::expand::Wrapper;
-use super::feature::{self, Contents, DescribedEvent, FeatureError};
+use super::feature::{self, Contents, DescribedEvent, FeatureError, Machine};
 use super::frame::FrameFault;
 use super::header::{self, Body, Header, Section};
 use super::table::Table;
@@ -197,6 +197,38 @@ impl Recording<'_> {
         // Of a part of TRACING_DATA the end cannot be judged.
         let is_part = held < section.size && bit == TRACING_DATA;
         if is_part { Ok(Contents::default()) } else { contents }
+    }
+
+    /// Refuses a socket in the section CPU_TOPOLOGY above the number of CPUs.
+    ///
+    /// # Errors
+    ///
+    /// The first such socket.
+    pub(in crate::formats::perf) fn check_sockets(
+        &self,
+        section: Section,
+        machine: Machine,
+    ) -> Result<(), FeatureError> {
+        let bytes = self.read_section(section);
+        feature::check_sockets(self.cursor(section, &bytes), machine)
+    }
+
+    /// Finds the number of CPUs by which CPU_TOPOLOGY can be read, if NRCPUS has another one.
+    pub(in crate::formats::perf) fn wrong_cpus(
+        &self,
+        section: Section,
+        machine: Machine,
+    ) -> Option<u32> {
+        let bytes = self.read_section(section);
+        feature::wrong_cpus(self.cursor(section, &bytes), machine)
+    }
+
+    fn read_section(&self, section: Section) -> Cow<'_, [u8]> {
+        self.file.source().read(section.offset, section.end().unwrap_or(section.offset))
+    }
+
+    fn cursor<'b>(&self, section: Section, bytes: &'b [u8]) -> Cursor<'b> {
+        Cursor::new(bytes, self.file.layer(), section.offset, self.order())
     }
 
     /// Reads the events in at most `held` bytes of the section EVENT_DESC.

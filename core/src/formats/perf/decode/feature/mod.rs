@@ -105,6 +105,21 @@ impl Machine {
         self.has_free_sockets = contents.has_free_sockets.unwrap_or(self.has_free_sockets);
         self.is_recorder_old |= contents.is_recorder_old;
     }
+
+    /// Whether the perf that recorded is 6.12 or older.
+    pub const fn is_recorder_old(&self) -> bool {
+        self.is_recorder_old
+    }
+
+    /// Returns the number of CPUs in NRCPUS.
+    pub const fn cpus(&self) -> Option<u32> {
+        self.cpus
+    }
+
+    /// Replaces the number of CPUs.
+    pub const fn with_cpus(self, cpus: u32) -> Self {
+        Self { cpus: Some(cpus), ..self }
+    }
 }
 
 /// The parameters of compressed records.
@@ -230,6 +245,26 @@ pub fn of_record(
     read_record(record.cursor(order), machine)
 }
 
+/// Refuses a socket in CPU_TOPOLOGY above the number of CPUs. perf reads no later feature then.
+///
+/// # Errors
+///
+/// The first such socket.
+pub fn check_sockets(cursor: Cursor<'_>, machine: Machine) -> Result<(), FeatureError> {
+    if machine.has_free_sockets {
+        return Ok(());
+    }
+    sections::check_sockets(cursor, machine.cpus)
+}
+
+/// Finds the only number of CPUs by which CPU_TOPOLOGY can be read to its last byte, where
+/// `machine` has another one.
+pub fn wrong_cpus(cursor: Cursor<'_>, machine: Machine) -> Option<u32> {
+    let stored = machine.cpus?;
+    let found = sections::cpus_of_topology(cursor)?;
+    (found != stored).then_some(found)
+}
+
 /// Notes the fields of the feature in a HEADER_FEATURE record.
 pub fn log_record(record: &RecordView<'_>, order: Order, log: &FieldLog) {
     let _read = read_record(record.cursor(order).with_log(log), Machine::default());
@@ -257,8 +292,8 @@ fn read_record(
     }
     let content = cursor.unlogged();
     let read = body(bit, &mut cursor, machine.cpus).and_then(|contents| {
-        if bit == CPU_TOPOLOGY && !machine.has_free_sockets {
-            sections::check_sockets(content, machine.cpus)?;
+        if bit == CPU_TOPOLOGY {
+            check_sockets(content, machine)?;
         }
         Ok(contents)
     });

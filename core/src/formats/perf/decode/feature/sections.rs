@@ -13,6 +13,8 @@ const TRACING_MAGIC: &[u8] = b"\x17\x08\x44tracing";
 
 /// The label of the first text of TRACING_DATA.
 const PAGE: &[u8] = b"header_page\0";
+/// Most CPUs by which CPU_TOPOLOGY is read to find their number; `MAX_NR_CPUS` of perf.
+const TRIED_CPUS: u32 = 4096;
 /// Sizes of a long of the kernel in bytes.
 const LONG_SIZES: (u64, u64) = (4, 8);
 
@@ -167,7 +169,7 @@ pub(super) fn cpu_topology(cursor: &mut Cursor<'_>, cpus: Option<u32>) -> Result
 }
 
 /// Refuses a socket above the number of CPUs in a CPU_TOPOLOGY that [`cpu_topology`] could read. At
-/// one, perf stops reading a pipe (`process_cpu_topology`).
+/// one, perf stops reading features (`process_cpu_topology`).
 pub(super) fn check_sockets(mut cursor: Cursor<'_>, cpus: Option<u32>) -> Result<(), FeatureError> {
     strings(&mut cursor, "cores.nr", "core")?;
     strings(&mut cursor, "threads.nr", "thread")?;
@@ -186,6 +188,21 @@ pub(super) fn check_sockets(mut cursor: Cursor<'_>, cpus: Option<u32>) -> Result
         }
     }
     Ok(())
+}
+
+/// Finds the only number of CPUs by which CPU_TOPOLOGY can be read to its last byte.
+pub(super) fn cpus_of_topology(mut cursor: Cursor<'_>) -> Option<u32> {
+    let whole = cursor.clone();
+    strings(&mut cursor, "cores.nr", "core").ok()?;
+    strings(&mut cursor, "threads.nr", "thread").ok()?;
+    let most = u32::try_from(cursor.left() >> 3).unwrap_or(u32::MAX).min(TRIED_CPUS);
+    let fits = |cpus: &u32| {
+        let mut all = whole.clone();
+        let is_read = cpu_topology(&mut all, Some(*cpus)).is_ok() && all.is_empty();
+        is_read && check_sockets(whole.clone(), Some(*cpus)).is_ok()
+    };
+    let mut found = (1..=most).filter(fits);
+    found.next().filter(|_| found.next().is_none())
 }
 
 /// Whether ARCH names a machine whose numbers of sockets perf does not judge.
