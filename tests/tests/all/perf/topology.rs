@@ -66,3 +66,18 @@ fn a_socket_above_the_number_of_cpus_ends_what_perf_reads() {
         assert_eq!(codes, [code], "{name}");
     }
 }
+
+#[test]
+fn zeros_in_the_topology_say_nothing_about_the_number_of_cpus() {
+    for name in ["zstd.data", "plain.data"] {
+        let bytes = corpus(name);
+        let topology = section(&bytes, CPU_TOPOLOGY);
+        for start in topology.clone().step_by(4) {
+            let mut damaged = bytes.clone();
+            damaged[start..topology.end].fill(0);
+            let (repair, _) = mended(&damaged);
+            let mut found = repair.before.findings().iter();
+            assert!(found.all(|one| one.path != "features.NRCPUS"), "{name} from {start:#x}");
+        }
+    }
+}

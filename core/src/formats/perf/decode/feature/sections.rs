@@ -190,11 +190,12 @@ pub(super) fn check_sockets(mut cursor: Cursor<'_>, cpus: Option<u32>) -> Result
     Ok(())
 }
 
-/// Finds the only number of CPUs by which CPU_TOPOLOGY can be read to its last byte.
+/// Finds the only number of CPUs by which CPU_TOPOLOGY can be read to its last byte, if its lists
+/// of threads name as many.
 pub(super) fn cpus_of_topology(mut cursor: Cursor<'_>) -> Option<u32> {
     let whole = cursor.clone();
-    strings(&mut cursor, "cores.nr", "core").ok()?;
-    strings(&mut cursor, "threads.nr", "thread").ok()?;
+    let _cores = last_cpu(&mut cursor)?;
+    let listed = last_cpu(&mut cursor)?.checked_add(1)?;
     let most = u32::try_from(cursor.left() >> 3).unwrap_or(u32::MAX).min(TRIED_CPUS);
     let fits = |cpus: &u32| {
         let mut all = whole.clone();
@@ -202,7 +203,24 @@ pub(super) fn cpus_of_topology(mut cursor: Cursor<'_>) -> Option<u32> {
         is_read && check_sockets(whole.clone(), Some(*cpus)).is_ok()
     };
     let mut found = (1..=most).filter(fits);
-    found.next().filter(|_| found.next().is_none())
+    let only = found.next().filter(|_| found.next().is_none());
+    only.filter(|cpus| *cpus == listed)
+}
+
+/// Reads a list of texts such as `0-3,8`, and returns the last CPU; `None` if there is none or a
+/// text is another one, as in zeros.
+fn last_cpu(cursor: &mut Cursor<'_>) -> Option<u32> {
+    let mut last = None;
+    for _ in 0..cursor.u32("nr").ok()? {
+        let len = cursor.u32("length").ok()?;
+        let text = cursor.bytes(len.into(), "text").ok()?;
+        let text =
+            text.split(|byte| *byte == 0).next().and_then(|text| str::from_utf8(text).ok())?;
+        for number in text.split([',', '-']) {
+            last = last.max(Some(number.parse().ok()?));
+        }
+    }
+    last
 }
 
 /// Whether ARCH names a machine whose numbers of sockets perf does not judge.
