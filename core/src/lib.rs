@@ -14,8 +14,8 @@
 //!  verify: source + plan + target -> proof, knowing no format
 //! ```
 //!
-//! The library does no I/O, has no unsafe code and does not panic on any input. Bad input gives
-//! findings; only limits and misuse give errors.
+//! The library does no I/O, has no unsafe code and does not panic on any input; zstd data are
+//! decoded by libzstd, in C. Bad input gives findings; only limits and misuse give errors.
 //!
 //! # Check, repair, plan, verify, apply
 //!

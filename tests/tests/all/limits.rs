@@ -208,8 +208,10 @@ fn an_expansion_has_a_largest_ratio() {
         perf::Order::Little,
         vec![perf::Attr::cpu_clock(perf::sample_type::IP)],
     );
-    let mut body = vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x88];
-    body.extend([0x02, 0x00, 0x10, 0].repeat(1_000));
+    // FINISHED_ROUND, which is a header alone: 68 MiB of them in less than 64 KiB.
+    let rounds = [68, 0, 0, 0, 0, 0, 8, 0].repeat(68 << 17);
+    let level = ruzstd::encoding::CompressionLevel::Fastest;
+    let body = ruzstd::encoding::compress_to_vec(rounds.as_slice(), level);
     recording.push(perf::Record::new(81, 0, body)).feature(27);
     let report = check(&recording.build().bytes, |limits| {
         limits.set(&tracemend::limits::EXPANSION_RATIO, 0)

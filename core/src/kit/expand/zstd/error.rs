@@ -3,11 +3,12 @@
 use std::error::Error;
 use std::fmt;
 
-use ruzstd::decoding::errors::FrameDecoderError;
-
 use super::Fed;
 use super::frame::FRAME_MAGIC;
 use crate::kit::words::byte_count;
+
+/// The name that libzstd gives a lack of memory (lib/common/error_private.c).
+const NO_MEMORY: &str = "Allocation error : not enough memory";
 
 /// A stream that cannot be expanded further.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,21 +70,18 @@ pub enum ExpandError {
     },
     /// The block cannot be decoded.
     Corrupt {
-        /// The innermost message of ruzstd.
+        /// The message of libzstd.
         detail: String,
     },
 }
 
-/// Converts an error of ruzstd: the message of its innermost cause, without the causes around it.
-pub(super) fn to_corrupt(error: FrameDecoderError) -> ExpandError {
-    let mut cause: &dyn Error = &error;
-    while let Some(source) = cause.source() {
-        cause = source;
+/// Converts an error of libzstd, which had to allocate `needed` bytes.
+pub(super) fn to_error(code: usize, needed: u64) -> ExpandError {
+    let name = zstd_safe::get_error_name(code);
+    if name == NO_MEMORY {
+        return ExpandError::NoMemory { needed };
     }
-    let message = cause.to_string();
-    let line = message.lines().next().unwrap_or_default().trim_end_matches(['.', '!']);
-    // Some messages contain a table of up to 256 numbers.
-    let mut chars = line.chars().take(160);
+    let mut chars = name.chars();
     let first = chars.next().map(|first| first.to_ascii_lowercase());
     ExpandError::Corrupt { detail: first.into_iter().chain(chars).collect() }
 }

@@ -144,13 +144,12 @@ impl Frame {
         self.window.min(BLOCK_MAX)
     }
 
-    /// Returns a header that makes ruzstd limit blocks to `block_max`: a single segment with a size
-    /// of four bytes and without a checksum. ruzstd does not limit the content to that size.
-    pub(super) fn header_for_ruzstd(&self) -> Vec<u8> {
-        let window = u32::try_from(self.block_max()).unwrap_or(u32::MAX);
+    /// Returns a header for libzstd: the smallest window descriptor that covers the window, no
+    /// content size and no checksum.
+    pub(super) fn header_for_libzstd(&self) -> Vec<u8> {
+        let descriptor = (0..=u8::MAX).find(|byte| window((*byte).into()) >= self.window);
         let mut header = FRAME_MAGIC.to_le_bytes().to_vec();
-        header.push(0xa0);
-        header.extend(window.to_le_bytes());
+        header.extend([0, descriptor.unwrap_or(u8::MAX)]);
         header
     }
 }

@@ -13,14 +13,10 @@
 //! recorder leaves the last frame unfinished. The expander therefore accepts pieces of any length,
 //! counts the bytes of each block, and keeps everything before a fault.
 //!
-//! This module finds and measures the blocks; the crate ruzstd decodes them. ruzstd gets a frame
-//! header of our own: its window is the largest block that the real frame allows (ruzstd 0.9.1 uses
-//! it for nothing else while it decodes), and its first block is empty and marked as the last one.
-//! From then on ruzstd decodes further blocks as before, but counts every byte that it holds in
-//! `can_collect` and returns as many as requested. Otherwise it would hold back a window until the
-//! end of the frame, which may be missing. This module holds the window back instead. A decoder
-//! that begins with a window of zero bytes would not do: an offset before the first byte of the
-//! frame would read zeros, and the fault would go unnoticed.
+//! This module finds and measures the blocks; libzstd, which perf uses as well, decodes them. It
+//! gets each block by itself, after a frame header of our own without content size and checksum,
+//! and returns all bytes of the block at once: bytes before a fault are known even if the end of
+//! the frame is missing.
 //!
 //! The checksum of a frame is not compared. perf writes none.
 
@@ -31,49 +27,42 @@ mod partial;
 #[cfg(test)]
 mod tests;
 
-use std::io::Read;
-
-use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, ResetDirective};
 
 pub use error::{ExpandError, Fault};
 pub use measure::OpenUnit;
 pub use partial::PartialExpander;
 
 use crate::kit::num::{to_u64, to_usize};
-use error::to_corrupt;
+use error::to_error;
 use frame::{
     BLOCK_HEADER_LEN, BlockHeader, CHECK_SUM_LEN, Frame, SKIPPABLE_HEADER_LEN, header_len,
     is_skippable, literals_len, magic, number,
 };
 
 /// Bytes that may wait for [`Expander::take`] before a block is decoded.
-///
-/// With the block that is 256 KiB less one byte over the window, exactly the room that the buffer
-/// of ruzstd has beyond a power of two.
 const ROOM: u64 = 128 << 10;
 
-/// Bytes that ruzstd's buffer has beyond a power of two.
-const SLACK: u64 = 256 << 10;
+/// Bytes that libzstd holds besides the window: two blocks, and its tables.
+const SLACK: u64 = 512 << 10;
 
-/// An empty raw block, marked as the last of its frame.
-const LAST_BLOCK: [u8; BLOCK_HEADER_LEN] = [1, 0, 0];
+/// Largest window that libzstd decodes, as a power of two (`ZSTD_WINDOWLOG_MAX`).
+const WINDOW_LOG_MAX: u32 = if usize::BITS < 64 { 30 } else { 31 };
 
 /// Expands a zstd stream that arrives in pieces.
 ///
-/// Memory: the window rounded up to a power of two, 256 KiB of expanded bytes, a block of at most
-/// 128 KiB + 3 bytes, and the tables of ruzstd. While the buffer grows, the old one is held as
-/// well.
+/// Memory: the window, 512 KiB in libzstd, and 256 KiB of expanded bytes. libzstd allocates by
+/// itself; an allocator of Rust does not see that part.
 pub struct Expander {
     window_max: u64,
-    decoder: FrameDecoder,
+    decoder: Option<DCtx<'static>>,
     frame: Frame,
     expect: Expect,
     /// The first bytes of a unit (see [`Expect`]) that is not complete yet.
     partial: Vec<u8>,
-    /// Bytes of good blocks in the decoder that were not taken.
-    held: u64,
-    /// Capacity of ruzstd's buffer for which there was memory.
-    capacity: u64,
+    /// Bytes of good blocks; the first `taken` ones were taken.
+    expanded: Vec<u8>,
+    taken: usize,
     is_finished: bool,
     failed: Option<ExpandError>,
 }
@@ -105,12 +94,12 @@ impl Expander {
     pub fn new(window_max: u64) -> Self {
         Self {
             window_max,
-            decoder: FrameDecoder::new(),
+            decoder: None,
             frame: Frame::default(),
             expect: Expect::Header,
             partial: Vec::new(),
-            held: 0,
-            capacity: 0,
+            expanded: Vec::new(),
+            taken: 0,
             is_finished: false,
             failed: None,
         }
@@ -118,10 +107,9 @@ impl Expander {
 
     /// Accepts the next stored bytes, as many as there is room for.
     ///
-    /// Returns early if 128 KiB can be taken, or if another frame begins before all bytes of the
-    /// last one were taken: four stored bytes can expand to 128 KiB, so the length of `stored` is
-    /// not a bound. Feed the rest after [`take`](Self::take). If nothing can be taken, all of
-    /// `stored` is accepted. After [`finish`](Self::finish) nothing is accepted.
+    /// Returns early if 128 KiB can be taken: four stored bytes can expand to 128 KiB, so the
+    /// length of `stored` is not a bound. Feed the rest after [`take`](Self::take). If nothing can
+    /// be taken, all of `stored` is accepted. After [`finish`](Self::finish) nothing is accepted.
     ///
     /// A caller loops:
     ///
@@ -145,7 +133,7 @@ impl Expander {
         }
         let mut rest = stored;
         let mut begun_earlier = self.partial.len();
-        while !self.is_finished && !self.is_full() {
+        while !self.is_finished && self.held() < ROOM {
             match self.complete_unit(&mut rest) {
                 Ok(Some(expanded)) => {
                     begun_earlier = 0;
@@ -166,33 +154,28 @@ impl Expander {
         Ok(good)
     }
 
-    /// Moves at most `max` bytes to which no later block can refer to the end of `out`, and returns
-    /// their number.
+    /// Moves at most `max` bytes to the end of `out`, and returns their number.
     pub fn take(&mut self, out: &mut Vec<u8>, max: usize) -> usize {
-        let wanted = self.takeable().min(to_u64(max));
-        if wanted == 0 {
-            return 0;
+        let rest = self.expanded.get(self.taken..).unwrap_or_default();
+        let now = rest.get(..max).unwrap_or(rest);
+        out.extend_from_slice(now);
+        let count = now.len();
+        self.taken = self.taken.saturating_add(count);
+        if self.taken >= self.expanded.len() {
+            self.expanded.clear();
+            self.taken = 0;
         }
-        out.reserve(to_usize(wanted));
-        // Reading from memory into memory does not fail; the bytes that were read are counted
-        // anyway.
-        let before = out.len();
-        let _ = Read::by_ref(&mut self.decoder).take(wanted).read_to_end(out);
-        let taken = out.len().saturating_sub(before);
-        self.held = self.held.saturating_sub(to_u64(taken));
-        taken
+        count
     }
 
     /// Ends the stream, at the end of the input or after a fault.
-    ///
-    /// From now on [`take`](Self::take) returns every byte that was counted in [`Fed::expanded`].
-    pub fn finish(&mut self) {
+    pub const fn finish(&mut self) {
         self.is_finished = true;
     }
 
     /// Returns the number of expanded bytes that were not taken.
-    pub const fn held(&self) -> u64 {
-        self.held
+    pub fn held(&self) -> u64 {
+        to_u64(self.expanded.len().saturating_sub(self.taken))
     }
 
     /// Returns the number of stored bytes at the end of the input so far that belong to an
@@ -209,24 +192,6 @@ impl Expander {
     #[cfg(test)]
     pub fn is_frame_open(&self) -> bool {
         matches!(self.expect, Expect::Block | Expect::Trailer)
-    }
-
-    /// Returns the number of bytes to which no later block can refer.
-    fn takeable(&self) -> u64 {
-        match self.expect {
-            Expect::Block if !self.is_finished => self.held.saturating_sub(self.frame.window),
-            _ => self.held,
-        }
-    }
-
-    /// Returns whether bytes have to be taken before the next unit.
-    fn is_full(&self) -> bool {
-        match self.expect {
-            Expect::Block => self.takeable() >= ROOM,
-            // A new frame clears the decoder.
-            Expect::Header => self.held > 0,
-            Expect::Skip { .. } | Expect::Trailer => false,
-        }
     }
 
     /// Completes the next unit from `rest` and returns the number of bytes that it expands to;
@@ -294,8 +259,7 @@ impl Expander {
             let (window, max) = (frame.window, self.window_max);
             return Err(ExpandError::WindowTooLarge { window, max });
         }
-        self.decoder.init(frame.header_for_ruzstd().as_slice()).map_err(to_corrupt)?;
-        self.decode(&LAST_BLOCK)?;
+        self.begin_frame(&frame)?;
         self.frame = frame;
         self.expect = Expect::Block;
         Ok(0)
@@ -304,21 +268,23 @@ impl Expander {
     /// Decodes the block in `partial`.
     fn decode_block(&mut self) -> Result<u64, ExpandError> {
         let max = self.frame.block_max();
-        // ruzstd reserves room for the literals, up to 1 MiB, before it compares their length.
         if let Some(size) = literals_len(&self.partial).filter(|size| *size > max) {
             return Err(ExpandError::BlockTooLarge { size, max });
         }
-        self.try_capacity()?;
+        let before = self.expanded.len();
         let block = std::mem::take(&mut self.partial);
         let decoded = self.decode(&block);
         self.partial = block;
+        let expanded = to_u64(self.expanded.len().saturating_sub(before));
+        let is_too_large = expanded > max;
+        if decoded.is_err() || is_too_large {
+            self.expanded.truncate(before);
+        }
         decoded?;
-        let expanded = to_u64(self.decoder.can_collect()).saturating_sub(self.held);
-        // ruzstd limits sequences only; the literals after them can be up to 1 MiB long.
-        if expanded > max {
+        // The header that libzstd gets rounds the window up.
+        if is_too_large {
             return Err(ExpandError::BlockTooLarge { size: expanded, max });
         }
-        self.held = self.held.saturating_add(expanded);
         self.frame.found = self.frame.found.saturating_add(expanded);
         if BlockHeader::first(&self.partial).is_some_and(|header| header.is_last) {
             self.expect = Expect::Trailer;
@@ -326,21 +292,39 @@ impl Expander {
         Ok(expanded)
     }
 
-    /// Tests whether there is memory for the buffer of ruzstd, which panics otherwise.
-    ///
-    /// The buffer doubles as it fills, and the old one is held meanwhile.
-    fn try_capacity(&mut self) -> Result<(), ExpandError> {
-        let filled = self.held.saturating_add(self.frame.block_max()).saturating_add(1);
-        let beyond = filled.saturating_sub(SLACK).next_power_of_two();
-        let needed = beyond.saturating_add(SLACK).saturating_add(1);
-        if needed > self.capacity {
-            let mut test: Vec<u8> = Vec::new();
-            if test.try_reserve_exact(to_usize(needed)).is_err() {
-                return Err(ExpandError::NoMemory { needed });
-            }
-            self.capacity = needed;
+    /// Gives libzstd the header of a frame.
+    fn begin_frame(&mut self, frame: &Frame) -> Result<(), ExpandError> {
+        let needed = frame.window.saturating_add(SLACK);
+        if self.decoder.is_none() {
+            let mut decoder = DCtx::try_create().ok_or(ExpandError::NoMemory { needed })?;
+            let most = DParameter::WindowLogMax(WINDOW_LOG_MAX);
+            decoder.set_parameter(most).map_err(|code| to_error(code, needed))?;
+            self.decoder = Some(decoder);
         }
-        Ok(())
+        let Some(decoder) = &mut self.decoder else { return Ok(()) };
+        decoder.reset(ResetDirective::SessionOnly).map_err(|code| to_error(code, needed))?;
+        let header = frame.header_for_libzstd();
+        self.decode(&header)
+    }
+
+    /// Gives libzstd a header or a block; its bytes are added to the expanded ones.
+    fn decode(&mut self, unit: &[u8]) -> Result<(), ExpandError> {
+        let needed = self.frame.window.saturating_add(SLACK);
+        let Some(decoder) = &mut self.decoder else { return Ok(()) };
+        let mut input = InBuffer::around(unit);
+        loop {
+            let filled = self.expanded.len();
+            let room = to_usize(ROOM);
+            self.expanded.try_reserve(room).map_err(|_| ExpandError::NoMemory { needed })?;
+            let mut output = OutBuffer::around_pos(&mut self.expanded, filled);
+            decoder
+                .decompress_stream(&mut output, &mut input)
+                .map_err(|code| to_error(code, needed))?;
+            let made = output.pos().saturating_sub(filled);
+            if input.pos() >= unit.len() && made < room {
+                return Ok(());
+            }
+        }
     }
 
     /// Ends the frame.
@@ -351,12 +335,5 @@ impl Expander {
         }
         self.expect = Expect::Header;
         Ok(0)
-    }
-
-    fn decode(&mut self, block: &[u8]) -> Result<(), ExpandError> {
-        self.decoder
-            .decode_blocks(block, BlockDecodingStrategy::UptoBlocks(1))
-            .map(drop)
-            .map_err(to_corrupt)
     }
 }

@@ -126,14 +126,13 @@ fn an_unfinished_stream_gives_its_complete_blocks_and_counts_the_rest() {
 }
 
 #[test]
-fn bytes_in_the_window_stay_until_the_end() {
+fn bytes_of_a_block_can_be_taken_in_pieces() {
     let mut expander = Expander::new(WINDOW_MAX);
     let stored = [frame(0), run(b'a', 1000, false), run(b'b', 1000, false)].concat();
     assert_eq!(expander.feed(&stored), Ok(Fed { stored: 14, expanded: 2000 }));
     let mut out = Vec::new();
-    assert_eq!((expander.take(&mut out, 900), expander.take(&mut out, 900)), (900, 76));
-    expander.finish();
-    assert_eq!((expander.take(&mut out, 900), expander.take(&mut out, 900)), (900, 124));
+    let mut take = || expander.take(&mut out, 900);
+    assert_eq!([take(), take(), take(), take()], [900, 900, 200, 0]);
     assert_eq!(out, [[b'a'; 1000], [b'b'; 1000]].concat());
 }
 
@@ -143,28 +142,26 @@ fn runs_wait_until_there_is_room() {
     let stored = [frame(10 << 3), runs].concat();
     let mut expander = Expander::new(WINDOW_MAX);
     let fed = expander.feed(&stored).unwrap();
-    assert_eq!(fed, Fed { stored: 6 + 4 * 9, expanded: 9 * (128 << 10) });
+    assert_eq!(fed, Fed { stored: 6 + 4, expanded: ROOM });
     assert_eq!(expander.feed(&stored[fed.stored..]), Ok(Fed::default()));
     let (mut expander, mut out, mut rest) = (Expander::new(WINDOW_MAX), Vec::new(), &stored[..]);
     let mut taken = 0;
     while !rest.is_empty() {
         rest = &rest[expander.feed(rest).unwrap().stored..];
-        assert!(expander.held <= MIB + 2 * ROOM);
+        assert!(expander.held() <= 2 * ROOM);
         taken += expander.take(&mut out, usize::MAX);
         out.clear();
     }
-    expander.finish();
-    assert_eq!(taken + expander.take(&mut out, usize::MAX), 1000 * (128 << 10));
+    assert_eq!(taken, 1000 * (128 << 10));
 }
 
 #[test]
-fn a_new_frame_waits_for_the_last_one_to_be_taken() {
+fn frames_follow_one_another() {
     let one = [frame(0), run(b'1', 10, true)].concat();
     let two = [frame(8), run(b'2', 10, true)].concat();
     let mut expander = Expander::new(WINDOW_MAX);
-    let stored = [one.clone(), two].concat();
-    let fed = expander.feed(&stored).unwrap();
-    assert_eq!(fed, Fed { stored: one.len(), expanded: 10 });
+    let stored = [one, two].concat();
+    assert_eq!(expander.feed(&stored), Ok(Fed { stored: stored.len(), expanded: 20 }));
     assert!(!expander.is_frame_open());
     assert_eq!(expand(&[&stored]).0, b"11111111112222222222");
 }
@@ -196,7 +193,6 @@ fn blocks_before_a_corrupt_one_survive() {
 fn an_offset_before_the_first_byte_is_corrupt() {
     let message = error(&[real(0..1), real(2..3)].concat());
     assert!(message.starts_with("invalid zstd block: "), "{message}");
-    assert!(message.contains("dictionary"), "{message}");
 }
 
 #[test]
@@ -238,8 +234,8 @@ fn invalid_blocks_are_refused() {
     // Literals_Section_Header of a run (1) whose size has 20 bits (3 << 2), no sequences.
     let [a, b, c, _] = (1025_u32 << 4 | 3 << 2 | 1).to_le_bytes();
     assert_eq!(after_header(block(2, 5, false, &[a, b, c, b'x', 0])), too_large);
-    let empty = after_header(block(2, 0, false, &[]));
-    assert!(empty.starts_with("invalid zstd block: "), "{empty}");
+    // libzstd reads a compressed block without content as an empty one.
+    assert_eq!(expand(&[&[frame(0), block(2, 0, false, &[])].concat()]).0, b"");
 }
 
 /// Returns what the partial expander makes of the first frame of `stored`, whose header has
@@ -350,4 +346,52 @@ fn sequences_are_found_where_bytes_were_added_or_lost_among_stored_literals() {
         let right = found.iter().zip(&bytes).take_while(|(a, b)| a == b).count();
         assert!(right > 80, "{right}");
     }
+}
+
+/// Compares libzstd with the partial expander, which is our own, on `count` damaged streams.
+/// Returns how many of them both refuse, both expand to the same bytes, and one alone refuses.
+fn compare_decoders(count: u32) -> [u32; 3] {
+    let bytes = mixed(6_000);
+    let level = ruzstd::encoding::CompressionLevel::Fastest;
+    let sound = ruzstd::encoding::compress_to_vec(bytes.as_slice(), level);
+    let header = header_len(&sound).unwrap();
+    let mut state = 11_u32;
+    let mut random = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        to_usize((state >> 8).into())
+    };
+    let mut found = [0; 3];
+    for _ in 0..count {
+        let mut stored = sound.clone();
+        for _ in 0..=random() % 3 {
+            // The header of the block stays, so that both decoders read the same bytes.
+            let at = header + 3 + random() % (stored.len() - header - 3);
+            stored[at] ^= 1 << (random() % 8);
+        }
+        let (mut expander, mut out) = (Expander::new(WINDOW_MAX), Vec::new());
+        let is_refused = match feed_all(&mut expander, &stored, &mut out) {
+            Ok(_) => false,
+            // The length in the frame header is not what is compared.
+            Err(fault) => !matches!(fault.error, ExpandError::ContentSize { .. }),
+        };
+        expander.finish();
+        while expander.take(&mut out, usize::MAX) > 0 {}
+        let (partial, faults) = expand_partially(&stored, header);
+        let kind = match (is_refused, faults.contains(&true)) {
+            (true, true) => 0,
+            (false, false) => 1,
+            _ => 2,
+        };
+        assert!(kind != 1 || out == partial.sound, "{stored:02x?}");
+        found[kind] += 1;
+    }
+    found
+}
+
+#[test]
+fn two_decoders_agree_on_damaged_blocks() {
+    let [refused, expanded, disputed] = compare_decoders(5_000);
+    assert!(refused > 500 && expanded > 500, "{refused}, {expanded}");
+    // libzstd passes some literals that do not end with their bits.
+    assert!(disputed < 5_000 / 50, "{disputed}");
 }

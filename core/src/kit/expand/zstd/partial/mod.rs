@@ -1,6 +1,6 @@
 //! Expands damaged blocks as far as their bytes allow.
 //!
-//! ruzstd gives a block completely or not at all. In a damaged one the literals of other streams,
+//! libzstd gives a block completely or not at all. In a damaged one the literals of other streams,
 //! and the sequences before the damage, are still right: sequences are read from the end of a block
 //! on, so damage in the middle of their bits leaves the first ones.
 //!
