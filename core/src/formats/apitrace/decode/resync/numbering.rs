@@ -137,7 +137,7 @@ fn count_calls_in_a_row(events: &[ProbeEvent], first: u64) -> usize {
         [ProbeEvent::Enter { .. }, ProbeEvent::Leave { call, .. }] => call == number,
         _ => false,
     };
-    events.chunks_exact(2).zip(first..).take_while(is_call).count()
+    events.chunks_exact(2).zip(first..=u64::MAX).take_while(is_call).count()
 }
 
 /// Returns how many leaves fit an enter if the first enter has the number `first`; `None` if one
@@ -184,5 +184,7 @@ mod tests {
         // A leave first, or an enter that is not left.
         assert_eq!(count_calls_in_a_row(&events[1..], 7), 0);
         assert_eq!(count_calls_in_a_row(&events[..1], 7), 0);
+        // No number follows the last one.
+        assert_eq!(count_calls_in_a_row(&events, u64::MAX), 0);
     }
 }
