@@ -246,8 +246,13 @@ fn cpu_maps_are_lists_masks_or_ranges() {
     let error = read(74, 0, &[3, 0, 0, 0, 0, 0, 0, 0], 0).unwrap_err();
     assert_eq!(error.to_string(), "cpu_map.type is 3, expected at most 2");
     assert_eq!(error.span(), span(0, 2));
+    assert_eq!(whole(74, 0, &[2, 0, 0, 0, 3, 0, 3, 0]), Detail::Plain);
+    let error = read(74, 0, &[2, 0, 0, 0, 4, 0, 3, 0], 0).unwrap_err();
+    assert_eq!(error.to_string(), "cpu_map.start_cpu is 4, expected at most 3");
+    assert_eq!(error.span(), span(4, 6));
     // In EVENT_UPDATE, perf goes on without it.
     assert_eq!(whole(78, 0, &words(&[3, 1, 3])), Detail::Plain);
+    assert_eq!(whole(78, 0, &words(&[3, 1, 0x0003_0004_0000_0002])), Detail::Plain);
 }
 
 #[test]

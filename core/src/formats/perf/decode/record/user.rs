@@ -126,7 +126,8 @@ fn auxtrace_error(own: &mut Cursor<'_>) -> Result<(), BodyError> {
     string(own, "auxtrace_error.msg").map(drop)
 }
 
-/// perf 6.1 ends with status 244 at a CPU_MAP of another type, and ignores one in EVENT_UPDATE.
+/// perf 6.1 ends with status 244 at a CPU_MAP of another type, or of a range whose first CPU is
+/// above its last, and ignores either in EVENT_UPDATE.
 fn cpu_map_of_known_type(own: &mut Cursor<'_>) -> Result<(), BodyError> {
     let mut ahead = own.clone();
     let start = ahead.position();
@@ -134,6 +135,18 @@ fn cpu_map_of_known_type(own: &mut Cursor<'_>) -> Result<(), BodyError> {
     if value > most {
         let span = ahead.since(start);
         return Err(BodyError::TooLarge { label: "cpu_map.type", value, most, span });
+    }
+    if value == CPU_MAP_RANGE {
+        ahead.skip(1, 2, "cpu_map.any_cpu")?;
+        let start = ahead.position();
+        let (value, most) = (
+            ahead.u16("cpu_map.start_cpu")?.into(),
+            ahead.unlogged().u16("cpu_map.end_cpu")?.into(),
+        );
+        if value > most {
+            let span = ahead.since(start);
+            return Err(BodyError::TooLarge { label: "cpu_map.start_cpu", value, most, span });
+        }
     }
     cpu_map(own)
 }
