@@ -90,7 +90,8 @@ impl RecordCheck {
 
     #[inline]
     fn check_sample(&mut self, record: &RecordView<'_>, map: &LayerMap, report: &mut Report) {
-        let read = self.events.read_sample(record);
+        let mut sample = Sample::default();
+        let read = self.events.read_sample(record, &mut sample);
         if let SampleRead::NoLayout = read {
             return;
         }
@@ -103,7 +104,7 @@ impl RecordCheck {
             SampleRead::Malformed(error) => {
                 self.push_malformed(&rules::SAMPLE_MALFORMED, &error, record, map, report);
             }
-            SampleRead::Complete { sample, attr, trailing } => {
+            SampleRead::Complete { attr, trailing } => {
                 if trailing > 0 {
                     self.push_trailing(record, trailing, map, report);
                 }

@@ -56,8 +56,6 @@ pub enum SampleRead {
     Malformed(BodyError),
     /// All fields were read.
     Complete {
-        /// The fields.
-        sample: Sample,
         /// Index of the attr, if all attrs have one layout: 0.
         attr: usize,
         /// Number of bytes after the last field.
@@ -220,9 +218,9 @@ impl Events {
         u16::try_from(event.config).ok().filter(|_| is_named)
     }
 
-    /// Reads a sample by the attr that its id names.
+    /// Reads a sample by the attr that its id names into `sample`, which is a default one before.
     #[inline]
-    pub fn read_sample(&self, record: &RecordView<'_>) -> SampleRead {
+    pub fn read_sample(&self, record: &RecordView<'_>, sample: &mut Sample) -> SampleRead {
         let Some(first) = self.layouts.first().filter(|_| !self.has_unknown_layout) else {
             return SampleRead::NoLayout;
         };
@@ -239,8 +237,8 @@ impl Events {
             }
         };
         let mut cursor = record.cursor(self.order);
-        match sample::sample(&mut cursor, layout) {
-            Ok(sample) => SampleRead::Complete { sample, attr, trailing: cursor.left() },
+        match sample::sample(&mut cursor, layout, sample) {
+            Ok(()) => SampleRead::Complete { attr, trailing: cursor.left() },
             Err(error) => SampleRead::Malformed(error),
         }
     }
@@ -307,7 +305,8 @@ impl Events {
         let layout = self.trailer_layout(record);
         if record.frame.kind == kind::SAMPLE {
             let layout = layout.filter(|_| !self.has_unknown_layout);
-            let _sample = layout.map(|layout| sample::sample(&mut cursor, layout));
+            let mut sample = Sample::default();
+            let _read = layout.map(|layout| sample::sample(&mut cursor, layout, &mut sample));
             return;
         }
         let layout = layout.filter(|_| record.frame.is_kernel());
@@ -341,8 +340,9 @@ impl Events {
             let layout = self.trailer_layout(record).filter(|_| record.frame.is_kernel())?;
             return sample::trailer(record.body(), layout, self.order);
         }
-        match self.read_sample(record) {
-            SampleRead::Complete { sample, .. } => Some(sample.origin),
+        let mut sample = Sample::default();
+        match self.read_sample(record, &mut sample) {
+            SampleRead::Complete { .. } => Some(sample.origin),
             _ => None,
         }
     }
@@ -359,9 +359,10 @@ impl Events {
     /// Weighs the evidence that a record is one, for the search after damage: 0 if it contradicts
     /// the events, 4 if its size follows from its fields, which no other bytes do by chance.
     pub fn weigh(&self, record: &RecordView<'_>) -> u64 {
+        let mut sample = Sample::default();
         let is_one = match record.frame.kind {
-            kind::SAMPLE => match self.read_sample(record) {
-                SampleRead::Complete { sample, trailing: 0, .. } => {
+            kind::SAMPLE => match self.read_sample(record, &mut sample) {
+                SampleRead::Complete { trailing: 0, .. } => {
                     self.has_id_of(&sample) && sample.is_cpu_possible()
                 }
                 _ => false,
@@ -385,12 +386,13 @@ impl Events {
         if record.frame.size < self.least_sample.saturating_add(RECORD_HEADER) {
             return false;
         }
+        let mut sample = Sample::default();
         match record.frame.kind {
             kind::SAMPLE if self.is_partial => false,
-            kind::SAMPLE => match self.read_sample(record) {
+            kind::SAMPLE => match self.read_sample(record, &mut sample) {
                 SampleRead::NoLayout => false,
                 SampleRead::UnknownId | SampleRead::Malformed(_) => true,
-                SampleRead::Complete { sample, trailing: 0, attr } => {
+                SampleRead::Complete { trailing: 0, attr } => {
                     !(self.has_id_of(&sample)
                         && sample.is_cpu_possible()
                         && self.has_ids_of_values(record, &sample, attr))

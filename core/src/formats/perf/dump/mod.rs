@@ -256,10 +256,14 @@ impl Writer<'_> {
         self.events.sort();
         self.threads.observe(record, order);
         let sample = match record.frame.kind {
-            kind::SAMPLE => match self.events.read_sample(record) {
-                SampleRead::Complete { sample, .. } => Some(sample),
-                _ => return self.leave_out(record.frame.size),
-            },
+            kind::SAMPLE => {
+                let mut sample = Sample::default();
+                let read = self.events.read_sample(record, &mut sample);
+                if !matches!(read, SampleRead::Complete { .. }) {
+                    return self.leave_out(record.frame.size);
+                }
+                Some(sample)
+            }
             _ => None,
         };
         let origin = self.events.origin_of(record).unwrap_or_default();

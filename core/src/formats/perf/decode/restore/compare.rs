@@ -15,6 +15,7 @@ use super::peek::Peek;
 use super::{Correction, Part, odd};
 use crate::formats::perf::decode::attr;
 use crate::formats::perf::decode::event::{Events, SampleRead};
+use crate::formats::perf::decode::sample::Sample;
 use crate::formats::perf::layout::{field, record};
 use crate::kit::cursor::{Cursor, Order};
 use crate::kit::num::to_usize;
@@ -212,7 +213,8 @@ impl Copies<'_> {
         for (number, record) in (0..).zip(self.records().take(MOST_RECORDS)) {
             let view = record.view(Layer::stored(0), number);
             let is_whole = if record.frame.kind == record::SAMPLE {
-                matches!(events.read_sample(&view), SampleRead::Complete { trailing: 0, .. })
+                let read = events.read_sample(&view, &mut Sample::default());
+                matches!(read, SampleRead::Complete { trailing: 0, .. })
             } else {
                 events.fits(&view)
             };

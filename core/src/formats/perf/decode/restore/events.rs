@@ -18,6 +18,7 @@ use crate::formats::perf::decode::attr;
 use crate::formats::perf::decode::event::{Events, SampleRead};
 use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::decode::recording::{RecordFile, Recording};
+use crate::formats::perf::decode::sample::Sample;
 use crate::formats::perf::layout::{
     ATTR_SIZES, HEADER_SIZE, RECORD_HEADER, SECTION_SIZE, feature, field, record,
 };
@@ -424,8 +425,9 @@ impl<'a> Copies<'a> {
         for (number, record) in (0..).zip(self.records().take(MOST_RECORDS)) {
             let view = record.view(Layer::stored(0), number);
             let mut ids: BTreeSet<u64> = events.id_of(&view).into_iter().collect();
+            let mut sample = Sample::default();
             if record.frame.kind == record::SAMPLE
-                && let SampleRead::Complete { sample, attr, .. } = events.read_sample(&view)
+                && let SampleRead::Complete { attr, .. } = events.read_sample(&view, &mut sample)
             {
                 ids.extend(events.value_ids(&view, &sample, attr));
             }

@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::events::{Copies, Home, MOST_RECORDS};
 use super::{Correction, Part};
 use crate::formats::perf::decode::event::SampleRead;
+use crate::formats::perf::decode::sample::Sample;
 use crate::formats::perf::decode::tracepoints::{self, Traced};
 use crate::formats::perf::layout::{TYPE_TRACEPOINT, feature, record};
 use crate::kit::span::Layer;
@@ -90,8 +91,9 @@ impl Copies<'_> {
             if record.frame.kind != record::SAMPLE {
                 continue;
             }
-            let read = events.read_sample(&record.view(Layer::stored(0), number));
-            let SampleRead::Complete { sample, attr, .. } = read else { continue };
+            let mut sample = Sample::default();
+            let read = events.read_sample(&record.view(Layer::stored(0), number), &mut sample);
+            let SampleRead::Complete { attr, .. } = read else { continue };
             let Some(index) = events.attr_of(&sample, attr) else { continue };
             let id = sample.raw.kind.map_or(0, u64::from);
             let one = seen.entry(index).or_insert(Seen { id, samples: 0, is_mixed: false });

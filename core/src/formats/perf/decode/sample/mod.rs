@@ -159,24 +159,29 @@ pub struct StackSize {
     pub used: u64,
 }
 
-/// Reads the sample at the cursor, which then stands after the last field.
+/// Reads the sample at the cursor, which then stands after the last field. The fields of `sample`
+/// are those of a default one before; it is not returned because its copies took a quarter of the
+/// time of a check.
 ///
 /// # Errors
 ///
 /// The first field that does not fit in the record.
 #[inline]
-pub fn sample(cursor: &mut Cursor<'_>, layout: &SampleLayout) -> Result<Sample, BodyError> {
-    let mut sample = Sample::default();
-    read_head(cursor, layout, &mut sample)?;
+pub fn sample(
+    cursor: &mut Cursor<'_>,
+    layout: &SampleLayout,
+    sample: &mut Sample,
+) -> Result<(), BodyError> {
+    read_head(cursor, layout, sample)?;
     if layout.has(!HEAD) {
-        read_middle(cursor, layout, &mut sample)?;
+        read_middle(cursor, layout, sample)?;
         if layout.has(bit::BRANCH_STACK) {
-            read_branches(cursor, layout, &mut sample)?;
+            read_branches(cursor, layout, sample)?;
         } else {
-            read_tail(cursor, layout, &mut sample)?;
+            read_tail(cursor, layout, sample)?;
         }
     }
-    Ok(sample)
+    Ok(())
 }
 
 /// Reads IDENTIFIER to PERIOD.

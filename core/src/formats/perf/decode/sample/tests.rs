@@ -16,8 +16,9 @@ fn body(words: &[u64]) -> Vec<u8> {
 fn parse(words: &[u64], layout: &SampleLayout) -> (Result<Sample, BodyError>, u64) {
     let bytes = body(words);
     let mut cursor = Cursor::new(&bytes, Layer::stored(0), 0x100, Order::Little);
-    let sample = sample(&mut cursor, layout);
-    (sample, cursor.left())
+    let mut read = Sample::default();
+    let result = sample(&mut cursor, layout, &mut read).map(|()| read);
+    (result, cursor.left())
 }
 
 /// Reads `words`, which the sample must consume completely.
@@ -198,9 +199,7 @@ fn the_event_id_lies_where_perf_looks_for_it() {
 fn a_big_endian_sample_is_read_as_one() {
     let bytes = [0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 3];
     let mut cursor = Cursor::new(&bytes, Layer::stored(0), 0, Order::Big);
-    let sample = sample(&mut cursor, &layout(bit::TID | bit::TIME)).unwrap();
-    assert_eq!(
-        (sample.origin.pid, sample.origin.tid, sample.origin.time),
-        (Some(1), Some(2), Some(3))
-    );
+    let mut read = Sample::default();
+    sample(&mut cursor, &layout(bit::TID | bit::TIME), &mut read).unwrap();
+    assert_eq!((read.origin.pid, read.origin.tid, read.origin.time), (Some(1), Some(2), Some(3)));
 }

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use super::SalvagedEvent;
 use super::attrs::Reading;
 use crate::formats::perf::decode::attr::{branch_sample_type, read_format, sample_type};
-use crate::formats::perf::decode::event::{Events, SampleRead};
+use crate::formats::perf::decode::event::Events;
 use crate::formats::perf::decode::expand::{Expansion, Wrapper};
 use crate::formats::perf::decode::frame::{Frame, RecordView};
 use crate::formats::perf::decode::recording::{RecordFile, Recording};
@@ -326,10 +326,10 @@ fn score_above(
 /// Returns time and thread of a record.
 fn origin(events: &Events, record: &RecordView<'_>) -> (Option<u64>, Option<u32>) {
     match record.frame.kind {
-        record::SAMPLE => match events.read_sample(record) {
-            SampleRead::Complete { sample, .. } => (sample.origin.time, sample.origin.tid),
-            _ => (None, None),
-        },
+        record::SAMPLE => {
+            let origin = events.origin_of(record).unwrap_or_default();
+            (origin.time, origin.tid)
+        }
         _ => (events.read_fields(record).ok().flatten(), None),
     }
 }

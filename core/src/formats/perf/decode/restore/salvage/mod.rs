@@ -23,6 +23,7 @@ use super::{head, shape};
 use crate::formats::perf::decode::event::{Events, SampleRead};
 use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::decode::recording::Recording;
+use crate::formats::perf::decode::sample::Sample;
 use crate::formats::perf::decode::walk::Record;
 use crate::formats::perf::layout::{ATTR_SIZES, SECTION_SIZE, TYPE_TRACEPOINT, feature, record};
 use crate::kit::num::to_u64;
@@ -115,9 +116,9 @@ fn name_ids(recording: &Recording<'_>, reading: &mut attrs::Reading, evidence: &
     let [event] = reading.events.as_mut_slice() else { return };
     for record in evidence.iter().filter(|record| record.frame.kind == record::SAMPLE) {
         let view = record.view(Layer::stored(0), 0);
-        let SampleRead::Complete { sample, attr, trailing: 0 } = events.read_sample(&view) else {
-            continue;
-        };
+        let mut sample = Sample::default();
+        let read = events.read_sample(&view, &mut sample);
+        let SampleRead::Complete { attr, trailing: 0 } = read else { continue };
         for id in events.value_ids(&view, &sample, attr) {
             if !event.ids.contains(&id) {
                 event.ids.push(id);

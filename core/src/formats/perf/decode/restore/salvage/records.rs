@@ -4,6 +4,7 @@ use crate::formats::perf::decode::event::{Events, SampleRead};
 use crate::formats::perf::decode::frame::RecordView;
 use crate::formats::perf::decode::record as body;
 use crate::formats::perf::decode::recording::Recording;
+use crate::formats::perf::decode::sample::Sample;
 use crate::formats::perf::layout::record;
 use crate::kit::span::Layer;
 use crate::kit::walk::Item;
@@ -80,10 +81,11 @@ fn find_start(recording: &Recording<'_>, events: &Events) -> u64 {
 /// Whether a check finds no error in a record.
 fn is_readable(events: &Events, record: &RecordView<'_>) -> bool {
     match record.frame.kind {
-        record::SAMPLE => match events.read_sample(record) {
-            SampleRead::Complete { sample, .. } => events.has_id_of(&sample),
-            _ => false,
-        },
+        record::SAMPLE => {
+            let mut sample = Sample::default();
+            let read = events.read_sample(record, &mut sample);
+            matches!(read, SampleRead::Complete { .. }) && events.has_id_of(&sample)
+        }
         record::ID_INDEX if !events.unknown_in_index(record).is_empty() => false,
         kind => {
             body::name(kind).is_some()
