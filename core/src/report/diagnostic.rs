@@ -43,3 +43,30 @@ impl Diagnostic for Finding {
         Some(Box::new(main.into_iter().chain(others)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kit::span::Layer;
+    use crate::report::rule::common;
+
+    #[test]
+    fn the_first_label_is_the_path_at_the_stored_bytes() {
+        let stored = Span::sized(Layer::stored(0), 0x40, 24);
+        let expanded = Span::sized(Layer::stored(0).expanded(), 4, 8);
+        let mut finding =
+            Finding::new(&common::LIMIT_REACHED, expanded, "data.window", "too large");
+        let labels = |finding: &Finding| -> Vec<(Option<String>, usize, usize, bool)> {
+            let labels = finding.labels().into_iter().flatten();
+            labels
+                .map(|label| {
+                    let text = label.label().map(String::from);
+                    (text, label.offset(), label.len(), label.primary())
+                })
+                .collect()
+        };
+        assert_eq!(labels(&finding), [(Some("data.window".to_owned()), 4, 8, true)]);
+        finding.stored = Some(stored);
+        assert_eq!(labels(&finding), [(Some("data.window".to_owned()), 0x40, 24, true)]);
+    }
+}
