@@ -45,7 +45,7 @@ pub(super) fn fields(kind: u32, misc: u16, own: &mut Cursor<'_>) -> Result<Detai
         }
         72 => auxtrace_error(own)?,
         73 => drop(list(own, 24, "thread_map.nr")?),
-        74 => cpu_map_of_known_type(own)?,
+        74 => cpu_map_record(own)?,
         75 => drop(list(own, 16, "stat_config.nr")?),
         76 => own.skip(5, 8, "stat.id")?,
         77 => own.skip(2, 8, "stat_round.type")?,
@@ -126,10 +126,10 @@ fn auxtrace_error(own: &mut Cursor<'_>) -> Result<(), BodyError> {
     string(own, "auxtrace_error.msg").map(drop)
 }
 
-/// perf 6.1 ends with status 244 at a CPU_MAP of another type, or of a range whose first CPU is
-/// above its last, and ignores either in EVENT_UPDATE.
-fn cpu_map_of_known_type(own: &mut Cursor<'_>) -> Result<(), BodyError> {
-    let mut ahead = own.clone();
+/// A record CPU_MAP. perf 6.1 ends with status 244 at one of another type, or of a range whose
+/// first CPU is above its last, and ignores either in EVENT_UPDATE.
+fn cpu_map_record(own: &mut Cursor<'_>) -> Result<(), BodyError> {
+    let mut ahead = own.unlogged();
     let start = ahead.position();
     let (value, most) = (ahead.u16("cpu_map.type")?.into(), CPU_MAP_RANGE);
     if value > most {
@@ -139,12 +139,10 @@ fn cpu_map_of_known_type(own: &mut Cursor<'_>) -> Result<(), BodyError> {
     if value == CPU_MAP_RANGE {
         ahead.skip(1, 2, "cpu_map.any_cpu")?;
         let start = ahead.position();
-        let (value, most) = (
-            ahead.u16("cpu_map.start_cpu")?.into(),
-            ahead.unlogged().u16("cpu_map.end_cpu")?.into(),
-        );
+        let value = ahead.u16("cpu_map.start_cpu")?.into();
+        let span = ahead.since(start);
+        let most = ahead.u16("cpu_map.end_cpu")?.into();
         if value > most {
-            let span = ahead.since(start);
             return Err(BodyError::TooLarge { label: "cpu_map.start_cpu", value, most, span });
         }
     }
