@@ -388,7 +388,7 @@ impl Events {
         }
         let mut sample = Sample::default();
         match record.frame.kind {
-            kind::SAMPLE if self.is_partial => false,
+            kind::SAMPLE if self.is_partial || self.ends_with_chain(record) => false,
             kind::SAMPLE => match self.read_sample(record, &mut sample) {
                 SampleRead::NoLayout => false,
                 SampleRead::UnknownId | SampleRead::Malformed(_) => true,
@@ -409,6 +409,19 @@ impl Events {
             }
             _ => false,
         }
+    }
+
+    /// Whether a sample is complete, told by its call chain alone. Others are read to tell, and
+    /// read again by the check.
+    #[inline]
+    fn ends_with_chain(&self, record: &RecordView<'_>) -> bool {
+        let first = self.layouts.first().filter(|_| self.is_uniform && !self.has_unknown_layout);
+        first.is_some_and(|layout| {
+            let body = record.body();
+            let id = || sample::event_id(body, kind::SAMPLE, layout, self.order);
+            let has_event = || id().is_none_or(|id| id == 0 || self.find(id).is_some());
+            layout.ends_with_chain(body, self.order) && (self.layouts.len() == 1 || has_event())
+        })
     }
 
     /// Returns the last `trailing` bytes of a record if they are complete records that belong to

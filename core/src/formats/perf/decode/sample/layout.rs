@@ -1,13 +1,13 @@
 //! The layout of an event's samples and of the `sample_id` in its other records, derived from the
 //! attr once.
 
-use super::Sample;
+use super::{Sample, is_cpu_possible};
 use crate::formats::perf::decode::attr::{
     Attr, branch_sample_type, read_format, sample_type as bit,
 };
 use crate::formats::perf::layout::{RECORD_HEADER, record};
 use crate::kit::cursor::Order;
-use crate::kit::num::to_usize;
+use crate::kit::num::{to_u64, to_usize};
 
 /// Fields before READ: 8 bytes each.
 pub(super) const HEAD: u64 = bit::IDENTIFIER
@@ -35,6 +35,7 @@ pub struct SampleLayout {
     pub(super) intr_regs: u64,
     pub(super) trailer_len: u64,
     id: IdPlace,
+    chain: Option<ChainPlace>,
 }
 
 /// The layout of the field READ.
@@ -70,6 +71,15 @@ struct IdPlace {
     from_end: Option<usize>,
 }
 
+/// Where samples without other fields of a variable size have their call chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct ChainPlace {
+    /// Offset of its number of entries in the body, in bytes.
+    count: usize,
+    /// Offset of the CPU in the body, in bytes.
+    cpu: Option<usize>,
+}
+
 impl SampleLayout {
     /// Derives the layout from an attr. Unknown bits ([`Attr::layout_known`]) take no room in it.
     pub fn new(attr: &Attr) -> Self {
@@ -99,6 +109,7 @@ impl SampleLayout {
                 from_start: id_from_start(sample_type),
                 from_end: id_from_end(sample_type).filter(|_| has_trailer),
             },
+            chain: chain_place(sample_type),
         }
     }
 
@@ -139,13 +150,18 @@ impl SampleLayout {
         let start = words.saturating_mul(8);
         let place =
             move |index: u64| start.saturating_add(index.saturating_mul(step)).saturating_add(8);
-        (0..count).map_while(move |index| {
-            let id = body.get(to_usize(place(index))..)?.first_chunk()?;
-            Some(match order {
-                Order::Little => u64::from_le_bytes(*id),
-                Order::Big => u64::from_be_bytes(*id),
-            })
-        })
+        (0..count).map_while(move |index| word(body, to_usize(place(index)), order))
+    }
+
+    /// Whether the body of a sample ends with its call chain, and a machine can have its CPU. False
+    /// for samples with fields of a variable size besides, which are then read to tell.
+    #[inline]
+    pub fn ends_with_chain(&self, body: &[u8], order: Order) -> bool {
+        let Some(place) = self.chain else { return false };
+        let rest = to_u64(body.len().saturating_sub(place.count)).saturating_sub(8);
+        let is_whole =
+            word(body, place.count, order).and_then(|nr| nr.checked_mul(8)) == Some(rest);
+        is_whole && place.cpu.and_then(|at| half_word(body, at, order)).is_none_or(is_cpu_possible)
     }
 
     /// Whether samples have any of the fields in `bits`.
@@ -169,6 +185,17 @@ fn id_from_start(sample_type: u64) -> Option<usize> {
         let words = count_bits(sample_type, before);
         (sample_type & bit::ID != 0).then(|| to_usize(words.saturating_mul(8)))
     }
+}
+
+/// Returns the place of the call chain if all other fields precede it; samples with two ids are left out.
+fn chain_place(sample_type: u64) -> Option<ChainPlace> {
+    let both_ids = bit::IDENTIFIER | bit::ID;
+    let is_last = sample_type & bit::CALLCHAIN != 0 && sample_type & !(HEAD | bit::CALLCHAIN) == 0;
+    let offset = |mask| to_usize(count_bits(sample_type, mask).saturating_mul(8));
+    (is_last && sample_type & both_ids != both_ids).then(|| ChainPlace {
+        count: offset(HEAD),
+        cpu: (sample_type & bit::CPU != 0).then(|| offset(HEAD & !(bit::CPU | bit::PERIOD))),
+    })
 }
 
 /// Returns the distance from the id of another record to the end of the record.
@@ -195,9 +222,23 @@ pub fn event_id(body: &[u8], kind: u32, layout: &SampleLayout, order: Order) -> 
         // perf counts fields in complete words from the start of the record.
         (body.len() & !7).checked_sub(layout.id.from_end?)?
     };
-    let id = *body.get(at..)?.first_chunk()?;
+    word(body, at, order)
+}
+
+#[inline]
+fn word(body: &[u8], at: usize, order: Order) -> Option<u64> {
+    let bytes = *body.get(at..)?.first_chunk()?;
     Some(match order {
-        Order::Little => u64::from_le_bytes(id),
-        Order::Big => u64::from_be_bytes(id),
+        Order::Little => u64::from_le_bytes(bytes),
+        Order::Big => u64::from_be_bytes(bytes),
+    })
+}
+
+#[inline]
+fn half_word(body: &[u8], at: usize, order: Order) -> Option<u32> {
+    let bytes = *body.get(at..)?.first_chunk()?;
+    Some(match order {
+        Order::Little => u32::from_le_bytes(bytes),
+        Order::Big => u32::from_be_bytes(bytes),
     })
 }

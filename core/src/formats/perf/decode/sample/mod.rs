@@ -124,8 +124,13 @@ impl Sample {
     /// Whether a machine can have the CPU of the sample. -1 stands for an unknown one.
     #[inline]
     pub fn is_cpu_possible(&self) -> bool {
-        self.origin.cpu.is_none_or(|cpu| cpu < MOST_CPUS || cpu == u32::MAX)
+        self.origin.cpu.is_none_or(is_cpu_possible)
     }
+}
+
+#[inline]
+const fn is_cpu_possible(cpu: u32) -> bool {
+    cpu < MOST_CPUS || cpu == u32::MAX
 }
 
 /// The raw data of a sample.

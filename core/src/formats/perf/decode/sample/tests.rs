@@ -203,3 +203,27 @@ fn a_big_endian_sample_is_read_as_one() {
     sample(&mut cursor, &layout(bit::TID | bit::TIME), &mut read).unwrap();
     assert_eq!((read.origin.pid, read.origin.tid, read.origin.time), (Some(1), Some(2), Some(3)));
 }
+
+#[test]
+fn a_sample_ends_with_its_chain_if_reading_it_leaves_nothing() {
+    let fields = HEAD & !bit::IDENTIFIER;
+    let chained = layout(fields | bit::CALLCHAIN);
+    for nr in [0, 1, 2, 3, 4, 1 << 61, u64::MAX] {
+        let words = [1, 2, 3, 4, 5, 6, 7, 8, nr, 10, 11, 12];
+        let (read, left) = parse(&words, &chained);
+        let is_complete = read.is_ok() && left == 0;
+        assert_eq!(chained.ends_with_chain(&body(&words), Order::Little), is_complete, "{nr}");
+        let swapped: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
+        assert_eq!(chained.ends_with_chain(&swapped, Order::Big), is_complete, "{nr}");
+    }
+    let sound = body(&[1, 2, 3, 4, 5, 6, 7, 8, 1, 10]);
+    assert!((0..sound.len()).all(|at| !chained.ends_with_chain(&sound[..at], Order::Little)));
+    let of_cpu = |cpu| body(&[1, 2, 3, 4, 5, 6, cpu, 8, 1, 10]);
+    let ends = |cpu| chained.ends_with_chain(&of_cpu(cpu), Order::Little);
+    let unknown = u64::from(u32::MAX);
+    assert_eq!([0, u64::from(MOST_CPUS), unknown].map(ends), [true, false, true]);
+    // Others are read to tell: two ids, or fields after the chain.
+    for other in [HEAD | bit::CALLCHAIN, fields | bit::CALLCHAIN | bit::WEIGHT, fields] {
+        assert!(!layout(other).ends_with_chain(&sound, Order::Little));
+    }
+}
