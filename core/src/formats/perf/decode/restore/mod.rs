@@ -201,9 +201,13 @@ impl Restoration {
         }
     }
 
-    /// Adds the corrections that have words.
+    /// Adds the corrections that have words. One that overlaps a word of an earlier one is left out:
+    /// damaged offsets may place an attr in the header.
     fn extend(&mut self, corrections: impl IntoIterator<Item = Correction>) {
         for correction in corrections.into_iter().filter(|one| !one.words.is_empty()) {
+            if correction.words.iter().any(|word| self.has_overlap(word.at)) {
+                continue;
+            }
             let order = self.order;
             let bytes = |value: u64| match order {
                 Order::Little => value.to_le_bytes(),
@@ -215,6 +219,11 @@ impl Restoration {
         }
         self.patches.sort_unstable();
         self.patches.dedup_by_key(|(at, _)| *at);
+    }
+
+    /// Whether a word at `at` overlaps one that is corrected, but is not the same.
+    fn has_overlap(&self, at: u64) -> bool {
+        self.patches.iter().any(|(other, _)| (1..8).contains(&other.abs_diff(at)))
     }
 
     /// Returns the recording with all corrections applied, without a copy.
