@@ -201,8 +201,8 @@ impl Restoration {
         }
     }
 
-    /// Adds the corrections that have words. One that overlaps a word of an earlier one is left out:
-    /// damaged offsets may place an attr in the header.
+    /// Adds the corrections that have words. One that overlaps a word of an earlier one is left
+    /// out: damaged offsets may place an attr in the header.
     fn extend(&mut self, corrections: impl IntoIterator<Item = Correction>) {
         for correction in corrections.into_iter().filter(|one| !one.words.is_empty()) {
             if correction.words.iter().any(|word| self.has_overlap(word.at)) {

@@ -187,7 +187,8 @@ fn id_from_start(sample_type: u64) -> Option<usize> {
     }
 }
 
-/// Returns the place of the call chain if all other fields precede it; samples with two ids are left out.
+/// Returns the place of the call chain if all other fields precede it. Samples with two ids are
+/// left out.
 fn chain_place(sample_type: u64) -> Option<ChainPlace> {
     let both_ids = bit::IDENTIFIER | bit::ID;
     let is_last = sample_type & bit::CALLCHAIN != 0 && sample_type & !(HEAD | bit::CALLCHAIN) == 0;
