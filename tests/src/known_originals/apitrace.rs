@@ -28,16 +28,14 @@ pub static SUBJECT: Subject = Subject {
     format: FormatId::APITRACE,
     originals: LazyLock::new(originals),
     records,
+    places: |_| Vec::new(),
     reach: Reach::Everything,
     remains: Some(has_event_left),
     judge: Some(accepted),
     bounds: Bounds {
         false_labels: Bound::NONE,
         losing: Bound::new(158, "events after a damaged chunk or frame are not found again"),
-        given_up: Bound::new(
-            78,
-            "one damaged block, of zstd, deflate or brotli, is all of a trace",
-        ),
+        given_up: Bound::new(78, "one damaged block is all of a zstd, deflate or brotli trace"),
         unclean: Bound::NONE,
         unstable: Bound::NONE,
     },

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tracemend::Repair;
-use tracemend::mend::patch::Op;
+use tracemend::mend::edit::Edit;
 
 use super::damage::Segment;
 use super::{Damaged, Files, Original, Subject};
@@ -40,16 +40,25 @@ impl Case<'_> {
         })
     }
 
-    /// Returns whether the repair keeps all bytes of a segment. It keeps them in their order.
+    /// Returns whether the repair keeps all bytes of a segment, in their order. If it adds bytes,
+    /// the numbers that give places and sizes of others may follow.
     fn is_kept(&self, file: usize, segment: &Segment) -> bool {
-        let (start, end) = (segment.at as u64, (segment.at + segment.original.len()) as u64);
-        let kept = self.repair.patches[file].ops().iter().map(|op| match op {
-            Op::Keep { start: from, end: until } => {
-                end.min(*until).saturating_sub(start.max(*from))
-            }
-            Op::Insert(_) => 0,
-        });
-        kept.sum::<u64>() == end - start
+        let old = &self.original.files[file].1;
+        let edits = self.repair.patches[file].edits(file as u32);
+        let len = |edit: &Edit| (edit.span.len() as usize, edit.insert.as_slice().len());
+        let adds = edits.iter().map(len).any(|(before, after)| after > before);
+        let places = if adds { (self.subject.places)(old) } else { Vec::new() };
+        let end = segment.at + segment.original.len();
+        edits.iter().all(|edit| {
+            let start = edit.span.start() as usize;
+            let (before, after) = len(edit);
+            let mut touched = start.max(segment.at)..(start + before).min(end);
+            touched.all(|at| {
+                let origin = at - segment.at + segment.original.start;
+                let is_same = before == after && edit.insert.as_slice()[at - start] == old[origin];
+                is_same || places.iter().any(|place| place.contains(&origin))
+            })
+        })
     }
 
     /// Returns for each segment of a file that ends inside a record how many of its last bytes

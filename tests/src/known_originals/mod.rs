@@ -106,6 +106,8 @@ pub struct Subject {
     pub originals: LazyLock<Vec<Original>>,
     /// The records of a recording. `original` describes how to read its repaired form.
     pub records: fn(original: &Original, files: &Files) -> Vec<Record>,
+    /// The bytes of a sound file that give places and sizes of others.
+    pub places: fn(&[u8]) -> Vec<Range<usize>>,
     /// The records that have to survive.
     pub reach: Reach,
     /// Whether any record is left; `None` if that is not asked.

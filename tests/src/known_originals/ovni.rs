@@ -13,6 +13,7 @@ pub static SUBJECT: Subject = Subject {
     format: FormatId::OVNI,
     originals: LazyLock::new(originals),
     records,
+    places: |_| Vec::new(),
     reach: Reach::Everything,
     remains: None,
     judge: None,

@@ -17,6 +17,7 @@ pub static SUBJECT: Subject = Subject {
     format: FormatId::PERF,
     originals: LazyLock::new(originals),
     records,
+    places,
     reach: Reach::Everything,
     remains: Some(has_record_left),
     judge: Some(read_by_perf),
@@ -43,6 +44,9 @@ fn originals() -> Vec<Original> {
     all.push(Original { name: "corpus threads.data".to_string(), files });
     all
 }
+
+/// Size of the header of a file with features.
+const FULL_HEADER: usize = 104;
 
 /// Reads numbers in the order of the bytes of the recording.
 struct Numbers<'a> {
@@ -79,6 +83,16 @@ impl Numbers<'_> {
         };
         if len < 8 { None } else { len.checked_add(outside) }
     }
+}
+
+/// Returns size and place of the records in the header, and the table of the features.
+fn places(bytes: &[u8]) -> Vec<Range<usize>> {
+    let numbers = Numbers { bytes, is_big: bytes.get(8) == Some(&0) };
+    // A pipe has a header of 16 bytes, a file without features one of 72.
+    let Some(FULL_HEADER) = numbers.at(8, 8) else { return Vec::new() };
+    let Some(data) = numbers.data() else { return Vec::new() };
+    let flags: u32 = bytes[72..FULL_HEADER].iter().map(|byte| byte.count_ones()).sum();
+    vec![40..56, data.end..data.end + flags as usize * 16]
 }
 
 fn records(_: &Original, files: &Files) -> Vec<Record> {

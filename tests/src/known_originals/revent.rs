@@ -15,6 +15,7 @@ pub static SUBJECT: Subject = Subject {
     format: FormatId::REVENT,
     originals: LazyLock::new(originals),
     records,
+    places: |_| Vec::new(),
     reach: Reach::Everything,
     remains: None,
     judge: Some(accepted),

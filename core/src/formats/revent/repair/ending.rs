@@ -96,7 +96,12 @@ pub(in crate::formats::revent) fn close_fix(
     let has_wrong_times = is_unfinished && !extent.times_fit;
     if let (true, Some(stored), Some(times)) = (has_wrong_times, head.times, times) {
         let changed = changed_times(head.prefix, stored, times).into_iter();
-        edits.extend(changed.map(|(span, time)| Edit::fill(span, time.encode())));
+        // Times that are there were recorded, even if they do not fit: damage wrote the zero count.
+        let is_empty = stored.iter().all(|time| *time == Time::default());
+        edits.extend(
+            changed
+                .map(|(span, time)| Edit { fills: is_empty, ..Edit::replace(span, time.encode()) }),
+        );
         let [start, end] = times;
         parts.push(format!("set start to {start} and end to {end}"));
     }

@@ -68,6 +68,7 @@ impl Copies<'_> {
             }
         }
         spread_proof(&mut verdicts);
+        doubt_zeros(&mut verdicts);
         self.correct(index, (attr, copy), &verdicts)
     }
 
@@ -256,6 +257,19 @@ fn spread_proof(verdicts: &mut [Verdict]) {
     }
 }
 
+/// Takes back the proofs for zeros if both copies are damaged: damage leaves zeros, they are always
+/// possible, and that the other value is wrong does not show that zero is right.
+fn doubt_zeros(verdicts: &mut [Verdict]) {
+    let has = |right| verdicts.iter().any(|verdict| verdict.is_right == Some(right));
+    if !has(true) || !has(false) {
+        return;
+    }
+    for verdict in verdicts {
+        let winner = if verdict.is_right == Some(true) { verdict.here } else { verdict.other };
+        verdict.is_proven &= winner != 0;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -280,5 +294,25 @@ mod tests {
         spread_proof(&mut verdicts);
         let proven = verdicts.map(|verdict| verdict.is_proven);
         assert_eq!(proven, [false, true, true, false, false]);
+    }
+
+    #[test]
+    fn zeros_prove_nothing_if_both_copies_are_damaged() {
+        let verdict = |word, is_right, here| Verdict {
+            word,
+            here,
+            other: 1,
+            is_right: Some(is_right),
+            is_proven: true,
+            is_unused: false,
+        };
+        let proven = |mut verdicts: [Verdict; 3]| {
+            doubt_zeros(&mut verdicts);
+            verdicts.map(|verdict| verdict.is_proven)
+        };
+        let both = [verdict(0, false, 0), verdict(16, true, 0), verdict(24, true, 2)];
+        assert_eq!(proven(both), [true, false, true]);
+        let one = [verdict(0, true, 0), verdict(16, true, 0), verdict(24, true, 2)];
+        assert_eq!(proven(one), [true; 3]);
     }
 }
