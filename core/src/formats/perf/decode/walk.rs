@@ -31,15 +31,17 @@ const MISC_UNUSED: u16 = 0x0ff8;
 enum Reach {
     /// [`RESYNC_RECORDS`], or fewer of the weight [`RESYNC_WEIGHT`].
     Few,
-    /// All up to this offset, and of that weight.
+    /// All up to this offset, which the last of them may pass, and of that weight.
     Offset(u64),
+    /// All up to this offset, where the last of them ends, and of that weight.
+    End(u64),
 }
 
 impl Reach {
     const fn most_records(self) -> u64 {
         match self {
             Self::Few => RESYNC_RECORDS,
-            Self::Offset(_) => u64::MAX,
+            Self::Offset(_) | Self::End(_) => u64::MAX,
         }
     }
 
@@ -47,7 +49,12 @@ impl Reach {
         match self {
             Self::Few => true,
             Self::Offset(offset) => at >= offset,
+            Self::End(end) => at == end,
         }
+    }
+
+    const fn is_passed(self, at: u64) -> bool {
+        matches!(self, Self::End(end) if at > end)
     }
 }
 
@@ -224,13 +231,17 @@ impl<'a> Walker<'a> {
     }
 
     /// Looks for records inside the record at the position if another one does not follow it, or
-    /// if its fields let it cover others. In the second case they have to fill it up to its end.
+    /// if its fields let it cover others. In the second case they have to fill it up to its end. A
+    /// feature may have any bytes, so those in one before a valid record do not reach into that.
     #[inline]
     fn find_inside(&mut self, record: &Record<'_>) -> Option<Damage> {
         if !self.is_followed(record) {
             self.find_swallowed(record, Reach::Few)
         } else if self.may_cover_others(record) {
-            self.find_swallowed(record, Reach::Offset(record.end()))
+            let is_sound =
+                record.frame.kind == record::HEADER_FEATURE && self.is_followed_by_any(record);
+            let reach = if is_sound { Reach::End } else { Reach::Offset };
+            self.find_swallowed(record, reach(record.end()))
         } else {
             None
         }
@@ -311,6 +322,9 @@ impl<'a> Walker<'a> {
         let is_proven = self.events.is_some() && seen >= RESYNC_WEIGHT;
         if is_proven && reach.is_reached(at) {
             return Step::End;
+        }
+        if reach.is_passed(at) {
+            return Step::Invalid;
         }
         if at == self.end {
             let is_enough = seen > 0 && matches!(reach, Reach::Few);

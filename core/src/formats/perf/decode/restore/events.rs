@@ -335,7 +335,7 @@ impl<'a> Copies<'a> {
         let mut named: Option<BTreeMap<u64, u64>> = None;
         let [(_, table), (_, described), (_, index)] = &copies;
         if described.is_empty() && index.is_empty() {
-            return self.correct_id_by_samples(table).into_iter().collect();
+            return self.correct_id_by_samples(sections, table).into_iter().collect();
         }
         let mut corrections = Vec::new();
         for number in 0..count {
@@ -345,7 +345,7 @@ impl<'a> Copies<'a> {
             if votes.iter().all(|(_, _, id)| Some(*id) == first) {
                 continue;
             }
-            let named = named.get_or_insert_with(|| self.named_ids());
+            let named = named.get_or_insert_with(|| self.named_ids(sections));
             let weight = |wanted: u64| {
                 let copies = votes.iter().filter(|(_, _, id)| *id == wanted).count();
                 to_u64(copies).saturating_add(u64::from(named.contains_key(&wanted)))
@@ -369,7 +369,7 @@ impl<'a> Copies<'a> {
     }
 
     /// Corrects the only id that no sample names, if samples name one that is not there.
-    fn correct_id_by_samples(&self, table: &[u64]) -> Option<Correction> {
+    fn correct_id_by_samples(&self, sections: &[Section], table: &[u64]) -> Option<Correction> {
         /// Samples that must name the id, so that they are witnesses.
         const LEAST_WITNESSES: u64 = 2;
         // With a part of the ids, those of the other part would be strange.
@@ -379,7 +379,7 @@ impl<'a> Copies<'a> {
         let ids = table.iter().filter_map(|at| Some((*at, self.peek.u64(*at)?)));
         let ids: Vec<(u64, u64)> = ids.collect();
         let is_known = |named: &u64| ids.iter().any(|(_, id)| id == named);
-        let named = self.named_ids();
+        let named = self.named_ids(sections);
         let mut strange = named.iter().filter(|(id, _)| !is_known(id));
         let (id, count) = strange.next()?;
         let mut silent = ids.iter().filter(|(_, id)| !named.contains_key(id));
@@ -393,6 +393,22 @@ impl<'a> Copies<'a> {
             true => correction.witness(data.offset, data.size, "samples that name the id"),
             false => correction,
         })
+    }
+
+    /// Returns the attrs with their ids. Beyond `MOST_HELD_IDS` the attrs have none.
+    fn events_with_ids(&self, sections: &[Section]) -> Events {
+        let order = self.peek.order;
+        let total = sections.iter().fold(0_u64, |sum, one| sum.saturating_add(one.size >> 3));
+        let mut events = Events::new(order);
+        for (index, start) in self.attrs.iter().enumerate() {
+            let bytes = self.peek.bytes(*start, start.saturating_add(self.size));
+            let mut cursor = Cursor::new(&bytes, Layer::stored(0), 0, order);
+            let Ok(attr) = attr::attr(&mut cursor, order) else { break };
+            let section = sections.get(index).filter(|_| total <= MOST_HELD_IDS);
+            events.push(attr, section.map(|section| self.ids(*section)).unwrap_or_default());
+        }
+        events.sort();
+        events
     }
 
     /// Returns the offsets of the ids in the ID_INDEX records among the first records.
@@ -412,16 +428,11 @@ impl<'a> Copies<'a> {
         places
     }
 
-    /// Counts the ids that samples and counter values of perf stat name.
-    fn named_ids(&self) -> BTreeMap<u64, u64> {
+    /// Counts the ids that samples and counter values of perf stat name. A sample of an unknown
+    /// event may have another layout than the others, so it names no id of a counter value.
+    fn named_ids(&self, sections: &[Section]) -> BTreeMap<u64, u64> {
         let mut named = BTreeMap::new();
-        let order = self.peek.order;
-        let Some(start) = self.attrs.first() else { return named };
-        let bytes = self.peek.bytes(*start, start.saturating_add(self.size));
-        let mut cursor = Cursor::new(&bytes, Layer::stored(0), 0, order);
-        let Ok(attr) = attr::attr(&mut cursor, order) else { return named };
-        let mut events = Events::new(order);
-        events.push(attr, []);
+        let events = self.events_with_ids(sections);
         for (number, record) in (0..).zip(self.records().take(MOST_RECORDS)) {
             let view = record.view(Layer::stored(0), number);
             let mut ids: BTreeSet<u64> = events.id_of(&view).into_iter().collect();
