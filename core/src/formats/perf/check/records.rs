@@ -10,7 +10,7 @@ use crate::formats::perf::decode::event::{Events, SampleRead};
 use crate::formats::perf::decode::feature::{self, Machine};
 use crate::formats::perf::decode::frame::RecordView;
 use crate::formats::perf::decode::record;
-use crate::formats::perf::decode::sample::Sample;
+use crate::formats::perf::decode::sample::{PlainSample, Sample};
 use crate::formats::perf::layout::feature::PIPE_END;
 use crate::formats::perf::layout::{MOST_CPUS, record as kind};
 use crate::formats::perf::{repair, rules};
@@ -76,7 +76,13 @@ impl RecordCheck {
         match record.frame.kind {
             kind::SAMPLE => {
                 report.tally.samples = report.tally.samples.saturating_add(1);
-                self.check_sample(record, map, report);
+                match self.events.read_plain(record).filter(|_| self.raw_sizes.is_empty()) {
+                    Some(PlainSample { time: Some(time) }) => {
+                        self.observe_time(time, record, map, report);
+                    }
+                    Some(PlainSample { time: None }) => {}
+                    None => self.check_sample(record, map, report),
+                }
             }
             kind::FINISHED_ROUND => self.rounds.finish_round(),
             other if record::name(other).is_none() => self.check_unknown(record, map, report),
@@ -88,7 +94,8 @@ impl RecordCheck {
         }
     }
 
-    #[inline]
+    // Inlined, its many values would take the registers of the short way for plain samples.
+    #[inline(never)]
     fn check_sample(&mut self, record: &RecordView<'_>, map: &LayerMap, report: &mut Report) {
         let mut sample = Sample::default();
         let read = self.events.read_sample(record, &mut sample);

@@ -7,7 +7,7 @@ use super::body::BodyError;
 use super::feature;
 use super::frame::{Place, RecordView, frame};
 use super::record;
-use super::sample::{self, Sample, SampleId, SampleLayout};
+use super::sample::{self, PlainSample, Sample, SampleId, SampleLayout};
 use crate::formats::perf::layout::{RECORD_HEADER, record as kind};
 use crate::kit::cursor::{Cursor, Order};
 use crate::kit::field_log::FieldLog;
@@ -388,7 +388,7 @@ impl Events {
         }
         let mut sample = Sample::default();
         match record.frame.kind {
-            kind::SAMPLE if self.is_partial || self.ends_with_chain(record) => false,
+            kind::SAMPLE if self.is_partial || self.read_plain(record).is_some() => false,
             kind::SAMPLE => match self.read_sample(record, &mut sample) {
                 SampleRead::NoLayout => false,
                 SampleRead::UnknownId | SampleRead::Malformed(_) => true,
@@ -411,17 +411,21 @@ impl Events {
         }
     }
 
-    /// Whether a sample is complete, told by its call chain alone. Others are read to tell, and
-    /// read again by the check.
+    /// Reads a plain sample of a known event: the short way of [`read_sample`](Self::read_sample)
+    /// for most samples. `None` for all others, and if anything in its fields is unusual.
     #[inline]
-    fn ends_with_chain(&self, record: &RecordView<'_>) -> bool {
-        let first = self.layouts.first().filter(|_| self.is_uniform && !self.has_unknown_layout);
-        first.is_some_and(|layout| {
-            let body = record.body();
-            let id = || sample::event_id(body, kind::SAMPLE, layout, self.order);
-            let has_event = || id().is_none_or(|id| id == 0 || self.find(id).is_some());
-            layout.ends_with_chain(body, self.order) && (self.layouts.len() == 1 || has_event())
-        })
+    pub fn read_plain(&self, record: &RecordView<'_>) -> Option<PlainSample> {
+        let body = record.body();
+        let first = self.layouts.first().filter(|_| !self.has_unknown_layout)?;
+        if self.layouts.len() == 1 {
+            return first.read_plain(body, self.order);
+        }
+        let index = match sample::event_id(body, kind::SAMPLE, first, self.order) {
+            None | Some(0) => 0,
+            Some(id) => self.find(id)?,
+        };
+        let layout = self.layouts.get(index).filter(|layout| layout.places_id_like(first))?;
+        layout.read_plain(body, self.order)
     }
 
     /// Returns the last `trailing` bytes of a record if they are complete records that belong to

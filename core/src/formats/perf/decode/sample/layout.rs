@@ -1,13 +1,14 @@
 //! The layout of an event's samples and of the `sample_id` in its other records, derived from the
 //! attr once.
 
-use super::{Sample, is_cpu_possible};
+use super::Sample;
+use super::plain::{PlainLayout, PlainSample};
 use crate::formats::perf::decode::attr::{
     Attr, branch_sample_type, read_format, sample_type as bit,
 };
 use crate::formats::perf::layout::{RECORD_HEADER, record};
 use crate::kit::cursor::Order;
-use crate::kit::num::{to_u64, to_usize};
+use crate::kit::num::to_usize;
 
 /// Fields before READ: 8 bytes each.
 pub(super) const HEAD: u64 = bit::IDENTIFIER
@@ -35,7 +36,8 @@ pub struct SampleLayout {
     pub(super) intr_regs: u64,
     pub(super) trailer_len: u64,
     id: IdPlace,
-    chain: Option<ChainPlace>,
+    /// The places of the fields if samples are plain.
+    plain: Option<PlainLayout>,
 }
 
 /// The layout of the field READ.
@@ -71,15 +73,6 @@ struct IdPlace {
     from_end: Option<usize>,
 }
 
-/// Where samples without other fields of a variable size have their call chain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct ChainPlace {
-    /// Offset of its number of entries in the body, in bytes.
-    count: usize,
-    /// Offset of the CPU in the body, in bytes.
-    cpu: Option<usize>,
-}
-
 impl SampleLayout {
     /// Derives the layout from an attr. Unknown bits ([`Attr::layout_known`]) take no room in it.
     pub fn new(attr: &Attr) -> Self {
@@ -109,7 +102,7 @@ impl SampleLayout {
                 from_start: id_from_start(sample_type),
                 from_end: id_from_end(sample_type).filter(|_| has_trailer),
             },
-            chain: chain_place(sample_type),
+            plain: PlainLayout::new(sample_type),
         }
     }
 
@@ -153,15 +146,16 @@ impl SampleLayout {
         (0..count).map_while(move |index| word(body, to_usize(place(index)), order))
     }
 
-    /// Whether the body of a sample ends with its call chain, and a machine can have its CPU. False
-    /// for samples with fields of a variable size besides, which are then read to tell.
+    /// Reads a plain sample; `None` if the layout has other fields, or if anything is unusual.
     #[inline]
-    pub fn ends_with_chain(&self, body: &[u8], order: Order) -> bool {
-        let Some(place) = self.chain else { return false };
-        let rest = to_u64(body.len().saturating_sub(place.count)).saturating_sub(8);
-        let is_whole =
-            word(body, place.count, order).and_then(|nr| nr.checked_mul(8)) == Some(rest);
-        is_whole && place.cpu.and_then(|at| half_word(body, at, order)).is_none_or(is_cpu_possible)
+    pub fn read_plain(&self, body: &[u8], order: Order) -> Option<PlainSample> {
+        self.plain.as_ref()?.read(body, order)
+    }
+
+    /// Whether samples of another event have their id at the same place.
+    #[inline]
+    pub fn places_id_like(&self, other: &Self) -> bool {
+        self.id.from_start == other.id.from_start
     }
 
     /// Whether samples have any of the fields in `bits`.
@@ -172,7 +166,7 @@ impl SampleLayout {
 }
 
 /// Counts the bits of `mask` that are set in `word`.
-fn count_bits(word: u64, mask: u64) -> u64 {
+pub(super) fn count_bits(word: u64, mask: u64) -> u64 {
     (word & mask).count_ones().into()
 }
 
@@ -185,18 +179,6 @@ fn id_from_start(sample_type: u64) -> Option<usize> {
         let words = count_bits(sample_type, before);
         (sample_type & bit::ID != 0).then(|| to_usize(words.saturating_mul(8)))
     }
-}
-
-/// Returns the place of the call chain if all other fields precede it. Samples with two ids are
-/// left out.
-fn chain_place(sample_type: u64) -> Option<ChainPlace> {
-    let both_ids = bit::IDENTIFIER | bit::ID;
-    let is_last = sample_type & bit::CALLCHAIN != 0 && sample_type & !(HEAD | bit::CALLCHAIN) == 0;
-    let offset = |mask| to_usize(count_bits(sample_type, mask).saturating_mul(8));
-    (is_last && sample_type & both_ids != both_ids).then(|| ChainPlace {
-        count: offset(HEAD),
-        cpu: (sample_type & bit::CPU != 0).then(|| offset(HEAD & !(bit::CPU | bit::PERIOD))),
-    })
 }
 
 /// Returns the distance from the id of another record to the end of the record.
@@ -226,8 +208,9 @@ pub fn event_id(body: &[u8], kind: u32, layout: &SampleLayout, order: Order) -> 
     word(body, at, order)
 }
 
+/// Reads the u64 at offset `at` of a body.
 #[inline]
-fn word(body: &[u8], at: usize, order: Order) -> Option<u64> {
+pub(super) fn word(body: &[u8], at: usize, order: Order) -> Option<u64> {
     let bytes = *body.get(at..)?.first_chunk()?;
     Some(match order {
         Order::Little => u64::from_le_bytes(bytes),
@@ -235,8 +218,9 @@ fn word(body: &[u8], at: usize, order: Order) -> Option<u64> {
     })
 }
 
+/// Reads the u32 at offset `at` of a body.
 #[inline]
-fn half_word(body: &[u8], at: usize, order: Order) -> Option<u32> {
+pub(super) fn half_word(body: &[u8], at: usize, order: Order) -> Option<u32> {
     let bytes = *body.get(at..)?.first_chunk()?;
     Some(match order {
         Order::Little => u32::from_le_bytes(bytes),

@@ -22,9 +22,11 @@
 //! differs from the order of the bits and from the comment in `perf_event.h`.
 
 mod layout;
+mod plain;
 
 use self::layout::HEAD;
 pub use self::layout::{SampleLayout, event_id};
+pub use self::plain::PlainSample;
 use super::attr::sample_type as bit;
 use super::body::{BodyError, COUNT64, CountField, skip_counted};
 use super::frame::RecordView;

@@ -204,26 +204,60 @@ fn a_big_endian_sample_is_read_as_one() {
     assert_eq!((read.origin.pid, read.origin.tid, read.origin.time), (Some(1), Some(2), Some(3)));
 }
 
+/// What the short way makes of a complete sample, by the long one.
+fn plain_by_fields(words: &[u64], layout: &SampleLayout) -> Option<PlainSample> {
+    let (read, left) = parse(words, layout);
+    let complete = read.ok().filter(|sample| left == 0 && sample.is_cpu_possible());
+    complete.map(|sample| PlainSample { time: sample.origin.time })
+}
+
+fn plain(words: &[u64], layout: &SampleLayout) -> Option<PlainSample> {
+    layout.read_plain(&body(words), Order::Little)
+}
+
 #[test]
-fn a_sample_ends_with_its_chain_if_reading_it_leaves_nothing() {
+fn a_plain_sample_is_one_that_is_read_without_a_byte_left_over() {
+    let optional = [bit::IDENTIFIER, bit::IP, bit::TID, bit::TIME, bit::ADDR, bit::STREAM_ID];
+    let optional = [&optional[..], &[bit::CPU, bit::PERIOD, bit::CALLCHAIN]].concat();
+    for chosen in 0_usize..1 << optional.len() {
+        let fields = (0..).zip(&optional).filter(|(at, _)| chosen >> at & 1 == 1);
+        let fields = fields.fold(0, |fields, (_, field)| fields | field);
+        for layout in [layout(fields), layout(fields & !bit::IDENTIFIER | bit::ID)] {
+            for len in 0..12 {
+                // Each word is the count of a chain that ends with the body, or none.
+                for word in [0, 1, 2, 3, u64::from(MOST_CPUS), u64::from(u32::MAX)] {
+                    let words = vec![word; len];
+                    let read = plain(&words, &layout);
+                    assert_eq!(read, plain_by_fields(&words, &layout), "{fields:#x} {words:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_sample_with_a_chain_is_plain_if_the_count_fills_the_body() {
     let fields = HEAD & !bit::IDENTIFIER;
     let chained = layout(fields | bit::CALLCHAIN);
     for nr in [0, 1, 2, 3, 4, 1 << 61, u64::MAX] {
         let words = [1, 2, 3, 4, 5, 6, 7, 8, nr, 10, 11, 12];
-        let (read, left) = parse(&words, &chained);
-        let is_complete = read.is_ok() && left == 0;
-        assert_eq!(chained.ends_with_chain(&body(&words), Order::Little), is_complete, "{nr}");
+        let read = plain_by_fields(&words, &chained);
+        assert_eq!(plain(&words, &chained), read, "{nr}");
         let swapped: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
-        assert_eq!(chained.ends_with_chain(&swapped, Order::Big), is_complete, "{nr}");
+        assert_eq!(chained.read_plain(&swapped, Order::Big).is_some(), read.is_some(), "{nr}");
     }
     let sound = body(&[1, 2, 3, 4, 5, 6, 7, 8, 1, 10]);
-    assert!((0..sound.len()).all(|at| !chained.ends_with_chain(&sound[..at], Order::Little)));
-    let of_cpu = |cpu| body(&[1, 2, 3, 4, 5, 6, cpu, 8, 1, 10]);
-    let ends = |cpu| chained.ends_with_chain(&of_cpu(cpu), Order::Little);
-    let unknown = u64::from(u32::MAX);
-    assert_eq!([0, u64::from(MOST_CPUS), unknown].map(ends), [true, false, true]);
-    // Others are read to tell: two ids, or fields after the chain.
-    for other in [HEAD | bit::CALLCHAIN, fields | bit::CALLCHAIN | bit::WEIGHT, fields] {
-        assert!(!layout(other).ends_with_chain(&sound, Order::Little));
+    let read = |len: usize| chained.read_plain(&sound[..len], Order::Little);
+    assert_eq!(read(sound.len()), Some(PlainSample { time: Some(3) }));
+    assert!((0..sound.len()).all(|len| read(len).is_none()));
+}
+
+#[test]
+fn samples_with_two_ids_or_other_fields_are_not_plain() {
+    let words = [0; 12];
+    for other in [bit::READ, bit::RAW, bit::BRANCH_STACK, bit::WEIGHT, bit::REGS_INTR, bit::AUX] {
+        let layout = layout(bit::IP | bit::TIME | other);
+        assert!((0..12).all(|len| plain(&words[..len], &layout).is_none()), "{other:#x}");
     }
+    assert!((0..12).all(|len| plain(&words[..len], &layout(HEAD)).is_none()));
 }
