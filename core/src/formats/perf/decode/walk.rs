@@ -169,6 +169,23 @@ impl<'a> Walker<'a> {
         self.run = self.run.get(to_usize(bytes)..).unwrap_or_default();
     }
 
+    /// Takes a sample that is followed by another one and does not cover others: the short way of
+    /// [`next`](Iterator::next) for most records.
+    #[inline]
+    fn take_sample(&mut self) -> Option<Record<'a>> {
+        let is_sample = |frame: &Frame| frame.kind == record::SAMPLE;
+        let frame_of = |bytes| frame(bytes, self.order).ok().filter(is_sample);
+        let frame = frame_of(self.run)?;
+        let (bytes, rest) = self.run.split_at_checked(to_usize(frame.size))?;
+        frame_of(rest)?;
+        let record = Record { frame, offset: self.at, bytes: Cow::Borrowed(bytes), outside: 0 };
+        if self.may_cover_others(&record) {
+            return None;
+        }
+        (self.at, self.run) = (self.at.saturating_add(frame.size), rest);
+        Some(record)
+    }
+
     /// Reads the record at the position without moving on.
     fn read_record(&mut self) -> Result<Record<'a>, FrameFault> {
         let run = self.run();
@@ -374,6 +391,9 @@ impl<'a> Iterator for Walker<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
+        if let Some(record) = self.take_sample() {
+            return Some(Item::Record(record));
+        }
         if self.at >= self.end {
             return None;
         }
