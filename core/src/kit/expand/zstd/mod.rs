@@ -133,7 +133,7 @@ impl Expander {
         }
         let mut rest = stored;
         let mut begun_earlier = self.partial.len();
-        while !self.is_finished && self.held() < ROOM {
+        while !self.is_finished && (self.held() < ROOM || self.ends_without_check_sum()) {
             match self.complete_unit(&mut rest) {
                 Ok(Some(expanded)) => {
                     begun_earlier = 0;
@@ -192,6 +192,12 @@ impl Expander {
     #[cfg(test)]
     pub fn is_frame_open(&self) -> bool {
         matches!(self.expect, Expect::Block | Expect::Trailer)
+    }
+
+    /// Returns whether the frame ends here: its end takes neither stored bytes nor room, and no
+    /// further call may come.
+    const fn ends_without_check_sum(&self) -> bool {
+        matches!(self.expect, Expect::Trailer) && !self.frame.has_check_sum
     }
 
     /// Completes the next unit from `rest` and returns the number of bytes that it expands to;

@@ -156,6 +156,16 @@ fn runs_wait_until_there_is_room() {
 }
 
 #[test]
+fn a_wrong_content_size_is_found_if_no_room_is_left_after_the_last_block() {
+    // Content size of two bytes, which counts from 256; a window of 1 MiB.
+    let header = [FRAME_MAGIC.to_le_bytes().as_slice(), &[0x40, 10 << 3, 0, 0]].concat();
+    let stored = [header, run(b'z', 128 << 10, true)].concat();
+    let fault = Expander::new(WINDOW_MAX).feed(&stored).unwrap_err();
+    assert_eq!(fault.good, Fed { stored: stored.len(), expanded: ROOM });
+    assert_eq!(fault.error, ExpandError::ContentSize { stated: 256, found: ROOM });
+}
+
+#[test]
 fn frames_follow_one_another() {
     let one = [frame(0), run(b'1', 10, true)].concat();
     let two = [frame(8), run(b'2', 10, true)].concat();
