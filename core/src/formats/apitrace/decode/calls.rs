@@ -44,6 +44,20 @@ impl Calls {
         open
     }
 
+    /// Whether the next call can be entered and left at once: no call moves on account of it, and
+    /// none before it has its number or a higher one.
+    #[inline(always)]
+    pub fn is_next_in_order(&self) -> bool {
+        let has_room = self.recent.len() < RECENT;
+        has_room && self.recent.last().is_none_or(|before| before.number < self.next)
+    }
+
+    /// Begins and ends a call.
+    #[inline(always)]
+    pub fn enter_and_leave(&mut self) {
+        self.next = self.next.saturating_add(1);
+    }
+
     /// Adds an open call.
     #[inline(always)]
     pub fn put(&mut self, open: OpenCall) {

@@ -20,10 +20,53 @@ enum Values {
     Any,
     /// 0 and 1.
     Boolean,
-    /// Sorted.
-    All(Vec<i128>),
+    /// All names of an API.
+    All(AllValues),
     /// The bits of all flags.
     Flags(u64),
+}
+
+/// Values from 0 to this are looked up by a bit each: those of GL are.
+const LOW_END: u64 = 1 << 16;
+
+/// Many values: a search among those of GL would take a dozen steps.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct AllValues {
+    /// A bit for each number from 0 on that is listed.
+    low: Vec<u64>,
+    /// The others, sorted.
+    others: Vec<i128>,
+}
+
+impl AllValues {
+    fn of(sorted: &[i128]) -> Self {
+        let mut all = Self::default();
+        for value in sorted {
+            let Some(low) = u64::try_from(*value).ok().filter(|value| *value < LOW_END) else {
+                all.others.push(*value);
+                continue;
+            };
+            let index = to_usize(low / 64);
+            if index >= all.low.len() {
+                all.low.resize(index.saturating_add(1), 0);
+            }
+            if let Some(bits) = all.low.get_mut(index) {
+                *bits |= 1_u64 << (low % 64);
+            }
+        }
+        all
+    }
+
+    #[inline]
+    fn holds(&self, is_negative: bool, value: u64) -> bool {
+        if value < LOW_END && !is_negative {
+            let bits = self.low.get(to_usize(value / 64)).copied().unwrap_or(0);
+            return bits & 1_u64 << (value % 64) != 0;
+        }
+        // A negative 0 is 0.
+        let number = signed(is_negative, value);
+        self.others.binary_search(&number).is_ok() || (number == 0 && self.holds(false, 0))
+    }
 }
 
 /// The values of all signatures by id.
@@ -68,10 +111,7 @@ impl Symbols {
             Values::Any => None,
             Values::Boolean => (value > 1 || is_negative).then_some(Unlisted::Impossible),
             Values::Flags(flags) => (value & !flags != 0).then_some(Unlisted::Impossible),
-            Values::All(all) => {
-                let value = signed(is_negative, value);
-                all.binary_search(&value).is_err().then_some(Unlisted::Unusual)
-            }
+            Values::All(all) => (!all.holds(is_negative, value)).then_some(Unlisted::Unusual),
         }
     }
 }
@@ -104,7 +144,7 @@ fn parse_enum(raw: &[u8]) -> Option<Values> {
     values.sort_unstable();
     Some(match values.as_slice() {
         [0, 1] => Values::Boolean,
-        all if all.len() >= ALL_NAMES => Values::All(values),
+        all if all.len() >= ALL_NAMES => Values::All(AllValues::of(all)),
         _ => Values::Any,
     })
 }
@@ -152,6 +192,22 @@ impl<'a> Raw<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn many_values_are_found_again_wherever_they_lie() {
+        let listed = [0, 1, 63, 64, 0x8892, 0xffff, 0x1_0000, u64::MAX];
+        let mut sorted: Vec<i128> = listed.iter().map(|value| i128::from(*value)).collect();
+        sorted.splice(..0, [-9, -1]);
+        let all = AllValues::of(&sorted);
+        assert!(listed.iter().all(|value| all.holds(false, *value)));
+        assert!(all.holds(true, 9) && all.holds(true, 1) && all.holds(true, 0));
+        assert!(
+            [2, 62, 65, 0x8891, 0xfffe, 0x1_0001, u64::MAX - 1]
+                .iter()
+                .all(|value| { !all.holds(false, *value) && !all.holds(true, *value) })
+        );
+        assert!(!AllValues::of(&[1]).holds(true, 0) && !AllValues::of(&[1]).holds(true, 1));
+    }
 
     #[test]
     fn only_values_that_show_damage_are_judged() {

@@ -21,12 +21,14 @@
 //! - `tokens`: the unread bytes and the integers in them
 //! - `parser`: events and their details
 //! - `plain`: complete events of the commonest values, for sinks that take them
+//! - `bare_leave`: the bytes of the leave that most enters are followed by
 //! - `value`, `definition`: the values of details, and definitions with the header of the stream
 //!
 //! Sources: the user's document; apitrace's `lib/trace/trace_parser.cpp` and `trace_writer.cpp`.
 //! Where they disagree the writer wins: values of an enum signature are typed, those of a bitmask
 //! are not.
 
+mod bare_leave;
 mod definition;
 mod parser;
 mod plain;
@@ -251,6 +253,22 @@ pub trait TokenSink {
     #[inline(always)]
     fn event(&mut self, _event: &PlainEvent, _uses: &[PlainUse<'_>]) -> bool {
         false
+    }
+    /// Takes a call that is left at `leave.0..leave.1`, right after it was entered and without a
+    /// value; returns false, with nothing changed, if it needs the two events one by one.
+    #[inline(always)]
+    fn call(&mut self, _enter: &PlainEvent, _leave: (u64, u64), _uses: &[PlainUse<'_>]) -> bool {
+        false
+    }
+    /// Returns the number of the next call.
+    #[inline(always)]
+    fn next_call(&self) -> u64 {
+        0
+    }
+    /// Whether it looks at values of enums that are passed to a function.
+    #[inline(always)]
+    fn takes_symbols(&self, _function: u64) -> bool {
+        true
     }
     /// Whether the definition of an id was read.
     #[inline(always)]

@@ -1,5 +1,6 @@
 //! Events and their details: the state of the grammar between two tokens.
 
+use super::bare_leave::BareLeave;
 use super::tokens::{Read, ReadFailure, Tokens};
 use super::{CountField, Space, StreamError, TokenSink, TokenWarning};
 use crate::formats::apitrace::layout::{
@@ -139,9 +140,9 @@ impl Parser {
         sink: &mut S,
     ) -> (usize, Result<(), ParseStop>) {
         let mut tokens = Tokens::new(bytes, start);
-        let mut uses = Vec::new();
+        let (mut uses, mut next_leave) = (Vec::new(), BareLeave::of(sink.next_call()));
         loop {
-            self.read_plain_events(&mut tokens, &mut uses, sink);
+            self.read_plain_events(&mut tokens, &mut uses, &mut next_leave, sink);
             let before = tokens;
             if let Err(failure) = self.read_token(&mut tokens, sink) {
                 let read = bytes.len().saturating_sub(before.left());

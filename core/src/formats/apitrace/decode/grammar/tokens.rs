@@ -1,7 +1,7 @@
 //! The unread bytes of a stream, and the integers and names in them.
 
 use super::{CountField, Space, StreamError, TokenWarning};
-use crate::formats::apitrace::layout::{ID_MAX, NAME_MAX, UINT_LEN, UINT_LEN_MAX};
+use crate::formats::apitrace::layout::{NAME_MAX, UINT_LEN, UINT_LEN_MAX};
 use crate::kit::num::{to_u64, to_usize};
 
 /// Why a token cannot be read.
@@ -49,6 +49,12 @@ impl<'a> Tokens<'a> {
     #[inline(always)]
     pub(super) fn left(&self) -> usize {
         self.rest.len()
+    }
+
+    /// The unread bytes.
+    #[inline(always)]
+    pub(super) fn rest(&self) -> &'a [u8] {
+        self.rest
     }
 
     pub(super) fn first(&self) -> Option<u8> {
@@ -134,47 +140,6 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// An integer without a warning.
-    #[inline(always)]
-    pub(super) fn plain_uint(&mut self) -> Option<u64> {
-        match self.rest.split_first() {
-            Some((byte, after)) if *byte < 0x80 => {
-                self.rest = after;
-                Some(u64::from(*byte))
-            }
-            _ => self.long_plain_uint(),
-        }
-    }
-
-    /// An integer of several bytes without a warning: up to 8 bytes are read at once.
-    #[inline]
-    fn long_plain_uint(&mut self) -> Option<u64> {
-        let word = self.rest.first_chunk().map_or(u64::MAX, |bytes| u64::from_le_bytes(*bytes));
-        // The last byte of an integer is the first without its high bit.
-        let ends = !word & 0x8080_8080_8080_8080;
-        if ends == 0 {
-            let (value, warning) = self.uint().ok()?;
-            return warning.is_none().then_some(value);
-        }
-        let last_bit = ends.trailing_zeros();
-        let groups = word.wrapping_shl(63_u32.wrapping_sub(last_bit));
-        let is_overlong = groups.leading_zeros() > 7;
-        let groups = groups.wrapping_shr(63_u32.wrapping_sub(last_bit)) & 0x7f7f_7f7f_7f7f_7f7f;
-        // Groups of 7 bits are joined to those of 14, these of 28, and these of 56.
-        let value = (groups & 0x007f_007f_007f_007f) | ((groups & 0x7f00_7f00_7f00_7f00) >> 1);
-        let value = (value & 0x0000_3fff_0000_3fff) | ((value & 0x3fff_0000_3fff_0000) >> 2);
-        let value = (value & 0x0000_0000_0fff_ffff) | ((value & 0x0fff_ffff_0000_0000) >> 4);
-        let len = to_usize(u64::from(last_bit / 8)).saturating_add(1);
-        self.rest = self.rest.get(len..).unwrap_or_default();
-        (!is_overlong).then_some(value)
-    }
-
-    /// An id without a warning that readers have room for.
-    #[inline(always)]
-    pub(super) fn plain_id(&mut self) -> Option<u64> {
-        self.plain_uint().filter(|id| *id <= ID_MAX)
-    }
-
     /// A name short enough to be held; of a property if it has no namespace.
     pub(super) fn name(&mut self, space: Option<Space>) -> Read<(&'a [u8], Option<TokenWarning>)> {
         let (len, warning) = self.uint()?;
@@ -193,6 +158,36 @@ impl<'a> Tokens<'a> {
         let rest = self.rest.get(skipped..).unwrap_or_default();
         self.left() > UINT_LEN_MAX || rest.iter().any(|byte| *byte < 0x80)
     }
+}
+
+/// Reads an integer without a warning from the beginning of `bytes`, up to 8 bytes at once; returns
+/// also its length.
+#[inline(always)]
+pub(super) fn plain_uint(bytes: &[u8]) -> Option<(u64, usize)> {
+    let word = bytes.first_chunk().map_or(u64::MAX, |bytes| u64::from_le_bytes(*bytes));
+    // The last byte of an integer is the first without its high bit.
+    let ends = !word & 0x8080_8080_8080_8080;
+    if ends == 0 {
+        return plain_uint_by_bytes(bytes);
+    }
+    let last_bit = ends.trailing_zeros();
+    let groups = word.wrapping_shl(63_u32.wrapping_sub(last_bit));
+    let is_overlong = groups.leading_zeros() > 7 && last_bit > 7;
+    let groups = groups.wrapping_shr(63_u32.wrapping_sub(last_bit)) & 0x7f7f_7f7f_7f7f_7f7f;
+    // Groups of 7 bits are joined to those of 14, these of 28, and these of 56.
+    let value = (groups & 0x007f_007f_007f_007f) | ((groups & 0x7f00_7f00_7f00_7f00) >> 1);
+    let value = (value & 0x0000_3fff_0000_3fff) | ((value & 0x3fff_0000_3fff_0000) >> 2);
+    let value = (value & 0x0000_0000_0fff_ffff) | ((value & 0x0fff_ffff_0000_0000) >> 4);
+    let len = to_usize(u64::from(last_bit / 8)).wrapping_add(1);
+    (!is_overlong).then_some((value, len))
+}
+
+/// As [`plain_uint`], for the last bytes at hand and for long integers.
+#[cold]
+fn plain_uint_by_bytes(bytes: &[u8]) -> Option<(u64, usize)> {
+    let mut tokens = Tokens::new(bytes, 0);
+    let (value, warning) = tokens.uint().ok()?;
+    warning.is_none().then_some((value, bytes.len().saturating_sub(tokens.left())))
 }
 
 #[cfg(test)]
@@ -218,10 +213,10 @@ mod tests {
         for (bytes, after) in encoded.iter().flat_map(|bytes| [(bytes, 0), (bytes, 1), (bytes, 9)])
         {
             let bytes = [bytes.as_slice(), &[0xff; 9][..after]].concat();
-            let (mut plain, mut any) = (Tokens::new(&bytes, 0), Tokens::new(&bytes, 0));
+            let mut any = Tokens::new(&bytes, 0);
             let expected = any.uint().ok().filter(|(_, warning)| warning.is_none());
-            assert_eq!(plain.plain_uint(), expected.map(|(value, _)| value), "{bytes:x?}");
-            assert!(expected.is_none() || plain.position() == any.position(), "{bytes:x?}");
+            let expected = expected.map(|(value, _)| (value, bytes.len() - any.left()));
+            assert_eq!(plain_uint(&bytes), expected, "{bytes:x?}");
         }
     }
 }

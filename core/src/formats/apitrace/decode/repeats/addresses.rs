@@ -1,5 +1,6 @@
 //! Addresses: handles of displays, contexts and windows.
 
+use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 
 use super::{FirstUse, OFTEN, Position, Rare, Scope, Uses, one_bit_from};
@@ -74,8 +75,9 @@ impl Marks {
 
 /// The uses of an address in the whole trace.
 #[derive(Clone, Copy, Debug, Default)]
-struct Total {
-    uses: u32,
+pub(super) struct Total {
+    /// How often it is used.
+    pub(super) uses: u32,
     is_returned: bool,
 }
 
@@ -130,11 +132,13 @@ impl Addresses {
     }
 
     /// Returns the addresses that are used once, where one that differs in one bit is frequent.
-    pub(super) fn find_rare(&self) -> Vec<Rare> {
-        let totals = self.totals();
-        let orphans = self.find_orphans(&totals);
-        let frequent = totals.iter().filter(|(_, total)| total.uses >= FAR_OFTEN);
-        let frequent = Marks::of(frequent.map(|(value, _)| *value));
+    pub(super) fn find_rare(&self, totals: &HashMap<u64, Total>) -> Vec<Rare> {
+        let frequent = || totals.iter().filter(|(_, total)| total.uses >= FAR_OFTEN);
+        if frequent().next().is_none() {
+            return Vec::new();
+        }
+        let orphans = LazyCell::new(|| self.find_orphans(totals));
+        let frequent = Marks::of(frequent().map(|(value, _)| *value));
         let is_single = |value: &u64| totals.get(value).is_some_and(|total| total.uses == 1);
         let single = self.entries.iter().filter(|entry| is_single(&entry.value));
         let found = single.filter_map(|Entry { position, value, uses }| {
@@ -157,12 +161,8 @@ impl Addresses {
         found.collect()
     }
 
-    /// Returns the number of uses of each address in the whole trace.
-    pub(super) fn count_all(&self) -> HashMap<u64, u32> {
-        self.totals().into_iter().map(|(value, total)| (value, total.uses)).collect()
-    }
-
-    fn totals(&self) -> HashMap<u64, Total> {
+    /// Returns the uses of each address in the whole trace.
+    pub(super) fn totals(&self) -> HashMap<u64, Total> {
         let mut totals: HashMap<u64, Total> = HashMap::new();
         self.entries.iter().for_each(|Entry { position, value, uses }| {
             let total = totals.entry(*value).or_default();
@@ -214,7 +214,7 @@ mod tests {
                 call += 1;
             }
         }
-        let found = addresses.find_rare();
+        let found = addresses.find_rare(&addresses.totals());
         found.into_iter().map(|one| (one.value, one.count)).collect()
     }
 

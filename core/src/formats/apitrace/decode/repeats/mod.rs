@@ -13,6 +13,7 @@ mod neighbours;
 mod words;
 
 use std::collections::BTreeSet;
+use std::hash::{Hash, Hasher};
 
 use addresses::Addresses;
 use neighbours::{AddressLists, SymbolRuns};
@@ -23,7 +24,7 @@ use words::Words;
 const OFTEN: u32 = 8;
 
 /// The place of a value among calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     /// Id of the function.
     pub function: u64,
@@ -31,6 +32,15 @@ pub struct Position {
     pub argument: Option<u64>,
     /// Whether the function returned it.
     pub is_output: bool,
+}
+
+impl Hash for Position {
+    /// One number instead of four: ids and indices that recordings have fit into it.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let argument = self.argument.map_or(0, |index| index.wrapping_add(1));
+        let place = self.function.wrapping_shl(24) ^ argument.wrapping_shl(1);
+        state.write_u64(place ^ u64::from(self.is_output));
+    }
 }
 
 /// Where a value is used first.
@@ -118,9 +128,10 @@ impl Repeats {
     /// Returns the values that are used once and differ in one bit from a frequent one, in the
     /// order of the stream. `names` are those that enums list.
     pub fn find_rare<'a>(&self, names: impl Iterator<Item = &'a [u8]>) -> Vec<Rare> {
-        let mut rare = self.addresses.find_rare();
-        let counts = self.addresses.count_all();
-        rare.extend(self.lists.find_rare(|value| counts.get(&value) == Some(&1)));
+        let totals = self.addresses.totals();
+        let mut rare = self.addresses.find_rare(&totals);
+        let is_single = |value| totals.get(&value).is_some_and(|total| total.uses == 1);
+        rare.extend(self.lists.find_rare(is_single));
         rare.extend(self.symbols.find_rare());
         rare.extend(self.words.find_rare(names));
         rare.sort_by_key(|one| one.at.at);

@@ -3,7 +3,7 @@
 //! Damage is seen later than it begins: the events before it are remembered, so that they can be
 //! taken back.
 
-use std::collections::VecDeque;
+use std::fmt;
 
 use crate::formats::apitrace::decode::calls::OpenCall;
 use crate::formats::apitrace::decode::definitions::KnownId;
@@ -11,7 +11,7 @@ use crate::formats::apitrace::decode::usage::results::Conversion;
 use crate::formats::apitrace::decode::usage::shapes::Shape;
 use crate::kit::num::{to_u64, to_usize};
 
-/// Events that can be taken back.
+/// Events that can be taken back: a power of two, as they are kept in a ring.
 const TAKEN_BACK_MAX: usize = 512;
 /// Events that are searched for the first contradiction before damage.
 const CONTRADICTION_REACH: usize = 64;
@@ -195,13 +195,69 @@ impl CurrentEvent {
     }
 }
 
+/// The latest events, in a ring: one more takes the place of the oldest.
+struct LatestEvents {
+    events: Box<[StoredEvent; TAKEN_BACK_MAX]>,
+    /// How many are in use.
+    len: usize,
+    /// Where the next one goes, modulo the length of the ring.
+    next: usize,
+}
+
+impl Default for LatestEvents {
+    fn default() -> Self {
+        let none = RecentEvent::usual(0, EventEffect::Leave { number: 0, open: None }, false, 0);
+        Self { events: Box::new([StoredEvent::of(none); TAKEN_BACK_MAX]), len: 0, next: 0 }
+    }
+}
+
+impl fmt::Debug for LatestEvents {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl LatestEvents {
+    /// The index in the ring of the event that came `back` events before the next one.
+    fn index(&self, back: usize) -> usize {
+        self.next.wrapping_sub(back) % TAKEN_BACK_MAX
+    }
+
+    #[inline(always)]
+    fn push(&mut self, event: StoredEvent) {
+        if let Some(cell) = self.events.get_mut(self.next % TAKEN_BACK_MAX) {
+            *cell = event;
+        }
+        self.next = self.next.wrapping_add(1);
+        self.len = self.len.saturating_add(1).min(TAKEN_BACK_MAX);
+    }
+
+    fn last(&self) -> Option<StoredEvent> {
+        self.iter().next_back()
+    }
+
+    fn pop(&mut self) {
+        self.len = self.len.saturating_sub(1);
+        self.next = self.next.wrapping_sub(1);
+    }
+
+    /// Returns them, the newest last.
+    fn iter(&self) -> impl DoubleEndedIterator<Item = StoredEvent> {
+        let backs = (1..=self.len).rev();
+        backs.filter_map(|back| self.events.get(self.index(back)).copied())
+    }
+
+    fn clear(&mut self) {
+        self.len = 0;
+    }
+}
+
 /// The events so far.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct History {
     /// Complete events.
     pub count: u64,
-    /// The latest ones, the newest last.
-    recent: VecDeque<StoredEvent>,
+    recent: LatestEvents,
     pub(super) current: Option<CurrentEvent>,
     /// Enters without details in a row since the latest leave of an open call.
     pub(super) enters_in_a_row: u64,
@@ -211,23 +267,10 @@ pub struct History {
     pub(super) is_after_damage: bool,
 }
 
-impl Default for History {
-    fn default() -> Self {
-        Self {
-            count: 0,
-            recent: VecDeque::with_capacity(TAKEN_BACK_MAX),
-            current: None,
-            enters_in_a_row: 0,
-            stray_leaves_in_a_row: 0,
-            is_after_damage: false,
-        }
-    }
-}
-
 impl History {
     /// Returns the latest events, the newest last; the present one is not among them.
     pub fn recent(&self) -> impl DoubleEndedIterator<Item = RecentEvent> {
-        self.recent.iter().map(|event| event.event())
+        self.recent.iter().map(StoredEvent::event)
     }
 
     /// Returns the offset of the earliest of the latest events that contradicts those before it.
@@ -294,16 +337,13 @@ impl History {
     #[inline(always)]
     pub(super) fn push(&mut self, event: RecentEvent) {
         self.count = self.count.saturating_add(1);
-        if self.recent.len() >= TAKEN_BACK_MAX {
-            self.recent.pop_front();
-        }
-        self.recent.push_back(StoredEvent::of(event));
+        self.recent.push(StoredEvent::of(event));
     }
 
     /// Removes the latest event if it begins at `start` or after it.
     pub(super) fn pop_from(&mut self, start: u64) -> Option<RecentEvent> {
-        let last = self.recent.back().filter(|event| event.start >= start)?.event();
-        self.recent.pop_back();
+        let last = self.recent.last().filter(|event| event.start >= start)?.event();
+        self.recent.pop();
         self.count = self.count.saturating_sub(1);
         Some(last)
     }
@@ -336,6 +376,25 @@ mod tests {
         assert_eq!(push(10, EventEffect::Enter(open), false), Some(0));
         assert_eq!(push(11, leave, false), None);
         assert_eq!(push(12, leave, true), Some(12));
+    }
+
+    #[test]
+    fn the_latest_events_are_kept_in_order() {
+        let mut history = History::default();
+        let open = OpenCall { number: 7, thread: 0, function: 1 };
+        let starts = |history: &History| history.recent().map(|event| event.start).collect();
+        let count = to_u64(TAKEN_BACK_MAX);
+        for start in 0..3 * count / 2 {
+            history.push(RecentEvent::usual(start, EventEffect::Enter(open), false, 0));
+            let kept: Vec<u64> = starts(&history);
+            assert_eq!(kept, ((start + 1).saturating_sub(count)..=start).collect::<Vec<_>>());
+        }
+        let kept: Vec<u64> = starts(&history);
+        for start in kept.iter().rev() {
+            assert!(history.pop_from(start + 1).is_none());
+            assert_eq!(history.pop_from(*start).map(|event| event.start), Some(*start));
+        }
+        assert!(history.pop_from(0).is_none());
     }
 
     #[test]

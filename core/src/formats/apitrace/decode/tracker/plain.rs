@@ -28,21 +28,62 @@ impl StreamTracker {
                 _ => return false,
             },
         };
-        let known = self.definitions.known(Space::Function, open.function);
-        let has_arguments = known.is_some_and(|known| {
-            let count = event.shape.index_end();
-            !known.lost && count <= known.count
-        });
-        let is_compared = self.values.usage.uploads.is_open() || self.lost_definitions.is_used();
         let has_result = is_leave && event.shape.has_result();
         let is_unconverted = has_result && self.needs_conversion(event, open.function);
-        let is_usual = has_arguments && !is_compared && !is_unconverted && are_sound_texts(uses);
+        let is_usual = !is_unconverted && self.is_usual_event(event, open.function, uses);
         if !is_usual || (!is_leave && !self.is_usual_enter(event, open)) {
             return false;
         }
         self.add_uses((open, is_leave), uses);
         self.end_plain_event(event, (open, is_leave));
         true
+    }
+
+    /// Takes a call that is left at `leave.0..leave.1`, right after it was entered and without a
+    /// value; returns false, with nothing changed, if it needs the two events one by one.
+    #[inline(always)]
+    pub(super) fn add_plain_call(
+        &mut self,
+        enter: &PlainEvent,
+        leave: (u64, u64),
+        uses: &[PlainUse<'_>],
+    ) -> bool {
+        let PlainHead::Enter { thread, function } = enter.head else { return false };
+        let open = OpenCall { number: self.calls.next, thread, function };
+        let is_usual = self.calls.is_next_in_order()
+            && !self.warnings.has_pending()
+            && self.is_usual_event(enter, function, uses)
+            && self.is_usual_enter(enter, open);
+        if !is_usual {
+            return false;
+        }
+        self.add_uses((open, false), uses);
+        let is_nested = self.calls.has_open_call(thread);
+        let definitions_before = self.definitions.mark();
+        self.calls.enter_and_leave();
+        self.history.reset_runs();
+        let (begun, ended) = (
+            EventEffect::Enter(open),
+            EventEffect::Leave { number: open.number, open: Some(open) },
+        );
+        let at = |at, end| FirstUse { call: open.number, argument: None, at, end };
+        let (enter_at, leave_at) = (at(enter.start, enter.end), at(leave.0, leave.1));
+        let usage = &mut self.values.usage;
+        usage.shapes.add_bare_call(function, enter.shape, enter_at, leave_at);
+        usage.primitives.add_call(function, thread, enter_at);
+        self.history.push(RecentEvent::usual(enter.start, begun, is_nested, definitions_before));
+        self.history.push(RecentEvent::usual(leave.0, ended, false, definitions_before));
+        true
+    }
+
+    /// Whether an event of a function needs no tokens, as far as enters and leaves are alike.
+    #[inline(always)]
+    fn is_usual_event(&self, event: &PlainEvent, function: u64, uses: &[PlainUse<'_>]) -> bool {
+        let known = self.definitions.known(Space::Function, function);
+        known.is_some_and(|known| !known.lost && event.index_end <= known.count)
+            && !self.values.usage.uploads.is_open()
+            && !self.lost_definitions.is_used()
+            && are_sound_texts(uses)
     }
 
     /// Whether the tokens have to show that apitrace can convert the result of a function.

@@ -41,6 +41,21 @@ impl TokenSink for StreamTracker {
     }
 
     #[inline(always)]
+    fn call(&mut self, enter: &PlainEvent, leave: (u64, u64), uses: &[PlainUse<'_>]) -> bool {
+        self.add_plain_call(enter, leave, uses)
+    }
+
+    #[inline(always)]
+    fn next_call(&self) -> u64 {
+        self.calls.next
+    }
+
+    #[inline(always)]
+    fn takes_symbols(&self, function: u64) -> bool {
+        self.values.repeats.takes_symbols(function)
+    }
+
+    #[inline(always)]
     fn is_defined(&self, space: Space, id: u64) -> bool {
         self.definitions.known(space, id).is_some_and(|known| !known.lost)
     }

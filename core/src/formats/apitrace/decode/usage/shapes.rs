@@ -37,7 +37,7 @@ const ENUM_BIT: u64 = 8;
 
 /// Returns the number of a type.
 #[inline(always)]
-const fn type_of(tag: u8, id: u64) -> u64 {
+pub const fn type_of(tag: u8, id: u64) -> u64 {
     match tag {
         kind::FALSE | kind::TRUE | kind::SINT | kind::UINT => 1,
         kind::FLOAT => 2,
@@ -80,10 +80,27 @@ impl Shape {
         others.wrapping_shr(index) == 0
     }
 
-    /// Whether there is a bit for an argument, or for the result.
+    /// Whether there is a bit for an argument.
     #[inline(always)]
-    pub fn holds(index: Option<u64>) -> bool {
-        index.is_none_or(|index| index < u64::from(RESULT))
+    pub fn holds(index: u64) -> bool {
+        index < u64::from(RESULT)
+    }
+
+    /// Adds an argument that there is a bit for, with the type of its value.
+    #[inline(always)]
+    pub fn push(&mut self, index: u64, value_type: u64) {
+        let index = u32::try_from(index).unwrap_or(RESULT);
+        self.arguments |= 1_u64.wrapping_shl(index);
+        if index < TYPES.saturating_sub(1) {
+            self.types |= value_type.wrapping_shl(index.wrapping_mul(TYPE_BITS));
+        }
+    }
+
+    /// Adds the result with its type.
+    #[inline(always)]
+    pub fn push_result(&mut self, value_type: u64) {
+        self.arguments |= 1 << RESULT;
+        self.types |= value_type.wrapping_shl(type_shift(None));
     }
 
     /// Whether there is neither an argument nor a result.
@@ -102,13 +119,6 @@ impl Shape {
     #[inline(always)]
     pub fn has_result_without_number(self) -> bool {
         self.types.wrapping_shr(type_shift(None)) == type_of(kind::NULL, 0)
-    }
-
-    /// Returns the highest index and one, or 0 without arguments.
-    #[inline(always)]
-    pub fn index_end(self) -> u64 {
-        let arguments = self.arguments & !(1 << RESULT);
-        u64::from(u64::BITS.saturating_sub(arguments.leading_zeros()))
     }
 
     /// Sets the type of the value of an argument or the result.
@@ -277,6 +287,25 @@ impl Shapes {
             }
             _ => self.add_other(function, is_leave, shape, first),
         }
+    }
+
+    /// Adds a call that is entered and left without a value.
+    #[inline(always)]
+    pub fn add_bare_call(&mut self, function: u64, shape: Shape, enter: FirstUse, leave: FirstUse) {
+        if let Some(known) = self.functions.get_mut(to_usize(function)) {
+            let shape = Shape { types: shape.types & known.fixed_types, ..shape };
+            let firsts = (&mut known.enters.first, &mut known.leaves.first);
+            if let (Some(entered), Some(left)) = firsts
+                && entered.shape == shape
+                && left.shape == Shape::default()
+            {
+                entered.count = entered.count.saturating_add(1);
+                left.count = left.count.saturating_add(1);
+                return;
+            }
+        }
+        self.add_other(function, false, shape, enter);
+        self.add_other(function, true, Shape::default(), leave);
     }
 
     /// Adds an event that is not like the first one of its function.

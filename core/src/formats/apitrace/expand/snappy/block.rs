@@ -46,7 +46,7 @@ pub(super) fn expand(block: &[u8], out: &mut Vec<u8>) -> bool {
     if len > CHUNK_PLAUSIBLE || len > expanded_max(to_u64(block.len())) {
         return false;
     }
-    out.clear();
+    // Bytes of an earlier block are overwritten: zeros would be written for nothing.
     out.resize(to_usize(len), 0);
     let expanded = snap::raw::Decoder::new().decompress(block, out);
     expanded == Ok(to_usize(len))
