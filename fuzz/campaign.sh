@@ -49,7 +49,7 @@ fuzz_one() {
         >"$log/last" 2>&1 || outcome=FAILED; } 2>"$log/time-last"
     if [ "$outcome" = ok ]; then
         mkdir "$log/least"
-        "$program" "$log/least" "$folder" -merge=1 -max_len="$LEN_MAX" -use_counters=0 \
+        "$program" "$log/least" "$folder" -merge=1 -max_len=65536 -use_counters=0 \
             -rss_limit_mb=1024 >/dev/null 2>&1
         rm -r "$folder" && mv "$log/least" "$folder"
         tar --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 -C "$folder" -cf - . |

@@ -1,14 +1,14 @@
 //! Makes fresh recordings with perf, of every kind that this machine allows, and judges them:
 //!
 //! ```sh
-//! cargo run -p tracemend-tests --example perf_recordings -- [FOLDER]
+//! cargo run -p tracemend-tests --example perf_recordings -- [FOLDER [WORDS]]
 //! ```
 //!
 //! Of each kind some recordings end by themselves: the check must find neither an error nor a
 //! warning in them. The others are killed (SIGKILL) at several moments: the repair must write a
 //! recording without errors that perf reads. Of kinds that perf inject writes, perf inject is
 //! killed. Kinds that perf cannot record here are listed with its reason. The recordings stay in
-//! FOLDER; without it, they are removed.
+//! FOLDER; without it, they are removed. With WORDS, only kinds whose name has them are recorded.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -366,6 +366,7 @@ fn main() {
     let Some(perf) = Perf::find_or_skip() else { return };
     let temporary = tempfile::tempdir().unwrap();
     let folder = std::env::args().nth(1).map_or(temporary.path().to_owned(), PathBuf::from);
+    let words = std::env::args().nth(2).unwrap_or_default();
     fs::create_dir_all(&folder).unwrap();
     // The judge runs in a folder of its own.
     let folder = folder.canonicalize().unwrap();
@@ -377,7 +378,7 @@ fn main() {
     println!("|---|---:|---:|---:|---:|---:|---:|---:|");
     let (mut skipped, mut notes) = (Vec::new(), Vec::new());
     let mut all = Counts::default();
-    for kind in kinds() {
+    for kind in kinds().into_iter().filter(|kind| kind.name.contains(&words)) {
         let place = folder.join(kind.name.replace(' ', "-"));
         let judged = match kind.inject {
             None => judge_recordings(&perf, &kind, &place, &mut notes),

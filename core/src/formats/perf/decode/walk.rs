@@ -248,8 +248,8 @@ impl<'a> Walker<'a> {
     }
 
     /// Looks for records inside the record at the position if another one does not follow it, or
-    /// if its fields let it cover others. In the second case they have to fill it up to its end. A
-    /// feature may have any bytes, so those in one before a valid record do not reach into that.
+    /// if its fields let it cover others; then they have to fill it. Only those in a feature before
+    /// a valid record must not pass its end: any bytes may follow its content.
     #[inline]
     fn find_inside(&mut self, record: &Record<'_>) -> Option<Damage> {
         if !self.is_followed(record) {
