@@ -201,3 +201,23 @@ fn in_order_of_cost() -> impl Iterator<Item = (usize, FormatId)> {
     };
     of_cost(false).chain(of_cost(true))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_format_describes_itself_and_claims_the_names_of_its_files() {
+        let names = [
+            ("kernel.perf.data", FormatId::PERF),
+            ("stream.obs", FormatId::OVNI),
+            ("touch.run.revent", FormatId::REVENT),
+        ];
+        for format in FormatId::ALL {
+            assert!(format.summary().split(' ').count() > 10, "{format}: {}", format.summary());
+            for (file, own) in names {
+                assert_eq!(format.claims_name(file), *format == own, "{format} and {file}");
+            }
+        }
+    }
+}

@@ -106,3 +106,27 @@ pub struct NamePart<'n> {
     /// The rest after it.
     pub after: &'n str,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::rules::sender;
+    use crate::audit::{AuditRequest, Auditor, Excerpt};
+    use crate::kit::span::Layer;
+    use crate::recording::FileSet;
+
+    #[test]
+    fn zeros_before_other_bytes_are_not_a_filler() {
+        let files = FileSet::default();
+        let request = AuditRequest::default();
+        let mut auditor = Auditor::new(&request, &files);
+        let place = Place::from(Span::new(Layer::stored(0).expanded(), 0, 8));
+        let hidden = |auditor: &mut Auditor<'_>, differs_later| {
+            let private = Private { differs_later, ..place.private(&[0; 4], Filler::Zeros) };
+            auditor.hide(&sender::PROCESS, ("argument", "blob"), 1, private, Excerpt::Text(b""));
+            auditor.topics.len()
+        };
+        assert_eq!(hidden(&mut auditor, false), 0);
+        assert_eq!(hidden(&mut auditor, true), 1);
+    }
+}

@@ -84,4 +84,20 @@ mod tests {
         assert_eq!(stored(31, 40), None);
         assert_eq!(map.segment(29).map(|s| s.stored.start), Some(110));
     }
+
+    #[test]
+    fn an_empty_span_resolves_to_the_segment_around_it() {
+        let file = Layer::stored(0);
+        let mut map = LayerMap::default();
+        for (start, stored) in [(0, 100), (10, 110), (20, 120)] {
+            map.push(Segment {
+                expanded: Span::sized(file.expanded(), start, 10),
+                stored: Span::sized(file, stored, 10),
+            });
+        }
+        let stored = |at| map.stored(Span::new(file.expanded(), at, at));
+        assert_eq!(stored(5), Some(Span::sized(file, 100, 10)));
+        assert_eq!(stored(10), Some(Span::sized(file, 110, 10)));
+        assert_eq!(stored(30), None);
+    }
 }

@@ -184,3 +184,30 @@ impl KeptRanges {
         self.0.get(at).is_some_and(|(start, end)| *start <= span.start && *end >= span.end)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Report;
+    use crate::kit::span::Layer;
+    use crate::mend::trial::State;
+    use crate::report::rule::common;
+
+    #[test]
+    fn fixes_of_a_rule_beyond_the_limit_are_counted_with_the_last_one() {
+        let span = |start| Span::sized(Layer::stored(0), start, 1);
+        let finding = |start| {
+            let mut fix = Fix::new(Safety::Lossy, "a fix", vec![Edit::drop(span(start))]);
+            fix.records_lost = 2;
+            Finding::new(&common::UNKNOWN_FORMAT, span(start), "file", "1 byte").fix(fix)
+        };
+        let findings = [0, 2, 4].map(finding);
+        let next = State { patches: Vec::new(), report: Report::default() };
+        let round = Round { applied: findings.iter().collect(), settled: Vec::new(), next };
+        let mut all = Vec::new();
+        record(&mut all, &round, 1, &Origins::of(&[Patch::identity(9)]), 2);
+        let counts: Vec<_> = all.iter().map(|one| (one.count, one.records_lost)).collect();
+        assert_eq!(counts, [(1, 2), (2, 4)]);
+        assert_eq!(all[1].places, [span(2), span(4)]);
+    }
+}

@@ -415,4 +415,18 @@ mod tests {
         assert_eq!(first.then(&Patch::identity(10)), first);
         assert_eq!(Patch::identity(10).then(&first), first);
     }
+
+    #[test]
+    fn a_span_that_ends_in_inserted_bytes_ends_where_they_are_in_the_source() {
+        let patch = Patch::from_edits(10, &[edit(2, 4, b"xyz")]).unwrap();
+        let offsets = patch.source_offsets();
+        let of = |start, end| {
+            let span = offsets.of_span(Span::new(Layer::stored(0), start, end));
+            (span.start, span.end)
+        };
+        assert_eq!(of(0, 2), (0, 2));
+        assert_eq!(of(0, 5), (0, 2));
+        assert_eq!(of(0, 6), (0, 5));
+        assert_eq!(of(10, 11), (9, 10));
+    }
 }

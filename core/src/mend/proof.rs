@@ -470,4 +470,22 @@ mod tests {
         let error = prove_patches(&repair.patches, &set(&sources), &set(&targets)).unwrap_err();
         assert_eq!(error, ProofError::Byte { which: "output", offset: 9 });
     }
+
+    #[test]
+    fn an_error_names_the_code_the_file_and_the_byte() {
+        let code = "PD0004".to_string();
+        let errors = [
+            ProofError::FileCount { planned: 1, found: 2 },
+            ProofError::NoWitness { code },
+            ProofError::Byte { which: "output", offset: 16 },
+        ];
+        assert_eq!(
+            errors.map(|error| error.to_string()),
+            [
+                "the plan lists 1 file, but the recording has 2",
+                "the exact fix of PD0004 has no witness that is kept as it was",
+                "the byte at 0x10 of the output differs from the plan",
+            ]
+        );
+    }
 }

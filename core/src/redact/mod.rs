@@ -340,3 +340,16 @@ fn refuse_left(
         None => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sighting_that_is_left_has_the_reason_of_its_rule() {
+        let reason = |rule| Sighting { rule, field: "sample", noun: "place", count: 1 }.reason();
+        assert!(reason(&sender::KERNEL_ADDRESS).contains("address"));
+        assert!(reason(&sender::PROCESS).contains("ids"));
+        assert!(reason(&sender::COMMAND_LINE).contains("filler"));
+    }
+}

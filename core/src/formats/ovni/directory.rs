@@ -240,4 +240,40 @@ mod tests {
         );
         assert_eq!(members(&["x/clock-offsets.txt", "stream.obs"])[0], pair("stream.json", true));
     }
+
+    #[test]
+    fn an_old_stream_with_metadata_has_no_place_for_more() {
+        let names = ["proc.1/thread.2.json", "proc.1/thread.2.obs"];
+        assert_eq!(members(&names), names.map(|name| pair(name, false)));
+    }
+
+    type Entries = [(&'static str, bool)];
+
+    /// The entries of each directory.
+    struct Folders(&'static [(&'static str, &'static Entries)]);
+
+    fn is_recording(folders: &'static [(&'static str, &'static Entries)]) -> bool {
+        OvniDirectory.is_recording(&Folders(folders))
+    }
+
+    impl DirectoryView for Folders {
+        fn entries(&self, below: &str) -> Vec<(String, bool)> {
+            let folder = self.0.iter().find(|(name, _)| *name == below);
+            let entries = folder.iter().flat_map(|(_, entries)| *entries);
+            entries.map(|(name, is_directory)| (name.to_string(), *is_directory)).collect()
+        }
+
+        fn head(&self, _: &str, _: usize) -> Vec<u8> {
+            Vec::new()
+        }
+    }
+
+    #[test]
+    fn a_process_is_a_recording_if_it_holds_threads_of_any_layout() {
+        const ROOT: &Entries = &[("proc.7", true)];
+        assert!(is_recording(&[("", ROOT), ("proc.7", &[("thread.1.obs", false)])]));
+        assert!(is_recording(&[("", ROOT), ("proc.7", &[("thread.1", true)])]));
+        assert!(!is_recording(&[("", ROOT), ("proc.7", &[("stat", false)])]));
+        assert!(!is_recording(&[("", ROOT)]));
+    }
 }

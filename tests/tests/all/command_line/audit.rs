@@ -236,3 +236,18 @@ fn an_audit_of_a_directory_has_a_page_for_each_recording_and_a_table() {
     assert_eq!(ran.out.matches("\nrisk for a recipient: nothing found").count(), 6, "{}", ran.out);
     assert!(ran.out.contains("AU1011"), "{}", ran.out);
 }
+
+#[test]
+fn a_texture_that_is_black_at_its_top_is_private() {
+    use tracemend_tests::forge::apitrace::{Container, Stream, Value};
+    let is_private = |last: u8| {
+        let mut stream = Stream::new(6);
+        let texture = [vec![0; 200_000], vec![last; 100]].concat();
+        stream.named_call(0, 1, "glTexImage2D", &[Value::Blob(texture)]);
+        let folder = folder(&[("a.trace", &Container::Snappy.file(&stream.bytes))]);
+        let ran = run!("audit", folder.path().join("a.trace"), "--format", "json");
+        codes(&ran).contains(&"AU1015".to_string())
+    };
+    assert!(is_private(7));
+    assert!(!is_private(0));
+}

@@ -104,3 +104,14 @@ fn bytes_that_are_not_an_event_are_left_out_and_counted() {
     let refused = tracemend::dump(&trace().set(), &options, &unknown, &mut |_| true);
     assert_eq!(refused, Err(DumpError::Style("other".to_string())));
 }
+
+#[test]
+fn the_payload_of_an_unknown_event_is_shown_as_bytes() {
+    let long = [&80_u32.to_le_bytes()[..], &[7; 80]].concat();
+    let stream = Stream::at(0).begin(0).event(1, "OZz", 20, &[1, 0xab]);
+    let stream = stream.event(0x13, "OZz", 30, &long).event(0, "OHe", 40, b"");
+    let (text, _) = dump(&one(Thread::new(7, 7).cpus(&[(0, 0)]), stream), &Dump::default(), &[]);
+    let shown: Vec<_> = text.lines().filter_map(|line| line.split_once("thread.7  ")).collect();
+    let shown: Vec<_> = shown.into_iter().map(|(_, fields)| fields).collect();
+    assert_eq!(shown[1..], ["01ab", &format!("{}.. (80 bytes)", "07".repeat(64))]);
+}

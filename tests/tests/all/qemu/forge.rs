@@ -8,6 +8,7 @@ use tracemend::formats::qemu::QEMU;
 use tracemend::formats::qemu::layout::{KINDS, LAYOUTS, release as release_number};
 use tracemend::formats::{Confidence, Format};
 use tracemend::{FileSet, Options, Outcome, Severity};
+use tracemend_tests::forge::qemu::clean::keys;
 use tracemend_tests::forge::qemu::{Log, all, every, ids, long};
 use tracemend_tests::judge::qemu::events;
 use tracemend_tests::mended::mended_as;
@@ -43,6 +44,18 @@ fn a_valid_log_has_no_warning_and_all_events_are_counted() {
             assert_eq!(events(&log.bytes), marks, "{name}");
         }
     }
+}
+
+#[test]
+fn packets_and_keys_are_counted_in_the_facts() {
+    let facts = |log: &Log| {
+        let files = FileSet::single("log", &log.bytes);
+        let report = tracemend::check(&files, &Options::default());
+        ["packets", "keys"].map(|name| fact(&report, name).to_string())
+    };
+    let ids = ids::of("7.2");
+    assert_eq!(facts(&every(ids))[0], "2, 63 bytes");
+    assert_eq!(facts(&keys(ids)), ["", "6 pressed, 6 released"]);
 }
 
 #[test]

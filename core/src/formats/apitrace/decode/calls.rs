@@ -168,4 +168,18 @@ mod tests {
                 && calls.open_calls().is_sorted_by_key(|o| o.number)
         );
     }
+
+    #[test]
+    fn the_latest_call_is_in_order_if_its_number_is_above_the_one_before() {
+        let call = |number, thread| OpenCall { number, thread, function: 5 };
+        let mut calls = Calls::default();
+        assert_eq!(calls.latest_in_order(), None);
+        calls.put(call(4, 0));
+        assert_eq!(calls.latest_in_order(), Some(call(4, 0)));
+        calls.put(call(7, 0));
+        assert_eq!(calls.latest_in_order(), Some(call(7, 0)));
+        calls.put(call(6, 1));
+        assert_eq!(calls.latest_in_order(), None);
+        assert_eq!(calls.innermost(), [call(6, 1), call(7, 0)]);
+    }
 }

@@ -219,4 +219,27 @@ mod tests {
         assert_eq!(definitions.known(Space::Function, 1 << 20), None);
         assert_eq!(definitions.known(Space::Struct, 7), None);
     }
+
+    #[test]
+    fn a_removed_definition_is_unknown_and_the_others_stay() {
+        let mut definitions = Definitions::default();
+        let known = KnownId { count: 1, lost: true };
+        definitions.add(Space::Function, 7, known);
+        definitions.add(Space::Struct, 7, known);
+        definitions.remove(Space::Function, 7);
+        assert_eq!(definitions.known(Space::Function, 7), None);
+        assert_eq!(definitions.known(Space::Struct, 7), Some(known));
+        assert_eq!((definitions.len(), definitions.count(Space::Struct)), (1, 1));
+    }
+
+    #[test]
+    fn a_stack_frame_is_remembered_after_other_definitions() {
+        let mut definitions = Definitions::default();
+        let known = KnownId { count: 1, lost: false };
+        definitions.add(Space::Function, 0, known);
+        assert!(!definitions.has_frames());
+        definitions.add(Space::Frame, 0, known);
+        definitions.add(Space::Function, 1, known);
+        assert!(definitions.has_frames());
+    }
 }

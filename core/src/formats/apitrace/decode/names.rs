@@ -102,4 +102,12 @@ mod tests {
         assert!(is_blob_text(b"blob(1048576)"));
         assert!(!is_blob_text(b"blob()") && !is_blob_text(b"blob(12") && !is_blob_text(b"blob(x)"));
     }
+
+    #[test]
+    fn a_function_has_the_name_of_a_method_at_most() {
+        assert!(is_function_name(b"glFlush") && is_function_name(b"ID3D11Device::~Release"));
+        for name in [&b""[..], b"3dfx", b"gl Flush", b"pDesc->Usage", b"T *"] {
+            assert!(!is_function_name(name), "{name:?}");
+        }
+    }
 }

@@ -363,4 +363,31 @@ mod tests {
         assert_eq!(keys, ["a", "c"]);
         assert_eq!(json.trailing, Some(36));
     }
+
+    #[test]
+    fn a_map_shows_the_text_of_a_value_and_the_kind_of_an_object() {
+        let json = parsed(br#"{"a": [1, "x"], "b": {}}"#[..].into()).unwrap();
+        let log = FieldLog::new(10);
+        json.log_fields(Layer::stored(0), &log);
+        let fields = log.into_noted().fields.into_iter();
+        let fields: Vec<_> = fields.map(|field| (field.label.to_string(), field.value)).collect();
+        let texts = [
+            ("value", "an object"),
+            ("a", "an array"),
+            ("value", "1"),
+            ("value", "\"x\""),
+            ("b", "an object"),
+        ];
+        let texts = texts.map(|(key, text)| (key.to_string(), FieldValue::Text(text.to_string())));
+        assert_eq!(fields, texts);
+    }
+
+    #[test]
+    fn a_key_of_ovni_in_another_object_is_displaced() {
+        let is_displaced =
+            |text: &str| parsed(text.as_bytes().into()).unwrap().has_displaced_keys();
+        assert!(!is_displaced(r#"{"version": 3, "ovni": {"tid": 1, "lib": {"version": "1"}}}"#));
+        assert!(is_displaced(r#"{"version": 3, "tid": 1, "ovni": {}}"#));
+        assert!(is_displaced(r#"{"version": 3, "ovni": {"lib": {"version": "1", "tid": 1}}}"#));
+    }
 }

@@ -98,4 +98,11 @@ pub(super) mod tests {
             assert_eq!(find(9), None);
         }
     }
+
+    #[test]
+    fn an_event_begins_with_flags_and_a_known_model() {
+        assert!(can_begin_event(b"\x00O") && can_begin_event(b"\x13V"));
+        assert!(!can_begin_event(&[RESERVED_FLAGS, b'O']) && !can_begin_event(b"\x00\xff"));
+        assert!(!can_begin_event(b"\x00"));
+    }
 }

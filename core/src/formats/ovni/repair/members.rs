@@ -336,4 +336,17 @@ mod tests {
         let add = NewMember::of_ovni("loom", NewValue::Text("a\"\\\u{1}é".to_string()));
         assert!(added("{}", vec![add]).contains(r#""loom": "a\"\\\u0001é""#));
     }
+
+    #[test]
+    fn an_object_for_a_key_that_has_one_is_merged_and_replaces_any_other_value() {
+        let lib = || NewValue::Object(vec![("version".to_string(), raw("1"))]);
+        let with_lib = |text| {
+            let out = added(text, vec![NewMember::of_ovni("lib", lib())]);
+            out.split_whitespace().collect::<String>()
+        };
+        let merged = r#"{"ovni":{"lib":{"commit":2,"version":1}}}"#;
+        assert_eq!(with_lib(r#"{"ovni": {"lib": {"commit": 2}}}"#), merged);
+        let replaced = r#"{"ovni":{"lib":{"version":1}}}"#;
+        assert_eq!(with_lib(r#"{"ovni": {"lib": 7}}"#), replaced);
+    }
 }

@@ -284,4 +284,13 @@ mod tests {
         assert_eq!(restored(&[0xff; 300]), None);
         assert_eq!(restored(b"\"text\""), None);
     }
+
+    #[test]
+    fn a_bracket_after_an_escaped_quotation_mark_belongs_to_the_string() {
+        let at = TEXT.find("}\n        ]").unwrap();
+        let (first, _) = TEXT.split_at(at);
+        let second = r#"},{"index": 1, "name": "\"}", "phyid"#;
+        let text = restored(format!("{first}{second}").as_bytes()).unwrap();
+        assert!(text.ends_with("\"list\":[{\"index\":0}]}}"), "{text}");
+    }
 }

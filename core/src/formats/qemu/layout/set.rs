@@ -93,3 +93,14 @@ impl Layouts {
         text
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_layout_that_is_added_twice_is_in_the_set() {
+        let set = Layouts::default().with(3).with(3).with(99);
+        assert!(set.contains(3) && !set.contains(4) && !set.contains(99));
+    }
+}

@@ -448,4 +448,11 @@ mod tests {
         let pointers = [kind::NULL, kind::OPAQUE, kind::ARRAY, kind::STRING, kind::BLOB];
         assert!(pointers.iter().all(|tag| typed(None, *tag) == typed(None, kind::STRUCT)));
     }
+
+    #[test]
+    fn arguments_below_the_bit_of_the_result_have_one() {
+        let last = u64::from(RESULT) - 1;
+        assert!([None, Some(0), Some(last)].into_iter().all(Shape::holds));
+        assert!(!Shape::holds(Some(last + 1)) && !Shape::holds(Some(u64::MAX)));
+    }
 }

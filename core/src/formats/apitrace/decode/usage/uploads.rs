@@ -301,4 +301,17 @@ mod tests {
         call(&mut uploads, 2, &[NUMBER(0x0cf2), NUMBER(7)]);
         assert_eq!(call(&mut uploads, 1, &image(25)), 0);
     }
+
+    #[test]
+    fn a_pixel_has_the_bytes_of_its_components() {
+        for (format, components) in [(0x1902, 1), (0x190a, 2), (0x80e0, 3), (0x1908, 4)] {
+            assert_eq!(pixel_len(format, 0x1401), Some(components));
+            assert_eq!(pixel_len(format, 0x140b), Some(2 * components));
+            assert_eq!(pixel_len(format, 0x1406), Some(4 * components));
+            assert_eq!(pixel_len(format, 0x8367), (components == 4).then_some(4));
+            assert_eq!(pixel_len(format, 0x8363), (components == 3).then_some(2));
+            assert_eq!(pixel_len(format, 0x8034), (components == 4).then_some(2));
+        }
+        assert_eq!((pixel_len(0x83f1, 0x1401), pixel_len(0x1908, 0)), (None, None));
+    }
 }

@@ -280,4 +280,22 @@ mod tests {
             assert!(after.ends_with(&bytes[begin + lost_max..end]), "{}", after.len());
         }
     }
+
+    #[test]
+    fn a_chunk_with_more_stored_bytes_than_apitrace_reads_is_too_large() {
+        let fault = |count: u32| {
+            // Every byte is a literal of its own, so they take twice their number.
+            let len = [0x80 | count & 0x7f, 0x80 | count >> 7 & 0x7f, count >> 14];
+            let len = len.map(|part| u8::try_from(part).unwrap());
+            let block = [&len[..], &b"\0a".repeat(to_usize(count.into()))].concat();
+            let stored = u32::try_from(block.len()).unwrap().to_le_bytes();
+            let file = [b"at".as_slice(), &stored, &block].concat();
+            let source = Source::new(&file);
+            let block = Chunks::new(&source, &Limits::default()).next(Vec::new()).unwrap();
+            assert_eq!(block.bytes.len(), to_usize(count.into()));
+            block.fault
+        };
+        assert_eq!(fault(600_000), None);
+        assert_eq!(fault(700_000), Some(Fault::TooLarge));
+    }
 }

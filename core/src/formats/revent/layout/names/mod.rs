@@ -179,6 +179,7 @@ mod tests {
         );
         assert_eq!((code_name(1, 28), code_name(1, 330)), (Some("KEY_ENTER"), Some("BTN_TOUCH")));
         assert_eq!((code_name(0, 0), code_name(0, 3)), (Some("SYN_REPORT"), Some("SYN_DROPPED")));
+        assert_eq!((code_name(0x12, 1), code_name(0x14, 0)), (Some("SND_BELL"), Some("REP_DELAY")));
         assert_eq!((type_name(0x18), code_name(3, 0x40)), (None, None));
     }
 

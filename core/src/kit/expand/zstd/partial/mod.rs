@@ -253,3 +253,23 @@ impl Copier {
         self.used = end;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offsets_that_were_used_before_move_to_the_front() {
+        let after = |literals, offset| {
+            offsets_after([10, 20, 30], Sequence { literals, copied: 3, offset })
+        };
+        assert_eq!(after(1, 1), Some([10, 20, 30]));
+        assert_eq!(after(1, 2), Some([20, 10, 30]));
+        assert_eq!(after(1, 3), Some([30, 10, 20]));
+        assert_eq!(after(1, 4), Some([1, 10, 20]));
+        assert_eq!(after(0, 1), Some([20, 10, 30]));
+        assert_eq!(after(0, 2), Some([30, 10, 20]));
+        assert_eq!(after(0, 3), Some([9, 10, 20]));
+        assert_eq!(offsets_after([1, 2, 3], Sequence { literals: 0, copied: 3, offset: 3 }), None);
+    }
+}
