@@ -34,8 +34,8 @@ fuzz_one() {
     local target=$1 folder=fuzz/corpus/$1 artifacts=fuzz/artifacts/$1/ log outcome=ok
     local program=fuzz/target/x86_64-unknown-linux-gnu/release/$1
     local dictionary=fuzz/corpus/dictionaries/${1%%_*}.dict
-    # How often an edge is taken is not counted: the same time gives twice as many executions and
-    # more edges, and the minimised inputs are a quarter.
+    # How often an edge is taken is not counted: the same time gives more executions and mostly more
+    # edges, from half as many inputs.
     local -a options=(-max_len="$LEN_MAX" -len_control=20 -use_counters=0 -rss_limit_mb=1024
         -timeout=20 -print_final_stats=1 -artifact_prefix="$artifacts")
     [ ! -e "$dictionary" ] || options+=(-dict="$dictionary")

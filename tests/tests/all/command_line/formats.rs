@@ -12,9 +12,13 @@ const ALL: [&str; 9] =
 
 /// A file in the sources of a package that the tests depend on.
 fn file_of_package(package: &str, file: &str) -> PathBuf {
+    let host = Command::new("rustc").args(["--print", "host-tuple"]).output().unwrap();
+    let host = String::from_utf8(host.stdout).unwrap();
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
+    // A build has downloaded the packages for this platform, and no others.
     command.args(["metadata", "--format-version=1", "--offline", "--locked"]);
+    command.args(["--filter-platform", host.trim()]);
     let output = command.current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
     let metadata = parse(&String::from_utf8(output.stdout).unwrap());
     let packages = metadata["packages"].as_array().unwrap();

@@ -248,15 +248,14 @@ impl<'a> Walker<'a> {
     }
 
     /// Looks for records inside the record at the position if another one does not follow it, or
-    /// if its fields let it cover others; then they have to fill it. Only those in a feature before
-    /// a valid record must not pass its end: any bytes may follow its content.
+    /// if its fields let it cover others; then they fill it, a feature before a record exactly.
     #[inline]
     fn find_inside(&mut self, record: &Record<'_>) -> Option<Damage> {
         if !self.is_followed(record) {
             self.find_swallowed(record, Reach::Few)
         } else if self.may_cover_others(record) {
-            let is_sound =
-                record.frame.kind == record::HEADER_FEATURE && self.is_followed_by_any(record);
+            let is_feature = record.frame.kind == record::HEADER_FEATURE;
+            let is_sound = is_feature && self.is_followed_by_any(record);
             let reach = if is_sound { Reach::End } else { Reach::Offset };
             self.find_swallowed(record, reach(record.end()))
         } else {
