@@ -1,7 +1,10 @@
 //! perf itself judges what the repair of perf.data gives.
 
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
+use linux_perf_data::linux_perf_event_reader::EventRecord;
+use linux_perf_data::{PerfFileReader, PerfFileRecord};
 use tracemend::Outcome;
 use tracemend_tests::forge::perf::{Clean, Mode, Order, clean};
 use tracemend_tests::judge::perf::{CPU_CLOCK, End, Perf};
@@ -52,6 +55,33 @@ fn a_crashed_recording_mended_reads_as_the_whole_one() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Counts the samples that linux-perf-data reads; `None` if it does not read the recording to its
+/// end.
+fn samples_of_linux_perf_data(bytes: &[u8]) -> Option<usize> {
+    let reader = PerfFileReader::parse_file(Cursor::new(bytes)).ok()?;
+    let (mut file, mut records) = (reader.perf_file, reader.record_iter);
+    let mut samples = 0;
+    while let Some(record) = records.next_record(&mut file).ok()? {
+        let PerfFileRecord::EventRecord { record, .. } = record else { continue };
+        samples += usize::from(matches!(record.parse().ok()?, EventRecord::Sample(_)));
+    }
+    Some(samples)
+}
+
+#[test]
+fn linux_perf_data_reads_every_sample_of_a_crashed_recording_mended() {
+    let mut read = 0;
+    // It finds the event of a sample by EVENT_DESC, which a crash takes.
+    let has_one_event = |clean: &Clean| clean.built.attr_spans.len() == 1;
+    for clean in files().filter(attrs_come_first).filter(has_one_event) {
+        let Some(whole) = samples_of_linux_perf_data(&clean.built.bytes) else { continue };
+        let (_, target) = mended(&clean.built.crashed());
+        assert_eq!(samples_of_linux_perf_data(&target), Some(whole), "{}", clean.name);
+        read += usize::from(whole > 0);
+    }
+    assert!(read >= 20, "{read} recordings");
 }
 
 #[test]
