@@ -20,6 +20,8 @@ use neighbours::{AddressLists, SymbolRuns};
 pub use words::Odd;
 use words::Words;
 
+use crate::formats::apitrace::layout::ID_MAX;
+
 /// Uses from which a value is frequent.
 const OFTEN: u32 = 8;
 
@@ -35,11 +37,16 @@ pub struct Position {
 }
 
 impl Hash for Position {
-    /// One number instead of four: ids and indices that recordings have fit into it.
+    /// Hashes one number instead of four, into which ids and indices that recordings have fit.
+    /// Others must not meet in one number: a hostile trace would choose them so.
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let argument = self.argument.map_or(0, |index| index.wrapping_add(1));
-        let place = self.function.wrapping_shl(24) ^ argument.wrapping_shl(1);
-        state.write_u64(place ^ u64::from(self.is_output));
+        let argument = self.argument.map_or(0, |index| index.saturating_add(1));
+        let place = argument.wrapping_shl(1) | u64::from(self.is_output);
+        if self.function <= ID_MAX && argument < 1 << 16 {
+            state.write_u64(self.function.wrapping_shl(17) | place);
+        } else {
+            (self.function, argument, self.is_output).hash(state);
+        }
     }
 }
 
@@ -144,4 +151,28 @@ impl Repeats {
 /// Returns the values that differ from `value` in one bit, with the bit.
 fn one_bit_from(value: u64) -> impl Iterator<Item = (u32, u64)> {
     (0..u64::BITS).map(move |bit| (bit, value ^ 1_u64.wrapping_shl(bit)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::hash::{BuildHasher, RandomState};
+
+    use super::*;
+
+    #[test]
+    fn indices_that_no_function_has_do_not_meet_in_one_hash() {
+        let hasher = RandomState::new();
+        let count = 4096;
+        for shift in 15..48 {
+            // Each index would cancel the bits of its function.
+            let positions = (0..count).map(|function: u64| Position {
+                function,
+                argument: Some(((1 << 60) ^ function << shift).wrapping_sub(1)),
+                is_output: false,
+            });
+            let hashes: HashSet<u64> = positions.map(|one| hasher.hash_one(one)).collect();
+            assert!(hashes.len() > 4000, "{shift}: {} of {count}", hashes.len());
+        }
+    }
 }
