@@ -1,16 +1,19 @@
 //! Recordings whose header does not state where the records end.
 
+use super::event_desc::describe_events;
 use super::faults::describe;
 use super::features::{RecordFacts, title};
 use crate::formats::perf::decode::end::End;
 use crate::formats::perf::decode::recording::Recording;
+use crate::formats::perf::decode::tracing::Names;
 use crate::formats::perf::decode::walk::Damage;
-use crate::formats::perf::layout::field;
+use crate::formats::perf::layout::{feature, field};
 use crate::formats::perf::repair::{self, NewFeature, Seam};
 use crate::formats::perf::rules;
 use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::{agree, byte_count, plural};
+use crate::limits::Limits;
 use crate::mend::edit::{Fix, Safety};
 use crate::report::{Finding, Report};
 
@@ -59,18 +62,34 @@ pub(super) fn push_open_end(
     end: End,
     open: OpenEnd,
     facts: &RecordFacts,
+    limits: &Limits,
     report: &mut Report,
 ) {
     let mut finding = describe_open_end(recording, end, &open);
     // Without a complete record there is nothing to close.
     if open.keeps_attrs && open.seam.end > recording.body.data.offset {
         let add = match recording.header.has_feature_bits() {
-            true => facts.needed_features(recording.order(), |_| false),
+            true => lost_features(recording, facts, limits),
             false => Vec::new(),
         };
         finding = finding.fix(close(recording, end, open.seam, add));
     }
     report.push(finding);
+}
+
+/// Builds the features that the records need, and EVENT_DESC if it was planned.
+fn lost_features(
+    recording: &Recording<'_>,
+    facts: &RecordFacts,
+    limits: &Limits,
+) -> Vec<NewFeature> {
+    let order = recording.order();
+    let mut add = facts.needed_features(order, |_| false);
+    if recording.body.flags.has(feature::EVENT_DESC) {
+        // TRACING_DATA, which has the names of tracepoints, is lost as well.
+        add.extend(describe_events(recording, &Names::new(), limits));
+    }
+    repair::with_hostname(add, order, |_| false)
 }
 
 fn describe_open_end(recording: &Recording<'_>, end: End, open: &OpenEnd) -> Finding {

@@ -1,11 +1,13 @@
 //! The features after the records: their table, their sections, and their agreement with the
 //! records.
 
+use super::event_desc::describe_events;
 use super::tracing;
 use crate::formats::perf::decode::feature::{self, Contents, FeatureError, Machine};
 use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::decode::recording::Recording;
 use crate::formats::perf::decode::tracepoints::Traced;
+use crate::formats::perf::decode::tracing::names;
 use crate::formats::perf::layout::{SECTION_SIZE, feature as bit, field};
 use crate::formats::perf::repair::{self, Features, NewFeature};
 use crate::formats::perf::rules;
@@ -325,7 +327,6 @@ impl FeatureCheck<'_> {
 
     /// Reports features whose sections are truncated or lie at an impossible place.
     fn push_outside(&self, placed: &Placed, mut features: Features, report: &mut Report) {
-        let order = self.recording.order();
         let len = self.recording.length();
         let names = titles(placed.outside.iter().copied());
         let count = to_u64(names.len());
@@ -336,17 +337,12 @@ impl FeatureCheck<'_> {
             byte_count(len),
             join_and(&names)
         );
-        features.add = self.facts.needed_features(order, |bit| features.keeps(bit));
-        let built = self.rebuild_tracing(&mut features);
+        let built = self.rebuild_lost(&mut features);
         let edits = self.rewrite(&features, true);
         let at_end = edits.iter().filter(|edit| edit.span.end == len);
         let dropped = at_end.fold(0_u64, |sum, edit| sum.saturating_add(edit.span.len()));
-        let mut summary =
-            format!("clear {}, drop {}", plural(count, "feature bit"), byte_count(dropped));
-        for (bit, _) in features.add.iter().filter(|(bit, _)| *bit != bit::TRACING_DATA) {
-            summary.push_str(&format!(", build {}", title(*bit)));
-        }
-        summary.extend(built.map(|built| format!(", {built}")));
+        let cleared = plural(count, "feature bit");
+        let summary = format!("clear {cleared}, drop {}{built}", byte_count(dropped));
         let flags = Span::sized(FILE, field::FLAGS, 32);
         let span = if placed.table.is_empty() { flags } else { placed.table };
         let finding = Finding::new(&rules::FEATURE_OUTSIDE, span, "features", message);
@@ -359,30 +355,46 @@ impl FeatureCheck<'_> {
         let mut findings = sections.malformed.into_iter();
         let Some(first) = findings.next() else { return };
         let mut features = Features { keep: sections.readable, add: Vec::new() };
-        let order = self.recording.order();
-        features.add = self.facts.needed_features(order, |bit| features.keeps(bit));
-        let built = self.rebuild_tracing(&mut features);
+        let built = self.rebuild_lost(&mut features);
         let edits = self.rewrite(&features, true);
-        let mut summary = format!("drop {}", plural(count, "malformed feature"));
-        summary.extend(built.map(|built| format!(", {built}")));
+        let summary = format!("drop {}{built}", plural(count, "malformed feature"));
         report.push(first.fix(Fix::new(Safety::Lossy, summary, edits)));
         findings.for_each(|finding| report.push(finding));
     }
 
-    /// Adds a TRACING_DATA built from what is left of it, if it does not stay. Returns what it has.
-    fn rebuild_tracing(&self, features: &mut Features) -> Option<String> {
+    /// Adds the features that the records need, and those that can be built from what is left, if
+    /// they do not stay. Returns what it builds, each after a comma.
+    fn rebuild_lost(&self, features: &mut Features) -> String {
+        let order = self.recording.order();
+        let mut add = self.facts.needed_features(order, |bit| features.keeps(bit));
+        let mut built: Vec<String> =
+            add.iter().map(|(bit, _)| format!("build {}", title(*bit))).collect();
+        let rebuilt = self.rebuild_tracing(features);
+        if self.recording.body.flags.has(bit::EVENT_DESC) && !features.keeps(bit::EVENT_DESC) {
+            let names = match &rebuilt {
+                Some(((_, content), _)) => names(content),
+                None => self.recording.tracepoint_names(&features.keep, self.limits.of(&WINDOW)),
+            };
+            let described = describe_events(self.recording, &names, self.limits);
+            built.extend(described.iter().map(|(bit, _)| format!("build {}", title(*bit))));
+            add.extend(described);
+        }
+        if let Some((tracing, text)) = rebuilt {
+            add.push(tracing);
+            built.push(text);
+        }
+        features.add = repair::with_hostname(add, order, |bit| features.keeps(bit));
+        built.iter().map(|text| format!(", {text}")).collect()
+    }
+
+    /// Builds TRACING_DATA from what is left of it, if it does not stay. Returns it and its text.
+    fn rebuild_tracing(&self, features: &Features) -> Option<(NewFeature, String)> {
         if features.keeps(bit::TRACING_DATA) {
             return None;
         }
         let table = self.recording.table(self.end);
         let traced = &self.facts.tracepoints;
-        let (built, text) = tracing::rebuild(self.recording, traced, &table.entries, self.limits)?;
-        let mut add = std::mem::take(&mut features.add);
-        add.push(built);
-        let added: Vec<u32> = add.iter().map(|(bit, _)| *bit).collect();
-        let has = |bit: u32| features.keeps(bit) || added.contains(&bit);
-        features.add = repair::with_hostname(add, self.recording.order(), has);
-        Some(text)
+        tracing::rebuild(self.recording, traced, &table.entries, self.limits)
     }
 
     fn rewrite(&self, features: &Features, drop_tail: bool) -> Vec<Edit> {

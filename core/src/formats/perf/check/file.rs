@@ -150,7 +150,7 @@ fn check_end(
         }
         End::Elsewhere(end) => push_moved_end(recording, end, report),
         End::Unfinished | End::Truncated => {
-            push_open_end(recording, end, walked.open, facts, report);
+            push_open_end(recording, end, walked.open, facts, limits, report);
         }
     }
     None

@@ -9,7 +9,7 @@
 //!  kinds             records of unknown type
 //!  counters          the counts of `perf stat record` and their maps
 //!  tracepoints       the data of samples and the tracepoints of their events
-//!  features close tracing    everything after the records
+//!  features close tracing event_desc         everything after the records
 //!  abi               attrs that are larger than the user asks for
 //!  rebuild           the last resort, if errors have no fix of their own
 //! ```
@@ -18,6 +18,7 @@ mod abi;
 mod attrs;
 mod close;
 mod counters;
+mod event_desc;
 mod faults;
 mod features;
 mod file;

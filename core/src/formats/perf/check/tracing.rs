@@ -1,7 +1,8 @@
 //! TRACING_DATA, the descriptions of tracepoints. A recording that lost it gets that of a donor, or
 //! one that describes its tracepoints without their fields.
 
-use super::features::Settled;
+use super::event_desc::describe_events;
+use super::features::{Settled, title};
 use super::records::RawSizes;
 use crate::formats::perf::decode::attr::{Attr, sample_type};
 use crate::formats::perf::decode::donor::Donated;
@@ -9,7 +10,7 @@ use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::decode::outline::Outline;
 use crate::formats::perf::decode::recording::{RecordFile, Recording};
 use crate::formats::perf::decode::tracepoints::{self, Traced, Tracepoint, traced};
-use crate::formats::perf::decode::tracing::Tracing;
+use crate::formats::perf::decode::tracing::{Tracing, names};
 use crate::formats::perf::decode::walk::Record;
 use crate::formats::perf::layout::{HEADER_SIZE_PIPE, feature, field};
 use crate::formats::perf::repair::{self, NewFeature};
@@ -70,9 +71,10 @@ impl MissingTracing {
         let donated = self.donated.map(|donated| fitting(donated, attrs, raw_sizes));
         let fix = match donated {
             Some(Ok(donated)) if recording.header.has_feature_bits() => {
-                let summary = describe(&donated);
+                let mut summary = describe(&donated);
                 let safety = class_of(settled.as_ref(), attrs);
-                let edits = settled.map(|settled| add(recording, settled, donated.bytes));
+                let edits = settled
+                    .map(|settled| add(recording, settled, donated.bytes, limits, &mut summary));
                 // The features have no place until the header has the right end of the records.
                 let attrs = recording.body.attrs.span(0);
                 Fix::new(safety, summary, edits.unwrap_or_default())
@@ -217,13 +219,14 @@ fn build_without_fields(
 ) -> Fix {
     let safety = class_of(settled.as_ref(), attrs);
     let traced = &traced(attrs);
+    let mut summary = describe_built(&tracepoints::list(traced, &[], |_| None));
     let edits = settled.map(|settled| {
         let features = &settled.features.keep;
         let tracepoints = tracepoints::gather(recording, traced, features, limits);
-        add(recording, settled, repair::tracing_data(&tracepoints, recording.order()))
+        let content = repair::tracing_data(&tracepoints, recording.order());
+        add(recording, settled, content, limits, &mut summary)
     });
-    let tracepoints = tracepoints::list(traced, &[], |_| None);
-    Fix::new(safety, describe_built(&tracepoints), edits.unwrap_or_default())
+    Fix::new(safety, summary, edits.unwrap_or_default())
         .witness(recording.body.attrs.span(0), "attrs of the tracepoints")
 }
 
@@ -278,10 +281,22 @@ fn class_of(settled: Option<&Settled>, attrs: &[Attr]) -> Safety {
     }
 }
 
-/// Adds TRACING_DATA with this content to the features of a recording.
-fn add(recording: &Recording<'_>, settled: Settled, content: Vec<u8>) -> Vec<Edit> {
+/// Adds TRACING_DATA with this content to the features of a recording. If EVENT_DESC is lost too,
+/// adds one with the names in it, and mentions that in the summary.
+fn add(
+    recording: &Recording<'_>,
+    settled: Settled,
+    content: Vec<u8>,
+    limits: &Limits,
+    summary: &mut String,
+) -> Vec<Edit> {
     let Settled { end, mut features, .. } = settled;
-    let add = vec![(feature::TRACING_DATA, content)];
+    let mut add = Vec::new();
+    if !features.keeps(feature::EVENT_DESC) {
+        add.extend(describe_events(recording, &names(&content), limits));
+        add.iter().for_each(|(bit, _)| summary.insert_str(0, &format!("build {}, ", title(*bit))));
+    }
+    add.push((feature::TRACING_DATA, content));
     features.add = repair::with_hostname(add, recording.order(), |bit| features.keeps(bit));
     repair::rewrite(recording, end, &features, false)
 }

@@ -112,8 +112,42 @@ const BRANCH_BITS: u32 = 32;
 
 /// Positions of the bits in [`Attr::flags`] that have an accessor.
 mod flag {
+    pub(super) const EXCLUDE_USER: u32 = 4;
+    pub(super) const EXCLUDE_KERNEL: u32 = 5;
+    pub(super) const EXCLUDE_HV: u32 = 6;
     pub(super) const PRECISE_IP: u32 = 15;
     pub(super) const SAMPLE_ID_ALL: u32 = 18;
+    pub(super) const EXCLUDE_HOST: u32 = 19;
+}
+
+/// The types of events that all machines share and whose numbers have names, except tracepoints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventKind {
+    /// Counters that most processors have.
+    Hardware,
+    /// Counters of the kernel.
+    Software,
+    /// Counters of the caches.
+    Cache,
+    /// A number of the processor.
+    Raw,
+    /// Accesses to an address.
+    Breakpoint,
+}
+
+impl EventKind {
+    /// Returns the kind of a value of `attr.type`; `None` for a tracepoint, and for a PMU that has
+    /// another number on each machine.
+    pub const fn of(kind: u32) -> Option<Self> {
+        match kind {
+            0 => Some(Self::Hardware),
+            1 => Some(Self::Software),
+            3 => Some(Self::Cache),
+            4 => Some(Self::Raw),
+            5 => Some(Self::Breakpoint),
+            _ => None,
+        }
+    }
 }
 
 /// A `perf_event_attr`. Fields that its size leaves out are 0, as the kernel reads them.
@@ -233,6 +267,31 @@ impl Attr {
     /// Whether records other than samples end in a `sample_id`.
     pub const fn sample_id_all(&self) -> bool {
         self.flag(flag::SAMPLE_ID_ALL)
+    }
+
+    /// Whether nothing is counted in the kernel.
+    pub const fn excludes_kernel(&self) -> bool {
+        self.flag(flag::EXCLUDE_KERNEL)
+    }
+
+    /// Whether nothing is counted in programs.
+    pub const fn excludes_user(&self) -> bool {
+        self.flag(flag::EXCLUDE_USER)
+    }
+
+    /// Whether nothing is counted in the hypervisor.
+    pub const fn excludes_hypervisor(&self) -> bool {
+        self.flag(flag::EXCLUDE_HV)
+    }
+
+    /// Whether only guests are counted.
+    pub const fn excludes_host(&self) -> bool {
+        self.flag(flag::EXCLUDE_HOST)
+    }
+
+    /// How precise the instruction pointers are, 0 to 3.
+    pub const fn precise_ip(&self) -> u64 {
+        self.flags >> flag::PRECISE_IP & 3
     }
 }
 

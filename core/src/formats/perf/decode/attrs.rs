@@ -77,6 +77,15 @@ impl Iterator for Entries<'_> {
     }
 }
 
+/// An event as it is stored: its attr as bytes, and its ids.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StoredEvent {
+    /// The attr.
+    pub attr: Vec<u8>,
+    /// The ids.
+    pub ids: Vec<u64>,
+}
+
 /// The reason why the ids of an attr were not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdsFault {
@@ -166,6 +175,21 @@ pub fn read_table(recording: &Recording<'_>, limits: &Limits) -> (Events, AttrTa
         table.trailing = Some(trailing.span);
     }
     (events, table)
+}
+
+/// Reads the events as they are stored; `None` if the table or the ids of an event have a fault.
+pub fn stored_events(recording: &Recording<'_>, limits: &Limits) -> Option<Vec<StoredEvent>> {
+    let (events, table) = read_table(recording, limits);
+    if events.is_partial() {
+        return None;
+    }
+    let source = recording.file.source();
+    let stored = table.entries.iter().map(|(entry, _)| {
+        let end = entry.span.start.saturating_add(entry.attr.stored_len());
+        let attr = source.read(entry.span.start, end).into_owned();
+        Some(StoredEvent { attr, ids: read_ids(recording, entry.ids, 0, limits).ok()? })
+    });
+    stored.collect()
 }
 
 /// Notes the fields of the table.

@@ -10,6 +10,7 @@
 //!  restore     damaged parts of the outline, restored from their copies
 //!  walk frame  records of a file          expand   records inside compressed records
 //!  event       the layout of records      body record sample  their fields
+//!  event_name                             names of events, by their attrs
 //! ```
 
 pub mod attr;
@@ -18,6 +19,7 @@ pub mod body;
 pub mod donor;
 pub mod end;
 pub mod event;
+pub mod event_name;
 pub mod expand;
 pub mod feature;
 pub mod format;

@@ -16,7 +16,7 @@ use super::format;
 use crate::formats::perf::decode::feature::{self, FeatureError};
 use crate::kit::cursor::{Cursor, Order};
 use crate::kit::num::{align8, to_u64};
-use crate::kit::span::Span;
+use crate::kit::span::{Layer, Span};
 
 /// Size of the smallest format in bytes: its size field.
 const FORMAT_MIN: u64 = 8;
@@ -35,6 +35,8 @@ pub struct Tracing {
 /// A tracepoint, as far as the size of its samples depends on it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Description {
+    /// Name of its system; empty for ftrace's own events, whose formats have none.
+    pub system: Vec<u8>,
     /// Name within its system.
     pub name: Vec<u8>,
     /// Offset after the last field in bytes.
@@ -78,16 +80,28 @@ fn formats(
     tracing: &mut Tracing,
 ) -> Result<(), FeatureError> {
     feature::repeated(rest, "tracing.ftrace.nr", FORMAT_MIN, |cursor| {
-        read_format(cursor, &wanted, tracing)
+        read_format(cursor, &[], &wanted, tracing)
     })?;
     feature::repeated(rest, "tracing.systems.nr", SYSTEM_MIN, |cursor| {
-        let name = cursor.until_nul().len();
-        cursor.skip(1, u64::try_from(name).unwrap_or(u64::MAX), "tracing.system")?;
+        let system = cursor.until_nul();
+        cursor.skip(1, to_u64(system.len()), "tracing.system")?;
         cursor.u8("tracing.system")?;
         feature::repeated(cursor, "tracing.events.nr", FORMAT_MIN, |cursor| {
-            read_format(cursor, &wanted, tracing)
+            read_format(cursor, system, &wanted, tracing)
         })
     })
+}
+
+/// Names of tracepoints by id, as `system:name`.
+pub type Names = BTreeMap<u64, Vec<u8>>;
+
+/// Returns the names of the tracepoints in TRACING_DATA; none if it is malformed.
+pub fn names(bytes: &[u8]) -> Names {
+    // The numbers of TRACING_DATA have the byte order of its own head.
+    let mut cursor = Cursor::new(bytes, Layer::stored(0), 0, Order::Little);
+    let descriptions = tracing(&mut cursor, |_| true).map(|tracing| tracing.descriptions);
+    let named = descriptions.unwrap_or_default().into_iter();
+    named.map(|(id, of)| (id, [of.system.as_slice(), b":", &of.name].concat())).collect()
 }
 
 /// Reads TRACING_DATA, which is the rest of `cursor`, to its end as perf does.
@@ -120,9 +134,10 @@ fn version_of(bytes: &[u8]) -> Option<&[u8]> {
     bytes.get(MAGIC_LEN..)?.split(|byte| *byte == 0).next()
 }
 
-/// Reads a format.
+/// Reads a format of an event of `system`.
 fn read_format(
     cursor: &mut Cursor<'_>,
+    system: &[u8],
     wanted: &impl Fn(u64) -> bool,
     tracing: &mut Tracing,
 ) -> Result<(), FeatureError> {
@@ -137,7 +152,8 @@ fn read_format(
         return Err(FeatureError::Text { label: "tracing.format", span });
     }
     let Some((id, name)) = read_head(text).filter(|(id, _)| wanted(*id)) else { return Ok(()) };
-    let mut description = Description { name: name.to_vec(), ..Description::default() };
+    let mut description =
+        Description { system: system.to_vec(), name: name.to_vec(), ..Description::default() };
     for line in text.split(|byte| *byte == b'\n') {
         let Some(field) = line.trim_ascii_start().strip_prefix(b"field:") else { continue };
         let mut parts = field.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
@@ -185,7 +201,6 @@ fn number(text: &[u8]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kit::span::Layer;
 
     const SWITCH: &str = "name: switch\nID: 7\nformat:
 \tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n
@@ -229,6 +244,8 @@ mod tests {
         assert_eq!(tracing.order, Order::Little);
         let names: Vec<_> = tracing.descriptions.iter().map(|(id, d)| (*id, &*d.name)).collect();
         assert_eq!(names, [(5, b"print".as_slice()), (7, b"switch"), (8, b"exec")]);
+        assert_eq!(super::names(&data())[&7], b"sched:switch");
+        assert_eq!(super::names(&data()[1..]), Names::new());
         // 12 bytes of fields and 4 of raw.size are two words; a compiler may round them up to 16
         // bytes.
         assert_eq!(tracing.descriptions[&7].raw_size(), (12, 20));

@@ -3,34 +3,23 @@
 use std::collections::BTreeMap;
 
 use crate::formats::perf::decode::attr::Attr;
+use crate::formats::perf::decode::event_name;
 use crate::formats::perf::decode::feature::DescribedEvent;
 use crate::formats::perf::decode::frame::RecordView;
 use crate::formats::perf::decode::record::{Value, fields};
-use crate::formats::perf::layout::{HARDWARE_NAMES, SOFTWARE_NAMES, record as kind};
+use crate::formats::perf::layout::record as kind;
 use crate::kit::cursor::Order;
-use crate::kit::num::to_usize;
 use crate::kit::text::Untrusted;
 
 /// Threads whose names are kept.
 const MOST_THREADS: usize = 1 << 16;
-/// Types of software and of hardware events.
-const SOFTWARE: u32 = 1;
-const HARDWARE: u32 = 0;
 
-/// Returns the name of an event, safe to print: the one in EVENT_DESC, else that of its number.
+/// Returns the name of an event, safe to print: the one in EVENT_DESC, else that of its attr.
 pub(super) fn name_event(attr: &Attr, described: Option<&DescribedEvent>) -> String {
     if let Some(event) = described.filter(|event| event.event == (attr.kind, attr.config)) {
         return Untrusted(&event.name).to_string();
     }
-    let table = match attr.kind {
-        HARDWARE => &HARDWARE_NAMES[..],
-        SOFTWARE => &SOFTWARE_NAMES,
-        _ => &[],
-    };
-    match table.get(to_usize(attr.config)) {
-        Some(name) => (*name).to_string(),
-        None => format!("type_{}:{:#x}", attr.kind, attr.config),
-    }
+    event_name::name_of(attr)
 }
 
 /// The names of threads, as COMM and FORK records set them.

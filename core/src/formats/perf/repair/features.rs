@@ -211,7 +211,9 @@ pub fn with_hostname(
     order: Order,
     is_kept: impl Fn(u32) -> bool,
 ) -> Vec<NewFeature> {
-    if order == Order::Big && !add.is_empty() && !is_kept(feature::HOSTNAME) {
+    let has_hostname =
+        is_kept(feature::HOSTNAME) || add.iter().any(|(bit, _)| *bit == feature::HOSTNAME);
+    if order == Order::Big && !add.is_empty() && !has_hostname {
         let mut content = u32_bytes(8, order).to_vec();
         content.extend(b"(lost)\0\0");
         add.push((feature::HOSTNAME, content));

@@ -4,6 +4,7 @@ mod abi;
 mod close;
 mod compressed;
 mod encode;
+mod event_desc;
 mod features;
 mod maps;
 mod rebuild;
@@ -15,6 +16,7 @@ pub use abi::{shrink_records, shrink_sections};
 pub use close::{Seam, close, header_u64, size_field};
 pub use compressed::{Tail, drop_after, join_records, truncate_record, write_data_size};
 pub use encode::{u16_bytes, u32_bytes, u64_bytes};
+pub use event_desc::event_desc;
 pub use features::{
     Features, NewFeature, mmap_len, nearest_mmap_len, needed, rewrite, with_hostname,
 };

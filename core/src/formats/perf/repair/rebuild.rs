@@ -7,10 +7,12 @@
 
 use super::close::size_field;
 use super::encode::{u16_bytes, u32_bytes, u64_bytes};
+use super::event_desc::event_desc;
 use super::features::{flag_bytes, section_bytes, with_hostname};
+use crate::formats::perf::decode::attrs::StoredEvent;
 use crate::formats::perf::decode::header::{FlagWords, Flags, Section};
 use crate::formats::perf::decode::recording::Recording;
-use crate::formats::perf::decode::restore::{Salvage, SalvagedEvent};
+use crate::formats::perf::decode::restore::Salvage;
 use crate::formats::perf::layout::{
     HEADER_SIZE, HEADER_SIZE_PIPE, MAGIC_BIG, MAGIC_LITTLE, RECORD_HEADER, SECTION_SIZE, feature,
     field, record,
@@ -22,6 +24,9 @@ use crate::kit::span::{Layer, Span};
 use crate::mend::edit::Edit;
 
 const FILE: Layer = Layer::stored(0);
+
+/// Most bytes of TRACING_DATA that are read for names: it has about 1 MiB.
+const MOST_NAMED: u64 = 16 << 20;
 
 /// A part of the new file.
 enum Part {
@@ -62,7 +67,7 @@ pub fn feature_record(bit: u32, content: &[u8], order: Order) -> Option<Vec<u8>>
 
 /// Builds the edit that puts a HEADER_ATTR record before all other records of a pipe; `None` if a
 /// record cannot have that size.
-pub fn add_event(event: &SalvagedEvent, order: Order) -> Option<Edit> {
+pub fn add_event(event: &StoredEvent, order: Order) -> Option<Edit> {
     let ids = event.ids.iter().flat_map(|id| u64_bytes(*id, order));
     let body: Vec<u8> = event.attr.iter().copied().chain(ids).collect();
     let size = to_u64(body.len()).saturating_add(RECORD_HEADER);
@@ -82,6 +87,13 @@ fn contents_of(recording: &Recording<'_>, salvage: &Salvage) -> Vec<(u32, Part)>
         .iter()
         .map(|(bit, section)| (*bit, Part::Keep(section.offset, end(section))))
         .collect();
+    let had_features = recording.body.flags.has(feature::EVENT_DESC) || !contents.is_empty();
+    if had_features && !kept(feature::EVENT_DESC) {
+        let names = recording.tracepoint_names(&salvage.features, MOST_NAMED);
+        let described = event_desc(&salvage.events, &names, recording.order());
+        contents.extend(described.map(|(bit, bytes)| (bit, Part::New(bytes))));
+        contents.sort_by_key(|(bit, _)| *bit);
+    }
     if recording.order() == Order::Big && !contents.is_empty() && !kept(feature::HOSTNAME) {
         let added = with_hostname(vec![(feature::STAT, Vec::new())], Order::Big, kept);
         let host = added.into_iter().filter(|(bit, _)| *bit == feature::HOSTNAME);
@@ -92,7 +104,7 @@ fn contents_of(recording: &Recording<'_>, salvage: &Salvage) -> Vec<(u32, Part)>
 }
 
 /// Builds the header, the ids and the attr table.
-fn head_bytes(events: &[SalvagedEvent], data_len: u64, bits: Flags, order: Order) -> Vec<u8> {
+fn head_bytes(events: &[StoredEvent], data_len: u64, bits: Flags, order: Order) -> Vec<u8> {
     let ids = events.iter().flat_map(|event| &event.ids);
     let ids: Vec<u8> = ids.flat_map(|id| u64_bytes(*id, order)).collect();
     let mut table = Vec::new();

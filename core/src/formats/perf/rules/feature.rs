@@ -132,7 +132,8 @@ rules! {
              whose sizes contradict a sample. Without a donor it builds a TRACING_DATA that \
              describes the tracepoints without their fields: perf shows every sample with its \
              time and thread, and `fields lost` instead of the fields. The names are those in \
-             EVENT_DESC, or `unknown:tracepoint_ID`.\n\
+             EVENT_DESC, or `unknown:tracepoint_ID`. A lost EVENT_DESC is built with these \
+             names.\n\
              Class: synthetic; lossy if other bytes are where TRACING_DATA goes, or if a \
              tracepoint has no id or no raw data, so that the type of its attr may be damaged. \
              Cost: none. With a donor, the names of the fields cannot be verified.\n\

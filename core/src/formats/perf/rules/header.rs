@@ -69,7 +69,8 @@ rules! {
         remedy: Remedy::Fix(
             "Sets data.size to the length of the complete records, clears the flags of \
              missing features, and builds the features that the records need (COMPRESSED, \
-             STAT, DIR_FORMAT).\n\
+             STAT, DIR_FORMAT) and, for several events, EVENT_DESC, by which linux-perf-data \
+             finds the event of a sample.\n\
              Class: synthetic; lossy if it drops a truncated last record.\n\
              Cost: no complete record. Features such as the host name and the build ids \
              were never written.\n\

@@ -12,9 +12,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::described::{self, Described};
 use super::peek::Peek;
 use super::piped::Piped;
-use super::salvage::{SalvagedEvent, mend_attrs};
+use super::salvage::mend_attrs;
 use super::{Correction, Part};
 use crate::formats::perf::decode::attr;
+use crate::formats::perf::decode::attrs::StoredEvent;
 use crate::formats::perf::decode::event::{Events, SampleRead};
 use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::decode::recording::{RecordFile, Recording};
@@ -256,11 +257,11 @@ impl<'a> Copies<'a> {
         if ids > MOST_HELD_IDS {
             return Vec::new();
         }
-        let event = |(index, attr): (usize, &u64)| SalvagedEvent {
+        let event = |(index, attr): (usize, &u64)| StoredEvent {
             attr: self.peek.bytes(*attr, attr.saturating_add(self.size)).into_owned(),
             ids: sections.get(index).map(|section| self.ids(*section)).unwrap_or_default(),
         };
-        let stored: Vec<SalvagedEvent> = self.attrs.iter().enumerate().map(event).collect();
+        let stored: Vec<StoredEvent> = self.attrs.iter().enumerate().map(event).collect();
         let end = self.data.end().filter(|end| *end <= self.peek.len() && self.data.size > 0);
         let end = end.unwrap_or(self.peek.len());
         let Some(mended) = mend_attrs(recording, stored, end, limits) else {

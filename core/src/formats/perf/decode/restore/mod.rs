@@ -43,7 +43,7 @@ mod table;
 mod traced;
 
 pub use self::abi::{LargeAttr, LargeAttrs, Obstacle};
-pub use self::salvage::{Salvage, SalvagedEvent, salvage, salvage_pipe};
+pub use self::salvage::{Salvage, salvage, salvage_pipe};
 use crate::kit::cursor::Order;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};

@@ -11,9 +11,10 @@
 //! place is the one by which the records can be read.
 
 use super::super::peek::Peek;
+use super::attr_len;
 use super::attrs::{self, Reading, finish, read_ids};
 use super::mend::{self, Score};
-use super::{SalvagedEvent, attr_len};
+use crate::formats::perf::decode::attrs::StoredEvent;
 use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::decode::recording::Recording;
 use crate::formats::perf::decode::walk::Record;
@@ -40,7 +41,7 @@ pub(super) fn reading(
     let anchors = find_anchors(peek, start, size)?;
     let ids_len = anchors.iter().fold(0_u64, |sum, (_, ids)| sum.saturating_add(ids.size));
     let mut begin = start.saturating_add(ids_len);
-    let mut events: Vec<SalvagedEvent> = Vec::new();
+    let mut events: Vec<StoredEvent> = Vec::new();
     let mut left = attrs::MOST_IDS;
     let mut wrong = None;
     for (index, (at, ids)) in anchors.iter().enumerate() {
@@ -48,7 +49,7 @@ pub(super) fn reading(
         if to_u64(attr.len()) != size && wrong.replace(index).is_some() {
             return None;
         }
-        events.push(SalvagedEvent { attr, ids: read_ids(peek, *ids, &mut left) });
+        events.push(StoredEvent { attr, ids: read_ids(peek, *ids, &mut left) });
         begin = at.saturating_add(SECTION_SIZE);
     }
     let index = wrong?;

@@ -3,8 +3,9 @@
 use super::super::described;
 use super::super::odd;
 use super::super::peek::Peek;
-use super::{SalvagedEvent, attr_len};
+use super::attr_len;
 use crate::formats::perf::decode::attr;
+use crate::formats::perf::decode::attrs::StoredEvent;
 use crate::formats::perf::decode::event::Events;
 use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::decode::recording::Recording;
@@ -33,7 +34,7 @@ const MOST_ODD: u64 = 2;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Reading {
     /// The events; their attrs have one size.
-    pub(super) events: Vec<SalvagedEvent>,
+    pub(super) events: Vec<StoredEvent>,
     /// Whether values of attrs are not those of the file.
     pub(super) is_mended: bool,
 }
@@ -224,7 +225,7 @@ fn read_table(
         IdsPlace::BeforeAttrs => move_ids(stored, at)?,
     };
     let mut left = MOST_IDS;
-    let event = |((attr, _), ids): ((Vec<u8>, _), Option<Section>)| SalvagedEvent {
+    let event = |((attr, _), ids): ((Vec<u8>, _), Option<Section>)| StoredEvent {
         attr,
         ids: ids.map(|ids| read_ids(peek, ids, &mut left)).unwrap_or_default(),
     };
@@ -280,16 +281,16 @@ fn read_described(peek: Peek<'_>, at: u64) -> Option<Reading> {
     }
     let (size, places) = described::first_events(peek, at, (count, size.into()))?;
     let mut left = MOST_IDS;
-    let events = places.into_iter().map(|place| SalvagedEvent {
+    let events = places.into_iter().map(|place| StoredEvent {
         attr: peek.bytes(place.attr, place.attr.saturating_add(size)).into_owned(),
         ids: read_ids(peek, place.ids, &mut left),
     });
-    let events: Vec<SalvagedEvent> = events.collect();
+    let events: Vec<StoredEvent> = events.collect();
     finish(peek, events, size)
 }
 
 /// Gives all attrs the size that they have in the table.
-pub(super) fn finish(peek: Peek<'_>, mut events: Vec<SalvagedEvent>, size: u64) -> Option<Reading> {
+pub(super) fn finish(peek: Peek<'_>, mut events: Vec<StoredEvent>, size: u64) -> Option<Reading> {
     let len = u32::try_from(size).ok()?;
     let bytes = match peek.order {
         Order::Little => len.to_le_bytes(),

@@ -8,9 +8,9 @@
 
 use std::borrow::Cow;
 
-use super::SalvagedEvent;
 use super::attrs::Reading;
 use crate::formats::perf::decode::attr::{branch_sample_type, read_format, sample_type};
+use crate::formats::perf::decode::attrs::StoredEvent;
 use crate::formats::perf::decode::event::Events;
 use crate::formats::perf::decode::expand::{Expansion, Wrapper};
 use crate::formats::perf::decode::frame::{Frame, RecordView};
@@ -107,10 +107,10 @@ pub(super) fn mend(
 /// these; `None` if nothing is better, or the evidence is not enough to replace what is stored.
 pub(in super::super) fn mend_attrs(
     recording: &Recording<'_>,
-    events: Vec<SalvagedEvent>,
+    events: Vec<StoredEvent>,
     end: u64,
     limits: &Limits,
-) -> Option<Vec<SalvagedEvent>> {
+) -> Option<Vec<StoredEvent>> {
     let order = recording.order();
     let stored = Reading { events, is_mended: false };
     let mut evidence = gather(&recording.file, (find_start(recording, end), end), limits);
@@ -267,7 +267,7 @@ pub(super) fn alike(reading: &Reading, order: Order) -> Vec<Reading> {
     let is_alike = reading.events(order).is_none_or(|events| events.places_ids_alike());
     let models = [reading.events.first(), reading.events.last()];
     let models = models.into_iter().flatten().filter(|_| !is_alike);
-    let copy = |model: &SalvagedEvent| {
+    let copy = |model: &StoredEvent| {
         let mut copied = Reading { is_mended: true, ..reading.clone() };
         for event in &mut copied.events {
             for at in [SAMPLE_TYPE, READ_FORMAT, FLAGS] {
@@ -314,7 +314,7 @@ fn score_above(
         }
         plausible = plausible.saturating_add(u64::from(tid.is_some_and(|tid| tid < MOST_THREADS)));
     }
-    let rare = |event: &SalvagedEvent| word(&event.attr, SAMPLE_TYPE, order) & RARE;
+    let rare = |event: &StoredEvent| word(&event.attr, SAMPLE_TYPE, order) & RARE;
     let rare = reading
         .events
         .iter()

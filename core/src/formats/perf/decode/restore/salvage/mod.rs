@@ -20,6 +20,7 @@ pub use self::pipe::salvage_pipe;
 use super::flags::{self, Demand};
 use super::peek::Peek;
 use super::{head, shape};
+use crate::formats::perf::decode::attrs::StoredEvent;
 use crate::formats::perf::decode::event::{Events, SampleRead};
 use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::decode::recording::Recording;
@@ -30,20 +31,11 @@ use crate::kit::num::to_u64;
 use crate::kit::span::Layer;
 use crate::limits::Limits;
 
-/// An event: its attr as bytes of the file, and its ids.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SalvagedEvent {
-    /// The attr.
-    pub attr: Vec<u8>,
-    /// The ids.
-    pub ids: Vec<u64>,
-}
-
 /// Parts of a recording from which a valid one can be put together.
 #[derive(Clone, Debug)]
 pub struct Salvage {
     /// The events; their attrs have one size.
-    pub events: Vec<SalvagedEvent>,
+    pub events: Vec<StoredEvent>,
     /// Whether values of attrs are not those of the file.
     pub is_mended: bool,
     /// Ranges of the file with valid records, in order.

@@ -1,9 +1,9 @@
 //! The event of a pipe whose HEADER_ATTR record is lost: its attr, found by its shape.
 
 use super::super::peek::Peek;
-use super::SalvagedEvent;
 use super::attrs::{Reading, attr_size_at, finish};
 use super::mend;
+use crate::formats::perf::decode::attrs::StoredEvent;
 use crate::formats::perf::decode::recording::RecordFile;
 use crate::formats::perf::layout::{ATTR_SIZES, HEADER_SIZE_PIPE, RECORD_HEADER};
 use crate::kit::num::to_u64;
@@ -16,7 +16,7 @@ const MOST_ATTRS: usize = 16;
 
 /// Finds the attr by which the samples of a pipe can be read; `None` if there is none. Its id is
 /// not needed: without another event perf ignores ids.
-pub fn salvage_pipe(file: &RecordFile<'_>, limits: &Limits) -> Option<SalvagedEvent> {
+pub fn salvage_pipe(file: &RecordFile<'_>, limits: &Limits) -> Option<StoredEvent> {
     let peek = Peek { source: file.source(), order: file.order() };
     let order = file.order();
     let evidence = mend::gather(file, (HEADER_SIZE_PIPE, file.length()), limits);
@@ -29,7 +29,7 @@ pub fn salvage_pipe(file: &RecordFile<'_>, limits: &Limits) -> Option<SalvagedEv
     let readings = places.into_iter().filter_map(|(at, size)| {
         let attr = peek.bytes(at, at.saturating_add(size)).into_owned();
         let is_whole = to_u64(attr.len()) == size;
-        finish(peek, vec![SalvagedEvent { attr, ids: Vec::new() }], size).filter(|_| is_whole)
+        finish(peek, vec![StoredEvent { attr, ids: Vec::new() }], size).filter(|_| is_whole)
     });
     let mut best: Option<(mend::Score, Reading)> = None;
     let mut effort = mend::Effort::new(limits);

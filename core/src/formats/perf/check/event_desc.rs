@@ -1,0 +1,18 @@
+//! EVENT_DESC of a recording that lost it.
+
+use crate::formats::perf::decode::attrs;
+use crate::formats::perf::decode::recording::Recording;
+use crate::formats::perf::decode::tracing::Names;
+use crate::formats::perf::repair::{self, NewFeature};
+use crate::limits::Limits;
+
+/// Builds EVENT_DESC from the attr table and the ids, with these names of tracepoints; `None` if
+/// no reader needs it or something of it is unknown.
+pub(super) fn describe_events(
+    recording: &Recording<'_>,
+    names: &Names,
+    limits: &Limits,
+) -> Option<NewFeature> {
+    let events = attrs::stored_events(recording, limits)?;
+    repair::event_desc(&events, names, recording.order())
+}
