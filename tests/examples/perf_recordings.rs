@@ -336,14 +336,24 @@ impl Counts {
         }
     }
 
-    fn judge_killed(&mut self, perf: &Perf, path: &Path, notes: &mut Vec<String>) {
+    /// `before` is a file of the same run that perf has closed.
+    fn judge_killed(
+        &mut self,
+        perf: &Perf,
+        (path, before): (&Path, Option<&Path>),
+        notes: &mut Vec<String>,
+    ) {
         self.killed += 1;
         if is_empty(path) {
             self.empty += 1;
             return;
         }
         let target = path.with_extension("repaired");
-        let (code, text) = tracemend(&["repair", "-o"], &[target.as_path(), path]);
+        let (mut code, mut text) = tracemend(&["repair", "-o"], &[target.as_path(), path]);
+        if let (true, Some(before)) = (text.contains("PD0034"), before) {
+            let paths = [before, Path::new("-o"), target.as_path(), path];
+            (code, text) = tracemend(&["repair", "--donor"], &paths);
+        }
         let (left, read) =
             if target.exists() { (target, true) } else { (path.to_owned(), code == 0) };
         let errors = findings_in(&left, &["error"]);
@@ -412,8 +422,10 @@ fn judge_recordings(
     }
     for millis in KILLS {
         let killed = kind.record(&place.join(format!("killed-{millis}")), Some(millis));
-        for path in killed.unwrap_or_default() {
-            counts.judge_killed(perf, &path, notes);
+        let killed = killed.unwrap_or_default();
+        for path in &killed {
+            let before = killed.iter().find(|other| *other != path).map(PathBuf::as_path);
+            counts.judge_killed(perf, (path, before), notes);
         }
     }
     Ok(counts)
@@ -436,7 +448,7 @@ fn judge_injected(
         let target = place.join(format!("killed-{millis}/injected.data"));
         let is_killed = inject(options, (source, &target), Some(millis))?;
         if is_killed && target.exists() {
-            counts.judge_killed(perf, &target, notes);
+            counts.judge_killed(perf, (&target, None), notes);
         }
     }
     Ok(counts)

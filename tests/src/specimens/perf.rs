@@ -253,6 +253,9 @@ pub fn specimens() -> Vec<Specimen> {
             recording.build().bytes
         })
         .with("abi", "128"),
+        Specimen::new("PD0034", plain.blank())
+            .donor(plain.bytes.clone())
+            .also(&["PD0004"], "the size of the records is as unknown as in a crashed file"),
         Specimen::new("PD0032", without_parts()),
         Specimen::new("PD2007", flipped(&copies, described.start + 8 + 24 + 5, 1)),
         Specimen::new("PD2008", flipped(&copies, index.offset + 16, 4)),

@@ -56,6 +56,7 @@ mod ovni {
 }
 mod perf {
     mod abi;
+    mod blank;
     mod campaign;
     mod compressed;
     mod counts;

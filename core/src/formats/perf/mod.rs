@@ -89,7 +89,11 @@ impl Format for Perf {
     }
 
     fn sniff(&self, files: &FileSet<'_>, _options: &Options) -> Option<Confidence> {
-        decode::restore::is_magic(&files.bytes(0)).then_some(Confidence::Certain)
+        let source = files.bytes(0);
+        if decode::restore::is_magic(&source) {
+            return Some(Confidence::Certain);
+        }
+        decode::restore::is_blank(&source).then_some(Confidence::Evidence)
     }
 
     fn check(&self, files: &FileSet<'_>, options: &Options, report: &mut Report) {

@@ -34,6 +34,13 @@ impl Built {
         self.crashed_at(self.last_start() + len)
     }
 
+    /// Imitates a `perf record --switch-output` that is killed: the last file has only zeros before
+    /// its records, and nothing after them.
+    pub fn blank(&self) -> Vec<u8> {
+        let zeros = vec![0; self.data.start];
+        [&zeros[..], &self.bytes[self.data.start..self.data.end]].concat()
+    }
+
     fn crashed_at(&self, end: usize) -> Vec<u8> {
         let mut bytes = self.bytes[..end].to_vec();
         if self.mode == Mode::Pipe {

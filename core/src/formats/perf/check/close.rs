@@ -77,7 +77,8 @@ pub(super) fn push_open_end(
     report.push(finding);
 }
 
-/// Builds the features that the records need, and EVENT_DESC if it was planned.
+/// Builds the features that the records need, and EVENT_DESC if it was planned or no feature was:
+/// then the header is that of a donor.
 fn lost_features(
     recording: &Recording<'_>,
     facts: &RecordFacts,
@@ -85,7 +86,8 @@ fn lost_features(
 ) -> Vec<NewFeature> {
     let order = recording.order();
     let mut add = facts.needed_features(order, |_| false);
-    if recording.body.flags.has(feature::EVENT_DESC) {
+    let flags = recording.body.flags;
+    if flags.has(feature::EVENT_DESC) || flags.count() == 0 {
         // TRACING_DATA, which has the names of tracepoints, is lost as well.
         add.extend(describe_events(recording, &Names::new(), limits));
     }

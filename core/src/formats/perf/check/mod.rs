@@ -54,6 +54,10 @@ use crate::report::{Finding, Report};
 pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
     let restoration = restore::restore(files, &options.limits);
     restored::push(&restoration, report);
+    if restoration.lacks_header() {
+        report.mark_unreadable();
+        return;
+    }
     let files = &restoration.apply(files);
     match open(files) {
         Err(error) => {
@@ -79,8 +83,8 @@ pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
 
 /// Returns the first error with a fix that rebuilds the recording, whatever other fixes there are.
 pub fn last_resort(files: &FileSet<'_>, options: &Options, report: &Report) -> Option<Finding> {
-    // Nothing is dropped so that attrs can become smaller.
-    if report.count(&rules::ATTR_LARGER) > 0 {
+    // Nothing is dropped so that attrs can become smaller, and no attr is made up without a header.
+    if report.count(&rules::ATTR_LARGER) > 0 || report.count(&rules::HEADER_BLANK) > 0 {
         return None;
     }
     match open(files) {

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use super::features::title;
 use crate::formats::perf::decode::header::Flags;
-use crate::formats::perf::decode::restore::{Correction, Dispute, Part, Restoration, Word};
-use crate::formats::perf::layout::field;
+use crate::formats::perf::decode::restore::{Blank, Correction, Dispute, Part, Restoration, Word};
+use crate::formats::perf::layout::{HEADER_SIZE, field};
 use crate::formats::perf::{repair, rules};
 use crate::kit::cursor::Order;
 use crate::kit::num::to_u64;
@@ -17,12 +17,45 @@ use crate::report::{Finding, Report, Rule, Severity};
 
 /// Reports every correction, with the bytes that determine it.
 pub(super) fn push(restoration: &Restoration, report: &mut Report) {
+    if let Some(blank) = restoration.blank.as_ref().filter(|_| restoration.lacks_header()) {
+        report.push(describe_blank(blank));
+    }
     for correction in &restoration.corrections {
         report.push(describe(restoration, correction));
     }
     if let Some((first, more)) = restoration.disputes.split_first() {
         report.push(describe_dispute(restoration, first, to_u64(more.len())));
     }
+}
+
+/// Describes a header of zeros for which no donor has the bytes.
+fn describe_blank(blank: &Blank) -> Finding {
+    let span = Span::new(Layer::stored(0), 0, blank.start);
+    let finding = Finding::new(&rules::HEADER_BLANK, span, "header", blank_message(blank.start));
+    finding.fix(match &blank.donated {
+        Some(Err(why)) => Fix::manual(format!("the donor cannot be used: {why}")),
+        _ => Fix::manual("take header, ids and attrs from the file before it of the same run")
+            .option("--donor perf.data.TIME"),
+    })
+}
+
+fn blank_message(start: u64) -> String {
+    format!("header, ids and attrs are zeros: the first record is at {start:#x}")
+}
+
+/// Returns the edits that fill the zeros of a header with these words, except `data.size` and the
+/// feature bits.
+fn fill(words: &[Word], start: u64, order: Order) -> Vec<Edit> {
+    let ranges = [(0, field::DATA_SIZE), (HEADER_SIZE, start)];
+    let edits = ranges.map(|(from, to)| {
+        let value_at = |at: u64| {
+            let word = words.binary_search_by_key(&at, |word| word.at).ok();
+            word.and_then(|index| words.get(index)).map_or(0, |word| word.value)
+        };
+        let bytes = (from..to).step_by(8).flat_map(|at| repair::u64_bytes(value_at(at), order));
+        Edit::fill(Span::new(Layer::stored(0), from, to), bytes.collect::<Vec<u8>>())
+    });
+    edits.into()
 }
 
 /// Describes the first difference between an attr and its copy, and counts the others.
@@ -55,7 +88,8 @@ pub(super) fn moves_outline(restoration: &Restoration) -> bool {
 const fn is_outline(part: Part) -> bool {
     matches!(
         part,
-        Part::Magic
+        Part::Head
+            | Part::Magic
             | Part::HeaderSize
             | Part::AttrSize
             | Part::Attrs
@@ -70,6 +104,13 @@ const fn is_outline(part: Part) -> bool {
 fn describe(restoration: &Restoration, correction: &Correction) -> Finding {
     let order = restoration.order;
     let words = &correction.words;
+    if let (Part::Head, Some(blank)) = (correction.part, &restoration.blank) {
+        let span = Span::new(Layer::stored(0), 0, blank.start);
+        let message = blank_message(blank.start);
+        let fix =
+            Fix::new(Safety::Synthetic, summarize(correction), fill(words, blank.start, order));
+        return Finding::new(&rules::HEADER_BLANK, span, "header", message).fix(fix);
+    }
     let edits = words.iter().map(|word| edit_of(word, order));
     let (rule, path) = rule_of(correction.part, restoration.is_pipe);
     let mut finding = Finding::new(rule, span_of(words), path, message(restoration, correction));
@@ -112,6 +153,7 @@ fn span_of(words: &[Word]) -> Span {
 
 fn rule_of(part: Part, is_pipe: bool) -> (&'static Rule, Cow<'static, str>) {
     let (rule, path) = match part {
+        Part::Head => (&rules::HEADER_BLANK, "header"),
         Part::Magic => (&rules::MAGIC_DAMAGED, "header.magic"),
         Part::HeaderSize => (&rules::HEADER_SIZE, "header.size"),
         Part::AttrSize => (&rules::ATTR_SIZE_WRONG, "header.attr_size"),
@@ -145,6 +187,7 @@ fn rule_of(part: Part, is_pipe: bool) -> (&'static Rule, Cow<'static, str>) {
 fn label(part: Part, word: &Word) -> String {
     let is_second = word.at & 8 != 0;
     match part {
+        Part::Head => "header".into(),
         Part::Magic => "magic".into(),
         Part::HeaderSize => "header.size".into(),
         Part::AttrSize => "attr_size".into(),
@@ -220,6 +263,7 @@ fn summarize(correction: &Correction) -> String {
             let count = to_u64(set.len().saturating_add(missing.len()));
             format!("correct {}", plural(count, "feature bit"))
         }
+        (Part::Head, _) => "take header, ids and attrs of the donor".into(),
         (Part::Magic, _) => "restore the magic".into(),
         (part, [word]) => format!("set {} to {:#x}", label(part, word), word.value),
         _ => format!("restore {}", plural(to_u64(words.len()), "value")),

@@ -75,6 +75,9 @@ pub(super) fn dump(
     };
     let limits = &options.limits;
     let restoration = restore::restore(files, limits);
+    if restoration.lacks_header() {
+        return Err(DumpError::Unreadable);
+    }
     let files = &restoration.apply(files);
     let opened = open(files).map_err(|_| DumpError::Unreadable)?;
     let order = restoration.order;

@@ -230,6 +230,27 @@ rules! {
         ),
         source: "include/uapi/linux/perf_event.h; perf 6.1, tools/perf/util/header.c: read_attr",
     };
+    HEADER_BLANK = Rule {
+        code: "PD0034",
+        name: "header-blank",
+        severity: Severity::Error,
+        summary: "zeros in the place of header, ids and attrs",
+        problem: "perf record --switch-output writes header, ids and attrs of a file when it goes \
+            on to the next one. If it is killed, the last file begins with zeros, and nothing in \
+            it describes its samples. The files before it have the same header, ids and attrs.",
+        impact: "perf 6.1 refuses the file (incompatible file format, exit 255). tracemend \
+            does not judge its records without a donor.",
+        remedy: Remedy::Fix(
+            "Takes header, ids and attrs from a donor: an earlier file of the same run. tracemend \
+             refuses a donor whose records begin elsewhere, whose ids are not those of the file, \
+             or by whose events its records cannot be read.\n\
+             Class: synthetic. Cost: none. That the events of a donor with the same layout and \
+             without ids are the same cannot be verified.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data --donor perf.data.2026112501275628 -o repaired.data",
+        ),
+        source: "perf 6.1, tools/perf/builtin-record.c: record__switch_output; measured",
+    };
     ATTR_LARGER = Rule {
         code: "PD0033",
         name: "attr-larger",

@@ -8,7 +8,7 @@ use super::magic::{correct_magic, correct_size, magic_of_fields, nearest_magic};
 use super::peek::Peek;
 use super::proof::{Assigned, Proof, fitting};
 use super::table::{self, Hints, TableReading};
-use super::{Correction, Part, Restoration, disputes, events, shape};
+use super::{Correction, Part, Restoration, blank, disputes, events, shape};
 use crate::formats::perf::decode::feature;
 use crate::formats::perf::decode::frame::frame;
 use crate::formats::perf::decode::header::{self, Body, FlagWords, Flags, Section};
@@ -27,6 +27,9 @@ use crate::recording::FileSet;
 /// left it.
 pub(super) fn restore(files: &FileSet<'_>, limits: &Limits) -> Restoration {
     let source = files.bytes(0);
+    if let Some(found) = blank::find(&source) {
+        return blank::restore(files, found, limits);
+    }
     let first = source.read(0, 8);
     let order = header::magic(&first).map(|(order, _)| order);
     let nearest = nearest_magic(&first).unwrap_or_else(|| magic_of_fields(&source));

@@ -49,14 +49,17 @@ pub(super) fn magic_of_fields(source: &Source<'_>) -> (Order, &'static [u8; 8]) 
 fn count_pairs(peek: Peek<'_>) -> u64 {
     /// Bytes that are searched.
     const SEARCHED: u64 = 1 << 16;
-    let record_at = |at: u64| {
-        let head = peek.bytes(at, at.saturating_add(facts::RECORD_HEADER));
-        let frame = frame(&head, peek.order).ok()?;
-        let is_known = name(frame.kind).is_some() && !frame.is_misaligned();
-        is_known.then(|| at.saturating_add(frame.size)).filter(|end| *end <= peek.len())
-    };
-    let is_pair = |at: &u64| record_at(*at).is_some_and(|next| record_at(next).is_some());
+    let is_pair =
+        |at: &u64| known_record(peek, *at).is_some_and(|next| known_record(peek, next).is_some());
     to_u64((0..peek.len().min(SEARCHED)).filter(is_pair).count())
+}
+
+/// Returns the end of the record at `at`, if it has a known type and lies inside the file.
+pub(super) fn known_record(peek: Peek<'_>, at: u64) -> Option<u64> {
+    let head = peek.bytes(at, at.saturating_add(facts::RECORD_HEADER));
+    let frame = frame(&head, peek.order).ok()?;
+    let is_known = name(frame.kind).is_some() && !frame.is_misaligned();
+    is_known.then(|| at.saturating_add(frame.size)).filter(|end| *end <= peek.len())
 }
 
 /// Whether a file begins with a magic, or with a damaged one and a plausible header after it.

@@ -8,6 +8,7 @@
 //!
 //! ```text
 //!  magic, header.size      nearest known value, and what follows it
+//!  blank                   the header of a donor, where zeros are
 //!  table                   the path that the stored offsets and sizes support
 //!  layout                  header fields: hypotheses, scored by independent facts
 //!  flags shape             the bits whose shapes the sections have
@@ -24,6 +25,7 @@
 
 mod abi;
 mod alike;
+mod blank;
 mod compare;
 mod described;
 mod disputes;
@@ -43,6 +45,7 @@ mod table;
 mod traced;
 
 pub use self::abi::{LargeAttr, LargeAttrs, Obstacle};
+pub use self::blank::Blank;
 pub use self::salvage::{Salvage, salvage, salvage_pipe};
 use crate::kit::cursor::Order;
 use crate::kit::source::Source;
@@ -53,6 +56,8 @@ use crate::recording::{File, FileSet};
 /// The part of the outline that a correction concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
+    /// Header, ids and attrs, of which the file has only zeros.
+    Head,
     /// The magic.
     Magic,
     /// `header.size`.
@@ -184,6 +189,8 @@ pub struct Restoration {
     pub is_pipe: bool,
     /// The corrections; empty if no copy contradicts another one.
     pub corrections: Vec<Correction>,
+    /// The room of a header that was not written.
+    pub blank: Option<Blank>,
     /// What differs from its copy even so.
     pub disputes: Vec<Dispute>,
     /// The bytes of all words, sorted by their offsets.
@@ -196,9 +203,15 @@ impl Restoration {
             order,
             is_pipe: false,
             corrections: Vec::new(),
+            blank: None,
             disputes: Vec::new(),
             patches: Vec::new(),
         }
+    }
+
+    /// Whether the file has no header, and no donor supplies one.
+    pub fn lacks_header(&self) -> bool {
+        self.blank.as_ref().is_some_and(|blank| !matches!(blank.donated, Some(Ok(()))))
     }
 
     /// Adds the corrections that have words. One that overlaps a word of an earlier one is left
@@ -246,6 +259,11 @@ impl Restoration {
         pieces.extend(source.slices(at, source.len()));
         Source::from_pieces(pieces)
     }
+}
+
+/// Whether a file begins with room for a header, which is zeros, and then has records.
+pub fn is_blank(source: &Source<'_>) -> bool {
+    blank::find(source).is_some()
 }
 
 /// Restores the outline of a recording. Reads the records only if something contradicts.
