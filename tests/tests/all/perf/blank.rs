@@ -1,11 +1,14 @@
 //! The last file of a `perf record --switch-output` that was killed: zeros instead of a header.
 
+use tracemend::kit::source::Source;
 use tracemend::{FileSet, FormatId, Options, Outcome, Verdict};
 use tracemend_tests::forge::perf::{
     Attr, Clean, Mode, Order, Recording, by_name, clean, sample_type,
 };
 use tracemend_tests::judge::perf::Perf;
 use tracemend_tests::mended::{mended, mended_from};
+use tracemend_tests::properties::recording::repaired_with;
+use tracemend_tests::sweep::Share;
 
 /// Recordings whose header, ids and attrs lie before the records, with at least three records.
 fn switched() -> impl Iterator<Item = Clean> {
@@ -102,6 +105,35 @@ fn a_donor_of_other_events_is_refused_with_the_reason() {
         assert!(summary.starts_with("the donor cannot be used: "), "{summary}");
         assert!(summary.contains(why), "{summary} instead of {why}");
     }
+}
+
+#[test]
+fn a_damaged_donor_or_file_never_ends_in_errors() {
+    let built = by_name("two_events_by_id").built;
+    let options = Options { format: Some(FormatId::PERF), ..Options::default() };
+    let (mut used, mut refused) = (0, 0);
+    let mut judge = |blank: &[u8], donor: &[u8]| {
+        let files = FileSet::single("recording", blank).with_donor(Some(Source::new(donor)));
+        repaired_with(&files, &options).unwrap();
+        match mended_from(blank, donor, &options).0.outcome {
+            Outcome::CannotRepair => refused += 1,
+            Outcome::Repaired | Outcome::RepairedWithLoss => used += 1,
+            other => panic!("{other:?}"),
+        }
+    };
+    for at in Share::one_in(5).of(0..built.data.end) {
+        for bit in [1, 0x80] {
+            let mut donor = built.bytes.clone();
+            donor[at] ^= bit;
+            judge(&built.blank(), &donor);
+        }
+    }
+    for at in Share::one_in(5).of(built.data.start..built.data.end) {
+        let mut blank = built.blank();
+        blank[at] ^= 1;
+        judge(&blank, &built.bytes);
+    }
+    assert!(used > 0 && refused > 0, "{used} used, {refused} refused");
 }
 
 #[test]
