@@ -188,8 +188,9 @@ impl Perf {
         verdict
     }
 
-    /// `perf inject`: returns the ids and attrs that it writes from those that it read.
-    pub fn injected_attrs(&self, path: &Path) -> (End, Vec<u8>) {
+    /// `perf inject`: returns the feature bits, ids and attrs that it writes. It leaves out a feature
+    /// that ends after the file without a message.
+    pub fn injected_head(&self, path: &Path) -> (End, Vec<u8>) {
         let folder = tempfile::tempdir_in(self.home.path()).expect("a temporary folder");
         let output = folder.path().join("injected");
         let Some(name) = output.to_str() else { return (End::TimedOut, Vec::new()) };
@@ -199,10 +200,10 @@ impl Perf {
             let bytes = written.get(at..at + 8)?;
             usize::try_from(u64::from_le_bytes(bytes.try_into().ok()?)).ok()
         };
-        // The records begin after ids and attrs. A pipe is copied.
+        // The records begin after the feature bits, ids and attrs. A pipe is copied.
         let is_file = number(8) == Some(104);
         let end_of_attrs = number(40).filter(|_| is_file).unwrap_or(0);
-        (end, written.get(104..end_of_attrs).unwrap_or_default().to_vec())
+        (end, written.get(72..end_of_attrs).unwrap_or_default().to_vec())
     }
 
     /// Records a workload to its end: `perf record OPTIONS -o PATH -- WORKLOAD`. Choose

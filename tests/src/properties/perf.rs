@@ -79,7 +79,7 @@ impl FurtherViews {
             // A warning that a sound recording does not give is shown as well.
             (verdict.end, (facts(&verdict.stdout) + &verdict.stderr).into_bytes())
         });
-        printed.chain(std::iter::once_with(|| perf.injected_attrs(path)))
+        printed.chain(std::iter::once_with(|| perf.injected_head(path)))
     }
 
     /// Whether a command makes something else of the file at `path`.

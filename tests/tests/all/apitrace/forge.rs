@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tracemend::FormatId;
 use tracemend::kit::source::Source;
-use tracemend::{FileSet, Options, Outcome, Severity, registry};
+use tracemend::{AuditRequest, Dump, FileSet, Options, Outcome, Severity, registry};
 use tracemend_tests::forge::apitrace::{
     Clean, Container, Stream, Value, all, call_heavy, chunks, clean, snappy, zstd,
 };
@@ -129,6 +129,31 @@ fn calls_with_placeholder_definitions_are_listed_as_suspect() {
     let files = FileSet::single("trace", &damaged).with_donor(Some(Source::new(&other)));
     let refused = tracemend::check(&files, &Options::default());
     assert_eq!(suspects(&refused), (count, ranges));
+}
+
+#[test]
+fn a_trace_without_a_call_shows_and_hides_its_properties() {
+    let properties = [("process.name", "/usr/bin/forge"), ("process.commandLine", "forge --all")];
+    let stream = Stream::with_properties(&properties);
+    for container in Container::ALL {
+        let bytes = container.file(&stream.bytes);
+        let files = FileSet::single("some", &bytes);
+        let report = tracemend::check(&files, &Options::default());
+        assert_eq!(report.format, Some(FormatId::APITRACE), "{container:?}");
+        assert!(report.findings().is_empty(), "{container:?}: {:?}", report.findings());
+        let audit = tracemend::audit(&files, &Options::default(), &AuditRequest::default());
+        for code in ["AU1003", "AU1006"] {
+            assert!(audit.findings().iter().any(|one| one.rule.code == code), "{container:?}");
+        }
+        let mut text = String::new();
+        let mut take = |part: &str| {
+            text.push_str(part);
+            true
+        };
+        let request = Dump::Text { style: None };
+        tracemend::dump(&files, &Options::default(), &request, &mut take).unwrap();
+        assert!(text.contains("process.name = \"/usr/bin/forge\""), "{container:?}: {text}");
+    }
 }
 
 #[test]

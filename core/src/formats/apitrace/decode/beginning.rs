@@ -22,6 +22,8 @@ const SEARCH_WINDOW: usize = 1 << 20;
 const SEARCH_STEPS: u64 = 4 << 20;
 /// Numbers of threads that a trace begins with.
 const THREADS_MAX: u64 = 1_000;
+/// Names of properties that apitrace writes since version 6, before the first call.
+const PROPERTIES: [&[u8]; 2] = [b"process.name", b"process.commandLine"];
 /// Semantic versions that a beginning may have.
 const SEMANTIC_VERSIONS: u64 = 16;
 
@@ -79,7 +81,9 @@ pub fn is_beginning(source: &Source<'_>, container: Container, limits: &Limits) 
 pub fn is_beginning_of_stream(bytes: &[u8]) -> bool {
     let mut sink = BeginningSink::default();
     let (_, result) = Parser::new(NESTING.default).run(bytes, 0, &mut sink);
-    sink.functions > 0 && (result.is_ok() || sink.events > 0)
+    // A program that ends before its first call leaves only the properties.
+    let is_begun = sink.functions > 0 || sink.has_property;
+    is_begun && (result.is_ok() || sink.events > 0)
 }
 
 /// Where a few events are proof enough.
@@ -151,6 +155,8 @@ fn finds_events(
 struct BeginningSink {
     ids: Vec<(Space, u64, u64)>,
     functions: u64,
+    /// Whether it has a property that apitrace writes.
+    has_property: bool,
     /// Complete events.
     events: u64,
 }
@@ -171,6 +177,17 @@ impl TokenSink for BeginningSink {
         let fits = version <= layout::VERSION_MAX
             && semantic.is_none_or(|semantic| semantic < SEMANTIC_VERSIONS);
         if fits { Ok(()) } else { Err(StreamError::Version(version)) }
+    }
+
+    fn property(
+        &mut self,
+        text: &[u8],
+        is_name: bool,
+        _at: u64,
+        _end: u64,
+    ) -> Result<(), StreamError> {
+        self.has_property |= is_name && PROPERTIES.contains(&text);
+        Ok(())
     }
 
     fn enter(&mut self, _at: u64, thread: u64, _function: u64) -> Result<(), StreamError> {

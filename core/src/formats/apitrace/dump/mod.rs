@@ -78,7 +78,12 @@ impl<'s, 'a> Readable<'s, 'a> {
             read.donor = Some(&donor.definitions);
             trace = Trace::read(source, container, read);
         }
-        (trace.tracker.history.count > 0).then_some(Self { source, trace, donor })
+        (trace.places.end > 0).then_some(Self { source, trace, donor })
+    }
+
+    /// Whether there is an event, or a sound trace that has none but shows its properties.
+    fn has_text(&self) -> bool {
+        self.trace.tracker.history.count > 0 || self.trace.faults.damages.is_empty()
     }
 
     /// Passes the tokens of the sound events to `reader`.
@@ -105,7 +110,8 @@ pub(super) fn dump(
         },
     };
     let source = files.bytes(0);
-    let readable = Readable::open(&source, &options.limits).ok_or(DumpError::Unreadable)?;
+    let readable = Readable::open(&source, &options.limits).filter(Readable::has_text);
+    let readable = readable.ok_or(DumpError::Unreadable)?;
     let mut writer = CallWriter {
         style,
         filter: options::filter(options),
