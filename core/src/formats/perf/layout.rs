@@ -106,6 +106,8 @@ pub mod record {
     pub const USER_LAST: u32 = 86;
     /// Last type of perf 6.12, FINISHED_INIT.
     pub const USER_OLD: u32 = 82;
+    /// Last type of the kernel that perf 6.12 asks for, AUX_OUTPUT_HW_ID.
+    pub const KERNEL_OLD: u32 = 21;
     /// Highest type of the kernel that may be one of the next years: it got 22 in 17 years, so
     /// twelve more take nine.
     pub const KERNEL_NEXT: u32 = 34;

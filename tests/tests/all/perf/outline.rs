@@ -1,6 +1,8 @@
 //! Damaged flags, table entries and attrs: what is restored, and how severe each fault is.
 
-use tracemend::{Outcome, Safety, Severity};
+use std::path::Path;
+
+use tracemend::{FileSet, Options, Outcome, Safety, Severity};
 use tracemend_tests::forge::perf::damage::FLAGS_AT;
 use tracemend_tests::forge::perf::feature::{section, tracing_data};
 use tracemend_tests::forge::perf::{
@@ -266,5 +268,28 @@ fn config_of_a_tracepoint_is_that_of_its_samples_if_its_format_is_there() {
         assert_eq!(repair.outcome, Outcome::Repaired, "{order:?}");
         assert_eq!(repair.safety(), Some(Safety::Exact), "{order:?}");
         assert!(target == built.bytes, "{order:?}");
+    }
+}
+
+#[test]
+fn a_record_of_a_kernel_that_perf_does_not_ask_for_has_a_damaged_type() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/perf/clean/plain.data");
+    let sound = std::fs::read(corpus).unwrap();
+    let report = tracemend::check(&FileSet::single("perf.data", &sound), &Options::default());
+    assert!(!report.has_errors());
+    // The first MMAP2 with a time: type 10, flipped to types that no kernel has yet.
+    let start = usize::try_from(u64::from_le_bytes(sound[40..48].try_into().unwrap())).unwrap();
+    let mut at = start;
+    while sound[at..at + 4] != 10_u32.to_le_bytes() {
+        at += usize::from(u16::from_le_bytes([sound[at + 6], sound[at + 7]]));
+    }
+    for (bit, found) in [(16, 26), (32, 42)] {
+        let mut damaged = sound.clone();
+        damaged[at] ^= bit;
+        let (repair, target) = mended(&damaged);
+        let first = &repair.before.findings()[0];
+        assert_eq!(first.rule.code, "PD1007", "{found}");
+        assert!(first.message.contains(&format!("unknown record type {found}")), "{first:?}");
+        assert_eq!(target, sound, "{found}");
     }
 }

@@ -56,6 +56,7 @@ pub(super) fn check(
     let missing_tracing = MissingTracing::find(recording, &outline, limits);
     let mut records = RecordCheck::new(outline.events, limits);
     records.times = SampleTimes::new(outline.sample_time);
+    records.machine = outline.recorder;
     if let Some(missing) = &missing_tracing {
         records.raw_sizes = missing.raw_sizes(records.events.attrs());
     }

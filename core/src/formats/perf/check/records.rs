@@ -48,7 +48,7 @@ pub(super) struct RecordCheck {
     pub(super) times: SampleTimes,
     /// The data of tracepoints against their events.
     tracepoints: TracepointData,
-    /// The machine as the features of a pipe describe it.
+    /// The machine as the features describe it: those of a pipe so far, VERSION of a file.
     pub(super) machine: Machine,
 }
 

@@ -8,7 +8,7 @@
 use super::attrs::{self, AttrTable};
 use super::end::{self, End};
 use super::event::Events;
-use super::feature::Contents;
+use super::feature::{Contents, Machine};
 use super::header::Section;
 use super::recording::Recording;
 use crate::formats::perf::layout::feature;
@@ -23,6 +23,8 @@ pub struct Outline {
     pub events: Events,
     /// The end of the records, after which the feature table follows.
     pub end: End,
+    /// The perf that recorded, as VERSION describes it.
+    pub recorder: Machine,
     /// SAMPLE_TIME: its section, and the times of the first and of the last sample in ns.
     pub sample_time: Option<(Section, u64, u64)>,
 }
@@ -34,8 +36,24 @@ impl Outline {
         let (events, attrs) = attrs::read_table(recording, limits);
         let end = end::find_end(recording, &events, limits.of(&RESYNC));
         let sample_time = find_sample_time(recording, end);
-        Self { attrs, events, end, sample_time }
+        Self { attrs, events, end, recorder: find_recorder(recording, end), sample_time }
     }
+}
+
+/// Reads VERSION from the features after the records.
+fn find_recorder(recording: &Recording<'_>, end: End) -> Machine {
+    /// Longer texts are no version.
+    const LONGEST: u64 = 256;
+    let mut machine = Machine::default();
+    let End::Declared(end) = end else { return machine };
+    let section = recording.table(end).section(feature::VERSION);
+    if let Some(section) = section.filter(|section| section.size <= LONGEST)
+        && let Ok(contents) =
+            recording.read_feature((feature::VERSION, section), None, section.size)
+    {
+        machine.note(&contents);
+    }
+    machine
 }
 
 /// Reads SAMPLE_TIME from the features after the records.
