@@ -188,8 +188,8 @@ impl Perf {
         verdict
     }
 
-    /// `perf inject`: returns the feature bits, ids and attrs that it writes. It leaves out a feature
-    /// that ends after the file without a message.
+    /// `perf inject`: returns the feature bits, ids and attrs that it writes. It leaves out a
+    /// feature that ends after the file without a message.
     pub fn injected_head(&self, path: &Path) -> (End, Vec<u8>) {
         let folder = tempfile::tempdir_in(self.home.path()).expect("a temporary folder");
         let output = folder.path().join("injected");

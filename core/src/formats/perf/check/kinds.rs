@@ -35,8 +35,8 @@ impl RecordCheck {
         }
     }
 
-    /// Whether the perf that recorded, by its VERSION, had no record of this type. The kernel writes
-    /// only types that perf asks for.
+    /// Whether the perf that recorded, by its VERSION, had no record of this type. The kernel
+    /// writes only types that perf asks for.
     pub(super) const fn is_too_new(&self, kind: u32) -> bool {
         kind > last_old(kind) && self.machine.is_recorder_old()
     }

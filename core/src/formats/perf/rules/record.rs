@@ -116,8 +116,9 @@ rules! {
             one, its own fields do not fit, or give a time that is far away. Or a HEADER_ATTR (64) \
             has no attr, but the fields of a HEADER_FEATURE (80). Or the type is far above those \
             that exist: the kernel has types up to 22 and perf up to 86, and at the rate of the \
-            past, types above 34 and 98 come in nine years. In a pipe, VERSION shows which types \
-            perf had: those of perf 6.12 end with 82.",
+            past, types above 34 and 98 come in nine years. VERSION, in a pipe if it comes before, \
+            shows which types perf had and asked the kernel for: those of perf 6.12 end with 82 \
+            and 21.",
         impact: "perf script 6.1 misses the sample, or stops at an unknown type: it then shows the \
             samples before the record at most, and exits 234 or 255. perf 6.16 and later skip the \
             record if its type is above those of perf.",
