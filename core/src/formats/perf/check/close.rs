@@ -141,7 +141,9 @@ fn close(recording: &Recording<'_>, end: End, seam: Seam, add: Vec<NewFeature>) 
     // perf record writes data.size and the final feature bits when it exits; in a file that was
     // truncated later, they are facts about the part that is lost.
     let is_unfinished = end == End::Unfinished;
-    let safety = match dropped > 0 || !is_unfinished {
+    // The size of a truncated last record is a recorded value, which it loses.
+    let alters = dropped > 0 || !seam.edits.is_empty();
+    let safety = match alters || !is_unfinished {
         true => Safety::Lossy,
         false => Safety::Synthetic,
     };

@@ -53,14 +53,17 @@ impl Proof {
             && fitting(peek, table, assigned.flags).into_iter().all(|fits| fits)
             && (0..table.sections.len()).all(|index| is_entry_proven(peek, table, &bits, index));
         let trusted = untouched(body.flags, assigned.flags);
+        // The content of an unknown feature proves no bit, so another bit may be damaged as well.
+        let is_known = bits.iter().all(|bit| *bit <= shape::LAST);
         let flags = entries
             && (assigned.flags == body.flags
-                || flags::is_only_way(
-                    peek,
-                    &table.sections,
-                    (assigned.flags, trusted),
-                    &assigned.demand,
-                ));
+                || is_known
+                    && flags::is_only_way(
+                        peek,
+                        &table.sections,
+                        (assigned.flags, trusted),
+                        &assigned.demand,
+                    ));
         Self { place: flags && chain_end == Some(table.at), entries: flags, flags }
     }
 
