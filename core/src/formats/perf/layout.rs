@@ -183,6 +183,12 @@ pub mod feature {
 /// More CPUs than any kernel supports: 8,192 at most.
 pub const MOST_CPUS: u32 = 1 << 16;
 
+/// `misc` of a BUILD_ID: the size of the id is recorded.
+pub const MISC_BUILD_ID_SIZE: u16 = 1 << 15;
+
+/// Longest build id, in bytes.
+pub const BUILD_ID_MAX: u64 = 20;
+
 /// `PERF_TYPE_TRACEPOINT`.
 pub const TYPE_TRACEPOINT: u32 = 2;
 

@@ -293,3 +293,22 @@ fn a_record_of_a_kernel_that_perf_does_not_ask_for_has_a_damaged_type() {
         assert_eq!(target, sound, "{found}");
     }
 }
+
+#[test]
+fn a_build_id_that_is_too_long_for_perf_is_an_error() {
+    let built = |size: u8| {
+        let usual = sample_type::IP | sample_type::TID | sample_type::TIME;
+        let mut recording = Recording::new(Order::Little, vec![Attr::cpu_clock(usual)]);
+        let sample = recording.maker(0).sample();
+        recording.push(sample);
+        // Type 0, misc with the bit of a size, size 44; pid, id, size of the id, padding, name.
+        let head = [&[0, 0, 0, 0, 2, 0x80, 44, 0][..], &[0xff; 4], &[7; 20]].concat();
+        recording.feature_with(2, [&head[..], &[size, 0, 0, 0], b"forge\0\0\0"].concat());
+        recording.build().bytes
+    };
+    for (size, code) in [(20, None), (21, Some("PD2006")), (255, Some("PD2006"))] {
+        let (repair, _) = mended(&built(size));
+        assert_eq!(repair.before.findings().first().map(|one| one.rule.code), code, "{size}");
+        assert!(!repair.after.has_errors(), "{size}");
+    }
+}

@@ -214,6 +214,7 @@ impl FeatureCheck<'_> {
                         &rules::FEATURE_FATAL
                     }
                     bit::MEM_TOPOLOGY if is_too_large(&error) => &rules::FEATURE_FATAL,
+                    bit::BUILD_ID if is_too_long(&error) => &rules::FEATURE_FATAL,
                     _ if self.hides_needed(bit) => &rules::FEATURE_FATAL,
                     _ => &rules::FEATURE_MALFORMED,
                 };
@@ -463,6 +464,11 @@ impl FeatureCheck<'_> {
         let is_reserved = last <= table.end && left <= reserved;
         (left > 0 && !is_reserved).then(|| Span::new(FILE, after, len))
     }
+}
+
+/// Whether perf crashes at the size of a build id: it copies the bytes over a buffer.
+const fn is_too_long(error: &FeatureError) -> bool {
+    matches!(error, FeatureError::Number { .. })
 }
 
 /// Whether perf crashes at the size of a bitmap: it allocates as many bits as an int holds, and

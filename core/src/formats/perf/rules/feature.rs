@@ -173,17 +173,18 @@ rules! {
         code: "PD2006",
         name: "feature-fatal",
         severity: Severity::Error,
-        summary: "CMDLINE, CPU_TOPOLOGY, PMU_MAPPINGS or TRACING_DATA cannot be read",
+        summary: "a feature cannot be read, and perf does not survive it",
         problem: "A length or count inside the feature exceeds the section that the feature \
             table gives it, TRACING_DATA does not describe a tracepoint of the recording, or the \
             text of a format in it is malformed: a word, a number or a mark is not one that the \
             kernel writes, or the text to print has an open quote or an unknown field. perf 6.1 \
-            does not survive this in CMDLINE, CPU_TOPOLOGY, PMU_MAPPINGS and TRACING_DATA; PD2004 \
-            covers all other features.",
+            does not survive this in CMDLINE, CPU_TOPOLOGY, PMU_MAPPINGS and TRACING_DATA, nor a \
+            build id of more than 20 bytes in BUILD_ID; PD2004 covers all other features.",
         impact: "perf 6.1 crashes (SIGSEGV). With a malformed PMU_MAPPINGS or a truncated CMDLINE, \
             perf script and perf report show no sample; with a wrong count in CMDLINE or \
             CPU_TOPOLOGY, perf report --header-only crashes. With a malformed TRACING_DATA, perf \
-            refuses the file (exit 255), crashes, does not end, or shows wrong fields.",
+            refuses the file (exit 255), crashes, does not end, or shows wrong fields. A build id \
+            that is too long overwrites the stack, and every command aborts (SIGABRT).",
         remedy: Remedy::Fix(
             "Removes the feature and its entry in the feature table. TRACING_DATA is built again \
              from the formats in it that are left; a tracepoint without one is shown without its \

@@ -3,7 +3,7 @@
 use super::Compressed;
 use super::error::FeatureError;
 use super::lists::{STRING_MIN, count, repeated, string, strings};
-use crate::formats::perf::layout::RECORD_HEADER;
+use crate::formats::perf::layout::{BUILD_ID_MAX, MISC_BUILD_ID_SIZE, RECORD_HEADER};
 use crate::kit::cursor::{Cursor, Order, ReadError};
 use crate::kit::num::to_u64;
 use crate::kit::span::Span;
@@ -78,7 +78,7 @@ pub(super) fn build_ids(cursor: &mut Cursor<'_>) -> Result<u64, FeatureError> {
     while !cursor.is_empty() {
         let start = cursor.position();
         cursor.u32("build_id.header.type")?;
-        cursor.u16("build_id.header.misc")?;
+        let misc = cursor.u16("build_id.header.misc")?;
         let size = u64::from(cursor.u16("build_id.header.size")?);
         let Some(len) = size.checked_sub(RECORD_HEADER) else {
             let (label, min, span) = ("build_id.header.size", RECORD_HEADER, cursor.since(start));
@@ -86,7 +86,7 @@ pub(super) fn build_ids(cursor: &mut Cursor<'_>) -> Result<u64, FeatureError> {
         };
         let mut body = cursor.window(len, "build_id")?;
         body.skip(1, 4, "build_id.pid")?;
-        body.skip(1, 24, "build_id.build_id")?;
+        build_id(&mut body, misc)?;
         if !body.rest().contains(&0) {
             let (label, len, span) = ("build_id.filename", body.left(), body.ahead());
             return Err(FeatureError::StringWithoutNul { label, len, span });
@@ -95,6 +95,19 @@ pub(super) fn build_ids(cursor: &mut Cursor<'_>) -> Result<u64, FeatureError> {
         found = found.saturating_add(1);
     }
     Ok(found)
+}
+
+/// u8 build_id[20], u8 size if `misc` has the bit, and padding to 24 bytes.
+fn build_id(body: &mut Cursor<'_>, misc: u16) -> Result<(), FeatureError> {
+    if misc & MISC_BUILD_ID_SIZE == 0 {
+        return Ok(body.skip(1, 24, "build_id.build_id")?);
+    }
+    body.skip(1, BUILD_ID_MAX, "build_id.build_id")?;
+    let start = body.position();
+    let size = u64::from(body.u8("build_id.size")?);
+    // perf copies as many bytes over a buffer of 20 (util/build-id.c: build_id__init).
+    expect_range("build_id.size", size, (0, BUILD_ID_MAX), body.since(start))?;
+    Ok(body.skip(1, 3, "build_id.reserved")?)
 }
 
 /// EVENT_DESC: a copy of each attr, its name and its ids.

@@ -201,6 +201,18 @@ fn build_ids_are_framed_by_their_own_sizes() {
         open.error("BUILD_ID"),
         "build_id.filename at 0x124 is unterminated: no NUL in 2 bytes"
     );
+    // Bytes 28 to 32 are the size, if misc has the bit, and padding.
+    let with_size = |misc: u8, size: u8| {
+        let mut one = section().build_id(39, b"ab\0");
+        (one.0[5], one.0[32]) = (misc, size);
+        one
+    };
+    assert_eq!(with_size(0x80, 20).left("BUILD_ID"), Ok(0));
+    assert_eq!(with_size(0, 21).left("BUILD_ID"), Ok(0));
+    assert_eq!(
+        with_size(0x80, 21).error("BUILD_ID"),
+        "build_id.size at 0x120 is 21, expected 0 to 20"
+    );
     let cut = section().build_id(99, b"ab\0");
     assert_eq!(cut.error("BUILD_ID"), "truncated build_id: 31 of 91 bytes at 0x108");
 }

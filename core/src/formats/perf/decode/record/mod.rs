@@ -15,13 +15,10 @@ mod user;
 pub use self::cpus::{CpuSet, cpu_set};
 pub use self::fields::{Value, fields};
 use super::body::{BodyError, COUNT64, skip_counted};
-use crate::formats::perf::layout::record;
+use crate::formats::perf::layout::{BUILD_ID_MAX, record};
 use crate::kit::cursor::{Cursor, ReadError};
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::Span;
-
-/// Longest build id, in bytes.
-const BUILD_ID_MAX: u64 = 20;
 
 /// Names of the types of the kernel, from 1.
 static KERNEL: [&str; 22] = [

@@ -1,6 +1,6 @@
 use super::kernel::MISC_MMAP_BUILD_ID;
-use super::user::MISC_BUILD_ID_SIZE;
 use super::*;
+use crate::formats::perf::layout::MISC_BUILD_ID_SIZE;
 use crate::kit::cursor::Order;
 use crate::kit::span::Layer;
 

@@ -2,11 +2,8 @@
 
 use super::{Detail, build_id_size, list, padding, rest, string};
 use crate::formats::perf::decode::body::{BodyError, COUNT64, CountField, skip_counted};
-use crate::formats::perf::layout::ATTR_SIZE_VER0;
+use crate::formats::perf::layout::{ATTR_SIZE_VER0, MISC_BUILD_ID_SIZE};
 use crate::kit::cursor::Cursor;
-
-/// `misc` of a BUILD_ID: the size of the id is recorded.
-pub(super) const MISC_BUILD_ID_SIZE: u16 = 1 << 15;
 
 /// The words that perf demands in an AUXTRACE_INFO of a type, from 1: Intel PT, Intel BTS,
 /// CoreSight ETM, Arm SPE, s390 CPUMSF and HiSilicon PTT (`*_process_auxtrace_info` of perf 6.1).
