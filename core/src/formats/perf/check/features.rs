@@ -370,11 +370,14 @@ impl FeatureCheck<'_> {
         let mut add = self.facts.needed_features(order, |bit| features.keeps(bit));
         let mut built: Vec<String> =
             add.iter().map(|(bit, _)| format!("build {}", title(*bit))).collect();
-        let rebuilt = self.rebuild_tracing(features);
+        let (rebuilt, traced) = (self.rebuild_tracing(features), &self.facts.tracepoints);
         if self.recording.body.flags.has(bit::EVENT_DESC) && !features.keeps(bit::EVENT_DESC) {
             let names = match &rebuilt {
-                Some(((_, content), _)) => names(content),
-                None => self.recording.tracepoint_names(&features.keep, self.limits.of(&WINDOW)),
+                Some(((_, content), _)) => names(content, traced),
+                None => {
+                    let held = self.limits.of(&WINDOW);
+                    self.recording.tracepoint_names(&features.keep, held, traced)
+                }
             };
             let described = describe_events(self.recording, &names, self.limits);
             built.extend(described.iter().map(|(bit, _)| format!("build {}", title(*bit))));

@@ -73,8 +73,10 @@ impl MissingTracing {
             Some(Ok(donated)) if recording.header.has_feature_bits() => {
                 let mut summary = describe(&donated);
                 let safety = class_of(settled.as_ref(), attrs);
-                let edits = settled
-                    .map(|settled| add(recording, settled, donated.bytes, limits, &mut summary));
+                let edits = settled.map(|settled| {
+                    let traced = traced(attrs);
+                    add(recording, settled, donated.bytes, (&traced, limits), &mut summary)
+                });
                 // The features have no place until the header has the right end of the records.
                 let attrs = recording.body.attrs.span(0);
                 Fix::new(safety, summary, edits.unwrap_or_default())
@@ -224,7 +226,7 @@ fn build_without_fields(
         let features = &settled.features.keep;
         let tracepoints = tracepoints::gather(recording, traced, features, limits);
         let content = repair::tracing_data(&tracepoints, recording.order());
-        add(recording, settled, content, limits, &mut summary)
+        add(recording, settled, content, (traced, limits), &mut summary)
     });
     Fix::new(safety, summary, edits.unwrap_or_default())
         .witness(recording.body.attrs.span(0), "attrs of the tracepoints")
@@ -287,13 +289,13 @@ fn add(
     recording: &Recording<'_>,
     settled: Settled,
     content: Vec<u8>,
-    limits: &Limits,
+    (traced, limits): (&Traced, &Limits),
     summary: &mut String,
 ) -> Vec<Edit> {
     let Settled { end, mut features, .. } = settled;
     let mut add = Vec::new();
     if !features.keeps(feature::EVENT_DESC) {
-        add.extend(describe_events(recording, &names(&content), limits));
+        add.extend(describe_events(recording, &names(&content, traced), limits));
         add.iter().for_each(|(bit, _)| summary.insert_str(0, &format!("build {}, ", title(*bit))));
     }
     add.push((feature::TRACING_DATA, content));

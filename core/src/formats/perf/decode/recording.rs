@@ -9,6 +9,7 @@ use super::feature::{self, Contents, DescribedEvent, FeatureError, Machine};
 use super::frame::FrameFault;
 use super::header::{self, Body, Header, Section};
 use super::table::Table;
+use super::tracepoints::Traced;
 use super::tracing::{self, Names, Tracing};
 use super::walk::{Damage, Record, Walker};
 use crate::formats::perf::layout::feature::TRACING_DATA;
@@ -257,14 +258,19 @@ impl Recording<'_> {
 }
 
 impl Recording<'_> {
-    /// Returns the names of the tracepoints in TRACING_DATA, if it is one of these sections and has
+    /// Returns the names of these tracepoints in TRACING_DATA, if it is one of the sections and has
     /// at most `held` bytes.
-    pub fn tracepoint_names(&self, sections: &[(u32, Section)], held: u64) -> Names {
+    pub fn tracepoint_names(
+        &self,
+        sections: &[(u32, Section)],
+        held: u64,
+        traced: &Traced,
+    ) -> Names {
         let is_held =
             |(bit, section): &&(u32, Section)| *bit == TRACING_DATA && section.size <= held;
         let section = sections.iter().find(is_held).and_then(|(_, s)| Some((s.offset, s.end()?)));
         section.map_or_else(Names::new, |(start, end)| {
-            tracing::names(&self.file.source().read(start, end))
+            tracing::names(&self.file.source().read(start, end), traced)
         })
     }
 

@@ -13,6 +13,7 @@
 use std::collections::BTreeMap;
 
 use super::format;
+use super::tracepoints::Traced;
 use crate::formats::perf::decode::feature::{self, FeatureError};
 use crate::kit::cursor::{Cursor, Order};
 use crate::kit::num::{align8, to_u64};
@@ -22,6 +23,9 @@ use crate::kit::span::{Layer, Span};
 const FORMAT_MIN: u64 = 8;
 /// Size of the smallest system in bytes: the NUL after its name, and a count.
 const SYSTEM_MIN: u64 = 5;
+
+/// Most bytes of the name of a system; those of the kernel have up to 30.
+const NAME_MOST: usize = 256;
 
 /// The descriptions of the requested tracepoints.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,7 +39,7 @@ pub struct Tracing {
 /// A tracepoint, as far as the size of its samples depends on it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Description {
-    /// Name of its system; empty for ftrace's own events, whose formats have none.
+    /// Name of its system; empty for ftrace's own events, which have none, and if it is too long.
     pub system: Vec<u8>,
     /// Name within its system.
     pub name: Vec<u8>,
@@ -95,12 +99,14 @@ fn formats(
 /// Names of tracepoints by id, as `system:name`.
 pub type Names = BTreeMap<u64, Vec<u8>>;
 
-/// Returns the names of the tracepoints in TRACING_DATA; none if it is malformed.
-pub fn names(bytes: &[u8]) -> Names {
+/// Returns the names of these tracepoints in TRACING_DATA; none if it is malformed.
+pub fn names(bytes: &[u8], traced: &Traced) -> Names {
     // The numbers of TRACING_DATA have the byte order of its own head.
     let mut cursor = Cursor::new(bytes, Layer::stored(0), 0, Order::Little);
-    let descriptions = tracing(&mut cursor, |_| true).map(|tracing| tracing.descriptions);
+    let descriptions =
+        tracing(&mut cursor, |id| traced.contains_key(&id)).map(|tracing| tracing.descriptions);
     let named = descriptions.unwrap_or_default().into_iter();
+    let named = named.filter(|(_, of)| !of.system.is_empty());
     named.map(|(id, of)| (id, [of.system.as_slice(), b":", &of.name].concat())).collect()
 }
 
@@ -152,8 +158,10 @@ fn read_format(
         return Err(FeatureError::Text { label: "tracing.format", span });
     }
     let Some((id, name)) = read_head(text).filter(|(id, _)| wanted(*id)) else { return Ok(()) };
-    let mut description =
-        Description { system: system.to_vec(), name: name.to_vec(), ..Description::default() };
+    // All formats of a system have a copy of its name.
+    let system = Some(system).filter(|name| name.len() <= NAME_MOST).unwrap_or_default();
+    let (system, name) = (system.to_vec(), name.to_vec());
+    let mut description = Description { system, name, ..Description::default() };
     for line in text.split(|byte| *byte == b'\n') {
         let Some(field) = line.trim_ascii_start().strip_prefix(b"field:") else { continue };
         let mut parts = field.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
@@ -244,13 +252,26 @@ mod tests {
         assert_eq!(tracing.order, Order::Little);
         let names: Vec<_> = tracing.descriptions.iter().map(|(id, d)| (*id, &*d.name)).collect();
         assert_eq!(names, [(5, b"print".as_slice()), (7, b"switch"), (8, b"exec")]);
-        assert_eq!(super::names(&data())[&7], b"sched:switch");
-        assert_eq!(super::names(&data()[1..]), Names::new());
+        let traced = Traced::from([(7, 0), (5, 1)]);
+        let named = Names::from([(7, b"sched:switch".to_vec())]);
+        assert_eq!(super::names(&data(), &traced), named, "8 is not wanted, 5 has no system");
+        assert_eq!(super::names(&data()[1..], &traced), Names::new());
         // 12 bytes of fields and 4 of raw.size are two words; a compiler may round them up to 16
         // bytes.
         assert_eq!(tracing.descriptions[&7].raw_size(), (12, 20));
         assert_eq!(tracing.descriptions[&8].raw_size(), (12, u64::MAX));
         assert_eq!(tracing.descriptions[&5].raw_size(), (20, u64::MAX));
+    }
+
+    #[test]
+    fn a_system_with_a_name_that_is_too_long_has_none() {
+        for (len, is_kept) in [(NAME_MOST, true), (NAME_MOST + 1, false)] {
+            let mut bytes = data();
+            let at = bytes.windows(6).position(|window| window == b"sched\0").unwrap();
+            bytes.splice(at..at + 5, vec![b's'; len]);
+            let system = &read(&bytes, |_| true).unwrap().descriptions[&7].system;
+            assert_eq!((system.len() == len, system.is_empty()), (is_kept, !is_kept));
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@ use super::features::NewFeature;
 use crate::formats::perf::decode::attr::{self, Attr};
 use crate::formats::perf::decode::attrs::StoredEvent;
 use crate::formats::perf::decode::event_name;
+use crate::formats::perf::decode::tracepoints::{Traced, traced};
 use crate::formats::perf::decode::tracing::Names;
 use crate::formats::perf::layout::feature;
 use crate::kit::cursor::{Cursor, Order};
@@ -24,8 +25,8 @@ const LEAST_EVENTS: usize = 2;
 /// perf pads texts to a multiple of this.
 const TEXT_ALIGN: usize = 64;
 
-/// Builds EVENT_DESC. `None` for a single event, for
-/// attrs of several sizes, and if a tracepoint has no name.
+/// Builds EVENT_DESC. `None` for a single event, for attrs of several sizes, and if a tracepoint has
+/// no name.
 pub fn event_desc(events: &[StoredEvent], names: &Names, order: Order) -> Option<NewFeature> {
     let attr_len = events.first().filter(|_| events.len() >= LEAST_EVENTS)?.attr.len();
     let mut content = u32_bytes(u32::try_from(events.len()).ok()?, order).to_vec();
@@ -42,6 +43,11 @@ pub fn event_desc(events: &[StoredEvent], names: &Names, order: Order) -> Option
         content.extend(event.ids.iter().flat_map(|id| u64_bytes(*id, order)));
     }
     Some((feature::EVENT_DESC, content))
+}
+
+/// Returns the tracepoints among events.
+pub(super) fn tracepoints_of(events: &[StoredEvent], order: Order) -> Traced {
+    traced(&events.iter().filter_map(|event| read_attr(event, order)).collect::<Vec<_>>())
 }
 
 fn read_attr(event: &StoredEvent, order: Order) -> Option<Attr> {

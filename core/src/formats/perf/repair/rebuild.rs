@@ -7,7 +7,7 @@
 
 use super::close::size_field;
 use super::encode::{u16_bytes, u32_bytes, u64_bytes};
-use super::event_desc::event_desc;
+use super::event_desc::{event_desc, tracepoints_of};
 use super::features::{flag_bytes, section_bytes, with_hostname};
 use crate::formats::perf::decode::attrs::StoredEvent;
 use crate::formats::perf::decode::header::{FlagWords, Flags, Section};
@@ -89,7 +89,8 @@ fn contents_of(recording: &Recording<'_>, salvage: &Salvage) -> Vec<(u32, Part)>
         .collect();
     let had_features = recording.body.flags.has(feature::EVENT_DESC) || !contents.is_empty();
     if had_features && !kept(feature::EVENT_DESC) {
-        let names = recording.tracepoint_names(&salvage.features, MOST_NAMED);
+        let traced = tracepoints_of(&salvage.events, recording.order());
+        let names = recording.tracepoint_names(&salvage.features, MOST_NAMED, &traced);
         let described = event_desc(&salvage.events, &names, recording.order());
         contents.extend(described.map(|(bit, bytes)| (bit, Part::New(bytes))));
         contents.sort_by_key(|(bit, _)| *bit);
