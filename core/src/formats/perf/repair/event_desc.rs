@@ -25,8 +25,8 @@ const LEAST_EVENTS: usize = 2;
 /// perf pads texts to a multiple of this.
 const TEXT_ALIGN: usize = 64;
 
-/// Builds EVENT_DESC. `None` for a single event, for attrs of several sizes, and if a tracepoint has
-/// no name.
+/// Builds EVENT_DESC. `None` for a single event, for attrs of several sizes, and if a tracepoint
+/// has no name.
 pub fn event_desc(events: &[StoredEvent], names: &Names, order: Order) -> Option<NewFeature> {
     let attr_len = events.first().filter(|_| events.len() >= LEAST_EVENTS)?.attr.len();
     let mut content = u32_bytes(u32::try_from(events.len()).ok()?, order).to_vec();
