@@ -138,7 +138,7 @@ fn a_damaged_donor_or_file_never_ends_in_errors() {
 
 #[test]
 fn zeros_alone_are_no_recording_of_perf() {
-    let built = by_name("plain").built;
+    let built = by_name("every_feature").built;
     let sniffed = |bytes: &[u8]| {
         tracemend::check(&FileSet::single("some", bytes), &Options::default()).format
     };
@@ -152,6 +152,10 @@ fn zeros_alone_are_no_recording_of_perf() {
         sniffed(&[&vec![0; 200 << 10], &blank[built.data.start..]].concat()),
         Some(FormatId::PERF)
     );
+    // Features after the records: the header was there.
+    let lost = [&vec![0; built.data.start][..], &built.bytes[built.data.start..]].concat();
+    assert!(lost.len() > blank.len());
+    assert_eq!(sniffed(&lost), None);
     let no_room = [&[0; 64][..], &blank[built.data.start..]].concat();
     assert_eq!(sniffed(&no_room), None);
 }

@@ -16,6 +16,7 @@ use crate::formats::perf::decode::event::{Events, SampleRead};
 use crate::formats::perf::decode::frame::RecordView;
 use crate::formats::perf::decode::recording::{Opened, Recording, open};
 use crate::formats::perf::decode::sample::Sample;
+use crate::formats::perf::decode::walk::Walker;
 use crate::formats::perf::layout::{HEADER_SIZE, field, record};
 use crate::kit::cursor::Order;
 use crate::kit::num::to_u64;
@@ -45,7 +46,8 @@ pub struct Blank {
 }
 
 /// Returns the byte order of the records, and the offset of the first one, in a file that begins
-/// with zeros instead of a header.
+/// with zeros instead of a header. Nothing but records follows the zeros: a file whose header was
+/// lost later has features, which can restore it.
 pub(super) fn find(source: &Source<'_>) -> Option<(Order, u64)> {
     let head = source.read(0, MOST_ZEROS);
     let used = head.iter().position(|byte| *byte != 0)?;
@@ -59,7 +61,12 @@ pub(super) fn find(source: &Source<'_>) -> Option<(Order, u64)> {
         records.take(LEAST_RECORDS + 1).count() > LEAST_RECORDS
     };
     let order = [Order::Little, Order::Big].into_iter().find(begins)?;
-    Some((order, start))
+    let mut walker = Walker::new(source, 0, order, false, (start, source.len()));
+    let has_only_records = walker.all(|item| match item {
+        Item::Record(_) => true,
+        Item::Damage(damage) => damage.fault.is_truncation(),
+    });
+    has_only_records.then_some((order, start))
 }
 
 /// Takes the header, the ids and the attrs of the donor of `files`, whose first record is at
