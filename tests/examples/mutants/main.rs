@@ -32,7 +32,7 @@ use suite::{Binary, End, Suite};
 use switch::{Mutant, Site};
 
 /// Tests above this run after all others.
-const SLOW: Duration = Duration::from_secs(2);
+const SLOW: Duration = Duration::from_secs(8);
 
 fn main() {
     let arguments: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();

@@ -19,7 +19,8 @@ use tracemend::{FileSet, Options, Outcome, Repair, Safety};
 
 use super::harm::Case;
 use super::{Damaged, Files, Original, Reach, Subject, set};
-use crate::properties::recording::with_short_searches;
+use crate::properties::observed;
+use crate::properties::recording::{noted, with_short_searches};
 
 /// The judgement of a case.
 #[derive(Clone, Debug)]
@@ -63,6 +64,8 @@ pub fn judge(subject: &Subject, original: &Original, damaged: &Damaged) -> (Judg
     let options = with_short_searches(&source, &options);
     let repair = tracemend::repair(&source, &options);
     let output = collect(&view(&source, &repair.patches));
+    noted(&repair, &set(&output));
+    observed::shown(&source, &options);
     let is_equal = output == original.files;
     let is_exact = repair.changes() && repair.safety() == Some(Safety::Exact);
     let mut judgement = Judgement {

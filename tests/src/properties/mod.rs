@@ -15,12 +15,13 @@
 //! - [`structured`]: recordings from a description, sound until the description damages them.
 //! - [`ovni`]: known originals of ovni traces.
 //! - [`views`]: dump, map, redaction and rendered findings. [`texts`]: the texts that are read.
-//! - [`targets`]: the laws of each fuzz target.
+//! - [`targets`]: the laws of each fuzz target. [`observed`]: all that one sees.
 
 pub mod allocation;
 pub mod apitrace;
 pub mod archive;
 pub mod donor;
+pub mod observed;
 pub mod ovni;
 pub mod patch;
 pub mod perf;

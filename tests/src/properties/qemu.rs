@@ -42,9 +42,10 @@ fn closed(files: &FileSet<'_>, repair: &Repair) -> Held {
     let bytes = |files: &FileSet<'_>| files.bytes(0).pieces().collect::<Vec<_>>().concat();
     let (mut source, mut target) = (bytes(files), bytes(&view(files, &repair.patches)));
     let findings = repair.after.findings();
-    let trailing = findings.iter().find(|finding| finding.rule.name == "bytes-after-end");
-    if let Some(trailing) = trailing {
-        let trailing = target.split_off(trailing.span.start() as usize);
+    let is_trailing = |name| matches!(name, "bytes-after-end" | "end-duplicate");
+    let trailing = findings.iter().filter(|finding| is_trailing(finding.rule.name));
+    if let Some(start) = trailing.map(|finding| finding.span.start()).min() {
+        let trailing = target.split_off(start as usize);
         ensure(source.ends_with(&trailing), LAW, || format!("{trailing:x?} after END is new"))?;
         source.truncate(source.len() - trailing.len());
     }

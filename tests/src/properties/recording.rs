@@ -22,7 +22,7 @@ use tracemend::{
     registry,
 };
 
-use super::{Broken, Held, allocation, ensure, pieces, seed, work};
+use super::{Broken, Held, allocation, ensure, observed, pieces, seed, work};
 
 /// Tests all laws of this module on a recording of one file.
 pub fn every(bytes: &[u8]) -> Held {
@@ -53,14 +53,19 @@ fn number_of(files: &FileSet<'_>) -> u64 {
 
 // Each share takes other bits than the others, and than those that select options.
 
+/// Returns whether all inputs get the dear laws and long searches: in tests of the laws.
+fn is_thorough() -> bool {
+    !cfg!(fuzzing) && !observed::is_on()
+}
+
 /// Returns whether these files get the dear laws.
 fn are_dear_laws_due(files: &FileSet<'_>) -> bool {
-    !cfg!(fuzzing) || (number_of(files) >> 40).is_multiple_of(DEAR_SHARE)
+    is_thorough() || (number_of(files) >> 40).is_multiple_of(DEAR_SHARE)
 }
 
 /// Returns whether these files are searched as long as a user's.
 fn are_long_searches_due(files: &FileSet<'_>) -> bool {
-    !cfg!(fuzzing) || (number_of(files) >> 48).is_multiple_of(LONG_SHARE)
+    is_thorough() || (number_of(files) >> 48).is_multiple_of(LONG_SHARE)
 }
 
 /// Steps of the other searches after damage.
@@ -86,6 +91,7 @@ pub fn checked_with(files: &FileSet<'_>, options: &Options) -> Held {
     allocation::check_is_bounded(files, &report, peak)?;
     work::check_is_bounded(files, &report, steps)?;
     let json = json(&report, files);
+    observed::note(json.as_bytes());
     let unsafe_character = json.chars().find(|c| *c != '\n' && !is_safe(*c));
     ensure(unsafe_character.is_none(), "no output has a control character", || {
         format!("{unsafe_character:?} in {json}")
@@ -96,6 +102,11 @@ pub fn checked_with(files: &FileSet<'_>, options: &Options) -> Held {
         || format!("{} findings, counts {:?}", report.findings().len(), report.counts()),
     )?;
     report.findings().iter().try_for_each(|finding| placed(files, finding))?;
+    if observed::is_on() {
+        observed::shown(files, options);
+        let repair = tracemend::repair(files, &options.clone().with_allow(Allow::Lossy));
+        noted(&repair, &view(files, &repair.patches));
+    }
     if are_dear_laws_due(files) {
         recurs(files, options, &report, &json)?;
     }
@@ -130,6 +141,7 @@ fn audited(files: &FileSet<'_>, sliced: &FileSet<'_>, options: &Options) -> Held
     let (report, peak) = allocation::peak_during(run);
     allocation::check_is_bounded(files, &report, peak)?;
     let json = json(&report, files);
+    observed::note(json.as_bytes());
     let unsafe_character = json.chars().find(|c| *c != '\n' && !is_safe(*c));
     ensure(unsafe_character.is_none(), "no output of an audit has a control character", || {
         format!("{unsafe_character:?} in {json}")
@@ -174,6 +186,7 @@ pub fn repair_of(files: &FileSet<'_>, options: &Options) -> Result<Repair, Broke
             .collect(),
     );
     let target = target.with_donor(files.donor().cloned());
+    noted(&repair, &target);
     ended(&repair, options.allow)?;
     ensure(
         repair.before.verdict() != Verdict::Clean || !repair.changes(),
@@ -193,6 +206,22 @@ pub fn repair_of(files: &FileSet<'_>, options: &Options) -> Result<Repair, Broke
         stable(&target, options, &repair)?;
     }
     Ok(repair)
+}
+
+/// Notes what a repair found, did and left.
+pub(crate) fn noted(repair: &Repair, target: &FileSet<'_>) {
+    if !observed::is_on() {
+        return;
+    }
+    observed::note_debug(&(repair.outcome, &repair.refused, repair.records_lost()));
+    for applied in &repair.applied {
+        observed::note_debug(&brief_applied(applied));
+    }
+    observed::note(json(&repair.before, target).as_bytes());
+    observed::note(json(&repair.after, target).as_bytes());
+    for piece in target.files().iter().flat_map(|file| file.bytes.pieces()) {
+        observed::note(piece);
+    }
 }
 
 /// Tests that a repair of the target of a repair changes nothing.

@@ -10,7 +10,7 @@ use tracemend::{
     RedactRequest, Region, Report,
 };
 
-use super::{Held, allocation, archive, ensure, seed, work};
+use super::{Held, allocation, archive, ensure, observed, recording, seed, work};
 use crate::forge::{apitrace, ovni, perf, qemu, revent};
 
 /// Tests the bytes as an archive of files: all of them if they are an ovni trace, and else the
@@ -81,6 +81,7 @@ fn dumped(files: &FileSet<'_>, report: &Report, choice: u64) -> Held {
     let ((dumped, steps), peak) = allocation::peak_during(|| work::steps_during(&mut run));
     allocation::check_is_bounded(files, report, peak.saturating_sub(2 * text.len() as u64))?;
     work::check_is_bounded(files, report, steps)?;
+    observed::note(text.as_bytes());
     is_printable("a dump", &text)?;
     match dumped {
         Err(DumpError::Style(style)) => {
@@ -135,7 +136,10 @@ fn mapped(files: &FileSet<'_>, report: &Report) -> Held {
     let options = Options { format: report.format, ..Options::default() };
     let mut cover = Cover { layer: None, at: 0, group_end: None, stored: 0, held: Ok(()) };
     let (_, peak) = allocation::peak_during(|| {
-        tracemend::map(files, &options, usize::MAX, &mut |step| cover.step(step));
+        tracemend::map(files, &options, usize::MAX, &mut |step| {
+            observed::note_debug(&step);
+            cover.step(step);
+        });
     });
     allocation::check_is_bounded(files, report, peak)?;
     cover.end_layer();
@@ -238,6 +242,7 @@ fn redacted(files: &FileSet<'_>, options: &Options) -> Held {
     // It may refuse: the recording is damaged, or the fillers would make it worse.
     let Ok(redaction) = tracemend::redact(files, options, &request) else { return Ok(()) };
     let output = redaction.repair.output(files);
+    recording::noted(&redaction.repair, &output);
     let after = tracemend::check(&output, options);
     ensure(!after.has_errors(), "a redacted recording has no errors", || {
         format!("{:?}", after.counts())
@@ -258,6 +263,7 @@ fn shown(report: &Report, files: &FileSet<'_>) -> Held {
             let mut text = String::new();
             let drawn = boxed.render_report(&mut text, &shown);
             let told = NarratableReportHandler::new().render_report(&mut text, &shown);
+            observed::note(text.as_bytes());
             ensure(drawn.is_ok() && told.is_ok(), "a finding can be shown", || {
                 format!("{finding:?}")
             })?;

@@ -3,7 +3,7 @@
 use tracemend::Limits;
 use tracemend::kit::expand::zstd::{ExpandError, Expander};
 
-use super::{Held, ensure, pieces};
+use super::{Held, ensure, observed, pieces};
 
 /// Expanded bytes after which a test ends: four stored bytes can expand to 128 KiB.
 const ENOUGH: usize = 8 << 20;
@@ -27,6 +27,8 @@ pub fn expanded(stream: &[u8]) -> Held {
     let apart = expand(&pieces(stream))?;
     let singly: Vec<&[u8]> = stream.chunks(1).collect();
     let singly = expand(&singly)?;
+    observed::note_debug(&(whole.counted, &whole.fault, whole.pending));
+    observed::note(&whole.bytes);
     for other in [apart, singly] {
         if whole.bytes.len() >= ENOUGH || other.bytes.len() >= ENOUGH {
             let len = whole.bytes.len().min(other.bytes.len());

@@ -5,6 +5,7 @@
 //!                                   rules, forge (cut and flipped files), judge (its own tools)
 //!  corpus hard specimens properties every recording at hand
 //!  known_originals                  sound recordings, damaged and repaired
+//!  observed                         the inputs that campaigns kept, seen as before
 //!  command_line write_faults        the program
 //!  limits steps                     the library's limits, and its work by the length
 //!  book                             the pages of the book
@@ -29,6 +30,7 @@ mod corpus;
 mod hard;
 mod known_originals;
 mod limits;
+mod observed;
 mod properties;
 mod specimens;
 mod steps;

@@ -309,7 +309,7 @@ fn what_a_fuzz_target_failed_on_holds_now() {
 }
 
 /// Unpacks the inputs that campaigns kept for a target.
-fn kept_inputs(target: &str) -> Vec<(String, Vec<u8>)> {
+pub(crate) fn kept_inputs(target: &str) -> Vec<(String, Vec<u8>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/seeds");
     let Ok(packed) = fs::File::open(folder.join(format!("{target}.tar.gz"))) else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! What the rules of perf.data do together. Each by itself has a specimen (`specimens/perf.rs`).
+//! The rules of perf.data together. Each by itself has a specimen (`specimens/perf.rs`).
 
 use std::path::Path;
 
