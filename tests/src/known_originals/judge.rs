@@ -20,7 +20,7 @@ use tracemend::{FileSet, Options, Outcome, Repair, Safety};
 use super::harm::Case;
 use super::{Damaged, Files, Original, Reach, Subject, set};
 use crate::properties::observed;
-use crate::properties::recording::{noted, with_short_searches};
+use crate::properties::recording::{are_dear_laws_due, noted, with_short_searches};
 
 /// The judgement of a case.
 #[derive(Clone, Debug)]
@@ -94,7 +94,8 @@ pub fn judge(subject: &Subject, original: &Original, damaged: &Damaged) -> (Judg
     judgement.records_lost = count_lost(untouched, subject, original, &output);
     let after = set(&output);
     judgement.unclean = find_unclean(subject, &after, &options);
-    judgement.is_unstable = tracemend::repair(&after, &options).changes();
+    judgement.is_unstable =
+        are_dear_laws_due(&source) && tracemend::repair(&after, &options).changes();
     (judgement, output)
 }
 

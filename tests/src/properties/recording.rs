@@ -38,10 +38,10 @@ pub fn checked(files: &FileSet<'_>) -> Held {
 }
 
 /// One input of so many gets the dear laws under a fuzzer.
-const DEAR_SHARE: u64 = 16;
+const DEAR_SHARE: u64 = 64;
 /// One input of so many gets searches as long as a user's, which take 99 % of the time of targets
 /// of apitrace otherwise.
-const LONG_SHARE: u64 = 64;
+const LONG_SHARE: u64 = 256;
 /// One input with dear laws of so many is audited.
 const AUDIT_SHARE: u64 = 8;
 
@@ -59,7 +59,7 @@ fn is_thorough() -> bool {
 }
 
 /// Returns whether these files get the dear laws.
-fn are_dear_laws_due(files: &FileSet<'_>) -> bool {
+pub(crate) fn are_dear_laws_due(files: &FileSet<'_>) -> bool {
     is_thorough() || (number_of(files) >> 40).is_multiple_of(DEAR_SHARE)
 }
 
@@ -69,9 +69,9 @@ fn are_long_searches_due(files: &FileSet<'_>) -> bool {
 }
 
 /// Steps of the other searches after damage.
-const SEARCH_STEPS: u64 = 16 << 10;
+const SEARCH_STEPS: u64 = 4 << 10;
 /// Values tried for damaged attrs of perf in other searches.
-const VALUES_TRIED: u64 = 8 << 10;
+const VALUES_TRIED: u64 = 2 << 10;
 
 /// Returns `options`, with shorter searches for most files of a fuzzer.
 pub(crate) fn with_short_searches(files: &FileSet<'_>, options: &Options) -> Options {
