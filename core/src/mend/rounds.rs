@@ -130,8 +130,11 @@ const NOT_ALLOWED: &str = "its witnesses change in the repair, and its class is 
 /// The reason for a fix that is barred because it does not help.
 const RETURNING: &str = "its finding comes back each time that it is applied";
 
-/// Rounds in a row that may apply nothing but fixes of the two rounds before. Faults that hide one
-/// another at one place, such as states that were entered one inside the other, are fewer.
+/// Rounds after which a fix counts as one that comes back: three may lead to one another in turns.
+const TURNS: usize = 3;
+
+/// Rounds in a row that may apply nothing but fixes of the [`TURNS`] rounds before. Faults that
+/// hide one another at one place, such as states that were entered one inside the other, are fewer.
 const STALE_ROUNDS: usize = 7;
 
 /// A fix that was left out, in terms of the source: code and place.
@@ -149,9 +152,9 @@ struct Rounds<'o> {
     number: usize,
     /// Fixes that did harm, with the number of the round before which they did.
     left_out: BTreeMap<Place, usize>,
-    /// The fixes of the last two rounds: two may undo one another in turns.
-    latest: [Fixes; 2],
-    /// Rounds in a row that applied nothing but fixes of the two rounds before.
+    /// The fixes of the last rounds, the latest one last.
+    latest: [Fixes; TURNS],
+    /// Rounds in a row that applied nothing but fixes of these.
     stale: usize,
     /// Fixes that are not applied at all, with the reasons.
     barred: BTreeMap<Place, &'static str>,
@@ -238,8 +241,10 @@ impl<'o> Rounds<'o> {
             .collect();
         let is_stale = fixes.iter().all(|fix| self.latest.iter().any(|round| round.contains(fix)));
         self.stale = if is_stale { self.stale.saturating_add(1) } else { 0 };
-        let [_, before] = std::mem::take(&mut self.latest);
-        self.latest = [before, fixes];
+        self.latest.rotate_left(1);
+        if let Some(last) = self.latest.last_mut() {
+            *last = fixes;
+        }
         if self.stale >= STALE_ROUNDS {
             let fixes = self.latest.iter().flatten();
             self.barred.extend(fixes.map(|(place, _)| (*place, RETURNING)));
