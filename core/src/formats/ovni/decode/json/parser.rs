@@ -81,9 +81,9 @@ impl Parser<'_> {
     /// Moves past white space and comments.
     fn white_space(&mut self) -> Result<(), JsonError> {
         loop {
-            while matches!(self.peek(), Some(b' ' | b'\t' | b'\r' | b'\n')) {
-                self.advance(1);
-            }
+            let is_space = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
+            let spaces = self.cursor.rest().iter().take_while(is_space).count();
+            self.advance(spaces);
             let rest = self.cursor.rest();
             let len = if rest.starts_with(b"//") {
                 rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len())
@@ -188,15 +188,17 @@ impl Parser<'_> {
             return Err(self.expected("`\"`"));
         }
         loop {
+            let is_plain = |byte: &&u8| !matches!(byte, 0..0x20 | b'"' | b'\\');
+            let plain = self.cursor.rest().iter().take_while(is_plain).count();
+            self.advance(plain);
             match self.peek() {
                 None => return Err(self.expected("the end of a string")),
-                Some(0..0x20) => return Err(self.expected("no control character in a string")),
                 Some(b'"') => {
                     self.advance(1);
                     return Ok(());
                 }
                 Some(b'\\') => self.escape()?,
-                Some(_) => self.advance(1),
+                Some(_) => return Err(self.expected("no control character in a string")),
             }
         }
     }
