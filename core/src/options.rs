@@ -359,8 +359,8 @@ mod tests {
             assert_eq!(parse_number(wrong), None, "{wrong}");
             assert!(check_range(&format!("{wrong}..{wrong}x")).is_err(), "{wrong}");
         }
-        for wrong in ["", "1", "2..1", "1.5", "1...2.", "1.0000000001..", "1e3..", "99999999999.."]
-        {
+        let wrong = ["", "1", "2..1", "1.5", "1...2.", "1.0000000001..", "1e3..", "99999999999.."];
+        for wrong in wrong.into_iter().chain(["+1..", "1.+5.."]) {
             assert!(check_times(wrong).is_err(), "{wrong}");
         }
     }

@@ -122,6 +122,22 @@ mod tests {
     }
 
     #[test]
+    fn equal_faults_are_numbered_from_the_second_one_on() {
+        let files = FileSet::single("name", b"fault fault other");
+        let finding = |start| {
+            let span = Span::sized(Layer::stored(0), start, 5);
+            Finding::new(&common::UNKNOWN_FORMAT, span, "record[1]", "message")
+        };
+        let mut report = Report::default();
+        [0, 6, 12].into_iter().for_each(|start| report.push(finding(start)));
+        report.identify(b"path", &files);
+        let prints = report.findings().iter().map(|finding| finding.fingerprint.clone().unwrap());
+        let [first, second, other] = prints.collect::<Vec<_>>().try_into().unwrap();
+        assert_eq!((first.len(), second), (32, format!("{first}-2")));
+        assert!(other.len() == 32 && other != first, "{other}");
+    }
+
+    #[test]
     fn numbers_outside_brackets_stay() {
         assert_eq!(without_numbers("attr2[12][3].v6"), "attr2[][].v6");
         assert_eq!(without_numbers("a]1[9"), "a]1[");

@@ -36,7 +36,9 @@ fn a_plan_of_another_version_or_with_more_members_is_refused() {
     let other = Plan { schema: "tracemend.plan.v2\u{1b}".to_string(), ..plan() };
     let error = Plan::from_json(other.to_json().unwrap().as_bytes()).unwrap_err();
     assert!(matches!(error, PlanError::Schema(_)));
-    assert!(!error.to_string().contains('\u{1b}'));
+    let expected =
+        "unsupported plan: schema is `tracemend.plan.v2\\x1b`, expected `tracemend.plan.v1`";
+    assert_eq!(error.to_string(), expected);
     let more = plan().to_json().unwrap().replacen('{', "{\"more\": 1,", 1);
     assert!(matches!(Plan::from_json(more.as_bytes()), Err(PlanError::Malformed(_))));
     let deep = "[".repeat(100_000);
@@ -60,7 +62,9 @@ fn a_sealed_plan_that_contradicts_itself_is_refused() {
         change(&mut plan.files[0]);
         // The seal is right; only the content is not.
         let plan = Plan::from_json(plan.to_json().unwrap().as_bytes()).unwrap();
-        assert!(matches!(plan.files[0].patch(), Err(PlanError::Inconsistent(_))), "{name}");
+        let error = plan.files[0].patch().unwrap_err();
+        assert!(matches!(error, PlanError::Inconsistent(_)), "{name}");
+        assert!(error.to_string().starts_with("inconsistent plan: "), "{name}: {error}");
         assert!(plan.reversed().is_err(), "{name}");
     }
     let mut outside = plan();
