@@ -130,11 +130,8 @@ const NOT_ALLOWED: &str = "its witnesses change in the repair, and its class is 
 /// The reason for a fix that is barred because it does not help.
 const RETURNING: &str = "its finding comes back each time that it is applied";
 
-/// Rounds after which a fix counts as one that comes back: three may lead to one another in turns.
-const TURNS: usize = 3;
-
-/// Rounds in a row that may apply nothing but fixes of the [`TURNS`] rounds before. Faults that
-/// hide one another at one place, such as states that were entered one inside the other, are fewer.
+/// Rounds in a row that may apply nothing but fixes of earlier rounds. Faults that hide one another
+/// at one place, such as states that were entered one inside the other, are fewer.
 const STALE_ROUNDS: usize = 7;
 
 /// A fix that was left out, in terms of the source: code and place.
@@ -152,10 +149,12 @@ struct Rounds<'o> {
     number: usize,
     /// Fixes that did harm, with the number of the round before which they did.
     left_out: BTreeMap<Place, usize>,
-    /// The fixes of the last rounds, the latest one last.
-    latest: [Fixes; TURNS],
-    /// Rounds in a row that applied nothing but fixes of these.
+    /// The fixes of all rounds.
+    earlier: Fixes,
+    /// Rounds in a row that applied nothing but fixes of earlier ones.
     stale: usize,
+    /// The fixes of these rounds: some may lead to one another in turns.
+    returned: Fixes,
     /// Fixes that are not applied at all, with the reasons.
     barred: BTreeMap<Place, &'static str>,
     /// The reason why the last of them was left out.
@@ -167,7 +166,7 @@ struct Rounds<'o> {
 impl<'o> Rounds<'o> {
     fn new(state: State, options: &'o Options) -> Self {
         let (applied, left_out, barred) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
-        let (latest, stale, reason) = Default::default();
+        let (earlier, stale, returned, reason) = Default::default();
         let (number, stopped_at) = (0, None);
         Self {
             options,
@@ -175,8 +174,9 @@ impl<'o> Rounds<'o> {
             applied,
             number,
             left_out,
-            latest,
+            earlier,
             stale,
+            returned,
             barred,
             reason,
             stopped_at,
@@ -239,15 +239,15 @@ impl<'o> Rounds<'o> {
                 (place_of(finding, origins), last.map_or(0, |last| last.end))
             })
             .collect();
-        let is_stale = fixes.iter().all(|fix| self.latest.iter().any(|round| round.contains(fix)));
-        self.stale = if is_stale { self.stale.saturating_add(1) } else { 0 };
-        self.latest.rotate_left(1);
-        if let Some(last) = self.latest.last_mut() {
-            *last = fixes;
+        if fixes.is_subset(&self.earlier) {
+            self.stale = self.stale.saturating_add(1);
+            self.returned.extend(fixes);
+        } else {
+            (self.stale, self.returned) = Default::default();
+            self.earlier.extend(fixes);
         }
         if self.stale >= STALE_ROUNDS {
-            let fixes = self.latest.iter().flatten();
-            self.barred.extend(fixes.map(|(place, _)| (*place, RETURNING)));
+            self.barred.extend(self.returned.iter().map(|(place, _)| (*place, RETURNING)));
         }
     }
 
@@ -289,7 +289,7 @@ impl<'o> Rounds<'o> {
     fn go_on_with_returning(self, trials: &mut Trials<'_, '_>) -> Self {
         let mut bold = self.clone();
         bold.barred.retain(|_, reason| *reason != RETURNING);
-        (bold.latest, bold.stale) = Default::default();
+        (bold.earlier, bold.stale, bold.returned) = Default::default();
         bold.run(trials);
         self.or_better(bold)
     }
