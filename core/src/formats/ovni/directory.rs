@@ -202,6 +202,34 @@ mod tests {
         (name.to_string(), is_absent)
     }
 
+    /// Directories with their entries; a name that ends with a slash is a directory.
+    struct Tree(&'static [(&'static str, &'static [&'static str])]);
+
+    impl DirectoryView for Tree {
+        fn entries(&self, path: &str) -> Vec<(String, bool)> {
+            let found = self.0.iter().find(|(name, _)| *name == path);
+            let entries = found.map_or(&[][..], |(_, entries)| *entries).iter();
+            let entry = |name: &&str| (name.trim_end_matches('/').to_string(), name.ends_with('/'));
+            entries.map(entry).collect()
+        }
+
+        fn head(&self, _file: &str, _len: usize) -> Vec<u8> {
+            Vec::new()
+        }
+    }
+
+    #[test]
+    fn a_directory_is_a_trace_by_the_names_below_it() {
+        let is_recording = |tree| OvniDirectory.is_recording(&Tree(tree));
+        assert!(is_recording(&[("", &["proc.1/"]), ("proc.1", &["thread.2/"])]));
+        assert!(is_recording(&[("", &["proc.1/"]), ("proc.1", &["thread.2.obs"])]));
+        assert!(!is_recording(&[("", &["proc.1/"]), ("proc.1", &["stdout/", "log"])]));
+        assert!(is_recording(&[("", &["loom.a/"]), ("loom.a", &["proc.1/"])]));
+        assert!(!is_recording(&[("", &["loom.a/"]), ("loom.a", &["notes/"])]));
+        assert!(is_recording(&[("", &["thread.2/"]), ("thread.2", &["stream.json"])]));
+        assert!(!is_recording(&[("", &["thread.2/", "notes.txt"]), ("thread.2", &["log"])]));
+    }
+
     #[test]
     fn the_missing_half_of_a_stream_is_absent() {
         let names = ["a/thread.1/", "a/thread.1/stream.obs", "a/thread.2/", "notes.txt"];

@@ -163,9 +163,13 @@ mod tests {
         for name in ["glXSwapBuffers", "eglSwapBuffers", "IDXGISwapChain1::Present1"] {
             assert!(ends_frame(name) && !is_query(name), "{name}");
         }
-        for name in
-            ["glGetString", "glIsBuffer", "glXIsDirect", "ID3D11Device1::CheckFormatSupport"]
-        {
+        let direct3d = [
+            "ID3D11Device1::CheckFormatSupport",
+            "ID3D10Device::CheckMultisampleQualityLevels",
+            "ID3D11VideoProcessorEnumerator::CheckVideoProcessorFormat",
+            "IDirect3DDevice9Ex::GetDeviceCaps",
+        ];
+        for name in ["glGetString", "glIsBuffer", "glXIsDirect"].into_iter().chain(direct3d) {
             assert!(is_query(name) && !ends_frame(name), "{name}");
         }
         for name in ["glIsPathNV", "glGetIntegerv", "ID3D12Device::CheckFormatSupport", "glXSwap"] {

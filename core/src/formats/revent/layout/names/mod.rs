@@ -184,6 +184,13 @@ mod tests {
     }
 
     #[test]
+    fn every_axis_up_to_the_last_is_known_and_those_of_other_types_by_name() {
+        assert!((0..=ABS_MAX).all(|code| is_known(3, code)) && !is_known(3, ABS_MAX + 1));
+        assert!(code_name(3, ABS_MAX - 1).is_none());
+        assert!(is_known(2, 8) && !is_known(2, 0x0d) && is_known(0x15, 0xffff));
+    }
+
+    #[test]
     fn the_marks_that_are_known_are_those_with_a_name() {
         for code in 0..9 {
             assert_eq!(is_known(0, code), code_name(0, code).is_some(), "{code}");
