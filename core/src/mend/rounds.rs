@@ -360,6 +360,8 @@ impl<'o> Rounds<'o> {
     /// Derives the outcome from the report of the target and the applied fixes.
     fn end(self, before: Report) -> Repair {
         let (limit, barred) = (self.find_limit(), self.barred.values().next().copied());
+        let reasons = self.reason.into_iter().chain(barred.map(str::to_string));
+        let reasons: Vec<String> = reasons.collect();
         let State { patches, report: after } = self.state;
         let mut repair = Repair {
             outcome: Outcome::Clean,
@@ -367,7 +369,7 @@ impl<'o> Rounds<'o> {
             applied: self.applied,
             before,
             after,
-            refused: self.reason.or_else(|| barred.map(str::to_string)),
+            refused: (!reasons.is_empty()).then(|| reasons.join("; ")),
         };
         repair.outcome = judge_outcome(&repair);
         if let Some(limit) = limit {
