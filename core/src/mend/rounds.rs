@@ -140,6 +140,17 @@ type Place = (&'static str, u32, u64, u64);
 /// The fixes of a round: each with the end of its last edit in the source.
 type Fixes = BTreeSet<(Place, u64)>;
 
+/// Fixes that come back: some may lead to one another in turns.
+#[derive(Clone, Default)]
+struct Turns {
+    /// The fixes of all rounds.
+    earlier: Fixes,
+    /// Rounds in a row that applied nothing but fixes of earlier ones.
+    stale: usize,
+    /// The fixes of these rounds.
+    returned: Fixes,
+}
+
 /// The rounds of a repair so far.
 #[derive(Clone)]
 struct Rounds<'o> {
@@ -149,12 +160,8 @@ struct Rounds<'o> {
     number: usize,
     /// Fixes that did harm, with the number of the round before which they did.
     left_out: BTreeMap<Place, usize>,
-    /// The fixes of all rounds.
-    earlier: Fixes,
-    /// Rounds in a row that applied nothing but fixes of earlier ones.
-    stale: usize,
-    /// The fixes of these rounds: some may lead to one another in turns.
-    returned: Fixes,
+    /// The fixes that came back.
+    turns: Turns,
     /// Fixes that are not applied at all, with the reasons.
     barred: BTreeMap<Place, &'static str>,
     /// The reason why the last of them was left out.
@@ -166,21 +173,9 @@ struct Rounds<'o> {
 impl<'o> Rounds<'o> {
     fn new(state: State, options: &'o Options) -> Self {
         let (applied, left_out, barred) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
-        let (earlier, stale, returned, reason) = Default::default();
+        let (turns, reason) = Default::default();
         let (number, stopped_at) = (0, None);
-        Self {
-            options,
-            state,
-            applied,
-            number,
-            left_out,
-            earlier,
-            stale,
-            returned,
-            barred,
-            reason,
-            stopped_at,
-        }
+        Self { options, state, applied, number, left_out, turns, barred, reason, stopped_at }
     }
 
     /// Runs rounds until no fix is left to apply.
@@ -239,15 +234,16 @@ impl<'o> Rounds<'o> {
                 (place_of(finding, origins), last.map_or(0, |last| last.end))
             })
             .collect();
-        if fixes.is_subset(&self.earlier) {
-            self.stale = self.stale.saturating_add(1);
-            self.returned.extend(fixes);
+        let turns = &mut self.turns;
+        if fixes.is_subset(&turns.earlier) {
+            turns.stale = turns.stale.saturating_add(1);
+            turns.returned.extend(fixes);
         } else {
-            (self.stale, self.returned) = Default::default();
-            self.earlier.extend(fixes);
+            (turns.stale, turns.returned) = Default::default();
+            turns.earlier.extend(fixes);
         }
-        if self.stale >= STALE_ROUNDS {
-            self.barred.extend(self.returned.iter().map(|(place, _)| (*place, RETURNING)));
+        if turns.stale >= STALE_ROUNDS {
+            self.barred.extend(turns.returned.iter().map(|(place, _)| (*place, RETURNING)));
         }
     }
 
@@ -289,7 +285,7 @@ impl<'o> Rounds<'o> {
     fn go_on_with_returning(self, trials: &mut Trials<'_, '_>) -> Self {
         let mut bold = self.clone();
         bold.barred.retain(|_, reason| *reason != RETURNING);
-        (bold.earlier, bold.stale, bold.returned) = Default::default();
+        bold.turns = Turns::default();
         bold.run(trials);
         self.or_better(bold)
     }
