@@ -412,9 +412,10 @@ impl<'a> Copies<'a> {
         events
     }
 
-    /// Returns the offsets of the ids in the ID_INDEX records among the first records.
+    /// Returns the offsets of the ids in the ID_INDEX records among the first records: perf splits a
+    /// long list. None if a record repeats an id of another one, so that they are several lists.
     fn index_places(&self) -> Vec<u64> {
-        let mut places = Vec::new();
+        let (mut places, mut earlier) = (Vec::new(), BTreeSet::new());
         for record in self.records().take(INDEX_RECORDS) {
             if record.frame.kind != record::ID_INDEX {
                 continue;
@@ -424,7 +425,14 @@ impl<'a> Copies<'a> {
             let room = record.frame.size.saturating_sub(16) / INDEX_ENTRY;
             let first = start.saturating_add(8);
             let place = |index: u64| first.saturating_add(index.saturating_mul(INDEX_ENTRY));
-            places.extend((0..count.min(room)).map(place));
+            let listed: Vec<u64> = (0..count.min(room)).map(place).collect();
+            let ids = listed.iter().filter_map(|at| self.peek.u64(*at));
+            let ids: BTreeSet<u64> = ids.filter(|id| *id != 0).collect();
+            if !earlier.is_disjoint(&ids) {
+                return Vec::new();
+            }
+            earlier.extend(ids);
+            places.extend(listed);
         }
         places
     }
