@@ -128,7 +128,7 @@ mod tests {
             let span = Span::sized(Layer::stored(0), start, 5);
             Finding::new(&common::UNKNOWN_FORMAT, span, "record[1]", "message")
         };
-        let mut report = Report::default();
+        let mut report = Report::new(None, 17, 9);
         [0, 6, 12].into_iter().for_each(|start| report.push(finding(start)));
         report.identify(b"path", &files);
         let prints = report.findings().iter().map(|finding| finding.fingerprint.clone().unwrap());

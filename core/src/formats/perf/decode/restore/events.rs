@@ -412,8 +412,8 @@ impl<'a> Copies<'a> {
         events
     }
 
-    /// Returns the offsets of the ids in the ID_INDEX records among the first records: perf splits a
-    /// long list. None if a record repeats an id of another one, so that they are several lists.
+    /// Returns the offsets of the ids in the ID_INDEX records among the first records: perf splits
+    /// a long list. None if a record repeats an id of another one, so that they are several lists.
     fn index_places(&self) -> Vec<u64> {
         let (mut places, mut earlier) = (Vec::new(), BTreeSet::new());
         for record in self.records().take(INDEX_RECORDS) {
