@@ -148,9 +148,9 @@ fn changes_length(edit: &Edit) -> bool {
 
 /// Sets the class of each fix as the whole repair shows it.
 ///
-/// An exact fix keeps its class if at least one of its witnesses is in the source and no edit of
-/// the repair touches it: a value that follows only from bytes that a repair wrote is not the
-/// recorder's.
+/// An exact fix keeps its class if all of its witnesses are in the source, and no edit of the
+/// repair touches at least one of them: a value that follows from bytes that a repair wrote is not
+/// the recorder's.
 pub(super) fn classify(all: &mut [Applied], patches: &[Patch]) {
     let kept: Vec<KeptRanges> = patches.iter().map(KeptRanges::of).collect();
     let is_kept = |witness: &Witness| {
@@ -159,7 +159,9 @@ pub(super) fn classify(all: &mut [Applied], patches: &[Patch]) {
     };
     for applied in all {
         let Some(fix) = applied.finding.fix.as_ref() else { continue };
-        let stands = fix.witnesses.is_empty() || applied.witnesses.iter().any(is_kept);
+        let is_recorded = applied.witnesses.len() == fix.witnesses.len();
+        let stands = is_recorded && applied.witnesses.iter().any(is_kept);
+        let stands = fix.witnesses.is_empty() || stands;
         if fix.safety == Safety::Exact && !stands {
             applied.class = applied.class_alone;
         }

@@ -455,9 +455,13 @@ mod tests {
         };
         let edits = [Edit::replace(span(0, 4), *b"1234"), Edit::drop(span(10, 12))];
         let patches = [Patch::from_edits(20, &edits).unwrap()];
-        let mut applied = [fix(span(4, 10)), fix(span(9, 11)), fix(span(0, 4))];
+        // Of two witnesses, a round before wrote the bytes of one.
+        let mut made_up = fix(span(4, 10));
+        let bytes = made_up.finding.fix.as_mut().unwrap();
+        *bytes = bytes.clone().witness(span(12, 14), "bytes that a round before wrote");
+        let mut applied = [fix(span(4, 10)), fix(span(9, 11)), fix(span(0, 4)), made_up];
         classify(&mut applied, &patches);
         let classes = applied.map(|one| one.class);
-        assert_eq!(classes, [Safety::Exact, Safety::Lossy, Safety::Lossy]);
+        assert_eq!(classes, [Safety::Exact, Safety::Lossy, Safety::Lossy, Safety::Lossy]);
     }
 }

@@ -181,11 +181,16 @@ pub fn set(files: &Files) -> FileSet<'_> {
     FileSet::new(files.collect())
 }
 
-/// Tests the laws that a format keeps without exception; the bytes choose original and damage.
-pub fn laws_hold(subject: &Subject, bytes: &[u8]) -> Held {
+/// Runs the case whose original and damage the bytes choose.
+pub fn case_of(subject: &Subject, bytes: &[u8]) -> Case {
     let mut dice = Dice::new(bytes);
     let original = choose(&subject.originals, &mut dice, seed(bytes));
-    let case = subject.run_damaged(original, damage::damage(&original.files, &mut dice), 0);
+    subject.run_damaged(original, damage::damage(&original.files, &mut dice), 0)
+}
+
+/// Tests the laws that a format keeps without exception; the bytes choose original and damage.
+pub fn laws_hold(subject: &Subject, bytes: &[u8]) -> Held {
+    let case = case_of(subject, bytes);
     let Judgement { false_label, unclean, is_unstable, records_lost, .. } = &case.judgement;
     let shown = |detail: &str| format!("{} {}: {detail}", case.original, case.damaged.describe());
     let keeps = |bound: &Bound, holds: bool, law: &'static str, detail: &str| {

@@ -47,6 +47,8 @@ fn originals() -> Vec<Original> {
 
 /// Size of the header of a file with features.
 const FULL_HEADER: usize = 104;
+/// The bits of the features in it.
+const BITS: Range<usize> = 72..FULL_HEADER;
 
 /// Reads numbers in the order of the bytes of the recording.
 struct Numbers<'a> {
@@ -85,14 +87,18 @@ impl Numbers<'_> {
     }
 }
 
-/// Returns size and place of the records in the header, and the table of the features.
+/// Returns size and place of the records in the header, and the table of the features; without
+/// features their bits as well. A recorder that is killed leaves 0 for size and bits, so with
+/// another size a recording without features is such a one, and gets those that perf needs.
 fn places(bytes: &[u8]) -> Vec<Range<usize>> {
     let numbers = Numbers { bytes, is_big: bytes.get(8) == Some(&0) };
     // A pipe has a header of 16 bytes, a file without features one of 72.
     let Some(FULL_HEADER) = numbers.at(8, 8) else { return Vec::new() };
     let Some(data) = numbers.data() else { return Vec::new() };
-    let flags: u32 = bytes[72..FULL_HEADER].iter().map(|byte| byte.count_ones()).sum();
-    vec![40..56, data.end..data.end + flags as usize * 16]
+    let flags: u32 = bytes[BITS].iter().map(|byte| byte.count_ones()).sum();
+    let bits = (flags == 0).then_some(BITS);
+    let table = data.end..data.end + flags as usize * 16;
+    [40..56, table].into_iter().chain(bits).collect()
 }
 
 fn records(_: &Original, files: &Files) -> Vec<Record> {

@@ -12,7 +12,7 @@ use crate::formats::qemu::decode::header::{Header, Version, VersionEvidence};
 use crate::formats::qemu::decode::lane::{Lane, Stop};
 use crate::formats::qemu::decode::start::find_start;
 use crate::formats::qemu::decode::walk::Walker;
-use crate::formats::qemu::layout::{Cause, HEADER_LEN, Kind, Layout, Layouts};
+use crate::formats::qemu::layout::{Cause, HEADER_LEN, Kind, LAYOUTS, Layout, Layouts};
 use crate::formats::qemu::limits::RESYNC;
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
@@ -50,8 +50,8 @@ pub enum Trailing {
 pub enum Doubt {
     /// The layout is a guess, which no version word and no user confirms.
     Layout,
-    /// Bytes follow END, and nothing confirms the version: END may be a part of an event of another
-    /// layout.
+    /// Bytes follow END, and nothing confirms the version, or no SHUTDOWN precedes END and the
+    /// version has layouts with another one: END may be a part of an event of another layout.
     End,
 }
 
@@ -131,6 +131,14 @@ impl Ending {
         let doubt = match trailing {
             _ if is_guess => Some(Doubt::Layout),
             Some((_, Trailing::Bytes)) if !is_confirmed => Some(Doubt::End),
+            Some((_, trailing))
+                if trailing != Trailing::SecondEnd
+                    && matches!(tail, Tail::Unpaired(_))
+                    && !is_named
+                    && !has_one_end(lane.layout().version) =>
+            {
+                Some(Doubt::End)
+            }
             _ => None,
         };
         let mut ending = Self {
@@ -151,7 +159,7 @@ impl Ending {
 
     /// Returns the layout that stands for the others.
     pub fn layout(&self) -> &'static Layout {
-        let [.., last] = &crate::formats::qemu::layout::LAYOUTS;
+        let [.., last] = &LAYOUTS;
         self.layouts.first().unwrap_or(last)
     }
 
@@ -192,6 +200,16 @@ impl Ending {
         });
         Some(Cut { at, kept, dropped })
     }
+}
+
+/// Returns whether all layouts of a version have the same END.
+fn has_one_end(version: u32) -> bool {
+    let mut ends = LAYOUTS
+        .iter()
+        .filter(|layout| layout.version == version)
+        .map(|layout| layout.closing().last().copied());
+    let first = ends.next();
+    ends.all(|end| Some(end) == first)
 }
 
 fn find_tail(lane: &Lane<'_>, version: Version, layouts: Layouts) -> Tail {

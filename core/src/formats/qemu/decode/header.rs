@@ -74,26 +74,31 @@ impl VersionEvidence {
     /// layouts that the events fit lead to one version.
     ///
     /// If unused bytes are not 0, the events are not evidence: the log may have lost its header, so
-    /// that the bytes in its place belong to events.
+    /// that the bytes in its place belong to events. Neither are they if they do not fit the only
+    /// version that the other bytes of the word lead to: either may be damaged.
     pub fn find(header: Header, fits: Layouts) -> Option<(Self, Layouts)> {
         let version = header.version;
         let of_version = |word: u32| {
             Layouts::of(|number, layout| fits.contains(number) && layout.version == word)
         };
+        let is_trusted = !version.is_known() && header.unused_set == 0;
         if let Version::Unknown(word) = version {
-            let mut near = fits.iter().filter_map(|(_, layout)| {
-                Some((layout.version, find_only_byte(word, layout.version)?))
-            });
-            if let Some((found, byte)) = near.next() {
-                let is_only = near.all(|(other, _)| other == found);
-                return is_only.then(|| (Self::Byte(byte), of_version(found)));
+            let near = Layouts::of(|_, layout| find_only_byte(word, layout.version).is_some());
+            let near_fits = Layouts::of(|number, _| near.contains(number) && fits.contains(number));
+            if near.first().is_some() {
+                let is_determined = find_only_version(near).is_some() || is_trusted;
+                let found = find_only_version(near_fits).filter(|_| is_determined)?;
+                return Some((Self::Byte(find_only_byte(word, found)?), of_version(found)));
             }
         }
-        let is_trusted = !version.is_known() && header.unused_set == 0;
-        let first = fits.first().filter(|_| is_trusted)?;
-        let is_only = fits.iter().all(|(_, layout)| layout.version == first.version);
-        is_only.then_some((Self::Events, fits))
+        find_only_version(fits).filter(|_| is_trusted).map(|_| (Self::Events, fits))
     }
+}
+
+/// Returns the version of layouts if all have the same.
+fn find_only_version(layouts: Layouts) -> Option<u32> {
+    let first = layouts.first()?.version;
+    layouts.iter().all(|(_, layout)| layout.version == first).then_some(first)
 }
 
 /// Returns the offset of the byte that differs, if it is the only one.

@@ -348,6 +348,10 @@ impl<'a> Copies<'a> {
             }
             let named = named.get_or_insert_with(|| self.named_ids(sections));
             let weight = |wanted: u64| {
+                // The kernel counts ids from 1. Overwritten copies and samples may agree on others.
+                if matches!(wanted, 0 | u64::MAX) {
+                    return 0;
+                }
                 let copies = votes.iter().filter(|(_, _, id)| *id == wanted).count();
                 to_u64(copies).saturating_add(u64::from(named.contains_key(&wanted)))
             };

@@ -4,6 +4,8 @@
 //! has to end with the section and to look as every known writer writes it. The shapes tell which
 //! feature a section belongs to if the bits in the header do not.
 
+use std::borrow::Cow;
+
 use super::peek::Peek;
 use crate::formats::perf::decode::feature;
 use crate::formats::perf::decode::header::Section;
@@ -19,7 +21,8 @@ const MOST_BYTES: u64 = 1 << 20;
 
 /// Whether the section has the shape of any feature.
 pub(super) fn is_any(peek: Peek<'_>, section: Section) -> bool {
-    section.size > 0 && (1..=LAST).any(|bit| resembles(peek, bit, section))
+    let bytes = held_bytes(peek, section).filter(|_| section.size > 0);
+    bytes.is_some_and(|bytes| (1..=LAST).any(|bit| is_content(peek, bit, section, &bytes)))
 }
 
 /// Whether the section has the shape of the feature `bit`.
@@ -28,16 +31,26 @@ pub(super) fn resembles(peek: Peek<'_>, bit: u32, section: Section) -> bool {
     if matches!(bit, 15 | 19) {
         return section.size == 0;
     }
-    let Some(end) = section.end().filter(|end| *end <= peek.len()) else { return false };
+    held_bytes(peek, section).is_some_and(|bytes| is_content(peek, bit, section, &bytes))
+}
+
+/// Returns the bytes of a section, of a long one the first; `None` if it ends after the file.
+fn held_bytes<'a>(peek: Peek<'a>, section: Section) -> Option<Cow<'a, [u8]>> {
+    let end = section.end().filter(|end| *end <= peek.len())?;
     let held = end.min(section.offset.saturating_add(MOST_BYTES));
-    let bytes = peek.bytes(section.offset, held);
+    Some(peek.bytes(section.offset, held))
+}
+
+/// Whether the bytes of a section have the shape of the feature `bit`, which has content.
+fn is_content(peek: Peek<'_>, bit: u32, section: Section, bytes: &[u8]) -> bool {
     match bit {
-        3 | 8 => is_text(&bytes, peek.order, |text| !text.is_empty()),
-        4 | 5 => is_text(&bytes, peek.order, is_version),
-        6 => is_text(&bytes, peek.order, is_machine),
-        9 => is_text(&bytes, peek.order, is_cpu_id),
-        7 => is_cpu_count(&bytes, peek.order),
-        10 => is_memory_size(&bytes, peek.order),
+        15 | 19 => false,
+        3 | 8 => is_text(bytes, peek.order, |text| !text.is_empty()),
+        4 | 5 => is_text(bytes, peek.order, is_version),
+        6 => is_text(bytes, peek.order, is_machine),
+        9 => is_text(bytes, peek.order, is_cpu_id),
+        7 => is_cpu_count(bytes, peek.order),
+        10 => is_memory_size(bytes, peek.order),
         21 => {
             let times = [0, 8].map(|at| peek.u64(section.offset.saturating_add(at)));
             section.size == 16 && times.is_sorted()
@@ -45,12 +58,12 @@ pub(super) fn resembles(peek: Peek<'_>, bit: u32, section: Section) -> bool {
         23 => section.size == 8 && peek.u64(section.offset).is_some_and(|ns| ns <= 1_000_000_000),
         // A directory has it, and its `data` file only.
         24 => section.size == 8 && peek.u64(section.offset) == Some(1),
-        27 => section.size == 20 && is_compression(&bytes, peek.order),
+        27 => section.size == 20 && is_compression(bytes, peek.order),
         // perf stat writes GROUP_DESC (17) also without groups.
         11..=14 | 16 | 20 | 28 | 30 => {
-            has_entries(&bytes) && ends_exactly(peek, bit, section, &bytes)
+            has_entries(bytes) && ends_exactly(peek, bit, section, bytes)
         }
-        _ => section.size > 0 && ends_exactly(peek, bit, section, &bytes),
+        _ => section.size > 0 && ends_exactly(peek, bit, section, bytes),
     }
 }
 
