@@ -37,11 +37,12 @@ pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
     let wanted = options::qemu_version(options);
     let chosen = wanted.and_then(|wanted| header::check_choice(wanted, &log, report));
     let excluded = log.race.excluded.clone();
-    let evidence = VersionEvidence::find(log.header, log.race.layouts());
+    let fits = log.race.layouts();
+    let evidence = VersionEvidence::find(log.header, fits);
     let layouts = match (chosen, evidence) {
         (Some(number), _) => Layouts::default().with(number),
         (None, Some((_, layouts))) => layouts,
-        (None, None) => log.race.layouts(),
+        (None, None) => fits,
     };
     let Some(Reading { layouts, lane }) = log.into_reading(layouts) else { return };
     // The user may know better than the bytes.
@@ -57,6 +58,8 @@ pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
     let request = Request {
         version,
         layouts,
+        fits,
+        excluded: &excluded,
         evidence: evidence.map(|(evidence, _)| evidence),
         is_named: chosen.is_some(),
         is_contradicted: wanted.is_some() && chosen.is_none(),

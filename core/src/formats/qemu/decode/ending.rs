@@ -10,6 +10,7 @@ use crate::formats::qemu::decode::defect_log::{Anchor, Damage};
 use crate::formats::qemu::decode::event::{FILE, Fault, FaultKind, Value};
 use crate::formats::qemu::decode::header::{Header, Version, VersionEvidence};
 use crate::formats::qemu::decode::lane::{Lane, Stop};
+use crate::formats::qemu::decode::race::Excluded;
 use crate::formats::qemu::decode::start::find_start;
 use crate::formats::qemu::decode::walk::Walker;
 use crate::formats::qemu::layout::{Cause, HEADER_LEN, Kind, LAYOUTS, Layout, Layouts};
@@ -50,8 +51,9 @@ pub enum Trailing {
 pub enum Doubt {
     /// The layout is a guess, which no version word and no user confirms.
     Layout,
-    /// Bytes follow END, and nothing confirms the version, or no SHUTDOWN precedes END and the
-    /// version has layouts with another one: END may be a part of an event of another layout.
+    /// Bytes follow END, and nothing confirms the version; or only bytes that a repair drops or
+    /// follows with the end speak against a layout of the version with another end. The end may be
+    /// that of another layout.
     End,
 }
 
@@ -68,11 +70,15 @@ pub struct Cut {
 
 /// The facts about a log, and the wishes of the user, by which its end is read.
 #[derive(Clone, Copy, Debug)]
-pub struct Request {
+pub struct Request<'r> {
     /// The version word.
     pub version: Version,
     /// The layouts that the log may have.
     pub layouts: Layouts,
+    /// The layouts that the events fit.
+    pub fits: Layouts,
+    /// The reason against each of the others.
+    pub excluded: &'r [Excluded],
     /// The bytes that determine the version, if they do.
     pub evidence: Option<VersionEvidence>,
     /// Whether the user names a release that the log can have.
@@ -110,9 +116,9 @@ pub struct Ending {
 
 impl Ending {
     /// Describes the end of the log that `lane` read.
-    pub fn new(lane: &Lane<'_>, request: Request, limits: &Limits) -> Self {
-        let Request { version, layouts, evidence, is_named, is_contradicted, wants_prefix } =
-            request;
+    pub fn new(lane: &Lane<'_>, request: Request<'_>, limits: &Limits) -> Self {
+        let Request { version, layouts, fits, excluded, evidence, .. } = request;
+        let Request { is_named, is_contradicted, wants_prefix, .. } = request;
         let source = lane.decoder().source();
         let tail = find_tail(lane, version, layouts);
         // A log that has to be closed is closed before its first irregular event.
@@ -131,14 +137,6 @@ impl Ending {
         let doubt = match trailing {
             _ if is_guess => Some(Doubt::Layout),
             Some((_, Trailing::Bytes)) if !is_confirmed => Some(Doubt::End),
-            Some((_, trailing))
-                if trailing != Trailing::SecondEnd
-                    && matches!(tail, Tail::Unpaired(_))
-                    && !is_named
-                    && !has_one_end(lane.layout().version) =>
-            {
-                Some(Doubt::End)
-            }
             _ => None,
         };
         let mut ending = Self {
@@ -154,6 +152,8 @@ impl Ending {
             len: source.len(),
         };
         ending.cut = ending.find_cut(lane, limits);
+        let is_open = !is_named && ending.has_rival(fits, excluded);
+        ending.doubt = ending.doubt.or(is_open.then_some(Doubt::End));
         ending
     }
 
@@ -179,6 +179,23 @@ impl Ending {
         self.keeps_end() && matches!(self.trailing, Some((_, Trailing::SecondEnd)))
     }
 
+    /// Returns whether nothing before the cut speaks against a layout of the version with another
+    /// end: the closed log may read as one of that layout. If the events fit it, the end of the
+    /// file tells it apart, unless bytes stay after END.
+    fn has_rival(&self, fits: Layouts, excluded: &[Excluded]) -> bool {
+        let (layout, Some(cut)) = (self.layout(), &self.cut) else { return false };
+        let is_excluded = |number: usize| {
+            let mut before = excluded.iter().filter(|excluded| excluded.at < cut.kept.cut);
+            before.any(|excluded| excluded.layouts.contains(number))
+        };
+        let has_bytes_after = self.keeps_end() && self.trailing.is_some();
+        (0..).zip(&LAYOUTS).any(|(number, other)| {
+            let differs = other.version == layout.version && other.closing() != layout.closing();
+            let is_told_apart = fits.contains(number) && !has_bytes_after;
+            differs && !is_told_apart && !is_excluded(number)
+        })
+    }
+
     fn find_cut(&self, lane: &Lane<'_>, limits: &Limits) -> Option<Cut> {
         let prefix = self.prefix_damage();
         let (from, at): (Anchor, u64) = match (&self.tail, prefix) {
@@ -200,16 +217,6 @@ impl Ending {
         });
         Some(Cut { at, kept, dropped })
     }
-}
-
-/// Returns whether all layouts of a version have the same END.
-fn has_one_end(version: u32) -> bool {
-    let mut ends = LAYOUTS
-        .iter()
-        .filter(|layout| layout.version == version)
-        .map(|layout| layout.closing().last().copied());
-    let first = ends.next();
-    ends.all(|end| Some(end) == first)
 }
 
 fn find_tail(lane: &Lane<'_>, version: Version, layouts: Layouts) -> Tail {
