@@ -159,10 +159,9 @@ pub(super) fn classify(all: &mut [Applied], patches: &[Patch]) {
     };
     for applied in all {
         let Some(fix) = applied.finding.fix.as_ref() else { continue };
-        let is_recorded = applied.witnesses.len() == fix.witnesses.len();
-        let stands = is_recorded && applied.witnesses.iter().any(is_kept);
-        let stands = fix.witnesses.is_empty() || stands;
-        if fix.safety == Safety::Exact && !stands {
+        let are_recorded = applied.witnesses.len() == fix.witnesses.len();
+        let stand = are_recorded && applied.witnesses.iter().any(is_kept);
+        if fix.safety == Safety::Exact && !fix.witnesses.is_empty() && !stand {
             applied.class = applied.class_alone;
         }
     }

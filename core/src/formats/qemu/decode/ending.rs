@@ -51,9 +51,8 @@ pub enum Trailing {
 pub enum Doubt {
     /// The layout is a guess, which no version word and no user confirms.
     Layout,
-    /// Bytes follow END, and nothing confirms the version; or only bytes that a repair drops or
-    /// follows with the end speak against a layout of the version with another end. The end may be
-    /// that of another layout.
+    /// Bytes follow END, and nothing confirms the version; or nothing before the cut speaks against
+    /// a layout of the version with another end. END may be a part of an event of another layout.
     End,
 }
 

@@ -348,7 +348,7 @@ impl<'a> Copies<'a> {
             }
             let named = named.get_or_insert_with(|| self.named_ids(sections));
             let weight = |wanted: u64| {
-                // The kernel counts ids from 1. Overwritten copies and samples may agree on others.
+                // The kernel counts ids from 1; overwritten copies may agree on these two.
                 if matches!(wanted, 0 | u64::MAX) {
                     return 0;
                 }
