@@ -85,6 +85,26 @@ fn a_data_size_that_does_not_match_the_blocks_is_restored() {
 }
 
 #[test]
+fn a_flipped_bit_in_the_padding_is_no_fault_of_the_length() {
+    let mut flipped = 0;
+    for name in ["compressed2", "compressed2_spanning"] {
+        let built = by_name(name).built;
+        for record in packed(&built) {
+            let at = record.offset + 8;
+            let len = u64::from_le_bytes(built.bytes[at..at + 8].try_into().unwrap());
+            let padding = at + 8 + usize::try_from(len).unwrap()..record.range().end;
+            for bit in padding.start * 8..padding.end * 8 {
+                let mut bytes = built.bytes.clone();
+                bytes[bit / 8] ^= 1 << (bit % 8);
+                assert!(codes(&bytes).is_empty(), "{name}: bit {bit}: {:?}", codes(&bytes));
+                flipped += 1;
+            }
+        }
+    }
+    assert!(flipped > 0);
+}
+
+#[test]
 fn a_real_block_cut_anywhere_is_an_error() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/perf/clean/zstd.data");
     let bytes = std::fs::read(path).unwrap();

@@ -33,9 +33,6 @@ use crate::report::{Finding, Report};
 /// Expanded bytes that every recording may have, besides the multiple of its length.
 const BUDGET_BASE: u64 = 64 << 20;
 
-/// A last block without content, after which a zstd frame ends.
-const EMPTY_LAST_BLOCK: &[u8] = &[1, 0, 0];
-
 /// Checks the records of all files, one file after the other.
 pub(super) struct Stream<'a> {
     /// The check of each record.
@@ -180,11 +177,7 @@ impl<'a> Stream<'a> {
         let size = wrapper.data_size(bytes, self.order).unwrap_or(0);
         let most = to_u64(room.len());
         let least = most.saturating_sub(7);
-        // A 1 in the padding looks like a block that only ends the frame. If it was one, the fault
-        // shows where the next record begins another frame.
-        let ends_frame =
-            |len: u64| room.get(to_usize(size)..to_usize(len)) == Some(EMPTY_LAST_BLOCK);
-        let expected = self.expansion.find_data_len(room).filter(|len| !ends_frame(*len));
+        let expected = self.expansion.find_data_len(room, size);
         let is_wrong = !(least..=most).contains(&size) || expected.is_some_and(|len| len != size);
         let len = if is_wrong { expected.unwrap_or(most) } else { size };
         let data = room.get(..to_usize(len)).unwrap_or(room);

@@ -244,12 +244,12 @@ impl Expansion {
         self.expander.as_ref().and_then(Expander::open_unit)
     }
 
-    /// Returns the length of the zstd data in `room`, which padding follows; `None` if the data do
-    /// not show where they end.
-    pub fn find_data_len(&self, room: &[u8]) -> Option<u64> {
+    /// Returns the length of the zstd data in `room`, which padding follows: `stated`, if they can
+    /// end there; `None` if they do not show where they end.
+    pub fn find_data_len(&self, room: &[u8], stated: u64) -> Option<u64> {
         let found = match &self.expander {
-            Some(expander) => expander.find_padding(room),
-            None => Expander::new(self.window_max).find_padding(room),
+            Some(expander) => expander.find_padding(room, stated),
+            None => Expander::new(self.window_max).find_padding(room, stated),
         };
         found.map(to_u64)
     }

@@ -5,15 +5,20 @@
 
 use crate::formats::qemu::check::defects::describe_length;
 use crate::formats::qemu::check::header;
-use crate::formats::qemu::decode::ending::{Ending, Tail, Trailing};
+use crate::formats::qemu::decode::ending::{Doubt, Ending, Tail, Trailing};
 use crate::formats::qemu::decode::event::{FILE, Fault, FaultKind};
-use crate::formats::qemu::decode::lane::Lane;
+use crate::formats::qemu::decode::lane::{Lane, Stop};
+use crate::formats::qemu::decode::log::Log;
 use crate::formats::qemu::layout::{HEADER_LEN, Kind};
 use crate::formats::qemu::repair;
 use crate::formats::qemu::rules;
+use crate::kit::num::to_u64;
+use crate::kit::source::Source;
 use crate::kit::span::Span;
 use crate::kit::words::{byte_count, plural};
+use crate::limits::Limits;
 use crate::mend::edit::Fix;
+use crate::mend::patch::Patch;
 use crate::report::{Finding, Report, Rule};
 
 /// Adds the findings about version and end, and returns the fix that belongs to the first damage.
@@ -48,6 +53,26 @@ pub fn check_end(ending: &Ending, lane: &Lane<'_>, report: &mut Report) -> Optio
         report.push(finding.fix(repair::drop_trailing(ending, span, trailing)));
     }
     ending.damage.and(damage_fix).filter(|_| is_known)
+}
+
+/// Doubts the end of a log unless the closed log, read again, ends where it was closed.
+pub fn doubt_end(ending: &mut Ending, source: &Source<'_>, limits: &Limits) {
+    let Some(fix) = repair::close_log(ending).filter(|fix| !fix.edits.is_empty()) else { return };
+    let Ok(patch) = Patch::from_edits(source.len(), &fix.edits) else { return };
+    let target = patch.view(source);
+    let end = match (&ending.cut, fix.edits.last()) {
+        (Some(cut), Some(added)) if ending.keeps_end() => {
+            cut.kept.cut.saturating_add(to_u64(added.insert.len()))
+        }
+        _ => target.len().saturating_sub(1),
+    };
+    let ends_there = Log::read(&target, limits).is_ok_and(|log| {
+        let fits = log.race.layouts();
+        log.into_reading(fits).is_some_and(|reading| reading.lane.stop == Some(Stop::End(end)))
+    });
+    if !ends_there {
+        ending.doubt.get_or_insert(Doubt::End);
+    }
 }
 
 /// Reports a complete log whose guest did nothing.

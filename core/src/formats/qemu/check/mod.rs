@@ -58,14 +58,15 @@ pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
     let request = Request {
         version,
         layouts,
-        fits,
-        excluded: &excluded,
         evidence: evidence.map(|(evidence, _)| evidence),
         is_named: chosen.is_some(),
         is_contradicted: wanted.is_some() && chosen.is_none(),
         wants_prefix: options::has_prefix(options),
     };
-    let ending = Ending::new(&lane, request, &options.limits);
+    let mut ending = Ending::new(&lane, request, &options.limits);
+    if chosen.is_none() && ending.has_rival(&excluded) {
+        closing::doubt_end(&mut ending, &source, &options.limits);
+    }
     let fix = closing::check_end(&ending, &lane, report);
     closing::check_emptiness(&ending, &lane, report);
     facts::add_events(&lane, report);

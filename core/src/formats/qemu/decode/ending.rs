@@ -51,8 +51,8 @@ pub enum Trailing {
 pub enum Doubt {
     /// The layout is a guess, which no version word and no user confirms.
     Layout,
-    /// Bytes follow END, and nothing confirms the version; or nothing before the cut speaks against
-    /// a layout of the version with another end. END may be a part of an event of another layout.
+    /// Bytes follow END, and nothing confirms the version; or the closed log would read as one of
+    /// another layout. END may be a part of an event of another layout.
     End,
 }
 
@@ -69,15 +69,11 @@ pub struct Cut {
 
 /// The facts about a log, and the wishes of the user, by which its end is read.
 #[derive(Clone, Copy, Debug)]
-pub struct Request<'r> {
+pub struct Request {
     /// The version word.
     pub version: Version,
     /// The layouts that the log may have.
     pub layouts: Layouts,
-    /// The layouts that the events fit.
-    pub fits: Layouts,
-    /// The reason against each of the others.
-    pub excluded: &'r [Excluded],
     /// The bytes that determine the version, if they do.
     pub evidence: Option<VersionEvidence>,
     /// Whether the user names a release that the log can have.
@@ -115,9 +111,9 @@ pub struct Ending {
 
 impl Ending {
     /// Describes the end of the log that `lane` read.
-    pub fn new(lane: &Lane<'_>, request: Request<'_>, limits: &Limits) -> Self {
-        let Request { version, layouts, fits, excluded, evidence, .. } = request;
-        let Request { is_named, is_contradicted, wants_prefix, .. } = request;
+    pub fn new(lane: &Lane<'_>, request: Request, limits: &Limits) -> Self {
+        let Request { version, layouts, evidence, is_named, is_contradicted, wants_prefix } =
+            request;
         let source = lane.decoder().source();
         let tail = find_tail(lane, version, layouts);
         // A log that has to be closed is closed before its first irregular event.
@@ -151,8 +147,6 @@ impl Ending {
             len: source.len(),
         };
         ending.cut = ending.find_cut(lane, limits);
-        let is_open = !is_named && ending.has_rival(fits, excluded);
-        ending.doubt = ending.doubt.or(is_open.then_some(Doubt::End));
         ending
     }
 
@@ -178,21 +172,16 @@ impl Ending {
         self.keeps_end() && matches!(self.trailing, Some((_, Trailing::SecondEnd)))
     }
 
-    /// Returns whether nothing before the cut speaks against a layout of the version with another
-    /// end: the closed log may read as one of that layout. If the events fit it, the end of the
-    /// file tells it apart, unless bytes stay after END.
-    fn has_rival(&self, fits: Layouts, excluded: &[Excluded]) -> bool {
+    /// Returns whether nothing before the cut speaks against another layout of the version, so that
+    /// the closed log may read as one of that layout.
+    pub fn has_rival(&self, excluded: &[Excluded]) -> bool {
         let (layout, Some(cut)) = (self.layout(), &self.cut) else { return false };
         let is_excluded = |number: usize| {
             let mut before = excluded.iter().filter(|excluded| excluded.at < cut.kept.cut);
             before.any(|excluded| excluded.layouts.contains(number))
         };
-        let has_bytes_after = self.keeps_end() && self.trailing.is_some();
-        (0..).zip(&LAYOUTS).any(|(number, other)| {
-            let differs = other.version == layout.version && other.closing() != layout.closing();
-            let is_told_apart = fits.contains(number) && !has_bytes_after;
-            differs && !is_told_apart && !is_excluded(number)
-        })
+        let mut others = (0..).zip(&LAYOUTS).filter(|(number, _)| !self.layouts.contains(*number));
+        others.any(|(number, other)| other.version == layout.version && !is_excluded(number))
     }
 
     fn find_cut(&self, lane: &Lane<'_>, limits: &Limits) -> Option<Cut> {

@@ -8,6 +8,9 @@ use super::frame::{
 use super::{Expander, Expect};
 use crate::kit::num::{to_u64, to_usize};
 
+/// Most bytes of padding that follow zstd data, up to a multiple of 8.
+const PADDING_MAX: usize = 7;
+
 /// The unit at the end of the input so far that is not complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenUnit {
@@ -43,8 +46,10 @@ impl Expander {
     /// `None` if its last unit is not complete, or other bytes follow it.
     ///
     /// Zeros are also the header of an empty block. An encoder that is flushed without new data
-    /// writes nothing, so such blocks at the end are padding.
-    pub fn find_padding(&self, stored: &[u8]) -> Option<usize> {
+    /// writes nothing, so such blocks at the end are padding. Padding with a flipped bit may look
+    /// like a block, too, so `stated`, the length that another field has, is believed if a unit
+    /// with content ends there.
+    pub fn find_padding(&self, stored: &[u8], stated: u64) -> Option<usize> {
         let begun = self.partial.len();
         let bytes = match begun {
             0 => Cow::Borrowed(stored),
@@ -53,12 +58,17 @@ impl Expander {
         let mut units = Units { rest: &bytes, expect: self.expect, frame: self.frame };
         let mut end = 0;
         while let Some(is_empty) = units.pass() {
-            if !is_empty {
-                end = bytes.len().saturating_sub(units.rest.len());
+            if is_empty {
+                continue;
+            }
+            end = bytes.len().saturating_sub(units.rest.len());
+            let len = end.checked_sub(begun).filter(|len| to_u64(*len) == stated);
+            if len.is_some() && units.rest.len() <= PADDING_MAX {
+                return len;
             }
         }
         let padding = bytes.get(end..).unwrap_or_default();
-        let is_padding = padding.len() < 8 && padding.iter().all(|byte| *byte == 0);
+        let is_padding = padding.len() <= PADDING_MAX && padding.iter().all(|byte| *byte == 0);
         end.checked_sub(begun).filter(|_| is_padding)
     }
 }
