@@ -5,7 +5,7 @@
 //! | exact | all fixes are exact, and an edit writes other bytes than the original had there |
 //! | no loss | the repair reports no loss, and a spared byte of the original is gone or moved |
 //! | records | an untouched record of the original is not in the output |
-//! | clean | a fresh check of a successful output does not find the format or finds an error |
+//! | clean | a fresh check of a successful output finds an error, or not the format it was given |
 //! | stable | a second repair changes the output |
 //!
 //! Bytes that a repair adds between spared ones move none of them: a repair without loss may add
@@ -57,7 +57,8 @@ impl Judgement {
 /// Repairs a damaged recording and judges the result; returns the output as well.
 ///
 /// The format is given, as a user does whose recording lost its magic. The fresh check of the
-/// output has to find it alone.
+/// output has to find it alone if the repair changed something: random bytes may imitate another
+/// format, and a repair leaves them if nothing tells what was there.
 pub fn judge(subject: &Subject, original: &Original, damaged: &Damaged) -> (Judgement, Files) {
     let source = set(&damaged.files);
     let options = Options::default().with_format(subject.format);
@@ -93,7 +94,9 @@ pub fn judge(subject: &Subject, original: &Original, damaged: &Damaged) -> (Judg
     judgement.records = untouched.values().sum();
     judgement.records_lost = count_lost(untouched, subject, original, &output);
     let after = set(&output);
-    judgement.unclean = find_unclean(subject, &after, &options);
+    let unnamed = Options { format: None, ..options.clone() };
+    judgement.unclean =
+        find_unclean(subject, &after, if repair.changes() { &unnamed } else { &options });
     judgement.is_unstable =
         are_dear_laws_due(&source) && tracemend::repair(&after, &options).changes();
     (judgement, output)
@@ -181,10 +184,9 @@ fn count_lost(mut want: Counted, subject: &Subject, original: &Original, output:
     want.values().sum()
 }
 
-/// Checks an output as if nothing were known about it.
+/// Checks an output.
 fn find_unclean(subject: &Subject, output: &FileSet<'_>, options: &Options) -> Option<String> {
-    let options = Options { format: None, ..options.clone() };
-    let report = tracemend::check(output, &options);
+    let report = tracemend::check(output, options);
     if report.format != Some(subject.format) {
         return Some("the output is not recognised".to_string());
     }

@@ -1,4 +1,4 @@
-//! The attrs and the ids, by the votes of their copies.
+//! The attrs and where their ids are, by the votes of their copies; `ids` has the ids themselves.
 //!
 //! ```text
 //!  attr table, ids area ---+
@@ -7,8 +7,6 @@
 //!  ids of samples ---------+
 //! ```
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use super::described::{self, Described};
 use super::peek::Peek;
 use super::piped::Piped;
@@ -16,15 +14,11 @@ use super::salvage::mend_attrs;
 use super::{Correction, Part};
 use crate::formats::perf::decode::attr;
 use crate::formats::perf::decode::attrs::StoredEvent;
-use crate::formats::perf::decode::event::{Events, SampleRead};
+use crate::formats::perf::decode::event::Events;
 use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::decode::recording::{RecordFile, Recording};
-use crate::formats::perf::decode::sample::Sample;
-use crate::formats::perf::layout::{
-    ATTR_SIZES, HEADER_SIZE, RECORD_HEADER, SECTION_SIZE, feature, field, record,
-};
+use crate::formats::perf::layout::{ATTR_SIZES, HEADER_SIZE, SECTION_SIZE, feature, field};
 use crate::kit::cursor::{Cursor, Order};
-use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::Layer;
 use crate::kit::walk::Item;
@@ -39,12 +33,6 @@ const MOST_IDS: u64 = 1 << 20;
 const MOST_HELD_IDS: u64 = 1 << 16;
 /// Records that are read as evidence.
 pub(super) const MOST_RECORDS: usize = 20_000;
-/// Most ids that are compared with those that samples name.
-const MOST_NAMED: usize = 4096;
-/// Records among which ID_INDEX is looked for: perf writes it before the first sample.
-pub(super) const INDEX_RECORDS: usize = 4096;
-/// Size of an entry of ID_INDEX: id, index, CPU and thread.
-const INDEX_ENTRY: u64 = 32;
 
 /// The attrs, EVENT_DESC and ID_INDEX of a recording.
 pub(super) struct Copies<'a> {
@@ -316,92 +304,8 @@ impl<'a> Copies<'a> {
         (0..count).map_while(|index| self.peek.u64(place(index))).collect()
     }
 
-    /// Compares the ids of the attr table, of EVENT_DESC and of ID_INDEX.
-    fn correct_ids(&self, sections: &[Section]) -> Vec<Correction> {
-        let places = |section: &Section| {
-            let (start, count) = (section.offset, section.size >> 3);
-            (0..count).map(move |index| start.saturating_add(index.saturating_mul(8)))
-        };
-        let table: Vec<u64> = sections.iter().flat_map(places).collect();
-        let described: Vec<u64> = self.described.iter().flat_map(|one| places(&one.ids)).collect();
-        let described = if described.len() == table.len() { described } else { Vec::new() };
-        let index = self.index_places();
-        let index = if index.len() == table.len() { index } else { Vec::new() };
-        let copies = [(Part::Ids, table), (Part::DescribedIds, described), (Part::IdIndex, index)];
-        let value = |(part, places): &(Part, Vec<u64>), number: usize| {
-            let at = *places.get(number)?;
-            Some((*part, at, self.peek.u64(at)?))
-        };
-        let count = copies.iter().map(|(_, places)| places.len()).max().unwrap_or(0);
-        let mut named: Option<BTreeMap<u64, u64>> = None;
-        let [(_, table), (_, described), (_, index)] = &copies;
-        if described.is_empty() && index.is_empty() {
-            return self.correct_id_by_samples(sections, table).into_iter().collect();
-        }
-        let mut corrections = Vec::new();
-        for number in 0..count {
-            let votes: Vec<(Part, u64, u64)> =
-                copies.iter().filter_map(|copy| value(copy, number)).collect();
-            let first = votes.first().map(|(_, _, id)| *id);
-            if votes.iter().all(|(_, _, id)| Some(*id) == first) {
-                continue;
-            }
-            let named = named.get_or_insert_with(|| self.named_ids(sections));
-            let weight = |wanted: u64| {
-                // The kernel counts ids from 1; overwritten copies may agree on these two.
-                if matches!(wanted, 0 | u64::MAX) {
-                    return 0;
-                }
-                let copies = votes.iter().filter(|(_, _, id)| *id == wanted).count();
-                to_u64(copies).saturating_add(u64::from(named.contains_key(&wanted)))
-            };
-            let best = votes.iter().max_by_key(|(_, _, id)| weight(*id)).map(|(_, _, id)| *id);
-            let Some(best) = best else { continue };
-            let is_tied = votes.iter().any(|(_, _, id)| *id != best && weight(*id) == weight(best));
-            if is_tied {
-                continue;
-            }
-            let witness = votes.iter().find(|(_, _, id)| *id == best);
-            for (part, at, found) in votes.iter().filter(|(_, _, id)| *id != best) {
-                let correction = Correction::new(*part).word(*at, *found, best);
-                corrections.push(match witness {
-                    Some((_, at, _)) => correction.witness(*at, 8, "copy of the id"),
-                    None => correction,
-                });
-            }
-        }
-        merge(corrections)
-    }
-
-    /// Corrects the only id that no sample names, if samples name one that is not there.
-    fn correct_id_by_samples(&self, sections: &[Section], table: &[u64]) -> Option<Correction> {
-        /// Samples that must name the id, so that they are witnesses.
-        const LEAST_WITNESSES: u64 = 2;
-        // With a part of the ids, those of the other part would be strange.
-        if table.len() > MOST_NAMED {
-            return None;
-        }
-        let ids = table.iter().filter_map(|at| Some((*at, self.peek.u64(*at)?)));
-        let ids: Vec<(u64, u64)> = ids.collect();
-        let is_known = |named: &u64| ids.iter().any(|(_, id)| id == named);
-        let named = self.named_ids(sections);
-        let mut strange = named.iter().filter(|(id, _)| !is_known(id));
-        let (id, count) = strange.next()?;
-        let mut silent = ids.iter().filter(|(_, id)| !named.contains_key(id));
-        let (at, found) = silent.next()?;
-        if strange.next().is_some() || silent.next().is_some() {
-            return None;
-        }
-        let data = self.data;
-        let correction = Correction::new(Part::Ids).word(*at, *found, *id);
-        Some(match *count >= LEAST_WITNESSES {
-            true => correction.witness(data.offset, data.size, "samples that name the id"),
-            false => correction,
-        })
-    }
-
     /// Returns the attrs with their ids. Beyond `MOST_HELD_IDS` the attrs have none.
-    fn events_with_ids(&self, sections: &[Section]) -> Events {
+    pub(super) fn events_with_ids(&self, sections: &[Section]) -> Events {
         let order = self.peek.order;
         let total = sections.iter().fold(0_u64, |sum, one| sum.saturating_add(one.size >> 3));
         let mut events = Events::new(order);
@@ -414,57 +318,6 @@ impl<'a> Copies<'a> {
         }
         events.sort();
         events
-    }
-
-    /// Returns the offsets of the ids in the ID_INDEX records among the first records: perf splits
-    /// a long list. None if a record repeats an id of another one, so that they are several lists.
-    fn index_places(&self) -> Vec<u64> {
-        let (mut places, mut earlier) = (Vec::new(), BTreeSet::new());
-        for record in self.records().take(INDEX_RECORDS) {
-            if record.frame.kind != record::ID_INDEX {
-                continue;
-            }
-            let start = record.offset.saturating_add(RECORD_HEADER);
-            let count = self.peek.u64(start).unwrap_or(0);
-            let room = record.frame.size.saturating_sub(16) / INDEX_ENTRY;
-            let first = start.saturating_add(8);
-            let place = |index: u64| first.saturating_add(index.saturating_mul(INDEX_ENTRY));
-            let listed: Vec<u64> = (0..count.min(room)).map(place).collect();
-            let ids = listed.iter().filter_map(|at| self.peek.u64(*at));
-            let ids: BTreeSet<u64> = ids.filter(|id| *id != 0).collect();
-            if !earlier.is_disjoint(&ids) {
-                return Vec::new();
-            }
-            earlier.extend(ids);
-            places.extend(listed);
-        }
-        places
-    }
-
-    /// Counts the ids that samples and counter values of perf stat name. A sample of an unknown
-    /// event may have another layout than the others, so it names no id of a counter value.
-    fn named_ids(&self, sections: &[Section]) -> BTreeMap<u64, u64> {
-        let mut named = BTreeMap::new();
-        let events = self.events_with_ids(sections);
-        for (number, record) in (0..).zip(self.records().take(MOST_RECORDS)) {
-            let view = record.view(Layer::stored(0), number);
-            let mut ids: BTreeSet<u64> = events.id_of(&view).into_iter().collect();
-            let mut sample = Sample::default();
-            if record.frame.kind == record::SAMPLE
-                && let SampleRead::Complete { attr, .. } = events.read_sample(&view, &mut sample)
-            {
-                ids.extend(events.value_ids(&view, &sample, attr));
-            }
-            if record.frame.kind == record::STAT {
-                let id = record.offset.saturating_add(RECORD_HEADER);
-                ids.extend(self.peek.u64(id));
-            }
-            for id in ids.into_iter().filter(|id| *id != 0) {
-                let count: &mut u64 = named.entry(id).or_default();
-                *count = count.saturating_add(1);
-            }
-        }
-        named
     }
 }
 
@@ -480,19 +333,4 @@ fn majority(votes: &[Option<u64>]) -> Option<u64> {
     let best = votes.iter().flatten().max_by_key(|vote| count(vote))?;
     let is_tied = votes.iter().flatten().any(|vote| vote != best && count(vote) == count(best));
     (count(best) >= 2 && !is_tied).then_some(*best)
-}
-
-/// Joins the corrections of one part.
-fn merge(corrections: Vec<Correction>) -> Vec<Correction> {
-    let mut merged: Vec<Correction> = Vec::new();
-    for correction in corrections {
-        match merged.iter_mut().find(|one| one.part == correction.part) {
-            Some(one) => {
-                one.words.extend(correction.words);
-                one.witnesses.extend(correction.witnesses);
-            }
-            None => merged.push(correction),
-        }
-    }
-    merged
 }

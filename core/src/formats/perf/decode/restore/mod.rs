@@ -33,6 +33,7 @@ mod events;
 mod flags;
 mod head;
 mod hints;
+mod ids;
 mod layout;
 mod magic;
 mod odd;

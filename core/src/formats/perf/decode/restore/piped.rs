@@ -9,7 +9,8 @@
 //! shows how long each attr and its ids are, and the sizes of the HEADER_ATTR records confirm it.
 
 use super::described::{self, Described};
-use super::events::{Copies, Home, INDEX_RECORDS, MOST_ATTRS};
+use super::events::{Copies, Home, MOST_ATTRS};
+use super::ids::INDEX_RECORDS;
 use super::peek::Peek;
 use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::decode::recording::RecordFile;
