@@ -11,10 +11,12 @@
 //! definition first; of a lost struct every number of members.
 //!
 //! - `probe_sink`: the events from a place, under one reading of the unknown ids
+//! - `readings`: how the unknown ids are read
 //! - `numbering`: the call number of the first of these events
 
 mod numbering;
 mod probe_sink;
+mod readings;
 
 use super::calls::Calls;
 use super::definitions::Definitions;
@@ -24,6 +26,7 @@ use crate::kit::num::to_u64;
 use crate::kit::steps;
 use numbering::{find_first_number, find_first_number_of_run};
 use probe_sink::ProbeSink;
+use readings::Readings;
 
 /// Events after which a place is believed.
 const EVENTS: usize = 60;
@@ -115,21 +118,6 @@ pub enum ProbeResult {
     NeedsMore,
 }
 
-/// One way to read an unknown id.
-#[derive(Clone, Copy, Debug)]
-struct IdReading {
-    space: Space,
-    id: u64,
-    /// Where the id ends.
-    at: u64,
-    /// `None`: its definition follows. Otherwise it was lost, with so many members.
-    lost: Option<u64>,
-    /// The number of members in a donor.
-    donated_members: Option<u64>,
-    /// The number of members of the struct with this id in a known build, which is tried first.
-    usual_members: Option<u64>,
-}
-
 /// Tries the place at the beginning of `bytes.0`, which is `bytes.1` of the stream.
 ///
 /// `at_end`: whether the stream ends with the bytes; `budget`: steps that may still be taken.
@@ -145,7 +133,7 @@ pub fn probe_position(
     if bytes.first().is_none_or(|tag| *tag > 1) || *budget == 0 {
         return ProbeResult::Rejected;
     }
-    let mut readings: Vec<IdReading> = Vec::new();
+    let mut readings = Readings::default();
     let tries = match tolerance {
         Tolerance::Strict | Tolerance::Far => READINGS,
         Tolerance::Close | Tolerance::Thorough => READINGS_CLOSE,
@@ -173,49 +161,15 @@ pub fn probe_position(
             return ProbeResult::NeedsMore;
         }
         let run = find_first_number_of_run(&sink.events, context);
-        let has_lost = readings.iter().any(|reading| reading.lost.is_some());
+        let has_lost = readings.lost().next().is_some();
         let takes_run = tolerance != Tolerance::Strict && !has_lost;
         if let Some(next) = first.or(run.filter(|_| takes_run)) {
-            let lost = lost_ids(&readings);
+            let lost = readings.lost().collect();
             return ProbeResult::Sync(SyncPoint { next, lost, entered, last_leave_end });
         }
-        if tolerance == Tolerance::Strict || !advance_reading(&mut readings) {
+        if tolerance == Tolerance::Strict || !readings.advance() {
             return ProbeResult::Rejected;
         }
     }
     ProbeResult::Rejected
-}
-
-fn lost_ids(readings: &[IdReading]) -> Vec<LostId> {
-    let lost = readings.iter().filter_map(|reading| {
-        let IdReading { space, id, at, .. } = *reading;
-        Some(LostId { space, id, at, members: reading.lost? })
-    });
-    lost.collect()
-}
-
-/// Turns to the next reading of the latest id; `false` if all were tried.
-fn advance_reading(readings: &mut Vec<IdReading>) -> bool {
-    while let Some(last) = readings.last_mut() {
-        match (last.lost, last.space) {
-            (None, _) => {
-                last.lost = last.donated_members.or(last.usual_members).or(Some(0));
-                return true;
-            }
-            (Some(_), Space::Struct)
-                if last.donated_members.is_none() && last.usual_members.take().is_some() =>
-            {
-                last.lost = Some(0);
-                return true;
-            }
-            (Some(members), Space::Struct)
-                if last.donated_members.is_none() && members < MEMBERS_MAX =>
-            {
-                last.lost = Some(members.saturating_add(1));
-                return true;
-            }
-            _ => drop(readings.pop()),
-        }
-    }
-    false
 }

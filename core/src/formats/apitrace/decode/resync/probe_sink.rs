@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{EVENTS, IdReading, ProbeContext, Tolerance};
+use super::readings::{IdReading, Readings};
+use super::{EVENTS, ProbeContext, Tolerance};
 use crate::formats::apitrace::decode::grammar::{
     CountField, Space, StreamError, TokenSink, TokenWarning,
 };
@@ -48,7 +49,7 @@ struct ThreadBound {
 
 pub(super) struct ProbeSink<'a> {
     context: ProbeContext<'a>,
-    readings: &'a mut Vec<IdReading>,
+    readings: &'a mut Readings,
     /// The id whose definition is read.
     defining: Option<(Space, u64)>,
     /// Ids that are defined from the place on.
@@ -84,7 +85,7 @@ const ENOUGH: StreamError = StreamError::InconsistentCalls;
 impl<'a> ProbeSink<'a> {
     pub(super) fn new(
         context: ProbeContext<'a>,
-        readings: &'a mut Vec<IdReading>,
+        readings: &'a mut Readings,
         tolerance: Tolerance,
     ) -> Self {
         Self {
@@ -128,11 +129,7 @@ impl<'a> ProbeSink<'a> {
         let is_lost = |reading: &IdReading| reading.lost.is_some();
         self.doubts.begins_with_zeros
             && !self.doubts.may_be_joined
-            && self.reading(Space::Function, 0).is_some_and(is_lost)
-    }
-
-    fn reading(&self, space: Space, id: u64) -> Option<&IdReading> {
-        self.readings.iter().find(|reading| reading.space == space && reading.id == id)
+            && self.readings.get(Space::Function, 0).is_some_and(is_lost)
     }
 }
 
@@ -149,12 +146,12 @@ impl TokenSink for ProbeSink<'_> {
         if space == Space::Frame && !definitions.is_empty() && !definitions.has_frames() {
             return Err(StreamError::Id(space, id));
         }
-        Ok(self.reading(space, id).and_then(|reading| reading.lost))
+        Ok(self.readings.get(space, id).and_then(|reading| reading.lost))
     }
 
     fn define(&mut self, space: Space, id: u64, at: u64) {
         self.defining = Some((space, id));
-        if self.reading(space, id).is_some() {
+        if self.readings.get(space, id).is_some() {
             return;
         }
         let donated = self.context.donor.and_then(|donor| donor.known(space, id));

@@ -1,5 +1,7 @@
 //! The sequences section of a block (RFC 8878, section 3.1.1.3.2).
 
+use std::sync::LazyLock;
+
 use super::bits::BackwardBits;
 use super::fse::{FseLimits, FseTable};
 use crate::kit::expand::zstd::frame::number;
@@ -72,25 +74,27 @@ const OFFSET_COUNTS: [i64; 29] =
 #[derive(Clone, Copy)]
 struct Codes {
     limits: FseLimits,
-    predefined: &'static [i64],
-    predefined_log: u32,
+    predefined: &'static Predefined,
 }
+
+/// A table that a block may use without its description. It is built once: where a frame is
+/// damaged, sequences are looked for at every place.
+type Predefined = LazyLock<Option<FseTable>>;
+
+static LITERAL_LENGTHS_PREDEFINED: Predefined =
+    LazyLock::new(|| FseTable::of_counts(&LITERAL_LENGTH_COUNTS, 6));
+static OFFSETS_PREDEFINED: Predefined = LazyLock::new(|| FseTable::of_counts(&OFFSET_COUNTS, 5));
+static MATCH_LENGTHS_PREDEFINED: Predefined =
+    LazyLock::new(|| FseTable::of_counts(&MATCH_LENGTH_COUNTS, 6));
 
 const LITERAL_LENGTH: Codes = Codes {
     limits: FseLimits { log_max: 9, symbols: 36 },
-    predefined: &LITERAL_LENGTH_COUNTS,
-    predefined_log: 6,
+    predefined: &LITERAL_LENGTHS_PREDEFINED,
 };
-const OFFSET: Codes = Codes {
-    limits: FseLimits { log_max: 8, symbols: 32 },
-    predefined: &OFFSET_COUNTS,
-    predefined_log: 5,
-};
-const MATCH_LENGTH: Codes = Codes {
-    limits: FseLimits { log_max: 9, symbols: 53 },
-    predefined: &MATCH_LENGTH_COUNTS,
-    predefined_log: 6,
-};
+const OFFSET: Codes =
+    Codes { limits: FseLimits { log_max: 8, symbols: 32 }, predefined: &OFFSETS_PREDEFINED };
+const MATCH_LENGTH: Codes =
+    Codes { limits: FseLimits { log_max: 9, symbols: 53 }, predefined: &MATCH_LENGTHS_PREDEFINED };
 
 /// The tables of a frame so far.
 #[derive(Clone, Default)]
@@ -171,7 +175,7 @@ fn read_table(
     table: &mut Option<FseTable>,
 ) -> Option<()> {
     match mode & 3 {
-        0 => *table = FseTable::of_counts(codes.predefined, codes.predefined_log),
+        0 => table.clone_from(codes.predefined),
         1 => *table = Some(FseTable::of_one(*rest.split_off_first()?)),
         2 => {
             *table = None;
