@@ -41,12 +41,12 @@ impl<'a> Log<'a> {
 
     /// Takes the reading of some of the layouts that are left, for which one lane stands.
     pub fn into_reading(self, layouts: Layouts) -> Option<Reading<'a>> {
-        let has = |lane: &Lane<'_>| layouts.iter().any(|(number, _)| lane.layouts.contains(number));
-        let lane = self.race.best.into_iter().find(has)?;
         // Damage may end the reading before the events decide, and leave the end of the file alone.
-        let source = lane.decoder().source();
+        let source = self.race.best.first()?.decoder().source();
         let end = source.read(source.len().saturating_sub(VERSION_LEN), source.len());
         let layouts = layouts.that_end_with(&end);
+        let has = |lane: &Lane<'_>| layouts.iter().any(|(number, _)| lane.layouts.contains(number));
+        let lane = self.race.best.into_iter().find(has)?;
         Some(Reading { layouts, lane })
     }
 }
