@@ -1,6 +1,6 @@
 //! A log as it was read: the header, and the readings that are left of the race.
 
-use crate::formats::qemu::decode::header::Header;
+use crate::formats::qemu::decode::header::{Header, VersionEvidence};
 use crate::formats::qemu::decode::lane::Lane;
 use crate::formats::qemu::decode::race::{self, Race};
 use crate::formats::qemu::layout::{Layouts, VERSION_LEN};
@@ -23,7 +23,7 @@ pub struct Reading<'a> {
     /// The layouts that are left: the one that the user chose, those of the version that the
     /// bytes lead to, or all that the bytes do not exclude.
     pub layouts: Layouts,
-    /// The lane. The lanes that are left read the log alike, so one stands for all.
+    /// The lane that stands for them.
     pub lane: Lane<'a>,
 }
 
@@ -39,12 +39,25 @@ impl<'a> Log<'a> {
         Ok(Self { header, race })
     }
 
-    /// Takes the reading of some of the layouts that are left, for which one lane stands.
+    /// Returns the layouts that are left: those of the version that the bytes lead to, or all that
+    /// the bytes do not exclude.
+    pub fn layouts(&self) -> Layouts {
+        let fits = self.race.layouts();
+        self.that_end(VersionEvidence::find(self.header, fits).map_or(fits, |(_, found)| found))
+    }
+
+    /// Returns those of some layouts that explain the last bytes, or all if none does: damage may
+    /// end the reading before the events decide, and leave the end of the file alone.
+    pub fn that_end(&self, layouts: Layouts) -> Layouts {
+        let Some(first) = self.race.best.first() else { return layouts };
+        let source = first.decoder().source();
+        layouts.that_end_with(&source.read(source.len().saturating_sub(VERSION_LEN), source.len()))
+    }
+
+    /// Takes the reading of some of the layouts that are left: their lanes read the log alike, so
+    /// one stands for all.
     pub fn into_reading(self, layouts: Layouts) -> Option<Reading<'a>> {
-        // Damage may end the reading before the events decide, and leave the end of the file alone.
-        let source = self.race.best.first()?.decoder().source();
-        let end = source.read(source.len().saturating_sub(VERSION_LEN), source.len());
-        let layouts = layouts.that_end_with(&end);
+        let layouts = self.that_end(layouts);
         let has = |lane: &Lane<'_>| layouts.iter().any(|(number, _)| lane.layouts.contains(number));
         let lane = self.race.best.into_iter().find(has)?;
         Some(Reading { layouts, lane })

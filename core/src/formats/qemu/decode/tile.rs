@@ -25,7 +25,7 @@ pub fn tile(source: &Source<'_>, limits: &Limits, each: TileSink<'_>) {
         return;
     };
     emit(each, header, (TileKind::Structure, "header"), log_header);
-    let number = log.race.layouts().iter().next().map(|(number, _)| number);
+    let number = log.layouts().iter().next().map(|(number, _)| number);
     let decoder = Decoder::new(source, number.unwrap_or(LAYOUTS.len()));
     let mut at = HEADER_LEN;
     let mut has_end = false;

@@ -50,7 +50,7 @@ impl<'a> Events<'a> {
     fn read(source: &'a Source<'a>, options: &Options) -> Result<Self, DumpError> {
         let log = Log::read(source, &options.limits).map_err(|_| DumpError::Unreadable)?;
         let named = options::qemu_version(options).and_then(release);
-        let layouts = named.map_or(log.race.layouts(), |number| Layouts::default().with(number));
+        let layouts = named.map_or_else(|| log.layouts(), |number| Layouts::default().with(number));
         let number = layouts.iter().next().map_or(LAYOUTS.len(), |(number, _)| number);
         Ok(Self { source, decoder: Decoder::new(source, number) })
     }
