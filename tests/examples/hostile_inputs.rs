@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use tracemend_tests::forge::perf::{Attr, Order, Record, Recording, sample_type};
+use tracemend_tests::forge::perf::{Attr, Order, Record, Recording, feature_bit, sample_type};
 use tracemend_tests::forge::revent::{Layout, Recording as Events};
 use tracemend_tests::forge::{apitrace, ovni, qemu};
 
@@ -78,12 +78,22 @@ fn main() {
 
 type Write = fn(&Path) -> PathBuf;
 
-const INPUTS: [(&str, Write); 11] = [
+const INPUTS: [(&str, Write); 13] = [
     ("perf: 1,100,000 names without a name", |folder| {
         let mut recording = Recording::new(Order::Little, vec![event()]);
         let comm = recording.maker(0).comm("forge");
         recording.push(comm).extend((0..1_100_000).map(|_| Record::new(3, 0, Vec::new())));
         file(folder, "perf.data", &recording.build().bytes)
+    }),
+    ("perf: 60,000 ids that were overwritten with zeros", |folder| {
+        let ids: Vec<u64> = (0..60_000).map(|id| 3 * id + 100).collect();
+        let mut recording = Recording::new(Order::Little, vec![event().with_ids(&ids)]);
+        let comm = recording.maker(0).comm("forge");
+        recording.push(comm).feature(feature_bit::EVENT_DESC);
+        let mut bytes = recording.build().bytes;
+        let start = bytes.windows(8).position(|word| word == ids[0].to_le_bytes()).unwrap();
+        bytes[start..][..ids.len() * 8].fill(0);
+        file(folder, "perf.data", &bytes)
     }),
     ("perf: 104 MB of zeros for records", |folder| {
         let mut recording = Recording::new(Order::Little, vec![event()]);
@@ -125,6 +135,15 @@ const INPUTS: [(&str, Write); 11] = [
         let mut stream = apitrace::Stream::new(6);
         (0..100_000).for_each(|id| _ = stream.call(0, id, &[]));
         file(folder, "definitions.trace", &apitrace::Container::Gzip.file(&stream.bytes))
+    }),
+    ("apitrace: 500,000 definitions in an array after damage", |folder| {
+        let mut stream = apitrace::Stream::new(6);
+        stream.call(0, 1, &[]);
+        stream.bytes.extend([0xff; 16]);
+        let values = (0..500_000).map(|id| apitrace::Value::Bitmask(id, 1));
+        stream.call(0, 1, &[apitrace::Value::Array(values.collect())]);
+        (0..100).for_each(|_| _ = stream.call(0, 1, &[]));
+        file(folder, "array.trace", &apitrace::Container::Gzip.file(&stream.bytes))
     }),
     ("apitrace: 1 GiB of zeros in gzip", |folder| {
         let mut stream = apitrace::Stream::new(6);

@@ -115,11 +115,8 @@ fn describe(restoration: &Restoration, correction: &Correction) -> Finding {
     let (rule, path) = rule_of(correction.part, restoration.is_pipe);
     let mut finding = Finding::new(rule, span_of(words), path, message(restoration, correction));
     // Bytes that are corrected themselves prove nothing.
-    let is_sound = |span: &Span| {
-        let words = restoration.corrections.iter().flat_map(|one| &one.words);
-        !words.map(|word| span_of(std::slice::from_ref(word))).any(|word| word.overlaps(span))
-    };
-    let sound = correction.witnesses.iter().filter(|witness| is_sound(&witness.span));
+    let sound = correction.witnesses.iter();
+    let sound = sound.filter(|witness| !restoration.corrects(witness.span));
     let has_witness = sound.clone().next().is_some() && correction.is_determined;
     let safety = if has_witness { Safety::Exact } else { Safety::Lossy };
     // A fix that is only likely would be left out for a warning, and what depends on it as well.

@@ -26,11 +26,9 @@ use crate::limits::Limits;
 
 /// Most attrs that are compared.
 pub(super) const MOST_ATTRS: u64 = 4096;
-/// Most ids that are compared.
-const MOST_IDS: u64 = 1 << 20;
-/// Most ids that are held to find with which attrs the samples can be read: many events may point
-/// to the same ones.
-const MOST_HELD_IDS: u64 = 1 << 16;
+/// Most ids that are compared, and with which samples are read: 512 events on each of 128 CPUs.
+/// Each takes some hundred bytes if all copies differ, and many events may point to the same ones.
+pub(super) const MOST_IDS: u64 = 1 << 16;
 /// Records that are read as evidence.
 pub(super) const MOST_RECORDS: usize = 20_000;
 
@@ -242,7 +240,7 @@ impl<'a> Copies<'a> {
         limits: &Limits,
     ) -> Vec<Correction> {
         let ids = sections.iter().fold(0_u64, |sum, one| sum.saturating_add(one.size >> 3));
-        if ids > MOST_HELD_IDS {
+        if ids > MOST_IDS {
             return Vec::new();
         }
         let event = |(index, attr): (usize, &u64)| StoredEvent {
@@ -304,7 +302,7 @@ impl<'a> Copies<'a> {
         (0..count).map_while(|index| self.peek.u64(place(index))).collect()
     }
 
-    /// Returns the attrs with their ids. Beyond `MOST_HELD_IDS` the attrs have none.
+    /// Returns the attrs with their ids. Beyond `MOST_IDS` the attrs have none.
     pub(super) fn events_with_ids(&self, sections: &[Section]) -> Events {
         let order = self.peek.order;
         let total = sections.iter().fold(0_u64, |sum, one| sum.saturating_add(one.size >> 3));
@@ -313,7 +311,7 @@ impl<'a> Copies<'a> {
             let bytes = self.peek.bytes(*start, start.saturating_add(self.size));
             let mut cursor = Cursor::new(&bytes, Layer::stored(0), 0, order);
             let Ok(attr) = attr::attr(&mut cursor, order) else { break };
-            let section = sections.get(index).filter(|_| total <= MOST_HELD_IDS);
+            let section = sections.get(index).filter(|_| total <= MOST_IDS);
             events.push(attr, section.map(|section| self.ids(*section)).unwrap_or_default());
         }
         events.sort();

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::events::{Copies, MOST_RECORDS};
+use super::events::{Copies, MOST_IDS, MOST_RECORDS};
 use super::{Correction, Part};
 use crate::formats::perf::decode::event::SampleRead;
 use crate::formats::perf::decode::header::Section;
@@ -23,6 +23,10 @@ const INDEX_ENTRY: u64 = 32;
 impl Copies<'_> {
     /// Compares the ids of the attr table, of EVENT_DESC and of ID_INDEX.
     pub(super) fn correct_ids(&self, sections: &[Section]) -> Vec<Correction> {
+        let total = sections.iter().fold(0_u64, |sum, one| sum.saturating_add(one.size >> 3));
+        if total > MOST_IDS {
+            return Vec::new();
+        }
         let places = |section: &Section| {
             let (start, count) = (section.offset, section.size >> 3);
             (0..count).map(move |index| start.saturating_add(index.saturating_mul(8)))

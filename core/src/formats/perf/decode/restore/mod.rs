@@ -45,6 +45,8 @@ mod shape;
 mod table;
 mod traced;
 
+use std::collections::BTreeMap;
+
 pub use self::abi::{LargeAttr, LargeAttrs, Obstacle};
 pub use self::blank::Blank;
 pub use self::salvage::{Salvage, salvage, salvage_pipe};
@@ -194,8 +196,8 @@ pub struct Restoration {
     pub blank: Option<Blank>,
     /// What differs from its copy even so.
     pub disputes: Vec<Dispute>,
-    /// The bytes of all words, sorted by their offsets.
-    patches: Vec<(u64, [u8; 8])>,
+    /// The bytes of all words, by their offsets.
+    patches: BTreeMap<u64, [u8; 8]>,
 }
 
 impl Restoration {
@@ -206,7 +208,7 @@ impl Restoration {
             corrections: Vec::new(),
             blank: None,
             disputes: Vec::new(),
-            patches: Vec::new(),
+            patches: BTreeMap::new(),
         }
     }
 
@@ -227,17 +229,23 @@ impl Restoration {
                 Order::Little => value.to_le_bytes(),
                 Order::Big => value.to_be_bytes(),
             };
-            let words = correction.words.iter();
-            self.patches.extend(words.map(|word| (word.at, bytes(word.value))));
+            for word in &correction.words {
+                self.patches.entry(word.at).or_insert_with(|| bytes(word.value));
+            }
             self.corrections.push(correction);
         }
-        self.patches.sort_unstable();
-        self.patches.dedup_by_key(|(at, _)| *at);
     }
 
     /// Whether a word at `at` overlaps one that is corrected, but is not the same.
     fn has_overlap(&self, at: u64) -> bool {
-        self.patches.iter().any(|(other, _)| (1..8).contains(&other.abs_diff(at)))
+        let near = at.saturating_sub(7)..at.saturating_add(8);
+        self.patches.range(near).any(|(other, _)| *other != at)
+    }
+
+    /// Whether bytes of a span are corrected.
+    pub fn corrects(&self, span: Span) -> bool {
+        let reaching = span.start.saturating_sub(7)..span.end.max(span.start);
+        self.patches.range(reaching).next().is_some()
     }
 
     /// Returns the recording with all corrections applied, without a copy.
@@ -252,7 +260,7 @@ impl Restoration {
     fn patch<'a>(&'a self, source: &Source<'a>) -> Source<'a> {
         let mut pieces: Vec<&'a [u8]> = Vec::new();
         let mut at = 0_u64;
-        for (start, bytes) in self.patches.iter().filter(|(start, _)| *start < source.len()) {
+        for (start, bytes) in self.patches.range(..source.len()) {
             pieces.extend(source.slices(at, *start));
             pieces.push(bytes);
             at = start.saturating_add(8);
