@@ -39,6 +39,7 @@ mod toy;
 mod write_faults;
 
 mod apitrace {
+    mod audit;
     mod dump;
     mod forge;
     mod judge;

@@ -177,3 +177,18 @@ fn text_is_safe_to_print_and_bounded() {
     let refused = tracemend::dump(&files, &Options::default(), &request, &mut |_| true);
     assert_eq!(refused, Err(DumpError::Style("other".to_string())));
 }
+
+#[test]
+fn the_summary_counts_calls_by_the_context_that_is_current() {
+    let mut stream = Stream::new(6);
+    stream.name(1, "glXMakeCurrent", &["dpy", "drawable", "ctx"]);
+    for context in [Value::Opaque(0xc), Value::Null] {
+        stream.call(0, 1, &[Value::Opaque(0xd), Value::Opaque(0xe), context]);
+        stream.named_call(0, 2, "glClear", &[Value::Uint(1)]);
+        stream.named_call(0, 2, "glClear", &[Value::Uint(1)]);
+    }
+    let (text, _) = dump(&Container::Snappy.file(&stream.bytes), &style("summary"), &[]);
+    let mut lines = text.lines().skip_while(|line| !line.starts_with("contexts"));
+    assert_eq!(lines.next().unwrap().split_whitespace().nth(1), Some("1"));
+    assert_eq!(lines.next().unwrap().trim(), "0xc: created before the trace, 2 calls");
+}

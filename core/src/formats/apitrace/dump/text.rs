@@ -312,3 +312,27 @@ impl ValueText {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_form_of_a_value_is_left_out_to_its_end() {
+        let tokens = [
+            ValueToken::Array(2),
+            ValueToken::Repr,
+            ValueToken::Unsigned(1),
+            ValueToken::Array(2),
+            ValueToken::Unsigned(2),
+            ValueToken::Unsigned(3),
+            ValueToken::End,
+            ValueToken::End,
+            ValueToken::Unsigned(4),
+            ValueToken::End,
+        ];
+        let mut value = ValueText { max: usize::MAX, ..ValueText::new(false) };
+        tokens.into_iter().for_each(|token| value.add(token, &Names::default()));
+        assert_eq!(value.text, "{1, 4}");
+    }
+}

@@ -192,6 +192,9 @@ mod tests {
         assert_eq!(rare(10, &[(21, 0x302a)]), []);
         assert_eq!(rare(12, &[(21, 0x3029), (25, 0x3029)]), []);
         assert_eq!(rare(12, &[(21, 0x3029), (25, 0x3031)]), []);
+        // The first value is the rare one, and the third one does not count as the second.
+        assert_eq!(rare(12, &[(1, 0x3029)]).len(), 1);
+        assert_eq!(rare(12, &[(1, 0x3029), (25, 0x3031)]), []);
     }
 
     #[test]

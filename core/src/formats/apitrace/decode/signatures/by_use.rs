@@ -170,4 +170,19 @@ mod tests {
         assert_eq!(find(&GEARS[..4], &with(raw)), Some("apitrace 11.1, glxtrace"));
         assert_eq!(find(&GEARS, &with(b"\x01f\x00")), None);
     }
+
+    #[test]
+    fn a_build_that_fits_as_well_with_its_ids_shifted_is_not_believed() {
+        let table = TABLES.first().unwrap();
+        let count = |id: u64| Some(table.definitions.known(Space::Function, id)?.count);
+        let is_doubtful = |id: &u64| count(*id) > Some(2) && count(*id) == count(*id + 1);
+        let used = |id: u64| {
+            let arguments = count(id).map_or(0, |count| (1 << count) - 1);
+            FunctionUse { id, calls: OFTEN, arguments }
+        };
+        let uses: Vec<FunctionUse> = (0..500).filter(is_doubtful).take(8).map(used).collect();
+        let fit = |shift| Weights::of(&table.definitions).fit(&uses, shift);
+        assert!(fit(0) == fit(1) && fit(0).exact == 8 && fit(0).bits >= EVIDENCE_BITS);
+        assert!(!is_believable(table, &Definitions::with_raw(), &uses));
+    }
 }

@@ -476,3 +476,19 @@ impl StreamTracker {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::Limits;
+
+    #[test]
+    fn a_name_of_a_property_that_is_too_long_is_refused() {
+        let property = |len: u64| {
+            let name = vec![b'a'; crate::kit::num::to_usize(len)];
+            StreamTracker::new(&Limits::default(), false).property(&name, true, 2, 2 + len)
+        };
+        assert_eq!(property(PROPERTY_NAME_MAX), Ok(()));
+        assert_eq!(property(PROPERTY_NAME_MAX + 1), Err(StreamError::Properties));
+    }
+}

@@ -167,3 +167,29 @@ impl Warnings {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_detail_ends_only_the_parts_that_begin_with_it_and_have_no_end() {
+        let warning = |part: (u64, u64)| PendingWarning {
+            kind: WarningKind::ArgumentOrder(1),
+            at: part.0,
+            end: part.1,
+            call: (0, None),
+            event: 5,
+            part: Some(part),
+            owners: Vec::new(),
+            excerpt: None,
+            place: None,
+            events_before: 0,
+        };
+        let mut warnings = Warnings::default();
+        warnings.pending.extend([(10, 10), (20, 20), (20, 22)].map(warning));
+        warnings.end_detail(5, 20, 25);
+        let parts: Vec<_> = warnings.pending.iter().filter_map(|warning| warning.part).collect();
+        assert_eq!(parts, [(10, 10), (20, 25), (20, 22)]);
+    }
+}

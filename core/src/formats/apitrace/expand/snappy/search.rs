@@ -110,3 +110,20 @@ pub(in crate::formats::apitrace::expand) fn has_chunks(source: &Source<'_>) -> b
             && chunks.is_plausible_at(next))
         || finds_chunk().is_some()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chunk_is_plausible_up_to_a_sixth_more_than_its_bytes() {
+        let is_plausible = |body: u16| {
+            // The block states 600 bytes.
+            let len = (u32::from(body) + 2).to_le_bytes();
+            let file = [len.as_slice(), &[0xd8, 0x04], &vec![0; body.into()]].concat();
+            Chunks::new(&Source::new(&file), &Limits::default()).is_plausible_at(0)
+        };
+        assert!(is_plausible(600 + 100 + 32));
+        assert!(!is_plausible(600 + 100 + 33));
+    }
+}
