@@ -115,3 +115,14 @@ fn the_payload_of_an_unknown_event_is_shown_as_bytes() {
     let shown: Vec<_> = shown.into_iter().map(|(_, fields)| fields).collect();
     assert_eq!(shown[1..], ["01ab", &format!("{}.. (80 bytes)", "07".repeat(64))]);
 }
+
+#[test]
+fn the_payload_of_a_jumbo_event_that_should_not_be_one_is_shown_as_bytes() {
+    let task = [5, 0, 0, 0, 1, 0, 0, 0];
+    let stream = Stream::at(0).begin(0).event(7, "VTx", 20, &task).jumbo("VTx", &task);
+    let thread = Thread::new(7, 7).require("nosv", "2.7.0");
+    let (text, _) = dump(&one(thread, stream.end()), &Dump::default(), &[("kind", "VTx")]);
+    let fields: Vec<_> = text.lines().filter_map(|line| line.rsplit_once("  ")).collect();
+    let fields: Vec<_> = fields.into_iter().map(|(_, fields)| fields).collect();
+    assert_eq!(fields, ["taskid=5 bodyid=1", "0500000001000000"]);
+}

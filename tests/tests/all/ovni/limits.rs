@@ -103,3 +103,16 @@ fn definitions_past_the_limit_are_left_to_the_next_round() {
     };
     assert_eq!((rounds(3), rounds(2)), (Some(1), Some(2)));
 }
+
+#[test]
+fn types_past_the_limit_are_not_remembered() {
+    let stream = [5, 6]
+        .into_iter()
+        .fold(begun(), |stream, kind| stream.ids("PQx", &[kind]).ids("PQe", &[kind]));
+    let trace = one(thread().require("openmp", "1.2.0"), stream.end());
+    let reached = |value: u64| {
+        let report = tracemend::check(&trace.set(), &options(&limits::TASKS, value));
+        report.count(&common::LIMIT_REACHED)
+    };
+    assert_eq!((reached(2), reached(1)), (0, 1));
+}

@@ -262,3 +262,40 @@ fn events_that_are_added_have_the_payload_of_the_version_that_is_required() {
     let report = tracemend::check(&target.set(), &Options::default());
     assert!(!report.has_errors(), "{:?}", report.findings());
 }
+
+#[test]
+fn a_flipped_code_of_the_kernel_becomes_the_one_that_is_possible_now() {
+    let trace =
+        |codes: [&str; 2]| one(thread().require("kernel", "1.0.0"), begun().plain(&codes).end());
+    // KCK differs in one bit from both.
+    for codes in [["KCK", "KCI"], ["KCO", "KCK"]] {
+        let (repair, target) = trace(codes).mended(&Options::default());
+        assert_eq!(repair.outcome, Outcome::RepairedWithLoss, "{codes:?}");
+        assert_eq!(target, trace(["KCO", "KCI"]), "{codes:?}");
+    }
+}
+
+#[test]
+fn a_flipped_code_is_dropped_while_a_thread_is_paused() {
+    // VA[ differs in one bit from VAS, the end of VAs.
+    let mended = |stream: Stream| one(nosv(), stream).mended(&Options::default()).1;
+    let running = |code| begun().plain(&["VAs", code]).end();
+    assert_eq!(mended(running("VA[")), one(nosv(), running("VAS")));
+    let paused = begun().plain(&["VAs", "OHp"]);
+    let at = paused.bytes.len();
+    let damaged = paused.plain(&["VA[", "OHr", "VAS"]).end();
+    let mut expected = damaged.clone();
+    expected.bytes.drain(at..at + 12);
+    assert_eq!(mended(damaged), one(nosv(), expected));
+}
+
+#[test]
+fn a_payload_of_nosv_1_is_sound_in_a_trace_that_requires_it() {
+    let found = |version: &'static str| {
+        let stream = begun().kind("VYc", 1, "t").ids("VTc", &[1, 1]);
+        let stream = stream.ids("VTx", &[1]).ids("VTe", &[1]).end();
+        let trace = one(thread().require("nosv", version), stream);
+        tracemend::check(&trace.set(), &Options::default()).count(&rules::PAYLOAD_SIZE)
+    };
+    assert_eq!((found("1.0.0"), found("2.7.0")), (0, 2));
+}
