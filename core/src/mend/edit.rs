@@ -246,3 +246,25 @@ impl Fix {
         self
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kit::span::Layer;
+
+    #[test]
+    fn a_fix_absorbs_one_edit_without_witnesses_only() {
+        let span = |start: u64| Span::sized(Layer::stored(0), start, 4);
+        let fix = |starts: &[u64]| {
+            let edits = starts.iter().map(|start| Edit::drop(span(*start))).collect();
+            Fix::new(Safety::Lossy, "drop bytes", edits)
+        };
+        let mut first = fix(&[0]);
+        assert!(first.absorb(&fix(&[8])));
+        assert_eq!((first.edits.len(), first.repeats), (2, 1));
+        assert!(!first.absorb(&fix(&[16, 24])));
+        assert!(!first.absorb(&fix(&[16]).witness(span(32), "a copy")));
+        assert!(!fix(&[0]).witness(span(32), "a copy").absorb(&fix(&[8])));
+        assert_eq!((first.edits.len(), first.repeats), (2, 1));
+    }
+}

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use tracemend::{Options, Outcome};
+use tracemend::{Options, Outcome, Safety};
 use tracemend_tests::forge::perf::feature::{
     TRACEPOINT_NAME, TRACEPOINT_NUMBER, tracepoint_raw, tracing_data,
 };
-use tracemend_tests::forge::perf::{Attr, Order, Recording, by_name, sample_type};
+use tracemend_tests::forge::perf::{Attr, Mode, Order, Recording, by_name, sample_type};
 use tracemend_tests::judge::perf::Perf;
 use tracemend_tests::mended::{mended, mended_from};
 use tracemend_tests::properties::donor::{self, MACHINE, on_machine};
@@ -279,4 +279,19 @@ fn a_real_crashed_recording_of_tracepoints_reads_as_before_with_a_donor() {
 
     let (refused, _) = mended_from(&crashed, &other, &Options::default());
     assert_eq!(refused.outcome, Outcome::CannotRepair);
+}
+
+#[test]
+fn a_header_without_feature_bits_has_no_place_for_the_descriptions() {
+    let order = Order::Little;
+    let attr = Attr::tracepoint(TRACED_TYPE, TRACEPOINT_NUMBER, TRACEPOINT_NAME);
+    let mut recording = Recording::new(order, vec![attr.with_ids(&[61])]);
+    recording.mode = Mode::Old;
+    let sample = recording.maker(0).sample_with(|sample| sample.raw = tracepoint_raw(order));
+    let old = recording.push(sample).build().bytes;
+    let donor = donor::traced(order, tracing_data(order)).bytes;
+    let (repair, target) = mended_from(&old, &donor, &Options::default());
+    assert_eq!((repair.outcome, target), (Outcome::CannotRepair, old));
+    let left = repair.after.findings().iter().find(|f| f.rule.code == "PD0019").unwrap();
+    assert_eq!(left.fix.as_ref().unwrap().safety, Safety::Manual);
 }

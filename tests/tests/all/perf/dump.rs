@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use tracemend::kit::source::Source;
 use tracemend::{Choices, Dump, DumpError, File, FileSet, FormatId, Options};
-use tracemend_tests::forge::perf::by_name;
+use tracemend_tests::forge::perf::{Attr, Order, Recording, by_name, sample_type};
 use tracemend_tests::judge::perf::Perf;
 use tracemend_tests::known_originals::SUBJECTS;
 
@@ -105,4 +105,14 @@ fn the_keys_of_a_line_of_json_differ() {
     for line in lines.lines() {
         assert_eq!(line.matches("\"type\":").count(), 1, "{line}");
     }
+}
+
+#[test]
+fn the_name_of_an_event_in_a_pipe_is_that_in_event_desc() {
+    let attr = Attr::tracepoint(sample_type::TID | sample_type::ID, 316, "sched:sched_switch");
+    let mut recording = Recording::pipe(Order::Little, vec![attr.with_ids(&[61])]);
+    let sample = recording.maker(0).sample();
+    let bytes = recording.feature(12).push(sample).build().bytes;
+    let script = dump(&FileSet::single("perf.data", &bytes), &Dump::Text { style: None }, &[]);
+    assert!(script.contains("sched:sched_switch"), "{script}");
 }

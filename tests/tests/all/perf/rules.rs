@@ -390,3 +390,25 @@ fn a_sample_on_a_cpu_that_no_machine_has_is_dropped() {
         assert_eq!(target.len(), built.bytes.len() - lost, "{cpu}");
     }
 }
+
+#[test]
+fn context_switches_show_which_copy_of_an_attr_is_damaged() {
+    for has_switches in [true, false] {
+        let usual = sample_type::IP | sample_type::TID | sample_type::TIME;
+        let mut attr = Attr::cpu_clock(usual).with_ids(&[11]);
+        attr.flags |= u64::from(has_switches) << 26;
+        let mut recording = Recording::new(Order::Little, vec![attr]);
+        let mut maker = recording.maker(0);
+        recording.extend([maker.comm("forge"), maker.sample()]);
+        if has_switches {
+            recording.push(maker.switch());
+        }
+        let built = recording.feature(12).build();
+        let mut bytes = built.bytes.clone();
+        let attr = built.attr_spans[0].start;
+        bytes[attr + 43] ^= 1 << 2;
+        // A proven fault nearby makes the attr worth a repair: reserved bits are set.
+        bytes[attr + 31] ^= 1 << 5;
+        assert!(mended(&bytes).1 == built.bytes, "{has_switches}");
+    }
+}

@@ -1,8 +1,10 @@
 //! Recordings of tracepoints whose TRACING_DATA is missing or damaged, without a donor.
 
 use tracemend::{Outcome, Safety};
-use tracemend_tests::forge::perf::feature::tracing_data;
-use tracemend_tests::forge::perf::{Order, by_name};
+use tracemend_tests::forge::perf::feature::{
+    TRACEPOINT_NAME, TRACEPOINT_NUMBER, tracepoint_raw, tracing_data,
+};
+use tracemend_tests::forge::perf::{Attr, Order, Recording, by_name, sample_type};
 use tracemend_tests::judge::perf::Perf;
 use tracemend_tests::mended::mended;
 use tracemend_tests::properties::donor::traced;
@@ -103,4 +105,22 @@ fn a_pipe_gets_a_record_of_its_own() {
         let text = text(perf.as_ref(), &target);
         assert!(text.is_none_or(|text| text.contains(line)), "{line}");
     }
+}
+
+#[test]
+fn samples_with_the_id_0_show_the_tracepoint_of_the_only_event() {
+    let order = Order::Little;
+    let kind = sample_type::TID | sample_type::TIME | sample_type::ID | sample_type::RAW;
+    let attr = Attr::tracepoint(kind, TRACEPOINT_NUMBER, TRACEPOINT_NAME).with_ids(&[61]);
+    let mut recording = Recording::new(order, vec![attr]);
+    let mut maker = recording.maker(0);
+    for _ in 0..2 {
+        recording.push(maker.sample_with(|sample| {
+            (sample.id, sample.raw) = (0, tracepoint_raw(order));
+        }));
+    }
+    let built = recording.feature_with(1, tracing_data(order)).build();
+    let mut damaged = built.bytes.clone();
+    damaged[built.attr_spans[0].start + 8] ^= 1;
+    assert!(mended(&damaged).1 == built.bytes);
 }

@@ -172,3 +172,21 @@ fn a_layout_is_recognised_by_as_many_events_as_the_limit_allows() {
     let (_, layout) = report.facts.iter().find(|(fact, _)| *fact == "layout").unwrap();
     assert!(layout.contains("2 of the first 2 events"), "{layout}");
 }
+
+#[test]
+fn the_length_of_a_file_of_full_buffers_leaves_out_a_header_that_is_not_buffered() {
+    let notes = |layout: Layout, code: &str| {
+        let mut recording = session(layout);
+        (0..100).for_each(|id| _ = recording.tap(id));
+        let bytes = recording.build().killed(4096);
+        let report = tracemend::check(&FileSet::single("recording", &bytes), &Options::default());
+        let found = report.findings().iter().find(|finding| finding.rule.code == code);
+        let found = found.unwrap_or_else(|| panic!("{:#?}", report.findings()));
+        (found.notes.join(" "), bytes.len())
+    };
+    let text = "the recorder was killed: the file ends with a full buffer";
+    let (note, len) = notes(Layout::V3, rules::COUNT_ZERO.code);
+    assert_eq!(note, format!("{text} (16 + {} x 4096 bytes)", len / 4096));
+    let (note, len) = notes(Layout::V1, rules::TRUNCATED_EVENT.code);
+    assert_eq!(note, format!("{text} ({} x 4096 bytes)", len / 4096));
+}

@@ -211,3 +211,24 @@ fn used_field(peek: Peek<'_>, at: u64, byte: u64) -> UsedField {
     };
     UsedField { span: Span::sized(Layer::stored(0), start, len), name, value: value.unwrap_or(0) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kit::cursor::Order;
+    use crate::kit::source::Source;
+
+    #[test]
+    fn a_byte_of_an_attr_belongs_to_its_field_or_to_an_unknown_word() {
+        let mut bytes = vec![0; 4 + 160];
+        bytes[4 + 117] = 1;
+        bytes[4 + 149] = 2;
+        let source = Source::new(&bytes);
+        let field = |byte: u64| {
+            let field = used_field(Peek { source: &source, order: Order::Little }, 4, byte);
+            (field.name, field.span.start, field.span.len(), field.value)
+        };
+        assert_eq!(field(117), ("aux_action", 4 + 116, 4, 0x100));
+        assert_eq!(field(149), ("an unknown field", 4 + 144, 8, 2 << 40));
+    }
+}
