@@ -15,7 +15,7 @@
 use std::collections::BTreeMap;
 
 use tracemend::mend::rounds::view;
-use tracemend::{FileSet, Options, Outcome, Repair, Safety};
+use tracemend::{FileSet, Limits, Options, Outcome, Repair, Safety};
 
 use super::harm::Case;
 use super::{Damaged, Files, Original, Reach, Subject, set};
@@ -94,9 +94,11 @@ pub fn judge(subject: &Subject, original: &Original, damaged: &Damaged) -> (Judg
     judgement.records = untouched.values().sum();
     judgement.records_lost = count_lost(untouched, subject, original, &output);
     let after = set(&output);
-    let unnamed = Options { format: None, ..options.clone() };
-    judgement.unclean =
-        find_unclean(subject, &after, if repair.changes() { &unnamed } else { &options });
+    let format = options.format.filter(|_| !repair.changes());
+    let unclean = |options: Options| find_unclean(subject, &after, &Options { format, ..options });
+    // A short search may miss what a log has, by which it is recognised.
+    judgement.unclean = unclean(options.clone())
+        .and_then(|_| unclean(Options { limits: Limits::default(), ..options.clone() }));
     judgement.is_unstable =
         are_dear_laws_due(&source) && tracemend::repair(&after, &options).changes();
     (judgement, output)

@@ -88,21 +88,30 @@ impl Events {
     /// Adds an attr with its ids.
     pub fn push(&mut self, attr: Attr, ids: impl IntoIterator<Item = u64>) {
         let index = self.attrs.len();
-        self.layouts.push(SampleLayout::new(&attr));
+        self.push_layout(&attr);
         self.has_unknown_layout |= !attr.layout_known();
         // Each field has at least 8 bytes.
         let fields = u64::from(attr.sample_type.count_ones()).saturating_mul(8);
         self.least_sample = self.least_sample.min(RECORD_HEADER.saturating_add(fields));
         self.tracepoints.extend(attr.is_tracepoint().then_some(attr.config));
-        let counters = |attr: &Attr| attr.branch_sample_type & branch_sample_type::COUNTERS != 0;
-        if self.attrs.iter().chain([&attr]).any(counters) {
-            let likely = self.layouts.iter().map(|layout| layout.with_likely_counters());
-            self.layouts = likely.collect();
-        }
-        self.is_uniform = self.layouts.iter().all(|layout| Some(layout) == self.layouts.first());
         self.attrs.push(attr);
         self.ids.extend(ids.into_iter().map(|id| (id, index)));
         self.is_sorted = false;
+    }
+
+    fn push_layout(&mut self, attr: &Attr) {
+        let counts = attr.branch_sample_type & branch_sample_type::COUNTERS != 0;
+        let had_counters = self.layouts.first().is_some_and(SampleLayout::has_likely_counters);
+        // One attr with counters in its branches makes them likely in the samples of all.
+        if counts && !had_counters {
+            self.layouts.iter_mut().for_each(|layout| *layout = layout.with_likely_counters());
+            self.is_uniform = self.layouts.iter().all(|one| Some(one) == self.layouts.first());
+        }
+        let new = SampleLayout::new(attr);
+        let layout = if counts || had_counters { new.with_likely_counters() } else { new };
+        let is_like = |first: &SampleLayout| self.is_uniform && *first == layout;
+        self.is_uniform = self.layouts.first().is_none_or(is_like);
+        self.layouts.push(layout);
     }
 
     /// Notes that attrs or ids are missing. That has a finding of its own, so samples with unknown

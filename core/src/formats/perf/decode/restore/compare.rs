@@ -10,6 +10,9 @@
 //!
 //! Damage is contiguous, so a proof for one word holds for the words that adjoin it.
 
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
 use super::events::{Copies, Home, MOST_RECORDS};
 use super::peek::Peek;
 use super::{Correction, Part, odd};
@@ -18,9 +21,10 @@ use crate::formats::perf::decode::event::{Events, SampleRead};
 use crate::formats::perf::decode::sample::Sample;
 use crate::formats::perf::layout::{field, record};
 use crate::kit::cursor::{Cursor, Order};
-use crate::kit::num::to_usize;
+use crate::kit::num::{to_u64, to_usize};
 use crate::kit::source::Source;
 use crate::kit::span::Layer;
+use crate::kit::steps;
 
 /// A word in which an attr and its copy differ, and which of them is right.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +59,7 @@ impl Copies<'_> {
         if table == described {
             return Vec::new();
         }
-        let is_copy_better = self.explained(index, &described) > self.explained(index, &table);
+        let is_copy_better = self.compare_explained(index, &described, &table).is_gt();
         let pair = Pair { index, table, copy: described, is_copy_better };
         let mut verdicts = Vec::new();
         for word in (0..self.size).step_by(8) {
@@ -151,8 +155,8 @@ impl Copies<'_> {
         if !matches!(word, 24 | 32 | 40 | 72..=96) {
             return None;
         }
-        let (mine, theirs) = (self.explained(index, mine), self.explained(index, theirs));
-        (mine != theirs).then_some(mine > theirs)
+        let order = self.compare_explained(index, mine, theirs);
+        order.is_ne().then_some(order.is_gt())
     }
 
     /// Returns whether more of the other attrs have `here` at `word` than `other`.
@@ -170,13 +174,14 @@ impl Copies<'_> {
     /// Whether all attrs of the table are possible after `corrections`. Otherwise more is damaged
     /// than was found, perhaps all offsets.
     pub(super) fn are_possible(&self, corrections: &[Correction]) -> bool {
+        let of_attrs = corrections.iter().filter(|one| matches!(one.part, Part::Attr(_)));
+        let words = of_attrs.flat_map(|one| &one.words).map(|word| (word.at, word.value));
+        let words: BTreeMap<u64, u64> = words.collect();
         self.attrs.iter().all(|start| {
-            let mut bytes = self.peek.bytes(*start, start.saturating_add(self.size)).into_owned();
-            let words = corrections.iter().filter(|one| matches!(one.part, Part::Attr(_)));
-            for word in words.flat_map(|one| &one.words) {
-                if let Some(at) = word.at.checked_sub(*start).filter(|at| *at < self.size) {
-                    bytes = self.with_word(&bytes, at, word.value);
-                }
+            let end = start.saturating_add(self.size);
+            let mut bytes = self.peek.bytes(*start, end).into_owned();
+            for (at, value) in words.range(*start..end) {
+                bytes = self.with_word(&bytes, at.saturating_sub(*start), *value);
             }
             self.is_possible(&bytes)
         })
@@ -207,6 +212,21 @@ impl Copies<'_> {
         bytes
     }
 
+    /// Compares how many records are read to their end with two versions of attr number `index`;
+    /// equal once enough has been read.
+    fn compare_explained(&self, index: usize, one: &[u8], two: &[u8]) -> Ordering {
+        if self.evidence_left.get() == 0 {
+            return Ordering::Equal;
+        }
+        self.explained(index, one).cmp(&self.explained(index, two))
+    }
+
+    /// Notes that records, attrs or ids were read as evidence.
+    pub(super) fn spend_evidence(&self, count: usize) {
+        steps::count(to_u64(count));
+        self.evidence_left.set(self.evidence_left.get().saturating_sub(to_u64(count)));
+    }
+
     /// Counts the records that are read to their end if attr number `index` has these bytes.
     fn explained(&self, index: usize, bytes: &[u8]) -> u64 {
         let Some(events) = self.events(Some((index, bytes))) else { return 0 };
@@ -220,6 +240,7 @@ impl Copies<'_> {
                 events.fits(&view)
             };
             explained = explained.saturating_add(u64::from(is_whole));
+            self.spend_evidence(1);
         }
         explained
     }
@@ -238,6 +259,7 @@ impl Copies<'_> {
             let mut cursor = Cursor::new(bytes, Layer::stored(0), 0, order);
             let attr = attr::attr(&mut cursor, order).ok()?;
             let ids = sections.get(number).map(|section| self.ids(*section)).unwrap_or_default();
+            self.spend_evidence(ids.len().saturating_add(1));
             events.push(attr, ids);
         }
         events.sort();

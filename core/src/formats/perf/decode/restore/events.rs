@@ -7,6 +7,8 @@
 //!  ids of samples ---------+
 //! ```
 
+use std::cell::Cell;
+
 use super::described::{self, Described};
 use super::peek::Peek;
 use super::piped::Piped;
@@ -31,6 +33,9 @@ pub(super) const MOST_ATTRS: u64 = 4096;
 pub(super) const MOST_IDS: u64 = 1 << 16;
 /// Records that are read as evidence.
 pub(super) const MOST_RECORDS: usize = 20_000;
+/// Records, attrs and ids that are read as evidence for all attrs together: less than a second.
+/// Each attr that differs from its copy takes up to ten readings of the records.
+pub(super) const MOST_EVIDENCE: u64 = 1 << 22;
 
 /// The attrs, EVENT_DESC and ID_INDEX of a recording.
 pub(super) struct Copies<'a> {
@@ -47,6 +52,8 @@ pub(super) struct Copies<'a> {
     /// Whether no bytes are missing from EVENT_DESC or were added to it: the file ends with its
     /// last section, or the records of a pipe have the sizes that EVENT_DESC gives.
     pub(super) is_tight: bool,
+    /// What may still be read as evidence for attrs.
+    pub(super) evidence_left: Cell<u64>,
 }
 
 /// Where a recording stores its attrs.
@@ -112,7 +119,8 @@ impl<'a> Copies<'a> {
         let described = described.map(|(_, events)| events).unwrap_or_default();
         let is_tight = end.is_some_and(|end| recording.table(end).is_tight(peek.len()));
         let (file, data, home) = (&recording.file, body.data, Home::Table(recording));
-        Some(Self { file, peek, data, home, size, attrs, described, is_tight })
+        let evidence_left = Cell::new(MOST_EVIDENCE);
+        Some(Self { file, peek, data, home, size, attrs, described, is_tight, evidence_left })
     }
 
     /// Adds the corrections of the ids to those of the attrs.

@@ -100,7 +100,7 @@ impl Copies<'_> {
         let differ = here ^ other;
         let switches = RECORDED.iter().fold(0, |all, (flag, _)| all | flag);
         let wanted = EXCLUDED.iter().fold(switches, |all, (flag, _)| all | flag);
-        if differ & wanted == 0 {
+        if differ & wanted == 0 || self.evidence_left.get() == 0 {
             return None;
         }
         // Which of several events a record belongs to depends on their attrs.
@@ -109,6 +109,7 @@ impl Copies<'_> {
         let mut shown = 0_u64;
         let mut recorded = 0_u64;
         for record in self.records().take(MOST_RECORDS) {
+            self.spend_evidence(1);
             match record.frame.kind {
                 record::SAMPLE if is_single => {
                     let mode = record.frame.misc & CPU_MODE;

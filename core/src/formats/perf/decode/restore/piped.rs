@@ -8,8 +8,10 @@
 //! A pipe has no attr table: perf writes the records above before the first sample. EVENT_DESC
 //! shows how long each attr and its ids are, and the sizes of the HEADER_ATTR records confirm it.
 
+use std::cell::Cell;
+
 use super::described::{self, Described};
-use super::events::{Copies, Home, MOST_ATTRS};
+use super::events::{Copies, Home, MOST_ATTRS, MOST_EVIDENCE};
 use super::ids::INDEX_RECORDS;
 use super::peek::Peek;
 use crate::formats::perf::decode::header::Section;
@@ -76,6 +78,7 @@ impl<'a> Copies<'a> {
             attrs: found.attrs.iter().map(|attr| attr.offset).collect(),
             described,
             is_tight: true,
+            evidence_left: Cell::new(MOST_EVIDENCE),
         })
     }
 }

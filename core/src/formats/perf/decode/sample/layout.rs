@@ -114,6 +114,11 @@ impl SampleLayout {
         self
     }
 
+    /// Whether counters are likely.
+    pub const fn has_likely_counters(&self) -> bool {
+        self.branch.has_likely_counters
+    }
+
     /// Size of the `sample_id` at the end of other records, in bytes; 0 without `sample_id_all`.
     #[inline]
     pub const fn trailer_len(&self) -> u64 {
