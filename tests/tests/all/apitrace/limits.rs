@@ -55,6 +55,16 @@ fn definitions_and_open_calls_have_a_limit() {
 }
 
 #[test]
+fn warnings_about_one_event_have_a_limit() {
+    let texts = |count: usize| [Value::Array(vec![Value::String(vec![0xff]); count])];
+    let mut stream = Stream::new(6);
+    stream.call(0, 1, &texts(3_000));
+    stream.call(0, 1, &texts(2));
+    let report = check(&Container::Gzip.file(&stream.bytes), |_| {});
+    assert_eq!(report.count(&rules::TEXT_NOT_UTF8), 256 + 2);
+}
+
+#[test]
 fn nesting_has_a_limit() {
     let deep = (0..5).fold(Value::Uint(1), |value, _| Value::Array(vec![value]));
     let mut stream = Stream::new(6);

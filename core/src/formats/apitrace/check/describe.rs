@@ -7,6 +7,7 @@ use crate::formats::apitrace::layout::{ID_MAX, UINT_LEN_MAX};
 use crate::formats::apitrace::rules;
 use crate::kit::num::to_u64;
 use crate::kit::words::{byte_count, plural};
+use crate::mend::edit::Safety;
 use crate::report::Rule;
 
 /// The fix for a warning.
@@ -16,8 +17,8 @@ pub(super) enum WarningFix {
     Drop(&'static str),
     /// It writes null in the place of the result.
     Null,
-    /// It writes this number in the leave.
-    Number(u64),
+    /// It writes this number in the leave, as a fix of this class.
+    Number(u64, Safety),
 }
 
 /// The rule that a warning breaks, the message, and what a repair does.
@@ -53,10 +54,13 @@ pub(super) fn describe_warning(kind: WarningKind) -> Described {
             format!("duplicate leave of call {number}"),
             Some(WarningFix::Drop("the leave")),
         ),
-        WarningKind::WrongNumber { found, expected } => (
+        WarningKind::WrongNumber { found, expected, is_certain } => (
             &rules::LEAVE_NUMBER_WRONG,
             format!("leave has the number {found}, but only call {expected} is open"),
-            Some(WarningFix::Number(expected)),
+            Some(WarningFix::Number(
+                expected,
+                if is_certain { Safety::Exact } else { Safety::Lossy },
+            )),
         ),
         WarningKind::BlobText => (
             &rules::BLOB_AS_TEXT,

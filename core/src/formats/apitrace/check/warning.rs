@@ -43,14 +43,14 @@ impl TraceCheck<'_, '_> {
             let (safety, summary) = match fix {
                 WarningFix::Drop(part) => (Safety::Lossy, format!("drop {part}")),
                 WarningFix::Null => (Safety::Lossy, "replace the result by null".to_string()),
-                WarningFix::Number(call) => {
-                    (Safety::Exact, format!("write the number {call} in the leave"))
+                WarningFix::Number(call, safety) => {
+                    (safety, format!("write the number {call} in the leave"))
                 }
             };
             let mut plan = FixPlan::of_stream(safety, summary, [edit]);
             plan.events_lost = u64::from(warning.kind.is_leave());
             plan.events_altered = u64::from(!matches!(fix, WarningFix::Drop(_)));
-            if let WarningFix::Number(_) = fix {
+            if let WarningFix::Number(..) = fix {
                 plan.unit_witness =
                     Some("the rest of the chunk: its enters and leaves show which call is open");
             }
@@ -76,7 +76,7 @@ impl TraceCheck<'_, '_> {
                 let bytes = vec![layout::detail::RET, layout::kind::NULL];
                 Some(self.editor.edit(start, end, bytes, place))
             }
-            (WarningFix::Number(call), Some((start, end))) => {
+            (WarningFix::Number(call, _), Some((start, end))) => {
                 Some(self.editor.edit(start, end, encode::uint(call), place))
             }
             _ => None,

@@ -87,7 +87,9 @@ rules! {
             its result and output arguments are lost.",
         remedy: Remedy::Fix("Writes the number of the open call.\n\
             Class: exact if the number takes as many bytes and no other bytes change; otherwise \
-            lossy, since the chunk is compressed again. Cost: none.\n\
+            lossy, since the chunk is compressed again. Lossy as well if another thread left the \
+            call with this number while that one was open: either leave may have lost its \
+            number. Cost: none.\n\
             Run:\n\
             \x20 tracemend repair app.trace -o repaired.trace"),
         source: "apitrace 11.1, lib/trace/trace_parser.cpp: parse_leave; measured with dump",

@@ -312,6 +312,17 @@ impl History {
         self.recent().any(is_later)
     }
 
+    /// Whether no leave of call `other` lies between the enter of an open call and a place of the
+    /// stream, as the latest events show. Otherwise either may be the leave of the other call.
+    pub fn shows_no_leave_inside(&self, open: OpenCall, other: u64, until: u64) -> bool {
+        let mut before = self.recent().rev().filter(|event| event.start < until);
+        let first = before.find(|event| match event.effect {
+            EventEffect::Enter(entered) => entered.number == open.number,
+            EventEffect::Leave { number, .. } => number == other,
+        });
+        first.is_some_and(|event| matches!(event.effect, EventEffect::Enter(_)))
+    }
+
     /// Whether the present event is an enter.
     pub fn is_in_enter(&self) -> bool {
         self.current.is_some_and(|current| matches!(current.event.effect, EventEffect::Enter(_)))

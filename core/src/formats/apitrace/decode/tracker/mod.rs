@@ -140,7 +140,7 @@ impl StreamTracker {
             }
             None => (at, None),
         };
-        self.warnings.pending.push_back(PendingWarning {
+        self.warnings.push(PendingWarning {
             kind,
             at,
             end,
@@ -182,7 +182,10 @@ impl StreamTracker {
         }
         if let [owner] = warning.owners.as_slice() {
             let at = warning.event.saturating_add(1);
-            warning.kind = WarningKind::WrongNumber { found, expected: owner.number };
+            let is_certain = matches!(warning.kind, WarningKind::NeverEntered(_))
+                || self.history.shows_no_leave_inside(*owner, found, warning.event);
+            let expected = owner.number;
+            warning.kind = WarningKind::WrongNumber { found, expected, is_certain };
             warning.part = Some((at, at.saturating_add(uint_len(found))));
             self.calls.leave(owner.number);
         }

@@ -35,6 +35,8 @@ pub enum WarningKind {
         found: u64,
         /// The number of the call that it ends.
         expected: u64,
+        /// Whether no other leave may be the damaged one.
+        is_certain: bool,
     },
     /// A result that apitrace cannot convert.
     Result(Conversion),
@@ -64,6 +66,10 @@ impl WarningKind {
         )
     }
 }
+
+/// Warnings about one event: an array may have a fault per element, and none is shown before the
+/// event ends.
+pub(super) const WARNINGS_OF_EVENT: usize = 256;
 
 /// A warning that waits for the events after it: they may show that damage begins there.
 #[derive(Clone, Debug)]
@@ -98,6 +104,8 @@ pub struct Warnings {
     /// How many of these have a place.
     placed: usize,
     pub(super) pending: VecDeque<PendingWarning>,
+    /// Where the event of the latest one begins, and how many it has.
+    latest: (u64, usize),
 }
 
 impl Warnings {
@@ -105,6 +113,16 @@ impl Warnings {
     #[inline(always)]
     pub(super) fn has_pending(&self) -> bool {
         !self.pending.is_empty()
+    }
+
+    /// Adds a warning, unless its event has too many.
+    pub(super) fn push(&mut self, warning: PendingWarning) {
+        let (event, count) = self.latest;
+        let before = if event == warning.event { count } else { 0 };
+        if before < WARNINGS_OF_EVENT {
+            self.latest = (warning.event, before.saturating_add(1));
+            self.pending.push_back(warning);
+        }
     }
 
     /// Whether the leave that begins at `event` may belong to a call: exactly one is open.
@@ -143,12 +161,16 @@ impl Warnings {
     /// Removes the pending warnings about events from `start` on.
     pub(super) fn take_back(&mut self, start: u64) {
         self.pending.retain(|warning| warning.event < start);
+        self.latest = (u64::MAX, 0);
     }
 
     /// Ends a detail that begins at `detail_at`: parts that reach to its end are known now.
     #[cold]
     pub(super) fn end_detail(&mut self, event: u64, detail_at: u64, end: u64) {
-        for warning in self.pending.iter_mut().rev().take_while(|w| w.event == event) {
+        // Those of earlier details lie before it.
+        let is_recent =
+            |warning: &&mut PendingWarning| warning.event == event && warning.at >= detail_at;
+        for warning in self.pending.iter_mut().rev().take_while(is_recent) {
             let Some(part) = &mut warning.part else { continue };
             let is_open = part.0 == part.1 && part.0 == detail_at;
             if is_open && !warning.kind.is_leave() {
