@@ -36,7 +36,7 @@ use crate::kit::span::{Layer, Span};
 use crate::kit::words::byte_count;
 use crate::options::Options;
 use crate::report::rule::common;
-use crate::report::{Finding, Report};
+use crate::report::{Finding, Report, Severity};
 
 /// A trace, the findings about it so far, and what a repair would do about each.
 struct TraceCheck<'r, 'a> {
@@ -170,7 +170,9 @@ impl<'r, 'a> TraceCheck<'r, 'a> {
             report.push(finding);
         }
         let (findings, plans): (Vec<_>, Vec<_>) = self.findings.into_iter().unzip();
-        let fixes = build_fixes(&self.editor, plans);
+        let is_error = |finding: &Finding| finding.severity == Severity::Error;
+        let are_errors: Vec<bool> = findings.iter().map(is_error).collect();
+        let fixes = build_fixes(&self.editor, plans, &are_errors);
         for (mut finding, fix) in findings.into_iter().zip(fixes) {
             // A finding without a plan may have a manual fix already.
             if let Some(fix) = fix {

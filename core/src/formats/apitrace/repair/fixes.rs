@@ -148,37 +148,58 @@ impl SharedFix {
     }
 }
 
-/// The number of the plan that stands for each plan: the first one that shares a unit with it.
-struct Leaders(Vec<usize>);
+/// The plan that stands for each plan: the first one of an error that shares a unit with it, or the
+/// first one. A repair may leave the fix of a warning, and an error would be left with it.
+struct Leaders {
+    /// The numbers of the plans, those of errors first.
+    order: Vec<usize>,
+    /// The place of each plan in the order.
+    places: Vec<usize>,
+    /// For each place, one before it that shares a unit, or itself.
+    before: Vec<usize>,
+}
 
 impl Leaders {
-    fn of(count: usize, groups: &[Vec<(usize, StreamEdit)>]) -> Self {
-        let mut leaders = Self((0..count).collect());
+    fn of(are_errors: &[bool], groups: &[Vec<(usize, StreamEdit)>]) -> Self {
+        let count = are_errors.len();
+        let mut order: Vec<usize> = (0..count).collect();
+        order.sort_by_key(|plan| are_errors.get(*plan).is_none_or(|is_error| !is_error));
+        let mut places: Vec<(usize, usize)> = order.iter().copied().zip(0..).collect();
+        places.sort_unstable();
+        let places = places.into_iter().map(|(_, place)| place).collect();
+        let mut leaders = Self { order, places, before: (0..count).collect() };
         for group in groups {
-            let first = group.iter().map(|(plan, _)| leaders.root(*plan)).min();
+            let first = group.iter().map(|(plan, _)| leaders.place(*plan)).min();
             for (plan, _) in group {
-                let root = leaders.root(*plan);
-                if let (Some(first), Some(cell)) = (first, leaders.0.get_mut(root)) {
-                    *cell = first.min(root);
+                let place = leaders.place(*plan);
+                if let (Some(first), Some(cell)) = (first, leaders.before.get_mut(place)) {
+                    *cell = first.min(place);
                 }
             }
         }
         leaders
     }
 
-    fn root(&self, mut plan: usize) -> usize {
-        while let Some(next) = self.0.get(plan).copied().filter(|next| *next < plan) {
-            plan = next;
+    fn root(&self, plan: usize) -> usize {
+        self.order.get(self.place(plan)).copied().unwrap_or(plan)
+    }
+
+    /// Returns the place of the plan that stands for a plan.
+    fn place(&self, plan: usize) -> usize {
+        let mut place = self.places.get(plan).copied().unwrap_or(plan);
+        while let Some(before) = self.before.get(place).copied().filter(|before| *before < place) {
+            place = before;
         }
-        plan
+        place
     }
 }
 
-/// Returns a fix for each plan. Plans whose edits share units share the edits of the first of them;
-/// the fixes of the others have none.
+/// Returns a fix for each plan. Plans whose edits share units share the edits of the first error of
+/// them, or of the first; the fixes of the others have none.
 pub fn build_fixes(
     editor: &StreamEditor<'_, '_>,
     mut plans: Vec<Option<FixPlan>>,
+    are_errors: &[bool],
 ) -> Vec<Option<Fix>> {
     let mut edits = Vec::new();
     for (number, plan) in plans.iter_mut().enumerate() {
@@ -186,7 +207,7 @@ pub fn build_fixes(
         edits.extend(stream.into_iter().flatten().map(|edit| (number, edit)));
     }
     let groups = group_by_units(edits);
-    let leaders = Leaders::of(plans.len(), &groups);
+    let leaders = Leaders::of(are_errors, &groups);
     let mut shared: Vec<SharedFix> = plans.iter().map(|_| SharedFix::default()).collect();
     for group in groups {
         let Some((plan, _)) = group.first() else { continue };
@@ -212,10 +233,8 @@ pub fn build_fixes(
         if root == number {
             return Some(std::mem::take(shared.get_mut(root)?).into_fix(plan.direct));
         }
-        let summary = format!(
-            "{} (with the fix of an earlier finding, which shares the {unit})",
-            plan.summary
-        );
+        let summary =
+            format!("{} (with the fix of another finding, which shares the {unit})", plan.summary);
         Some(Fix::new(*safeties.get(root)?, summary, Vec::new()))
     });
     fixes.collect()

@@ -26,7 +26,7 @@ pub fn store(
     let editor = StreamEditor::new(source, container, &limits);
     let placed = place_all(source, &editor, edits, &limits)?;
     let plan = FixPlan::of_stream(Safety::Lossy, String::new(), placed);
-    let fix = build_fixes(&editor, vec![Some(plan)]).into_iter().next().flatten();
+    let fix = build_fixes(&editor, vec![Some(plan)], &[true]).into_iter().next().flatten();
     let mut stored =
         fix.map(|fix| fix.edits).filter(|edits| !edits.is_empty()).ok_or(StoreError::Limit(
             "the chunks with private content are larger than can be written anew (limit redacted)",
