@@ -119,6 +119,10 @@ pub(super) fn record(
 ) {
     let settled: Vec<Span> =
         round.settled.iter().filter_map(|edit| origins.place(edit.span)).collect();
+    let moves_bytes = |finding: &Finding| edits_of(finding).any(changes_length);
+    // Edits that follow, such as that of a table of lengths, belong to the fixes that move bytes.
+    // Without one they belong to all: a magic alone makes a frame of the bytes after it.
+    let is_moved = round.applied.iter().any(|finding| moves_bytes(finding));
     let mut seen: BTreeMap<(&str, Safety), (usize, usize)> = BTreeMap::new();
     for finding in &round.applied {
         let Some(fix) = &finding.fix else { continue };
@@ -131,7 +135,7 @@ pub(super) fn record(
             group.add(fix, places);
             continue;
         }
-        if edits_of(finding).any(changes_length) {
+        if moves_bytes(finding) || !is_moved {
             places.extend(&settled);
         }
         *last = all.len();

@@ -239,6 +239,37 @@ fn the_search_for_the_first_events_of_a_trace_ends_with_its_steps() {
 }
 
 #[test]
+fn the_evidence_for_many_attrs_that_differ_from_their_copies_has_a_bound() {
+    if !is_counted() {
+        return;
+    }
+    let sample_type = sample_type::IDENTIFIER | sample_type::TIME;
+    let steps_of = |attrs: u64| {
+        let attr = |id| Attr::cpu_clock(sample_type).with_ids(&[id]);
+        let mut recording =
+            perf::Recording::new(perf::Order::Little, (1..=attrs).map(attr).collect());
+        let comm = recording.maker(0).comm("forge");
+        recording.extend(vec![comm; 4_000]).feature(perf::feature_bit::EVENT_DESC);
+        let built = recording.build();
+        // Another sample_type in each copy: the records show which is right.
+        let mut bytes = built.bytes.clone();
+        let copies = built.table_offset().unwrap()..bytes.len() - 8;
+        let is_copy = |at: &usize| bytes[*at..*at + 8] == sample_type.to_le_bytes();
+        let places: Vec<usize> = copies.filter(is_copy).collect();
+        assert_eq!(places.len() as u64, attrs);
+        places.into_iter().for_each(|at| bytes[at] ^= 1);
+        let files = FileSet::single("perf.data", &bytes);
+        let (report, steps) = work::steps_during(|| tracemend::check(&files, &Options::default()));
+        assert!(report.count(&tracemend::formats::perf::rules::EVENT_DESC_WRONG) > 0);
+        steps
+    };
+    // All attrs together have the bound of 400.
+    let (few, many) = (steps_of(400), steps_of(800));
+    eprintln!("{few} and {many} steps");
+    assert!(many < few * 5 / 4, "{few} and {many}");
+}
+
+#[test]
 fn the_search_for_values_of_many_damaged_attrs_ends_with_its_effort() {
     if !is_counted() {
         return;

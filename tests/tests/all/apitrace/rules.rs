@@ -219,6 +219,37 @@ fn the_number_of_a_leave_comes_from_the_only_open_call() {
 }
 
 #[test]
+fn a_number_of_a_leave_that_takes_more_bytes_than_it_needs_is_replaced_as_a_whole() {
+    // Call 300 takes two bytes, and 44 in two bytes is what a flipped bit makes of it.
+    let mut stream = Stream::new(6);
+    (0..400).for_each(|_| _ = stream.call(0, 1, &[]));
+    let at = stream.events[601] + 1;
+    let mut bytes = stream.bytes.clone();
+    assert_eq!(bytes[at..at + 2], [0xac, 0x02]);
+    bytes[at + 1] = 0;
+    let (repair, target) = mended(&Container::Snappy.file(&bytes));
+    assert_eq!(repair.before.count(&rules::LEAVE_NUMBER_WRONG), 1);
+    assert!(
+        tracemend::formats::apitrace::stream_bytes(&Source::new(&target), u64::MAX) == stream.bytes
+    );
+}
+
+#[test]
+fn an_error_is_repaired_though_a_warning_before_it_shares_its_chunk() {
+    let mut stream = Stream::new(6);
+    let number = stream.call(0, 1, &[]);
+    stream.leave(number, &[]);
+    (0..100).for_each(|_| _ = stream.call(0, 1, &[]));
+    let mut bytes = stream.bytes.clone();
+    bytes.push(0);
+    let (repair, _) = mended(&Container::Snappy.file(&bytes));
+    // The leave is a warning whose fix would drop recorded bytes.
+    assert_eq!(repair.before.count(&rules::LEAVE_TWICE), 1);
+    assert_eq!(repair.before.count(&rules::TRUNCATED_EVENT), 1);
+    assert_eq!(repair.outcome, Outcome::RepairedWithLoss, "{:?}", repair.refused);
+}
+
+#[test]
 fn lost_definitions_come_from_the_signatures_of_a_known_build() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/apitrace/clean");
     let file = std::fs::read(folder.join("glxinfo-zlib.trace")).unwrap();

@@ -186,7 +186,7 @@ impl StreamTracker {
                 || self.history.shows_no_leave_inside(*owner, found, warning.event);
             let expected = owner.number;
             warning.kind = WarningKind::WrongNumber { found, expected, is_certain };
-            let end = self.warnings.end_of_long_number(at);
+            let end = self.warnings.end_of_long_number(warning.event, at);
             let end = end.unwrap_or_else(|| at.saturating_add(uint_len(found)));
             warning.part = Some((at, end));
             self.calls.leave(owner.number);

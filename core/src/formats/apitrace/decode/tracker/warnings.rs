@@ -131,13 +131,13 @@ impl Warnings {
         of_event.any(|warning| warning.owners.len() == 1)
     }
 
-    /// Returns where the number at a place ends if it takes more bytes than it needs. Its warning
-    /// comes before that of the event, which has not begun then.
-    pub(super) fn end_of_long_number(&self, at: u64) -> Option<u64> {
+    /// Returns where the number of the leave at `event` ends if it takes more bytes than it needs.
+    /// Its warning waits beside that of the leave.
+    pub(super) fn end_of_long_number(&self, event: u64, at: u64) -> Option<u64> {
         let is_long = |kind| matches!(kind, WarningKind::Token(TokenWarning::Overlong(_)));
-        let latest = self.ready.iter().rev().take_while(|warning| warning.at >= at);
-        let mut long = latest.filter(|warning| is_long(warning.kind) && warning.at == at);
-        long.next().map(|warning| warning.end)
+        let mut of_event = self.pending.iter().take_while(|warning| warning.event == event);
+        let long = of_event.find(|warning| is_long(warning.kind) && warning.at == at);
+        long.map(|warning| warning.end)
     }
 
     /// Gives the new warnings the bytes around them, which `excerpt` cuts out.

@@ -24,7 +24,6 @@ use crate::kit::cursor::{Cursor, Order};
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::source::Source;
 use crate::kit::span::Layer;
-use crate::kit::steps;
 
 /// A word in which an attr and its copy differ, and which of them is right.
 #[derive(Clone, Copy, Debug)]
@@ -223,7 +222,6 @@ impl Copies<'_> {
 
     /// Notes that records, attrs or ids were read as evidence.
     pub(super) fn spend_evidence(&self, count: usize) {
-        steps::count(to_u64(count));
         self.evidence_left.set(self.evidence_left.get().saturating_sub(to_u64(count)));
     }
 

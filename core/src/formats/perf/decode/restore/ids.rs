@@ -45,7 +45,7 @@ impl Copies<'_> {
         let mut corrections = Vec::new();
         for number in 0..count {
             let copies = lists.iter().filter_map(|list| self.copy(list, number));
-            let copies: Vec<Copy> = copies.collect();
+            let copies: Vec<IdCopy> = copies.collect();
             if copies.windows(2).all(|pair| matches!(pair, [one, two] if one.id == two.id)) {
                 continue;
             }
@@ -62,7 +62,7 @@ impl Copies<'_> {
         merge(corrections)
     }
 
-    fn copy(&self, (part, places): &(Part, Vec<u64>), number: usize) -> Option<Copy> {
+    fn copy(&self, (part, places): &(Part, Vec<u64>), number: usize) -> Option<IdCopy> {
         let at = *places.get(number)?;
         let id = self.peek.u64(at)?;
         let has = |other: Option<usize>, id: Option<u64>| {
@@ -71,7 +71,7 @@ impl Copies<'_> {
         };
         let is_in_sequence = has(number.checked_sub(1), id.checked_sub(1))
             || has(number.checked_add(1), id.checked_add(1));
-        Some(Copy { part: *part, at, id, is_in_sequence })
+        Some(IdCopy { part: *part, at, id, is_in_sequence })
     }
 
     fn evidence(&self, sections: &[Section], lists: &[(Part, Vec<u64>)]) -> Evidence {
@@ -160,7 +160,7 @@ impl Copies<'_> {
 }
 
 /// An id in one of the lists.
-struct Copy {
+struct IdCopy {
     part: Part,
     at: u64,
     id: u64,
@@ -180,10 +180,10 @@ struct Evidence {
 impl Evidence {
     /// Returns the copy with the most witnesses, and their number. Each event has an id of its own,
     /// so that of another number is none: a list that moved gives each event that of its neighbour.
-    fn choose<'a>(&self, copies: &'a [Copy], number: usize) -> Option<(&'a Copy, u64)> {
+    fn choose<'a>(&self, copies: &'a [IdCopy], number: usize) -> Option<(&'a IdCopy, u64)> {
         let weight = |id: u64| self.weight(copies, id);
         let best = copies.iter().max_by_key(|copy| weight(copy.id))?;
-        let is_tied = |other: &Copy| other.id != best.id && weight(other.id) == weight(best.id);
+        let is_tied = |other: &IdCopy| other.id != best.id && weight(other.id) == weight(best.id);
         let first = self.owners.partition_point(|(id, _)| *id < best.id);
         let mut owners = self.owners.iter().skip(first).take_while(|(id, _)| *id == best.id);
         let is_own = owners.all(|(_, owner)| *owner == number);
@@ -191,7 +191,7 @@ impl Evidence {
     }
 
     /// Counts the copies that have the id, and the samples that name it as one more.
-    fn weight(&self, copies: &[Copy], id: u64) -> u64 {
+    fn weight(&self, copies: &[IdCopy], id: u64) -> u64 {
         // The kernel counts ids from 1; overwritten copies may agree on these two.
         if matches!(id, 0 | u64::MAX) {
             return 0;
