@@ -356,6 +356,7 @@ impl<'o> Rounds<'o> {
     /// Derives the outcome from the report of the target and the applied fixes.
     fn end(self, before: Report) -> Repair {
         let (limit, barred) = (self.find_limit(), self.barred.values().next().copied());
+        let needs_other_class = needs_other_class(&self.state.report, self.options);
         let reasons = self.reason.into_iter().chain(barred.map(str::to_string));
         let reasons: Vec<String> = reasons.collect();
         let State { patches, report: after } = self.state;
@@ -369,7 +370,10 @@ impl<'o> Rounds<'o> {
         };
         repair.outcome = judge_outcome(&repair);
         if let Some(limit) = limit {
-            repair.outcome = Outcome::Incomplete;
+            // Further rounds would not repair these errors.
+            if !needs_other_class {
+                repair.outcome = Outcome::Incomplete;
+            }
             repair.refused = Some(limit);
         }
         repair
@@ -381,6 +385,14 @@ fn lacks_fix(report: &Report) -> bool {
     let is_error = |finding: &&Finding| finding.severity == Severity::Error;
     let mut errors = report.findings().iter().filter(is_error);
     errors.any(|finding| finding.fix.as_ref().is_none_or(|fix| fix.edits.is_empty()))
+}
+
+/// Whether an error has a fix of a class that is not allowed.
+fn needs_other_class(report: &Report, options: &Options) -> bool {
+    let is_error = |finding: &&Finding| finding.severity == Severity::Error;
+    let classes = report.findings().iter().filter(is_error);
+    let mut classes = classes.filter_map(|finding| finding.fix.as_ref().map(|fix| fix.safety));
+    classes.any(|class| !options.allow.permits(class))
 }
 
 /// Returns the place of the first edit of a finding's fix in the source.

@@ -175,6 +175,43 @@ fn a_lost_struct_is_read_by_its_members() {
 }
 
 #[test]
+fn calls_with_a_lost_enum_are_read_up_to_further_damage_or_the_end() {
+    // GL_COMPILE_STATUS, which would be the length of a name if the enum were defined there.
+    let argument = || Value::Enum(7, 35_713);
+    for calls in [MATCHES, 3 * MATCHES] {
+        for is_damaged in [false, true] {
+            let mut stream = call_heavy(4);
+            let define = stream.bytes.len();
+            stream.call(0, 30, &[argument()]);
+            let cut = stream.bytes.len();
+            (0..calls).for_each(|_| _ = stream.call(0, 30, &[argument()]));
+            let damage = stream.bytes.len();
+            let lost = u64::from(is_damaged) + 1;
+            (0..2).for_each(|_| _ = stream.call(0, 21, &[]));
+            let mut last = stream.bytes[cut..].to_vec();
+            if is_damaged {
+                let until = stream.events[stream.events.len() - 2];
+                last[damage - cut..until - cut].fill(0xff);
+            }
+            let mut file = snappy_of(&[&stream.bytes[..define], &stream.bytes[define..cut], &last]);
+            let (start, end) = chunks(&file)[1];
+            file[start + 5..end].fill(0xff);
+            let (repair, _) = mended(&file);
+            assert_eq!(repair.outcome, Outcome::RepairedWithLoss, "{:?}", repair.refused);
+            assert_eq!(
+                repair.after.tally.samples,
+                stream.calls() - lost,
+                "{calls} {is_damaged}: {:?}",
+                repair.before.findings()
+            );
+        }
+    }
+}
+
+/// Calls in a row that are believed although definitions are lost and damage follows.
+const MATCHES: usize = 8;
+
+#[test]
 fn chunks_are_put_in_order_and_copies_of_them_dropped() {
     let sound = Container::Snappy.file(&call_heavy(36_000).bytes);
     let places = chunks(&sound);

@@ -102,21 +102,24 @@ fn header_len(source: &Source<'_>, at: u64) -> Option<u64> {
 fn find_data(source: &Source<'_>) -> Option<u64> {
     let by_header = header_len(source, 0);
     let mut others = by_header.into_iter().chain([HEADER_LEN]).chain(0..=DATA_MAX);
-    others.find(|at| begins_data(source, *at)).or(by_header)
+    // One for all places: a new one is larger than what is read.
+    let mut inflate = Decompress::new(false);
+    others.find(|at| begins_data(source, *at, &mut inflate)).or(by_header)
 }
 
 /// Whether the bytes at `at` expand to the beginning of a stream.
-fn begins_data(source: &Source<'_>, at: u64) -> bool {
+fn begins_data(source: &Source<'_>, at: u64, inflate: &mut Decompress) -> bool {
     let stored = source.read(at, at.saturating_add(TRIAL_LEN));
     let mut bytes = Vec::with_capacity(START_LEN);
     // An error after the first bytes is another matter.
-    let _ = Decompress::new(false).decompress_vec(&stored, &mut bytes, FlushDecompress::None);
+    inflate.reset(false);
+    let _ = inflate.decompress_vec(&stored, &mut bytes, FlushDecompress::None);
     begins_stream(&bytes)
 }
 
 /// Whether a stream begins in deflate data close to the beginning, whatever the header is.
 pub(super) fn has_data(source: &Source<'_>) -> bool {
-    find_data(source).is_some_and(|at| begins_data(source, at))
+    find_data(source).is_some_and(|at| begins_data(source, at, &mut Decompress::new(false)))
 }
 
 impl<'a> Members<'a> {

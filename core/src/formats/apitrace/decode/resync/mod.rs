@@ -138,38 +138,102 @@ pub fn probe_position(
         Tolerance::Strict | Tolerance::Far => READINGS,
         Tolerance::Close | Tolerance::Thorough => READINGS_CLOSE,
     };
+    let mut best = Best::default();
     for _ in 0..tries {
-        let mut parser = Parser::new(context.depth_max);
-        parser.turn_to_event(context.version);
-        let mut sink = ProbeSink::new(*context, &mut readings, tolerance);
-        let (read, result) = parser.run(bytes, start, &mut sink);
-        let taken = to_u64(read / 16).saturating_add(READING_STEPS);
-        steps::count(taken);
-        *budget = budget.saturating_sub(taken);
+        let tried = try_reading(context, (bytes, start), &mut readings, tolerance, at_end, budget);
         if *budget == 0 {
             return ProbeResult::Rejected;
         }
-        let is_enough = sink.is_done;
-        let is_complete = result.is_ok() && parser.is_between_events() && read == bytes.len();
-        let ran_out = result.is_ok() && !is_enough;
-        let (entered, last_leave_end) = (sink.entered(), sink.last_leave_end);
-        let mut first = None;
-        if is_enough || (ran_out && at_end) {
-            *budget = budget.saturating_sub(NUMBERING_STEPS);
-            first = find_first_number(&sink.events, context, is_enough, is_complete);
-        } else if ran_out && !sink.doubts.has_huge_string {
-            return ProbeResult::NeedsMore;
-        }
-        let run = find_first_number_of_run(&sink.events, context);
-        let has_lost = readings.lost().next().is_some();
-        let takes_run = tolerance != Tolerance::Strict && !has_lost;
-        if let Some(next) = first.or(run.filter(|_| takes_run)) {
-            let lost = readings.lost().collect();
-            return ProbeResult::Sync(SyncPoint { next, lost, entered, last_leave_end });
+        match tried {
+            Tried::NeedsMore => return ProbeResult::NeedsMore,
+            Tried::Fits { sync, events, is_sure: true } if events >= best.events => {
+                return ProbeResult::Sync(sync);
+            }
+            Tried::Fits { sync, events, .. } => best.offer(sync, events),
+            Tried::Fails => {}
         }
         if tolerance == Tolerance::Strict || !readings.advance() {
-            return ProbeResult::Rejected;
+            break;
         }
     }
-    ProbeResult::Rejected
+    // A strict search tries no other reading, which may be better.
+    let best = best.sync.filter(|_| tolerance != Tolerance::Strict);
+    best.map_or(ProbeResult::Rejected, ProbeResult::Sync)
+}
+
+/// The result of one reading of a place.
+enum Tried {
+    /// The stream continues here.
+    Fits {
+        sync: SyncPoint,
+        /// Events that were read.
+        events: usize,
+        /// Whether no other reading can be better.
+        is_sure: bool,
+    },
+    /// It does not.
+    Fails,
+    /// More bytes are needed to decide.
+    NeedsMore,
+}
+
+/// The reading that is taken if no other one has more events.
+#[derive(Default)]
+struct Best {
+    events: usize,
+    sync: Option<SyncPoint>,
+}
+
+impl Best {
+    fn offer(&mut self, sync: SyncPoint, events: usize) {
+        if events > self.events || self.sync.is_none() {
+            *self = Self { events, sync: Some(sync) };
+        }
+    }
+}
+
+/// Tries one reading of a place, like [`probe_position`].
+fn try_reading(
+    context: &ProbeContext<'_>,
+    (bytes, start): (&[u8], u64),
+    readings: &mut Readings,
+    tolerance: Tolerance,
+    at_end: bool,
+    budget: &mut u64,
+) -> Tried {
+    let mut parser = Parser::new(context.depth_max);
+    parser.turn_to_event(context.version);
+    let mut sink = ProbeSink::new(*context, readings, tolerance);
+    let (read, result) = parser.run(bytes, start, &mut sink);
+    let taken = to_u64(read / 16).saturating_add(READING_STEPS);
+    steps::count(taken);
+    *budget = budget.saturating_sub(taken);
+    let is_enough = sink.is_done;
+    let is_complete = result.is_ok() && parser.is_between_events() && read == bytes.len();
+    let ran_out = result.is_ok() && !is_enough;
+    let mut first = None;
+    if is_enough || (ran_out && at_end) {
+        *budget = budget.saturating_sub(NUMBERING_STEPS);
+        first = find_first_number(&sink.events, context, is_enough, is_complete);
+    } else if ran_out && !sink.doubts.has_huge_string {
+        return Tried::NeedsMore;
+    }
+    let (entered, last_leave_end) = (sink.entered(), sink.last_leave_end);
+    // Where the stream ends in what is read as a definition, it may go on if the id was lost.
+    let may_go_on = ran_out && !is_complete && sink.defines_last;
+    let events = sink.events;
+    let lost: Vec<LostId> = readings.lost().collect();
+    let run = match tolerance {
+        Tolerance::Strict => None,
+        _ => find_first_number_of_run(&events, context, !lost.is_empty()),
+    };
+    // Where a run ends, another reading of what was lost may lead on.
+    let is_sure = !may_go_on && (first.is_some() || lost.is_empty());
+    match first.or(run) {
+        Some(next) => {
+            let sync = SyncPoint { next, lost, entered, last_leave_end };
+            Tried::Fits { sync, events: events.len(), is_sure }
+        }
+        None => Tried::Fails,
+    }
 }

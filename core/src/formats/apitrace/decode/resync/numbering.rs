@@ -43,17 +43,28 @@ pub(super) fn find_first_number(
 
 /// Returns the number of the first call among `events` if further ones follow it, each entered and
 /// left, whatever comes after them. They are at least as many as were lost before them: so the run
-/// is left of what was there, not a copy of calls from far away.
+/// is left of what was there, not a copy of calls from far away. `has_lost`: whether ids are read as
+/// lost, for which more calls have to follow.
 pub(super) fn find_first_number_of_run(
     events: &[ProbeEvent],
     context: &ProbeContext<'_>,
+    has_lost: bool,
 ) -> Option<u64> {
+    // The first call may have been entered in the damage.
+    let (before, events) = match events {
+        [ProbeEvent::Leave { call, .. }, rest @ ..] => (Some(*call), rest),
+        _ => (None, events),
+    };
     let [ProbeEvent::Enter { .. }, ProbeEvent::Leave { call: first, .. }, ..] = *events else {
         return None;
     };
+    if before.is_some_and(|call| call.checked_add(1) != Some(first)) {
+        return None;
+    }
     let lost = first.checked_sub(context.calls.next)?;
     let calls = to_u64(count_calls_in_a_row(events, first));
-    (calls >= lost.max(RUN)).then_some(first)
+    let least = if has_lost { to_u64(MATCHES) } else { RUN };
+    (calls >= lost.max(least)).then_some(first)
 }
 
 fn candidates(events: &[ProbeEvent], expected: u64) -> Vec<u64> {

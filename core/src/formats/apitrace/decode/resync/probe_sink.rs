@@ -62,6 +62,8 @@ pub(super) struct ProbeSink<'a> {
     pub(super) last_leave_end: u64,
     /// Whether enough events follow one another.
     pub(super) is_done: bool,
+    /// Whether an id is read as defined in the latest event.
+    pub(super) defines_last: bool,
     pub(super) doubts: Doubts,
 }
 
@@ -105,6 +107,7 @@ impl<'a> ProbeSink<'a> {
             events: Vec::new(),
             last_leave_end: 0,
             is_done: false,
+            defines_last: false,
             doubts: Doubts { may_be_joined: tolerance == Tolerance::Thorough, ..Doubts::default() },
         }
     }
@@ -150,6 +153,7 @@ impl TokenSink for ProbeSink<'_> {
     }
 
     fn define(&mut self, space: Space, id: u64, at: u64) {
+        self.defines_last = true;
         self.defining = Some((space, id));
         if self.readings.get(space, id).is_some() {
             return;
@@ -229,6 +233,7 @@ impl TokenSink for ProbeSink<'_> {
         if self.doubts.is_unusual || self.is_end_of_event() {
             return Err(StreamError::InconsistentCalls);
         }
+        self.defines_last = false;
         self.is_done = self.events.len() >= EVENTS;
         if self.is_done { Err(ENOUGH) } else { Ok(()) }
     }

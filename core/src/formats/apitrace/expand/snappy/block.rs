@@ -12,7 +12,7 @@ use crate::kit::num::{to_u64, to_usize};
 use crate::kit::words::{agree, byte_count};
 
 /// Stands for bytes that are copied from before the block: not an event, detail or type of a value.
-const MISSING: u8 = 0x7f;
+pub(super) const MISSING: u8 = 0x7f;
 
 /// At most one in so many bytes differs where a part of a block was written twice. In doubled parts
 /// of 16 to 128 KiB of recorded chunks, 64 of 82 had fewer unequal bytes; the others had up to 37 %
@@ -54,8 +54,13 @@ pub(super) fn expand(block: &[u8], out: &mut Vec<u8>) -> bool {
 
 /// Expands the sound part of a block that may state any length, to at most the bytes of a chunk.
 /// The bytes after an invalid element go to `after_fault`, and so do those of a second chunk whose
-/// header is lost. Returns the fault.
-pub(super) fn salvage(block: &[u8], out: &mut Vec<u8>, after_fault: &mut Vec<u8>) -> String {
+/// header is lost. Returns the fault. `finds_shifts`: see [`find_damage`].
+pub(super) fn salvage(
+    block: &[u8],
+    out: &mut Vec<u8>,
+    after_fault: &mut Vec<u8>,
+    finds_shifts: bool,
+) -> String {
     let most = to_usize(CHUNK_EXPANDED);
     let Some((stated, skip)) = stated_len(block) else {
         return "the block has an invalid length".to_string();
@@ -68,11 +73,12 @@ pub(super) fn salvage(block: &[u8], out: &mut Vec<u8>, after_fault: &mut Vec<u8>
     let mut elements = Elements { block, at: skip, len: len.min(most), is_lenient: false };
     let fault = elements.expand(out);
     let is_plausible = len <= most && to_u64(block.len()) <= CHUNK_STORED_MAX;
-    let damaged = if is_plausible { find_damage(block, skip, stated) } else { None };
+    let damaged = is_plausible.then(|| find_damage(block, skip, stated, out, finds_shifts));
+    let damaged = damaged.flatten();
     let second = find_second(block, skip, stated);
     if let Some(second) = second.filter(|second| !is_doubled(block, out, len, *second)) {
         out.truncate(second.place);
-        let mut rest = Elements { block, at: second.resume, len: most, is_lenient: true };
+        let mut rest = Elements::lenient(block, second.resume, most);
         drop(rest.expand(after_fault));
     } else if let Some(damaged) = damaged.filter(|damaged| damaged.first_place <= out.len()) {
         // The bytes of the damaged elements are missing; those after them are at their places, so
@@ -80,13 +86,13 @@ pub(super) fn salvage(block: &[u8], out: &mut Vec<u8>, after_fault: &mut Vec<u8>
         out.truncate(damaged.first_place);
         let sound = out.len().min(damaged.resume_place);
         out.resize(damaged.resume_place, MISSING);
-        let mut rest = Elements { block, at: damaged.resume, len: most, is_lenient: true };
+        let mut rest = Elements::lenient(block, damaged.resume, most);
         drop(rest.expand(out));
         after_fault.extend(out.drain(sound..));
     } else if let Some(element) = fault.as_ref().and_then(|fault| fault.element) {
         // Copies reach back to the bytes before them.
         let sound = out.len();
-        let mut rest = Elements { block, at: element, len: most, is_lenient: true };
+        let mut rest = Elements::lenient(block, element, most);
         drop(rest.expand(out));
         after_fault.extend(out.drain(sound..));
     }
@@ -102,7 +108,7 @@ pub(super) fn salvage(block: &[u8], out: &mut Vec<u8>, after_fault: &mut Vec<u8>
 fn is_doubled(block: &[u8], out: &[u8], len: usize, second: Second) -> bool {
     let Some(from) = len.checked_sub(second.expanded) else { return false };
     let mut again = out.get(..from).unwrap_or_default().to_vec();
-    let mut rest = Elements { block, at: second.resume, len: second.place, is_lenient: true };
+    let mut rest = Elements::lenient(block, second.resume, second.place);
     drop(rest.expand(&mut again));
     let pairs = again.iter().zip(out).skip(from);
     let unequal = pairs.filter(|(a, b)| a != b).count();
@@ -150,16 +156,16 @@ fn literal_at(block: &[u8], at: usize, len: usize) -> Option<usize> {
 
 /// Why the elements of a block end, and where.
 #[derive(Debug, PartialEq, Eq)]
-struct ElementFault {
+pub(super) struct ElementFault {
     detail: String,
     /// The offset of an invalid element in the block; `None` if the block ends.
     element: Option<usize>,
 }
 
 /// The elements of a block from an offset on.
-struct Elements<'a> {
+pub(super) struct Elements<'a> {
     block: &'a [u8],
-    at: usize,
+    pub(super) at: usize,
     /// Bytes that the block expands to.
     len: usize,
     /// Whether copies of missing bytes are [`MISSING`], and too long elements are cut.
@@ -174,19 +180,32 @@ struct Copy {
     extra: usize,
 }
 
-impl Elements<'_> {
+impl<'a> Elements<'a> {
+    /// The elements from an offset on that give at most `len` bytes, as far as they can be read.
+    pub(super) const fn lenient(block: &'a [u8], at: usize, len: usize) -> Self {
+        Self { block, at, len, is_lenient: true }
+    }
+
+    /// Expands one element; `None` if it is invalid or the block ends.
+    pub(super) fn step(&mut self, out: &mut Vec<u8>) -> Option<()> {
+        self.expand_one(out)?.ok()
+    }
+
+    fn expand_one(&mut self, out: &mut Vec<u8>) -> Option<Result<(), ElementFault>> {
+        let tag = self.block.get(self.at).copied()?;
+        Some(match tag & 3 {
+            0 => self.expand_literal(tag, out),
+            _ => self.expand_copy(tag, out),
+        })
+    }
+
     /// Expands the elements until `out` holds all bytes of the block.
-    fn expand(&mut self, out: &mut Vec<u8>) -> Option<ElementFault> {
-        while let Some(tag) = self.block.get(self.at).copied() {
-            if self.is_lenient && out.len() >= self.len {
-                return None;
-            }
-            let result = match tag & 3 {
-                0 => self.expand_literal(tag, out),
-                _ => self.expand_copy(tag, out),
-            };
-            if let Err(fault) = result {
-                return Some(fault);
+    pub(super) fn expand(&mut self, out: &mut Vec<u8>) -> Option<ElementFault> {
+        while !self.is_lenient || out.len() < self.len {
+            match self.expand_one(out) {
+                Some(Ok(())) => {}
+                Some(Err(fault)) => return Some(fault),
+                None => break,
             }
         }
         (out.len() != self.len && !self.is_lenient).then(|| ElementFault {

@@ -60,6 +60,10 @@ pub(super) fn chunk_len(source: &Source<'_>, at: u64) -> Option<u64> {
     cursor.u32("chunk.compressed_length").ok().map(u64::from)
 }
 
+/// Damaged chunks of a file in which a shift of their elements is searched for: each takes up to
+/// 3 ms, and a file may have hundreds of thousands.
+const SHIFT_SEARCHES: usize = 256;
+
 /// The chunks of a file.
 pub(super) struct Chunks<'a> {
     source: Source<'a>,
@@ -67,6 +71,8 @@ pub(super) struct Chunks<'a> {
     expanded: u64,
     /// The work that searches for the next chunk may still do.
     budget: Budget,
+    /// Damaged chunks so far.
+    damaged: usize,
     /// The bytes after the fault inside the chunk that was given last.
     after_fault: Option<Block>,
 }
@@ -79,6 +85,7 @@ impl<'a> Chunks<'a> {
             at: MAGIC_LEN,
             expanded: 0,
             budget: super::search_budget(limits),
+            damaged: 0,
             after_fault: None,
         }
     }
@@ -174,7 +181,9 @@ impl<'a> Chunks<'a> {
         }
         bytes.clear();
         let mut after_fault = Vec::new();
-        let detail = block::salvage(&block, &mut bytes, &mut after_fault);
+        self.damaged = self.damaged.saturating_add(1);
+        let finds_shifts = self.damaged <= SHIFT_SEARCHES;
+        let detail = block::salvage(&block, &mut bytes, &mut after_fault, finds_shifts);
         if next.is_some_and(|next| self.is_copied_at(next, &block)) {
             after_fault.clear();
         }
@@ -200,6 +209,8 @@ impl<'a> Chunks<'a> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     #[test]
@@ -279,6 +290,39 @@ mod tests {
             assert!(before.starts_with(&bytes[begin - (1 << 20)..begin - lost_max]));
             assert!(after.ends_with(&bytes[begin + lost_max..end]), "{}", after.len());
         }
+    }
+
+    #[test]
+    fn shifts_are_searched_for_in_a_limited_number_of_chunks() {
+        // A copy of which a flipped bit adds bytes, so that all elements after it are moved.
+        let bytes = regular::tests::words(20_000);
+        let sound = snap::raw::Encoder::new().compress_vec(&bytes).unwrap();
+        let chunk =
+            |block: &[u8]| [&u32::try_from(block.len()).unwrap().to_le_bytes(), block].concat();
+        let other = chunk(&snap::raw::Encoder::new().compress_vec(&bytes[1_000..]).unwrap());
+        let expanded = |file: &[u8]| {
+            let source = Source::new(file);
+            let mut chunks = Chunks::new(&source, &Limits::default());
+            let mut units = BTreeMap::<u64, Vec<u8>>::new();
+            while let Some(block) = chunks.next(Vec::new()) {
+                units.entry(block.unit.0).or_default().extend(block.bytes);
+            }
+            units.into_values().map(|one| one == bytes).collect::<Vec<bool>>()
+        };
+        let flipped = (3_000..).find_map(|at| {
+            let mut block = sound.clone();
+            block[at] |= 1 << 5;
+            let file = [b"at", chunk(&block).as_slice(), &other].concat();
+            (block != sound && expanded(&file) == [true, false]).then_some(block)
+        });
+        let damaged = chunk(&flipped.unwrap());
+        // The chunk after a damaged one has to be sound.
+        let pair = [damaged, other].concat();
+        let file = [b"at", pair.repeat(SHIFT_SEARCHES + 1).as_slice()].concat();
+        let is_right = expanded(&file);
+        let firsts: Vec<bool> = is_right.into_iter().step_by(2).collect();
+        assert_eq!(firsts.len(), SHIFT_SEARCHES + 1);
+        assert_eq!(firsts.iter().position(|right| !right), Some(SHIFT_SEARCHES));
     }
 
     #[test]

@@ -5,11 +5,20 @@
 //! - no element extends over the end of a fragment,
 //! - a copy begins in its own fragment, at most 65,535 bytes back: one with a distance of four
 //!   bytes is never written,
-//! - a literal follows a literal only where a fragment begins.
+//! - a literal follows a literal only where a fragment begins,
+//! - a copy goes on as long as the bytes are equal: it never ends before a byte that equals the one
+//!   after those it copies.
 //!
-//! All of 800,000 elements of recorded traces keep these rules (apitrace 11.1). A block states the
-//! length that it expands to, so elements after the damage have a place, counted from the end.
+//! All of 800,000 elements of recorded traces keep these rules (apitrace 11.1; 180,000 copies the
+//! last one). A block states the length that it expands to, so elements after the damage have a
+//! place, counted from the end. Bytes that were lost or added move all elements up to there, and
+//! none of the first three rules may break before the end of a fragment. The last one does: copies
+//! reach over the damage to other bytes.
 
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use super::block::{Elements, MISSING};
 use crate::formats::apitrace::layout::CHUNK_EXPANDED;
 use crate::kit::num::to_usize;
 
@@ -18,6 +27,15 @@ const FRAGMENT: usize = 1 << 16;
 
 /// Elements by chance before a chain, at most: each has to be regular and to lead to the next.
 const OVERLAP_MAX: usize = 16;
+
+/// Copies that keep the last rule before one that breaks it: else another writer made them all.
+const COPIES_BEFORE: usize = 100;
+
+/// Elements, back from the first that no writer makes, before which bytes may be lost or added. In
+/// recorded traces it comes at most 7 elements later, where bytes are less alike up to 200.
+const SHIFTS: usize = 256;
+/// Of these one in so many is tried first, and then all around the best.
+const SHIFTS_STEP: usize = 16;
 
 /// The damaged part of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +67,24 @@ struct Element {
     len: usize,
     /// `None` for a literal.
     distance: Option<usize>,
+    /// Whether it is a copy of 4 to 11 bytes, with a distance of 11 bits.
+    is_near: bool,
+}
+
+impl Element {
+    /// Whether a flipped bit in the length of a copy moved the element after it from `place` to
+    /// `moved`.
+    fn may_have_len(self, moved: usize, place: usize) -> bool {
+        let Some(len) = self.len.saturating_add(place).checked_sub(moved) else { return false };
+        let (least, most) = if self.is_near { (4, 11) } else { (1, 64) };
+        let bits = self.len.wrapping_sub(least) ^ len.wrapping_sub(least);
+        self.distance.is_some() && (least..=most).contains(&len) && bits.is_power_of_two()
+    }
+
+    /// Whether the next element shows that a copy, whose bytes end at a place, could not go on.
+    fn is_ended_by(self, next: Self, end: usize) -> bool {
+        next.distance != self.distance && !end.is_multiple_of(FRAGMENT)
+    }
 }
 
 /// Returns the element at an offset; `None` if the block ends before it does.
@@ -79,7 +115,7 @@ fn element(block: &[u8], at: usize) -> Option<Element> {
             (high.saturating_add(1), Some(distance), after.checked_add(extra)?)
         }
     };
-    (end <= block.len()).then_some(Element { end, len, distance })
+    (end <= block.len()).then_some(Element { end, len, distance, is_near: tag & 3 == 1 })
 }
 
 /// Walks elements and judges each by its place.
@@ -104,18 +140,115 @@ impl Judge {
     }
 }
 
-/// Finds the damaged part of a block that states to expand to `len` bytes, and has its elements
-/// from `start` on. `None` without an element that no writer makes; or if no elements after it lead
-/// to the end of the block; or if more than half of the block lies between, as with a writer that
-/// has other rules.
-pub(super) fn find_damage(block: &[u8], start: usize, len: u64) -> Option<Damaged> {
+/// Finds the damaged part of a block that states to expand to `len` bytes, has its elements from
+/// `start` on, and expands to `out` up to a fault. `None` without an element that no writer makes;
+/// or if no elements after it lead to the end of the block; or if more than half of the block lies
+/// between, as with a writer that has other rules.
+///
+/// `finds_shifts`: whether a shift of all elements after the damage is searched for.
+pub(super) fn find_damage(
+    block: &[u8],
+    start: usize,
+    len: u64,
+    out: &[u8],
+    finds_shifts: bool,
+) -> Option<Damaged> {
     let len = to_usize(len);
-    let (first, first_place) = find_irregular(block, start, len)?;
+    let irregular = find_irregular(block, start, len);
+    let short = if finds_shifts { find_short_copy(block, start, out) } else { None };
+    let (first, first_place) = irregular.into_iter().chain(short).min()?;
+    let shift = if finds_shifts { find_shift(block, start, first, len, out) } else { None };
+    if shift.is_some() {
+        return shift;
+    }
     let (at, expanded) = find_chain(block, first.saturating_add(1), Some(len))?;
     let chain = (at, len.checked_sub(expanded)?);
     let (resume, resume_place) = without_overlap(block, chain, first_place);
     let is_local = resume.saturating_sub(first) <= block.len().wrapping_shr(1);
     is_local.then_some(Damaged { first, first_place, resume, resume_place })
+}
+
+/// Returns the first copy that ends although the bytes go on equal, and the place of its bytes.
+fn find_short_copy(block: &[u8], start: usize, out: &[u8]) -> Option<(usize, usize)> {
+    let (mut at, mut place, mut copies) = (start, 0_usize, 0_usize);
+    while let Some(one) = element(block, at) {
+        let end = place.saturating_add(one.len);
+        let next = element(block, one.end).filter(|_| end < out.len())?;
+        if let Some(distance) = one.distance.filter(|_| one.is_ended_by(next, end)) {
+            let after = end.checked_sub(distance).and_then(|from| out.get(from));
+            if after == out.get(end) {
+                return (copies >= COPIES_BEFORE).then_some((at, place));
+            }
+            copies = copies.saturating_add(1);
+        }
+        (at, place) = (one.end, end);
+    }
+    None
+}
+
+/// Finds the element up to `first` before which bytes are lost or added, if that moves the elements
+/// after it and does no other harm: the one with the fewest copies after it that end too early. Of
+/// equals one after a copy whose length a flipped bit explains.
+fn find_shift(block: &[u8], start: usize, first: usize, len: usize, out: &[u8]) -> Option<Damaged> {
+    let mut before = VecDeque::new();
+    let (mut at, mut place, mut last) = (start, 0_usize, None);
+    while at <= first {
+        let one = element(block, at)?;
+        before.push_back((at, place, last));
+        if before.len() > SHIFTS {
+            before.pop_front();
+        }
+        (at, place, last) = (one.end, place.saturating_add(one.len), Some(one));
+    }
+    let (from, ..) = *before.front()?;
+    let (mut at, expanded) = find_chain(block, from, Some(len))?;
+    let mut place = len.checked_sub(expanded)?;
+    let mut shifts = Vec::new();
+    while at <= first {
+        let moved = before.iter().find(|(one, moved, _)| *one == at && *moved != place);
+        if let Some((_, moved, last)) = moved {
+            let explains = last.is_some_and(|last| last.may_have_len(*moved, place));
+            let shift = Damaged { first: at, first_place: *moved, resume: at, resume_place: place };
+            shifts.push((shift, explains));
+        }
+        let one = element(block, at)?;
+        (at, place) = (one.end, place.saturating_add(one.len));
+    }
+    // Of equals the last one.
+    let best_of = |range: Range<usize>, step: usize| {
+        let tried = range.rev().step_by(step).filter_map(|index| {
+            let (shift, explains) = *shifts.get(index)?;
+            Some((count_short_copies(block, shift, out), !explains, index))
+        });
+        tried.min_by_key(|(short, others, _)| (*short, *others)).map(|(.., index)| index)
+    };
+    let near = best_of(0..shifts.len(), SHIFTS_STEP)?;
+    let around = near.saturating_sub(SHIFTS_STEP)..near.saturating_add(SHIFTS_STEP);
+    shifts.get(best_of(around, 1)?).map(|(shift, _)| *shift)
+}
+
+/// Counts the copies after a shift, in its fragment, that end although the bytes go on equal.
+fn count_short_copies(block: &[u8], shift: Damaged, out: &[u8]) -> usize {
+    let place = shift.resume_place.checked_rem(FRAGMENT).unwrap_or(0);
+    let fragment = shift.resume_place.saturating_sub(place);
+    let known = out.get(fragment..shift.first_place.min(out.len())).unwrap_or_default();
+    let mut bytes = known.to_vec();
+    bytes.resize(place, MISSING);
+    let mut elements = Elements::lenient(block, shift.resume, FRAGMENT);
+    let (mut short, mut expected) = (0_usize, None);
+    while let (Some(one), end @ 0..FRAGMENT) = (element(block, elements.at), bytes.len()) {
+        if elements.step(&mut bytes).is_none() {
+            break;
+        }
+        let after: Option<(Element, u8)> = expected.take();
+        let is_short = after.is_some_and(|(before, byte)| {
+            before.is_ended_by(one, end) && byte != MISSING && bytes.get(end) == Some(&byte)
+        });
+        short = short.saturating_add(usize::from(is_short));
+        let next = one.distance.and_then(|distance| bytes.len().checked_sub(distance));
+        expected = next.and_then(|from| bytes.get(from)).map(|byte| (one, *byte));
+    }
+    short
 }
 
 /// Finds the elements of a second chunk whose header is lost with the end of the first one. Both
@@ -215,7 +348,7 @@ fn is_regular_at(block: &[u8], element: Element, place: usize) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::formats::apitrace::expand::snappy::block::{salvage, stated_len};
 
@@ -225,9 +358,30 @@ mod tests {
         (0..).flat_map(one).take(len).collect()
     }
 
+    /// Words of 5 to 8 bytes, each out of a few hundred, and small numbers: most elements are
+    /// copies, and bytes are equal by chance as often as in a trace.
+    pub(in crate::formats::apitrace::expand::snappy) fn words(len: usize) -> Vec<u8> {
+        let mut state = 1_u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state >> 33
+        };
+        let word = |number: u64| number.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes();
+        let mut bytes = Vec::new();
+        while bytes.len() < len {
+            let number = 1 + random() % 300;
+            let word = word(number).map(|byte| byte & 15);
+            bytes.extend(&word[..5 + to_usize(number % 4)]);
+            bytes.push(random().to_le_bytes()[0] & 3);
+        }
+        bytes
+    }
+
     fn damage_of(block: &[u8]) -> Option<Damaged> {
         let (len, start) = stated_len(block).unwrap();
-        find_damage(block, start, len)
+        let mut out = Vec::new();
+        Elements::lenient(block, start, to_usize(len)).expand(&mut out);
+        find_damage(block, start, len, &out, true)
     }
 
     #[test]
@@ -246,7 +400,7 @@ mod tests {
                     *byte = if noise { number.to_le_bytes()[2] } else { 0 };
                 }
                 let (mut out, mut after) = (Vec::new(), Vec::new());
-                salvage(&block, &mut out, &mut after);
+                salvage(&block, &mut out, &mut after, true);
                 let place = bytes.len() - after.len();
                 assert!(place <= out.len(), "{from}: {place}, {}", out.len());
                 // The later fragments are as they were.
@@ -256,6 +410,39 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_copy_with_a_flipped_length_moves_nothing_after_it() {
+        let bytes = words(200_000);
+        let sound = snap::raw::Encoder::new().compress_vec(&bytes).unwrap();
+        let (_, mut at) = stated_len(&sound).unwrap();
+        let (mut place, mut number, mut flips, mut exact, mut close) = (0, 0, 0, 0, 0);
+        while let Some(one) = element(&sound, at) {
+            number += 1;
+            let is_tried = number > COPIES_BEFORE * 2 && number % 97 == 0 && !one.is_near;
+            for bit in (2..8).filter(|_| is_tried && one.distance.is_some()) {
+                let mut block = sound.clone();
+                block[at] ^= 1 << bit;
+                let (mut out, mut after) = (Vec::new(), Vec::new());
+                salvage(&block, &mut out, &mut after, true);
+                out.append(&mut after);
+                assert_eq!(out.len(), bytes.len());
+                // The bytes that a shorter copy lacks are missing, and so are copies of them.
+                let is_right = |(a, b): &(&u8, &u8)| a == b || **a == MISSING;
+                let right = out.iter().zip(&bytes).filter(is_right).count();
+                flips += 1;
+                exact += usize::from(right == bytes.len());
+                close += usize::from(right * 100 > bytes.len() * 99);
+            }
+            (at, place) = (one.end, place + one.len);
+        }
+        assert_eq!(place, bytes.len());
+        eprintln!("{exact} and {close} of {flips}");
+        assert!(
+            exact * 100 > flips * 60 && close * 100 > flips * 90,
+            "{exact}, {close} of {flips}"
+        );
     }
 
     #[test]
