@@ -228,7 +228,8 @@ pub(crate) fn noted(repair: &Repair, target: &FileSet<'_>) {
 fn stable(target: &FileSet<'_>, options: &Options, repair: &Repair) -> Held {
     let second = tracemend::repair(target, options);
     // A fix that is barred because of what another one does may be applied alone.
-    let reasons = ["its class is not allowed", "comes back each time"];
+    // One that ended at the limit of rounds goes on.
+    let reasons = ["its class is not allowed", "comes back each time", "did not end within"];
     let is_barred = |why: &str| reasons.iter().any(|reason| why.contains(reason));
     let is_barred = repair.refused.as_deref().is_some_and(is_barred);
     ensure(!second.changes() || is_barred, "repairing the target again changes nothing", || {

@@ -61,8 +61,8 @@ pub fn every(files: &FileSet<'_>, choice: u64) -> Held {
     ];
     let is_every = observed::is_on() || recording::are_dear_laws_due(files);
     let chosen = (choice >> 32) as usize % laws.len();
-    let due = laws.iter().enumerate().filter(|(number, _)| is_every || *number == chosen);
-    due.map(|(_, law)| law()).collect()
+    let mut due = laws.iter().enumerate().filter(|(number, _)| is_every || *number == chosen);
+    due.try_for_each(|(_, law)| law())
 }
 
 /// Tests a dump: it ends within bounds, its text is safe to print, a line of JSON is an object.

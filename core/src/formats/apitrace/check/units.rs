@@ -134,7 +134,10 @@ impl TraceCheck<'_, '_> {
         let value = u32::try_from(found).unwrap_or_default();
         let summary = format!("set {what} to {found:#x}");
         let edit = Edit::replace(field, value.to_le_bytes());
-        let plan = FixPlan::of_file(Safety::Exact, summary, edit)
+        // Where bytes follow, some may be those of the field, moved by others that were added.
+        let is_last = span.end == self.trace.file_len;
+        let safety = if is_last { Safety::Exact } else { Safety::Lossy };
+        let plan = FixPlan::of_file(safety, summary, edit)
             .witness(Span::new(at.layer, span.start, at.start), "the stream, which has this value");
         self.add_with_plan(finding, plan);
     }

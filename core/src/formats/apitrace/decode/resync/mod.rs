@@ -220,7 +220,7 @@ fn try_reading(
     }
     let (entered, last_leave_end) = (sink.entered(), sink.last_leave_end);
     // Where the stream ends in what is read as a definition, it may go on if the id was lost.
-    let may_go_on = ran_out && !is_complete && sink.defines_last;
+    let may_go_on = ran_out && !is_complete && sink.defining.is_in_latest_event;
     let events = sink.events;
     let lost: Vec<LostId> = readings.lost().collect();
     let run = match tolerance {

@@ -43,8 +43,8 @@ pub(super) fn find_first_number(
 
 /// Returns the number of the first call among `events` if further ones follow it, each entered and
 /// left, whatever comes after them. They are at least as many as were lost before them: so the run
-/// is left of what was there, not a copy of calls from far away. `has_lost`: whether ids are read as
-/// lost, for which more calls have to follow.
+/// is left of what was there, not a copy of calls from far away. `has_lost`: whether ids are read
+/// as lost, for which more calls have to follow.
 pub(super) fn find_first_number_of_run(
     events: &[ProbeEvent],
     context: &ProbeContext<'_>,

@@ -50,8 +50,8 @@ struct ThreadBound {
 pub(super) struct ProbeSink<'a> {
     context: ProbeContext<'a>,
     readings: &'a mut Readings,
-    /// The id whose definition is read.
-    defining: Option<(Space, u64)>,
+    /// The latest definition.
+    pub(super) defining: Defining,
     /// Ids that are defined from the place on.
     local: BTreeMap<(Space, u64), u64>,
     threads: ThreadBound,
@@ -62,9 +62,15 @@ pub(super) struct ProbeSink<'a> {
     pub(super) last_leave_end: u64,
     /// Whether enough events follow one another.
     pub(super) is_done: bool,
-    /// Whether an id is read as defined in the latest event.
-    pub(super) defines_last: bool,
     pub(super) doubts: Doubts,
+}
+
+/// The id whose definition was read last.
+#[derive(Debug, Default)]
+pub(super) struct Defining {
+    id: Option<(Space, u64)>,
+    /// Whether it is read as defined in the latest event.
+    pub(super) is_in_latest_event: bool,
 }
 
 /// What no tracer writes.
@@ -93,7 +99,7 @@ impl<'a> ProbeSink<'a> {
         Self {
             context,
             readings,
-            defining: None,
+            defining: Defining::default(),
             local: BTreeMap::new(),
             threads: ThreadBound {
                 seen: context.calls.threads,
@@ -107,7 +113,6 @@ impl<'a> ProbeSink<'a> {
             events: Vec::new(),
             last_leave_end: 0,
             is_done: false,
-            defines_last: false,
             doubts: Doubts { may_be_joined: tolerance == Tolerance::Thorough, ..Doubts::default() },
         }
     }
@@ -120,7 +125,7 @@ impl<'a> ProbeSink<'a> {
 
     /// Returns the name that a donor has for the function or struct that is being defined.
     fn donated_name(&self) -> Option<&[u8]> {
-        let (space, id) = self.defining?;
+        let (space, id) = self.defining.id?;
         let raw = self.context.donor?.raw(space, id)?;
         // Names of less than 128 bytes, whose length takes a byte.
         let (len, rest) = raw.split_first().filter(|(len, _)| **len < 0x80)?;
@@ -153,8 +158,7 @@ impl TokenSink for ProbeSink<'_> {
     }
 
     fn define(&mut self, space: Space, id: u64, at: u64) {
-        self.defines_last = true;
-        self.defining = Some((space, id));
+        self.defining = Defining { id: Some((space, id)), is_in_latest_event: true };
         if self.readings.get(space, id).is_some() {
             return;
         }
@@ -233,7 +237,7 @@ impl TokenSink for ProbeSink<'_> {
         if self.doubts.is_unusual || self.is_end_of_event() {
             return Err(StreamError::InconsistentCalls);
         }
-        self.defines_last = false;
+        self.defining.is_in_latest_event = false;
         self.is_done = self.events.len() >= EVENTS;
         if self.is_done { Err(ENOUGH) } else { Ok(()) }
     }

@@ -31,8 +31,9 @@ const OVERLAP_MAX: usize = 16;
 /// Copies that keep the last rule before one that breaks it: else another writer made them all.
 const COPIES_BEFORE: usize = 100;
 
-/// Elements, back from the first that no writer makes, before which bytes may be lost or added. In
-/// recorded traces it comes at most 7 elements later, where bytes are less alike up to 200.
+/// Elements, back from the first that no writer makes, before which bytes may be lost or added. Of
+/// 200 flipped lengths of copies in five recorded traces, half show 4 elements later, 180 within
+/// 60, and all within 352; those beyond this number keep a part of the shift.
 const SHIFTS: usize = 256;
 /// Of these one in so many is tried first, and then all around the best.
 const SHIFTS_STEP: usize = 16;
@@ -438,7 +439,6 @@ pub(super) mod tests {
             (at, place) = (one.end, place + one.len);
         }
         assert_eq!(place, bytes.len());
-        eprintln!("{exact} and {close} of {flips}");
         assert!(
             exact * 100 > flips * 60 && close * 100 > flips * 90,
             "{exact}, {close} of {flips}"

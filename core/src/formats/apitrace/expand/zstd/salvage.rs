@@ -15,8 +15,12 @@ use crate::kit::source::Source;
 
 /// Bytes of the stream that are kept of a damaged frame: apitrace writes frames of 2 MiB.
 const SALVAGED_MAX: usize = 8 << 20;
-/// Headers of blocks that are looked at to find the blocks of a frame.
+/// Headers of blocks that are looked at to find the blocks of a frame, at most.
 const HEADERS_MAX: u64 = 1 << 20;
+/// The same for each byte of a frame: a search looks at two or three per byte and damaged block.
+const HEADERS_PER_BYTE: u64 = 16;
+/// The same for the smallest frame.
+const HEADERS_MIN: u64 = 1 << 10;
 /// Blocks that follow one another although the last of them does not lead to the end.
 const BLOCKS_PROVEN: u64 = 2;
 /// Length of magic, descriptor and window: the header of a frame as streams have it.
@@ -42,7 +46,8 @@ pub(super) fn salvage_frame(
     given: u64,
     is_truncated: bool,
 ) -> Salvage {
-    let mut chain = Chain { source, end: frame.end, left: HEADERS_MAX };
+    let left = headers_max(frame.end.saturating_sub(frame.start));
+    let mut chain = Chain { source, end: frame.end, left };
     let mut expander = PartialExpander::new(window);
     let mut salvage = Salvage::default();
     let (mut at, mut skip, mut is_faulty) = (chain.find_first(frame.start), given, false);
@@ -72,6 +77,11 @@ pub(super) fn salvage_frame(
         }
     }
     salvage
+}
+
+/// Headers that are looked at in a frame of `len` bytes.
+fn headers_max(len: u64) -> u64 {
+    len.saturating_mul(HEADERS_PER_BYTE).clamp(HEADERS_MIN, HEADERS_MAX)
 }
 
 /// The headers of the blocks of a frame.
@@ -125,6 +135,21 @@ impl Chain<'_, '_> {
         found.or(by_header).unwrap_or(usual).min(self.end)
     }
 
+    /// Returns the first of some places from which blocks lead to the end.
+    fn find_chain(&mut self, places: Range<u64>) -> Option<u64> {
+        for at in places {
+            if self.left == 0 {
+                break;
+            }
+            self.left = self.left.saturating_sub(1);
+            // The header of a run fits one place in eight: its size is not that of the stored bytes.
+            if !is_run(self.source, at) && self.leads_to_end(at) {
+                return Some(at);
+            }
+        }
+        None
+    }
+
     /// Returns where the block at `at` ends: by its header, or where the next chain begins; `None`
     /// if it is the last one and the file ends first.
     fn find_next(&mut self, at: u64) -> Option<u64> {
@@ -140,11 +165,36 @@ impl Chain<'_, '_> {
             return stated.map(|(next, _)| next);
         }
         let from = at.saturating_add(BLOCK_HEADER_LEN);
-        let mut others = from..self.end.saturating_sub(BLOCK_HEADER_LEN);
-        // The header of a run fits one place in eight: its size is not that of the stored bytes.
-        let proven = others.find(|next| !is_run(self.source, *next) && self.leads_to_end(*next));
+        let proven = self.find_chain(from..self.end.saturating_sub(BLOCK_HEADER_LEN));
         // A last block that does not end with the frame is longer than it states.
         let stated = stated.filter(|(_, is_last)| !is_last);
         proven.or(stated.map(|(next, _)| next))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_frame_gets_fewer_headers_than_a_large_one() {
+        assert_eq!(headers_max(0), HEADERS_MIN);
+        assert_eq!(headers_max(1_000), 16_000);
+        assert_eq!(headers_max(4 << 20), HEADERS_MAX);
+    }
+
+    #[test]
+    fn without_headers_left_no_place_is_looked_at() {
+        let zeros = vec![0; 6_000];
+        let source = Source::new(&zeros);
+        let mut chain = Chain { source: &source, end: 6_000, left: 0 };
+        assert_eq!(chain.find_chain(0..6_000), None);
+        // The last block of a frame, with no bytes, and the checksum after it.
+        let last = [&zeros, &[1, 0, 0][..], &[0; 4]].concat();
+        let source = Source::new(&last);
+        let mut chain = Chain { source: &source, end: 6_007, left: headers_max(6_007) };
+        let left = chain.left;
+        assert_eq!(chain.find_chain(1..6_000), Some(3));
+        assert!(chain.left < left - 2_000, "{}", left - chain.left);
     }
 }
