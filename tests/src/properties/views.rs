@@ -43,8 +43,8 @@ pub fn subjects() -> Vec<Subject> {
     one.chain(several).collect()
 }
 
-/// Tests the laws of this module; `choice` selects the style and the filters of the dump. Each takes
-/// as long as the check, so a fuzzer tests one of them with most inputs.
+/// Tests the laws of this module; `choice` selects the style and the filters of the dump. Each
+/// takes as long as the check, so a fuzzer tests one of them with most inputs.
 pub fn every(files: &FileSet<'_>, choice: u64) -> Held {
     let Some(format) = tracemend::recognise(files, &Options::default()) else { return Ok(()) };
     let options = Options { format: Some(format), ..Options::default() };

@@ -142,7 +142,7 @@ impl Chain<'_, '_> {
                 break;
             }
             self.left = self.left.saturating_sub(1);
-            // The header of a run fits one place in eight: its size is not that of the stored bytes.
+            // The header of a run fits one place in eight: its size is that of no stored bytes.
             if !is_run(self.source, at) && self.leads_to_end(at) {
                 return Some(at);
             }
