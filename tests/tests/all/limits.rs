@@ -90,6 +90,19 @@ fn rounds_end_and_the_repair_says_so() {
 }
 
 #[test]
+fn a_repair_that_needs_another_class_cannot_succeed_at_the_limit_of_rounds_either() {
+    let input = "../corpus/regressions/ovni_stream/events-added-in-19-rounds";
+    let bytes = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(input)).unwrap();
+    let files = FileSet::single("stream.obs", &bytes);
+    let repair = tracemend::repair(&files, &Options::default().with_allow(Allow::Synthetic));
+    assert_eq!(repair.outcome, Outcome::CannotRepair);
+    let why = repair.refused.unwrap();
+    assert!(why.contains("did not end within 16 rounds"), "{why}");
+    let lossy = tracemend::repair(&files, &Options::default());
+    assert_eq!(lossy.outcome, Outcome::RepairedWithLoss);
+}
+
+#[test]
 fn a_fix_whose_finding_comes_back_is_left_out_and_said_to_be() {
     // An event that is added before a damaged one is read as a part of the bytes before it.
     let input = "../corpus/regressions/ovni_stream/events-added-in-each-round";

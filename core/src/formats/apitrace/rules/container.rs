@@ -121,7 +121,8 @@ rules! {
             if one byte of it does not match: damaged calls would change all of its bytes. \
             Otherwise calls are damaged, and a new checksum would hide it: stores the stream in \
             snappy chunks, which have none. Compare the calls with another copy.\n\
-            Class: exact; lossy if the container changes. Cost: the evidence of the damage.\n\
+            Class: exact; lossy if bytes follow them, or if the container changes. Cost: the \
+            evidence of the damage.\n\
             Run:\n\
             \x20 tracemend repair app.trace -o repaired.trace"),
         source: "RFC 1952; apitrace 11.1, lib/trace/trace_file_zlib.cpp; measured with dump",

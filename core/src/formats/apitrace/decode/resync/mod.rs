@@ -8,7 +8,8 @@
 //! So a shorter run of calls up to further damage is believed, too, if few calls were lost before.
 //!
 //! Ids whose definition was lost look like ids that are defined here. Both readings are tried, the
-//! definition first; of a lost struct every number of members.
+//! definition first; of a lost struct every number of members. Where the first one that fits ends
+//! in a definition that is cut off, or at further damage, the one with the most events wins.
 //!
 //! - `probe_sink`: the events from a place, under one reading of the unknown ids
 //! - `readings`: how the unknown ids are read

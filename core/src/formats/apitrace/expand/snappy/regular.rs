@@ -9,7 +9,7 @@
 //! - a copy goes on as long as the bytes are equal: it never ends before a byte that equals the one
 //!   after those it copies.
 //!
-//! All of 800,000 elements of recorded traces keep these rules (apitrace 11.1; 180,000 copies the
+//! All of 800,000 elements of recorded traces keep these rules (apitrace 11.1; 176,000 copies the
 //! last one). A block states the length that it expands to, so elements after the damage have a
 //! place, counted from the end. Bytes that were lost or added move all elements up to there, and
 //! none of the first three rules may break before the end of a fragment. The last one does: copies
