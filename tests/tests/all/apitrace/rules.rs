@@ -382,6 +382,29 @@ fn calls_that_were_copied_from_far_away_are_not_continued_with() {
 }
 
 #[test]
+fn the_calls_after_a_block_from_further_on_are_not_lost() {
+    let stream = call_heavy(2_000);
+    let part = |from: usize, to: usize| &stream.bytes[stream.events[from]..stream.events[to]];
+    let end = stream.events.len() - 1;
+    // 200 calls in the place of as many, from 7,000 calls later, and in the middle of events.
+    let foreign = &stream.bytes[stream.events[15_000] + 1..stream.events[15_400] + 1];
+    let early = |from: usize| [part(from, 1_000), foreign, part(1_400, end)].concat();
+    // The same once more, and the two blocks exchanged.
+    let twice = [part(0, 600), foreign, &early(900)].concat();
+    let exchanged =
+        [part(0, 1_000), foreign, part(1_400, 15_000), part(1_000, 1_400), part(15_400, end)];
+    let begin = &stream.bytes[..stream.events[0]];
+    for (bytes, lost) in [(early(0), 200), (twice, 350), (exchanged.concat(), 400)] {
+        let (repair, _) = mended(&Container::Snappy.file(&[begin, &bytes].concat()));
+        assert_eq!(repair.outcome, Outcome::RepairedWithLoss);
+        // One call around each seam may be lost, too, and the last five of a block be taken for those
+        // in whose place they stand.
+        let missing = stream.calls() - repair.after.tally.samples;
+        assert!((lost - 5..=lost + 6).contains(&missing), "{lost}: {missing}");
+    }
+}
+
+#[test]
 fn bytes_that_read_as_a_call_of_no_tracer_are_not_a_trace() {
     // Version 2, the enter of a call of function 7, and its name of 9 characters.
     let stream = [&[2, 0, 7, 9][..], b"\x80n;\x01\x02\xff\x03\x04\x05", &[0, 0]].concat();

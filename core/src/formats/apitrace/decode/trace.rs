@@ -16,6 +16,9 @@ use crate::limits::Limits;
 
 /// Files from this length on are expanded by a thread of their own.
 const THREAD_FROM: u64 = 512 << 10;
+/// How often a trace is read again without stretches that come from another place of it: a block in
+/// a wrong place makes one, and each reading finds all that it can see.
+const FOREIGN_MAX: usize = 4;
 /// Blocks that wait between the two threads.
 const BLOCKS_WAITING: usize = 4;
 
@@ -89,6 +92,7 @@ impl Trace {
                 reader = other;
             }
         }
+        let reader = refuse_foreign_stretches(reader, source, container, options);
         let version = reader.version();
         let StreamReader { tracker, places, faults, .. } = reader;
         let has_magic = container.has_magic(source);
@@ -125,6 +129,27 @@ impl Trace {
         let is_empty = |stretch: Stretch| stretch.start >= stretch.end;
         items.into_iter().filter(move |(at, _)| !is_empty(*at)).map(|(_, item)| item)
     }
+}
+
+/// Reads the trace again without the stretches that come from another place of it, as long as that
+/// gives more events.
+fn refuse_foreign_stretches<'a>(
+    mut reader: StreamReader<'a>,
+    source: &Source<'_>,
+    container: Container,
+    options: ReadOptions<'a>,
+) -> StreamReader<'a> {
+    let ReadOptions { limits, keep_raw, donor } = options;
+    for _ in 0..FOREIGN_MAX {
+        let Some(refused) = reader.stretches_to_refuse() else { break };
+        let other = StreamReader::without_stretches(limits, keep_raw, donor, refused);
+        let other = run_reader(other, source, container, limits);
+        if other.tracker.history.count <= reader.tracker.history.count {
+            break;
+        }
+        reader = other;
+    }
+    reader
 }
 
 fn run_reader<'a>(

@@ -12,8 +12,10 @@
 //! - `stop`: finds where damage begins that was seen later
 //! - `seek`: looks for the place from which events follow one another
 //! - `sync`: continues there
+//! - `foreign`: stretches that come from another place of the stream
 //! - `unit_fault`: faults of the stored units
 
+mod foreign;
 mod read;
 mod seek;
 mod stop;
@@ -24,6 +26,7 @@ use super::damage::{DamageCause, StreamFaults, TruncatedEvent};
 use super::definitions::Definitions;
 use super::grammar::{Parser, StreamError};
 use super::places::StreamPlaces;
+use super::trace::Stretch;
 use super::tracker::StreamTracker;
 use crate::formats::apitrace::expand::{Block, Fault};
 use crate::formats::apitrace::layout::VERSION_PLAUSIBLE;
@@ -31,6 +34,7 @@ use crate::formats::apitrace::limits::NESTING;
 use crate::kit::num::{to_u64, to_usize};
 use crate::limits::Limits;
 use crate::report::Excerpt;
+use foreign::ForeignStretches;
 use seek::{SearchBudget, Seek};
 
 /// Bytes of a string past the end of the stream from which its length is doubted.
@@ -86,6 +90,8 @@ struct Attempts {
     assumed_version: Option<u64>,
     /// The fault of the first unit, if what is left of it is read as the beginning.
     first_fault: FirstFault,
+    /// Stretches from another place of the stream.
+    foreign: ForeignStretches,
 }
 
 /// What becomes of a first unit that is damaged before its first byte.
@@ -159,6 +165,23 @@ impl<'a> StreamReader<'a> {
         }
         reader.mode = Mode::Seek(Seek::from(0));
         reader
+    }
+
+    /// A reader that refuses stretches of the stream, which come from another place of it.
+    pub fn without_stretches(
+        limits: &Limits,
+        keep_raw: bool,
+        donor: Option<&'a Definitions>,
+        refused: Vec<Stretch>,
+    ) -> Self {
+        let mut reader = Self::new(limits, keep_raw, donor);
+        reader.attempts.foreign = ForeignStretches::refused(refused);
+        reader
+    }
+
+    /// Returns the stretches that another reading has to refuse, if it may read more calls then.
+    pub fn stretches_to_refuse(&self) -> Option<Vec<Stretch>> {
+        self.attempts.foreign.to_refuse()
     }
 
     /// Whether next to nothing was read: the stream may have no header.

@@ -191,6 +191,9 @@ impl StreamReader<'_> {
         tolerance: Tolerance,
         at_end: bool,
     ) -> Result<(), ProbeResult> {
+        if self.attempts.foreign.refuses(place) {
+            return Err(ProbeResult::Rejected);
+        }
         let mut budget = self.budget.left;
         let context = self.probe_context();
         let result = probe_position(&context, (bytes, place), tolerance, at_end, &mut budget);
@@ -201,6 +204,8 @@ impl StreamReader<'_> {
             ProbeResult::Sync(sync)
                 if sync.next.saturating_add(sync.entered) < self.tracker.calls.next =>
             {
+                let damage = self.faults.damages.last().map_or(place, |damage| damage.start);
+                self.attempts.foreign.add_repeats(&sync, damage, self.tracker.calls.next);
                 Err(ProbeResult::Stale(sync.last_leave_end))
             }
             other => Err(other),

@@ -41,6 +41,7 @@ impl StreamReader<'_> {
         let lost = sync.next.saturating_sub(call);
         if lost > 0 {
             self.tracker.lost_calls.ranges.push((call, sync.next));
+            self.attempts.foreign.add_jump(call, sync.next, place);
         }
         self.tracker.calls.next = sync.next;
         self.places.set_first_call(start, sync.next);

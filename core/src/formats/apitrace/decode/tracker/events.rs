@@ -17,6 +17,15 @@ const TAKEN_BACK_MAX: usize = 512;
 const CONTRADICTION_REACH: usize = 64;
 /// Leaves in a row with the numbers of their calls, which do not occur by chance.
 const LEAVES_PROVEN: u32 = 4;
+/// Enters in a row, or leaves of lost calls, beyond four per thread, before the stream counts as
+/// damaged.
+const UNMATCHED_MAX: u64 = 32;
+
+/// Returns how many enters without details, or leaves of lost calls, may follow one another.
+#[inline(always)]
+pub(super) const fn most_unmatched(threads: u64) -> u64 {
+    UNMATCHED_MAX.saturating_add(threads.saturating_mul(4))
+}
 
 /// The effect of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -263,6 +272,8 @@ pub struct History {
     pub(super) enters_in_a_row: u64,
     /// Leaves in a row that belong to no call or leave it from the outside in.
     pub(super) stray_leaves_in_a_row: u32,
+    /// Leaves of lost calls in a row since the latest leave of an open call.
+    pub(super) lost_leaves_in_a_row: u64,
     /// Whether damage lies before the present place.
     pub(super) is_after_damage: bool,
 }
@@ -342,6 +353,7 @@ impl History {
     pub(super) fn reset_runs(&mut self) {
         self.enters_in_a_row = 0;
         self.stray_leaves_in_a_row = 0;
+        self.lost_leaves_in_a_row = 0;
     }
 
     /// Adds a complete event.

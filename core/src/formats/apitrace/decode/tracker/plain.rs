@@ -4,8 +4,7 @@
 //! in any way is left to them.
 
 use super::StreamTracker;
-use super::events::{EventEffect, RecentEvent};
-use super::sink::most_bare_enters;
+use super::events::{EventEffect, RecentEvent, most_unmatched};
 use crate::formats::apitrace::decode::calls::OpenCall;
 use crate::formats::apitrace::decode::grammar::{
     PlainEvent, PlainHead, PlainUse, Space, UsedValue,
@@ -102,7 +101,7 @@ impl StreamTracker {
         open.thread < self.calls.threads
             && open.function != PLACEHOLDER_ID
             && self.calls.open_count() < self.caps.open_calls
-            && (!is_bare || self.history.enters_in_a_row < most_bare_enters(self.calls.threads))
+            && (!is_bare || self.history.enters_in_a_row < most_unmatched(self.calls.threads))
             && !self.values.usage.uploads.compares(open.function)
     }
 

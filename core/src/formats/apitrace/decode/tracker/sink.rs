@@ -1,7 +1,7 @@
 //! Takes the tokens of the parser.
 
 use super::StreamTracker;
-use super::events::{CurrentEvent, EventEffect, RecentEvent};
+use super::events::{CurrentEvent, EventEffect, RecentEvent, most_unmatched};
 use super::warnings::WarningKind;
 use crate::formats::apitrace::decode::calls::OpenCall;
 use crate::formats::apitrace::decode::definitions::KnownId;
@@ -23,15 +23,6 @@ use crate::kit::num::to_u64;
 const STRAY_LEAVES_MAX: u32 = 3;
 /// Unlisted values that are reported.
 const UNLISTED_MAX: usize = 1 << 10;
-/// Enters in a row, beyond four per thread, before the stream counts as damaged.
-const ENTERS_MAX: u64 = 32;
-
-/// Returns how many enters without details may follow one another.
-#[inline(always)]
-pub(super) const fn most_bare_enters(threads: u64) -> u64 {
-    ENTERS_MAX.saturating_add(threads.saturating_mul(4))
-}
-
 impl TokenSink for StreamTracker {
     const TAKES_EVENTS: bool = true;
 
@@ -434,7 +425,7 @@ impl StreamTracker {
     /// Counts an enter without details.
     fn add_bare_enter(&mut self) -> Result<(), StreamError> {
         self.history.enters_in_a_row = self.history.enters_in_a_row.saturating_add(1);
-        match self.history.enters_in_a_row > most_bare_enters(self.calls.threads) {
+        match self.history.enters_in_a_row > most_unmatched(self.calls.threads) {
             true => Err(StreamError::InconsistentCalls),
             false => Ok(()),
         }
@@ -443,6 +434,7 @@ impl StreamTracker {
     #[inline(always)]
     fn leave_open_call(&mut self, open: OpenCall) -> Result<(), StreamError> {
         self.history.enters_in_a_row = 0;
+        self.history.lost_leaves_in_a_row = 0;
         // A thread leaves its calls from the inside out.
         if self.calls.open_count() == 0 || !self.calls.is_inside(open) {
             self.history.stray_leaves_in_a_row = 0;
@@ -454,7 +446,7 @@ impl StreamTracker {
     #[cold]
     fn leave_unknown_call(&mut self, at: u64, number: u64) -> Result<(), StreamError> {
         if self.lost_calls.contains(number) {
-            return Ok(());
+            return self.add_lost_leave();
         }
         let kind = match number < self.calls.next {
             true => WarningKind::LeftTwice(number),
@@ -465,6 +457,17 @@ impl StreamTracker {
             warning.owners = self.calls.innermost();
         }
         self.add_stray_leave()
+    }
+
+    /// Counts a leave of a lost call: where all calls end in one, they are the lost ones, and stand
+    /// in another place.
+    fn add_lost_leave(&mut self) -> Result<(), StreamError> {
+        let leaves = self.history.lost_leaves_in_a_row.saturating_add(1);
+        self.history.lost_leaves_in_a_row = leaves;
+        match leaves > most_unmatched(self.calls.threads) {
+            true => Err(StreamError::InconsistentCalls),
+            false => Ok(()),
+        }
     }
 
     fn add_stray_leave(&mut self) -> Result<(), StreamError> {
