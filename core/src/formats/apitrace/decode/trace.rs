@@ -77,19 +77,25 @@ impl Trace {
         let mut reader = run_reader(reader, source, container, limits);
         // The bytes at the beginning may not be a header, or the only ones that are left.
         let others = [None].into_iter().chain(VERSIONS.map(Some));
+        let mut searched: Option<StreamReader<'_>> = None;
         for version in others {
             let is_rare = version.is_some_and(|version| version < VERSION_MAX);
             if !reader.is_implausible() || (is_rare && reader.tracker.history.count > 0) {
                 break;
             }
-            let other = match version {
+            let mut other = match version {
                 None => StreamReader::past_first_fault(limits, keep_raw, donor),
                 Some(version) => StreamReader::without_header(limits, keep_raw, donor, version),
             };
+            if let Some(searched) = &searched {
+                other.search_after(searched);
+            }
             let other = run_reader(other, source, container, limits);
             let gains = |reader: &StreamReader<'_>| reader.tracker.history.count;
             if gains(&other) > gains(&reader) && !other.faults.damages.is_empty() {
                 reader = other;
+            } else if version.is_some() {
+                searched = Some(other);
             }
         }
         let reader = refuse_foreign_stretches(reader, source, container, options);
@@ -142,7 +148,8 @@ fn refuse_foreign_stretches<'a>(
     let ReadOptions { limits, keep_raw, donor } = options;
     for _ in 0..FOREIGN_MAX {
         let Some(refused) = reader.stretches_to_refuse() else { break };
-        let other = StreamReader::without_stretches(limits, keep_raw, donor, refused);
+        let mut other = StreamReader::without_stretches(limits, keep_raw, donor, refused);
+        other.search_after(&reader);
         let other = run_reader(other, source, container, limits);
         if other.tracker.history.count <= reader.tracker.history.count {
             break;

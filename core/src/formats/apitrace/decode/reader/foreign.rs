@@ -22,12 +22,14 @@ struct Jump {
     place: u64,
     /// Calls that were taken for lost and turned up after all.
     found: u64,
+    /// Whether these are so many that the stretch at the place is foreign.
+    is_foreign: bool,
 }
 
 /// The foreign stretches of a stream, as far as they are recognised.
 #[derive(Debug, Default)]
 pub(super) struct ForeignStretches {
-    /// From these, no event is read.
+    /// From these, no event is read. In order, without a common byte.
     refused: Vec<Stretch>,
     /// Those that were read here before they were recognised.
     recognised: Vec<Stretch>,
@@ -36,7 +38,15 @@ pub(super) struct ForeignStretches {
 
 impl ForeignStretches {
     /// Those that an earlier reading recognised.
-    pub(super) fn refused(refused: Vec<Stretch>) -> Self {
+    pub(super) fn refused(mut stretches: Vec<Stretch>) -> Self {
+        stretches.sort_unstable_by_key(|stretch| stretch.start);
+        let mut refused: Vec<Stretch> = Vec::new();
+        for stretch in stretches {
+            match refused.last_mut().filter(|last| stretch.start <= last.end) {
+                Some(last) => last.end = last.end.max(stretch.end),
+                None => refused.push(stretch),
+            }
+        }
         Self { refused, ..Self::default() }
     }
 
@@ -49,13 +59,15 @@ impl ForeignStretches {
 
     /// Whether no event is to be read from `place`.
     pub(super) fn refuses(&self, place: u64) -> bool {
-        self.refused.iter().any(|stretch| (stretch.start..stretch.end).contains(&place))
+        let after = self.refused.partition_point(|stretch| stretch.start <= place);
+        let last = after.checked_sub(1).and_then(|index| self.refused.get(index));
+        last.is_some_and(|stretch| place < stretch.end)
     }
 
     /// Notes that the stream is read on from `place` with the call `next`, as if the calls from
     /// `first` on were lost.
     pub(super) fn add_jump(&mut self, first: u64, next: u64, place: u64) {
-        self.jumps.push(Jump { first, next, place, found: 0 });
+        self.jumps.push(Jump { first, next, place, found: 0, is_foreign: false });
     }
 
     /// Notes calls that are taken for repeats in the damage that begins at `damage`; `next`: the
@@ -68,8 +80,8 @@ impl ForeignStretches {
         jump.found = jump.found.saturating_add(calls.entered);
         let believed = next.saturating_sub(jump.next);
         let is_foreign = jump.found > believed.saturating_mul(2).saturating_add(CALLS_MIN);
-        let is_known = self.recognised.iter().any(|stretch| stretch.start == jump.place);
-        if is_foreign && !is_known && damage > jump.place {
+        if is_foreign && !jump.is_foreign && damage > jump.place {
+            jump.is_foreign = true;
             self.recognised.push(Stretch { start: jump.place, end: damage });
         }
     }
@@ -104,11 +116,12 @@ mod tests {
 
     #[test]
     fn another_reading_refuses_all_places_of_the_stretches() {
-        let stretch = Stretch { start: 4_000, end: 5_000 };
-        let stretches = ForeignStretches::refused(vec![stretch]);
-        let refused: Vec<u64> =
-            [3_999, 4_000, 4_999, 5_000].into_iter().filter(|at| stretches.refuses(*at)).collect();
-        assert_eq!(refused, [4_000, 4_999]);
+        let stretch = |start, end| Stretch { start, end };
+        let all = vec![stretch(7_000, 7_001), stretch(4_000, 4_500), stretch(4_400, 5_000)];
+        let stretches = ForeignStretches::refused(all);
+        let places = [3_999, 4_000, 4_450, 4_999, 5_000, 6_999, 7_000, 7_001];
+        let refused: Vec<u64> = places.into_iter().filter(|at| stretches.refuses(*at)).collect();
+        assert_eq!(refused, [4_000, 4_450, 4_999, 7_000]);
         assert_eq!(stretches.to_refuse(), None, "nothing new");
     }
 }

@@ -179,6 +179,12 @@ impl<'a> StreamReader<'a> {
         reader
     }
 
+    /// Leaves to the searches of this reader only the steps that those of another one, of the same
+    /// stream, have left.
+    pub fn search_after(&mut self, other: &Self) {
+        self.budget = other.budget.rest();
+    }
+
     /// Returns the stretches that another reading has to refuse, if it may read more calls then.
     pub fn stretches_to_refuse(&self) -> Option<Vec<Stretch>> {
         self.attempts.foreign.to_refuse()
@@ -200,7 +206,7 @@ impl<'a> StreamReader<'a> {
     /// Reads the next block.
     pub fn read_block(&mut self, block: &Block) -> Flow {
         if let Some(segment) = self.places.add_block(block, self.tracker.calls.next) {
-            self.budget.grow(segment.expanded.len());
+            self.budget.grow(segment.expanded.len(), segment.stored.end);
         }
         let flow = match &self.mode {
             Mode::Finished => return Flow::Stop,

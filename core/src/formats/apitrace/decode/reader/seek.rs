@@ -14,6 +14,9 @@ const CLOSE: u64 = 64;
 const STEPS_AT_FIRST: u64 = 4 << 20;
 /// Further steps for every byte of a longer one.
 const STEPS_PER_BYTE: u64 = 64;
+/// Bytes of the stream that count for a stored one: no recorder's traces expand so much, and a few
+/// bytes that expand to a mebibyte would take seconds.
+const EXPANSION_MAX: u64 = 256;
 
 /// A search for the place where the stream continues.
 #[derive(Debug)]
@@ -54,9 +57,16 @@ impl SearchBudget {
         Self { left: first, granted: first, max }
     }
 
-    /// Adds the steps for `len` further bytes of the stream.
-    pub(super) fn grow(&mut self, len: u64) {
-        let most = self.max.saturating_sub(self.granted);
+    /// The steps that are left, without further ones for the same stream.
+    pub(super) const fn rest(&self) -> Self {
+        Self { left: self.left, granted: self.max, max: self.max }
+    }
+
+    /// Adds the steps for `len` further bytes of the stream, stored up to an offset of the file.
+    pub(super) fn grow(&mut self, len: u64, stored_end: u64) {
+        let counted = stored_end.saturating_mul(EXPANSION_MAX);
+        let most = STEPS_AT_FIRST.saturating_add(counted.saturating_mul(STEPS_PER_BYTE));
+        let most = most.min(self.max).saturating_sub(self.granted);
         let more = len.saturating_mul(STEPS_PER_BYTE).min(most);
         self.granted = self.granted.saturating_add(more);
         self.left = self.left.saturating_add(more);
@@ -227,4 +237,26 @@ impl StreamReader<'_> {
 /// The part of `bytes`, which begin at `base` of the stream, from `index` on, and its offset there.
 fn bytes_at(bytes: &[u8], base: u64, index: usize) -> (&[u8], u64) {
     (bytes.get(index..).unwrap_or_default(), base.saturating_add(to_u64(index)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_grow_with_the_stream_but_not_with_bytes_that_expand_to_many() {
+        let granted = |len: u64, stored: u64| {
+            let mut budget = SearchBudget::new(&Limits::default());
+            budget.grow(len, stored);
+            (budget.left, budget.rest().left)
+        };
+        let first = STEPS_AT_FIRST;
+        assert_eq!(granted(1_000, 500), (first + 64_000, first + 64_000));
+        assert_eq!(granted(256_000, 1_000).0, first + 256_000 * 64);
+        assert_eq!(granted(256_001, 1_000).0, first + 256_000 * 64);
+        assert_eq!(granted(u64::MAX, u64::MAX).0, Limits::default().of(&RESYNC));
+        let mut rest = SearchBudget::new(&Limits::default()).rest();
+        rest.grow(1_000, 1_000);
+        assert_eq!(rest.left, first);
+    }
 }

@@ -95,6 +95,8 @@ struct Numbered {
     open: Vec<(u64, u64)>,
     over: Vec<u64>,
     next: u64,
+    /// Numbers of threads are below this.
+    threads: u64,
     matches: usize,
     /// Leaves of calls from before the damage.
     strays: usize,
@@ -107,6 +109,7 @@ impl Numbered {
             return None;
         }
         self.open.push((self.next, thread));
+        self.threads = self.threads.max(thread.saturating_add(1));
         self.next = self.next.saturating_add(1);
         Some(())
     }
@@ -132,13 +135,19 @@ impl Numbered {
             self.matches = self.matches.saturating_add(1);
         } else {
             let is_over = call >= first || self.over.contains(&call) || context.is_over(call);
-            if is_over || defines {
+            if is_over || defines || !self.has_idle_thread() {
                 return None;
             }
             self.strays = self.strays.saturating_add(1);
         }
         self.over.push(call);
         Some(())
+    }
+
+    /// Whether a thread is in no call from here on: only such a one can leave an earlier call.
+    fn has_idle_thread(&self) -> bool {
+        let is_idle = |thread: u64| self.open.iter().all(|(_, of)| *of != thread);
+        (0..self.threads).any(is_idle)
     }
 }
 
@@ -159,7 +168,9 @@ fn count_matches(
     context: &ProbeContext<'_>,
     is_enough: bool,
 ) -> Option<usize> {
-    let mut numbered = Numbered { next: first, ..Numbered::default() };
+    // Where the beginning is lost, there may be any.
+    let threads = Some(context.calls.threads).filter(|threads| *threads > 0).unwrap_or(u64::MAX);
+    let mut numbered = Numbered { next: first, threads, ..Numbered::default() };
     for event in events {
         match *event {
             ProbeEvent::Enter { thread } => numbered.enter(thread)?,
@@ -184,6 +195,27 @@ fn count_matches(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_earlier_call_is_left_by_a_thread_that_is_in_no_later_one() {
+        let (definitions, calls, lost_calls) = Default::default();
+        let context = ProbeContext {
+            definitions: &definitions,
+            calls: &calls,
+            lost_calls: &lost_calls,
+            version: 6,
+            depth_max: 1,
+            donor: None,
+        };
+        let mut numbered = Numbered { next: 10, threads: 2, ..Numbered::default() };
+        assert_eq!(numbered.enter(0), Some(()));
+        assert_eq!(numbered.leave(7, false, 10, &context), Some(()), "by thread 1");
+        assert_eq!(numbered.enter(1), Some(()));
+        assert_eq!(numbered.leave(8, false, 10, &context), None);
+        assert_eq!(numbered.leave(11, false, 10, &context), Some(()));
+        assert_eq!(numbered.leave(8, false, 10, &context), Some(()));
+        assert_eq!((numbered.matches, numbered.strays), (1, 2));
+    }
 
     #[test]
     fn a_run_of_calls_counts_up_to_the_first_that_does_not_fit() {

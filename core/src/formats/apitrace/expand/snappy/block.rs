@@ -6,7 +6,7 @@
 //!          | tag with kind 1 to 3, distance: copies bytes that precede it
 //! ```
 
-use super::regular::{Second, find_damage, find_second};
+use super::regular::{Damaged, Second, find_damage, find_second};
 use crate::formats::apitrace::layout::{CHUNK_EXPANDED, CHUNK_PLAUSIBLE, CHUNK_STORED_MAX};
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::words::{agree, byte_count};
@@ -80,7 +80,9 @@ pub(super) fn salvage(
         out.truncate(second.place);
         let mut rest = Elements::lenient(block, second.resume, most);
         drop(rest.expand(after_fault));
-    } else if let Some(damaged) = damaged.filter(|damaged| damaged.first_place <= out.len()) {
+    } else if let Some(damaged) =
+        damaged.filter(|damaged| !damaged.is_far && damaged.first_place <= out.len())
+    {
         // The bytes of the damaged elements are missing; those after them are at their places, so
         // copies find what they copy.
         out.truncate(damaged.first_place);
@@ -93,6 +95,9 @@ pub(super) fn salvage(
         // Copies reach back to the bytes before them.
         let sound = out.len();
         let mut rest = Elements::lenient(block, element, most);
+        if let Some(damaged) = damaged.filter(|damaged| damaged.resume > element) {
+            rest.pass_damage(damaged, out);
+        }
         drop(rest.expand(out));
         after_fault.extend(out.drain(sound..));
     }
@@ -216,6 +221,16 @@ impl<'a> Elements<'a> {
             ),
             element: None,
         })
+    }
+
+    /// Expands the elements before the last of several damages, and turns to those after it. Where
+    /// the elements lead to these, nothing is damaged in between.
+    fn pass_damage(&mut self, damaged: Damaged, out: &mut Vec<u8>) {
+        while self.at < damaged.resume && self.step(out).is_some() {}
+        if self.at != damaged.resume {
+            self.at = damaged.resume;
+            out.resize(damaged.resume_place, MISSING);
+        }
     }
 
     /// The little-endian number in the `count` bytes after the tag.

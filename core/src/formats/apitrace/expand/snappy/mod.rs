@@ -293,6 +293,36 @@ mod tests {
     }
 
     #[test]
+    fn a_damaged_chunk_is_found_by_its_form_after_one_whose_header_is_lost() {
+        let words = (0..450_000_u32).map(|i| u64::from(i / 3).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let bytes: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();
+        let mut writer = Writer::default();
+        writer.push(&bytes);
+        let file = [b"at".as_slice(), &writer.finish()].concat();
+        let mut starts = vec![MAGIC_LEN];
+        while let Some(len) = chunk_len(&Source::new(&file), starts[starts.len() - 1]) {
+            starts.push(starts[starts.len() - 1] + CHUNK_HEADER_LEN + len);
+        }
+        // Chunks 1 and 2 are full; the last one is not, and ends where the file does.
+        assert_eq!(starts.len(), 5);
+        for lost in [1, 2] {
+            let mut damaged = file.clone();
+            let header = to_usize(starts[lost]);
+            damaged[header - 1_000..header + 1_000].fill(0xff);
+            let inside = to_usize(starts[lost + 1]) + 2_000;
+            damaged[inside..inside + 1_000].fill(0xff);
+            let source = Source::new(&damaged);
+            let mut chunks = Chunks::new(&source, &Limits::default());
+            let mut found = Vec::new();
+            while let Some(block) = chunks.next(Vec::new()) {
+                found.push(block.unit.0);
+            }
+            assert!(!found.contains(&starts[lost]), "{found:?}");
+            assert!(found.contains(&starts[lost + 1]), "{found:?}");
+        }
+    }
+
+    #[test]
     fn shifts_are_searched_for_in_a_limited_number_of_chunks() {
         // A copy of which a flipped bit adds bytes, so that all elements after it are moved.
         let bytes = regular::tests::words(20_000);

@@ -47,6 +47,8 @@ pub(super) struct Damaged {
     /// The element after the last one, and the place of its bytes.
     pub(super) resume: usize,
     pub(super) resume_place: usize,
+    /// Whether more than half of the block lies between: sound elements and further damage.
+    pub(super) is_far: bool,
 }
 
 /// The elements of a second chunk in a block.
@@ -144,7 +146,7 @@ impl Judge {
 /// Finds the damaged part of a block that states to expand to `len` bytes, has its elements from
 /// `start` on, and expands to `out` up to a fault. `None` without an element that no writer makes;
 /// or if no elements after it lead to the end of the block; or if more than half of the block lies
-/// between, as with a writer that has other rules.
+/// between and they are no whole fragment, as with a writer that has other rules.
 ///
 /// `finds_shifts`: whether a shift of all elements after the damage is searched for.
 pub(super) fn find_damage(
@@ -165,8 +167,9 @@ pub(super) fn find_damage(
     let (at, expanded) = find_chain(block, first.saturating_add(1), Some(len))?;
     let chain = (at, len.checked_sub(expanded)?);
     let (resume, resume_place) = without_overlap(block, chain, first_place);
-    let is_local = resume.saturating_sub(first) <= block.len().wrapping_shr(1);
-    is_local.then_some(Damaged { first, first_place, resume, resume_place })
+    let is_far = resume.saturating_sub(first) > block.len().wrapping_shr(1);
+    let is_believed = !is_far || expanded >= FRAGMENT;
+    is_believed.then_some(Damaged { first, first_place, resume, resume_place, is_far })
 }
 
 /// Returns the first copy that ends although the bytes go on equal, and the place of its bytes.
@@ -209,7 +212,13 @@ fn find_shift(block: &[u8], start: usize, first: usize, len: usize, out: &[u8]) 
         let moved = before.iter().find(|(one, moved, _)| *one == at && *moved != place);
         if let Some((_, moved, last)) = moved {
             let explains = last.is_some_and(|last| last.may_have_len(*moved, place));
-            let shift = Damaged { first: at, first_place: *moved, resume: at, resume_place: place };
+            let shift = Damaged {
+                first: at,
+                first_place: *moved,
+                resume: at,
+                resume_place: place,
+                is_far: false,
+            };
             shifts.push((shift, explains));
         }
         let one = element(block, at)?;
@@ -443,6 +452,24 @@ pub(super) mod tests {
             exact * 100 > flips * 60 && close * 100 > flips * 90,
             "{exact}, {close} of {flips}"
         );
+    }
+
+    #[test]
+    fn elements_after_each_of_two_damages_are_read() {
+        let bytes = calls(900_000);
+        let sound = snap::raw::Encoder::new().compress_vec(&bytes).unwrap();
+        let mut block = sound.clone();
+        for from in [sound.len() / 20, sound.len() * 4 / 5] {
+            block[from..from + 300].fill(0xff);
+        }
+        let (mut out, mut after) = (Vec::new(), Vec::new());
+        salvage(&block, &mut out, &mut after, true);
+        // Between them the place of the bytes is unknown, but not that of copies from one another.
+        let (between, last) = (&bytes[200_000..600_000], &bytes[800_000..]);
+        let is_kept = |part: &[u8]| after.windows(part.len()).any(|window| window == part);
+        assert!(is_kept(&between[..1_000]) && is_kept(&between[399_000..]));
+        assert!(after.ends_with(last));
+        assert_eq!(out.len() + after.len(), bytes.len());
     }
 
     #[test]

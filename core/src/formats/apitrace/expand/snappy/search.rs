@@ -20,13 +20,15 @@ impl Chunks<'_> {
         at == self.source.len() || self.is_sound_at(at) || is_second_trace(&self.source, at)
     }
 
-    /// Whether a chunk begins at `at`, where the length of the one before leads: a sound one, or by
-    /// its form, since two chunks in a row may be damaged. Then it states to be a full one, or it
-    /// ends where the file does; neither happens by chance at a given place.
+    /// Whether a chunk begins at `at`: a sound one, or by its form, since two in a row may be
+    /// damaged.
     pub(super) fn is_chunk_at(&self, at: u64) -> bool {
-        if self.is_followed_at(at) {
-            return true;
-        }
+        self.is_followed_at(at) || self.has_form_at(at)
+    }
+
+    /// Whether a chunk that may be damaged begins at `at`: it states to be a full one, or it ends
+    /// where the file does. Of 2^32 places neither happens by chance at one.
+    fn has_form_at(&self, at: u64) -> bool {
         let begin = at.saturating_add(CHUNK_HEADER_LEN);
         let head = self.source.read(begin, begin.saturating_add(to_u64(FULL_CHUNK.len())));
         let len = chunk_len(&self.source, at).unwrap_or(0);
@@ -62,15 +64,19 @@ impl Chunks<'_> {
         block::expand(&block, &mut Vec::new())
     }
 
-    /// Searches for a sound chunk from `from` on.
+    /// Searches for a chunk from `from` on.
     pub(super) fn find_chunk(&mut self, from: u64) -> Resync {
+        self.find(from, |chunks, at| chunks.is_sound_at(at) || chunks.has_form_at(at))
+    }
+
+    fn find(&mut self, from: u64, is_chunk: impl Fn(&Self, u64) -> bool) -> Resync {
         let mut budget = self.budget;
         let end = self.source.len().saturating_sub(CHUNK_HEADER_LEN);
         let search = Search { source: &self.source, area: from..end, stride: 1, header_len: 5 };
         let found = search.find(
             &mut budget,
             |header| matches!(header, [_, _, third, 0, _] if *third <= LENGTH_THIRD_MAX),
-            |at, _| if self.is_sound_at(at) { Proof::Valid } else { Proof::Invalid },
+            |at, _| if is_chunk(self, at) { Proof::Valid } else { Proof::Invalid },
         );
         self.budget = budget;
         found
@@ -103,7 +109,8 @@ pub(in crate::formats::apitrace::expand) fn has_chunks(source: &Source<'_>) -> b
     let next = MAGIC_LEN.saturating_add(CHUNK_HEADER_LEN).saturating_add(len.unwrap_or(0));
     // The first chunk may be lost: the second one has to be in the first bytes.
     let start = Source::from_pieces(source.slices(0, CHUNKS_MAX));
-    let finds_chunk = || Chunks::new(&start, &Limits::default()).find_chunk(MAGIC_LEN).found();
+    let finds_chunk =
+        || Chunks::new(&start, &Limits::default()).find(MAGIC_LEN, Chunks::is_sound_at).found();
     chunks.is_sound_at(MAGIC_LEN)
         || (chunks.is_plausible_at(MAGIC_LEN)
             && next < source.len()
