@@ -77,7 +77,7 @@ fuzz_one() {
     printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$DAY" "$COMMIT" "$target" "$outcome" "$runs" \
         "$(cat "$log/time-first" "$log/time-last" | awk -v runs="$runs" \
             '{ used += $1 } END { printf "%.0f", used ? runs / used : 0 }')" \
-        "$edges" "$(((edges - edges_before) * 14400 / SECONDS_EACH))" \
+        "$edges" "$((edges > edges_before ? (edges - edges_before) * 14400 / SECONDS_EACH : 0))" \
         "$(find "$folder" -type f | wc -l)" >>fuzz/campaigns.tsv
     rm -rf "$log"
     [ "$outcome" = ok ]
