@@ -2,6 +2,7 @@
 //! or the finding has no fix.
 
 use tracemend::formats::apitrace::{limits, rules};
+use tracemend::limits::RESYNC;
 use tracemend::report::rule::common;
 use tracemend::{FileSet, Limits, Options, Outcome, Repair, Report, Verdict};
 use tracemend_tests::forge::apitrace::{Container, Stream, Value, call_heavy, snappy};
@@ -52,6 +53,21 @@ fn definitions_and_open_calls_have_a_limit() {
             Verdict::Clean
         );
     }
+}
+
+#[test]
+fn after_a_chunk_in_which_a_search_ended_the_next_one_is_read() {
+    let stream = call_heavy(36_000);
+    let mut bytes = stream.bytes.clone();
+    // In the first chunk, an event may begin at each byte.
+    for (index, byte) in bytes[2_000..(1 << 20) - 2_000].iter_mut().enumerate() {
+        *byte = (index as u32).wrapping_mul(0x9e37_79b1).to_be_bytes()[0] & 1;
+    }
+    let bytes = Container::Snappy.file(&bytes);
+    let report = check(&bytes, |limits| limits.set(&RESYNC, 100_000));
+    assert_eq!(report.count(&common::SEARCH_ENDED), 1, "{:?}", report.counts());
+    // All calls of the other chunks.
+    assert!(report.tally.samples * 2 > stream.calls(), "{:?}", report.tally);
 }
 
 #[test]

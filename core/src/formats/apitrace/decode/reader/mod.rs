@@ -207,6 +207,9 @@ impl<'a> StreamReader<'a> {
     pub fn read_block(&mut self, block: &Block) -> Flow {
         if let Some(segment) = self.places.add_block(block, self.tracker.calls.next) {
             self.budget.grow(segment.expanded.len(), segment.stored.end);
+            if block.unit.1 == block.start {
+                self.budget.refill();
+            }
         }
         let flow = match &self.mode {
             Mode::Finished => return Flow::Stop,

@@ -18,6 +18,9 @@ const STEPS_PER_BYTE: u64 = 64;
 /// bytes that expand to a mebibyte would take seconds.
 const EXPANSION_MAX: u64 = 256;
 
+/// Of so many steps one is kept, and of these again the same share for each unit.
+const RESERVED: u64 = 4;
+
 /// A search for the place where the stream continues.
 #[derive(Debug)]
 pub(super) struct Seek {
@@ -42,10 +45,13 @@ impl Seek {
     }
 }
 
-/// The steps that searches may take: the longer the stream, the more, up to a limit.
+/// The steps that searches may take: the longer the stream, the more, up to a limit. A part of them
+/// is kept for the units after one in which a search took all others.
 #[derive(Debug)]
 pub(super) struct SearchBudget {
     pub(super) left: u64,
+    /// Steps that are kept.
+    reserve: u64,
     granted: u64,
     max: u64,
 }
@@ -53,23 +59,38 @@ pub(super) struct SearchBudget {
 impl SearchBudget {
     pub(super) fn new(limits: &Limits) -> Self {
         let max = limits.of(&RESYNC);
-        let first = max.min(STEPS_AT_FIRST);
-        Self { left: first, granted: first, max }
+        let mut budget = Self { left: 0, reserve: 0, granted: 0, max };
+        budget.grant(STEPS_AT_FIRST);
+        budget
     }
 
     /// The steps that are left, without further ones for the same stream.
     pub(super) const fn rest(&self) -> Self {
-        Self { left: self.left, granted: self.max, max: self.max }
+        Self { left: self.left, reserve: self.reserve, granted: self.max, max: self.max }
     }
 
     /// Adds the steps for `len` further bytes of the stream, stored up to an offset of the file.
     pub(super) fn grow(&mut self, len: u64, stored_end: u64) {
         let counted = stored_end.saturating_mul(EXPANSION_MAX);
         let most = STEPS_AT_FIRST.saturating_add(counted.saturating_mul(STEPS_PER_BYTE));
-        let most = most.min(self.max).saturating_sub(self.granted);
-        let more = len.saturating_mul(STEPS_PER_BYTE).min(most);
-        self.granted = self.granted.saturating_add(more);
-        self.left = self.left.saturating_add(more);
+        let most = most.saturating_sub(self.granted);
+        self.grant(len.saturating_mul(STEPS_PER_BYTE).min(most));
+    }
+
+    fn grant(&mut self, steps: u64) {
+        let steps = steps.min(self.max.saturating_sub(self.granted));
+        let kept = steps / RESERVED;
+        self.granted = self.granted.saturating_add(steps);
+        self.reserve = self.reserve.saturating_add(kept);
+        self.left = self.left.saturating_add(steps.saturating_sub(kept));
+    }
+
+    /// Adds a part of the steps that are kept, if none are left: a unit begins.
+    pub(super) const fn refill(&mut self) {
+        if self.left == 0 {
+            self.left = self.reserve / RESERVED;
+            self.reserve = self.reserve.saturating_sub(self.left);
+        }
     }
 }
 
@@ -248,15 +269,30 @@ mod tests {
         let granted = |len: u64, stored: u64| {
             let mut budget = SearchBudget::new(&Limits::default());
             budget.grow(len, stored);
-            (budget.left, budget.rest().left)
+            budget.left + budget.reserve
         };
         let first = STEPS_AT_FIRST;
-        assert_eq!(granted(1_000, 500), (first + 64_000, first + 64_000));
-        assert_eq!(granted(256_000, 1_000).0, first + 256_000 * 64);
-        assert_eq!(granted(256_001, 1_000).0, first + 256_000 * 64);
-        assert_eq!(granted(u64::MAX, u64::MAX).0, Limits::default().of(&RESYNC));
+        assert_eq!(granted(1_000, 500), first + 64_000);
+        assert_eq!(granted(256_000, 1_000), first + 256_000 * 64);
+        assert_eq!(granted(256_001, 1_000), first + 256_000 * 64);
+        assert_eq!(granted(u64::MAX, u64::MAX), Limits::default().of(&RESYNC));
         let mut rest = SearchBudget::new(&Limits::default()).rest();
         rest.grow(1_000, 1_000);
-        assert_eq!(rest.left, first);
+        assert_eq!(rest.left + rest.reserve, first);
+    }
+
+    #[test]
+    fn a_part_of_the_steps_is_kept_for_further_units() {
+        let mut budget = SearchBudget::new(&Limits::default());
+        let (left, kept) = (STEPS_AT_FIRST / 4 * 3, STEPS_AT_FIRST / 4);
+        budget.refill();
+        assert_eq!((budget.left, budget.reserve), (left, kept));
+        for _ in 0..1_000 {
+            budget.left = 0;
+            let before = budget.reserve;
+            budget.refill();
+            assert_eq!((budget.left, budget.left + budget.reserve), (before / 4, before));
+        }
+        assert!(budget.left == 0 && budget.reserve < RESERVED);
     }
 }
