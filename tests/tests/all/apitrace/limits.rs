@@ -141,11 +141,11 @@ fn placeholders_have_a_limit() {
 fn the_search_for_valid_events_has_a_limit() {
     let bytes = calls_missing();
     assert_eq!(check(&bytes, |_| {}).count(&rules::CALLS_MISSING), 1);
-    let report = check(&bytes, |limits| limits.set(&tracemend::limits::RESYNC, 0));
+    let report = check(&bytes, |limits| limits.set(&RESYNC, 0));
     // One search ended; the verdict is complete.
     assert_eq!(report.verdict(), Verdict::Findings, "{:?}", report.findings());
     assert_eq!(report.count(&common::SEARCH_ENDED), 1, "{:?}", report.findings());
-    let mended = repair(&bytes, |limits| limits.set(&tracemend::limits::RESYNC, 0));
+    let mended = repair(&bytes, |limits| limits.set(&RESYNC, 0));
     assert_eq!(mended.outcome, Outcome::RepairedWithLoss);
 }
 
