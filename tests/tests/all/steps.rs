@@ -9,7 +9,8 @@ use tracemend::formats::perf::limits::TRIED;
 use tracemend::kit::cursor::{Cursor, Order};
 use tracemend::kit::span::Layer;
 use tracemend::kit::steps;
-use tracemend::{AuditRequest, Dump, File, FileSet, Limits, Options, Source};
+use tracemend::limits::RESYNC;
+use tracemend::{AuditRequest, Dump, File, FileSet, FormatId, Limits, Options, Source};
 use tracemend_tests::forge::apitrace::{Container, call_heavy};
 use tracemend_tests::forge::perf::{self, Attr, Record, sample_type};
 use tracemend_tests::forge::{ovni, qemu, revent};
@@ -217,6 +218,25 @@ fn the_steps_of_every_command_grow_with_the_length_of_a_recording() {
         }
     }
     assert!(faults.is_empty(), "{faults:#?}");
+}
+
+#[test]
+fn the_attempts_to_read_a_trace_without_a_header_share_their_steps() {
+    const STEPS: u64 = 1 << 20;
+    if !is_counted() {
+        return;
+    }
+    // No version begins like this; from each place on, the details of a leave go on to the end.
+    let stream = [&[0xff; 9][..], &[1; 64 << 10]].concat();
+    let file = Container::Snappy.file(&stream);
+    let count = |most: u64| {
+        let mut options = Options::default().with_format(FormatId::APITRACE);
+        options.limits.set(&RESYNC, most);
+        let files = FileSet::single("noise.trace", &file);
+        work::steps_during(|| tracemend::check(&files, &options)).1
+    };
+    let searches = count(STEPS) - count(0);
+    assert!((STEPS / 2..=STEPS + STEPS / 8).contains(&searches), "{searches}");
 }
 
 /// Most steps of the search for the events of a trace without a beginning

@@ -77,6 +77,7 @@ impl Trace {
         let mut reader = run_reader(reader, source, container, limits);
         // The bytes at the beginning may not be a header, or the only ones that are left.
         let others = [None].into_iter().chain(VERSIONS.map(Some));
+        // The searches of all attempts without a header share their steps.
         let mut searched: Option<StreamReader<'_>> = None;
         for version in others {
             let is_rare = version.is_some_and(|version| version < VERSION_MAX);

@@ -14,11 +14,10 @@ const CLOSE: u64 = 64;
 const STEPS_AT_FIRST: u64 = 4 << 20;
 /// Further steps for every byte of a longer one.
 const STEPS_PER_BYTE: u64 = 64;
-/// Bytes of the stream that count for a stored one: no recorder's traces expand so much, and a few
-/// bytes that expand to a mebibyte would take seconds.
+/// Bytes of the stream that count for a stored one: a search through a mebibyte that a few hundred
+/// bytes expand to would take seconds.
 const EXPANSION_MAX: u64 = 256;
-
-/// Of so many steps one is kept, and of these again the same share for each unit.
+/// Of so many steps one is kept, and of the kept ones a unit may take the same share.
 const RESERVED: u64 = 4;
 
 /// A search for the place where the stream continues.

@@ -213,6 +213,18 @@ mod tests {
 
     use super::*;
 
+    /// A file of these bytes, and where its chunks begin; the last place is its end.
+    fn file_of(bytes: &[u8]) -> (Vec<u8>, Vec<u64>) {
+        let mut writer = Writer::default();
+        writer.push(bytes);
+        let file = [b"at".as_slice(), &writer.finish()].concat();
+        let mut starts = vec![MAGIC_LEN];
+        while let Some(len) = chunk_len(&Source::new(&file), starts[starts.len() - 1]) {
+            starts.push(starts[starts.len() - 1] + CHUNK_HEADER_LEN + len);
+        }
+        (file, starts)
+    }
+
     #[test]
     fn chunks_that_are_written_hold_at_most_a_mebibyte_and_are_read_again() {
         let sample: Vec<u8> = (0..5000_u32).flat_map(|i| (i / 7 % 251).to_le_bytes()).collect();
@@ -237,13 +249,7 @@ mod tests {
         let word = |i: u32| u64::from(i.wrapping_mul(i).wrapping_mul(0x9e37_79b1) >> 24);
         let words = (0..450_000_u32).map(|i| word(i).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let bytes: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();
-        let mut writer = Writer::default();
-        writer.push(&bytes);
-        let mut file = [b"at".as_slice(), &writer.finish()].concat();
-        let mut starts = vec![MAGIC_LEN];
-        while let Some(len) = chunk_len(&Source::new(&file), starts[starts.len() - 1]) {
-            starts.push(starts[starts.len() - 1] + CHUNK_HEADER_LEN + len);
-        }
+        let (mut file, starts) = file_of(&bytes);
         assert_eq!(starts.len(), 5);
         for start in &starts[..2] {
             let at = to_usize(*start) + 100_000;
@@ -264,13 +270,7 @@ mod tests {
     fn a_chunk_whose_header_is_lost_is_read_after_the_one_before_it() {
         let call = |i: u32| [&[0_u8, 7, 3][..], &i.to_le_bytes(), b"glVertex", &[1; 9]].concat();
         let bytes: Vec<u8> = (0..150_000_u32).flat_map(call).collect();
-        let mut writer = Writer::default();
-        writer.push(&bytes);
-        let file = [b"at".as_slice(), &writer.finish()].concat();
-        let mut starts = vec![MAGIC_LEN];
-        while let Some(len) = chunk_len(&Source::new(&file), starts[starts.len() - 1]) {
-            starts.push(starts[starts.len() - 1] + CHUNK_HEADER_LEN + len);
-        }
+        let (file, starts) = file_of(&bytes);
         // The last chunk is not full.
         assert_eq!(starts.len(), 5);
         for chunk in [1, 3] {
@@ -296,13 +296,7 @@ mod tests {
     fn a_damaged_chunk_is_found_by_its_form_after_one_whose_header_is_lost() {
         let words = (0..450_000_u32).map(|i| u64::from(i / 3).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let bytes: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();
-        let mut writer = Writer::default();
-        writer.push(&bytes);
-        let file = [b"at".as_slice(), &writer.finish()].concat();
-        let mut starts = vec![MAGIC_LEN];
-        while let Some(len) = chunk_len(&Source::new(&file), starts[starts.len() - 1]) {
-            starts.push(starts[starts.len() - 1] + CHUNK_HEADER_LEN + len);
-        }
+        let (file, starts) = file_of(&bytes);
         // Chunks 1 and 2 are full; the last one is not, and ends where the file does.
         assert_eq!(starts.len(), 5);
         for lost in [1, 2] {

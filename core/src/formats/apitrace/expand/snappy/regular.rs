@@ -146,7 +146,7 @@ impl Judge {
 /// Finds the damaged part of a block that states to expand to `len` bytes, has its elements from
 /// `start` on, and expands to `out` up to a fault. `None` without an element that no writer makes;
 /// or if no elements after it lead to the end of the block; or if more than half of the block lies
-/// between and they are no whole fragment, as with a writer that has other rules.
+/// between and they give less than a fragment, as with a writer that has other rules.
 ///
 /// `finds_shifts`: whether a shift of all elements after the damage is searched for.
 pub(super) fn find_damage(

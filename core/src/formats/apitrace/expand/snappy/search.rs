@@ -27,7 +27,7 @@ impl Chunks<'_> {
     }
 
     /// Whether a chunk that may be damaged begins at `at`: it states to be a full one, or it ends
-    /// where the file does. Of 2^32 places neither happens by chance at one.
+    /// where the file does. Of 2^32 places in random bytes, less than one has this form.
     fn has_form_at(&self, at: u64) -> bool {
         let begin = at.saturating_add(CHUNK_HEADER_LEN);
         let head = self.source.read(begin, begin.saturating_add(to_u64(FULL_CHUNK.len())));
@@ -69,6 +69,7 @@ impl Chunks<'_> {
         self.find(from, |chunks, at| chunks.is_sound_at(at) || chunks.has_form_at(at))
     }
 
+    /// Searches from `from` on for a place that is a chunk.
     fn find(&mut self, from: u64, is_chunk: impl Fn(&Self, u64) -> bool) -> Resync {
         let mut budget = self.budget;
         let end = self.source.len().saturating_sub(CHUNK_HEADER_LEN);
