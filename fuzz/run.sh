@@ -18,7 +18,7 @@ esac
 shift
 [ $# -gt 0 ] || set -- $(cargo fuzz list)
 
-cargo run --quiet --package tracemend-tests --example seeds -- fuzz/corpus
+cargo run --quiet --package tracemend-tools --bin seeds -- fuzz/corpus
 # One binary a target, all built before the first run.
 cargo fuzz build --sanitizer none --no-trace-compares
 results=$(mktemp -d)

@@ -7,7 +7,7 @@ set -eu
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)
 cd "$(dirname "$0")/.."
-cargo run --quiet --package tracemend-tests --example seeds -- "$folder"
+cargo run --quiet --package tracemend-tools --bin seeds -- "$folder"
 for packed in fuzz/seeds/*.tar.gz; do
     [ -e "$packed" ] || continue
     target=$folder/$(basename "$packed" .tar.gz)

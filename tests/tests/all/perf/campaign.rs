@@ -1,4 +1,5 @@
-//! A small share of the campaign over damaged files; `examples/perf_campaign.rs` runs it at length.
+//! A small share of the campaign over damaged files; `tools/src/bin/perf_campaign.rs` runs it at
+//! length.
 
 use tracemend_tests::properties::perf::{Campaign, Mark, originals};
 

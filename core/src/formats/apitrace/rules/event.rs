@@ -233,7 +233,7 @@ rules! {
             returned.",
         remedy: Remedy::Next("Nothing has to be done if the program passes such a value. If it \
             should not, compare the call with another recording."),
-        source: "measured with flipped bits: cargo run -p tracemend-tests --example \
+        source: "measured with flipped bits: cargo run -p tracemend-tools --bin \
             apitrace_campaign -- silent",
     };
 }

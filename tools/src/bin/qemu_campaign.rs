@@ -2,12 +2,12 @@
 //!
 //! ```sh
 //! export TRACEMEND_QEMU=/path/to/other/qemu
-//! cargo run -p tracemend-tests --example qemu_campaign -- kills 120
-//! cargo run -p tracemend-tests --example qemu_campaign -- aimed 3
-//! cargo run -p tracemend-tests --example qemu_campaign -- damage 120 1
-//! cargo run -p tracemend-tests --example qemu_campaign -- silent 120 1
-//! cargo run -p tracemend-tests --example qemu_campaign -- rules 3
-//! cargo run -p tracemend-tests --example qemu_campaign -- pairs 40
+//! cargo run -p tracemend-tools --bin qemu_campaign -- kills 120
+//! cargo run -p tracemend-tools --bin qemu_campaign -- aimed 3
+//! cargo run -p tracemend-tools --bin qemu_campaign -- damage 120 1
+//! cargo run -p tracemend-tools --bin qemu_campaign -- silent 120 1
+//! cargo run -p tracemend-tools --bin qemu_campaign -- rules 3
+//! cargo run -p tracemend-tools --bin qemu_campaign -- pairs 40
 //! ```
 //!
 //! `kills N` records N guests with all builds, kills QEMU after 1.2 to 4.2 s, and repairs and

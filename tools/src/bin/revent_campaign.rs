@@ -1,5 +1,5 @@
 //! Compares tracemend with Workload Automation's reader on damaged revent recordings:
-//! `cargo run --release -p tracemend-tests --example revent_campaign -- CASES SEED`.
+//! `cargo run --release -p tracemend-tools --bin revent_campaign -- CASES SEED`.
 //!
 //! The cases are those of the known originals. The first table sets the verdict of a check against
 //! the reader on the damaged recording, the second the outcome of a repair against the reader on

@@ -1,5 +1,5 @@
 //! Prints a table of repairs of recorded ovni traces:
-//! `cargo run -p tracemend-tests --example ovni_table -- MANIFEST FOLDER`.
+//! `cargo run -p tracemend-tools --bin ovni_table -- MANIFEST FOLDER`.
 //!
 //! The manifest is a table with a header and tabs: `name` is the directory `FOLDER/name`, `emu_rc`
 //! and `emu_lint_rc` are the exit statuses of the emulator and of its linter. If

@@ -3,7 +3,7 @@
 //!
 //! ```sh
 //! export TRACEMEND_OVNIEMU=/path/to/ovniemu
-//! cargo run -p tracemend-tests --example ovni_campaign -- 1500 1
+//! cargo run -p tracemend-tools --bin ovni_campaign -- 1500 1
 //! ```
 //!
 //! The arguments are the number of cases and the first seed. Half of the cases have one damage, and

@@ -1,7 +1,7 @@
 //! Damages sound perf.data files, checks and repairs them, and asks perf what it makes of them:
 //!
 //! ```sh
-//! cargo run --release -p tracemend-tests --example perf_campaign -- 3000 [SEED] [FILE|FOLDER]...
+//! cargo run --release -p tracemend-tools --bin perf_campaign -- 3000 [SEED] [FILE|FOLDER]...
 //! ```
 //!
 //! Without files, those of `corpus/perf/clean` and the forged ones that perf reads are damaged. The

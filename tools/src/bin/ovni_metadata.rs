@@ -2,7 +2,7 @@
 //!
 //! ```sh
 //! export TRACEMEND_OVNIEMU=/path/to/ovniemu
-//! cargo run -p tracemend-tests --example ovni_metadata
+//! cargo run -p tracemend-tools --bin ovni_metadata
 //! ```
 //!
 //! Prints a table by key, then every value on which the two disagree.

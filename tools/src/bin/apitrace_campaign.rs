@@ -1,11 +1,11 @@
 //! Damages sound traces in every container, repairs them, and counts the calls that survive:
 //!
 //! ```sh
-//! cargo run --release -p tracemend-tests --example apitrace_campaign -- \
+//! cargo run --release -p tracemend-tools --bin apitrace_campaign -- \
 //!     single 300 1 gears.trace glxinfo.trace
-//! cargo run --release -p tracemend-tests --example apitrace_campaign -- compound 100 1 *.trace
-//! cargo run --release -p tracemend-tests --example apitrace_campaign -- silent 500 1 *.trace
-//! cargo run --release -p tracemend-tests --example apitrace_campaign -- aborts 500 1 *.trace
+//! cargo run --release -p tracemend-tools --bin apitrace_campaign -- compound 100 1 *.trace
+//! cargo run --release -p tracemend-tools --bin apitrace_campaign -- silent 500 1 *.trace
+//! cargo run --release -p tracemend-tools --bin apitrace_campaign -- aborts 500 1 *.trace
 //! ```
 //!
 //! `single N SEED TRACE...` makes one damage per case, N cases per container, and prints the table

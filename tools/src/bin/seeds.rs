@@ -1,5 +1,5 @@
 //! Writes the first inputs of the fuzz targets:
-//! `cargo run -p tracemend-tests --example seeds -- FOLDER`.
+//! `cargo run -p tracemend-tools --bin seeds -- FOLDER`.
 //!
 //! `FOLDER/TARGET/` gets recordings of the forge, complete and crashed, the recordings of
 //! `corpus/`, and the zstd streams in them for the expander; `FOLDER/dictionaries/` the words of

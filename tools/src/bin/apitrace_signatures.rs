@@ -1,7 +1,7 @@
 //! Writes the built-in signatures of a tracer from its libraries, as a package installs them:
 //!
 //! ```sh
-//! cargo run -p tracemend-tests --example apitrace_signatures -- \
+//! cargo run -p tracemend-tools --bin apitrace_signatures -- \
 //!     core/src/formats/apitrace/decode/signatures/tables.bin \
 //!     "apitrace 11.1, glxtrace=/usr/lib/x86_64-linux-gnu/apitrace/wrappers/glxtrace.so" \
 //!     "apitrace 11.1, egltrace=/usr/lib/x86_64-linux-gnu/apitrace/wrappers/egltrace.so"

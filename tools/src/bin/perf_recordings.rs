@@ -1,7 +1,7 @@
 //! Makes fresh recordings with perf, of every kind that this machine allows, and judges them:
 //!
 //! ```sh
-//! cargo run -p tracemend-tests --example perf_recordings -- [FOLDER [WORDS]]
+//! cargo run -p tracemend-tools --bin perf_recordings -- [FOLDER [WORDS]]
 //! ```
 //!
 //! Of each kind some recordings end by themselves: the check must find neither an error nor a

@@ -1,7 +1,7 @@
 //! Runs a fuzz target over inputs, for example those of a campaign that failed, without libFuzzer:
 //!
 //! ```text
-//! cargo run --release -p tracemend-tests --example replay -- TARGET FILE...
+//! cargo run --release -p tracemend-tools --bin replay -- TARGET FILE...
 //! ```
 //!
 //! Prints each input that breaks a law, and the law. The status is 1 if one does. Of targets whose

@@ -1,5 +1,5 @@
 //! Prints one row per revent recording: its verdict, its repair, and the number of events that
-//! Workload Automation's reader reads before and after: `cargo run -p tracemend-tests --example
+//! Workload Automation's reader reads before and after: `cargo run -p tracemend-tools --bin
 //! revent_table -- FILE...`
 //!
 //! `TRACEMEND_WLAUTO` names the judge, as for the tests.

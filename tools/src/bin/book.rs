@@ -1,7 +1,7 @@
 //! Writes the sources of the book to a folder, for mdbook:
 //!
 //! ```text
-//! cargo run -p tracemend-tests --example book -- target/book
+//! cargo run -p tracemend-tools --bin book -- target/book
 //! mdbook build target/book
 //! ```
 #![allow(clippy::expect_used, reason = "a tool for developers")]

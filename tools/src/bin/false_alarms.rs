@@ -2,7 +2,7 @@
 //! them.
 //!
 //! ```text
-//! cargo run --release -p tracemend-tests --example false_alarms -- NAME=PATH...
+//! cargo run --release -p tracemend-tools --bin false_alarms -- NAME=PATH...
 //! ```
 //!
 //! The recordings are those of the corpus that are called clean, fresh ones by the tools that are

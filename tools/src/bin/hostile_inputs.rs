@@ -2,7 +2,7 @@
 //!
 //! ```sh
 //! cargo build --release
-//! cargo run -p tracemend-tests --example hostile_inputs -- target/release/tracemend [WORD]
+//! cargo run -p tracemend-tools --bin hostile_inputs -- target/release/tracemend [WORD]
 //! ```
 //!
 //! With a word, only the recordings that have it in their name are made. Reports of their repairs

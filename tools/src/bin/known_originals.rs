@@ -1,8 +1,8 @@
 //! Damages sound recordings, repairs them and compares the results with the originals:
 //!
 //! ```sh
-//! cargo run --release -p tracemend-tests --example known_originals -- revent 5000 7
-//! cargo run -p tracemend-tests --example known_originals -- revent case 4711 7 /tmp/case
+//! cargo run --release -p tracemend-tools --bin known_originals -- revent 5000 7
+//! cargo run -p tracemend-tools --bin known_originals -- revent case 4711 7 /tmp/case
 //! ```
 //!
 //! `FORMAT CASES SEED` prints tables: all cases, by kind of damage, by original, and the first
