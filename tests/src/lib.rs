@@ -16,6 +16,7 @@ pub mod dictionary;
 pub mod forge;
 pub mod judge;
 pub mod known_originals;
+pub mod ledger;
 pub mod mended;
 pub mod notice;
 pub mod properties;

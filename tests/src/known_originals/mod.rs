@@ -140,9 +140,8 @@ pub struct Case {
 impl Subject {
     /// Runs case number `number` of `seed`.
     pub fn run(&self, originals: &[Original], seed: u64, number: usize) -> Case {
-        let original = &originals[number % originals.len()];
-        let mut dice = Dice::seeded(seed.wrapping_mul(0x9e37_79b9).wrapping_add(number as u64));
-        self.run_damaged(original, damage::damage(&original.files, &mut dice), number)
+        let (original, damaged) = damaged(originals, seed, number);
+        self.run_damaged(original, damaged, number)
     }
 
     /// Returns the names of the originals that the format's own tool reads; `None` without one.
@@ -173,6 +172,13 @@ impl Subject {
             (0..workers).for_each(|_| _ = scope.spawn(work));
         });
     }
+}
+
+/// Returns the original of case number `number` of `seed`, and the damaged recording.
+pub fn damaged(originals: &[Original], seed: u64, number: usize) -> (&Original, Damaged) {
+    let original = &originals[number % originals.len()];
+    let mut dice = Dice::seeded(seed.wrapping_mul(0x9e37_79b9).wrapping_add(number as u64));
+    (original, damage::damage(&original.files, &mut dice))
 }
 
 /// Returns the files as a recording for the library.
