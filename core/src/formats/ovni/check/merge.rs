@@ -64,11 +64,11 @@ pub fn merge_threads(
     limits: &Limits,
     (order, jobs): (TieOrder<'_>, NonZeroUsize),
 ) -> Merged {
+    let streams = layers.iter().enumerate();
     let mut merge = Merge {
-        system,
+        streams: streams.map(|(stream, layer)| (*layer, system.clock_offset(stream))).collect(),
         placement: Placement::new(system, layers.len(), limits),
         tasks: TaskBook::new(system, layers.len(), limits),
-        layers,
         log: Log::new(limits.count_of(&FINDINGS)),
     };
     match (threads, order) {
@@ -142,8 +142,8 @@ impl Horizon {
 
 /// A merge of all streams.
 pub(super) struct Merge<'t> {
-    system: &'t System,
-    layers: Vec<Layer>,
+    /// Layer of each stream, and the offset of its clock.
+    streams: Vec<(Layer, i128)>,
     pub(super) placement: Placement<'t>,
     pub(super) tasks: TaskBook,
     pub(super) log: Log,
@@ -160,6 +160,9 @@ impl Merge<'_> {
         let mut fronts = Fronts { heap: BinaryHeap::new(), queued: vec![false; threads.len()] };
         loop {
             fill_queues(threads, context, capacity, jobs);
+            if threads.iter().any(ThreadCheck::must_restart) {
+                return;
+            }
             let is_open = threads.iter().any(|thread| thread.end.is_none());
             let mut horizon = Horizon { clock: self.reached_by_all(threads), is_inclusive: false };
             self.queue_fronts(threads, &mut fronts);
@@ -192,7 +195,8 @@ impl Merge<'_> {
         fronts: &mut Fronts,
         horizon: Horizon,
     ) -> bool {
-        while let Some(event) = thread.queue.pop_front() {
+        while let Some(event) = thread.queue.front().copied() {
+            thread.queue.pop_front();
             self.take(number, thread, &event);
             let Some(next) = thread.queue.front() else { break };
             let key = self.key(number, next);
@@ -230,9 +234,16 @@ impl Merge<'_> {
     fn run_alone(&mut self, thread: &mut ThreadCheck<'_, '_>, context: &TraceContext) {
         loop {
             fill_queue(thread, context, QUEUE_ALONE);
-            while let Some(event) = thread.queue.pop_front() {
-                self.take(0, thread, &event);
+            if thread.must_restart() {
+                return;
             }
+            // Where it lies: a copy of each event costs more than the rest of the loop.
+            let mut queue = std::mem::take(&mut thread.queue);
+            for event in &queue {
+                self.take(0, thread, event);
+            }
+            queue.clear();
+            thread.queue = queue;
             if thread.end.is_some() {
                 return;
             }
@@ -250,7 +261,7 @@ impl Merge<'_> {
         let compares = matches!(event.effect, SharedEffect::CompareLabels(..));
         let label_fix = if compares { thread.take_label_fix() } else { None };
         self.apply(number, thread, event, label_fix.as_ref());
-        if event.effect != SharedEffect::EndOfStream {
+        if !matches!(event.effect, SharedEffect::EndOfStream) {
             return;
         }
         for table in 0..TASK_MODELS {
@@ -273,9 +284,9 @@ impl Merge<'_> {
         event: &SharedEvent,
         label_fix: Option<&Fix>,
     ) {
-        let layer = self.layers.get(stream).copied().unwrap_or(Layer::stored(0));
+        let (layer, offset) = self.stream(stream);
         let walk = thread.events();
-        let time = self.time(stream, event);
+        let time = i128::from(event.clock).saturating_add(offset);
         let occurrence = Occurrence { stream, layer, event, time, walk, label_fix };
         if !self.tasks.apply(&occurrence, &mut self.log) {
             self.placement.apply(&occurrence, &mut self.log);
@@ -287,7 +298,12 @@ impl Merge<'_> {
     }
 
     pub(super) fn time(&self, stream: usize, event: &SharedEvent) -> i128 {
-        i128::from(event.clock).saturating_add(self.system.clock_offset(stream))
+        i128::from(event.clock).saturating_add(self.stream(stream).1)
+    }
+
+    #[inline]
+    fn stream(&self, stream: usize) -> (Layer, i128) {
+        self.streams.get(stream).copied().unwrap_or((Layer::stored(0), 0))
     }
 }
 

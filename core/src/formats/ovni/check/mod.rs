@@ -158,27 +158,39 @@ impl<'t, 'a> TraceCheck<'t, 'a> {
             marks: self.system.marks.clone(),
             counters: self.system.counters,
             queues_all: false,
+            // The cut of a trace can come before the place that requires the outline.
+            outlines_first: options::strategy(options) == Some(Strategy::Cut),
             limits: WalkLimits::new(&options.limits),
         };
-        let (threads, merged) = self.merge(options, &context, TieOrder::Precedence);
+        let precedence = TieOrder::Precedence;
+        let (mut threads, mut merged) = self.merge(options, &context, precedence, Vec::new());
+        if threads.iter().any(ThreadCheck::must_restart) {
+            context.outlines_first = true;
+            (threads, merged) = self.merge(options, &context, precedence, threads);
+        }
         if !merged.has_ties || threads.len() < 2 {
             return (threads, merged);
         }
         context.queues_all = true;
-        self.merge(options, &context, TieOrder::Played(&self.order_of_paths()))
+        let order = self.order_of_paths();
+        self.merge(options, &context, TieOrder::Played(&order), Vec::new())
     }
 
-    /// Walks all streams once.
+    /// Walks all streams once. `before` has the threads of a walk that has to begin again, or none.
     fn merge(
         &self,
         options: &Options,
         context: &TraceContext,
         order: TieOrder<'_>,
+        before: Vec<ThreadCheck<'t, 'a>>,
     ) -> (Vec<ThreadCheck<'t, 'a>>, Merged) {
         let findings = options.limits.count_of(&FINDINGS);
         let numbers = 0..self.streams.len();
         let mut threads: Vec<ThreadCheck<'_, '_>> =
             numbers.filter_map(|number| self.start_thread(number, findings)).collect();
+        for (thread, before) in threads.iter_mut().zip(before) {
+            thread.take_outline(before);
+        }
         if options::strategy(options) == Some(Strategy::Cut) {
             self.set_ceilings(&mut threads, context);
         }

@@ -88,6 +88,10 @@ impl TaskBook {
     /// Takes note of the types and tasks that an event concerns.
     #[inline]
     fn note_ties(&mut self, occurrence: &Occurrence<'_, '_, '_>) {
+        if self.processes.len() < 2 {
+            // A lone stream is its own order.
+            return;
+        }
         let (process, stream) = (self.process(occurrence), occurrence.stream);
         let table = occurrence.event.table;
         let kind = |id: u32| Thing::Type(process, table, id);

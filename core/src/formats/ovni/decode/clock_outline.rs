@@ -10,8 +10,8 @@
 //!
 //! A spike or a dip has to fit between the clocks around it with all its intervals. The explanation
 //! that shifts fewer events wins. After all steps are known, the longest part keeps its clocks, and
-//! the others are shifted. A stream is first looked at by [`EventWalk::is_regular`], so that sound
-//! streams pay for one quick pass.
+//! the others are shifted. Sound streams need no outline; [`EventWalk::is_regular`] recognises them
+//! by a quick pass.
 
 mod copies;
 mod late;
@@ -99,6 +99,11 @@ pub fn outline_clocks(walk: &EventWalk<'_, '_>, terms: OutlineTerms) -> Outline 
     if first.is_none_or(|first| first.clock >= terms.floor) && walk.is_regular() {
         return Outline::default();
     }
+    outline_irregular(walk, terms)
+}
+
+/// Outlines a stream that is known to have damage or clocks that go back.
+pub fn outline_irregular(walk: &EventWalk<'_, '_>, terms: OutlineTerms) -> Outline {
     let mut pass = Pass::new(walk, terms, None);
     while pass.step().is_some() {}
     if let Some(at) = pass.unclosed_region() {

@@ -3,11 +3,13 @@
 //! Sizes are counted in 64 bits. The walk takes the window of an event first; a malformed payload
 //! cannot move the next event. At damage the walk stops, and [`EventWalk::resync`] resumes it.
 
+mod quick;
+
 use std::borrow::Cow;
 
 use crate::formats::ovni::decode::resync;
 use crate::formats::ovni::layout::{
-    self, EVENT_HEADER, EventSummary, JUMBO, JUMBO_CODE, JUMBO_SIZE, RESERVED_FLAGS,
+    self, EVENT_HEADER, JUMBO, JUMBO_CODE, JUMBO_SIZE, RESERVED_FLAGS,
 };
 use crate::kit::cursor::{Cursor, Order, ReadError};
 use crate::kit::source::Source;
@@ -133,6 +135,12 @@ impl<'s, 'a> EventWalk<'s, 'a> {
         Self { cursor: open_piece(self.source, self.layer, at), ..self.clone() }
     }
 
+    /// Returns a walk of the same stream from `at` that has seen nothing yet.
+    #[must_use]
+    pub fn reopened(&self, at: u64) -> Self {
+        Self::new(self.source, self.layer, at)
+    }
+
     /// Returns the offset of the next event.
     #[inline]
     pub fn offset(&self) -> u64 {
@@ -152,29 +160,6 @@ impl<'s, 'a> EventWalk<'s, 'a> {
     /// Returns the stored bytes of a span of the stream.
     pub fn bytes(&self, span: Span) -> Cow<'a, [u8]> {
         self.source.read(span.start, span.end)
-    }
-
-    /// Passes over events without a payload as long as `accept` takes them; returns whether it
-    /// passed over any.
-    ///
-    /// Most events of most streams only open or close a state. This loop reads a header, finds its
-    /// row and asks; it builds no [`Event`].
-    #[inline]
-    pub fn skim(&mut self, mut accept: impl FnMut(&'static EventSummary, u64) -> bool) -> bool {
-        let start = self.offset();
-        let mut cursor = self.cursor.clone();
-        let mut accepted = cursor.clone();
-        while let Ok([0, model, category, value, clock @ ..]) = cursor.array::<12>("event") {
-            let summary =
-                layout::row_index([model, category, value]).and_then(layout::find_summary);
-            let Some(summary) = summary.filter(|summary| summary.flags == 0) else { break };
-            if !accept(summary, u64::from_le_bytes(clock)) {
-                break;
-            }
-            accepted = cursor.clone();
-        }
-        self.cursor = accepted;
-        self.offset() != start
     }
 
     /// Whether the stream consists of complete events with printable codes and ascending clocks.
@@ -204,6 +189,34 @@ impl<'s, 'a> EventWalk<'s, 'a> {
         let next = resync::find_events(self.source, self.layer, from, last, limit)?;
         self.cursor = open_piece(self.source, self.layer, next);
         Some(next)
+    }
+
+    /// Reads any event, or finds damage or the end of the stream.
+    #[inline(never)]
+    fn next_unusual(&mut self) -> Option<Item<Event<'a>, Damage>> {
+        let mut cursor = self.cursor.clone();
+        let event = match read_event(&mut cursor) {
+            Ok(event) => {
+                self.cursor = cursor;
+                event
+            }
+            Err(_) => match self.next_across_pieces()? {
+                Ok(event) => event,
+                Err(damage) => match self.restore_flags(damage.at, None) {
+                    Some(event) => event,
+                    None => return Some(self.stop(damage)),
+                },
+            },
+        };
+        let event = match event.row.filter(|row| has_other_flags(*row, event.flags)) {
+            None => event,
+            Some(_) => self.restore_flags(event.at, Some(event.end())).unwrap_or(event),
+        };
+        if event.row.is_none() && !self.is_plausible(&event) {
+            let damage = Damage { at: event.at, cause: DamageCause::InvalidCode };
+            return Some(self.stop(damage));
+        }
+        Some(Item::Record(event))
     }
 
     /// Reads an event that does not lie in one piece, or finds that the stream ends.
@@ -323,29 +336,10 @@ impl<'a> Iterator for EventWalk<'_, 'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        let mut cursor = self.cursor.clone();
-        let event = match read_event(&mut cursor) {
-            Ok(event) => {
-                self.cursor = cursor;
-                event
-            }
-            Err(_) => match self.next_across_pieces()? {
-                Ok(event) => event,
-                Err(damage) => match self.restore_flags(damage.at, None) {
-                    Some(event) => event,
-                    None => return Some(self.stop(damage)),
-                },
-            },
-        };
-        let event = match event.row.filter(|row| has_other_flags(*row, event.flags)) {
-            None => event,
-            Some(_) => self.restore_flags(event.at, Some(event.end())).unwrap_or(event),
-        };
-        if event.row.is_none() && !self.is_plausible(&event) {
-            let damage = Damage { at: event.at, cause: DamageCause::InvalidCode };
-            return Some(self.stop(damage));
+        match quick::next_usual(&mut self.cursor) {
+            Some(event) => Some(Item::Record(event)),
+            None => self.next_unusual(),
         }
-        Some(Item::Record(event))
     }
 }
 

@@ -7,6 +7,7 @@
 use crate::formats::revent::decode::FILE;
 use crate::formats::revent::decode::event::{Event, narrow_if, parse_event};
 use crate::formats::revent::decode::pieces::Pieces;
+use crate::formats::revent::decode::sound::are_all_sound;
 use crate::formats::revent::decode::stretch::Stretch;
 use crate::formats::revent::layout::{GAP, Generation, names};
 use crate::kit::cursor::{Cursor, Order};
@@ -39,8 +40,10 @@ impl Shape {
 
     /// Returns whether the event has a listed device and a time. One of zeros, of a lost device, is
     /// in its place as well.
-    fn is_sound(&self, event: &Event) -> bool {
-        event.is_sane(self.devices) && (event.micros() > 0 || event.is_zero())
+    #[inline]
+    pub(super) fn is_sound(&self, event: &Event) -> bool {
+        // Neither is negative, so that one of them above 0 is a time above 0.
+        event.is_sane(self.devices) && (event.sec | event.usec != 0 || event.is_zero())
     }
 
     /// Returns the event in `bytes`, if it is sound and its code is known.
@@ -133,6 +136,12 @@ pub const fn budget(places: u64) -> Budget {
 pub fn align(source: &Source<'_>, shape: &Shape, start: u64, budget: &mut Budget) -> Pieces {
     let stride = shape.stride();
     let mut pieces = Pieces::new(shape.generation, start);
+    let count = source.len().saturating_sub(start).checked_div(stride).unwrap_or(0);
+    let all = Stretch { generation: shape.generation, start, count };
+    if are_all_sound(source, &all, shape) {
+        pieces.add(count);
+        return pieces;
+    }
     let mut from = start;
     // The events from `from` on continue the run; those before `good` need no further look.
     let mut good = start;

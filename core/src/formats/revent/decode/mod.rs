@@ -3,8 +3,9 @@
 //! [`head`] reads everything before the events, with [`gamepad`] and [`time`] for its parts;
 //! [`evidence`] finds the layout of a recording without a magic, [`recover`] a head that cannot be
 //! read; [`extent`] finds the number of events and where they end; [`event`] reads one event,
-//! [`stretch`] many, [`pieces`] all of them with the damage between them, which [`align`] finds;
-//! [`walk`] sorts them into records and damage; [`recording`] holds all of it for the check.
+//! [`stretch`] many, [`pieces`] all of them with the damage between them, which [`align`] finds
+//! unless [`sound`] shows that there is none; [`walk`] sorts them into records and damage;
+//! [`recording`] holds all of it for the check.
 
 pub mod align;
 pub mod event;
@@ -15,6 +16,7 @@ pub mod head;
 pub mod pieces;
 pub mod recording;
 pub mod recover;
+pub mod sound;
 pub mod stretch;
 pub mod tile;
 pub mod time;

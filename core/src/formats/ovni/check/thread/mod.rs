@@ -55,6 +55,8 @@ pub struct TraceContext {
     pub counters: Option<u64>,
     /// Every event is queued, because the order of equal clocks matters.
     pub queues_all: bool,
+    /// Streams are outlined before they are walked, not when the walk finds a reason.
+    pub outlines_first: bool,
     /// Limits of the walk.
     pub limits: WalkLimits,
 }
@@ -127,6 +129,16 @@ impl<'s, 'a> ThreadCheck<'s, 'a> {
     pub fn set_unreadable(&mut self) {
         self.end = Some(StreamEnd { ending: Ending::Unreadable, at: self.start() });
         self.queue_end_of_stream();
+    }
+
+    /// Whether the walk ended because it has to begin again, with the outline that it found.
+    pub const fn must_restart(&self) -> bool {
+        self.timeline.must_restart()
+    }
+
+    /// Takes over the outline that another walk of the same stream has found.
+    pub fn take_outline(&mut self, other: Self) {
+        self.timeline.take_outline(other.timeline);
     }
 
     /// Returns the number of complete events so far, and the clock of the last one.

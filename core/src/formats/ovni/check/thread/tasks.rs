@@ -88,6 +88,25 @@ impl ThreadCheck<'_, '_> {
             self.report_wrong_event((&rules::BAD_ARGUMENT, "taskid"), event, message);
             return;
         }
+        let body = if can_move(self.status.bodies(table), body, step, model) {
+            body
+        } else if let Some(body) = self.explain_body_step(event, (table, model), body, step) {
+            body
+        } else {
+            return;
+        };
+        self.apply_body_step(event, (table, step), body);
+    }
+
+    /// Reports a step of a body that cannot move; returns the body that moves, if one does.
+    #[cold]
+    fn explain_body_step(
+        &mut self,
+        event: &Event<'_>,
+        (table, model): (usize, u8),
+        body: Body,
+        step: TaskStep,
+    ) -> Option<Body> {
         let body = match self.find_wrong_body(event, table, body, step) {
             Some(right) => {
                 self.report_wrong_body(event, body, right);
@@ -103,19 +122,20 @@ impl ThreadCheck<'_, '_> {
                 // A body directly on another one would be refused.
                 steps.clear();
             }
+            let task = event.u32_at(0);
             let message = format!("unexpected {}: task {task} {fault}", event.name());
             let mut lost = self.writer();
             for (step, body) in &steps {
                 lost.put_body_step(table, *step, body);
             }
             if !self.report_contradiction((&rules::TASK_STEP, "taskid"), event, message, lost) {
-                return;
+                return None;
             }
             for (step, body) in &steps {
                 self.apply_added_step(event, table, *step, body);
             }
         }
-        self.apply_body_step(event, (table, step), body);
+        Some(body)
     }
 
     /// Returns the innermost body if an event moves a body that is not open, and the next events
@@ -335,6 +355,18 @@ impl ThreadCheck<'_, '_> {
             }
             _ => {}
         }
+    }
+}
+
+/// Whether a body can move, as nearly all can: [`lost_steps`] has nothing to add.
+#[inline]
+fn can_move(open: &[Body], body: Body, step: TaskStep, model: u8) -> bool {
+    let top = open.last();
+    match step {
+        TaskStep::Execute => model != model::NOSV || top.is_none_or(|top| top.is_paused),
+        TaskStep::End => top == Some(&body),
+        TaskStep::Pause => body.body == 0 && top == Some(&body),
+        TaskStep::Resume => body.body == 0 && top == Some(&Body { is_paused: true, ..body }),
     }
 }
 

@@ -2,17 +2,20 @@
 //! shift puts them in order.
 
 use super::{ThreadCheck, TraceContext};
-use crate::formats::ovni::decode::clock_outline::{OutlineTerms, outline_clocks};
+use crate::formats::ovni::decode::clock_outline::{
+    OutlineTerms, outline_clocks, outline_irregular,
+};
 use crate::formats::ovni::decode::clock_shift::{ClockShift, Gap, Outline};
 use crate::formats::ovni::decode::event_walk::Event;
 use crate::formats::ovni::decode::repeat::find_repeat;
-use crate::formats::ovni::layout::CLOCK_MAX;
+use crate::formats::ovni::layout::{CLOCK_MAX, STREAM_HEADER};
 use crate::formats::ovni::repair::build_fix;
 use crate::formats::ovni::repair::clock::{ShiftedClocks, clock_span, shift_clocks};
 use crate::formats::ovni::rules;
 use crate::formats::ovni::state::thread::Ending;
 use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
+use crate::kit::walk::Item;
 use crate::kit::words::{byte_count, plural};
 use crate::mend::edit::{Edit, Fix, Safety};
 use crate::report::Finding;
@@ -40,6 +43,24 @@ pub(super) struct Timeline {
     corrections: Option<Corrections>,
     /// A clock that goes back and is not explained was reported.
     is_reported: bool,
+    look: Look,
+}
+
+/// Whether the stream was looked at as a whole.
+///
+/// A walk begins without the look. At the first clock that goes back, or the first damage, it looks
+/// at all of the stream; if clocks are shifted or bytes do not count, events that it has passed can
+/// be among them, and it begins again. So a sound stream is read once, and one that only ends in
+/// the middle of an event is not walked twice.
+#[derive(Debug, Default)]
+enum Look {
+    /// Nothing has required it yet.
+    #[default]
+    Pending,
+    /// It has shown something; the walk has to begin again with it.
+    Found(Box<Outline>),
+    /// It is done, and the walk knows the result.
+    Done,
 }
 
 impl Timeline {
@@ -48,6 +69,16 @@ impl Timeline {
     pub(super) const fn advance(&mut self, clock: u64) {
         self.before_last = self.clock;
         self.clock = clock;
+    }
+
+    /// Whether the walk has to begin again.
+    pub(super) const fn must_restart(&self) -> bool {
+        matches!(self.look, Look::Found(_))
+    }
+
+    /// Begins with the outline that another walk has found.
+    pub(super) fn take_outline(&mut self, other: Self) {
+        self.look = other.look;
     }
 
     /// Whether clocks are shifted, or bytes passed over, from here on.
@@ -66,17 +97,54 @@ struct Corrections {
 }
 
 impl ThreadCheck<'_, '_> {
-    /// Looks at the whole stream before it is walked, and reports clocks that go back.
-    pub(super) fn outline(&mut self, context: &TraceContext) {
-        let terms = OutlineTerms {
+    /// Outlines the stream before its first event if its first clock or the context requires it,
+    /// and reports clocks that go back.
+    pub(super) fn begin(&mut self, context: &TraceContext) {
+        let first = || self.events.clone().next().and_then(Item::record);
+        let outline = match std::mem::take(&mut self.timeline.look) {
+            Look::Found(outline) => *outline,
+            Look::Pending
+                if context.outlines_first
+                    || first().is_some_and(|first| first.clock < self.terms.floor) =>
+            {
+                outline_clocks(&self.events, self.outline_terms(context))
+            }
+            look => {
+                self.timeline.look = look;
+                return;
+            }
+        };
+        self.timeline.look = Look::Done;
+        self.apply_outline(outline, context);
+    }
+
+    /// Looks at the whole stream because a clock goes back or bytes are damaged, unless that was
+    /// done; returns whether the walk has to begin again.
+    #[cold]
+    pub(super) fn look_back(&mut self, context: &TraceContext) -> bool {
+        if !matches!(self.timeline.look, Look::Pending) {
+            return false;
+        }
+        let start = self.events.reopened(STREAM_HEADER);
+        let outline = outline_irregular(&start, self.outline_terms(context));
+        let is_usual = outline == Outline::default();
+        self.timeline.look = if is_usual { Look::Done } else { Look::Found(Box::new(outline)) };
+        !is_usual
+    }
+
+    fn outline_terms(&self, context: &TraceContext) -> OutlineTerms {
+        OutlineTerms {
             can_hold_rerun: self.terms.can_hold_rerun,
             resync: context.limits.resync,
             floor: self.terms.floor,
             places: context.limits.clock_parts,
-        };
-        let outline = outline_clocks(&self.events, terms);
+        }
+    }
+
+    /// Reports what the outline shows, and corrects what follows by it.
+    fn apply_outline(&mut self, outline: Outline, context: &TraceContext) {
         if let Some(at) = outline.ends_at {
-            self.report_limit(at, terms.places);
+            self.report_limit(at, context.limits.clock_parts);
             return;
         }
         self.regions.ignore_from(outline.unclosed_region);

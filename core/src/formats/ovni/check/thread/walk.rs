@@ -16,7 +16,7 @@ impl ThreadCheck<'_, '_> {
     /// Walks on until the stream ends or `capacity` events wait in the queue.
     pub fn fill_queue(&mut self, context: &TraceContext, capacity: usize) {
         if self.timeline.first.is_none() && !self.timeline.has_corrections() && self.end.is_none() {
-            self.outline(context);
+            self.begin(context);
         }
         while self.end.is_none() && self.queue.len() < capacity {
             if !context.queues_all {
@@ -111,6 +111,10 @@ impl ThreadCheck<'_, '_> {
     /// Takes an event that has to be looked at more closely.
     #[cold]
     fn take_unusual(&mut self, event: &Event<'_>, context: &TraceContext) -> Option<Ending> {
+        let goes_back = event.clock < self.timeline.clock || event.clock > CLOCK_MAX;
+        if goes_back && self.look_back(context) {
+            return Some(Ending::Stale);
+        }
         if let Some(ending) = self.take_clock(event) {
             return Some(ending);
         }
@@ -164,7 +168,7 @@ impl ThreadCheck<'_, '_> {
     /// Bytes that are not an event: the rest of an earlier run, damage, or a truncated event.
     #[cold]
     fn take_damage(&mut self, damage: Damage, context: &TraceContext) {
-        if self.is_dead() {
+        if self.look_back(context) || self.is_dead() {
             self.end_stream(damage.at, Ending::Stale);
             return;
         }
