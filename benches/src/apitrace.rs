@@ -62,6 +62,16 @@ fn build_blobs(bytes: u64) -> Stream {
     stream
 }
 
+/// Writes a trace of small calls, about `bytes` of stream.
+pub(crate) fn write_calls(path: &Path, bytes: u64) -> Result<(), Box<dyn Error>> {
+    Ok(std::fs::write(path, Container::Snappy.file(&build_calls(bytes).bytes))?)
+}
+
+/// Writes a trace of uploads, about `bytes` of stream.
+pub(crate) fn write_blobs(path: &Path, bytes: u64) -> Result<(), Box<dyn Error>> {
+    Ok(std::fs::write(path, Container::Snappy.file(&build_blobs(bytes).bytes))?)
+}
+
 /// Decompresses every chunk and returns the number of bytes.
 fn decompress(file: &[u8]) -> Result<usize, snap::Error> {
     let mut buffer = vec![0; 1 << 20];

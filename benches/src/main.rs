@@ -9,9 +9,11 @@
 //! tracemend-benches check FILE               runs tracemend::check and nothing else
 //! tracemend-benches ovni [MB]                speed on ovni streams (500)
 //! tracemend-benches apitrace [MB]            speed on apitrace traces, MB of stream (100)
+//! tracemend-benches compare EARLIER [MB] [WORD]   every command of two versions, in turns (20)
 //! ```
 
 mod apitrace;
+mod compare;
 mod contender;
 mod memory;
 mod ovni;
@@ -47,6 +49,13 @@ fn main() -> Result<(), Box<dyn Error>> {
             println!("{path}: {} bytes, {} samples", written.stored, written.samples);
             Ok(())
         }
+        ["compare", earlier, rest @ ..] if rest.len() <= 2 => {
+            let megabytes = rest.first().map_or(Ok(20), |size| size.parse())?;
+            compare::measure(earlier, megabytes, rest.get(1).copied().unwrap_or_default())
+        }
+        ["compare-inputs", folder, megabytes] => {
+            compare::write_inputs(Path::new(folder), megabytes.parse()?)
+        }
         ["qemu"] => qemu::measure(parse_megabytes(None, 200)?),
         ["qemu", size] => qemu::measure(parse_megabytes(Some(size), 200)?),
         ["ovni", rest @ ..] if rest.len() <= 1 => {
@@ -62,7 +71,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         [] => speed::measure(parse_megabytes(None, 500)?),
         [size] => speed::measure(parse_megabytes(Some(size), 500)?),
         _ => Err("usage: [MB] | revent [MB] | qemu [MB] | ovni [MB] | apitrace [MB] | \
-             memory [MB] [PROGRAM] | write SHAPE MB FILE | check FILE"
+             memory [MB] [PROGRAM] | write SHAPE MB FILE | check FILE | \
+             compare EARLIER [MB] [WORD]"
             .into()),
     }
 }

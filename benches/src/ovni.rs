@@ -6,6 +6,7 @@
 
 use std::error::Error;
 use std::num::NonZeroUsize;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
@@ -90,6 +91,18 @@ fn build_metadata(number: u32) -> String {
         cpus.join(", "),
         tid = number + 1,
     )
+}
+
+/// Writes a trace of several streams, about `bytes` together, into a directory.
+pub(crate) fn write(folder: &Path, bytes: u64) -> Result<(), Box<dyn Error>> {
+    for number in 0..STREAMS {
+        let thread = folder.join(format!("loom.node/proc.1/thread.{}", number + 1));
+        std::fs::create_dir_all(&thread)?;
+        std::fs::write(thread.join("stream.json"), build_metadata(number))?;
+        let worker = Worker::build_stream(bytes / u64::from(STREAMS), number);
+        std::fs::write(thread.join("stream.obs"), &worker.bytes)?;
+    }
+    Ok(())
 }
 
 /// Walks from header to header and returns the number of events.

@@ -9,6 +9,7 @@
 
 use std::error::Error;
 use std::hint::black_box;
+use std::path::Path;
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
@@ -54,6 +55,11 @@ fn log(bytes: u64) -> (Vec<u8>, u64) {
     }
     log.extend(CLOSING);
     (log, events + 2)
+}
+
+/// Writes a log of about `bytes`.
+pub(crate) fn write(path: &Path, bytes: u64) -> Result<(), Box<dyn Error>> {
+    Ok(std::fs::write(path, log(bytes).0)?)
 }
 
 /// Skips from event to event by a table of lengths, the least that any reader does.

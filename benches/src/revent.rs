@@ -20,7 +20,7 @@ const EVENT: u64 = 26;
 
 /// Writes a recording of version 3 and of about `bytes`, two fingers that move for hours, and
 /// returns the number of its events.
-fn write(path: &Path, bytes: u64) -> Result<u64, Box<dyn Error>> {
+pub(crate) fn write(path: &Path, bytes: u64) -> Result<u64, Box<dyn Error>> {
     let frames = bytes / EVENT / 5;
     let events = frames * 5;
     let mut out = BufWriter::new(File::create(path)?);
