@@ -76,9 +76,12 @@ impl Timeline {
         matches!(self.look, Look::Found(_))
     }
 
-    /// Begins with the outline that another walk has found.
+    /// Begins with the outline that another walk has found. One that a walk has applied is made
+    /// again.
     pub(super) fn take_outline(&mut self, other: Self) {
-        self.look = other.look;
+        if let Look::Found(outline) = other.look {
+            self.look = Look::Found(outline);
+        }
     }
 
     /// Whether clocks are shifted, or bytes passed over, from here on.
