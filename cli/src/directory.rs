@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use tracemend::{DirectoryShape, DirectoryView, FormatId, Limits};
 
 use crate::exit::{Exit, Failure};
-use crate::input::{InputFile, Recording, open_file, open_without_waiting, shown};
+use crate::in_use::Writer;
+use crate::input::{InputFile, Recording, open_member, open_without_waiting, shown};
 
 /// Names of a directory that are looked at to tell whether it is a recording.
 const NAMES_MAX: usize = 65_536;
@@ -92,7 +93,7 @@ fn open_within(directory: &Path, limits: &Limits) -> Result<Option<Recording>, F
     let mut names: Vec<String> = paths.keys().cloned().collect();
     names.sort_by(|a, b| Path::new(a).cmp(Path::new(b)));
     let metadata = std::fs::metadata(directory).map_err(|error| failed(directory, error))?;
-    let mut files = Vec::new();
+    let (mut files, mut is_in_use) = (Vec::new(), false);
     let max = limits.of(shape.files());
     for member in shape.members(&names) {
         let path = match paths.get(&member.name) {
@@ -107,8 +108,9 @@ fn open_within(directory: &Path, limits: &Limits) -> Result<Option<Recording>, F
         files.push(if member.is_absent {
             InputFile::absent(&member.name, Some(path), &metadata)
         } else {
-            open_file(&path, member.name).map_err(|error| failed(&path, error))?
+            open_member(&path, member.name, is_in_use).map_err(|error| failed(&path, error))?
         });
+        is_in_use |= files.last().is_some_and(|file| file.writer == Writer::Present);
         if u64::try_from(files.len()).unwrap_or(u64::MAX) > max {
             return Err(too_many(directory, max, "files"));
         }

@@ -19,6 +19,7 @@ use tracemend::{FileSet, FormatId, Options, Source, UntrustedPath};
 
 use crate::directory;
 use crate::exit::Failure;
+use crate::in_use::Writer;
 use crate::mapped::Mapped;
 use crate::skipped::SkipReason;
 use crate::streams::StandardInput;
@@ -65,6 +66,8 @@ pub(crate) struct InputFile {
     pub(crate) metadata: Metadata,
     /// A name without a file, where a repair may put one.
     pub(crate) absent: bool,
+    /// Whether another program was writing it when it was opened.
+    pub(crate) writer: Writer,
     map: Mapped,
 }
 
@@ -77,7 +80,7 @@ impl InputFile {
     /// A name without a file.
     pub(crate) fn absent(name: &str, path: Option<PathBuf>, directory: &Metadata) -> Self {
         let (name, metadata, map) = (name.to_string(), directory.clone(), Mapped::default());
-        Self { name, path, metadata, absent: true, map }
+        Self { name, path, metadata, absent: true, writer: Writer::None, map }
     }
 
     /// Whether it has this name in its recording.
@@ -88,6 +91,24 @@ impl InputFile {
     /// Whether both files hold the same bytes.
     pub(crate) fn has_equal_bytes(&self, other: &Self) -> bool {
         self.map.bytes() == other.map.bytes()
+    }
+
+    /// Why the file is no longer the one that was read. A recording that `is_being_written` may
+    /// get longer, until its recorder ends and goes back to the header.
+    fn find_change(&self, path: &Path, is_being_written: bool) -> io::Result<Option<&'static str>> {
+        let (before, now) = (Stamp::of(&self.metadata), Stamp::of(&std::fs::metadata(path)?));
+        let is_longer = || before.same_file(&now) && before.len <= now.len;
+        let is_written = || -> io::Result<bool> {
+            Ok(Writer::of(&open_without_waiting(path)?) == Writer::Present)
+        };
+        Ok(match self.writer {
+            _ if before == now && !is_being_written => None,
+            _ if !is_being_written || !is_longer() => Some("it changed while it was read"),
+            Writer::Present if !is_written()? => {
+                Some("its recorder ended while it was read: try again")
+            }
+            _ => None,
+        })
     }
 
     /// Whether `bytes` are this file's own, unchanged.
@@ -138,6 +159,7 @@ impl Recording {
 
     /// Fails if a file is no longer the one that was read.
     pub(crate) fn unchanged(&self) -> Result<(), Failure> {
+        let is_being_written = self.files.iter().any(|file| file.writer == Writer::Present);
         for file in &self.files {
             let Some(path) = &file.path else { continue };
             if file.absent {
@@ -147,10 +169,9 @@ impl Recording {
                 }
                 continue;
             }
-            let now = std::fs::metadata(path).map_err(|error| Failure::io(shown(path), &error))?;
-            if Stamp::of(&now) != Stamp::of(&file.metadata) {
-                let error = io::Error::other("it changed while it was read; nothing was written");
-                return Err(Failure::io(shown(path), &error));
+            let failed = |error: io::Error| Failure::io(shown(path), &error);
+            if let Some(change) = file.find_change(path, is_being_written).map_err(failed)? {
+                return Err(failed(io::Error::other(format!("{change}; nothing was written"))));
             }
         }
         Ok(())
@@ -282,9 +303,15 @@ pub(crate) fn open_without_waiting(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(flags).open(path)
 }
 
-/// Opens and maps a regular file. Never waits, even if the path became a pipe since it was
-/// looked at.
+/// Opens and maps a regular file, and looks whether it is being written. Does not wait for another
+/// program, even if the path became a pipe since it was looked at.
 pub(crate) fn open_file(path: &Path, name: String) -> io::Result<InputFile> {
+    open_member(path, name, false)
+}
+
+/// Opens and maps a file of a recording. If it `is_known` that another file of the recording is
+/// being written, this one is not looked at.
+pub(crate) fn open_member(path: &Path, name: String, is_known: bool) -> io::Result<InputFile> {
     let file = open_without_waiting(path)?;
     let metadata = file.metadata()?;
     if let Some(kind) = irregular(&metadata) {
@@ -293,8 +320,10 @@ pub(crate) fn open_file(path: &Path, name: String) -> io::Result<InputFile> {
     if metadata.is_dir() {
         return Err(io::Error::from(io::ErrorKind::IsADirectory));
     }
+    // Before the bytes are read: what is written from now on shows in the time of change.
+    let writer = if is_known { Writer::Unknown } else { Writer::of(&file) };
     let map = Mapped::new(&file)?;
-    Ok(InputFile { name, path: Some(path.to_path_buf()), metadata, absent: false, map })
+    Ok(InputFile { name, path: Some(path.to_path_buf()), metadata, absent: false, writer, map })
 }
 
 /// Maps a file that was just written, under the name that its source has.
@@ -304,6 +333,7 @@ pub(crate) fn written(file: &File, name: &str) -> io::Result<InputFile> {
         path: None,
         metadata: file.metadata()?,
         absent: false,
+        writer: Writer::None,
         map: Mapped::new(file)?,
     })
 }

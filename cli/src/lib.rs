@@ -28,6 +28,7 @@ mod finding;
 mod format_options;
 mod formats;
 mod group;
+mod in_use;
 mod input;
 mod limiting;
 mod look;

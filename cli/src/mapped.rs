@@ -1,4 +1,4 @@
-//! Files as bytes in memory: the one file of the project with `unsafe`.
+//! Files as bytes in memory, and their leases: the one file of the project with `unsafe`.
 //!
 //! Recordings are tens of GB; they are mapped. Small files are read, since threads that map and
 //! unmap many of them wait for one another. A map is a `&[u8]` over bytes that other
@@ -15,7 +15,9 @@
 //! A file that shrinks, or whose disk fails, makes an access raise SIGBUS. The handler does only
 //! what is allowed there: it writes a fixed sentence, removes the unfinished output and leaves with
 //! code 5. The same removal is done on SIGINT, SIGTERM and SIGHUP, which then take their course.
-#![allow(unsafe_code, reason = "the memory map and the signal handler, and nothing else")]
+//!
+//! A lease (`take_lease`) is a system call on an open file, which touches no memory.
+#![allow(unsafe_code, reason = "the memory map, signal handlers and leases, and nothing else")]
 #![allow(clippy::as_conversions, reason = "a function becomes the number that sigaction takes")]
 
 use std::ffi::CString;
@@ -180,7 +182,39 @@ fn install() {
         for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
             handle(signal);
         }
+        ignore_broken_leases();
     });
+}
+
+/// Ignores the signal about a broken lease, whose default action ends the process.
+fn ignore_broken_leases() {
+    // SAFETY: the structures are plain data that sigaction fills in and reads.
+    unsafe {
+        let mut old: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(libc::SIGIO, ptr::null(), &raw mut old);
+        if old.sa_sigaction == libc::SIG_DFL {
+            old.sa_sigaction = libc::SIG_IGN;
+            libc::sigaction(libc::SIGIO, &raw const old, ptr::null_mut());
+        }
+    }
+}
+
+/// Takes a read lease of an open file and returns it at once: the kernel refuses the lease while
+/// the file is open for writing. A program that opens the file for writing in between waits for the
+/// second call, so there is nothing between the two.
+#[cfg(target_os = "linux")]
+pub(crate) fn take_lease(file: &File) -> io::Result<()> {
+    use std::os::fd::AsRawFd;
+    install();
+    // SAFETY: both calls take and return integers.
+    let taken = unsafe {
+        let taken = libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_RDLCK);
+        if taken == 0 {
+            libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_UNLCK);
+        }
+        taken
+    };
+    if taken == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// Installs the handler for one signal, unless the signal is ignored (as under nohup).

@@ -32,8 +32,15 @@ pub(crate) struct Salvage<'r> {
     pub(crate) allowed: Safety,
     pub(crate) dry_run: bool,
     pub(crate) partial: bool,
-    /// Escaped paths of what was written.
-    pub(crate) written: Option<String>,
+    /// Whether another program was still writing the source.
+    pub(crate) being_written: bool,
+    pub(crate) written: Written,
+}
+
+/// Escaped paths of what was written.
+#[derive(Debug, Default)]
+pub(crate) struct Written {
+    pub(crate) output: Option<String>,
     pub(crate) original: Option<String>,
     pub(crate) plan: Option<String>,
 }
@@ -60,9 +67,8 @@ impl<'r> Salvage<'r> {
             allowed: Safety::Lossy,
             dry_run: false,
             partial: false,
-            written: None,
-            original: None,
-            plan: None,
+            being_written: false,
+            written: Written::default(),
         }
     }
 
@@ -78,6 +84,11 @@ impl<'r> Salvage<'r> {
             text += &self.errors_left(look);
         }
         text += &self.headline(look);
+        if self.being_written {
+            let note = "the source is still being written: this is about the bytes so far; repair \
+                        it again when its recorder has ended";
+            text += &wrap(note, look.width, "  ", 4);
+        }
         if repair.changes() {
             text += &self.list_fixes(look);
             text += &self.list_sums(look);
@@ -103,7 +114,7 @@ impl<'r> Salvage<'r> {
     fn errors_left(&self, look: Look) -> String {
         let is_error = |finding: &Finding| finding.severity == Severity::Error;
         let after = &self.repair.after;
-        if let Some(written) = &self.written {
+        if let Some(written) = &self.written.output {
             let output = self.repair.output(self.files);
             let (next, files) = (&self.next, &output);
             let drawing = Drawing { path: written, files, look, all: false, next };
@@ -150,7 +161,7 @@ impl<'r> Salvage<'r> {
         let left = format!("{} {state}", plural(left, "error"));
         let nothing =
             if self.dry_run { "nothing was written (--dry-run)" } else { "nothing was written" };
-        let written = self.written.as_ref().map(|path| format!("written to {path}"));
+        let written = self.written.output.as_ref().map(|path| format!("written to {path}"));
         let (ink, text) = match (repair.outcome, &written) {
             (Outcome::Clean, None) => {
                 let is_sound = repair.before.worst() <= Some(Severity::Info);
@@ -435,10 +446,10 @@ impl<'r> Salvage<'r> {
     fn list_files_written(&self, look: Look) -> String {
         let mut text = String::new();
         let mut parts = Vec::new();
-        if let Some(path) = &self.original {
+        if let Some(path) = &self.written.original {
             parts.push(format!("the original is {path}"));
         }
-        if let Some(path) = &self.plan {
+        if let Some(path) = &self.written.plan {
             parts.push(format!("the plan is {path}"));
         }
         if !parts.is_empty() {

@@ -43,6 +43,7 @@ struct Document<'s, L: Serialize> {
 #[derive(Serialize)]
 struct Files<'s> {
     dry_run: bool,
+    being_written: bool,
     output: Option<&'s str>,
     original: Option<&'s str>,
     plan: Option<&'s str>,
@@ -86,9 +87,10 @@ impl Salvage<'_> {
             },
             files: Files {
                 dry_run: self.dry_run,
-                output: self.written.as_deref(),
-                original: self.original.as_deref(),
-                plan: self.plan.as_deref(),
+                being_written: self.being_written,
+                output: self.written.output.as_deref(),
+                original: self.written.original.as_deref(),
+                plan: self.written.plan.as_deref(),
             },
             sums: json!({
                 "balance": {

@@ -5,13 +5,19 @@ use std::path::Path;
 use tracemend::{FileSet, FormatId, Options};
 
 use crate::exit::{Exit, Failure};
+use crate::in_use::BeingWritten;
 use crate::input::{self, Found, Recording, shown};
 use crate::streams::Streams;
 
 /// The one recording that `path` names.
 pub(crate) fn open_one(path: &Path, streams: &mut Streams<'_>) -> Result<Recording, Failure> {
     match input::open(path, &mut streams.input)? {
-        Found::Recording(recording) => Ok(recording),
+        Found::Recording(recording) => {
+            if let Some(sign) = BeingWritten::at_open(&recording) {
+                streams.warn(&sign.warning());
+            }
+            Ok(recording)
+        }
         Found::Irregular { path, kind } => {
             let message = format!("CM0003 irregular-file: {} is {kind}, not a file", shown(&path));
             Err(Failure::new(Exit::Unrepaired, message))

@@ -211,6 +211,7 @@ mod tests {
         let names = [
             ("kernel.perf.data", FormatId::PERF),
             ("stream.obs", FormatId::OVNI),
+            ("replay.bin", FormatId::QEMU),
             ("touch.run.revent", FormatId::REVENT),
         ];
         for format in FormatId::ALL {

@@ -116,6 +116,13 @@ impl Judging {
         found
     }
 
+    /// Whether the policy suppresses all findings of a report.
+    pub(super) fn allows(&self, path: &Path, report: &Report) -> bool {
+        let mut report = report.clone();
+        report.apply(&self.config.policy(path, report.format).then(&self.command));
+        report.counts().is_empty()
+    }
+
     /// The exit code for a report.
     pub(super) fn exit(&self, report: &Report) -> Exit {
         self.fail_on.exit(report)

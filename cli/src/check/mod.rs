@@ -9,6 +9,7 @@ mod resume;
 mod run;
 mod shard;
 mod sink;
+mod unfinished;
 mod work;
 mod writer;
 

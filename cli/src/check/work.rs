@@ -9,9 +9,11 @@ use tracemend::{Baseline, FileSet, Options, Report, Source};
 use super::Arguments;
 use super::judging::Judging;
 use super::resume::{Earlier, checksum};
+use super::unfinished;
 use super::writer::{Checked, Layout, Piece, Settings, place};
 use crate::exit::{Exit, Failure};
 use crate::format_options::FormatOptions;
+use crate::in_use::BeingWritten;
 use crate::input::{self, Found, Recording, Stamp};
 use crate::walk::{Step, Walk};
 
@@ -78,6 +80,7 @@ impl Work<'_> {
     ) -> Result<Entry, Failure> {
         let crc32 = self.arguments.checksums.then(|| checksum(&recording.file_set()));
         let earlier = self.earlier.as_ref().and_then(|earlier| earlier.find(recording, crc32));
+        let earlier = earlier.filter(|_| BeingWritten::at_open(recording).is_none());
         if let Some((report, files)) = earlier {
             return self.render(&recording.path, report, (&files, crc32), is_named, None);
         }
@@ -96,11 +99,28 @@ impl Work<'_> {
         // It was recognised already.
         options.format = format.filter(|_| options.format.is_some());
         let report = match &self.arguments.audit {
-            Some(request) => tracemend::audit(&files, &options, request),
-            None => tracemend::check(&files, &options),
+            Some(request) => {
+                let report = tracemend::audit(&files, &options, request);
+                warning = warning.or_else(|| BeingWritten::by_now(recording).map(|one| one.warning()));
+                report
+            }
+            None => self.judge_unfinished(recording, tracemend::check(&files, &options)),
         };
         let entry = self.entry(&recording.path, report, (&files, crc32), is_named)?;
         Ok(Entry { warning, ..entry })
+    }
+
+    /// Replaces the report if the recording is still being written and the policy does not allow
+    /// that.
+    fn judge_unfinished(&self, recording: &Recording, mut report: Report) -> Report {
+        let Some(sign) = BeingWritten::by_now(recording) else { return report };
+        let unfinished = unfinished::report(&report, &sign);
+        if !self.judging.allows(&recording.path, &unfinished) {
+            return unfinished;
+        }
+        // It is counted as suppressed.
+        report.push(unfinished::finding(&report, &sign));
+        report
     }
 
     fn options(&self, threads: NonZeroUsize) -> Options {

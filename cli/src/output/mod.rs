@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 use tracemend::{FileSet, Source};
 
 use crate::exit::{Exit, Failure};
+use crate::in_use;
 use crate::input::{self, Recording, Stamp, shown};
 pub(crate) use pieces::Pieces;
 pub(crate) use staged::parent;
@@ -223,6 +224,10 @@ impl Prepared<'_> {
     /// Gives the output its name, and before that the source its second one.
     pub(crate) fn publish(self) -> Result<(), Failure> {
         let Self { target, staged } = self;
+        if matches!(target.existing, Existing::Source { .. }) {
+            // Its recorder may have begun to write again while the repair worked.
+            in_use::refuse_replacement(&target.path)?;
+        }
         let backup = target.backup();
         let had_backup = backup.as_deref().is_some_and(|orig| target.is_linked(orig));
         let kept = backup.as_deref().map_or(Ok(()), |orig| target.keep_source(orig));

@@ -14,12 +14,13 @@ use crate::command::{LOSSY_WARNINGS, NextCommand, type_option};
 use crate::exit::{Exit, Failure, HELP};
 use crate::format_options::{FormatOptions, Verb};
 use crate::formats::Format;
+use crate::in_use::{self, BeingWritten};
 use crate::input::{Recording, shown};
 use crate::limiting::Limiting;
 use crate::output::{Existing, Prepared, Target, TextFile, beside, beside_source, name_beside};
 use crate::places::Places;
 use crate::progress::Progress;
-use crate::salvage::Salvage;
+use crate::salvage::{Salvage, Written};
 use crate::sandbox::Reach;
 use crate::single::open_one;
 use crate::streams::Streams;
@@ -157,6 +158,9 @@ impl Arguments {
         streams: &mut Streams<'_>,
     ) -> Result<Exit, Failure> {
         let recording = open_one(path, streams)?;
+        if self.in_place {
+            in_use::refuse_in_place(&recording)?;
+        }
         let donor = given.donor.as_deref().map(|path| open_one(path, streams)).transpose()?;
         let mut places = Places::new(streams);
         places.read("the source", &recording)?;
@@ -183,7 +187,7 @@ impl Arguments {
         let links = self.describe_links(&recording);
         let show = |salvage: &Salvage<'_>| {
             progress.suspend(|| {
-                if let Some(warning) = links.filter(|_| salvage.written.is_some()) {
+                if let Some(warning) = links.filter(|_| salvage.written.output.is_some()) {
                     streams.warn(&warning);
                 }
                 match self.format {
@@ -258,6 +262,7 @@ impl Arguments {
         salvage.allowed = self.safety.safety();
         salvage.dry_run = self.dry_run;
         salvage.partial = self.partial;
+        salvage.being_written = BeingWritten::at_open(job.recording).is_some();
         let plan_file = write_plan(plan_file, plan.as_ref())?;
         let target = if is_wanted && !self.dry_run { Some(target()?) } else { None };
         let prepared = match &target {
@@ -266,10 +271,13 @@ impl Arguments {
         };
         self.publish(plan_file, prepared)?;
         if is_wanted || repair.outcome == Outcome::Clean {
-            salvage.plan = self.plan.as_deref().map(shown);
+            salvage.written.plan = self.plan.as_deref().map(shown);
         }
-        salvage.written = target.as_ref().map(|target| shown(target.path()));
-        salvage.original = target.and_then(|target| target.backup()).as_deref().map(shown);
+        salvage.written = Written {
+            output: target.as_ref().map(|target| shown(target.path())),
+            original: target.and_then(|target| target.backup()).as_deref().map(shown),
+            ..salvage.written
+        };
         Ok((show(&salvage), repair.outcome))
     }
 

@@ -172,6 +172,29 @@ pub mod common {
                 \x20 tracemend check DIR --allow CM0004"),
             source: "the walk of the directory",
         };
+        STILL_BEING_WRITTEN = Rule {
+            code: "CM0005",
+            name: "still-being-written",
+            severity: Severity::Error,
+            summary: "the recording is still being written",
+            problem: "Another program has a file of the recording open for writing, or the length \
+                or the time of change of a file changed while it was read. Recorders write counts, \
+                sizes and tables at the end, so until then a sound recording has the same faults \
+                as one whose recorder was killed. Such faults are counted in the message and not \
+                listed. An open file is seen on Linux, on a local file system, and by its owner or \
+                root; everywhere else only the change is seen. A recording from standard input is \
+                a copy, of which neither is known.",
+            impact: "The recording is not complete yet, so its present bytes say nothing about its \
+                soundness. A file that is replaced now, by `repair --in-place` or by hand, loses \
+                everything that its recorder writes afterwards.",
+            remedy: Remedy::Next("Wait until the recorder has ended, then check again. To save \
+                the records so far without touching the recording:\n\
+                \x20 tracemend repair FILE -o COPY\n\
+                If the program that has the file open is not its recorder:\n\
+                \x20 tracemend check FILE --allow CM0005"),
+            source: "Linux: fcntl(2), F_SETLEASE with F_RDLCK, which gives EAGAIN for a file that \
+                is open for writing; POSIX: stat, st_size and st_mtim",
+        };
         LIMIT_REACHED = Rule {
             code: "CM9001",
             name: "limit-reached",

@@ -6,6 +6,7 @@ use super::Specimen;
 pub const IMPOSSIBLE: &[(&str, &str)] = &[
     ("CM0003", "a device, a socket or a pipe is not a file that a repository can hold"),
     ("CM0004", "a directory without a recording is not a file that a repository can hold"),
+    ("CM0005", "a program that writes a file is not a part of the file"),
     ("CM9001", "it takes a recording beyond a limit, or a lowered limit"),
     ("CM9002", "it takes a recording beyond a limit, or a lowered limit"),
 ];

@@ -90,6 +90,10 @@ impl Format for Qemu {
         limits::LIMITS
     }
 
+    fn file_names(&self) -> &'static [&'static str] {
+        &["replay.bin"]
+    }
+
     fn sniff(&self, files: &FileSet<'_>, options: &Options) -> Option<Confidence> {
         recognise_log(&files.bytes(0), &options.limits)
     }

@@ -10,6 +10,7 @@ mod false_clean;
 mod formats;
 mod harm;
 mod human;
+mod in_use;
 mod kit;
 mod many;
 mod map;
