@@ -66,7 +66,8 @@ impl Arguments {
         places.read("the plan", &plan_file)?;
         places.read("the source", &source)?;
         places.write("the output", &self.output)?;
-        let target = Target::new(&self.output, &source, existing)?;
+        // The plan holds bytes of the output.
+        let target = Target::new(&self.output, &source, existing)?.restricted_by(Some(&plan_file));
 
         let files = source.file_set();
         if plan.files.len() != files.files().len() || !named {

@@ -9,11 +9,12 @@ use serde_json::{Map, Value, json};
 use tracemend::json::TOOL;
 use tracemend::words::plural;
 
+use crate::access::Readers;
 use crate::exit::{Exit, Failure};
 use crate::formats::Format;
 use crate::input::{Found, Recording, shown};
 use crate::look::{Look, wrap};
-use crate::output::{Existing, Target, parent};
+use crate::output::{Existing, Target};
 use crate::skipped::{SkipReason, Skipped};
 use crate::summary::list_skipped;
 use crate::walk::{self, Step, Steps};
@@ -78,16 +79,35 @@ pub(crate) fn refuse_inside(folder: &Path, paths: &[PathBuf]) -> Result<(), Fail
     Ok(())
 }
 
-/// Returns the place of an output below the folder of outputs, whose own folders are made.
+/// Returns the place of an output below the folder of outputs, which is made for those who can
+/// read all of `paths`. Its own folders have the modes of those in the directory that was named.
 pub(crate) fn target_below(
-    folder: &Path,
+    (folder, paths): (&Path, &[PathBuf]),
     name: &Path,
     recording: &Recording,
     existing: Existing,
 ) -> Result<Target, Failure> {
     let path = folder.join(name);
     let failed = |error| Failure::io(shown(&path), &error);
-    fs::create_dir_all(parent(&path)).map_err(failed)?;
+    if !folder.is_dir() {
+        let readers = paths.iter().fold(Readers::EVERYBODY, |readers, path| {
+            readers.and(match walk::is_walked(path) {
+                true => Readers::of_path(path, folder),
+                false => Readers::around(path, folder),
+            })
+        });
+        readers.create_folder(folder).map_err(failed)?;
+    }
+    let source = recording.path.ancestors().nth(name.components().count());
+    let below: Vec<&Path> = name.ancestors().skip(1).collect();
+    for inner in below.into_iter().rev().filter(|inner| !inner.as_os_str().is_empty()) {
+        let model = source.map(|source| source.join(inner));
+        let readers = match model.and_then(|model| Some((fs::metadata(&model).ok()?, model))) {
+            Some((metadata, model)) => Readers::of_file(&model, &metadata),
+            None => Readers::OWNER,
+        };
+        readers.create_folder(&folder.join(inner)).map_err(failed)?;
+    }
     Target::new(&path, recording, existing)
 }
 

@@ -6,6 +6,7 @@ use clap::{ArgMatches, ValueEnum};
 use tracemend::words::{byte_count, plural};
 use tracemend::{Dump, DumpError, FormatId};
 
+use crate::access::Readers;
 use crate::check::parse_format;
 use crate::exit::{Exit, Failure, HELP};
 use crate::format_options::{FormatOptions, Verb};
@@ -96,7 +97,7 @@ impl Arguments {
         let file = match &self.output {
             Some(path) if !format.dump_styles().is_empty() => {
                 places.write("the output", path)?;
-                Some(TextFile::create(path, true, 0o666)?)
+                Some(TextFile::create(path, true, Readers::of(&recording, path))?)
             }
             _ => None,
         };

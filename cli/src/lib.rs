@@ -11,6 +11,7 @@
 //! Standard output is the product in the format that was asked for; standard error has messages and
 //! progress. Each exit code has one meaning: see [`Exit`].
 
+mod access;
 mod apply;
 mod balance;
 mod batch;
@@ -152,6 +153,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>, mut streams: Streams<'_>) -
     };
     streams.look = streams.look.with_color(arguments.color);
     streams.sandbox = arguments.sandbox;
+    // Before files of the system can no longer be read.
+    access::umask();
     let ended = arguments.run(&matches, &mut streams);
     // The rest in the buffer of standard output is part of the product.
     let ended = ended.and_then(|exit| streams.finish().map(|()| exit));

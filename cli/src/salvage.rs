@@ -43,6 +43,8 @@ pub(crate) struct Written {
     pub(crate) output: Option<String>,
     pub(crate) original: Option<String>,
     pub(crate) plan: Option<String>,
+    /// Names of the attributes that an output in place could not keep.
+    pub(crate) lost: Option<String>,
 }
 
 /// A way to go on with an error that is left: the options of the command, and what they do.

@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use tracemend::{Baseline, FileSet, Level, Policy, Report, Selector};
 
 use super::{Arguments, FailOn};
+use crate::access::Readers;
 use crate::config::Config;
 use crate::exit::{Exit, Failure};
 use crate::input::shown;
@@ -129,11 +130,14 @@ impl Judging {
     }
 
     /// Writes the new baseline: what was found, and what it holds about other recordings.
-    pub(super) fn close(self, found: Baseline) -> Result<(), Failure> {
+    pub(super) fn close(self, found: Baseline, readers: Option<Readers>) -> Result<(), Failure> {
         let Some(KnownFindings { mut accepted, file: Some(mut file), .. }) = self.baseline else {
             return Ok(());
         };
         accepted.extend(found);
+        if let Some(readers) = readers {
+            file.restrict(readers);
+        }
         let text = accepted.to_json().map_err(|error| Failure::new(Exit::Io, error.to_string()))?;
         file.write(&text)?;
         file.publish()
@@ -155,7 +159,8 @@ impl KnownFindings {
         let file = match is_written {
             true => {
                 places.write("the baseline", path)?;
-                Some(TextFile::create(path, true, 0o666)?)
+                let earlier = text.as_ref().map(|_| Readers::of_path(path, path));
+                Some(TextFile::create(path, true, earlier.unwrap_or(Readers::EVERYBODY))?)
             }
             false => None,
         };

@@ -12,6 +12,7 @@ use super::format::{Wanted, WantedParser, assign};
 use super::sink::Sink;
 use super::writer::{Checked, Closing, Settings};
 use super::{FailOn, to_path};
+use crate::access::Readers;
 use crate::exit::{Exit, Failure, HELP};
 use crate::input::shown;
 use crate::look::ColorChoice;
@@ -101,6 +102,9 @@ impl Arguments {
         gathered.sort();
         let progress = Progress::new(streams.look, "merging".to_string(), None);
         let mut sink = Sink::new(streams, &wanted, color, &mut places, progress)?;
+        for path in &self.reports {
+            sink.restrict(|output| Readers::of_path(path, output));
+        }
         let settings = Settings::default();
         let (mut totals, mut counts) = (Totals::default(), json::Totals::default());
         let mut exit = if gathered.skipped.unread().0 > 0 { Exit::Io } else { Exit::Clean };

@@ -25,10 +25,11 @@ use tracemend::{
     common, limits,
 };
 
+use crate::access::Readers;
 use crate::command::type_option;
 use crate::exit::{Exit, Failure, HELP};
 use crate::format_options::{FormatOptions, Verb};
-use crate::input;
+use crate::input::is_stdin;
 use crate::limiting::Limiting;
 use crate::look::{ColorChoice, Look};
 use crate::places::Places;
@@ -219,17 +220,24 @@ impl Arguments {
             places.read("the donor", donor)?;
         }
         let progress = progress(paths.as_slice(), streams.look);
-        let sink = Sink::new(streams, &wanted, color, &mut places, progress)?;
+        let mut sink = Sink::new(streams, &wanted, color, &mut places, progress)?;
+        for path in self.files_from.iter().chain(&self.resume).filter(|path| !is_stdin(path)) {
+            sink.restrict(|output| Readers::of_path(path, output));
+        }
+        if let Some(donor) = &donor {
+            sink.restrict(|output| Readers::of(donor, output));
+        }
         let work = Work {
             arguments: self,
             settings: self.settings(&given),
             given,
-            judging,
             donor,
+            texts: sink.texts().into_iter().chain(judging.written_baseline().cloned()).collect(),
             layouts: sink.layouts(),
             written: sink.written(),
             earlier: self.resume.as_deref().map(Earlier::read).transpose()?,
             is_single: paths.as_slice().len() == 1,
+            judging,
         };
         Run::new(work, sink).all(&paths, jobs.unwrap_or(NonZeroUsize::MIN))
     }
@@ -282,7 +290,7 @@ impl Arguments {
 
 /// Progress on a terminal: over all bytes if there are several recordings.
 fn progress(paths: &[PathBuf], look: Look) -> Progress {
-    let is_long = look.progress && !paths.iter().any(|path| input::is_stdin(path));
+    let is_long = look.progress && !paths.iter().any(|path| is_stdin(path));
     let is_one = paths.len() == 1 && paths.iter().all(|path| path.is_file());
     let bytes = if is_long { sum_bytes(paths) } else { None };
     let (message, bytes) = match (is_one, bytes) {

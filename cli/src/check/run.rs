@@ -14,6 +14,7 @@ use super::sink::Sink;
 use super::work::{Entry, Seen, Work};
 use super::writer::Closing;
 use super::{report_irregular, report_path};
+use crate::access::Readers;
 use crate::exit::{Exit, Failure};
 use crate::input::{self, Found};
 use crate::neighbours::Neighbours;
@@ -36,8 +37,9 @@ struct SeenSoFar {
     counts: json::Totals,
     skipped: Skipped,
     neighbours: Neighbours,
-    /// Findings for a new baseline.
+    /// Findings for a new baseline, and those who may read it.
     accepted: tracemend::Baseline,
+    readers: Option<Readers>,
     exit: Option<Exit>,
 }
 
@@ -132,7 +134,7 @@ impl<'r, 's> Run<'r, 's> {
         let closing =
             Closing { totals: &seen.totals, counts: &seen.counts, skipped: &seen.skipped, exit };
         sink.close(&closing, &work.settings)?;
-        work.judging.close(seen.accepted)?;
+        work.judging.close(seen.accepted, seen.readers)?;
         Ok(exit)
     }
 }
@@ -218,6 +220,10 @@ impl SeenSoFar {
         self.exit = self.exit.max(Some(entry.exit));
         if let Some(accepted) = entry.accepted {
             self.accepted.extend(accepted);
+        }
+        sink.restrict_each(&entry.readers);
+        if let Some(last) = entry.readers.last() {
+            self.readers = Some(self.readers.map_or(*last, |readers| readers.and(*last)));
         }
         sink.append(entry.pieces)?;
         sink.progress.advance(entry.report.length);

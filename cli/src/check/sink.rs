@@ -1,9 +1,11 @@
 //! Where the reports of a run go: standard output or files, several at a time.
 
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use super::format::Wanted;
 use super::writer::{Closing, Layout, Piece, Settings, Writer};
+use crate::access::Readers;
 use crate::exit::Failure;
 use crate::input::Stamp;
 use crate::look::ColorChoice;
@@ -43,7 +45,10 @@ impl<'r, 's> Sink<'r, 's> {
             let (file, look) = match file {
                 Some(path) => {
                     places.write("the report", path)?;
-                    (Some(TextFile::create(path, true, 0o666)?), streams.look.of_file(color))
+                    (
+                        Some(TextFile::create(path, true, Readers::EVERYBODY)?),
+                        streams.look.of_file(color),
+                    )
                 }
                 None => (None, streams.look),
             };
@@ -56,6 +61,25 @@ impl<'r, 's> Sink<'r, 's> {
     /// How each report is rendered.
     pub(super) fn layouts(&self) -> Vec<Layout> {
         self.outputs.iter().map(|output| output.writer.layout()).collect()
+    }
+
+    /// Restricts the readers of each report to those of a source.
+    pub(super) fn restrict(&mut self, of: impl Fn(&Path) -> Readers) {
+        for file in self.outputs.iter_mut().filter_map(|output| output.file.as_mut()) {
+            file.restrict(of(file.path()));
+        }
+    }
+
+    /// The files of the reports.
+    pub(super) fn texts(&self) -> Vec<PathBuf> {
+        let files = self.outputs.iter().filter_map(|output| output.file.as_ref());
+        files.map(|file| file.path().to_path_buf()).collect()
+    }
+
+    /// Restricts the readers of each report to those of a recording; `each` has one for each file.
+    pub(super) fn restrict_each(&mut self, each: &[Readers]) {
+        let files = self.outputs.iter_mut().filter_map(|output| output.file.as_mut());
+        files.zip(each).for_each(|(file, readers)| file.restrict(*readers));
     }
 
     /// Files that the run writes and a walk must not read.

@@ -11,6 +11,7 @@ use super::judging::Judging;
 use super::resume::{Earlier, checksum};
 use super::unfinished;
 use super::writer::{Checked, Layout, Piece, Settings, place};
+use crate::access::Readers;
 use crate::exit::{Exit, Failure};
 use crate::format_options::FormatOptions;
 use crate::in_use::BeingWritten;
@@ -26,6 +27,8 @@ pub(super) struct Work<'r> {
     pub(super) donor: Option<Recording>,
     /// How each report is rendered.
     pub(super) layouts: Vec<Layout>,
+    /// Files of the reports, and the baseline last, if it is written.
+    pub(super) texts: Vec<PathBuf>,
     /// Files that the run writes.
     pub(super) written: Vec<Stamp>,
     /// The report of `--resume`.
@@ -54,6 +57,8 @@ pub(super) struct Entry {
     /// An option that does not apply.
     pub(super) warning: Option<String>,
     pub(super) accepted: Option<Baseline>,
+    /// Those who may read what each file that is written has about it.
+    pub(super) readers: Vec<Readers>,
 }
 
 impl Work<'_> {
@@ -65,8 +70,10 @@ impl Work<'_> {
             None => Ok(Seen::Nothing),
             Some(Found::Recording(recording)) => {
                 let is_named = is_named || recording.is_stream();
-                self.check(&recording, is_named, threads)
-                    .map(|entry| Seen::Checked(Box::new(entry)))
+                let entry = self.check(&recording, is_named, threads)?;
+                let texts = self.texts.iter();
+                let readers = texts.map(|text| Readers::of(&recording, text)).collect();
+                Ok(Seen::Checked(Box::new(Entry { readers, ..entry })))
             }
             Some(found) => Ok(Seen::Found(found)),
         }
@@ -101,7 +108,8 @@ impl Work<'_> {
         let report = match &self.arguments.audit {
             Some(request) => {
                 let report = tracemend::audit(&files, &options, request);
-                warning = warning.or_else(|| BeingWritten::by_now(recording).map(|one| one.warning()));
+                warning =
+                    warning.or_else(|| BeingWritten::by_now(recording).map(|one| one.warning()));
                 report
             }
             None => self.judge_unfinished(recording, tracemend::check(&files, &options)),
@@ -169,7 +177,8 @@ impl Work<'_> {
         };
         let render = |layout: &Layout| layout.render(&checked, &self.settings);
         let pieces = self.layouts.iter().map(render).collect::<Result<_, _>>()?;
-        Ok(Entry { path: path.to_path_buf(), report, pieces, exit, warning: None, accepted })
+        let (path, readers) = (path.to_path_buf(), Vec::new());
+        Ok(Entry { path, report, pieces, exit, warning: None, accepted, readers })
     }
 
     /// Whether the path was given on the command line.

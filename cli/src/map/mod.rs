@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use tracemend::{FileSet, FormatId, Layer, MapStep, Options, Untrusted};
 
+use crate::access::Readers;
 use crate::check::parse_format;
 use crate::exit::{Exit, Failure, HELP};
 use crate::input::shown;
@@ -109,7 +110,7 @@ impl Arguments {
         let file = match &self.output {
             Some(path) => {
                 places.write("the output", path)?;
-                Some(TextFile::create(path, true, 0o666)?)
+                Some(TextFile::create(path, true, Readers::of(&recording, path))?)
             }
             None => None,
         };

@@ -1,13 +1,14 @@
 //! Outputs that are directories: the files of the recording, then all other files of the source.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File, FileType, OpenOptions, Permissions};
+use std::fs::{self, File, FileType, OpenOptions};
 use std::io;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use tracemend::{FileSet, UntrustedPath};
 
+use crate::access::Readers;
 use crate::exit::{Exit, Failure};
 use crate::input::{self, InputFile, Recording, shown};
 use crate::mapped::RemovedOnDeath;
@@ -52,7 +53,8 @@ pub(super) fn prepare(
     proved(&back.file_set())?;
     drop(back);
     for other in &others {
-        copy_other(&source.path.join(&other.name), &root.join(&other.name), other.kind)?;
+        let from = source.path.join(&other.name);
+        copy_other(&from, &root.join(&other.name), other.kind, target.readers)?;
     }
     for folder in inner.iter().filter(|folder| *folder != root) {
         File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)?;
@@ -63,8 +65,9 @@ pub(super) fn prepare(
         let name = folder.strip_prefix(root).unwrap_or(Path::new(""));
         // A folder that only the output has keeps the mode of a new one.
         if let Ok(model) = fs::metadata(source.path.join(name)) {
-            let mode = Permissions::from_mode(mode_of(&model));
-            fs::set_permissions(folder, mode).map_err(failed)?;
+            let readers = target.readers.and(Readers::of_file(&source.path.join(name), &model));
+            let opened = File::open(folder).map_err(failed)?;
+            readers.admit(&opened, mode_of(&model)).map_err(failed)?;
         }
     }
     Ok(staged)
@@ -79,7 +82,7 @@ fn write_files(
     root: &Path,
 ) -> Result<Vec<InputFile>, Failure> {
     let failed = |error: io::Error| Failure::io(shown(&target.path), &error);
-    let model = source.files.iter().find(|file| !file.absent).map(|file| &file.metadata);
+    let model = source.files.iter().find(|file| !file.absent);
     let mut back = Vec::new();
     for ((name, input), output) in names.iter().zip(&source.files).zip(files.files()) {
         let Some(name) = name else {
@@ -96,8 +99,10 @@ fn write_files(
         }
         let mut file = create_new(&path).map_err(failed)?;
         write_pieces(&mut file, &output.bytes).map_err(failed)?;
-        let metadata = if input.absent { model } else { Some(&input.metadata) };
-        target.take_over(&file, metadata).map_err(failed)?;
+        if let Some(model) = if input.absent { model } else { Some(input) } {
+            let taken = target.take_over(&file, model.path.as_deref(), &model.metadata);
+            taken.map_err(failed)?;
+        }
         file.sync_all().map_err(failed)?;
         back.push(input::written(&file, &output.name).map_err(failed)?);
     }
@@ -206,7 +211,12 @@ fn check_others(
 }
 
 /// Copies a file or a symbolic link, and compares the copy with it. Nothing is overwritten.
-fn copy_other(from: &Path, to: &Path, kind: FileType) -> Result<(), Failure> {
+fn copy_other(
+    from: &Path,
+    to: &Path,
+    kind: FileType,
+    readers: Readers,
+) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::io(shown(from), &error);
     if kind.is_dir() {
         return Ok(());
@@ -219,8 +229,9 @@ fn copy_other(from: &Path, to: &Path, kind: FileType) -> Result<(), Failure> {
         let mut source = input::open_without_waiting(from).map_err(failed)?;
         let mut copy = create_new(to).map_err(failed)?;
         io::copy(&mut source, &mut copy).map_err(failed)?;
-        let mode = mode_of(&source.metadata().map_err(failed)?);
-        copy.set_permissions(Permissions::from_mode(mode)).map_err(failed)?;
+        let model = source.metadata().map_err(failed)?;
+        let readers = readers.and(Readers::of_file(from, &model));
+        readers.admit(&copy, mode_of(&model)).map_err(failed)?;
         copy.sync_all().map_err(failed)?;
         let [source, copy] = [&source, &copy].map(|file| input::written(file, ""));
         source.map_err(failed)?.has_equal_bytes(&copy.map_err(failed)?)

@@ -9,6 +9,7 @@
 //! durable before the output replaces them. A process that is killed at any time leaves the
 //! target's name without a file, with the file that was there before, or with the complete new one.
 
+mod attributes;
 mod folder;
 mod pieces;
 mod staged;
@@ -22,6 +23,7 @@ use std::path::{Path, PathBuf};
 
 use tracemend::{FileSet, Source};
 
+use crate::access::{self, Readers};
 use crate::exit::{Exit, Failure};
 use crate::in_use;
 use crate::input::{self, Recording, Stamp, shown};
@@ -52,6 +54,9 @@ pub(crate) enum Existing {
 pub(crate) struct Target {
     path: PathBuf,
     existing: Existing,
+    /// Those who can reach the source and read what else is in the output; the mode of each file of
+    /// the source restricts its output further.
+    readers: Readers,
     /// Unchanged files of a directory get a second name instead of a copy.
     link: bool,
 }
@@ -61,6 +66,8 @@ pub(crate) struct Target {
 pub(crate) struct Prepared<'t> {
     target: &'t Target,
     staged: Staged,
+    /// Names of the attributes of the source that it could not keep.
+    lost: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -103,7 +110,9 @@ impl Target {
                 }
             }
         }
-        let target = Self { path, existing, link: false };
+        let readers = Readers::around(&source.path, &path);
+        let readers = if source.is_stream() { Readers::OWNER } else { readers };
+        let target = Self { path, existing, readers, link: false };
         if let Existing::Source { backup: true } = existing {
             let orig = target.orig();
             if fs::symlink_metadata(&orig).is_ok() && !target.is_linked(&orig) {
@@ -116,6 +125,14 @@ impl Target {
     /// Returns the target of which unchanged files get a second name instead of a copy.
     pub(crate) fn linking(self, link: bool) -> Self {
         Self { link, ..self }
+    }
+
+    /// Returns the target of an output that also has bytes of `donor`.
+    pub(crate) fn restricted_by(self, donor: Option<&Recording>) -> Self {
+        let readers = donor.map_or(self.readers, |donor| {
+            self.readers.and(Readers::of(donor, &self.path))
+        });
+        Self { readers, ..self }
     }
 
     /// The path with every link followed.
@@ -163,14 +180,17 @@ impl Target {
     ) -> Result<Prepared<'_>, Failure> {
         if source.directory {
             let staged = folder::prepare(self, source, files, proved)?;
-            return Ok(Prepared { target: self, staged: Staged::Folder(staged) });
+            return Ok(Prepared { target: self, staged: Staged::Folder(staged), lost: Vec::new() });
         }
         let failed = |error: io::Error| Failure::io(shown(&self.path), &error);
         let mut staged = StagedFile::create(&self.path, 0o600).map_err(failed)?;
-        let metadata = source.files.first().map(|file| &file.metadata);
         let bytes = files.bytes(0);
         write_pieces(staged.file_mut(), &bytes).map_err(failed)?;
-        self.take_over(staged.file(), metadata).map_err(failed)?;
+        let lost = match source.files.first() {
+            Some(file) => self.take_over(staged.file(), file.path.as_deref(), &file.metadata),
+            None => Ok(Vec::new()),
+        };
+        let lost = lost.map_err(failed)?;
         staged.file().sync_all().map_err(failed)?;
         let name = files.files().first().map_or("", |file| file.name.as_str());
         let written = input::written(staged.file(), name).map_err(failed)?;
@@ -178,20 +198,34 @@ impl Target {
         proved(&back.file_set())?;
         drop(back);
         source.unchanged()?;
-        Ok(Prepared { target: self, staged: Staged::File(staged) })
+        Ok(Prepared { target: self, staged: Staged::File(staged), lost })
     }
 
-    /// Mode, and in place also the owner, of the source.
-    fn take_over(&self, file: &File, metadata: Option<&Metadata>) -> io::Result<()> {
-        let Some(metadata) = metadata else { return Ok(()) };
-        // A stream has no mode of its own: the temporary file's (0600) stays.
-        if matches!(self.existing, Existing::Source { .. }) {
-            let mine = file.metadata()?;
-            if (mine.uid(), mine.gid()) != (metadata.uid(), metadata.gid()) {
-                fchown(file, Some(metadata.uid()), Some(metadata.gid()))?;
-            }
+    /// Takes over the mode of the source, as far as it lets nobody else in; in place also the
+    /// owner, the ACL and the extended attributes. Returns the names of those that are lost.
+    fn take_over(
+        &self,
+        file: &File,
+        source: Option<&Path>,
+        metadata: &Metadata,
+    ) -> io::Result<Vec<String>> {
+        // A stream has no mode of its own: that of the temporary file (0600) stays.
+        let Some(source) = source else { return Ok(Vec::new()) };
+        if !matches!(self.existing, Existing::Source { .. }) {
+            let readers = self.readers.and(Readers::of_file(source, metadata));
+            return readers.admit(file, mode_of(metadata)).map(|()| Vec::new());
         }
-        file.set_permissions(Permissions::from_mode(mode_of(metadata)))
+        let mine = file.metadata()?;
+        if (mine.uid(), mine.gid()) != (metadata.uid(), metadata.gid()) {
+            fchown(file, Some(metadata.uid()), Some(metadata.gid()))?;
+        }
+        file.set_permissions(Permissions::from_mode(mode_of(metadata)))?;
+        let lost = attributes::copy(&input::open_without_waiting(source)?, file)?;
+        if lost.iter().any(|name| name == access::ACL) {
+            // The bits of the group are the mask of the ACL, and let in more without it.
+            Readers::OWNER.admit(file, mode_of(metadata))?;
+        }
+        Ok(lost)
     }
 
     /// Gives the source its second name, `NAME.orig`, before its first one goes to the output.
@@ -214,16 +248,21 @@ impl Target {
         let mut copy = StagedFile::create(orig, 0o600)?;
         let mut source = File::open(&self.path)?;
         io::copy(&mut source, copy.file_mut())?;
-        self.take_over(copy.file(), source.metadata().ok().as_ref())?;
+        self.take_over(copy.file(), Some(&self.path), &source.metadata()?)?;
         copy.file().sync_all()?;
         copy.persist(orig, false)
     }
 }
 
 impl Prepared<'_> {
+    /// Names of the attributes of the source that the output could not keep, escaped.
+    pub(crate) fn lost(&self) -> &[String] {
+        &self.lost
+    }
+
     /// Gives the output its name, and before that the source its second one.
     pub(crate) fn publish(self) -> Result<(), Failure> {
-        let Self { target, staged } = self;
+        let Self { target, staged, .. } = self;
         if matches!(target.existing, Existing::Source { .. }) {
             // Its recorder may have begun to write again while the repair worked.
             in_use::refuse_replacement(&target.path)?;

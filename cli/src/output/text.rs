@@ -4,6 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use crate::access::Readers;
 use crate::exit::Failure;
 use crate::input::{self, Stamp, shown};
 use crate::output::resolve;
@@ -17,6 +18,7 @@ const BUFFER: usize = 64 << 10;
 pub(crate) struct TextFile {
     path: PathBuf,
     replace: bool,
+    readers: Readers,
     buffer: Vec<u8>,
     out: Out,
 }
@@ -29,16 +31,17 @@ enum Out {
 }
 
 impl TextFile {
-    /// Prepares the text at `path`, with the permissions `mode` as far as the umask allows them.
-    /// Refuses to replace a recording or, without `replace`, anything.
-    pub(crate) fn create(path: &Path, replace: bool, mode: u32) -> Result<Self, Failure> {
+    /// Prepares the text at `path`, for its `readers`. Refuses to replace a recording or, without
+    /// `replace`, anything.
+    pub(crate) fn create(path: &Path, replace: bool, readers: Readers) -> Result<Self, Failure> {
         let path = resolve(path)?;
         let failed = |error: io::Error| Failure::io(shown(&path), &error);
         let buffer = Vec::with_capacity(BUFFER);
         if let Ok(metadata) = fs::metadata(&path) {
             if !metadata.is_file() && !metadata.is_dir() {
                 let file = OpenOptions::new().write(true).open(&path).map_err(failed)?;
-                return Ok(Self { path, replace, buffer, out: Out::Direct(file) });
+                let out = Out::Direct(file);
+                return Ok(Self { path, replace, readers, buffer, out });
             }
             if metadata.is_dir() || is_recording(&path) {
                 let what = if metadata.is_dir() { "a directory" } else { "a recording" };
@@ -50,8 +53,17 @@ impl TextFile {
                 return Err(Failure::usage(message));
             }
         }
-        let out = Out::Complete(StagedFile::create(&path, mode).map_err(failed)?);
-        Ok(Self { path, replace, buffer, out })
+        let out = Out::Complete(StagedFile::create(&path, 0o600).map_err(failed)?);
+        Ok(Self { path, replace, readers, buffer, out })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Restricts the readers to those of a further source.
+    pub(crate) fn restrict(&mut self, readers: Readers) {
+        self.readers = self.readers.and(readers);
     }
 
     /// Identifies the file, which a walk must not read.
@@ -83,6 +95,7 @@ impl TextFile {
         self.flush()?;
         let failed = |error: io::Error| Failure::io(shown(&self.path), &error);
         let Out::Complete(staged) = self.out else { return Ok(()) };
+        self.readers.admit(staged.file(), 0o666).map_err(failed)?;
         staged.file().sync_all().map_err(failed)?;
         let folder = staged.persist(&self.path, self.replace).map_err(failed)?;
         folder.sync().map_err(failed)

@@ -78,6 +78,7 @@ fn redact(arguments: &Arguments, recording: &Recording, name: &Path) -> Result<D
         let Some(folder) = arguments.out_dir.as_deref().filter(|_| !arguments.dry_run) else {
             return Ok(None);
         };
+        let folder = (folder, arguments.paths.as_slice());
         target_below(folder, name, recording, arguments.existing()).map(Some)
     };
     arguments.redact(recording, target, None)

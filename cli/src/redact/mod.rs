@@ -2,7 +2,6 @@
 
 mod batch;
 
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -12,6 +11,7 @@ use tracemend::{
     FileSet, FormatId, Options, Plan, RedactError, RedactRequest, Redaction, Rule, Sighting, proof,
 };
 
+use crate::access::Readers;
 use crate::check::parse_format;
 use crate::command::quote;
 use crate::exit::{Exit, Failure, HELP};
@@ -116,7 +116,7 @@ impl Arguments {
         let mut places = Places::new(streams);
         places.read("the source", &recording)?;
         let target = self.target(&recording, &mut places)?;
-        let plan_file = self.plan_file(&recording, &mut places)?;
+        let plan_file = self.plan_file(&mut places)?;
         let done = self.redact(&recording, || Ok(target), plan_file)?;
         if let Some(plan) = &self.undo_plan {
             streams.warn(&format!("{} holds the private bytes: do not share it", shown(plan)));
@@ -193,15 +193,10 @@ impl Arguments {
     }
 
     /// The plan holds what the source holds: only its owner reads it.
-    fn plan_file(
-        &self,
-        recording: &Recording,
-        places: &mut Places,
-    ) -> Result<Option<TextFile>, Failure> {
+    fn plan_file(&self, places: &mut Places) -> Result<Option<TextFile>, Failure> {
         let Some(path) = &self.undo_plan else { return Ok(None) };
         places.write("the plan", path)?;
-        let mode = recording.files.first().map_or(0o600, |file| file.metadata.mode() & 0o600);
-        TextFile::create(path, self.force, mode).map(Some)
+        TextFile::create(path, self.force, Readers::OWNER).map(Some)
     }
 
     fn human(&self, done: &Done) -> String {

@@ -159,7 +159,8 @@ impl Batch<'_> {
             let folder = arguments.out_dir.as_deref().unwrap_or(Path::new("."));
             let existing = if arguments.force { Existing::Replaced } else { Existing::Refused };
             let is_linked = arguments.link && recording.directory;
-            Ok(target_below(folder, name, recording, existing)?.linking(is_linked))
+            let target = target_below((folder, &arguments.paths), name, recording, existing)?;
+            Ok(target.linking(is_linked).restricted_by(self.donor.as_ref()))
         };
         let (text, outcome) = arguments.repair(&job, target, None, |salvage| {
             match (arguments.format, salvage.repair.outcome) {

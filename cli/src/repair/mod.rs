@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use clap::{ArgMatches, ValueEnum};
 use tracemend::{Allow, FileSet, FormatId, Options, Outcome, Plan, Repair, Safety, Source, proof};
 
+use crate::access::Readers;
 use crate::check::parse_format;
 use crate::command::{LOSSY_WARNINGS, NextCommand, type_option};
 use crate::exit::{Exit, Failure, HELP};
@@ -171,7 +172,11 @@ impl Arguments {
         // A name that was asked for is refused before the work; NAME.mended only if it is needed.
         let is_asked = self.output.is_some() || self.in_place;
         let target = if is_asked { Ok(target?) } else { target };
-        let plan_file = self.plan_file(&recording, &mut places)?;
+        let mut plan_file = self.plan_file(&recording, &mut places)?;
+        let target = target.map(|target| target.restricted_by(donor.as_ref()));
+        if let (Some(file), Some(donor), Some(path)) = (&mut plan_file, &donor, &self.plan) {
+            file.restrict(Readers::of(donor, path));
+        }
         let donated = donor.as_ref().map(|donor| donor.file_set().bytes(0));
         if self.link && !recording.directory {
             return Err(Failure::usage("--link applies to a recording that is a directory"));
@@ -189,6 +194,10 @@ impl Arguments {
             progress.suspend(|| {
                 if let Some(warning) = links.filter(|_| salvage.written.output.is_some()) {
                     streams.warn(&warning);
+                }
+                if let (Some(lost), Some(output)) = (&salvage.written.lost, &salvage.written.output)
+                {
+                    streams.warn(&format!("{output}: attributes that could not be kept: {lost}"));
                 }
                 match self.format {
                     Format::Human => streams.print(&salvage.human(streams.look)),
@@ -269,11 +278,13 @@ impl Arguments {
             Some(target) => Some(self.prepare(job, target, &repair, plan.as_ref())?),
             None => None,
         };
+        let lost = prepared.as_ref().map(|prepared| prepared.lost().to_vec());
         self.publish(plan_file, prepared)?;
         if is_wanted || repair.outcome == Outcome::Clean {
             salvage.written.plan = self.plan.as_deref().map(shown);
         }
         salvage.written = Written {
+            lost: lost.filter(|lost| !lost.is_empty()).map(|lost| lost.join(", ")),
             output: target.as_ref().map(|target| shown(target.path())),
             original: target.and_then(|target| target.backup()).as_deref().map(shown),
             ..salvage.written
@@ -373,8 +384,8 @@ impl Arguments {
     ) -> Result<Option<TextFile>, Failure> {
         let Some(path) = &self.plan else { return Ok(None) };
         places.write("the plan", path)?;
-        let mode = recording.files.first().map_or(0o600, |file| file.metadata.mode() & 0o666);
-        TextFile::create(path, self.force, mode).map(Some)
+        let readers = Readers::of(recording, path);
+        TextFile::create(path, self.force, readers).map(Some)
     }
 }
 

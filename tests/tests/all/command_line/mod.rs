@@ -1,6 +1,7 @@
 //! The promises of the command line: exit codes, outputs that match their schemas, and not one
 //! character from a file that a terminal could act on.
 
+mod access;
 mod audit;
 mod batch;
 mod captures;
