@@ -10,6 +10,7 @@ use tracemend::{DirectoryShape, DirectoryView, FormatId, Limits};
 use crate::exit::{Exit, Failure};
 use crate::in_use::Writer;
 use crate::input::{InputFile, Recording, open_member, open_without_waiting, shown};
+use crate::output::parent;
 
 /// Names of a directory that are looked at to tell whether it is a recording.
 const NAMES_MAX: usize = 65_536;
@@ -78,6 +79,36 @@ fn find_shape(directory: &Path) -> Result<Option<&'static dyn DirectoryShape>, F
 /// Whether a directory is one recording. One that cannot be read is not: a walk reports the reason.
 pub(crate) fn is_recording(directory: &Path) -> bool {
     find_shape(directory).is_ok_and(|shape| shape.is_some())
+}
+
+/// Returns the directory that is one recording and has the file in it: the outermost one.
+pub(crate) fn recording_around(file: &Path) -> Option<PathBuf> {
+    let leaf = file.file_name()?.to_str()?;
+    let is_member = |shape: &dyn DirectoryShape, name: &str| {
+        let members = shape.members(&[name.to_string()]);
+        members.iter().any(|member| member.name == name && !member.is_absent)
+    };
+    let shapes = FormatId::ALL.iter().filter_map(|format| format.directory());
+    let shapes: Vec<&dyn DirectoryShape> = shapes.filter(|shape| is_member(*shape, leaf)).collect();
+    if shapes.is_empty() || !std::fs::symlink_metadata(file).is_ok_and(|found| found.is_file()) {
+        return None;
+    }
+    let full = std::fs::canonicalize(parent(file)).ok()?.join(leaf);
+    let find = |shape: &&dyn DirectoryShape| {
+        let around = full.ancestors().skip(1).take(shape.depth());
+        let is_whole = |folder: &&Path| {
+            let view = View { root: folder, failure: RefCell::default() };
+            let name = full.strip_prefix(folder).ok().and_then(Path::to_str);
+            name.is_some_and(|name| is_member(*shape, name)) && shape.is_recording(&view)
+        };
+        around.take_while(is_whole).last().map(Path::to_path_buf)
+    };
+    let whole = shapes.iter().find_map(find)?;
+    // As the file was named, if the directory is a part of that.
+    let levels = full.strip_prefix(&whole).ok()?.components().count();
+    let named = file.ancestors().nth(levels).filter(|named| !named.as_os_str().is_empty());
+    let is_same = |named: &&Path| std::fs::canonicalize(named).is_ok_and(|named| named == whole);
+    Some(named.filter(is_same).map_or_else(|| whole.clone(), Path::to_path_buf))
 }
 
 /// Opens a directory that is one recording: every file of it, and the names of those that are

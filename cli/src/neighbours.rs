@@ -1,53 +1,75 @@
-//! Empty files that should be recordings, judged by the recordings in the same folder.
+//! Files that should be recordings, judged by the recordings in the same folder.
 //!
 //! A recorder that is killed at once, or a full disk, leaves an empty file among its other
-//! recordings: `run-7.log` beside `run-1.log` and `run-2.log`, `b.trace` beside `a.trace`.
+//! recordings: `run-7.log` beside `run-1.log` and `run-2.log`, `b.trace` beside `a.trace`. A copy
+//! that was encoded on its way (base64, gzip, UTF-8) is not recognised, but keeps its name.
+//!
+//! ```text
+//!  run-7.log   run-1.log is a recording: the names differ in numbers only
+//!  b.trace     a.trace is a recording: an ending that few other files have
+//!  b.data      a.data is a recording: expected if it is empty, since other programs use it, too
+//! ```
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Empty files that wait for the end of a walk. Beyond this number they are skipped.
+use crate::skipped::SkipReason;
+
+/// Skipped files that wait for the end of a walk. Beyond this number they are not judged.
 const WAITING_MAX: usize = 65_536;
 /// Endings that files of any kind have: an empty `stderr.log` beside a log of QEMU is not one.
-const COMMON_ENDINGS: [&str; 10] =
-    ["bin", "csv", "dat", "err", "json", "log", "out", "tmp", "txt", "xml"];
+const COMMON_ENDINGS: [&str; 14] = [
+    "bin", "csv", "dat", "err", "html", "json", "log", "md", "out", "svg", "tmp", "txt", "xml",
+    "yaml",
+];
+/// Endings that files with bytes have for other reasons: data of other programs, archives of any
+/// files, and earlier or later versions.
+const OTHER_ENDINGS: [&str; 22] = [
+    "7z", "bak", "br", "bz2", "copy", "data", "db", "dump", "gz", "lz4", "new", "old", "orig",
+    "part", "raw", "save", "tar", "tgz", "txz", "xz", "zip", "zst",
+];
 
-/// Recordings and empty files of one walk.
+/// Recordings and skipped files of one walk.
 #[derive(Debug, Default)]
 pub(crate) struct Neighbours {
     /// Patterns of the names of recordings, by folder.
     patterns: BTreeSet<(PathBuf, String)>,
-    waiting: Vec<PathBuf>,
+    waiting: Vec<(PathBuf, SkipReason)>,
 }
 
 impl Neighbours {
     /// Adds a file that is a recording.
     pub(crate) fn add_recording(&mut self, path: &Path) {
-        self.patterns.extend(patterns_of(path));
+        self.patterns.extend(patterns_of(path, SkipReason::Empty));
     }
 
-    /// Keeps an empty file until the end of the walk; false if there are too many.
-    pub(crate) fn add_empty(&mut self, path: &Path) -> bool {
-        let has_room = self.waiting.len() < WAITING_MAX;
-        if has_room {
-            self.waiting.push(path.to_path_buf());
+    /// Keeps a skipped file until the end of the walk; false if it cannot be expected to be a
+    /// recording, or if there are too many.
+    pub(crate) fn add_skipped(&mut self, path: &Path, reason: SkipReason) -> bool {
+        let is_kept = self.waiting.len() < WAITING_MAX && !patterns_of(path, reason).is_empty();
+        if is_kept {
+            self.waiting.push((path.to_path_buf(), reason));
         }
-        has_room
+        is_kept
     }
 
-    /// Ends the walk: the empty files, each with whether it should be a recording.
-    pub(crate) fn finish(self) -> Vec<(PathBuf, bool)> {
+    /// Ends the walk: the skipped files, each with whether it should be a recording.
+    pub(crate) fn finish(self) -> Vec<(PathBuf, SkipReason, bool)> {
         let Self { patterns, waiting } = self;
-        let judge = |path: PathBuf| {
-            let is_expected = patterns_of(&path).iter().any(|one| patterns.contains(one));
-            (path, is_expected)
+        let judge = |(path, reason): (PathBuf, SkipReason)| {
+            let is_expected = patterns_of(&path, reason).iter().any(|one| patterns.contains(one));
+            (path, reason, is_expected)
         };
         waiting.into_iter().map(judge).collect()
     }
 }
 
-/// The name with `#` for each number, and `*` with its ending if few other files have it.
-fn patterns_of(path: &Path) -> Vec<(PathBuf, String)> {
+/// The name with `#` for each number, if it has one, and `*` with its ending if few other files
+/// that are skipped for this reason have it.
+fn patterns_of(path: &Path, reason: SkipReason) -> Vec<(PathBuf, String)> {
+    if !matches!(reason, SkipReason::Empty | SkipReason::UnknownFormat) {
+        return Vec::new();
+    }
     let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let mut pattern = String::new();
@@ -58,9 +80,18 @@ fn patterns_of(path: &Path) -> Vec<(PathBuf, String)> {
             other => pattern.push(other),
         }
     }
-    let mut patterns = vec![(folder.clone(), pattern)];
+    let mut patterns = Vec::new();
+    if pattern.contains('#') {
+        patterns.push((folder.clone(), pattern));
+    }
     let ending = path.extension().map(|ending| ending.to_string_lossy().into_owned());
-    if let Some(ending) = ending.filter(|ending| !COMMON_ENDINGS.contains(&ending.as_str())) {
+    let is_telling = |ending: &String| {
+        let others: &[&str] = if reason == SkipReason::Empty { &[] } else { &OTHER_ENDINGS };
+        // `perf.data.1` and `perf.data.2` are names with numbers.
+        let is_number = ending.bytes().all(|byte| byte.is_ascii_digit());
+        !is_number && !COMMON_ENDINGS.iter().chain(others).any(|one| one == ending)
+    };
+    if let Some(ending) = ending.filter(is_telling) {
         patterns.push((folder, format!("*.{ending}")));
     }
     patterns
@@ -70,24 +101,61 @@ fn patterns_of(path: &Path) -> Vec<(PathBuf, String)> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn an_empty_file_is_expected_to_be_what_its_neighbours_are() {
+    /// The names among `skipped` that should be recordings beside `recordings`.
+    fn expected<'n>(recordings: &[&str], skipped: &[&'n str], reason: SkipReason) -> Vec<&'n str> {
         let mut neighbours = Neighbours::default();
-        for name in ["a/run-1.log", "a/app.trace", "b/x.data"] {
-            neighbours.add_recording(Path::new(name));
-        }
-        let cases = [
-            ("a/run-12.log", true),
-            ("a/stderr.log", false),
-            ("a/other.trace", true),
-            ("b/other.trace", false),
-            ("b/run-2.log", false),
-            ("a/empty", false),
-        ];
-        for (name, _) in cases {
-            assert!(neighbours.add_empty(Path::new(name)));
+        recordings.iter().for_each(|name| neighbours.add_recording(Path::new(name)));
+        for name in skipped {
+            neighbours.add_skipped(Path::new(name), reason);
         }
         let judged = neighbours.finish();
-        assert_eq!(judged, cases.map(|(name, expected)| (PathBuf::from(name), expected)));
+        let is_expected = |name: &&&str| {
+            judged.iter().any(|(path, _, is_expected)| *is_expected && path == Path::new(name))
+        };
+        skipped.iter().filter(is_expected).copied().collect()
+    }
+
+    #[test]
+    fn an_empty_file_is_expected_to_be_what_its_neighbours_are() {
+        let recordings = ["a/run-1.log", "a/app.trace", "b/x.data"];
+        let empty = [
+            "a/run-12.log",
+            "a/stderr.log",
+            "a/other.trace",
+            "b/other.trace",
+            "b/run-2.log",
+            "b/y.data",
+            "a/empty",
+        ];
+        let found = expected(&recordings, &empty, SkipReason::Empty);
+        assert_eq!(found, ["a/run-12.log", "a/other.trace", "b/y.data"]);
+    }
+
+    #[test]
+    fn a_file_of_no_format_is_expected_by_its_numbers_or_a_telling_ending() {
+        let recordings =
+            ["perf.data", "perf.data.1", "a.trace", "boot-1.bin", "c.replay", "old.trace.gz"];
+        let unknown = ["perf.data.22", "b.trace", "boot-02.bin", "d.replay"];
+        assert_eq!(expected(&recordings, &unknown, SkipReason::UnknownFormat), unknown);
+        let ordinary = [
+            "README",
+            "Makefile",
+            "other.data",
+            "perf.data.gz",
+            "perf.data.txt",
+            "perf.data.old.txt",
+            "traces.tar.gz",
+            "a.trace.gz",
+            "a.trace.txt",
+            "notes1.txt",
+            "kernel.bin",
+            "boot.bin",
+            "stderr.log",
+            "flame.svg",
+            "report.json",
+            "script.py",
+        ];
+        assert_eq!(expected(&recordings, &ordinary, SkipReason::UnknownFormat), [""; 0]);
+        assert_eq!(expected(&recordings, &["b.trace"], SkipReason::Link), [""; 0]);
     }
 }

@@ -54,7 +54,8 @@ const ABOUT: &str = "\
 \"clean\" means that a conforming reader reads the recording completely and correctly, as far as \
 the bytes can show. In a directory, files that are not recordings are skipped and listed by \
 reason. A file that is named, one that should be a recording by its name or its neighbours, and a \
-directory without a recording are errors if no format recognises them.
+directory without a recording are errors if no format recognises them. A file that belongs to a \
+directory recording, such as stream.obs, stands for that recording, unless --type is given.
 
 Findings of the same code in one recording are grouped: the first is shown in full, the others as \
 a count with places.";
@@ -202,6 +203,11 @@ impl Arguments {
         let verb = if self.audit.is_some() { Verb::Audit } else { Verb::Check };
         let given = FormatOptions::read(matches, verb)?;
         let paths = Paths::gather(&self.paths, self.files_from.as_deref(), streams)?;
+        let paths = match self.kind {
+            // A file that is read as one format is read by itself.
+            Some(_) => paths,
+            None => paths.with_whole_recordings(streams),
+        };
         let mut places = Places::new(streams);
         // The paths of a list are too many to compare each with each.
         for path in self.paths.iter().chain(&self.files_from).chain(&self.resume) {

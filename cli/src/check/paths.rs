@@ -1,5 +1,6 @@
 //! The paths of a check: those of the command line, of `--files-from`, and of patterns.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};
@@ -9,6 +10,7 @@ use std::path::{Path, PathBuf};
 use globset::GlobBuilder;
 use tracemend::words::{byte_count, plural};
 
+use crate::directory;
 use crate::exit::{Exit, Failure};
 use crate::input::{is_stdin, shown};
 use crate::streams::Streams;
@@ -22,6 +24,28 @@ const LIST_MAX: u64 = 1 << 30;
 pub(super) struct Paths(Vec<PathBuf>);
 
 impl Paths {
+    /// Returns the paths with each file of a directory that is one recording replaced by that
+    /// directory, which is checked as a whole, once. Other tools pass such files one by one.
+    pub(super) fn with_whole_recordings(self, streams: &mut Streams<'_>) -> Self {
+        let mut seen = BTreeSet::new();
+        let mut paths = Vec::new();
+        for path in self.0 {
+            let Some(whole) = directory::recording_around(&path) else {
+                paths.push(path);
+                continue;
+            };
+            if seen.insert(whole.clone()) {
+                let (file, name) = (shown(&path), shown(&whole));
+                streams.warn(&format!("{file} is part of {name}, which is checked as a whole"));
+                paths.push(whole);
+            }
+        }
+        // The directory may have been named as well.
+        let mut kept = BTreeSet::new();
+        paths.retain(|path| !seen.contains(path) || kept.insert(path.clone()));
+        Self(paths)
+    }
+
     /// Gathers the paths that are `named` and those in the file `list`.
     pub(super) fn gather(
         named: &[PathBuf],

@@ -104,11 +104,11 @@ impl<'r, 's> Run<'r, 's> {
         let counts = |seen: &SeenSoFar| SkipReason::ALL.map(|reason| seen.skipped.of(reason).0);
         let before = (seen(&self.seen), counts(&self.seen));
         self.each(Steps::of(path, walk::WALK_MAX), Some(path), jobs)?;
-        for (empty, is_expected) in std::mem::take(&mut self.seen.neighbours).finish() {
+        for (skipped, reason, is_expected) in std::mem::take(&mut self.seen.neighbours).finish() {
             if is_expected {
-                self.finish(Step::Directory(empty), jobs)?;
+                self.finish(Step::Directory(skipped), jobs)?;
             } else {
-                self.seen.skipped.add(SkipReason::Empty, &empty);
+                self.seen.skipped.add(reason, &skipped);
             }
         }
         // Another shard may have recordings.
@@ -168,7 +168,7 @@ impl SeenSoFar {
                 self.report(&path, report_irregular(kind), work, sink)
             }
             Found::Skipped { path, reason } => match reason {
-                SkipReason::Empty if self.neighbours.add_empty(&path) => Ok(()),
+                _ if self.neighbours.add_skipped(&path, reason) => Ok(()),
                 SkipReason::Link if is_strict => {
                     self.report(&path, report_irregular("a symbolic link"), work, sink)
                 }

@@ -211,12 +211,7 @@ fn check_others(
 }
 
 /// Copies a file or a symbolic link, and compares the copy with it. Nothing is overwritten.
-fn copy_other(
-    from: &Path,
-    to: &Path,
-    kind: FileType,
-    readers: Readers,
-) -> Result<(), Failure> {
+fn copy_other(from: &Path, to: &Path, kind: FileType, readers: Readers) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::io(shown(from), &error);
     if kind.is_dir() {
         return Ok(());

@@ -129,9 +129,8 @@ impl Target {
 
     /// Returns the target of an output that also has bytes of `donor`.
     pub(crate) fn restricted_by(self, donor: Option<&Recording>) -> Self {
-        let readers = donor.map_or(self.readers, |donor| {
-            self.readers.and(Readers::of(donor, &self.path))
-        });
+        let readers =
+            donor.map_or(self.readers, |donor| self.readers.and(Readers::of(donor, &self.path)));
         Self { readers, ..self }
     }
 

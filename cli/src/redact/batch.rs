@@ -6,6 +6,7 @@ use super::{Arguments, Done, exit_of};
 use crate::batch::{Sums, Task, Words, refuse_inside, target_below, tasks};
 use crate::exit::{Exit, Failure};
 use crate::formats::{Format, pretty};
+use crate::in_use::BeingWritten;
 use crate::input::{Found, Recording, is_stdin};
 use crate::places::Places;
 use crate::streams::Streams;
@@ -35,6 +36,10 @@ pub(super) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<Ex
             None => continue,
             Some(Found::Recording(recording)) => match redact(arguments, &recording, &name) {
                 Ok(done) => {
+                    sums.add_recording(&recording.path);
+                    if let Some(sign) = BeingWritten::at_open(&recording) {
+                        streams.warn(&sign.warning());
+                    }
                     streams.print(&add(&mut sums, arguments, &done))?;
                     continue;
                 }
@@ -50,6 +55,9 @@ pub(super) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<Ex
         if let Some(warning) = sums.add_found(found) {
             streams.warn(&warning);
         }
+    }
+    for warning in sums.settle() {
+        streams.warn(&warning);
     }
     streams.print(&sums.close(arguments.format, streams.look))?;
     Ok(sums.exit())

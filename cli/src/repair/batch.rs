@@ -4,7 +4,7 @@
 //! and does not depend on the number of threads.
 
 use std::num::NonZeroUsize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tracemend::{Outcome, Source};
 
@@ -13,6 +13,7 @@ use crate::batch::{Sums, Task, Words, refuse_inside, target_below, tasks};
 use crate::exit::{Exit, Failure};
 use crate::format_options::FormatOptions;
 use crate::formats::Format;
+use crate::in_use::BeingWritten;
 use crate::input::{Found, Recording, is_stdin};
 use crate::look::Look;
 use crate::ordered::in_order;
@@ -36,6 +37,7 @@ enum Done {
 
 /// The report of one repair.
 struct Repaired {
+    path: PathBuf,
     outcome: Outcome,
     length: u64,
     /// For the format that was asked for.
@@ -94,6 +96,8 @@ pub(super) fn run(
     in_order(jobs, tasks(&arguments.paths), work, |done| {
         add(&mut sums, done, arguments.format, &progress, streams)
     })?;
+    let warnings = sums.settle();
+    progress.suspend(|| warnings.iter().for_each(|warning| streams.warn(warning)));
     progress.suspend(|| streams.print(&sums.close(arguments.format, batch.look)))?;
     Ok(sums.exit())
 }
@@ -169,7 +173,10 @@ impl Batch<'_> {
                 (Format::Json, _) => salvage.json_text(),
             }
         })?;
-        Ok(Repaired { outcome, length, text: text?, warning })
+        let path = recording.path.clone();
+        let warning =
+            warning.or_else(|| BeingWritten::at_open(recording).map(|sign| sign.warning()));
+        Ok(Repaired { path, outcome, length, text: text?, warning })
     }
 }
 
@@ -181,7 +188,7 @@ fn add(
     progress: &Progress,
     streams: &mut Streams<'_>,
 ) -> Result<(), Failure> {
-    let Repaired { outcome, length, text, warning } = match done {
+    let Repaired { path, outcome, length, text, warning } = match done {
         Done::Nothing => return Ok(()),
         Done::Found(found) => {
             if let Some(warning) = sums.add_found(found) {
@@ -191,6 +198,7 @@ fn add(
         }
         Done::Repaired(repaired) => *repaired,
     };
+    sums.add_recording(&path);
     sums.count(OUTCOMES.iter().position(|one| *one == outcome), exit_of(outcome));
     let text = match format {
         Format::Human => text,

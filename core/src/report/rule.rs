@@ -135,7 +135,10 @@ pub mod common {
             summary: "no format recognises the file",
             problem: "The file begins like none of the formats that this version knows, or, with \
                 --type, not like that format. In a directory, this is reported only for a file \
-                whose name is that of a recording.",
+                whose name is that of a recording, or whose neighbours are recordings and have \
+                names that differ in numbers only (run-1.log, run-2.log) or the same unusual \
+                ending (a.trace, b.trace). Such a file may have been encoded on its way: \
+                compressed, in base64, as UTF-8 text.",
             impact: "The file cannot be checked. Readers of the format refuse it.",
             remedy: Remedy::Next("If the first bytes were overwritten, name the format to see the \
                 rest; the beginning is still reported:\n\

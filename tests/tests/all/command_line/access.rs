@@ -94,13 +94,13 @@ fn a_plan_that_undoes_a_redaction_is_for_its_owner() {
 fn the_umask_restricts_an_output_further() {
     let folder = readable(&[("x", truncated(), 0o664)]);
     let program = env!("CARGO_BIN_EXE_tracemend-under-test");
-    for args in ["dump x -o out", "repair x -o mended --plan plan", "repair x --out-dir dir"] {
+    for args in ["dump x -o out", "repair x -o repaired --plan plan", "repair x --out-dir dir"] {
         let line = format!("umask 027; {program} {args}");
         let ran = Command::new("/bin/sh").args(["-c", &line]).current_dir(folder.path()).output();
         assert!(matches!(ran.unwrap().status.code(), Some(0 | 1 | 3)), "{args}");
     }
     for (output, expected) in
-        [("out", 0o640), ("mended", 0o640), ("plan", 0o640), ("dir", 0o750), ("dir/x", 0o640)]
+        [("out", 0o640), ("repaired", 0o640), ("plan", 0o640), ("dir", 0o750), ("dir/x", 0o640)]
     {
         assert_eq!(mode(&folder.path().join(output)), expected, "{output}");
     }
@@ -130,14 +130,14 @@ fn folders_of_outputs_have_the_modes_of_those_of_the_sources() {
     for (outer, inner) in [(0o700, 0o755), (0o755, 0o700), (0o750, 0o711)] {
         set_mode(&at("in"), outer);
         set_mode(&at("in/deep"), inner);
-        for (command, out) in [("repair", "mended"), ("redact", "redacted")] {
+        for (command, out) in [("repair", "repaired"), ("redact", "redacted")] {
             let _absent = fs::remove_dir_all(at(out));
             run_open(folder.path(), &[command, "in", "--out-dir", out]);
             assert_eq!(mode(&at(out)), outer, "{command}");
             if command == "repair" {
-                assert_eq!(mode(&at("mended/deep")), inner);
+                assert_eq!(mode(&at("repaired/deep")), inner);
                 let expected = if outer == 0o700 { 0o600 } else { 0o640 };
-                assert_eq!(mode(&at("mended/y")), expected);
+                assert_eq!(mode(&at("repaired/y")), expected);
             }
         }
     }

@@ -7,6 +7,7 @@ mod batch;
 mod captures;
 mod dump;
 mod exit_codes;
+mod expected;
 mod false_clean;
 mod formats;
 mod harm;
