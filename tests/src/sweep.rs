@@ -2,8 +2,8 @@
 //!
 //! A sweep tries one change at every byte of many recordings; all sweeps together take minutes. An
 //! ordinary run takes a share of each, chosen by a seed that it prints. `TRACEMEND_EXHAUSTIVE=1`
-//! runs every case, as `.ci/run` does if its builds leave the time, and `TRACEMEND_SEED=N` chooses
-//! another share.
+//! runs every case, as `.ci/weekly` does, and `TRACEMEND_SEED=N` chooses another share, as `.ci/run`
+//! does for each commit.
 
 use crate::notice;
 

@@ -18,6 +18,7 @@ mod examples;
 mod exceptions;
 mod layers;
 mod lexer;
+mod licences;
 mod mentions;
 mod prose;
 mod public;
