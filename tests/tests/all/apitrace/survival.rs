@@ -1,4 +1,4 @@
-//! A share of the campaign over damaged traces (`tools/src/bin/apitrace_campaign.rs`): what
+//! A share of the campaign over damaged traces (`tests/tools/apitrace_campaign.rs`): what
 //! survives, and never less than apitrace itself reads.
 
 use tracemend::Options;

@@ -1,4 +1,4 @@
-//! A share of the campaign over damaged traces: `tools/src/bin/ovni_campaign.rs` runs any number.
+//! A share of the campaign over damaged traces: `tests/tools/ovni_campaign.rs` runs any number.
 
 use tracemend::Options;
 use tracemend_tests::forge::ovni::damage::Damage;

@@ -1,4 +1,4 @@
-//! A small share of the campaign over damaged files; `tools/src/bin/perf_campaign.rs` runs it at
+//! A small share of the campaign over damaged files; `tests/tools/perf_campaign.rs` runs it at
 //! length.
 
 use tracemend_tests::properties::perf::{Campaign, Mark, originals};

@@ -1,4 +1,4 @@
-//! QEMU replays repaired logs. The long campaign is in `tools/src/bin/qemu_campaign.rs`.
+//! QEMU replays repaired logs. The long campaign is in `tests/tools/qemu_campaign.rs`.
 
 use std::time::Duration;
 

@@ -79,9 +79,10 @@ fn dependencies_come_from_the_registry() {
         .flat_map(|file| file.content.lines())
         .filter_map(|line| line.strip_prefix("source = "))
         .collect();
+    assert_eq!(sources.len(), 1, "{sources:?}");
     let is_registry =
-        |source: &&&str| source.starts_with("\"registry+") && source.ends_with("/crates.io-index\"");
-    assert!(sources.len() == 1 && sources.iter().all(|source| is_registry(&source)), "{sources:?}");
+        |source: &&str| source.starts_with("\"registry+") && source.ends_with("/crates.io-index\"");
+    assert!(sources.iter().all(is_registry), "{sources:?}");
 }
 
 #[test]

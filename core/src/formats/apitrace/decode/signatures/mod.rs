@@ -1,7 +1,7 @@
 //! Built-in signatures: the definitions of known builds of the tracer.
 //!
 //! Ids are constants of a build, so that a build which agrees with the definitions that survive has
-//! those that were lost. `tables.bin` is made by `tools/src/bin/apitrace_signatures.rs` from the
+//! those that were lost. `tables.bin` is made by `tests/tools/apitrace_signatures.rs` from the
 //! libraries of the tracer:
 //!
 //! ```text

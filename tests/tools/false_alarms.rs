@@ -85,7 +85,7 @@ fn main() {
     };
     let mut table = BTreeMap::new();
     let mut alarms = Vec::new();
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus");
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus");
     for entry in fs::read_dir(&corpus).unwrap() {
         let clean = entry.unwrap().path().join("clean");
         if clean.is_dir() {

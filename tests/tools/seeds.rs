@@ -61,7 +61,11 @@ fn write_perf(folder: &Path) {
         recordings.push((format!("{}-crashed", clean.name), clean.built.crashed()));
         recordings.push((clean.name.to_string(), clean.built.bytes));
     }
-    below(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../corpus")), "corpus", &mut recordings);
+    below(
+        Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus")),
+        "corpus",
+        &mut recordings,
+    );
     for (name, bytes) in &recordings {
         if bytes.len() <= LEN_MAX {
             for target in ["perf_check", "perf_repair"] {
