@@ -1,9 +1,9 @@
 //! The share of a sweep that a run covers.
 //!
 //! A sweep tries one change at every byte of many recordings; all sweeps together take minutes. An
-//! ordinary run takes a share of each, chosen by a seed that it prints. `TRACEMEND_EXHAUSTIVE=1`
-//! runs every case, as `.ci/weekly` does, and `TRACEMEND_SEED=N` chooses another share, as `.ci/run`
-//! does for each commit.
+//! ordinary run takes a share of each, chosen by a seed that it prints. `TRACEMEND_SEED=N` chooses
+//! another share, as `.ci/run` does for each commit, and `TRACEMEND_EXHAUSTIVE=1` runs every case,
+//! as `.ci/weekly` does.
 
 use crate::notice;
 
@@ -19,6 +19,15 @@ pub struct Share {
 }
 
 impl Share {
+    /// Every case.
+    pub const ALL: Self = Self { one_in: 1, seed: 0 };
+
+    /// Returns a share of about one case in `one_in` that is the same for every seed, or all cases
+    /// in an exhaustive run.
+    pub fn fixed(one_in: u64) -> Self {
+        if is_exhaustive() { Self::ALL } else { Self { one_in, seed: SEED } }
+    }
+
     /// Returns a share of about one case in `one_in`, or all cases in an exhaustive run.
     pub fn one_in(one_in: u64) -> Self {
         if one_in <= 1 {

@@ -6,16 +6,19 @@
 //! what was noted to `FOLDER/TARGET/INPUT`, and compare the folders. `BLESS=1` writes the lines
 //! anew; a campaign, which chooses other inputs, makes that necessary too.
 
-use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
 use tracemend_tests::properties::{observed, targets};
+use tracemend_tests::sweep::Share;
 
 use crate::properties::kept_inputs;
 
 /// Letters of the name of an input, a SHA-1, that its line has.
 const NAME_LEN: usize = 8;
+/// An ordinary run compares one input in this many: the same ones each time, because a change has
+/// to be seen by the run that makes it. `TRACEMEND_EXHAUSTIVE=1` compares all.
+const ONE_IN: u64 = 4;
 /// Lines that a failure shows.
 const SHOWN: usize = 8;
 
@@ -49,9 +52,15 @@ targets! {
 fn compare(name: &str) {
     let (_, target) = targets::TARGETS.iter().find(|target| target.0 == name).unwrap();
     let keeps = std::env::var_os("OBSERVED").map(|folder| Path::new(&folder).join(name));
-    let mut lines = String::new();
-    for (input, bytes) in kept_inputs(name) {
-        let noted = observed::during(|| target(&bytes));
+    let is_blessed = std::env::var_os("BLESS").is_some();
+    let share = if is_blessed || keeps.is_some() { Share::ALL } else { Share::fixed(ONE_IN) };
+    let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/seeds");
+    let file = seeds.join(format!("{name}.observed"));
+    let inputs = kept_inputs(name);
+    let mut lines = Vec::new();
+    for at in share.of(0..inputs.len()) {
+        let (input, bytes) = &inputs[at];
+        let noted = observed::during(|| target(bytes));
         let noted = noted.unwrap_or_else(|broken| panic!("{name} {input}: {broken}"));
         let input = input.trim_start_matches("./");
         if let Some(folder) = &keeps {
@@ -59,20 +68,22 @@ fn compare(name: &str) {
             fs::write(folder.join(input), &noted).unwrap();
         }
         let short: String = input.chars().take(NAME_LEN).collect();
-        writeln!(lines, "{short} {:08x}", crc32fast::hash(&noted)).unwrap();
+        lines.push((at, format!("{short} {:08x}", crc32fast::hash(&noted))));
     }
-    let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/seeds");
-    let file = seeds.join(format!("{name}.observed"));
-    if std::env::var_os("BLESS").is_some() {
-        fs::write(&file, &lines).unwrap();
+    if is_blessed {
+        let text: String = lines.iter().map(|(_, line)| format!("{line}\n")).collect();
+        fs::write(&file, text).unwrap();
     }
     let held = fs::read_to_string(&file).unwrap_or_default();
-    let (count, held_count) = (lines.lines().count(), held.lines().count());
-    let pairs = lines.lines().zip(held.lines());
-    let differing: Vec<&str> = pairs.filter(|(now, was)| now != was).map(|(now, _)| now).collect();
+    let held: Vec<&str> = held.lines().collect();
+    let is_held = |at: usize, line: &str| held.get(at).is_some_and(|was| *was == line);
+    let now = lines.iter().filter(|(at, line)| !is_held(*at, line));
+    let differing: Vec<&String> = now.map(|(_, line)| line).collect();
     assert!(
-        count == held_count && differing.is_empty(),
-        "{name}: {count} inputs of {held_count}, other observations of {}: {:?}; see {}",
+        inputs.len() == held.len() && differing.is_empty(),
+        "{name}: {} inputs of {}, other observations of {}: {:?}; see {}",
+        inputs.len(),
+        held.len(),
         differing.len(),
         &differing[..differing.len().min(SHOWN)],
         file!(),
