@@ -32,7 +32,7 @@ const WAITS: [Duration; 5] = [
 #[cfg(target_os = "linux")]
 const REMOTE: [u32; 4] = [0x6969, 0xff53_4d42, 0xfe53_4d42, 0x517b];
 
-/// What the kernel knows about the programs that have a file open.
+/// The knowledge of the kernel about programs that have a file open for writing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Writer {
     /// No program has it open for writing.

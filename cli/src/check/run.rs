@@ -30,7 +30,7 @@ pub(super) struct Run<'r, 's> {
     seen: SeenSoFar,
 }
 
-/// What a run has seen.
+/// Recordings, counts and skipped files that a run has seen.
 #[derive(Default)]
 struct SeenSoFar {
     totals: Totals,

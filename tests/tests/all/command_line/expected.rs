@@ -8,7 +8,7 @@ fn corpus(name: &str) -> Vec<u8> {
     fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus").join(name)).unwrap()
 }
 
-/// What happens to files on their way.
+/// Encodings of a file that was changed on its way.
 fn encodings(bytes: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(bytes).unwrap();
