@@ -239,10 +239,7 @@ fn parse_head_with_mode(source: &Source<'_>, generation: Generation) -> Result<H
         return parse_head_as(source, generation, Some(stored));
     }
     let heads = [0, 1].map(|mode| parse_head_as(source, generation, Some(mode)));
-    let found = heads.into_iter().flatten().find(|head| match &head.devices {
-        Devices::Paths(paths) => paths.iter().all(DevicePath::is_event_device),
-        Devices::Gamepad(gamepad) => gamepad.has_matching_bits(),
-    });
+    let found = heads.into_iter().flatten().find(Head::has_recorded_devices);
     found.ok_or(HeadError::Mode(stored))
 }
 
@@ -375,6 +372,15 @@ impl Head {
         match &self.devices {
             Devices::Paths(paths) => i32::try_from(paths.len()).unwrap_or(i32::MAX),
             Devices::Gamepad(_) => 1,
+        }
+    }
+
+    /// Returns whether the recorder writes such a description of devices. Otherwise fields after it
+    /// may be read at the wrong place.
+    pub fn has_recorded_devices(&self) -> bool {
+        match &self.devices {
+            Devices::Paths(paths) => paths.iter().all(DevicePath::is_event_device),
+            Devices::Gamepad(gamepad) => gamepad.has_matching_bits(),
         }
     }
 

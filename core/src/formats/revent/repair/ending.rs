@@ -87,17 +87,19 @@ pub(in crate::formats::revent) fn close_fix(
     let mut parts = Vec::new();
     let added = to_u64(release.events.len());
     let count = extent.framed.saturating_add(added);
-    // A killed recorder has written neither count nor times.
+    // A killed recorder has written neither count nor times. After a path that no recorder writes,
+    // their places are in doubt: they may be those of recorded bytes.
     let is_unfinished = extent.ending == Ending::CountZero;
+    let is_placeholder = is_unfinished && head.has_recorded_devices();
     if let Some(edit) = write_count(head, count).filter(|_| head.count != Some(count)) {
-        edits.push(Edit { fills: is_unfinished, ..edit });
+        edits.push(Edit { fills: is_placeholder, ..edit });
         parts.push(format!("set num_events to {count}"));
     }
     let has_wrong_times = is_unfinished && !extent.times_fit;
     if let (true, Some(stored), Some(times)) = (has_wrong_times, head.times, times) {
         let changed = changed_times(head.prefix, stored, times).into_iter();
         // Times that are there were recorded, even if they do not fit: damage wrote the zero count.
-        let is_empty = stored.iter().all(|time| *time == Time::default());
+        let is_empty = is_placeholder && stored.iter().all(|time| *time == Time::default());
         edits.extend(
             changed
                 .map(|(span, time)| Edit { fills: is_empty, ..Edit::replace(span, time.encode()) }),
