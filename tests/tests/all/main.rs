@@ -65,6 +65,7 @@ mod perf {
     mod counts;
     mod donor;
     mod dump;
+    mod flips;
     mod forge;
     mod inside;
     mod judge;

@@ -104,6 +104,10 @@ pub mod record {
     pub const COMPRESSED2: u32 = 83;
     /// Highest user type known.
     pub const USER_LAST: u32 = 86;
+    /// The time conversion of the kernel's clock.
+    pub const TIME_CONV: u32 = 79;
+    /// All records about processes that ran before were written.
+    pub const FINISHED_INIT: u32 = 82;
     /// Last type of perf 6.12, FINISHED_INIT.
     pub const USER_OLD: u32 = 82;
     /// Last type of the kernel that perf 6.12 asks for, AUX_OUTPUT_HW_ID.
@@ -178,6 +182,12 @@ pub mod feature {
     pub const HYBRID_TOPOLOGY: u32 = 30;
     /// Capabilities of all PMUs.
     pub const PMU_CAPS: u32 = 31;
+    /// Scheduling domains of each CPU, since perf 6.19.
+    pub const CPU_DOMAIN_INFO: u32 = 32;
+    /// Machine of the kernel as in an ELF file.
+    pub const E_MACHINE: u32 = 33;
+    /// Size of a cache line in bytes.
+    pub const CLN_SIZE: u32 = 34;
 }
 
 /// More CPUs than any kernel supports: 8,192 at most.

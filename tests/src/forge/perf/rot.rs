@@ -144,6 +144,10 @@ pub enum Rot {
     HeaderWiped,
     /// One to three feature bits, or all of them zero.
     Flags,
+    /// A feature bit from 35 to 255, which no perf knows.
+    UnknownFlag,
+    /// One of the bits 7 to 31 of a record's type.
+    TypeBit,
     /// One to three bits of the feature table.
     TableBits,
     /// One entry of the feature table is zero or random.
@@ -184,11 +188,13 @@ pub enum Rot {
 
 impl Rot {
     /// All kinds.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 24] = [
         Self::HeaderBits,
         Self::MagicBits,
         Self::HeaderWiped,
         Self::Flags,
+        Self::UnknownFlag,
+        Self::TypeBit,
         Self::TableBits,
         Self::TableEntry,
         Self::Attrs,
@@ -226,6 +232,13 @@ impl Rot {
                 self.move_bytes(&mut bytes, places, dice)?
             }
             Self::Compound => compound(&mut bytes, places, dice),
+            Self::UnknownFlag if places.header.len() == 104 => {
+                vec![flip_bit(&mut bytes, 72, 35 + dice.below(256 - 35))]
+            }
+            Self::TypeBit => {
+                let (_, record) = places.records.get(dice.below(places.records.len()))?;
+                vec![flip_bit(&mut bytes, record.start, 7 + dice.below(32 - 7))]
+            }
             Self::Flags if dice.below(8) == 0 => {
                 bytes.get_mut(72..104)?.fill(0);
                 vec![72..104]
@@ -346,6 +359,13 @@ impl Rot {
             }
         }
     }
+}
+
+/// Flips a bit of the number at `at`, and returns its byte.
+fn flip_bit(bytes: &mut [u8], at: usize, bit: usize) -> Range<usize> {
+    let at = at + bit / 8;
+    bytes[at] ^= 1 << (bit % 8);
+    at..at + 1
 }
 
 /// Damages in place up to seven times, and may move bytes at the end.

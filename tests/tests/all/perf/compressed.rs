@@ -126,3 +126,31 @@ fn a_real_block_cut_anywhere_is_an_error() {
         assert!(codes(&bytes).contains(&"PD8004"), "{cut} of {len} bytes: {:?}", codes(&bytes));
     }
 }
+
+/// Finds the first sample of the expanded stream that lies in the file as it is, in a raw block.
+fn raw_sample(built: &Built) -> usize {
+    let samples = built.expanded_records.iter().filter(|record| record.kind == 9);
+    let mut places = samples.filter_map(|record| {
+        let wanted = &built.expanded[record.offset..record.offset + record.len];
+        built.bytes.windows(wanted.len()).position(|bytes| bytes == wanted)
+    });
+    places.next().unwrap()
+}
+
+#[test]
+fn a_bad_record_inside_compressed_records_costs_that_record_alone() {
+    let built = by_name("compressed_spanning").built;
+    let samples = report(&built.bytes).tally.samples;
+    let at = raw_sample(&built);
+    // The type, and the size.
+    for (field, bit) in [(0, 1 << 5), (6, 1 << 3)] {
+        let mut bytes = built.bytes.clone();
+        bytes[at + field] ^= bit;
+        assert!(report(&bytes).has_errors(), "byte {field}");
+        let (repair, target) = mended(&bytes);
+        assert_eq!(repair.outcome, Outcome::RepairedWithLoss, "byte {field}");
+        let after = report(&target);
+        assert!(!after.has_errors(), "byte {field}");
+        assert!(after.tally.samples + 1 >= samples, "byte {field}: {}", after.tally.samples);
+    }
+}

@@ -114,13 +114,17 @@ impl TraceCheck<'_, '_> {
 
     fn add_checksum(&mut self, span: Span, what: &str, stated: u64, found: u64) {
         let message = format!("{what} is {stated:#x}, but the expanded bytes have {found:#x}");
-        let at = Span::new(span.layer, span.end.saturating_sub(8), span.end);
+        let (len, name) = match self.trace.container {
+            Container::Zstd => (4, "zstd"),
+            _ => (8, "gzip"),
+        };
+        let at = Span::new(span.layer, span.end.saturating_sub(len), span.end);
         let (crc, length) = (
             Span::sized(at.layer, at.start, 4),
             Span::sized(at.layer, at.start.saturating_add(4), 4),
         );
-        let finding = Finding::new(&rules::CHECKSUM_WRONG, at, "gzip", message);
-        // A damaged byte of the stream changes about half of the bits of the CRC-32.
+        let finding = Finding::new(&rules::CHECKSUM_WRONG, at, name, message);
+        // A damaged byte of the stream changes about half of the bits of a checksum.
         let is_one_byte =
             |bits: u64| bits.to_le_bytes().iter().filter(|byte| **byte != 0).count() <= 1;
         let field = match what {

@@ -112,12 +112,13 @@ rules! {
         name: "checksum-wrong",
         severity: Severity::Error,
         summary: "the checksum does not match the bytes",
-        problem: "gzip stores the CRC-32 and the length of the stream. They do not match the \
-            decoded bytes, although these are a valid trace: bytes of calls are damaged, or the \
-            checksum is.",
+        problem: "gzip stores the CRC-32 and the length of the stream, and zstd can store a \
+            checksum of each frame (apitrace writes none). They do not match the decoded bytes, \
+            although these are a valid trace: bytes of calls are damaged, or the checksum is.",
         impact: "apitrace 11.1 exits 0 without a warning. dump prints 0 of 400 calls of a small \
-            trace: zlib returns an error for the last block, and apitrace ignores it.",
-        remedy: Remedy::Fix("Writes the length if only the length does not match, and the CRC-32 \
+            trace: zlib returns an error for the last block, and apitrace ignores it. `zstd -t` \
+            refuses such a frame.",
+        remedy: Remedy::Fix("Writes the length if only the length does not match, and the checksum \
             if one byte of it does not match: damaged calls would change all of its bytes. \
             Otherwise calls are damaged, and a new checksum would hide it: stores the stream in \
             snappy chunks, which have none. Compare the calls with another copy.\n\
@@ -125,7 +126,8 @@ rules! {
             evidence of the damage.\n\
             Run:\n\
             \x20 tracemend repair app.trace -o repaired.trace"),
-        source: "RFC 1952; apitrace 11.1, lib/trace/trace_file_zlib.cpp; measured with dump",
+        source: "RFC 1952; RFC 8878; apitrace 11.1, lib/trace/trace_file_zlib.cpp; measured \
+            with dump",
     };
     SEEK_TABLE_WRONG = Rule {
         code: "AT8008",

@@ -169,7 +169,7 @@ fn has_all_attrs_before(recording: &Recording<'_>, ids: &[Section], limit: u64) 
 
 /// Whether everything that contains absolute offsets lies before the records, so that the records
 /// can move.
-fn has_all_before(body: &Body, ids: &[Section]) -> bool {
+pub(super) fn has_all_before(body: &Body, ids: &[Section]) -> bool {
     let start = body.data.offset;
     let mut sections = ids.iter().chain([&body.attrs, &body.event_types]);
     sections.all(|section| ends_before(*section, start)) && !body.flags.has(feature::AUXTRACE)

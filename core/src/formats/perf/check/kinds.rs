@@ -1,5 +1,5 @@
 //! Records of unknown type: those of a newer kernel or perf, and known ones whose type is damaged;
-//! and samples and features whose damaged type is a known one.
+//! and records whose damaged type is a known one.
 
 use super::records::{RecordCheck, with_place};
 use crate::formats::perf::decode::feature::{self, Machine};
@@ -51,6 +51,23 @@ impl RecordCheck {
     ) {
         let likely = self.find_kind(record).map(|kind| (kind, Safety::Lossy));
         self.push_damaged_type(record, likely, map, report);
+    }
+
+    /// Reports a record of which the walk corrected one bit of the type, which was `found`. Returns
+    /// whether the record is one of that type: a time from another day is not a time.
+    #[cold]
+    pub(super) fn check_flipped(
+        &self,
+        (record, found): (&RecordView<'_>, u32),
+        map: &LayerMap,
+        report: &mut Report,
+    ) -> bool {
+        let origin = self.events.origin_of(record);
+        let time = origin.and_then(|origin| origin.time).filter(|time| *time != 0);
+        let is_right = time.is_none_or(|time| self.times.is_same_day(time));
+        let likely = is_right.then_some((record.frame.kind, Safety::Exact));
+        self.push_damaged_type(&as_kind(record, found), likely, map, report);
+        is_right
     }
 
     /// Reports a sample whose damaged type is that of another kind of record.
@@ -163,13 +180,15 @@ impl RecordCheck {
         }
         let span = record.span();
         let header = Span::sized(span.layer, span.start, 4);
-        let body = Span::new(span.layer, span.start.saturating_add(8), span.end);
+        let rest = Span::new(span.layer, span.start.saturating_add(6), span.end);
         let bytes = repair::u32_bytes(kind, self.events.order());
         let edits = vec![Edit::replace(header, bytes)];
         let name = record::name(kind).unwrap_or("record");
         let fix = Fix::new(safety, format!("set the type to {name} ({kind})"), edits);
         match safety {
-            Safety::Exact => fix.witness(body, "the body of the record, which is that of a sample"),
+            Safety::Exact => {
+                fix.witness(rest, "size and body of the record, which are those of its type")
+            }
             _ => fix.altered(1),
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::formats::perf::rules;
 use crate::kit::span::Span;
-use crate::kit::words::byte_count;
+use crate::kit::words::{byte_count, plural};
 use crate::mend::edit::{Edit, Fix, Safety};
 use crate::report::Finding;
 
@@ -80,7 +80,11 @@ impl Losses {
         edits.extend(spans.into_iter().map(Edit::drop));
         edits.sort_by_key(|edit| (edit.span.start, edit.span.end));
         let bytes = byte_count(bytes);
-        let summary = format!("drop {bytes} of compressed data that cannot be expanded");
+        let records = match losses.records {
+            0 => String::new(),
+            records => format!(", {} among them", plural(records, "complete compressed record")),
+        };
+        let summary = format!("drop {bytes} of compressed data that cannot be expanded{records}");
         let edits = if can_drop { edits } else { Vec::new() };
         let fix = Fix::new(Safety::Lossy, summary, edits);
         finding.fix = Some(Fix { records_lost: losses.records, ..fix });

@@ -7,6 +7,7 @@
 //!  header attrs      the judgement of the outline
 //!  stream records rounds losses open_block    records, stored and expanded
 //!  kinds             records of unknown type
+//!  unpacked          damage inside compressed records
 //!  counters          the counts of `perf stat record` and their maps
 //!  tracepoints       the data of samples and the tracepoints of their events
 //!  features close tracing event_desc         everything after the records
@@ -37,6 +38,7 @@ mod stream;
 mod times;
 mod tracepoints;
 mod tracing;
+mod unpacked;
 
 use crate::formats::perf::decode::recording::{Opened, open};
 use crate::formats::perf::decode::restore;
@@ -71,11 +73,15 @@ pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
             // Fixes that move bytes wait until the outline is right.
             let can_move = !restored::moves_outline(&restoration);
             file::check(&recording, can_move, options, report);
+            if can_move {
+                unpacked::offer(&recording, &options.limits, report);
+            }
             rebuild::offer(&recording, options, report);
             abi::check_sections(&recording, options, report);
         }
         Ok(Opened::Pipe(file)) => {
             pipe::check(&file, files.donor(), options, report);
+            unpacked::offer_pipe(&file, &options.limits, report);
             abi::check_pipe(&file, options, report);
         }
     }

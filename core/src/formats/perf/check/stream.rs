@@ -84,6 +84,12 @@ impl<'a> Stream<'a> {
     pub(super) fn check_record(&mut self, record: &Record<'_>, report: &mut Report) {
         let index = self.stored_records;
         self.stored_records = index.saturating_add(1);
+        if let Some(found) = record.flipped {
+            let view = record.view(self.layer, index);
+            if !self.records.check_flipped((&view, found), self.expansion.map(), report) {
+                return;
+            }
+        }
         if let Some(wrapper) = Wrapper::of(record.frame.kind) {
             report.tally.records = report.tally.records.saturating_add(1);
             self.expand_record(record, wrapper, report);
@@ -218,6 +224,7 @@ impl<'a> Stream<'a> {
         while !rest.is_empty() && !self.losses.has_cause() {
             match self.expansion.feed(rest, stored) {
                 Ok((consumed, expanded)) => {
+                    self.check_sum(stored, report);
                     let has_released = self.spend(expanded, stored, report);
                     rest = rest.get(consumed..).unwrap_or_default();
                     if consumed == 0 && !has_released {
@@ -232,6 +239,20 @@ impl<'a> Stream<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Reports that the checksum of a zstd frame that ends in a record does not match.
+    fn check_sum(&mut self, stored: Span, report: &mut Report) {
+        let Some(wrong) = self.expansion.take_wrong_check_sum() else { return };
+        let index = self.stored_records.saturating_sub(1);
+        let place = Place { layer: self.layer, offset: stored.start, index };
+        let message = format!(
+            "checksum of a zstd frame is {:#x}, but the expanded bytes have {:#x}",
+            wrong.stated, wrong.found
+        );
+        let fix = Fix::manual("the checksum does not show which records of the frame are wrong");
+        let finding = Finding::new(&rules::ZSTD_BROKEN, stored, place.path(".payload"), message);
+        report.push(finding.fix(fix));
     }
 
     /// Expands the complete blocks of a truncated compressed record. Returns the edits that shorten
@@ -393,11 +414,20 @@ impl<'a> Stream<'a> {
         {
             let (place, len) = (incomplete.place, to_u64(incomplete.bytes.len()));
             let span = Span::sized(place.layer, place.offset, len);
+            let (events, limits) = (&self.records.events, self.limits);
+            let covers = repair::covers_records(incomplete.bytes, self.order, events, limits);
             let message = match incomplete.size {
                 Some(size) => format!("truncated record: {len} of {}", byte_count(size)),
                 None => format!("truncated record header: {len} of {}", byte_count(RECORD_HEADER)),
             };
-            let finding = Finding::new(&rules::EXPANDED_TRUNCATED, span, place.path(""), message);
+            let finding = if covers {
+                let message = format!("{message}, and complete records follow its beginning");
+                let path = place.path(".header.size");
+                let fix = Fix::manual("a size inside compressed records cannot be set");
+                Finding::new(&rules::EXPANDED_BROKEN, span, path, message).fix(fix)
+            } else {
+                Finding::new(&rules::EXPANDED_TRUNCATED, span, place.path(""), message)
+            };
             let view = view_of(place, incomplete.bytes);
             report.push(with_place(finding, &view, self.expansion.map()));
         }

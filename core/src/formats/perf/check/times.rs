@@ -26,6 +26,8 @@ const NEAR_BITS: u32 = 3;
 /// Nanoseconds between records that follow one another: perf writes a buffer at least every second
 /// or when it is full.
 const NEAR_TIME: u64 = 10_000_000_000;
+/// Nanoseconds of a day, in which no bytes that are not a time are by chance.
+const DAY: u64 = 86_400_000_000_000;
 /// Samples outside the range that are reported.
 const KEPT: usize = 8;
 
@@ -107,6 +109,11 @@ impl SampleTimes {
     /// Whether a time is close to that of the record before.
     pub(super) const fn is_near(&self, time: u64) -> bool {
         self.previous > 0 && time.abs_diff(self.previous) <= NEAR_TIME
+    }
+
+    /// Whether a time is within a day of that of the record before, as those of all records are.
+    pub(super) const fn is_same_day(&self, time: u64) -> bool {
+        self.previous == 0 || time.abs_diff(self.previous) <= DAY
     }
 
     /// Whether no record before contradicts a time.

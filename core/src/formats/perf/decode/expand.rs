@@ -11,7 +11,7 @@
 use super::frame::{FrameFault, Place, RecordView, frame};
 use crate::formats::perf::layout::{RECORD_HEADER, record};
 use crate::kit::cursor::{Cursor, Order};
-use crate::kit::expand::zstd::{ExpandError, Expander, OpenUnit};
+use crate::kit::expand::zstd::{ExpandError, Expander, OpenUnit, WrongCheckSum};
 use crate::kit::layer::{LayerMap, Segment};
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::{Layer, Span};
@@ -238,6 +238,11 @@ impl Expansion {
         self.expander.as_ref().map_or(0, Expander::pending)
     }
 
+    /// Takes the last checksum of a zstd frame that did not match.
+    pub fn take_wrong_check_sum(&mut self) -> Option<WrongCheckSum> {
+        self.expander.as_mut().and_then(Expander::take_wrong_check_sum)
+    }
+
     /// Returns the incomplete unit of the zstd stream at the end of the input; `None` if the input
     /// ends with a unit.
     pub fn open_unit(&self) -> Option<OpenUnit> {
@@ -325,6 +330,17 @@ pub struct Chunk {
 }
 
 impl Chunk {
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The place after the last byte, which no record number counts.
+    pub fn end(&self) -> Place {
+        let offset = self.place.offset.saturating_add(to_u64(self.bytes.len()));
+        Place { offset, ..self.place }
+    }
+
     /// Walks the complete records. The walk ends at the first incomplete one, or after damage.
     pub fn records(&self) -> ChunkRecords<'_> {
         ChunkRecords { rest: &self.bytes, place: self.place, order: self.order, is_over: false }

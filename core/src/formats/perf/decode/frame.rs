@@ -5,6 +5,9 @@ use crate::kit::cursor::{Cursor, Order};
 use crate::kit::num::to_usize;
 use crate::kit::span::{Layer, Span};
 
+/// Bits of `misc` that neither the kernel nor perf uses.
+const MISC_UNUSED: u16 = 0x0ff8;
+
 /// The header of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
@@ -27,6 +30,11 @@ impl Frame {
     #[inline]
     pub const fn is_misaligned(self) -> bool {
         self.is_kernel() && self.size & 7 != 0
+    }
+
+    /// Whether `misc` has bits that neither the kernel nor perf uses.
+    pub const fn has_unused_misc(self) -> bool {
+        self.misc & MISC_UNUSED != 0
     }
 }
 

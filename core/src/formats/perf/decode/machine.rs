@@ -40,6 +40,8 @@ const IDENTITY: [u32; 4] = [bit::HOSTNAME, bit::OSRELEASE, bit::ARCH, bit::CPUID
 const FIRST_RECORDS: usize = 64;
 /// The beginning of the name of that map.
 const KERNEL: &[u8] = b"[kernel.";
+/// The fields that MMAP and MMAP2 share and that are those of the kernel.
+const KERNEL_PLACE: [&str; 4] = ["addr", "len", "pgoff", "filename"];
 /// A host name that a repair made up.
 const LOST: &[u8] = b"(lost)";
 /// Bytes of an entry of BUILD_ID before the name: a header, a process, and the build id.
@@ -151,8 +153,8 @@ fn entry_size(entries: &[u8], order: Order) -> Option<usize> {
     (size > ENTRY_HEAD).then_some(size)
 }
 
-/// Returns the fields of the record that maps the kernel: its address differs with each start of
-/// the machine.
+/// Returns place and name in the record that maps the kernel, an MMAP, or an MMAP2 since perf 6.19:
+/// the address differs with each start of the machine.
 fn kernel_map(
     file: &RecordFile<'_>,
     body: &Body,
@@ -161,10 +163,13 @@ fn kernel_map(
     let start = body.data.offset;
     let area = (start, body.data.end().unwrap_or(start));
     let records = file.records(area, limits.of(&RESYNC)).filter_map(Item::record);
-    let maps = records.take(FIRST_RECORDS).filter(|found| found.frame.kind == record::MMAP);
+    let is_map = |kind: u32| matches!(kind, record::MMAP | record::MMAP2);
+    let maps = records.take(FIRST_RECORDS).filter(|found| is_map(found.frame.kind));
     let fields = maps.map(|found| {
         let view = found.view(file.layer(), 0);
-        fields(found.frame.kind, found.frame.misc, &mut view.cursor(file.order()))
+        let mut fields = fields(found.frame.kind, found.frame.misc, &mut view.cursor(file.order()));
+        fields.retain(|(name, _)| KERNEL_PLACE.contains(name));
+        fields
     });
     let mut kernels = fields.filter(|fields| {
         let is_kernel =

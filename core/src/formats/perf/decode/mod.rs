@@ -9,6 +9,7 @@
 //!  tracepoints format                     what is left of a damaged TRACING_DATA; its texts
 //!  restore     damaged parts of the outline, restored from their copies
 //!  walk frame  records of a file          expand   records inside compressed records
+//!  flip        records with a flipped bit in their type
 //!  event       the layout of records      body record sample  their fields
 //!  event_name                             names of events, by their attrs
 //! ```
@@ -22,6 +23,7 @@ pub mod event;
 pub mod event_name;
 pub mod expand;
 pub mod feature;
+mod flip;
 pub mod format;
 pub mod frame;
 pub mod header;

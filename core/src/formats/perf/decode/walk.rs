@@ -10,6 +10,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::event::Events;
+use super::flip;
 use super::frame::{Frame, FrameFault, Place, RecordView, frame};
 use crate::formats::perf::layout::{RECORD_HEADER, record};
 use crate::kit::cursor::{Cursor, Order};
@@ -23,8 +24,6 @@ use crate::kit::walk::Item;
 pub const RESYNC_RECORDS: u64 = 4;
 /// Weight of records, by [`Events::weigh`], that confirms a place as the start of a record.
 const RESYNC_WEIGHT: u64 = 4;
-/// Bits of `misc` that neither the kernel nor perf uses.
-const MISC_UNUSED: u16 = 0x0ff8;
 
 /// The records that prove the place where a search finds the first of them.
 #[derive(Clone, Copy, Debug)]
@@ -61,8 +60,10 @@ impl Reach {
 /// A complete record of a file.
 #[derive(Clone, Debug)]
 pub struct Record<'a> {
-    /// Its header.
+    /// Its header. If one bit of the stored type was flipped, it has the right type.
     pub frame: Frame,
+    /// The stored type, if one bit of it was flipped.
+    pub flipped: Option<u32>,
     /// Offset of its first byte.
     pub offset: u64,
     /// All bytes, header included.
@@ -113,6 +114,8 @@ pub struct Walker<'a> {
     budget: Budget,
     /// The events by which a search recognises records.
     events: Option<&'a Events>,
+    /// Whether a compressed record came before.
+    is_in_stream: bool,
 }
 
 impl<'a> Walker<'a> {
@@ -135,6 +138,7 @@ impl<'a> Walker<'a> {
             run: &[],
             budget: Budget::new(0, 0),
             events: None,
+            is_in_stream: false,
         }
     }
 
@@ -178,12 +182,29 @@ impl<'a> Walker<'a> {
         let frame = frame_of(self.run)?;
         let (bytes, rest) = self.run.split_at_checked(to_usize(frame.size))?;
         frame_of(rest)?;
-        let record = Record { frame, offset: self.at, bytes: Cow::Borrowed(bytes), outside: 0 };
+        let bytes = Cow::Borrowed(bytes);
+        let record = Record { frame, flipped: None, offset: self.at, bytes, outside: 0 };
         if self.may_cover_others(&record) {
             return None;
         }
         (self.at, self.run) = (self.at.saturating_add(frame.size), rest);
         Some(record)
+    }
+
+    /// Moves on to the next record.
+    #[inline]
+    fn accept(&mut self, record: Record<'a>) -> Item<Record<'a>, Damage> {
+        self.is_in_stream |= matches!(record.frame.kind, record::COMPRESSED | record::COMPRESSED2);
+        self.advance(record.frame.size.saturating_add(record.outside));
+        Item::Record(record)
+    }
+
+    #[inline]
+    fn accept_unless_damaged(&mut self, record: Record<'a>) -> Item<Record<'a>, Damage> {
+        match self.find_inside(&record) {
+            Some(damage) => Item::Damage(damage),
+            None => self.accept(record),
+        }
     }
 
     /// Reads the record at the position without moving on.
@@ -196,6 +217,12 @@ impl<'a> Walker<'a> {
             Ok(_) | Err(FrameFault::HeaderTruncated) => self.read_across_pieces()?,
             Err(fault) => return Err(fault),
         };
+        self.with_payload(frame, bytes)
+    }
+
+    /// Adds the payload after a record to it.
+    #[inline]
+    fn with_payload(&self, frame: Frame, bytes: Cow<'a, [u8]>) -> Result<Record<'a>, FrameFault> {
         let mut outside = 0;
         if frame.kind == record::AUXTRACE || (frame.kind == record::TRACING_DATA && self.pipe) {
             outside = payload_len(&bytes, frame, self.order);
@@ -204,7 +231,41 @@ impl<'a> Walker<'a> {
                 return Err(FrameFault::PayloadPastEnd(frame, outside));
             }
         }
-        Ok(Record { frame, offset: self.at, bytes, outside })
+        Ok(Record { frame, flipped: None, offset: self.at, bytes, outside })
+    }
+
+    /// Reads the record at the position as one with a flipped bit in its type, whose header is
+    /// `found`: only one known type differs in one bit and has fields as they are there, and
+    /// another record follows.
+    #[cold]
+    fn read_flipped(&self, found: Frame) -> Option<Record<'a>> {
+        let end = self.at.checked_add(found.size).filter(|end| *end <= self.end)?;
+        let bytes = self.source.read(self.at, end);
+        let evidence = flip::Evidence {
+            order: self.order,
+            events: self.events,
+            is_pipe: self.pipe,
+            is_in_stream: self.is_in_stream,
+        };
+        let place = Place { layer: self.layer, offset: self.at, index: 0 };
+        let view = RecordView { frame: found, place, bytes: &bytes };
+        let is_attr = self.pipe && flip::is_attr(&view, self.order);
+        let mut fitting = flip::kinds(found.kind, is_attr).filter_map(|kind| {
+            let record = self.with_payload(Frame { kind, ..found }, bytes.clone()).ok()?;
+            let is_right = evidence.fits(&record.view(self.layer, 0));
+            let is_last = record.end() >= self.end;
+            (is_right && (is_last || self.is_followed_by_stored(&record))).then_some(record)
+        });
+        let record = fitting.next()?;
+        let is_only = fitting.next().is_none();
+        is_only.then_some(Record { flipped: Some(found.kind), ..record })
+    }
+
+    /// Reads a record of a pipe that has the fields of a HEADER_ATTR and another type.
+    #[cold]
+    fn read_flipped_attr(&self, record: &Record<'_>) -> Option<Record<'a>> {
+        let view = record.view(self.layer, 0);
+        if flip::is_attr(&view, self.order) { self.read_flipped(record.frame) } else { None }
     }
 
     /// Reads a record that crosses pieces of the source.
@@ -234,6 +295,15 @@ impl<'a> Walker<'a> {
 
     #[cold]
     fn is_followed_by_any(&self, record: &Record<'_>) -> bool {
+        let mut probe = Self { at: record.end(), run: &[], ..self.clone() };
+        match probe.read_record() {
+            Err(FrameFault::Type(found)) => probe.read_flipped(found).is_some(),
+            _ => self.is_followed_by_stored(record),
+        }
+    }
+
+    /// Whether a record with a type as it is stored follows.
+    fn is_followed_by_stored(&self, record: &Record<'_>) -> bool {
         let mut probe = Self { at: record.end(), run: &[], ..self.clone() };
         match (probe.read_record(), self.events) {
             (Ok(next), Some(events)) => {
@@ -348,10 +418,10 @@ impl<'a> Walker<'a> {
         }
         let mut probe = Self { at, run: &[], ..self.clone() };
         let Ok(record) = probe.read_record() else { return Step::Invalid };
-        let Frame { kind, misc, .. } = record.frame;
+        let kind = record.frame.kind;
         let is_known =
             kind <= record::KERNEL_LAST || (record::USER_FIRST..=record::USER_LAST).contains(&kind);
-        if !is_known || record.frame.is_misaligned() || misc & MISC_UNUSED != 0 {
+        if !is_known || record.frame.is_misaligned() || record.frame.has_unused_misc() {
             return Step::Invalid;
         }
         let weight = match self.events {
@@ -397,104 +467,21 @@ impl<'a> Iterator for Walker<'a> {
             return None;
         }
         match self.read_record() {
-            Ok(record) => {
-                if let Some(damage) = self.find_inside(&record) {
-                    return Some(Item::Damage(damage));
+            Ok(record) if self.pipe && flip::is_near_attr(record.frame.kind) => {
+                match self.read_flipped_attr(&record) {
+                    Some(attr) => Some(self.accept(attr)),
+                    None => Some(self.accept_unless_damaged(record)),
                 }
-                self.advance(record.frame.size.saturating_add(record.outside));
-                Some(Item::Record(record))
             }
+            Ok(record) => Some(self.accept_unless_damaged(record)),
+            Err(fault @ FrameFault::Type(found)) => match self.read_flipped(found) {
+                Some(record) => Some(self.accept(record)),
+                None => Some(Item::Damage(self.skip_damage(fault))),
+            },
             Err(fault) => Some(Item::Damage(self.skip_damage(fault))),
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn record(kind: u32, size: u16) -> Vec<u8> {
-        let mut bytes = [&kind.to_le_bytes()[..], &[0, 0], &size.to_le_bytes()].concat();
-        bytes.resize(usize::from(size.max(8)), 0xaa);
-        bytes
-    }
-
-    fn walk(bytes: &[u8], pipe: bool) -> Vec<Item<Record<'static>, Damage>> {
-        let held = bytes.to_vec();
-        let source = Source::new(&held);
-        let area = (0, source.len());
-        let walker = Walker::new(&source, 0, Order::Little, pipe, area).resyncing(1 << 20);
-        walker
-            .map(|item| match item {
-                Item::Record(record) => {
-                    let bytes = Cow::Owned(record.bytes.into_owned());
-                    Item::Record(Record { bytes, ..record })
-                }
-                Item::Damage(damage) => Item::Damage(damage),
-            })
-            .collect()
-    }
-
-    #[test]
-    fn a_zeroed_page_is_one_damage_and_the_records_after_it_are_found() {
-        let sound: Vec<u8> = (0..6).flat_map(|_| record(9, 40)).collect();
-        let bytes = [sound.as_slice(), &[0; 4096], &sound].concat();
-        let items = walk(&bytes, false);
-        assert_eq!(items.len(), 13);
-        let Item::Damage(Damage { span, fault, resumes }) = &items[6] else {
-            panic!("{:?}", items[6])
-        };
-        assert_eq!((span.start, span.end, *resumes), (240, 240 + 4096, true));
-        assert!(matches!(fault, FrameFault::TooSmall(frame) if frame.size == 0));
-    }
-
-    #[test]
-    fn a_truncated_record_is_damage_up_to_the_end() {
-        let bytes = [record(9, 40), record(9, 40)[..30].to_vec()].concat();
-        let items = walk(&bytes, false);
-        assert!(matches!(
-            items[1],
-            Item::Damage(Damage { span, fault: FrameFault::PastEnd(_), resumes: false })
-                if span.start == 40 && span.end == 70
-        ));
-    }
-
-    #[test]
-    fn payloads_after_a_record_belong_to_it_and_may_be_truncated() {
-        // AUXTRACE has 16 bytes after its 48; TRACING_DATA (pipes only) has 5, padded to 8.
-        let mut auxtrace = record(record::AUXTRACE, 48);
-        auxtrace[8..16].copy_from_slice(&16_u64.to_le_bytes());
-        let mut tracing = record(record::TRACING_DATA, 12);
-        tracing[8..12].copy_from_slice(&5_u32.to_le_bytes());
-        let bytes = [auxtrace, vec![1; 16], tracing, vec![2; 8], record(9, 16)].concat();
-        let outside = |item: &Item<Record<'_>, Damage>| match item {
-            Item::Record(record) => record.outside,
-            Item::Damage(_) => u64::MAX,
-        };
-        let items = walk(&bytes, true);
-        assert_eq!(items.iter().map(outside).collect::<Vec<_>>(), [16, 8, 0]);
-        let cut = walk(&bytes[..60], true);
-        assert!(matches!(
-            cut[0],
-            Item::Damage(Damage { fault: FrameFault::PayloadPastEnd(_, 16), .. })
-        ));
-    }
-
-    #[test]
-    fn records_across_pieces_are_the_same_as_in_one() {
-        let bytes: Vec<u8> = (0..4).flat_map(|_| record(9, 24)).collect();
-        let whole = walk(&bytes, false).len();
-        for cut in 1..bytes.len() {
-            let (a, b) = bytes.split_at(cut);
-            let source = Source::from_pieces([a, b]);
-            let items = Walker::new(&source, 0, Order::Little, false, (0, source.len()));
-            let spans: Vec<u64> = items
-                .map(|item| match item {
-                    Item::Record(record) => record.end(),
-                    Item::Damage(damage) => panic!("{}", damage.span),
-                })
-                .collect();
-            assert_eq!((spans.len(), spans[3]), (whole, 96), "cut at {cut}");
-        }
-    }
-}
+mod tests;

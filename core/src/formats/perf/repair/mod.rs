@@ -11,6 +11,7 @@ mod rebuild;
 mod settle;
 mod store;
 mod tracing;
+mod unpack;
 
 pub use abi::{shrink_records, shrink_sections};
 pub use close::{Seam, close, header_u64, size_field};
@@ -25,3 +26,4 @@ pub use rebuild::{add_event, feature_record, rebuild};
 pub use settle::settle;
 pub use store::store;
 pub use tracing::{tracing_data, tracing_record};
+pub use unpack::{covers_records, unpack};

@@ -41,7 +41,8 @@ pub fn store(files: &FileSet<'_>, edits: &[Edit], limits: &Limits) -> Result<Sto
         room = room.saturating_sub(to_u64(expanded.bytes.len()));
         expanded.apply(mine)?;
         stored.records_gone = stored.records_gone.saturating_add(to_u64(expanded.wrappers.len()));
-        stored.edits.extend(expanded.replace_wrappers());
+        let Expanded { wrappers, bytes, ends } = expanded;
+        stored.edits.extend(replace_wrappers(wrappers, &bytes, &ends));
         Ok(())
     };
     match open(files).map_err(|_| BROKEN)? {
@@ -59,9 +60,9 @@ pub fn store(files: &FileSet<'_>, edits: &[Edit], limits: &Limits) -> Result<Sto
 }
 
 /// A compressed record, and the end of what it expands to.
-struct WrapperPlace {
-    span: Span,
-    expanded_end: u64,
+pub(super) struct WrapperPlace {
+    pub(super) span: Span,
+    pub(super) expanded_end: u64,
 }
 
 /// The records in the compressed records of a file.
@@ -146,19 +147,23 @@ impl Expanded {
         }
         Ok(())
     }
+}
 
-    /// Replaces each compressed record by the records that became complete in it.
-    fn replace_wrappers(self) -> Vec<Edit> {
-        let Self { wrappers, bytes, ends } = self;
-        let mut done = 0;
-        let edits = wrappers.into_iter().map(|WrapperPlace { span, expanded_end }| {
-            let complete = ends.partition_point(|end| *end <= expanded_end);
-            let last = complete.checked_sub(1).and_then(|last| ends.get(last)).copied();
-            let end = last.map_or(0, to_usize);
-            let records = bytes.get(done..end).unwrap_or_default();
-            done = end.max(done);
-            Edit::replace(span, records)
-        });
-        edits.collect()
-    }
+/// Replaces each compressed record by the records that became complete in it, which end at `ends`
+/// of the expanded bytes.
+pub(super) fn replace_wrappers(
+    wrappers: Vec<WrapperPlace>,
+    bytes: &[u8],
+    ends: &[u64],
+) -> Vec<Edit> {
+    let mut done = 0;
+    let edits = wrappers.into_iter().map(|WrapperPlace { span, expanded_end }| {
+        let complete = ends.partition_point(|end| *end <= expanded_end);
+        let last = complete.checked_sub(1).and_then(|last| ends.get(last)).copied();
+        let end = last.map_or(0, to_usize);
+        let records = bytes.get(done..end).unwrap_or_default();
+        done = end.max(done);
+        Edit::replace(span, records)
+    });
+    edits.collect()
 }

@@ -10,12 +10,14 @@ rules! {
         severity: Severity::Error,
         summary: "a compressed record cannot be expanded",
         problem: "The zstd stream is invalid. Blocks refer to earlier ones, so the rest of the \
-            frame cannot be expanded either.",
+            frame cannot be expanded either. Or the checksum of a frame does not match the \
+            expanded bytes; perf writes none.",
         impact: "perf 6.1 loses the samples from that place on. perf script exits 0 or 255; perf \
             report exits 0.",
         remedy: Remedy::Fix(
             "Keeps the blocks before the fault and drops the rest of the compressed \
-             records, up to the next zstd frame.\n\
+             records, up to the next zstd frame. Nothing is changed for a wrong checksum, which \
+             does not show the wrong bytes.\n\
              Class: lossy. Cost: all records in the dropped blocks.\n\
              Run:\n\
              \x20 tracemend repair perf.data -o repaired.data",
@@ -28,13 +30,15 @@ rules! {
         severity: Severity::Error,
         summary: "the expanded data is not a sequence of records",
         problem: "The zstd stream expands without an error, but at this place no record begins. \
-            perf writes no check sums, so a changed byte can expand to invalid data.",
+            perf writes no checksums, so a changed byte can expand to invalid data.",
         impact: "perf 6.1 stops with an error at the same place, and shows only earlier \
             samples.",
         remedy: Remedy::Fix(
-            "Drops the compressed records from that place on, including the complete \
-             records in the first of them.\n\
-             Class: lossy. Cost: all records in the dropped compressed records.\n\
+            "Writes the records in the compressed records as they are, and drops or corrects the \
+             damaged ones. Where that is not possible (a record of AUX data follows, or the limit \
+             redacted is reached), drops the compressed records from that place on, including the \
+             complete records in the first of them.\n\
+             Class: lossy. Cost: the damaged records, or all in the dropped compressed records.\n\
              Run:\n\
              \x20 tracemend repair perf.data -o repaired.data",
         ),

@@ -114,7 +114,9 @@ rules! {
             the size that its fields give, an event that exists and a time close to that of the \
             record before it. No later type has the fields of a sample; if the type is a known \
             one, its own fields do not fit, or give a time that is far away. Or a HEADER_ATTR (64) \
-            has no attr, but the fields of a HEADER_FEATURE (80). Or the type is far above those \
+            has no attr, but the fields of a HEADER_FEATURE (80). Or the type is above 127, which \
+            no kernel and no perf writes, and the record has all fields of the known type that \
+            differs in one bit. Or the type is far above those \
             that exist: the kernel has types up to 22 and perf up to 86, and at the rate of the \
             past, types above 34 and 98 come in nine years. VERSION, in a pipe if it comes before, \
             shows which types perf had and asked the kernel for: those of perf 6.12 end with 82 \
@@ -125,8 +127,8 @@ rules! {
         remedy: Remedy::Fix(
             "Sets the type that differs in one bit and whose fields the record has, if there is \
              only one. Otherwise drops the record.\n\
-             Class: exact for a sample with a time and an event; otherwise lossy. Cost: the type, \
-             or the record.\n\
+             Class: exact for a sample with a time and an event, and for a type above 127 whose \
+             other bits name the type that fits; otherwise lossy. Cost: the type, or the record.\n\
              Run:\n\
              \x20 tracemend repair perf.data -o repaired.data",
         ),

@@ -18,7 +18,8 @@
 //! and returns all bytes of the block at once: bytes before a fault are known even if the end of
 //! the frame is missing.
 //!
-//! The checksum of a frame is not compared. perf writes none.
+//! A checksum that differs from that of the bytes does not end the stream: they were decoded, and
+//! it does not show which of them are wrong. perf and apitrace write none.
 
 mod error;
 mod frame;
@@ -26,6 +27,7 @@ mod measure;
 mod partial;
 #[cfg(test)]
 mod tests;
+mod xxh64;
 
 use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, ResetDirective};
 
@@ -39,9 +41,13 @@ use frame::{
     BLOCK_HEADER_LEN, BlockHeader, CHECK_SUM_LEN, Frame, SKIPPABLE_HEADER_LEN, header_len,
     is_skippable, literals_len, magic, number,
 };
+use xxh64::Xxh64;
 
 /// Bytes that may wait for [`Expander::take`] before a block is decoded.
 const ROOM: u64 = 128 << 10;
+
+/// The bits of a hash that a frame stores.
+const LOW_HALF: u64 = 0xffff_ffff;
 
 /// Bytes that libzstd holds besides the window: two blocks, and its tables.
 const SLACK: u64 = 512 << 10;
@@ -65,6 +71,23 @@ pub struct Expander {
     taken: usize,
     is_finished: bool,
     failed: Option<ExpandError>,
+    check_sum: CheckSum,
+}
+
+/// The checksum of the frame so far, and the last one that did not match.
+#[derive(Default)]
+struct CheckSum {
+    hash: Xxh64,
+    wrong: Option<WrongCheckSum>,
+}
+
+/// A checksum that differs from that of the bytes of its frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WrongCheckSum {
+    /// The stored value.
+    pub stated: u32,
+    /// The value of the expanded bytes.
+    pub found: u32,
 }
 
 /// The work of one call of [`Expander::feed`].
@@ -102,6 +125,7 @@ impl Expander {
             taken: 0,
             is_finished: false,
             failed: None,
+            check_sum: CheckSum::default(),
         }
     }
 
@@ -171,6 +195,11 @@ impl Expander {
     /// Ends the stream, at the end of the input or after a fault.
     pub const fn finish(&mut self) {
         self.is_finished = true;
+    }
+
+    /// Takes the last checksum that did not match; `None` if none did since the last call.
+    pub const fn take_wrong_check_sum(&mut self) -> Option<WrongCheckSum> {
+        self.check_sum.wrong.take()
     }
 
     /// Returns the number of expanded bytes that were not taken.
@@ -267,6 +296,7 @@ impl Expander {
         }
         self.begin_frame(&frame)?;
         self.frame = frame;
+        self.check_sum.hash = Xxh64::default();
         self.expect = Expect::Block;
         Ok(0)
     }
@@ -292,6 +322,9 @@ impl Expander {
             return Err(ExpandError::BlockTooLarge { size: expanded, max });
         }
         self.frame.found = self.frame.found.saturating_add(expanded);
+        if self.frame.has_check_sum {
+            self.check_sum.hash.update(self.expanded.get(before..).unwrap_or_default());
+        }
         if BlockHeader::first(&self.partial).is_some_and(|header| header.is_last) {
             self.expect = Expect::Trailer;
         }
@@ -338,6 +371,13 @@ impl Expander {
         let found = self.frame.found;
         if let Some(stated) = self.frame.stated.filter(|stated| *stated != found) {
             return Err(ExpandError::ContentSize { stated, found });
+        }
+        if self.frame.has_check_sum {
+            let halves = [number(&self.partial), self.check_sum.hash.digest()];
+            let [stated, found] = halves.map(|half| u32::try_from(half & LOW_HALF).unwrap_or(0));
+            if stated != found {
+                self.check_sum.wrong = Some(WrongCheckSum { stated, found });
+            }
         }
         self.expect = Expect::Header;
         Ok(0)

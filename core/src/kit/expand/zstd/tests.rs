@@ -166,6 +166,26 @@ fn a_wrong_content_size_is_found_if_no_room_is_left_after_the_last_block() {
 }
 
 #[test]
+fn a_wrong_checksum_is_found_and_the_stream_goes_on() {
+    let stream = |stated: [u8; 4]| {
+        let head = [&FRAME_MAGIC.to_le_bytes()[..], &[0x24, 3]].concat();
+        [&head, &raw(b"abc", true), &stated[..], &frame(0), &raw(b"next", false)].concat()
+    };
+    // XXH64 of `abc` ends in ad770999.
+    for (stated, wrong) in [
+        ([0x99, 0x09, 0x77, 0xad], None),
+        ([0x98, 0x09, 0x77, 0xad], Some((0xad77_0998, 0xad77_0999))),
+    ] {
+        let (mut expander, mut out) = (Expander::new(WINDOW_MAX), Vec::new());
+        let expanded = feed_all(&mut expander, &stream(stated), &mut out).unwrap();
+        assert_eq!((expanded, out.as_slice()), (7, b"abcnext".as_slice()));
+        let found = expander.take_wrong_check_sum().map(|sum| (sum.stated, sum.found));
+        assert_eq!(found, wrong);
+        assert_eq!(expander.take_wrong_check_sum(), None);
+    }
+}
+
+#[test]
 fn frames_follow_one_another() {
     let one = [frame(0), run(b'1', 10, true)].concat();
     let two = [frame(8), run(b'2', 10, true)].concat();

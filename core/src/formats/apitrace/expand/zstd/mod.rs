@@ -212,7 +212,14 @@ impl<'a> Frames<'a> {
                 return true;
             }
             match open.expander.feed(slice) {
-                Ok(fed) => open.fed = open.fed.saturating_add(to_u64(fed.stored)),
+                Ok(fed) => {
+                    open.fed = open.fed.saturating_add(to_u64(fed.stored));
+                    if let Some(wrong) = open.expander.take_wrong_check_sum() {
+                        let (stated, found) = (wrong.stated.into(), wrong.found.into());
+                        let fault = Fault::Checksum { what: "checksum", stated, found };
+                        open.fault.get_or_insert(fault);
+                    }
+                }
                 Err(fault) => {
                     open.fed = open.end;
                     self.add_fault(open, &fault);

@@ -102,8 +102,9 @@ impl Entries<'_> {
     }
 }
 
-/// Whether perf reads the features by the stored bits as by the right ones: only bits that it does
-/// not know differ.
-pub(super) fn is_read_alike(stored: Flags, flags: Flags) -> bool {
-    stored.up_to(shape::LAST) == flags.up_to(shape::LAST)
+/// Whether the perf that recorded reads the features by the stored bits as by the right ones: only
+/// bits that it does not know differ.
+pub(super) fn is_read_alike(stored: Flags, flags: Flags, is_old: bool) -> bool {
+    let last = if is_old { shape::LAST } else { bit::CLN_SIZE };
+    stored.up_to(last) == flags.up_to(last)
 }

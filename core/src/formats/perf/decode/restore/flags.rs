@@ -53,7 +53,7 @@ pub(super) fn assign(
     }
     for bit in 0..FEATURE_BITS {
         let is_stored = stored.has(bit);
-        if bit > shape::LAST && !is_stored {
+        if !demand.knows(bit) && !is_stored {
             continue;
         }
         let mut next: Vec<Option<Way>> = ways
@@ -95,22 +95,22 @@ pub(super) fn is_only_way(
         *first = 1;
     }
     for bit in 1..FEATURE_BITS {
-        let is_known = bit <= shape::LAST;
+        let is_known = demand.knows(bit);
         if demand.excluded.has(bit) || !is_known && !trusted.has(bit) {
             continue;
         }
         let is_needed = !is_known || demand.needed.has(bit);
         let mut next = if is_needed { vec![0; ways.len()] } else { ways.clone() };
         for ((section, count), slot) in sections.iter().zip(&ways).zip(next.iter_mut().skip(1)) {
-            if !is_known || shape::resembles(peek, bit, *section) {
+            if !is_known || demand.allows(peek, bit, *section) {
                 *slot = slot.saturating_add(*count);
             }
         }
         ways = next;
     }
     let mut pairs = flags.bits().zip(sections);
-    let has_shapes = pairs.all(|(bit, section)| match bit <= shape::LAST {
-        true => shape::resembles(peek, bit, *section),
+    let has_shapes = pairs.all(|(bit, section)| match demand.knows(bit) {
+        true => demand.allows(peek, bit, *section),
         false => trusted.has(bit),
     });
     has_shapes && flags.count() == to_u64(sections.len()) && ways.last() == Some(&1)
@@ -124,13 +124,13 @@ fn cost_of(
     is_stored: bool,
     demand: &Demand,
 ) -> Option<u32> {
-    if bit > shape::LAST {
+    if !demand.knows(bit) {
         return Some(if demand.is_old { FROM_THE_FUTURE } else { UNKNOWN });
     }
     if bit == 0 || demand.excluded.has(bit) {
         return None;
     }
-    match (shape::resembles(peek, bit, section), is_stored) {
+    match (demand.allows(peek, bit, section), is_stored) {
         (true, true) => Some(0),
         (true, false) => Some(FLIPPED),
         (false, true) => Some(MISFIT),
@@ -148,6 +148,18 @@ fn better(one: Way, other: Way) -> Way {
 }
 
 impl Demand {
+    /// Whether the content of a section shows that it is one of the feature `bit`: its shape is
+    /// known, and the recorder may have had the feature.
+    pub(super) const fn knows(&self, bit: u32) -> bool {
+        shape::is_known(bit) && (bit <= shape::LAST || !self.is_old)
+    }
+
+    /// Whether a section has the shape that the recorder gives the feature `bit`.
+    fn allows(&self, peek: Peek<'_>, bit: u32, section: Section) -> bool {
+        let is_left_out = self.is_old && shape::is_empty_caps(peek, bit, section);
+        shape::resembles(peek, bit, section) && !is_left_out
+    }
+
     /// Notes whether the recording has to have the feature `bit`.
     pub(super) fn set(&mut self, bit: u32, is_needed: bool) {
         let flags = if is_needed { &mut self.needed } else { &mut self.excluded };

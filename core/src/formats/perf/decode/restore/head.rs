@@ -106,7 +106,7 @@ fn restore_sections(recording: &Recording<'_>, limits: &Limits) -> Vec<Correctio
         let assigned = Assigned { flags: flags.unwrap_or(body.flags), demand };
         let proof = Proof::gather(peek, body, table, &assigned, chain_end);
         corrections.iter_mut().for_each(|one| one.is_determined &= proof.determines(one.part));
-        corrections.extend(correct_table(peek, body, table, assigned.flags, &proof));
+        corrections.extend(correct_table(peek, body, table, &assigned, &proof));
     }
     corrections
 }
@@ -256,6 +256,7 @@ pub(super) fn find_table(recording: &Recording<'_>, limits: &Limits) -> Option<T
         from: HEADER_SIZE,
         most: limits.of(&WINDOW),
         count: body.flags.count(),
+        flags: body.flags,
         declared: body.data.end(),
     };
     table::find(peek, &hints).filter(|reading| !overlaps_attrs(body, reading))
@@ -341,9 +342,10 @@ fn correct_table(
     peek: Peek<'_>,
     body: &Body,
     table: &TableReading,
-    flags: Flags,
+    assigned: &Assigned,
     proof: &Proof,
 ) -> Vec<Correction> {
+    let flags = assigned.flags;
     let fits = fitting(peek, table, flags);
     let fits =
         |index: Option<usize>| index.and_then(|index| fits.get(index)).is_none_or(|fits| *fits);
@@ -371,8 +373,9 @@ fn correct_table(
     entries.witnesses.retain(|witness| !witness.span.is_empty());
     let mut corrections = vec![entries.harmless_if(is_harmless)];
     if flags != body.flags {
+        let is_old = assigned.demand.is_old;
         let correction = correct_flags(body, flags, table);
-        let correction = correction.harmless_if(is_read_alike(body.flags, flags));
+        let correction = correction.harmless_if(is_read_alike(body.flags, flags, is_old));
         corrections.push(correction.determined_if(proof.determines(Part::Flags)));
     }
     corrections
@@ -386,10 +389,14 @@ fn assign_flags(
     demand: &Demand,
 ) -> Option<Flags> {
     let sections = &table.sections;
+    // Damaged sections have no shapes, and all others have those of their bits.
+    if table.is_parted {
+        return None;
+    }
     let misfits = stored
         .bits()
         .zip(sections)
-        .filter(|(bit, section)| *bit <= shape::LAST && !shape::resembles(peek, *bit, **section));
+        .filter(|(bit, section)| demand.knows(*bit) && !shape::resembles(peek, *bit, **section));
     // A feature that the records exclude, or a section of the wrong size, is not damaged content.
     let misfits: Vec<(u32, &Section)> = misfits.collect();
     let is_impossible = misfits.iter().any(|(bit, section)| {

@@ -181,23 +181,30 @@ impl Evidence {
     /// Returns the copy with the most witnesses, and their number. Each event has an id of its own,
     /// so that of another number is none: a list that moved gives each event that of its neighbour.
     fn choose<'a>(&self, copies: &'a [IdCopy], number: usize) -> Option<(&'a IdCopy, u64)> {
-        let weight = |id: u64| self.weight(copies, id);
+        let weight = |id: u64| self.weight(copies, (id, number));
         let best = copies.iter().max_by_key(|copy| weight(copy.id))?;
         let is_tied = |other: &IdCopy| other.id != best.id && weight(other.id) == weight(best.id);
-        let first = self.owners.partition_point(|(id, _)| *id < best.id);
-        let mut owners = self.owners.iter().skip(first).take_while(|(id, _)| *id == best.id);
-        let is_own = owners.all(|(_, owner)| *owner == number);
+        let is_own = self.is_own(best.id, number);
         (is_own && !copies.iter().any(is_tied)).then(|| (best, weight(best.id)))
     }
 
-    /// Counts the copies that have the id, and the samples that name it as one more.
-    fn weight(&self, copies: &[IdCopy], id: u64) -> u64 {
+    /// Whether no list has an id at another number.
+    fn is_own(&self, id: u64, number: usize) -> bool {
+        let first = self.owners.partition_point(|(other, _)| *other < id);
+        let mut owners = self.owners.iter().skip(first).take_while(|(other, _)| *other == id);
+        owners.all(|(_, owner)| *owner == number)
+    }
+
+    /// Counts the copies that have the id, and the samples that name it as one more: those that
+    /// name the id of another number are samples of that one.
+    fn weight(&self, copies: &[IdCopy], (id, number): (u64, usize)) -> u64 {
         // The kernel counts ids from 1; overwritten copies may agree on these two.
         if matches!(id, 0 | u64::MAX) {
             return 0;
         }
         let copies = copies.iter().filter(|copy| copy.id == id).count();
-        to_u64(copies).saturating_add(u64::from(self.named.contains_key(&id)))
+        let is_named = self.named.contains_key(&id) && self.is_own(id, number);
+        to_u64(copies).saturating_add(is_named.into())
     }
 }
 

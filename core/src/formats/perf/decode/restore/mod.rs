@@ -10,6 +10,7 @@
 //!  magic, header.size      nearest known value, and what follows it
 //!  blank                   the header of a donor, where zeros are
 //!  table                   the path that the stored offsets and sizes support
+//!  parted                  sections that moved, after bytes that were lost or added among them
 //!  layout                  header fields: hypotheses, scored by independent facts
 //!  flags shape             the bits whose shapes the sections have
 //!  alike                   damaged entries that change nothing for perf
@@ -37,6 +38,7 @@ mod ids;
 mod layout;
 mod magic;
 mod odd;
+mod parted;
 mod peek;
 mod piped;
 mod proof;

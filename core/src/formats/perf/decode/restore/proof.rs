@@ -54,7 +54,7 @@ impl Proof {
             && (0..table.sections.len()).all(|index| is_entry_proven(peek, table, &bits, index));
         let trusted = untouched(body.flags, assigned.flags);
         // The content of an unknown feature proves no bit, so another bit may be damaged as well.
-        let is_known = bits.iter().all(|bit| *bit <= shape::LAST);
+        let is_known = bits.iter().all(|bit| assigned.demand.knows(*bit));
         let flags = entries
             && (assigned.flags == body.flags
                 || is_known
@@ -84,7 +84,7 @@ pub(super) fn fitting(peek: Peek<'_>, table: &TableReading, flags: Flags) -> Vec
     let is_assigned = bits.len() == table.sections.len();
     let fits = |(index, section): (usize, &Section)| {
         let bit = bits.get(index).filter(|_| is_assigned);
-        bit.is_some_and(|bit| *bit > shape::LAST || shape::resembles(peek, *bit, *section))
+        bit.is_some_and(|bit| !shape::is_known(*bit) || shape::resembles(peek, *bit, *section))
     };
     table.sections.iter().enumerate().map(fits).collect()
 }
@@ -112,7 +112,7 @@ fn is_entry_proven(peek: Peek<'_>, table: &TableReading, bits: &[u32], index: us
     if found == *section {
         return true;
     }
-    let is_known = |index: usize| bits.get(index).is_some_and(|bit| *bit <= shape::LAST);
+    let is_known = |index: usize| bits.get(index).is_some_and(|bit| shape::is_known(*bit));
     if is_known(index) && section.size > 0 {
         return true;
     }

@@ -10,14 +10,24 @@ use super::peek::Peek;
 use crate::formats::perf::decode::feature;
 use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::layout::MOST_CPUS;
+use crate::formats::perf::layout::feature::{CLN_SIZE, CPU_DOMAIN_INFO, CPU_PMU_CAPS, E_MACHINE};
 use crate::kit::cursor::{Cursor, Order};
 use crate::kit::num::to_u64;
 use crate::kit::span::Layer;
 
-/// Highest bit whose shape is known.
+/// Highest bit of perf 6.12.
 pub(super) const LAST: u32 = 31;
+/// Highest bit whose shape is known.
+const LAST_KNOWN: u32 = CLN_SIZE;
+/// Bytes in a cache line of the machine with the longest, with room for longer ones.
+const LONGEST_LINE: u32 = 4096;
 /// Bytes of a section that are read; only TRACING_DATA and build ids are ever longer.
 const MOST_BYTES: u64 = 1 << 20;
+
+/// Whether the shape of the feature `bit` is known. That of CPU_DOMAIN_INFO was never seen.
+pub(super) const fn is_known(bit: u32) -> bool {
+    bit <= LAST_KNOWN && bit != CPU_DOMAIN_INFO
+}
 
 /// Whether the section has the shape of any feature.
 pub(super) fn is_any(peek: Peek<'_>, section: Section) -> bool {
@@ -60,9 +70,10 @@ fn is_content(peek: Peek<'_>, bit: u32, section: Section, bytes: &[u8]) -> bool 
         24 => section.size == 8 && peek.u64(section.offset) == Some(1),
         27 => section.size == 20 && is_compression(bytes, peek.order),
         // perf stat writes GROUP_DESC (17) also without groups.
-        11..=14 | 16 | 20 | 28 | 30 => {
-            has_entries(bytes) && ends_exactly(peek, bit, section, bytes)
-        }
+        11..=14 | 16 | 20 | 30 => has_entries(bytes) && ends_exactly(peek, bit, section, bytes),
+        E_MACHINE => section.size == 8 && (1..=0xffff).contains(&word(bytes, peek.order)),
+        CLN_SIZE => section.size == 4 && is_line_size(word(bytes, peek.order)),
+        CPU_DOMAIN_INFO.. => false,
         _ => section.size > 0 && ends_exactly(peek, bit, section, bytes),
     }
 }
@@ -76,6 +87,8 @@ pub(super) const fn can_have_size(bit: u32, size: u64) -> bool {
         21 => size == 16,
         27 => size == 20,
         29 => size == 24,
+        E_MACHINE => size == 8,
+        CLN_SIZE => size == 4,
         // A text after its length, or a count that is not 0. Others may have a count of 0, such as
         // CPU_PMU_CAPS (28) of a machine without them.
         3..=6 | 8 | 9 | 11..=13 => size > 4,
@@ -86,6 +99,11 @@ pub(super) const fn can_have_size(bit: u32, size: u64) -> bool {
 /// Whether the section is a list of BPF programs, of their types, or of PMUs, without an entry.
 pub(super) fn is_empty(peek: Peek<'_>, bit: u32, section: Section) -> bool {
     matches!(bit, 25 | 26 | 31) && section.size == 4 && peek.u32(section.offset) == Some(0)
+}
+
+/// Whether the section is a CPU_PMU_CAPS without an entry, which perf 6.12 and older leave out.
+pub(super) fn is_empty_caps(peek: Peek<'_>, bit: u32, section: Section) -> bool {
+    bit == CPU_PMU_CAPS && section.size == 4 && peek.u32(section.offset) == Some(0)
 }
 
 /// Whether perf reads the feature `bit` by the size of its section. The others end by themselves.
@@ -189,6 +207,16 @@ fn is_memory_size(bytes: &[u8], order: Order) -> bool {
     let mut cursor = Cursor::new(bytes, Layer::stored(0), 0, order);
     let kilobytes = cursor.u64("total_mem").unwrap_or(0);
     cursor.is_empty() && (1..1 << 42).contains(&kilobytes) && !is_cpu_count(bytes, order)
+}
+
+/// Returns the u32 at the start; 0 if it is truncated.
+fn word(bytes: &[u8], order: Order) -> u32 {
+    Cursor::new(bytes, Layer::stored(0), 0, order).u32("word").unwrap_or(0)
+}
+
+/// Whether a number is the size of a cache line in bytes.
+const fn is_line_size(bytes: u32) -> bool {
+    bytes.is_power_of_two() && bytes <= LONGEST_LINE
 }
 
 /// Whether the bytes are version 0, no compression or zstd, and three more numbers.

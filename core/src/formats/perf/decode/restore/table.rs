@@ -10,9 +10,10 @@
 //! path through the boundaries that most of the stored numbers support is the table as it was
 //! written. A number that the path contradicts is damaged.
 
+use super::parted;
 use super::peek::Peek;
 use super::shape;
-use crate::formats::perf::decode::header::Section;
+use crate::formats::perf::decode::header::{Flags, Section};
 use crate::formats::perf::layout::SECTION_SIZE;
 use crate::kit::num::{to_u64, to_usize};
 
@@ -38,6 +39,8 @@ pub(super) struct TableReading {
     pub(super) sections: Vec<Section>,
     /// The distance by which all offsets in the table are too small, as a wrapping number.
     pub(super) shift: u64,
+    /// Whether only the sections after some place have moved.
+    pub(super) is_parted: bool,
     /// Support by the stored numbers and the contents.
     pub(super) score: u64,
 }
@@ -83,6 +86,8 @@ pub(super) struct Hints {
     pub(super) most: u64,
     /// The number of features that the header flags.
     pub(super) count: u64,
+    /// The features that the header flags.
+    pub(super) flags: Flags,
     /// The end of the records by the header.
     pub(super) declared: Option<u64>,
 }
@@ -93,7 +98,8 @@ pub(super) fn find(peek: Peek<'_>, hints: &Hints) -> Option<TableReading> {
     // the table, even if the file is cut and the last sections are not in it. It did not move, so
     // no shift of its offsets is considered.
     if let Some(at) = hints.declared.filter(|at| begins_at(peek, *at, hints.count)) {
-        return read_shifted(peek, (at, 0), hints.count);
+        let parted = parted::find(peek, at, hints);
+        return parted.or_else(|| read_shifted(peek, (at, 0), hints.count));
     }
     if let Some(moved) = find_moved(peek, hints) {
         return Some(moved);
@@ -152,7 +158,8 @@ fn find_moved(peek: Peek<'_>, hints: &Hints) -> Option<TableReading> {
             size: section.size,
         };
         let sections: Vec<Section> = entries.iter().map(moved).collect();
-        found = Some(TableReading { at, sections, shift, score: u64::MAX });
+        let is_parted = false;
+        found = Some(TableReading { at, sections, shift, is_parted, score: u64::MAX });
     }
     found
 }
@@ -234,6 +241,7 @@ fn read_shifted(peek: Peek<'_>, (at, shift): (u64, u64), flagged: u64) -> Option
                 at,
                 sections,
                 shift,
+                is_parted: false,
                 score,
             }));
         }

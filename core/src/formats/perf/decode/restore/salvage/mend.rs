@@ -201,7 +201,7 @@ fn take_expanded(expansion: &mut Expansion, found: &mut Vec<Record<'_>>) -> Opti
             if is_evidence(view.frame) && found.len() < EVIDENCE {
                 let bytes = Cow::Owned(view.bytes.to_vec());
                 let (frame, offset) = (view.frame, view.place.offset);
-                found.push(Record { frame, offset, bytes, outside: 0 });
+                found.push(Record { frame, flipped: None, offset, bytes, outside: 0 });
             }
         }
         let place = records.place();

@@ -162,7 +162,7 @@ fn keep_features(
             continue;
         }
         let contents = recording.read_feature((bit, *section), cpus, section.size.min(1 << 20));
-        let fits = bit > shape::LAST || shape::resembles(peek, bit, *section);
+        let fits = !shape::is_known(bit) || shape::resembles(peek, bit, *section);
         if let Ok(contents) = contents
             && fits
         {
