@@ -154,6 +154,8 @@ fn with_feature(bit: u32, change: impl FnOnce(&mut Vec<u8>)) -> Built {
         feature_bit::SAMPLE_TIME => [[0; 8]; 2].concat(),
         // A program with info of 1 byte and data of 1 byte.
         25 => [vec![1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0], vec![0; 8 + 2]].concat(),
+        // CLN_SIZE: a cache line of 64 bytes.
+        34 => vec![64, 0, 0, 0],
         bit if bit > feature_bit::LAST => vec![0; 8],
         bit => section(bit, Order::Little, &[attr()]),
     };
