@@ -73,6 +73,7 @@ mod perf {
     mod page;
     mod piped;
     mod rules;
+    mod simpleperf;
     mod topology;
     mod tracepoints;
 }

@@ -6,7 +6,7 @@ use super::decode::feature;
 use super::decode::header::magic;
 use super::layout::RECORD_HEADER;
 use crate::audit::filler::Filler;
-use crate::audit::rules::sender;
+use crate::audit::rules::{recipient, sender};
 use crate::audit::{Auditor, Excerpt, Place, find_byte};
 use crate::formats::{Format, Tile, TileKind};
 use crate::kit::cursor::Order;
@@ -53,7 +53,12 @@ const TEXTS: &[&str] = &[
     "cache.type",
     "cache.size",
     "cache.map",
+    "meta_info.key",
+    "meta_info.plain",
 ];
+
+/// Features of which each further field may be a name.
+const SYMBOL_TABLES: &[&str] = &["FILE", "FILE2"];
 
 /// Passes the recording to `auditor`.
 pub(super) fn audit(
@@ -68,7 +73,11 @@ pub(super) fn audit(
         if tile.name == "AUXTRACE" && tile.kind == TileKind::Record {
             audit_aux(auditor, tile, order);
         }
-        let Noted { fields, stored, .. } = noted;
+        let Noted { fields, stored, left_out } = noted;
+        if left_out > 0 && SYMBOL_TABLES.contains(&tile.name) {
+            let subject = (tile.name, "field after the limit");
+            auditor.add(&recipient::UNCLAIMED_BYTES, subject, left_out, tile.span, Excerpt::None);
+        }
         let record = Record { section: find_section(tile, &fields), stored, order };
         for field in &fields {
             match &field.value {
@@ -139,7 +148,8 @@ impl Record {
         let place = self.place(field);
         let text = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
         match field.label.as_ref() {
-            "mmap.filename" | "mmap2.filename" | "build_id.filename" | "cgroup.path" => {
+            "mmap.filename" | "mmap2.filename" | "build_id.filename" | "cgroup.path"
+            | "file.path" | "dso.name" => {
                 auditor.path(self.section, text, place);
                 auditor.after_text(self.section, bytes, place);
             }
@@ -168,7 +178,10 @@ impl Record {
                 auditor.after_text(self.section, bytes, place);
             }
             "tracing.format" => auditor.text(self.section, text, place),
-            "tracing.kallsyms" | "tracing.printk" | "tracing.cmdlines" => {
+            "tracing.kallsyms"
+            | "tracing.printk"
+            | "tracing.cmdlines"
+            | "kernel_symbol.kallsyms" => {
                 self.audit_table(auditor, field, bytes);
             }
             "mmap.addr" | "mmap2.addr" => self.audit_addresses(auditor, field, bytes.get(8..16)),
@@ -183,8 +196,57 @@ impl Record {
                 let len = to_u64(bytes.len());
                 auditor.unclaimed(self.section, (bytes, len), place);
             }
+            _ => self.audit_simpleperf(auditor, (field, bytes), (text, place)),
+        }
+    }
+
+    /// Judges a field that only simpleperf writes.
+    fn audit_simpleperf(
+        &self,
+        auditor: &mut Auditor<'_>,
+        (field, bytes): (&Field, &[u8]),
+        (text, place): (&[u8], Place),
+    ) {
+        let len = field.span.len();
+        let excerpt = Excerpt::Bytes(bytes, len);
+        match field.label.as_ref() {
+            "symbol.name" | "dso_symbol.name" | "meta_info.value" | "debug.text" => {
+                auditor.text(self.section, text, place);
+                let noun = if field.label.ends_with(".name") { "symbol" } else { "value" };
+                let kind = (&sender::EXTRA_METADATA, noun);
+                self.hide_text(auditor, kind, (text, bytes), place);
+                auditor.after_text(self.section, bytes, place);
+            }
+            "unwind_file.data" => {
+                let private = place.private(bytes, Filler::Zeros);
+                let subject = (self.section, "file of code");
+                auditor.hide(&sender::MEMORY, subject, 1, private, excerpt);
+            }
+            // Zeros there would leave no record, once the parts are put together.
+            "split.data" => {
+                auditor.see(&sender::MEMORY, (self.section, "part of a record"), place, excerpt);
+            }
+            // A name may have the rest of a longer one behind it, before the trailer.
+            "rest" if self.section == "INIT_MAP" && bytes.iter().any(|byte| *byte != 0) => {
+                let subject = (self.section, "end of a record");
+                auditor.see(&recipient::UNCLAIMED_BYTES, subject, place, excerpt);
+            }
+            "tracing_data.unread" | "record.rest" | "message.unknown" | "feature"
+                if bytes.iter().any(|byte| *byte != 0) && self.is_simpleperf() =>
+            {
+                auditor.unclaimed(self.section, (bytes, len), place);
+            }
             _ => {}
         }
+    }
+
+    /// Whether only simpleperf writes the record or feature.
+    fn is_simpleperf(&self) -> bool {
+        self.section.starts_with("SIMPLEPERF_")
+            || matches!(
+                self.section,
+                "HEADER_TRACING_DATA" | "ETM_BRANCH_LIST" | "INIT_MAP" | "FILE2" | "DEBUG_UNWIND"
+            )
     }
 
     /// Whether the rest of the record is the padding of its text.

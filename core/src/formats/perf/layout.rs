@@ -122,6 +122,20 @@ pub mod record {
     /// Highest type that is not damage: kernels add a type every few years, and perf uses 64 to
     /// 127.
     pub const PLAUSIBLE_LAST: u32 = 127;
+
+    /// First of the types of simpleperf, KERNEL_SYMBOL.
+    pub const SIMPLEPERF_FIRST: u32 = 32_769;
+    /// A part of a longer record of simpleperf.
+    pub const SIMPLEPERF_SPLIT: u32 = 32_772;
+    /// Tracepoint formats of simpleperf.
+    pub const SIMPLEPERF_TRACING_DATA: u32 = 32_777;
+    /// Last of the types of simpleperf, DEBUG.
+    pub const SIMPLEPERF_LAST: u32 = 32_778;
+
+    /// Whether only simpleperf writes records of the type.
+    pub const fn is_simpleperf(kind: u32) -> bool {
+        kind >= SIMPLEPERF_FIRST && kind <= SIMPLEPERF_LAST
+    }
 }
 
 /// Feature bits that the check handles by name.
@@ -188,6 +202,10 @@ pub mod feature {
     pub const E_MACHINE: u32 = 33;
     /// Size of a cache line in bytes.
     pub const CLN_SIZE: u32 = 34;
+    /// First of the features of simpleperf, FILE.
+    pub const SIMPLEPERF_FIRST: u32 = 128;
+    /// Last of the features of simpleperf, INIT_MAP.
+    pub const SIMPLEPERF_LAST: u32 = 134;
 }
 
 /// More CPUs than any kernel supports: 8,192 at most.

@@ -4,6 +4,7 @@
 //!   [`record`]: every record. [`feature`]: every section after the records.
 //! - [`recording`]: puts them together and describes the result.
 //! - [`damage`]: breaks it, one method per fault.
+//! - [`simpleperf`]: recordings of the recorder of Android.
 //! - [`rot`]: damages any finished file at places that a seed chooses.
 //! - [`mod@clean`]: the ready-made recordings.
 //!
@@ -28,6 +29,7 @@ pub mod record;
 pub mod recording;
 pub mod rot;
 pub mod sample;
+pub mod simpleperf;
 
 pub use attr::{ATTR_SIZES, Attr, flag, read_format, sample_type};
 pub use bytes::{Bytes, Order};

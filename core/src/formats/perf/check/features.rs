@@ -412,7 +412,8 @@ impl FeatureCheck<'_> {
     fn check_missing(&self, placed: &Placed, can_fix: bool, report: &mut Report) -> bool {
         let (header, flags) = (&self.recording.header, self.recording.body.flags);
         let add = self.facts.needed_features(header.order, |bit| flags.has(bit));
-        if add.is_empty() {
+        // simpleperf has no feature for compressed records, and reads them by the records alone.
+        if add.is_empty() || self.recording.file.is_simpleperf() {
             return true;
         }
         let names = join_and(&titles(add.iter().map(|(bit, _)| *bit)));
@@ -447,7 +448,14 @@ impl FeatureCheck<'_> {
         let summary = format!("drop {}", plural(span.len(), "trailing byte"));
         let edits = if can_drop { vec![Edit::drop(span)] } else { Vec::new() };
         let fix = Fix::new(Safety::Lossy, summary, edits);
-        report.push(Finding::new(&rules::TRAILING_BYTES, span, "file", message).fix(fix));
+        let mut finding = Finding::new(&rules::TRAILING_BYTES, span, "file", message);
+        if self.recording.file.is_simpleperf() {
+            // It writes features over those of a file that may be longer, and reads past them.
+            finding.severity = Severity::Info;
+            report.push(finding);
+        } else {
+            report.push(finding.fix(fix));
+        }
         false
     }
 

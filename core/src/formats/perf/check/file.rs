@@ -63,7 +63,7 @@ pub(super) fn check(
     // Fixes inside the records wait until the header is right.
     records.can_drop =
         can_move && matches!(end, End::Declared(_)) && has_all_before(&recording.body, &ids);
-    let mut stream = Stream::new(records, recording.order(), report.length, limits);
+    let mut stream = Stream::new(records, recording.file.dialect(), report.length, limits);
     let mut walked = walk_records(recording, end, &mut stream, limits, report);
     walked.is_damaged |= !can_move;
     walked.open.keeps_attrs = has_all_attrs_before(recording, &ids, walked.open.seam.end);

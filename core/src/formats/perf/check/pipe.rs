@@ -43,7 +43,7 @@ pub(super) fn check(
     let mut tracing = PipeTracing::new(traced(gathered.attrs()), donor);
     let mut records = RecordCheck::new(Events::new(file.order()), limits);
     records.raw_sizes = tracing.raw_sizes(gathered.attrs());
-    let mut stream = Stream::new(records, file.order(), file.length(), limits);
+    let mut stream = Stream::new(records, file.dialect(), file.length(), limits);
     let mut compressed = PipeCompression::default();
     let events = gathered.sample_copy();
     let mut items = file.records((HEADER_SIZE_PIPE, file.length()), limits.of(&RESYNC));

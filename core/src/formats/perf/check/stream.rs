@@ -13,7 +13,7 @@ use super::records::{RecordCheck, with_place};
 use crate::formats::perf::decode::expand::{
     ExpandedDamage, Expansion, StreamFault, Wrapper, begins_frame,
 };
-use crate::formats::perf::decode::frame::{Frame, FrameFault, Place, RecordView};
+use crate::formats::perf::decode::frame::{Dialect, Frame, FrameFault, Place, RecordView};
 use crate::formats::perf::decode::recording::TruncatedRecord;
 use crate::formats::perf::decode::walk::{Damage, Record};
 use crate::formats::perf::layout::{RECORD_HEADER, record as kind};
@@ -55,11 +55,16 @@ pub(super) struct Stream<'a> {
 
 impl<'a> Stream<'a> {
     /// Creates a check for a recording of `length` bytes, which begins with file number 0.
-    pub(super) fn new(records: RecordCheck, order: Order, length: u64, limits: &'a Limits) -> Self {
+    pub(super) fn new(
+        records: RecordCheck,
+        dialect: Dialect,
+        length: u64,
+        limits: &'a Limits,
+    ) -> Self {
         Self {
             records,
-            expansion: Expansion::new(order, limits.of(&ZSTD_WINDOW)),
-            order,
+            expansion: Expansion::new(dialect, limits.of(&ZSTD_WINDOW)),
+            order: dialect.order,
             layer: Layer::stored(0),
             limits,
             budget: length.saturating_mul(limits.of(&EXPANSION_RATIO)).saturating_add(BUDGET_BASE),

@@ -41,9 +41,14 @@ impl MissingTracing {
         limits: &Limits,
     ) -> Option<Self> {
         let attrs = outline.events.attrs();
-        let is_present = recording.body.flags.has(feature::TRACING_DATA);
+        let is_simpleperf = recording.file.is_simpleperf();
+        let is_present = recording.body.flags.has(feature::TRACING_DATA)
+            || is_simpleperf && outline.has_tracing_record(recording, limits);
+        // simpleperf describes only tracepoints whose samples have data.
+        let has_data = |attr: &Attr| !is_simpleperf || attr.samples(sample_type::RAW);
         let is_missing = outline.end.is_open() || !is_present;
-        let needs = is_missing && attrs.iter().any(Attr::is_tracepoint);
+        let mut tracepoints = attrs.iter().filter(|attr| attr.is_tracepoint());
+        let needs = is_missing && tracepoints.any(has_data);
         let donor = recording.donor.as_ref();
         needs.then(|| Self { donated: Donated::take(donor, recording.order(), attrs, limits) })
     }

@@ -4,7 +4,8 @@
 //!  | attr, attr.size bytes | ids: section { u64 offset, u64 size } |   each, one after the other
 //! ```
 //!
-//! perf steps through the table by `attr.size` and not by the header's `attr_size`.
+//! perf steps through the table by `attr.size` and not by the header's `attr_size`; simpleperf does
+//! the opposite, and its `attr.size` may be smaller.
 
 use super::attr::{self, Attr};
 use super::event::Events;
@@ -12,7 +13,9 @@ use super::feature::{self, Machine};
 use super::frame::RecordView;
 use super::header::Section;
 use super::recording::{RecordFile, Recording};
-use crate::formats::perf::layout::{ATTR_SIZE_VER0, HEADER_SIZE_PIPE, SECTION_SIZE, record};
+use crate::formats::perf::layout::{
+    ATTR_SIZE_VER0, ATTR_SIZES, HEADER_SIZE_PIPE, SECTION_SIZE, record,
+};
 use crate::formats::perf::limits::{ATTRS, IDS};
 use crate::kit::cursor::{Cursor, Order, ReadError};
 use crate::kit::field_log::FieldLog;
@@ -46,13 +49,23 @@ pub struct AttrDamage {
 struct Entries<'a> {
     cursor: Cursor<'a>,
     order: Order,
+    /// Size of all entries in bytes; `None` if each has its own.
+    len: Option<u64>,
     is_over: bool,
 }
 
-impl Entries<'_> {
+impl<'a> Entries<'a> {
+    fn new(recording: &Recording<'_>, cursor: Cursor<'a>) -> Self {
+        let len = common_len(recording);
+        Self { cursor, order: recording.order(), len, is_over: false }
+    }
+
     fn read(&mut self) -> Result<AttrEntry, ReadError> {
         let start = self.cursor.position();
         let attr = attr::attr(&mut self.cursor, self.order)?;
+        let used = self.cursor.position().saturating_sub(start).saturating_add(SECTION_SIZE);
+        let unused = self.len.map_or(0, |len| len.saturating_sub(used));
+        self.cursor.skip(1, unused, "attr.unused")?;
         let ids = Section::read(&mut self.cursor)?;
         Ok(AttrEntry { span: self.cursor.since(start), attr, ids })
     }
@@ -135,6 +148,7 @@ impl AttrTable {
 pub fn read_table(recording: &Recording<'_>, limits: &Limits) -> (Events, AttrTable) {
     let order = recording.order();
     let mut events = Events::new(order);
+    events.dialect = recording.file.dialect();
     let mut table = AttrTable::default();
     let attrs = recording.body.attrs;
     if !attrs.fits(recording.length()) {
@@ -147,8 +161,8 @@ pub fn read_table(recording: &Recording<'_>, limits: &Limits) -> (Events, AttrTa
     }
     let bytes = recording.file.source().read(attrs.offset, attrs.end().unwrap_or(u64::MAX));
     let cursor = Cursor::new(&bytes, Layer::stored(0), attrs.offset, order);
-    table.first_len = first_len(cursor.clone());
-    let mut entries = Entries { cursor, order, is_over: false };
+    table.first_len = common_len(recording).or_else(|| first_len(cursor.clone()));
+    let mut entries = Entries::new(recording, cursor);
     for item in &mut entries {
         let entry = match item {
             Item::Record(_) if to_u64(table.entries.len()) >= limits.of(&ATTRS) => {
@@ -197,7 +211,7 @@ pub fn log_fields(recording: &Recording<'_>, log: &FieldLog) {
     let (order, attrs) = (recording.order(), recording.body.attrs);
     let bytes = recording.file.source().read(attrs.offset, attrs.end().unwrap_or(u64::MAX));
     let cursor = Cursor::new(&bytes, Layer::stored(0), attrs.offset, order).with_log(log);
-    Entries { cursor, order, is_over: false }.for_each(drop);
+    Entries::new(recording, cursor).for_each(drop);
 }
 
 /// Notes the ids of a section.
@@ -206,6 +220,16 @@ pub fn log_ids(recording: &Recording<'_>, section: Section, log: &FieldLog) {
     let cursor = Cursor::new(&bytes, Layer::stored(0), section.offset, recording.order());
     let mut cursor = cursor.with_log(log);
     while cursor.u64("id").is_ok() {}
+}
+
+/// Returns the size of all entries by the header, for which simpleperf takes it, if an attr of
+/// that size exists and the table has a whole number of them.
+fn common_len(recording: &Recording<'_>) -> Option<u64> {
+    let len = Some(recording.body.attr_size).filter(|_| recording.file.is_simpleperf())?;
+    let is_known =
+        ATTR_SIZES.iter().any(|size| u64::from(*size).checked_add(SECTION_SIZE) == Some(len));
+    let is_whole = recording.body.attrs.size.checked_rem(len) == Some(0);
+    (is_known && is_whole).then_some(len)
 }
 
 /// Returns the size of the first entry by its own size field, with the ids section.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::attr::{Attr, branch_sample_type, sample_type};
 use super::body::BodyError;
 use super::feature;
-use super::frame::{Place, RecordView, frame};
+use super::frame::{self, Dialect, Place, RecordView};
 use super::record;
 use super::sample::{self, PlainSample, Sample, SampleId, SampleLayout};
 use crate::formats::perf::layout::{RECORD_HEADER, record as kind};
@@ -17,17 +17,11 @@ use crate::kit::span::Span;
 /// Most ids of events that are copied for the search after damage.
 const MOST_COPIED_IDS: usize = 64 << 10;
 
-/// Reads the fields that [`frame`](super::frame::frame) takes at once.
-fn log_header(cursor: &mut Cursor<'_>) {
-    let _type = cursor.u32("header.type");
-    let _misc = cursor.u16("header.misc");
-    let _size = cursor.u16("header.size");
-}
-
 /// The attrs of a recording and the layouts that are derived from them.
 #[derive(Clone, Debug)]
 pub struct Events {
-    order: Order,
+    /// How records are read.
+    pub(super) dialect: Dialect,
     attrs: Vec<Attr>,
     layouts: Vec<SampleLayout>,
     /// Event ids and the indexes of their attrs; sorted by id if `is_sorted`.
@@ -67,7 +61,7 @@ impl Events {
     /// Creates an empty collection for a recording of this byte order.
     pub const fn new(order: Order) -> Self {
         Self {
-            order,
+            dialect: Dialect { order, is_simpleperf: false },
             attrs: Vec::new(),
             layouts: Vec::new(),
             ids: Vec::new(),
@@ -82,7 +76,7 @@ impl Events {
 
     /// Byte order of the recording.
     pub const fn order(&self) -> Order {
-        self.order
+        self.dialect.order
     }
 
     /// Adds an attr with its ids.
@@ -182,7 +176,7 @@ impl Events {
         let ids = self
             .layouts
             .get(attr)
-            .map(|layout| layout.value_ids(record.body(), sample, self.order));
+            .map(|layout| layout.value_ids(record.body(), sample, self.dialect.order));
         ids.into_iter().flatten()
     }
 
@@ -236,16 +230,17 @@ impl Events {
         let (attr, layout) = if self.is_uniform {
             (0, first)
         } else {
-            let attr = match sample::event_id(record.body(), kind::SAMPLE, first, self.order) {
-                None | Some(0) => Some(0),
-                Some(id) => self.find(id),
-            };
+            let attr =
+                match sample::event_id(record.body(), kind::SAMPLE, first, self.dialect.order) {
+                    None | Some(0) => Some(0),
+                    Some(id) => self.find(id),
+                };
             match attr.and_then(|attr| Some((attr, self.layouts.get(attr)?))) {
                 Some(found) => found,
                 None => return SampleRead::UnknownId,
             }
         };
-        let mut cursor = record.cursor(self.order);
+        let mut cursor = record.cursor(self.dialect.order);
         match sample::sample(&mut cursor, layout, sample) {
             Ok(()) => SampleRead::Complete { attr, trailing: cursor.left() },
             Err(error) => SampleRead::Malformed(error),
@@ -259,14 +254,14 @@ impl Events {
         let Some(first) = self.layouts.first().filter(|first| first.trailer_len() > 0) else {
             return false;
         };
-        let mut body = record.cursor(self.order);
+        let mut body = record.cursor(self.dialect.order);
         let id = match record.frame.kind {
             kind::STAT => body.u64("stat.id").ok(),
             kind::EVENT_UPDATE => {
                 body.skip(1, 8, "event_update.type").and_then(|()| body.u64("event_update.id")).ok()
             }
             other if record.frame.is_kernel() => {
-                sample::event_id(record.body(), other, first, self.order)
+                sample::event_id(record.body(), other, first, self.dialect.order)
             }
             _ => None,
         };
@@ -275,7 +270,7 @@ impl Events {
 
     /// Returns the ids of an ID_INDEX record that no attr has.
     pub fn unknown_in_index(&self, record: &RecordView<'_>) -> Vec<u64> {
-        let mut cursor = record.cursor(self.order);
+        let mut cursor = record.cursor(self.dialect.order);
         let count = cursor.u64("id_index.nr").unwrap_or(0);
         let mut ids = Vec::new();
         for _ in 0..count {
@@ -300,17 +295,17 @@ impl Events {
         let frame = record.frame;
         let layout = self.trailer_layout(record).filter(|_| frame.is_kernel());
         let trailer_len = layout.map_or(0, SampleLayout::trailer_len);
-        record::body(frame.kind, frame.misc, &mut record.cursor(self.order), trailer_len)?;
-        let trailer = layout.and_then(|l| sample::trailer(record.body(), l, self.order));
+        record::body(frame.kind, frame.misc, &mut record.cursor(self.dialect.order), trailer_len)?;
+        let trailer = layout.and_then(|l| sample::trailer(record.body(), l, self.dialect.order));
         Ok(trailer.and_then(|origin| origin.time))
     }
 
     /// Notes the fields of a record: those of its header, its own and those of its `sample_id`.
     pub fn log_fields(&self, record: &RecordView<'_>, log: &FieldLog) {
         let place = record.place;
-        let head = Cursor::new(record.bytes, place.layer, place.offset, self.order);
-        log_header(&mut head.with_log(log));
-        let mut cursor = record.cursor(self.order).with_log(log);
+        let head = Cursor::new(record.bytes, place.layer, place.offset, self.dialect.order);
+        frame::log_header(&mut head.with_log(log));
+        let mut cursor = record.cursor(self.dialect.order).with_log(log);
         let layout = self.trailer_layout(record);
         if record.frame.kind == kind::SAMPLE {
             let layout = layout.filter(|_| !self.has_unknown_layout);
@@ -323,10 +318,10 @@ impl Events {
         let frame = record.frame;
         let read = record::body(frame.kind, frame.misc, &mut cursor, trailer_len);
         if let Ok(record::Body { detail: record::Detail::Feature { .. }, .. }) = read {
-            feature::log_record(record, self.order, log);
+            feature::log_record(record, self.dialect.order, log);
         }
         if let (Ok(_), Some(layout)) = (read, layout) {
-            sample::log_trailer(record, layout, self.order, log);
+            sample::log_trailer(record, layout, self.dialect.order, log);
         }
     }
 
@@ -339,7 +334,7 @@ impl Events {
         let frame = record.frame;
         let layout = self.trailer_layout(record).filter(|_| frame.is_kernel());
         let trailer_len = layout.map_or(0, SampleLayout::trailer_len);
-        record::body(frame.kind, frame.misc, &mut record.cursor(self.order), trailer_len)
+        record::body(frame.kind, frame.misc, &mut record.cursor(self.dialect.order), trailer_len)
     }
 
     /// Returns process, thread, time, event and CPU of a record; `None` if it has none of them or
@@ -347,7 +342,7 @@ impl Events {
     pub fn origin_of(&self, record: &RecordView<'_>) -> Option<SampleId> {
         if record.frame.kind != kind::SAMPLE {
             let layout = self.trailer_layout(record).filter(|_| record.frame.is_kernel())?;
-            return sample::trailer(record.body(), layout, self.order);
+            return sample::trailer(record.body(), layout, self.dialect.order);
         }
         let mut sample = Sample::default();
         match self.read_sample(record, &mut sample) {
@@ -413,7 +408,9 @@ impl Events {
             // After its content there may be any bytes.
             kind::HEADER_FEATURE => true,
             other if record::name(other).is_some() => {
-                let is_padded = |body: record::Body| body.after_name == 0;
+                // simpleperf copies the padding of a name from its memory.
+                let most = if self.dialect.is_simpleperf { 7 } else { 0 };
+                let is_padded = |body: record::Body| body.after_name <= most;
                 self.weigh(record) == 0 || !self.read_body(record).is_ok_and(is_padded)
             }
             _ => false,
@@ -427,14 +424,14 @@ impl Events {
         let body = record.body();
         let first = self.layouts.first().filter(|_| !self.has_unknown_layout)?;
         if self.layouts.len() == 1 {
-            return first.read_plain(body, self.order);
+            return first.read_plain(body, self.dialect.order);
         }
-        let index = match sample::event_id(body, kind::SAMPLE, first, self.order) {
+        let index = match sample::event_id(body, kind::SAMPLE, first, self.dialect.order) {
             None | Some(0) => 0,
             Some(id) => self.find(id)?,
         };
         let layout = self.layouts.get(index).filter(|layout| layout.places_id_like(first))?;
-        layout.read_plain(body, self.order)
+        layout.read_plain(body, self.dialect.order)
     }
 
     /// Returns the last `trailing` bytes of a record if they are complete records that belong to
@@ -449,7 +446,7 @@ impl Events {
         let mut weight = 0_u64;
         while at < all.end {
             let rest = record.bytes.get(to_usize(at.saturating_sub(all.start))..)?;
-            let frame = frame(rest, self.order).ok()?;
+            let frame = self.dialect.frame(rest).ok()?;
             let bytes = rest.get(..to_usize(frame.size))?;
             let place = Place { offset: at, ..record.place };
             let own = self.weigh(&RecordView { frame, place, bytes });
@@ -481,7 +478,8 @@ impl Events {
     pub fn id_of(&self, record: &RecordView<'_>) -> Option<u64> {
         let first = self.layouts.first()?;
         let has_id = record.frame.is_kernel();
-        sample::event_id(record.body(), record.frame.kind, first, self.order).filter(|_| has_id)
+        sample::event_id(record.body(), record.frame.kind, first, self.dialect.order)
+            .filter(|_| has_id)
     }
 
     /// Returns the layout of the `sample_id` of a kernel record; `None` if no attr has its id.
@@ -490,10 +488,11 @@ impl Events {
         if self.is_uniform {
             return Some(first);
         }
-        let index = match sample::event_id(record.body(), record.frame.kind, first, self.order) {
-            None | Some(0) => 0,
-            Some(id) => self.find(id)?,
-        };
+        let index =
+            match sample::event_id(record.body(), record.frame.kind, first, self.dialect.order) {
+                None | Some(0) => 0,
+                Some(id) => self.find(id)?,
+            };
         self.layouts.get(index)
     }
 }

@@ -8,7 +8,7 @@
 //! All compressed records of a file hold one zstd stream. It expands to the records of the ring
 //! buffers, which form the expanded layer; a record may extend over two compressed ones.
 
-use super::frame::{FrameFault, Place, RecordView, frame};
+use super::frame::{Dialect, FrameFault, Place, RecordView};
 use crate::formats::perf::layout::{RECORD_HEADER, record};
 use crate::kit::cursor::{Cursor, Order};
 use crate::kit::expand::zstd::{ExpandError, Expander, OpenUnit, WrongCheckSum};
@@ -118,7 +118,7 @@ pub struct StreamFault {
 
 /// The state of the expansion of one file, and the totals of all files.
 pub struct Expansion {
-    order: Order,
+    dialect: Dialect,
     window_max: u64,
     expander: Option<Expander>,
     map: LayerMap,
@@ -132,10 +132,10 @@ pub struct Expansion {
 
 impl Expansion {
     /// Creates an expansion of the first file that refuses windows of more than `window_max` bytes.
-    pub fn new(order: Order, window_max: u64) -> Self {
+    pub fn new(dialect: impl Into<Dialect>, window_max: u64) -> Self {
         let carry_place = Place { layer: Layer::stored(0).expanded(), offset: 0, index: 0 };
         Self {
-            order,
+            dialect: dialect.into(),
             window_max,
             expander: None,
             map: LayerMap::default(),
@@ -149,14 +149,14 @@ impl Expansion {
     /// Begins the expansion of the next file of a directory. The totals remain.
     pub fn begin_file(&mut self, file: u32) {
         let totals = self.totals;
-        *self = Self::new(self.order, self.window_max);
+        *self = Self::new(self.dialect, self.window_max);
         self.carry_place.layer = Layer::stored(file).expanded();
         self.totals = totals;
     }
 
     /// Byte order of the recording.
     pub const fn order(&self) -> Order {
-        self.order
+        self.dialect.order
     }
 
     /// The stored layer of the file.
@@ -284,7 +284,7 @@ impl Expansion {
         (taken > 0).then(|| Chunk {
             bytes: std::mem::take(&mut self.carry),
             place: self.carry_place,
-            order: self.order,
+            dialect: self.dialect,
         })
     }
 
@@ -301,7 +301,7 @@ impl Expansion {
         (!self.carry.is_empty()).then(|| Incomplete {
             place: self.carry_place,
             bytes: &self.carry,
-            size: frame(&self.carry, self.order).ok().map(|frame| frame.size),
+            size: self.dialect.frame(&self.carry).ok().map(|frame| frame.size),
         })
     }
 
@@ -326,7 +326,7 @@ pub struct Incomplete<'a> {
 pub struct Chunk {
     bytes: Vec<u8>,
     place: Place,
-    order: Order,
+    dialect: Dialect,
 }
 
 impl Chunk {
@@ -343,7 +343,7 @@ impl Chunk {
 
     /// Walks the complete records. The walk ends at the first incomplete one, or after damage.
     pub fn records(&self) -> ChunkRecords<'_> {
-        ChunkRecords { rest: &self.bytes, place: self.place, order: self.order, is_over: false }
+        ChunkRecords { rest: &self.bytes, place: self.place, dialect: self.dialect, is_over: false }
     }
 }
 
@@ -351,7 +351,7 @@ impl Chunk {
 pub struct ChunkRecords<'a> {
     rest: &'a [u8],
     place: Place,
-    order: Order,
+    dialect: Dialect,
     is_over: bool,
 }
 
@@ -381,7 +381,7 @@ impl<'a> Iterator for ChunkRecords<'a> {
         if self.is_over || self.rest.is_empty() {
             return None;
         }
-        let frame = match frame(self.rest, self.order) {
+        let frame = match self.dialect.frame(self.rest) {
             Ok(frame) => frame,
             Err(FrameFault::HeaderTruncated) => return None,
             Err(fault) => {

@@ -40,7 +40,8 @@ pub(super) fn kinds(found: u32, is_attr: bool) -> impl Iterator<Item = u32> {
     let flipped = (0..u32::BITS).map(move |bit| found ^ (1 << bit));
     let is_only = is_attr && is_near_attr(found);
     flipped.filter(move |likely| {
-        record::name(*likely).is_some() && (!is_only || *likely == kind::HEADER_ATTR)
+        let is_known = record::name(*likely).is_some() && !kind::is_simpleperf(*likely);
+        is_known && (!is_only || *likely == kind::HEADER_ATTR)
     })
 }
 

@@ -92,6 +92,51 @@ pub fn frame(bytes: &[u8], order: Order) -> Result<Frame, FrameFault> {
     }
 }
 
+/// Reads the fields that [`frame`] takes at once.
+pub(super) fn log_header(cursor: &mut Cursor<'_>) {
+    let _type = cursor.u32("header.type");
+    let _misc = cursor.u16("header.misc");
+    let _size = cursor.u16("header.size");
+}
+
+/// The byte order and the types by which records are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dialect {
+    /// Byte order of the recording.
+    pub order: Order,
+    /// Whether simpleperf recorded, which has types and longer records of its own.
+    pub is_simpleperf: bool,
+}
+
+impl From<Order> for Dialect {
+    fn from(order: Order) -> Self {
+        Self { order, is_simpleperf: false }
+    }
+}
+
+impl Dialect {
+    /// Reads the frame at the start of `bytes`, as [`frame`] does. A record of simpleperf has the
+    /// upper half of its size where others have `misc`.
+    ///
+    /// # Errors
+    ///
+    /// The header is truncated, or its size or type is invalid.
+    #[inline]
+    pub fn frame(self, bytes: &[u8]) -> Result<Frame, FrameFault> {
+        match frame(bytes, self.order) {
+            Err(
+                FrameFault::Type(Frame { kind, misc, size })
+                | FrameFault::TooSmall(Frame { kind, misc, size }),
+            ) if self.is_simpleperf && record::is_simpleperf(kind) => {
+                let size = u64::from(misc) << 16 | size;
+                let frame = Frame { kind, misc: 0, size };
+                if size < RECORD_HEADER { Err(FrameFault::TooSmall(frame)) } else { Ok(frame) }
+            }
+            other => other,
+        }
+    }
+}
+
 /// The place of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {

@@ -8,8 +8,9 @@
 //!  machine                                features of the machine that a donor has
 //!  tracepoints format                     what is left of a damaged TRACING_DATA; its texts
 //!  restore     damaged parts of the outline, restored from their copies
-//!  walk frame  records of a file          expand   records inside compressed records
+//!  walk frame payload  records of a file  expand   records inside compressed records
 //!  flip        records with a flipped bit in their type
+//!  simpleperf  the signs of a recording of simpleperf
 //!  event       the layout of records      body record sample  their fields
 //!  event_name                             names of events, by their attrs
 //! ```
@@ -29,10 +30,12 @@ pub mod frame;
 pub mod header;
 pub mod machine;
 pub mod outline;
+mod payload;
 pub mod record;
 pub mod recording;
 pub mod restore;
 pub mod sample;
+mod simpleperf;
 pub mod table;
 pub mod tile;
 pub mod tracepoints;

@@ -11,7 +11,8 @@ use super::event::Events;
 use super::feature::{Contents, Machine};
 use super::header::Section;
 use super::recording::Recording;
-use crate::formats::perf::layout::feature;
+use crate::formats::perf::layout::{feature, record};
+use crate::kit::walk::Item;
 use crate::limits::{Limits, RESYNC};
 
 /// The structure of a recording.
@@ -37,6 +38,19 @@ impl Outline {
         let end = end::find_end(recording, &events, limits.of(&RESYNC));
         let sample_time = find_sample_time(recording, end);
         Self { attrs, events, end, recorder: find_recorder(recording, end), sample_time }
+    }
+}
+
+impl Outline {
+    /// Whether the records have tracepoint formats, as those of simpleperf do.
+    pub fn has_tracing_record(&self, recording: &Recording<'_>, limits: &Limits) -> bool {
+        let area = (recording.body.data.offset, self.end.area_end(recording.length()));
+        let mut records = recording.file.records(area, limits.of(&RESYNC)).filter_map(Item::record);
+        // A record of more than 64 KiB is split; of its kinds, only this one is that long in
+        // recordings of tracepoints.
+        let kinds =
+            [record::TRACING_DATA, record::SIMPLEPERF_TRACING_DATA, record::SIMPLEPERF_SPLIT];
+        records.any(|record| kinds.contains(&record.frame.kind))
     }
 }
 

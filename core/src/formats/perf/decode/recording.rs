@@ -6,8 +6,9 @@ use std::borrow::Cow;
 
 use super::expand::Wrapper;
 use super::feature::{self, Contents, DescribedEvent, FeatureError, Machine};
-use super::frame::FrameFault;
+use super::frame::{Dialect, FrameFault};
 use super::header::{self, Body, Header, Section};
+use super::simpleperf;
 use super::table::Table;
 use super::tracepoints::Traced;
 use super::tracing::{self, Names, Tracing};
@@ -28,12 +29,14 @@ pub struct RecordFile<'a> {
     index: u32,
     order: Order,
     is_pipe: bool,
+    is_simpleperf: bool,
 }
 
 impl<'a> RecordFile<'a> {
     /// The file of a donor with a header of sections.
     pub const fn of_donor(source: Source<'a>, order: Order) -> Self {
-        Self { name: String::new(), source, index: 0, order, is_pipe: false }
+        let name = String::new();
+        Self { name, source, index: 0, order, is_pipe: false, is_simpleperf: false }
     }
 
     /// Its name in the recording; never trusted.
@@ -70,7 +73,7 @@ impl<'a> RecordFile<'a> {
     /// valid record, over at most `resync` bytes in all.
     pub fn records(&self, area: (u64, u64), resync: u64) -> Walker<'_> {
         let walker = Walker::new(&self.source, self.index, self.order, self.is_pipe, area);
-        walker.resyncing(resync)
+        walker.of_simpleperf(self.is_simpleperf).resyncing(resync)
     }
 
     /// Reads TRACING_DATA, the payload of a record of a pipe: the descriptions of the wanted
@@ -94,6 +97,16 @@ impl<'a> RecordFile<'a> {
     /// Whether the file has the header of a pipe.
     pub const fn is_pipe(&self) -> bool {
         self.is_pipe
+    }
+
+    /// Whether simpleperf recorded the file.
+    pub const fn is_simpleperf(&self) -> bool {
+        self.is_simpleperf
+    }
+
+    /// The byte order and the types by which the records are read.
+    pub const fn dialect(&self) -> Dialect {
+        Dialect { order: self.order, is_simpleperf: self.is_simpleperf }
     }
 
     /// Notes the fields in at most `most` bytes of TRACING_DATA, the payload of a record of a pipe.
@@ -309,7 +322,9 @@ pub fn open<'a>(files: &FileSet<'a>) -> Result<Opened<'a>, ReadError> {
     let header = header::header(&source, 0)?;
     let order = header.order;
     let name = files.files().first().map_or_else(String::new, |file| file.name.clone());
-    let file = RecordFile { name, source, index: 0, order, is_pipe: header.body.is_none() };
+    let is_simpleperf = header.body.as_ref().is_some_and(simpleperf::is_recorder);
+    let is_pipe = header.body.is_none();
+    let file = RecordFile { name, source, index: 0, order, is_pipe, is_simpleperf };
     let Some(body) = header.body else { return Ok(Opened::Pipe(file)) };
     let parts = (1_u32..).zip(files.files().iter().skip(1)).map(|(index, part)| RecordFile {
         name: part.name.clone(),
@@ -317,6 +332,7 @@ pub fn open<'a>(files: &FileSet<'a>) -> Result<Opened<'a>, ReadError> {
         index,
         order,
         is_pipe: false,
+        is_simpleperf,
     });
     let parts = parts.collect();
     let donor = files.donor().cloned();

@@ -55,31 +55,44 @@ impl Table {
         self.entries.iter().find(|(of, _)| *of == bit).map(|(_, section)| *section)
     }
 
-    /// Whether the sections adjoin, begin after the table and the entries that perf may have
-    /// reserved after it, and end with a file of `file_len` bytes. The offsets are those of the
-    /// original file then: no byte before or between the sections was lost or added.
+    /// Whether the sections adjoin in the order of their places, begin after the table and the
+    /// entries that the recorder may have reserved after it, and end with a file of `file_len`
+    /// bytes. The offsets are those of the original file then: no byte before or between the
+    /// sections was lost or added.
     pub fn is_tight(&self, file_len: u64) -> bool {
-        let used = || self.entries.iter().map(|(_, section)| *section).filter(|s| s.size > 0);
-        let Some(first) = used().next() else { return false };
-        let hole = first.offset.checked_sub(self.span.end);
-        let ends = used().skip(1).map(|section| section.offset).chain([file_len]);
-        hole.is_some_and(|hole| hole.is_multiple_of(SECTION_SIZE))
-            && used().zip(ends).all(|(section, end)| section.end() == Some(end))
+        self.tiled_end() == Some(file_len)
+    }
+
+    /// Returns the end of the last section if the sections adjoin in the order of their places, and
+    /// begin after the table and the entries that the recorder may have reserved after it.
+    pub fn tiled_end(&self) -> Option<u64> {
+        let mut used: Vec<Section> = self.entries.iter().map(|(_, section)| *section).collect();
+        used.retain(|section| section.size > 0);
+        used.sort_unstable_by_key(|section| section.offset);
+        let hole = used.first()?.offset.checked_sub(self.span.end)?;
+        let adjoin = |pair: &[Section]| match pair {
+            [one, next] => one.end() == Some(next.offset),
+            _ => true,
+        };
+        let is_tiled = hole.is_multiple_of(SECTION_SIZE) && used.windows(2).all(adjoin);
+        used.last().and_then(|last| last.end()).filter(|_| is_tiled)
     }
 
     /// Whether the table is complete and all sections lie after it, in order, inside a file of
-    /// `file_len` bytes.
+    /// `file_len` bytes; or in another order, in which they adjoin.
     ///
     /// perf reserves entries for features that it then drops, so a hole may follow the table, but
-    /// no section begins before its end.
+    /// no section begins before its end. simpleperf writes the sections in the order in which it
+    /// has their contents.
     pub fn is_valid(&self, body: &Body, file_len: u64) -> bool {
         let mut last = self.span.end;
+        let is_ordered = self.entries.iter().all(|(_, section)| {
+            let is_unused = section.size == 0 && section.offset == 0;
+            let is_valid = section.fits(file_len) && (is_unused || section.offset >= last);
+            last = last.max(section.offset);
+            is_valid
+        });
         to_u64(self.entries.len()) == body.flags.count()
-            && self.entries.iter().all(|(_, section)| {
-                let is_unused = section.size == 0 && section.offset == 0;
-                let is_valid = section.fits(file_len) && (is_unused || section.offset >= last);
-                last = last.max(section.offset);
-                is_valid
-            })
+            && (is_ordered || self.tiled_end().is_some_and(|end| end <= file_len))
     }
 }

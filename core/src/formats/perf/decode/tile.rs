@@ -163,7 +163,7 @@ fn push_expanded(
     limits: &Limits,
 ) {
     let budget = file.length().saturating_mul(limits.of(&EXPANSION_RATIO));
-    let mut expansion = Expansion::new(file.order(), limits.of(&ZSTD_WINDOW));
+    let mut expansion = Expansion::new(file.dialect(), limits.of(&ZSTD_WINDOW));
     expansion.begin_file(file.index());
     let mut expanded = Tiles::new(file.layer().expanded(), &mut *tiles.each);
     let records = file.records(area, limits.of(&RESYNC)).filter_map(Item::record);

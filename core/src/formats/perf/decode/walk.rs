@@ -11,10 +11,11 @@ use std::ops::Range;
 
 use super::event::Events;
 use super::flip;
-use super::frame::{Frame, FrameFault, Place, RecordView, frame};
+use super::frame::{Dialect, Frame, FrameFault, Place, RecordView};
+use super::payload::{has_payload, payload_len};
 use crate::formats::perf::layout::{RECORD_HEADER, record};
-use crate::kit::cursor::{Cursor, Order};
-use crate::kit::num::{align8, to_u64, to_usize};
+use crate::kit::cursor::Order;
+use crate::kit::num::{to_u64, to_usize};
 use crate::kit::resync::{Budget, Search, Step, follow};
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
@@ -103,7 +104,7 @@ pub struct Damage {
 pub struct Walker<'a> {
     source: &'a Source<'a>,
     layer: Layer,
-    order: Order,
+    dialect: Dialect,
     pipe: bool,
     /// Offset of the next record.
     at: u64,
@@ -131,7 +132,7 @@ impl<'a> Walker<'a> {
         Self {
             source,
             layer: Layer::stored(file),
-            order,
+            dialect: Dialect { order, is_simpleperf: false },
             pipe,
             at: area.0.min(end),
             end,
@@ -140,6 +141,13 @@ impl<'a> Walker<'a> {
             events: None,
             is_in_stream: false,
         }
+    }
+
+    /// Lets the walk read the records of simpleperf as well.
+    #[must_use]
+    pub const fn of_simpleperf(mut self, is_simpleperf: bool) -> Self {
+        self.dialect.is_simpleperf = is_simpleperf;
+        self
     }
 
     /// Lets searches recognise a record by the layouts of these events.
@@ -178,7 +186,7 @@ impl<'a> Walker<'a> {
     #[inline]
     fn take_sample(&mut self) -> Option<Record<'a>> {
         let is_sample = |frame: &Frame| frame.kind == record::SAMPLE;
-        let frame_of = |bytes| frame(bytes, self.order).ok().filter(is_sample);
+        let frame_of = |bytes| self.dialect.frame(bytes).ok().filter(is_sample);
         let frame = frame_of(self.run)?;
         let (bytes, rest) = self.run.split_at_checked(to_usize(frame.size))?;
         frame_of(rest)?;
@@ -210,7 +218,7 @@ impl<'a> Walker<'a> {
     /// Reads the record at the position without moving on.
     fn read_record(&mut self) -> Result<Record<'a>, FrameFault> {
         let run = self.run();
-        let (frame, bytes) = match frame(run, self.order) {
+        let (frame, bytes) = match self.dialect.frame(run) {
             Ok(frame) if to_u64(run.len()) >= frame.size => {
                 (frame, Cow::Borrowed(run.get(..to_usize(frame.size)).unwrap_or_default()))
             }
@@ -225,7 +233,7 @@ impl<'a> Walker<'a> {
     fn with_payload(&self, frame: Frame, bytes: Cow<'a, [u8]>) -> Result<Record<'a>, FrameFault> {
         let mut outside = 0;
         if frame.kind == record::AUXTRACE || (frame.kind == record::TRACING_DATA && self.pipe) {
-            outside = payload_len(&bytes, frame, self.order);
+            outside = payload_len(&bytes, frame, self.dialect.order);
             let left = self.end.saturating_sub(self.at).saturating_sub(frame.size);
             if outside > left {
                 return Err(FrameFault::PayloadPastEnd(frame, outside));
@@ -242,14 +250,14 @@ impl<'a> Walker<'a> {
         let end = self.at.checked_add(found.size).filter(|end| *end <= self.end)?;
         let bytes = self.source.read(self.at, end);
         let evidence = flip::Evidence {
-            order: self.order,
+            order: self.dialect.order,
             events: self.events,
             is_pipe: self.pipe,
             is_in_stream: self.is_in_stream,
         };
         let place = Place { layer: self.layer, offset: self.at, index: 0 };
         let view = RecordView { frame: found, place, bytes: &bytes };
-        let is_attr = self.pipe && flip::is_attr(&view, self.order);
+        let is_attr = self.pipe && flip::is_attr(&view, self.dialect.order);
         let mut fitting = flip::kinds(found.kind, is_attr).filter_map(|kind| {
             let record = self.with_payload(Frame { kind, ..found }, bytes.clone()).ok()?;
             let is_right = evidence.fits(&record.view(self.layer, 0));
@@ -265,14 +273,18 @@ impl<'a> Walker<'a> {
     #[cold]
     fn read_flipped_attr(&self, record: &Record<'_>) -> Option<Record<'a>> {
         let view = record.view(self.layer, 0);
-        if flip::is_attr(&view, self.order) { self.read_flipped(record.frame) } else { None }
+        if flip::is_attr(&view, self.dialect.order) {
+            self.read_flipped(record.frame)
+        } else {
+            None
+        }
     }
 
     /// Reads a record that crosses pieces of the source.
     #[cold]
     fn read_across_pieces(&self) -> Result<(Frame, Cow<'a, [u8]>), FrameFault> {
         let head = self.source.read(self.at, self.end.min(self.at.saturating_add(RECORD_HEADER)));
-        let frame = frame(&head, self.order)?;
+        let frame = self.dialect.frame(&head)?;
         let after = self.at.saturating_add(frame.size);
         if after > self.end {
             return Err(FrameFault::PastEnd(frame));
@@ -286,7 +298,7 @@ impl<'a> Walker<'a> {
     fn is_followed(&self, record: &Record<'_>) -> bool {
         let len = record.frame.size.saturating_add(record.outside);
         let next = self.run.get(to_usize(len)..).unwrap_or_default();
-        match frame(next, self.order) {
+        match self.dialect.frame(next) {
             // Other bytes rarely look like the header of a sample.
             Ok(next) if next.kind == record::SAMPLE => true,
             _ => has_payload(record) || record.end() >= self.end || self.is_followed_by_any(record),
@@ -395,7 +407,7 @@ impl<'a> Walker<'a> {
     ) -> Option<u64> {
         let header_len = to_usize(RECORD_HEADER);
         let search = Search { source: self.source, area, stride, header_len };
-        let may_begin = |header: &[u8]| frame(header, self.order).is_ok();
+        let may_begin = |header: &[u8]| self.dialect.frame(header).is_ok();
         let prove = |at, budget: &mut Budget| {
             follow(at, reach.most_records(), 0, budget, |seen, at| self.step((seen, at), reach))
         };
@@ -419,8 +431,9 @@ impl<'a> Walker<'a> {
         let mut probe = Self { at, run: &[], ..self.clone() };
         let Ok(record) = probe.read_record() else { return Step::Invalid };
         let kind = record.frame.kind;
-        let is_known =
-            kind <= record::KERNEL_LAST || (record::USER_FIRST..=record::USER_LAST).contains(&kind);
+        let is_known = kind <= record::KERNEL_LAST
+            || (record::USER_FIRST..=record::USER_LAST).contains(&kind)
+            || record::is_simpleperf(kind);
         if !is_known || record.frame.is_misaligned() || record.frame.has_unused_misc() {
             return Step::Invalid;
         }
@@ -433,26 +446,6 @@ impl<'a> Walker<'a> {
         }
         Step::Item { end: record.end(), state: seen.saturating_add(weight) }
     }
-}
-
-/// Whether a record carries data of any kind. TRACING_DATA carries texts, which hold no records.
-const fn has_payload(record: &Record<'_>) -> bool {
-    record.outside > 0 && record.frame.kind != record::TRACING_DATA
-        || matches!(
-            record.frame.kind,
-            record::COMPRESSED | record::COMPRESSED2 | record::HEADER_FEATURE
-        )
-}
-
-/// Returns the size of the payload after a record, which the size of the record does not count.
-fn payload_len(bytes: &[u8], frame: Frame, order: Order) -> u64 {
-    let mut cursor = Cursor::new(bytes, Layer::stored(0), 0, order);
-    let body = cursor.skip(1, RECORD_HEADER, "header");
-    let size = match frame.kind {
-        record::AUXTRACE => body.and_then(|()| cursor.u64("size")),
-        _ => body.and_then(|()| cursor.u32("size")).map(|size| align8(size.into())),
-    };
-    size.unwrap_or(0)
 }
 
 impl<'a> Iterator for Walker<'a> {

@@ -152,7 +152,7 @@ impl Writer<'_> {
         let order = file.order();
         let budget = file.length().saturating_mul(limits.of(&EXPANSION_RATIO));
         let mut stream = Stream {
-            expansion: Expansion::new(order, limits.of(&ZSTD_WINDOW)),
+            expansion: Expansion::new(file.dialect(), limits.of(&ZSTD_WINDOW)),
             budget: budget.saturating_add(BUDGET_BASE),
             is_broken: false,
         };

@@ -84,7 +84,7 @@ impl Expanded {
         room: u64,
     ) -> Result<Self, StoreError> {
         let mut expanded = Self::default();
-        let mut expansion = Expansion::new(file.order(), limits.of(&ZSTD_WINDOW));
+        let mut expansion = Expansion::new(file.dialect(), limits.of(&ZSTD_WINDOW));
         expansion.begin_file(file.index());
         for record in file.records(area, 0).filter_map(Item::record) {
             if record.frame.kind == record::AUXTRACE && !expanded.wrappers.is_empty() {

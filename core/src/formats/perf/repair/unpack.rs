@@ -33,7 +33,7 @@ pub fn unpack(
     limits: &Limits,
 ) -> Option<Unpacked> {
     let room = limits.of(&REDACTED);
-    let mut expansion = Expansion::new(file.order(), limits.of(&ZSTD_WINDOW));
+    let mut expansion = Expansion::new(file.dialect(), limits.of(&ZSTD_WINDOW));
     expansion.begin_file(file.index());
     let (mut wrappers, mut bytes) = (Vec::new(), Vec::new());
     for item in file.records(area, limits.of(&RESYNC)) {

@@ -15,6 +15,7 @@ mod error;
 mod lists;
 mod recorder;
 mod sections;
+mod simpleperf;
 
 pub use self::error::FeatureError;
 pub(super) use self::lists::repeated;
@@ -25,7 +26,7 @@ pub use self::sections::{DescribedEvent, described_events};
 use crate::formats::perf::decode::frame::RecordView;
 use crate::formats::perf::decode::tracing;
 use crate::formats::perf::layout::feature::{
-    ARCH, CPU_TOPOLOGY, EVENT_DESC, PIPE_END, PIPE_NEXT, VERSION,
+    ARCH, CPU_TOPOLOGY, EVENT_DESC, PIPE_END, PIPE_NEXT, SIMPLEPERF_FIRST, VERSION,
 };
 use crate::kit::cursor::{Cursor, Order};
 use crate::kit::field_log::FieldLog;
@@ -67,6 +68,17 @@ const NAMES: [&str; 34] = [
     "CPU_DOMAIN_INFO",
     "E_MACHINE",
     "CLN_SIZE",
+];
+
+/// Names of the features of simpleperf, from bit 128.
+const SIMPLEPERF_NAMES: [&str; 7] = [
+    "FILE",
+    "META_INFO",
+    "DEBUG_UNWIND",
+    "DEBUG_UNWIND_FILE",
+    "FILE2",
+    "ETM_BRANCH_LIST",
+    "INIT_MAP",
 ];
 
 /// Values of a feature that a check compares with other parts of the recording.
@@ -140,8 +152,12 @@ pub struct Compressed {
 /// Returns the name of a feature as in `tools/perf/util/header.h`, without `HEADER_`; `None` if the
 /// bit is unknown.
 pub fn name(bit: u32) -> Option<&'static str> {
-    let index = usize::try_from(bit.checked_sub(1)?).ok()?;
-    NAMES.get(index).copied()
+    let (table, first) = if bit < SIMPLEPERF_FIRST {
+        (&NAMES[..], 1)
+    } else {
+        (&SIMPLEPERF_NAMES[..], SIMPLEPERF_FIRST)
+    };
+    table.get(usize::try_from(bit.checked_sub(first)?).ok()?).copied()
 }
 
 /// Reads the section of feature `bit`, which is the rest of `cursor`. Bytes that remain afterwards
@@ -178,6 +194,7 @@ pub fn body(
         "MEM_TOPOLOGY" => sections::mem_topology(cursor)?,
         "DIR_FORMAT" => contents.dir_format = Some(cursor.u64("dir_version")?),
         "COMPRESSED" => contents.compressed = Some(sections::compressed(cursor)?),
+        name if bit >= SIMPLEPERF_FIRST => simpleperf::body(name, cursor)?,
         name => skip_plain(name, cursor)?,
     }
     match bit {

@@ -248,12 +248,28 @@ pub(super) fn text(mut cursor: Cursor<'_>) -> &[u8] {
 }
 
 /// AUXTRACE: `auxtrace_index__write` of `util/auxtrace.c`: a u64 count, then u64 offset and size of
-/// each.
+/// each. simpleperf writes no count.
 pub(super) fn auxtrace(cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
+    if has_entries_only(cursor.unlogged()) {
+        return Ok(cursor.skip(cursor.left() >> 4, 16, "auxtrace.entries")?);
+    }
     let start = cursor.position();
     let total = cursor.u64("auxtrace.nr")?;
     let total = count(total, 16, cursor.left(), "auxtrace.nr", cursor.since(start))?;
     Ok(cursor.skip(total, 16, "auxtrace.entries")?)
+}
+
+/// Whether an index has entries and no count: each entry has the size of an AUXTRACE record.
+fn has_entries_only(mut index: Cursor<'_>) -> bool {
+    /// Header and fields of an AUXTRACE record.
+    const RECORD_SIZE: u64 = 48;
+    let mut entries = 0_u64;
+    while index.skip(1, 8, "auxtrace.offset").is_ok()
+        && index.u64("auxtrace.size") == Ok(RECORD_SIZE)
+    {
+        entries = entries.saturating_add(1);
+    }
+    entries > 0 && index.is_empty()
 }
 
 /// Refuses a number outside of a range.

@@ -10,6 +10,7 @@
 mod cpus;
 mod fields;
 mod kernel;
+mod simpleperf;
 mod user;
 
 pub use self::cpus::{CpuSet, cpu_set};
@@ -73,10 +74,27 @@ static USER: [&str; 23] = [
     "SCHEDSTAT_DOMAIN",
 ];
 
+/// Names of the types of simpleperf, from 32769.
+static SIMPLEPERF: [&str; 10] = [
+    "SIMPLEPERF_KERNEL_SYMBOL",
+    "SIMPLEPERF_DSO",
+    "SIMPLEPERF_SYMBOL",
+    "SIMPLEPERF_SPLIT",
+    "SIMPLEPERF_SPLIT_END",
+    "SIMPLEPERF_EVENT_ID",
+    "SIMPLEPERF_CALLCHAIN",
+    "SIMPLEPERF_UNWINDING_RESULT",
+    "SIMPLEPERF_TRACING_DATA",
+    "SIMPLEPERF_DEBUG",
+];
+
 /// Returns the name of a type without `PERF_RECORD_`; `None` if the type is unknown.
 pub fn name(kind: u32) -> Option<&'static str> {
-    let (table, first) =
-        if kind < record::USER_FIRST { (&KERNEL[..], 1) } else { (&USER[..], record::USER_FIRST) };
+    let (table, first) = match kind {
+        kernel if kernel < record::USER_FIRST => (&KERNEL[..], 1),
+        perf if perf < record::SIMPLEPERF_FIRST => (&USER[..], record::USER_FIRST),
+        _ => (&SIMPLEPERF[..], record::SIMPLEPERF_FIRST),
+    };
     table.get(to_usize(kind.checked_sub(first)?.into())).copied()
 }
 
@@ -153,6 +171,8 @@ pub fn body(
     let whole = own.unlogged();
     let detail = if kind < record::USER_FIRST {
         kernel::fields(kind, misc, &mut own)?
+    } else if record::is_simpleperf(kind) {
+        simpleperf::fields(kind, &mut own)?
     } else {
         user::fields(kind, misc, &mut own)?
     };

@@ -1,6 +1,6 @@
 //! Records of perf itself: types 64 and up.
 
-use super::{Detail, build_id_size, list, padding, rest, string};
+use super::{Detail, build_id_size, list, padding, rest, simpleperf, string};
 use crate::formats::perf::decode::body::{BodyError, COUNT64, CountField, skip_counted};
 use crate::formats::perf::layout::{ATTR_SIZE_VER0, MISC_BUILD_ID_SIZE};
 use crate::kit::cursor::Cursor;
@@ -8,6 +8,9 @@ use crate::kit::cursor::Cursor;
 /// The words that perf demands in an AUXTRACE_INFO of a type, from 1: Intel PT, Intel BTS,
 /// CoreSight ETM, Arm SPE, s390 CPUMSF and HiSilicon PTT (`*_process_auxtrace_info` of perf 6.1).
 const TRACER_WORDS: [u64; 7] = [0, 9, 5, 3, 2, 0, 1];
+
+/// Most bytes of a TRACING_DATA record of perf after its header: its size, and padding.
+const TRACING_HEAD: u64 = 8;
 
 /// The last type of a CPU_MAP: a range.
 const CPU_MAP_RANGE: u64 = 2;
@@ -20,6 +23,8 @@ pub(super) fn fields(kind: u32, misc: u16, own: &mut Cursor<'_>) -> Result<Detai
             own.skip(1, 8, "event_type.event_id")?;
             rest(own);
         }
+        // The first versions of simpleperf have the content in the record.
+        66 if own.left() > TRACING_HEAD => simpleperf::tracing_data(own)?,
         66 => {
             let size = own.u32("tracing_data.size")?;
             // Writers since 5.18 pad the record to 16 bytes.

@@ -108,6 +108,12 @@ impl<'a> Copies<'a> {
         if !is_known || !(1..=MOST_ATTRS).contains(&count) || !body.attrs.fits(peek.len()) {
             return None;
         }
+        // An attr of simpleperf may be smaller than its room, and has no copy.
+        if recording.file.is_simpleperf()
+            && peek.u32(body.attrs.offset.saturating_add(4)).map(u64::from) != Some(size)
+        {
+            return None;
+        }
         let place =
             |index: u64| body.attrs.offset.saturating_add(index.saturating_mul(body.attr_size));
         let attrs: Vec<u64> = (0..count).map(place).collect();

@@ -8,7 +8,7 @@ use super::magic::{correct_magic, correct_size, magic_of_fields, nearest_magic};
 use super::peek::Peek;
 use super::proof::{Assigned, Proof, fitting};
 use super::table::{self, Hints, TableReading};
-use super::{Correction, Part, Restoration, blank, disputes, events, shape};
+use super::{Correction, Part, Restoration, blank, disputes, events, shape, unordered};
 use crate::formats::perf::decode::feature;
 use crate::formats::perf::decode::frame::frame;
 use crate::formats::perf::decode::header::{self, Body, FlagWords, Flags, Section};
@@ -78,25 +78,31 @@ fn restore_sections(recording: &Recording<'_>, limits: &Limits) -> Vec<Correctio
         return Vec::new();
     }
     let has_table = has_sound_table(recording, peek);
-    if has_table && is_sound_head(peek, body, true) {
+    if has_table && is_sound_head(recording, peek, true) {
         return Vec::new();
     }
     let records = Records { recording, budget: limits.of(&RESYNC) };
-    let table = find_table(recording, limits);
+    let is_simpleperf = recording.file.is_simpleperf();
+    let table = if is_simpleperf { None } else { find_table(recording, limits) };
     let mut corrections = Vec::new();
+    if is_simpleperf && !has_table {
+        corrections.extend(unordered::correct(recording, peek));
+    }
     let layout =
         LayoutReading { attr_size: body.attr_size, attrs: body.attrs, data: body.data.offset };
-    let layout =
-        if is_sound_head(peek, body, table.as_ref().is_some_and(|t| Some(t.at) == body.data.end()))
-        {
-            Some(layout)
-        } else {
-            let facts = LayoutFacts {
-                event_desc: table.as_ref().and_then(|table| described(peek, &table.sections)),
-                table: table.as_ref().map(|table| table.at),
-            };
-            layout::find(peek, body, &facts, &|from, to| records.reach(from, to))
+    let layout = if is_sound_head(
+        recording,
+        peek,
+        is_simpleperf || table.as_ref().is_some_and(|t| Some(t.at) == body.data.end()),
+    ) {
+        Some(layout)
+    } else {
+        let facts = LayoutFacts {
+            event_desc: table.as_ref().and_then(|table| described(peek, &table.sections)),
+            table: table.as_ref().map(|table| table.at),
         };
+        layout::find(peek, body, &facts, &|from, to| records.reach(from, to))
+    };
     let Some(layout) = layout else { return corrections };
     corrections.extend(correct_layout(body, layout, table.as_ref()));
     if let Some(table) = &table {
@@ -135,6 +141,9 @@ fn has_sound_table(recording: &Recording<'_>, peek: Peek<'_>) -> bool {
     // perf writes sections that adjoin; a single gap among them is damage.
     let (count, adjoining) = (pairs().count(), adjoining.count());
     let has_gap = adjoining < count && adjoining.saturating_mul(2) >= count;
+    // In another order they adjoin as well; simpleperf may leave an old end of the file after them.
+    let ends = |end: u64| end == recording.length() || recording.file.is_simpleperf();
+    let has_gap = has_gap && !table.tiled_end().is_some_and(ends);
     table.is_valid(&recording.body, recording.length())
         && !has_gap
         && table.entries.iter().all(|(_, section)| section.offset > 0)
@@ -163,7 +172,8 @@ fn has_unclaimed_entry(peek: Peek<'_>, table: &Table) -> bool {
 }
 
 /// Whether the fields of the header agree with one another and with the first attr.
-fn is_sound_head(peek: Peek<'_>, body: &Body, has_table: bool) -> bool {
+fn is_sound_head(recording: &Recording<'_>, peek: Peek<'_>, has_table: bool) -> bool {
+    let body = &recording.body;
     let Body { attr_size, attrs, data, .. } = *body;
     let count = attrs.size.checked_div(attr_size).unwrap_or(0);
     let is_whole = attr_size > SECTION_SIZE && attrs.size.checked_rem(attr_size) == Some(0);
@@ -172,7 +182,13 @@ fn is_sound_head(peek: Peek<'_>, body: &Body, has_table: bool) -> bool {
         let start = attrs.offset.saturating_add(index.saturating_mul(attr_size));
         let size = peek.u32(start.saturating_add(4)).map(u64::from);
         let size = size.map(|size| size.max(facts::ATTR_SIZE_VER0).saturating_add(SECTION_SIZE));
-        (size == Some(attr_size), peek.u64(start.saturating_add(attr_size).saturating_sub(16)))
+        // simpleperf reserves more for an attr than the attr has.
+        let is_smaller =
+            recording.file.is_simpleperf() && size.is_some_and(|size| size < attr_size);
+        (
+            size == Some(attr_size) || is_smaller,
+            peek.u64(start.saturating_add(attr_size).saturating_sub(16)),
+        )
     });
     let entries: Vec<(bool, Option<u64>)> = entries.collect();
     let has_entry = entries.iter().any(|(is_sized, _)| *is_sized);

@@ -11,6 +11,7 @@
 //!  blank                   the header of a donor, where zeros are
 //!  table                   the path that the stored offsets and sizes support
 //!  parted                  sections that moved, after bytes that were lost or added among them
+//!  unordered               the same of simpleperf, whose sections lie in any order
 //!  layout                  header fields: hypotheses, scored by independent facts
 //!  flags shape             the bits whose shapes the sections have
 //!  alike                   damaged entries that change nothing for perf
@@ -46,6 +47,7 @@ mod salvage;
 mod shape;
 mod table;
 mod traced;
+mod unordered;
 
 use std::collections::BTreeMap;
 

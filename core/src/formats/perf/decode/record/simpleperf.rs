@@ -1,0 +1,82 @@
+//! Records of simpleperf: types 32769 to 32778.
+//!
+//! Source: the `Parse` functions of `record.cpp` in `system/extras/simpleperf` of Android. Numbers
+//! are as in [`SIMPLEPERF`](super::SIMPLEPERF).
+
+use super::{Detail, list, rest, string};
+use crate::formats::perf::decode::body::{BodyError, COUNT64, CountField, skip_counted};
+use crate::formats::perf::decode::tracing;
+use crate::kit::cursor::Cursor;
+
+/// A u32 that ends at the position of the cursor.
+const COUNT32: CountField = CountField { before: 4, size: 4 };
+
+/// Reads the fields of a type.
+pub(super) fn fields(kind: u32, own: &mut Cursor<'_>) -> Result<Detail, BodyError> {
+    match kind {
+        32_769 => {
+            let size = own.u32("kernel_symbol.size")?;
+            skip_counted(own, size.into(), 1, "kernel_symbol.kallsyms", COUNT32)?;
+            rest(own);
+        }
+        32_770 => {
+            own.skip(3, 8, "dso.type")?;
+            return string(own, "dso.name");
+        }
+        32_771 => {
+            own.skip(3, 8, "dso_symbol.addr")?;
+            return string(own, "dso_symbol.name");
+        }
+        // A part of a record of more than 64 KiB; SPLIT_END has no fields.
+        32_772 => own.skip(1, own.left(), "split.data")?,
+        32_773 => {}
+        32_774 => drop(list(own, 16, "event_id.count")?),
+        32_775 => {
+            own.skip(3, 8, "chain.pid")?;
+            list(own, 16, "chain.nr")?;
+        }
+        32_776 => unwinding_result(own)?,
+        32_777 => tracing_data(own)?,
+        32_778 => {
+            own.skip(1, 8, "debug.time")?;
+            return string(own, "debug.text");
+        }
+        _ => return Ok(Detail::Unknown),
+    }
+    Ok(Detail::Plain)
+}
+
+/// TRACING_DATA, also in a record of type 66 of the first versions: its size, the content, and
+/// padding to a multiple of 64.
+pub(super) fn tracing_data(own: &mut Cursor<'_>) -> Result<(), BodyError> {
+    let start = own.position();
+    let size = u64::from(own.u32("tracing_data.size")?);
+    if size > own.left() {
+        let (label, most, span) = ("tracing_data.size", own.left(), own.since(start));
+        return Err(BodyError::Count { label, value: size, most, span });
+    }
+    let mut content = own.part(size, "tracing_data.content")?;
+    // The features of a file judge the same content; a record only carries it.
+    let _read = tracing::walk(&mut content);
+    content.skip(1, content.left(), "tracing_data.unread")?;
+    rest(own);
+    Ok(())
+}
+
+/// UNWINDING_RESULT: the time, how the unwinding ended, the registers and the stack that were
+/// unwound, and since 2021 the callchain.
+fn unwinding_result(own: &mut Cursor<'_>) -> Result<(), BodyError> {
+    own.skip(6, 8, "unwinding.time")?;
+    own.skip(1, 8, "unwinding.abi")?;
+    let mask = own.u64("unwinding.reg_mask")?;
+    own.skip(mask.count_ones().into(), 8, "regs_user.regs")?;
+    let size = own.u64("unwinding.stack_size")?;
+    if size > 0 {
+        skip_counted(own, size, 1, "stack_user.size", COUNT64)?;
+        own.skip(1, 8, "unwinding.dyn_size")?;
+    }
+    if own.left() > 0 {
+        list(own, 16, "unwinding.chain")?;
+    }
+    Ok(())
+}
