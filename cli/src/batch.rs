@@ -14,7 +14,6 @@ use crate::exit::{Exit, Failure};
 use crate::formats::Format;
 use crate::input::{Found, Recording, shown};
 use crate::look::{Look, wrap};
-use crate::neighbours::Neighbours;
 use crate::output::{Existing, Target};
 use crate::skipped::{SkipReason, Skipped};
 use crate::summary::list_skipped;
@@ -128,15 +127,13 @@ pub(crate) struct Sums<const N: usize> {
     skipped: Skipped,
     counts: [u64; N],
     exit: Option<Exit>,
-    neighbours: Neighbours,
     /// Whether a recording was written to the report.
     began: bool,
 }
 
 impl<const N: usize> Sums<N> {
     pub(crate) fn new(words: &'static Words<N>) -> Self {
-        let (skipped, neighbours) = (Skipped::default(), Neighbours::default());
-        Self { words, skipped, counts: [0; N], exit: None, neighbours, began: false }
+        Self { words, skipped: Skipped::default(), counts: [0; N], exit: None, began: false }
     }
 
     /// The exit status of the run.
@@ -157,9 +154,7 @@ impl<const N: usize> Sums<N> {
         let (path, failure) = match failure_of(found) {
             Ok(unread) => unread,
             Err(Found::Skipped { path, reason }) => {
-                if !self.neighbours.add_skipped(&path, reason) {
-                    self.skipped.add(reason, &path);
-                }
+                self.skipped.add(reason, &path);
                 return None;
             }
             Err(_) => return None,
@@ -167,33 +162,6 @@ impl<const N: usize> Sums<N> {
         self.skipped.add_unread(&path, &failure);
         self.exit = self.exit.max(Some(failure.exit));
         Some(failure.message)
-    }
-
-    /// Adds a recording that others in its folder are compared with.
-    pub(crate) fn add_recording(&mut self, path: &Path) {
-        self.neighbours.add_recording(path);
-    }
-
-    /// Ends the walk: a skipped file that should be a recording is one that cannot be read. Returns
-    /// the warnings.
-    pub(crate) fn settle(&mut self) -> Vec<String> {
-        let mut warnings = Vec::new();
-        for (path, reason, is_expected) in std::mem::take(&mut self.neighbours).finish() {
-            if !is_expected {
-                self.skipped.add(reason, &path);
-                continue;
-            }
-            let message = format!(
-                "{}: {}, although it has a name like the recordings beside it",
-                shown(&path),
-                reason.name()
-            );
-            let failure = Failure::new(Exit::Unrepaired, message);
-            self.skipped.add_unread(&path, &failure);
-            self.exit = self.exit.max(Some(failure.exit));
-            warnings.push(failure.message);
-        }
-        warnings
     }
 
     /// The text before the next recording of a JSON document.

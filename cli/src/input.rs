@@ -21,6 +21,7 @@ use crate::directory;
 use crate::exit::Failure;
 use crate::in_use::Writer;
 use crate::mapped::Mapped;
+use crate::neighbours::Neighbours;
 use crate::skipped::SkipReason;
 use crate::streams::StandardInput;
 use crate::walk::{Steps, Walk};
@@ -266,7 +267,8 @@ pub(crate) fn open_path(path: &Path) -> Result<Found, Failure> {
 
 /// Names recordings below a directory that is not one itself.
 fn below(path: &Path) -> String {
-    let walk = Walk { exclude: &[], every: false };
+    let neighbours = Neighbours::default();
+    let walk = Walk { exclude: &[], every: false, neighbours: &neighbours };
     let found = Steps::of(path, LOOKED_AT_BELOW).filter_map(|step| step.open(&walk));
     let names = found.filter_map(|found| match found {
         Found::Recording(recording) => Some(shown(&recording.path)),

@@ -10,13 +10,18 @@
 //!  b.data      a.data is a recording: expected if it is empty, since other programs use it, too
 //! ```
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
+use crate::input::{self, Found};
 use crate::skipped::SkipReason;
 
-/// Skipped files that wait for the end of a walk. Beyond this number they are not judged.
-const WAITING_MAX: usize = 65_536;
+/// Files of one pattern that are opened to find a recording, the first by name. If none of so many
+/// is a recording, the name shows nothing.
+const OPENED_MAX: usize = 64;
+/// Patterns whose answers are kept. Beyond this number they are looked up again.
+const KNOWN_MAX: usize = 65_536;
 /// Endings that files of any kind have: an empty `stderr.log` beside a log of QEMU is not one.
 const COMMON_ENDINGS: [&str; 14] = [
     "bin", "csv", "dat", "err", "html", "json", "log", "md", "out", "svg", "tmp", "txt", "xml",
@@ -29,44 +34,61 @@ const OTHER_ENDINGS: [&str; 22] = [
     "part", "raw", "save", "tar", "tgz", "txz", "xz", "zip", "zst",
 ];
 
-/// Recordings and skipped files of one walk.
+/// A folder, and a pattern of the names in it.
+type Pattern = (PathBuf, String);
+
+/// The folders of a run, as far as skipped files asked for them. The answer depends on the folder
+/// alone, so that it is the same in every shard and on every thread.
 #[derive(Debug, Default)]
 pub(crate) struct Neighbours {
-    /// Patterns of the names of recordings, by folder.
-    patterns: BTreeSet<(PathBuf, String)>,
-    waiting: Vec<(PathBuf, SkipReason)>,
+    /// Whether a recording has a name of the pattern.
+    known: Mutex<BTreeMap<Pattern, bool>>,
 }
 
 impl Neighbours {
-    /// Adds a file that is a recording.
-    pub(crate) fn add_recording(&mut self, path: &Path) {
-        self.patterns.extend(patterns_of(path, SkipReason::Empty));
+    /// Returns whether a file that is skipped for this reason should be a recording.
+    pub(crate) fn expect(&self, path: &Path, reason: SkipReason) -> bool {
+        patterns_of(path, reason).into_iter().any(|pattern| self.has_recording(pattern))
     }
 
-    /// Keeps a skipped file until the end of the walk; false if it cannot be expected to be a
-    /// recording, or if there are too many.
-    pub(crate) fn add_skipped(&mut self, path: &Path, reason: SkipReason) -> bool {
-        let is_kept = self.waiting.len() < WAITING_MAX && !patterns_of(path, reason).is_empty();
-        if is_kept {
-            self.waiting.push((path.to_path_buf(), reason));
+    fn has_recording(&self, pattern: Pattern) -> bool {
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let earlier = known().get(&pattern).copied();
+        earlier.unwrap_or_else(|| {
+            let found = find_recording(&pattern);
+            let mut known = known();
+            if known.len() < KNOWN_MAX {
+                known.insert(pattern, found);
+            }
+            found
+        })
+    }
+}
+
+/// Opens files of the pattern until one is a recording.
+fn find_recording(pattern: &Pattern) -> bool {
+    let folder = if pattern.0.as_os_str().is_empty() { Path::new(".") } else { &pattern.0 };
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut first = BTreeSet::new();
+    for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file())) {
+        let path = pattern.0.join(entry.file_name());
+        if patterns_of(&path, SkipReason::Empty).contains(pattern) {
+            first.insert(path);
         }
-        is_kept
+        if first.len() > OPENED_MAX {
+            first.pop_last();
+        }
     }
-
-    /// Ends the walk: the skipped files, each with whether it should be a recording.
-    pub(crate) fn finish(self) -> Vec<(PathBuf, SkipReason, bool)> {
-        let Self { patterns, waiting } = self;
-        let judge = |(path, reason): (PathBuf, SkipReason)| {
-            let is_expected = patterns_of(&path, reason).iter().any(|one| patterns.contains(one));
-            (path, reason, is_expected)
-        };
-        waiting.into_iter().map(judge).collect()
-    }
+    let is_recording = |path: &PathBuf| {
+        let found = input::open_or_fail(path);
+        matches!(found, Found::Recording(recording) if recording.format().is_some())
+    };
+    first.iter().any(is_recording)
 }
 
 /// The name with `#` for each number, if it has one, and `*` with its ending if few other files
 /// that are skipped for this reason have it.
-fn patterns_of(path: &Path, reason: SkipReason) -> Vec<(PathBuf, String)> {
+fn patterns_of(path: &Path, reason: SkipReason) -> Vec<Pattern> {
     if !matches!(reason, SkipReason::Empty | SkipReason::UnknownFormat) {
         return Vec::new();
     }
@@ -103,14 +125,10 @@ mod tests {
 
     /// The names among `skipped` that should be recordings beside `recordings`.
     fn expected<'n>(recordings: &[&str], skipped: &[&'n str], reason: SkipReason) -> Vec<&'n str> {
-        let mut neighbours = Neighbours::default();
-        recordings.iter().for_each(|name| neighbours.add_recording(Path::new(name)));
-        for name in skipped {
-            neighbours.add_skipped(Path::new(name), reason);
-        }
-        let judged = neighbours.finish();
+        let patterns = |name: &str| patterns_of(Path::new(name), SkipReason::Empty);
+        let patterns: Vec<Pattern> = recordings.iter().flat_map(|name| patterns(name)).collect();
         let is_expected = |name: &&&str| {
-            judged.iter().any(|(path, _, is_expected)| *is_expected && path == Path::new(name))
+            patterns_of(Path::new(name), reason).iter().any(|one| patterns.contains(one))
         };
         skipped.iter().filter(is_expected).copied().collect()
     }

@@ -12,6 +12,7 @@ use tracemend::FormatId;
 use crate::directory;
 use crate::exit::Failure;
 use crate::input::{self, Found, Stamp, is_stdin, shown};
+use crate::neighbours::Neighbours;
 use crate::skipped::SkipReason;
 
 /// Entries of a walked directory that are looked at. A build tree has some hundred thousand; a
@@ -25,6 +26,8 @@ pub(crate) struct Walk<'a> {
     pub(crate) exclude: &'a [Stamp],
     /// Whether each file is taken for a recording.
     pub(crate) every: bool,
+    /// The folders by which a file should be a recording.
+    pub(crate) neighbours: &'a Neighbours,
 }
 
 /// Something that is looked at.
@@ -78,13 +81,13 @@ fn open_file(path: &Path, how: &Walk<'_>) -> Option<Found> {
     if stamps.any(|stamp| how.exclude.iter().any(|one| stamp.same_file(one))) {
         return None;
     }
-    let is_empty = recording.file_set().is_empty();
-    Some(match is_empty {
-        _ if how.every || is_claimed(path) => found,
-        true => skip(SkipReason::Empty),
-        false if recording.format().is_none() => skip(SkipReason::UnknownFormat),
-        false => found,
-    })
+    let reason = match recording.file_set().is_empty() {
+        _ if how.every || is_claimed(path) => return Some(found),
+        true => SkipReason::Empty,
+        false if recording.format().is_none() => SkipReason::UnknownFormat,
+        false => return Some(found),
+    };
+    Some(if how.neighbours.expect(path, reason) { found } else { skip(reason) })
 }
 
 /// Whether the name is one that only recordings have.
@@ -166,7 +169,8 @@ mod tests {
         for name in ["a", "b", "c"] {
             std::fs::write(folder.path().join(name), b"PERFILE2").unwrap();
         }
-        let walk = Walk { exclude: &[], every: false };
+        let neighbours = Neighbours::default();
+        let walk = Walk { exclude: &[], every: false, neighbours: &neighbours };
         let seen = |max| {
             let (mut recordings, mut stopped) = (0, None);
             for step in Steps::of(folder.path(), max) {

@@ -32,6 +32,7 @@ use crate::format_options::{FormatOptions, Verb};
 use crate::input::is_stdin;
 use crate::limiting::Limiting;
 use crate::look::{ColorChoice, Look};
+use crate::neighbours::Neighbours;
 use crate::places::Places;
 use crate::progress::{Progress, sum_bytes};
 use crate::sandbox::Reach;
@@ -242,6 +243,7 @@ impl Arguments {
             layouts: sink.layouts(),
             written: sink.written(),
             earlier: self.resume.as_deref().map(Earlier::read).transpose()?,
+            neighbours: Neighbours::default(),
             is_single: paths.as_slice().len() == 1,
             judging,
         };

@@ -17,7 +17,6 @@ use super::{report_irregular, report_path};
 use crate::access::Readers;
 use crate::exit::{Exit, Failure};
 use crate::input::{self, Found};
-use crate::neighbours::Neighbours;
 use crate::ordered::in_order;
 use crate::skipped::{SkipReason, Skipped};
 use crate::summary::Totals;
@@ -36,7 +35,6 @@ struct SeenSoFar {
     totals: Totals,
     counts: json::Totals,
     skipped: Skipped,
-    neighbours: Neighbours,
     /// Findings for a new baseline, and those who may read it.
     accepted: tracemend::Baseline,
     readers: Option<Readers>,
@@ -104,13 +102,6 @@ impl<'r, 's> Run<'r, 's> {
         let counts = |seen: &SeenSoFar| SkipReason::ALL.map(|reason| seen.skipped.of(reason).0);
         let before = (seen(&self.seen), counts(&self.seen));
         self.each(Steps::of(path, walk::WALK_MAX), Some(path), jobs)?;
-        for (skipped, reason, is_expected) in std::mem::take(&mut self.seen.neighbours).finish() {
-            if is_expected {
-                self.finish(Step::Directory(skipped), jobs)?;
-            } else {
-                self.seen.skipped.add(reason, &skipped);
-            }
-        }
         // Another shard may have recordings.
         if seen(&self.seen) != before.0 || self.work.arguments.shard.is_some() {
             return Ok(());
@@ -168,7 +159,6 @@ impl SeenSoFar {
                 self.report(&path, report_irregular(kind), work, sink)
             }
             Found::Skipped { path, reason } => match reason {
-                _ if self.neighbours.add_skipped(&path, reason) => Ok(()),
                 SkipReason::Link if is_strict => {
                     self.report(&path, report_irregular("a symbolic link"), work, sink)
                 }
@@ -211,9 +201,6 @@ impl SeenSoFar {
     fn enter(&mut self, entry: Entry, sink: &mut Sink<'_, '_>) -> Result<(), Failure> {
         if let Some(warning) = entry.warning {
             sink.warn_once(warning);
-        }
-        if entry.report.format.is_some() {
-            self.neighbours.add_recording(&entry.path);
         }
         self.totals.add(&input::shown(&entry.path), &entry.report);
         self.counts.add_report(&entry.report);

@@ -16,6 +16,7 @@ use crate::exit::{Exit, Failure};
 use crate::format_options::FormatOptions;
 use crate::in_use::BeingWritten;
 use crate::input::{self, Found, Recording, Stamp};
+use crate::neighbours::Neighbours;
 use crate::walk::{Step, Walk};
 
 /// What every thread needs.
@@ -33,6 +34,8 @@ pub(super) struct Work<'r> {
     pub(super) written: Vec<Stamp>,
     /// The report of `--resume`.
     pub(super) earlier: Option<Earlier>,
+    /// The folders by which files should be recordings.
+    pub(super) neighbours: Neighbours,
     /// Whether a single path was named.
     pub(super) is_single: bool,
 }
@@ -66,7 +69,8 @@ impl Work<'_> {
     pub(super) fn examine(&self, step: Step, threads: NonZeroUsize) -> Result<Seen, Failure> {
         let is_named = step.is_named();
         let every = self.arguments.kind.is_some() || self.judging.strict;
-        match step.open(&Walk { exclude: &self.written, every }) {
+        let walk = Walk { exclude: &self.written, every, neighbours: &self.neighbours };
+        match step.open(&walk) {
             None => Ok(Seen::Nothing),
             Some(Found::Recording(recording)) => {
                 let is_named = is_named || recording.is_stream();

@@ -8,6 +8,7 @@ use crate::exit::{Exit, Failure};
 use crate::formats::{Format, pretty};
 use crate::in_use::BeingWritten;
 use crate::input::{Found, Recording, is_stdin};
+use crate::neighbours::Neighbours;
 use crate::places::Places;
 use crate::streams::Streams;
 use crate::walk::Walk;
@@ -30,13 +31,13 @@ pub(super) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<Ex
         places.walk(path)?;
     }
     let mut sums = Sums::new(&WORDS);
+    let neighbours = Neighbours::default();
     let every = arguments.reading.kind.is_some();
     for Task { step, name } in tasks(&arguments.paths) {
-        let found = match step.open(&Walk { exclude: &[], every }) {
+        let found = match step.open(&Walk { exclude: &[], every, neighbours: &neighbours }) {
             None => continue,
             Some(Found::Recording(recording)) => match redact(arguments, &recording, &name) {
                 Ok(done) => {
-                    sums.add_recording(&recording.path);
                     if let Some(sign) = BeingWritten::at_open(&recording) {
                         streams.warn(&sign.warning());
                     }
@@ -55,9 +56,6 @@ pub(super) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<Ex
         if let Some(warning) = sums.add_found(found) {
             streams.warn(&warning);
         }
-    }
-    for warning in sums.settle() {
-        streams.warn(&warning);
     }
     streams.print(&sums.close(arguments.format, streams.look))?;
     Ok(sums.exit())

@@ -16,6 +16,7 @@ use crate::formats::Format;
 use crate::in_use::BeingWritten;
 use crate::input::{Found, Recording, is_stdin};
 use crate::look::Look;
+use crate::neighbours::Neighbours;
 use crate::ordered::in_order;
 use crate::output::Existing;
 use crate::places::Places;
@@ -51,6 +52,8 @@ struct Batch<'a> {
     given: FormatOptions,
     donor: Option<Recording>,
     look: Look,
+    /// The folders by which files should be recordings.
+    neighbours: Neighbours,
 }
 
 /// Outcomes in the order of the words.
@@ -88,7 +91,8 @@ pub(super) fn run(
     let donor = given.donor.as_deref().map(|path| open_one(path, streams)).transpose()?;
     let bytes = if streams.look.progress { sum_bytes(&arguments.paths) } else { None };
     let progress = Progress::new(streams.look, "repairing".to_string(), bytes);
-    let batch = Batch { arguments, given, donor, look: streams.look };
+    let neighbours = Neighbours::default();
+    let batch = Batch { arguments, given, donor, look: streams.look, neighbours };
     let jobs = jobs.map_or(1, NonZeroUsize::get).min(OUTPUTS_MAX);
     let jobs = NonZeroUsize::new(jobs).unwrap_or(NonZeroUsize::MIN);
     let mut sums = Sums::new(&WORDS);
@@ -96,8 +100,6 @@ pub(super) fn run(
     in_order(jobs, tasks(&arguments.paths), work, |done| {
         add(&mut sums, done, arguments.format, &progress, streams)
     })?;
-    let warnings = sums.settle();
-    progress.suspend(|| warnings.iter().for_each(|warning| streams.warn(warning)));
     progress.suspend(|| streams.print(&sums.close(arguments.format, batch.look)))?;
     Ok(sums.exit())
 }
@@ -127,7 +129,7 @@ fn check_arguments(arguments: &Arguments) -> Result<(), Failure> {
 impl Batch<'_> {
     fn work(&self, task: Task, threads: NonZeroUsize) -> Done {
         let every = self.arguments.kind.is_some();
-        match task.step.open(&Walk { exclude: &[], every }) {
+        match task.step.open(&Walk { exclude: &[], every, neighbours: &self.neighbours }) {
             None => Done::Nothing,
             Some(Found::Recording(recording)) => {
                 match self.repair(&recording, &task.name, threads) {
@@ -198,7 +200,6 @@ fn add(
         }
         Done::Repaired(repaired) => *repaired,
     };
-    sums.add_recording(&path);
     sums.count(OUTCOMES.iter().position(|one| *one == outcome), exit_of(outcome));
     let text = match format {
         Format::Human => text,
