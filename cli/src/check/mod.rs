@@ -45,7 +45,7 @@ use resume::Earlier;
 use run::Run;
 use shard::Shard;
 use sink::Sink;
-use work::Work;
+use work::{Walks, Work};
 use writer::Settings;
 
 /// Findings that `--all` lists for one recording.
@@ -241,9 +241,8 @@ impl Arguments {
             donor,
             texts: sink.texts().into_iter().chain(judging.written_baseline().cloned()).collect(),
             layouts: sink.layouts(),
-            written: sink.written(),
+            walks: Walks { written: sink.written(), neighbours: Neighbours::default() },
             earlier: self.resume.as_deref().map(Earlier::read).transpose()?,
-            neighbours: Neighbours::default(),
             is_single: paths.as_slice().len() == 1,
             judging,
         };

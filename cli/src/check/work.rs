@@ -30,14 +30,20 @@ pub(super) struct Work<'r> {
     pub(super) layouts: Vec<Layout>,
     /// Files of the reports, and the baseline last, if it is written.
     pub(super) texts: Vec<PathBuf>,
-    /// Files that the run writes.
-    pub(super) written: Vec<Stamp>,
+    /// What the walks of the run share.
+    pub(super) walks: Walks,
     /// The report of `--resume`.
     pub(super) earlier: Option<Earlier>,
-    /// The folders by which files should be recordings.
-    pub(super) neighbours: Neighbours,
     /// Whether a single path was named.
     pub(super) is_single: bool,
+}
+
+/// What the walks of a run share.
+pub(super) struct Walks {
+    /// Files that the run writes.
+    pub(super) written: Vec<Stamp>,
+    /// The folders by which files should be recordings.
+    pub(super) neighbours: Neighbours,
 }
 
 /// What became of a step.
@@ -69,7 +75,8 @@ impl Work<'_> {
     pub(super) fn examine(&self, step: Step, threads: NonZeroUsize) -> Result<Seen, Failure> {
         let is_named = step.is_named();
         let every = self.arguments.kind.is_some() || self.judging.strict;
-        let walk = Walk { exclude: &self.written, every, neighbours: &self.neighbours };
+        let Walks { written, neighbours } = &self.walks;
+        let walk = Walk { exclude: written, every, neighbours };
         match step.open(&walk) {
             None => Ok(Seen::Nothing),
             Some(Found::Recording(recording)) => {

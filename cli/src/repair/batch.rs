@@ -4,7 +4,7 @@
 //! and does not depend on the number of threads.
 
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tracemend::{Outcome, Source};
 
@@ -38,7 +38,6 @@ enum Done {
 
 /// The report of one repair.
 struct Repaired {
-    path: PathBuf,
     outcome: Outcome,
     length: u64,
     /// For the format that was asked for.
@@ -175,10 +174,9 @@ impl Batch<'_> {
                 (Format::Json, _) => salvage.json_text(),
             }
         })?;
-        let path = recording.path.clone();
         let warning =
             warning.or_else(|| BeingWritten::at_open(recording).map(|sign| sign.warning()));
-        Ok(Repaired { path, outcome, length, text: text?, warning })
+        Ok(Repaired { outcome, length, text: text?, warning })
     }
 }
 
@@ -190,7 +188,7 @@ fn add(
     progress: &Progress,
     streams: &mut Streams<'_>,
 ) -> Result<(), Failure> {
-    let Repaired { path, outcome, length, text, warning } = match done {
+    let Repaired { outcome, length, text, warning } = match done {
         Done::Nothing => return Ok(()),
         Done::Found(found) => {
             if let Some(warning) = sums.add_found(found) {

@@ -7,7 +7,7 @@
 //!  known        the damaged ones, by number and seed     known/perf/17
 //!      |
 //!      v    check, repair, plan, dump
-//!  name <tab> report <tab> plan <tab> mended <tab> dump
+//!  name <tab> report <tab> plan <tab> repaired <tab> dump
 //! ```
 //!
 //! Two ledgers that are equal show that a refactoring changed nothing on these cases. The first
@@ -29,7 +29,7 @@ pub use products::Products;
 pub const CASES: usize = 500;
 
 /// Names of the four products, in the order of a line.
-pub const PRODUCTS: [&str; 4] = ["report", "plan", "mended", "dump"];
+pub const PRODUCTS: [&str; 4] = ["report", "plan", "repaired", "dump"];
 
 /// The checksums of the four products of a case.
 pub type Sums = [String; 4];
@@ -133,7 +133,7 @@ impl Ledger {
 
 /// The beginning of the first line.
 const HEAD: &str = "# known originals of each format: ";
-/// What follows the number of cases there.
+/// The words after the number of cases there.
 const HEAD_SEED: &str = ", seed: ";
 
 fn parse_head(line: &str) -> Option<(usize, u64)> {
@@ -171,12 +171,12 @@ mod tests {
     fn a_change_names_the_case_and_the_products() {
         let older = ledger(&[
             ("gone", ["a", "b", "c", "d"]),
-            ("mended", ["a", "b", "c", "d"]),
+            ("repaired", ["a", "b", "c", "d"]),
             ("same", ["a", "b", "c", "d"]),
         ]);
         let newer = ledger(&[
             ("added", ["a", "b", "c", "d"]),
-            ("mended", ["a", "B", "C", "d"]),
+            ("repaired", ["a", "B", "C", "d"]),
             ("same", ["a", "b", "c", "d"]),
         ]);
         let texts = |word| -> Vec<String> {
@@ -184,7 +184,7 @@ mod tests {
         };
         let expected = [
             "added: not in the older ledger",
-            "mended: plan, mended",
+            "repaired: plan, repaired",
             "gone: only in the older ledger",
         ];
         assert_eq!(texts(""), expected);

@@ -1,4 +1,4 @@
-//! What a user gets for a case: the report, the plan, the repaired files and the dumps.
+//! The results that a user gets for a case: report, plan, repaired files and dumps.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ pub struct Products {
     /// The JSON of the plan, or the reason why there is none.
     plan: Vec<u8>,
     /// The repaired files with their names; none for a file that does not exist.
-    mended: Vec<(String, Option<Vec<u8>>)>,
+    repaired: Vec<(String, Option<Vec<u8>>)>,
     /// Every style of the dump, of the recording and of the repaired one.
     dump: Vec<u8>,
 }
@@ -35,7 +35,7 @@ impl Products {
         };
         let repair = repair(&files, &options);
         let output = repair.output(&files);
-        let mended = output.files().iter().map(|file| {
+        let repaired = output.files().iter().map(|file| {
             (file.name.clone(), (!file.bytes.is_absent()).then(|| file.bytes.to_vec()))
         });
         let mut dump = dumps(&files, &options);
@@ -45,22 +45,22 @@ impl Products {
         Self {
             report: reports(&report, &repair, &files, &output),
             plan: plan(&repair, &files, &options),
-            mended: mended.collect(),
+            repaired: repaired.collect(),
             dump,
         }
     }
 
     /// Returns length and CRC-32 of each product.
     pub fn sums(&self) -> Sums {
-        let mut mended = Vec::new();
-        for (name, bytes) in &self.mended {
+        let mut repaired = Vec::new();
+        for (name, bytes) in &self.repaired {
             let bytes = bytes.as_deref();
             let length =
                 bytes.map_or_else(|| "absent".to_string(), |bytes| bytes.len().to_string());
-            mended.extend(format!("{name}\0{length}\0").into_bytes());
-            mended.extend(bytes.unwrap_or_default());
+            repaired.extend(format!("{name}\0{length}\0").into_bytes());
+            repaired.extend(bytes.unwrap_or_default());
         }
-        [&self.report, &self.plan, &mended, &self.dump]
+        [&self.report, &self.plan, &repaired, &self.dump]
             .map(|bytes| format!("{}:{}", bytes.len(), crc32(&[bytes])))
     }
 
@@ -70,11 +70,12 @@ impl Products {
     ///
     /// If a file cannot be written.
     pub fn write(&self, folder: &Path) -> std::io::Result<()> {
-        let present = self.mended.iter().filter_map(|(name, bytes)| Some((name, bytes.as_ref()?)));
-        let mended = present.map(|(name, bytes)| (format!("mended/{name}"), bytes));
+        let present =
+            self.repaired.iter().filter_map(|(name, bytes)| Some((name, bytes.as_ref()?)));
+        let repaired = present.map(|(name, bytes)| (format!("repaired/{name}"), bytes));
         let texts = [("report", &self.report), ("plan", &self.plan), ("dump", &self.dump)];
         for (name, bytes) in
-            texts.map(|(name, bytes)| (name.to_string(), bytes)).into_iter().chain(mended)
+            texts.map(|(name, bytes)| (name.to_string(), bytes)).into_iter().chain(repaired)
         {
             let path = folder.join(name);
             std::fs::create_dir_all(path.parent().unwrap_or(folder))?;
