@@ -153,7 +153,8 @@ pub static INSERTED: Limit = Limit::new(
     "inserted",
     64 << 20,
     "bytes",
-    "a repair adds tables and closing records, not recordings",
+    "a repair adds tables and closing records, and writes what compressed records hold, not whole \
+     recordings",
 );
 
 /// Bytes of a structure that has to be held as one piece.

@@ -66,7 +66,8 @@ fn offer_file(
     if !has_broken && !inside.any(lacks_fix) {
         return;
     }
-    let Some(unpacked) = repair::unpack(file, area, events, limits) else { return };
+    let expanded = &mut report.tally.expanded;
+    let Some(unpacked) = repair::unpack(file, area, expanded, events, limits) else { return };
     let summary = format!(
         "write the {} in {} as they are",
         plural(unpacked.records, "record"),

@@ -15,6 +15,7 @@ use crate::formats::perf::decode::recording::{Opened, RecordFile, open};
 use crate::formats::perf::layout::{HEADER_SIZE_PIPE, record};
 use crate::formats::{StoreError, Stored};
 use crate::kit::num::{to_u64, to_usize};
+use crate::kit::source::Source;
 use crate::kit::span::Span;
 use crate::kit::walk::Item;
 use crate::limits::{Limits, REDACTED, ZSTD_WINDOW};
@@ -42,7 +43,7 @@ pub fn store(files: &FileSet<'_>, edits: &[Edit], limits: &Limits) -> Result<Sto
         expanded.apply(mine)?;
         stored.records_gone = stored.records_gone.saturating_add(to_u64(expanded.wrappers.len()));
         let Expanded { wrappers, bytes, ends } = expanded;
-        stored.edits.extend(replace_wrappers(wrappers, &bytes, &ends));
+        stored.edits.extend(replace_wrappers(wrappers, &Source::new(&bytes), &ends));
         Ok(())
     };
     match open(files).map_err(|_| BROKEN)? {
@@ -153,15 +154,15 @@ impl Expanded {
 /// of the expanded bytes.
 pub(super) fn replace_wrappers(
     wrappers: Vec<WrapperPlace>,
-    bytes: &[u8],
+    bytes: &Source<'_>,
     ends: &[u64],
 ) -> Vec<Edit> {
     let mut done = 0;
     let edits = wrappers.into_iter().map(|WrapperPlace { span, expanded_end }| {
         let complete = ends.partition_point(|end| *end <= expanded_end);
         let last = complete.checked_sub(1).and_then(|last| ends.get(last)).copied();
-        let end = last.map_or(0, to_usize);
-        let records = bytes.get(done..end).unwrap_or_default();
+        let end = last.unwrap_or(0);
+        let records = bytes.read(done, end.max(done));
         done = end.max(done);
         Edit::replace(span, records)
     });

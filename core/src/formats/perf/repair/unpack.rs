@@ -8,12 +8,15 @@ use crate::formats::perf::decode::recording::RecordFile;
 use crate::formats::perf::decode::walk::Walker;
 use crate::formats::perf::layout::record;
 use crate::kit::cursor::Order;
-use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 use crate::kit::walk::Item;
-use crate::limits::{Limits, REDACTED, RESYNC, ZSTD_WINDOW};
+use crate::limits::{INSERTED, Limits, RESYNC, ZSTD_WINDOW};
 use crate::mend::edit::Edit;
+
+/// Bytes that are expanded per byte of a file: recordings of perf expand to less than 100 (limit
+/// `expansion-ratio`), and all of them are held.
+const RATIO_MOST: u64 = 100;
 
 /// The edits that replace the compressed records of a file.
 pub struct Unpacked {
@@ -24,18 +27,24 @@ pub struct Unpacked {
 }
 
 /// Returns the edits that replace the compressed records in an area of a file by the bytes that
-/// they expand to; `None` if not all of them expand, if they take more than the limit `redacted`,
-/// or if the places of other records are listed elsewhere.
+/// they expand to; `None` if not all of them expand, if they take more than the limit `inserted`,
+/// or if the places of other records are listed elsewhere. Raises `expanded`, the number of bytes
+/// that a check has expanded, to those that are expanded here, since it may have ended earlier.
 pub fn unpack(
     file: &RecordFile<'_>,
     area: (u64, u64),
+    expanded: &mut u64,
     events: &Events,
     limits: &Limits,
 ) -> Option<Unpacked> {
-    let room = limits.of(&REDACTED);
+    // A repair does not insert more, and real recordings expand to less.
+    let room = file.length().saturating_mul(RATIO_MOST).min(limits.of(&INSERTED));
+    if *expanded > room {
+        return None;
+    }
     let mut expansion = Expansion::new(file.dialect(), limits.of(&ZSTD_WINDOW));
     expansion.begin_file(file.index());
-    let (mut wrappers, mut bytes) = (Vec::new(), Vec::new());
+    let (mut wrappers, mut chunks) = (Vec::new(), Vec::new());
     for item in file.records(area, limits.of(&RESYNC)) {
         // Fixes of the bytes between records come first.
         let Item::Record(record) = item else { return None };
@@ -49,9 +58,10 @@ pub fn unpack(
         expansion.begin_record();
         while !rest.is_empty() {
             let (consumed, _) = expansion.feed(rest, span).ok()?;
-            let has_released = take_bytes(&mut expansion, &mut bytes);
+            let has_released = take_chunks(&mut expansion, &mut chunks);
             rest = rest.get(consumed..).unwrap_or_default();
-            if to_u64(bytes.len()) > room {
+            *expanded = expansion.end().max(*expanded);
+            if expansion.end() > room {
                 return None;
             }
             if consumed == 0 && !has_released {
@@ -61,27 +71,33 @@ pub fn unpack(
         wrappers.push(WrapperPlace { span, expanded_end: expansion.end() });
     }
     expansion.finish();
-    take_bytes(&mut expansion, &mut bytes);
-    let (ends, records) = find_ends(&bytes, file.order(), events, limits);
-    Some(Unpacked { edits: replace_wrappers(wrappers, &bytes, &ends), records })
+    take_chunks(&mut expansion, &mut chunks);
+    drop(expansion);
+    let source = Source::from_pieces(chunks.iter().map(Vec::as_slice));
+    let (ends, records) = find_ends(&source, file.order(), events, limits);
+    Some(Unpacked { edits: replace_wrappers(wrappers, &source, &ends), records })
 }
 
-/// Moves the bytes that the expander releases to the end of `bytes`, and returns whether any were.
-fn take_bytes(expansion: &mut Expansion, bytes: &mut Vec<u8>) -> bool {
-    let before = bytes.len();
+/// Takes the bytes that the expander releases, and returns whether any were.
+fn take_chunks(expansion: &mut Expansion, chunks: &mut Vec<Vec<u8>>) -> bool {
+    let before = chunks.len();
     while let Some(chunk) = expansion.take_chunk() {
-        bytes.extend_from_slice(chunk.bytes());
+        chunks.push(chunk.bytes().to_vec());
         let end = chunk.end();
         expansion.put_back(chunk, end);
     }
-    bytes.len() > before
+    chunks.len() > before
 }
 
 /// Returns the ends of the records in expanded bytes and of the damage between them, and the number
 /// of records.
-fn find_ends(bytes: &[u8], order: Order, events: &Events, limits: &Limits) -> (Vec<u64>, u64) {
-    let source = Source::new(bytes);
-    let walker = Walker::new(&source, 0, order, false, (0, source.len()));
+fn find_ends(
+    source: &Source<'_>,
+    order: Order,
+    events: &Events,
+    limits: &Limits,
+) -> (Vec<u64>, u64) {
+    let walker = Walker::new(source, 0, order, false, (0, source.len()));
     let walker = walker.judged_by(events).resyncing(limits.of(&RESYNC));
     let (mut ends, mut records) = (Vec::new(), 0_u64);
     for item in walker {
