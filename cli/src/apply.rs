@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use tracemend::{Balance, FilePlan, Patch, PlanError, Safety, proof};
+use tracemend::{Balance, FilePlan, Patch, PlanError, proof};
 
 use crate::balance;
 use crate::exit::{Exit, Failure, HELP};
@@ -12,7 +12,7 @@ use crate::places::Places;
 use crate::sandbox::Reach;
 use crate::single::open_one;
 use crate::streams::Streams;
-use crate::verify::{arrange, escape, read_plan};
+use crate::verify::{Side, arrange, escape, read_plan};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -60,7 +60,7 @@ impl Arguments {
         let contradiction = |error: PlanError| refused(error.to_string());
         let plan = if self.reverse { plan.reversed().map_err(contradiction)? } else { plan };
         let mut source = open_one(&self.source, streams)?;
-        let named = arrange(&mut source, plan.files.iter().map(|file| file.name.as_str()));
+        let named = arrange(&mut source, &plan, Side::Source)?;
         let existing = if self.force { Existing::Replaced } else { Existing::Refused };
         let mut places = Places::new(streams);
         places.read("the plan", &plan_file)?;
@@ -88,8 +88,7 @@ impl Arguments {
         let written = shown(target.path());
         let [before, after] = balance::lines(Balance::of(&patches));
         streams.print(&format!("{written}: written\n  {before}\n  {after}\n"))?;
-        let mut edits = plan.files.iter().flat_map(|file| &file.edits);
-        let lossy = !self.reverse && edits.any(|edit| edit.safety == Safety::Lossy.name());
+        let lossy = !self.reverse && plan.files.iter().any(FilePlan::is_lossy);
         Ok(if lossy { Exit::Loss } else { Exit::Clean })
     }
 }

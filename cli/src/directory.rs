@@ -1,7 +1,7 @@
 //! Directories that are one recording: formats know their shape by names, this file reads the disk.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -148,6 +148,23 @@ fn open_within(directory: &Path, limits: &Limits) -> Result<Option<Recording>, F
     }
     let recording = Recording::of_directory(directory.to_path_buf(), files);
     Ok(Some(Recording { unfollowed_links, ..recording }))
+}
+
+/// Opens files of a directory that its format does not list, by their names; links and names that
+/// do not exist are left out.
+pub(crate) fn open_others(
+    directory: &Path,
+    names: &BTreeSet<&str>,
+) -> Result<Vec<InputFile>, Failure> {
+    let shape = if names.is_empty() { None } else { find_shape(directory)? };
+    let Some(shape) = shape else { return Ok(Vec::new()) };
+    let entries = list_entries(directory, shape)?;
+    let named = entries.paths.into_iter().filter(|(name, _)| names.contains(name.as_str()));
+    let open = |(name, path): (String, PathBuf)| {
+        let path = directory.join(path);
+        open_file(&path, name).map_err(|error| Failure::io(shown(&path), &error))
+    };
+    named.map(open).collect()
 }
 
 /// The entries below a directory.

@@ -8,7 +8,7 @@
 //!
 //! Nothing here waits for another process: only regular files are opened, and without blocking.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -89,6 +89,14 @@ impl InputFile {
         self.name == name
     }
 
+    /// Returns the path of `name`, if it is a name in the same folder. The real name of that folder
+    /// may not be UTF-8.
+    pub(crate) fn sibling(&self, name: &str) -> Option<PathBuf> {
+        let (mine, other) = (Path::new(&self.name), Path::new(name));
+        let leaf = other.file_name().filter(|_| mine.parent() == other.parent())?;
+        Some(self.path.as_deref()?.with_file_name(leaf))
+    }
+
     /// Whether both files hold the same bytes.
     pub(crate) fn has_equal_bytes(&self, other: &Self) -> bool {
         self.map.bytes() == other.map.bytes()
@@ -121,6 +129,15 @@ impl InputFile {
             && run.len() == mine.len()
             && bytes.len() == Source::new(mine).len()
     }
+}
+
+/// The name of a file in a plan.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PlannedName<'p> {
+    /// Relative to the recording.
+    pub(crate) name: &'p str,
+    /// The plan has no file of this name.
+    pub(crate) absent: bool,
 }
 
 /// One recording.
@@ -178,22 +195,30 @@ impl Recording {
         Ok(())
     }
 
-    /// Brings the files into the order of `names`; a name that is not listed becomes an absent
-    /// file. Returns false, with the files in any order, if there are others.
-    pub(crate) fn arrange<'n>(&mut self, names: impl Iterator<Item = &'n str>) -> bool {
+    /// Brings the files into the order of a plan. A planned file that the format does not list, as
+    /// one that was set aside, is looked for in the directory; one that is not there becomes an
+    /// absent file. Returns false, with the files in any order, if there are others.
+    pub(crate) fn arrange(&mut self, planned: &[PlannedName<'_>]) -> Result<bool, Failure> {
         let mut listed: BTreeMap<String, InputFile> =
             self.files.drain(..).map(|file| (file.name.clone(), file)).collect();
-        for name in names {
-            let file = match listed.remove(name) {
-                Some(file) => file,
-                None => {
-                    let Ok(metadata) = std::fs::metadata(&self.path) else { return false };
-                    InputFile::absent(name, None, &metadata)
-                }
-            };
-            self.files.push(file);
+        let wanted = planned.iter().filter(|one| !one.absent && !listed.contains_key(one.name));
+        let wanted: BTreeSet<&str> = wanted.map(|one| one.name).collect();
+        for file in directory::open_others(&self.path, &wanted)? {
+            listed.insert(file.name.clone(), file);
         }
-        listed.into_values().all(|file| file.absent)
+        let failed = |error: io::Error| Failure::io(shown(&self.path), &error);
+        let metadata = std::fs::metadata(&self.path).map_err(failed)?;
+        // A file that a repair moved to the name of an absent one comes before it.
+        let mut files: BTreeMap<usize, InputFile> = BTreeMap::new();
+        for is_absent in [false, true] {
+            for (index, one) in planned.iter().enumerate().filter(|(_, p)| p.absent == is_absent) {
+                let found = listed.remove(one.name);
+                let absent = || InputFile::absent(one.name, None, &metadata);
+                files.insert(index, found.unwrap_or_else(absent));
+            }
+        }
+        self.files = files.into_values().collect();
+        Ok(listed.into_values().all(|file| file.absent))
     }
 
     /// Whether it came through standard input.

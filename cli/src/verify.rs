@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use tracemend::words::{byte_count, plural};
-use tracemend::{FilePlan, Limits, Plan, limits};
+use tracemend::{Limits, Plan, limits};
 
 use crate::balance;
 use crate::exit::{Exit, Failure, HELP};
-use crate::input::{Recording, shown};
+use crate::input::{PlannedName, Recording, shown};
 use crate::sandbox::Reach;
 use crate::single::open_one;
 use crate::streams::Streams;
@@ -66,13 +66,22 @@ pub(crate) fn read_plan(
     Ok((file, plan))
 }
 
-/// Brings the files of a directory into the order of a plan's names. A name that the directory does
-/// not list becomes an absent file. Returns false if the directory has other files.
-pub(crate) fn arrange<'n>(
-    recording: &mut Recording,
-    names: impl ExactSizeIterator<Item = &'n str>,
-) -> bool {
-    !recording.directory || recording.arrange(names)
+/// A side of a plan: the names of its files before or after the repair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    Source,
+    Output,
+}
+
+/// Brings the files of a directory into the order of a plan. A name that the directory does not
+/// have becomes an absent file. Returns false if the recording has other files.
+pub(crate) fn arrange(recording: &mut Recording, plan: &Plan, side: Side) -> Result<bool, Failure> {
+    let planned = plan.files.iter().map(|file| match side {
+        Side::Source => PlannedName { name: &file.name, absent: file.source.absent },
+        Side::Output => PlannedName { name: file.target_name(), absent: file.output.absent },
+    });
+    let planned: Vec<PlannedName<'_>> = planned.collect();
+    if recording.directory { recording.arrange(&planned) } else { Ok(true) }
 }
 
 /// Escapes the text of an error: the JSON reader quotes members that it does not know.
@@ -86,8 +95,8 @@ impl Arguments {
         let (_, plan) = read_plan(&self.plan, Exit::Findings, streams)?;
         let mut source = open_one(&self.source, streams)?;
         let mut output = open_one(&self.output, streams)?;
-        let named = arrange(&mut source, plan.files.iter().map(|file| file.name.as_str()))
-            && arrange(&mut output, plan.files.iter().map(FilePlan::target_name));
+        let named = arrange(&mut source, &plan, Side::Source)?
+            && arrange(&mut output, &plan, Side::Output)?;
         let proved = tracemend::verify(&plan, &source.file_set(), &output.file_set());
         let (text, exit) = match proved {
             _ if !named => {

@@ -39,8 +39,9 @@ pub(super) fn prepare(
     let copies = others.iter().filter(|other| !other.kind.is_dir()).map(|other| &other.name);
     let written: Vec<PathBuf> =
         names.iter().flatten().chain(copies).map(|name| root.join(name)).collect();
-    let empty = others.iter().filter(|other| other.kind.is_dir());
-    let inner = folders(written.iter().cloned(), empty.map(|other| root.join(&other.name)), root);
+    let empty = others.iter().filter(|other| other.kind.is_dir()).map(|other| other.name.clone());
+    let empty = empty.chain(list_emptied(source, files)).map(|name| root.join(name));
+    let inner = folders(written.iter().cloned(), empty, root);
     let on_death = inner.iter().map(PathBuf::as_path);
     let on_death = RemovedOnDeath::new(written.iter().map(PathBuf::as_path), on_death);
     let staged = staged.with_removal(on_death.map_err(failed)?);
@@ -121,8 +122,8 @@ fn place_outputs(source: &Recording, files: &FileSet<'_>) -> Result<Vec<Option<P
         if output.bytes.is_absent() {
             return Ok(None);
         }
-        let listed = input.path.as_deref().filter(|_| input.is_named(&output.name));
-        let relative = match listed {
+        let listed = input.path.clone().filter(|_| input.is_named(&output.name));
+        let relative = match listed.or_else(|| input.sibling(&output.name)) {
             Some(path) => path.strip_prefix(&source.path).ok().map(Path::to_path_buf),
             None => plain(&output.name),
         };
@@ -186,6 +187,16 @@ pub(super) fn list_others(source: &Recording) -> Result<Vec<Other>, (PathBuf, io
         others.push(Other { name: name.to_path_buf(), kind });
     }
     Ok(others)
+}
+
+/// Lists the folders of which the recording has the names of files that exist neither before nor
+/// after: they were empty before a repair moved files there, and are again when it is undone.
+fn list_emptied(source: &Recording, files: &FileSet<'_>) -> Vec<PathBuf> {
+    let both = source.files.iter().zip(files.files());
+    let absent = both.filter(|(input, output)| input.absent && output.bytes.is_absent());
+    let folders =
+        absent.filter_map(|(_, output)| Some(plain(&output.name)?.parent()?.to_path_buf()));
+    folders.filter(|folder| source.path.join(folder).is_dir()).collect()
 }
 
 /// Fails if an output has the name of another file, or lies below one.

@@ -19,6 +19,7 @@ use crate::kit::span::{Layer, Span};
 use crate::kit::text::{Untrusted, hex};
 use crate::kit::words::{byte_count, plural};
 use crate::limits::{Limits, PLAN};
+use crate::mend::applied::Applied;
 use crate::mend::edit::{Edit, Safety};
 use crate::mend::patch::Patch;
 use crate::mend::rounds::Repair;
@@ -71,6 +72,9 @@ pub struct FilePlan {
     /// Path after the repair, if it changes.
     #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Option::is_none"))]
     pub renamed: Option<String>,
+    /// The riskiest class of the fixes that rename the file, if it changes its name.
+    #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub renamed_safety: Option<String>,
     /// The file before the repair.
     pub source: Digest,
     /// The file after the repair.
@@ -187,6 +191,9 @@ impl Plan {
             plans.push(FilePlan {
                 name: file.name.clone(),
                 renamed: patch.renamed().map(str::to_string),
+                renamed_safety: patch
+                    .renamed()
+                    .map(|_| class_of_renaming(&repair.applied, index).name().to_string()),
                 source: Digest::of(&file.bytes),
                 output: Digest::of(&patch.view(&file.bytes)),
                 edits: edits
@@ -281,7 +288,22 @@ fn find_seal(text: &[u8]) -> Option<usize> {
     at.checked_add(key.len())
 }
 
+/// Returns the riskiest class of the fixes that rename file number `file`; a name that no fix gives
+/// replaces one that was recorded.
+fn class_of_renaming(applied: &[Applied], file: u32) -> Safety {
+    let renames =
+        |one: &&Applied| one.fix().is_some_and(|fix| fix.renames.iter().any(|(of, _)| *of == file));
+    let classes = applied.iter().filter(renames).map(|one| one.class);
+    classes.max().unwrap_or(Safety::Lossy)
+}
+
 impl FilePlan {
+    /// Returns whether an edit, or the new name, loses what was recorded.
+    pub fn is_lossy(&self) -> bool {
+        let edits = self.edits.iter().map(|edit| edit.safety.as_str());
+        edits.chain(self.renamed_safety.as_deref()).any(|safety| safety == Safety::Lossy.name())
+    }
+
     /// Returns the path after the repair.
     pub fn target_name(&self) -> &str {
         self.renamed.as_deref().unwrap_or(&self.name)
@@ -356,6 +378,7 @@ impl FilePlan {
         Ok(Self {
             name: self.target_name().to_string(),
             renamed: self.renamed.is_some().then(|| self.name.clone()),
+            renamed_safety: self.renamed_safety.clone(),
             source: self.output.clone(),
             output: self.source.clone(),
             edits,

@@ -5,6 +5,7 @@
 //!                                   rules, forge (cut and flipped files), judge (its own tools)
 //!  corpus hard specimens properties every recording at hand
 //!  known_originals                  sound recordings, damaged and repaired
+//!  undo                             repairs, proven and undone
 //!  observed                         the inputs that campaigns kept, seen as before
 //!  command_line write_faults        the program
 //!  limits steps                     the library's limits, and its work by the length
@@ -36,6 +37,7 @@ mod specimens;
 mod steps;
 mod tidy;
 mod toy;
+mod undo;
 mod write_faults;
 
 mod apitrace {
