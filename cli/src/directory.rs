@@ -9,7 +9,7 @@ use tracemend::{DirectoryShape, DirectoryView, FormatId, Limits};
 
 use crate::exit::{Exit, Failure};
 use crate::in_use::Writer;
-use crate::input::{InputFile, Recording, open_member, open_without_waiting, shown};
+use crate::input::{InputFile, Recording, open_file, open_member, open_without_waiting, shown};
 use crate::output::parent;
 
 /// Names of a directory that are looked at to tell whether it is a recording.

@@ -157,6 +157,7 @@ pub fn specimens() -> Vec<Specimen> {
             .leaves(&["RV0017"], OLD),
         Specimen::new("RV0022", outside.build().bytes),
         Specimen::new("RV0023", built.with(20, &[0xff; 4])),
+        Specimen::new("RV0024", built.with(start, &[0; 16])),
         Specimen::new("RV1001", built.killed(1)),
         Specimen::new("RV1002", built.with(built.prefix, &number(500))),
         Specimen::new("RV1003", built.with(built.prefix, &number(5))),

@@ -93,4 +93,5 @@ mod revent {
     mod forge;
     mod judge;
     mod rules;
+    mod times;
 }

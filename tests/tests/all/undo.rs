@@ -263,8 +263,8 @@ fn a_folder_whose_name_is_not_utf8_keeps_it_when_its_files_are_renamed() {
     use std::os::unix::ffi::OsStrExt;
     let folder = TempDir::new().unwrap();
     let source = write(folder.path(), &doubled_stream());
-    let names = fs::read_dir(&source).unwrap().map(|entry| entry.unwrap().path());
-    let loom = names.into_iter().next().unwrap();
-    fs::rename(loom, source.join(std::ffi::OsStr::from_bytes(b"loom.no\xffde"))).unwrap();
+    let copy = source.join("loom.node0.1/proc.1/thread.1.copy");
+    let other = source.join("loom.node0.1/proc.1").join(std::ffi::OsStr::from_bytes(b"cop\xffy"));
+    fs::rename(copy, other).unwrap();
     assert_eq!(undo(&source, &[]), Ok(true));
 }

@@ -8,7 +8,7 @@ use crate::formats::revent::decode::event::name_code;
 use crate::formats::revent::decode::extent::{Ending, EnterPair};
 use crate::formats::revent::decode::recording::Recording;
 use crate::formats::revent::decode::time::Time;
-use crate::formats::revent::layout::{BUFFER, Generation, kind};
+use crate::formats::revent::layout::{BUFFER, GAP, Generation, LEAD, LEAD_FROM_ZERO, kind};
 use crate::formats::revent::limits::RELEASED;
 use crate::formats::revent::options::{ReleaseMode, release_mode};
 use crate::formats::revent::repair::ending::{
@@ -189,7 +189,9 @@ fn ending_fix(recording: &Recording<'_>, scan: &Scan<'_>, release: &Release) -> 
     let dropped = if keeps_end { 0 } else { recording.file_len().saturating_sub(framed_end) };
     let stored = recording.head.times.map(|stored| stored.map(Time::narrowed));
     let times = stored.zip(scan.times());
-    let times = times.map(|(stored, events)| times::fitting_times(stored, events));
+    // The recorder writes count and times together: a killed one wrote none of them.
+    let near = if extent.ending == Ending::CountZero { [LEAD_FROM_ZERO; 2] } else { [LEAD, GAP] };
+    let times = times.map(|(stored, events)| times::fitting_times(stored, events, near));
     // Nothing proves a count: events that a copy doubled or lost would fit as well.
     close_fix(recording, &Closing { times, dropped, release, is_count_proven: false })
 }

@@ -8,7 +8,7 @@ use crate::formats::revent::decode::pieces::Pieces;
 use crate::formats::revent::decode::stretch::Stretch;
 use crate::formats::revent::decode::time::Time;
 use crate::formats::revent::layout::{
-    BUFFER, EPOCH_FROM, GAP, Generation, HEADER, code, kind, names,
+    BUFFER, EPOCH_FROM, GAP, Generation, HEADER, LEAD_FROM_ZERO, code, kind, names,
 };
 use crate::formats::revent::limits::{OPEN_FRAME, SEARCHED};
 use crate::kit::source::Source;
@@ -289,8 +289,8 @@ fn do_events_continue(source: &Source<'_>, head: &Head, extent: &Extent, until: 
     })
 }
 
-/// Returns whether a recorder can have written start and end: they are in order, and not apart from
-/// all events.
+/// Returns whether a recorder can have written start and end: they are in order, not apart from all
+/// events, and the start is not a 0 long before them.
 fn do_times_fit(source: &Source<'_>, head: &Head, extent: &Extent) -> bool {
     let Some(times) = head.times else { return true };
     let [start, end] = times.map(Time::narrowed);
@@ -302,8 +302,9 @@ fn do_times_fit(source: &Source<'_>, head: &Head, extent: &Extent) -> bool {
         index.and_then(|index| extent.all.event(source, index)).filter(is_sane)
     };
     let (first, last) = (event_at(Some(0)), event_at(extent.count.checked_sub(1)));
+    let is_unwritten = |first: &Event| start.is_zero() && first.micros() > LEAD_FROM_ZERO;
     extent.count == 0
-        || (first.is_none_or(|first| end.micros() >= first.micros())
+        || (first.is_none_or(|first| end.micros() >= first.micros() && !is_unwritten(&first))
             && last.is_none_or(|last| start.micros() <= last.micros()))
 }
 

@@ -31,6 +31,17 @@ impl Time {
         self.sec < SECONDS_END.unsigned_abs() && self.usec < MICROS.unsigned_abs()
     }
 
+    /// Returns whether the recorder did not write the time: its clock counts from the boot, and it
+    /// runs later.
+    pub const fn is_zero(self) -> bool {
+        self.sec == 0 && self.usec == 0
+    }
+
+    /// Returns the microseconds from this time to a later one.
+    pub fn micros_until(self, later: Self) -> Option<i64> {
+        later.micros().checked_sub(self.micros()).filter(|micros| *micros >= 0)
+    }
+
     /// Returns whether the high half of the seconds holds the nanoseconds.
     ///
     /// 32-bit recorders of 2017 and 2018 wrote eight bytes from the address of the four-byte

@@ -198,6 +198,12 @@ pub const SECONDS_END: i64 = 1 << 33;
 pub const EPOCH_FROM: i64 = 978_307_200;
 /// Longest pause, in microseconds, that is not suspicious: an hour.
 pub const GAP: i64 = 3_600 * MICROS;
+/// Longest time, in microseconds, from the start to the first event that is not suspicious: ten
+/// minutes. Recorders that were measured have some seconds.
+pub const LEAD: i64 = 600 * MICROS;
+/// Longest time, in microseconds, between the boot that is the start 0 and the first event: a
+/// minute. A writer that is not the recorder may count from 0; the recorder runs after the boot.
+pub const LEAD_FROM_ZERO: i64 = 60 * MICROS;
 
 /// Types of events that the check follows.
 pub mod kind {

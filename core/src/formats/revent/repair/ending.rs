@@ -2,6 +2,7 @@
 
 use crate::formats::revent::decode::FILE;
 use crate::formats::revent::decode::extent::Ending;
+use crate::formats::revent::decode::head::Head;
 use crate::formats::revent::decode::recording::Recording;
 use crate::formats::revent::decode::time::Time;
 use crate::formats::revent::repair::release::Release;
@@ -22,18 +23,32 @@ fn changed_times(prefix: u64, stored: [Time; 2], times: [Time; 2]) -> Vec<(Span,
     changed.filter(|(_, (stored, new))| stored != new).map(|(span, (_, new))| (span, new)).collect()
 }
 
-/// Writes start and end of the recording, which follow the count at `prefix`. The events show
-/// values that fit, not the ones that the recorder wrote.
+/// Writes start and end of the recording. The events show values that fit, not the ones that the
+/// recorder wrote or would have written.
 pub(in crate::formats::revent) fn write_times_fix(
-    prefix: u64,
+    head: &Head,
     stored: [Time; 2],
     times: [Time; 2],
 ) -> Fix {
     let [start, end] = times;
     let summary = format!("set start to {start} and end to {end}");
-    let changed = changed_times(prefix, stored, times).into_iter();
-    let edits = changed.map(|(span, time)| Edit::replace(span, time.encode())).collect();
-    Fix::new(Safety::Lossy, summary, edits)
+    let fix = Fix::new(Safety::Lossy, summary, time_edits(head, stored, times));
+    let safety = fix.class_by_edits();
+    Fix { safety, ..fix }
+}
+
+/// The edits that write start and end, which follow the count. A time of 0 is one that the recorder
+/// had not written yet, unless its place is in doubt.
+fn time_edits(head: &Head, stored: [Time; 2], times: [Time; 2]) -> Vec<Edit> {
+    let first = head.prefix.saturating_add(8);
+    let changed = changed_times(head.prefix, stored, times).into_iter();
+    let edit = |(span, time): (Span, Time)| {
+        let [start, end] = stored;
+        let old = if span.start == first { start } else { end };
+        let fills = old.is_zero() && head.has_recorded_devices();
+        Edit { fills, ..Edit::replace(span, time.encode()) }
+    };
+    changed.map(edit).collect()
 }
 
 /// Clears the high halves of the seconds of start and end, where they hold nanoseconds.
@@ -97,13 +112,7 @@ pub(in crate::formats::revent) fn close_fix(
     }
     let has_wrong_times = is_unfinished && !extent.times_fit;
     if let (true, Some(stored), Some(times)) = (has_wrong_times, head.times, times) {
-        let changed = changed_times(head.prefix, stored, times).into_iter();
-        // Times that are there were recorded, even if they do not fit: damage wrote the zero count.
-        let is_empty = is_placeholder && stored.iter().all(|time| *time == Time::default());
-        edits.extend(
-            changed
-                .map(|(span, time)| Edit { fills: is_empty, ..Edit::replace(span, time.encode()) }),
-        );
+        edits.extend(time_edits(head, stored, times));
         let [start, end] = times;
         parts.push(format!("set start to {start} and end to {end}"));
     }

@@ -148,10 +148,12 @@ rules! {
         name: "times-mismatch",
         severity: Severity::Warning,
         summary: "start and end do not fit the events",
-        problem: "The end is before the start, or all events are outside of both. The recorder \
-            did not write these values, or they are from another clock.",
-        impact: "revent replay counts from the start and waits for the end, so its pauses are \
-            wrong.",
+        problem: "The end is before the start, all events are outside of both, the start is more \
+            than ten minutes before the first event, or the end more than an hour after the last \
+            one. The recorder did not write these values, they are from another clock, or nobody \
+            touched the device for that long.",
+        impact: "revent replay sleeps from the start to the first event, and after the last event \
+            until the end.",
         remedy: Remedy::Fix("Sets start and end to the times of the first and the last event, \
             each only if its own value does not fit.\n\
             Class: lossy: the recorder takes the start before the first event. Cost: the stored \
@@ -159,5 +161,25 @@ rules! {
             Run:\n\
             \x20 tracemend repair pad.run.revent -o repaired.run.revent"),
         source: "revent.c of Workload Automation: replay_buffer_play",
+    };
+    TIMES_UNWRITTEN = Rule {
+        code: "RV0024",
+        name: "times-unwritten",
+        severity: Severity::Error,
+        summary: "start or end is 0, but the events are later",
+        problem: "The clock counts from the boot, and the recorder takes start and end later. It \
+            writes both when it ends, so a time of 0 was never written. A start of 0 is reported \
+            if the first event is more than a minute after it.",
+        impact: "revent replay sleeps from the start to the first event: if the device had been \
+            up for 44 minutes, it injects nothing for 44 minutes. Workload Automation's reader \
+            shows a recording that began in 1970.",
+        remedy: Remedy::Fix("Sets start and end to the times of the first and the last event, \
+            each only if its own value does not fit.\n\
+            Class: synthetic; lossy if it replaces a time that is not 0. Cost: none; all events \
+            stay. The pause before the first event was not recorded.\n\
+            Run:\n\
+            \x20 tracemend repair pad.run.revent -o repaired.run.revent"),
+        source: "Workload Automation 3.3.1, wa/tools/revent/revent.c: record, adjust_timestamps, \
+            replay_buffer_play",
     };
 }
