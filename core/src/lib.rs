@@ -146,6 +146,7 @@ pub use kit::source::Source;
 pub use kit::span::{Layer, Span};
 pub use kit::text::{Untrusted, UntrustedPath, is_safe, unescape};
 pub use kit::words;
+use kit::wrapper::Wrapper;
 pub use limits::{Limit, Limits, UnknownLimit};
 pub use map::{MapStep, MappedLayer, Portion, Region, RegionKind};
 pub use mend::applied::Applied;
@@ -215,14 +216,16 @@ fn check_into(files: &FileSet<'_>, options: &Options, mut report: Report) -> Rep
         }
         Some(format) => {
             format.format().check(files, options, &mut report);
+            report_wrapped_members(files, format, &mut report);
             let is_named = options.format.is_some() && format.format().has_magic();
             // The user names the format of damaged bytes. That does not make them right.
             if is_named && !report.has_errors() && registry::sniff(files, options).is_none() {
-                report.push(describe_unknown(files, &format!("magic of {format} is missing")));
+                let defect = format!("magic of {format} is missing");
+                report.push(describe_unknown(files, 0, &defect));
             }
         }
         None => {
-            report.push(describe_unknown(files, "unknown format"));
+            report.push(describe_unknown(files, 0, "unknown format"));
             report.mark_unreadable();
         }
     }
@@ -230,28 +233,32 @@ fn check_into(files: &FileSet<'_>, options: &Options, mut report: Report) -> Rep
     report
 }
 
-fn describe_unknown(files: &FileSet<'_>, defect: &str) -> Finding {
-    let first = files.bytes(0).read(0, 16);
-    let pairs: Vec<String> = first.iter().map(|byte| format!("{byte:02x}")).collect();
-    let mut message = format!("{defect}: the file begins with `{}`", pairs.join(" "));
-    let span = Span::new(Layer::stored(0), 0, kit::num::to_u64(first.len()));
-    let Some(program) = find_unpacker(&first) else {
-        return Finding::new(&common::UNKNOWN_FORMAT, span, "file", message);
-    };
-    message.push_str(&format!(", the magic of {program}"));
-    let fix = Fix::manual(format!("unpack the file, for example: {program} -dc FILE > perf.data"));
-    Finding::new(&common::UNKNOWN_FORMAT, span, "file", message).fix(fix)
+/// Reports the files of a recording of several that are packed or text as a whole, such as a stream
+/// that was compressed after the run.
+fn report_wrapped_members(files: &FileSet<'_>, format: FormatId, report: &mut Report) {
+    if files.files().len() < 2 {
+        return;
+    }
+    for (index, file) in (0_u32..).zip(files.files()) {
+        let wrapper = Wrapper::certain(&file.bytes);
+        if wrapper.is_some_and(|wrapper| !format.format().containers().contains(&wrapper)) {
+            report.push(describe_unknown(files, index, "unknown format"));
+        }
+    }
 }
 
-/// Returns the program that unpacks a file that is compressed as a whole, by its magic.
-fn find_unpacker(first: &[u8]) -> Option<&'static str> {
-    let magics: [(&[u8], &str); 4] = [
-        (b"\x1f\x8b", "gzip"),
-        (b"\x28\xb5\x2f\xfd", "zstd"),
-        (b"\xfd7zXZ\0", "xz"),
-        (b"BZh", "bzip2"),
-    ];
-    magics.into_iter().find(|(magic, _)| first.starts_with(magic)).map(|(_, program)| program)
+fn describe_unknown(files: &FileSet<'_>, index: u32, defect: &str) -> Finding {
+    let bytes = files.bytes(index);
+    let first = bytes.read(0, 16);
+    let pairs: Vec<String> = first.iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut message = format!("{defect}: the file begins with `{}`", pairs.join(" "));
+    let span = Span::new(Layer::stored(index), 0, kit::num::to_u64(first.len()));
+    let Some(wrapper) = Wrapper::of(&bytes) else {
+        return Finding::new(&common::UNKNOWN_FORMAT, span, "file", message);
+    };
+    message.push_str(&format!(" and is {}", wrapper.description()));
+    let fix = Fix::manual(wrapper.advice());
+    Finding::new(&common::UNKNOWN_FORMAT, span, "file", message).fix(fix)
 }
 
 /// Writes the records of a recording as text that is safe to print, piece by piece, until `out`

@@ -431,7 +431,7 @@ fn prove_output(
     let mut options = options.clone();
     options.format = repair.before.format;
     let after = tracemend::check(back, &options);
-    if after.counts() != repair.after.counts() {
+    if *after.counts() != repair.counts_of_output() {
         let message = "the output was not written: a second check gives other findings than the \
                        repair; the source may have changed";
         return Err(Failure::new(Exit::Io, message));

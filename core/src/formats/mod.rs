@@ -12,6 +12,7 @@ pub mod revent;
 use crate::audit::Auditor;
 use crate::kit::field_log::FieldLog;
 use crate::kit::span::Span;
+use crate::kit::wrapper::Wrapper;
 use crate::limits::Limit;
 use crate::mend::edit::Edit;
 use crate::options::{OptionSpec, Options};
@@ -185,6 +186,17 @@ pub trait Format: Sync {
     /// Returns whether [`Format::sniff`] decodes files that other formats may be sure of: it is
     /// asked after them.
     fn is_sniffed_by_trial(&self) -> bool {
+        false
+    }
+
+    /// Returns the wrappers that the format's own files have, so that no user has to unpack them.
+    fn containers(&self) -> &'static [Wrapper] {
+        &[]
+    }
+
+    /// Returns whether a repair ends a damaged recording at its damage, since no record after it
+    /// can be found: such a repair may keep little.
+    fn ends_at_damage(&self) -> bool {
         false
     }
 

@@ -17,3 +17,4 @@ pub mod steps;
 pub mod text;
 pub mod walk;
 pub mod words;
+pub mod wrapper;

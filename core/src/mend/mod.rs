@@ -10,5 +10,6 @@ pub mod edit;
 pub mod patch;
 pub mod plan;
 pub mod proof;
+mod remainder;
 pub mod rounds;
 pub(crate) mod trial;

@@ -13,11 +13,13 @@ use crate::mend::applied::{Applied, Origins, classify, record};
 use crate::mend::choice::{choose, find_too_large_fix};
 use crate::mend::edit::Safety;
 use crate::mend::patch::Patch;
+use crate::mend::remainder::refuse_little_kept;
 pub use crate::mend::trial::view;
 use crate::mend::trial::{State, Trials, check_for_repair, edits_of};
 use crate::options::Options;
 use crate::recording::FileSet;
 use crate::registry::{self, FormatId};
+use crate::report::rule::common;
 use crate::report::{Finding, Report, Severity};
 
 /// The outcome of a repair.
@@ -29,7 +31,8 @@ pub enum Outcome {
     Repaired,
     /// No error is left, but a fix dropped or replaced recorded bytes.
     RepairedWithLoss,
-    /// Errors are left.
+    /// Errors are left; or nearly nothing of the source is, and CM0006 is among the findings after
+    /// the repair.
     CannotRepair,
     /// A limit was reached.
     Incomplete,
@@ -46,7 +49,7 @@ pub struct Repair {
     pub applied: Vec<Applied>,
     /// The report of the source.
     pub before: Report,
-    /// The report of the target.
+    /// The report of the target. It has CM0006 as well if nearly nothing of the source is kept.
     pub after: Report,
     /// The reason why a fix was not applied, or why the rounds ended before all were.
     pub refused: Option<String>,
@@ -74,6 +77,14 @@ impl Repair {
     /// [`Outcome::CannotRepair`], the view has the fixes that apply and still has errors.
     pub fn output<'a>(&'a self, files: &FileSet<'a>) -> FileSet<'a> {
         view(files, &self.patches)
+    }
+
+    /// Returns the counts that a check of the output gives: those of `after`, but for CM0006, which
+    /// judges the repair.
+    pub fn counts_of_output(&self) -> BTreeMap<&'static str, u64> {
+        let mut counts = self.after.counts().clone();
+        counts.remove(common::LITTLE_KEPT.code);
+        counts
     }
 
     /// Returns whether any file changes.
@@ -117,7 +128,7 @@ pub fn repair(files: &FileSet<'_>, options: &Options) -> Repair {
         let not_allowed = rounds.find_not_allowed().into_iter().map(|place| (place, NOT_ALLOWED));
         start.barred.extend(not_allowed.chain(rounds.barred.clone()));
         if start.barred.len() == barred {
-            return rounds.end(before);
+            return refuse_little_kept(files, rounds.end(before), &options);
         }
     }
     start.stopped_at = Some(&ROUNDS);
@@ -422,7 +433,6 @@ mod tests {
     use super::*;
     use crate::kit::span::{Layer, Span};
     use crate::mend::edit::{Edit, Fix};
-    use crate::report::rule::common;
 
     const FILE: Layer = Layer::stored(0);
 

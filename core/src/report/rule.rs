@@ -198,6 +198,28 @@ pub mod common {
             source: "Linux: fcntl(2), F_SETLEASE with F_RDLCK, which gives EAGAIN for a file that \
                 is open for writing; POSIX: stat, st_size and st_mtim",
         };
+        LITTLE_KEPT = Rule {
+            code: "CM0006",
+            name: "little-kept",
+            severity: Severity::Error,
+            summary: "the repair keeps nearly nothing of a file",
+            problem: "The fixes make a valid recording, but no complete record of the source is in \
+                it, or less than 5 % of the content: of the bytes outside runs of 64 or more of \
+                one value. Or the file was compressed, packed or converted as a whole, so that its \
+                bytes are not a recording. Files with up to 512 bytes of content are not judged by \
+                their share, nor are QEMU logs, which end at their damage. Only a repair reports \
+                this.",
+            impact: "The result would look complete and hold events that nobody recorded. Nothing \
+                is written, and the exit status is 4.",
+            remedy: Remedy::Next("Files are often compressed, packed or converted on their way. \
+                Undo that, and repair the result:\n\
+                \x20 gzip -dc FILE > OUT\n\
+                \x20 iconv -f UTF-8 -t ISO-8859-1 FILE > OUT\n\
+                Otherwise look for another copy of the recording. To write the little that is \
+                left:\n\
+                \x20 tracemend repair FILE --partial"),
+            source: "core/src/mend/remainder.rs",
+        };
         LIMIT_REACHED = Rule {
             code: "CM9001",
             name: "limit-reached",

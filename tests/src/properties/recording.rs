@@ -198,7 +198,7 @@ pub fn repair_of(files: &FileSet<'_>, options: &Options) -> Result<Repair, Broke
     if are_dear_laws_due(files) {
         let after = tracemend::check(&target, options);
         ensure(
-            after.counts() == repair.after.counts(),
+            *after.counts() == repair.counts_of_output(),
             "the report of a repair is that of its target",
             || format!("{:?} were reported, {:?} found", repair.after.counts(), after.counts()),
         )?;

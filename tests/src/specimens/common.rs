@@ -7,6 +7,7 @@ pub const IMPOSSIBLE: &[(&str, &str)] = &[
     ("CM0003", "a device, a socket or a pipe is not a file that a repository can hold"),
     ("CM0004", "a directory without a recording is not a file that a repository can hold"),
     ("CM0005", "a program that writes a file is not a part of the file"),
+    ("CM0006", "only a repair finds it, and this collection shows what a check finds"),
     ("CM9001", "it takes a recording beyond a limit, or a lowered limit"),
     ("CM9002", "it takes a recording beyond a limit, or a lowered limit"),
 ];

@@ -6,6 +6,7 @@
 //!  corpus hard specimens properties every recording at hand
 //!  known_originals                  sound recordings, damaged and repaired
 //!  undo                             repairs, proven and undone
+//!  encodings                        sound recordings, compressed or converted as a whole
 //!  observed                         the inputs that campaigns kept, seen as before
 //!  command_line write_faults        the program
 //!  limits steps                     the library's limits, and its work by the length
@@ -28,6 +29,7 @@
 mod book;
 mod command_line;
 mod corpus;
+mod encodings;
 mod hard;
 mod known_originals;
 mod limits;

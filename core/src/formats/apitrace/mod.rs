@@ -41,6 +41,7 @@ use crate::formats::{
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 use crate::kit::walk::Item;
+use crate::kit::wrapper::Wrapper;
 use crate::limits::{Limit, Limits};
 use crate::mend::edit::Edit;
 use crate::options::{OptionSpec, Options};
@@ -91,6 +92,10 @@ impl Format for Apitrace {
     // A container may have lost its magic, and brotli has none.
     fn is_sniffed_by_trial(&self) -> bool {
         true
+    }
+
+    fn containers(&self) -> &'static [Wrapper] {
+        &[Wrapper::Gzip, Wrapper::Zstd]
     }
 
     fn sniff(&self, files: &FileSet<'_>, options: &Options) -> Option<Confidence> {

@@ -86,6 +86,10 @@ impl Format for Qemu {
         dump::diff(one, two, options, out)
     }
 
+    fn ends_at_damage(&self) -> bool {
+        true
+    }
+
     fn limits(&self) -> &'static [&'static Limit] {
         limits::LIMITS
     }

@@ -4,6 +4,7 @@ use tracemend::FormatId;
 use tracemend::formats::ovni::rules;
 use tracemend::mend::edit::Safety;
 use tracemend::mend::rounds::view;
+use tracemend::report::rule::common;
 use tracemend::{Options, Outcome, Severity};
 use tracemend_tests::forge::ovni::{Stream, Thread, Trace, by_name, version1, version2};
 use tracemend_tests::specimens::ovni::{JSON, begun, nosv, one, smallest, thread};
@@ -234,7 +235,10 @@ fn thousands_of_faults_are_repaired_in_few_rounds() {
         let (repair, _) = trace.mended(&Options::default());
         let rounds = repair.applied.last().map(|applied| applied.round);
         assert!(rounds <= Some(3), "{rounds:?}");
-        assert_eq!(repair.after.worst().filter(|worst| *worst > Severity::Info), None);
+        // Of events whose clocks all go back, nearly nothing is left; that is no fault of the rest.
+        let after = repair.after.findings().iter();
+        let mut after = after.filter(|finding| finding.rule != &common::LITTLE_KEPT);
+        assert_eq!(after.find(|finding| finding.severity > Severity::Info), None);
     }
 }
 
