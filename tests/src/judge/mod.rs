@@ -30,7 +30,7 @@ pub struct Judge {
 }
 
 /// Every judge, by name.
-pub static ALL: [&Judge; 14] = [
+pub static ALL: [&Judge; 15] = [
     &apitrace::JUDGE,
     &chromium::JUDGE,
     &input::EVEMU,
@@ -39,6 +39,7 @@ pub static ALL: [&Judge; 14] = [
     &mdbook::JUDGE,
     &ovni::JUDGE,
     &perf::JUDGE,
+    &perf::NEWER,
     &qemu::JUDGE,
     &input::REVENT,
     &slurm::JUDGE,

@@ -13,6 +13,10 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
+mod newer;
+
+pub use newer::NEWER;
+
 use super::Judge;
 
 /// Time limit of one run of `perf`.
@@ -105,7 +109,11 @@ impl Perf {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let program =
             std::env::split_paths(&path).map(|folder| folder.join("perf")).find(|p| p.is_file());
-        let program = program.ok_or("perf is not on PATH")?;
+        Self::of_program(program.ok_or("perf is not on PATH")?)
+    }
+
+    /// Asks a program for its version.
+    fn of_program(program: PathBuf) -> Result<Self, String> {
         let home = tempfile::tempdir().expect("a temporary folder");
         let mut perf = Self { program, version: String::new(), home };
         let mut command = perf.command();
