@@ -87,7 +87,8 @@ fn files() -> Vec<Specimen> {
         case("OV0112", smallest().replace(JSON, "\"app_id\": 1", "\"app_id\": 0")),
         case("OV0113", smallest().replace(JSON, "\"version\": 3", "\"version\": 3.5")),
         case("OV0114", smallest().replace(JSON, "\"ovni\": \"1.1.0\"", "\"ovni\": \"1.9.0\"")),
-        case("OV0115", smallest().replace(JSON, "node.0", "../../node.0")),
+        case("OV0115", smallest().replace(JSON, "node.0", "../../node.0"))
+            .also(&["OV0122"], "the directory has the name as it was"),
         case("OV0116", smallest().replace(JSON, "\"thread\"", "\"loom\"")),
         fixed(
             "OV0117",
@@ -104,7 +105,19 @@ fn files() -> Vec<Specimen> {
         ),
         case("OV0118", pair(other.replace(JSON, "1.14.0", "1.13.0"))),
         case("OV0119", version2()).with("upgrade", ""),
+        case("OV0122", smallest().replace(JSON, "\"tid\": 7", "\"tid\": 8")),
+        case("OV0123", same_ranks()),
     ]
+}
+
+/// Two processes with one rank.
+fn same_ranks() -> Trace {
+    let ranked = |pid: u32| {
+        let thread = Thread::new(pid, pid).cpus(&[(pid - 7, pid - 7)]);
+        thread.more("rank", "0".to_string()).more("nranks", "2")
+    };
+    Trace::of(&ranked(7), Stream::default().begin(0).end())
+        .and(&ranked(8), Stream::default().begin(1).end())
 }
 
 /// How events follow each other in the bytes.

@@ -1,6 +1,6 @@
 //! Faults that only show when all streams are compared.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::formats::ovni::check::clock_offsets;
 use crate::formats::ovni::check::log::Log;
@@ -17,6 +17,7 @@ use crate::formats::ovni::repair::offsets::fix_offsets;
 use crate::formats::ovni::repair::tail::weigh_displaced;
 use crate::formats::ovni::repair::upgrade::upgrade_trace;
 use crate::formats::ovni::rules;
+use crate::formats::ovni::state::metadata::Located;
 use crate::formats::ovni::state::summary::{MissingCpu, StreamSummary, TraceSummary};
 use crate::formats::ovni::state::system::Loom;
 use crate::kit::num::to_u64;
@@ -41,6 +42,8 @@ pub fn check_trace(summary: &TraceSummary<'_, '_>, log: &mut Log) {
     check_models(summary, log);
     check_cpus(summary, log);
     check_ranks(summary, log);
+    check_equal_ranks(summary, log);
+    check_folders(summary, log);
     check_marks(summary, log);
     check_counters(summary, log);
     check_libraries(summary, log);
@@ -288,6 +291,47 @@ fn check_ranks(summary: &TraceSummary<'_, '_>, log: &mut Log) {
         let finding = Finding::new(&rules::RANK_MISSING, stream.object_start(), path, message);
         let fix = "add a rank that no process has";
         log.push(with_members(summary, stream, finding, members, fix));
+    }
+}
+
+/// A rank that two processes of an application have.
+fn check_equal_ranks(summary: &TraceSummary<'_, '_>, log: &mut Log) {
+    let mut known: BTreeMap<(Option<i64>, i64), i64> = BTreeMap::new();
+    for process in &summary.system.processes {
+        let Some(rank) = &process.rank else { continue };
+        let app_id = process.app_id.as_ref().map(|app_id| app_id.value);
+        let Some(other) = known.insert((app_id, rank.value), process.pid) else { continue };
+        let message =
+            format!("duplicate rank {}: processes {other} and {} have it", rank.value, process.pid);
+        log.push(Finding::new(&rules::RANK_TWICE, rank.span, "stream.json:ovni.rank", message));
+    }
+}
+
+/// A loom, process or thread that the directory of its stream contradicts.
+fn check_folders(summary: &TraceSummary<'_, '_>, log: &mut Log) {
+    for stream in &summary.streams {
+        let (keys, path) = (&stream.metadata.identity, &stream.files.path_identity);
+        if stream.files.layout < 3 || !stream.metadata.is_readable {
+            continue;
+        }
+        let number = |found: &Option<Located<i64>>| {
+            found.as_ref().map(|found| (found.value.to_string(), found.span))
+        };
+        let loom = keys.loom.as_ref().map(|found| (found.value.clone(), found.span));
+        let pairs = [
+            ("loom", loom, path.loom.clone()),
+            ("pid", number(&keys.pid), path.pid.map(|pid| pid.to_string())),
+            ("tid", number(&keys.tid), path.tid.map(|tid| tid.to_string())),
+        ];
+        let mut differing = pairs.into_iter().filter_map(|(key, found, named)| {
+            let ((found, span), named) = (found?, named?);
+            (found != named).then_some((key, found, span, named))
+        });
+        let Some((key, found, span, named)) = differing.next() else { continue };
+        let [found, named] = [found, named].map(|text| Untrusted(text.as_bytes()).to_string());
+        let message = format!("`ovni.{key}` is {found}, but the directory is of {named}");
+        let path = format!("stream.json:ovni.{key}");
+        log.push(Finding::new(&rules::FOLDER_DIFFERS, span, path, message));
     }
 }
 

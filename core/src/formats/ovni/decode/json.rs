@@ -149,6 +149,12 @@ impl<'a> Json<'a> {
         self.text.get(to_usize(range.start)..to_usize(range.end)).unwrap_or_default()
     }
 
+    /// The byte order mark before the value; `None` if there is none.
+    pub fn byte_order_mark(&self) -> Option<Range<u64>> {
+        let len = to_u64(parser::BYTE_ORDER_MARK.len());
+        self.text.starts_with(parser::BYTE_ORDER_MARK).then_some(0..len)
+    }
+
     /// Returns the length of the text in bytes.
     pub fn text_len(&self) -> u64 {
         to_u64(self.text.len())

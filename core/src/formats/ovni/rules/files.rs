@@ -312,4 +312,29 @@ rules! {
             \x20 tracemend check complete/"),
         source: "ovni 1.14.0, src/emu/trace.c: nftw without FTW_PHYS; src/emu/stream.c: fopen",
     };
+    FOLDER_DIFFERS = Rule {
+        code: "OV0122",
+        name: "folder-differs",
+        severity: Severity::Warning,
+        summary: "stream.json names another loom, process or thread than its directory",
+        problem: "libovni writes the stream of a thread into loom.LOOM/proc.PID/thread.TID and the \
+            same names into stream.json. One of the two was changed: a directory was copied or \
+            renamed, or a number in stream.json is damaged.",
+        impact: "ovniemu takes the names in stream.json and shows the events under these. Nothing \
+            shows which of the two is right.",
+        remedy: CORRECT_METADATA,
+        source: "ovni 1.14.0, src/rt/ovni.c: create_trace_dirs; src/emu/system.c; measured",
+    };
+    RANK_TWICE = Rule {
+        code: "OV0123",
+        name: "rank-twice",
+        severity: Severity::Warning,
+        summary: "two processes of an application have the same rank",
+        problem: "Each MPI process of an application has a rank of its own. ovni.rank of one of \
+            them was changed, or a process of another run is in the trace.",
+        impact: "ovniemu shows both. The order of their CPUs, which follows the ranks, is not that \
+            of the run.",
+        remedy: CORRECT_METADATA,
+        source: "ovni 1.14.0, src/emu/proc.c, src/emu/system.c: cmp_loom; measured",
+    };
 }

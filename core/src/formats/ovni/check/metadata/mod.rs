@@ -110,6 +110,13 @@ impl MetadataCheck<'_, '_> {
         for (number, key) in &self.json.damaged_keys {
             self.report_damaged_key(self.json.item(*number), key);
         }
+        if let Some(mark) = self.json.byte_order_mark() {
+            let span = self.span(mark);
+            let message = "unexpected byte order mark before the value";
+            let fix = build_fix("drop the byte order mark", vec![Edit::drop(span)]);
+            let finding = Finding::new(&rules::JSON_SYNTAX, span, "stream.json", message);
+            self.log.push(finding.fix(fix));
+        }
         if let Some(at) = self.json.trailing {
             let end = self.json.text_len();
             let message =

@@ -11,6 +11,9 @@ use crate::kit::num::to_u64;
 use crate::kit::span::Layer;
 use crate::limits::Limits;
 
+/// U+FEFF in UTF-8, which editors write at the start of a text. The emulator refuses it.
+pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// Parses one JSON text.
 ///
 /// # Errors
@@ -28,8 +31,8 @@ pub fn parse<'a>(text: Cow<'a, [u8]>, limits: &Limits) -> Result<Json<'a>, JsonE
         values_max: limits.count_of(&JSON_VALUES),
         depth_max: limits.count_of(&JSON_DEPTH),
     };
-    if text.starts_with(b"\xef\xbb\xbf") {
-        parser.advance(3);
+    if text.starts_with(BYTE_ORDER_MARK) {
+        parser.advance(BYTE_ORDER_MARK.len());
     }
     parser.document()?;
     let after = parser.position();
