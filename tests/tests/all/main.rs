@@ -73,6 +73,7 @@ mod perf {
     mod forge;
     mod inside;
     mod judge;
+    mod newer;
     mod outline;
     mod page;
     mod piped;

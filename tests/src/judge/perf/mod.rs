@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
+pub mod agreement;
+pub mod changes;
 mod newer;
 
 pub use newer::NEWER;
