@@ -191,6 +191,9 @@ pub fn build(description: &Description) -> Built {
         true => 0,
         false => description.features & SECTIONS,
     };
+    // perf reads CPU_TOPOLOGY by the number of CPUs, and writes both.
+    let has_topology = features >> CPU_TOPOLOGY & 1 == 1;
+    let features = features | u32::from(has_topology) << NRCPUS;
     let mut features: Vec<u32> = (1..32).filter(|number| features >> number & 1 == 1).collect();
     let room = description.entries.len().min(64);
     let entries = &description.entries[..room];
@@ -209,6 +212,10 @@ pub fn build(description: &Description) -> Built {
     recording.build()
 }
 
+/// Bit of the numbers of CPUs.
+const NRCPUS: u32 = 7;
+/// Bit of the cores and sockets of the CPUs.
+const CPU_TOPOLOGY: u32 = 13;
 /// Features that any recording may have: without those of tracepoints, traces, `perf stat` and
 /// directories.
 const SECTIONS: u32 = !(1 | 1 << 1 | 1 << 18 | 1 << 19 | 1 << 24);

@@ -136,7 +136,26 @@ fn copies() -> Built {
     let mut maker = recording.maker(0);
     let records =
         [maker.id_index(), maker.comm("forge"), maker.sample(), maker.sample(), maker.sample()];
-    recording.extend(records).features([3, 5, 6, 12, 13]);
+    recording.extend(records).features([3, 5, 6, 7, 12, 13]);
+    recording.build()
+}
+
+/// A pipe whose attr comes after its samples.
+fn attr_at_end() -> Vec<u8> {
+    let piped = built("pipe");
+    let attr = piped.records[piped.first_of(64).unwrap()].range();
+    let mut bytes = piped.bytes.clone();
+    let moved: Vec<u8> = bytes.drain(attr).collect();
+    bytes.extend(moved);
+    bytes
+}
+
+/// A recording with these features.
+fn of_features(numbers: &[u32]) -> Built {
+    let mut recording = recording();
+    let mut maker = recording.maker(0);
+    recording.extend(vec![maker.comm("forge"), maker.sample(), maker.sample()]);
+    recording.features(numbers.iter().copied());
     recording.build()
 }
 
@@ -272,6 +291,7 @@ pub fn specimens() -> Vec<Specimen> {
             let last = usual.records.iter().rposition(|record| record.kind == 9).unwrap();
             usual.sample_field(last, "cpu", 1 << 24)
         }),
+        Specimen::new("PD2012", of_features(&[2, 3, 5, 6, 13]).bytes),
         Specimen::new("PD3004", {
             let first = few.first_of(9).unwrap();
             let time = few.records[first].time.unwrap();
@@ -296,6 +316,16 @@ pub fn specimens() -> Vec<Specimen> {
             bytes[48..56].copy_from_slice(&data.to_le_bytes());
             bytes
         }),
+        Specimen::new("PD1008", attr_at_end()),
+        Specimen::new("PD1009", {
+            let foreign = Attr::page_faults(TYPE).with_ids(&[11]);
+            let body = [foreign.encode(Order::Little), 11_u64.to_le_bytes().to_vec()].concat();
+            let mut recording = recording();
+            let mut maker = recording.maker(0);
+            let records = vec![maker.comm("forge"), Record::new(64, 0, body), maker.sample()];
+            recording.extend(records);
+            recording.build().bytes
+        }),
         Specimen::new("PD2001", {
             let callchain = built("sample_callchain");
             callchain.callchain_count(callchain.first_of(9).unwrap(), 1 << 40)
@@ -309,7 +339,10 @@ pub fn specimens() -> Vec<Specimen> {
             bytes
         }),
         Specimen::new("PD1007", plain.record_type(last, 9 | 1 << 5)),
-        Specimen::new("PD2004", few.section_first_u32(feature_bit::HOSTNAME, 0x7fff_ffff)),
+        Specimen::new("PD2004", {
+            let versioned = of_features(&[2, 3, 5, 21]);
+            versioned.section_first_u32(feature_bit::HOSTNAME, 0x7fff_ffff)
+        }),
         Specimen::new("PD2006", features.section_first_u32(feature_bit::PMU_MAPPINGS, 0x7fff_ffff)),
         Specimen::new("PD2005", {
             let sample = identifiers.first_of(9).unwrap();

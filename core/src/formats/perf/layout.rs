@@ -119,6 +119,9 @@ pub mod record {
     pub const USER_NEXT: u32 = 98;
     /// Types whose body may be anything, or goes on after the record.
     pub const ANY_BODY: [u32; 11] = [8, 65, 66, 67, 70, 71, 79, 81, 83, 85, 86];
+    /// Types of perf whose size need not be a multiple of 8 for perf 7: HEADER_TRACING_DATA,
+    /// HEADER_FEATURE and COMPRESSED.
+    pub const ANY_SIZE: [u32; 3] = [66, 80, 81];
     /// Highest type that is not damage: kernels add a type every few years, and perf uses 64 to
     /// 127.
     pub const PLAUSIBLE_LAST: u32 = 127;
@@ -206,6 +209,12 @@ pub mod feature {
     pub const SIMPLEPERF_FIRST: u32 = 128;
     /// Last of the features of simpleperf, INIT_MAP.
     pub const SIMPLEPERF_LAST: u32 = 134;
+    /// Groups of events that are read together.
+    pub const GROUP_DESC: u32 = 17;
+    /// BPF programs.
+    pub const BPF_PROG_INFO: u32 = 25;
+    /// The clock of the samples and the time of day.
+    pub const CLOCK_DATA: u32 = 29;
 }
 
 /// More CPUs than any kernel supports: 8,192 at most.

@@ -6,8 +6,8 @@ use super::attr::{
 };
 use super::bytes::Order::{self, Big, Little};
 use super::feature::{
-    MMAP_LEN, TRACEPOINT_NAME, TRACEPOINT_NUMBER, compressed_section, number as feature,
-    tracepoint_raw, tracing_data,
+    TRACEPOINT_NAME, TRACEPOINT_NUMBER, compressed_section, number as feature, tracepoint_raw,
+    tracing_data,
 };
 use super::record::{Maker, Record};
 use super::recording::{Built, Layout, Mode, Recording, Wrapper};
@@ -152,7 +152,10 @@ fn files() -> Vec<Clean> {
         !matches!(*number, 1 | feature::AUXTRACE | feature::STAT | feature::DIR_FORMAT)
     }));
     let mut unknown = plain();
-    unknown.feature(3).feature_with(33, vec![62, 0, 0, 0]).feature_with(200, vec![1; 12]);
+    unknown
+        .feature(3)
+        .feature_with(33, vec![62, 0, 0, 0, 0, 0, 0, 0])
+        .feature_with(200, vec![1; 12]);
     let mut attrs_first = plain();
     attrs_first.layout = Layout::AttrsFirst;
     let mut data_first = plain();
@@ -463,7 +466,7 @@ fn compressed() -> Vec<Clean> {
     let mut tight = Recording::new(Little, vec![Attr::cpu_clock(USUAL).with_ids(&[11, 12])]);
     let mut maker = tight.maker(0);
     tight.pack(Wrapper::Compressed, vec![maker.comm("forge"), maker.sample()], &[]);
-    tight.feature_with(feature::COMPRESSED, compressed_section(Little, MMAP_LEN / 2));
+    tight.feature_with(feature::COMPRESSED, compressed_section(Little, 65 * 4096));
     vec![
         Clean::new("compressed", &packed(Wrapper::Compressed, &[])),
         Clean::new("compressed_spanning", &packed(Wrapper::Compressed, &[30, 115])),

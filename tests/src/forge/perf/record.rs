@@ -320,9 +320,10 @@ impl Maker {
         Record { outside, ..self.user(66, body) }
     }
 
-    /// 67 BUILD_ID with a size byte.
+    /// 67 BUILD_ID with a size byte, padded to a multiple of 8 as perf 7 demands.
     pub fn build_id(&self) -> Record {
-        Record::new(67, MISC_USER | MISC_BUILD_ID_SIZE, build_id_body(self.order))
+        let body = [build_id_body(self.order), vec![0; 4]].concat();
+        Record::new(67, MISC_USER | MISC_BUILD_ID_SIZE, body)
     }
 
     /// 68 FINISHED_ROUND.

@@ -1,10 +1,11 @@
 //! The features after the records: their table, their sections, and their agreement with the
 //! records.
 
+use super::cpus::CpuCheck;
 use super::event_desc::describe_events;
 use super::tracing;
-use crate::formats::perf::decode::feature::{self, Contents, FeatureError, Machine};
-use crate::formats::perf::decode::header::Section;
+use crate::formats::perf::decode::feature::{self, Contents, Cpus, Machine, Refusal};
+use crate::formats::perf::decode::header::{Flags, Section};
 use crate::formats::perf::decode::recording::Recording;
 use crate::formats::perf::decode::tracepoints::Traced;
 use crate::formats::perf::decode::tracing::names;
@@ -37,6 +38,12 @@ pub(super) struct RecordFacts {
     pub(super) attrs_end: u64,
     /// The tracepoints, which TRACING_DATA has to describe.
     pub(super) tracepoints: Traced,
+    /// The perf that recorded, as VERSION describes it.
+    pub(super) recorder: Machine,
+    /// Number of events.
+    pub(super) events: usize,
+    /// Features in records, as perf inject leaves them in a file that it makes of a pipe.
+    pub(super) in_records: Flags,
 }
 
 impl RecordFacts {
@@ -47,6 +54,7 @@ impl RecordFacts {
         is_kept: impl Fn(u32) -> bool,
     ) -> Vec<NewFeature> {
         let has_stat = self.stat_records > 0;
+        let is_kept = |bit| self.in_records.has(bit) || is_kept(bit);
         repair::needed(self.compressed, has_stat, self.has_parts, order, is_kept)
     }
 }
@@ -81,11 +89,11 @@ pub(super) struct Settled {
 }
 
 /// The features of a table, sorted by the place of their sections.
-struct Placed {
+pub(super) struct Placed {
     /// The bytes of the table.
     table: Span,
     /// Features whose sections lie after the table and inside the file.
-    inside: Vec<(u32, Section)>,
+    pub(super) inside: Vec<(u32, Section)>,
     /// Features whose sections do not, or whose entries are missing.
     outside: Vec<u32>,
 }
@@ -108,7 +116,8 @@ impl FeatureCheck<'_> {
     /// Checks table and sections. Returns the features if no fix moves them, so another fix may.
     pub(super) fn check(&self, report: &mut Report) -> Option<Settled> {
         let placed = self.place_sections();
-        let sections = self.read_sections(&placed.inside, report);
+        let cpus = CpuCheck { check: self, placed: &placed }.check(report);
+        let sections = self.read_sections(&placed.inside, cpus, report);
         let whole = Features { keep: placed.inside.clone(), add: Vec::new() };
         if !placed.outside.is_empty() {
             self.push_outside(&placed, whole, report);
@@ -141,9 +150,16 @@ impl FeatureCheck<'_> {
         placed
     }
 
-    fn read_sections(&self, inside: &[(u32, Section)], report: &mut Report) -> Sections {
+    /// Reads the sections, CPU_TOPOLOGY by `cpus` if these are known.
+    fn read_sections(
+        &self,
+        inside: &[(u32, Section)],
+        cpus: Option<Cpus>,
+        report: &mut Report,
+    ) -> Sections {
         let mut sections = Sections::default();
-        let mut machine = Machine::default();
+        let mut machine = self.facts.recorder;
+        machine = cpus.map_or(machine, |cpus| machine.with_cpus(cpus));
         for (bit, section) in inside {
             if feature::name(*bit).is_none() {
                 let size = byte_count(section.size);
@@ -154,8 +170,9 @@ impl FeatureCheck<'_> {
                 sections.readable.push((*bit, *section));
                 continue;
             }
-            if *bit == bit::CPU_TOPOLOGY {
-                machine = self.check_cpus(*section, inside, machine, report);
+            if *bit == bit::NRCPUS && cpus.is_some() && section.size >= 8 {
+                sections.readable.push((*bit, *section));
+                continue;
             }
             match self.read_section((*bit, *section), machine, report) {
                 SectionRead::Valid(contents) => {
@@ -191,7 +208,7 @@ impl FeatureCheck<'_> {
             report.push(Finding::new(&common::LIMIT_REACHED, section.span(0), path, message));
             return SectionRead::Skipped;
         }
-        if self.is_empty_text((bit, section)) {
+        if self.is_empty_text((bit, section)) && !self.is_strict() {
             let message = format!("{} is empty: 0 bytes", title(bit));
             let mut finding =
                 Finding::new(&rules::FEATURE_MALFORMED, section.span(0), path, message);
@@ -199,29 +216,45 @@ impl FeatureCheck<'_> {
             report.push(finding);
             return SectionRead::Skipped;
         }
+        if self.is_under_attrs((bit, section)) {
+            let message = "the attrs lie over the start of BUILD_ID, as perf inject writes them";
+            let mut finding =
+                Finding::new(&rules::FEATURE_MALFORMED, section.span(0), path, message);
+            finding.severity = Severity::Info;
+            report.push(finding);
+            return SectionRead::Skipped;
+        }
         match self.recording.read_feature((bit, section), machine.cpus(), held) {
+            // The comparison with the records reports it.
+            Ok(contents) if self.has_small_buffer(&contents) => {
+                SectionRead::Valid(Box::new(contents))
+            }
             Ok(contents) => match self.find_contradiction((bit, section), machine, held) {
                 Some((rule, message)) => {
                     let finding = Finding::new(rule, section.span(0), path, message);
+                    if *rule == rules::NEWER_REFUSES {
+                        report.push(finding);
+                        return SectionRead::Valid(Box::new(contents));
+                    }
                     SectionRead::Malformed(Box::new(finding))
                 }
                 None => SectionRead::Valid(Box::new(contents)),
             },
             Err(error) => {
                 let message = format!("malformed {}: {error}", title(bit));
-                let rule = match bit {
-                    bit::CMDLINE | bit::CPU_TOPOLOGY | bit::PMU_MAPPINGS | bit::TRACING_DATA => {
-                        &rules::FEATURE_FATAL
-                    }
-                    bit::MEM_TOPOLOGY if is_too_large(&error) => &rules::FEATURE_FATAL,
-                    bit::BUILD_ID if is_too_long(&error) => &rules::FEATURE_FATAL,
-                    _ if self.hides_needed(bit) => &rules::FEATURE_FATAL,
-                    _ => &rules::FEATURE_MALFORMED,
-                };
+                let rule = self.rule_of((bit, section), &error);
                 let finding = Finding::new(rule, section.span(0), path, message);
                 SectionRead::Malformed(Box::new(finding))
             }
         }
+    }
+
+    /// Whether the ids and attrs, which perf inject writes after the records of a pipe, lie over
+    /// the build ids that it wrote there before.
+    fn is_under_attrs(&self, (bit, section): (u32, Section)) -> bool {
+        let begins = section.offset < self.facts.attrs_end;
+        let attrs = self.recording.body.attrs.offset;
+        bit == bit::BUILD_ID && begins && section.end().is_some_and(|end| attrs < end)
     }
 
     /// Whether a text has no bytes, as perf 3.14 wrote CPUDESC on ARM, and no others were lost.
@@ -231,13 +264,6 @@ impl FeatureCheck<'_> {
         is_text && section.size == 0 && table().is_tight(self.recording.length())
     }
 
-    /// Whether perf, which stops at a feature that it cannot read, then misses one that the records
-    /// need.
-    fn hides_needed(&self, bit: u32) -> bool {
-        let has_compressed = self.facts.compressed.is_some() && bit < bit::COMPRESSED;
-        has_compressed || self.facts.has_parts && bit < bit::DIR_FORMAT
-    }
-
     /// Describes what perf refuses in a feature that can be read.
     fn find_contradiction(
         &self,
@@ -245,45 +271,20 @@ impl FeatureCheck<'_> {
         machine: Machine,
         held: u64,
     ) -> Option<(&'static Rule, String)> {
-        if bit == bit::CPU_TOPOLOGY {
-            let error = self.recording.check_sockets(section, machine).err()?;
-            return Some((self.rule_of_stop(bit), format!("malformed {}: {error}", title(bit))));
+        let events = self.facts.events;
+        if bit != bit::TRACING_DATA
+            && let Err(refusal) = self.recording.refuse_feature((bit, section), &machine, events)
+        {
+            let (rule, error) = match refusal {
+                Refusal::All(error) if self.is_strict() => (&rules::FEATURE_FATAL, error),
+                Refusal::All(error) => (self.rule_of_stop(bit), error),
+                Refusal::Newer(error) if self.is_strict() => (&rules::FEATURE_FATAL, error),
+                Refusal::Newer(error) => (&rules::NEWER_REFUSES, error),
+            };
+            return Some((rule, format!("malformed {}: {error}", title(bit))));
         }
         let message = self.find_undescribed((bit, section), held)?;
         Some((&rules::FEATURE_FATAL, message))
-    }
-
-    /// Returns the rule of a feature at which perf stops to read features.
-    fn rule_of_stop(&self, bit: u32) -> &'static Rule {
-        match self.hides_needed(bit) {
-            true => &rules::FEATURE_FATAL,
-            false => &rules::FEATURE_MALFORMED,
-        }
-    }
-
-    /// Reports a number of CPUs in NRCPUS that contradicts CPU_TOPOLOGY. Returns the machine with
-    /// the right one.
-    fn check_cpus(
-        &self,
-        topology: Section,
-        inside: &[(u32, Section)],
-        machine: Machine,
-        report: &mut Report,
-    ) -> Machine {
-        let wrong = self.recording.wrong_cpus(topology, machine);
-        let place = inside.iter().find(|(bit, _)| *bit == bit::NRCPUS);
-        let (Some(cpus), Some((_, section)), Some(found)) = (wrong, place, machine.cpus()) else {
-            return machine;
-        };
-        let span = Span::sized(FILE, section.offset, 4);
-        let message = format!("nr_cpus_available is {found}, but CPU_TOPOLOGY has {cpus}");
-        let edit = Edit::replace(span, repair::u32_bytes(cpus, self.recording.order()));
-        let summary = format!("set nr_cpus_available to {cpus}");
-        let fix = Fix::new(Safety::Exact, summary, vec![edit])
-            .witness(topology.span(0), "CPU_TOPOLOGY, which only this number explains");
-        let rule = self.rule_of_stop(bit::CPU_TOPOLOGY);
-        report.push(Finding::new(rule, span, "features.NRCPUS", message).fix(fix));
-        machine.with_cpus(cpus)
     }
 
     /// Describes a tracepoint that TRACING_DATA, of which `held` bytes are read, does not describe.
@@ -304,26 +305,6 @@ impl FeatureCheck<'_> {
         {
             report.push(self.small_mmap_len(section, parameters.mmap_len, longest));
         }
-    }
-
-    fn small_mmap_len(&self, section: Section, mmap_len: u32, longest: u64) -> Finding {
-        let nearest = repair::nearest_mmap_len(mmap_len, longest);
-        let wanted = nearest.unwrap_or_else(|| repair::mmap_len(longest));
-        let expanded = byte_count(longest);
-        let message = format!("mmap_len is {mmap_len}, but a record expands to {expanded}");
-        let span = Span::sized(FILE, section.offset.saturating_add(16), 4);
-        let edit = Edit::replace(span, repair::u32_bytes(wanted, self.recording.order()));
-        let path = "features.COMPRESSED.mmap_len";
-        let summary = format!("set mmap_len to {wanted}");
-        let data = Span::new(FILE, self.recording.body.data.offset, self.end);
-        // Otherwise other bytes may lie where the section was.
-        let is_tight = self.recording.table(self.end).is_tight(self.recording.length());
-        let fix = match nearest.filter(|_| is_tight) {
-            Some(_) => Fix::new(Safety::Exact, summary, vec![edit])
-                .witness(data, "compressed records and what they expand to"),
-            None => Fix::new(Safety::Lossy, summary, vec![edit]),
-        };
-        Finding::new(&rules::MMAP_LEN_SMALL, span, path, message).fix(fix)
     }
 
     /// Reports features whose sections are truncated or lie at an impossible place.
@@ -386,6 +367,10 @@ impl FeatureCheck<'_> {
         if let Some((tracing, text)) = rebuilt {
             add.push(tracing);
             built.push(text);
+        }
+        if let Some(cpus) = repair::keep_cpus(self.recording, &mut features.keep) {
+            add.push(cpus);
+            built.push("build NRCPUS".to_string());
         }
         features.add = repair::with_hostname(add, order, |bit| features.keeps(bit));
         built.iter().map(|text| format!(", {text}")).collect()
@@ -460,7 +445,7 @@ impl FeatureCheck<'_> {
     }
 
     /// Returns the bytes after everything that the file needs; `None` if there are none.
-    fn find_trailing(&self, placed: &Placed) -> Option<Span> {
+    pub(super) fn find_trailing(&self, placed: &Placed) -> Option<Span> {
         let (table, len) = (placed.table, self.recording.length());
         let end = self.end.max(self.facts.attrs_end);
         let sections = placed.inside.iter().filter(|(_, section)| section.size > 0);
@@ -474,23 +459,5 @@ impl FeatureCheck<'_> {
         let left = len.saturating_sub(after);
         let is_reserved = last <= table.end && left <= reserved;
         (left > 0 && !is_reserved).then(|| Span::new(FILE, after, len))
-    }
-}
-
-/// Whether perf crashes at the size of a build id: it copies the bytes over a buffer.
-const fn is_too_long(error: &FeatureError) -> bool {
-    matches!(error, FeatureError::Number { .. })
-}
-
-/// Whether perf crashes at the size of a bitmap: it allocates as many bits as an int holds, and
-/// reads all of them (util/header.c: `do_read_bitmap`).
-fn is_too_large(error: &FeatureError) -> bool {
-    /// Words of 64 bits whose bits an int does not count.
-    const WORDS: u64 = 1 << 25;
-    match error {
-        FeatureError::CountTooLarge { label, value, .. } => {
-            *label == "bitmap.size" && *value >= WORDS
-        }
-        _ => false,
     }
 }

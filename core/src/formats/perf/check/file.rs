@@ -12,6 +12,7 @@ use super::times::SampleTimes;
 use super::tracing::MissingTracing;
 use super::{attrs, header, machine, parts, pipe};
 use crate::formats::perf::decode::end::End;
+use crate::formats::perf::decode::feature::Machine;
 use crate::formats::perf::decode::header::{Body, Section};
 use crate::formats::perf::decode::outline::Outline;
 use crate::formats::perf::decode::recording::Recording;
@@ -56,7 +57,8 @@ pub(super) fn check(
     let missing_tracing = MissingTracing::find(recording, &outline, limits);
     let mut records = RecordCheck::new(outline.events, limits);
     records.times = SampleTimes::new(outline.sample_time);
-    records.machine = outline.recorder;
+    let recorder = outline.recorder;
+    records.machine = recorder.in_file();
     if let Some(missing) = &missing_tracing {
         records.raw_sizes = missing.raw_sizes(records.events.attrs());
     }
@@ -69,7 +71,7 @@ pub(super) fn check(
     walked.open.keeps_attrs = has_all_attrs_before(recording, &ids, walked.open.seam.end);
     parts::check(recording, &mut stream, limits, report);
     stream.finish(report);
-    let facts = gather_facts(recording, &stream, &ids);
+    let facts = gather_facts(recording, &stream, &ids, recorder);
     let settled = check_end(recording, end, walked, &facts, limits, report);
     if let Some(missing) = missing_tracing {
         let events = (stream.records.events.attrs(), stream.records.raw_sizes.as_slice());
@@ -117,7 +119,12 @@ fn walk_records(
 }
 
 /// Gathers the facts about the records that the features must match.
-fn gather_facts(recording: &Recording<'_>, stream: &Stream<'_>, ids: &[Section]) -> RecordFacts {
+fn gather_facts(
+    recording: &Recording<'_>,
+    stream: &Stream<'_>,
+    ids: &[Section],
+    recorder: Machine,
+) -> RecordFacts {
     let sections = ids.iter().chain([&recording.body.attrs]);
     RecordFacts {
         compressed: stream.expansion.totals().parameters(),
@@ -125,6 +132,9 @@ fn gather_facts(recording: &Recording<'_>, stream: &Stream<'_>, ids: &[Section])
         has_parts: !recording.parts.is_empty(),
         attrs_end: sections.filter_map(|section| section.end()).max().unwrap_or(0),
         tracepoints: traced(stream.records.events.attrs()),
+        recorder,
+        events: stream.records.events.attrs().len(),
+        in_records: stream.records.features,
     }
 }
 

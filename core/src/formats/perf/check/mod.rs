@@ -2,15 +2,16 @@
 //!
 //! ```text
 //!  file      a file with sections: outline, then records, then features
-//!  pipe      a pipe recording
+//!  pipe late_attrs       a pipe recording
 //!  restored          parts of the outline that the rest of the file restores
 //!  header attrs      the judgement of the outline
 //!  stream records rounds losses open_block    records, stored and expanded
 //!  kinds             records of unknown type
 //!  unpacked          damage inside compressed records
+//!  reader            records that perf 7 refuses
 //!  counters          the counts of `perf stat record` and their maps
 //!  tracepoints       the data of samples and the tracepoints of their events
-//!  features close tracing event_desc         everything after the records
+//!  features feature_faults cpus close tracing event_desc    everything after the records
 //!  abi               attrs that are larger than the user asks for
 //!  rebuild           the last resort, if errors have no fix of their own
 //! ```
@@ -19,17 +20,21 @@ mod abi;
 mod attrs;
 mod close;
 mod counters;
+mod cpus;
 mod event_desc;
 mod faults;
+mod feature_faults;
 mod features;
 mod file;
 mod header;
 mod kinds;
+mod late_attrs;
 mod losses;
 mod machine;
 mod open_block;
 mod parts;
 mod pipe;
+mod reader;
 mod rebuild;
 mod records;
 mod restored;

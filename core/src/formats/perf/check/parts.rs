@@ -9,7 +9,7 @@ use crate::formats::perf::rules;
 use crate::kit::span::{Layer, Span};
 use crate::kit::text::Untrusted;
 use crate::kit::walk::Item;
-use crate::kit::words::byte_count;
+use crate::kit::words::{byte_count, join_and};
 use crate::limits::{Limits, RESYNC};
 use crate::mend::edit::{Edit, Fix, Safety};
 use crate::report::{Finding, Report, Severity};
@@ -42,6 +42,57 @@ pub(super) fn check(
         }
         stream.end_file(report);
     }
+    if !parts.is_empty() {
+        check_copies(parts, report);
+        check_ends(recording, stream, report);
+    }
+}
+
+/// Parts of one length that are compared with a part.
+const MOST_COMPARED: usize = 8;
+/// Parts below this length hold no sample.
+const LEAST_COPY: u64 = 64;
+
+/// Reports a part that has the bytes of another one: each sample was recorded once.
+fn check_copies(parts: &[RecordFile<'_>], report: &mut Report) {
+    for (index, part) in parts.iter().enumerate() {
+        let before = parts.iter().take(index);
+        let alike = before.filter(|other| other.length() == part.length());
+        let mut alike = alike.filter(|_| part.length() >= LEAST_COPY).take(MOST_COMPARED);
+        let Some(original) = alike.find(|other| other.has_bytes_of(part)) else { continue };
+        let [name, other] =
+            [part, original].map(|file| Untrusted(file.name().as_bytes()).to_string());
+        let message = format!("{name} is a copy of {other}: perf shows its samples twice");
+        let span = Span::sized(part.layer(), 0, part.length());
+        let mut finding = Finding::new(&rules::PART_MISSING, span, name, message);
+        finding.severity = Severity::Warning;
+        report.push(finding);
+    }
+}
+
+/// Reports that the first or the last sample is missing: SAMPLE_TIME has its time. A part without
+/// any record is usual, since no event may occur on a CPU.
+fn check_ends(recording: &Recording<'_>, stream: &Stream<'_>, report: &mut Report) {
+    let Some((side, time)) = stream.records.times.find_lost() else { return };
+    if report.has_errors() {
+        return;
+    }
+    let empty: Vec<String> = recording
+        .parts
+        .iter()
+        .filter(|part| part.length() == 0)
+        .map(|part| Untrusted(part.name().as_bytes()).to_string())
+        .collect();
+    let mut message = format!(
+        "the records of a thread are missing: no sample has the time of the {side}, {time}"
+    );
+    if !empty.is_empty() {
+        message.push_str(&format!("; empty: {}", join_and(&empty)));
+    }
+    let span = Span::sized(Layer::stored(0), field::FLAGS, 32);
+    let mut finding = Finding::new(&rules::PART_MISSING, span, "features.SAMPLE_TIME", message);
+    finding.severity = Severity::Warning;
+    report.push(finding);
 }
 
 /// Checks that the files are those that the recorder writes: one per thread, numbered from 0.

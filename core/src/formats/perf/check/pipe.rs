@@ -2,6 +2,7 @@
 
 use super::attrs::check_attr;
 use super::faults::describe;
+use super::late_attrs::LateAttrs;
 use super::records::RecordCheck;
 use super::stream::Stream;
 use super::tracing::PipeTracing;
@@ -10,6 +11,7 @@ use crate::formats::perf::decode::event::Events;
 use crate::formats::perf::decode::expand::Wrapper;
 use crate::formats::perf::decode::feature::{self, Machine};
 use crate::formats::perf::decode::frame::RecordView;
+use crate::formats::perf::decode::outline::recorder_of_pipe;
 use crate::formats::perf::decode::recording::RecordFile;
 use crate::formats::perf::decode::tracepoints::traced;
 use crate::formats::perf::decode::walk::{Damage, Record};
@@ -42,9 +44,11 @@ pub(super) fn check(
     let gathered = gather_events(file, limits);
     let mut tracing = PipeTracing::new(traced(gathered.attrs()), donor);
     let mut records = RecordCheck::new(Events::new(file.order()), limits);
+    records.machine = recorder_of_pipe(file, limits);
     records.raw_sizes = tracing.raw_sizes(gathered.attrs());
     let mut stream = Stream::new(records, file.dialect(), file.length(), limits);
     let mut compressed = PipeCompression::default();
+    let mut late = LateAttrs::default();
     let events = gathered.sample_copy();
     let mut items = file.records((HEADER_SIZE_PIPE, file.length()), limits.of(&RESYNC));
     if let Some(events) = &events {
@@ -54,6 +58,7 @@ pub(super) fn check(
         match item {
             Item::Record(item) => {
                 compressed.observe(&item, file.order());
+                late.observe(&item, !stream.records.events.attrs().is_empty());
                 match item.frame.kind {
                     record::HEADER_ATTR => {
                         add_event(&item.view(FILE, 0), &mut stream.records.events, limits, report);
@@ -72,6 +77,7 @@ pub(super) fn check(
     }
     stream.end_file(report);
     stream.finish(report);
+    late.push(report);
     let header_end = HEADER_SIZE_PIPE.min(file.length());
     let attrs = stream.records.events.attrs();
     if attrs.is_empty() {

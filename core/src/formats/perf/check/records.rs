@@ -9,6 +9,7 @@ use crate::formats::perf::decode::body::BodyError;
 use crate::formats::perf::decode::event::{Events, SampleRead};
 use crate::formats::perf::decode::feature::{self, Machine};
 use crate::formats::perf::decode::frame::RecordView;
+use crate::formats::perf::decode::header::Flags;
 use crate::formats::perf::decode::record;
 use crate::formats::perf::decode::sample::{PlainSample, Sample};
 use crate::formats::perf::layout::feature::PIPE_END;
@@ -50,6 +51,8 @@ pub(super) struct RecordCheck {
     tracepoints: TracepointData,
     /// The machine as the features describe it: those of a pipe so far, VERSION of a file.
     pub(super) machine: Machine,
+    /// The features that HEADER_FEATURE records hold, in a pipe or in what perf inject made of one.
+    pub(super) features: Flags,
 }
 
 impl RecordCheck {
@@ -65,6 +68,7 @@ impl RecordCheck {
             times: SampleTimes::default(),
             tracepoints: TracepointData::default(),
             machine: Machine::default(),
+            features: Flags::default(),
         }
     }
 
@@ -84,7 +88,10 @@ impl RecordCheck {
                     None => self.check_sample(record, map, report),
                 }
             }
-            kind::FINISHED_ROUND => self.rounds.finish_round(),
+            kind::FINISHED_ROUND => {
+                self.rounds.finish_round();
+                self.check_alignment(record, map, report);
+            }
             other if record::name(other).is_none() => self.check_unknown(record, map, report),
             other => {
                 let is_stat = (kind::STAT_CONFIG..=kind::STAT_ROUND).contains(&other);
@@ -102,9 +109,7 @@ impl RecordCheck {
         if let SampleRead::NoLayout = read {
             return;
         }
-        if record.frame.is_misaligned() {
-            push_misaligned(record, report);
-        }
+        self.check_alignment(record, map, report);
         match read {
             SampleRead::NoLayout => {}
             SampleRead::UnknownId => self.push_unknown_id(record, map, report),
@@ -146,8 +151,9 @@ impl RecordCheck {
             self.push_feature_of_other_type(record, map, report);
             return;
         }
-        if record.frame.is_misaligned() {
-            push_misaligned(record, report);
+        self.check_alignment(record, map, report);
+        if record.frame.kind == kind::HEADER_ATTR && self.machine.is_in_file() {
+            self.check_attr_in_file(record, map, report);
         }
         if record.frame.kind == kind::ID_INDEX {
             self.check_id_index(record, map, report);
@@ -192,7 +198,9 @@ impl RecordCheck {
     fn check_feature(&mut self, record: &RecordView<'_>, map: &LayerMap, report: &mut Report) {
         let (bit, error) = match feature::of_record(record, self.events.order(), self.machine) {
             Ok((bit, contents)) => {
+                self.check_refusal(record, map, report);
                 self.machine.note(&contents);
+                self.features = self.features.with(bit);
                 if (PIPE_END.saturating_add(1)..u32::MAX).contains(&bit) {
                     push_newer_feature(record, bit, map, report);
                 }
@@ -211,7 +219,8 @@ impl RecordCheck {
 
     /// Checks that every id of an ID_INDEX belongs to an attr: perf refuses the file otherwise.
     fn check_id_index(&self, record: &RecordView<'_>, map: &LayerMap, report: &mut Report) {
-        if self.events.is_partial() {
+        // Without an attr, a pipe has them at its end or not at all.
+        if self.events.is_partial() || self.events.attrs().is_empty() {
             return;
         }
         let unknown = self.events.unknown_in_index(record);
@@ -349,7 +358,8 @@ impl RecordCheck {
             let message = format!("malformed {name} of {}: {error}", byte_count(record.frame.size));
             let path = record.place.path(&format!(".{}", error.label()));
             let finding = Finding::new(rule, record.span(), path, message);
-            with_place(finding, record, map).fix(self.drop_record(record))
+            let fix = self.set_value(record, error).unwrap_or_else(|| self.drop_record(record));
+            with_place(finding, record, map).fix(fix)
         });
     }
 
@@ -450,15 +460,5 @@ fn push_newer_feature(record: &RecordView<'_>, bit: u32, map: &LayerMap, report:
             format!("HEADER_FEATURE {bit}{name}: perf report 6.1 reads a pipe up to {PIPE_END}");
         let finding = Finding::new(rule, record.span(), record.place.path(".feat_id"), message);
         with_place(finding, record, map)
-    });
-}
-
-#[cold]
-fn push_misaligned(record: &RecordView<'_>, report: &mut Report) {
-    let rule = &rules::RECORD_UNALIGNED;
-    report.push_with(rule, Severity::Warning, || {
-        let size = record.frame.size;
-        let message = format!("misaligned record: size is {size}, expected a multiple of 8");
-        Finding::new(rule, record.span(), record.place.path(".header.size"), message)
     });
 }

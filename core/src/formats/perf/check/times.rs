@@ -97,6 +97,14 @@ impl SampleTimes {
         self.above.is_met |= time == last;
     }
 
+    /// Returns the end of SAMPLE_TIME that no sample has, though no sample lies beyond it.
+    pub(super) fn find_lost(&self) -> Option<(&'static str, u64)> {
+        let (_, first, last) = self.stated?;
+        let sides = [(self.below, "first sample", first), (self.above, "last sample", last)];
+        let mut lost = sides.into_iter().filter(|(side, ..)| !side.is_met && side.count == 0);
+        lost.next().map(|(_, name, time)| (name, time))
+    }
+
     /// Notes the time of any record.
     #[inline]
     pub(super) fn observe_any(&mut self, time: u64) {

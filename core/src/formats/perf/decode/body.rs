@@ -33,6 +33,17 @@ pub enum BodyError {
         /// The bytes of the field.
         span: Span,
     },
+    /// A value is not the only one that its neighbours allow.
+    Differs {
+        /// The field.
+        label: &'static str,
+        /// Its value.
+        value: u64,
+        /// The right value.
+        right: u64,
+        /// The bytes of the field.
+        span: Span,
+    },
     /// A count is 0, but there always is an entry.
     Zero {
         /// The field.
@@ -56,6 +67,7 @@ impl BodyError {
             Self::Short(error) => error.label,
             Self::Count { label, .. }
             | Self::TooLarge { label, .. }
+            | Self::Differs { label, .. }
             | Self::Zero { label, .. }
             | Self::Unterminated { label, .. } => label,
         }
@@ -70,6 +82,7 @@ impl BodyError {
             Self::Short(error) => error.left,
             Self::Count { span, .. }
             | Self::TooLarge { span, .. }
+            | Self::Differs { span, .. }
             | Self::Zero { span, .. }
             | Self::Unterminated { span, .. } => *span,
         }
@@ -91,6 +104,9 @@ impl fmt::Display for BodyError {
             }
             Self::TooLarge { label, value, most, .. } => {
                 write!(f, "{label} is {value}, expected at most {most}")
+            }
+            Self::Differs { label, value, right, .. } => {
+                write!(f, "{label} is {value:#x}, expected {right:#x}")
             }
             Self::Zero { label, .. } => write!(f, "{label} is 0, expected at least 1"),
             Self::Unterminated { label, span } => {

@@ -152,7 +152,7 @@ impl Events {
     }
 
     /// Returns the index of the attr with this event id.
-    fn find(&self, id: u64) -> Option<usize> {
+    pub fn find(&self, id: u64) -> Option<usize> {
         let at = self.ids.binary_search_by_key(&id, |(id, _)| *id).ok()?;
         self.ids.get(at).map(|(_, index)| *index)
     }

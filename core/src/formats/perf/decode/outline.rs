@@ -8,10 +8,10 @@
 use super::attrs::{self, AttrTable};
 use super::end::{self, End};
 use super::event::Events;
-use super::feature::{Contents, Machine};
+use super::feature::{self, Contents, Machine};
 use super::header::Section;
-use super::recording::Recording;
-use crate::formats::perf::layout::{feature, record};
+use super::recording::{RecordFile, Recording};
+use crate::formats::perf::layout::{HEADER_SIZE_PIPE, feature as bits, record};
 use crate::kit::walk::Item;
 use crate::limits::{Limits, RESYNC};
 
@@ -58,14 +58,35 @@ impl Outline {
 fn find_recorder(recording: &Recording<'_>, end: End) -> Machine {
     /// Longer texts are no version.
     const LONGEST: u64 = 256;
+    if recording.file.is_simpleperf() {
+        // It has versions of its own, and skips features that it cannot read.
+        return Machine::of_version(Some((0, 0)));
+    }
     let mut machine = Machine::default();
     let End::Declared(end) = end else { return machine };
-    let section = recording.table(end).section(feature::VERSION);
+    let section = recording.table(end).section(bits::VERSION);
     if let Some(section) = section.filter(|section| section.size <= LONGEST)
-        && let Ok(contents) =
-            recording.read_feature((feature::VERSION, section), None, section.size)
+        && let Ok(contents) = recording.read_feature((bits::VERSION, section), None, section.size)
     {
         machine.note(&contents);
+    }
+    machine
+}
+
+/// Reads VERSION from the first records of a pipe.
+pub fn recorder_of_pipe(file: &RecordFile<'_>, limits: &Limits) -> Machine {
+    /// Records that are read: perf writes the features first.
+    const MOST_RECORDS: usize = 64;
+    let mut machine = Machine::default();
+    let items = file.records((HEADER_SIZE_PIPE, file.length()), limits.of(&RESYNC));
+    for record in items.take(MOST_RECORDS).filter_map(Item::record) {
+        if record.frame.kind != record::HEADER_FEATURE {
+            continue;
+        }
+        let read = feature::of_record(&record.view(file.layer(), 0), file.order(), machine);
+        if let Ok((bits::VERSION, contents)) = read {
+            machine = Machine::of_version(contents.version);
+        }
     }
     machine
 }
@@ -75,12 +96,11 @@ fn find_sample_time(recording: &Recording<'_>, end: End) -> Option<(Section, u64
     let End::Declared(end) = end else { return None };
     let table = recording.table(end);
     // Otherwise other bytes may lie where the section was.
-    let section = table.section(feature::SAMPLE_TIME).filter(|section| section.size == 16)?;
+    let section = table.section(bits::SAMPLE_TIME).filter(|section| section.size == 16)?;
     if !table.is_tight(recording.length()) {
         return None;
     }
-    let contents =
-        recording.read_feature((feature::SAMPLE_TIME, section), None, section.size.min(16));
+    let contents = recording.read_feature((bits::SAMPLE_TIME, section), None, section.size.min(16));
     let Contents { sample_time: Some((first, last)), .. } = contents.ok()? else { return None };
     Some((section, first, last))
 }

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use super::expand::Wrapper;
-use super::feature::{self, Contents, DescribedEvent, FeatureError, Machine};
+use super::feature::{self, Contents, Cpus, DescribedEvent, FeatureError, Machine, Refusal};
 use super::frame::{Dialect, FrameFault};
 use super::header::{self, Body, Header, Section};
 use super::simpleperf;
@@ -13,7 +13,7 @@ use super::table::Table;
 use super::tracepoints::Traced;
 use super::tracing::{self, Names, Tracing};
 use super::walk::{Damage, Record, Walker};
-use crate::formats::perf::layout::feature::TRACING_DATA;
+use crate::formats::perf::layout::feature::{CPU_TOPOLOGY, TRACING_DATA};
 use crate::kit::cursor::{Cursor, Order, ReadError};
 use crate::kit::field_log::FieldLog;
 use crate::kit::num::to_usize;
@@ -92,6 +92,21 @@ impl<'a> RecordFile<'a> {
         let mut cursor = Cursor::new(&bytes, self.layer(), start, self.order);
         tracing::walk(&mut cursor.clone())?;
         tracing::tracing(&mut cursor, wanted)
+    }
+
+    /// Whether another file has the same bytes.
+    pub fn has_bytes_of(&self, other: &Self) -> bool {
+        /// Bytes that are compared at once.
+        const COMPARED: u64 = 1 << 16;
+        let mut at = 0_u64;
+        while at < self.length() {
+            let end = at.saturating_add(COMPARED).min(self.length());
+            if self.source.read(at, end) != other.source.read(at, end) {
+                return false;
+            }
+            at = end;
+        }
+        self.length() == other.length()
     }
 
     /// Whether the file has the header of a pipe.
@@ -213,28 +228,31 @@ impl Recording<'_> {
         if is_part { Ok(Contents::default()) } else { contents }
     }
 
-    /// Refuses a socket in the section CPU_TOPOLOGY above the number of CPUs.
+    /// Refuses values that readers refuse in the section of feature `bit`, whose fields fit.
+    /// `events` is the number of events of the recording.
     ///
     /// # Errors
     ///
-    /// The first such socket.
-    pub(in crate::formats::perf) fn check_sockets(
+    /// The first fault, and its readers.
+    pub(in crate::formats::perf) fn refuse_feature(
         &self,
-        section: Section,
-        machine: Machine,
-    ) -> Result<(), FeatureError> {
+        (bit, section): (u32, Section),
+        machine: &Machine,
+        events: usize,
+    ) -> Result<(), Refusal> {
         let bytes = self.read_section(section);
-        feature::check_sockets(self.cursor(section, &bytes), machine)
+        feature::refuse(bit, self.cursor(section, &bytes), machine, events)
     }
 
-    /// Finds the number of CPUs by which CPU_TOPOLOGY can be read, if NRCPUS has another one.
-    pub(in crate::formats::perf) fn wrong_cpus(
+    /// Finds the numbers of CPUs by which the feature CPU_TOPOLOGY, if it is among `sections`, can
+    /// be read.
+    pub(in crate::formats::perf) fn cpus_of_topology(
         &self,
-        section: Section,
-        machine: Machine,
-    ) -> Option<u32> {
-        let bytes = self.read_section(section);
-        feature::wrong_cpus(self.cursor(section, &bytes), machine)
+        sections: &[(u32, Section)],
+    ) -> Option<Cpus> {
+        let (_, section) = sections.iter().find(|(bit, _)| *bit == CPU_TOPOLOGY)?;
+        let bytes = self.read_section(*section);
+        feature::cpus_of_topology(self.cursor(*section, &bytes))
     }
 
     fn read_section(&self, section: Section) -> Cow<'_, [u8]> {

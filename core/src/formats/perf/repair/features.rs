@@ -1,6 +1,7 @@
 //! Rewrites the feature bits, the feature table and the sections after it.
 
 use super::encode::{u32_bytes, u64_bytes};
+use crate::formats::perf::decode::feature::Cpus;
 use crate::formats::perf::decode::header::{Body, FlagWords, Flags, Section};
 use crate::formats::perf::decode::recording::Recording;
 use crate::formats::perf::layout::{COMP_MMAP_LEN, SECTION_SIZE, feature, field};
@@ -199,6 +200,24 @@ pub fn needed(
     }
     add.retain(|(bit, _)| !is_kept(*bit));
     with_hostname(add, order, is_kept)
+}
+
+/// Encodes the content of NRCPUS.
+pub fn cpu_counts(cpus: Cpus, order: Order) -> Vec<u8> {
+    [cpus.available, cpus.online].into_iter().flat_map(|value| u32_bytes(value, order)).collect()
+}
+
+/// Returns the feature NRCPUS if `keep` lacks it and CPU_TOPOLOGY determines it. Otherwise leaves
+/// out the features that are read by it: perf 7 refuses a file that has them alone.
+pub fn keep_cpus(recording: &Recording<'_>, keep: &mut Vec<(u32, Section)>) -> Option<NewFeature> {
+    if keep.iter().any(|(bit, _)| *bit == feature::NRCPUS) {
+        return None;
+    }
+    let cpus = recording.cpus_of_topology(keep);
+    if cpus.is_none() {
+        keep.retain(|(bit, _)| !matches!(*bit, feature::CPU_TOPOLOGY | feature::CPU_DOMAIN_INFO));
+    }
+    cpus.map(|cpus| (feature::NRCPUS, cpu_counts(cpus, recording.order())))
 }
 
 /// Sorts `add`, and adds HOSTNAME to it if a reader needs one to find the others.

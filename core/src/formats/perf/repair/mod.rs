@@ -19,7 +19,8 @@ pub use compressed::{Tail, drop_after, join_records, truncate_record, write_data
 pub use encode::{u16_bytes, u32_bytes, u64_bytes};
 pub use event_desc::event_desc;
 pub use features::{
-    Features, NewFeature, mmap_len, nearest_mmap_len, needed, rewrite, with_hostname,
+    Features, NewFeature, cpu_counts, keep_cpus, mmap_len, nearest_mmap_len, needed, rewrite,
+    with_hostname,
 };
 pub use maps::{THREADS, cpu_map, thread_map};
 pub use rebuild::{add_event, feature_record, rebuild};

@@ -8,7 +8,7 @@
 use super::close::size_field;
 use super::encode::{u16_bytes, u32_bytes, u64_bytes};
 use super::event_desc::{event_desc, tracepoints_of};
-use super::features::{flag_bytes, section_bytes, with_hostname};
+use super::features::{flag_bytes, keep_cpus, section_bytes, with_hostname};
 use crate::formats::perf::decode::attrs::StoredEvent;
 use crate::formats::perf::decode::header::{FlagWords, Flags, Section};
 use crate::formats::perf::decode::recording::Recording;
@@ -80,13 +80,16 @@ pub fn add_event(event: &StoredEvent, order: Order) -> Option<Edit> {
 
 /// Returns the features with their contents, in ascending order.
 fn contents_of(recording: &Recording<'_>, salvage: &Salvage) -> Vec<(u32, Part)> {
-    let kept = |bit: u32| salvage.features.iter().any(|(of, _)| *of == bit);
+    let mut features = salvage.features.clone();
+    let cpus = keep_cpus(recording, &mut features);
+    let kept = |bit: u32| features.iter().any(|(of, _)| *of == bit);
     let end = |section: &Section| section.end().unwrap_or(section.offset);
-    let mut contents: Vec<(u32, Part)> = salvage
-        .features
+    let mut contents: Vec<(u32, Part)> = features
         .iter()
         .map(|(bit, section)| (*bit, Part::Keep(section.offset, end(section))))
         .collect();
+    contents.extend(cpus.map(|(bit, bytes)| (bit, Part::New(bytes))));
+    contents.sort_by_key(|(bit, _)| *bit);
     let had_features = recording.body.flags.has(feature::EVENT_DESC) || !contents.is_empty();
     if had_features && !kept(feature::EVENT_DESC) {
         let traced = tracepoints_of(&salvage.events, recording.order());

@@ -108,10 +108,12 @@ rules! {
         problem: "perf record --threads writes the records of each thread into a file of its own: \
             data.0, data.1 and so on, without a gap. The files were copied or packed \
             incompletely, the file `data` was taken out of its directory, or a file that is not \
-            one of them has such a name. A missing last file does not show.",
+            one of them has such a name. One file may be a copy of another, or the sample at the \
+            start or the end of SAMPLE_TIME may be missing. Otherwise a missing last file does \
+            not show. An empty file is usual: no event occurred on that CPU.",
         impact: "perf 6.1 shows the records of the files that exist and does not mention the \
-            others. Without any of them, perf report ends (no samples), which is an error. A gap \
-            is a warning.",
+            others, and shows the samples of a copy twice. Without any of them, perf report ends \
+            (no samples), which is an error. The other cases are warnings.",
         remedy: Remedy::Next("Copy the complete directory from the machine that recorded it."),
         source: "perf 6.1, tools/perf/util/data.c: perf_data__create_dir, perf_data__open_dir; \
             measured",
@@ -179,18 +181,25 @@ rules! {
             text of a format in it is malformed: a word, a number or a mark is not one that the \
             kernel writes, or the text to print has an open quote or an unknown field. perf 6.1 \
             does not survive this in CMDLINE, CPU_TOPOLOGY, PMU_MAPPINGS and TRACING_DATA, nor a \
-            build id of more than 20 bytes in BUILD_ID; PD2004 covers all other features.",
+            build id of more than 20 bytes in BUILD_ID. perf 7, which reads the features before \
+            the records, does not survive it in any feature but BUILD_ID and EVENT_DESC, so this \
+            also covers a recording that perf 7 or an unknown version of perf wrote, and features \
+            that contradict one another or have impossible numbers: more CPUs online than \
+            available, a CPU_TOPOLOGY without NRCPUS, a list longer than that of any machine. \
+            PD2004 covers all other features.",
         impact: "perf 6.1 crashes (SIGSEGV). With a malformed PMU_MAPPINGS or a truncated CMDLINE, \
             perf script and perf report show no sample; with a wrong count in CMDLINE or \
             CPU_TOPOLOGY, perf report --header-only crashes. With a malformed TRACING_DATA, perf \
             refuses the file (exit 255), crashes, does not end, or shows wrong fields. A build id \
-            that is too long overwrites the stack, and every command aborts (SIGABRT).",
+            that is too long overwrites the stack, and every command aborts (SIGABRT). perf 7.2 \
+            refuses the file (incompatible file format, exit 255).",
         remedy: Remedy::Fix(
-            "Removes the feature and its entry in the feature table. TRACING_DATA is built again \
-             from the formats in it that are left; a tracepoint without one is shown without its \
-             fields.\n\
-             Class: lossy. Cost: the content of this feature; no record and no other \
-             feature.\n\
+            "Removes the feature and its entry in the feature table, and those that are read by \
+             it. TRACING_DATA is built again from the formats in it that are left; a tracepoint \
+             without one is shown without its fields. NRCPUS is written again if CPU_TOPOLOGY \
+             determines it.\n\
+             Class: lossy; exact or synthetic for NRCPUS. Cost: the content of this feature; no \
+             record and no other feature.\n\
              Run:\n\
              \x20 tracemend repair perf.data -o repaired.data\n\
              If several features are malformed at once, a wrong feature bit in the header \
@@ -199,6 +208,25 @@ rules! {
         ),
         source: "perf 6.1, tools/perf/util/header.c: process_cmdline, process_pmu_mappings, \
             evlist__prepare_tracepoint_events; measured with perf 6.1",
+    };
+    NEWER_REFUSES = Rule {
+        code: "PD2012",
+        name: "newer-perf-refuses",
+        severity: Severity::Info,
+        summary: "a newer perf refuses a file that the perf that recorded reads",
+        problem: "perf 7 is stricter than earlier versions. It demands the size of each record to \
+            be a multiple of 8, NRCPUS beside CPU_TOPOLOGY, and numbers in the features that fit \
+            each other: no more CPUs online than available, an mmap_len in COMPRESSED of complete \
+            pages, lists that are not longer than those of any machine. The perf that recorded \
+            (VERSION) is an earlier one and reads the recording.",
+        impact: "perf 7.2 refuses the file (incompatible file format, exit 255), or ends at the \
+            record (exit 234). perf 6.1 and 6.12 show all samples.",
+        remedy: Remedy::Next(
+            "Nothing has to be done. Read the file with a perf of the version that recorded, or \
+             with one before 7.",
+        ),
+        source: "perf 7.2, tools/perf/util/header.c and util/session.c; measured with perf 6.1, \
+            6.12 and 7.2",
     };
     SAMPLE_TIME_WRONG = Rule {
         code: "PD3002",

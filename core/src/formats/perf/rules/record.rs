@@ -95,15 +95,23 @@ rules! {
         code: "PD1006",
         name: "record-unaligned",
         severity: Severity::Warning,
-        summary: "the size of a kernel record is not a multiple of 8",
-        problem: "The kernel writes records in multiples of 8 bytes. Only the records of perf \
-            itself may have any size.",
-        impact: "perf 6.1 shows all samples. Other readers may refuse the record.",
-        remedy: Remedy::Next(
-            "Nothing has to be done. If more findings follow, compare with another copy of \
-             the file.",
+        summary: "the size of a record is not a multiple of 8",
+        problem: "The kernel writes records in multiples of 8 bytes, and so does perf 7 with its \
+            own. Earlier versions of perf write some of their own in other sizes, which PD2012 \
+            covers.",
+        impact: "perf 6.1 shows all samples. perf 7.2 ends at the record without a sample (event \
+            size is not 8-byte aligned, exit 234), so this is an error if perf 7 or an unknown \
+            version recorded.",
+        remedy: Remedy::Fix(
+            "If it is an error, adds zeros after a record of perf and sets its size. Drops a \
+             record of the kernel, and a HEADER_ATTR. Otherwise nothing has to be done.\n\
+             Class: lossy. Cost: the size, or the record.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
         ),
-        source: "Linux, kernel/events/core.c: perf_output_begin; measured with perf 6.1",
+        source: "Linux, kernel/events/core.c: perf_output_begin; perf 7.2, \
+            tools/perf/util/session.c: perf_session__process_event; measured with perf 6.1, 6.12 \
+            and 7.2",
     };
     RECORD_TYPE_DAMAGED = Rule {
         code: "PD1007",
@@ -134,6 +142,40 @@ rules! {
         ),
         source: "perf 6.1, tools/perf/util/session.c: perf_session__process_event, \
             machines__deliver_event; measured",
+    };
+    ATTR_AFTER_SAMPLES = Rule {
+        code: "PD1008",
+        name: "attr-after-samples",
+        severity: Severity::Error,
+        summary: "the attrs of a pipe come after its samples",
+        problem: "A HEADER_ATTR record describes the samples after it. perf record -o - \
+            --tail-synthesize writes it last.",
+        impact: "perf 6.1, 6.12 and 7.2 end at the first sample and show none.",
+        remedy: Remedy::Fix(
+            "Moves the HEADER_ATTR records before all other records.\n\
+             Class: synthetic. Cost: none.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
+        ),
+        source: "perf 7.2, tools/perf/builtin-record.c: record__synthesize; measured with perf \
+            6.1, 6.12 and 7.2",
+    };
+    ATTR_IN_FILE = Rule {
+        code: "PD1009",
+        name: "attr-in-file",
+        severity: Severity::Error,
+        summary: "a HEADER_ATTR record gives an id of another event",
+        problem: "Pipes describe their events in HEADER_ATTR records, files in their attr table. \
+            perf takes a HEADER_ATTR in a file for a further event. This one has an id that the \
+            attr table gives to another event.",
+        impact: "perf 6.1 shows the samples with this id under the wrong event.",
+        remedy: Remedy::Fix(
+            "Drops the record.\n\
+             Class: lossy. Cost: the record; no sample.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
+        ),
+        source: "perf 6.1, tools/perf/util/session.c: perf_session__process_user_event; measured",
     };
     SAMPLE_MALFORMED = Rule {
         code: "PD2001",
@@ -180,16 +222,19 @@ rules! {
         summary: "the fields of a record do not fit in it",
         problem: "A count, a size or a string in the record exceeds it, or the type of a CPU_MAP \
             or the number of a HEADER_FEATURE (0, or above 53) is unknown. An AUXTRACE_INFO has \
-            type 0, or fewer data than its tracer needs. A socket in the CPU_TOPOLOGY of a pipe \
-            is above the number of CPUs.",
+            type 0, fewer data than its tracer needs, or a word that contradicts the others: the \
+            number of CPUs, the magic of a CPU, the number of parameters. The numbers in a \
+            feature of a pipe contradict one another, or the CPU_TOPOLOGY of a pipe of perf 7 \
+            comes without NRCPUS.",
         impact: "MMAP, COMM and other records with a name: perf 6.1 reads on past the end, and \
             shows all samples, some with a wrong name. HEADER_FEATURE in a pipe, CPU_MAP and \
             AUXTRACE_INFO: perf script ends there without a sample (exit 234 or 244), or \
             crashes. Other records: perf may read what follows as their fields.",
         remedy: Remedy::Fix(
-            "Drops the record.\n\
-             Class: lossy. Cost: the record. Samples may lose the name of their process or \
-             binary.\n\
+            "Drops the record. Writes a word of AUXTRACE_INFO that the others determine. Adds \
+             NRCPUS if CPU_TOPOLOGY determines it.\n\
+             Class: lossy; synthetic for NRCPUS. Cost: the record. Samples may lose the name of \
+             their process or binary.\n\
              Run:\n\
              \x20 tracemend repair perf.data -o repaired.data",
         ),

@@ -70,6 +70,29 @@ pub enum FeatureError {
         /// The header of the entry.
         span: Span,
     },
+    /// A number that occurs twice where each is listed once.
+    Twice {
+        /// The field.
+        label: &'static str,
+        /// Its value.
+        value: u64,
+        /// Its place.
+        span: Span,
+    },
+    /// A size that is not a number of complete pages.
+    Pages {
+        /// The field.
+        label: &'static str,
+        /// Its value in bytes.
+        value: u64,
+        /// Its place.
+        span: Span,
+    },
+    /// The number of CPUs, by which the feature is read, is unknown.
+    NeedsCpus {
+        /// The feature.
+        span: Span,
+    },
     /// A fixed sequence of bytes is missing.
     BadMagic {
         /// The expected bytes.
@@ -109,6 +132,13 @@ impl fmt::Display for FeatureError {
             Self::EntryTooSmall { label, size, min, span } => {
                 write!(f, "{label} at {:#x} is {size}, expected at least {min}", span.start)
             }
+            Self::Twice { label, value, span } => {
+                write!(f, "duplicate {label} at {:#x}: {value}", span.start)
+            }
+            Self::Pages { label, value, span } => {
+                write!(f, "{label} at {:#x} is {value}, expected a multiple of 4096", span.start)
+            }
+            Self::NeedsCpus { .. } => write!(f, "NRCPUS, by which it is read, is missing"),
             Self::BadMagic { expected, found, span } => {
                 let (expected, found) = (Untrusted(expected), Untrusted(found));
                 write!(f, "found `{found}` at {:#x}, expected `{expected}`", span.start)

@@ -13,6 +13,7 @@
 
 mod error;
 mod lists;
+mod reader;
 mod recorder;
 mod sections;
 mod simpleperf;
@@ -20,7 +21,9 @@ mod simpleperf;
 pub use self::error::FeatureError;
 pub(super) use self::lists::repeated;
 use self::lists::{STRING_MIN, cpu_list, pairs, string, strings};
+pub use self::reader::{Refusal, refuse};
 pub use self::recorder::is_old;
+use self::recorder::read_version;
 pub(super) use self::sections::tracing_head;
 pub use self::sections::{DescribedEvent, described_events};
 use crate::formats::perf::decode::frame::RecordView;
@@ -81,15 +84,24 @@ const SIMPLEPERF_NAMES: [&str; 7] = [
     "INIT_MAP",
 ];
 
+/// First version of perf that refuses a file at a malformed feature.
+const FIRST_STRICT: (u32, u32) = (7, 0);
+/// Last version of perf whose limits were measured.
+const LAST_MEASURED: (u32, u32) = (7, 2);
+
 /// Values of a feature that a check compares with other parts of the recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Contents {
     /// NRCPUS: number of available CPUs, which determines the length of CPU_TOPOLOGY.
     pub nr_cpus: Option<u32>,
+    /// NRCPUS: number of CPUs online.
+    pub nr_cpus_online: Option<u32>,
     /// ARCH: whether the machine numbers its sockets without regard to the number of CPUs.
     pub has_free_sockets: Option<bool>,
     /// VERSION: whether the perf that recorded has no feature after PMU_CAPS.
     pub is_recorder_old: bool,
+    /// VERSION: major and minor number of the perf that recorded.
+    pub version: Option<(u32, u32)>,
     /// SAMPLE_TIME: time of the first and of the last sample in ns.
     pub sample_time: Option<(u64, u64)>,
     /// COMPRESSED.
@@ -106,14 +118,24 @@ pub struct Contents {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Machine {
     cpus: Option<u32>,
+    online: Option<u32>,
     has_free_sockets: bool,
     is_recorder_old: bool,
+    version: Option<(u32, u32)>,
+    is_in_file: bool,
 }
 
 impl Machine {
+    /// A machine of which only the version of the perf that recorded is known.
+    pub fn of_version(version: Option<(u32, u32)>) -> Self {
+        Self { version, ..Self::default() }
+    }
+
     /// Notes the facts that a feature has.
     pub fn note(&mut self, contents: &Contents) {
         self.cpus = contents.nr_cpus.or(self.cpus);
+        self.online = contents.nr_cpus_online.or(self.online);
+        self.version = contents.version.or(self.version);
         self.has_free_sockets = contents.has_free_sockets.unwrap_or(self.has_free_sockets);
         self.is_recorder_old |= contents.is_recorder_old;
     }
@@ -123,15 +145,45 @@ impl Machine {
         self.is_recorder_old
     }
 
+    /// Whether the features are those in records of a file.
+    pub const fn is_in_file(&self) -> bool {
+        self.is_in_file
+    }
+
     /// Returns the number of CPUs in NRCPUS.
     pub const fn cpus(&self) -> Option<u32> {
         self.cpus
     }
 
-    /// Replaces the number of CPUs.
-    pub const fn with_cpus(self, cpus: u32) -> Self {
-        Self { cpus: Some(cpus), ..self }
+    /// Whether the perf that recorded refuses a file at a malformed feature: perf 7 does. An
+    /// unknown one may be the newest.
+    pub fn is_recorder_strict(&self) -> bool {
+        self.version.is_none_or(|version| version >= FIRST_STRICT)
     }
+
+    /// Whether the perf that recorded may be newer than the last one that was measured.
+    pub fn may_be_newer(&self) -> bool {
+        self.version.is_none_or(|version| version > LAST_MEASURED)
+    }
+
+    /// Replaces the numbers of CPUs.
+    pub const fn with_cpus(self, cpus: Cpus) -> Self {
+        Self { cpus: Some(cpus.available), online: Some(cpus.online), ..self }
+    }
+
+    /// The machine as the features in the records of a file describe it.
+    pub const fn in_file(self) -> Self {
+        Self { is_in_file: true, ..self }
+    }
+}
+
+/// Numbers of CPUs, as in NRCPUS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cpus {
+    /// Those of the machine.
+    pub available: u32,
+    /// Those that ran.
+    pub online: u32,
 }
 
 /// The parameters of compressed records.
@@ -181,7 +233,7 @@ pub fn body(
         "BUILD_ID" => contents.build_ids = Some(sections::build_ids(cursor)?),
         "NRCPUS" => {
             contents.nr_cpus = Some(cursor.u32("nr_cpus_available")?);
-            cursor.u32("nr_cpus_online")?;
+            contents.nr_cpus_online = Some(cursor.u32("nr_cpus_online")?);
         }
         "EVENT_DESC" => contents.events = Some(sections::event_desc(cursor)?),
         "CPU_TOPOLOGY" => sections::cpu_topology(cursor, cpus)?,
@@ -199,7 +251,11 @@ pub fn body(
     }
     match bit {
         ARCH => contents.has_free_sockets = Some(sections::has_free_sockets(start)),
-        VERSION => contents.is_recorder_old = is_old(sections::text(start)),
+        VERSION => {
+            let text = sections::text(start);
+            contents.is_recorder_old = is_old(text);
+            contents.version = read_version(text);
+        }
         _ => {}
     }
     Ok(contents)
@@ -262,24 +318,33 @@ pub fn of_record(
     read_record(record.cursor(order), machine)
 }
 
-/// Refuses a socket in CPU_TOPOLOGY above the number of CPUs. perf reads no later feature then.
+/// Finds the only numbers of CPUs by which CPU_TOPOLOGY can be read to its last byte.
+pub fn cpus_of_topology(cursor: Cursor<'_>) -> Option<Cpus> {
+    sections::cpus_of_topology(cursor)
+}
+
+/// Refuses values that readers refuse in the feature of a HEADER_FEATURE record whose fields fit.
 ///
 /// # Errors
 ///
-/// The first such socket.
-pub fn check_sockets(cursor: Cursor<'_>, machine: Machine) -> Result<(), FeatureError> {
-    if machine.has_free_sockets {
-        return Ok(());
-    }
-    sections::check_sockets(cursor, machine.cpus)
+/// The bit, the first fault and its readers.
+pub fn refuse_record(
+    record: &RecordView<'_>,
+    order: Order,
+    machine: &Machine,
+    events: usize,
+) -> Result<(), (u32, Refusal)> {
+    let mut cursor = record.cursor(order);
+    let Ok(id) = cursor.u64("feature.feat_id") else { return Ok(()) };
+    let bit = u32::try_from(id).unwrap_or(u32::MAX);
+    refuse(bit, cursor, machine, events).map_err(|refusal| (bit, refusal))
 }
 
-/// Finds the only number of CPUs by which CPU_TOPOLOGY can be read to its last byte, where
-/// `machine` has another one.
-pub fn wrong_cpus(cursor: Cursor<'_>, machine: Machine) -> Option<u32> {
-    let stored = machine.cpus?;
-    let found = sections::cpus_of_topology(cursor)?;
-    (found != stored).then_some(found)
+/// Finds the numbers of CPUs by which CPU_TOPOLOGY in a HEADER_FEATURE record can be read.
+pub fn cpus_of_record(record: &RecordView<'_>, order: Order) -> Option<Cpus> {
+    let mut cursor = record.cursor(order);
+    let id = cursor.u64("feature.feat_id").ok()?;
+    (id == u64::from(CPU_TOPOLOGY)).then(|| cpus_of_topology(cursor))?
 }
 
 /// Notes the fields of the feature in a HEADER_FEATURE record.
@@ -307,13 +372,7 @@ fn read_record(
     if name(bit).is_none() {
         return Ok((bit, Contents::default()));
     }
-    let content = cursor.unlogged();
-    let read = body(bit, &mut cursor, machine.cpus).and_then(|contents| {
-        if bit == CPU_TOPOLOGY {
-            check_sockets(content, machine)?;
-        }
-        Ok(contents)
-    });
+    let read = body(bit, &mut cursor, machine.cpus);
     read.map(|contents| (bit, contents)).map_err(|error| (bit, error))
 }
 

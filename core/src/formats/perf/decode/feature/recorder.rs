@@ -9,7 +9,7 @@ pub fn is_old(version: &[u8]) -> bool {
 }
 
 /// Returns the first two numbers of a version such as `6.1.0-13-amd64`.
-fn read_version(text: &[u8]) -> Option<(u32, u32)> {
+pub(super) fn read_version(text: &[u8]) -> Option<(u32, u32)> {
     let mut numbers = text.split(|byte| !byte.is_ascii_digit()).map(|digits| {
         let text = std::str::from_utf8(digits).ok()?;
         text.parse().ok()

@@ -1,8 +1,10 @@
 //! The features with a structure of their own.
 
-use super::Compressed;
+use std::collections::BTreeSet;
+
 use super::error::FeatureError;
 use super::lists::{STRING_MIN, count, repeated, string, strings};
+use super::{Compressed, Cpus};
 use crate::formats::perf::layout::{BUILD_ID_MAX, MISC_BUILD_ID_SIZE, RECORD_HEADER};
 use crate::kit::cursor::{Cursor, Order, ReadError};
 use crate::kit::num::to_u64;
@@ -204,11 +206,11 @@ pub(super) fn check_sockets(mut cursor: Cursor<'_>, cpus: Option<u32>) -> Result
 }
 
 /// Finds the only number of CPUs by which CPU_TOPOLOGY can be read to its last byte, if its lists
-/// of threads name as many.
-pub(super) fn cpus_of_topology(mut cursor: Cursor<'_>) -> Option<u32> {
+/// of threads name as many. The lists name the CPUs that are online.
+pub(super) fn cpus_of_topology(mut cursor: Cursor<'_>) -> Option<Cpus> {
     let whole = cursor.clone();
-    let _cores = last_cpu(&mut cursor)?;
-    let listed = last_cpu(&mut cursor)?.checked_add(1)?;
+    let _cores = listed_cpus(&mut cursor)?;
+    let listed = listed_cpus(&mut cursor)?;
     let most = u32::try_from(cursor.left() >> 3).unwrap_or(u32::MAX).min(TRIED_CPUS);
     let fits = |cpus: &u32| {
         let mut all = whole.clone();
@@ -216,24 +218,31 @@ pub(super) fn cpus_of_topology(mut cursor: Cursor<'_>) -> Option<u32> {
         is_read && check_sockets(whole.clone(), Some(*cpus)).is_ok()
     };
     let mut found = (1..=most).filter(fits);
-    let only = found.next().filter(|_| found.next().is_none());
-    only.filter(|cpus| *cpus == listed)
+    let available = found.next().filter(|_| found.next().is_none())?;
+    let is_last = listed.last().is_some_and(|last| last.checked_add(1) == Some(available));
+    let online = u32::try_from(listed.len()).ok()?;
+    is_last.then_some(Cpus { available, online })
 }
 
-/// Reads a list of texts such as `0-3,8`, and returns the last CPU; `None` if there is none or a
-/// text is another one, as in zeros.
-fn last_cpu(cursor: &mut Cursor<'_>) -> Option<u32> {
-    let mut last = None;
+/// Reads a list of texts such as `0-3,8`, and returns the CPUs; `None` if a text is another one, as
+/// in zeros.
+fn listed_cpus(cursor: &mut Cursor<'_>) -> Option<BTreeSet<u32>> {
+    let mut cpus = BTreeSet::new();
     for _ in 0..cursor.u32("nr").ok()? {
         let len = cursor.u32("length").ok()?;
         let text = cursor.bytes(len.into(), "text").ok()?;
         let text =
             text.split(|byte| *byte == 0).next().and_then(|text| str::from_utf8(text).ok())?;
-        for number in text.split([',', '-']) {
-            last = last.max(Some(number.parse().ok()?));
+        for part in text.split(',') {
+            let (first, last) = part.split_once('-').unwrap_or((part, part));
+            let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
+            if last >= TRIED_CPUS {
+                return None;
+            }
+            cpus.extend(first..=last);
         }
     }
-    last
+    Some(cpus)
 }
 
 /// Whether ARCH names a machine whose numbers of sockets perf does not judge.
@@ -273,7 +282,7 @@ fn has_entries_only(mut index: Cursor<'_>) -> bool {
 }
 
 /// Refuses a number outside of a range.
-fn expect_range(
+pub(super) fn expect_range(
     label: &'static str,
     value: u64,
     range: (u64, u64),
@@ -286,7 +295,11 @@ fn expect_range(
 }
 
 /// Refuses a version other than 1: perf stops reading the features there.
-fn expect_version(label: &'static str, value: u64, span: Span) -> Result<(), FeatureError> {
+pub(super) fn expect_version(
+    label: &'static str,
+    value: u64,
+    span: Span,
+) -> Result<(), FeatureError> {
     if value == 1 { Ok(()) } else { Err(FeatureError::Version { label, value, span }) }
 }
 

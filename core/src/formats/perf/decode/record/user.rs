@@ -1,13 +1,9 @@
 //! Records of perf itself: types 64 and up.
 
-use super::{Detail, build_id_size, list, padding, rest, simpleperf, string};
+use super::{Detail, auxtrace, build_id_size, list, padding, rest, simpleperf, string};
 use crate::formats::perf::decode::body::{BodyError, COUNT64, CountField, skip_counted};
 use crate::formats::perf::layout::{ATTR_SIZE_VER0, MISC_BUILD_ID_SIZE};
 use crate::kit::cursor::Cursor;
-
-/// The words that perf demands in an AUXTRACE_INFO of a type, from 1: Intel PT, Intel BTS,
-/// CoreSight ETM, Arm SPE, s390 CPUMSF and HiSilicon PTT (`*_process_auxtrace_info` of perf 6.1).
-const TRACER_WORDS: [u64; 7] = [0, 9, 5, 3, 2, 0, 1];
 
 /// Most bytes of a TRACING_DATA record of perf after its header: its size, and padding.
 const TRACING_HEAD: u64 = 8;
@@ -39,7 +35,7 @@ pub(super) fn fields(kind: u32, misc: u16, own: &mut Cursor<'_>) -> Result<Detai
                 rest(own);
             }
         }
-        70 => auxtrace_info(own)?,
+        70 => auxtrace::fields(own)?,
         71 => {
             let size = own.u64("auxtrace.size")?;
             own.skip(4, 8, "auxtrace.offset")?;
@@ -99,24 +95,6 @@ fn build_id(misc: u16, own: &mut Cursor<'_>) -> Result<Detail, BodyError> {
         own.skip(1, 3, "build_id.reserved")?;
     }
     string(own, "build_id.filename")
-}
-
-/// AUXTRACE_INFO: { u32 type, u32, and as many words as the tracer has }. Every perf refuses the
-/// type 0, and the words that it reads of a type have to be there: perf 6.1 ends with status 234 or
-/// SIGFPE otherwise. Newer versions may know more types.
-fn auxtrace_info(own: &mut Cursor<'_>) -> Result<(), BodyError> {
-    let mut ahead = own.unlogged();
-    let start = ahead.position();
-    own.skip(1, 8, "auxtrace_info.type")?;
-    let kind = ahead.u32("auxtrace_info.type")?;
-    if kind == 0 {
-        return Err(BodyError::Zero { label: "auxtrace_info.type", span: ahead.since(start) });
-    }
-    let index = usize::try_from(kind).unwrap_or(usize::MAX);
-    let words = TRACER_WORDS.get(index).copied().unwrap_or(0);
-    own.unlogged().skip(words, 8, "auxtrace_info.priv")?;
-    rest(own);
-    Ok(())
 }
 
 /// AUXTRACE_ERROR: { type code cpu pid tid fmt, u64 ip, u64 time if fmt > 0, msg, machine_pid vcpu

@@ -126,12 +126,16 @@ fn has_sound_table(recording: &Recording<'_>, peek: Peek<'_>) -> bool {
         return end == recording.length();
     }
     let table = recording.table(end);
+    let attrs = recording.body.attrs.offset;
     let mut cpus = None;
-    let reads = |(bit, section): &(u32, Section)| {
+    let reads = |(number, section): &(u32, Section)| {
         let held = section.size.min(1 << 20);
-        let contents = recording.read_feature((*bit, *section), cpus, held);
+        let contents = recording.read_feature((*number, *section), cpus, held);
         cpus = cpus.or(contents.as_ref().ok().and_then(|contents| contents.nr_cpus));
-        feature::name(*bit).is_none() || contents.is_ok()
+        // perf inject writes the attrs over its build ids if it makes a file of a pipe.
+        let is_overwritten =
+            *number == bit::BUILD_ID && section.offset <= attrs && section.end() > Some(attrs);
+        feature::name(*number).is_none() || contents.is_ok() || is_overwritten
     };
     let pairs = || table.entries.windows(2);
     let adjoining = pairs().filter(|pair| match pair {

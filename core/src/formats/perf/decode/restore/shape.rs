@@ -68,6 +68,8 @@ fn is_content(peek: Peek<'_>, bit: u32, section: Section, bytes: &[u8]) -> bool 
         23 => section.size == 8 && peek.u64(section.offset).is_some_and(|ns| ns <= 1_000_000_000),
         // A directory has it, and its `data` file only.
         24 => section.size == 8 && peek.u64(section.offset) == Some(1),
+        // CLOCK_DATA begins with its version.
+        29 => section.size == 24 && peek.u32(section.offset) == Some(1),
         27 => section.size == 20 && is_compression(bytes, peek.order),
         // perf stat writes GROUP_DESC (17) also without groups.
         11..=14 | 16 | 20 | 30 => has_entries(bytes) && ends_exactly(peek, bit, section, bytes),

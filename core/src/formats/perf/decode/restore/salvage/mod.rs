@@ -22,6 +22,7 @@ use super::peek::Peek;
 use super::{head, shape};
 use crate::formats::perf::decode::attrs::StoredEvent;
 use crate::formats::perf::decode::event::{Events, SampleRead};
+use crate::formats::perf::decode::feature::Machine;
 use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::decode::recording::Recording;
 use crate::formats::perf::decode::sample::Sample;
@@ -154,19 +155,26 @@ fn keep_features(
         false => flags::assign(peek, sections, stored, &demand),
     };
     let Some(bits) = bits else { return Vec::new() };
+    // CPU_TOPOLOGY can stay without NRCPUS, which is then built again.
+    let is_accepted = |feature: (u32, Section), machine: &Machine| {
+        let refused = recording.refuse_feature(feature, machine, reading.events.len());
+        feature.0 == feature::CPU_TOPOLOGY && machine.cpus().is_none() || refused.is_ok()
+    };
     let mut last = 0_u64;
-    let mut cpus = None;
+    let mut machine = Machine::default();
     let mut kept = Vec::new();
     for (bit, section) in bits.bits().zip(sections) {
         if demand.excluded.has(bit) || section.offset < last || !section.fits(peek.len()) {
             continue;
         }
-        let contents = recording.read_feature((bit, *section), cpus, section.size.min(1 << 20));
+        let contents =
+            recording.read_feature((bit, *section), machine.cpus(), section.size.min(1 << 20));
         let fits = !shape::is_known(bit) || shape::resembles(peek, bit, *section);
         if let Ok(contents) = contents
             && fits
+            && is_accepted((bit, *section), &machine)
         {
-            cpus = cpus.or(contents.nr_cpus);
+            machine.note(&contents);
             last = section.end().unwrap_or(u64::MAX);
             kept.push((bit, *section));
         }

@@ -1,0 +1,105 @@
+//! The rules that the faults of features break: how much a reader loses by them.
+
+use super::features::FeatureCheck;
+use crate::formats::perf::decode::feature::{Contents, FeatureError};
+use crate::formats::perf::decode::header::Section;
+use crate::formats::perf::layout::feature as bit;
+use crate::formats::perf::{repair, rules};
+use crate::kit::span::{Layer, Span};
+use crate::kit::words::byte_count;
+use crate::mend::edit::{Edit, Fix, Safety};
+use crate::report::{Finding, Rule};
+
+const FILE: Layer = Layer::stored(0);
+
+impl FeatureCheck<'_> {
+    /// Returns the rule that a feature breaks which cannot be read.
+    pub(super) fn rule_of(
+        &self,
+        (bit, section): (u32, Section),
+        error: &FeatureError,
+    ) -> &'static Rule {
+        match bit {
+            bit::CMDLINE | bit::CPU_TOPOLOGY | bit::PMU_MAPPINGS | bit::TRACING_DATA => {
+                &rules::FEATURE_FATAL
+            }
+            bit::MEM_TOPOLOGY if is_too_large(error) => &rules::FEATURE_FATAL,
+            bit::BUILD_ID if is_too_long(error) => &rules::FEATURE_FATAL,
+            // perf 7 shows the records without them.
+            bit::EVENT_DESC | bit::BUILD_ID if !self.hides_needed(bit) => &rules::FEATURE_MALFORMED,
+            // perf 7 adds the NUL.
+            _ if is_unterminated(error) && section.size > 0 => self.rule_of_stop(bit),
+            _ if self.is_strict() => &rules::FEATURE_FATAL,
+            _ => self.rule_of_stop(bit),
+        }
+    }
+
+    /// Whether the perf that recorded refuses the file at a malformed feature.
+    pub(super) fn is_strict(&self) -> bool {
+        self.facts.recorder.is_recorder_strict()
+    }
+
+    /// Whether perf, which stops at a feature that it cannot read, then misses one that the records
+    /// need.
+    pub(super) fn hides_needed(&self, bit: u32) -> bool {
+        let has_compressed = self.facts.compressed.is_some() && bit < bit::COMPRESSED;
+        has_compressed || self.facts.has_parts && bit < bit::DIR_FORMAT
+    }
+
+    /// Returns the rule of a feature at which perf stops to read features.
+    pub(super) fn rule_of_stop(&self, bit: u32) -> &'static Rule {
+        match self.hides_needed(bit) {
+            true => &rules::FEATURE_FATAL,
+            false => &rules::FEATURE_MALFORMED,
+        }
+    }
+
+    /// Whether COMPRESSED has a buffer that is too small for the compressed records.
+    pub(super) fn has_small_buffer(&self, contents: &Contents) -> bool {
+        let longest = self.facts.compressed.map_or(0, |(longest, _)| longest);
+        contents.compressed.is_some_and(|parameters| u64::from(parameters.mmap_len) < longest)
+    }
+
+    pub(super) fn small_mmap_len(&self, section: Section, mmap_len: u32, longest: u64) -> Finding {
+        let nearest = repair::nearest_mmap_len(mmap_len, longest);
+        let wanted = nearest.unwrap_or_else(|| repair::mmap_len(longest));
+        let expanded = byte_count(longest);
+        let message = format!("mmap_len is {mmap_len}, but a record expands to {expanded}");
+        let span = Span::sized(FILE, section.offset.saturating_add(16), 4);
+        let edit = Edit::replace(span, repair::u32_bytes(wanted, self.recording.order()));
+        let path = "features.COMPRESSED.mmap_len";
+        let summary = format!("set mmap_len to {wanted}");
+        let data = Span::new(FILE, self.recording.body.data.offset, self.end);
+        // Otherwise other bytes may lie where the section was.
+        let is_tight = self.recording.table(self.end).is_tight(self.recording.length());
+        let fix = match nearest.filter(|_| is_tight) {
+            Some(_) => Fix::new(Safety::Exact, summary, vec![edit])
+                .witness(data, "compressed records and what they expand to"),
+            None => Fix::new(Safety::Lossy, summary, vec![edit]),
+        };
+        Finding::new(&rules::MMAP_LEN_SMALL, span, path, message).fix(fix)
+    }
+}
+
+/// Whether a text lacks its NUL.
+const fn is_unterminated(error: &FeatureError) -> bool {
+    matches!(error, FeatureError::StringWithoutNul { len, .. } if *len > 0)
+}
+
+/// Whether perf crashes at the size of a bitmap: it allocates as many bits as an int holds, and
+/// reads all of them (util/header.c: `do_read_bitmap`).
+fn is_too_large(error: &FeatureError) -> bool {
+    /// Words of 64 bits whose bits an int does not count.
+    const WORDS: u64 = 1 << 25;
+    match error {
+        FeatureError::CountTooLarge { label, value, .. } => {
+            *label == "bitmap.size" && *value >= WORDS
+        }
+        _ => false,
+    }
+}
+
+/// Whether perf crashes at the size of a build id: it copies the bytes over a buffer.
+const fn is_too_long(error: &FeatureError) -> bool {
+    matches!(error, FeatureError::Number { .. })
+}

@@ -1,0 +1,246 @@
+//! Values that readers refuse in a feature whose fields fit its section.
+//!
+//! perf 7 reads the features of a file before its records, and refuses the whole file at the first
+//! one that it cannot read. Earlier versions skip that feature and those after it, and they accept
+//! more. The limits are those that perf 7.2 names in its messages; the layouts are those of the
+//! `process_*` functions of `tools/perf/util/header.c`.
+
+use std::collections::BTreeSet;
+
+use super::error::FeatureError;
+use super::lists::{count, string, strings};
+use super::sections::{check_sockets, expect_range, expect_version};
+use super::{Machine, name};
+use crate::formats::perf::layout::feature as bits;
+use crate::kit::cursor::Cursor;
+use crate::kit::num::to_u64;
+
+/// Most available CPUs.
+const MOST_CPUS: u64 = 1 << 20;
+/// Most nodes, PMUs, and PMUs with capabilities.
+const MOST_NODES: u64 = 4096;
+/// Most capabilities of a PMU.
+const MOST_CAPS: u64 = 512;
+/// Most caches, and most groups.
+const MOST_CACHES: u64 = 1 << 15;
+/// Most BPF programs, and most BTF objects.
+const MOST_PROGRAMS: u64 = 1 << 17;
+/// Most scheduling domains of a CPU.
+const MOST_DOMAINS: u64 = 64;
+/// Size of `struct bpf_prog_info` in perf 7.2.
+const PROGRAM_INFO: u64 = 232;
+/// Largest such structure that later versions may have.
+const PROGRAM_INFO_NEXT: u64 = 1024;
+/// Granularity and least value of the buffer of compressed records.
+const PAGE: u64 = 4096;
+/// First schedstat version with the names of domains.
+const NAMED_DOMAINS: u32 = 17;
+
+/// The readers that refuse a feature.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// Every version.
+    All(FeatureError),
+    /// Those from perf 7 on; earlier ones read it.
+    Newer(FeatureError),
+}
+
+/// Refuses values that readers refuse in the section of feature `bit`, whose fields fit. `events`
+/// is the number of events of the recording.
+///
+/// # Errors
+///
+/// The first fault, and its readers.
+pub fn refuse(
+    bit: u32,
+    cursor: Cursor<'_>,
+    machine: &Machine,
+    events: usize,
+) -> Result<(), Refusal> {
+    match bit {
+        bits::CPU_TOPOLOGY => {
+            topology(cursor.clone(), machine).map_err(Refusal::Newer)?;
+            if machine.has_free_sockets {
+                return Ok(());
+            }
+            check_sockets(cursor, machine.cpus).map_err(Refusal::All)
+        }
+        bits::GROUP_DESC => groups(cursor, events).map_err(Refusal::All),
+        bits::CLOCK_DATA => clock(cursor).map_err(Refusal::All),
+        bits::BPF_PROG_INFO => programs(cursor, machine).map_err(Refusal::All),
+        bits::NRCPUS => cpus(cursor).map_err(Refusal::Newer),
+        bits::COMPRESSED => compressed(cursor).map_err(Refusal::Newer),
+        bits::CPU_DOMAIN_INFO => domains(cursor, machine).map_err(Refusal::Newer),
+        bits::E_MACHINE => skip(cursor, 8, "e_machine").map_err(Refusal::Newer),
+        bits::CLN_SIZE => skip(cursor, 4, "cln_size").map_err(Refusal::Newer),
+        _ => counts(bit, cursor).map_err(Refusal::Newer),
+    }
+}
+
+/// Demands as many bytes.
+fn skip(mut cursor: Cursor<'_>, size: u64, label: &'static str) -> Result<(), FeatureError> {
+    Ok(cursor.skip(1, size, label)?)
+}
+
+/// Reads a u32 and refuses one outside of a range.
+fn ranged(
+    cursor: &mut Cursor<'_>,
+    label: &'static str,
+    range: (u64, u64),
+) -> Result<u64, FeatureError> {
+    let start = cursor.position();
+    let value = u64::from(cursor.u32(label)?);
+    expect_range(label, value, range, cursor.since(start))?;
+    Ok(value)
+}
+
+/// Refuses lists of more entries than perf 7 reads.
+fn counts(bit: u32, mut cursor: Cursor<'_>) -> Result<(), FeatureError> {
+    match name(bit).unwrap_or_default() {
+        "NUMA_TOPOLOGY" => ranged(&mut cursor, "nodes.nr", (0, MOST_NODES)).map(drop),
+        "PMU_MAPPINGS" => ranged(&mut cursor, "pmus.nr", (0, MOST_NODES)).map(drop),
+        "HYBRID_TOPOLOGY" => ranged(&mut cursor, "hybrid.nr", (0, MOST_NODES)).map(drop),
+        "CPU_PMU_CAPS" => ranged(&mut cursor, "nr_cpu_pmu_caps", (0, MOST_CAPS)).map(drop),
+        "BPF_BTF" => ranged(&mut cursor, "btfs.nr", (0, MOST_PROGRAMS)).map(drop),
+        "CACHE" => {
+            cursor.u32("cache.version")?;
+            ranged(&mut cursor, "caches.nr", (0, MOST_CACHES)).map(drop)
+        }
+        "MEM_TOPOLOGY" => {
+            cursor.skip(2, 8, "mem_topology.version")?;
+            let start = cursor.position();
+            let nodes = cursor.u64("memory.nr")?;
+            expect_range("memory.nr", nodes, (0, MOST_NODES), cursor.since(start))
+        }
+        "PMU_CAPS" => {
+            for _ in 0..ranged(&mut cursor, "nr_pmu", (0, MOST_NODES))? {
+                let caps = ranged(&mut cursor, "pmu.nr_caps", (0, MOST_CAPS))?;
+                for _ in 0..caps {
+                    string(&mut cursor, "name")?;
+                    string(&mut cursor, "value")?;
+                }
+                string(&mut cursor, "pmu.name")?;
+            }
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// NRCPUS: no more CPUs online than available, and no more than any machine has.
+fn cpus(mut cursor: Cursor<'_>) -> Result<(), FeatureError> {
+    let available = ranged(&mut cursor, "nr_cpus_available", (1, MOST_CPUS))?;
+    ranged(&mut cursor, "nr_cpus_online", (0, available)).map(drop)
+}
+
+/// CPU_TOPOLOGY: it is read by NRCPUS, and no list is longer than the CPUs are many.
+fn topology(mut cursor: Cursor<'_>, machine: &Machine) -> Result<(), FeatureError> {
+    let cpus = needed_cpus(&cursor, machine)?;
+    for (label, text) in [("cores.nr", "core"), ("threads.nr", "thread")] {
+        ranged(&mut cursor.unlogged(), label, (0, cpus))?;
+        strings(&mut cursor, label, text)?;
+    }
+    if cursor.is_empty() {
+        return Ok(());
+    }
+    cursor.skip(cpus, 8, "cpus")?;
+    match cursor.is_empty() {
+        true => Ok(()),
+        false => ranged(&mut cursor, "dies.nr", (0, cpus)).map(drop),
+    }
+}
+
+/// Returns the number of available CPUs, without which perf 7 does not read the feature.
+fn needed_cpus(cursor: &Cursor<'_>, machine: &Machine) -> Result<u64, FeatureError> {
+    let cpus = machine.cpus.filter(|cpus| *cpus > 0).map(u64::from);
+    cpus.ok_or_else(|| FeatureError::NeedsCpus { span: cursor.ahead() })
+}
+
+/// GROUP_DESC: the groups are in the order of their leaders, lie among the events and do not
+/// overlap (`process_group_desc`).
+fn groups(mut cursor: Cursor<'_>, events: usize) -> Result<(), FeatureError> {
+    let (mut free, end) = (0_u64, to_u64(events));
+    for _ in 0..ranged(&mut cursor, "groups.nr", (0, MOST_CACHES))? {
+        string(&mut cursor, "group.name")?;
+        let leader = ranged(&mut cursor, "group.leader_idx", (free, end.saturating_sub(1)))?;
+        let most = end.saturating_sub(leader);
+        let members = ranged(&mut cursor, "group.nr_members", (1, most))?;
+        free = leader.saturating_add(members);
+    }
+    Ok(())
+}
+
+/// CLOCK_DATA: version 1.
+fn clock(mut cursor: Cursor<'_>) -> Result<(), FeatureError> {
+    let (label, start) = ("clock_data.version", cursor.position());
+    let version = cursor.u32(label)?;
+    expect_version(label, version.into(), cursor.since(start))
+}
+
+/// COMPRESSED: a buffer of complete pages.
+fn compressed(mut cursor: Cursor<'_>) -> Result<(), FeatureError> {
+    cursor.skip(4, 4, "compressed.version")?;
+    let start = cursor.position();
+    let value = u64::from(cursor.u32("compressed.mmap_len")?);
+    if value >= PAGE && value.is_multiple_of(PAGE) {
+        return Ok(());
+    }
+    Err(FeatureError::Pages { label: "compressed.mmap_len", value, span: cursor.since(start) })
+}
+
+/// BPF_PROG_INFO: no more of a program than the structure of the kernel has.
+fn programs(mut cursor: Cursor<'_>, machine: &Machine) -> Result<(), FeatureError> {
+    let most = if machine.may_be_newer() { PROGRAM_INFO_NEXT } else { PROGRAM_INFO };
+    for _ in 0..ranged(&mut cursor, "programs.nr", (0, MOST_PROGRAMS))? {
+        let info_len = ranged(&mut cursor, "program.info_len", (0, most))?;
+        let data_len = cursor.u32("program.data_len")?;
+        cursor.skip(1, 8, "program.arrays")?;
+        cursor.skip(1, info_len, "program.info")?;
+        cursor.skip(1, data_len.into(), "program.data")?;
+    }
+    Ok(())
+}
+
+/// CPU_DOMAIN_INFO: schedstat version, most domains, and for each online CPU its number and its
+/// domains: number, name since schedstat 17, mask and list of CPUs.
+fn domains(mut cursor: Cursor<'_>, machine: &Machine) -> Result<(), FeatureError> {
+    // perf 6.1 ends the features of a pipe with this number, and perf 7 goes on after it.
+    let is_end = cursor.is_empty() || !machine.is_recorder_strict();
+    if is_end && !machine.is_in_file {
+        return Ok(());
+    }
+    let cpus = needed_cpus(&cursor, machine)?;
+    let online = machine.online.map_or(cpus, u64::from);
+    let version = cursor.u32("schedstat_version")?;
+    let most = ranged(&mut cursor, "max_sched_domains", (0, MOST_DOMAINS))?;
+    let span = cursor.ahead();
+    let mut known = BTreeSet::new();
+    for _ in 0..count(online, 8, cursor.left(), "cpus", span)? {
+        let (label, start) = ("domains.cpu", cursor.position());
+        let cpu = ranged(&mut cursor, label, (0, cpus.saturating_sub(1)))?;
+        if !known.insert(cpu) {
+            return Err(FeatureError::Twice { label, value: cpu, span: cursor.since(start) });
+        }
+        let mut seen = 0_u64;
+        for _ in 0..ranged(&mut cursor, "nr_domains", (0, most))? {
+            let (label, start) = ("domain", cursor.position());
+            let domain = ranged(&mut cursor, label, (0, most.saturating_sub(1)))?;
+            // There are 64 at most.
+            let mask = 1_u64.rotate_left(u32::try_from(domain).unwrap_or(0));
+            if seen & mask != 0 {
+                return Err(FeatureError::Twice {
+                    label,
+                    value: domain,
+                    span: cursor.since(start),
+                });
+            }
+            seen |= mask;
+            if version >= NAMED_DOMAINS {
+                string(&mut cursor, "domain.name")?;
+            }
+            string(&mut cursor, "domain.cpumask")?;
+            string(&mut cursor, "domain.cpulist")?;
+        }
+    }
+    Ok(())
+}

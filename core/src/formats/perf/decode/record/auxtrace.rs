@@ -1,0 +1,177 @@
+//! AUXTRACE_INFO: what a tracer of the processor needs to be known for its trace to be read.
+//!
+//! ```text
+//!  u32 type, u32 0, u64 words of the tracer
+//!
+//!  CoreSight:  version, PMU type << 32 | CPUs, snapshot, and for each CPU
+//!              magic, CPU, number of parameters (since version 1), parameters
+//!  Arm SPE:    PMU type, mappings; since version 2: version, words of this head, PMU type, CPUs,
+//!              and for each CPU as many words, of which the first is a magic
+//!  Intel PT:   16 words, length of a filter, its text, padded
+//! ```
+//!
+//! Source: `*_process_auxtrace_info` of `tools/perf/util`. perf refuses the recording (exit 234) or
+//! crashes where a word contradicts the others. Newer versions may know more types.
+
+use super::rest;
+use crate::formats::perf::decode::body::BodyError;
+use crate::kit::cursor::Cursor;
+use crate::kit::num::to_u64;
+
+/// The words that perf demands of a type, from 1: Intel PT, Intel BTS, CoreSight ETM, Arm SPE, s390
+/// CPUMSF and HiSilicon PTT.
+const TRACER_WORDS: [u64; 7] = [0, 9, 5, 3, 2, 0, 1];
+/// The type of CoreSight.
+const CORESIGHT: u32 = 3;
+/// The type of Arm SPE.
+const SPE: u32 = 4;
+/// The type of Intel PT.
+const PT: u32 = 1;
+/// Last version of the words of CoreSight.
+const CORESIGHT_VERSION: u64 = 2;
+/// The first word of the CPUs of an ETMv3, an ETMv4 and an ETE.
+const MAGICS: [u64; 3] = [0x3030_3030_3030_3030, 0x4040_4040_4040_4040, 0x5050_5050_5050_5050];
+/// The words after the number of the CPU in version 0 of an ETMv3 and an ETMv4.
+const OLD_PARAMETERS: [u64; 2] = [4, 7];
+/// The first word of the CPUs of Arm SPE.
+const SPE_MAGIC: u64 = 0x1010_1010_1010_1010;
+/// Words of Intel PT before the length of the filter.
+const PT_WORDS: u64 = 16;
+
+/// Reads the fields.
+pub(super) fn fields(own: &mut Cursor<'_>) -> Result<(), BodyError> {
+    let mut ahead = own.unlogged();
+    let start = ahead.position();
+    own.skip(1, 8, "auxtrace_info.type")?;
+    let kind = ahead.u32("auxtrace_info.type")?;
+    if kind == 0 {
+        return Err(BodyError::Zero { label: "auxtrace_info.type", span: ahead.since(start) });
+    }
+    let span = ahead.since(start);
+    let index = usize::try_from(kind).unwrap_or(usize::MAX);
+    let words = TRACER_WORDS.get(index).copied().unwrap_or(0);
+    own.unlogged().skip(words, 8, "auxtrace_info.priv")?;
+    match kind {
+        CORESIGHT => coresight(own.unlogged())?,
+        SPE => spe(own.unlogged())?,
+        PT => pt(own.unlogged())?,
+        // The words of another tracer show that the type is damaged.
+        _ if coresight(own.unlogged()).is_ok() => {
+            let (label, value) = ("auxtrace_info.type", kind.into());
+            return Err(BodyError::Differs { label, value, right: CORESIGHT.into(), span });
+        }
+        _ => {}
+    }
+    rest(own);
+    Ok(())
+}
+
+/// Reads a word, which is at most `most`.
+fn word(cursor: &mut Cursor<'_>, label: &'static str, most: u64) -> Result<u64, BodyError> {
+    let start = cursor.position();
+    let value = cursor.u64(label)?;
+    if value <= most {
+        return Ok(value);
+    }
+    Err(BodyError::TooLarge { label, value, most, span: cursor.since(start) })
+}
+
+/// The words of CoreSight: the CPUs fill the record.
+fn coresight(mut words: Cursor<'_>) -> Result<(), BodyError> {
+    let version = word(&mut words, "auxtrace_info.version", CORESIGHT_VERSION)?;
+    let start = words.position();
+    let value = words.u64("auxtrace_info.cpus")?;
+    let (pmu, cpus) = (value & !u64::from(u32::MAX), value & u64::from(u32::MAX));
+    let counted = words.since(start);
+    words.skip(1, 8, "auxtrace_info.snapshot")?;
+    let mut found = 0_u64;
+    while !words.is_empty() {
+        coresight_cpu(&mut words, version)?;
+        found = found.saturating_add(1);
+    }
+    if found == cpus && cpus > 0 {
+        return Ok(());
+    }
+    let label = "auxtrace_info.cpus";
+    Err(BodyError::Differs { label, value, right: pmu | found, span: counted })
+}
+
+/// The words of a CPU of CoreSight.
+fn coresight_cpu(words: &mut Cursor<'_>, version: u64) -> Result<(), BodyError> {
+    let start = words.position();
+    let magic = words.u64("auxtrace_info.magic")?;
+    let kind = MAGICS.iter().position(|known| *known == magic);
+    let label = "auxtrace_info.magic";
+    let unknown = BodyError::Differs {
+        label,
+        value: magic,
+        right: MAGICS.into_iter().min_by_key(|known| (known ^ magic).count_ones()).unwrap_or(0),
+        span: words.since(start),
+    };
+    let kind = kind.ok_or(unknown)?;
+    words.skip(1, 8, "auxtrace_info.cpu")?;
+    let parameters = match version {
+        0 => OLD_PARAMETERS.get(kind).copied().ok_or(unknown)?,
+        _ => word(words, "auxtrace_info.parameters", words.left() >> 3)?,
+    };
+    Ok(words.skip(parameters, 8, "auxtrace_info.parameters")?)
+}
+
+/// The words of Arm SPE.
+fn spe(mut words: Cursor<'_>) -> Result<(), BodyError> {
+    if words.left() == 16 {
+        return Ok(());
+    }
+    words.skip(1, 8, "auxtrace_info.version")?;
+    let most = words.left() >> 3;
+    let head = word(&mut words, "auxtrace_info.head", most)?;
+    words.skip(1, 8, "auxtrace_info.pmu_type")?;
+    let start = words.position();
+    let cpus = words.u64("auxtrace_info.cpus")?;
+    let span = words.since(start);
+    words.skip(head.saturating_sub(4), 8, "auxtrace_info.head")?;
+    let left = words.left() >> 3;
+    let each = left.checked_div(cpus).filter(|each| each.checked_mul(cpus) == Some(left));
+    let Some(each) = each.filter(|each| *each > 0) else {
+        let label = "auxtrace_info.cpus";
+        return Err(BodyError::Differs { label, value: cpus, right: count_magics(&words), span });
+    };
+    while !words.is_empty() {
+        let start = words.position();
+        let mut cpu = words.window(each.saturating_mul(8), "auxtrace_info.cpu")?;
+        let value = cpu.u64("auxtrace_info.magic")?;
+        if value != SPE_MAGIC {
+            let (label, span) = ("auxtrace_info.magic", cpu.since(start));
+            return Err(BodyError::Differs { label, value, right: SPE_MAGIC, span });
+        }
+    }
+    Ok(())
+}
+
+fn count_magics(words: &Cursor<'_>) -> u64 {
+    let mut words = words.unlogged();
+    let all = std::iter::from_fn(|| words.u64("auxtrace_info.magic").ok());
+    to_u64(all.filter(|word| *word == SPE_MAGIC).count())
+}
+
+/// The words of Intel PT: a filter is inside the record and has a NUL.
+fn pt(mut words: Cursor<'_>) -> Result<(), BodyError> {
+    if words.skip(PT_WORDS, 8, "auxtrace_info.priv").is_err() || words.is_empty() {
+        return Ok(());
+    }
+    let start = words.position();
+    let len = words.u64("auxtrace_info.filter")?;
+    let span = words.since(start);
+    let room = words.left();
+    let padded = len.checked_add(1).and_then(|len| len.checked_next_multiple_of(8));
+    match padded {
+        _ if len == 0 => Ok(()),
+        Some(padded) if padded <= room => Ok(()),
+        _ => Err(BodyError::Count {
+            label: "auxtrace_info.filter",
+            value: len,
+            most: room.saturating_sub(1),
+            span,
+        }),
+    }
+}
