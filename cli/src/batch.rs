@@ -111,7 +111,7 @@ pub(crate) fn target_below(
     Target::new(&path, recording, existing)
 }
 
-/// What a report about several recordings calls them.
+/// The nouns of a report about several recordings.
 pub(crate) struct Words<const N: usize> {
     /// Version of the layout as JSON.
     pub(crate) schema: &'static str,

@@ -31,10 +31,11 @@ const REDACT_SCHEMA: &str = "tracemend.redact.v1";
 const ABOUT: &str = "\
 Replaces the private content that `audit` finds by fillers of the same length: names by \
 pseudonyms (equal names by equal ones), memory, packets, keys and positions by zeros, sources by \
-spaces. The source stays as it is. The output has the same records, is checked and audited again, \
-and gets its name only after it was read back and compared. Content without a valid filler is \
-listed as left. Compressed records of perf are replaced by the records in them, so that such an \
-output is longer. It is a help for a review, not a proof that nothing else is there.";
+spaces. Bytes whose meaning is not known are private, too. The source stays as it is. The output \
+has the same records, is checked and audited again, and gets its name only after it was read back \
+and compared. Content without a valid filler is listed as left. Compressed records of perf are \
+replaced by the records in them, so that such an output is longer. It is a help for a review, not \
+a proof that nothing else is there.";
 
 const EXAMPLES: &str = "\
 Examples:

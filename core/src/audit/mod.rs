@@ -13,6 +13,8 @@
 //! - `polyglot`: files of other kinds that a recording is at the same time
 //! - `filler`: bytes that take the place of private ones
 //! - `place`: where private bytes lie
+//! - `tiles`: the fields of the tiles, and the bytes that no known field claims
+//! - `harmless`: words that are no secret
 //! - `rules`: the codes
 //!
 //! A format passes what its decoders read; no second decoder looks for anything. One finding stands
@@ -21,21 +23,22 @@
 pub mod content;
 mod excerpt;
 pub mod filler;
+pub mod harmless;
 mod place;
 mod polyglot;
 pub mod rules;
 pub mod text;
+mod tiles;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::formats::{Fields, Format, Tile, TileKind};
-use crate::kit::field_log::{FieldLog, Noted};
+use crate::formats::{Format, Tile, TileKind};
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::{byte_count, plural};
-use crate::limits::{AUDIT_RATIO, FINDINGS, MAP_FIELDS};
+use crate::limits::{AUDIT_RATIO, FINDINGS};
 use crate::options::Options;
 use crate::recording::FileSet;
 use crate::report::rule::common;
@@ -45,6 +48,7 @@ pub use excerpt::Excerpt;
 use filler::Filler;
 pub use place::{NamePart, Place, Private, PrivateSink, Subject, find_byte};
 use rules::{recipient, sender};
+pub use tiles::{Knowledge, TileReader};
 
 /// Bytes that a recording may expand to, whatever its length.
 const EXPANDED_FREE: u64 = 16 << 20;
@@ -300,30 +304,6 @@ impl<'r> Auditor<'r> {
             let place = place.of_part(bytes, hidden);
             self.unclaimed(field, (hidden, to_u64(hidden.len())), place);
         }
-    }
-
-    /// Passes the fields of the tiles that `is_wanted` selects to `each`, and judges the bytes that
-    /// no tile claims.
-    pub fn tiles(
-        &mut self,
-        format: &dyn Format,
-        options: &Options,
-        is_wanted: fn(&Tile) -> bool,
-        each: &mut dyn FnMut(&mut Self, &Tile, Noted),
-    ) {
-        let files = self.files;
-        let max = options.limits.of(&MAP_FIELDS);
-        format.tile(files, options, &mut |tile: Tile, fields: Fields<'_>| {
-            self.tile(&tile);
-            if is_wanted(&tile) {
-                let log = FieldLog::new(max).keeping(text::TEXT_LOOKED_AT);
-                fields(&log);
-                let mut noted = log.into_noted();
-                let (start, end) = (tile.span.start, tile.span.end);
-                noted.fields.retain(|field| start <= field.span.start && field.span.end <= end);
-                each(self, &tile, noted);
-            }
-        });
     }
 
     /// Judges a tile without its fields.

@@ -99,6 +99,34 @@ impl FieldLog {
     }
 }
 
+/// Returns the fields that a decoder kept, in the order in which it read them.
+///
+/// A field that was read before at the same place, or that overlaps a later one, was read by a
+/// layout that did not fit. The same holds for a number with a later field in it, since a number
+/// has no fields.
+pub fn resolve(fields: impl IntoIterator<Item = Field>) -> Vec<Field> {
+    let inside = fields.into_iter().filter(|field| !field.span.is_empty());
+    inside.fold(Vec::new(), keep)
+}
+
+/// Adds a field to those that were read before it.
+fn keep(mut kept: Vec<Field>, next: Field) -> Vec<Field> {
+    while let Some(last) = kept.last() {
+        let (old, new) = (last.span, next.span);
+        let is_before = old.end <= new.start;
+        let holds = |outer: Span, inner: Span| {
+            outer.start <= inner.start && inner.end <= outer.end && outer != inner
+        };
+        let is_number = matches!(last.value, FieldValue::Number(_));
+        if is_before || !is_number && holds(old, new) || holds(new, old) {
+            break;
+        }
+        kept.pop();
+    }
+    kept.push(next);
+    kept
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,7 +5,7 @@
 
 use super::{Region, RegionKind, describe_unused};
 use crate::formats::Fields;
-use crate::kit::field_log::{Field, FieldLog, FieldValue, Noted};
+use crate::kit::field_log::{self, Field, FieldLog, FieldValue, Noted};
 use crate::kit::span::Span;
 use crate::kit::text::{Untrusted, hex};
 use crate::kit::words::plural;
@@ -30,8 +30,7 @@ pub(super) fn read(
         let own = field.span;
         own.layer == span.layer && span.start <= own.start && own.end <= span.end
     };
-    let inside = noted.into_iter().filter(|field| is_inside(field) && !field.span.is_empty());
-    let kept = inside.fold(Vec::new(), keep);
+    let kept = field_log::resolve(noted.into_iter().filter(is_inside));
     let mut remarks: Vec<String> =
         stored.iter().map(|stored| format!("expanded from {stored} of the file")).collect();
     if left_out > 0 {
@@ -39,26 +38,6 @@ pub(super) fn read(
     }
     let remark = (!remarks.is_empty()).then(|| remarks.join("; "));
     (nest(files, span, kept), remark)
-}
-
-/// Adds a field to those that were read before it. One that was read before at the same place, or
-/// that overlaps it, was read by a layout that did not fit; so was a number that holds it, which
-/// has no fields.
-fn keep(mut kept: Vec<Field>, next: Field) -> Vec<Field> {
-    while let Some(last) = kept.last() {
-        let (old, new) = (last.span, next.span);
-        let is_before = old.end <= new.start;
-        let holds = |outer: Span, inner: Span| {
-            outer.start <= inner.start && inner.end <= outer.end && outer != inner
-        };
-        let is_number = matches!(last.value, FieldValue::Number(_));
-        if is_before || !is_number && holds(old, new) || holds(new, old) {
-            break;
-        }
-        kept.pop();
-    }
-    kept.push(next);
-    kept
 }
 
 /// Nests fields in the fields that hold them, and fills the bytes between them.

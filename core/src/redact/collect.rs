@@ -9,7 +9,7 @@ use crate::audit::{NamePart, Private, PrivateSink, Subject};
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::Span;
 use crate::mend::edit::Edit;
-use crate::report::{Concern, Rule};
+use crate::report::Rule;
 
 /// Bytes of memory that an edit takes besides the bytes that it inserts.
 const EDIT_COST: u64 = 64;
@@ -32,10 +32,12 @@ pub(super) struct Renamed {
 /// The number of sightings of a kind in a field.
 type Counts = BTreeMap<(&'static str, Subject), (&'static Rule, u64)>;
 
-/// What a redaction replaces, and what it has to leave.
+/// The content that a redaction replaces, and that it has to leave.
 #[derive(Debug)]
 pub(super) struct Collector<'r> {
     request: &'r RedactRequest,
+    /// Kinds that are selected, but have no filler that works.
+    left: &'r [&'static Rule],
     names: Names,
     pub(super) replaced: Vec<Replaced>,
     pub(super) renamed: Vec<Renamed>,
@@ -47,10 +49,12 @@ pub(super) struct Collector<'r> {
 }
 
 impl<'r> Collector<'r> {
-    /// Collects what `request` selects, as long as it takes at most `max` bytes.
-    pub(super) fn new(request: &'r RedactRequest, max: u64) -> Self {
+    /// Collects what `request` selects, as long as it takes at most `max` bytes; the kinds of
+    /// `left` are only counted.
+    pub(super) fn new(request: &'r RedactRequest, left: &'r [&'static Rule], max: u64) -> Self {
         Self {
             request,
+            left,
             names: Names::default(),
             replaced: Vec::new(),
             renamed: Vec::new(),
@@ -84,6 +88,10 @@ impl<'r> Collector<'r> {
 
 impl PrivateSink for Collector<'_> {
     fn take(&mut self, rule: &'static Rule, subject: Subject, count: u64, private: &Private<'_>) {
+        if self.left.contains(&rule) {
+            self.keep(rule, subject, count);
+            return;
+        }
         if !self.request.selects(rule) || self.is_full() {
             return;
         }
@@ -106,8 +114,7 @@ impl PrivateSink for Collector<'_> {
     }
 
     fn keep(&mut self, rule: &'static Rule, subject: Subject, count: u64) {
-        let is_private = Concern::of(rule) == Some(Concern::Sender);
-        if is_private && self.request.selects(rule) {
+        if self.request.selects(rule) {
             Self::count(&mut self.kept, rule, subject, count);
         }
     }

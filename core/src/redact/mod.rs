@@ -109,6 +109,7 @@ impl Sighting {
         match self.rule {
             rule if *rule == sender::KERNEL_ADDRESS => "an address is what a sample measures",
             rule if *rule == sender::PROCESS => "the recording is laid out by these ids",
+            rule if *rule == sender::UNKNOWN_CONTENT => "its meaning is not known",
             _ => "no filler of the same length is valid there",
         }
     }
@@ -215,25 +216,73 @@ pub fn redact(
     let before = crate::check(files, &options);
     let format = before.format.filter(|_| !files.is_empty()).ok_or(RedactError::UnknownFormat)?;
     refuse_damaged(&before)?;
-    let max = options.limits.of(&REDACTED);
-    let mut collector = Collector::new(request, max);
-    sight(files, &options, format.format(), &mut collector);
-    if collector.is_full() {
-        let max = byte_count(max);
-        let limit = format!("CM9001 limit-reached: fillers and names take more than {max}");
-        return Err(RedactError::Limit(format!("{limit} (limit {})", REDACTED.name)));
+    let attempt = |left: &[&'static Rule]| {
+        Attempt { files, options: &options, format, request, left }.run(&before)
+    };
+    let mut result = attempt(&[]);
+    // Nothing is known about some bytes: a reader may need them.
+    for left in LEFT_IF_NEEDED {
+        match result {
+            Err(RedactError::Harm(_) | RedactError::Stored(_)) => result = attempt(left),
+            _ => return result,
+        }
     }
-    let [redacted, left] = collector.sightings();
-    let (patches, applied, records_gone) = patch(files, &options, format, collector)?;
-    let after = crate::check(&view(files, &patches), &options);
-    let mut repair =
-        Repair { outcome: Outcome::Clean, patches, applied, before, after, refused: None };
-    if repair.changes() {
-        repair.outcome = Outcome::RepairedWithLoss;
+    result
+}
+
+/// Kinds that are left, and named, if the recording would be worse without them.
+const LEFT_IF_NEEDED: [&[&Rule]; 2] = [
+    &[&sender::UNKNOWN_CONTENT],
+    &[&sender::UNKNOWN_CONTENT, &sender::CHOSEN_NAME, &sender::EXTRA_METADATA],
+];
+
+/// A way to redact a recording.
+struct Attempt<'a> {
+    files: &'a FileSet<'a>,
+    options: &'a Options,
+    format: FormatId,
+    request: &'a RedactRequest,
+    /// The kinds that stay.
+    left: &'a [&'static Rule],
+}
+
+impl Attempt<'_> {
+    fn run(&self, before: &Report) -> Result<Redaction, RedactError> {
+        let Self { files, options, format, request, left } = *self;
+        let max = options.limits.of(&REDACTED);
+        let mut collector = Collector::new(request, left, max);
+        sight(files, options, format.format(), &mut collector);
+        if collector.is_full() {
+            let max = byte_count(max);
+            let limit = format!("CM9001 limit-reached: fillers and names take more than {max}");
+            return Err(RedactError::Limit(format!("{limit} (limit {})", REDACTED.name)));
+        }
+        let [redacted, kept] = collector.sightings();
+        let (patches, applied, records_gone) = patch(files, options, format, collector)?;
+        let after = crate::check(&view(files, &patches), options);
+        let (outcome, before) = (Outcome::Clean, before.clone());
+        let mut repair = Repair { outcome, patches, applied, before, after, refused: None };
+        if repair.changes() {
+            repair.outcome = Outcome::RepairedWithLoss;
+        }
+        refuse_harm(&repair, records_gone)?;
+        self.refuse_left(&repair.output(files))?;
+        Ok(Redaction { repair, redacted, left: kept })
     }
-    refuse_harm(&repair, records_gone)?;
-    refuse_left(&repair.output(files), &options, format, request)?;
-    Ok(Redaction { repair, redacted, left })
+
+    /// Fails if an audit of the result still finds what was to be replaced.
+    fn refuse_left(&self, output: &FileSet<'_>) -> Result<(), RedactError> {
+        let max = self.options.limits.of(&REDACTED);
+        let mut again = Collector::new(self.request, self.left, max);
+        sight(output, self.options, self.format.format(), &mut again);
+        let [redacted, _] = again.sightings();
+        let is_left = again.is_full() || !again.replaced.is_empty() || !again.renamed.is_empty();
+        match redacted.first() {
+            Some(one) => Err(RedactError::Harm(format!("a second audit finds {one}"))),
+            None if is_left => Err(RedactError::Harm("a second audit finds more".to_string())),
+            None => Ok(()),
+        }
+    }
 }
 
 fn refuse_damaged(report: &Report) -> Result<(), RedactError> {
@@ -321,24 +370,6 @@ fn refuse_harm(repair: &Repair, records_gone: u64) -> Result<(), RedactError> {
         return Err(RedactError::Harm("the number of records would change".to_string()));
     }
     Ok(())
-}
-
-/// Fails if an audit of the result still finds what was to be replaced.
-fn refuse_left(
-    output: &FileSet<'_>,
-    options: &Options,
-    format: FormatId,
-    request: &RedactRequest,
-) -> Result<(), RedactError> {
-    let mut again = Collector::new(request, options.limits.of(&REDACTED));
-    sight(output, options, format.format(), &mut again);
-    let [redacted, _] = again.sightings();
-    let is_left = again.is_full() || !again.replaced.is_empty() || !again.renamed.is_empty();
-    match redacted.first() {
-        Some(one) => Err(RedactError::Harm(format!("a second audit finds {one}"))),
-        None if is_left => Err(RedactError::Harm("a second audit finds more".to_string())),
-        None => Ok(()),
-    }
 }
 
 #[cfg(test)]

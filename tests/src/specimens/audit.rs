@@ -12,6 +12,9 @@ pub const IMPOSSIBLE: &[(&str, &str)] = &[];
 /// Codes whose specimen is still to be made.
 pub const MISSING: &[&str] = &[];
 
+/// Why a text is a chosen name as well.
+const NAMED: &str = "a name that no recorder writes by itself is one that somebody chose";
+
 /// Bytes of one string that expand to more than an audit allows.
 const BOMB: usize = 17 << 20;
 
@@ -52,6 +55,15 @@ fn perf(
     single(code, "data", recording.build().bytes)
 }
 
+/// A recording of perf with a feature that no perf has.
+fn unknown_feature(code: &'static str) -> Specimen {
+    let kind = sample_type::IP | sample_type::TID | sample_type::TIME;
+    let mut recording = Recording::new(Order::Little, vec![Attr::cpu_clock(kind).with_ids(&[11])]);
+    let sample = recording.maker(0).sample();
+    recording.push(sample).feature_with(40, b"content of an unknown kind".to_vec());
+    single(code, "data", recording.build().bytes)
+}
+
 /// A trace of one call.
 fn trace(code: &'static str, name: &str, value: &Value) -> Specimen {
     let mut stream = Stream::new(6);
@@ -72,13 +84,13 @@ fn for_recipients() -> Vec<Specimen> {
         bytes.extend(b"a message that no reader shows");
     }
     vec![
-        device("AU0001", b"/dev/input/event1\x1b[2J"),
-        device("AU0002", "/dev/input/event\u{202e}1".as_bytes()),
+        device("AU0001", b"/dev/input/event1\x1b[2J").also(&["AU1021"], NAMED),
+        device("AU0002", "/dev/input/event\u{202e}1".as_bytes()).also(&["AU1021"], NAMED),
         device("AU0003", b"../event1")
             .also(&["AU0004"], "a path that climbs is not that of an input device"),
         device("AU0004", b"event1"),
         log("AU0005", |log| _ = log.instruction(0).host()),
-        single("AU0006", "trace", Container::Gzip.file(&bomb.bytes)),
+        single("AU0006", "trace", Container::Gzip.file(&bomb.bytes)).also(&["AU1021"], NAMED),
         trailing,
         log("AU0008", |log| _ = log.char_read(0, b"#!/bin/sh\nexit\n"))
             .also(&["AU1012"], "the program lies in bytes that a device passed on"),
@@ -102,14 +114,14 @@ fn of_senders() -> Vec<Specimen> {
     let mut typed = crate::forge::revent::Recording::new(Layout::V3);
     typed.frame(0, &[(KEY_A, 1)]).frame(0, &[(KEY_A, 0)]);
     let stack = |maker: &mut Maker| {
-        vec![maker.sample_with(|sample| sample.stack_user = b"the top of a stack".to_vec())]
+        vec![maker.sample_with(|sample| sample.stack_user = b"the top of a stack, kept".to_vec())]
     };
     vec![
         perf("AU1001", 0, sample, &[3]),
         perf("AU1002", 0, sample, &[4]),
         perf("AU1003", 0, sample, &[11]),
-        trace("AU1004", "glObjectLabel", &text("upload?token=hunter2")),
-        trace("AU1005", "glObjectLabel", &text(&home)),
+        trace("AU1004", "glObjectLabel", &text("upload?token=hunter2")).also(&["AU1021"], NAMED),
+        trace("AU1005", "glObjectLabel", &text(&home)).also(&["AU1021"], NAMED),
         perf("AU1006", 0, |maker| vec![maker.comm("forge"), maker.sample()], &[]),
         perf("AU1007", 0, kernel, &[]).also(&["AU1019"], "the symbol at the address has a name"),
         perf("AU1008", sample_type::STACK_USER, stack, &[]),
@@ -125,6 +137,8 @@ fn of_senders() -> Vec<Specimen> {
         perf("AU1018", 0, sample, &[2]).also(&["AU1017"], "a build id is that of a file"),
         perf("AU1019", 0, kernel, &[]).also(&["AU1007"], "a symbol has an address"),
         perf("AU1020", 0, traced, &[]),
+        trace("AU1021", "glObjectLabel", &text("the name of a project")),
+        unknown_feature("AU1022"),
     ]
 }
 

@@ -286,4 +286,36 @@ rules! {
         source: "perf 6.1, PERF_RECORD_AUXTRACE; zeros are padding packets in Intel PT \
             (intel-pt-pkt-decoder.c) and Arm SPE (arm-spe-pkt-decoder.c)",
     };
+    CHOSEN_NAME = Rule {
+        code: "AU1021",
+        name: "chosen-name",
+        severity: Severity::Info,
+        summary: "the recording has names and labels that somebody chose",
+        problem: "Users and programs name events, groups, tasks, marks, objects, debug groups, \
+            uniforms and devices. Every such text counts that is not a word which the recorder \
+            writes by itself.",
+        impact: "Names can tell what a program does, for whom, and on which machine.",
+        remedy: Remedy::Next("Replace it before you share the recording, if the recipient must not \
+            know it. --show prints it:\n\
+            \x20 tracemend audit --show FILE\n\
+            \x20 tracemend redact FILE -o OUT"),
+        source: "perf 6.1, tools/perf/util/header.c: write_event_desc, write_group_desc; ovni \
+            1.14, labels of task types and marks; apitrace 11.1, glObjectLabel and its relatives; \
+            Workload Automation, revent.c: the name of a gamepad",
+    };
+    UNKNOWN_CONTENT = Rule {
+        code: "AU1022",
+        name: "unknown-content",
+        severity: Severity::Info,
+        summary: "the recording has bytes whose meaning is not known",
+        problem: "Features, records, members and parts of them that tracemend does not know, and \
+            bytes that no field claims: before the end of a feature or record, in a header, \
+            between values.",
+        impact: "They can hold anything, private content as well.",
+        remedy: Remedy::Next("Look at them (map shows where they are), and replace them before \
+            you share the recording:\n\
+            \x20 tracemend map --depth 3 FILE\n\
+            \x20 tracemend redact FILE -o OUT"),
+        source: "the fields that the decoders read, as tracemend map shows them",
+    };
 }

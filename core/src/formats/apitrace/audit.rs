@@ -1,5 +1,7 @@
 //! The content of a trace for an audit: properties, shaders, textures, buffers and texts.
 
+mod known;
+
 use std::collections::BTreeMap;
 
 use super::decode::grammar::{Space, StreamError, TokenSink, ValueToken};
@@ -11,7 +13,7 @@ use super::limits::OPEN_CALLS;
 use crate::audit::content::LOOKED_AT;
 use crate::audit::filler::Filler;
 use crate::audit::rules::sender;
-use crate::audit::{Auditor, Excerpt, Place, Private};
+use crate::audit::{Auditor, Excerpt, Place, Private, TileReader};
 use crate::formats::Format;
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
@@ -32,10 +34,25 @@ pub(super) fn audit(
     options: &Options,
     auditor: &mut Auditor<'_>,
 ) {
-    auditor.tiles(format, options, |_| false, &mut |_, _, _| {});
+    auditor.tiles(format, options, TileReader::of(|_| false), &mut |_, _, _| {});
+    audit_container(auditor, source);
     let Some(readable) = Readable::open(source, &options.limits) else { return };
     let mut reader = StreamAudit::new(auditor, options.limits.count_of(&OPEN_CALLS));
     readable.feed(&options.limits, &mut reader);
+}
+
+/// Flags of a gzip header with fields beyond its ten bytes: extra field, name, comment.
+const GZIP_FIELDS: u8 = 0x1c;
+
+/// Judges the header of a container: the name of a file or a comment in that of gzip.
+fn audit_container(auditor: &mut Auditor<'_>, source: &Source<'_>) {
+    let head = source.read(0, 10);
+    let flags = head.strip_prefix(b"\x1f\x8b\x08").and_then(|rest| rest.first());
+    if flags.is_some_and(|flags| flags & GZIP_FIELDS != 0) {
+        let place = Span::new(Layer::stored(0), 0, 10);
+        let subject = ("gzip header", "field");
+        auditor.see(&sender::UNKNOWN_CONTENT, subject, place, Excerpt::None);
+    }
 }
 
 /// The value that is being read.
@@ -47,11 +64,14 @@ struct OpenValue {
     bytes: Vec<u8>,
     /// The number of its bytes.
     len: u64,
-    /// Whether a byte after the first ones is no zero, and whether one is no space.
-    later: [bool; 2],
+    /// Whether a byte after the first ones is not the byte of each of [`FILLED`].
+    later: [bool; 3],
     /// Whether it is a blob or a string; `None` for any other value.
     is_blob: Option<bool>,
 }
+
+/// Bytes that fill long values: zeros, spaces, and names.
+const FILLED: [u8; 3] = [0, b' ', b'_'];
 
 /// Judges the tokens of a stream.
 struct StreamAudit<'s, 'r> {
@@ -106,7 +126,7 @@ impl<'s, 'r> StreamAudit<'s, 'r> {
     fn end_value(&mut self) {
         let Some(is_blob) = self.value.open.is_blob.take() else { return };
         let OpenValue { start, bytes, len, later, .. } = std::mem::take(&mut self.value.open);
-        let [after_zeros, after_spaces] = later;
+        let [after_zeros, after_spaces, after_name] = later;
         let place = Self::place(start, start.saturating_add(len));
         let excerpt = Excerpt::Bytes(&bytes, len);
         if self.is_shader() {
@@ -123,6 +143,12 @@ impl<'s, 'r> StreamAudit<'s, 'r> {
             self.auditor.blob("values", &bytes, place);
         } else {
             self.auditor.argument("strings", &bytes, place);
+            if !known::is_harmless(&bytes) || len > to_u64(bytes.len()) {
+                let private = place.private(&bytes, Filler::Name);
+                let private = Private { differs_later: after_name, ..private };
+                let subject = ("strings", "text");
+                self.auditor.hide(&sender::CHOSEN_NAME, subject, 1, private, excerpt);
+            }
         }
     }
 }
@@ -179,6 +205,11 @@ impl TokenSink for StreamAudit<'_, '_> {
         self.auditor.argument("properties", text, place);
         if is_name {
             self.value.property = text.to_vec();
+            if !known::PROPERTIES.contains(&text) {
+                let private = place.private(text, Filler::Name);
+                let (subject, excerpt) = (("properties", "name"), Excerpt::Text(text));
+                self.auditor.hide(&sender::EXTRA_METADATA, subject, 1, private, excerpt);
+            }
             return Ok(());
         }
         let (rule, noun) = match self.value.property.as_slice() {
@@ -222,9 +253,13 @@ impl TokenSink for StreamAudit<'_, '_> {
         self.raw.extend_from_slice(raw);
     }
 
-    fn name(&mut self, _space: Space, name: &[u8], _own: bool) -> Result<(), StreamError> {
+    fn name(&mut self, space: Space, name: &[u8], own: bool) -> Result<(), StreamError> {
         let place = Self::place(self.value.open.start, self.value.open.start);
         self.auditor.text("names", name, place);
+        if !known::is_definition(space, name, own) {
+            let excerpt = Excerpt::Text(name);
+            self.auditor.see(&sender::CHOSEN_NAME, ("names", "defined name"), place, excerpt);
+        }
         Ok(())
     }
 
@@ -241,6 +276,11 @@ impl TokenSink for StreamAudit<'_, '_> {
         match token {
             ValueToken::String => self.value.open.is_blob = Some(false),
             ValueToken::Blob(_) => self.value.open.is_blob = Some(true),
+            ValueToken::WideString => {
+                let place = Self::place(self.value.open.start, self.value.open.start);
+                let subject = ("strings", "wide string");
+                self.auditor.see(&sender::CHOSEN_NAME, subject, place, Excerpt::None);
+            }
             ValueToken::Bytes(bytes) if self.value.open.is_blob.is_some() => {
                 let open = &mut self.value.open;
                 open.len = open.len.saturating_add(to_u64(bytes.len()));
@@ -248,7 +288,7 @@ impl TokenSink for StreamAudit<'_, '_> {
                 let room = LOOKED_AT.saturating_sub(kept.len());
                 let (first, later) = bytes.split_at_checked(room).unwrap_or((bytes, &[]));
                 kept.extend_from_slice(first);
-                for (differs, filler) in open.later.iter_mut().zip([0, b' ']) {
+                for (differs, filler) in open.later.iter_mut().zip(FILLED) {
                     *differs |= later.iter().any(|byte| *byte != filler);
                 }
             }

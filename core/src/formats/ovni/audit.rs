@@ -1,12 +1,17 @@
 //! The content of a trace for an audit: names of hosts, ids of processes, labels and metadata.
 
-use super::decode::files::{StreamFiles, TraceFiles};
-use super::decode::json::{self, Item, Json, Kind};
+mod metadata;
+
+use super::decode::files::{CLOCK_OFFSETS, StreamFiles, TraceFiles};
+use super::decode::json;
+use super::layout::event_row::Payload;
+use super::layout::lookup;
 use crate::audit::filler::Filler;
 use crate::audit::rules::sender;
-use crate::audit::{Auditor, Excerpt, NamePart, Place};
+use crate::audit::{Auditor, Excerpt, NamePart, Place, TileReader, harmless};
 use crate::formats::{Format, Tile, TileKind};
-use crate::kit::field_log::FieldValue;
+use crate::kit::field_log::{Field, FieldValue};
+use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::options::Options;
 use crate::recording::FileSet;
@@ -14,11 +19,12 @@ use crate::recording::FileSet;
 /// Faults on which ovnidump may crash.
 pub(super) const HAZARDS: &[&str] = &["OV1001", "OV1005"];
 
-/// Members of metadata that the format needs.
-const KNOWN: &[&str] = &[
-    "version", "ovni", "nosv", "nanos6", "openmp", "mpi", "tampi", "app_id", "rank", "nranks",
-    "cpus",
-];
+/// Words of the first line of the table of clock offsets.
+const OFFSET_WORDS: &[&[u8]] =
+    &[b"rank", b"hostname", b"offset_median", b"offset_mean", b"offset_std"];
+
+/// Names of files in a trace.
+const FILES: &[&str] = &["stream.json", "stream.obs", "metadata.json", CLOCK_OFFSETS];
 
 /// Beginning of the name of the folder of a loom.
 const LOOM: &str = "loom.";
@@ -30,21 +36,9 @@ pub(super) fn audit(
     options: &Options,
     auditor: &mut Auditor<'_>,
 ) {
-    let is_wanted = |tile: &Tile| tile.kind == TileKind::Record;
-    auditor.tiles(format, options, is_wanted, &mut |auditor, _, noted| {
-        for field in &noted.fields {
-            let FieldValue::Bytes(bytes) = &field.value else { continue };
-            // Only the payload of a jumbo event has a length of its own: a label or a blob.
-            let is_jumbo = noted.fields.iter().any(|field| field.label == "size");
-            if field.label == "payload" && is_jumbo {
-                let (place, text) = (Place::from(field.span), bytes.get(4..).unwrap_or_default());
-                let place = place.of_part(bytes, text);
-                let text = text.split(|byte| *byte == 0).next().unwrap_or_default();
-                auditor.text("payload", text, place);
-                auditor.argument("payload", text, place);
-                auditor.blob("payload", bytes, place);
-            }
-        }
+    let reader = TileReader::of(|tile| tile.kind == TileKind::Record);
+    auditor.tiles(format, options, reader, &mut |auditor, tile, noted| {
+        audit_event(auditor, tile, &noted.fields);
     });
     let trace = TraceFiles::sort_out(files);
     let streams: Vec<u32> = trace.streams.iter().filter_map(|s| s.obs).map(|f| f.index).collect();
@@ -53,108 +47,117 @@ pub(super) fn audit(
     for (index, file) in (0_u32..).zip(files.files()) {
         // Both files of a stream lie in the folder, which is one sighting.
         audit_folder(auditor, index, &file.name, u64::from(firsts.contains(&index)));
-        if !streams.contains(&index) {
-            let text = file.bytes.read(0, file.bytes.len());
-            if let Ok(json) = json::parse(text, &options.limits) {
-                Metadata { json: &json, layer: Layer::stored(index) }.audit(auditor);
-            }
+        if streams.contains(&index) {
+            continue;
+        }
+        let (layer, text) = (Layer::stored(index), file.bytes.read(0, file.bytes.len()));
+        if file.name == CLOCK_OFFSETS {
+            audit_offsets(auditor, layer, &text);
+        } else if let Ok(json) = json::parse(text, &options.limits) {
+            metadata::Metadata { json: &json, layer }.audit(auditor);
+        } else {
+            let (rule, subject) = (&sender::UNKNOWN_CONTENT, ("metadata", "unreadable file"));
+            let place = Span::new(layer, 0, file.bytes.len());
+            auditor.see(rule, subject, place, Excerpt::None);
         }
     }
 }
 
-/// Judges the folder of a loom in the path of a file.
+/// Judges an event: a jumbo event has a label, or bytes that only its program knows; an event that
+/// the format does not have may hold anything.
+fn audit_event(auditor: &mut Auditor<'_>, tile: &Tile, fields: &[Field]) {
+    let of = |label: &str| fields.iter().find(|field| field.label == label);
+    let Some(payload) = of("payload") else { return };
+    let FieldValue::Bytes(bytes) = &payload.value else { return };
+    let code = of("mcv").and_then(|field| match &field.value {
+        FieldValue::Bytes(code) => code.first_chunk::<3>().copied(),
+        FieldValue::Text(code) => code.as_bytes().first_chunk::<3>().copied(),
+        FieldValue::Number(_) => None,
+    });
+    let row = code.and_then(lookup::by_code);
+    let known = match row.map(|row| row.payload) {
+        Some(Payload::Exact(len)) if of("size").is_none() => usize::from(len).max(bytes.len()),
+        Some(Payload::Jumbo(len)) if of("size").is_some() => usize::from(len),
+        _ => 0,
+    };
+    let end = if of("size").is_some() { tile.span.end } else { payload.span.end };
+    let rest = bytes.get(known..).unwrap_or_default();
+    let all = Span::new(payload.span.layer, payload.span.start, end);
+    let start = all.start.saturating_add(to_u64(known)).min(end);
+    let place = Place::from(Span::new(all.layer, start, end));
+    if start >= end {
+        return;
+    }
+    let text = rest.split(|byte| *byte == 0).next().unwrap_or_default();
+    auditor.text("payload", text, place);
+    auditor.blob("payload", bytes, all.into());
+    if known > 0 {
+        let (rule, subject) = (&sender::CHOSEN_NAME, ("payload", "label"));
+        auditor.hide(rule, subject, 1, place.private(rest, Filler::Name), Excerpt::Text(text));
+    } else {
+        let (rule, subject) = (&sender::UNKNOWN_CONTENT, ("payload", "unknown payload"));
+        let excerpt = Excerpt::Bytes(rest, place.span.len());
+        auditor.hide(rule, subject, 1, place.private(rest, Filler::Zeros), excerpt);
+    }
+}
+
+/// Judges the table of clock offsets, which names hosts.
+fn audit_offsets(auditor: &mut Auditor<'_>, layer: Layer, text: &[u8]) {
+    let whole = Place::from(Span::new(layer, 0, to_u64(text.len())));
+    for word in text.split(u8::is_ascii_whitespace) {
+        if !harmless::is_number(word) && !is_offset(word) && !OFFSET_WORDS.contains(&word) {
+            let (place, excerpt) = (whole.of_part(text, word), Excerpt::Text(word));
+            let subject = ("clock-offsets", "host name");
+            auditor.hide(
+                &sender::HOST_NAME,
+                subject,
+                1,
+                place.private(word, Filler::Name),
+                excerpt,
+            );
+        }
+    }
+}
+
+/// Returns whether a word is a number, such as `-1.5e+06`.
+fn is_offset(word: &[u8]) -> bool {
+    let is_part = |byte: &u8| byte.is_ascii_digit() || b"+-.e".contains(byte);
+    word.first().is_some_and(|byte| byte.is_ascii_digit() || *byte == b'-')
+        && word.iter().all(is_part)
+}
+
+/// Judges the names in the path of a file.
 fn audit_folder(auditor: &mut Auditor<'_>, file: u32, path: &str, count: u64) {
     let mut at = 0_usize;
+    let mut is_renamed = false;
     for name in path.split('/') {
         let start = at.saturating_add(LOOM.len());
         at = at.saturating_add(name.len()).saturating_add(1);
-        let Some(host) = name.strip_prefix(LOOM).map(host_of) else { continue };
-        let (Some(before), Some(after)) =
-            (path.get(..start), path.get(start.saturating_add(host.len())..))
-        else {
-            continue;
-        };
-        let part = NamePart { file, part: host, before, after };
-        auditor.hide_name(&sender::HOST_NAME, ("folder name", "host name"), count, part);
-        return;
+        let host = name.strip_prefix(LOOM).filter(|_| !is_renamed).map(host_of);
+        if let (Some(host), Some(before)) = (host, path.get(..start))
+            && let Some(after) = path.get(start.saturating_add(host.len())..)
+        {
+            let part = NamePart { file, part: host, before, after };
+            auditor.hide_name(&sender::HOST_NAME, ("folder name", "host name"), count, part);
+            is_renamed = true;
+        } else if !is_plain_name(name) {
+            let (rule, subject) = (&sender::CHOSEN_NAME, ("folder name", "chosen name"));
+            let place = Span::new(Layer::stored(file), 0, 0);
+            auditor.see(rule, subject, place, Excerpt::Text(name.as_bytes()));
+        }
     }
+}
+
+/// Returns whether libovni gives this name to a file or folder.
+fn is_plain_name(name: &str) -> bool {
+    let stem = name.strip_suffix(".obs").or_else(|| name.strip_suffix(".json")).unwrap_or(name);
+    let number = stem.strip_prefix("proc.").or_else(|| stem.strip_prefix("thread."));
+    let is_numbered = number.is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+    is_numbered || name.is_empty() || FILES.contains(&name)
 }
 
 /// Returns the name of the host in the name of a loom: the part before the number of the process.
 fn host_of(loom: &str) -> &str {
-    loom.rsplit_once('.').map_or(loom, |(host, _)| host)
-}
-
-/// A file of metadata.
-struct Metadata<'j, 'a> {
-    json: &'j Json<'a>,
-    layer: Layer,
-}
-
-impl Metadata<'_, '_> {
-    fn place(&self, item: &Item<'_, '_>) -> Place {
-        let span = item.span();
-        Span::new(self.layer, span.start, span.end).into()
-    }
-
-    /// Returns the text of a string with its place between the quotes.
-    fn text(&self, item: &Item<'_, '_>) -> (String, Place) {
-        let (span, text) = (item.span(), item.text().unwrap_or_default());
-        let inner = span.start.saturating_add(1)..span.end.saturating_sub(1);
-        let place = Place::from(Span::new(self.layer, inner.start, inner.end));
-        let is_verbatim = self.json.slice(&inner) == text.as_bytes();
-        (text, if is_verbatim { place } else { place.unescaped() })
-    }
-
-    /// Judges the members.
-    fn audit(&self, auditor: &mut Auditor<'_>) {
-        let root = self.json.root();
-        for member in root.items() {
-            let key = member.key();
-            auditor.text("metadata", key.as_bytes(), self.place(&member));
-            if !KNOWN.contains(&key.as_str()) {
-                self.audit_additional(auditor, &member, &key);
-            }
-        }
-        if let Some(loom) = root.path("ovni.loom") {
-            let (name, place) = self.text(&loom);
-            let host = host_of(&name).as_bytes();
-            let (subject, excerpt) = (("ovni.loom", "host name"), Excerpt::Text(name.as_bytes()));
-            let private = place.of_part(name.as_bytes(), host).private(host, Filler::Name);
-            auditor.hide(&sender::HOST_NAME, subject, 1, private, excerpt);
-        }
-        for (path, noun) in [("ovni.pid", "process id"), ("ovni.tid", "thread id")] {
-            let Some(id) = root.path(path) else { continue };
-            auditor.see(&sender::PROCESS, (path, noun), self.place(&id), Excerpt::None);
-        }
-        self.audit_texts(auditor);
-    }
-
-    /// Judges a member that the format does not need. Its key stays; texts in it can be replaced.
-    fn audit_additional(&self, auditor: &mut Auditor<'_>, member: &Item<'_, '_>, key: &str) {
-        let subject = ("metadata", "additional member");
-        let excerpt = Excerpt::Text(key.as_bytes());
-        if member.kind() == Kind::String {
-            let (text, place) = self.text(member);
-            let private = place.private(text.as_bytes(), Filler::Name);
-            auditor.hide(&sender::EXTRA_METADATA, subject, 1, private, excerpt);
-        } else {
-            auditor.see(&sender::EXTRA_METADATA, subject, self.place(member), excerpt);
-        }
-    }
-
-    /// Judges every text. Nothing recurses: a recording decides how deep values nest.
-    fn audit_texts(&self, auditor: &mut Auditor<'_>) {
-        let mut left = vec![self.json.root()];
-        while let Some(item) = left.pop() {
-            match item.kind() {
-                Kind::String => {
-                    let (text, place) = self.text(&item);
-                    auditor.argument("metadata", text.as_bytes(), place);
-                }
-                Kind::Object | Kind::Array => left.extend(item.items()),
-                _ => {}
-            }
-        }
-    }
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    loom.rsplit_once('.').filter(|(_, pid)| is_number(pid)).map_or(loom, |(host, _)| host)
 }

@@ -1,5 +1,10 @@
 //! The content of a recording for an audit: names, command lines, paths, addresses and memory.
 
+mod known;
+mod maps;
+mod words;
+
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use super::decode::feature;
@@ -7,15 +12,17 @@ use super::decode::header::magic;
 use super::layout::RECORD_HEADER;
 use crate::audit::filler::Filler;
 use crate::audit::rules::{recipient, sender};
-use crate::audit::{Auditor, Excerpt, Place, find_byte};
+use crate::audit::text::is_file_path;
+use crate::audit::{Auditor, Excerpt, Place, TileReader, find_byte};
 use crate::formats::{Format, Tile, TileKind};
 use crate::kit::cursor::Order;
 use crate::kit::field_log::{Field, FieldValue, Noted};
 use crate::kit::num::to_u64;
-use crate::kit::source::Source;
 use crate::kit::span::Span;
 use crate::options::Options;
+use crate::recording::FileSet;
 use crate::report::Rule;
+use maps::Maps;
 
 /// Faults that make perf crash, or other readers allocate without a bound.
 pub(super) const HAZARDS: &[&str] = &["PD0004", "PD0010", "PD0019", "PD0023", "PD0024", "PD2006"];
@@ -35,7 +42,11 @@ const MMAP2_ID: Range<usize> = 3..23;
 /// Bytes of AUX data that are looked at.
 const AUX_LOOKED_AT: u64 = 64;
 
-/// Fields with a text that is not private.
+/// Bytes of an entry of THREAD_MAP, and the place of the name in it.
+const THREAD_ENTRY: usize = 24;
+const THREAD_NAME: Range<usize> = 8..24;
+
+/// Fields with a text that perf writes by itself, or that a user chose.
 const TEXTS: &[&str] = &[
     "event.name",
     "group.name",
@@ -54,7 +65,7 @@ const TEXTS: &[&str] = &[
     "cache.size",
     "cache.map",
     "meta_info.key",
-    "meta_info.plain",
+    "tracing.version",
 ];
 
 /// Features of which each further field may be a name.
@@ -63,24 +74,39 @@ const SYMBOL_TABLES: &[&str] = &["FILE", "FILE2"];
 /// Passes the recording to `auditor`.
 pub(super) fn audit(
     format: &dyn Format,
-    source: &Source<'_>,
+    files: &FileSet<'_>,
     options: &Options,
     auditor: &mut Auditor<'_>,
 ) {
+    let source = files.bytes(0);
     let order = magic(&source.read(0, 8)).map_or(Order::Little, |(order, _)| order);
-    let is_wanted = |tile: &Tile| matches!(tile.kind, TileKind::Structure | TileKind::Record);
-    auditor.tiles(format, options, is_wanted, &mut |auditor, tile, noted| {
+    let maps = Maps { format, files, order, options, ranges: OnceCell::new() };
+    let reader = TileReader {
+        is_wanted: |tile| matches!(tile.kind, TileKind::Structure | TileKind::Record),
+        knowledge: known::knowledge,
+        is_needed: known::is_measured,
+    };
+    auditor.tiles(format, options, reader, &mut |auditor, tile, noted| {
         if tile.name == "AUXTRACE" && tile.kind == TileKind::Record {
-            audit_aux(auditor, tile, order);
+            noted.fields.extend(audit_aux(auditor, tile, order));
         }
-        let Noted { fields, stored, left_out } = noted;
-        if left_out > 0 && SYMBOL_TABLES.contains(&tile.name) {
-            let subject = (tile.name, "field after the limit");
-            auditor.add(&recipient::UNCLAIMED_BYTES, subject, left_out, tile.span, Excerpt::None);
+        let Noted { fields, stored, left_out } = &*noted;
+        if *left_out > 0 && SYMBOL_TABLES.contains(&tile.name) {
+            let (rule, subject) =
+                (&recipient::UNCLAIMED_BYTES, (tile.name, "field after the limit"));
+            auditor.add(rule, subject, *left_out, tile.span, Excerpt::None);
         }
-        let record = Record { section: find_section(tile, &fields), stored, order };
-        for field in &fields {
+        let section = find_section(tile, fields);
+        let record = Record { section, stored: *stored, order, maps: &maps };
+        let mut system: &[u8] = &[];
+        for field in fields {
             match &field.value {
+                FieldValue::Bytes(bytes) if field.label.starts_with("tracing.") => {
+                    if field.label == "tracing.system" && bytes.len() > 1 {
+                        system = bytes;
+                    }
+                    record.audit_tracing(auditor, field, bytes, system);
+                }
                 FieldValue::Bytes(bytes) => record.audit_bytes(auditor, field, bytes),
                 FieldValue::Number(number) if field.label == "ip" && is_kernel(*number) => {
                     record.see_kernel(auditor, field, "sample");
@@ -91,25 +117,28 @@ pub(super) fn audit(
     });
 }
 
-/// Judges the data after an AUXTRACE record, up to the end of its tile. Zeros are no data.
-fn audit_aux(auditor: &mut Auditor<'_>, tile: &Tile, order: Order) {
+/// Judges the data after an AUXTRACE record, up to the end of its tile, and returns it as a field.
+/// Zeros are no data.
+fn audit_aux(auditor: &mut Auditor<'_>, tile: &Tile, order: Order) -> Option<Field> {
     let (layer, start, end) = (tile.span.layer, tile.span.start, tile.span.end);
     if !layer.is_stored() {
-        return;
+        return None;
     }
     let source = &auditor.bytes(layer.file);
     let head = source.read(start, start.saturating_add(RECORD_HEADER));
-    let Some(size) = head.last_chunk::<2>() else { return };
+    let size = head.last_chunk::<2>()?;
     let size = match order {
         Order::Little => u16::from_le_bytes(*size),
         Order::Big => u16::from_be_bytes(*size),
     };
     let data = Span::new(layer, start.saturating_add(size.into()).min(end), end);
-    let Some(at) = find_byte(source, data) else { return };
-    let bytes = source.read(at, end.min(at.saturating_add(AUX_LOOKED_AT)));
-    let private = Place::from(Span::new(layer, at, end)).private(&bytes, Filler::Zeros);
-    let excerpt = Excerpt::Bytes(&bytes, end.saturating_sub(at));
-    auditor.hide(&sender::BRANCH_TRACE, (tile.name, "part of AUX data"), 1, private, excerpt);
+    if let Some(at) = find_byte(source, data) {
+        let bytes = source.read(at, end.min(at.saturating_add(AUX_LOOKED_AT)));
+        let private = Place::from(Span::new(layer, at, end)).private(&bytes, Filler::Zeros);
+        let excerpt = Excerpt::Bytes(&bytes, end.saturating_sub(at));
+        auditor.hide(&sender::BRANCH_TRACE, (tile.name, "part of AUX data"), 1, private, excerpt);
+    }
+    Some(Field { label: known::AUX_DATA.into(), span: data, value: FieldValue::Bytes(Vec::new()) })
 }
 
 /// The name of a tile; that of the feature that a record of a pipe holds.
@@ -128,13 +157,14 @@ const fn is_kernel(number: u64) -> bool {
 }
 
 /// The record or feature whose fields are judged.
-struct Record {
+struct Record<'m> {
     section: &'static str,
     stored: Option<Span>,
     order: Order,
+    maps: &'m Maps<'m>,
 }
 
-impl Record {
+impl Record<'_> {
     fn place(&self, field: &Field) -> Place {
         Place::from(field.span).in_stored(self.stored)
     }
@@ -150,9 +180,9 @@ impl Record {
         match field.label.as_ref() {
             "mmap.filename" | "mmap2.filename" | "build_id.filename" | "cgroup.path"
             | "file.path" | "dso.name" => {
-                auditor.path(self.section, text, place);
-                auditor.after_text(self.section, bytes, place);
+                self.audit_path(auditor, (text, bytes), place);
             }
+            "thread_map.nr" => self.audit_threads(auditor, field, bytes),
             "comm.comm" => {
                 auditor.text(self.section, text, place);
                 self.hide_text(auditor, (&sender::PROCESS, "process name"), (text, bytes), place);
@@ -163,9 +193,14 @@ impl Record {
                 self.hide_text(auditor, kind, (text, bytes), place);
                 auditor.after_text(self.section, bytes, place);
             }
+            "auxtrace_info.filter" => self.audit_filter(auditor, (field, bytes), place),
             "mmap2.build_id" | "build_id.build_id" => self.audit_build_id(auditor, field, bytes),
             label if TEXTS.contains(&label) => {
                 auditor.text(self.section, text, place);
+                if !words::is_harmless(text) {
+                    let kind = (&sender::CHOSEN_NAME, "chosen name");
+                    self.hide_text(auditor, kind, (text, bytes), place);
+                }
                 auditor.after_text(self.section, bytes, place);
             }
             "cmdline.string" => {
@@ -177,24 +212,23 @@ impl Record {
                 self.audit_description(auditor, (text, bytes), place);
                 auditor.after_text(self.section, bytes, place);
             }
-            "tracing.format" => auditor.text(self.section, text, place),
-            "tracing.kallsyms"
-            | "tracing.printk"
-            | "tracing.cmdlines"
-            | "kernel_symbol.kallsyms" => {
-                self.audit_table(auditor, field, bytes);
-            }
+            "kernel_symbol.kallsyms" => self.audit_table(auditor, field, bytes),
             "mmap.addr" | "mmap2.addr" => self.audit_addresses(auditor, field, bytes.get(8..16)),
             "ksymbol.addr" => self.audit_addresses(auditor, field, bytes.get(..8)),
-            "addr" | "callchain.nr" | "branch_stack.nr" => {
-                self.audit_addresses(auditor, field, Some(bytes))
+            "addr" | "branch_stack.nr" => self.audit_addresses(auditor, field, Some(bytes)),
+            "callchain.nr" | "callchain_deferred.nr" => {
+                self.audit_addresses(auditor, field, Some(bytes));
+                self.audit_chain(auditor, field, bytes);
             }
             "stack_user.size" | "regs_user.regs" | "regs_intr.regs" | "raw.size" => {
                 self.audit_memory(auditor, field, bytes);
             }
-            "rest" if bytes.iter().any(|byte| *byte != 0) && self.has_text() => {
-                let len = to_u64(bytes.len());
-                auditor.unclaimed(self.section, (bytes, len), place);
+            "meta_info.plain" => auditor.text(self.section, text, place),
+            // The padding after the text of the record.
+            "rest" if known::ends_with_text(self.section) => {
+                if bytes.iter().any(|byte| *byte != 0) {
+                    auditor.unclaimed(self.section, (bytes, field.span.len()), place);
+                }
             }
             _ => self.audit_simpleperf(auditor, (field, bytes), (text, place)),
         }
@@ -249,9 +283,101 @@ impl Record {
             )
     }
 
-    /// Whether the rest of the record is the padding of its text.
-    fn has_text(&self) -> bool {
-        matches!(self.section, "MMAP" | "MMAP2" | "COMM" | "KSYMBOL" | "CGROUP")
+    /// Judges the name of a map, a file or a control group.
+    fn audit_path(&self, auditor: &mut Auditor<'_>, (text, bytes): (&[u8], &[u8]), place: Place) {
+        auditor.path(self.section, text, place);
+        if !text.is_empty() && !is_file_path(text) && !words::is_map(text) {
+            let kind = (&sender::FILE_PATH, "file path");
+            self.hide_text(auditor, kind, (text, text), place);
+        }
+        auditor.after_text(self.section, bytes, place);
+    }
+
+    /// Judges the filter of Intel PT: `filter 0x1100/0x40@/bin/app,stop 0x1200@/bin/app`.
+    fn audit_filter(
+        &self,
+        auditor: &mut Auditor<'_>,
+        (field, text): (&Field, &[u8]),
+        place: Place,
+    ) {
+        let path_of = |part: &[u8]| part.iter().position(|byte| *byte == b'@');
+        auditor.text(self.section, text, place);
+        for part in text.split(|byte| matches!(byte, b' ' | b',')) {
+            let (range, path) = path_of(part)
+                .and_then(|at| part.split_at_checked(at.saturating_add(1)))
+                .unwrap_or((part, &[]));
+            if !path.is_empty() {
+                let kind = (&sender::FILE_PATH, "file path");
+                self.hide_text(auditor, kind, (path, path), place.of_part(text, path));
+            }
+            if !words::is_filter(range) {
+                let subject = (self.section, "chosen name");
+                auditor.see(&sender::CHOSEN_NAME, subject, place, Excerpt::Text(range));
+            }
+        }
+        self.see_rest(auditor, field, text);
+    }
+
+    /// Judges the names in THREAD_MAP.
+    fn audit_threads(&self, auditor: &mut Auditor<'_>, field: &Field, bytes: &[u8]) {
+        for entry in bytes.chunks_exact(THREAD_ENTRY) {
+            let Some(name) = entry.get(THREAD_NAME) else { continue };
+            let text = name.split(|byte| *byte == 0).next().unwrap_or_default();
+            if name.iter().any(|byte| *byte != 0) {
+                let place = self.place(field).of_part(bytes, name);
+                auditor.text(self.section, text, place);
+                let kind = (&sender::PROCESS, "process name");
+                self.hide_text(auditor, kind, (text, name), place);
+            }
+        }
+        self.see_rest(auditor, field, bytes);
+    }
+
+    /// Judges the words of a call chain: without frame pointers, perf takes whatever lies on the
+    /// stack for addresses.
+    fn audit_chain(&self, auditor: &mut Auditor<'_>, field: &Field, bytes: &[u8]) {
+        for word in bytes.as_chunks::<8>().0 {
+            let address = self.order.u64(*word);
+            let is_plain = address >= KERNEL_FIRST || self.maps.hold(address);
+            if !is_plain && address != 0 {
+                let private = self.place(field).of_part(bytes, word).private(word, Filler::Zeros);
+                let subject = ("callchain", "word outside of all maps");
+                auditor.hide(&sender::MEMORY, subject, 1, private, Excerpt::Bytes(word, 8));
+            }
+        }
+        self.see_rest(auditor, field, bytes);
+    }
+
+    /// Names the part of a field that is longer than what was read of it.
+    fn see_rest(&self, auditor: &mut Auditor<'_>, field: &Field, bytes: &[u8]) {
+        let rest = field.span.len().saturating_sub(to_u64(bytes.len()));
+        if rest > 0 {
+            let place = self.place(field);
+            let subject = (self.section, "unread part");
+            auditor.see(&sender::UNKNOWN_CONTENT, subject, place, Excerpt::None);
+        }
+    }
+
+    /// Judges a part of TRACING_DATA. The kernel describes its own systems of tracepoints; a user
+    /// names those of probes.
+    fn audit_tracing(&self, auditor: &mut Auditor<'_>, field: &Field, bytes: &[u8], system: &[u8]) {
+        let place = self.place(field);
+        let text = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
+        let is_kernels = match field.label.as_ref() {
+            "tracing.kallsyms" | "tracing.printk" | "tracing.cmdlines" => {
+                return self.audit_table(auditor, field, bytes);
+            }
+            "tracing.system" => words::is_system(text) || text.is_empty(),
+            "tracing.version" => words::is_harmless(text),
+            "tracing.format" if system.is_empty() => words::is_page(text),
+            "tracing.format" => words::is_system(system) && !words::is_probe(text),
+            _ => return,
+        };
+        auditor.text(self.section, text, place);
+        if !is_kernels {
+            let subject = (self.section, "description of an event");
+            auditor.see(&sender::CHOSEN_NAME, subject, place, Excerpt::Text(text));
+        }
     }
 
     /// Judges a feature that is one text.
@@ -266,8 +392,15 @@ impl Record {
             "HOSTNAME" => (&sender::HOST_NAME, "host name"),
             _ => (&sender::SYSTEM, "description"),
         };
-        let private = place.private(bytes, Filler::Name);
-        auditor.hide(rule, (self.section, noun), 1, private, Excerpt::Text(text));
+        match self.section {
+            "ARCH" if words::is_machine(text) => {}
+            "VERSION" => {
+                for part in words::version_details(text) {
+                    self.hide_text(auditor, (rule, noun), (part, part), place.of_part(text, part));
+                }
+            }
+            _ => self.hide_text(auditor, (rule, noun), (text, bytes), place),
+        }
     }
 
     /// Judges the tables of symbols and processes of the whole system in TRACING_DATA. perf reads
@@ -284,11 +417,7 @@ impl Record {
 
     fn audit_addresses(&self, auditor: &mut Auditor<'_>, field: &Field, bytes: Option<&[u8]>) {
         let (words, _) = bytes.unwrap_or_default().as_chunks::<8>();
-        let read = |word: &[u8; 8]| match self.order {
-            Order::Little => u64::from_le_bytes(*word),
-            Order::Big => u64::from_be_bytes(*word),
-        };
-        if words.iter().map(read).any(is_kernel) {
+        if words.iter().any(|word| is_kernel(self.order.u64(*word))) {
             self.see_kernel(auditor, field, self.section);
         }
     }

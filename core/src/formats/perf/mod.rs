@@ -128,7 +128,7 @@ impl Format for Perf {
     }
 
     fn audit(&self, files: &FileSet<'_>, options: &Options, auditor: &mut Auditor<'_>) {
-        audit::audit(self, &files.bytes(0), options, auditor);
+        audit::audit(self, files, options, auditor);
     }
 
     fn store(

@@ -4,7 +4,7 @@ use super::layout::{Async, Kind};
 use crate::audit::filler::Filler;
 use crate::audit::rules::sender;
 use crate::audit::text::TEXT_LOOKED_AT;
-use crate::audit::{Auditor, Excerpt, Place};
+use crate::audit::{Auditor, Excerpt, Place, TileReader};
 use crate::formats::{Format, Tile};
 use crate::kit::field_log::{FieldValue, Noted};
 use crate::kit::num::to_u64;
@@ -53,9 +53,9 @@ pub(super) fn audit(
         ];
         wanted.iter().any(|kind| kind.name() == tile.name)
     };
-    auditor.tiles(format, options, is_wanted, &mut |auditor, tile, noted| {
+    auditor.tiles(format, options, TileReader::of(is_wanted), &mut |auditor, tile, noted| {
         if tile.name == key {
-            audit_input(auditor, tile, &noted);
+            audit_input(auditor, tile, noted);
             return;
         }
         let (rule, noun) = match tile.name {

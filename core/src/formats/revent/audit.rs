@@ -4,7 +4,7 @@ use super::layout::{code, kind};
 use crate::audit::filler::Filler;
 use crate::audit::rules::{recipient, sender};
 use crate::audit::text::is_device;
-use crate::audit::{Auditor, Excerpt, Place};
+use crate::audit::{Auditor, Excerpt, Knowledge, Place, TileReader};
 use crate::formats::{Format, Tile, TileKind};
 use crate::kit::field_log::{Field, FieldValue, Noted};
 use crate::kit::span::Span;
@@ -21,10 +21,14 @@ pub(super) const HAZARDS: &[&str] = &["RV0007", "RV0012", "RV0013", "RV1002"];
 
 /// Passes the recording to `auditor`.
 pub(super) fn audit(format: &dyn Format, options: &Options, auditor: &mut Auditor<'_>) {
-    let is_wanted = |tile: &Tile| matches!(tile.kind, TileKind::Structure | TileKind::Record);
-    auditor.tiles(format, options, is_wanted, &mut |auditor, tile, noted| {
+    let reader = TileReader {
+        is_wanted: |tile| matches!(tile.kind, TileKind::Structure | TileKind::Record),
+        knowledge,
+        is_needed: |_| false,
+    };
+    auditor.tiles(format, options, reader, &mut |auditor, tile, noted| {
         if tile.kind == TileKind::Record {
-            audit_event(auditor, tile, &noted);
+            audit_event(auditor, tile, noted);
             return;
         }
         for field in &noted.fields {
@@ -35,13 +39,36 @@ pub(super) fn audit(format: &dyn Format, options: &Options, auditor: &mut Audito
     });
 }
 
+/// Fields of bytes that are plain facts, or judged here.
+const BYTES: &[&str] = &["magic", "path", "name", "ev_bits", "abs_bits", "rel_bits", "key_bits"];
+
+/// Returns what is known about a field: a number is a plain fact.
+fn knowledge(_tile: &Tile, field: &Field) -> Knowledge {
+    match &field.value {
+        FieldValue::Bytes(_) if !BYTES.contains(&field.label.as_ref()) => Knowledge::Unknown,
+        _ => Knowledge::Known,
+    }
+}
+
+/// Returns whether the kernel gives a device this name: `event` and a number.
+fn is_device_name(name: &[u8]) -> bool {
+    let number =
+        ["event", "mouse", "js"].iter().find_map(|kind| name.strip_prefix(kind.as_bytes()));
+    number.is_some_and(|number| number.iter().all(u8::is_ascii_digit))
+}
+
 fn audit_head(auditor: &mut Auditor<'_>, field: &Field, bytes: &[u8]) {
     let place = Place::from(field.span);
     match field.label.as_ref() {
         "path" => {
-            let is_input = bytes.strip_prefix(INPUT).is_some_and(|name| !name.contains(&b'/'));
-            if is_input {
+            let name = bytes.strip_prefix(INPUT).filter(|name| !name.contains(&b'/'));
+            if let Some(name) = name {
                 auditor.text("devices.path", bytes, place);
+                if !is_device_name(name) {
+                    let private = place.of_part(bytes, name).private(name, Filler::Name);
+                    let (subject, excerpt) = (("devices.path", "device"), Excerpt::Text(name));
+                    auditor.hide(&sender::CHOSEN_NAME, subject, 1, private, excerpt);
+                }
                 return;
             }
             auditor.path("devices.path", bytes, place);
@@ -51,7 +78,12 @@ fn audit_head(auditor: &mut Auditor<'_>, field: &Field, bytes: &[u8]) {
                 auditor.see(&recipient::DEVICE_PATH, subject, place, Excerpt::Text(bytes));
             }
         }
-        "name" => auditor.text("name", bytes, place),
+        "name" => {
+            auditor.text("name", bytes, place);
+            let private = place.private(bytes, Filler::Name);
+            let (subject, excerpt) = (("name", "device name"), Excerpt::Text(bytes));
+            auditor.hide(&sender::CHOSEN_NAME, subject, 1, private, excerpt);
+        }
         _ => {}
     }
 }

@@ -20,6 +20,7 @@ mod options;
 mod outputs;
 mod pages;
 mod plans;
+mod planted;
 mod policy;
 mod redact;
 mod redactions;

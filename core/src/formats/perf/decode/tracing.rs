@@ -128,7 +128,7 @@ pub fn walk(cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
         let size = rest.u64("tracing.cmdlines")?;
         rest.skip(1, size, "tracing.cmdlines")?;
     }
-    // What is left belongs to nobody; the caller sees it.
+    // The rest belongs to nobody; the caller sees it.
     cursor.part(cursor.left().saturating_sub(rest.left()), "tracing")?;
     Ok(())
 }

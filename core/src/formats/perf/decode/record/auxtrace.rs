@@ -54,7 +54,12 @@ pub(super) fn fields(own: &mut Cursor<'_>) -> Result<(), BodyError> {
     match kind {
         CORESIGHT => coresight(own.unlogged())?,
         SPE => spe(own.unlogged())?,
-        PT => pt(own.unlogged())?,
+        PT => {
+            if let Some(len) = pt(own.unlogged())? {
+                own.skip(PT_WORDS.saturating_add(1), 8, "auxtrace_info.priv")?;
+                own.skip(len, 1, "auxtrace_info.filter")?;
+            }
+        }
         // The words of another tracer show that the type is damaged.
         _ if coresight(own.unlogged()).is_ok() => {
             let (label, value) = ("auxtrace_info.type", kind.into());
@@ -154,10 +159,11 @@ fn count_magics(words: &Cursor<'_>) -> u64 {
     to_u64(all.filter(|word| *word == SPE_MAGIC).count())
 }
 
-/// The words of Intel PT: a filter is inside the record and has a NUL.
-fn pt(mut words: Cursor<'_>) -> Result<(), BodyError> {
+/// The words of Intel PT: a filter is inside the record and has a NUL. Returns its length, if there
+/// is one.
+fn pt(mut words: Cursor<'_>) -> Result<Option<u64>, BodyError> {
     if words.skip(PT_WORDS, 8, "auxtrace_info.priv").is_err() || words.is_empty() {
-        return Ok(());
+        return Ok(None);
     }
     let start = words.position();
     let len = words.u64("auxtrace_info.filter")?;
@@ -165,8 +171,8 @@ fn pt(mut words: Cursor<'_>) -> Result<(), BodyError> {
     let room = words.left();
     let padded = len.checked_add(1).and_then(|len| len.checked_next_multiple_of(8));
     match padded {
-        _ if len == 0 => Ok(()),
-        Some(padded) if padded <= room => Ok(()),
+        _ if len == 0 => Ok(None),
+        Some(padded) if padded <= room => Ok(Some(len)),
         _ => Err(BodyError::Count {
             label: "auxtrace_info.filter",
             value: len,

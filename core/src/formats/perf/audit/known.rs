@@ -1,0 +1,154 @@
+//! The fields of a recording that are plain facts, or judged by the audit.
+//!
+//! A number is a plain fact. A field of bytes is one if its label is listed here, or if the audit
+//! judges it; everything else is unknown.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use crate::audit::Knowledge;
+use crate::audit::harmless::{has_word, holds};
+use crate::formats::Tile;
+use crate::kit::field_log::{Field, FieldValue};
+
+/// Bytes of the longest attr that perf 7.2 knows.
+const ATTR_KNOWN: usize = 144;
+
+/// Type of an entry of BUILD_ID, if it is not 0, and the most bytes of one: those of a path and of
+/// what comes before it.
+const BUILD_ID_TYPE: u64 = 67;
+const ENTRY_MAX: u64 = 4096 + 64;
+
+/// Fields of numbers, several of which are read at once.
+const NUMBERS: &str = "\
+    addr attr.aux_action attr.aux_sample_size attr.aux_watermark attr.config3 attr.config4 \
+    attr.sig_data attr.type attr.wakeup_events aux.aux_offset aux.size aux_output_hw_id.hw_id \
+    auxtrace.entries auxtrace.offset auxtrace_error.ip auxtrace_error.type auxtrace_info.type \
+    bitmap.entries bpf_event.type branch_stack.hw_idx branch_stack.nr build_id.header.type \
+    build_id.pid build_id.size cache callchain_deferred.cookie cgroup cgroup.id clock_data \
+    clockid_res_ns code_page_size comm.pid core_id cpu_map.any_cpu cpu_map.cpu cpu_map.end_cpu \
+    cpu_map.long_size cpu_map.mask cpu_map.nr cpu_map.range cpu_map.start_cpu cpu_map.type \
+    data_page_size data_src die_id event.ids event_type.event_id event_update.id \
+    event_update.scale fork.time id_index.nr ids itrace_start.pid ksymbol.addr lost.id magic \
+    mem_topology.block_size memory_node mmap.addr mmap2.addr mmap2.ino mmap2.prot \
+    namespaces.nr_namespaces namespaces.pid node phys_addr program.arrays read.nr read.time \
+    read.value schedstat.timestamp socket_id stat.id stat_config.nr stat_round.type \
+    switch.next_prev_pid text_poke.addr throttle.time time_conv.time_shift total_mem \
+    tracing.magic transaction weight \
+    file.min_vaddr symbol.start_vaddr file.dex_file_offsets file.offset_of_min_vaddr dso.type \
+    dso_symbol.addr event_id.count chain.pid chain.nr unwinding.time unwinding.abi \
+    unwinding.dyn_size unwinding.chain debug.time message.key message.number message.length \
+    message.numbers";
+
+/// Fields that the audit judges, byte by byte.
+const JUDGED: &str = "\
+    auxtrace_error.msg auxtrace_info.filter bpf_metadata.prog_name build_id.build_id \
+    build_id.filename cache.map cache.size cache.type callchain.nr callchain_deferred.nr \
+    cgroup.path cmdline.string \
+    comm.comm core die event.name event_update.name event_update.unit group.name ksymbol.name \
+    mmap.filename mmap2.build_id mmap2.filename name node.cpus pmu.name raw.size \
+    regs_intr.regs regs_user.regs stack_user.size string thread tracing.cmdlines \
+    tracing.format tracing.kallsyms tracing.printk tracing.system tracing.version value \
+    file.path dso.name symbol.name dso_symbol.name meta_info.key meta_info.plain \
+    meta_info.value debug.text unwind_file.data split.data record.rest message.unknown \
+    kernel_symbol.kallsyms tracing_data.unread";
+
+/// All of them: they are looked up for every record.
+static LABELS: LazyLock<BTreeSet<&'static str>> = LazyLock::new(|| {
+    NUMBERS.split_ascii_whitespace().chain(JUDGED.split_ascii_whitespace()).collect()
+});
+
+/// The data after an AUXTRACE record.
+pub(super) const AUX_DATA: &str = "auxtrace.data";
+
+/// First word of the CPUs of an Embedded Trace Extension.
+const TRACE_EXTENSION: &[u8; 8] = b"PPPPPPPP";
+
+/// Fields without which perf cannot read the programs that it names.
+const OPAQUE: &[&str] = &["btf.data", "program.data", "program.info"];
+
+/// Returns what is known about a field.
+pub(super) fn knowledge(tile: &Tile, field: &Field) -> Knowledge {
+    let bytes = match &field.value {
+        FieldValue::Number(number) if is_entry_header(field, *number) => return Knowledge::Unknown,
+        FieldValue::Number(_) | FieldValue::Text(_) => return Knowledge::Known,
+        FieldValue::Bytes(bytes) => bytes,
+    };
+    let label = field.label.as_ref();
+    let is_known = match label {
+        // Its fields are read one by one.
+        "attr" if tile.name == "attrs" => false,
+        "attr" | "event.attr" => bytes.get(ATTR_KNOWN..).is_none_or(is_empty),
+        // A pipe does not tell how many there are.
+        "cpus" => !has_word(bytes),
+        "mmap2.build_id_size" | "build_id.reserved" => is_empty(bytes),
+        "thread_map.nr" => true,
+        "auxtrace_info.priv" => is_tracer(bytes),
+        // The content is the expanded layer.
+        "compressed2.data_size" | AUX_DATA => true,
+        "feature" if tile.name.starts_with("SIMPLEPERF_") || tile.name == "ETM_BRANCH_LIST" => true,
+        // Numbers about the machine; other features may hold names.
+        "feature" if matches!(tile.name, "E_MACHINE" | "CLN_SIZE" | "HEADER_FEATURE") => {
+            bytes.len() <= 16 && !has_word(bytes)
+        }
+        "rest" => match tile.name {
+            "COMPRESSED" | "COMPRESSED2" | "INIT_MAP" => true,
+            "READ" | "TIME_CONV" | "ID_INDEX" | "SCHEDSTAT_CPU" => !has_word(bytes),
+            "AUXTRACE_INFO" => is_tracer(bytes),
+            name => ends_with_text(name),
+        },
+        _ => LABELS.contains(label),
+    };
+    match label {
+        _ if is_known => Knowledge::Known,
+        _ if OPAQUE.contains(&label) => Knowledge::Opaque,
+        "auxtrace_info.priv" => Knowledge::Opaque,
+        "rest" if tile.name == "AUXTRACE_INFO" => Knowledge::Opaque,
+        "event.attr" => Knowledge::Opaque,
+        "attr" if tile.name != "attrs" => Knowledge::Opaque,
+        _ => Knowledge::Unknown,
+    }
+}
+
+/// Returns whether the words about a tracer are numbers. perf needs each as it is.
+fn is_tracer(bytes: &[u8]) -> bool {
+    let (words, rest) = bytes.as_chunks::<8>();
+    let is_number =
+        |word: &[u8; 8]| word == TRACE_EXTENSION || is_architecture(*word) || !has_word(word);
+    words.iter().all(is_number) && !has_word(rest)
+}
+
+/// Returns whether a word is TRCDEVARCH, in which Arm describes an ETM or ETE, of any revision.
+fn is_architecture(word: [u8; 8]) -> bool {
+    let orders = [u64::from_le_bytes(word), u64::from_be_bytes(word)];
+    orders.iter().any(|value| value & !0x000f_f000 == 0x4770_0a13)
+}
+
+/// Records of the kernel that are measurements: without a description of their event, their bytes
+/// are unknown, but zeros in their place would be wrong times and addresses.
+const MEASURED: &str = "\
+    SAMPLE LOST EXIT THROTTLE UNTHROTTLE FORK READ AUX ITRACE_START LOST_SAMPLES SWITCH \
+    SWITCH_CPU_WIDE NAMESPACES BPF_EVENT AUX_OUTPUT_HW_ID CALLCHAIN_DEFERRED";
+
+/// Returns whether a tile is a measurement of the kernel.
+pub(super) fn is_measured(tile: &Tile) -> bool {
+    holds(MEASURED, tile.name.as_bytes())
+}
+
+/// Returns whether a number begins an entry of BUILD_ID that is none: what follows the last entry.
+fn is_entry_header(field: &Field, number: u64) -> bool {
+    match field.label.as_ref() {
+        "build_id.header.type" => number != 0 && number != BUILD_ID_TYPE,
+        "build_id.header.size" => number > ENTRY_MAX,
+        _ => false,
+    }
+}
+
+/// Returns whether the rest of a record is the padding of its text.
+pub(super) fn ends_with_text(name: &str) -> bool {
+    matches!(name, "MMAP" | "MMAP2" | "COMM" | "KSYMBOL" | "CGROUP")
+}
+
+fn is_empty(bytes: &[u8]) -> bool {
+    bytes.iter().all(|byte| *byte == 0)
+}
