@@ -178,7 +178,9 @@ pub use report::{
 pub fn check(files: &FileSet<'_>, options: &Options) -> Report {
     let format = options.format.or_else(|| registry::sniff(files, options));
     let most = options.limits.count_of(&limits::FINDINGS);
-    check_into(files, options, Report::new(format, files.len(), most))
+    let plain =
+        |files: &FileSet<'_>| check_into(files, options, Report::new(format, files.len(), most));
+    mend::reading::explain(files, options, plain(files), &plain)
 }
 
 /// Lists what a recording carries that can harm a recipient, and what is private to its sender.

@@ -99,6 +99,8 @@ pub static COMMON: &[&Limit] = &[
     &ZSTD_WINDOW,
     &EXPANSION_RATIO,
     &RESYNC,
+    &READINGS,
+    &READING_BYTES,
     &PLAN,
     &MAP_REGIONS,
     &MAP_FIELDS,
@@ -187,6 +189,23 @@ pub static RESYNC: Limit = Limit::new(
     64 << 20,
     "bytes",
     "the search for the next valid record after damage ends here",
+);
+
+/// Readings of a whole file that are compared.
+pub static READINGS: Limit = Limit::new(
+    "readings",
+    16,
+    "readings",
+    "each is a check of the whole recording; a file that was damaged once has one or two",
+);
+
+/// Bytes that the search for readings of a whole file reads, and that are checked to compare them.
+pub static READING_BYTES: Limit = Limit::new(
+    "reading-bytes",
+    1 << 30,
+    "bytes",
+    "the search for a doubled block ends here, after some seconds; a longer recording gets one \
+     reading",
 );
 
 /// Dropped bytes that a plan holds.

@@ -11,6 +11,7 @@ pub mod revent;
 
 use crate::audit::Auditor;
 use crate::kit::field_log::FieldLog;
+use crate::kit::reading::Hints;
 use crate::kit::span::Span;
 use crate::kit::wrapper::Wrapper;
 use crate::limits::Limit;
@@ -218,6 +219,18 @@ pub trait Format: Sync {
     /// per round. Formats without such fields return nothing.
     fn settle(&self, _files: &FileSet<'_>, _edits: &[Edit], _options: &Options) -> Vec<Edit> {
         Vec::new()
+    }
+
+    /// Returns the codes of warnings that a doubled, inserted or lost block may cause. Errors are
+    /// such signs in every format; without a sign, no reading of the whole file is looked for.
+    fn signs_of_reading(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Returns what the offsets, sizes and counts of a recording show about a reading of a whole
+    /// file, such as bytes that were inserted. `report` is that of the check without one.
+    fn reading_hints(&self, _files: &FileSet<'_>, _options: &Options, _report: &Report) -> Hints {
+        Hints::default()
     }
 
     /// Returns a fix of `report`'s errors to try when no other fix helps: a valid recording from

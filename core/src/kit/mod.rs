@@ -10,6 +10,7 @@ pub mod json;
 pub mod layer;
 pub mod num;
 pub mod race;
+pub mod reading;
 pub mod resync;
 pub mod source;
 pub mod span;

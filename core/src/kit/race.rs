@@ -75,6 +75,11 @@ impl<R> Evidence<R> {
         }
     }
 
+    /// Adds `weight` contradictions that have no place.
+    pub const fn refute(&mut self, weight: u64) {
+        self.contradicted = self.contradicted.saturating_add(weight);
+    }
+
     /// Notes that the candidate explains nothing from `at` on.
     pub const fn lose(&mut self, at: u64) {
         self.lost_at = Some(at);

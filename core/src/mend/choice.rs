@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::kit::num::to_u64;
 use crate::limits::{FIXES, INSERTED};
 use crate::mend::edit::{Edit, Fix};
+use crate::mend::reading::find_reading;
 use crate::options::{Allow, Options};
 use crate::report::{Finding, Severity};
 
@@ -14,12 +15,17 @@ type Taken = BTreeMap<(u32, u64), u64>;
 /// Returns the fixes of one round, in the order of the report, that `is_wanted` accepts.
 ///
 /// A fix that overlaps another one waits for the next round, in which it may not be needed any
-/// more.
+/// more. A reading of a whole file has a round of its own.
 pub(super) fn choose(
     findings: &[Finding],
     options: &Options,
     is_wanted: impl Fn(&Finding) -> bool,
 ) -> Vec<Finding> {
+    if let Some(reading) = find_reading(findings) {
+        // The other fixes are of the bytes as it reads them.
+        let is_usable = has_usable_fix(reading, options) && is_wanted(reading);
+        return is_usable.then(|| reading.clone()).into_iter().collect();
+    }
     let mut chosen: Vec<Finding> = Vec::new();
     let mut taken = Taken::new();
     let mut inserted = 0_u64;

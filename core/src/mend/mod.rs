@@ -11,5 +11,6 @@ pub mod patch;
 pub mod plan;
 pub mod proof;
 mod remainder;
+pub(crate) mod reading;
 pub mod rounds;
 pub(crate) mod trial;

@@ -10,10 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::kit::words::{byte_count, plural};
 use crate::limits::{FINDINGS, INSERTED, Limit, PARTS, ROUNDS};
 use crate::mend::applied::{Applied, Origins, classify, record};
-use crate::mend::choice::{choose, find_too_large_fix};
+use crate::mend::choice::{choose, find_too_large_fix, has_usable_fix};
 use crate::mend::edit::Safety;
 use crate::mend::patch::Patch;
 use crate::mend::remainder::refuse_little_kept;
+use crate::mend::reading::find_reading;
 pub use crate::mend::trial::view;
 use crate::mend::trial::{State, Trials, check_for_repair, edits_of};
 use crate::options::Options;
@@ -195,6 +196,9 @@ impl<'o> Rounds<'o> {
             let origins = Origins::of(&self.state.patches);
             let chosen = self.choose(&origins);
             if chosen.is_empty() {
+                if self.has_reading(trials) {
+                    continue;
+                }
                 return;
             }
             self.stopped_at = self.find_end();
@@ -203,6 +207,16 @@ impl<'o> Rounds<'o> {
             }
             self.apply(&chosen, &origins, trials);
         }
+    }
+
+    /// Looks for a reading of what the rounds so far leave; the report has it if there is one.
+    fn has_reading(&mut self, trials: &Trials<'_, '_>) -> bool {
+        if self.number == 0 || find_reading(self.state.report.findings()).is_some() {
+            return false;
+        }
+        self.state.report = trials.explain(&self.state);
+        find_reading(self.state.report.findings())
+            .is_some_and(|found| has_usable_fix(found, self.options))
     }
 
     /// Returns the limit that keeps another round from being run.
@@ -322,6 +336,9 @@ impl<'o> Rounds<'o> {
 
     /// Applies the last resort of the format, and goes on from there. Returns the better end.
     fn try_last_resort(self, files: &FileSet<'_>) -> Self {
+        if find_reading(self.state.report.findings()).is_some() {
+            return self;
+        }
         let options = self.options;
         let resort = {
             let now = view(files, &self.state.patches);

@@ -7,6 +7,7 @@ use crate::limits::{FINDINGS, FIXES, TRIALS};
 use crate::mend::choice::{leave_out_overlapping, without_overlaps};
 use crate::mend::edit::Edit;
 use crate::mend::patch::{Patch, PatchError};
+use crate::mend::reading::{explain, is_reading};
 use crate::options::Options;
 use crate::recording::{File, FileSet};
 use crate::report::{Finding, Report, Severity};
@@ -47,6 +48,12 @@ pub(super) struct Trials<'t, 'a> {
 impl<'t, 'a> Trials<'t, 'a> {
     pub(super) fn new(files: &'t FileSet<'a>, options: &'t Options) -> Self {
         Self { files, options, left: options.limits.of(&TRIALS), takes_all: false }
+    }
+
+    /// Returns the report of a state, or that of the reading which explains it.
+    pub(super) fn explain(&self, state: &State) -> Report {
+        let now = view(self.files, &state.patches);
+        explain_for_repair(&now, self.options, state.report.clone())
     }
 
     /// Applies all of `chosen` that do no harm, and lists the others.
@@ -90,7 +97,12 @@ impl<'t, 'a> Trials<'t, 'a> {
     fn attempt<'f>(&self, state: &State, fixes: &[&'f Finding]) -> Result<Round<'f>, String> {
         let (applied, edits, settled) = self.settle(state, fixes);
         let patches = compose(state, &applied, &edits).map_err(|error| error.to_string())?;
-        let report = check_for_repair(&view(self.files, &patches), self.options);
+        let now = view(self.files, &patches);
+        let is_reading = applied.iter().any(|finding| is_reading(finding.rule));
+        let report = match is_reading {
+            true => check_for_repair(&now, self.options),
+            false => check_plain(&now, self.options),
+        };
         let lost = applied.iter().filter_map(|finding| finding.fix.as_ref());
         let lost = lost.fold(0, |sum: u64, fix| sum.saturating_add(fix.records_lost));
         match find_harm(&state.report, &report, lost) {
@@ -107,9 +119,11 @@ impl<'t, 'a> Trials<'t, 'a> {
         fixes: &[&'f Finding],
     ) -> (Vec<&'f Finding>, Vec<Edit>, Vec<Edit>) {
         let now = view(self.files, &state.patches);
+        // A reading gives the bytes that the stored sizes and offsets describe.
+        let is_reading = fixes.iter().any(|finding| is_reading(finding.rule));
         let settle = |edits: &[Edit]| match self.options.format {
-            Some(format) => format.format().settle(&now, edits, self.options),
-            None => Vec::new(),
+            Some(format) if !is_reading => format.format().settle(&now, edits, self.options),
+            _ => Vec::new(),
         };
         let mut fixes = fixes.to_vec();
         let mut edits = sort(fixes.iter().copied().flat_map(edits_of).cloned().collect());
@@ -125,9 +139,19 @@ impl<'t, 'a> Trials<'t, 'a> {
     }
 }
 
-/// Checks a recording for a repair, which needs all fixes: a round applies more of them than a
-/// person wants to read findings.
+/// Checks a recording for a repair, and looks for a reading of a whole file.
 pub(super) fn check_for_repair(files: &FileSet<'_>, options: &Options) -> Report {
+    explain_for_repair(files, options, check_plain(files, options))
+}
+
+/// Returns the report of a recording, or that of the reading which explains it.
+pub(super) fn explain_for_repair(files: &FileSet<'_>, options: &Options, report: Report) -> Report {
+    explain(files, options, report, &|files| check_plain(files, options))
+}
+
+/// Checks a recording as it is, with all fixes: a round applies more of them than a person wants to
+/// read findings.
+fn check_plain(files: &FileSet<'_>, options: &Options) -> Report {
     let format = options.format.or_else(|| registry::sniff(files, options));
     let shown = options.limits.of(&FINDINGS);
     let most = options.limits.count_of(&FINDINGS).max(options.limits.count_of(&FIXES));

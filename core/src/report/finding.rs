@@ -86,6 +86,17 @@ impl Finding {
         (!is_merged).then_some(further)
     }
 
+    /// Moves its stored spans to where `place` finds them. Its fix keeps no edits: it is of bytes
+    /// that another fix has yet to move.
+    pub(crate) fn move_spans(&mut self, place: &impl Fn(Span) -> Span) {
+        let related = self.related.iter_mut().map(|related| &mut related.span);
+        let spans = std::iter::once(&mut self.span).chain(&mut self.stored).chain(related);
+        spans.filter(|span| span.layer.is_stored()).for_each(|span| *span = place(*span));
+        if let Some(fix) = &mut self.fix {
+            (fix.edits, fix.witnesses) = Default::default();
+        }
+    }
+
     /// Adds another position that belongs to the fault.
     #[must_use]
     pub fn related(mut self, span: Span, message: impl Into<String>) -> Self {

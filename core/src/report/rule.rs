@@ -220,6 +220,59 @@ pub mod common {
                 \x20 tracemend repair FILE --partial"),
             source: "core/src/mend/remainder.rs",
         };
+        DOUBLED_BLOCK = Rule {
+            code: "CM0101",
+            name: "doubled-block",
+            severity: Severity::Error,
+            summary: "a block of the file is repeated",
+            problem: "The same bytes follow one another, and without the second ones the offsets, \
+                sizes, counts and clocks of the recording agree. A copy that was resumed at a \
+                wrong offset, or a block that was written again, leaves this. The faults that the \
+                copy causes are not reported.",
+            impact: "Readers look for everything after the block at a wrong offset, or read its \
+                records twice: samples count double, clocks go back, a replay hangs.",
+            remedy: Remedy::Fix("Drops the second of the two blocks.\n\
+                Class: exact (witness: the first one); lossy if other faults are left.\n\
+                Cost: none.\n\
+                Run:\n\
+                \x20 tracemend repair FILE -o repaired"),
+            source: "the bytes of the file, and the check of its format without the block",
+        };
+        INSERTED_BYTES = Rule {
+            code: "CM0102",
+            name: "inserted-bytes",
+            severity: Severity::Error,
+            summary: "bytes were inserted into the file",
+            problem: "From one place on, everything lies further back than the offsets and sizes \
+                of the recording say, by the same number of bytes. Without the bytes at that place \
+                they agree. The faults that the bytes cause are not reported.",
+            impact: "Readers look for everything after the bytes at a wrong offset.",
+            remedy: Remedy::Fix("Drops the inserted bytes.\n\
+                Class: exact (witnesses: the offsets and sizes that agree then); lossy if other \
+                faults are left.\n\
+                Cost: none.\n\
+                Run:\n\
+                \x20 tracemend repair FILE -o repaired"),
+            source: "the bytes of the file, and the check of its format without them",
+        };
+        MISSING_BYTES = Rule {
+            code: "CM0103",
+            name: "missing-bytes",
+            severity: Severity::Error,
+            summary: "bytes of the file are missing",
+            problem: "From one place on, everything lies nearer than the offsets and sizes of the \
+                recording say, by the same number of bytes. With bytes in that place they agree. \
+                The faults that the gap causes are not reported.",
+            impact: "Readers look for everything after the gap at a wrong offset.",
+            remedy: Remedy::Fix("Inserts as many bytes, so that everything has its place again: \
+                those that copies determine, and zeros for others. Records and tables that the gap \
+                touches are then repaired or dropped as usual.\n\
+                Class: exact if copies determine all missing bytes, else lossy.\n\
+                Cost: the records that the gap touches.\n\
+                Run:\n\
+                \x20 tracemend repair FILE -o repaired"),
+            source: "the bytes of the file, and the check of its format with the gap",
+        };
         LIMIT_REACHED = Rule {
             code: "CM9001",
             name: "limit-reached",

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use crate::kit::span::Span;
 use crate::mend::edit::Fix;
 use crate::registry::FormatId;
 use crate::report::finding::Finding;
@@ -255,6 +256,17 @@ impl Report {
     pub(crate) fn each_held(&mut self, mut change: impl FnMut(&mut Finding)) {
         self.findings.iter_mut().for_each(&mut change);
         self.judged.set_aside.iter_mut().for_each(|(finding, _)| change(finding));
+    }
+
+    /// Adds a finding even if the report is full.
+    pub(crate) fn lead(&mut self, finding: Finding) {
+        self.judged.add(finding.rule.code, finding.severity, 1);
+        self.findings.push(finding);
+    }
+
+    /// Moves the stored spans of all findings to where `place` finds them; their fixes wait.
+    pub(crate) fn move_spans(&mut self, place: impl Fn(Span) -> Span) {
+        self.findings.iter_mut().for_each(|finding| finding.move_spans(&place));
     }
 
     /// Sorts the findings, after the last one was added.

@@ -92,6 +92,13 @@ pub struct Damaged {
 }
 
 impl Damaged {
+    fn of(original: &Files, files: Vec<Tracked>, steps: Vec<Step>) -> Self {
+        let segments = files.iter().map(Tracked::segments).collect();
+        let named = original.iter().zip(files);
+        let files = named.map(|((name, _), file)| (name.clone(), file.bytes)).collect();
+        Self { files, segments, steps }
+    }
+
     /// Returns whether all bytes of a range of the original are still there, side by side.
     pub fn spares(&self, file: usize, range: &Range<usize>) -> bool {
         let segments = &self.segments[file];
@@ -138,11 +145,7 @@ struct Tracked {
 
 /// Damages a recording: every other time by one damage, else by up to eight.
 pub fn damage(original: &Files, dice: &mut Dice<'_>) -> Damaged {
-    let track = |(_, bytes): &(String, Vec<u8>)| Tracked {
-        bytes: bytes.clone(),
-        origins: (0..bytes.len() as u64).collect(),
-    };
-    let mut files: Vec<Tracked> = original.iter().map(track).collect();
+    let mut files: Vec<Tracked> = original.iter().map(Tracked::new).collect();
     let count = if dice.below(2) == 0 { 1 } else { 1 + dice.below(STEPS_MAX) };
     let mut steps = Vec::new();
     // A damage may happen to change nothing: zeros over zeros.
@@ -156,13 +159,28 @@ pub fn damage(original: &Files, dice: &mut Dice<'_>) -> Damaged {
             steps.push(Step { kind, file, at, touched });
         }
     }
-    let segments = files.iter().map(Tracked::segments).collect();
-    let named = original.iter().zip(files);
-    let files = named.map(|((name, _), file)| (name.clone(), file.bytes)).collect();
-    Damaged { files, segments, steps }
+    Damaged::of(original, files, steps)
+}
+
+/// Damages one file of a recording once, `len` bytes at `at`; `None` if no byte changes.
+pub fn damage_once(
+    original: &Files,
+    kind: Kind,
+    file: usize,
+    (at, len): (usize, usize),
+    dice: &mut Dice<'_>,
+) -> Option<Damaged> {
+    let mut files: Vec<Tracked> = original.iter().map(Tracked::new).collect();
+    let (at, touched) = files[file].apply_at(kind, at, len, dice)?;
+    let steps = vec![Step { kind, file, at, touched }];
+    Some(Damaged::of(original, files, steps))
 }
 
 impl Tracked {
+    fn new((_, bytes): &(String, Vec<u8>)) -> Self {
+        Self { bytes: bytes.clone(), origins: (0..bytes.len() as u64).collect() }
+    }
+
     /// Applies a damage; returns its place and what it touched, or `None` if no byte changed.
     fn apply(&mut self, kind: Kind, dice: &mut Dice<'_>) -> Option<(usize, Vec<Range<usize>>)> {
         let len = self.bytes.len();
@@ -172,6 +190,18 @@ impl Tracked {
         // A small recording gets small damage: eight of them leave half of it.
         let block = 1 + dice.below(BLOCK_MAX.min(len / 16).max(1));
         let at = dice.below(len - block + 1);
+        self.apply_at(kind, at, block, dice)
+    }
+
+    /// Applies a damage of `block` bytes at `at`.
+    fn apply_at(
+        &mut self,
+        kind: Kind,
+        at: usize,
+        block: usize,
+        dice: &mut Dice<'_>,
+    ) -> Option<(usize, Vec<Range<usize>>)> {
+        let len = self.bytes.len();
         match kind {
             Kind::Bit => {
                 let byte = self.bytes[at] ^ (1 << dice.below(8));

@@ -41,6 +41,11 @@ fn closed(files: &FileSet<'_>, repair: &Repair) -> Held {
     }
     let bytes = |files: &FileSet<'_>| files.bytes(0).pieces().collect::<Vec<_>>().concat();
     let (mut source, mut target) = (bytes(files), bytes(&view(files, &repair.patches)));
+    // A copy of a block is dropped wherever it is; all else stays.
+    let copies = repair.applied.iter().filter(|one| one.finding.rule.name == "doubled-block");
+    for place in copies.flat_map(|one| &one.places) {
+        source.drain(place.start() as usize..place.end() as usize);
+    }
     let findings = repair.after.findings();
     let is_trailing = |name| matches!(name, "bytes-after-end" | "end-duplicate");
     let trailing = findings.iter().filter(|finding| is_trailing(finding.rule.name));

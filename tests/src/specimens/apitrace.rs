@@ -148,7 +148,7 @@ pub fn specimens() -> Vec<Specimen> {
         Specimen::new("AT1003", without(&around(|_| {}), 240, 260))
             .leaves(&["AT3004"], PLACEHOLDERS),
         Specimen::new("AT1004", ids),
-        Specimen::new("AT1005", [first.clone(), first.clone()].concat()).with("part", "1"),
+        Specimen::new("AT1005", [first.clone(), stored(&call_heavy(6))].concat()).with("part", "1"),
         Specimen::new(
             "AT2001",
             stored(&around(|stream| {

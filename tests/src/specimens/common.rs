@@ -1,6 +1,7 @@
 //! Specimens of the rules that all formats share.
 
 use super::Specimen;
+use crate::forge::perf::{Attr, Order, Recording, feature_bit, sample_type};
 
 /// Rules about paths and limits, which bytes alone cannot break.
 pub const IMPOSSIBLE: &[(&str, &str)] = &[
@@ -14,10 +15,40 @@ pub const IMPOSSIBLE: &[(&str, &str)] = &[
 /// Codes whose specimen is still to be made.
 pub const MISSING: &[&str] = &[];
 
-/// An empty file, and one of no format.
+/// Feature bits of EVENT_DESC and of two texts.
+const FEATURES: [u32; 4] = [3, 5, 6, feature_bit::EVENT_DESC];
+
+/// A sound recording of two events.
+fn sound() -> Vec<u8> {
+    let kind = sample_type::IP | sample_type::TID | sample_type::TIME | sample_type::ID;
+    let attrs = vec![
+        Attr::cpu_clock(kind).with_ids(&[11, 12]),
+        Attr::page_faults(kind).with_ids(&[21, 22]),
+    ];
+    let mut recording = Recording::new(Order::Little, attrs);
+    let (mut first, mut second) = (recording.maker(0), recording.maker(1));
+    second.time += 500;
+    recording.extend([first.comm("forge"), first.sample(), second.sample(), first.sample()]);
+    recording.features(FEATURES);
+    recording.build().bytes
+}
+
+/// A specimen of a reading of a whole file, which gives the sound recording back.
+fn of_sound(code: &'static str, change: impl Fn(&[u8]) -> Vec<u8>) -> Specimen {
+    let sound = sound();
+    let name = format!("{code}.data");
+    let mut specimen = Specimen::of(code, vec![(name.clone(), Some(change(&sound)))]);
+    specimen.repaired = Some(vec![(name, Some(sound))]);
+    specimen
+}
+
+/// An empty file, one of no format, and a recording that was changed as a whole.
 pub fn specimens() -> Vec<Specimen> {
     vec![
         Specimen::new("CM0001", Vec::new()),
         Specimen::new("CM0002", b"The first line of a text file.\n".to_vec()),
+        of_sound("CM0101", |sound| [&sound[..340], &sound[200..]].concat()),
+        of_sound("CM0102", |sound| [&sound[..109], &[7; 12], &sound[109..]].concat()),
+        of_sound("CM0103", |sound| [&sound[..24], &sound[44..]].concat()),
     ]
 }

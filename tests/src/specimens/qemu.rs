@@ -89,7 +89,8 @@ pub fn specimens() -> Vec<Specimen> {
         Specimen::new("QR1005", behind(&closing[1..])),
         Specimen::new("QR1006", {
             let mut bytes = whole();
-            let rest = with("11.0", |_| ())[12..].to_vec();
+            // The same log once more would be a doubled block.
+            let rest = with("11.0", |log| _ = log.tick(20))[12..].to_vec();
             bytes.extend(rest);
             bytes
         }),

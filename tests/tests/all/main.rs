@@ -7,6 +7,7 @@
 //!  known_originals                  sound recordings, damaged and repaired
 //!  undo                             repairs, proven and undone
 //!  encodings                        sound recordings, compressed or converted as a whole
+//!  readings                         doubled blocks, inserted and lost bytes
 //!  observed                         the inputs that campaigns kept, seen as before
 //!  command_line write_faults        the program
 //!  limits steps                     the library's limits, and its work by the length
@@ -35,6 +36,7 @@ mod known_originals;
 mod limits;
 mod observed;
 mod properties;
+mod readings;
 mod specimens;
 mod steps;
 mod tidy;
@@ -67,6 +69,7 @@ mod perf {
     mod campaign;
     mod compressed;
     mod counts;
+    mod displaced;
     mod donor;
     mod dump;
     mod flips;

@@ -11,10 +11,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tracemend::{
-    FileSet, Finding, FormatId, Options, Outcome, Repair, Report, Rule, Severity, check, registry,
-    repair,
+    FileSet, Finding, Options, Outcome, Repair, Report, Rule, Severity, check, registry, repair,
 };
-use tracemend_tests::specimens::{ALL, Collection, Specimen, collection};
+use tracemend_tests::specimens::{ALL, Collection, Specimen};
 
 /// Bytes that a specimen may have, donor aside.
 const SIZE_MAX: usize = 64 << 10;
@@ -142,10 +141,10 @@ fn is_mended(specimen: &Specimen, rule: &Rule, result: &Repair) -> Result<(), St
     }
     // Without a word from the user, what was repaired is recognised and as sound as it was found.
     let again = check(&output, &Options::default());
-    let format: Option<FormatId> = collection(specimen.code).format.parse().ok();
-    ensure(again.format == format && again.counts() == result.after.counts(), || {
-        format!("checked again it is {:?}:\n{}", again.format, lines_of(&again))
-    })?;
+    ensure(
+        again.format == result.before.format && again.counts() == result.after.counts(),
+        || format!("checked again it is {:?}:\n{}", again.format, lines_of(&again)),
+    )?;
     let twice = repair(&output, &specimen.options);
     ensure(!twice.changes(), || format!("a second repair changes it: {}", outcome_of(&twice)))
 }

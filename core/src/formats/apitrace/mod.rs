@@ -190,6 +190,10 @@ impl Format for Apitrace {
         repair::store(&source, container, edits, limits)
     }
 
+    fn signs_of_reading(&self) -> &'static [&'static str] {
+        &["AT3001", "AT3002", "AT8006", "AT8008"]
+    }
+
     fn hazards(&self) -> &'static [&'static str] {
         audit::HAZARDS
     }

@@ -113,6 +113,10 @@ impl Format for Ovni {
         audit::audit(self, files, options, auditor);
     }
 
+    fn signs_of_reading(&self) -> &'static [&'static str] {
+        &["OV0103", "OV3009", "OV3012"]
+    }
+
     fn hazards(&self) -> &'static [&'static str] {
         audit::HAZARDS
     }

@@ -37,6 +37,7 @@ use crate::audit::Auditor;
 use crate::formats::{
     Confidence, DirectoryShape, Dump, DumpError, Dumped, Format, StoreError, Stored, TileSink,
 };
+use crate::kit::reading::Hints;
 use crate::limits::Limit;
 use crate::mend::edit::Edit;
 use crate::options::{OptionSpec, Options};
@@ -138,6 +139,14 @@ impl Format for Perf {
         options: &Options,
     ) -> Result<Stored, StoreError> {
         repair::store(files, edits, &options.limits)
+    }
+
+    fn signs_of_reading(&self) -> &'static [&'static str] {
+        &["PD0013", "PD1006", "PD2002", "PD2004", "PD2007", "PD3001", "PD3002", "PD3004", "PD8003"]
+    }
+
+    fn reading_hints(&self, files: &FileSet<'_>, options: &Options, _report: &Report) -> Hints {
+        decode::restore::find_displaced(&files.bytes(0), &options.limits)
     }
 
     fn hazards(&self) -> &'static [&'static str] {

@@ -110,6 +110,13 @@ impl Format for Qemu {
         audit::audit(self, &files.bytes(0), options, auditor);
     }
 
+    fn signs_of_reading(&self) -> &'static [&'static str] {
+        &[
+            "QR1004", "QR1005", "QR3002", "QR3004", "QR3005", "QR3006", "QR3007", "QR3008",
+            "QR3012", "QR3015", "QR3016",
+        ]
+    }
+
     fn hazards(&self) -> &'static [&'static str] {
         audit::HAZARDS
     }

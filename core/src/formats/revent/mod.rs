@@ -112,6 +112,10 @@ impl Format for Revent {
         audit::audit(self, options, auditor);
     }
 
+    fn signs_of_reading(&self) -> &'static [&'static str] {
+        &["RV1005", "RV2004", "RV2011", "RV3001", "RV3002", "RV3004", "RV3006"]
+    }
+
     fn hazards(&self) -> &'static [&'static str] {
         audit::HAZARDS
     }

@@ -91,6 +91,26 @@ pub struct Verdict {
     pub stderr: String,
 }
 
+/// A sample, and the event that perf shows it under.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Sample {
+    /// Its thread.
+    pub thread: String,
+    /// Its time.
+    pub time: String,
+    /// Its event.
+    pub event: String,
+}
+
+impl Sample {
+    /// Reads a line of `perf script -F tid,time,event`.
+    fn parse(line: &str) -> Option<Self> {
+        let mut words = line.split_whitespace().map(ToString::to_string);
+        let (thread, time, event) = (words.next()?, words.next()?, words.next()?);
+        Some(Self { thread, time, event })
+    }
+}
+
 impl Verdict {
     /// Whether it exited with 0.
     pub fn is_success(&self) -> bool {
@@ -164,6 +184,13 @@ impl Perf {
     /// The times of the samples in ns, one line each. perf refuses events without times.
     pub fn times(&self, path: &Path) -> Verdict {
         self.on(path, &["script", "--no-itrace", "--ns", "-F", "time"])
+    }
+
+    /// The samples with thread, time and event, as `perf script` prints them; one of a group that
+    /// is read together gives one for each of its values. perf refuses events without times.
+    pub fn samples_by_event(&self, path: &Path) -> Vec<Sample> {
+        let verdict = self.on(path, &["script", "--no-itrace", "--ns", "-F", "tid,time,event"]);
+        verdict.stdout.lines().filter_map(Sample::parse).collect()
     }
 
     /// The text of plain `perf script`, to compare two recordings by.

@@ -26,6 +26,14 @@ impl Frame {
         self.kind < record::USER_FIRST
     }
 
+    /// Whether the type is known, the size fits it, and unused bits of `misc` are 0.
+    pub fn is_usual(self) -> bool {
+        let is_known = self.kind <= record::KERNEL_LAST
+            || (record::USER_FIRST..=record::USER_LAST).contains(&self.kind)
+            || record::is_simpleperf(self.kind);
+        is_known && !self.is_misaligned() && !self.has_unused_misc()
+    }
+
     /// Whether the size breaks the rule that the kernel writes records in multiples of 8 bytes.
     #[inline]
     pub const fn is_misaligned(self) -> bool {

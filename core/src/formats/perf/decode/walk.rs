@@ -13,6 +13,7 @@ use super::event::Events;
 use super::flip;
 use super::frame::{Dialect, Frame, FrameFault, Place, RecordView};
 use super::payload::{has_payload, payload_len};
+use super::torn::is_torn;
 use crate::formats::perf::layout::{RECORD_HEADER, record};
 use crate::kit::cursor::Order;
 use crate::kit::num::{to_u64, to_usize};
@@ -106,6 +107,7 @@ pub struct Walker<'a> {
     layer: Layer,
     dialect: Dialect,
     pipe: bool,
+    past: Past,
     /// Offset of the next record.
     at: u64,
     end: u64,
@@ -115,7 +117,14 @@ pub struct Walker<'a> {
     budget: Budget,
     /// The events by which a search recognises records.
     events: Option<&'a Events>,
-    /// Whether a compressed record came before.
+}
+
+/// The records before the next one.
+#[derive(Clone, Copy, Debug)]
+struct Past {
+    /// Offset of the last one, or the end of the area.
+    last: u64,
+    /// Whether one is compressed.
     is_in_stream: bool,
 }
 
@@ -134,12 +143,12 @@ impl<'a> Walker<'a> {
             layer: Layer::stored(file),
             dialect: Dialect { order, is_simpleperf: false },
             pipe,
+            past: Past { last: end, is_in_stream: false },
             at: area.0.min(end),
             end,
             run: &[],
             budget: Budget::new(0, 0),
             events: None,
-            is_in_stream: false,
         }
     }
 
@@ -195,6 +204,7 @@ impl<'a> Walker<'a> {
         if self.may_cover_others(&record) {
             return None;
         }
+        self.past.last = self.at;
         (self.at, self.run) = (self.at.saturating_add(frame.size), rest);
         Some(record)
     }
@@ -202,7 +212,9 @@ impl<'a> Walker<'a> {
     /// Moves on to the next record.
     #[inline]
     fn accept(&mut self, record: Record<'a>) -> Item<Record<'a>, Damage> {
-        self.is_in_stream |= matches!(record.frame.kind, record::COMPRESSED | record::COMPRESSED2);
+        self.past.is_in_stream |=
+            matches!(record.frame.kind, record::COMPRESSED | record::COMPRESSED2);
+        self.past.last = self.at;
         self.advance(record.frame.size.saturating_add(record.outside));
         Item::Record(record)
     }
@@ -253,7 +265,7 @@ impl<'a> Walker<'a> {
             order: self.dialect.order,
             events: self.events,
             is_pipe: self.pipe,
-            is_in_stream: self.is_in_stream,
+            is_in_stream: self.past.is_in_stream,
         };
         let place = Place { layer: self.layer, offset: self.at, index: 0 };
         let view = RecordView { frame: found, place, bytes: &bytes };
@@ -334,7 +346,7 @@ impl<'a> Walker<'a> {
     #[inline]
     fn find_inside(&mut self, record: &Record<'_>) -> Option<Damage> {
         if !self.is_followed(record) {
-            self.find_swallowed(record, Reach::Few)
+            self.find_swallowed(record, Reach::Few).or_else(|| self.skip_torn(record))
         } else if self.may_cover_others(record) {
             let is_feature = record.frame.kind == record::HEADER_FEATURE;
             let is_sound = is_feature && self.is_followed_by_any(record);
@@ -369,6 +381,16 @@ impl<'a> Walker<'a> {
         self.run = &[];
         let span = Span::new(self.layer, start, next);
         Some(Damage { span, fault: FrameFault::PastEnd(record.frame), resumes: true })
+    }
+
+    /// Passes over a sample before damage, if bytes were lost or added inside it.
+    #[cold]
+    fn skip_torn(&mut self, record: &Record<'_>) -> Option<Damage> {
+        let events = self.events.filter(|_| record.frame.kind == record::SAMPLE)?;
+        let before = Self { at: self.past.last, run: &[], ..self.clone() }.read_record().ok();
+        let before = before.as_ref().map(|before| before.view(self.layer, 0));
+        let is_torn = is_torn(events, &record.view(self.layer, 0), before.as_ref());
+        is_torn.then(|| self.skip_damage(FrameFault::PastEnd(record.frame)))
     }
 
     /// Moves on to the next valid record; the bytes before it are damage.
@@ -430,11 +452,7 @@ impl<'a> Walker<'a> {
         }
         let mut probe = Self { at, run: &[], ..self.clone() };
         let Ok(record) = probe.read_record() else { return Step::Invalid };
-        let kind = record.frame.kind;
-        let is_known = kind <= record::KERNEL_LAST
-            || (record::USER_FIRST..=record::USER_LAST).contains(&kind)
-            || record::is_simpleperf(kind);
-        if !is_known || record.frame.is_misaligned() || record.frame.has_unused_misc() {
+        if !record.frame.is_usual() {
             return Step::Invalid;
         }
         let weight = match self.events {

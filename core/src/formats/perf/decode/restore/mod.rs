@@ -22,6 +22,7 @@
 //!  disputes                copies that differ, of which none is more likely
 //!  described odd hints     the copies in EVENT_DESC, and values that no recorder writes
 //!  abi                     attrs that are larger than asked for, and their copies
+//!  displaced               bytes that were inserted before the records, or are missing there
 //!  salvage                 the parts that can be trusted, if the outline cannot be restored
 //! ```
 
@@ -30,6 +31,7 @@ mod alike;
 mod blank;
 mod compare;
 mod described;
+mod displaced;
 mod disputes;
 mod events;
 mod flags;
@@ -53,6 +55,7 @@ use std::collections::BTreeMap;
 
 pub use self::abi::{LargeAttr, LargeAttrs, Obstacle};
 pub use self::blank::Blank;
+pub use self::displaced::find as find_displaced;
 pub use self::salvage::{Salvage, salvage, salvage_pipe};
 use crate::kit::cursor::Order;
 use crate::kit::source::Source;

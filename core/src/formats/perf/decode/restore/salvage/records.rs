@@ -21,7 +21,8 @@ pub(super) struct Gathered {
     pub(super) lost: u64,
     /// The types of the records, as a set of bits.
     pub(super) kinds: u128,
-    /// The evidence for the events, by [`Events::weigh`].
+    /// The evidence for the events, by [`Events::weigh`]; a sample that names one of them counts
+    /// double.
     pub(super) weight: u64,
 }
 
@@ -58,7 +59,9 @@ pub(super) fn gather(
         }
         before = item.end();
         gathered.count = gathered.count.saturating_add(1);
-        gathered.weight = gathered.weight.saturating_add(weight);
+        let is_named = item.frame.kind == record::SAMPLE && is_named(events, &view);
+        let named = if is_named { weight } else { 0 };
+        gathered.weight = gathered.weight.saturating_add(weight).saturating_add(named);
         gathered.kinds |= 1_u128.checked_shl(item.frame.kind).unwrap_or(0);
         match gathered.ranges.last_mut() {
             Some((_, end)) if *end == item.offset => *end = item.end(),
@@ -76,6 +79,14 @@ fn find_start(recording: &Recording<'_>, events: &Events) -> u64 {
     let first = first.and_then(Item::record);
     let is_valid = first.is_some_and(|record| events.weigh(&record.view(Layer::stored(0), 0)) > 0);
     if stated >= least && is_valid { stated } else { least }
+}
+
+/// Whether a sample names an id that an event has. Of a single event perf does not ask that, but
+/// others may be lost.
+fn is_named(events: &Events, view: &RecordView<'_>) -> bool {
+    let mut sample = Sample::default();
+    let is_read = matches!(events.read_sample(view, &mut sample), SampleRead::Complete { .. });
+    is_read && sample.origin.id.is_some_and(|id| events.find(id).is_some())
 }
 
 /// Whether a check finds no error in a record.

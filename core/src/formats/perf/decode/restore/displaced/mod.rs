@@ -1,0 +1,332 @@
+//! Bytes that were inserted into the beginning of a file, or are missing there.
+//!
+//! The feature table stores the length of the file: its last section ends there. All bytes before
+//! the records are stored twice: EVENT_DESC has a copy of each attr and of its ids, and the fields
+//! of the header follow from their number and size. So the beginning as perf wrote it is known, up
+//! to the feature bits, and the first byte that differs from it is the place.
+//!
+//! ```text
+//!  written   | header | ids | attrs | records ... | table | features |
+//!  stored    | header | i + k bytes + ds | attrs | records ... | table | features |
+//!                        ^ differs        ^ agrees again, k bytes later
+//! ```
+
+mod features;
+
+use super::described::{self, Described};
+use super::peek::Peek;
+use super::shape;
+use crate::formats::perf::decode::header::{self, Section};
+use crate::formats::perf::layout::{
+    ATTR_SIZES, FEATURE_BITS, HEADER_SIZE, SECTION_SIZE, feature, field,
+};
+use crate::kit::cursor::Order;
+use crate::kit::num::{to_u64, to_usize};
+use crate::kit::reading::repeats::BLOCK_MIN;
+use crate::kit::reading::{Change, Hints, Reading};
+use crate::kit::source::Source;
+use crate::kit::span::{Layer, Span};
+use crate::limits::{Limits, WINDOW};
+
+/// Entries that adjoin one another, so that they are a table.
+const LEAST_ENTRIES: usize = 3;
+/// Most bytes that are inserted or missing, and of an EVENT_DESC.
+const MOST: u64 = 1 << 20;
+/// The meaning of the table as a witness.
+const TABLE: &str = "the feature table, whose last section ends with the file";
+/// Places that differ only in the feature bits.
+const PLACES: usize = 6;
+
+/// Returns the length by which a file is too long, and the readings that explain a wrong length.
+pub fn find(source: &Source<'_>, limits: &Limits) -> Hints {
+    let mut hints = Hints::default();
+    let Some((order, _)) = header::magic(&source.read(0, 8)) else { return hints };
+    let peek = Peek { source, order };
+    let Some(table) = find_entries(peek, limits.of(&WINDOW)) else { return hints };
+    let Some(shift) = Shift::between(table.end, peek.len()) else { return hints };
+    if let Shift::Inserted(len @ BLOCK_MIN..) = shift {
+        hints.excess.push((0, len));
+    }
+    let declared = peek.u64(field::DATA).zip(peek.u64(field::DATA_SIZE));
+    if declared.and_then(|(at, size)| at.checked_add(size)) == Some(table.at) {
+        let inserted = matches!(shift, Shift::Inserted(_));
+        let found = inserted.then(|| features::find(peek, &table, shift.len()));
+        hints.readings.extend(found.flatten());
+        return hints;
+    }
+    let beginnings = [true, false]
+        .into_iter()
+        .filter_map(|is_ids_first| Beginning::build(peek, &table, shift, is_ids_first));
+    hints.readings = beginnings.flat_map(|beginning| beginning.readings()).collect();
+    hints
+}
+
+/// The entries of a feature table, as they are stored.
+struct Entries {
+    /// Offset of the first entry in the file.
+    at: u64,
+    sections: Vec<Section>,
+    /// The end of the last section, which is the length of the file as perf wrote it.
+    end: u64,
+}
+
+impl Entries {
+    fn read(peek: Peek<'_>, at: u64) -> Self {
+        let sections = row(peek, at);
+        let end = sections.last().and_then(|last| last.end()).unwrap_or(0);
+        Self { at, sections, end }
+    }
+
+    /// More entries are the table, or those that end nearer to the end of the file.
+    fn rank(&self, len: u64) -> (usize, u64) {
+        (self.sections.len(), u64::MAX.saturating_sub(self.end.abs_diff(len)))
+    }
+
+    fn span(&self) -> Span {
+        let len = to_u64(self.sections.len()).saturating_mul(SECTION_SIZE);
+        Span::sized(Layer::stored(0), self.at, len)
+    }
+}
+
+/// Adds the table as a witness.
+fn witnessed(reading: Reading, table: &Entries) -> Reading {
+    reading.witness(table.span(), TABLE)
+}
+
+/// Finds the longest row of entries of which each begins where the one before ends.
+fn find_entries(peek: Peek<'_>, most: u64) -> Option<Entries> {
+    let start = peek.len().saturating_sub(most).max(HEADER_SIZE.min(peek.len()));
+    let bytes = peek.bytes(start, peek.len());
+    let mut found: Option<Entries> = None;
+    let mut next = start;
+    for (at, window) in (start..).zip(bytes.windows(40)) {
+        if at < next || !adjoin(peek, window) {
+            continue;
+        }
+        // Numbers whose low bytes are 0 also adjoin if they are read some bytes too early.
+        let rows = (at..at.saturating_add(8)).map(|at| Entries::read(peek, at));
+        let Some(best) = rows.max_by_key(|row| row.rank(peek.len())) else { continue };
+        next = best.span().end;
+        let least = (LEAST_ENTRIES, 0);
+        let rank = found.as_ref().map_or(least, |found| found.rank(peek.len()));
+        if best.rank(peek.len()) > rank {
+            found = Some(best);
+        }
+    }
+    found
+}
+
+/// Whether 40 bytes are two entries and the offset of a third one, which adjoin.
+fn adjoin(peek: Peek<'_>, window: &[u8]) -> bool {
+    let number = |index: usize| window.get(index..).map_or(0, |bytes| peek.number(bytes));
+    let (first, size, second) = (number(0), number(8), number(16));
+    first >= HEADER_SIZE
+        && first < peek.len().saturating_add(MOST)
+        && first.checked_add(size) == Some(second)
+        && size > 0
+        && second.checked_add(number(24)) == Some(number(32))
+}
+
+/// Returns the entries from `at` on, as long as they adjoin.
+fn row(peek: Peek<'_>, at: u64) -> Vec<Section> {
+    let most = u64::from(FEATURE_BITS);
+    let places = (0..most).map(|index| at.saturating_add(index.saturating_mul(SECTION_SIZE)));
+    let mut sections: Vec<Section> = Vec::new();
+    for section in places.map_while(|place| peek.section(place)) {
+        if sections.last().is_some_and(|last| last.end() != Some(section.offset)) {
+            break;
+        }
+        sections.push(section);
+    }
+    sections
+}
+
+/// The change of the length of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shift {
+    /// So many bytes were inserted.
+    Inserted(u64),
+    /// So many bytes are missing.
+    Missing(u64),
+}
+
+impl Shift {
+    fn between(written: u64, stored: u64) -> Option<Self> {
+        let (longer, shorter) = (stored.checked_sub(written), written.checked_sub(stored));
+        let inserted = longer.map(Self::Inserted);
+        let shift = inserted.or_else(|| shorter.map(Self::Missing))?;
+        (1..=MOST).contains(&shift.len()).then_some(shift)
+    }
+
+    const fn len(self) -> u64 {
+        match self {
+            Self::Inserted(len) | Self::Missing(len) => len,
+        }
+    }
+
+    /// Returns the stored place of what was written at `offset`, after the shift.
+    const fn stored(self, offset: u64) -> Option<u64> {
+        match self {
+            Self::Inserted(len) => offset.checked_add(len),
+            Self::Missing(len) => offset.checked_sub(len),
+        }
+    }
+
+    /// Returns the place at which what is stored at `offset`, after the shift, was written.
+    const fn written(self, offset: u64) -> Option<u64> {
+        match self {
+            Self::Inserted(len) => offset.checked_sub(len),
+            Self::Missing(len) => offset.checked_add(len),
+        }
+    }
+}
+
+/// The beginning of a file as perf wrote it, and the stored bytes.
+struct Beginning {
+    written: Vec<u8>,
+    stored: Vec<u8>,
+    shift: Shift,
+    /// Number of features.
+    features: u64,
+    /// The stored table.
+    table: Span,
+    /// The stored EVENT_DESC.
+    described: Section,
+}
+
+impl Beginning {
+    /// Builds the beginning from EVENT_DESC and the place of the table.
+    ///
+    /// perf writes the ids before the attrs, simpleperf after them.
+    fn build(peek: Peek<'_>, table: &Entries, shift: Shift, is_ids_first: bool) -> Option<Self> {
+        let moved = |section: &Section| {
+            let offset = shift.stored(section.offset)?;
+            Some(Section { offset, size: section.size })
+        };
+        let sections = table.sections.iter().filter(|one| one.size <= MOST).filter_map(moved);
+        let mut described = sections.filter_map(|section| {
+            let size = peek.u32(section.offset.checked_add(4)?)?;
+            let is_shaped = shape::resembles(peek, feature::EVENT_DESC, section);
+            let (size, events) =
+                described::events(peek, section).filter(|_| ATTR_SIZES.contains(&size))?;
+            (is_shaped && !events.is_empty()).then_some((section, size, events))
+        });
+        let (section, size, events) = described.next()?;
+        let at = shift.written(table.at)?;
+        let written = write(peek, (size, &events), at, is_ids_first)?;
+        let features = to_u64(table.sections.len());
+        let table = table.span();
+        let stored_len = to_u64(written.len()).saturating_add(shift.len());
+        let stored = peek.bytes(0, stored_len).into_owned();
+        Some(Self { written, stored, shift, features, table, described: section })
+    }
+
+    /// Returns the readings of one place, or of several that differ in the feature bits.
+    fn readings(&self) -> Vec<Reading> {
+        let Some((lower, upper)) = self.places() else { return Vec::new() };
+        let (first, last) = (field::FLAGS.saturating_sub(self.shift.len()), HEADER_SIZE);
+        let among_flags = first.max(lower)..=last.min(upper);
+        let mut places: Vec<(u64, u64, Vec<u8>)> = Vec::new();
+        for place in std::iter::once(upper).chain(among_flags).chain(std::iter::once(lower)) {
+            let flags = self.flags(place);
+            let bits = flags
+                .iter()
+                .fold(0_u64, |sum, byte| sum.saturating_add(u64::from(byte.count_ones())));
+            if places.iter().all(|(_, _, known)| *known != flags) {
+                places.push((bits.abs_diff(self.features), place, flags));
+            }
+        }
+        // Bits of the right number are those of the features.
+        let least = places.iter().map(|(distance, ..)| *distance).min();
+        places.retain(|(distance, ..)| Some(*distance) == least);
+        places.iter().take(PLACES).map(|(distance, at, _)| self.reading(*at, *distance)).collect()
+    }
+
+    /// Returns the first and the last place at which the shift can be.
+    fn places(&self) -> Option<(u64, u64)> {
+        let len = self.shift.len();
+        let end = to_u64(self.written.len());
+        let agrees = |at: u64, stored: Option<u64>| {
+            let of = |bytes: &[u8], at: u64| bytes.get(to_usize(at)).copied();
+            let byte = stored.and_then(|at| of(&self.stored, at));
+            (field::FLAGS..HEADER_SIZE).contains(&at) || byte == of(&self.written, at)
+        };
+        let upper = (0..end).find(|at| !agrees(*at, Some(*at)))?;
+        let from = match self.shift {
+            Shift::Inserted(_) => 0,
+            Shift::Missing(_) => len.min(end),
+        };
+        let differing = (from..end).rev().find(|at| !agrees(*at, self.shift.stored(*at)));
+        let agreeing = differing.map_or(from, |at| at.saturating_add(1));
+        let lower = match self.shift {
+            Shift::Inserted(_) => agreeing,
+            Shift::Missing(_) => agreeing.saturating_sub(len),
+        };
+        (lower <= upper).then_some((lower, upper))
+    }
+
+    /// Returns the feature bits if the shift is at `place`; lost ones are 0.
+    fn flags(&self, place: u64) -> Vec<u8> {
+        let stored = |at: u64| match self.shift {
+            _ if at < place => Some(at),
+            Shift::Missing(len) if at < place.saturating_add(len) => None,
+            _ => self.shift.stored(at),
+        };
+        let byte = |at| stored(at).and_then(|at| self.stored.get(to_usize(at)).copied());
+        (field::FLAGS..HEADER_SIZE).map(|at| byte(at).unwrap_or(0)).collect()
+    }
+
+    /// Returns the reading of a shift at `at`, with feature bits of which so many are wrong.
+    fn reading(&self, at: u64, wrong_bits: u64) -> Reading {
+        let len = self.shift.len();
+        let end = at.saturating_add(len);
+        let reading = match self.shift {
+            Shift::Inserted(_) => Reading::inserted(0, at..end),
+            Shift::Missing(_) => {
+                let known = self.written.get(to_usize(at)..to_usize(end).min(self.written.len()));
+                let mut insert = known.unwrap_or_default().to_vec();
+                insert.resize(to_usize(len), 0);
+                let is_known = end <= to_u64(self.written.len()) && wrong_bits == 0;
+                Reading::lost(0, Change { range: at..at, insert }, is_known)
+            }
+        };
+        let span = self.described.span(0);
+        let reading = reading.witness(self.table, TABLE);
+        reading.witness(span, "EVENT_DESC, which has the attrs and their ids")
+    }
+}
+
+/// Writes header, ids and attrs as a recorder does; the feature bits are left 0.
+fn write(
+    peek: Peek<'_>,
+    (size, events): (u64, &[Described]),
+    table: u64,
+    is_ids_first: bool,
+) -> Option<Vec<u8>> {
+    let word = |value: u64| match peek.order {
+        Order::Little => value.to_le_bytes(),
+        Order::Big => value.to_be_bytes(),
+    };
+    let ids_len = events.iter().fold(0_u64, |sum, event| sum.saturating_add(event.ids.size));
+    let entry = size.checked_add(SECTION_SIZE)?;
+    let attrs_len = to_u64(events.len()).checked_mul(entry)?;
+    let (attrs_at, mut ids_at) = match is_ids_first {
+        true => (HEADER_SIZE.checked_add(ids_len)?, HEADER_SIZE),
+        false => (HEADER_SIZE, HEADER_SIZE.checked_add(attrs_len)?),
+    };
+    let data = HEADER_SIZE.checked_add(ids_len)?.checked_add(attrs_len)?;
+    let (mut ids, mut attrs) = (Vec::new(), Vec::new());
+    for event in events {
+        ids.extend_from_slice(&peek.bytes(event.ids.offset, event.ids.end()?));
+        attrs.extend_from_slice(&peek.bytes(event.attr, event.attr.checked_add(size)?));
+        attrs.extend(word(ids_at));
+        attrs.extend(word(event.ids.size));
+        ids_at = ids_at.checked_add(event.ids.size)?;
+    }
+    let data_len = table.checked_sub(data)?;
+    let fields =
+        [HEADER_SIZE, entry, attrs_at, attrs_len, data, data_len, 0, 0, 0, 0, 0, 0].map(word);
+    let magic = peek.bytes(0, 8);
+    let (first, second) = if is_ids_first { (ids, attrs) } else { (attrs, ids) };
+    Some([&magic, fields.as_flattened(), &first, &second].concat())
+}

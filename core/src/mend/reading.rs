@@ -1,0 +1,332 @@
+//! The reading of a whole file: one cause that explains the faults of a check better than they
+//! explain themselves.
+//!
+//! The stored bytes and each candidate are hypotheses of one race ([`crate::kit::race`]). A
+//! candidate is a view of the files, and its evidence is the check of the format itself: what is
+//! left to report contradicts it. The winner becomes one finding at the cause. The faults that it
+//! explains are not reported, and those that are left have their places in the stored files.
+//!
+//! Nothing is searched unless a check reports errors, or warnings that the format names as signs
+//! ([`crate::formats::Format::signs_of_reading`]).
+
+use crate::formats::Format;
+use crate::kit::num::{to_u64, to_usize};
+use crate::kit::race::{Candidate, Decision, Evidence, decide};
+use crate::kit::reading::repeats::{self, Allowance, Repeat};
+use crate::kit::reading::{Cause, Change, Hints, Reading};
+use crate::kit::span::{Layer, Span};
+use crate::kit::words::{byte_count, join_and, list};
+use crate::limits::{READING_BYTES, READINGS};
+use crate::mend::edit::{Edit, Fix, Safety};
+use crate::mend::patch::{Patch, SourceOffsets};
+use crate::mend::trial::view;
+use crate::options::Options;
+use crate::recording::{File, FileSet};
+use crate::registry;
+use crate::report::rule::common;
+use crate::report::{Finding, Report, Rule, Severity, Verdict};
+
+/// Contradiction of an error. One with an exact fix is as good as explained: it contradicts as much
+/// as the fix has edits.
+const ERROR: u64 = 8;
+/// Contradiction of a warning.
+const WARNING: u64 = 2;
+/// Contradictions that a reading has to explain, beyond half of those of the stored bytes: more
+/// than one fault with an exact fix of its own.
+const LEAD: u64 = 2;
+/// Costs of a cause are less than this, which is the cost of what a reading leaves.
+const COSTS: u64 = 4;
+/// Faults near which a doubled block of a usual size is looked for.
+const FAULTS: usize = 4;
+/// Sizes of the blocks in which files are written and copied.
+const BLOCKS: [u64; 5] = [512, 1_024, 2_048, 4_096, 8_192];
+/// Bytes of a block that is not repeated by chance. Without a smaller one, nothing may be left.
+const LARGE: u64 = 512;
+/// Codes that a finding names.
+const CODES_SHOWN: usize = 6;
+
+/// Checks a recording without a reading.
+pub(crate) type Check<'c> = &'c dyn Fn(&FileSet<'_>) -> Report;
+
+/// Returns whether a rule is about a reading of a whole file.
+pub(crate) fn is_reading(rule: &Rule) -> bool {
+    [&common::DOUBLED_BLOCK, &common::INSERTED_BYTES, &common::MISSING_BYTES].contains(&rule)
+}
+
+/// Returns the reading among findings, if there is one: of a tie, none is.
+pub(crate) fn find_reading(findings: &[Finding]) -> Option<&Finding> {
+    let has_edits =
+        |finding: &Finding| finding.fix.as_ref().is_some_and(|fix| !fix.edits.is_empty());
+    findings.iter().find(|finding| is_reading(finding.rule) && has_edits(finding))
+}
+
+/// Returns `stored`, the report of a check, or that of the reading which explains it.
+pub(crate) fn explain(
+    files: &FileSet<'_>,
+    options: &Options,
+    stored: Report,
+    check: Check<'_>,
+) -> Report {
+    let Some(format) = stored.format.map(|format| format.format()) else { return stored };
+    if !has_sign(format, &stored) || weigh(&stored) < LEAD {
+        return stored;
+    }
+    let hints = format.reading_hints(files, options, &stored);
+    let candidates = gather(files, options, &hints, &stored);
+    let decision = race(files, candidates, &stored, check);
+    match decision.winner() {
+        Some(Candidate { reading: Some(Read { reading, offsets, report }), .. }) => {
+            describe(report.clone(), &stored, reading, offsets, files)
+        }
+        Some(_) => stored,
+        None => describe_tie(stored, &decision),
+    }
+}
+
+/// Returns whether the faults of a report may have one cause.
+fn has_sign(format: &dyn Format, report: &Report) -> bool {
+    let signs = format.signs_of_reading();
+    let is_sign = |code: &&'static str| signs.contains(code);
+    !report.incomplete() && (report.has_errors() || report.counts().keys().any(is_sign))
+}
+
+/// Returns the candidates, at most as many as the limits allow: those of the format first, then
+/// the longest blocks.
+fn gather(files: &FileSet<'_>, options: &Options, hints: &Hints, stored: &Report) -> Vec<Reading> {
+    let limits = &options.limits;
+    let (mut allowance, mut repeats) = (Allowance(limits.of(&READING_BYTES)), Vec::new());
+    let faults = stored.findings().iter().filter(|finding| finding.severity > Severity::Info);
+    let places = faults.map(|finding| finding.stored.unwrap_or(finding.span));
+    for span in places.filter(|span| span.layer.is_stored()).take(FAULTS) {
+        let source = files.bytes(span.layer.file);
+        let near = BLOCKS.map(|len| repeats::find_near(&source, span.start, len, &mut allowance));
+        repeats.extend(near.into_iter().flatten().map(|repeat| (span.layer.file, repeat)));
+    }
+    for (index, file) in (0_u32..).zip(files.files()) {
+        for (_, len) in hints.excess.iter().filter(|(file, _)| *file == index) {
+            let found = repeats::find_at_distance(&file.bytes, *len, &mut allowance);
+            repeats.extend(found.into_iter().map(|repeat| (index, repeat)));
+        }
+        let found = repeats::find(&file.bytes, &mut allowance);
+        repeats.extend(found.into_iter().map(|repeat| (index, repeat)));
+    }
+    // A distance that a format knows comes first; so do long blocks.
+    let is_known = |(file, repeat): &(u32, Repeat)| hints.excess.contains(&(*file, repeat.len));
+    repeats
+        .sort_by_key(|one| (!is_known(one), u64::MAX.saturating_sub(one.1.len), one.0, one.1.at));
+    repeats.dedup_by(|two, one| is_same_block(one, two));
+    let doubled = repeats.iter().map(|(file, one)| Reading::doubled(*file, one.at, one.len));
+    let all = hints.readings.iter().cloned().chain(doubled);
+    // Each candidate is a check of the whole recording.
+    let most = limits.of(&READING_BYTES).checked_div(files.len()).unwrap_or(0).max(1);
+    all.take(limits.count_of(&READINGS).min(to_usize(most))).collect()
+}
+
+/// Returns whether two repeats leave the same bytes when one block of each is dropped.
+fn is_same_block(one: &(u32, Repeat), two: &(u32, Repeat)) -> bool {
+    let reaches = |one: &Repeat, two: &Repeat| {
+        one.at <= two.at && two.at <= one.at.saturating_add(one.run).saturating_sub(one.len)
+    };
+    let is_near = reaches(&one.1, &two.1) || reaches(&two.1, &one.1);
+    one.0 == two.0 && one.1.len == two.1.len && is_near
+}
+
+/// A candidate other than the stored bytes, with its check.
+struct Read {
+    reading: Reading,
+    offsets: SourceOffsets,
+    report: Report,
+}
+
+/// Runs the check over the view of each candidate and compares them with the stored bytes.
+fn race(
+    files: &FileSet<'_>,
+    candidates: Vec<Reading>,
+    stored: &Report,
+    check: Check<'_>,
+) -> Decision<Option<Read>, ()> {
+    let evidence = |report: &Report| {
+        let mut evidence = Evidence::default();
+        evidence.refute(weigh(report));
+        evidence
+    };
+    let all = candidates.into_iter().filter_map(|reading| {
+        let patches = patch(files, &reading)?;
+        let report = check(&view(files, &patches));
+        let is_doubtful = reading.sizes().0 < LARGE && reading.cause == Cause::Doubled;
+        if is_doubtful && weigh(&report) > 0
+            || report.incomplete()
+            || hides_data(reading.cause, stored, &report)
+        {
+            return None;
+        }
+        let file = to_usize(reading.file.into());
+        let offsets = patches.get(file)?.source_offsets();
+        // Of two readings that explain nearly as much, the one that leaves less to correct.
+        let left = weigh(&report).saturating_mul(COSTS);
+        let (cost, evidence) = (cost_of(reading.cause).saturating_add(left), evidence(&report));
+        Some(Candidate { reading: Some(Read { reading, offsets, report }), cost, evidence })
+    });
+    let unread = Candidate { reading: None, cost: 0, evidence: evidence(stored) };
+    decide(std::iter::once(unread).chain(all), |one, other| {
+        let (one, other) = (one.contradicted(), other.contradicted());
+        other.saturating_sub(one) >= LEAD && one.saturating_mul(2) <= other
+    })
+}
+
+/// Returns the patches of all files by which a recording is read.
+fn patch(files: &FileSet<'_>, reading: &Reading) -> Option<Vec<Patch>> {
+    let edits: Vec<Edit> = edits_of(reading);
+    let patch = |(index, file): (u32, &File<'_>)| {
+        if index == reading.file {
+            Patch::from_edits(file.bytes.len(), &edits).ok()
+        } else {
+            Some(Patch::unchanged(&file.bytes))
+        }
+    };
+    (0_u32..).zip(files.files()).map(patch).collect()
+}
+
+fn edits_of(reading: &Reading) -> Vec<Edit> {
+    let layer = Layer::stored(reading.file);
+    let edit = |change: &Change| {
+        let span = Span::new(layer, change.range.start, change.range.end);
+        Edit::replace(span, change.insert.clone())
+    };
+    reading.changes.iter().map(edit).collect()
+}
+
+/// Returns the cost of a cause: the one that assumes least is the cheapest.
+const fn cost_of(cause: Cause) -> u64 {
+    match cause {
+        Cause::Doubled => 1,
+        Cause::Inserted => 2,
+        Cause::Missing => 3,
+    }
+}
+
+/// Returns what a report contradicts.
+fn weigh(report: &Report) -> u64 {
+    let errors = report.count_of(Severity::Error).saturating_mul(ERROR);
+    let warnings = report.count_of(Severity::Warning).saturating_mul(WARNING);
+    let determined = report.findings().iter().map(|finding| {
+        let weight = match finding.severity {
+            Severity::Error => ERROR,
+            Severity::Warning => WARNING,
+            Severity::Info => 0,
+        };
+        // Each edit is a correction of its own.
+        let fix = finding.fix.as_ref().filter(|fix| fix.safety == Safety::Exact);
+        let edits = fix.map_or(0, |fix| to_u64(fix.edits.len()));
+        if edits == 0 { 0 } else { weight.saturating_sub(edits) }
+    });
+    errors.saturating_add(warnings).saturating_sub(determined.fold(0, u64::saturating_add))
+}
+
+/// Returns whether fewer faults are left because less can be read, or other errors instead.
+fn hides_data(cause: Cause, stored: &Report, report: &Report) -> bool {
+    let is_unread = report.verdict() == Verdict::Unreadable;
+    let (before, after) = (stored.tally.records, report.tally.records);
+    let has_new_errors = cause == Cause::Doubled && has_new_errors(stored, report);
+    is_unread || after.saturating_mul(2) < before || has_new_errors
+}
+
+/// Returns whether a rule fires more often than before, as an error.
+fn has_new_errors(before: &Report, after: &Report) -> bool {
+    let is_error =
+        |code: &str| registry::rule(code).is_none_or(|rule| rule.severity == Severity::Error);
+    let count = |code: &str| before.counts().get(code).copied().unwrap_or(0);
+    after.counts().iter().any(|(code, now)| is_error(code) && *now > count(code))
+}
+
+/// Returns the report of a reading, with its finding, in places of the stored files.
+fn describe(
+    report: Report,
+    stored: &Report,
+    reading: &Reading,
+    offsets: &SourceOffsets,
+    files: &FileSet<'_>,
+) -> Report {
+    let mut report = report;
+    let is_whole = !report.has_errors();
+    report.length = files.len();
+    report.move_spans(|span| {
+        let is_moved = span.layer == Layer::stored(reading.file);
+        if is_moved { offsets.of_span(span) } else { span }
+    });
+    let explained = stored.counts().iter().filter(|(code, count)| {
+        let left = report.counts().get(*code).copied().unwrap_or(0);
+        let is_fault = registry::rule(code).is_some_and(|rule| rule.severity > Severity::Info);
+        left < **count && is_fault
+    });
+    let codes: Vec<&str> = explained.map(|(code, _)| *code).collect();
+    let total = to_u64(codes.len());
+    let note = format!("explains {}", list(&codes, CODES_SHOWN, total));
+    let mut finding = build_finding(reading).note(note);
+    finding = finding.fix(build_fix(reading, is_whole));
+    for (span, meaning) in &reading.witnesses {
+        finding = finding.related(*span, *meaning);
+    }
+    report.lead(finding);
+    report.finish();
+    report
+}
+
+/// Returns the report of the stored bytes, with a finding that names the number of readings that
+/// fit equally.
+fn describe_tie(stored: Report, decision: &Decision<Option<Read>, ()>) -> Report {
+    let mut stored = stored;
+    let leaders = decision.leaders.iter().filter_map(|one| Some(&one.reading.as_ref()?.reading));
+    let Some(first) = leaders.clone().next() else { return stored };
+    let lengths = leaders.map(|reading| {
+        let (dropped, added) = reading.sizes();
+        byte_count(dropped.max(added))
+    });
+    let lengths = join_and(&lengths.collect::<Vec<_>>());
+    let fix = Fix::manual(format!("several readings fit equally: {lengths}; none is applied"));
+    stored.lead(build_finding(first).fix(fix));
+    stored.finish();
+    stored
+}
+
+fn build_finding(reading: &Reading) -> Finding {
+    let (dropped, added) = reading.sizes();
+    let range = reading.range();
+    let span = Span::new(Layer::stored(reading.file), range.start, range.end);
+    let (rule, message) = match reading.cause {
+        Cause::Doubled => {
+            let first = span.start.saturating_sub(dropped);
+            let size = byte_count(dropped);
+            (&common::DOUBLED_BLOCK, format!("duplicate block: {size} at {first:#x} are repeated"))
+        }
+        Cause::Inserted => {
+            let size = byte_count(dropped);
+            (&common::INSERTED_BYTES, format!("{size} were inserted at {:#x}", span.start))
+        }
+        Cause::Missing => {
+            let size = byte_count(added);
+            (&common::MISSING_BYTES, format!("{size} are missing at {:#x}", span.start))
+        }
+    };
+    Finding::new(rule, span, "file", message)
+}
+
+/// Returns the fix of a reading. It is exact if no error is left.
+fn build_fix(reading: &Reading, is_whole: bool) -> Fix {
+    let (dropped, added) = reading.sizes();
+    let (safety, summary) = match reading.cause {
+        Cause::Doubled => (Safety::Exact, format!("drop the copy of {}", byte_count(dropped))),
+        Cause::Inserted => (Safety::Exact, format!("drop {}", byte_count(dropped))),
+        Cause::Missing if reading.is_determined => {
+            (Safety::Exact, format!("insert {} as their copies have them", byte_count(added)))
+        }
+        Cause::Missing => {
+            (Safety::Lossy, format!("insert {}, of unknown ones zeros", byte_count(added)))
+        }
+    };
+    let is_exact = is_whole && reading.is_determined && !reading.witnesses.is_empty();
+    let safety = if is_exact { safety } else { Safety::Lossy };
+    let fix = Fix::new(safety, summary, edits_of(reading));
+    let witnesses = reading.witnesses.iter().cloned();
+    witnesses.fold(fix, |fix, (span, meaning)| fix.witness(span, meaning))
+}

@@ -1,0 +1,106 @@
+//! Readings of a whole file: repeated blocks, bytes that were inserted or lost.
+
+use std::collections::BTreeMap;
+
+use tracemend::{Options, Outcome, Severity, check, repair};
+use tracemend_tests::known_originals::damage::{Kind, damage_once};
+use tracemend_tests::known_originals::{Damaged, Dice, Files, Original, SUBJECTS, set};
+use tracemend_tests::notice;
+
+/// Seed of the sweeps.
+const SEED: u64 = 43;
+/// Cases per format.
+const CASES: u64 = 60;
+/// Bytes of a doubled block.
+const BLOCK: (usize, usize) = (512, 8_192);
+
+/// Doubles a block of a recording; `None` if no file has room for one.
+fn double(original: &Original, dice: &mut Dice<'_>) -> Option<Damaged> {
+    let (least, most) = BLOCK;
+    let files = &original.files;
+    let large: Vec<usize> =
+        (0..files.len()).filter(|file| files[*file].1.len() >= 2 * least).collect();
+    let file = *large.get(dice.below(large.len().max(1)))?;
+    let size = files[file].1.len();
+    let len = least + dice.below(most.min(size / 2) - least + 1);
+    let at = dice.below(size - len + 1);
+    // A copy that is resumed often begins at a sector.
+    let at = if dice.below(2) == 0 { at / least * least } else { at };
+    // One pass more of a loop that was recorded leaves no trace.
+    if is_loop(&files[file].1[at..at + len]) {
+        return None;
+    }
+    damage_once(files, Kind::Double, file, (at, len), dice)
+}
+
+/// Whether a block is a whole number of passes of fewer than 64 bytes.
+fn is_loop(block: &[u8]) -> bool {
+    let is_pass = |len: &usize| {
+        block.len().is_multiple_of(*len) && block.windows(len + 1).all(|w| w[0] == w[*len])
+    };
+    (1..64).any(|len| is_pass(&len))
+}
+
+/// Whether a file of a recording has room for a block and something else.
+fn has_room(original: &Original) -> bool {
+    original.files.iter().any(|(_, bytes)| bytes.len() >= 2 * BLOCK.0)
+}
+
+fn bytes_of(original: &Files) -> Vec<&[u8]> {
+    original.iter().map(|(_, bytes)| bytes.as_slice()).collect()
+}
+
+/// The results of the cases of a format.
+#[derive(Debug, Default)]
+struct Counts {
+    cases: u64,
+    given_back: u64,
+    unreported: Vec<String>,
+    falsely_repaired: Vec<String>,
+    others: Vec<String>,
+}
+
+#[test]
+fn a_doubled_block_is_reported_and_the_original_comes_back() {
+    let mut by_format: BTreeMap<&str, Counts> = BTreeMap::new();
+    for subject in SUBJECTS {
+        let counts = by_format.entry(subject.format.name()).or_default();
+        let large: Vec<&Original> = subject.originals.iter().filter(|one| has_room(one)).collect();
+        for number in 0..CASES {
+            let mut dice = Dice::seeded(SEED.wrapping_mul(1 << 20).wrapping_add(number));
+            let original = large[dice.below(large.len())];
+            let Some(damaged) = double(original, &mut dice) else { continue };
+            let options = Options::default();
+            let files = set(&damaged.files);
+            let case = format!("{} case {number}: {}", original.name, damaged.describe());
+            counts.cases += 1;
+            if check(&files, &options).count_of(Severity::Error) == 0 {
+                counts.unreported.push(case);
+                continue;
+            }
+            let repair = repair(&files, &options);
+            let output = repair.output(&files);
+            let output: Vec<Vec<u8>> =
+                output.files().iter().map(|file| file.bytes.to_vec()).collect();
+            if output == bytes_of(&original.files) {
+                counts.given_back += 1;
+            } else if matches!(repair.outcome, Outcome::Repaired | Outcome::Clean) {
+                counts.falsely_repaired.push(case);
+            } else {
+                counts.others.push(case);
+            }
+        }
+    }
+    for (format, counts) in &by_format {
+        let Counts { cases, given_back, .. } = counts;
+        notice::say(&format!("doubled blocks of {format}, seed {SEED}: {given_back} of {cases}"));
+    }
+    for (format, counts) in &by_format {
+        assert!(counts.cases * 10 >= CASES * 9, "{format}: {} cases", counts.cases);
+        // A log of QEMU has no sizes and no counts: a block without a clock may leave no trace.
+        let most = if *format == "qemu" { CASES / 20 } else { 0 };
+        assert!(counts.unreported.len() as u64 <= most, "{format}: {:#?}", counts.unreported);
+        assert!(counts.falsely_repaired.is_empty(), "{format}: {:#?}", counts.falsely_repaired);
+        assert!(counts.given_back * 10 >= counts.cases * 9, "{format}: {:#?}", counts.others);
+    }
+}
