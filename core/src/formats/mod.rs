@@ -11,7 +11,7 @@ pub mod revent;
 
 use crate::audit::Auditor;
 use crate::kit::field_log::FieldLog;
-use crate::kit::reading::Hints;
+use crate::kit::reading::{CopyProofs, Hints};
 use crate::kit::span::Span;
 use crate::kit::wrapper::Wrapper;
 use crate::limits::Limit;
@@ -225,6 +225,11 @@ pub trait Format: Sync {
     /// such signs in every format; without a sign, no reading of the whole file is looked for.
     fn signs_of_reading(&self) -> &'static [&'static str] {
         &[]
+    }
+
+    /// Returns the codes of faults that prove a doubled block.
+    fn proofs_of_copy(&self) -> CopyProofs {
+        CopyProofs::default()
     }
 
     /// Returns what the offsets, sizes and counts of a recording show about a reading of a whole

@@ -13,7 +13,7 @@ use crate::formats::Format;
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::race::{Candidate, Decision, Evidence, decide};
 use crate::kit::reading::repeats::{self, Allowance, Repeat};
-use crate::kit::reading::{Cause, Change, Hints, Reading};
+use crate::kit::reading::{Cause, Change, CopyProofs, Hints, Reading};
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::{byte_count, join_and, list};
 use crate::limits::{READING_BYTES, READINGS};
@@ -40,7 +40,7 @@ const COSTS: u64 = 4;
 const FAULTS: usize = 4;
 /// Sizes of the blocks in which files are written and copied.
 const BLOCKS: [u64; 5] = [512, 1_024, 2_048, 4_096, 8_192];
-/// Bytes of a block that is not repeated by chance. Without a smaller one, nothing may be left.
+/// Bytes of a block that is not repeated by chance. A smaller one is a copy only if it is proven.
 const LARGE: u64 = 512;
 /// Codes that a finding names.
 const CODES_SHOWN: usize = 6;
@@ -73,11 +73,10 @@ pub(crate) fn explain(
     }
     let hints = format.reading_hints(files, options, &stored);
     let candidates = gather(files, options, &hints, &stored);
-    let decision = race(files, candidates, &stored, check);
+    let proofs = Proofs { known: &hints.excess, codes: format.proofs_of_copy() };
+    let decision = race(files, candidates, (&stored, &proofs), check);
     match decision.winner() {
-        Some(Candidate { reading: Some(Read { reading, offsets, report }), .. }) => {
-            describe(report.clone(), &stored, reading, offsets, files)
-        }
+        Some(Candidate { reading: Some(read), .. }) => describe(read, &stored, files),
         Some(_) => stored,
         None => describe_tie(stored, &decision),
     }
@@ -136,13 +135,47 @@ struct Read {
     reading: Reading,
     offsets: SourceOffsets,
     report: Report,
+    /// Whether more than equal bytes shows the cause, and no error is left.
+    is_proven: bool,
+}
+
+/// The knowledge that tells a copy from bytes that a recording holds twice.
+struct Proofs<'h> {
+    /// Lengths by which a file is too long.
+    known: &'h [(u32, u64)],
+    codes: CopyProofs,
+}
+
+impl Proofs<'_> {
+    /// Returns whether `report`, that of a reading, lacks faults that only its cause explains.
+    fn hold(&self, reading: &Reading, stored: &Report, report: &Report) -> bool {
+        let len = reading.sizes().0;
+        if reading.cause != Cause::Doubled || self.known.contains(&(reading.file, len)) {
+            return true;
+        }
+        let vanishes = |code: &str| {
+            let count = |report: &Report| report.counts().get(code).copied().unwrap_or(0);
+            count(stored) > 0 && count(report) == 0
+        };
+        let copy = reading.range();
+        let is_inside = |finding: &&Finding| {
+            let span = finding.stored.unwrap_or(finding.span);
+            span.layer == Layer::stored(reading.file) && copy.contains(&span.start)
+        };
+        let mut inside = stored.findings().iter().filter(is_inside);
+        let returns = |finding: &Finding| {
+            let code = finding.rule.code;
+            self.codes.returns.contains(&code) && vanishes(code)
+        };
+        len >= LARGE && self.codes.sizes.iter().any(|code| vanishes(code)) || inside.any(returns)
+    }
 }
 
 /// Runs the check over the view of each candidate and compares them with the stored bytes.
 fn race(
     files: &FileSet<'_>,
     candidates: Vec<Reading>,
-    stored: &Report,
+    (stored, proofs): (&Report, &Proofs<'_>),
     check: Check<'_>,
 ) -> Decision<Option<Read>, ()> {
     let evidence = |report: &Report| {
@@ -153,8 +186,9 @@ fn race(
     let all = candidates.into_iter().filter_map(|reading| {
         let patches = patch(files, &reading)?;
         let report = check(&view(files, &patches));
+        let is_proven = !report.has_errors() && proofs.hold(&reading, stored, &report);
         let is_doubtful = reading.sizes().0 < LARGE && reading.cause == Cause::Doubled;
-        if is_doubtful && weigh(&report) > 0
+        if is_doubtful && (weigh(&report) > 0 || !is_proven)
             || report.incomplete()
             || hides_data(reading.cause, stored, &report)
         {
@@ -165,7 +199,11 @@ fn race(
         // Of two readings that explain nearly as much, the one that leaves less to correct.
         let left = weigh(&report).saturating_mul(COSTS);
         let (cost, evidence) = (cost_of(reading.cause).saturating_add(left), evidence(&report));
-        Some(Candidate { reading: Some(Read { reading, offsets, report }), cost, evidence })
+        Some(Candidate {
+            reading: Some(Read { reading, offsets, report, is_proven }),
+            cost,
+            evidence,
+        })
     });
     let unread = Candidate { reading: None, cost: 0, evidence: evidence(stored) };
     decide(std::iter::once(unread).chain(all), |one, other| {
@@ -240,15 +278,9 @@ fn has_new_errors(before: &Report, after: &Report) -> bool {
 }
 
 /// Returns the report of a reading, with its finding, in places of the stored files.
-fn describe(
-    report: Report,
-    stored: &Report,
-    reading: &Reading,
-    offsets: &SourceOffsets,
-    files: &FileSet<'_>,
-) -> Report {
-    let mut report = report;
-    let is_whole = !report.has_errors();
+fn describe(read: &Read, stored: &Report, files: &FileSet<'_>) -> Report {
+    let Read { reading, offsets, is_proven, .. } = read;
+    let mut report = read.report.clone();
     report.length = files.len();
     report.move_spans(|span| {
         let is_moved = span.layer == Layer::stored(reading.file);
@@ -263,7 +295,7 @@ fn describe(
     let total = to_u64(codes.len());
     let note = format!("explains {}", list(&codes, CODES_SHOWN, total));
     let mut finding = build_finding(reading).note(note);
-    finding = finding.fix(build_fix(reading, is_whole));
+    finding = finding.fix(build_fix(reading, *is_proven));
     for (span, meaning) in &reading.witnesses {
         finding = finding.related(*span, *meaning);
     }
@@ -311,8 +343,8 @@ fn build_finding(reading: &Reading) -> Finding {
     Finding::new(rule, span, "file", message)
 }
 
-/// Returns the fix of a reading. It is exact if no error is left.
-fn build_fix(reading: &Reading, is_whole: bool) -> Fix {
+/// Returns the fix of a reading. It is exact if the reading is proven.
+fn build_fix(reading: &Reading, is_proven: bool) -> Fix {
     let (dropped, added) = reading.sizes();
     let (safety, summary) = match reading.cause {
         Cause::Doubled => (Safety::Exact, format!("drop the copy of {}", byte_count(dropped))),
@@ -324,7 +356,7 @@ fn build_fix(reading: &Reading, is_whole: bool) -> Fix {
             (Safety::Lossy, format!("insert {}, of unknown ones zeros", byte_count(added)))
         }
     };
-    let is_exact = is_whole && reading.is_determined && !reading.witnesses.is_empty();
+    let is_exact = is_proven && reading.is_determined && !reading.witnesses.is_empty();
     let safety = if is_exact { safety } else { Safety::Lossy };
     let fix = Fix::new(safety, summary, edits_of(reading));
     let witnesses = reading.witnesses.iter().cloned();

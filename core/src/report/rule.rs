@@ -232,7 +232,8 @@ pub mod common {
             impact: "Readers look for everything after the block at a wrong offset, or read its \
                 records twice: samples count double, clocks go back, a replay hangs.",
             remedy: Remedy::Fix("Drops the second of the two blocks.\n\
-                Class: exact (witness: the first one); lossy if other faults are left.\n\
+                Class: exact if a stored size or count, or a clock that goes back in the copy, \
+                proves it; else lossy, as is one that leaves other faults.\n\
                 Cost: none.\n\
                 Run:\n\
                 \x20 tracemend repair FILE -o repaired"),

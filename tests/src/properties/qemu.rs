@@ -5,7 +5,7 @@ use tracemend::Allow;
 use tracemend::FormatId;
 use tracemend::formats::qemu::layout::{LAYOUTS, RELEASES};
 use tracemend::mend::rounds::view;
-use tracemend::{Choices, FileSet, Options, Outcome, Repair};
+use tracemend::{Choices, FileSet, Options, Outcome, Repair, Span};
 
 use super::{Held, ensure, recording};
 use crate::forge::qemu as forge;
@@ -43,7 +43,9 @@ fn closed(files: &FileSet<'_>, repair: &Repair) -> Held {
     let (mut source, mut target) = (bytes(files), bytes(&view(files, &repair.patches)));
     // A copy of a block is dropped wherever it is; all else stays.
     let copies = repair.applied.iter().filter(|one| one.finding.rule.name == "doubled-block");
-    for place in copies.flat_map(|one| &one.places) {
+    let mut copies: Vec<&Span> = copies.flat_map(|one| &one.places).collect();
+    copies.sort_by_key(|place| std::cmp::Reverse(place.start()));
+    for place in copies {
         source.drain(place.start() as usize..place.end() as usize);
     }
     let findings = repair.after.findings();

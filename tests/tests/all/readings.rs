@@ -1,8 +1,11 @@
 //! Readings of a whole file: repeated blocks, bytes that were inserted or lost.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
-use tracemend::{Options, Outcome, Severity, check, repair};
+use tracemend::common;
+use tracemend::{FileSet, Options, Outcome, Severity, check, repair};
+use tracemend_tests::forge::qemu::{Log, ids};
 use tracemend_tests::known_originals::damage::{Kind, damage_once};
 use tracemend_tests::known_originals::{Damaged, Dice, Files, Original, SUBJECTS, set};
 use tracemend_tests::notice;
@@ -102,5 +105,43 @@ fn a_doubled_block_is_reported_and_the_original_comes_back() {
         assert!(counts.unreported.len() as u64 <= most, "{format}: {:#?}", counts.unreported);
         assert!(counts.falsely_repaired.is_empty(), "{format}: {:#?}", counts.falsely_repaired);
         assert!(counts.given_back * 10 >= counts.cases * 9, "{format}: {:#?}", counts.others);
+    }
+}
+
+/// A log that was recorded with the same `len` bytes twice, and the place of the clock between
+/// them.
+fn log_with_equal_blocks(len: usize) -> (Vec<u8>, Range<usize>) {
+    let mut log = Log::new(ids::of("11.0"));
+    let mut dice = Dice::seeded(SEED);
+    // Two instructions of five bytes each, and an id and a length before the bytes.
+    let read: Vec<u8> = (0..len - 15).map(|_| dice.below(256) as u8).collect();
+    log.start();
+    (0..10).for_each(|number| _ = log.tick(number));
+    log.instruction(3).read_all(&read).instruction(3);
+    let start = log.bytes.len();
+    let end = log.host().bytes.len();
+    log.instruction(3).read_all(&read).instruction(3).checkpoint("CP_CLOCK_HOST").host();
+    (0..10).for_each(|number| _ = log.tick(number));
+    log.close();
+    (log.bytes, start..end)
+}
+
+#[test]
+fn equal_bytes_alone_do_not_prove_a_copy() {
+    // Without the clock the blocks follow one another, and the log is sound without one of them.
+    for len in [100, 600, 5_000] {
+        let (original, clock) = log_with_equal_blocks(len);
+        let options = Options::default();
+        assert!(check(&FileSet::single("log", &original), &options).findings().is_empty(), "{len}");
+        let damaged = [&original[..clock.start], &original[clock.end..]].concat();
+        let block = [clock.start - len, clock.start].map(|at| &damaged[at..at + len]);
+        assert_eq!(block[0], block[1]);
+        let files = FileSet::single("log", &damaged);
+        let report = check(&files, &options);
+        assert!(report.has_errors(), "{len}");
+        // A small block is a copy only if it is proven.
+        let is_small = len < BLOCK.0;
+        assert_eq!(report.count(&common::DOUBLED_BLOCK) == 0, is_small, "{len}");
+        assert_eq!(repair(&files, &options).outcome, Outcome::RepairedWithLoss, "{len}");
     }
 }

@@ -38,6 +38,7 @@ use crate::formats::{
     Confidence, Dump, DumpError, Dumped, Fields, Format, NO_FIELDS, StoreError, Stored, Tile,
     TileKind, TileSink,
 };
+use crate::kit::reading::CopyProofs;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 use crate::kit::walk::Item;
@@ -192,6 +193,10 @@ impl Format for Apitrace {
 
     fn signs_of_reading(&self) -> &'static [&'static str] {
         &["AT3001", "AT3002", "AT8006", "AT8008"]
+    }
+
+    fn proofs_of_copy(&self) -> CopyProofs {
+        CopyProofs { returns: &["AT3002"], sizes: &["AT8002", "AT8003", "AT8007", "AT8010"] }
     }
 
     fn hazards(&self) -> &'static [&'static str] {

@@ -37,6 +37,7 @@ pub mod state;
 use crate::audit::Auditor;
 use crate::formats::ovni::decode::files::TraceFiles;
 use crate::formats::{Confidence, DirectoryShape, Dump, DumpError, Dumped, Format, TileSink};
+use crate::kit::reading::CopyProofs;
 use crate::limits::Limit;
 use crate::options::{OptionSpec, Options};
 use crate::recording::FileSet;
@@ -115,6 +116,10 @@ impl Format for Ovni {
 
     fn signs_of_reading(&self) -> &'static [&'static str] {
         &["OV0103", "OV3009", "OV3012"]
+    }
+
+    fn proofs_of_copy(&self) -> CopyProofs {
+        CopyProofs { returns: &["OV1003", "OV1007"], sizes: &[] }
     }
 
     fn hazards(&self) -> &'static [&'static str] {

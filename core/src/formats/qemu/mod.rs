@@ -33,6 +33,7 @@ use crate::formats::qemu::decode::tile::{emit, tile};
 use crate::formats::{
     Confidence, Diffed, Dump, DumpError, Dumped, Format, NO_FIELDS, TileKind, TileSink,
 };
+use crate::kit::reading::CopyProofs;
 use crate::kit::span::{Layer, Span};
 use crate::limits::Limit;
 use crate::options::{OptionSpec, Options};
@@ -115,6 +116,10 @@ impl Format for Qemu {
             "QR1004", "QR1005", "QR3002", "QR3004", "QR3005", "QR3006", "QR3007", "QR3008",
             "QR3012", "QR3015", "QR3016",
         ]
+    }
+
+    fn proofs_of_copy(&self) -> CopyProofs {
+        CopyProofs { returns: &["QR3002", "QR3009"], sizes: &[] }
     }
 
     fn hazards(&self) -> &'static [&'static str] {

@@ -48,6 +48,7 @@ pub mod rules;
 
 use crate::audit::Auditor;
 use crate::formats::{Confidence, Dump, DumpError, Dumped, Format, TileSink};
+use crate::kit::reading::CopyProofs;
 use crate::limits::Limit;
 use crate::options::{OptionSpec, Options};
 use crate::recording::FileSet;
@@ -114,6 +115,10 @@ impl Format for Revent {
 
     fn signs_of_reading(&self) -> &'static [&'static str] {
         &["RV1005", "RV2004", "RV2011", "RV3001", "RV3002", "RV3004", "RV3006"]
+    }
+
+    fn proofs_of_copy(&self) -> CopyProofs {
+        CopyProofs { returns: &["RV3001"], sizes: &["RV1003", "RV1005"] }
     }
 
     fn hazards(&self) -> &'static [&'static str] {

@@ -115,3 +115,14 @@ pub struct Hints {
     /// Readings that the witnesses of the format show.
     pub readings: Vec<Reading>,
 }
+
+/// The codes of faults that prove a doubled block if it is dropped and they vanish. Equal bytes
+/// alone do not: a recording may hold the same bytes twice.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CopyProofs {
+    /// Clocks and unique numbers that return to earlier values inside the copy.
+    pub returns: &'static [&'static str],
+    /// Stored sizes, counts and checksums. One of them fits again by chance too easily to prove a
+    /// small block.
+    pub sizes: &'static [&'static str],
+}
