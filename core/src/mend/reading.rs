@@ -15,7 +15,7 @@ use crate::kit::race::{Candidate, Decision, Evidence, decide};
 use crate::kit::reading::repeats::{self, Allowance, Repeat};
 use crate::kit::reading::{Cause, Change, CopyProofs, Hints, Reading};
 use crate::kit::span::{Layer, Span};
-use crate::kit::words::{byte_count, join_and, list};
+use crate::kit::words::{agree, byte_count, join_and, list};
 use crate::limits::{READING_BYTES, READINGS};
 use crate::mend::edit::{Edit, Fix, Safety};
 use crate::mend::patch::{Patch, SourceOffsets};
@@ -332,12 +332,12 @@ fn build_finding(reading: &Reading) -> Finding {
             (&common::DOUBLED_BLOCK, format!("duplicate block: {size} at {first:#x} are repeated"))
         }
         Cause::Inserted => {
-            let size = byte_count(dropped);
-            (&common::INSERTED_BYTES, format!("{size} were inserted at {:#x}", span.start))
+            let (size, were) = (byte_count(dropped), agree(dropped, "was", "were"));
+            (&common::INSERTED_BYTES, format!("{size} {were} inserted at {:#x}", span.start))
         }
         Cause::Missing => {
-            let size = byte_count(added);
-            (&common::MISSING_BYTES, format!("{size} are missing at {:#x}", span.start))
+            let (size, are) = (byte_count(added), agree(added, "is", "are"));
+            (&common::MISSING_BYTES, format!("{size} {are} missing at {:#x}", span.start))
         }
     };
     Finding::new(rule, span, "file", message)

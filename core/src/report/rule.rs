@@ -268,7 +268,8 @@ pub mod common {
             remedy: Remedy::Fix("Inserts as many bytes, so that everything has its place again: \
                 those that copies determine, and zeros for others. Records and tables that the gap \
                 touches are then repaired or dropped as usual.\n\
-                Class: exact if copies determine all missing bytes, else lossy.\n\
+                Class: exact if other fields determine all missing bytes, as those of a header; \
+                else lossy.\n\
                 Cost: the records that the gap touches.\n\
                 Run:\n\
                 \x20 tracemend repair FILE -o repaired"),

@@ -38,7 +38,6 @@ pub mod sample;
 mod simpleperf;
 pub mod table;
 pub mod tile;
-pub mod torn;
 pub mod tracepoints;
 pub mod tracing;
 pub mod walk;

@@ -6,6 +6,8 @@
 //!                                                       TRACING_DATA (pipes): align8(u32)
 //! ```
 
+mod torn;
+
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -13,7 +15,6 @@ use super::event::Events;
 use super::flip;
 use super::frame::{Dialect, Frame, FrameFault, Place, RecordView};
 use super::payload::{has_payload, payload_len};
-use super::torn::is_torn;
 use crate::formats::perf::layout::{RECORD_HEADER, record};
 use crate::kit::cursor::Order;
 use crate::kit::num::{to_u64, to_usize};
@@ -381,16 +382,6 @@ impl<'a> Walker<'a> {
         self.run = &[];
         let span = Span::new(self.layer, start, next);
         Some(Damage { span, fault: FrameFault::PastEnd(record.frame), resumes: true })
-    }
-
-    /// Passes over a sample before damage, if bytes were lost or added inside it.
-    #[cold]
-    fn skip_torn(&mut self, record: &Record<'_>) -> Option<Damage> {
-        let events = self.events.filter(|_| record.frame.kind == record::SAMPLE)?;
-        let before = Self { at: self.past.last, run: &[], ..self.clone() }.read_record().ok();
-        let before = before.as_ref().map(|before| before.view(self.layer, 0));
-        let is_torn = is_torn(events, &record.view(self.layer, 0), before.as_ref());
-        is_torn.then(|| self.skip_damage(FrameFault::PastEnd(record.frame)))
     }
 
     /// Moves on to the next valid record; the bytes before it are damage.

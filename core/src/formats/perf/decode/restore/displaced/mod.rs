@@ -286,7 +286,8 @@ impl Beginning {
                 let known = self.written.get(to_usize(at)..to_usize(end).min(self.written.len()));
                 let mut insert = known.unwrap_or_default().to_vec();
                 insert.resize(to_usize(len), 0);
-                let is_known = end <= to_u64(self.written.len()) && wrong_bits == 0;
+                // Of ids and attrs EVENT_DESC is the only copy, and may be damaged itself.
+                let is_known = end <= HEADER_SIZE && wrong_bits == 0;
                 Reading::lost(0, Change { range: at..at, insert }, is_known)
             }
         };
