@@ -4,7 +4,7 @@
 //! application leaves the same fault in each of a thousand threads; it is one thing to know.
 
 use tracemend::words::plural;
-use tracemend::{FileSet, Finding, Report, Safety, Severity, Shown, Untrusted};
+use tracemend::{FileSet, Finding, Fix, Remedy, Report, Safety, Severity, Shown, Untrusted};
 
 use crate::command::NextCommand;
 use crate::finding::{Advice, FindingHandler};
@@ -145,6 +145,10 @@ impl Drawing<'_> {
                 advice.push(text(&format!("fix ({}{times}): ", fix.safety), &fix.summary));
                 advice.push(Advice::Command(self.next.repair_up_to(fix.safety, finding.severity)));
             }
+            Some(fix) if waits(fix) => {
+                advice.push(text(&format!("fix ({}), after others: ", fix.safety), &fix.summary));
+                advice.push(Advice::Command(self.next.repair_up_to(fix.safety, finding.severity)));
+            }
             Some(fix) => {
                 advice.push(text("no automatic fix: ", &fix.summary));
                 advice.push(match &fix.option {
@@ -153,6 +157,10 @@ impl Drawing<'_> {
                 });
             }
             None if finding.severity == Severity::Info => {}
+            None if depends_on_others(finding) => {
+                advice.push(text(DEPENDS, ""));
+                advice.push(Advice::Command(self.next.repair("--dry-run")));
+            }
             None => {
                 advice.push(text("no automatic fix", ""));
                 advice.push(explain());
@@ -160,6 +168,21 @@ impl Drawing<'_> {
         }
         advice
     }
+}
+
+/// What a report says of a finding that a repair mends by what its other fixes leave.
+pub(crate) const DEPENDS: &str = "the fix depends on the rest of the file";
+
+/// Whether the rule of a finding without a fix has one: what it changes shows only when other
+/// faults are mended, or the whole file is put together again.
+pub(crate) const fn depends_on_others(finding: &Finding) -> bool {
+    matches!(finding.rule.remedy, Remedy::Fix(_))
+}
+
+/// Whether a fix is applied in a later round: its place depends on what other fixes leave.
+pub(crate) const fn waits(fix: &Fix) -> bool {
+    let has_edits = !fix.edits.is_empty() || !fix.renames.is_empty();
+    !matches!(fix.safety, Safety::Manual) && !has_edits && fix.option.is_none()
 }
 
 /// Whether a repair applies the fix of a finding by itself.

@@ -9,7 +9,7 @@ use tracemend::{Edit, FileSet, Finding, Fix, Safety, Severity, Shown, Source};
 use super::super::{Checked, Settings, place};
 use crate::command::NextCommand;
 use crate::finding::{ROWS, split_labelled, split_row};
-use crate::group::is_automatic;
+use crate::group::{DEPENDS, depends_on_others, is_automatic, waits};
 use crate::page::escape;
 
 /// Cells of a row.
@@ -88,6 +88,10 @@ fn fix(checked: &Checked<'_>, finding: &Finding, settings: &Settings) -> String 
     let Some(fix) = &finding.fix else {
         return match finding.severity {
             Severity::Info => String::new(),
+            _ if depends_on_others(finding) => {
+                let command = escape(&next.repair("--dry-run"));
+                format!("<p>{DEPENDS}</p>\n<pre>{command}</pre>\n")
+            }
             _ => "<p>no automatic fix</p>\n".to_string(),
         };
     };
@@ -95,6 +99,10 @@ fn fix(checked: &Checked<'_>, finding: &Finding, settings: &Settings) -> String 
         true => {
             let command = next.repair_up_to(fix.safety, finding.severity);
             (format!("fix ({})", fix.safety), Some(command))
+        }
+        false if waits(fix) => {
+            let command = next.repair_up_to(fix.safety, finding.severity);
+            (format!("fix ({}), after others", fix.safety), Some(command))
         }
         false => {
             let command = fix.option.as_ref().map(|option| next.repair(option));
