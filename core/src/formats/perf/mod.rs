@@ -85,6 +85,14 @@ impl Format for Perf {
         true
     }
 
+    fn magics(&self) -> &'static [&'static [u8]] {
+        &[layout::MAGIC_LITTLE, layout::MAGIC_BIG]
+    }
+
+    fn is_found_by_records(&self) -> bool {
+        true
+    }
+
     fn file_names(&self) -> &'static [&'static str] {
         &["perf.data", "perf.data.old", "*.perf.data"]
     }

@@ -18,8 +18,6 @@ const SEED: u64 = 44;
 const CASES: usize = 160;
 /// Bytes that are inserted or lost.
 const SIZES: [usize; 12] = [1, 2, 4, 7, 8, 16, 24, 64, 96, 104, 144, 512];
-/// The magic, by which the format is known.
-const MAGIC: usize = 8;
 
 /// A recording of four events, and the samples that perf shows of it.
 fn original(perf: &Perf) -> (Files, Vec<Sample>) {
@@ -50,7 +48,7 @@ fn samples_stay_under_their_events_after_a_shift_of_the_beginning() {
         let mut dice = Dice::seeded(SEED.wrapping_mul(1 << 20).wrapping_add(number as u64));
         let kind = if dice.below(2) == 0 { Kind::Insert } else { Kind::Drop };
         let len = SIZES[dice.below(SIZES.len())];
-        let at = MAGIC + dice.below(data_offset(&files[0].1) - MAGIC);
+        let at = dice.below(data_offset(&files[0].1));
         let Some(damaged) = damage_once(&files, kind, 0, (at, len), &mut dice) else { continue };
         let case = format!("case {number}, {len} bytes: {}", damaged.describe());
         let (repair, output) = mended_as("four.data", &damaged.files[0].1, &Options::default());

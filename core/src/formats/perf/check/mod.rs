@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  file      a file with sections: outline, then records, then features
-//!  pipe late_attrs       a pipe recording
+//!  pipe late_attrs missing_attrs    a pipe recording
 //!  restored          parts of the outline that the rest of the file restores
 //!  header attrs      the judgement of the outline
 //!  stream records rounds losses open_block    records, stored and expanded
@@ -31,6 +31,7 @@ mod kinds;
 mod late_attrs;
 mod losses;
 mod machine;
+mod missing_attrs;
 mod open_block;
 mod parts;
 mod pipe;

@@ -3,6 +3,7 @@
 use super::attrs::check_attr;
 use super::faults::describe;
 use super::late_attrs::LateAttrs;
+use super::missing_attrs::MissingAttrs;
 use super::records::RecordCheck;
 use super::stream::Stream;
 use super::tracing::PipeTracing;
@@ -41,9 +42,12 @@ pub(super) fn check(
     report: &mut Report,
 ) {
     let limits = &options.limits;
-    let gathered = gather_events(file, limits);
+    let missing = MissingAttrs::find(file, limits);
+    let known = missing.as_ref().and_then(|missing| missing.events(file.order()));
+    let known = known.unwrap_or_else(|| Events::new(file.order()));
+    let gathered = gather_events(file, known.clone(), limits);
     let mut tracing = PipeTracing::new(traced(gathered.attrs()), donor);
-    let mut records = RecordCheck::new(Events::new(file.order()), limits);
+    let mut records = RecordCheck::new(known, limits);
     records.machine = recorder_of_pipe(file, limits);
     records.raw_sizes = tracing.raw_sizes(gathered.attrs());
     let mut stream = Stream::new(records, file.dialect(), file.length(), limits);
@@ -78,6 +82,9 @@ pub(super) fn check(
     stream.end_file(report);
     stream.finish(report);
     late.push(report);
+    if let Some(missing) = missing {
+        missing.push(file.order(), report);
+    }
     let header_end = HEADER_SIZE_PIPE.min(file.length());
     let attrs = stream.records.events.attrs();
     if attrs.is_empty() {

@@ -42,6 +42,9 @@ pub(super) fn restore_event(
     report: &Report,
 ) -> Option<Finding> {
     let missing = report.findings().iter().find(|finding| *finding.rule == rules::NO_ATTRS)?;
+    if missing.fix.is_some() {
+        return None;
+    }
     let event = salvage_pipe(file, &options.limits)?;
     let edit = repair::add_event(&event, file.order())?;
     let summary = "add a HEADER_ATTR record with an attr by which the samples can be read";

@@ -40,7 +40,7 @@ pub(super) fn offer(recording: &Recording<'_>, limits: &Limits, report: &mut Rep
 /// The same for a pipe.
 pub(super) fn offer_pipe(file: &RecordFile<'_>, limits: &Limits, report: &mut Report) {
     if report.findings().iter().any(|finding| is_in(file, finding)) {
-        let mut events = attrs::gather_events(file, limits);
+        let mut events = attrs::gather_events(file, Events::new(file.order()), limits);
         events.sort();
         offer_file(file, (HEADER_SIZE_PIPE, file.length()), &events, limits, report);
     }

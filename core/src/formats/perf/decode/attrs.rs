@@ -291,10 +291,9 @@ pub fn is_damaged_feature(record: &RecordView<'_>, order: Order) -> bool {
 }
 
 /// Gathers the events, by which records are recognised after damage: perf writes them first.
-pub fn gather_events(file: &RecordFile<'_>, limits: &Limits) -> Events {
+pub fn gather_events(file: &RecordFile<'_>, mut events: Events, limits: &Limits) -> Events {
     /// Records that are read; a pipe has some before its events.
     const MOST_RECORDS: usize = 4096;
-    let mut events = Events::new(file.order());
     let items = file.records((HEADER_SIZE_PIPE, file.length()), limits.of(&RESYNC));
     for record in items.take(MOST_RECORDS).filter_map(Item::record) {
         if record.frame.kind == record::SAMPLE {

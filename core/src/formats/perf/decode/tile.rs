@@ -31,7 +31,7 @@ pub fn tile(files: &FileSet<'_>, limits: &Limits, each: TileSink<'_>) {
             }
         }
         Ok(Opened::Pipe(file)) => {
-            let mut events = attrs::gather_events(&file, limits);
+            let mut events = attrs::gather_events(&file, Events::new(file.order()), limits);
             events.sort();
             let mut tiles = Tiles::new(file.layer(), each);
             let fields: Fields<'_> = &|log| header::log_fields(file.source(), 0, log);

@@ -23,7 +23,7 @@ pub use features::{
     with_hostname,
 };
 pub use maps::{THREADS, cpu_map, thread_map};
-pub use rebuild::{add_event, feature_record, rebuild};
+pub use rebuild::{add_event, event_record, feature_record, rebuild};
 pub use settle::settle;
 pub use store::store;
 pub use tracing::{tracing_data, tracing_record};

@@ -68,6 +68,12 @@ pub fn feature_record(bit: u32, content: &[u8], order: Order) -> Option<Vec<u8>>
 /// Builds the edit that puts a HEADER_ATTR record before all other records of a pipe; `None` if a
 /// record cannot have that size.
 pub fn add_event(event: &StoredEvent, order: Order) -> Option<Edit> {
+    let record = event_record(event, order)?;
+    Some(Edit::replace(Span::sized(FILE, HEADER_SIZE_PIPE, 0), record))
+}
+
+/// Builds the HEADER_ATTR record of an event; `None` if a record cannot have that size.
+pub fn event_record(event: &StoredEvent, order: Order) -> Option<Vec<u8>> {
     let ids = event.ids.iter().flat_map(|id| u64_bytes(*id, order));
     let body: Vec<u8> = event.attr.iter().copied().chain(ids).collect();
     let size = to_u64(body.len()).saturating_add(RECORD_HEADER);
@@ -75,7 +81,7 @@ pub fn add_event(event: &StoredEvent, order: Order) -> Option<Edit> {
     bytes.extend(u16_bytes(0, order));
     bytes.extend(u16_bytes(u16::try_from(size).ok()?, order));
     bytes.extend(body);
-    Some(Edit::replace(Span::sized(FILE, HEADER_SIZE_PIPE, 0), bytes))
+    Some(bytes)
 }
 
 /// Returns the features with their contents, in ascending order.

@@ -181,11 +181,13 @@ rules! {
         code: "PD0014",
         name: "no-attrs",
         severity: Severity::Error,
-        summary: "the recording has no attrs",
+        summary: "attrs are missing",
         problem: "attr.sample_type determines the layout of every sample. The attr table is \
-            empty, or a pipe recording has no HEADER_ATTR record.",
+            empty, or a pipe recording has no HEADER_ATTR record, or none of an event that its \
+            EVENT_DESC describes.",
         impact: "perf script 6.1 exits 242 or 254 without a sample. perf report shows nothing and \
-            exits 0.",
+            exits 0. If only some attrs of a pipe are missing, their samples are shown under other \
+            events.",
         remedy: Remedy::Fix(
             "Rebuilds the file from the parts that can be trusted: events from any copy of the \
              attrs by which records can be read, all records that these events read to their \
@@ -193,7 +195,8 @@ rules! {
              Class: lossy. Cost: everything else; the summary counts it.\n\
              Run:\n\
              \x20 tracemend repair perf.data -o repaired.data\n\
-             A pipe recording gets a HEADER_ATTR record, if its attr is found.",
+             A pipe recording gets the HEADER_ATTR records that its EVENT_DESC describes \
+             (synthetic), or else one, if its attr is found.",
         ),
         source: "perf 6.1, tools/perf/util/evlist.c: evlist__id2evsel; measured",
     };

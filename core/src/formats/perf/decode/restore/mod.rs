@@ -56,7 +56,7 @@ use std::collections::BTreeMap;
 pub use self::abi::{LargeAttr, LargeAttrs, Obstacle};
 pub use self::blank::Blank;
 pub use self::displaced::find as find_displaced;
-pub use self::salvage::{Salvage, salvage, salvage_pipe};
+pub use self::salvage::{Salvage, described_in, read_events, salvage, salvage_pipe};
 use crate::kit::cursor::Order;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};

@@ -18,7 +18,7 @@ use super::peek::Peek;
 use super::shape;
 use crate::formats::perf::decode::header::{self, Section};
 use crate::formats::perf::layout::{
-    ATTR_SIZES, FEATURE_BITS, HEADER_SIZE, SECTION_SIZE, feature, field,
+    ATTR_SIZES, FEATURE_BITS, HEADER_SIZE, MAGIC_BIG, MAGIC_LITTLE, SECTION_SIZE, feature, field,
 };
 use crate::kit::cursor::Order;
 use crate::kit::num::{to_u64, to_usize};
@@ -39,9 +39,18 @@ const PLACES: usize = 6;
 
 /// Returns the length by which a file is too long, and the readings that explain a wrong length.
 pub fn find(source: &Source<'_>, limits: &Limits) -> Hints {
+    // The magic may be among the missing bytes.
+    let orders = match header::magic(&source.read(0, 8)) {
+        Some((order, _)) => [Some(order), None],
+        None => [Some(Order::Little), Some(Order::Big)],
+    };
+    let hints = orders.into_iter().flatten().map(|order| find_in(Peek { source, order }, limits));
+    let mut found = hints.filter(|hints| !hints.excess.is_empty() || !hints.readings.is_empty());
+    found.next().unwrap_or_default()
+}
+
+fn find_in(peek: Peek<'_>, limits: &Limits) -> Hints {
     let mut hints = Hints::default();
-    let Some((order, _)) = header::magic(&source.read(0, 8)) else { return hints };
-    let peek = Peek { source, order };
     let Some(table) = find_entries(peek, limits.of(&WINDOW)) else { return hints };
     let Some(shift) = Shift::between(table.end, peek.len()) else { return hints };
     if let Shift::Inserted(len @ BLOCK_MIN..) = shift {
@@ -327,7 +336,12 @@ fn write(
     let data_len = table.checked_sub(data)?;
     let fields =
         [HEADER_SIZE, entry, attrs_at, attrs_len, data, data_len, 0, 0, 0, 0, 0, 0].map(word);
-    let magic = peek.bytes(0, 8);
+    let stored = peek.bytes(0, 8);
+    let magic: &[u8] = match peek.order {
+        _ if header::magic(&stored).is_some() => &stored,
+        Order::Little => MAGIC_LITTLE,
+        Order::Big => MAGIC_BIG,
+    };
     let (first, second) = if is_ids_first { (ids, attrs) } else { (attrs, ids) };
-    Some([&magic, fields.as_flattened(), &first, &second].concat())
+    Some([magic, fields.as_flattened(), &first, &second].concat())
 }

@@ -8,15 +8,19 @@ use crate::formats::perf::decode::attr;
 use crate::formats::perf::decode::attrs::StoredEvent;
 use crate::formats::perf::decode::event::Events;
 use crate::formats::perf::decode::header::Section;
-use crate::formats::perf::decode::recording::Recording;
-use crate::formats::perf::layout::{ATTR_SIZES, SECTION_SIZE, field};
+use crate::formats::perf::decode::recording::{RecordFile, Recording};
+use crate::formats::perf::decode::walk::Record;
+use crate::formats::perf::layout::{ATTR_SIZES, RECORD_HEADER, SECTION_SIZE, field, record};
 use crate::kit::cursor::{Cursor, Order};
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::source::Source;
 use crate::kit::span::Layer;
+use crate::kit::walk::Item;
 
 /// Bytes from the start of the file in which attrs are searched.
 const SEARCHED: u64 = 1 << 16;
+/// Bytes of a HEADER_FEATURE record before the feature: the header and its number.
+const FEATURE_HEAD: u64 = RECORD_HEADER + 8;
 /// Bytes from the end of the records on in which EVENT_DESC is searched.
 const SEARCHED_FEATURES: u64 = 1 << 16;
 /// Most readings that race.
@@ -42,15 +46,7 @@ pub(super) struct Reading {
 impl Reading {
     /// Returns the events as records are read by them.
     pub(super) fn events(&self, order: Order) -> Option<Events> {
-        let mut events = Events::new(order);
-        for event in &self.events {
-            let mut cursor = Cursor::new(&event.attr, Layer::stored(0), 0, order);
-            let attr = attr::attr(&mut cursor, order).ok()?;
-            if !attr.layout_known() {
-                return None;
-            }
-            events.push(attr, event.ids.iter().copied());
-        }
+        let mut events = read_events(&self.events, order)?;
         events.sort();
         (!self.events.is_empty()).then_some(events)
     }
@@ -62,6 +58,32 @@ impl Reading {
             Peek { source: &source, order: peek.order }.u32(0) == Some(kind)
         })
     }
+}
+
+/// Reads stored events; `None` if the layout of the samples of one is not known.
+pub fn read_events<'e>(
+    stored: impl IntoIterator<Item = &'e StoredEvent>,
+    order: Order,
+) -> Option<Events> {
+    let mut events = Events::new(order);
+    for event in stored {
+        let mut cursor = Cursor::new(&event.attr, Layer::stored(0), 0, order);
+        let attr = attr::attr(&mut cursor, order).ok()?;
+        if !attr.layout_known() {
+            return None;
+        }
+        events.push(attr, event.ids.iter().copied());
+    }
+    Some(events)
+}
+
+/// Returns the events that a HEADER_FEATURE record of a pipe describes; `None` if it is not one of
+/// EVENT_DESC.
+pub fn described_in(file: &RecordFile<'_>, item: &Record<'_>) -> Option<Vec<StoredEvent>> {
+    let peek = Peek { source: file.source(), order: file.order() };
+    let at = item.offset.saturating_add(FEATURE_HEAD);
+    let reading = read_described(peek, at).filter(|reading| !reading.is_mended)?;
+    Some(reading.events)
 }
 
 /// Returns the readings, the most likely first.
@@ -91,6 +113,13 @@ pub(super) fn readings(
     }
     for section in sections {
         push(read_described(peek, section.offset));
+    }
+    // A pipe has EVENT_DESC in a record before the samples.
+    let area = (start, end.min(start.saturating_add(SEARCHED)));
+    for item in recording.file.records(area, SEARCHED).filter_map(Item::record) {
+        if item.frame.kind == record::HEADER_FEATURE {
+            push(read_described(peek, item.offset.saturating_add(FEATURE_HEAD)));
+        }
     }
     for (at, size, count) in find_tables(peek, start) {
         for place in IdsPlace::ALL {

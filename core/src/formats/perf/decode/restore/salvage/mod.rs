@@ -15,6 +15,7 @@ mod mend;
 mod pipe;
 mod records;
 
+pub use self::attrs::{described_in, read_events};
 pub(super) use self::mend::mend_attrs;
 pub use self::pipe::salvage_pipe;
 use super::flags::{self, Demand};
