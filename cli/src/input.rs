@@ -170,9 +170,9 @@ impl Recording {
             .with_unfollowed_links(self.unfollowed_links.clone())
     }
 
-    /// Returns the format that recognises the recording.
+    /// Returns the format that recognises the beginning of the recording.
     pub(crate) fn format(&self) -> Option<FormatId> {
-        tracemend::recognise(&self.file_set(), &Options::default())
+        tracemend::sniff(&self.file_set(), &Options::default())
     }
 
     /// Fails if a file is no longer the one that was read.

@@ -176,7 +176,7 @@ pub use report::{
 /// Never fails: unreadable bytes are a finding, and a limit that is reached makes the verdict
 /// [`Verdict::Incomplete`].
 pub fn check(files: &FileSet<'_>, options: &Options) -> Report {
-    let format = options.format.or_else(|| registry::sniff(files, options));
+    let format = recognise(files, options);
     let most = options.limits.count_of(&limits::FINDINGS);
     let plain =
         |files: &FileSet<'_>| check_into(files, options, Report::new(format, files.len(), most));
@@ -275,7 +275,7 @@ pub fn dump(
     request: &Dump,
     out: &mut dyn FnMut(&str) -> bool,
 ) -> Result<Dumped, DumpError> {
-    let format = options.format.or_else(|| registry::sniff(files, options));
+    let format = recognise(files, options);
     let format = format.ok_or(DumpError::Unreadable)?;
     format.format().dump(files, options, request, out)
 }
@@ -292,7 +292,7 @@ pub fn diff(
     options: &Options,
     out: &mut dyn FnMut(&str),
 ) -> Result<Diffed, DumpError> {
-    let format = options.format.or_else(|| registry::sniff(one, options));
+    let format = recognise(one, options);
     let format = format.ok_or(DumpError::Unreadable)?;
     format.format().diff(one, two, options, out)
 }
@@ -305,7 +305,7 @@ pub fn tile(
     options: &Options,
     each: &mut dyn FnMut(Tile),
 ) -> Option<FormatId> {
-    let format = options.format.or_else(|| registry::sniff(files, options))?;
+    let format = recognise(files, options)?;
     format.format().tile(files, options, &mut |tile, _| each(tile));
     Some(format)
 }
@@ -322,7 +322,7 @@ pub fn map(
     depth: usize,
     each: &mut dyn FnMut(MapStep<'_>),
 ) -> Option<FormatId> {
-    let format = options.format.or_else(|| registry::sniff(files, options))?;
+    let format = recognise(files, options)?;
     map::map((files, format), options, depth, each);
     Some(format)
 }
@@ -330,13 +330,19 @@ pub fn map(
 /// Returns the regions that contain the byte at `offset` of a layer, from the section to the field;
 /// none if no format recognises the recording or the layer ends before it.
 pub fn locate(files: &FileSet<'_>, options: &Options, layer: Layer, offset: u64) -> Vec<Region> {
-    let format = options.format.or_else(|| registry::sniff(files, options));
+    let format = recognise(files, options);
     format.map_or_else(Vec::new, |format| map::locate((files, format), options, (layer, offset)))
 }
 
-/// Returns the format that recognises a recording, with the most confidence.
-pub fn recognise(files: &FileSet<'_>, options: &Options) -> Option<FormatId> {
+/// Returns the format that recognises a recording by its beginning, with the most confidence.
+pub fn sniff(files: &FileSet<'_>, options: &Options) -> Option<FormatId> {
     registry::sniff(files, options)
+}
+
+/// Returns the format of a recording: the one of the options, the one that [`sniff`] finds, or the
+/// one that is found after other bytes or by records whose beginning is lost.
+pub fn recognise(files: &FileSet<'_>, options: &Options) -> Option<FormatId> {
+    mend::beginning::recognise(files, options)
 }
 
 /// The example in the README, compiled by `cargo test --doc`.

@@ -193,6 +193,11 @@ pub fn sniff(files: &FileSet<'_>, options: &Options) -> Option<FormatId> {
     likely.and_then(|place| FormatId::ALL.get(place).copied())
 }
 
+/// Returns the magics of all formats.
+pub fn magics() -> impl Iterator<Item = &'static [u8]> + Clone {
+    FormatId::ALL.iter().flat_map(|format| format.0.magics()).copied()
+}
+
 /// Returns the formats with their places in the list, those that are recognised by trial last.
 fn in_order_of_cost() -> impl Iterator<Item = (usize, FormatId)> {
     let of_cost = |by_trial| {

@@ -184,6 +184,16 @@ pub trait Format: Sync {
         false
     }
 
+    /// Returns bytes with which recordings of the format begin, of those that have a magic.
+    fn magics(&self) -> &'static [&'static [u8]] {
+        &[]
+    }
+
+    /// Returns whether the records of a recording show its format although its beginning is lost.
+    fn is_found_by_records(&self) -> bool {
+        false
+    }
+
     /// Returns whether [`Format::sniff`] decodes files that other formats may be sure of: it is
     /// asked after them.
     fn is_sniffed_by_trial(&self) -> bool {

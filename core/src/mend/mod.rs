@@ -5,12 +5,13 @@
 //! them.
 
 pub mod applied;
+pub(crate) mod beginning;
 mod choice;
 pub mod edit;
 pub mod patch;
 pub mod plan;
 pub mod proof;
-mod remainder;
 pub(crate) mod reading;
+mod remainder;
 pub mod rounds;
 pub(crate) mod trial;

@@ -17,6 +17,7 @@ use crate::kit::reading::{Cause, Change, CopyProofs, Hints, Reading};
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::{agree, byte_count, join_and, list};
 use crate::limits::{READING_BYTES, READINGS};
+use crate::mend::beginning::read_prefix;
 use crate::mend::edit::{Edit, Fix, Safety};
 use crate::mend::patch::{Patch, SourceOffsets};
 use crate::mend::trial::view;
@@ -70,6 +71,12 @@ pub(crate) fn explain(
     let Some(format) = stored.format.map(|format| format.format()) else { return stored };
     if !has_sign(format, &stored) || weigh(&stored) < LEAD {
         return stored;
+    }
+    if let Some(reading) = read_prefix(files, options) {
+        // Bytes with which no recording begins are no other reading.
+        let proofs = Proofs { known: &[], codes: CopyProofs::default() };
+        let read = read(files, reading, (&stored, &proofs), check);
+        return read.map_or_else(|| stored.clone(), |read| describe(&read, &stored, files));
     }
     let hints = format.reading_hints(files, options, &stored);
     let candidates = gather(files, options, &hints, &stored);
@@ -184,32 +191,40 @@ fn race(
         evidence
     };
     let all = candidates.into_iter().filter_map(|reading| {
-        let patches = patch(files, &reading)?;
-        let report = check(&view(files, &patches));
-        let is_proven = !report.has_errors() && proofs.hold(&reading, stored, &report);
-        let is_doubtful = reading.sizes().0 < LARGE && reading.cause == Cause::Doubled;
-        if is_doubtful && (weigh(&report) > 0 || !is_proven)
-            || report.incomplete()
-            || hides_data(reading.cause, stored, &report)
-        {
-            return None;
-        }
-        let file = to_usize(reading.file.into());
-        let offsets = patches.get(file)?.source_offsets();
+        let read = read(files, reading, (stored, proofs), check)?;
         // Of two readings that explain nearly as much, the one that leaves less to correct.
-        let left = weigh(&report).saturating_mul(COSTS);
-        let (cost, evidence) = (cost_of(reading.cause).saturating_add(left), evidence(&report));
-        Some(Candidate {
-            reading: Some(Read { reading, offsets, report, is_proven }),
-            cost,
-            evidence,
-        })
+        let left = weigh(&read.report).saturating_mul(COSTS);
+        let cost = cost_of(read.reading.cause).saturating_add(left);
+        let evidence = evidence(&read.report);
+        Some(Candidate { reading: Some(read), cost, evidence })
     });
     let unread = Candidate { reading: None, cost: 0, evidence: evidence(stored) };
     decide(std::iter::once(unread).chain(all), |one, other| {
         let (one, other) = (one.contradicted(), other.contradicted());
         other.saturating_sub(one) >= LEAD && one.saturating_mul(2) <= other
     })
+}
+
+/// Runs the check over the view of a reading; `None` if the cause does not fit.
+fn read(
+    files: &FileSet<'_>,
+    reading: Reading,
+    (stored, proofs): (&Report, &Proofs<'_>),
+    check: Check<'_>,
+) -> Option<Read> {
+    let patches = patch(files, &reading)?;
+    let report = check(&view(files, &patches));
+    let is_proven = !report.has_errors() && proofs.hold(&reading, stored, &report);
+    let is_doubtful = reading.sizes().0 < LARGE && reading.cause == Cause::Doubled;
+    if is_doubtful && (weigh(&report) > 0 || !is_proven)
+        || report.incomplete()
+        || hides_data(reading.cause, stored, &report)
+    {
+        return None;
+    }
+    let file = to_usize(reading.file.into());
+    let offsets = patches.get(file)?.source_offsets();
+    Some(Read { reading, offsets, report, is_proven })
 }
 
 /// Returns the patches of all files by which a recording is read.

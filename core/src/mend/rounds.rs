@@ -10,16 +10,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::kit::words::{byte_count, plural};
 use crate::limits::{FINDINGS, INSERTED, Limit, PARTS, ROUNDS};
 use crate::mend::applied::{Applied, Origins, classify, record};
+use crate::mend::beginning::recognise;
 use crate::mend::choice::{choose, find_too_large_fix, has_usable_fix};
 use crate::mend::edit::Safety;
 use crate::mend::patch::Patch;
-use crate::mend::remainder::refuse_little_kept;
 use crate::mend::reading::find_reading;
+use crate::mend::remainder::refuse_little_kept;
 pub use crate::mend::trial::view;
 use crate::mend::trial::{State, Trials, check_for_repair, edits_of};
 use crate::options::Options;
 use crate::recording::FileSet;
-use crate::registry::{self, FormatId};
+use crate::registry::FormatId;
 use crate::report::rule::common;
 use crate::report::{Finding, Report, Severity};
 
@@ -98,7 +99,7 @@ impl Repair {
 pub fn repair(files: &FileSet<'_>, options: &Options) -> Repair {
     let mut options = options.clone();
     // The target has the format of the source.
-    options.format = options.format.or_else(|| registry::sniff(files, &options));
+    options.format = recognise(files, &options);
 
     let before = check_for_repair(files, &options);
     let patches = files.files().iter().map(|file| Patch::unchanged(&file.bytes)).collect();

@@ -151,7 +151,7 @@ pub(super) fn explain_for_repair(files: &FileSet<'_>, options: &Options, report:
 
 /// Checks a recording as it is, with all fixes: a round applies more of them than a person wants to
 /// read findings.
-fn check_plain(files: &FileSet<'_>, options: &Options) -> Report {
+pub(super) fn check_plain(files: &FileSet<'_>, options: &Options) -> Report {
     let format = options.format.or_else(|| registry::sniff(files, options));
     let shown = options.limits.of(&FINDINGS);
     let most = options.limits.count_of(&FINDINGS).max(options.limits.count_of(&FIXES));

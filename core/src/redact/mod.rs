@@ -28,13 +28,14 @@ use crate::kit::text::Untrusted;
 use crate::kit::words::{byte_count, plural};
 use crate::limits::REDACTED;
 use crate::mend::applied::Applied;
+use crate::mend::beginning::recognise;
 use crate::mend::edit::{Edit, Safety};
 use crate::mend::patch::Patch;
 use crate::mend::rounds::{Outcome, Repair, view};
 use crate::mend::trial::find_harm;
 use crate::options::Options;
 use crate::recording::FileSet;
-use crate::registry::{self, FormatId};
+use crate::registry::FormatId;
 use crate::report::{Finding, Report, Rule};
 use collect::{Collector, Replaced, sort};
 
@@ -212,7 +213,7 @@ pub fn redact(
     request: &RedactRequest,
 ) -> Result<Redaction, RedactError> {
     let mut options = options.clone();
-    options.format = options.format.or_else(|| registry::sniff(files, &options));
+    options.format = recognise(files, &options);
     let before = crate::check(files, &options);
     let format = before.format.filter(|_| !files.is_empty()).ok_or(RedactError::UnknownFormat)?;
     refuse_damaged(&before)?;

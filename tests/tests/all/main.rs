@@ -6,6 +6,7 @@
 //!  corpus hard specimens properties every recording at hand
 //!  known_originals                  sound recordings, damaged and repaired
 //!  undo                             repairs, proven and undone
+//!  beginnings                       recordings after other bytes, or without their beginning
 //!  encodings                        sound recordings, compressed or converted as a whole
 //!  readings                         doubled blocks, inserted and lost bytes
 //!  observed                         the inputs that campaigns kept, seen as before
@@ -27,6 +28,7 @@
     reason = "a failure of a test should stop it at once"
 )]
 
+mod beginnings;
 mod book;
 mod command_line;
 mod corpus;
@@ -76,6 +78,7 @@ mod perf {
     mod forge;
     mod inside;
     mod judge;
+    mod lost_attrs;
     mod newer;
     mod outline;
     mod page;

@@ -96,6 +96,10 @@ impl Format for Revent {
         &["*.revent"]
     }
 
+    fn magics(&self) -> &'static [&'static [u8]] {
+        &[layout::MAGIC]
+    }
+
     fn sniff(&self, files: &FileSet<'_>, options: &Options) -> Option<Confidence> {
         let source = files.bytes(0);
         if decode::head::has_magic(&source) {

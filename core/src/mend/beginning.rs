@@ -1,0 +1,125 @@
+//! The format of a recording whose beginning is not that of any format.
+//!
+//! ```text
+//!  other bytes | recording      something was written before it: a line of a tool, a mark
+//!  zeros, noise, or nothing | records      the beginning was lost
+//! ```
+//!
+//! The formats are asked in this order: by the beginning, by the beginning after other bytes, by
+//! the records. A folder is searched by the beginning alone; this is for a file that a user names.
+
+use crate::kit::num::to_u64;
+use crate::kit::reading::Reading;
+use crate::kit::source::Source;
+use crate::kit::span::{Layer, Span};
+use crate::kit::wrapper::Wrapper;
+use crate::mend::edit::Edit;
+use crate::mend::patch::Patch;
+use crate::mend::trial::{check_plain, edits_of, view};
+use crate::options::Options;
+use crate::recording::FileSet;
+use crate::registry::{self, FormatId};
+use crate::report::Report;
+
+/// Most bytes before a recording: lines of the tool that copied it.
+const PREFIX_MAX: u64 = 4 << 10;
+/// Bytes before a recording that need not end with a line: marks of a byte order have 2 to 4.
+const MARK_MAX: u64 = 16;
+/// Places that are tried: each is a search for a beginning.
+const PLACES_MAX: usize = 64;
+/// Records that show a format without its beginning: fewer are there by chance.
+const RECORDS_LEAST: u64 = 8;
+
+/// Returns the format of a recording that a user names.
+pub(crate) fn recognise(files: &FileSet<'_>, options: &Options) -> Option<FormatId> {
+    let sniffed = options.format.or_else(|| registry::sniff(files, options));
+    if sniffed.is_some() || files.files().len() != 1 || files.is_empty() {
+        return sniffed;
+    }
+    if let Some((format, _)) = find_prefix(files, options) {
+        return Some(format);
+    }
+    // The bytes of a packed recording have no records, and its command is the help.
+    let is_packed = Wrapper::certain(&files.bytes(0)).is_some();
+    if is_packed { None } else { find_by_records(files, options) }
+}
+
+/// Returns the reading of a recording that other bytes precede; `None` if it begins as its format
+/// demands, or if no recording follows.
+pub(super) fn read_prefix(files: &FileSet<'_>, options: &Options) -> Option<Reading> {
+    if files.files().len() != 1 || registry::sniff(files, options).is_some() {
+        return None;
+    }
+    let (_, len) = find_prefix(files, options)?;
+    let first = Span::sized(Layer::stored(0), len, 1);
+    let reading = Reading::inserted(0, 0..len);
+    Some(reading.witness(first, "the recording begins here"))
+}
+
+/// Returns the format of a recording that other bytes precede, and their number.
+fn find_prefix(files: &FileSet<'_>, options: &Options) -> Option<(FormatId, u64)> {
+    let places = find_places(&files.bytes(0));
+    places.into_iter().take(PLACES_MAX).find_map(|len| {
+        let patches = vec![drop_first(&files.bytes(0), len)?];
+        let after = view(files, &patches);
+        let format = registry::sniff(&after, &without_format(options))?;
+        if options.format.is_some_and(|named| named != format) {
+            return None;
+        }
+        // Short magics turn up in other bytes.
+        let report = check_plain(&after, &options.clone().with_format(format));
+        (report.tally.records > 0 && !report.incomplete()).then_some((format, len))
+    })
+}
+
+/// Returns the places at which a recording may begin after other bytes.
+fn find_places(source: &Source<'_>) -> Vec<u64> {
+    let first = source.read(0, PREFIX_MAX);
+    let magics = registry::magics();
+    let is_magic = |rest: &[u8]| magics.clone().any(|magic| rest.starts_with(magic));
+    let is_place = |(at, after): (u64, &[u8])| {
+        let is_line = after.first() == Some(&b'\n');
+        let rest = after.get(1..).unwrap_or_default();
+        (at <= MARK_MAX || is_line || is_magic(rest)).then_some(at)
+    };
+    let after =
+        (0..first.len()).filter_map(|at| Some((to_u64(at).saturating_add(1), first.get(at..)?)));
+    let mut places: Vec<u64> = after.filter_map(is_place).filter(|at| *at < source.len()).collect();
+    // Those of a magic are the surest.
+    let at_magic = |at: &u64| {
+        let rest = source.read(*at, at.saturating_add(MARK_MAX));
+        !is_magic(&rest)
+    };
+    places.sort_by_key(|at| (at_magic(at), *at));
+    places
+}
+
+/// Returns the format whose records a recording has, although its beginning is lost.
+fn find_by_records(files: &FileSet<'_>, options: &Options) -> Option<FormatId> {
+    let formats = FormatId::ALL.iter().copied().filter(|one| one.format().is_found_by_records());
+    let has_enough = |report: &Report| report.tally.records >= RECORDS_LEAST;
+    formats.into_iter().find(|format| {
+        let options = options.clone().with_format(*format);
+        let report = check_plain(files, &options);
+        if has_enough(&report) {
+            return true;
+        }
+        let Some(resort) = format.format().last_resort(files, &options, &report) else {
+            return false;
+        };
+        let edits: Vec<Edit> = edits_of(&resort).cloned().collect();
+        let patch = Patch::from_edits(files.bytes(0).len(), &edits);
+        patch.is_ok_and(|patch| has_enough(&check_plain(&view(files, &[patch]), &options)))
+    })
+}
+
+fn drop_first(source: &Source<'_>, len: u64) -> Option<Patch> {
+    let edit = Edit::replace(Span::new(Layer::stored(0), 0, len), Vec::new());
+    Patch::from_edits(source.len(), &[edit]).ok()
+}
+
+fn without_format(options: &Options) -> Options {
+    let mut options = options.clone();
+    options.format = None;
+    options
+}
