@@ -19,7 +19,7 @@ use tracemend::kit::source::Source;
 use tracemend::limits::Limits;
 
 use super::{Bound, Bounds, Damaged, Files, Original, Reach, Record, Subject, corpus};
-use crate::forge::apitrace::{self as forge, all, call_heavy, chunks, threaded};
+use crate::forge::apitrace::{self as forge, all, call_heavy, chunks, old_threads, threaded};
 use crate::judge::apitrace::Apitrace;
 use crate::judge::apitrace::survival::readable;
 
@@ -45,7 +45,12 @@ fn originals() -> Vec<Original> {
     let forged = all().into_iter();
     let mut originals: Vec<Original> =
         forged.map(|(name, bytes)| Original::single(name, bytes)).collect();
-    for (name, stream) in [("calls_long", call_heavy(300)), ("threads_long", threaded(150))] {
+    let long = [
+        ("calls_long", call_heavy(300)),
+        ("threads_long", threaded(150)),
+        ("old_threads_long", old_threads(3, 3, 900, 5)),
+    ];
+    for (name, stream) in long {
         for container in forge::Container::ALL {
             let name = format!("{name}_{container:?}");
             originals.push(Original::single(name, container.file(&stream.bytes)));

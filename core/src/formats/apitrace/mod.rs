@@ -48,11 +48,11 @@ use crate::mend::edit::Edit;
 use crate::options::{OptionSpec, Options};
 use crate::recording::FileSet;
 use crate::report::{Finding, Report, Rule};
-use decode::arrangement;
 use decode::beginning::{find_container, find_named, find_unmarked, holds_trace};
 use decode::definitions::Definitions;
 use decode::signatures::find_build;
 use decode::trace::{Gap, ReadOptions, Trace};
+use decode::{arrangement, parts};
 use expand::{Container, Expansion, Fault};
 use repair::StreamEditor;
 use repair::damage::Donor;
@@ -139,10 +139,17 @@ impl Format for Apitrace {
         let editor = StreamEditor::new(&source, container, limits);
         let is_suspect =
             container.has_units() && arrangement::is_suspect(&trace.faults.damages, &trace.places);
-        if is_suspect && let Some(found) = arrangement::find_arrangement(&source, container, limits)
-        {
-            check::check_arrangement(trace, &found, editor, options, report);
-            return;
+        if is_suspect {
+            let overlap = trace.tracker.calls.overlap;
+            let found = arrangement::find_arrangement(&source, container, limits, overlap);
+            let has_copies = found.as_ref().is_some_and(|found| !found.copies.is_empty());
+            let may_be_two = container == Container::Snappy && !has_copies;
+            if may_be_two && let Some(found) = parts::find_parts(&source, limits, overlap) {
+                return check::check_parts(trace, &found, editor, options, report);
+            }
+            if let Some(found) = found {
+                return check::check_arrangement(trace, &found, editor, options, report);
+            }
         }
         check::check_trace(trace, donor, editor, options, report);
         // Damaged bytes can read as a call that no tracer wrote.

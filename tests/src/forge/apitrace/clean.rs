@@ -1,6 +1,7 @@
 //! Sound traces: every value, version and container, and calls that interleave and nest.
 
 use super::{Container, Detail, Stream, Value};
+use crate::judge::apitrace::survival::Numbers;
 
 /// A sound trace.
 #[derive(Clone, Debug)]
@@ -111,6 +112,38 @@ pub fn threaded(frames: u64) -> Stream {
     stream
 }
 
+/// Calls of threads that a version before 4 does not number. Each thread takes turns by chance: it
+/// enters a call, or leaves the one that it is in. At the end all are left.
+pub fn old_threads(version: u64, threads: usize, calls: u64, seed: u64) -> Stream {
+    let mut stream = Stream::new(version);
+    let mut numbers = Numbers::of(seed);
+    let mut open: Vec<Option<(u64, u64)>> = vec![None; threads];
+    let arg = |index, value| Detail::Arg(index, value);
+    while stream.calls() < calls || open.iter().any(Option::is_some) {
+        let thread = numbers.below(threads);
+        if let Some((call, function)) = open[thread].take() {
+            let details = match function {
+                42 => vec![arg(1, Value::Array(vec![Value::Uint(call % 97)]))],
+                43 => vec![Detail::Ret(Value::Enum(1, 4))],
+                _ => Vec::new(),
+            };
+            stream.leave(call, &details);
+        } else if stream.calls() < calls {
+            let (function, number) = (40 + numbers.below(6) as u64, numbers.next() % 5_000);
+            let blob = (0..number % 40).map(|at| (at * number) as u8).collect();
+            let (count, details) = match function {
+                40 => (2, vec![arg(0, Value::Enum(1, 4)), arg(1, Value::Uint(number))]),
+                41 => (1, vec![arg(0, Value::Float(number as f32))]),
+                42 => (2, vec![arg(0, Value::Uint(1))]),
+                43 | 44 => (0, Vec::new()),
+                _ => (2, vec![arg(0, Value::Opaque(0x5555_0000)), arg(1, Value::Blob(blob))]),
+            };
+            open[thread] = Some((stream.enter(0, function, count, &details), function));
+        }
+    }
+    stream
+}
+
 /// Structs that are first used in frame `first`, and in every third frame from then on.
 pub fn structs(frames: u64, first: u64) -> Stream {
     let mut stream = Stream::with_properties(&[("process.name", "forge")]);
@@ -149,6 +182,10 @@ pub fn clean() -> Vec<Clean> {
         Clean { name: "version_6", stream: every_value(6) },
         Clean { name: "threads", stream: threads() },
         Clean { name: "threads_at_work", stream: threaded(6) },
+        Clean { name: "old_threads_0", stream: old_threads(0, 2, 12, 1) },
+        Clean { name: "old_threads_1", stream: old_threads(1, 3, 14, 2) },
+        Clean { name: "old_threads_2", stream: old_threads(2, 5, 16, 3) },
+        Clean { name: "old_threads_3", stream: old_threads(3, 9, 20, 4) },
         Clean { name: "structs", stream: structs(9, 2) },
         Clean { name: "calls", stream: call_heavy(8) },
         Clean { name: "blob", stream: blob(2_000) },

@@ -9,7 +9,7 @@ pub mod container;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-pub use clean::{Clean, all, call_heavy, clean, structs, threaded};
+pub use clean::{Clean, all, call_heavy, clean, old_threads, structs, threaded};
 pub use container::{Container, chunks, snappy, snappy_of, zstd};
 
 /// A value.

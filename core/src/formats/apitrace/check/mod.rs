@@ -1,6 +1,7 @@
 //! Findings of a trace. Reads no bytes: it judges a [`Trace`] that was read to its end.
 //!
 //! - `arrangement`: the order of the stored units
+//! - `parts`: two traces in one file
 //! - `header`, `units`: the header of the stream and the stored units
 //! - `region`, `damage`: damages of one cause, as one finding
 //! - `definitions`: definitions that differ from those of a known build
@@ -17,6 +18,7 @@ mod describe;
 mod ending;
 mod facts;
 mod header;
+mod parts;
 mod region;
 mod repeats;
 mod units;
@@ -24,6 +26,7 @@ mod usage;
 mod warning;
 
 use super::decode::arrangement::Arrangement;
+use super::decode::parts::Parts;
 use super::decode::places::Place;
 use super::decode::signatures::compare;
 use super::decode::trace::Trace;
@@ -98,6 +101,21 @@ pub fn check_arrangement(
     let mut check = TraceCheck::new(trace, editor, options);
     check.tally(report);
     check.add_arrangement(found);
+    check.add_facts(report);
+    check.push_findings(report);
+}
+
+/// Adds the finding that a file holds two traces, and no others: each trace has its own.
+pub fn check_parts(
+    trace: Trace,
+    found: &Parts,
+    editor: StreamEditor<'_, '_>,
+    options: &Options,
+    report: &mut Report,
+) {
+    let mut check = TraceCheck::new(trace, editor, options);
+    check.tally(report);
+    check.add_parts(found);
     check.add_facts(report);
     check.push_findings(report);
 }

@@ -1,6 +1,7 @@
 //! Calls that use their function as no sound call does.
 
 use super::{TraceCheck, stream_span};
+use crate::formats::apitrace::layout::VERSION_THREADS;
 use crate::formats::apitrace::rules;
 use crate::report::Finding;
 
@@ -12,10 +13,14 @@ impl TraceCheck<'_, '_> {
             return;
         }
         let usage = &self.trace.tracker.values.usage;
+        // Where calls overlap whose threads are not known, those of several are mixed.
+        let is_mixed =
+            self.trace.version < VERSION_THREADS && self.trace.tracker.history.overlaps.has_any();
+        let broken = if is_mixed { &[] } else { usage.primitives.found() };
         let mut findings = Vec::new();
         for (rule, found) in [
             (&rules::ARGUMENTS_UNUSUAL, usage.shapes.find_unusual()),
-            (&rules::PRIMITIVE_BROKEN, usage.primitives.found().to_vec()),
+            (&rules::PRIMITIVE_BROKEN, broken.to_vec()),
             (&rules::BLOB_SIZE, usage.uploads.found().to_vec()),
         ] {
             for one in found {

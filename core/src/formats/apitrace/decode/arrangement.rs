@@ -11,6 +11,7 @@ use super::grammar::Parser;
 use super::places::StreamPlaces;
 use super::resync::{ProbeContext, ProbeResult, Tolerance, probe_position};
 use super::tracker::StreamTracker;
+use super::tracker::overlaps::Overlap;
 use crate::formats::apitrace::expand::{Container, Expansion, Fault, unit_bytes};
 use crate::formats::apitrace::limits::NESTING;
 use crate::kit::layer::Segment;
@@ -67,12 +68,14 @@ pub fn find_arrangement(
     source: &Source<'_>,
     container: Container,
     limits: &Limits,
+    overlap: Overlap,
 ) -> Option<Arrangement> {
     let units = list_units(source, container, limits)?;
     let mut copies: Vec<(usize, usize)> = Vec::new();
     // A copy before its original is seen after it was read: then all is read again without it.
     for _ in 0..COPIES_MAX {
         let mut search = Search::new(source, container, limits, &units, copies.clone());
+        search.stream.tracker.calls.overlap = overlap;
         search.run();
         copies = search.copies;
         if search.is_outdated {
@@ -86,7 +89,11 @@ pub fn find_arrangement(
     None
 }
 
-fn list_units(source: &Source<'_>, container: Container, limits: &Limits) -> Option<Vec<Segment>> {
+pub(super) fn list_units(
+    source: &Source<'_>,
+    container: Container,
+    limits: &Limits,
+) -> Option<Vec<Segment>> {
     let mut units: Vec<Segment> = Vec::new();
     for block in Expansion::new(source, container, limits) {
         let unit = block.unit_segment()?;
@@ -101,7 +108,8 @@ fn list_units(source: &Source<'_>, container: Container, limits: &Limits) -> Opt
     (2..=UNITS_MAX).contains(&units.len()).then_some(units)
 }
 
-struct Search<'s, 'a> {
+/// A stream that is built up unit by unit.
+pub(super) struct Search<'s, 'a> {
     source: &'s Source<'a>,
     container: Container,
     limits: &'s Limits,
@@ -111,19 +119,19 @@ struct Search<'s, 'a> {
     copies: Vec<(usize, usize)>,
     /// Whether a unit in the order turned out to be a copy.
     is_outdated: bool,
-    stream: StreamState,
+    pub(super) stream: StreamState,
 }
 
 /// The stream up to the end of a unit.
-struct StreamState {
+pub(super) struct StreamState {
     parser: Parser,
-    tracker: StreamTracker,
+    pub(super) tracker: StreamTracker,
     /// The bytes of the event that the unit ends in.
-    tail: Vec<u8>,
+    pub(super) tail: Vec<u8>,
 }
 
 impl<'s, 'a> Search<'s, 'a> {
-    fn new(
+    pub(super) fn new(
         source: &'s Source<'a>,
         container: Container,
         limits: &'s Limits,
@@ -190,12 +198,12 @@ impl<'s, 'a> Search<'s, 'a> {
         bytes
     }
 
-    fn head(&self, unit: usize) -> Vec<u8> {
+    pub(super) fn head(&self, unit: usize) -> Vec<u8> {
         self.bytes(unit, HEAD_LEN)
     }
 
     /// Whether all bytes of `copy` are the first ones of `unit`.
-    fn is_beginning_of(&self, copy: usize, unit: usize) -> bool {
+    pub(super) fn is_beginning_of(&self, copy: usize, unit: usize) -> bool {
         let len = |unit: usize| self.units.get(unit).map_or(0, |unit| unit.expanded.len());
         let most = len(copy);
         if most < to_u64(COPY_MIN) || most > len(unit) || self.head(unit).len() < COPY_MIN {
@@ -206,7 +214,7 @@ impl<'s, 'a> Search<'s, 'a> {
     }
 
     /// Whether a unit continues the stream.
-    fn continues(&self, unit: usize) -> bool {
+    pub(super) fn continues(&self, unit: usize) -> bool {
         let head = self.head(unit);
         let at_end = head.len() < HEAD_LEN;
         let bytes = [self.stream.tail.as_slice(), &head].concat();
@@ -230,7 +238,7 @@ impl<'s, 'a> Search<'s, 'a> {
     }
 
     /// Reads a unit that continues the stream; `false` if it cannot be read to its end.
-    fn read_unit(&mut self, unit: usize) -> bool {
+    pub(super) fn read_unit(&mut self, unit: usize) -> bool {
         let Some(segment) = self.units.get(unit).copied() else { return false };
         let stream = &mut self.stream;
         let mut is_sound = true;

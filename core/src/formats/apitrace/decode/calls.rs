@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::tracker::overlaps::Overlap;
 use crate::kit::num::to_u64;
 
 /// Open calls that are searched one by one, from the latest on. A thread has one as a rule.
@@ -27,6 +28,8 @@ pub struct Calls {
     pub threads: u64,
     /// Placeholders that an earlier repair added for lost calls.
     pub placeholders: u64,
+    /// Whether calls may overlap whose threads are not known.
+    pub overlap: Overlap,
     recent: Vec<OpenCall>,
     older: BTreeMap<u64, OpenCall>,
 }
@@ -124,8 +127,12 @@ impl Calls {
         self.recent.iter().any(|open| open.number == number) || self.older.contains_key(&number)
     }
 
-    /// Returns the innermost open call of each thread, among the latest.
+    /// Returns the innermost open call of each thread, among the latest; all of these if threads
+    /// are not known.
     pub fn innermost(&self) -> Vec<OpenCall> {
+        if self.overlap.is_free() {
+            return self.recent.iter().rev().copied().collect();
+        }
         let mut found: Vec<OpenCall> = Vec::new();
         for open in self.recent.iter().rev() {
             if found.iter().all(|one| one.thread != open.thread) {

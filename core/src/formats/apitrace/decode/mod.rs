@@ -7,6 +7,7 @@
 //!                     resync: the next place from which events follow one another
 //!
 //!  arrangement   whether the units are in their order, and which are copies
+//!  parts     two traces in one file
 //!  trace     the result: what was read, and the damage between
 //!  grammar   the tokens of the stream        places   where the stream lies in the file
 //!  signatures    the definitions of known builds of the tracer
@@ -23,6 +24,7 @@ pub mod damage;
 pub mod definitions;
 pub mod grammar;
 pub mod names;
+pub mod parts;
 pub mod places;
 pub mod ranges;
 pub mod reader;

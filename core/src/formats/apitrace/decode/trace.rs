@@ -7,8 +7,10 @@ use super::definitions::Definitions;
 use super::places::{Place, StreamPlaces};
 use super::reader::{Flow, StreamReader};
 use super::tracker::StreamTracker;
+use super::tracker::overlaps::Overlap;
 use crate::formats::apitrace::expand::{Block, Container, Expansion};
-use crate::formats::apitrace::layout::{VERSION_MAX, VERSIONS};
+use crate::formats::apitrace::layout::{VERSION_MAX, VERSION_THREADS, VERSIONS};
+use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::steps;
 use crate::kit::walk::Item;
@@ -72,34 +74,13 @@ pub struct ReadOptions<'a> {
 impl Trace {
     /// Reads a trace to its end.
     pub fn read(source: &Source<'_>, container: Container, options: ReadOptions<'_>) -> Self {
-        let ReadOptions { limits, keep_raw, donor } = options;
-        let reader = StreamReader::new(limits, keep_raw, donor);
-        let mut reader = run_reader(reader, source, container, limits);
-        // The bytes at the beginning may not be a header, or the only ones that are left.
-        let others = [None].into_iter().chain(VERSIONS.map(Some));
-        // The searches of all attempts without a header share their steps.
-        let mut searched: Option<StreamReader<'_>> = None;
-        for version in others {
-            let is_rare = version.is_some_and(|version| version < VERSION_MAX);
-            if !reader.is_implausible() || (is_rare && reader.tracker.history.count > 0) {
-                break;
-            }
-            let mut other = match version {
-                None => StreamReader::past_first_fault(limits, keep_raw, donor),
-                Some(version) => StreamReader::without_header(limits, keep_raw, donor, version),
-            };
-            if let Some(searched) = &searched {
-                other.search_after(searched);
-            }
-            let other = run_reader(other, source, container, limits);
-            let gains = |reader: &StreamReader<'_>| reader.tracker.history.count;
-            if gains(&other) > gains(&reader) && !other.faults.damages.is_empty() {
-                reader = other;
-            } else if version.is_some() {
-                searched = Some(other);
-            }
+        let read = |overlap| read_stream(source, container, options, overlap);
+        let (mut reader, version) = read(Overlap::BetweenThreads);
+        // Without numbers of threads, calls that overlap look like damage.
+        let may_overlap = version < VERSION_THREADS && reader.faults.limit.is_none();
+        if may_overlap && is_doubtful(&reader) {
+            reader = choose_overlap(reader, |overlap| read(overlap).0);
         }
-        let reader = refuse_foreign_stretches(reader, source, container, options);
         let version = reader.version();
         let StreamReader { tracker, places, faults, .. } = reader;
         let has_magic = container.has_magic(source);
@@ -138,6 +119,71 @@ impl Trace {
     }
 }
 
+/// Reads a stream whose calls may overlap in this way; returns the version in its first bytes, too.
+fn read_stream<'a>(
+    source: &Source<'_>,
+    container: Container,
+    options: ReadOptions<'a>,
+    overlap: Overlap,
+) -> (StreamReader<'a>, u64) {
+    let ReadOptions { limits, keep_raw, donor } = options;
+    let run = |mut reader: StreamReader<'a>| {
+        reader.tracker.calls.overlap = overlap;
+        run_reader(reader, source, container, limits)
+    };
+    let mut reader = run(StreamReader::new(limits, keep_raw, donor));
+    let version = reader.version();
+    // The bytes at the beginning may not be a header, or the only ones that are left.
+    let others = [None].into_iter().chain(VERSIONS.map(Some));
+    // The searches of all attempts without a header share their steps.
+    let mut searched: Option<StreamReader<'_>> = None;
+    for version in others {
+        let is_rare = version.is_some_and(|version| version < VERSION_MAX);
+        if !reader.is_implausible() || (is_rare && reader.tracker.history.count > 0) {
+            break;
+        }
+        let mut other = match version {
+            None => StreamReader::past_first_fault(limits, keep_raw, donor),
+            Some(version) => StreamReader::without_header(limits, keep_raw, donor, version),
+        };
+        if let Some(searched) = &searched {
+            other.search_after(searched);
+        }
+        let other = run(other);
+        let gains = |reader: &StreamReader<'_>| reader.tracker.history.count;
+        if gains(&other) > gains(&reader) && !other.faults.damages.is_empty() {
+            reader = other;
+        } else if version.is_some() {
+            searched = Some(other);
+        }
+    }
+    (refuse_foreign_stretches(reader, source, container, options), version)
+}
+
+/// Whether events contradict one another, as those of several threads do if one is expected.
+fn is_doubtful(reader: &StreamReader<'_>) -> bool {
+    let StreamReader { tracker, faults, .. } = reader;
+    !faults.damages.is_empty() || tracker.warnings.has_misnumbered_leave()
+}
+
+/// Returns the reading of a stream in which calls of threads that are not known overlap, if that
+/// is what it is; otherwise `one`, that of a single thread.
+fn choose_overlap<'a>(
+    one: StreamReader<'a>,
+    read: impl Fn(Overlap) -> StreamReader<'a>,
+) -> StreamReader<'a> {
+    let any = read(Overlap::Any);
+    let tracker = &any.tracker;
+    if !is_doubtful(&any) && tracker.history.overlaps.prove_sound(tracker.calls.open_count()) {
+        return any;
+    }
+    let bounded = read(Overlap::Bounded);
+    let damages = to_u64(bounded.faults.damages.len());
+    let is_proven = bounded.tracker.history.overlaps.prove_damaged(damages);
+    let gains = bounded.tracker.history.count >= one.tracker.history.count;
+    if is_proven && gains { bounded } else { one }
+}
+
 /// Reads the trace again without the stretches that come from another place of it, as long as that
 /// gives more events.
 fn refuse_foreign_stretches<'a>(
@@ -151,6 +197,7 @@ fn refuse_foreign_stretches<'a>(
         let Some(refused) = reader.stretches_to_refuse() else { break };
         let mut other = StreamReader::without_stretches(limits, keep_raw, donor, refused);
         other.search_after(&reader);
+        other.tracker.calls.overlap = reader.tracker.calls.overlap;
         let other = run_reader(other, source, container, limits);
         if other.tracker.history.count <= reader.tracker.history.count {
             break;

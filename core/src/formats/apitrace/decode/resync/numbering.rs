@@ -1,5 +1,7 @@
 //! The call number of the first of some events, as their leaves show it.
 
+use std::cmp::Reverse;
+
 use super::ProbeContext;
 use super::probe_sink::ProbeEvent;
 use crate::kit::num::to_u64;
@@ -15,6 +17,8 @@ const ENTERS_BACK: u64 = 16;
 const CANDIDATES: usize = 400;
 /// Calls of one thread that may be open at once: real nesting never exceeds 2.
 const OPEN_PER_THREAD: usize = 4;
+/// Calls of all threads, where these are not known.
+const OPEN_AT_ONCE: usize = 48;
 
 /// Returns the number of the first enter among `events`, if the leaves agree on one.
 ///
@@ -30,10 +34,12 @@ pub(super) fn find_first_number(
     let best = candidates(events, expected)
         .into_iter()
         .filter_map(|next| Some((count_matches(events, next, context, is_enough)?, next)));
-    // Of equals the one closest to the expected number.
-    let best =
-        best.max_by_key(|(matches, next)| (*matches, std::cmp::Reverse(next.abs_diff(expected))));
-    let (matches, next) = best?;
+    // Of equals the one in which fewest calls overlap, and then the one closest to the expected
+    // number.
+    let best = best.max_by_key(|((matches, overlaps), next)| {
+        (*matches, Reverse(*overlaps), Reverse(next.abs_diff(expected)))
+    });
+    let ((matches, _), next) = best?;
     let fits = match is_enough {
         true => matches >= MATCHES,
         false => matches > 0 || (is_complete && events.len() <= 2 && !events.is_empty()),
@@ -98,6 +104,10 @@ struct Numbered {
     /// Numbers of threads are below this.
     threads: u64,
     matches: usize,
+    /// Whether calls may overlap whose threads are not known.
+    is_free: bool,
+    /// Leaves of calls before the latest one.
+    overlaps: usize,
     /// Leaves of calls from before the damage.
     strays: usize,
 }
@@ -105,7 +115,8 @@ struct Numbered {
 impl Numbered {
     /// Enters a call; `None` if the thread enters again and again without leaving.
     fn enter(&mut self, thread: u64) -> Option<()> {
-        if self.open.iter().filter(|(_, of)| *of == thread).count() > OPEN_PER_THREAD {
+        let most = if self.is_free { OPEN_AT_ONCE } else { OPEN_PER_THREAD };
+        if self.open.iter().filter(|(_, of)| *of == thread).count() > most {
             return None;
         }
         self.open.push((self.next, thread));
@@ -130,7 +141,10 @@ impl Numbered {
             // A thread leaves its calls from the inside out.
             let (_, thread) = self.open.remove(index);
             if self.open.iter().skip(index).any(|(_, of)| *of == thread) {
-                return None;
+                self.overlaps = self.overlaps.saturating_add(1);
+                if !self.is_free {
+                    return None;
+                }
             }
             self.matches = self.matches.saturating_add(1);
         } else {
@@ -147,7 +161,7 @@ impl Numbered {
     /// Whether a thread is in no call from here on: only such a one can leave an earlier call.
     fn has_idle_thread(&self) -> bool {
         let is_idle = |thread: u64| self.open.iter().all(|(_, of)| *of != thread);
-        (0..self.threads).any(is_idle)
+        self.is_free || (0..self.threads).any(is_idle)
     }
 }
 
@@ -160,17 +174,18 @@ fn count_calls_in_a_row(events: &[ProbeEvent], first: u64) -> usize {
     events.chunks_exact(2).zip(first..=u64::MAX).take_while(is_call).count()
 }
 
-/// Returns how many leaves fit an enter if the first enter has the number `first`; `None` if one
-/// contradicts it.
+/// Returns how many leaves fit an enter if the first enter has the number `first`, and how many of
+/// these overlap; `None` if one contradicts it.
 fn count_matches(
     events: &[ProbeEvent],
     first: u64,
     context: &ProbeContext<'_>,
     is_enough: bool,
-) -> Option<usize> {
+) -> Option<(usize, usize)> {
     // Where the beginning is lost, there may be any.
     let threads = Some(context.calls.threads).filter(|threads| *threads > 0).unwrap_or(u64::MAX);
-    let mut numbered = Numbered { next: first, threads, ..Numbered::default() };
+    let is_free = context.calls.overlap.is_free();
+    let mut numbered = Numbered { next: first, threads, is_free, ..Numbered::default() };
     for event in events {
         match *event {
             ProbeEvent::Enter { thread } => numbered.enter(thread)?,
@@ -189,7 +204,8 @@ fn count_matches(
     {
         return None;
     }
-    (numbered.strays <= numbered.matches.saturating_add(2)).then_some(numbered.matches)
+    let Numbered { matches, overlaps, strays, .. } = numbered;
+    (strays <= matches.saturating_add(2)).then_some((matches, overlaps))
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::fmt;
 
 use crate::formats::apitrace::decode::calls::OpenCall;
 use crate::formats::apitrace::decode::definitions::KnownId;
+use crate::formats::apitrace::decode::tracker::overlaps::Overlaps;
 use crate::formats::apitrace::decode::usage::results::Conversion;
 use crate::formats::apitrace::decode::usage::shapes::Shape;
 use crate::kit::num::{to_u64, to_usize};
@@ -274,6 +275,8 @@ pub struct History {
     pub(super) stray_leaves_in_a_row: u32,
     /// Leaves of lost calls in a row since the latest leave of an open call.
     pub(super) lost_leaves_in_a_row: u64,
+    /// Calls that overlap although their threads are not known to differ.
+    pub overlaps: Overlaps,
     /// Whether damage lies before the present place.
     pub(super) is_after_damage: bool,
 }
@@ -354,6 +357,7 @@ impl History {
         self.enters_in_a_row = 0;
         self.stray_leaves_in_a_row = 0;
         self.lost_leaves_in_a_row = 0;
+        self.overlaps.forget_row();
     }
 
     /// Adds a complete event.

@@ -2,14 +2,18 @@
 //!
 //! ```text
 //!  parser --tokens--> StreamTracker   sink     takes the tokens
+//!                        |            matching leaves and the open calls
 //!                        |            plain    takes complete events
 //!                        |            events   the latest ones, which can be taken back
 //!                        |            warnings unusual things in sound events
+//!                        |            overlaps calls of threads that are not known
 //!                        +----------> lost     calls and definitions that damage took
 //! ```
 
 pub mod events;
 pub mod lost;
+mod matching;
+pub mod overlaps;
 mod plain;
 mod sink;
 pub mod warnings;
@@ -172,7 +176,7 @@ impl StreamTracker {
             return;
         };
         warning.owners.retain(|open| self.calls.is_open(open.number));
-        if warning.owners.len() > 1 {
+        if warning.owners.len() > 1 && !self.calls.overlap.is_free() {
             // A thread that waits in a call enters no other one.
             let went_on = |open: &OpenCall| self.history.has_later_enter(*open);
             let moved: Vec<OpenCall> = warning.owners.iter().copied().filter(went_on).collect();

@@ -23,7 +23,9 @@ impl StreamTracker {
                 (OpenCall { number: self.calls.next, thread, function }, false)
             }
             PlainHead::Leave { number } => match self.calls.latest_in_order() {
-                Some(open) if open.number == number => (open, true),
+                Some(open) if open.number == number && !self.history.overlaps.is_in_row() => {
+                    (open, true)
+                }
                 _ => return false,
             },
         };
@@ -51,6 +53,7 @@ impl StreamTracker {
         let open = OpenCall { number: self.calls.next, thread, function };
         let is_usual = self.calls.is_next_in_order()
             && !self.warnings.has_pending()
+            && !self.history.overlaps.is_in_row()
             && self.is_usual_event(enter, function, uses)
             && self.is_usual_enter(enter, open);
         if !is_usual {

@@ -1,9 +1,8 @@
 //! Takes the tokens of the parser.
 
 use super::StreamTracker;
-use super::events::{CurrentEvent, EventEffect, RecentEvent, most_unmatched};
+use super::events::{CurrentEvent, EventEffect, RecentEvent};
 use super::warnings::WarningKind;
-use crate::formats::apitrace::decode::calls::OpenCall;
 use crate::formats::apitrace::decode::definitions::KnownId;
 use crate::formats::apitrace::decode::grammar::{
     PlainEvent, PlainUse, Space, StreamError, SymbolUse, TokenSink, TokenWarning, ValueToken,
@@ -19,8 +18,6 @@ use crate::formats::apitrace::layout::{
 use crate::formats::apitrace::limits::{DEFINITIONS, OPEN_CALLS};
 use crate::kit::num::to_u64;
 
-/// Leaves in a row that belong to no call before the stream counts as damaged.
-const STRAY_LEAVES_MAX: u32 = 3;
 /// Unlisted values that are reported.
 const UNLISTED_MAX: usize = 1 << 10;
 impl TokenSink for StreamTracker {
@@ -187,11 +184,11 @@ impl TokenSink for StreamTracker {
             definitions_before,
             ..
         } = current.event;
-        let shape = current.shape;
+        let (shape, argument_count) = (current.shape, current.argument_count);
         let defines = self.definitions.mark() > definitions_before;
         // Zeros look like enters without details. Others are legal, however many are never left.
         if matches!(effect, EventEffect::Enter(_)) && current.detail_at == start && !defines {
-            self.add_bare_enter()?;
+            self.add_bare_enter(argument_count)?;
         }
         // A repair drops the leave of an unknown call, and with it the definitions in it.
         if let EventEffect::Leave { number, open: None } = effect {
@@ -204,7 +201,8 @@ impl TokenSink for StreamTracker {
         }
         self.add_usage(effect, shape, (start, end));
         let leaves_call = matches!(effect, EventEffect::Leave { open: Some(_), .. });
-        let is_inside_out = self.history.stray_leaves_in_a_row > 0 && leaves_call;
+        let is_row = self.history.stray_leaves_in_a_row > 0 || self.history.overlaps.is_in_row();
+        let is_inside_out = is_row && leaves_call;
         self.history.current = None;
         if self.warnings.has_pending() {
             self.warnings.end_event(start, end);
@@ -420,63 +418,6 @@ impl StreamTracker {
         }
         self.calls.threads = thread.saturating_add(1);
         Ok(())
-    }
-
-    /// Counts an enter without details.
-    fn add_bare_enter(&mut self) -> Result<(), StreamError> {
-        self.history.enters_in_a_row = self.history.enters_in_a_row.saturating_add(1);
-        match self.history.enters_in_a_row > most_unmatched(self.calls.threads) {
-            true => Err(StreamError::InconsistentCalls),
-            false => Ok(()),
-        }
-    }
-
-    #[inline(always)]
-    fn leave_open_call(&mut self, open: OpenCall) -> Result<(), StreamError> {
-        self.history.enters_in_a_row = 0;
-        self.history.lost_leaves_in_a_row = 0;
-        // A thread leaves its calls from the inside out.
-        if self.calls.open_count() == 0 || !self.calls.is_inside(open) {
-            self.history.stray_leaves_in_a_row = 0;
-            return Ok(());
-        }
-        self.add_stray_leave()
-    }
-
-    #[cold]
-    fn leave_unknown_call(&mut self, at: u64, number: u64) -> Result<(), StreamError> {
-        if self.lost_calls.contains(number) {
-            return self.add_lost_leave();
-        }
-        let kind = match number < self.calls.next {
-            true => WarningKind::LeftTwice(number),
-            false => WarningKind::NeverEntered(number),
-        };
-        self.warn_about(kind, at, at, Some((at, at)));
-        if let Some(warning) = self.warnings.pending.back_mut() {
-            warning.owners = self.calls.innermost();
-        }
-        self.add_stray_leave()
-    }
-
-    /// Counts a leave of a lost call: where all calls end in one, they are the lost ones, and stand
-    /// in another place.
-    fn add_lost_leave(&mut self) -> Result<(), StreamError> {
-        let leaves = self.history.lost_leaves_in_a_row.saturating_add(1);
-        self.history.lost_leaves_in_a_row = leaves;
-        match leaves > most_unmatched(self.calls.threads) {
-            true => Err(StreamError::InconsistentCalls),
-            false => Ok(()),
-        }
-    }
-
-    fn add_stray_leave(&mut self) -> Result<(), StreamError> {
-        let strays = self.history.stray_leaves_in_a_row.saturating_add(1);
-        self.history.stray_leaves_in_a_row = strays;
-        match strays >= STRAY_LEAVES_MAX {
-            true => Err(StreamError::InconsistentCalls),
-            false => Ok(()),
-        }
     }
 }
 

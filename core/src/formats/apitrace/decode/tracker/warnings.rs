@@ -115,6 +115,13 @@ impl Warnings {
         !self.pending.is_empty()
     }
 
+    /// Whether a leave has a number that belongs to no open call.
+    pub fn has_misnumbered_leave(&self) -> bool {
+        let is_one =
+            |kind: WarningKind| kind.is_leave() || matches!(kind, WarningKind::WrongNumber { .. });
+        self.ready.iter().any(|warning| is_one(warning.kind))
+    }
+
     /// Adds a warning, unless its event has too many.
     pub(super) fn push(&mut self, warning: PendingWarning) {
         let (event, count) = self.latest;
