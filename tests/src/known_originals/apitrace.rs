@@ -45,12 +45,9 @@ fn originals() -> Vec<Original> {
     let forged = all().into_iter();
     let mut originals: Vec<Original> =
         forged.map(|(name, bytes)| Original::single(name, bytes)).collect();
-    let long = [
-        ("calls_long", call_heavy(300)),
-        ("threads_long", threaded(150)),
-        ("old_threads_long", old_threads(3, 3, 900, 5)),
-    ];
-    for (name, stream) in long {
+    let old = old_threads(3, 3, 900, 5);
+    let others = [("calls_long", call_heavy(300)), ("threads_long", threaded(150))];
+    for (name, stream) in others.into_iter().chain([("old_threads_long", old)]) {
         for container in forge::Container::ALL {
             let name = format!("{name}_{container:?}");
             originals.push(Original::single(name, container.file(&stream.bytes)));

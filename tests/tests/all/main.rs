@@ -52,6 +52,8 @@ mod apitrace {
     mod forge;
     mod judge;
     mod limits;
+    mod old_threads;
+    mod parts;
     mod rules;
     mod survival;
 }

@@ -9,7 +9,7 @@
 use super::arrangement::{Search, list_units};
 use super::beginning::is_beginning_of_stream;
 use super::tracker::overlaps::Overlap;
-use crate::formats::apitrace::expand::Container;
+use crate::formats::apitrace::expand::{Container, Expansion};
 use crate::formats::apitrace::layout::{CHUNK_EXPANDED, MAGIC_LEN, SNAPPY_MAGIC};
 use crate::kit::layer::Segment;
 use crate::kit::num::{to_u64, to_usize};
@@ -127,8 +127,17 @@ impl<'s, 'a> Finder<'s, 'a> {
         own >= CHUNK_EXPANDED || self.units.iter().filter(|unit| len(unit) == own).count() > 1
     }
 
+    /// Whether all units are sound: what is left of a damaged one may continue any stream.
+    fn is_whole(&self) -> bool {
+        let mut blocks = Expansion::new(self.source, Container::Snappy, self.limits);
+        blocks.all(|block| block.fault.is_none_or(|fault| !fault.loses_bytes()))
+    }
+
     /// Tells the units of two processes apart: those of each continue its stream.
     fn split_mixed(&self) -> Option<Split> {
+        if !self.is_whole() {
+            return None;
+        }
         let mut stream = self.stream();
         let (mut first, mut rest) = (vec![0], Vec::new());
         if !is_beginning_of_stream(&stream.head(0)) || !stream.read_unit(0) {
@@ -153,7 +162,11 @@ impl<'s, 'a> Finder<'s, 'a> {
             follows && other.read_unit(*unit)
         };
         let is_whole = rest.iter().all(is_other);
-        let is_known = first.iter().any(|unit| stream.is_beginning_of(*unit, begin));
+        // A unit that was written twice is a copy, not the beginning of another stream.
+        let repeats = |unit: &usize| {
+            stream.is_beginning_of(*unit, begin) || stream.is_beginning_of(begin, *unit)
+        };
+        let is_known = first.iter().any(repeats);
         let second = [shared.as_slice(), &rest].concat();
         (is_whole && !is_known).then_some((first, second, None))
     }

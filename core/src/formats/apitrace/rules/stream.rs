@@ -86,9 +86,11 @@ rules! {
         code: "AT1005",
         name: "second-trace",
         severity: Severity::Error,
-        summary: "a second trace follows the first one in the file",
-        problem: "A process that forks and its child wrote through one file. The second trace has \
-            its own magic, header and call numbers.",
+        summary: "the file has two traces",
+        problem: "Two processes wrote one file: a process and its child after a fork, whose chunks \
+            may alternate, or one that truncated the file in which another wrote on, which leaves \
+            a hole of zeros. Each trace has its own call numbers; the second one may lack a magic \
+            and a header.",
         impact: "apitrace 11.1 shows only the first trace and exits 0. It takes the magic of the \
             second one for the length of a chunk and warns of an unexpected end of file.",
         remedy: Remedy::Fix("Keeps one of the traces if you choose it. Repair twice to get both.\n\
