@@ -465,3 +465,22 @@ fn values_unlike_all_others_are_information() {
     };
     assert_eq!(count(&rules::VALUE_RARE, &lists), 1);
 }
+
+#[test]
+fn a_leave_after_damage_that_ends_in_a_zero_is_not_an_enter_of_a_second_thread() {
+    for frames in [30, 400, 5_000] {
+        let mut stream = call_heavy(frames);
+        // A zero and this leave read as an enter by thread 1 of a function with the call's number.
+        let call = stream.enter(0, 21, 0, &[]);
+        stream.raw(&[0xee; 40]).raw(&[0]).leave(call, &[]);
+        for frame in 0..40 {
+            stream.call(0, 23, &[Value::Enum(1, 4), Value::Uint(frame), Value::Uint(3)]);
+        }
+        let (repair, target) = mended(&Container::Snappy.file(&stream.bytes));
+        assert_eq!(repair.outcome, Outcome::RepairedWithLoss, "{frames}");
+        let report = tracemend::check(&FileSet::single("app", &target), &Options::default());
+        assert_eq!(report.tally.samples, stream.calls(), "{frames}");
+        let threads = report.facts.iter().find(|(name, _)| *name == "threads");
+        assert_eq!(threads.map(|(_, value)| value.as_str()), Some("1"), "{frames}");
+    }
+}

@@ -8,7 +8,7 @@ use crate::formats::apitrace::decode::grammar::{
     CountField, Space, StreamError, TokenSink, TokenWarning,
 };
 use crate::formats::apitrace::decode::{names, signatures};
-use crate::formats::apitrace::layout::THREAD_MAX;
+use crate::formats::apitrace::layout::{THREAD_MAX, event};
 use crate::kit::num::to_u64;
 
 /// The longest string in a place that has to be proven.
@@ -82,6 +82,9 @@ pub(super) struct Doubts {
     is_unusual: bool,
     /// The first event is an enter of function 0 in thread 0: three zeros, which end many events.
     begins_with_zeros: bool,
+    /// The first event is an enter without details by a thread that was not seen, whose number is
+    /// the tag of a leave: the function's number is that of the call that the leave ends.
+    may_be_leave: Option<u64>,
     /// The first event may be the end of one, or the head of one joined to the tail of another: no
     /// other place was found.
     may_be_joined: bool,
@@ -138,6 +141,15 @@ impl<'a> ProbeSink<'a> {
         self.doubts.begins_with_zeros
             && !self.doubts.may_be_joined
             && self.readings.get(Space::Function, 0).is_some_and(is_lost)
+    }
+
+    /// Whether the first event is the leave of a call that is read one byte too early.
+    fn is_early_leave(&self) -> bool {
+        let is_lost = |function| {
+            let reading = self.readings.get(Space::Function, function);
+            reading.is_some_and(|reading| reading.lost.is_some())
+        };
+        self.doubts.may_be_leave.is_some_and(is_lost)
     }
 }
 
@@ -205,6 +217,9 @@ impl TokenSink for ProbeSink<'_> {
             None => self.local.get(&(Space::Function, function)).copied(),
         };
         self.doubts.begins_with_zeros |= self.events.is_empty() && thread == 0 && function == 0;
+        let is_new = thread == u64::from(event::LEAVE) && thread >= self.context.calls.threads;
+        self.doubts.may_be_leave =
+            (self.events.is_empty() && is_new && known.is_none()).then_some(function);
         self.events.push(ProbeEvent::Enter { thread });
         Ok(())
     }
@@ -216,6 +231,7 @@ impl TokenSink for ProbeSink<'_> {
     }
 
     fn detail(&mut self, _at: u64, index: Option<u64>) -> Result<(), StreamError> {
+        self.doubts.may_be_leave = None;
         // The result is in the leave: the place joins the head of one event to the tail of another.
         let is_first = matches!(self.events.as_slice(), [ProbeEvent::Enter { .. }]);
         if index.is_none() && is_first && !self.doubts.may_be_joined {
@@ -234,7 +250,7 @@ impl TokenSink for ProbeSink<'_> {
         if let Some(ProbeEvent::Leave { .. }) = self.events.last() {
             self.last_leave_end = end;
         }
-        if self.doubts.is_unusual || self.is_end_of_event() {
+        if self.doubts.is_unusual || self.is_end_of_event() || self.is_early_leave() {
             return Err(StreamError::InconsistentCalls);
         }
         self.defining.is_in_latest_event = false;
