@@ -170,11 +170,11 @@ impl Drawing<'_> {
     }
 }
 
-/// What a report says of a finding that a repair mends by what its other fixes leave.
+/// What a report says of a finding whose fix follows from what the other fixes leave.
 pub(crate) const DEPENDS: &str = "the fix depends on the rest of the file";
 
 /// Whether the rule of a finding without a fix has one: what it changes shows only when other
-/// faults are mended, or the whole file is put together again.
+/// faults are repaired, or the whole file is put together again.
 pub(crate) const fn depends_on_others(finding: &Finding) -> bool {
     matches!(finding.rule.remedy, Remedy::Fix(_))
 }

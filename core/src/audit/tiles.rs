@@ -20,6 +20,10 @@ use crate::kit::span::Span;
 use crate::limits::MAP_FIELDS;
 use crate::options::Options;
 
+/// Fields of a tile that are held at a time: those of a table of 400 attrs. What lies after them is
+/// named as unknown.
+const FIELDS_HELD: u64 = 1 << 14;
+
 /// The knowledge of a format about a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Knowledge {
@@ -60,7 +64,7 @@ impl Auditor<'_> {
         each: &mut dyn FnMut(&mut Self, &Tile, &mut Noted),
     ) {
         let files = self.files;
-        let max = options.limits.of(&MAP_FIELDS);
+        let max = options.limits.of(&MAP_FIELDS).min(FIELDS_HELD);
         format.tile(files, options, &mut |tile: Tile, fields: Fields<'_>| {
             self.tile(&tile);
             if (reader.is_wanted)(&tile) {

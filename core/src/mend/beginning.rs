@@ -8,7 +8,7 @@
 //! The formats are asked in this order: by the beginning, by the beginning after other bytes, by
 //! the records. A folder is searched by the beginning alone; this is for a file that a user names.
 
-use crate::kit::num::to_u64;
+use crate::kit::num::{to_u64, to_usize};
 use crate::kit::reading::Reading;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
@@ -23,8 +23,8 @@ use crate::report::Report;
 
 /// Most bytes before a recording: lines of the tool that copied it.
 const PREFIX_MAX: u64 = 4 << 10;
-/// Bytes before a recording that need not end with a line: marks of a byte order have 2 to 4.
-const MARK_MAX: u64 = 16;
+/// Bytes before a recording that need not be text: marks of a byte order have 2 to 4.
+const MARK_MAX: u64 = 4;
 /// Places that are tried: each is a search for a beginning.
 const PLACES_MAX: usize = 64;
 /// Records that show a format without its beginning: fewer are there by chance.
@@ -36,18 +36,19 @@ pub(crate) fn recognise(files: &FileSet<'_>, options: &Options) -> Option<Format
     if sniffed.is_some() || files.files().len() != 1 || files.is_empty() {
         return sniffed;
     }
-    if let Some((format, _)) = find_prefix(files, options) {
-        return Some(format);
+    // Of a packed recording the report names the command that unpacks it.
+    if Wrapper::certain(&files.bytes(0)).is_some() {
+        return None;
     }
-    // The bytes of a packed recording have no records, and its command is the help.
-    let is_packed = Wrapper::certain(&files.bytes(0)).is_some();
-    if is_packed { None } else { find_by_records(files, options) }
+    let prefix = find_prefix(files, options);
+    prefix.map(|(format, _)| format).or_else(|| find_by_records(files, options))
 }
 
 /// Returns the reading of a recording that other bytes precede; `None` if it begins as its format
 /// demands, or if no recording follows.
 pub(super) fn read_prefix(files: &FileSet<'_>, options: &Options) -> Option<Reading> {
-    if files.files().len() != 1 || registry::sniff(files, options).is_some() {
+    let is_single = files.files().len() == 1;
+    if !is_single || registry::sniff(files, options).is_some() {
         return None;
     }
     let (_, len) = find_prefix(files, options)?;
@@ -72,26 +73,27 @@ fn find_prefix(files: &FileSet<'_>, options: &Options) -> Option<(FormatId, u64)
     })
 }
 
-/// Returns the places at which a recording may begin after other bytes.
+/// Returns the places at which a recording may begin after other bytes, those of a magic first.
 fn find_places(source: &Source<'_>) -> Vec<u64> {
-    let first = source.read(0, PREFIX_MAX);
+    let first = source.read(0, PREFIX_MAX.min(source.len().saturating_sub(1)));
+    let text = to_u64(first.iter().take_while(|byte| is_text(**byte)).count());
     let magics = registry::magics();
-    let is_magic = |rest: &[u8]| magics.clone().any(|magic| rest.starts_with(magic));
-    let is_place = |(at, after): (u64, &[u8])| {
-        let is_line = after.first() == Some(&b'\n');
-        let rest = after.get(1..).unwrap_or_default();
-        (at <= MARK_MAX || is_line || is_magic(rest)).then_some(at)
-    };
-    let after =
-        (0..first.len()).filter_map(|at| Some((to_u64(at).saturating_add(1), first.get(at..)?)));
-    let mut places: Vec<u64> = after.filter_map(is_place).filter(|at| *at < source.len()).collect();
-    // Those of a magic are the surest.
-    let at_magic = |at: &u64| {
-        let rest = source.read(*at, at.saturating_add(MARK_MAX));
-        !is_magic(&rest)
-    };
-    places.sort_by_key(|at| (at_magic(at), *at));
-    places
+    let (mut by_magic, mut others) = (Vec::new(), Vec::new());
+    for (at, byte) in (1_u64..).zip(first.iter()) {
+        let rest = first.get(to_usize(at)..).unwrap_or_default();
+        if magics.clone().any(|magic| rest.starts_with(magic)) {
+            by_magic.push(at);
+        } else if at <= MARK_MAX || *byte == b'\n' && at <= text {
+            others.push(at);
+        }
+    }
+    by_magic.extend(others);
+    by_magic
+}
+
+/// Whether a tool writes a byte in a line.
+const fn is_text(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~' | b'\t' | b'\r' | b'\n')
 }
 
 /// Returns the format whose records a recording has, although its beginning is lost.

@@ -8,6 +8,7 @@ pub mod applied;
 pub(crate) mod beginning;
 mod choice;
 pub mod edit;
+pub mod outcome;
 pub mod patch;
 pub mod plan;
 pub mod proof;

@@ -74,13 +74,14 @@ pub(crate) fn explain(
     }
     if let Some(reading) = read_prefix(files, options) {
         // Bytes with which no recording begins are no other reading.
-        let proofs = Proofs { known: &[], codes: CopyProofs::default() };
+        let proofs = Proofs { known: &[], codes: CopyProofs::default(), signs: &[] };
         let read = read(files, reading, (&stored, &proofs), check);
         return read.map_or_else(|| stored.clone(), |read| describe(&read, &stored, files));
     }
     let hints = format.reading_hints(files, options, &stored);
     let candidates = gather(files, options, &hints, &stored);
-    let proofs = Proofs { known: &hints.excess, codes: format.proofs_of_copy() };
+    let signs = format.signs_of_reading();
+    let proofs = Proofs { known: &hints.excess, codes: format.proofs_of_copy(), signs };
     let decision = race(files, candidates, (&stored, &proofs), check);
     match decision.winner() {
         Some(Candidate { reading: Some(read), .. }) => describe(read, &stored, files),
@@ -151,9 +152,18 @@ struct Proofs<'h> {
     /// Lengths by which a file is too long.
     known: &'h [(u32, u64)],
     codes: CopyProofs,
+    /// Warnings that may have one cause, like errors.
+    signs: &'static [&'static str],
 }
 
 impl Proofs<'_> {
+    /// Returns whether a reading leaves fewer errors, or fewer of the signs.
+    fn are_fewer(&self, stored: &Report, report: &Report) -> bool {
+        let count = |report: &Report, code: &str| report.counts().get(code).copied().unwrap_or(0);
+        report.count_of(Severity::Error) < stored.count_of(Severity::Error)
+            || self.signs.iter().any(|code| count(report, code) < count(stored, code))
+    }
+
     /// Returns whether `report`, that of a reading, lacks faults that only its cause explains.
     fn hold(&self, reading: &Reading, stored: &Report, report: &Report) -> bool {
         let len = reading.sizes().0;
@@ -218,6 +228,7 @@ fn read(
     let is_doubtful = reading.sizes().0 < LARGE && reading.cause == Cause::Doubled;
     if is_doubtful && (weigh(&report) > 0 || !is_proven)
         || report.incomplete()
+        || !proofs.are_fewer(stored, &report)
         || hides_data(reading.cause, stored, &report)
     {
         return None;

@@ -138,7 +138,8 @@ pub mod common {
                 whose name is that of a recording, or whose neighbours are recordings and have \
                 names that differ in numbers only (run-1.log, run-2.log) or the same unusual \
                 ending (a.trace, b.trace). Such a file may have been encoded on its way: \
-                compressed, in base64, as UTF-8 text.",
+                compressed, in base64, as UTF-8 text. Of a file that is named, a recording is also \
+                looked for after other bytes, and records of perf without their beginning.",
             impact: "The file cannot be checked. Readers of the format refuse it.",
             remedy: Remedy::Next("If the first bytes were overwritten, name the format to see the \
                 rest; the beginning is still reported:\n\
@@ -246,11 +247,13 @@ pub mod common {
             summary: "bytes were inserted into the file",
             problem: "From one place on, everything lies further back than the offsets and sizes \
                 of the recording say, by the same number of bytes. Without the bytes at that place \
-                they agree. The faults that the bytes cause are not reported.",
+                they agree. Or the recording begins after other bytes: a mark of a byte order, or \
+                lines of the tool that copied it. The faults that the bytes cause are not \
+                reported.",
             impact: "Readers look for everything after the bytes at a wrong offset.",
             remedy: Remedy::Fix("Drops the inserted bytes.\n\
-                Class: exact (witnesses: the offsets and sizes that agree then); lossy if other \
-                faults are left.\n\
+                Class: exact (witnesses: the offsets and sizes that agree then, or the beginning \
+                that every recording has); lossy if other faults are left.\n\
                 Cost: none.\n\
                 Run:\n\
                 \x20 tracemend repair FILE -o repaired"),

@@ -483,9 +483,12 @@ fn every_call_with_a_lost_definition_is_listed_as_suspect() {
             unsaid.len(),
             suspect.len()
         );
-        if !unsaid.is_empty() || all.is_empty() || suspect.len() > 32 {
-            let first = unsaid.first();
-            wrong.push(format!("{name}: {} unsaid, {first:?}; {suspect:?}", unsaid.len()));
+        // The definitions are those of a known build, so nearly all calls are left.
+        let is_short = dump.calls.len() * 4 < whole.calls.len() * 3;
+        if !unsaid.is_empty() || is_short || suspect.len() > 32 {
+            let (first, shown) = (unsaid.first(), dump.calls.len());
+            let unsaid = unsaid.len();
+            wrong.push(format!("{name}: {unsaid} of {shown} unsaid, {first:?}; {suspect:?}"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -68,9 +68,10 @@ impl MissingAttrs {
         is_explained.then_some(Self { events, described })
     }
 
-    /// Returns the events as records are read by them.
-    pub(super) fn events(&self, order: Order) -> Option<Events> {
-        read_events(self.events.iter().map(|(_, event)| event), order)
+    /// Returns the events as records are read by them, if some are missing.
+    pub(super) fn events(missing: Option<&Self>, order: Order) -> Events {
+        let stored = missing.iter().flat_map(|missing| &missing.events);
+        read_events(stored.map(|(_, event)| event), order).unwrap_or_else(|| Events::new(order))
     }
 
     /// Reports the events, with the fix that adds their records.

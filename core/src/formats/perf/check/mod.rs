@@ -46,9 +46,11 @@ mod tracepoints;
 mod tracing;
 mod unpacked;
 
+use crate::formats::perf::decode::outline::recorder_of_file;
 use crate::formats::perf::decode::recording::{Opened, open};
 use crate::formats::perf::decode::restore;
 use crate::formats::perf::rules;
+use crate::kit::cursor::ReadError;
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::byte_count;
 use crate::options::Options;
@@ -61,13 +63,14 @@ use crate::report::{Finding, Report};
 /// they change no length, so all offsets are those of the file.
 pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
     let restoration = restore::restore(files, &options.limits);
-    restored::push(&restoration, report);
+    let files = &restoration.apply(files);
+    let opened = open(files);
+    restored::push(&restoration, is_recorder_strict(&opened), report);
     if restoration.lacks_header() {
         report.mark_unreadable();
         return;
     }
-    let files = &restoration.apply(files);
-    match open(files) {
+    match opened {
         Err(error) => {
             let len = files.bytes(0).len();
             let span = Span::new(Layer::stored(0), 0, len);
@@ -90,6 +93,14 @@ pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
             unpacked::offer_pipe(&file, &options.limits, report);
             abi::check_pipe(&file, options, report);
         }
+    }
+}
+
+/// Whether the perf that recorded a file refuses it at a malformed feature.
+fn is_recorder_strict(opened: &Result<Opened<'_>, ReadError>) -> bool {
+    match opened {
+        Ok(Opened::Sections(recording)) => recorder_of_file(recording).is_known_strict(),
+        Ok(Opened::Pipe(_)) | Err(_) => false,
     }
 }
 

@@ -43,8 +43,7 @@ pub(super) fn check(
 ) {
     let limits = &options.limits;
     let missing = MissingAttrs::find(file, limits);
-    let known = missing.as_ref().and_then(|missing| missing.events(file.order()));
-    let known = known.unwrap_or_else(|| Events::new(file.order()));
+    let known = MissingAttrs::events(missing.as_ref(), file.order());
     let gathered = gather_events(file, known.clone(), limits);
     let mut tracing = PipeTracing::new(traced(gathered.attrs()), donor);
     let mut records = RecordCheck::new(known, limits);
@@ -82,9 +81,7 @@ pub(super) fn check(
     stream.end_file(report);
     stream.finish(report);
     late.push(report);
-    if let Some(missing) = missing {
-        missing.push(file.order(), report);
-    }
+    missing.iter().for_each(|missing| missing.push(file.order(), report));
     let header_end = HEADER_SIZE_PIPE.min(file.length());
     let attrs = stream.records.events.attrs();
     if attrs.is_empty() {

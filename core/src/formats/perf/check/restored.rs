@@ -15,13 +15,18 @@ use crate::kit::words::{join_and, plural};
 use crate::mend::edit::{Edit, Fix, Safety};
 use crate::report::{Finding, Report, Rule, Severity};
 
-/// Reports every correction, with the bytes that determine it.
-pub(super) fn push(restoration: &Restoration, report: &mut Report) {
+/// Reports every correction, with the bytes that determine it. `is_strict`: the perf that recorded
+/// refuses the file at an entry of the feature table that older ones read.
+pub(super) fn push(restoration: &Restoration, is_strict: bool, report: &mut Report) {
     if let Some(blank) = restoration.blank.as_ref().filter(|_| restoration.lacks_header()) {
         report.push(describe_blank(blank));
     }
     for correction in &restoration.corrections {
-        report.push(describe(restoration, correction));
+        let mut finding = describe(restoration, correction);
+        if is_strict && correction.part == Part::Table {
+            finding.severity = Severity::Error;
+        }
+        report.push(finding);
     }
     if let Some((first, more)) = restoration.disputes.split_first() {
         report.push(describe_dispute(restoration, first, to_u64(more.len())));

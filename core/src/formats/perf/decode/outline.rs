@@ -54,6 +54,12 @@ impl Outline {
     }
 }
 
+/// Reads VERSION from the features after the records that the header declares.
+pub fn recorder_of_file(recording: &Recording<'_>) -> Machine {
+    let end = recording.body.data.end();
+    end.map_or_else(Machine::default, |end| find_recorder(recording, End::Declared(end)))
+}
+
 /// Reads VERSION from the features after the records.
 fn find_recorder(recording: &Recording<'_>, end: End) -> Machine {
     /// Longer texts are no version.

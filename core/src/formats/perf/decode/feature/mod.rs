@@ -161,6 +161,11 @@ impl Machine {
         self.version.is_none_or(|version| version >= FIRST_STRICT)
     }
 
+    /// Whether VERSION shows that the perf that recorded refuses a file at a malformed feature.
+    pub fn is_known_strict(&self) -> bool {
+        self.version.is_some() && self.is_recorder_strict()
+    }
+
     /// Whether the perf that recorded may be newer than the last one that was measured.
     pub fn may_be_newer(&self) -> bool {
         self.version.is_none_or(|version| version > LAST_MEASURED)

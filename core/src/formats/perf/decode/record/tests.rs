@@ -184,7 +184,7 @@ fn a_tracer_has_a_type_and_the_words_that_perf_reads_of_it() {
     // The CPUs of CoreSight are counted: one of version 0, with a magic, a number and four words.
     let coresight = |cpus| words(&[3, 0, cpus, 0, 0x3030_3030_3030_3030, 0, 0, 0, 0, 0]);
     assert_eq!(whole(70, 0, &coresight(1)), Detail::Plain);
-    assert_eq!(error(70, 0, &coresight(2)), "auxtrace_info.cpus is 2, expected 1");
+    assert_eq!(error(70, 0, &coresight(2)), "auxtrace_info.cpus is 0x2, expected 0x1");
 }
 
 #[test]

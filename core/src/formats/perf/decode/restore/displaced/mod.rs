@@ -59,8 +59,9 @@ fn find_in(peek: Peek<'_>, limits: &Limits) -> Hints {
     let declared = peek.u64(field::DATA).zip(peek.u64(field::DATA_SIZE));
     if declared.and_then(|(at, size)| at.checked_add(size)) == Some(table.at) {
         let inserted = matches!(shift, Shift::Inserted(_));
-        let found = inserted.then(|| features::find(peek, &table, shift.len()));
-        hints.readings.extend(found.flatten());
+        let found = inserted.then(|| features::find(peek, &table, shift.len())).flatten();
+        // Bytes at the end move nothing.
+        hints.readings.extend(found.filter(|reading| reading.range().end < peek.len()));
         return hints;
     }
     let beginnings = [true, false]

@@ -77,6 +77,18 @@ pub fn read_events<'e>(
     Some(events)
 }
 
+/// Returns the readings of EVENT_DESC in a record before the samples, where a pipe has it.
+fn described_in_pipe(
+    peek: Peek<'_>,
+    recording: &Recording<'_>,
+    (start, end): (u64, u64),
+) -> impl Iterator<Item = Reading> {
+    let area = (start, end.min(start.saturating_add(SEARCHED)));
+    let items = recording.file.records(area, SEARCHED).filter_map(Item::record);
+    let features = items.filter(|item| item.frame.kind == record::HEADER_FEATURE);
+    features.filter_map(move |item| read_described(peek, item.offset.saturating_add(FEATURE_HEAD)))
+}
+
 /// Returns the events that a HEADER_FEATURE record of a pipe describes; `None` if it is not one of
 /// EVENT_DESC.
 pub fn described_in(file: &RecordFile<'_>, item: &Record<'_>) -> Option<Vec<StoredEvent>> {
@@ -114,13 +126,7 @@ pub(super) fn readings(
     for section in sections {
         push(read_described(peek, section.offset));
     }
-    // A pipe has EVENT_DESC in a record before the samples.
-    let area = (start, end.min(start.saturating_add(SEARCHED)));
-    for item in recording.file.records(area, SEARCHED).filter_map(Item::record) {
-        if item.frame.kind == record::HEADER_FEATURE {
-            push(read_described(peek, item.offset.saturating_add(FEATURE_HEAD)));
-        }
-    }
+    described_in_pipe(peek, recording, (start, end)).for_each(|reading| push(Some(reading)));
     for (at, size, count) in find_tables(peek, start) {
         for place in IdsPlace::ALL {
             push(read_table(peek, start, (at, size, count), place));
