@@ -204,8 +204,8 @@ pub static READING_BYTES: Limit = Limit::new(
     "reading-bytes",
     1 << 30,
     "bytes",
-    "the search for a doubled block ends here, after some seconds; a longer recording gets one \
-     reading",
+    "the search for a doubled block, or for a recording without its beginning, ends here, after \
+     some seconds; a longer recording gets one reading",
 );
 
 /// Dropped bytes that a plan holds.

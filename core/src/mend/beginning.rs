@@ -13,6 +13,7 @@ use crate::kit::reading::Reading;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 use crate::kit::wrapper::Wrapper;
+use crate::limits::READING_BYTES;
 use crate::mend::edit::Edit;
 use crate::mend::patch::Patch;
 use crate::mend::trial::{check_plain, edits_of, view};
@@ -38,6 +39,9 @@ pub(crate) fn recognise(files: &FileSet<'_>, options: &Options) -> Option<Format
     }
     // Of a packed recording the report names the command that unpacks it.
     if Wrapper::certain(&files.bytes(0)).is_some() {
+        return None;
+    }
+    if files.len() > options.limits.of(&READING_BYTES) {
         return None;
     }
     let prefix = find_prefix(files, options);

@@ -46,6 +46,14 @@ const AUX_LOOKED_AT: u64 = 64;
 const THREAD_ENTRY: usize = 24;
 const THREAD_NAME: Range<usize> = 8..24;
 
+/// Largest number of a thread (Linux: `PID_MAX_LIMIT`).
+const PID_MAX: u64 = 1 << 22;
+
+/// Whether a number of a thread is one: -1 stands for none.
+const fn is_pid(value: u64) -> bool {
+    value <= PID_MAX || value == u64::MAX
+}
+
 /// Fields with a text that perf writes by itself, or that a user chose.
 const TEXTS: &[&str] = &[
     "event.name",
@@ -322,6 +330,13 @@ impl Record<'_> {
     fn audit_threads(&self, auditor: &mut Auditor<'_>, field: &Field, bytes: &[u8]) {
         for entry in bytes.chunks_exact(THREAD_ENTRY) {
             let Some(name) = entry.get(THREAD_NAME) else { continue };
+            if let Some(pid) = entry.first_chunk::<8>()
+                && !is_pid(self.order.u64(*pid))
+            {
+                let place = self.place(field).of_part(bytes, pid);
+                let subject = (self.section, "unknown part");
+                auditor.see(&sender::UNKNOWN_CONTENT, subject, place, Excerpt::None);
+            }
             let text = name.split(|byte| *byte == 0).next().unwrap_or_default();
             if name.iter().any(|byte| *byte != 0) {
                 let place = self.place(field).of_part(bytes, name);

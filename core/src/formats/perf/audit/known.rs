@@ -22,7 +22,7 @@ const ENTRY_MAX: u64 = 4096 + 64;
 /// Fields of numbers, several of which are read at once.
 const NUMBERS: &str = "\
     addr attr.aux_action attr.aux_sample_size attr.aux_watermark attr.config3 attr.config4 \
-    attr.sig_data attr.type attr.wakeup_events aux.aux_offset aux.size aux_output_hw_id.hw_id \
+    attr.sig_data attr.type attr.wakeup_events aux.aux_offset aux_output_hw_id.hw_id \
     auxtrace.entries auxtrace.offset auxtrace_error.ip auxtrace_error.type auxtrace_info.type \
     bitmap.entries bpf_event.type branch_stack.hw_idx branch_stack.nr build_id.header.type \
     build_id.pid build_id.size cache callchain_deferred.cookie cgroup cgroup.id clock_data \
@@ -81,6 +81,8 @@ pub(super) fn knowledge(tile: &Tile, field: &Field) -> Knowledge {
         "attr" | "event.attr" => bytes.get(ATTR_KNOWN..).is_none_or(is_empty),
         // A pipe does not tell how many there are.
         "cpus" => !has_word(bytes),
+        // A part of a trace, which may hold any bytes.
+        "aux.size" => !has_word(bytes),
         "mmap2.build_id_size" | "build_id.reserved" => is_empty(bytes),
         "thread_map.nr" => true,
         "auxtrace_info.priv" => is_tracer(bytes),

@@ -107,7 +107,8 @@ fn auxtrace_error(own: &mut Cursor<'_>) -> Result<(), BodyError> {
 }
 
 /// A record CPU_MAP. perf 6.1 ends with status 244 at one of another type, or of a range whose
-/// first CPU is above its last, and ignores either in EVENT_UPDATE.
+/// first CPU is above its last, and perf 7.2 also at one of no CPU; they ignore either in
+/// EVENT_UPDATE.
 fn cpu_map_record(own: &mut Cursor<'_>) -> Result<(), BodyError> {
     let mut ahead = own.unlogged();
     let start = ahead.position();
@@ -115,6 +116,12 @@ fn cpu_map_record(own: &mut Cursor<'_>) -> Result<(), BodyError> {
     if value > most {
         let span = ahead.since(start);
         return Err(BodyError::TooLarge { label: "cpu_map.type", value, most, span });
+    }
+    let start = ahead.position();
+    if value == 0 && ahead.unlogged().u16("cpu_map.nr")? == 0 {
+        let mut field = ahead.unlogged();
+        field.skip(1, 2, "cpu_map.nr")?;
+        return Err(BodyError::Zero { label: "cpu_map.nr", span: field.since(start) });
     }
     if value == CPU_MAP_RANGE {
         ahead.skip(1, 2, "cpu_map.any_cpu")?;
