@@ -86,3 +86,23 @@ fn a_lost_attr_of_a_pipe_is_that_of_event_desc() {
         }
     }
 }
+
+#[test]
+fn an_event_desc_that_reaches_past_its_record_describes_nothing() {
+    let bytes = piped(Order::Little);
+    let places = attrs(&bytes, Order::Little);
+    let mut damaged = bytes[..places[0].start].to_vec();
+    damaged.extend(&bytes[places[0].end..]);
+    let count = |bytes: &[u8]| {
+        let report = check(&FileSet::single("pipe", bytes), &Options::default());
+        report.count(&rules::NO_ATTRS)
+    };
+    assert_eq!(count(&damaged), 1);
+    // The ids of the last event: their number stands before its name.
+    let ids = [31_u64.to_le_bytes(), 32_u64.to_le_bytes()].concat();
+    let last = damaged.windows(16).rposition(|window| window == ids).unwrap();
+    let name = damaged[..last].windows(9).rposition(|window| window == b"cpu-clock").unwrap();
+    assert_eq!(damaged[name - 8..name - 4], 2_u32.to_le_bytes());
+    damaged[name - 8..name - 4].copy_from_slice(&9_u32.to_le_bytes());
+    assert_eq!(count(&damaged), 0);
+}

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::formats::perf::decode::attrs::{StoredEvent, read_record};
+use crate::formats::perf::decode::attrs::{StoredEvent, has_room, read_record};
 use crate::formats::perf::decode::event::Events;
 use crate::formats::perf::decode::recording::RecordFile;
 use crate::formats::perf::decode::restore::{described_in, read_events};
@@ -35,7 +35,8 @@ impl MissingAttrs {
     /// Finds the events; `None` if there is a record for each.
     pub(super) fn find(file: &RecordFile<'_>, limits: &Limits) -> Option<Self> {
         let mut described = None;
-        let mut stored: Vec<(u64, Vec<u64>)> = Vec::new();
+        // The end of the record of each id.
+        let (mut stored, mut ends) = (0_usize, BTreeMap::new());
         let items = file.records((HEADER_SIZE_PIPE, file.length()), limits.of(&RESYNC));
         for item in items.take(MOST_RECORDS).filter_map(Item::record) {
             let view = item.view(FILE, 0);
@@ -43,29 +44,32 @@ impl MissingAttrs {
                 record::SAMPLE => break,
                 record::HEADER_ATTR => {
                     let (_, ids) = read_record(&view, file.order())?;
-                    stored.push((item.end(), ids));
+                    // Attrs without ids cannot be told apart.
+                    if ids.is_empty() || !has_room(stored, to_u64(ends.len()), limits) {
+                        return None;
+                    }
+                    stored = stored.saturating_add(1);
+                    ends.extend(ids.into_iter().map(|id| (id, item.end())));
                 }
                 record::HEADER_FEATURE if described.is_none() => {
-                    described = described_in(file, &item).map(|events| (view.span(), events));
+                    described =
+                        described_in(&item, file.order()).map(|events| (view.span(), events));
                 }
                 _ => {}
             }
         }
-        let (described, all) = described.filter(|(_, all)| all.len() > stored.len())?;
+        let (described, all) = described.filter(|(_, all)| all.len() > stored)?;
         let mut place = HEADER_SIZE_PIPE;
         let mut events = Vec::new();
         for event in all {
-            let is_same = |(_, ids): &&(u64, Vec<u64>)| ids.iter().any(|id| event.ids.contains(id));
-            match stored.iter().find(is_same) {
-                Some((end, _)) => place = *end,
+            match event.ids.iter().find_map(|id| ends.get(id)) {
+                Some(end) => place = *end,
                 // An event that never counted has no samples.
                 None if event.ids.is_empty() => {}
                 None => events.push((place, event)),
             }
         }
-        // Attrs without ids cannot be told apart.
-        let is_explained = all_have_ids(&stored) && !events.is_empty();
-        is_explained.then_some(Self { events, described })
+        (!events.is_empty()).then_some(Self { events, described })
     }
 
     /// Returns the events as records are read by them, if some are missing.
@@ -90,8 +94,4 @@ impl MissingAttrs {
         let finding = Finding::new(&rules::NO_ATTRS, self.described, "data", message);
         report.push(finding.fix(fix));
     }
-}
-
-fn all_have_ids(stored: &[(u64, Vec<u64>)]) -> bool {
-    stored.iter().all(|(_, ids)| !ids.is_empty())
 }

@@ -8,9 +8,11 @@ use crate::formats::perf::decode::attr;
 use crate::formats::perf::decode::attrs::StoredEvent;
 use crate::formats::perf::decode::event::Events;
 use crate::formats::perf::decode::header::Section;
-use crate::formats::perf::decode::recording::{RecordFile, Recording};
+use crate::formats::perf::decode::recording::Recording;
 use crate::formats::perf::decode::walk::Record;
-use crate::formats::perf::layout::{ATTR_SIZES, RECORD_HEADER, SECTION_SIZE, field, record};
+use crate::formats::perf::layout::{
+    ATTR_SIZES, RECORD_HEADER, SECTION_SIZE, feature, field, record,
+};
 use crate::kit::cursor::{Cursor, Order};
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::source::Source;
@@ -79,22 +81,29 @@ pub fn read_events<'e>(
 
 /// Returns the readings of EVENT_DESC in a record before the samples, where a pipe has it.
 fn described_in_pipe(
-    peek: Peek<'_>,
     recording: &Recording<'_>,
     (start, end): (u64, u64),
 ) -> impl Iterator<Item = Reading> {
     let area = (start, end.min(start.saturating_add(SEARCHED)));
     let items = recording.file.records(area, SEARCHED).filter_map(Item::record);
-    let features = items.filter(|item| item.frame.kind == record::HEADER_FEATURE);
-    features.filter_map(move |item| read_described(peek, item.offset.saturating_add(FEATURE_HEAD)))
+    let order = recording.order();
+    items.filter_map(move |item| read_described_in(&item, order))
 }
 
-/// Returns the events that a HEADER_FEATURE record of a pipe describes; `None` if it is not one of
-/// EVENT_DESC.
-pub fn described_in(file: &RecordFile<'_>, item: &Record<'_>) -> Option<Vec<StoredEvent>> {
-    let peek = Peek { source: file.source(), order: file.order() };
-    let at = item.offset.saturating_add(FEATURE_HEAD);
-    let reading = read_described(peek, at).filter(|reading| !reading.is_mended)?;
+/// Reads the EVENT_DESC in a HEADER_FEATURE record; `None` if it is another record, or if the
+/// events do not end in it.
+fn read_described_in(item: &Record<'_>, order: Order) -> Option<Reading> {
+    let source = Source::new(&item.bytes);
+    let peek = Peek { source: &source, order };
+    let is_feature = item.frame.kind == record::HEADER_FEATURE
+        && peek.u64(RECORD_HEADER) == Some(feature::EVENT_DESC.into());
+    if is_feature { read_described(peek, FEATURE_HEAD) } else { None }
+}
+
+/// Returns the events that a record of a pipe describes; `None` if it is not a HEADER_FEATURE
+/// record of EVENT_DESC.
+pub fn described_in(item: &Record<'_>, order: Order) -> Option<Vec<StoredEvent>> {
+    let reading = read_described_in(item, order).filter(|reading| !reading.is_mended)?;
     Some(reading.events)
 }
 
@@ -126,7 +135,7 @@ pub(super) fn readings(
     for section in sections {
         push(read_described(peek, section.offset));
     }
-    described_in_pipe(peek, recording, (start, end)).for_each(|reading| push(Some(reading)));
+    described_in_pipe(recording, (start, end)).for_each(|reading| push(Some(reading)));
     for (at, size, count) in find_tables(peek, start) {
         for place in IdsPlace::ALL {
             push(read_table(peek, start, (at, size, count), place));
