@@ -1,14 +1,23 @@
-//! The share of a sweep that a run covers.
+//! How much of the sweeps a run covers.
 //!
-//! A sweep tries one change at every byte of many recordings; all sweeps together take minutes. An
-//! ordinary run takes a share of each, chosen by a seed that it prints. `TRACEMEND_SEED=N` chooses
-//! another share, as `.ci/run` does for each commit, and `TRACEMEND_EXHAUSTIVE=1` runs every case,
-//! as `.ci/weekly` does.
+//! A sweep tries one change at every byte of many recordings; all sweeps together take an hour. A
+//! run takes a share of each, chosen by a seed that it prints:
+//!
+//! - An ordinary run, for the answer after an edit, takes one in [`LOOP`] of the cases of the gate,
+//!   without the tests of [`is_left_to_the_gate`].
+//! - `TRACEMEND_GATE=1`, which `.ci/run` sets, takes the share that a sweep names.
+//! - `TRACEMEND_EXHAUSTIVE=1`, which `.ci/weekly` sets, takes every case.
+//!
+//! `TRACEMEND_SEED=N` chooses another share of the same size, as `.ci/run` does for each commit.
 
 use crate::notice;
 
 /// The seed of a run that names none: the same cases each time, so that a failure recurs.
 const SEED: u64 = 1;
+
+/// An ordinary run takes one in this many of the cases of the gate: with 16, all sweeps together
+/// take about as long as the build after an edit.
+pub const LOOP: u64 = 16;
 
 /// The share of one sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,26 +31,35 @@ impl Share {
     /// Every case.
     pub const ALL: Self = Self { one_in: 1, seed: 0 };
 
-    /// Returns a share of about one case in `one_in` that is the same for every seed, or all cases
-    /// in an exhaustive run.
+    /// Returns the share of [`Share::one_in`] that is the same for every seed.
     pub fn fixed(one_in: u64) -> Self {
-        if is_exhaustive() { Self::ALL } else { Self { one_in, seed: SEED } }
+        Self::of_seed(one_in, SEED)
     }
 
-    /// Returns a share of about one case in `one_in`, or all cases in an exhaustive run.
+    /// Returns a share of about one case in `one_in` in a run of the gate, one in [`LOOP`] of them in
+    /// an ordinary one, and all cases in an exhaustive one.
     pub fn one_in(one_in: u64) -> Self {
-        if one_in <= 1 {
-            return Self { one_in, seed: 0 };
-        }
-        if is_exhaustive() {
-            notice::say("sweeps: every case (TRACEMEND_EXHAUSTIVE)");
-            return Self { one_in: 1, seed: 0 };
-        }
         let seed = std::env::var("TRACEMEND_SEED").ok().and_then(|text| text.parse().ok());
         let seed = seed.unwrap_or(SEED);
-        notice::say(&format!(
-            "sweeps: a share of the cases, TRACEMEND_SEED={seed}; TRACEMEND_EXHAUSTIVE=1 runs all"
-        ));
+        if is_exhaustive() {
+            notice::say("sweeps: every case (TRACEMEND_EXHAUSTIVE)");
+        } else if is_gate() {
+            notice::say(&format!("sweeps: the share of the gate, TRACEMEND_SEED={seed}"));
+        } else {
+            notice::say(&format!(
+                "sweeps: a small share, TRACEMEND_SEED={seed}; TRACEMEND_GATE=1 takes {LOOP} times \
+                 as many cases, TRACEMEND_EXHAUSTIVE=1 all"
+            ));
+        }
+        Self::of_seed(one_in, seed)
+    }
+
+    fn of_seed(one_in: u64, seed: u64) -> Self {
+        let one_in = match (is_exhaustive(), is_gate()) {
+            (true, _) => 1,
+            (false, true) => one_in.max(1),
+            (false, false) => one_in.max(1).saturating_mul(LOOP),
+        };
         Self { one_in, seed }
     }
 
@@ -71,7 +89,26 @@ impl Share {
 
 /// Whether the run takes every case of every sweep.
 pub fn is_exhaustive() -> bool {
-    std::env::var_os("TRACEMEND_EXHAUSTIVE").is_some_and(|value| value != "0" && !value.is_empty())
+    is_set("TRACEMEND_EXHAUSTIVE")
+}
+
+/// Whether the run takes the share of the gate, or every case.
+fn is_gate() -> bool {
+    is_exhaustive() || is_set("TRACEMEND_GATE")
+}
+
+/// Returns whether an ordinary run leaves out the test of `claim`, which takes seconds because it
+/// waits for other programs or tries a row of recordings that no share can shorten; says so.
+pub fn is_left_to_the_gate(claim: &str) -> bool {
+    let is_left = !is_gate();
+    if is_left {
+        notice::say(&format!("left to the gate (TRACEMEND_GATE=1): {claim}"));
+    }
+    is_left
+}
+
+fn is_set(variable: &str) -> bool {
+    std::env::var_os(variable).is_some_and(|value| value != "0" && !value.is_empty())
 }
 
 /// Runs `test` for each case at the same time, for cases that mostly wait for another program.

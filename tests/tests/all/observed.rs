@@ -16,8 +16,8 @@ use crate::properties::kept_inputs;
 
 /// Letters of the name of an input, a SHA-1, that its line has.
 const NAME_LEN: usize = 8;
-/// An ordinary run compares one input in this many: the same ones each time, because a change has
-/// to be seen by the run that makes it. `TRACEMEND_EXHAUSTIVE=1` compares all.
+/// The gate compares one input in this many: the same ones each time, because a change has to be
+/// seen by the run that makes it. `TRACEMEND_EXHAUSTIVE=1` compares all.
 const ONE_IN: u64 = 4;
 /// Lines that a failure shows.
 const SHOWN: usize = 8;

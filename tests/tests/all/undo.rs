@@ -169,7 +169,8 @@ fn typed(specimen: &Specimen, folder: &Path) -> Vec<OsString> {
 #[test]
 fn repairs_of_specimens_are_proven_and_undone() {
     let (mut written, mut wrong) = (0, Vec::new());
-    for specimen in ALL.iter().flat_map(|collection| (collection.specimens)()) {
+    let share = Share::one_in(1);
+    for specimen in share.of(ALL.iter().flat_map(|collection| (collection.specimens)())) {
         let folder = TempDir::new().unwrap();
         let options = typed(&specimen, folder.path());
         match undo_files(&specimen.files, &options) {
@@ -178,7 +179,7 @@ fn repairs_of_specimens_are_proven_and_undone() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(written > 100, "{written} outputs");
+    assert!(written > share.count(80), "{written} outputs");
 }
 
 #[test]

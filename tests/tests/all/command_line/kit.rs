@@ -1,6 +1,7 @@
 //! The kit for platforms: completions, manual pages, built-in specimens, actions and hooks.
 
 use tracemend_tests::judge::{kubernetes, slurm};
+use tracemend_tests::sweep::is_left_to_the_gate;
 
 use super::*;
 
@@ -96,6 +97,9 @@ fn the_tasks_of_a_slurm_array_give_the_report_of_one_run() {
 
 #[test]
 fn slurm_runs_the_job_array_of_the_example() {
+    if is_left_to_the_gate("a job array of Slurm") {
+        return;
+    }
     if slurm::JUDGE.or_skip((slurm::JUDGE.probe)()).is_none() {
         return;
     }

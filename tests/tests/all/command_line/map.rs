@@ -1,6 +1,7 @@
 //! `map`: every byte of every recording belongs to one region of each level.
 
 use tracemend_tests::forge::qemu as qemu_forge;
+use tracemend_tests::sweep::Share;
 
 use super::*;
 
@@ -45,7 +46,8 @@ fn the_regions_of_every_recording_of_the_corpus_cover_every_byte() {
     let mut paths = Vec::new();
     recordings(&root().join("corpus"), &mut paths);
     let (mut mapped, mut fields) = (0, 0);
-    for path in paths {
+    let share = Share::one_in(1);
+    for path in share.of(paths) {
         let name = path.display().to_string();
         let ran = run!("map", &path, "--format", "json", "--depth", "9");
         assert!(ran.out.chars().all(|c| c == '\n' || is_safe(c)), "{name}");
@@ -76,7 +78,9 @@ fn the_regions_of_every_recording_of_the_corpus_cover_every_byte() {
         mapped += 1;
         fields += ran.out.matches("\"kind\":\"field\"").count();
     }
-    assert!(mapped > 300 && fields > 10_000, "{mapped} recordings, {fields} fields");
+    // A share is about as large as it claims.
+    let is_enough = mapped > share.count(150) && fields > share.count(5_000);
+    assert!(is_enough, "{mapped} recordings, {fields} fields");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! length.
 
 use tracemend_tests::properties::perf::{Campaign, Mark, originals};
+use tracemend_tests::sweep::Share;
 
 /// Cases of the share, without perf: hundreds per second.
 const CASES: u64 = 400;
@@ -21,7 +22,7 @@ fn damaged_files_are_restored_and_no_exact_fix_writes_other_bytes() {
 #[test]
 fn perf_makes_the_same_of_a_file_twice_and_evlist_shows_a_field_that_script_does_not() {
     let wanted: Vec<_> = originals().into_iter().filter(|(_, bytes)| bytes[8] == 104).collect();
-    let campaign = Campaign::new(wanted.into_iter().take(3).collect(), true);
+    let campaign = Campaign::new(Share::one_in(1).of(wanted.into_iter().take(3)).collect(), true);
     for (index, original) in campaign.originals().iter().enumerate() {
         let Some(twice) = campaign.compare(index, &original.bytes) else { return };
         assert_eq!(twice, (false, false));
@@ -31,5 +32,5 @@ fn perf_makes_the_same_of_a_file_twice_and_evlist_shows_a_field_that_script_does
         damaged[usize::try_from(attrs).unwrap() + 51] ^= 1;
         assert_eq!(campaign.compare(index, &damaged), Some((false, true)));
     }
-    assert_eq!(campaign.originals().len(), 3);
+    assert!(!campaign.originals().is_empty());
 }

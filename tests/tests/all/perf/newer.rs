@@ -3,13 +3,16 @@
 use tracemend_tests::judge::perf::Perf;
 use tracemend_tests::judge::perf::agreement::{Agreement, recordings};
 use tracemend_tests::notice::skip;
-use tracemend_tests::sweep::Share;
+use tracemend_tests::sweep::{Share, is_left_to_the_gate};
 
 /// Changed recordings of each version that an ordinary run judges.
 const CASES: u64 = 40;
 
 #[test]
 fn nothing_that_the_perf_that_recorded_refuses_is_without_an_error() {
+    if is_left_to_the_gate("changed recordings of newer versions of perf, judged by them") {
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     let mut agreement = Agreement::default();
     for perf in Perf::newer_or_skip() {

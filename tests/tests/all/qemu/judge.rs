@@ -8,7 +8,7 @@ use tracemend_tests::judge::qemu::{
     Build, End, Guest, Hand, closed_at, damaged, events, killed, mend,
 };
 use tracemend_tests::notice;
-use tracemend_tests::sweep::side_by_side;
+use tracemend_tests::sweep::{Share, is_left_to_the_gate, side_by_side};
 
 fn has_event(log: &[u8], name: &str) -> bool {
     events(log).iter().any(|event| event.1 == name)
@@ -40,6 +40,9 @@ fn a_real_recording_has_no_warning_and_contains_the_events_of_the_guest() {
 /// or a packet hangs in its replay when it gets another one (docs/review.md).
 #[test]
 fn a_redacted_log_has_the_same_events_and_random_numbers_replay_to_the_end() {
+    if is_left_to_the_gate("replays of redacted QEMU logs") {
+        return;
+    }
     for build in Build::all_or_skip() {
         let guests = [(Guest::Random, Hand::Off), (Guest::Net, Hand::Off)];
         side_by_side(guests.to_vec(), |(guest, hand)| {
@@ -63,6 +66,9 @@ fn a_redacted_log_has_the_same_events_and_random_numbers_replay_to_the_end() {
 
 #[test]
 fn a_killed_recording_with_packets_replays_after_a_repair() {
+    if is_left_to_the_gate("a killed QEMU recording with packets") {
+        return;
+    }
     for build in Build::all_or_skip() {
         let machine = build.machine(Guest::Net, 0);
         let log = machine.record_until(Duration::from_secs(6), libc::SIGKILL, Hand::Off).unwrap();
@@ -78,7 +84,8 @@ fn a_killed_recording_with_packets_replays_after_a_repair() {
 fn a_killed_recording_replays_to_its_end_after_a_repair() {
     for build in Build::all_or_skip() {
         // One after the other: on a busy machine a recording of a second may not reach the disk.
-        for (guest, millis) in [(Guest::Plain, 1500), (Guest::Audio, 1700), (Guest::Random, 1900)] {
+        let guests = [(Guest::Plain, 1500), (Guest::Audio, 1700), (Guest::Random, 1900)];
+        for (guest, millis) in Share::one_in(1).of(guests) {
             let machine = build.machine(guest, 0);
             let after = Duration::from_millis(millis);
             let log = machine.record_until(after, libc::SIGKILL, Hand::Off).unwrap();
@@ -133,6 +140,9 @@ impl Drop for FullDisk {
 
 #[test]
 fn a_log_with_end_but_without_shutdown_hangs_until_it_is_repaired() {
+    if is_left_to_the_gate("QEMU replays that hang") {
+        return;
+    }
     for build in Build::all_or_skip() {
         let machine = build.machine(Guest::Plain, 0);
         let after = Duration::from_millis(1500);

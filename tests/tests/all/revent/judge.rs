@@ -123,13 +123,13 @@ fn what_is_left_of_a_cut_recording_is_read_with_the_count_that_the_report_states
 #[test]
 fn a_recording_with_a_flipped_byte_is_read_with_the_count_that_the_report_states() {
     let Some(judge) = Wlauto::find_or_skip() else { return };
-    let mut named = Vec::new();
-    for (name, built) in clean() {
-        for at in Share::one_in(8).of((0..built.bytes.len()).step_by(3)) {
-            let bytes = built.with(at, &[built.bytes[at] ^ 0xff]);
-            named.push((format!("{name} flipped at {at}"), bytes));
-        }
-    }
+    let built = clean();
+    let places =
+        built.iter().flat_map(|one| (0..one.1.bytes.len()).step_by(3).map(move |at| (one, at)));
+    let flipped = Share::one_in(8).of(places).map(|((name, built), at)| {
+        (format!("{name} flipped at {at}"), built.with(at, &[built.bytes[at] ^ 0xff]))
+    });
+    let named: Vec<_> = flipped.collect();
     let read = agrees(&judge, &named, &upgrading());
     assert!(read * 10 >= named.len() * 9, "{read} of {} were repaired", named.len());
 }

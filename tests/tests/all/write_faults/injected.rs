@@ -1,6 +1,7 @@
 //! A failure or a kill at each single system call by which a run writes, injected by strace.
 
 use tracemend_tests::notice;
+use tracemend_tests::sweep::is_left_to_the_gate;
 
 use super::*;
 
@@ -61,26 +62,27 @@ fn with_every_fault(
     place: impl Fn() -> TempDir,
     args: &[&str],
     mut check: impl FnMut(&Path, &Run, &str),
-) -> usize {
+) {
     let mut faults = 0;
-    for fault in ["error=ENOSPC", "error=EIO", "signal=KILL"] {
-        for call in CALLS {
-            for when in 1..=CALLS_MAX {
-                let folder = place();
-                let Some(run) = run(folder.path(), args, call, fault, when) else {
-                    notice::skip("faults at single calls", "strace is missing or may not trace");
-                    return 0;
-                };
-                if !run.has_fault {
-                    break;
-                }
-                faults += 1;
-                let label = format!("{args:?} {fault} at {call} {when}: {}", run.err);
-                check(folder.path(), &run, &label);
+    let kinds = ["error=ENOSPC", "error=EIO", "signal=KILL"].into_iter();
+    let kinds = kinds.flat_map(|fault| CALLS.map(|call| (fault, call)));
+    let share = Share::one_in(1);
+    for (fault, call) in share.of(kinds) {
+        for when in 1..=CALLS_MAX {
+            let folder = place();
+            let Some(run) = run(folder.path(), args, call, fault, when) else {
+                notice::skip("faults at single calls", "strace is missing or may not trace");
+                return;
+            };
+            if !run.has_fault {
+                break;
             }
+            faults += 1;
+            let label = format!("{args:?} {fault} at {call} {when}: {}", run.err);
+            check(folder.path(), &run, &label);
         }
     }
-    faults
+    assert!(faults > share.count(20), "{faults} faults");
 }
 
 fn source() -> Vec<u8> {
@@ -105,7 +107,7 @@ fn is_proved(folder: &Path, output: &str) -> bool {
 fn no_fault_while_a_file_is_replaced_loses_a_byte() {
     let (source, repaired) = (source(), repaired());
     let args = ["repair", "x", "--in-place", "--no-backup", "--plan", "plan"];
-    let faults = with_every_fault(
+    with_every_fault(
         || place(&source),
         &args,
         |folder, run, label| {
@@ -128,13 +130,12 @@ fn no_fault_while_a_file_is_replaced_loses_a_byte() {
             }
         },
     );
-    assert!(faults == 0 || faults > 20, "{faults} faults");
 }
 
 #[test]
 fn no_fault_in_place_leaves_an_original_that_is_not_needed() {
     let (source, repaired) = (source(), repaired());
-    let faults = with_every_fault(
+    with_every_fault(
         || place(&source),
         &["repair", "x", "--in-place"],
         |folder, run, label| {
@@ -154,7 +155,6 @@ fn no_fault_in_place_leaves_an_original_that_is_not_needed() {
             }
         },
     );
-    assert!(faults == 0 || faults > 20, "{faults} faults");
 }
 
 /// Every file and link below a folder.
@@ -189,6 +189,9 @@ fn directory() -> TempDir {
 
 #[test]
 fn no_fault_leaves_half_a_directory() {
+    if is_left_to_the_gate("faults at each system call that writes a directory") {
+        return;
+    }
     let args = ["repair", "rec", "-o", "out", "--plan", "plan"];
     let relative = |folder: &Path, name: &str| -> Vec<(PathBuf, Vec<u8>)> {
         let root = folder.join(name);
@@ -202,7 +205,7 @@ fn no_fault_leaves_half_a_directory() {
     let source = relative(whole.path(), "rec");
     let expected = relative(whole.path(), "out");
     assert_eq!(source.len(), expected.len());
-    let faults = with_every_fault(directory, &args, |folder, run, label| {
+    with_every_fault(directory, &args, |folder, run, label| {
         assert!(relative(folder, "rec") == source, "{label}");
         let has_out = folder.join("out").exists();
         assert!(!has_out || relative(folder, "out") == expected, "{label}");
@@ -217,14 +220,13 @@ fn no_fault_leaves_half_a_directory() {
         assert_eq!(next.status.code(), code, "{label}: {next:?}");
         assert_eq!(names(folder), ["out", "plan", "rec"], "{label}");
     });
-    assert!(faults == 0 || faults > 20, "{faults} faults");
 }
 
 #[test]
 fn no_fault_leaves_half_an_output() {
     let (source, repaired) = (source(), repaired());
     let args = ["repair", "x", "-o", "out", "--plan", "plan"];
-    let faults = with_every_fault(
+    with_every_fault(
         || place(&source),
         &args,
         |folder, run, label| {
@@ -241,5 +243,4 @@ fn no_fault_leaves_half_an_output() {
             }
         },
     );
-    assert!(faults == 0 || faults > 20, "{faults} faults");
 }

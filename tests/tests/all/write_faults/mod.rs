@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tracemend_tests::forge::ovni::{Stream, Thread, Trace};
 use tracemend_tests::forge::perf;
+use tracemend_tests::sweep::Share;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tracemend-under-test");
 /// Long enough that a run is still reading when the test acts.
@@ -160,7 +161,7 @@ fn signalled(folder: &Path, wrapper: &[&str], signal: &str) -> Output {
 #[test]
 fn a_signal_removes_what_is_unfinished() {
     let (folder, _) = big();
-    for signal in ["TERM", "INT", "HUP"] {
+    for signal in Share::one_in(1).of(["TERM", "INT", "HUP"]) {
         // Whoever runs the tests may ignore signals, as nohup does.
         let status = signalled(folder.path(), &["env", "--default-signal"], signal).status;
         assert_eq!(status.code(), None, "{signal} takes its course: {status}");
@@ -187,7 +188,7 @@ fn a_kill_at_any_time_leaves_no_output_or_a_whole_one() {
     let whole = begun.elapsed();
     assert_eq!(status.code(), Some(3));
     let expected = fs::read(&out).unwrap();
-    for tenth in 0..10_u32 {
+    for tenth in Share::one_in(1).of(0..10_u32) {
         fs::remove_file(&out).unwrap_or_default();
         let mut child = start(&["repair".as_ref(), &big, "-o".as_ref(), &out]);
         sleep(whole * (tenth * 2 + 1) / 20);
@@ -212,7 +213,7 @@ fn a_kill_at_any_time_leaves_no_directory_or_a_whole_one() {
     let whole = begun.elapsed();
     assert_eq!(status.code(), Some(0));
     let expected = Trace::below(&out);
-    for tenth in 0..10_u32 {
+    for tenth in Share::one_in(1).of(0..10_u32) {
         fs::remove_dir_all(&out).unwrap_or_default();
         let mut child = start(&["repair".as_ref(), &big, "-o".as_ref(), &out]);
         sleep(whole * (tenth * 2 + 1) / 20);
@@ -265,7 +266,7 @@ fn a_kill_in_place_leaves_the_source_or_the_whole_output() {
     let whole = begun.elapsed();
     let expected = fs::read(&out).unwrap();
     let orig = folder.path().join("big.orig");
-    for part in 0..5_u32 {
+    for part in Share::one_in(1).of(0..5_u32) {
         fs::write(&big, &source).unwrap();
         fs::remove_file(&orig).unwrap_or_default();
         let mut child = start(&["repair".as_ref(), &big, "--in-place".as_ref()]);

@@ -430,7 +430,7 @@ pub(super) mod tests {
         let (mut place, mut number, mut flips, mut exact, mut close) = (0, 0, 0, 0, 0);
         while let Some(one) = element(&sound, at) {
             number += 1;
-            let is_tried = number > COPIES_BEFORE * 2 && number % 97 == 0 && !one.is_near;
+            let is_tried = number > COPIES_BEFORE * 2 && number % 193 == 0 && !one.is_near;
             for bit in (2..8).filter(|_| is_tried && one.distance.is_some()) {
                 let mut block = sound.clone();
                 block[at] ^= 1 << bit;
