@@ -145,3 +145,33 @@ fn equal_bytes_alone_do_not_prove_a_copy() {
         assert_eq!(repair(&files, &options).outcome, Outcome::RepairedWithLoss, "{len}");
     }
 }
+
+/// A log with a loop of `passes`, and the bytes of the loop. Each pass has six bytes.
+fn log_with_loop(passes: usize) -> (Vec<u8>, Range<usize>) {
+    let mut log = Log::new(ids::of("11.0"));
+    log.start();
+    (0..50).for_each(|number| _ = log.tick(number));
+    let start = log.bytes.len();
+    (0..passes).for_each(|_| _ = log.checkpoint("CP_CLOCK_WARP_ACCOUNT").instruction(293));
+    let end = log.checkpoint("CP_CLOCK_WARP_ACCOUNT").bytes.len();
+    (0..50).for_each(|number| _ = log.tick(number));
+    log.close();
+    (log.bytes, start..end)
+}
+
+#[test]
+fn a_loop_that_lost_bytes_is_not_read_as_one_with_a_copy() {
+    let (original, passes) = log_with_loop(3_000);
+    let options = Options::default();
+    assert!(check(&FileSet::single("log", &original), &options).findings().is_empty());
+    let mut reported = 0;
+    for lost in 1..120 {
+        let at = passes.start + passes.len() / 2 + lost;
+        let damaged = [&original[..at], &original[at + lost..]].concat();
+        let report = check(&FileSet::single("log", &damaged), &options);
+        assert_eq!(report.count(&common::DOUBLED_BLOCK), 0, "{lost} bytes at {at:#x}");
+        reported += usize::from(report.has_errors());
+    }
+    // Where whole passes are lost, nothing shows it.
+    assert!(reported > 50, "{reported}");
+}
