@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use tracemend::{ChoiceError, Choices, FormatId, OptionSpec, OptionValue};
+use tracemend::{ChoiceError, Choices, FormatId, OptionSpec, OptionValue, Report};
 
 use crate::exit::Failure;
 
@@ -190,6 +190,12 @@ impl FormatOptions {
         let message =
             format!("{typed} does not apply to {format} recordings; it is an option of {others}");
         Err(Failure::usage(message))
+    }
+
+    /// Returns why an option does not apply to the recording whose check gave `report`, although
+    /// it is one of its format.
+    pub(crate) fn find_misapplied(&self, report: &Report) -> Option<String> {
+        report.format.and_then(|format| format.find_misapplied(&self.choices, report))
     }
 }
 

@@ -8,9 +8,9 @@ use crate::audit;
 use crate::formats::{Confidence, DirectoryShape, Format, apitrace, ovni, perf, qemu, revent};
 use crate::kit::text::Untrusted;
 use crate::limits::{self, Limit};
-use crate::options::{OptionSpec, Options};
-use crate::report::Rule;
+use crate::options::{Choices, OptionSpec, Options};
 use crate::report::rule::common;
+use crate::report::{Report, Rule};
 
 /// A format, and everything that it declares about itself.
 #[derive(Clone, Copy)]
@@ -102,6 +102,12 @@ impl FormatId {
     /// file.
     pub fn directory(self) -> Option<&'static dyn DirectoryShape> {
         self.0.directory()
+    }
+
+    /// Returns why one of the chosen options does not apply to the recording whose check gave
+    /// `report`, although it is an option of the format.
+    pub fn find_misapplied(self, choices: &Choices, report: &Report) -> Option<String> {
+        self.0.find_misapplied(choices, report)
     }
 
     /// Returns the styles of a dump with their purpose, the default first; empty if the format has

@@ -5,6 +5,7 @@
 //! cargo run -p tracemend-tools --bin qemu_campaign -- kills 120
 //! cargo run -p tracemend-tools --bin qemu_campaign -- aimed 3
 //! cargo run -p tracemend-tools --bin qemu_campaign -- damage 120 1
+//! cargo run -p tracemend-tools --bin qemu_campaign -- once 400 1
 //! cargo run -p tracemend-tools --bin qemu_campaign -- silent 120 1
 //! cargo run -p tracemend-tools --bin qemu_campaign -- rules 3
 //! cargo run -p tracemend-tools --bin qemu_campaign -- pairs 40
@@ -14,8 +15,9 @@
 //! replays the logs. `aimed N` cuts complete recordings right before CHAR_WRITE, AUDIO_OUT,
 //! AUDIO_IN, RANDOM and BLOCK, at N places each, and replays both the repaired log and one that is
 //! closed at the cut. `damage N SEED` damages complete recordings, half of them once and half up to
-//! eight times, and prints a table: damage, verdict of the repair, replay. `silent N
-//! SEED` loses, doubles, exchanges or changes complete events and replays the damaged logs as they
+//! eight times, and prints a table: damage, verdict of the repair, replay. `once N SEED`
+//! does the same with one small damage each, of bytes lost, inserted, zeroed and flipped, and makes
+//! a new recording for every 20 of them. `silent N SEED` loses, doubles, exchanges or changes complete events and replays the damaged logs as they
 //! are: how often does the check find damage that QEMU does not survive? `rules N` breaks each rule
 //! about the order and the values of events in N places of complete recordings, one at a time, and
 //! replays the logs as they are. `pairs N` records N guests and counts which event follows which:
@@ -35,12 +37,16 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use tracemend::Outcome;
 use tracemend_tests::judge::qemu::{
     Build, End, Guest, Hand, Machine, breach, closed_at, damaged, events, killed, mend, silent,
 };
 
 /// Number of machines that run at a time.
 const WORKERS: usize = 2;
+
+/// Damages of one recording.
+const CASES_PER_LOG: usize = 20;
 
 /// Lines of the table with their counts.
 type Table = Mutex<BTreeMap<String, usize>>;
@@ -71,6 +77,11 @@ fn main() {
                 eprintln!("seed {seed}: {line}: {}", case.damaged.describe());
                 note(&table, line);
             });
+        }
+        "once" => {
+            let seed = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(1);
+            println!("seeds {seed} to {}", seed + count as u64);
+            damage_fresh(&builds, count, seed, &table);
         }
         "silent" => {
             let seed = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(1);
@@ -147,6 +158,29 @@ fn damage_all(
         let (machine, log) = pools[kind].lock().unwrap().pop().unwrap();
         case(&machine, &log, &kinds[kind].0.release(), seed + number as u64);
         pools[kind].lock().unwrap().push((machine, log));
+    });
+}
+
+/// Damages new recordings of guests of several lengths, each in some places, one at a time.
+fn damage_fresh(builds: &[Build], count: usize, seed: u64, table: &Table) {
+    let guests = [(Guest::Plain, 5), (Guest::Random, 8), (Guest::Plain, 20)];
+    run_jobs(count.div_ceil(CASES_PER_LOG), |number| {
+        let build = &builds[number % builds.len()];
+        let (guest, rounds) = guests[number / builds.len() % guests.len()];
+        let machine = build.machine(guest, rounds);
+        let log = machine.record(Hand::Off).unwrap();
+        let first = seed + (number * CASES_PER_LOG) as u64;
+        for seed in first..first + CASES_PER_LOG as u64 {
+            let case = damaged::repair_once(&log, &build.release(), seed);
+            // `silent` is about logs without an error.
+            let is_silent = case.outcome == Outcome::Clean;
+            let case = if is_silent { case } else { case.replayed(&machine) };
+            if case.replay.is_some_and(|end| end != End::Code(0)) {
+                keep_logs(&log, &case, seed);
+                eprintln!("seed {seed} of {guest:?}: {case}: {}", case.damaged.describe());
+            }
+            note(table, case.to_string());
+        }
     });
 }
 

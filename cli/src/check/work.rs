@@ -125,6 +125,13 @@ impl Work<'_> {
             }
             None => self.judge_unfinished(recording, tracemend::check(&files, &options)),
         };
+        if let Some(message) = self.given.find_misapplied(&report) {
+            if self.is_single && is_named {
+                return Err(Failure::usage(message));
+            }
+            let path = input::shown(&recording.path);
+            warning = warning.or_else(|| Some(format!("{path}: {message}")));
+        }
         let entry = self.entry(&recording.path, report, (&files, crc32), is_named)?;
         Ok(Entry { warning, ..entry })
     }

@@ -14,7 +14,7 @@ use crate::exit::{Exit, Failure};
 use crate::format_options::FormatOptions;
 use crate::formats::Format;
 use crate::in_use::BeingWritten;
-use crate::input::{Found, Recording, is_stdin};
+use crate::input::{Found, Recording, is_stdin, shown};
 use crate::look::Look;
 use crate::neighbours::Neighbours;
 use crate::ordered::in_order;
@@ -159,7 +159,9 @@ impl Batch<'_> {
         let applies = options.format.map(|format| self.given.check_format(format));
         let warning = applies.and_then(Result::err).map(|failure| failure.message);
         let length = files.len();
-        let job = Job { recording, files, donated, options, given: self.given.clone() };
+        let given = self.given.clone();
+        let job = Job { recording, files, donated, options, given, is_single: false };
+        let mut misapplied = None;
         let target = || {
             let folder = arguments.out_dir.as_deref().unwrap_or(Path::new("."));
             let existing = if arguments.force { Existing::Replaced } else { Existing::Refused };
@@ -168,12 +170,15 @@ impl Batch<'_> {
             Ok(target.linking(is_linked).restricted_by(self.donor.as_ref()))
         };
         let (text, outcome) = arguments.repair(&job, target, None, |salvage| {
+            let found = job.given.find_misapplied(&salvage.repair.before);
+            misapplied = found.map(|message| format!("{}: {message}", shown(&recording.path)));
             match (arguments.format, salvage.repair.outcome) {
                 (Format::Human, Outcome::Clean) => Ok(String::new()),
                 (Format::Human, _) => Ok(salvage.human(self.look) + "\n"),
                 (Format::Json, _) => salvage.json_text(),
             }
         })?;
+        let warning = warning.or(misapplied);
         let warning =
             warning.or_else(|| BeingWritten::at_open(recording).map(|sign| sign.warning()));
         Ok(Repaired { outcome, length, text: text?, warning })

@@ -130,6 +130,8 @@ struct Job<'a> {
     donated: Option<Source<'a>>,
     options: Options,
     given: FormatOptions,
+    /// Whether it is the only one, so that an option that does not apply to it is an error.
+    is_single: bool,
 }
 
 impl Arguments {
@@ -187,7 +189,7 @@ impl Arguments {
         if let Some(format) = options.format {
             given.check_format(format)?;
         }
-        let job = Job { recording: &recording, files, donated, options, given };
+        let job = Job { recording: &recording, files, donated, options, given, is_single: true };
         let progress = Progress::new(streams.look, describe_work(&job), None);
         let links = self.describe_links(&recording);
         let show = |salvage: &Salvage<'_>| {
@@ -254,6 +256,9 @@ impl Arguments {
         show: impl FnOnce(&Salvage<'_>) -> T,
     ) -> Result<(T, Outcome), Failure> {
         let repair = tracemend::repair(&job.files, &job.options);
+        if let Some(message) = job.given.find_misapplied(&repair.before).filter(|_| job.is_single) {
+            return Err(Failure::usage(message));
+        }
         let is_wanted = match repair.outcome {
             Outcome::Clean => self.output.is_some() || self.out_dir.is_some(),
             Outcome::Repaired | Outcome::RepairedWithLoss => true,

@@ -16,7 +16,7 @@ use crate::kit::span::Span;
 use crate::kit::wrapper::Wrapper;
 use crate::limits::Limit;
 use crate::mend::edit::Edit;
-use crate::options::{OptionSpec, Options};
+use crate::options::{Choices, OptionSpec, Options};
 use crate::recording::FileSet;
 use crate::report::{Finding, Report, Rule};
 
@@ -256,6 +256,12 @@ pub trait Format: Sync {
         _options: &Options,
         _report: &Report,
     ) -> Option<Finding> {
+        None
+    }
+
+    /// Returns why an option of the format does not apply to a recording, although it applies to
+    /// others of the format. `report` is that of the check.
+    fn find_misapplied(&self, _choices: &Choices, _report: &Report) -> Option<String> {
         None
     }
 

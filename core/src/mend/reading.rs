@@ -164,16 +164,19 @@ impl Proofs<'_> {
             || self.signs.iter().any(|code| count(report, code) < count(stored, code))
     }
 
+    /// Returns whether a size or a count shows the length of a copy.
+    fn show_length(&self, reading: &Reading, stored: &Report, report: &Report) -> bool {
+        let len = reading.sizes().0;
+        let mut sizes = self.codes.sizes.iter();
+        let is_known = self.known.contains(&(reading.file, len));
+        is_known || len >= LARGE && sizes.any(|code| vanishes(code, stored, report))
+    }
+
     /// Returns whether `report`, that of a reading, lacks faults that only its cause explains.
     fn hold(&self, reading: &Reading, stored: &Report, report: &Report) -> bool {
-        let len = reading.sizes().0;
-        if reading.cause != Cause::Doubled || self.known.contains(&(reading.file, len)) {
+        if reading.cause != Cause::Doubled || self.show_length(reading, stored, report) {
             return true;
         }
-        let vanishes = |code: &str| {
-            let count = |report: &Report| report.counts().get(code).copied().unwrap_or(0);
-            count(stored) > 0 && count(report) == 0
-        };
         let copy = reading.range();
         let is_inside = |finding: &&Finding| {
             let span = finding.stored.unwrap_or(finding.span);
@@ -182,10 +185,16 @@ impl Proofs<'_> {
         let mut inside = stored.findings().iter().filter(is_inside);
         let returns = |finding: &Finding| {
             let code = finding.rule.code;
-            self.codes.returns.contains(&code) && vanishes(code)
+            self.codes.returns.contains(&code) && vanishes(code, stored, report)
         };
-        len >= LARGE && self.codes.sizes.iter().any(|code| vanishes(code)) || inside.any(returns)
+        inside.any(returns)
     }
+}
+
+/// Returns whether a check of the stored bytes reports a code, and that of a reading does not.
+fn vanishes(code: &str, stored: &Report, report: &Report) -> bool {
+    let count = |report: &Report| report.counts().get(code).copied().unwrap_or(0);
+    count(stored) > 0 && count(report) == 0
 }
 
 /// Runs the check over the view of each candidate and compares them with the stored bytes.
@@ -225,8 +234,16 @@ fn read(
     let patches = patch(files, &reading)?;
     let report = check(&view(files, &patches));
     let is_proven = !report.has_errors() && proofs.hold(&reading, stored, &report);
-    let is_doubtful = reading.sizes().0 < LARGE && reading.cause == Cause::Doubled;
-    if is_doubtful && (weigh(&report) > 0 || !is_proven)
+    let is_small = reading.sizes().0 < LARGE && reading.cause == Cause::Doubled;
+    // A loop that lost some bytes reads like one of which a block is repeated.
+    let is_loop = || {
+        let (source, range) = (files.bytes(reading.file), reading.range());
+        repeats::is_loop(&source, range.start, range.end.saturating_sub(range.start))
+    };
+    if is_small && (weigh(&report) > 0 || !is_proven)
+        || reading.cause == Cause::Doubled
+            && !proofs.show_length(&reading, stored, &report)
+            && is_loop()
         || report.incomplete()
         || !proofs.are_fewer(stored, &report)
         || hides_data(reading.cause, stored, &report)

@@ -234,7 +234,8 @@ pub mod common {
                 records twice: samples count double, clocks go back, a replay hangs.",
             remedy: Remedy::Fix("Drops the second of the two blocks.\n\
                 Class: exact if a stored size or count, or a clock that goes back in the copy, \
-                proves it; else lossy, as is one that leaves other faults.\n\
+                proves it; else lossy, as is one that leaves other faults. Passes of a loop are a \
+                copy only if a stored size or count shows their length.\n\
                 Cost: none.\n\
                 Run:\n\
                 \x20 tracemend repair FILE -o repaired"),

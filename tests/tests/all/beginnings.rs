@@ -124,3 +124,24 @@ fn no_format_is_found_in_other_files() {
         assert_eq!(report.count(&common::UNKNOWN_FORMAT), 1, "{name}");
     }
 }
+
+#[test]
+fn a_gap_after_the_magic_of_perf_begins_there_whatever_the_magic_reads_as() {
+    let subject = SUBJECTS.iter().find(|subject| subject.format.name() == "perf").unwrap();
+    let mut seen = 0;
+    for original in subject.originals.iter().filter(|original| original.files.len() == 1) {
+        let bytes = &original.files[0].1;
+        // All fields of the header up to the feature bits, or these as well.
+        for end in [72, 88, 104] {
+            let files = with_bytes(original, [&bytes[..8], &bytes[end..]].concat());
+            let report = check(&set(&files), &Options::default());
+            let gaps = report.findings().iter().filter(|one| *one.rule == common::MISSING_BYTES);
+            for gap in gaps {
+                let case = format!("{} without 8..{end}: {}", original.name, gap.message);
+                assert!(gap.span.start() >= 8, "{case}");
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 0);
+}

@@ -145,3 +145,85 @@ fn equal_bytes_alone_do_not_prove_a_copy() {
         assert_eq!(repair(&files, &options).outcome, Outcome::RepairedWithLoss, "{len}");
     }
 }
+
+/// A log with a loop of `passes`, and the bytes of the loop. Each pass has six bytes.
+fn log_with_loop(passes: usize) -> (Vec<u8>, Range<usize>) {
+    let mut log = Log::new(ids::of("11.0"));
+    log.start();
+    (0..50).for_each(|number| _ = log.tick(number));
+    let start = log.bytes.len();
+    (0..passes).for_each(|_| _ = log.checkpoint("CP_CLOCK_WARP_ACCOUNT").instruction(293));
+    let end = log.checkpoint("CP_CLOCK_WARP_ACCOUNT").bytes.len();
+    (0..50).for_each(|number| _ = log.tick(number));
+    log.close();
+    (log.bytes, start..end)
+}
+
+#[test]
+fn a_loop_that_lost_bytes_is_not_read_as_one_with_a_copy() {
+    let (original, passes) = log_with_loop(3_000);
+    let options = Options::default();
+    assert!(check(&FileSet::single("log", &original), &options).findings().is_empty());
+    let mut reported = 0;
+    for lost in 1..120 {
+        let at = passes.start + passes.len() / 2 + lost;
+        let damaged = [&original[..at], &original[at + lost..]].concat();
+        let report = check(&FileSet::single("log", &damaged), &options);
+        assert_eq!(report.count(&common::DOUBLED_BLOCK), 0, "{lost} bytes at {at:#x}");
+        reported += usize::from(report.has_errors());
+    }
+    // Where whole passes are lost, nothing shows it.
+    assert!(reported > 50, "{reported}");
+}
+
+/// Lengths of the blocks of zeros that are inserted into a log, or written over a part of it.
+const ZEROS: [usize; 4] = [512, 1_024, 4_096, 8_192];
+
+/// Cases of blocks of zeros.
+const ZERO_CASES: u64 = 120;
+
+/// Calls `each` with a log of QEMU, a place and a length of zeros.
+fn for_zeros(mut each: impl FnMut(&Original, usize, usize)) {
+    let subject = SUBJECTS.iter().find(|subject| subject.format.name() == "qemu").unwrap();
+    let large: Vec<&Original> =
+        subject.originals.iter().filter(|one| one.files[0].1.len() > 20_000).collect();
+    for number in 0..ZERO_CASES {
+        let mut dice = Dice::seeded(SEED.wrapping_mul(3 << 20).wrapping_add(number));
+        let original = large[dice.below(large.len())];
+        let len = ZEROS[dice.below(ZEROS.len())];
+        let at = 64 + dice.below(original.files[0].1.len() - len - 128);
+        each(original, at, len);
+    }
+}
+
+#[test]
+fn zeros_that_were_inserted_into_a_log_are_dropped_or_the_log_is_closed_before_them() {
+    let (mut given_back, mut exact) = (0, 0);
+    for_zeros(|original, at, len| {
+        let log = &original.files[0].1;
+        let damaged = [&log[..at], &vec![0; len], &log[at..]].concat();
+        let files = FileSet::single("log", &damaged);
+        let repair = repair(&files, &Options::default());
+        let output = repair.output(&files).bytes(0).to_vec();
+        let is_original = output == *log;
+        let case = format!("{} {len} at {at:#x}", original.name);
+        given_back += u64::from(is_original);
+        exact += u64::from(repair.outcome == Outcome::Repaired);
+        assert!(repair.outcome != Outcome::Repaired || is_original, "{case}");
+    });
+    notice::say(&format!(
+        "inserted zeros of qemu, seed {SEED}: {given_back} of {ZERO_CASES}, {exact} exact"
+    ));
+    assert!(given_back * 2 >= ZERO_CASES, "{given_back}");
+}
+
+#[test]
+fn zeros_in_the_place_of_events_are_not_read_as_inserted() {
+    for_zeros(|original, at, len| {
+        let mut damaged = original.files[0].1.clone();
+        damaged[at..at + len].fill(0);
+        let report = check(&FileSet::single("log", &damaged), &Options::default());
+        let count = report.count(&common::INSERTED_BYTES);
+        assert_eq!(count, 0, "{} {len} at {at:#x}", original.name);
+    });
+}

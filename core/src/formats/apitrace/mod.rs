@@ -42,10 +42,11 @@ use crate::kit::reading::CopyProofs;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 use crate::kit::walk::Item;
+use crate::kit::words::plural;
 use crate::kit::wrapper::Wrapper;
 use crate::limits::{Limit, Limits};
 use crate::mend::edit::Edit;
-use crate::options::{OptionSpec, Options};
+use crate::options::{Choices, OptionSpec, Options};
 use crate::recording::FileSet;
 use crate::report::{Finding, Report, Rule};
 use decode::beginning::{find_container, find_named, find_unmarked, holds_trace};
@@ -185,6 +186,13 @@ impl Format for Apitrace {
 
     fn audit(&self, files: &FileSet<'_>, options: &Options, auditor: &mut Auditor<'_>) {
         audit::audit(self, &files.bytes(0), options, auditor);
+    }
+
+    fn find_misapplied(&self, choices: &Choices, report: &Report) -> Option<String> {
+        let part = options::part(choices)?;
+        let is_one = report.count(&rules::SECOND_TRACE) == 0;
+        let calls = plural(report.tally.samples, "call");
+        is_one.then(|| format!("--part {part} does not apply: one trace was found, of {calls}"))
     }
 
     fn store(

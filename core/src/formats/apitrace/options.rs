@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::options::{
-    OptionSpec, OptionValue, Options, check_number, check_range, parse_number, parse_range,
+    Choices, OptionSpec, OptionValue, Options, check_number, check_range, parse_number, parse_range,
 };
 
 /// All of them.
@@ -35,8 +35,8 @@ pub fn has_close_calls(options: &Options) -> bool {
 }
 
 /// Which trace of a file that contains two is kept.
-pub fn part(options: &Options) -> Option<u32> {
-    options.choices.value("part")?.parse().ok()
+pub fn part(choices: &Choices) -> Option<u32> {
+    choices.value("part")?.parse().ok()
 }
 
 /// The options of a dump.

@@ -28,12 +28,14 @@ pub mod repair;
 pub mod rules;
 
 use crate::audit::Auditor;
+use crate::formats::qemu::decode::inserted::find as find_inserted;
+use crate::formats::qemu::decode::log::Log;
 use crate::formats::qemu::decode::sniff::recognise_log;
 use crate::formats::qemu::decode::tile::{emit, tile};
 use crate::formats::{
     Confidence, Diffed, Dump, DumpError, Dumped, Format, NO_FIELDS, TileKind, TileSink,
 };
-use crate::kit::reading::CopyProofs;
+use crate::kit::reading::{CopyProofs, Hints};
 use crate::kit::span::{Layer, Span};
 use crate::limits::Limit;
 use crate::options::{OptionSpec, Options};
@@ -116,6 +118,16 @@ impl Format for Qemu {
             "QR1004", "QR1005", "QR3002", "QR3004", "QR3005", "QR3006", "QR3007", "QR3008",
             "QR3012", "QR3015", "QR3016",
         ]
+    }
+
+    fn reading_hints(&self, files: &FileSet<'_>, options: &Options, _report: &Report) -> Hints {
+        let source = files.bytes(0);
+        let Ok(log) = Log::read(&source, &options.limits) else { return Hints::default() };
+        let layouts = log.layouts();
+        let Some(reading) = log.into_reading(layouts) else { return Hints::default() };
+        let damage = reading.lane.defects.irregular;
+        let found = damage.map(|damage| find_inserted(reading.lane.decoder(), damage));
+        Hints { readings: found.unwrap_or_default(), ..Hints::default() }
     }
 
     fn proofs_of_copy(&self) -> CopyProofs {

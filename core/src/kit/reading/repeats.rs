@@ -114,6 +114,29 @@ pub fn find_near(
     (run >= len).then_some(Repeat { at, len, run })
 }
 
+/// Returns whether `len` bytes at `at` repeat a shorter piece of themselves, at least twice: the
+/// passes of a loop. Where bytes are lost of more passes, a block is followed by itself as well, so
+/// that equal bytes do not tell the two apart. A block longer than [`BLOCK_MAX`] is judged by its
+/// beginning.
+pub fn is_loop(source: &Source<'_>, at: u64, len: u64) -> bool {
+    let block = source.read(at, at.saturating_add(len.min(BLOCK_MAX)));
+    steps::count(to_u64(block.len()));
+    // Knuth, Morris and Pratt: of each beginning, the longest end that is a beginning as well.
+    let mut borders: Vec<usize> = Vec::with_capacity(block.len());
+    let mut border = 0_usize;
+    for (index, byte) in block.iter().enumerate() {
+        while border > 0 && block.get(border) != Some(byte) {
+            border = borders.get(border.saturating_sub(1)).copied().unwrap_or(0);
+        }
+        if index > 0 && block.get(border) == Some(byte) {
+            border = border.saturating_add(1);
+        }
+        borders.push(border);
+    }
+    // The period is the rest of the block.
+    border.saturating_mul(2) >= block.len()
+}
+
 /// Spreads the values of a byte over a word (the constant is that of `SplitMix64`).
 const fn mix(byte: u8) -> u64 {
     let word = u64::from_le_bytes([byte, 1, 0, 0, 0, 0, 0, 0]).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -245,6 +268,18 @@ mod tests {
 
     fn doubled(bytes: &[u8], at: usize, len: usize) -> Vec<u8> {
         [&bytes[..at + len], &bytes[at..]].concat()
+    }
+
+    #[test]
+    fn a_block_is_a_loop_if_it_has_two_passes() {
+        let pass = noise(1_000);
+        let has_passes = |bytes: &[u8]| is_loop(&Source::new(bytes), 0, to_u64(bytes.len()));
+        assert!(!has_passes(&pass));
+        assert!(!has_passes(&[&pass[..], &pass[..999]].concat()));
+        assert!(has_passes(&[&pass[..], &pass[..]].concat()));
+        assert!(has_passes(&[&pass[..], &pass[..], &pass[..7]].concat()));
+        assert!(has_passes(&pass[..6].repeat(86)[..512]));
+        assert!(has_passes(&[0; 512]));
     }
 
     #[test]

@@ -5,9 +5,12 @@ use std::fmt;
 use tracemend::{FormatId, Options, Outcome};
 
 use super::{End, Machine};
-use crate::known_originals::damage::damage;
-use crate::known_originals::{Damaged, Dice};
+use crate::known_originals::damage::{Kind, damage, damage_once};
+use crate::known_originals::{Damaged, Dice, Files};
 use crate::mended::mended_as;
+
+/// Length of the header in bytes, which stays.
+const HEADER_LEN: usize = 12;
 
 /// A damaged recording after its repair.
 #[derive(Clone, Debug)]
@@ -61,10 +64,37 @@ impl fmt::Display for Case {
     }
 }
 
+/// Kinds of damage that a transport does once: bytes lost, inserted, zeroed, one bit inverted.
+const KINDS: [Kind; 4] = [Kind::Drop, Kind::Insert, Kind::Zeros, Kind::Bit];
+/// Greatest number of bytes that such a damage touches: two blocks of a disk.
+const BLOCK_MAX: usize = 1024;
+
 /// Damages a recording by a seed and repairs it as a log of `release`.
 pub fn repair(log: &[u8], release: &str, seed: u64) -> Case {
-    let files = vec![("log".to_string(), log.to_vec())];
-    let damaged = damage(&files, &mut Dice::seeded(seed));
+    repair_damaged(damage(&files_of(log), &mut Dice::seeded(seed)), release)
+}
+
+/// Damages a recording in one place by a seed and repairs it as a log of `release`.
+pub fn repair_once(log: &[u8], release: &str, seed: u64) -> Case {
+    let (files, dice) = (files_of(log), &mut Dice::seeded(seed));
+    let damaged = loop {
+        let kind = KINDS[dice.below(KINDS.len())];
+        // As many small ones as large ones.
+        let most = BLOCK_MAX >> dice.below(8);
+        let len = (1 + dice.below(most)).min(log.len() / 16);
+        let at = HEADER_LEN + dice.below(log.len() - len - HEADER_LEN);
+        if let Some(damaged) = damage_once(&files, kind, 0, (at, len), dice) {
+            break damaged;
+        }
+    };
+    repair_damaged(damaged, release)
+}
+
+fn files_of(log: &[u8]) -> Files {
+    vec![("log".to_string(), log.to_vec())]
+}
+
+fn repair_damaged(damaged: Damaged, release: &str) -> Case {
     let options = Options::default().with_format(FormatId::QEMU);
     let options = options.with_choice("qemu-version", release).expect("a known release");
     let (repair, output) = mended_as("log", &damaged.files[0].1, &options);

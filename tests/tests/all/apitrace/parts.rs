@@ -1,7 +1,10 @@
 //! Two traces in one file of chunks, which no magic separates.
 
+use std::ffi::OsString;
+
 use tracemend::formats::apitrace::rules;
 use tracemend::{Choices, FileSet, Options, Outcome};
+use tracemend_cli::{Look, Streams};
 use tracemend_tests::forge::apitrace::{Stream, Value, call_heavy, chunks, snappy, snappy_of};
 use tracemend_tests::judge::apitrace::survival::Numbers;
 use tracemend_tests::mended::{mended, mended_with};
@@ -125,4 +128,46 @@ fn zeros_in_the_place_of_a_chunk_are_damage() {
         let report = tracemend::check(&FileSet::single("app", &damaged), &Options::default());
         assert!(report.has_errors() && report.count(&rules::SECOND_TRACE) == 0);
     }
+}
+
+/// Runs the command line on a file and returns the exit status and its output.
+fn run(words: &[&str]) -> (u8, String) {
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let args = ["tracemend"].iter().chain(words).map(OsString::from);
+    let mut input = std::io::empty();
+    let code = tracemend_cli::run(args, Streams::new(&mut input, &mut out, &mut err, Look::PLAIN));
+    (code, String::from_utf8([out, err].concat()).unwrap())
+}
+
+#[test]
+fn a_part_of_a_file_with_one_trace_is_a_usage_error() {
+    let mut stream = Stream::new(6);
+    write_on(&mut stream, 40, 1);
+    let file = snappy(&stream.bytes, FULL);
+    let folder = tempfile::tempdir().unwrap();
+    let [one, other, output] =
+        ["one.trace", "other.trace", "out"].map(|name| folder.path().join(name));
+    std::fs::write(&one, &file).unwrap();
+    std::fs::write(&other, &file[..file.len() - 3]).unwrap();
+    let [one, other, output] = [&one, &other, &output].map(|path| path.to_str().unwrap());
+    let says = "--part 2 does not apply: one trace was found, of 40 calls";
+    for path in [one, other] {
+        for words in [
+            vec!["check", "--part", "2", path],
+            vec!["repair", "--part", "2", path, "-o", output],
+            vec!["repair", "--part", "2", path, "--dry-run"],
+        ] {
+            let (code, text) = run(&words);
+            assert_eq!(code, 2, "{words:?}: {text}");
+            assert!(text.contains("--part 2 does not apply: one trace was found"), "{text}");
+            assert!(path != one || text.contains(says), "{text}");
+            assert!(!std::path::Path::new(output).exists(), "{words:?}");
+        }
+    }
+    // Of several recordings some may hold two traces.
+    let (code, text) = run(&["check", "--part", "2", one, other]);
+    assert!(code != 2 && text.contains(&format!("one.trace: {says}")), "{code}: {text}");
+    let words = ["repair", "--part", "2", one, other, "--out-dir", output];
+    let (code, text) = run(&words);
+    assert!(code != 2 && text.contains(&format!("one.trace: {says}")), "{code}: {text}");
 }

@@ -52,6 +52,33 @@ fn compressed_records_are_replaced_by_the_records_in_them() {
     assert!(!target.exists());
 }
 
+/// The place of the attrs in a recording.
+fn attrs(bytes: &[u8]) -> std::ops::Range<usize> {
+    let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize;
+    word(24)..word(24) + word(32)
+}
+
+#[test]
+fn attrs_after_compressed_records_move_with_the_records_that_replace_them() {
+    // `perf inject` writes the attrs of a pipe at the end.
+    let mut bytes = fs::read(root().join("corpus/perf/clean/zstd.data")).unwrap();
+    let entries = bytes[attrs(&bytes)].to_vec();
+    let end = u64::try_from(bytes.len()).unwrap();
+    bytes[24..32].copy_from_slice(&end.to_le_bytes());
+    bytes.extend(&entries);
+    let folder = folder(&[("perf.data", &bytes)]);
+    let path = folder.path().join("perf.data");
+    let errors =
+        |path: &Path| parse(&run!("check", path, "--format", "json").out)["totals"].clone();
+    let out = TempDir::new().unwrap();
+    let (_, output) = redact(&path, &out);
+    let redacted = fs::read(&output).unwrap();
+    assert!(redacted.len() > bytes.len());
+    assert_eq!(redacted[attrs(&redacted)], entries);
+    assert_eq!(records(&output), records(&path));
+    assert_eq!(errors(&output), errors(&path));
+}
+
 #[test]
 fn compressed_records_before_aux_data_are_not_replaced() {
     let mut recording = perf::Recording::new(

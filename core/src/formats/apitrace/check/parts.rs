@@ -37,7 +37,7 @@ impl TraceCheck<'_, '_> {
         let finding = Finding::new(&rules::SECOND_TRACE, span, "file", message)
             .note(note)
             .note("other faults are looked for once one trace is left");
-        let (name, dropped) = match options::part(self.options) {
+        let (name, dropped) = match options::part(&self.options.choices) {
             Some(1) => ("first", second),
             Some(2) => ("second", first),
             _ => {

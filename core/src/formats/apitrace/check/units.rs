@@ -195,7 +195,7 @@ impl TraceCheck<'_, '_> {
         let message = format!("second trace of {len} after the first one");
         let finding = Finding::new(&rules::SECOND_TRACE, span, "file", message)
             .note("a process and its child wrote through the same file");
-        let (summary, dropped) = match options::part(self.options) {
+        let (summary, dropped) = match options::part(&self.options.choices) {
             Some(1) => (format!("keep the first trace, drop {len}"), span),
             Some(2) => {
                 let first = stored(0, span.start);

@@ -2,10 +2,12 @@
 
 use super::close::{header_u64, size_field};
 use super::features::section_bytes;
-use crate::formats::perf::decode::header::Section;
+use crate::formats::perf::decode::header::{Body, Section};
 use crate::formats::perf::decode::recording::{Opened, open};
-use crate::formats::perf::layout::field;
+use crate::formats::perf::layout::{SECTION_SIZE, field};
+use crate::kit::cursor::{Cursor, Order};
 use crate::kit::num::to_u64;
+use crate::kit::source::Source;
 use crate::kit::span::Layer;
 use crate::mend::edit::Edit;
 use crate::recording::FileSet;
@@ -36,6 +38,13 @@ pub fn settle(files: &FileSet<'_>, edits: &[Edit]) -> Vec<Edit> {
     }
     let moved = |offset: u64| offset.saturating_sub(dropped).saturating_add(added);
     let mut settled = vec![header_u64(field::DATA_SIZE, moved(body.data.size), order)];
+    // `perf inject` writes the attrs of a pipe after the records.
+    if body.attrs.offset >= end {
+        settled.push(header_u64(field::ATTRS, moved(body.attrs.offset), order));
+    }
+    let ids = id_sections(&files.bytes(0), body, order).into_iter();
+    let ids = ids.filter(|(_, ids)| ids.size > 0 && ids.offset >= end);
+    settled.extend(ids.map(|(at, ids)| header_u64(at, moved(ids.offset), order)));
     let table = recording.table(end);
     if table.entries.is_empty() {
         return settled;
@@ -44,4 +53,21 @@ pub fn settle(files: &FileSet<'_>, edits: &[Edit]) -> Vec<Edit> {
     let bytes: Vec<u8> = sections.flat_map(|section| section_bytes(section, order)).collect();
     settled.push(Edit::replace(table.span, bytes));
     settled
+}
+
+/// Returns the sections of ids, each with the place of its offset in an attr entry.
+fn id_sections(source: &Source<'_>, body: &Body, order: Order) -> Vec<(u64, Section)> {
+    let within = body.attrs.end().is_some_and(|end| end <= source.len());
+    let entry = body.attr_size;
+    let count = body.attrs.size.checked_div(entry).filter(|_| within && entry > SECTION_SIZE);
+    let sections = (1..=count.unwrap_or(0)).filter_map(|number| {
+        let end = body.attrs.offset.checked_add(entry.checked_mul(number)?)?;
+        let at = end.checked_sub(SECTION_SIZE)?;
+        let bytes = source.read(at, end);
+        let mut cursor = Cursor::new(&bytes, Layer::stored(0), at, order);
+        let section =
+            Section { offset: cursor.u64("ids.offset").ok()?, size: cursor.u64("ids.size").ok()? };
+        Some((at, section))
+    });
+    sections.collect()
 }

@@ -12,6 +12,7 @@
 //!  turns    checkpoints that alternate
 //!  defect_log   the defects in order, and where they show damage
 //!  start        where that damage began
+//!  inserted     bytes that were inserted
 //! ```
 
 pub mod clock;
@@ -23,6 +24,7 @@ pub mod defect_log;
 pub mod ending;
 pub mod event;
 pub mod header;
+pub mod inserted;
 pub mod lane;
 pub mod log;
 pub mod place;
