@@ -70,6 +70,7 @@ mod ovni {
 mod perf {
     mod abi;
     mod blank;
+    mod blocks;
     mod campaign;
     mod compressed;
     mod counts;

@@ -3,7 +3,7 @@
 use crate::limits::Limit;
 
 /// All limits of the format.
-pub static LIMITS: &[&Limit] = &[&ATTRS, &IDS, &ROUNDS, &FILES, &TRIED];
+pub static LIMITS: &[&Limit] = &[&ATTRS, &IDS, &ROUNDS, &FILES, &TRIED, &CHANGES];
 
 /// Events (attrs) of one recording.
 pub static ATTRS: Limit = Limit::new(
@@ -45,4 +45,13 @@ pub static TRIED: Limit = Limit::new(
     1 << 19,
     "attrs and records",
     "all values of one event take up to 507,390, and each try reads all events again",
+);
+
+/// Steps of the search for the byte of a zstd block that was changed. If all values of all bytes
+/// take more, only single bits are changed.
+pub static CHANGES: Limit = Limit::new(
+    "perf-changes",
+    64 << 20,
+    "steps",
+    "a block of 16 KiB takes less, and perf record -z writes blocks of 0.3 to 6 KiB",
 );

@@ -7,6 +7,7 @@
 //!  header attrs      the judgement of the outline
 //!  stream records rounds losses open_block    records, stored and expanded
 //!  kinds             records of unknown type
+//!  changed           compressed records that one changed byte makes invalid
 //!  unpacked          damage inside compressed records
 //!  reader            records that perf 7 refuses
 //!  counters          the counts of `perf stat record` and their maps
@@ -18,6 +19,7 @@
 
 mod abi;
 mod attrs;
+mod changed;
 mod close;
 mod counters;
 mod cpus;
@@ -82,6 +84,7 @@ pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
             // Fixes that move bytes wait until the outline is right.
             let can_move = !restored::moves_outline(&restoration);
             file::check(&recording, can_move, options, report);
+            changed::offer(&recording, can_move, &options.limits, report);
             if can_move {
                 unpacked::offer(&recording, &options.limits, report);
             }
@@ -90,6 +93,7 @@ pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
         }
         Ok(Opened::Pipe(file)) => {
             pipe::check(&file, files.donor(), options, report);
+            changed::offer_pipe(&file, &options.limits, report);
             unpacked::offer_pipe(&file, &options.limits, report);
             abi::check_pipe(&file, options, report);
         }

@@ -9,6 +9,8 @@
 //!  tracepoints format                     what is left of a damaged TRACING_DATA; its texts
 //!  restore     damaged parts of the outline, restored from their copies
 //!  walk frame payload  records of a file  expand   records inside compressed records
+//!  changed     the byte that makes a compressed record invalid
+//!  partly      the records that are known although a block is damaged
 //!  flip        records with a flipped bit in their type
 //!  simpleperf  the signs of a recording of simpleperf
 //!  event       the layout of records      body record sample  their fields
@@ -18,6 +20,7 @@
 pub mod attr;
 pub mod attrs;
 pub mod body;
+pub mod changed;
 pub mod donor;
 pub mod end;
 pub mod event;
@@ -30,6 +33,7 @@ pub mod frame;
 pub mod header;
 pub mod machine;
 pub mod outline;
+pub mod partly;
 mod payload;
 pub mod record;
 pub mod recording;

@@ -27,4 +27,4 @@ pub use rebuild::{add_event, event_record, feature_record, rebuild};
 pub use settle::settle;
 pub use store::store;
 pub use tracing::{tracing_data, tracing_record};
-pub use unpack::{covers_records, unpack};
+pub use unpack::{covers_records, room_of, unpack};

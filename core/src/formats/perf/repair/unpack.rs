@@ -37,8 +37,7 @@ pub fn unpack(
     events: &Events,
     limits: &Limits,
 ) -> Option<Unpacked> {
-    // A repair does not insert more, and real recordings expand to less.
-    let room = file.length().saturating_mul(RATIO_MOST).min(limits.of(&INSERTED));
+    let room = room_of(file, limits);
     if *expanded > room {
         return None;
     }
@@ -76,6 +75,12 @@ pub fn unpack(
     let source = Source::from_pieces(chunks.iter().map(Vec::as_slice));
     let (ends, records) = find_ends(&source, file.order(), events, limits);
     Some(Unpacked { edits: replace_wrappers(wrappers, &source, &ends), records })
+}
+
+/// Returns the most bytes that a repair writes for compressed records: it does not insert more, and
+/// real recordings expand to less.
+pub fn room_of(file: &RecordFile<'_>, limits: &Limits) -> u64 {
+    file.length().saturating_mul(RATIO_MOST).min(limits.of(&INSERTED))
 }
 
 /// Takes the bytes that the expander releases, and returns whether any were.

@@ -9,16 +9,22 @@ rules! {
         name: "zstd-broken",
         severity: Severity::Error,
         summary: "a compressed record cannot be expanded",
-        problem: "The zstd stream is invalid. Blocks refer to earlier ones, so the rest of the \
-            frame cannot be expanded either. Or the checksum of a frame does not match the \
+        problem: "The zstd stream is invalid. Later blocks copy from the invalid one, so they \
+            cannot be expanded as they are either. Or the checksum of a frame does not match the \
             expanded bytes; perf writes none.",
         impact: "perf 6.1 loses the samples from that place on. perf script exits 0 or 255; perf \
             report exits 0.",
         remedy: Remedy::Fix(
-            "Keeps the blocks before the fault and drops the rest of the compressed \
-             records, up to the next zstd frame. Nothing is changed for a wrong checksum, which \
-             does not show the wrong bytes.\n\
-             Class: lossy. Cost: all records in the dropped blocks.\n\
+            "If one byte of the block was changed, sets it to the value with which the block \
+             expands and all records follow one another. If nothing decides between several \
+             values, or if only Huffman-coded literals are damaged, writes the records in the \
+             compressed records as they are, and drops those with bytes that are not known: bytes \
+             of the block, and copies of them in later blocks. Otherwise the length of the block \
+             is lost, and with it the place of all later copies: keeps the blocks before the \
+             fault and drops the rest of the compressed records, up to the next zstd frame. \
+             Nothing is changed for a wrong checksum, which does not show the wrong bytes.\n\
+             Class: lossy. Cost: none, the records with unknown bytes, or all records in the \
+             dropped blocks.\n\
              Run:\n\
              \x20 tracemend repair perf.data -o repaired.data",
         ),

@@ -33,7 +33,7 @@ use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, ResetDirective};
 
 pub use error::{ExpandError, Fault};
 pub use measure::OpenUnit;
-pub use partial::PartialExpander;
+pub use partial::{Change, PartialExpander, PartialStream};
 
 use crate::kit::num::{to_u64, to_usize};
 use error::to_error;

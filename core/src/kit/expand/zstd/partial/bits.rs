@@ -63,6 +63,16 @@ impl<'a> BackwardBits<'a> {
         Some(Self { bytes, left: bytes.len().saturating_mul(8).saturating_sub(padding) })
     }
 
+    /// The bits of a stream of which `left` were not read.
+    pub(super) const fn resume(bytes: &'a [u8], left: usize) -> Self {
+        Self { bytes, left }
+    }
+
+    /// Number of bits that were not read.
+    pub(super) const fn left(&self) -> usize {
+        self.left
+    }
+
     /// Reads a number of `count` bits; `None` if fewer are left.
     pub(super) fn read(&mut self, count: u32) -> Option<u64> {
         self.left = self.left.checked_sub(bit_count(count))?;

@@ -24,6 +24,11 @@ pub(super) struct Literals {
 }
 
 impl Literals {
+    /// Whether all streams end as they should.
+    pub(super) const fn is_sound(&self) -> bool {
+        self.sound >= self.bytes.len()
+    }
+
     /// Takes the literals up to `end` of the block: bytes were lost or added among them, so that
     /// it is not known which are sound.
     pub(super) fn move_end(&mut self, block: &[u8], end: usize) {
@@ -110,6 +115,15 @@ pub(super) fn read_literals(
         }
     }
     Some(literals)
+}
+
+/// Returns as many literals as the coded ones of a block, each of them `filler`; `None` if they are
+/// not coded.
+pub(super) fn fill_literals(block: &[u8], most: usize, filler: u8) -> Option<Literals> {
+    let header = Header::read(block).filter(|header| header.count <= most && header.kind >= 2)?;
+    let len = header.len.checked_add(header.stored).filter(|len| *len <= block.len())?;
+    let (sound, header_len) = (header.count, header.len);
+    Some(Literals { bytes: vec![filler; sound], sound, len, header_len, is_stored: false })
 }
 
 /// Decodes the streams one by one; returns how many literals precede the first unsound one.

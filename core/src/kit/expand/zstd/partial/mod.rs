@@ -7,20 +7,27 @@
 //! - `bits`: bits from both ends
 //! - `fse`, `huffman`: the codes
 //! - `literals`, `sequences`: the sections of a block
+//! - `change`: the byte of a block that was changed
+//! - `stream`: the blocks of a stream
 //!
 //! Source: RFC 8878, sections 3.1.1 and 4.
 
 mod bits;
+mod change;
 mod fse;
 mod huffman;
 mod literals;
 mod sequences;
+mod stream;
 
 use super::frame::{BLOCK_HEADER_LEN, BlockHeader};
 use crate::kit::num::{to_u64, to_usize};
 use huffman::HuffmanTable;
-use literals::{Literals, read_literals};
+use literals::{Literals, fill_literals, read_literals};
 use sequences::{Sequence, Tables, read_sequences};
+
+pub use change::Change;
+pub use stream::PartialStream;
 
 /// Upper bound of Block_Maximum_Size.
 const BLOCK_MAX: usize = 128 << 10;
@@ -33,6 +40,7 @@ const PROVEN_MIN: usize = 4;
 const FIRST_OFFSETS: [u64; 3] = [1, 4, 8];
 
 /// Expands the blocks of a frame, damaged or not.
+#[derive(Clone)]
 pub struct PartialExpander {
     window: usize,
     /// The last bytes that were expanded.
@@ -67,6 +75,14 @@ impl PartialExpander {
 
     /// Expands the block in `stored`: header and content.
     pub fn expand(&mut self, stored: &[u8]) -> PartialBlock {
+        let block = self.expand_block(stored);
+        self.remember(&block.sound);
+        self.remember(&block.after_fault);
+        block
+    }
+
+    /// Expands the block in `stored`, which stays out of the window.
+    fn expand_block(&mut self, stored: &[u8]) -> PartialBlock {
         let header = BlockHeader::first(stored);
         let content = stored.get(BLOCK_HEADER_LEN..).unwrap_or_default();
         let mut block = match header {
@@ -85,8 +101,6 @@ impl PartialExpander {
             }
         };
         block.is_faulty |= !block.after_fault.is_empty();
-        self.remember(&block.sound);
-        self.remember(&block.after_fault);
         block
     }
 
@@ -108,6 +122,22 @@ impl PartialExpander {
             let old = self.history.len().saturating_sub(most);
             self.history.drain(..old);
         }
+    }
+
+    /// Expands the block in `stored` whose literals are damaged, with `filler` for each of them;
+    /// `None` if the literals are not coded, or the sequences are damaged, too. Then the expander
+    /// has to be restored.
+    fn expand_filled(&mut self, stored: &[u8], filler: u8) -> Option<Vec<u8>> {
+        let content = stored.get(BLOCK_HEADER_LEN..)?;
+        let literals = fill_literals(content, BLOCK_MAX, filler)?;
+        // The tree may be damaged, too.
+        self.huffman = None;
+        let section = content.get(literals.len..)?;
+        let (sequences, is_sound) = read_sequences(section, &mut self.tables);
+        let mut copier = Copier { literals, used: 0, out: Vec::new(), sound: None };
+        let are_valid = sequences.iter().all(|sequence| self.copy(&mut copier, *sequence));
+        copier.take_literals(u64::MAX);
+        (is_sound && are_valid).then_some(copier.out)
     }
 
     /// Expands the content of a compressed block that states `stated` bytes.

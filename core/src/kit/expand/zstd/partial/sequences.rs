@@ -122,35 +122,87 @@ pub(super) fn read_sequences(bytes: &[u8], tables: &mut Tables) -> (Vec<Sequence
 }
 
 fn read_all(bytes: &[u8], tables: &mut Tables, found: &mut Vec<Sequence>) -> Option<()> {
+    let (count, stream) = read_head(bytes, tables)?;
+    if count == 0 {
+        return stream.is_empty().then_some(());
+    }
+    let reader = tables.reader()?;
+    let mut bits = BackwardBits::new(stream)?;
+    let mut states = reader.first(&mut bits)?;
+    for index in 1..=count {
+        found.push(reader.sequence(states, &mut bits)?);
+        if index < count {
+            states = reader.next(states, &mut bits)?;
+        }
+    }
+    bits.is_empty().then_some(())
+}
+
+/// Reads the number of sequences and their tables; returns the bits of the sequences as well, which
+/// are empty without a sequence.
+pub(super) fn read_head<'a>(bytes: &'a [u8], tables: &mut Tables) -> Option<(u64, &'a [u8])> {
     let mut rest = bytes;
     let count = read_count(&mut rest)?;
     if count == 0 {
-        return rest.is_empty().then_some(());
+        return Some((0, rest));
     }
     let modes = rest.split_off_first()?;
     read_table(modes >> 6, LITERAL_LENGTH, &mut rest, &mut tables.literal_length)?;
     read_table(modes >> 4 & 3, OFFSET, &mut rest, &mut tables.offset)?;
     read_table(modes >> 2 & 3, MATCH_LENGTH, &mut rest, &mut tables.match_length)?;
-    let lengths = tables.literal_length.as_ref()?;
-    let (offsets, matches) = (tables.offset.as_ref()?, tables.match_length.as_ref()?);
-    let mut bits = BackwardBits::new(rest)?;
-    let mut length = lengths.first(&mut bits)?;
-    let mut offset = offsets.first(&mut bits)?;
-    let mut copied = matches.first(&mut bits)?;
-    for index in 1..=count {
-        let code = offsets.symbol(offset).filter(|code| *code <= OFFSET_CODE_MAX)?;
-        let base = 1_u64.checked_shl(u32::from(code))?;
-        let value = bits.read(u32::from(code))?.checked_add(base)?;
-        let copy = read_length(matches.symbol(copied)?, (32, 3), &MATCH_LENGTHS, &mut bits)?;
-        let literals = read_length(lengths.symbol(length)?, (16, 0), &LITERAL_LENGTHS, &mut bits)?;
-        found.push(Sequence { literals, copied: copy, offset: value });
-        if index < count {
-            length = lengths.next(length, &mut bits)?;
-            copied = matches.next(copied, &mut bits)?;
-            offset = offsets.next(offset, &mut bits)?;
-        }
+    Some((count, rest))
+}
+
+impl Tables {
+    /// The reader of sequences by these tables; `None` if one is missing.
+    pub(super) fn reader(&self) -> Option<Reader<'_>> {
+        let lengths = self.literal_length.as_ref()?;
+        let (offsets, matches) = (self.offset.as_ref()?, self.match_length.as_ref()?);
+        Some(Reader { lengths, offsets, matches })
     }
-    bits.is_empty().then_some(())
+}
+
+/// Reads sequences one by one.
+pub(super) struct Reader<'a> {
+    lengths: &'a FseTable,
+    offsets: &'a FseTable,
+    matches: &'a FseTable,
+}
+
+/// The states of the three tables.
+#[derive(Clone, Copy)]
+pub(super) struct States {
+    length: u64,
+    offset: u64,
+    copied: u64,
+}
+
+impl Reader<'_> {
+    /// Reads the states of the first sequence.
+    pub(super) fn first(&self, bits: &mut BackwardBits<'_>) -> Option<States> {
+        let length = self.lengths.first(bits)?;
+        let offset = self.offsets.first(bits)?;
+        Some(States { length, offset, copied: self.matches.first(bits)? })
+    }
+
+    /// Reads the sequence of these states.
+    pub(super) fn sequence(&self, states: States, bits: &mut BackwardBits<'_>) -> Option<Sequence> {
+        let code = self.offsets.symbol(states.offset).filter(|code| *code <= OFFSET_CODE_MAX)?;
+        let base = 1_u64.checked_shl(u32::from(code))?;
+        let offset = bits.read(u32::from(code))?.checked_add(base)?;
+        let copied = self.matches.symbol(states.copied)?;
+        let copied = read_length(copied, (32, 3), &MATCH_LENGTHS, bits)?;
+        let literals = self.lengths.symbol(states.length)?;
+        let literals = read_length(literals, (16, 0), &LITERAL_LENGTHS, bits)?;
+        Some(Sequence { literals, copied, offset })
+    }
+
+    /// Reads the states of the next sequence.
+    pub(super) fn next(&self, states: States, bits: &mut BackwardBits<'_>) -> Option<States> {
+        let length = self.lengths.next(states.length, bits)?;
+        let copied = self.matches.next(states.copied, bits)?;
+        Some(States { length, copied, offset: self.offsets.next(states.offset, bits)? })
+    }
 }
 
 /// Reads Number_of_Sequences.

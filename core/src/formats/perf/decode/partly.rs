@@ -1,0 +1,268 @@
+//! The records in compressed records of which a block is damaged.
+//!
+//! Later blocks copy from the damaged one. So several readings of it are expanded side by side:
+//! those values of a changed byte between which nothing decides, or two fillers for literals that
+//! were lost, while the sequences, and with them all lengths, are known. Bytes on which the readings
+//! agree are known, and a record is kept if all of its bytes are. Where the length of a block is
+//! lost, nothing after it is known.
+
+use super::changed::{Packed, Race, changed, packed_records, whole_len};
+use super::event::Events;
+use super::expand::begins_frame;
+use super::frame::{FrameFault, Place, RecordView};
+use super::recording::RecordFile;
+use crate::formats::perf::layout::RECORD_HEADER;
+use crate::kit::expand::zstd::PartialStream;
+use crate::kit::num::{to_u64, to_usize};
+use crate::kit::span::{Layer, Span};
+use crate::kit::steps;
+use crate::limits::{Limits, ZSTD_WINDOW};
+
+/// Readings that are expanded side by side.
+const READINGS: usize = 64;
+/// The fillers of lost literals. No field of a record has both of them.
+const FILLERS: [u8; 2] = [0x55, 0xaa];
+/// Distance between places where a record may begin.
+const ALIGNMENT: usize = 8;
+/// Weight of a record that is one beyond doubt: a sample.
+const SURE: u64 = 4;
+
+/// The records of a stream that are known.
+#[derive(Clone, Debug, Default)]
+pub struct PartlyKnown {
+    /// The compressed records, and for each the bytes of the known records that end in it.
+    pub packed: Vec<(Span, Vec<u8>)>,
+    /// Number of known records.
+    pub kept: u64,
+    /// Number of records with unknown bytes.
+    pub dropped: u64,
+    /// Number of compressed records of which nothing is known.
+    pub lost: u64,
+    /// Number of expanded bytes.
+    pub expanded: u64,
+}
+
+/// Expands the compressed records in an area of a file as far as they are known; `None` if nothing
+/// is known after the damage, or if they expand to more than `room` bytes.
+pub fn expand(
+    file: &RecordFile<'_>,
+    area: (u64, u64),
+    room: u64,
+    events: &Events,
+    limits: &Limits,
+) -> Option<PartlyKnown> {
+    let mut known = Known::new(events, limits);
+    for next in packed_records(file, area, limits) {
+        let after = (next.record.end, area.1);
+        if begins_frame(&next.data) {
+            known.begin();
+        }
+        if known.is_lost || !known.feed(&next.data, || packed_records(file, after, limits)) {
+            known.is_lost = true;
+            known.out.lost = known.out.lost.saturating_add(1);
+        }
+        if known.out.expanded > room {
+            return None;
+        }
+        let records = known.take_records();
+        known.out.packed.push((next.record, records));
+    }
+    known.is_useful.then_some(known.out)
+}
+
+struct Known<'a> {
+    events: &'a Events,
+    limits: &'a Limits,
+    readings: Vec<PartialStream>,
+    /// The expanded bytes from the last incomplete record on, by the first reading.
+    bytes: Vec<u8>,
+    /// For each of them, whether all readings agree.
+    agreed: Vec<bool>,
+    /// Whether the next record begins with the next byte.
+    is_in_step: bool,
+    /// Whether a block was damaged.
+    is_damaged: bool,
+    /// Whether the length of a block was lost.
+    is_lost: bool,
+    /// Whether a record after the damage is known.
+    is_useful: bool,
+    out: PartlyKnown,
+}
+
+impl<'a> Known<'a> {
+    fn new(events: &'a Events, limits: &'a Limits) -> Self {
+        Self {
+            events,
+            limits,
+            readings: vec![PartialStream::new(limits.of(&ZSTD_WINDOW))],
+            bytes: Vec::new(),
+            agreed: Vec::new(),
+            is_in_step: true,
+            is_damaged: false,
+            is_lost: false,
+            is_useful: false,
+            out: PartlyKnown::default(),
+        }
+    }
+
+    /// Begins a new frame, which does not depend on the data before it.
+    fn begin(&mut self) {
+        self.readings = vec![PartialStream::new(self.limits.of(&ZSTD_WINDOW))];
+        self.is_lost = false;
+        self.is_in_step |= self.bytes.is_empty();
+    }
+
+    /// Expands the data of a record; `false` if a part of it has an unknown length. `later` are the
+    /// records after it.
+    fn feed<I: Iterator<Item = Packed>>(&mut self, data: &[u8], later: impl Fn() -> I) -> bool {
+        let mut outs = vec![Vec::new(); self.readings.len()];
+        let mut rest = data;
+        while !rest.is_empty() {
+            let valid = self.feed_readings(rest, &mut outs);
+            rest = rest.get(valid..).unwrap_or_default();
+            if rest.is_empty() {
+                break;
+            }
+            self.is_damaged = true;
+            let before = outs.first().cloned().unwrap_or_default();
+            if self.is_plain() && self.try_changes(rest, &mut outs, later()) {
+                rest = &[];
+            } else if let Some(after) = self.fill(rest, &mut outs) {
+                rest = after;
+            } else {
+                self.merge(&[before]);
+                return false;
+            }
+        }
+        self.merge(&outs)
+    }
+
+    /// Whether there is one reading.
+    fn is_plain(&self) -> bool {
+        self.readings.len() == 1
+    }
+
+    /// Gives data to the readings, and drops those that contradict it although others do not.
+    /// Returns the number of bytes before the first fault of all.
+    fn feed_readings(&mut self, data: &[u8], outs: &mut Vec<Vec<u8>>) -> usize {
+        let readings = self.readings.iter_mut().zip(outs.iter_mut());
+        let valid: Vec<usize> = readings.map(|(one, out)| one.feed(data, out)).collect();
+        let most = valid.iter().copied().max().unwrap_or(0);
+        let mut is_ahead = valid.iter().map(|len| *len == most);
+        self.readings.retain(|_| is_ahead.next().unwrap_or(false));
+        let mut is_ahead = valid.iter().map(|len| *len == most);
+        outs.retain(|_| is_ahead.next().unwrap_or(false));
+        most
+    }
+
+    /// Goes on with the changes of one byte between which nothing decides.
+    fn try_changes(
+        &mut self,
+        rest: &[u8],
+        outs: &mut Vec<Vec<u8>>,
+        later: impl Iterator<Item = Packed>,
+    ) -> bool {
+        let (Some(stream), Some(out)) = (self.readings.first(), outs.first()) else { return false };
+        let mut carry = [self.bytes.as_slice(), out].concat();
+        let Some(whole) = whole_len(&carry, self.events.dialect) else { return false };
+        carry.drain(..whole);
+        let race = Race { events: self.events, carry, rest };
+        let mut stream = stream.clone();
+        let found = race.run(&mut stream, later, self.limits);
+        if found.is_empty() || found.len() > READINGS {
+            return false;
+        }
+        let (mut readings, mut new) = (Vec::new(), Vec::new());
+        for (change, _) in found {
+            let (mut reading, mut out) = (stream.clone(), out.clone());
+            if reading.feed(&changed(rest, change), &mut out) == rest.len() {
+                readings.push(reading);
+                new.push(out);
+            }
+        }
+        let is_found = !readings.is_empty();
+        if is_found {
+            (self.readings, *outs) = (readings, new);
+        }
+        is_found
+    }
+
+    /// Goes on after a block of which the literals are lost. Returns the rest after it.
+    fn fill<'b>(&mut self, rest: &'b [u8], outs: &mut Vec<Vec<u8>>) -> Option<&'b [u8]> {
+        let (mut readings, mut new, mut after) = (Vec::new(), Vec::new(), None);
+        let copies = if self.readings.len() >= READINGS { 1 } else { FILLERS.len() };
+        for (index, (reading, out)) in self.readings.iter().zip(outs.iter()).enumerate() {
+            for filler in FILLERS.iter().cycle().skip(index).take(copies) {
+                let (mut reading, mut out) = (reading.clone(), out.clone());
+                if let Some(left) = reading.fill(rest, *filler, &mut out) {
+                    after = Some(left);
+                    readings.push(reading);
+                    new.push(out);
+                }
+            }
+        }
+        after?;
+        (self.readings, *outs) = (readings, new);
+        after
+    }
+
+    /// Adds the bytes of the readings; `false` if they have different lengths.
+    fn merge(&mut self, outs: &[Vec<u8>]) -> bool {
+        let Some((first, others)) = outs.split_first() else { return false };
+        if others.iter().any(|other| other.len() != first.len()) {
+            return false;
+        }
+        steps::count(to_u64(first.len()));
+        self.out.expanded = self.out.expanded.saturating_add(to_u64(first.len()));
+        self.bytes.extend_from_slice(first);
+        let agrees = |(at, byte)| others.iter().all(|other| other.get(at) == Some(byte));
+        self.agreed.extend(first.iter().enumerate().map(agrees));
+        true
+    }
+
+    /// Takes the known records that are complete.
+    fn take_records(&mut self) -> Vec<u8> {
+        let mut taken = Vec::new();
+        let mut at = 0_usize;
+        let dialect = self.events.dialect;
+        while let Some(rest) = self.bytes.get(at..) {
+            let frame = dialect.frame(rest);
+            if self.is_in_step && frame.is_err_and(FrameFault::is_truncation) {
+                break;
+            }
+            let frame = frame.ok().filter(|_| self.is_known(at, to_usize(RECORD_HEADER)));
+            let size = frame.map_or(0, |frame| to_usize(frame.size));
+            let record = frame.zip(rest.get(..size));
+            if self.is_in_step && frame.is_some() && record.is_none() {
+                break;
+            }
+            let is_known = self.is_known(at, size);
+            let is_record = record.is_some_and(|(frame, bytes)| {
+                let place = Place { layer: Layer::stored(0), offset: 0, index: 0 };
+                let weight = self.events.weigh(&RecordView { frame, place, bytes });
+                self.is_in_step || is_known && weight >= SURE
+            });
+            self.is_in_step = is_record;
+            if let Some((_, bytes)) = record.filter(|_| is_record && is_known) {
+                taken.extend_from_slice(bytes);
+                self.out.kept = self.out.kept.saturating_add(1);
+                self.is_useful |= self.is_damaged;
+            } else if is_record {
+                self.out.dropped = self.out.dropped.saturating_add(1);
+            }
+            let step = if is_record { size } else { ALIGNMENT };
+            at = at.saturating_add(step).min(self.bytes.len());
+            if at >= self.bytes.len() {
+                break;
+            }
+        }
+        self.bytes.drain(..at);
+        self.agreed.drain(..at);
+        taken
+    }
+
+    fn is_known(&self, at: usize, len: usize) -> bool {
+        let agreed = self.agreed.get(at..at.saturating_add(len));
+        agreed.is_some_and(|agreed| agreed.iter().all(|agreed| *agreed))
+    }
+}

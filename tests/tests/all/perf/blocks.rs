@@ -1,0 +1,161 @@
+//! Damaged zstd blocks of real recordings.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use tracemend::kit::expand::zstd::Expander;
+use tracemend::{FileSet, Options, Outcome, check};
+use tracemend_tests::mended::mended;
+use tracemend_tests::sweep::Share;
+
+/// A recording of perf 6.1 with `-z`, and the samples that a repair of it has.
+struct Original {
+    name: &'static str,
+    bytes: Vec<u8>,
+    samples: Samples,
+    /// The bytes of zstd data.
+    data: Vec<usize>,
+}
+
+/// How often each sample is in a recording.
+type Samples = BTreeMap<Vec<u8>, u64>;
+
+fn originals() -> Vec<Original> {
+    let names = ["clean/zstd.data", "crashed/killed_zstd.data"];
+    let read = |name| {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/perf");
+        let bytes = std::fs::read(folder.join(name)).unwrap();
+        let base = mended(&bytes).1;
+        let packed = records(area(&base)).into_iter().filter(|(kind, _)| *kind == 81);
+        let start = area_start(&base);
+        let data = packed.flat_map(|(_, range)| start + range.start + 8..start + range.end);
+        Original { name, samples: samples(&base), data: data.collect(), bytes }
+    };
+    names.into_iter().map(read).collect()
+}
+
+fn number(bytes: &[u8], at: usize) -> usize {
+    usize::try_from(u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap())).unwrap()
+}
+
+fn area_start(bytes: &[u8]) -> usize {
+    number(bytes, 40)
+}
+
+/// The records of a file with sections.
+fn area(bytes: &[u8]) -> &[u8] {
+    &bytes[area_start(bytes)..][..number(bytes, 48)]
+}
+
+/// Type and place of each complete record.
+fn records(bytes: &[u8]) -> Vec<(u32, std::ops::Range<usize>)> {
+    let (mut found, mut at) = (Vec::new(), 0);
+    while let Some(header) = bytes.get(at..at + 8) {
+        let kind = u32::from_le_bytes(header[..4].try_into().unwrap());
+        let size = usize::from(u16::from_le_bytes([header[6], header[7]]));
+        if size < 8 || at + size > bytes.len() {
+            break;
+        }
+        found.push((kind, at..at + size));
+        at += size;
+    }
+    found
+}
+
+/// The samples of a recording, stored or compressed.
+fn samples(bytes: &[u8]) -> Samples {
+    let area = area(bytes);
+    let mut expander = Expander::new(1 << 27);
+    let (mut expanded, mut found) = (Vec::new(), Samples::new());
+    let mut note = |bytes: &[u8]| *found.entry(bytes.to_vec()).or_default() += 1;
+    for (kind, range) in records(area) {
+        match kind {
+            9 => note(&area[range]),
+            81 => {
+                let mut rest = &area[range][8..];
+                while !rest.is_empty() {
+                    let fed = expander.feed(rest).unwrap();
+                    rest = &rest[fed.stored..];
+                    expander.take(&mut expanded, usize::MAX);
+                }
+            }
+            _ => {}
+        }
+    }
+    for (_, range) in records(&expanded).into_iter().filter(|(kind, _)| *kind == 9) {
+        note(&expanded[range]);
+    }
+    found
+}
+
+/// The result of repairs of damaged copies of which a block cannot be expanded.
+#[derive(Debug, Default)]
+struct Tally {
+    cases: u64,
+    /// Copies whose samples are those of the original again.
+    restored: u64,
+    /// Samples of the originals of all cases.
+    samples: u64,
+    kept: u64,
+    /// Samples that are not in the original.
+    wrong: Vec<String>,
+}
+
+impl Tally {
+    fn add(&mut self, original: &Original, damaged: &[u8], case: &str) {
+        let report = check(&FileSet::single("perf.data", damaged), &Options::default());
+        if !report.counts().contains_key("PD8001") {
+            return;
+        }
+        let (repair, target) = mended(damaged);
+        let case = format!("{}: {case}", original.name);
+        assert_eq!(repair.outcome, Outcome::RepairedWithLoss, "{case}");
+        self.cases += 1;
+        self.samples += original.samples.values().sum::<u64>();
+        let shown = samples(&target);
+        self.restored += u64::from(shown == original.samples);
+        for (sample, count) in shown {
+            let right = original.samples.get(&sample).copied().unwrap_or(0);
+            self.kept += count.min(right);
+            if count > right {
+                self.wrong.push(case.clone());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_changed_byte_in_a_zstd_block_costs_few_samples_and_no_sample_is_made_up() {
+    let mut tally = Tally::default();
+    for original in originals() {
+        let share = Share::one_in(101);
+        for (case, at) in original.data.iter().enumerate().filter(|(case, _)| share.has(*case)) {
+            let mask = u8::try_from(case * 37 % 255 + 1).unwrap();
+            for mask in [1 << (case % 8), mask] {
+                let mut damaged = original.bytes.clone();
+                damaged[*at] ^= mask;
+                tally.add(&original, &damaged, &format!("{at:#x} ^ {mask:#x}"));
+            }
+        }
+    }
+    assert!(tally.wrong.is_empty(), "{tally:?}");
+    assert!(tally.cases > 20 && tally.restored * 3 > tally.cases, "{tally:?}");
+    assert!(tally.kept * 100 > tally.samples * 75, "{tally:?}");
+}
+
+#[test]
+fn zeros_in_a_zstd_block_make_up_no_sample() {
+    let mut tally = Tally::default();
+    for original in originals() {
+        let share = Share::one_in(401);
+        for (case, at) in original.data.iter().enumerate().filter(|(case, _)| share.has(*case)) {
+            for len in [64, 256] {
+                let mut damaged = original.bytes.clone();
+                let end = (at + len).min(damaged.len());
+                damaged[*at..end].fill(0);
+                tally.add(&original, &damaged, &format!("{len} zeros at {at:#x}"));
+            }
+        }
+    }
+    assert!(tally.wrong.is_empty() && tally.cases > 10, "{tally:?}");
+}
