@@ -14,14 +14,15 @@
 //! `kills N` records N guests with all builds, kills QEMU after 1.2 to 4.2 s, and repairs and
 //! replays the logs. `aimed N` cuts complete recordings right before CHAR_WRITE, AUDIO_OUT,
 //! AUDIO_IN, RANDOM and BLOCK, at N places each, and replays both the repaired log and one that is
-//! closed at the cut. `damage N SEED` damages complete recordings, half of them once and half up to
-//! eight times, and prints a table: damage, verdict of the repair, replay. `once N SEED`
-//! does the same with one small damage each, of bytes lost, inserted, zeroed and flipped, and makes
-//! a new recording for every 20 of them. `silent N SEED` loses, doubles, exchanges or changes complete events and replays the damaged logs as they
-//! are: how often does the check find damage that QEMU does not survive? `rules N` breaks each rule
-//! about the order and the values of events in N places of complete recordings, one at a time, and
-//! replays the logs as they are. `pairs N` records N guests and counts which event follows which:
-//! the evidence for these rules. Two machines run at a time.
+//! closed at the cut. `damage N SEED` damages complete recordings, half of them once and half up
+//! to eight times, and prints a table: damage, verdict of the repair, replay. `once N SEED` does
+//! the same with one small damage each, of bytes lost, inserted, zeroed and flipped, and makes a
+//! new recording for every 20 of them. `silent N SEED` loses, doubles, exchanges or changes
+//! complete events and replays the damaged logs as they are: how often does the check find damage
+//! that QEMU does not survive? `rules N` breaks each rule about the order and the values of events
+//! in N places of complete recordings, one at a time, and replays the logs as they are. `pairs N`
+//! records N guests and counts which event follows which: the evidence for these rules. Two
+//! machines run at a time.
 #![allow(
     clippy::as_conversions,
     clippy::unwrap_used,

@@ -235,7 +235,7 @@ fn read(
     let report = check(&view(files, &patches));
     let is_proven = !report.has_errors() && proofs.hold(&reading, stored, &report);
     let is_small = reading.sizes().0 < LARGE && reading.cause == Cause::Doubled;
-    // A loop that lost some bytes reads like one of which a block is repeated.
+    // A loop that lost some bytes reads like one with a block that is repeated.
     let is_loop = || {
         let (source, range) = (files.bytes(reading.file), reading.range());
         repeats::is_loop(&source, range.start, range.end.saturating_sub(range.start))

@@ -39,11 +39,14 @@ pub fn settle(files: &FileSet<'_>, edits: &[Edit]) -> Vec<Edit> {
     let moved = |offset: u64| offset.saturating_sub(dropped).saturating_add(added);
     let mut settled = vec![header_u64(field::DATA_SIZE, moved(body.data.size), order)];
     // `perf inject` writes the attrs of a pipe after the records.
-    if body.attrs.offset >= end {
+    let is_after = |section: Section| {
+        section.offset >= end && section.end().is_some_and(|end| end <= recording.length())
+    };
+    if is_after(body.attrs) {
         settled.push(header_u64(field::ATTRS, moved(body.attrs.offset), order));
     }
     let ids = id_sections(&files.bytes(0), body, order).into_iter();
-    let ids = ids.filter(|(_, ids)| ids.size > 0 && ids.offset >= end);
+    let ids = ids.filter(|(_, ids)| ids.size > 0 && is_after(*ids));
     settled.extend(ids.map(|(at, ids)| header_u64(at, moved(ids.offset), order)));
     let table = recording.table(end);
     if table.entries.is_empty() {

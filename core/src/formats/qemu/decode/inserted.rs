@@ -46,7 +46,7 @@ const BLOCK: u64 = 512;
 const BLOCKS: u64 = 16;
 /// Bytes after the joint that have to be events.
 const AFTER: u64 = 2048;
-/// Readings that differ only in the torn event.
+/// Readings that differ only in the event at the joint.
 const READINGS: usize = 8;
 /// So many times less time passes across the joint than in as many bytes elsewhere, at least.
 const FASTER: i64 = 4;
@@ -183,16 +183,16 @@ impl<'a> Joint<'a> {
             };
             let order =
                 previous.and_then(|one| regular::find_in_order(decoder.layout(), one, event.kind));
-            let is_torn = event.start < joint && joint < event.end;
+            let is_joint = event.start < joint && joint < event.end;
             if order.is_some()
                 || defect::find_in_event(&event, decoder.layout()).is_some()
-                || is_torn && is_unusual(&event)
+                || is_joint && is_unusual(&event)
             {
                 return None;
             }
             if let Some(time) = clock::time_of(&event, Kind::ClockVirtualRt) {
                 let reading = Some((stored(event.span()), time));
-                // A torn one has bytes of two readings, if bytes were overwritten.
+                // One at the joint has bytes of two readings, if bytes were overwritten.
                 if event.end <= joint {
                     before = reading;
                 } else if event.start >= joint {
@@ -224,7 +224,7 @@ impl<'a> Joint<'a> {
     }
 }
 
-/// Returns whether a torn event has a count that few have: some of its bytes may be inserted ones.
+/// Returns whether an event has a count that few have: some of its bytes may be inserted ones.
 fn is_unusual(event: &Event) -> bool {
     matches!(event.value, Value::Instructions(count) if count >= range::INSTRUCTIONS_USUAL)
 }

@@ -234,7 +234,7 @@ impl Beginning {
     /// Returns the readings of one place, or of several that differ in the feature bits.
     fn readings(&self) -> Vec<Reading> {
         let Some((lower, upper)) = self.places() else { return Vec::new() };
-        // A magic that is all there is not the end of other fields.
+        // A complete magic is not the end of other fields.
         let lower = if upper >= field::SIZE { lower.max(field::SIZE) } else { lower };
         let (first, last) = (field::FLAGS.saturating_sub(self.shift.len()), HEADER_SIZE);
         let among_flags = first.max(lower)..=last.min(upper);
