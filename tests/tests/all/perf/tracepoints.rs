@@ -48,6 +48,34 @@ fn the_name_of_a_tracepoint_is_that_in_event_desc() {
 }
 
 #[test]
+fn bytes_lost_inside_the_formats_cost_no_feature_after_them() {
+    let order = Order::Little;
+    let tracing = tracing_data(order);
+    let ids = sample_type::TID | sample_type::TIME | sample_type::ID | sample_type::RAW;
+    let attr = Attr::tracepoint(ids, TRACEPOINT_NUMBER, TRACEPOINT_NAME).with_ids(&[61, 62]);
+    let mut recording = Recording::new(order, vec![attr]);
+    let mut maker = recording.maker(0);
+    recording.push(maker.sample_with(|sample| sample.raw = tracepoint_raw(order)));
+    recording.feature_with(1, tracing.clone()).features([3, 4, 5, 6, 8, 9, 10, 11, 12, 14, 16]);
+    let built = recording.build();
+    let start = built.bytes.windows(tracing.len()).position(|bytes| bytes == tracing).unwrap();
+    let after = &built.bytes[start + tracing.len()..];
+    let mut cases = 0;
+    for at in Share::one_in(16).of(tracing.len() / 8..tracing.len() * 3 / 4) {
+        for lost in [8, 32, 96] {
+            let mut bytes = built.bytes.clone();
+            bytes.drain(start + at..start + at + lost);
+            let (repair, target) = mended(&bytes);
+            let case = format!("{lost} bytes at {at}: {:?}", repair.before.counts());
+            assert_eq!(repair.outcome, Outcome::RepairedWithLoss, "{case}");
+            assert!(target.ends_with(after), "{case}");
+            cases += 1;
+        }
+    }
+    assert!(cases > 20, "{cases}");
+}
+
+#[test]
 fn a_format_survives_damage_around_it() {
     let perf = Perf::find_or_skip();
     let order = Order::Little;

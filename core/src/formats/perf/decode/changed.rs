@@ -67,7 +67,8 @@ struct Judgement {
     records: u64,
 }
 
-/// Returns the compressed records of an area of a file, up to the first bytes that are not a record.
+/// Returns the compressed records of an area of a file, up to the first bytes that are not a
+/// record.
 pub(super) fn packed_records<'a>(
     file: &'a RecordFile<'_>,
     area: (u64, u64),

@@ -2,9 +2,9 @@
 //!
 //! Later blocks copy from the damaged one. So several readings of it are expanded side by side:
 //! those values of a changed byte between which nothing decides, or two fillers for literals that
-//! were lost, while the sequences, and with them all lengths, are known. Bytes on which the readings
-//! agree are known, and a record is kept if all of its bytes are. Where the length of a block is
-//! lost, nothing after it is known.
+//! were lost, while the sequences, and with them all lengths, are known. Bytes on which the
+//! readings agree are known, and a record is kept if all of its bytes are. Where the length of a
+//! block is lost, nothing after it is known.
 
 use super::changed::{Packed, Race, changed, packed_records, whole_len};
 use super::event::Events;

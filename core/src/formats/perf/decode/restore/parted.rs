@@ -6,7 +6,8 @@
 //! ```
 //!
 //! All sections before the place have the shapes of their features where the table has them, and
-//! all sections after it where they moved to. Those between are damaged.
+//! all sections after it where they moved to. Those between are damaged; if there are none, the
+//! last section before the place is.
 
 use super::peek::Peek;
 use super::shape;
@@ -43,9 +44,11 @@ pub(super) fn find(peek: Peek<'_>, at: u64, hints: &Hints) -> Option<TableReadin
         pairs.map(|(bit, section)| is_fitting(peek, *bit, *section)).collect()
     };
     let (stays, moves) = (fits(&entries), fits(&moved));
-    let from = stays.iter().take_while(|fits| **fits).count();
+    let fit = stays.iter().take_while(|fits| **fits).count();
     let after = moves.iter().rev().take_while(|fits| **fits).count();
     let to = bits.len().checked_sub(after)?;
+    // The beginning of a long section shows no damage inside it.
+    let from = if fit == to { fit.checked_sub(1)? } else { fit };
     // Lists without an entry fit anywhere among one another.
     let proven = (to..bits.len()).filter(|index| stays.get(*index) == Some(&false)).count();
     if proven < LEAST_MOVED || from >= to {

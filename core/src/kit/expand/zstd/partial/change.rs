@@ -3,8 +3,8 @@
 //! A changed byte in the bits of the sequences, or in the headers before them, spoils all that
 //! follows: lengths, offsets and the place of the next code. So nearly every other value of the
 //! byte, and of every other byte, contradicts itself within a few sequences: more literals than
-//! there are, a copy from before the first byte, bits that are left over. The values that do not are
-//! returned; the expanded bytes tell which of them is right.
+//! there are, a copy from before the first byte, bits that are left over. The values that do not
+//! are returned; the expanded bytes tell which of them is right.
 
 use std::ops::Range;
 

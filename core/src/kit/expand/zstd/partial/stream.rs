@@ -69,8 +69,8 @@ impl PartialStream {
         Some(after)
     }
 
-    /// Returns the changes of one byte of `rest`, the bytes of a piece from a faulty block on, after
-    /// which it has no fault. Takes at most `most` steps.
+    /// Returns the changes of one byte of `rest`, the bytes of a piece from a faulty block on,
+    /// after which it has no fault. Takes about `most` steps.
     pub fn find_changes(&self, rest: &[u8], most: u64) -> Vec<Change> {
         self.expander.as_ref().map_or_else(Vec::new, |expander| expander.find_changes(rest, most))
     }
