@@ -1,4 +1,4 @@
-//! Labels of repairs at every place: one damage of a kind that leaves several originals possible.
+//! Labels of repairs all over a file: one damage of a kind that leaves several originals possible.
 //!
 //! The sweep of `known_originals` chooses places by chance; faults of these kinds are rare there.
 
@@ -8,12 +8,13 @@ use tracemend_tests::forge::qemu::{Log, ids};
 use tracemend_tests::known_originals::damage::{Kind, damage_once};
 use tracemend_tests::known_originals::judge::judge;
 use tracemend_tests::known_originals::{Dice, Original, SUBJECTS, Subject};
-use tracemend_tests::sweep::Share;
 
 /// Seed of the noise.
 const SEED: u64 = 514;
-/// Bytes of the recordings in which every place is damaged.
+/// Bytes of the recordings that are damaged all over.
 const SHORT: usize = 6 << 10;
+/// Distance between the places that are damaged: a prime, so that they lie anywhere in a record.
+const DISTANCE: usize = 241;
 
 /// Damages an original by each kind and length at the places, and returns the false labels.
 fn find_false_labels(
@@ -39,13 +40,15 @@ fn find_false_labels(
     wrong
 }
 
-/// Damages the short originals of all formats, a share of the places.
-fn labels_are_true(kinds: &[(Kind, usize)], one_in: u64) {
+/// Damages the short originals of all formats, at other places in each.
+fn labels_are_true(kinds: &[(Kind, usize)]) {
     let mut wrong: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for subject in SUBJECTS {
         let originals = subject.originals.iter();
-        for original in originals.filter(|original| original.files[0].1.len() <= SHORT) {
-            let places = Share::one_in(one_in).of(0..original.files[0].1.len());
+        let short = originals.filter(|original| original.files[0].1.len() <= SHORT);
+        for (number, original) in short.enumerate() {
+            let first = number * 37 % DISTANCE;
+            let places = (first..original.files[0].1.len()).step_by(DISTANCE);
             let found = find_false_labels(subject, original, kinds, places);
             if !found.is_empty() {
                 wrong.entry(subject.format.name()).or_default().extend(found);
@@ -57,17 +60,17 @@ fn labels_are_true(kinds: &[(Kind, usize)], one_in: u64) {
 
 #[test]
 fn a_repair_of_zeros_claims_no_more_than_the_bytes_show() {
-    labels_are_true(&[(Kind::Zeros, 4), (Kind::Zeros, 13), (Kind::Zeros, 20)], 240);
+    labels_are_true(&[(Kind::Zeros, 4), (Kind::Zeros, 13), (Kind::Zeros, 20)]);
 }
 
 #[test]
 fn a_repair_of_inserted_bytes_claims_no_more_than_the_bytes_show() {
-    labels_are_true(&[(Kind::Insert, 1), (Kind::Insert, 8), (Kind::Insert, 41)], 240);
+    labels_are_true(&[(Kind::Insert, 1), (Kind::Insert, 8), (Kind::Insert, 41)]);
 }
 
 #[test]
 fn a_repair_of_lost_or_doubled_bytes_claims_no_more_than_the_bytes_show() {
-    labels_are_true(&[(Kind::Drop, 3), (Kind::Drop, 40), (Kind::Double, 72)], 240);
+    labels_are_true(&[(Kind::Drop, 3), (Kind::Drop, 40), (Kind::Double, 72)]);
 }
 
 #[test]
