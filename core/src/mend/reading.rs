@@ -14,6 +14,7 @@ use crate::kit::num::{to_u64, to_usize};
 use crate::kit::race::{Candidate, Decision, Evidence, decide};
 use crate::kit::reading::repeats::{self, Allowance, Repeat};
 use crate::kit::reading::{Cause, Change, CopyProofs, Hints, Reading};
+use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::{agree, byte_count, join_and, list};
 use crate::limits::{READING_BYTES, READINGS};
@@ -43,6 +44,8 @@ const FAULTS: usize = 4;
 const BLOCKS: [u64; 5] = [512, 1_024, 2_048, 4_096, 8_192];
 /// Bytes of a block that is not repeated by chance. A smaller one is a copy only if it is proven.
 const LARGE: u64 = 512;
+/// Bytes that are compared at a time.
+const COMPARED: u64 = 64 << 10;
 /// Codes that a finding names.
 const CODES_SHOWN: usize = 6;
 
@@ -74,17 +77,21 @@ pub(crate) fn explain(
     }
     if let Some(reading) = read_prefix(files, options) {
         // Bytes with which no recording begins are no other reading.
-        let proofs = Proofs { known: &[], codes: CopyProofs::default(), signs: &[] };
+        let proofs = Proofs { known: &[], codes: CopyProofs::default(), signs: &[], most: 0 };
         let read = read(files, reading, (&stored, &proofs), check);
-        return read.map_or_else(|| stored.clone(), |read| describe(&read, &stored, files));
+        return read.map_or_else(|| stored.clone(), |read| describe(&read, &stored, files, false));
     }
     let hints = format.reading_hints(files, options, &stored);
     let candidates = gather(files, options, &hints, &stored);
     let signs = format.signs_of_reading();
-    let proofs = Proofs { known: &hints.excess, codes: format.proofs_of_copy(), signs };
+    let most = options.limits.of(&READING_BYTES);
+    let proofs = Proofs { known: &hints.excess, codes: format.proofs_of_copy(), signs, most };
     let decision = race(files, candidates, (&stored, &proofs), check);
     match decision.winner() {
-        Some(Candidate { reading: Some(read), .. }) => describe(read, &stored, files),
+        Some(winner @ Candidate { reading: Some(read), .. }) => {
+            let has_rival = decision.beaten.iter().any(|one| is_rival(files, winner, one));
+            describe(read, &stored, files, has_rival)
+        }
         Some(_) => stored,
         None => describe_tie(stored, &decision),
     }
@@ -147,6 +154,9 @@ struct Read {
     is_proven: bool,
 }
 
+/// A reading, or the stored bytes, in the race.
+type Contestant = Candidate<Option<Read>, ()>;
+
 /// The knowledge that tells a copy from bytes that a recording holds twice.
 struct Proofs<'h> {
     /// Lengths by which a file is too long.
@@ -154,6 +164,8 @@ struct Proofs<'h> {
     codes: CopyProofs,
     /// Warnings that may have one cause, like errors.
     signs: &'static [&'static str],
+    /// Bytes that the search for a block at a third place may read.
+    most: u64,
 }
 
 impl Proofs<'_> {
@@ -172,8 +184,14 @@ impl Proofs<'_> {
         is_known || len >= LARGE && sizes.any(|code| vanishes(code, stored, report))
     }
 
-    /// Returns whether `report`, that of a reading, lacks faults that only its cause explains.
-    fn hold(&self, reading: &Reading, stored: &Report, report: &Report) -> bool {
+    /// Returns whether `report`, that of a reading of `source`, lacks faults that only its cause
+    /// explains.
+    fn hold(
+        &self,
+        (reading, source): (&Reading, &Source<'_>),
+        stored: &Report,
+        report: &Report,
+    ) -> bool {
         if reading.cause != Cause::Doubled || self.show_length(reading, stored, report) {
             return true;
         }
@@ -187,7 +205,14 @@ impl Proofs<'_> {
             let code = finding.rule.code;
             self.codes.returns.contains(&code) && vanishes(code, stored, report)
         };
-        inside.any(returns)
+        // A loss in a loop moves its passes against one another, which looks like a copy of a part
+        // of a pass.
+        let is_elsewhere = || {
+            let len = reading.sizes().0;
+            let first = copy.start.saturating_sub(len);
+            repeats::is_elsewhere(source, first, len, &mut Allowance(self.most))
+        };
+        inside.any(returns) && !is_elsewhere()
     }
 }
 
@@ -224,6 +249,23 @@ fn race(
     })
 }
 
+/// Returns whether a dearer reading explains as much as the winner and leaves other bytes: only the
+/// cost decides between them, which proves nothing.
+fn is_rival(files: &FileSet<'_>, winner: &Contestant, other: &Contestant) -> bool {
+    let (Some(read), Some(rival)) = (&winner.reading, &other.reading) else { return false };
+    let (file, one, two) = (read.reading.file, patch(files, &read.reading), &rival.reading);
+    let (Some(one), Some(two)) = (one, patch(files, two)) else { return false };
+    other.evidence.contradicted() <= winner.evidence.contradicted()
+        && (rival.reading.file != file
+            || !is_equal(&view(files, &one).bytes(file), &view(files, &two).bytes(file)))
+}
+
+fn is_equal(one: &Source<'_>, two: &Source<'_>) -> bool {
+    let places = (0..one.len()).step_by(to_usize(COMPARED));
+    let mut places = places.map(|at| (at, at.saturating_add(COMPARED)));
+    one.len() == two.len() && places.all(|(at, end)| one.read(at, end) == two.read(at, end))
+}
+
 /// Runs the check over the view of a reading; `None` if the cause does not fit.
 fn read(
     files: &FileSet<'_>,
@@ -233,11 +275,12 @@ fn read(
 ) -> Option<Read> {
     let patches = patch(files, &reading)?;
     let report = check(&view(files, &patches));
-    let is_proven = !report.has_errors() && proofs.hold(&reading, stored, &report);
+    let source = files.bytes(reading.file);
+    let is_proven = !report.has_errors() && proofs.hold((&reading, &source), stored, &report);
     let is_small = reading.sizes().0 < LARGE && reading.cause == Cause::Doubled;
     // A loop that lost some bytes reads like one with a block that is repeated.
     let is_loop = || {
-        let (source, range) = (files.bytes(reading.file), reading.range());
+        let range = reading.range();
         repeats::is_loop(&source, range.start, range.end.saturating_sub(range.start))
     };
     if is_small && (weigh(&report) > 0 || !is_proven)
@@ -321,7 +364,9 @@ fn has_new_errors(before: &Report, after: &Report) -> bool {
 }
 
 /// Returns the report of a reading, with its finding, in places of the stored files.
-fn describe(read: &Read, stored: &Report, files: &FileSet<'_>) -> Report {
+///
+/// A reading with a rival is not proven.
+fn describe(read: &Read, stored: &Report, files: &FileSet<'_>, has_rival: bool) -> Report {
     let Read { reading, offsets, is_proven, .. } = read;
     let mut report = read.report.clone();
     report.length = files.len();
@@ -338,7 +383,7 @@ fn describe(read: &Read, stored: &Report, files: &FileSet<'_>) -> Report {
     let total = to_u64(codes.len());
     let note = format!("explains {}", list(&codes, CODES_SHOWN, total));
     let mut finding = build_finding(reading).note(note);
-    finding = finding.fix(build_fix(reading, *is_proven));
+    finding = finding.fix(build_fix(reading, *is_proven && !has_rival));
     for (span, meaning) in &reading.witnesses {
         finding = finding.related(*span, *meaning);
     }

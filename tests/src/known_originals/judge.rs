@@ -13,6 +13,7 @@
 //! be invisible.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use tracemend::mend::rounds::view;
 use tracemend::{FileSet, Limits, Options, Outcome, Repair, Safety};
@@ -51,6 +52,11 @@ impl Judgement {
     /// Returns whether the repair gave up.
     pub const fn gave_up(&self) -> bool {
         matches!(self.outcome, Outcome::CannotRepair | Outcome::Incomplete)
+    }
+
+    /// Returns whether a repair without loss gave other bytes than the original has.
+    pub const fn is_other(&self) -> bool {
+        matches!(self.outcome, Outcome::Repaired) && !self.is_equal
     }
 }
 
@@ -125,32 +131,82 @@ fn collect(files: &FileSet<'_>) -> Files {
 
 /// Returns an edit that writes other bytes than the original has between the neighbours of the
 /// edit. A neighbour that is foreign itself proves nothing.
+///
+/// One byte less of a run of zeros is the same output, whichever zero is dropped. So an edit is
+/// right if one is that gives the same output.
 fn find_inexact(original: &Original, damaged: &Damaged, repair: &Repair) -> Option<String> {
     for (index, patch) in repair.patches.iter().enumerate() {
-        let old = &original.files[index].1;
-        for edit in patch.edits(index as u32) {
+        let stored = &damaged.files[index].1;
+        let edits = patch.edits(index as u32);
+        let ends = edits.iter().map(|edit| edit.span.end() as usize);
+        let froms: Vec<usize> = std::iter::once(0).chain(ends).collect();
+        for (number, edit) in edits.iter().enumerate() {
+            let next = edits.get(number + 1);
+            let free = froms[number]..next.map_or(stored.len(), |next| next.span.start() as usize);
             let (start, end) = (edit.span.start() as usize, edit.span.end() as usize);
-            let before = match start {
-                0 => Some(0),
-                _ => damaged.origin(index, start - 1).map(|origin| origin + 1),
-            };
-            let after = match damaged.files[index].1.len() == end {
-                true => Some(old.len()),
-                false => damaged.origin(index, end),
-            };
-            let new = edit.insert.as_slice();
-            let is_right = match (before, after) {
-                (Some(from), Some(to)) => old.get(from..to) == Some(new),
-                (Some(from), None) => old[from..].starts_with(new),
-                (None, Some(to)) => old[..to].ends_with(new),
-                (None, None) => true,
-            };
-            if !is_right {
+            let new = edit.insert.as_slice().to_vec();
+            let is_right = |one: &Replaced| is_original((original, damaged), index, one);
+            let mut same = equivalents(stored, &free, Replaced { range: start..end, new });
+            if !same.any(|one| is_right(&one)) {
                 return Some(format!("file {index}: not the original at {start:#x}..{end:#x}"));
             }
         }
     }
     None
+}
+
+/// An edit of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Replaced {
+    range: Range<usize>,
+    new: Vec<u8>,
+}
+
+/// Returns the edits inside a range of a file that give the same output as one of them, which comes
+/// first.
+fn equivalents(
+    stored: &[u8],
+    free: &Range<usize>,
+    edit: Replaced,
+) -> impl Iterator<Item = Replaced> {
+    let earlier = std::iter::successors(Some(edit.clone()), |edit| {
+        let (at, last) = (edit.range.start.checked_sub(1)?, edit.range.end.checked_sub(1)?);
+        let new = [&stored[at..=at], &edit.new].concat();
+        let is_same = at >= free.start && new.last() == Some(&stored[last]);
+        let new = new[..edit.new.len()].to_vec();
+        is_same.then_some(Replaced { range: at..last, new })
+    });
+    let later = std::iter::successors(Some(edit.clone()), |edit| {
+        let Range { start, end } = edit.range;
+        let next = stored.get(end).filter(|_| end < free.end)?;
+        let new = [edit.new.as_slice(), std::slice::from_ref(next)].concat();
+        let is_same = new[0] == stored[start];
+        is_same.then(|| Replaced { range: start + 1..end + 1, new: new[1..].to_vec() })
+    });
+    earlier.chain(later)
+}
+
+/// Returns whether an edit writes what the original has between the neighbours of the edit.
+fn is_original(
+    (original, damaged): (&Original, &Damaged),
+    file: usize,
+    Replaced { range, new }: &Replaced,
+) -> bool {
+    let old = &original.files[file].1;
+    let before = match range.start {
+        0 => Some(0),
+        start => damaged.origin(file, start - 1).map(|origin| origin + 1),
+    };
+    let after = match damaged.files[file].1.len() == range.end {
+        true => Some(old.len()),
+        false => damaged.origin(file, range.end),
+    };
+    match (before, after) {
+        (Some(from), Some(to)) => old.get(from..to) == Some(new),
+        (Some(from), None) => old[from..].starts_with(new),
+        (None, Some(to)) => old[..to].ends_with(new),
+        (None, None) => true,
+    }
 }
 
 /// A record with the index of its file, and how often it occurs.
@@ -199,4 +255,33 @@ fn find_unclean(subject: &Subject, output: &FileSet<'_>, options: &Options) -> O
         .map(|finding| finding.rule.code)
         .collect();
     (report.has_errors() || report.incomplete()).then(|| format!("errors left: {errors:?}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edits_that_give_the_same_output_are_equivalent() {
+        let stored = b"ab0000cd";
+        let output = |edit: &Replaced| {
+            [&stored[..edit.range.start], &edit.new, &stored[edit.range.end..]].concat()
+        };
+        let all = |range: Range<usize>, new: &[u8], free: Range<usize>| {
+            let edit = Replaced { range, new: new.to_vec() };
+            let same: Vec<Replaced> = equivalents(stored, &free, edit.clone()).collect();
+            assert!(same.iter().all(|one| output(one) == output(&edit)));
+            let mut starts: Vec<usize> = same.iter().map(|one| one.range.start).collect();
+            starts.sort_unstable();
+            starts.dedup();
+            starts
+        };
+        assert_eq!(all(3..5, b"", 0..8), [2, 3, 4]);
+        assert_eq!(all(3..5, b"", 3..8), [3, 4]);
+        assert_eq!(all(3..5, b"", 0..5), [2, 3]);
+        assert_eq!(all(1..3, b"", 0..8), [1]);
+        assert_eq!(all(8..8, b"cd", 0..8), [6, 7, 8]);
+        assert_eq!(all(2..2, b"0", 0..8), [2, 3, 4, 5, 6]);
+        assert_eq!(all(0..2, b"x", 0..8), [0]);
+    }
 }

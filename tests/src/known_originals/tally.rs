@@ -164,6 +164,7 @@ impl Tally {
         let lost = format!("{} of {} records", judgement.records_lost, judgement.records);
         let broken = [
             ("false label", judgement.false_label.clone()),
+            ("without loss, other damage is left", judgement.is_other().then(String::new)),
             ("not clean", judgement.unclean.clone()),
             ("not stable", judgement.is_unstable.then(String::new)),
             ("lost records", (judgement.records_lost > 0).then_some(lost)),

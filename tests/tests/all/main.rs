@@ -5,6 +5,7 @@
 //!                                   rules, forge (cut and flipped files), judge (its own tools)
 //!  corpus hard specimens properties every recording at hand
 //!  known_originals                  sound recordings, damaged and repaired
+//!  labels                           damage that leaves several originals possible
 //!  undo                             repairs, proven and undone
 //!  beginnings                       recordings after other bytes, or without their beginning
 //!  encodings                        sound recordings, compressed or converted as a whole
@@ -35,6 +36,7 @@ mod corpus;
 mod encodings;
 mod hard;
 mod known_originals;
+mod labels;
 mod limits;
 mod observed;
 mod properties;

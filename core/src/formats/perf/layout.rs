@@ -60,6 +60,8 @@ pub mod record {
     pub const EXIT: u32 = 4;
     /// A new thread.
     pub const FORK: u32 = 7;
+    /// Counter values of a task that ends.
+    pub const READ: u32 = 8;
     /// A sample.
     pub const SAMPLE: u32 = 9;
     /// Highest kernel type known.

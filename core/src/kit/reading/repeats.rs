@@ -27,6 +27,8 @@ const SELECTED: u64 = 16;
 const PLACES_MAX: u64 = BLOCK_MAX / SELECTED;
 /// Bytes between a fault and the copy that causes it.
 const NEAR: u64 = 64;
+/// Bytes of a block that are compared at every place.
+const NEEDLE: u64 = 32;
 /// Bytes that are read at a time.
 const STEP: u64 = 4 << 10;
 
@@ -135,6 +137,38 @@ pub fn is_loop(source: &Source<'_>, at: u64, len: u64) -> bool {
     }
     // The period is the rest of the block.
     border.saturating_mul(2) >= block.len()
+}
+
+/// Returns whether a block that is followed by itself is also at a third place. Such bytes repeat
+/// by nature, like the passes of a loop: the second ones need not be a copy of the first. If the
+/// search may not read all bytes, a block counts as such.
+pub fn is_elsewhere(source: &Source<'_>, at: u64, len: u64, allowance: &mut Allowance) -> bool {
+    let needle = source.read(at, at.saturating_add(len.min(NEEDLE)));
+    let size = to_u64(needle.len());
+    if size == 0 || needle.len() < to_usize(len.min(NEEDLE)) {
+        return true;
+    }
+    let mut start = 0_u64;
+    while start.saturating_add(len) <= source.len() {
+        if allowance.is_spent() {
+            return true;
+        }
+        let end = start.saturating_add(STEP);
+        let window = source.read(start, end.saturating_add(size).saturating_sub(1));
+        allowance.spend(to_u64(window.len()));
+        steps::count(to_u64(window.len()));
+        for (place, bytes) in (start..end).zip(window.windows(needle.len())) {
+            let is_known = place == at || place == at.saturating_add(len);
+            if !is_known
+                && bytes == &*needle
+                && count_equal(source, at, place, len, allowance) >= len
+            {
+                return true;
+            }
+        }
+        start = end;
+    }
+    false
 }
 
 /// Spreads the values of a byte over a word (the constant is that of `SplitMix64`).
@@ -320,6 +354,23 @@ mod tests {
     fn a_block_that_is_repeated_many_times_is_one_run() {
         let bytes = [noise(300), noise(300), noise(300), noise(300)].concat();
         assert_eq!(found(&bytes), [Repeat { at: 0, len: 300, run: 900 }]);
+    }
+
+    #[test]
+    fn a_block_of_a_loop_is_also_elsewhere() {
+        let is_loop = |bytes: &[u8], at, len| {
+            is_elsewhere(&Source::new(bytes), at, len, &mut Allowance(u64::MAX))
+        };
+        assert!(!is_loop(&doubled(&noise(20_000), 4_000, 512), 4_000, 512));
+        assert!(is_loop(&[&noise(512)[..]; 3].concat(), 0, 512));
+        // A pass of 600 bytes lost 90: the 510 before are also after them.
+        let passes = [&noise(600)[..]; 4].concat();
+        let lost = [&passes[..1_000], &passes[1_090..]].concat();
+        assert_eq!(found(&lost).iter().filter(|one| one.len == 510).count(), 1);
+        assert!(is_loop(&lost, 490, 510));
+        let apart = [noise(4_000), vec![1; 5_000], noise(4_000)].concat();
+        assert!(is_loop(&doubled(&apart, 100, 512), 100, 512));
+        assert!(is_elsewhere(&Source::new(&noise(99)), 9, 20, &mut Allowance(0)));
     }
 
     #[test]

@@ -37,8 +37,9 @@ impl CpuCheck<'_> {
                 "nr_cpus_available is {available}, but CPU_TOPOLOGY has {}",
                 right.available
             );
-            let most = if online > right.available { right.online } else { online };
-            let right = Cpus { online: most, ..right };
+            // Damage that reached both numbers left none that is possible.
+            let is_possible = (1..=right.available).contains(&online);
+            let right = if is_possible { Cpus { online, ..right } } else { right };
             let rule = self.check.rule_of_stop(feature::CPU_TOPOLOGY);
             self.push_wrong((rule, message), *section, right, report);
             return Some(right);

@@ -65,7 +65,12 @@ impl RecordCheck {
         let origin = self.events.origin_of(record);
         let time = origin.and_then(|origin| origin.time).filter(|time| *time != 0);
         let is_right = time.is_none_or(|time| self.times.is_same_day(time));
-        let likely = is_right.then_some((record.frame.kind, Safety::Exact));
+        // Damage sets a type to 0 without regard to its bits.
+        let is_only = found != 0
+            || (1..1 << TYPE_BITS)
+                .all(|kind| kind == record.frame.kind || !self.has_fields_of(record, kind));
+        let safety = if is_only { Safety::Exact } else { Safety::Lossy };
+        let likely = is_right.then_some((record.frame.kind, safety));
         self.push_damaged_type(&as_kind(record, found), likely, map, report);
         is_right
     }

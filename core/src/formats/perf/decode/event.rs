@@ -483,7 +483,7 @@ impl Events {
     }
 
     /// Returns the layout of the `sample_id` of a kernel record; `None` if no attr has its id.
-    fn trailer_layout(&self, record: &RecordView<'_>) -> Option<&SampleLayout> {
+    pub(super) fn trailer_layout(&self, record: &RecordView<'_>) -> Option<&SampleLayout> {
         let first = self.layouts.first()?;
         if self.is_uniform {
             return Some(first);

@@ -10,6 +10,7 @@ use super::expand::{Wrapper, begins_frame};
 use super::feature::{self, Machine};
 use super::frame::{Frame, RecordView};
 use super::record;
+use super::sample;
 use crate::formats::perf::layout::{ATTR_SIZES, RECORD_HEADER, record as kind};
 use crate::kit::cursor::Order;
 use crate::kit::num::to_u64;
@@ -101,9 +102,18 @@ impl Evidence<'_> {
     /// its own fields can be read.
     fn is_of_events(&self, record: &RecordView<'_>) -> bool {
         match self.events {
-            Some(events) => events.weigh(record) > 0 && !events.may_cover_others(record),
+            Some(events) => {
+                let is_one = events.weigh(record) > 0 && !events.may_cover_others(record);
+                is_one && self.has_values(record, events)
+            }
             None => record.frame.kind != kind::SAMPLE && self.has_own_fields(record),
         }
+    }
+
+    /// Whether a record has the values of a READ, if it is one: any other body is as long.
+    fn has_values(&self, record: &RecordView<'_>, events: &Events) -> bool {
+        let layout = events.trailer_layout(record).filter(|_| record.frame.kind == kind::READ);
+        layout.is_none_or(|layout| sample::is_read(record.cursor(self.order), layout))
     }
 
     fn has_own_fields(&self, record: &RecordView<'_>) -> bool {

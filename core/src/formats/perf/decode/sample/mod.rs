@@ -256,6 +256,13 @@ fn read_middle(
     Ok(())
 }
 
+/// Whether the body of a READ record is process, thread, the values that the layout describes, and
+/// the `sample_id`.
+pub fn is_read(mut body: Cursor<'_>, layout: &SampleLayout) -> bool {
+    let is_read = body.skip(1, 8, "read.pid").is_ok() && read_values(&mut body, layout).is_ok();
+    is_read && body.left() == layout.trailer_len
+}
+
 /// Reads the counter values: of one event { value, times, id, lost }, of a group { nr, times, nr *
 /// { value, id, lost } }. The kernel follows `read_format`; perf's reader always expects ID.
 fn read_values(cursor: &mut Cursor<'_>, layout: &SampleLayout) -> Result<u64, BodyError> {

@@ -17,6 +17,9 @@ const TRIED: u64 = 4096;
 
 /// Returns the reading of `len` bytes that were inserted after the feature table, which is where
 /// the header places it.
+///
+/// Each section before the place has its shape where it is stored, and each one after it has it
+/// `len` bytes later. The place is determined if no other one leaves different bytes.
 pub(super) fn find(peek: Peek<'_>, table: &Entries, len: u64) -> Option<Reading> {
     let flags = [0, 8, 16, 24].map(|at| peek.u64(field::FLAGS.saturating_add(at)).unwrap_or(0));
     let bits: Vec<u32> = Flags(flags).bits().collect();
@@ -28,60 +31,104 @@ pub(super) fn find(peek: Peek<'_>, table: &Entries, len: u64) -> Option<Reading>
         let offset = section.offset.saturating_add(len);
         Section { offset, ..section }
     };
-    let has_shape = |bit: u32, section: Section| {
-        bit > shape::LAST || section.size == 0 || shape::resembles(peek, bit, section)
-    };
-    let in_place = pairs().take_while(|(bit, section)| has_shape(*bit, *section)).count();
-    let after = pairs().rev().take_while(|(bit, section)| has_shape(*bit, moved(*section))).count();
+    let in_place = pairs().take_while(|(bit, section)| has_shape(peek, *bit, *section)).count();
+    let after = pairs().rev().take_while(|(bit, one)| has_shape(peek, *bit, moved(*one))).count();
     let first_moved = bits.len().saturating_sub(after);
-    // The bytes are in the middle of the first section without its shape, and nothing else is
-    // damaged; or they are before the first moved one, if not at the end of the one before.
-    let index = if first_moved <= in_place { first_moved.checked_sub(1) } else { Some(in_place) };
-    match index {
-        Some(index) if first_moved <= index.saturating_add(1) => {
-            Some(inside(peek, table, pairs().nth(index)?, len))
-        }
-        Some(_) => None,
-        None => {
-            let at = table.sections.first()?.offset;
-            Some(witnessed(Reading::inserted(0, at..at.saturating_add(len)), table))
-        }
+    let (first, last) = (first_moved.saturating_sub(1), in_place);
+    // If all have their shapes where they are stored, only the length of the file speaks for the
+    // bytes, and a damaged size in the table is as likely.
+    if first > last || in_place == bits.len() {
+        return None;
     }
+    let possible: Vec<(u32, Section)> =
+        pairs().skip(first).take(last.saturating_sub(first).saturating_add(1)).collect();
+    let described = possible.iter().find(|(bit, _)| *bit == feature::EVENT_DESC);
+    let described = described.map(|(_, section)| *section);
+    let mut search = Search { peek, len, described, best: None, others: 0, is_partial: false };
+    if first_moved == 0 {
+        search.try_before(table);
+    }
+    possible.iter().for_each(|(bit, section)| search.try_inside(*bit, *section));
+    let (_, section) = possible.first()?;
+    let end = section.end().unwrap_or(section.offset);
+    let at = search.best.map_or(end, |(_, at)| at);
+    let mut reading = Reading::inserted(0, at..at.saturating_add(len));
+    reading.is_determined = search.is_sure();
+    Some(witnessed(reading, table))
 }
 
-/// Returns the reading of bytes that were inserted into a section: at the place that gives it its
-/// shape and, for EVENT_DESC, the fewest differences from the attr table. If there are several or
-/// none, its content is not determined.
-fn inside(peek: Peek<'_>, table: &Entries, (bit, section): (u32, Section), len: u64) -> Reading {
-    let end = section.end().unwrap_or(section.offset);
-    let mut found: Vec<(u64, u64, Vec<u8>)> = Vec::new();
-    let first = if section.size <= TRIED { section.offset } else { end };
-    for at in (first..=end).rev() {
-        let rest = at.saturating_add(len);
-        let pieces = peek.source.slices(0, at).chain(peek.source.slices(rest, peek.len()));
-        let source = Source::from_pieces(pieces);
-        let without = Peek { source: &source, order: peek.order };
-        if !shape::resembles(without, bit, section) {
-            continue;
-        }
-        let bytes = without.bytes(section.offset, end).into_owned();
-        let differences = match bit {
-            feature::EVENT_DESC => count_differences(without, section),
-            _ => 0,
-        };
-        let least = found.first().map_or(u64::MAX, |(least, ..)| *least);
-        if differences < least {
-            found.clear();
-        }
-        let is_new = found.iter().all(|(_, _, known)| *known != bytes);
-        if differences <= least && is_new && found.len() < 2 {
-            found.push((differences, at, bytes));
+/// Whether a section has the shape of its feature, or may have any.
+fn has_shape(peek: Peek<'_>, bit: u32, section: Section) -> bool {
+    bit > shape::LAST || section.size == 0 || shape::resembles(peek, bit, section)
+}
+
+/// The search for the place of inserted bytes.
+struct Search<'a> {
+    peek: Peek<'a>,
+    /// Number of inserted bytes.
+    len: u64,
+    /// EVENT_DESC, if the place may be in it.
+    described: Option<Section>,
+    /// The best place, with the number of bytes of EVENT_DESC that differ from the attr table.
+    best: Option<(u64, u64)>,
+    /// Number of places that are as good, and leave other bytes.
+    others: u64,
+    /// Whether there may be more places than those that were tried.
+    is_partial: bool,
+}
+
+impl Search<'_> {
+    /// Tries the place before the first section. The bytes between it and the table have no shape.
+    fn try_before(&mut self, table: &Entries) {
+        let (start, Some(first)) = (table.span().end, table.sections.first()) else { return };
+        self.try_place(first.offset, |_| true);
+        self.is_partial |= !self.is_same(start.min(first.offset), first.offset);
+    }
+
+    /// Tries the places in a section that give it its shape.
+    fn try_inside(&mut self, bit: u32, section: Section) {
+        let end = section.end().unwrap_or(section.offset);
+        let is_short = section.size <= TRIED;
+        self.is_partial |= !is_short;
+        let first = if is_short { section.offset } else { end };
+        for at in (first..=end).rev() {
+            self.try_place(at, |without| has_shape(without, bit, section));
         }
     }
-    let at = found.first().map_or(end, |(_, at, _)| *at);
-    let mut reading = Reading::inserted(0, at..at.saturating_add(len));
-    reading.is_determined = matches!(found.as_slice(), [(0, ..)]);
-    witnessed(reading, table)
+
+    /// Tries a place; `fits` judges the file without the bytes that were inserted there.
+    fn try_place(&mut self, at: u64, fits: impl Fn(Peek<'_>) -> bool) {
+        let rest = at.saturating_add(self.len);
+        let source = &self.peek.source;
+        let pieces = source.slices(0, at).chain(source.slices(rest, self.peek.len()));
+        let source = Source::from_pieces(pieces);
+        let without = Peek { source: &source, order: self.peek.order };
+        if !fits(without) {
+            return;
+        }
+        let differences = self.described.map_or(0, |section| count_differences(without, section));
+        let Some((least, best)) = self.best else {
+            self.best = Some((differences, at));
+            return;
+        };
+        if differences < least {
+            (self.best, self.others) = (Some((differences, at)), 0);
+        } else if differences == least && !self.is_same(at.min(best), at.max(best)) {
+            self.others = self.others.saturating_add(1);
+        }
+    }
+
+    /// Whether the same bytes are left, whichever of two places the inserted ones have.
+    fn is_same(&self, first: u64, last: u64) -> bool {
+        let moved = |at: u64| at.saturating_add(self.len);
+        last.saturating_sub(first) <= TRIED
+            && self.peek.bytes(first, last) == self.peek.bytes(moved(first), moved(last))
+    }
+
+    /// Whether the place is determined, and nothing else in its section is damaged.
+    fn is_sure(&self) -> bool {
+        matches!(self.best, Some((0, _))) && self.others == 0 && !self.is_partial
+    }
 }
 
 /// Counts the bytes of attrs and ids in EVENT_DESC that differ from those of the attr table.

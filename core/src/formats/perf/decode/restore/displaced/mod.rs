@@ -251,7 +251,14 @@ impl Beginning {
         // Bits of the right number are those of the features.
         let least = places.iter().map(|(distance, ..)| *distance).min();
         places.retain(|(distance, ..)| Some(*distance) == least);
-        places.iter().take(PLACES).map(|(distance, at, _)| self.reading(*at, *distance)).collect()
+        let is_complete = places.len() <= PLACES;
+        let readings =
+            places.iter().take(PLACES).map(|(distance, at, _)| self.reading(*at, *distance));
+        let readings = readings.map(|reading| {
+            let is_determined = reading.is_determined && is_complete;
+            Reading { is_determined, ..reading }
+        });
+        readings.collect()
     }
 
     /// Returns the first and the last place at which the shift can be.
@@ -293,7 +300,10 @@ impl Beginning {
         let len = self.shift.len();
         let end = at.saturating_add(len);
         let reading = match self.shift {
-            Shift::Inserted(_) => Reading::inserted(0, at..end),
+            Shift::Inserted(_) => {
+                let reading = Reading::inserted(0, at..end);
+                Reading { is_determined: wrong_bits == 0, ..reading }
+            }
             Shift::Missing(_) => {
                 let known = self.written.get(to_usize(at)..to_usize(end).min(self.written.len()));
                 let mut insert = known.unwrap_or_default().to_vec();

@@ -1,0 +1,157 @@
+//! Labels of repairs all over a file: one damage of a kind that leaves several originals possible.
+//!
+//! The sweep of `known_originals` chooses places by chance; faults of these kinds are rare there.
+
+use std::collections::BTreeMap;
+
+use tracemend_tests::forge::qemu::{Log, ids};
+use tracemend_tests::known_originals::damage::{Kind, damage_once};
+use tracemend_tests::known_originals::judge::judge;
+use tracemend_tests::known_originals::{Dice, Original, SUBJECTS, Subject};
+
+/// Seed of the noise.
+const SEED: u64 = 514;
+/// Bytes of the recordings that are damaged all over.
+const SHORT: usize = 6 << 10;
+/// Distance between the places that are damaged: a prime, so that they lie anywhere in a record.
+const DISTANCE: usize = 241;
+
+/// Damages an original by each kind and length at the places, and returns the false labels.
+fn find_false_labels(
+    subject: &Subject,
+    original: &Original,
+    kinds: &[(Kind, usize)],
+    places: impl Iterator<Item = usize>,
+) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let size = original.files[0].1.len();
+    for at in places {
+        for (kind, len) in kinds.iter().filter(|(_, len)| at + len <= size) {
+            let mut dice = Dice::seeded(SEED.wrapping_mul(1 << 20).wrapping_add(at as u64));
+            let damaged = damage_once(&original.files, *kind, 0, (at, *len), &mut dice);
+            let Some(damaged) = damaged else { continue };
+            let (judgement, _) = judge(subject, original, &damaged);
+            if let Some(reason) = judgement.false_label {
+                let (name, codes) = (&original.name, judgement.reason);
+                wrong.push(format!("{name}: {reason} [{codes}] {}", damaged.describe()));
+            }
+        }
+    }
+    wrong
+}
+
+/// Damages the short originals of all formats, at other places in each.
+fn labels_are_true(kinds: &[(Kind, usize)]) {
+    let mut wrong: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for subject in SUBJECTS {
+        let originals = subject.originals.iter();
+        let short = originals.filter(|original| original.files[0].1.len() <= SHORT);
+        for (number, original) in short.enumerate() {
+            let first = number * 37 % DISTANCE;
+            let places = (first..original.files[0].1.len()).step_by(DISTANCE);
+            let found = find_false_labels(subject, original, kinds, places);
+            if !found.is_empty() {
+                wrong.entry(subject.format.name()).or_default().extend(found);
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn a_repair_of_zeros_claims_no_more_than_the_bytes_show() {
+    labels_are_true(&[(Kind::Zeros, 4), (Kind::Zeros, 13), (Kind::Zeros, 20)]);
+}
+
+#[test]
+fn a_repair_of_inserted_bytes_claims_no_more_than_the_bytes_show() {
+    labels_are_true(&[(Kind::Insert, 1), (Kind::Insert, 8), (Kind::Insert, 41)]);
+}
+
+#[test]
+fn a_repair_of_lost_or_doubled_bytes_claims_no_more_than_the_bytes_show() {
+    labels_are_true(&[(Kind::Drop, 3), (Kind::Drop, 40), (Kind::Double, 72)]);
+}
+
+#[test]
+fn a_damaged_size_of_the_last_feature_is_not_a_sign_of_inserted_bytes() {
+    let (subject, original) = of_perf("corpus threads.data");
+    let bytes = &original.files[0].1;
+    // PMU_CAPS, the last section of the file, has 4 bytes.
+    let (last, size) = (bytes.len() as u64 - 4, 4_u64);
+    let entry = [last.to_le_bytes(), size.to_le_bytes()].concat();
+    let place = bytes.windows(16).position(|window| window == entry).unwrap();
+    let kinds = [(Kind::Zeros, 1), (Kind::Zeros, 8)];
+    assert_eq!(find_false_labels(subject, original, &kinds, std::iter::once(place + 8)), [""; 0]);
+}
+
+/// Returns the original of perf with a name.
+fn of_perf(name: &str) -> (&'static Subject, &'static Original) {
+    let subject = SUBJECTS.iter().find(|subject| subject.format.name() == "perf").unwrap();
+    (subject, subject.originals.iter().find(|original| original.name == name).unwrap())
+}
+
+#[test]
+fn the_place_of_bytes_inserted_among_features_is_not_claimed_if_others_fit() {
+    for name in ["hole_before_sections", "unknown_features", "every_feature"] {
+        let (subject, original) = of_perf(name);
+        let size = original.files[0].1.len();
+        let places = (0x218..size).step_by(if size > 1_000 { 61 } else { 1 });
+        let kinds = [(Kind::Insert, 19), (Kind::Insert, 41)];
+        assert_eq!(find_false_labels(subject, original, &kinds, places), [""; 0]);
+    }
+}
+
+#[test]
+fn a_record_whose_type_is_zeros_is_not_said_to_be_of_a_type_that_others_fit_as_well() {
+    for name in ["hole_before_sections", "sample_raw", "attrs_after_data", "pipe_features"] {
+        let (subject, original) = of_perf(name);
+        let records = (subject.records)(original, &original.files);
+        let places = records.iter().map(|record| record.stored.start);
+        assert_eq!(find_false_labels(subject, original, &[(Kind::Zeros, 4)], places), [""; 0]);
+    }
+}
+
+#[test]
+fn both_numbers_of_cpus_come_back_if_zeros_replaced_them() {
+    for name in ["corpus plain.data", "every_feature"] {
+        let (subject, original) = of_perf(name);
+        let bytes = &original.files[0].1;
+        // Two CPUs, both of them online.
+        let both = |window: &[u8]| window == [2, 0, 0, 0, 2, 0, 0, 0];
+        let places: Vec<usize> =
+            bytes.windows(8).enumerate().filter(|(_, all)| both(all)).map(|(at, _)| at).collect();
+        assert!(!places.is_empty(), "{name}");
+        let kinds = [(Kind::Zeros, 8), (Kind::Zeros, 20)];
+        assert_eq!(find_false_labels(subject, original, &kinds, places.into_iter()), [""; 0]);
+    }
+}
+
+#[test]
+fn a_loss_in_a_loop_is_not_a_copy_of_a_part_of_a_pass() {
+    let subject = SUBJECTS.iter().find(|subject| subject.format.name() == "qemu").unwrap();
+    for pass in [2, 100, 700] {
+        let mut log = Log::new(ids::of("11.0"));
+        log.start();
+        (0..10).for_each(|number| _ = log.tick(number));
+        let read: Vec<u8> = Dice::seeded(SEED).noise(pass);
+        for _ in 0..6_000 / pass {
+            log.instruction(3).read_all(&read);
+        }
+        (10..20).for_each(|number| _ = log.tick(number));
+        log.close();
+        let size = log.bytes.len();
+        let original = Original::single(format!("a pass of {pass} bytes"), log.bytes);
+        let kinds = [(Kind::Drop, 90), (Kind::Drop, 601)];
+        let places = (size / 3..size / 3 * 2).step_by(97);
+        assert_eq!(find_false_labels(subject, &original, &kinds, places), [""; 0]);
+    }
+    // Loops of a real guest, whose passes differ by nothing but their phase.
+    let losses = [("random_10.0", 0xb3f..0x1251), ("guestoff_7.2", 0xe15..0x13fb)];
+    for (name, lost) in losses {
+        let name = format!("corpus {name}.log");
+        let original = subject.originals.iter().find(|original| original.name == name).unwrap();
+        let (kinds, at) = ([(Kind::Drop, lost.len())], std::iter::once(lost.start));
+        assert_eq!(find_false_labels(subject, original, &kinds, at), [""; 0]);
+    }
+}
