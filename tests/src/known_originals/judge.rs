@@ -163,24 +163,25 @@ struct Replaced {
 }
 
 /// Returns the edits inside a range of a file that give the same output as one of them, which comes
-/// first.
+/// first. One that replaces bytes has none: it claims all bytes that it writes.
 fn equivalents(
     stored: &[u8],
     free: &Range<usize>,
     edit: Replaced,
 ) -> impl Iterator<Item = Replaced> {
-    let earlier = std::iter::successors(Some(edit.clone()), |edit| {
+    let is_free = edit.range.is_empty() || edit.new.is_empty();
+    let earlier = std::iter::successors(Some(edit.clone()), move |edit| {
         let (at, last) = (edit.range.start.checked_sub(1)?, edit.range.end.checked_sub(1)?);
         let new = [&stored[at..=at], &edit.new].concat();
-        let is_same = at >= free.start && new.last() == Some(&stored[last]);
+        let is_same = is_free && at >= free.start && new.last() == Some(&stored[last]);
         let new = new[..edit.new.len()].to_vec();
         is_same.then_some(Replaced { range: at..last, new })
     });
-    let later = std::iter::successors(Some(edit.clone()), |edit| {
+    let later = std::iter::successors(Some(edit), move |edit| {
         let Range { start, end } = edit.range;
         let next = stored.get(end).filter(|_| end < free.end)?;
         let new = [edit.new.as_slice(), std::slice::from_ref(next)].concat();
-        let is_same = new[0] == stored[start];
+        let is_same = is_free && new[0] == stored[start];
         is_same.then(|| Replaced { range: start + 1..end + 1, new: new[1..].to_vec() })
     });
     earlier.chain(later)
@@ -283,5 +284,6 @@ mod tests {
         assert_eq!(all(8..8, b"cd", 0..8), [6, 7, 8]);
         assert_eq!(all(2..2, b"0", 0..8), [2, 3, 4, 5, 6]);
         assert_eq!(all(0..2, b"x", 0..8), [0]);
+        assert_eq!(all(3..5, b"x0", 0..8), [3]);
     }
 }
