@@ -44,6 +44,9 @@ const FAULTS: usize = 4;
 const BLOCKS: [u64; 5] = [512, 1_024, 2_048, 4_096, 8_192];
 /// Bytes of a block that is not repeated by chance. A smaller one is a copy only if it is proven.
 const LARGE: u64 = 512;
+/// Bytes that the search for a block at a third place reads, in lengths of the file: in one that
+/// repeats itself, every place begins like the block.
+const ELSEWHERE: u64 = 4;
 /// Bytes that are compared at a time.
 const COMPARED: u64 = 64 << 10;
 /// Codes that a finding names.
@@ -208,9 +211,9 @@ impl Proofs<'_> {
         // A loss in a loop moves its passes against one another, which looks like a copy of a part
         // of a pass.
         let is_elsewhere = || {
-            let len = reading.sizes().0;
-            let first = copy.start.saturating_sub(len);
-            repeats::is_elsewhere(source, first, len, &mut Allowance(self.most))
+            let places = [reading.original().unwrap_or(copy.start), copy.start];
+            let most = source.len().saturating_mul(ELSEWHERE).min(self.most);
+            repeats::is_elsewhere(source, places, reading.sizes().0, &mut Allowance(most))
         };
         inside.any(returns) && !is_elsewhere()
     }
@@ -415,7 +418,7 @@ fn build_finding(reading: &Reading) -> Finding {
     let span = Span::new(Layer::stored(reading.file), range.start, range.end);
     let (rule, message) = match reading.cause {
         Cause::Doubled => {
-            let first = span.start.saturating_sub(dropped);
+            let first = reading.original().unwrap_or(span.start);
             let size = byte_count(dropped);
             (&common::DOUBLED_BLOCK, format!("duplicate block: {size} at {first:#x} are repeated"))
         }

@@ -7,7 +7,7 @@ use tracemend::common;
 use tracemend::{FileSet, Options, Outcome, Severity, check, repair};
 use tracemend_tests::forge::qemu::{Log, ids};
 use tracemend_tests::known_originals::damage::{Kind, damage_once};
-use tracemend_tests::known_originals::{Damaged, Dice, Files, Original, SUBJECTS, set};
+use tracemend_tests::known_originals::{Damaged, Dice, Files, Original, SUBJECTS, Subject, set};
 use tracemend_tests::notice;
 
 /// Seed of the sweeps.
@@ -106,6 +106,51 @@ fn a_doubled_block_is_reported_and_the_original_comes_back() {
         assert!(counts.falsely_repaired.is_empty(), "{format}: {:#?}", counts.falsely_repaired);
         assert!(counts.given_back * 10 >= counts.cases * 9, "{format}: {:#?}", counts.others);
     }
+}
+
+/// Writes events of a stream a second time, later in it, as a process that forked does; `None` if
+/// a file has too few.
+fn copy_events(subject: &Subject, original: &Original, dice: &mut Dice<'_>) -> Option<Files> {
+    let records = (subject.records)(original, &original.files);
+    let of = |file: usize| records.iter().filter(move |one| one.file == file);
+    let long: Vec<usize> = (0..original.files.len()).filter(|file| of(*file).count() > 5).collect();
+    let file = *long.get(dice.below(long.len().max(1)))?;
+    let events: Vec<&Range<usize>> = of(file).map(|one| &one.stored).collect();
+    let count = 2 + dice.below(events.len() - 4);
+    let first = dice.below(events.len() - count);
+    let last = first + count - 1;
+    let at = events[last + dice.below(events.len() - last)].end;
+    let mut files = original.files.clone();
+    let block = files[file].1[events[first].start..events[last].end].to_vec();
+    files[file].1.splice(at..at, block);
+    Some(files)
+}
+
+#[test]
+fn events_that_a_fork_wrote_again_are_dropped() {
+    let subject = SUBJECTS.iter().find(|subject| subject.format.name() == "ovni").unwrap();
+    let (mut cases, mut given_back, mut wrong) = (0, 0, Vec::new());
+    for number in 0..CASES {
+        let mut dice = Dice::seeded(SEED.wrapping_mul(1 << 20).wrapping_add(number));
+        let original = &subject.originals[dice.below(subject.originals.len())];
+        let Some(damaged) = copy_events(subject, original, &mut dice) else { continue };
+        let files = set(&damaged);
+        let repair = repair(&files, &Options::default());
+        let output = repair.output(&files);
+        let is_same = output
+            .files()
+            .iter()
+            .map(|file| file.bytes.to_vec())
+            .eq(original.files.iter().map(|(_, bytes)| bytes.clone()));
+        cases += 1;
+        given_back += u64::from(is_same);
+        if !is_same && matches!(repair.outcome, Outcome::Repaired | Outcome::Clean) {
+            wrong.push(format!("{} case {number}: {:?}", original.name, repair.before.counts()));
+        }
+    }
+    notice::say(&format!("copied events of ovni, seed {SEED}: {given_back} of {cases}"));
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(cases * 2 > CASES && given_back * 10 >= cases * 9, "{given_back} of {cases}");
 }
 
 /// A log that was recorded with the same `len` bytes twice, and the place of the clock between

@@ -37,11 +37,14 @@ pub mod state;
 use crate::audit::Auditor;
 use crate::formats::ovni::decode::files::TraceFiles;
 use crate::formats::{Confidence, DirectoryShape, Dump, DumpError, Dumped, Format, TileSink};
-use crate::kit::reading::CopyProofs;
+use crate::kit::reading::{CopyProofs, Hints};
 use crate::limits::Limit;
 use crate::options::{OptionSpec, Options};
 use crate::recording::FileSet;
 use crate::report::{Report, Rule};
+
+/// Clocks that go back, at most, from which a copied block is looked for: each takes a walk.
+const HINTS: usize = 4;
 
 /// The format ovni.
 #[derive(Debug)]
@@ -116,6 +119,16 @@ impl Format for Ovni {
 
     fn signs_of_reading(&self) -> &'static [&'static str] {
         &["OV0103", "OV3009", "OV3012"]
+    }
+
+    fn reading_hints(&self, files: &FileSet<'_>, _options: &Options, report: &Report) -> Hints {
+        let back = report.findings().iter().filter(|one| *one.rule == rules::CLOCK_BACKWARDS);
+        let clocks = back.map(|finding| finding.span).take(HINTS);
+        let readings = clocks.filter_map(|clock| {
+            let source = files.bytes(clock.layer.file);
+            decode::copied::find(&source, clock)
+        });
+        Hints { readings: readings.collect(), ..Hints::default() }
     }
 
     fn proofs_of_copy(&self) -> CopyProofs {

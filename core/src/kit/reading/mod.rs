@@ -61,12 +61,22 @@ pub struct Reading {
 impl Reading {
     /// Creates the reading of a block at `at` that is repeated after itself.
     pub fn doubled(file: u32, at: u64, len: u64) -> Self {
+        Self::copied(file, at, at.saturating_add(len), len)
+    }
+
+    /// Creates the reading of a block at `at` that is repeated later, at `copy`.
+    pub fn copied(file: u32, at: u64, copy: u64, len: u64) -> Self {
         let layer = Layer::stored(file);
-        let copy = at.saturating_add(len);
         let change = Change { range: copy..copy.saturating_add(len), insert: Vec::new() };
         let witnesses = vec![(Span::sized(layer, at, len), "the same bytes before the copy")];
         let cause = Cause::Doubled;
         Self { file, cause, changes: vec![change], is_determined: true, witnesses }
+    }
+
+    /// Returns the place of the block that a copy repeats, if the cause is one.
+    pub fn original(&self) -> Option<u64> {
+        let (span, _) = self.witnesses.first().filter(|_| self.cause == Cause::Doubled)?;
+        Some(span.start)
     }
 
     /// Creates the reading of bytes that were inserted.

@@ -139,10 +139,15 @@ pub fn is_loop(source: &Source<'_>, at: u64, len: u64) -> bool {
     border.saturating_mul(2) >= block.len()
 }
 
-/// Returns whether a block that is followed by itself is also at a third place. Such bytes repeat
-/// by nature, like the passes of a loop: the second ones need not be a copy of the first. If the
+/// Returns whether a block that is at two places is also at a third one. Such bytes repeat by
+/// nature, like the passes of a loop: the second ones need not be a copy of the first. If the
 /// search may not read all bytes, a block counts as such.
-pub fn is_elsewhere(source: &Source<'_>, at: u64, len: u64, allowance: &mut Allowance) -> bool {
+pub fn is_elsewhere(
+    source: &Source<'_>,
+    [at, copy]: [u64; 2],
+    len: u64,
+    allowance: &mut Allowance,
+) -> bool {
     let needle = source.read(at, at.saturating_add(len.min(NEEDLE)));
     let size = to_u64(needle.len());
     if size == 0 || needle.len() < to_usize(len.min(NEEDLE)) {
@@ -158,7 +163,7 @@ pub fn is_elsewhere(source: &Source<'_>, at: u64, len: u64, allowance: &mut Allo
         allowance.spend(to_u64(window.len()));
         steps::count(to_u64(window.len()));
         for (place, bytes) in (start..end).zip(window.windows(needle.len())) {
-            let is_known = place == at || place == at.saturating_add(len);
+            let is_known = place == at || place == copy;
             if !is_known
                 && bytes == &*needle
                 && count_equal(source, at, place, len, allowance) >= len
@@ -359,7 +364,7 @@ mod tests {
     #[test]
     fn a_block_of_a_loop_is_also_elsewhere() {
         let is_loop = |bytes: &[u8], at, len| {
-            is_elsewhere(&Source::new(bytes), at, len, &mut Allowance(u64::MAX))
+            is_elsewhere(&Source::new(bytes), [at, at + len], len, &mut Allowance(u64::MAX))
         };
         assert!(!is_loop(&doubled(&noise(20_000), 4_000, 512), 4_000, 512));
         assert!(is_loop(&[&noise(512)[..]; 3].concat(), 0, 512));
@@ -370,7 +375,7 @@ mod tests {
         assert!(is_loop(&lost, 490, 510));
         let apart = [noise(4_000), vec![1; 5_000], noise(4_000)].concat();
         assert!(is_loop(&doubled(&apart, 100, 512), 100, 512));
-        assert!(is_elsewhere(&Source::new(&noise(99)), 9, 20, &mut Allowance(0)));
+        assert!(is_elsewhere(&Source::new(&noise(99)), [9, 29], 20, &mut Allowance(0)));
     }
 
     #[test]
