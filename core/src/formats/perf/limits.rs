@@ -51,7 +51,7 @@ pub static TRIED: Limit = Limit::new(
 /// take more, only single bits are changed.
 pub static CHANGES: Limit = Limit::new(
     "perf-changes",
-    64 << 20,
+    24 << 20,
     "steps",
-    "a block of 16 KiB takes less, and perf record -z writes blocks of 0.3 to 6 KiB",
+    "a block of 6 KiB takes less, and perf record -z writes blocks of 0.3 to 6 KiB",
 );

@@ -6,6 +6,7 @@ use std::path::Path;
 use tracemend::kit::expand::zstd::Expander;
 use tracemend::{FileSet, Options, Outcome, check};
 use tracemend_tests::mended::mended;
+use tracemend_tests::properties::work;
 use tracemend_tests::sweep::{Share, is_left_to_the_gate};
 
 /// A recording of perf 6.1 with `-z`, and the samples that a repair of it has.
@@ -168,4 +169,33 @@ fn zeros_in_a_zstd_block_make_up_no_sample() {
         }
     }
     assert!(tally.wrong.is_empty() && tally.cases > 10, "{tally:?}");
+}
+
+/// Steps of a check of a damaged block and a record that expands to two gigabytes, at most.
+const STEPS_MAX: u64 = 40_000_000;
+
+#[test]
+fn a_record_after_a_damaged_block_is_not_expanded_for_each_value() {
+    let original = &originals()[1];
+    let area = area_start(&original.bytes);
+    let packed = records(&original.bytes[area..]).into_iter().filter(|(kind, _)| *kind == 81);
+    let second = packed.map(|(_, range)| range).nth(1).unwrap();
+    // A block of type 1 is one byte, repeated 131,072 times.
+    let block = [&u32::to_le_bytes(0x2_0000 << 3 | 1 << 1)[..3], &[0]].concat();
+    let data = block.repeat(16_000);
+    let size = u16::try_from(8 + data.len()).unwrap().to_le_bytes();
+    let record = [&81_u32.to_le_bytes()[..], &[0; 2], &size, &data].concat();
+    let mut tried = 0;
+    for at in (area + second.start + 8..area + second.end).step_by(23) {
+        let mut damaged = original.bytes.clone();
+        damaged[at] ^= 4;
+        damaged.splice(area + second.end..area + second.end, record.clone());
+        let files = FileSet::single("perf.data", &damaged);
+        let (report, steps) = work::steps_during(|| check(&files, &Options::default()));
+        if report.counts().contains_key("PD8001") {
+            assert!(steps < STEPS_MAX, "{steps} steps, byte {at:#x}");
+            tried += 1;
+        }
+    }
+    assert!(tried > 0);
 }

@@ -3,7 +3,7 @@
 
 use super::file::has_all_before;
 use crate::formats::perf::decode::attrs;
-use crate::formats::perf::decode::changed::{self, ChangedByte};
+use crate::formats::perf::decode::changed::{self, ChangedByte, DamagedBlock};
 use crate::formats::perf::decode::end::End;
 use crate::formats::perf::decode::event::Events;
 use crate::formats::perf::decode::outline::Outline;
@@ -78,11 +78,13 @@ struct Blocks<'a> {
 impl Blocks<'_> {
     fn offer(&self, can_move: bool, report: &mut Report) {
         let (file, area) = (self.file, self.area);
-        if let Some(found) = changed::find(file, area, self.events, self.limits) {
+        let room = repair::room_of(file, self.limits);
+        let block = changed::find(file, area, room, self.events, self.limits);
+        if let Some(found) = block.as_ref().and_then(DamagedBlock::changed_byte) {
             // A changed length of a block shows in the record after it.
             let fix = set_byte(&found);
             report.offer(fix, |one| is_block(file, one) && one.span.end > found.record.start);
-        } else if let Some(known) = self.expand_known(can_move, report) {
+        } else if let Some(known) = self.expand_known(block, can_move, report) {
             let fix = write_known(known);
             let fix = if can_move {
                 fix
@@ -93,7 +95,12 @@ impl Blocks<'_> {
         }
     }
 
-    fn expand_known(&self, can_move: bool, report: &mut Report) -> Option<PartlyKnown> {
+    fn expand_known(
+        &self,
+        block: Option<DamagedBlock>,
+        can_move: bool,
+        report: &mut Report,
+    ) -> Option<PartlyKnown> {
         let (file, area) = (self.file, self.area);
         let mut items = file.records(area, self.limits.of(&RESYNC));
         // Fixes of the bytes between records come first, and of AUX data the places are listed.
@@ -105,7 +112,7 @@ impl Blocks<'_> {
             return None;
         }
         let room = repair::room_of(file, self.limits);
-        let known = partly::expand(file, area, room, self.events, self.limits)?;
+        let known = partly::expand(file, area, room, block?, (self.events, self.limits))?;
         report.tally.expanded = report.tally.expanded.max(known.expanded);
         Some(known)
     }

@@ -22,6 +22,11 @@ const PROOF: u64 = 16;
 const FINALISTS: usize = 256;
 /// Expanded bytes by which a value is judged.
 const JUDGED: usize = 64 << 10;
+/// Bytes that a compressed record, of up to 64 KiB, expands to at most: 100 times as many (limit
+/// `expansion-ratio`).
+pub(super) const EXPANDED_MAX: usize = 8 << 20;
+/// Bytes of the windows of all streams that are copied to expand the finalists.
+const WINDOWS: usize = 256 << 20;
 /// Equal bytes in a row that are not one changed byte: zeros of a page or of a sector.
 const RUN: usize = 4;
 
@@ -36,6 +41,28 @@ pub struct ChangedByte {
     pub record: Span,
     /// Number of records that follow one another with that value.
     pub records: u64,
+}
+
+/// The first block that cannot be expanded, and the changes of one byte with the fewest doubts.
+#[derive(Clone, Debug)]
+pub struct DamagedBlock {
+    /// The compressed record.
+    record: Span,
+    /// Offset of the block in the file.
+    at: u64,
+    /// The changes, each with the number of records that follow one another with it.
+    pub(super) changes: Vec<(Change, u64)>,
+    /// Steps of the limit that are left.
+    pub(super) allowance: u64,
+}
+
+impl DamagedBlock {
+    /// Returns the changed byte, if one value of one byte is clearly ahead of all others.
+    pub fn changed_byte(&self) -> Option<ChangedByte> {
+        let [(change, records)] = self.changes.as_slice() else { return None };
+        let span = Span::sized(self.record.layer, self.at.saturating_add(to_u64(change.at)), 1);
+        Some(ChangedByte { span, value: change.value, record: self.record, records: *records })
+    }
 }
 
 /// A compressed record and its zstd data.
@@ -85,30 +112,35 @@ pub(super) fn packed_records<'a>(
     })
 }
 
-/// Finds the changed byte in the first compressed record of an area of a file that cannot be
-/// expanded; `None` if no value of one byte is clearly ahead of all others.
+/// Finds the first block of an area of a file that cannot be expanded, and the changes of one byte
+/// that may have caused it; `None` if the records before it expand to more than `room` bytes.
 pub fn find(
     file: &RecordFile<'_>,
     area: (u64, u64),
+    room: u64,
     events: &Events,
     limits: &Limits,
-) -> Option<ChangedByte> {
+) -> Option<DamagedBlock> {
     let mut stream = PartialStream::new(limits.of(&ZSTD_WINDOW));
-    let mut carry = Vec::new();
+    let (mut carry, mut allowance) = (Vec::new(), limits.of(&CHANGES));
+    let mut expanded = 0_u64;
     let mut packed = packed_records(file, area, limits);
     loop {
         let first = packed.next()?;
-        let valid = stream.feed(&first.data, &mut carry);
+        let before = carry.len();
+        let valid = stream.feed(&first.data, &mut carry, EXPANDED_MAX);
+        expanded = expanded.saturating_add(to_u64(carry.len().saturating_sub(before)));
+        if carry.len() >= EXPANDED_MAX || expanded > room {
+            return None;
+        }
         let whole = whole_len(&carry, events.dialect);
         carry.drain(..whole?);
         if valid < first.data.len() {
             let (record, start) = (first.record, first.start);
             let race = Race { events, carry, rest: first.data.get(valid..)? };
-            let found = race.run(&mut stream, packed, limits);
-            let [(change, records)] = found.as_slice() else { return None };
-            let at = start.saturating_add(to_u64(valid.saturating_add(change.at)));
-            let span = Span::sized(record.layer, at, 1);
-            return Some(ChangedByte { span, value: change.value, record, records: *records });
+            let changes = race.run(&mut stream, packed, &mut allowance);
+            let at = start.saturating_add(to_u64(valid));
+            return Some(DamagedBlock { record, at, changes, allowance });
         }
     }
 }
@@ -137,29 +169,31 @@ pub(super) struct Race<'a> {
 
 impl Race<'_> {
     /// Returns the changes of a byte that have the fewest doubts, and for each the number of
-    /// records that follow one another with it.
+    /// records that follow one another with it. Subtracts the steps and expanded bytes from
+    /// `allowance`.
     pub(super) fn run(
         &self,
         stream: &mut PartialStream,
         later: impl Iterator<Item = Packed>,
-        limits: &Limits,
+        allowance: &mut u64,
     ) -> Vec<(Change, u64)> {
         let mut judged: Vec<(Doubts, Change)> = Vec::new();
-        for change in stream.find_changes(self.rest, limits.of(&CHANGES)) {
+        for change in stream.find_changes(self.rest, allowance) {
             let block = stream.peek(&changed(self.rest, change));
             let Some(block) = block.filter(|_| !self.is_in_run(change)) else { continue };
-            let judgement = self.judge(&[self.carry.as_slice(), &block].concat());
+            let judgement = self.judge(&[self.carry.as_slice(), &block].concat(), allowance);
             judged.extend(judgement.map(|judgement| (judgement.doubts, change)));
         }
         judged.sort_by_key(|(doubts, _)| *doubts);
         // The right one may be among those that are left out.
-        if judged.is_empty() || judged.len() > FINALISTS {
+        let copied = judged.len().saturating_mul(stream.window());
+        if *allowance == 0 || judged.len() > FINALISTS || copied > WINDOWS {
             return Vec::new();
         }
         let later = held(later);
         let mut finals: Vec<(Judgement, Change)> = Vec::new();
         for (_, change) in judged {
-            let judgement = self.expand(stream.clone(), change, &later);
+            let judgement = self.expand(stream.clone(), change, &later, allowance);
             finals.extend(judgement.map(|judgement| (judgement, change)));
         }
         let proven = finals.iter().filter(|(judgement, _)| judgement.weight >= PROOF);
@@ -187,18 +221,20 @@ impl Race<'_> {
         mut stream: PartialStream,
         change: Change,
         later: &[Packed],
+        allowance: &mut u64,
     ) -> Option<Judgement> {
         let mut out = self.carry.clone();
         let (mut faults, mut is_cut) = (0, false);
         let first = changed(self.rest, change);
         for data in [first.as_slice()].into_iter().chain(later.iter().map(|one| &*one.data)) {
-            faults = u64::from(stream.feed(data, &mut out) < data.len());
+            let fed = stream.feed(data, &mut out, JUDGED);
+            faults = u64::from(fed < data.len() && out.len() < JUDGED);
             is_cut = faults > 0 || out.len() >= JUDGED;
             if is_cut {
                 break;
             }
         }
-        let judgement = self.judge(&out)?;
+        let judgement = self.judge(&out, allowance)?;
         // Of a record with a wrong size, the rest would be left over.
         let most = if is_cut { to_u64(out.len() / 4) } else { 0 };
         let doubts = Doubts { faults, ..judgement.doubts };
@@ -206,8 +242,12 @@ impl Race<'_> {
     }
 
     /// Judges the complete records of expanded bytes; `None` if an invalid one is among them.
-    fn judge(&self, bytes: &[u8]) -> Option<Judgement> {
+    fn judge(&self, bytes: &[u8], allowance: &mut u64) -> Option<Judgement> {
         steps::count(to_u64(bytes.len()));
+        *allowance = allowance.checked_sub(to_u64(bytes.len())).unwrap_or_default();
+        if *allowance == 0 {
+            return None;
+        }
         let dialect = self.events.dialect;
         let (mut rest, left_over) = bytes.split_at_checked(whole_len(bytes, dialect)?)?;
         let mut judgement = Judgement::default();

@@ -6,13 +6,15 @@
 //! readings agree are known, and a record is kept if all of its bytes are. Where the length of a
 //! block is lost, nothing after it is known.
 
-use super::changed::{Packed, Race, changed, packed_records, whole_len};
+use super::changed::{
+    DamagedBlock, EXPANDED_MAX, Packed, Race, changed, packed_records, whole_len,
+};
 use super::event::Events;
 use super::expand::begins_frame;
 use super::frame::{FrameFault, Place, RecordView};
 use super::recording::RecordFile;
 use crate::formats::perf::layout::RECORD_HEADER;
-use crate::kit::expand::zstd::PartialStream;
+use crate::kit::expand::zstd::{Change, PartialStream};
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::{Layer, Span};
 use crate::kit::steps;
@@ -20,6 +22,10 @@ use crate::limits::{Limits, ZSTD_WINDOW};
 
 /// Readings that are expanded side by side.
 const READINGS: usize = 64;
+/// Bytes of the windows of all readings, and of all that they make of one record.
+const HELD: usize = 64 << 20;
+/// Bytes that all readings together are expanded to, in bytes that one may have.
+const WORK: u64 = 4;
 /// The fillers of lost literals. No field of a record has both of them.
 const FILLERS: [u8; 2] = [0x55, 0xaa];
 /// Distance between places where a record may begin.
@@ -43,15 +49,16 @@ pub struct PartlyKnown {
 }
 
 /// Expands the compressed records in an area of a file as far as they are known; `None` if nothing
-/// is known after the damage, or if they expand to more than `room` bytes.
+/// is known after the damage, or if they expand to more than `room` bytes. `block` is the first one
+/// that cannot be expanded.
 pub fn expand(
     file: &RecordFile<'_>,
     area: (u64, u64),
     room: u64,
-    events: &Events,
-    limits: &Limits,
+    block: DamagedBlock,
+    (events, limits): (&Events, &Limits),
 ) -> Option<PartlyKnown> {
-    let mut known = Known::new(events, limits);
+    let mut known = Known::new(events, limits, room.saturating_mul(WORK), block);
     for next in packed_records(file, area, limits) {
         let after = (next.record.end, area.1);
         if begins_frame(&next.data) {
@@ -61,10 +68,10 @@ pub fn expand(
             known.is_lost = true;
             known.out.lost = known.out.lost.saturating_add(1);
         }
-        if known.out.expanded > room {
+        let records = known.take_records();
+        if known.out.expanded > room || known.is_spent() {
             return None;
         }
-        let records = known.take_records();
         known.out.packed.push((next.record, records));
     }
     known.is_useful.then_some(known.out)
@@ -86,11 +93,17 @@ struct Known<'a> {
     is_lost: bool,
     /// Whether a record after the damage is known.
     is_useful: bool,
+    /// Bytes that all readings may still expand to, copy, or compare with records.
+    work: u64,
+    /// Steps that the races may still take.
+    allowance: u64,
+    /// What the race in the first damaged block gave, until that block is reached.
+    found: Option<Vec<(Change, u64)>>,
     out: PartlyKnown,
 }
 
 impl<'a> Known<'a> {
-    fn new(events: &'a Events, limits: &'a Limits) -> Self {
+    fn new(events: &'a Events, limits: &'a Limits, work: u64, block: DamagedBlock) -> Self {
         Self {
             events,
             limits,
@@ -101,6 +114,9 @@ impl<'a> Known<'a> {
             is_damaged: false,
             is_lost: false,
             is_useful: false,
+            work,
+            allowance: block.allowance,
+            found: Some(block.changes),
             out: PartlyKnown::default(),
         }
     }
@@ -118,8 +134,12 @@ impl<'a> Known<'a> {
         let mut outs = vec![Vec::new(); self.readings.len()];
         let mut rest = data;
         while !rest.is_empty() {
-            let valid = self.feed_readings(rest, &mut outs);
+            let most = HELD.checked_div(self.readings.len()).unwrap_or(0).min(EXPANDED_MAX);
+            let valid = self.feed_readings(rest, &mut outs, most);
             rest = rest.get(valid..).unwrap_or_default();
+            if self.is_spent() || outs.iter().any(|out| out.len() >= most) {
+                return false;
+            }
             if rest.is_empty() {
                 break;
             }
@@ -137,6 +157,22 @@ impl<'a> Known<'a> {
         self.merge(&outs)
     }
 
+    fn spend(&mut self, bytes: u64) {
+        steps::count(bytes);
+        self.work = self.work.saturating_sub(bytes);
+    }
+
+    const fn is_spent(&self) -> bool {
+        self.work == 0
+    }
+
+    /// Spends the bytes of the windows of all readings, which are copied.
+    fn spend_windows(&mut self) {
+        let window = self.readings.first().map_or(0, PartialStream::window);
+        let held = to_u64(window).min(self.out.expanded);
+        self.spend(held.saturating_mul(to_u64(self.readings.len())));
+    }
+
     /// Whether there is one reading.
     fn is_plain(&self) -> bool {
         self.readings.len() == 1
@@ -144,9 +180,9 @@ impl<'a> Known<'a> {
 
     /// Gives data to the readings, and drops those that contradict it although others do not.
     /// Returns the number of bytes before the first fault of all.
-    fn feed_readings(&mut self, data: &[u8], outs: &mut Vec<Vec<u8>>) -> usize {
+    fn feed_readings(&mut self, data: &[u8], outs: &mut Vec<Vec<u8>>, room: usize) -> usize {
         let readings = self.readings.iter_mut().zip(outs.iter_mut());
-        let valid: Vec<usize> = readings.map(|(one, out)| one.feed(data, out)).collect();
+        let valid: Vec<usize> = readings.map(|(one, out)| one.feed(data, out, room)).collect();
         let most = valid.iter().copied().max().unwrap_or(0);
         let mut is_ahead = valid.iter().map(|len| *len == most);
         self.readings.retain(|_| is_ahead.next().unwrap_or(false));
@@ -162,20 +198,26 @@ impl<'a> Known<'a> {
         outs: &mut Vec<Vec<u8>>,
         later: impl Iterator<Item = Packed>,
     ) -> bool {
+        self.spend_windows();
         let (Some(stream), Some(out)) = (self.readings.first(), outs.first()) else { return false };
-        let mut carry = [self.bytes.as_slice(), out].concat();
-        let Some(whole) = whole_len(&carry, self.events.dialect) else { return false };
-        carry.drain(..whole);
-        let race = Race { events: self.events, carry, rest };
         let mut stream = stream.clone();
-        let found = race.run(&mut stream, later, self.limits);
-        if found.is_empty() || found.len() > READINGS {
+        let found = match self.found.take() {
+            Some(found) => found,
+            None => {
+                let mut carry = [self.bytes.as_slice(), out].concat();
+                let Some(whole) = whole_len(&carry, self.events.dialect) else { return false };
+                carry.drain(..whole);
+                let race = Race { events: self.events, carry, rest };
+                race.run(&mut stream, later, &mut self.allowance)
+            }
+        };
+        if found.len() > READINGS || found.len().saturating_mul(stream.window()) > HELD {
             return false;
         }
         let (mut readings, mut new) = (Vec::new(), Vec::new());
         for (change, _) in found {
             let (mut reading, mut out) = (stream.clone(), out.clone());
-            if reading.feed(&changed(rest, change), &mut out) == rest.len() {
+            if reading.feed(&changed(rest, change), &mut out, EXPANDED_MAX) == rest.len() {
                 readings.push(reading);
                 new.push(out);
             }
@@ -189,8 +231,12 @@ impl<'a> Known<'a> {
 
     /// Goes on after a block of which the literals are lost. Returns the rest after it.
     fn fill<'b>(&mut self, rest: &'b [u8], outs: &mut Vec<Vec<u8>>) -> Option<&'b [u8]> {
+        self.spend_windows();
         let (mut readings, mut new, mut after) = (Vec::new(), Vec::new(), None);
-        let copies = if self.readings.len() >= READINGS { 1 } else { FILLERS.len() };
+        let window = self.readings.first().map_or(0, PartialStream::window);
+        let has_room = self.readings.len() < READINGS
+            && self.readings.len().saturating_mul(FILLERS.len()).saturating_mul(window) <= HELD;
+        let copies = if has_room { FILLERS.len() } else { 1 };
         for (index, (reading, out)) in self.readings.iter().zip(outs.iter()).enumerate() {
             for filler in FILLERS.iter().cycle().skip(index).take(copies) {
                 let (mut reading, mut out) = (reading.clone(), out.clone());
@@ -212,7 +258,7 @@ impl<'a> Known<'a> {
         if others.iter().any(|other| other.len() != first.len()) {
             return false;
         }
-        steps::count(to_u64(first.len()));
+        self.spend(outs.iter().fold(0, |sum: u64, out| sum.saturating_add(to_u64(out.len()))));
         self.out.expanded = self.out.expanded.saturating_add(to_u64(first.len()));
         self.bytes.extend_from_slice(first);
         let agrees = |(at, byte)| others.iter().all(|other| other.get(at) == Some(byte));
@@ -223,7 +269,7 @@ impl<'a> Known<'a> {
     /// Takes the known records that are complete.
     fn take_records(&mut self) -> Vec<u8> {
         let mut taken = Vec::new();
-        let mut at = 0_usize;
+        let (mut at, mut searched) = (0_usize, 0_u64);
         let dialect = self.events.dialect;
         while let Some(rest) = self.bytes.get(at..) {
             let frame = dialect.frame(rest);
@@ -235,6 +281,12 @@ impl<'a> Known<'a> {
             let record = frame.zip(rest.get(..size));
             if self.is_in_step && frame.is_some() && record.is_none() {
                 break;
+            }
+            if !self.is_in_step {
+                searched = searched.saturating_add(to_u64(size));
+                if searched >= self.work {
+                    break;
+                }
             }
             let is_known = self.is_known(at, size);
             let is_record = record.is_some_and(|(frame, bytes)| {
@@ -256,6 +308,7 @@ impl<'a> Known<'a> {
                 break;
             }
         }
+        self.spend(searched);
         self.bytes.drain(..at);
         self.agreed.drain(..at);
         taken

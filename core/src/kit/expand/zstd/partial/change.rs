@@ -23,6 +23,9 @@ const TABLES_MAX: usize = 128;
 /// Steps of a test of a whole block, besides those of its sequences: its tables are built.
 const TABLE_STEPS: u64 = 256;
 
+/// Changes without a fault that are worth expanding. A block of a recording has up to some dozens.
+const FOUND_MAX: usize = 1_024;
+
 /// Another value of a byte of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Change {
@@ -115,10 +118,12 @@ impl Run<'_> {
 
 impl PartialExpander {
     /// Returns the changes of one byte after which the blocks in `stored` have no fault: the first
-    /// block of it, and the headers of those after it, up to its end. Takes about `most` steps; if
-    /// all values of all bytes take more, only single bits are changed. Coded literals are not
+    /// block of it, and the headers of those after it, up to its end. Takes about `allowance` steps,
+    /// and subtracts what it took; if all values of all bytes take more, only single bits are
+    /// changed. Returns nothing if more than [`FOUND_MAX`] have no fault. Coded literals are not
     /// searched: what they lost, nothing shows.
-    pub fn find_changes(&self, stored: &[u8], most: u64) -> Vec<Change> {
+    pub fn find_changes(&self, stored: &[u8], allowance: &mut u64) -> Vec<Change> {
+        let most = *allowance;
         let mut search = Search { expander: self, found: Vec::new(), steps: 0, most };
         // Most changes fail within some sequences.
         let usual = to_u64(stored.len()).saturating_mul(255 * 16);
@@ -138,7 +143,8 @@ impl PartialExpander {
             None => search.try_bytes(stored, 0..HEADERS_MAX.min(stored.len()), None, values),
         }
         steps::count(search.steps);
-        if search.steps > most { Vec::new() } else { search.found }
+        *allowance = most.saturating_sub(search.steps);
+        if search.is_over() { Vec::new() } else { search.found }
     }
 
     fn course(&self, literals: usize) -> Course {
@@ -172,6 +178,11 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
+    /// Whether the steps are used up, or so much has no fault that nothing is determined.
+    const fn is_over(&self) -> bool {
+        self.steps > self.most || self.found.len() > FOUND_MAX
+    }
+
     /// Tries the bytes of headers and of descriptions of tables. Those of the tables of the
     /// sequences leave the literals as they were `opened`.
     fn try_bytes(
@@ -185,7 +196,7 @@ impl Search<'_> {
         for at in places {
             let Some(found) = stored.get(at).copied() else { continue };
             for value in values.of(found) {
-                if self.steps > self.most {
+                if self.is_over() {
                     return;
                 }
                 set(&mut changed, at, value);
@@ -203,7 +214,7 @@ impl Search<'_> {
     /// length of the literals section and the number of literals may be known.
     fn is_sound(&mut self, stored: &[u8], literals: Option<(usize, usize)>) -> Option<()> {
         self.steps = self.steps.saturating_add(1);
-        let Some(content) = first_of_blocks(stored)? else { return Some(()) };
+        let Some(content) = first_of_blocks(stored, &mut self.steps)? else { return Some(()) };
         let expander = self.expander;
         self.steps = self.steps.saturating_add(TABLE_STEPS);
         let (len, count) = match literals {
@@ -251,7 +262,7 @@ impl Search<'_> {
             let before = places.partition_point(|place| place.left >= unread);
             let known = before.checked_sub(1).and_then(|last| places.get(last)).copied();
             for value in values.of(found) {
-                if self.steps > self.most {
+                if self.is_over() {
                     return;
                 }
                 set(&mut changed, at, value);
@@ -276,7 +287,7 @@ struct Opened<'a> {
 
 impl<'a> Opened<'a> {
     fn read(expander: &PartialExpander, stored: &'a [u8]) -> Option<Self> {
-        let content = first_of_blocks(stored)??;
+        let content = first_of_blocks(stored, &mut 0)??;
         let literals = read_literals(content, BLOCK_MAX, &mut expander.huffman.clone())?;
         let mut tables = expander.tables.clone();
         let section = content.get(literals.len..)?;
@@ -296,12 +307,13 @@ fn set(bytes: &mut [u8], at: usize, value: u8) {
 }
 
 /// Returns the content of the first block if it is compressed. `None` if the blocks do not end with
-/// `stored`.
+/// `stored`. Adds their number to `steps`.
 #[expect(clippy::option_option, reason = "no block, or one that cannot have a fault")]
-fn first_of_blocks(stored: &[u8]) -> Option<Option<&[u8]>> {
+fn first_of_blocks<'a>(stored: &'a [u8], steps: &mut u64) -> Option<Option<&'a [u8]>> {
     let mut rest = stored;
     let mut first = None;
     while !rest.is_empty() {
+        *steps = steps.saturating_add(1);
         let header = BlockHeader::first(rest)?;
         let unit = rest.split_off(..header.unit_len(to_u64(BLOCK_MAX)).ok()?)?;
         let is_plain = header.is_raw() || header.is_run();

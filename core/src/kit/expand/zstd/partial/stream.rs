@@ -19,15 +19,20 @@ impl PartialStream {
         Self { window_max, expander: None }
     }
 
+    /// Returns the most bytes that the stream keeps for later copies.
+    pub fn window(&self) -> usize {
+        self.expander.as_ref().map_or(0, |expander| expander.window)
+    }
+
     /// Expands the next piece to the end of `out`. Returns the number of its bytes before the first
-    /// block that has a fault or is not complete: all of them if there is none. The stream then is
-    /// at that block.
-    pub fn feed(&mut self, piece: &[u8], out: &mut Vec<u8>) -> usize {
+    /// block that has a fault or is not complete, or before which `out` has at least `most` bytes:
+    /// all of them if there is none. The stream then is at that block.
+    pub fn feed(&mut self, piece: &[u8], out: &mut Vec<u8>, most: usize) -> usize {
         let mut rest = piece;
         if magic(rest) == FRAME_MAGIC && self.open_frame(&mut rest).is_none() {
             return 0;
         }
-        while let Some((unit, after)) = split_unit(rest) {
+        while let Some((unit, after)) = split_unit(rest).filter(|_| out.len() < most) {
             let Some(expander) = &mut self.expander else { break };
             let before = (expander.huffman.clone(), expander.tables.clone(), expander.offsets);
             let block = expander.expand_block(unit);
@@ -70,8 +75,8 @@ impl PartialStream {
     }
 
     /// Returns the changes of one byte of `rest`, the bytes of a piece from a faulty block on,
-    /// after which it has no fault. Takes about `most` steps.
-    pub fn find_changes(&self, rest: &[u8], most: u64) -> Vec<Change> {
+    /// after which it has no fault. Takes about `most` steps, and subtracts what it took.
+    pub fn find_changes(&self, rest: &[u8], most: &mut u64) -> Vec<Change> {
         self.expander.as_ref().map_or_else(Vec::new, |expander| expander.find_changes(rest, most))
     }
 
