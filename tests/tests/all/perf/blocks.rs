@@ -1,6 +1,7 @@
-//! Damaged zstd blocks of real recordings.
+//! Damaged zstd blocks, and damaged headers of the records that hold them, of real recordings.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::Path;
 
 use tracemend::kit::expand::zstd::Expander;
@@ -49,7 +50,7 @@ fn area(bytes: &[u8]) -> &[u8] {
 }
 
 /// Type and place of each complete record.
-fn records(bytes: &[u8]) -> Vec<(u32, std::ops::Range<usize>)> {
+fn records(bytes: &[u8]) -> Vec<(u32, Range<usize>)> {
     let (mut found, mut at) = (Vec::new(), 0);
     while let Some(header) = bytes.get(at..at + 8) {
         let kind = u32::from_le_bytes(header[..4].try_into().unwrap());
@@ -198,4 +199,82 @@ fn a_record_after_a_damaged_block_is_not_expanded_for_each_value() {
         }
     }
     assert!(tried > 0);
+}
+
+/// The places of the compressed records of a recording that follow a FINISHED_ROUND.
+fn packed(original: &Original) -> Vec<Range<usize>> {
+    let area = area_start(&original.bytes);
+    let all = records(&original.bytes[area..]);
+    let rounds = all.windows(2).filter(|two| (two[0].0, two[1].0) == (68, 81));
+    rounds.map(|two| area + two[1].1.start..area + two[1].1.end).collect()
+}
+
+#[test]
+fn a_lost_header_of_a_compressed_record_comes_back() {
+    let mut tried = 0;
+    for original in originals() {
+        let base = mended(&original.bytes).1;
+        let share = Share::one_in(9);
+        let area = area_start(&original.bytes);
+        let all = records(&original.bytes[area..]).into_iter().filter(|(kind, _)| *kind == 81);
+        let cases = all.flat_map(|(_, range)| (0..13_u8).map(move |kind| (range.start, kind)));
+        for (start, kind) in share.of(cases.collect::<Vec<_>>()) {
+            let at = area + start;
+            let mut damaged = original.bytes.clone();
+            let header = &mut damaged[at..at + 8];
+            match kind {
+                0 => header.fill(0),
+                1 => header.fill(0xff),
+                2 => header[6..].fill(0),
+                // As long as the record and the FINISHED_ROUND after it.
+                3 => header[6] = header[6].wrapping_add(8),
+                4 => header[6] = header[6].wrapping_sub(8),
+                5 => header[7] ^= 0x40,
+                bit => header[0] ^= 1 << (bit - 6),
+            }
+            let case = format!("{}: {at:#x}, kind {kind}", original.name);
+            assert!(mended(&damaged).1 == base, "{case}");
+            tried += 1;
+        }
+    }
+    assert!(tried > 0);
+}
+
+#[test]
+fn no_sample_is_made_up_after_a_lost_compressed_record() {
+    let mut tally = Tally::default();
+    for original in originals() {
+        let packed = packed(&original);
+        let share = Share::one_in(11);
+        let cases = packed.iter().flat_map(|range| (0..9).map(move |case| (range.start, case)));
+        for (start, case) in share.of(cases.collect::<Vec<_>>()) {
+            let len = [12, 64, 512][case % 3];
+            let from = start - case;
+            let mut damaged = original.bytes.clone();
+            if case < 5 {
+                damaged[from..from + len].fill(0);
+            } else {
+                damaged.drain(from..from + len);
+            }
+            tally.add(&original, &damaged, &format!("{len} bytes at {from:#x}, case {case}"));
+        }
+    }
+    assert!(tally.wrong.is_empty() && tally.cases > 0, "{tally:?}");
+}
+
+#[test]
+fn a_round_of_an_odd_size_between_compressed_records_is_found() {
+    let original = &originals()[0];
+    let mut bytes = original.bytes.clone();
+    let all = records(area(&bytes));
+    let (_, round) = all.iter().rev().find(|(kind, _)| *kind == 68).unwrap();
+    let at = area_start(&bytes) + round.start;
+    assert!(all.iter().any(|(kind, range)| *kind == 81 && range.start < round.start));
+    bytes[at + 6] = 12;
+    bytes.splice(at + 8..at + 8, [0; 4]);
+    let size = number(&bytes, 48) + 4;
+    bytes[48..56].copy_from_slice(&(size as u64).to_le_bytes());
+    let report = check(&FileSet::single("perf.data", &bytes), &Options::default());
+    let paths = report.findings().iter().filter(|one| one.rule.code == "PD2012");
+    assert_eq!(paths.filter(|one| one.span.start() == at as u64).count(), 1, "{report:?}");
 }

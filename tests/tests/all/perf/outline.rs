@@ -317,3 +317,26 @@ fn a_build_id_that_is_too_long_for_perf_is_an_error() {
         assert!(!repair.after.has_errors(), "{size}");
     }
 }
+
+#[test]
+fn bytes_lost_among_the_records_leave_all_features() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/perf/events/four.data");
+    let sound = std::fs::read(corpus).unwrap();
+    let number = |bytes: &[u8], at: usize| {
+        usize::try_from(u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap())).unwrap()
+    };
+    let place = |bytes: &[u8]| number(bytes, 40) + number(bytes, 48);
+    let middle = number(&sound, 40) + number(&sound, 48) / 2;
+    // As long as some entries of the table: then a later one lies where the header places it.
+    for lost in (1..=32).map(|entries| entries * 16).chain([4, 24, 1000]) {
+        let mut damaged = sound.clone();
+        damaged.drain(middle..middle + lost);
+        let (repair, target) = mended(&damaged);
+        assert_eq!(repair.outcome, Outcome::RepairedWithLoss, "{lost}");
+        assert_eq!(target[FLAGS_AT..][..32], sound[FLAGS_AT..][..32], "{lost}");
+        // The sections follow the table, each with the bytes that it had.
+        let (table, first) = (place(&target), place(&sound));
+        let sections = |bytes: &[u8], table: usize| bytes[number(bytes, table)..].to_vec();
+        assert!(sections(&target, table) == sections(&sound, first), "{lost}");
+    }
+}

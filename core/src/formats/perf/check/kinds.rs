@@ -5,10 +5,11 @@ use super::records::{RecordCheck, with_place};
 use crate::formats::perf::decode::feature::{self, Machine};
 use crate::formats::perf::decode::frame::{Frame, RecordView};
 use crate::formats::perf::decode::record;
-use crate::formats::perf::layout::record as kind;
+use crate::formats::perf::layout::{RECORD_HEADER, record as kind};
 use crate::formats::perf::{repair, rules};
 use crate::kit::layer::LayerMap;
 use crate::kit::span::Span;
+use crate::kit::words::byte_count;
 use crate::mend::edit::{Edit, Fix, Safety};
 use crate::report::{Finding, Report, Severity};
 
@@ -53,15 +54,20 @@ impl RecordCheck {
         self.push_damaged_type(record, likely, map, report);
     }
 
-    /// Reports a record of which the walk corrected one bit of the type, which was `found`. Returns
-    /// whether the record is one of that type: a time from another day is not a time.
+    /// Reports a record whose stored header, `found`, the walk corrected. Returns whether the
+    /// record is one of that type: a time from another day is not a time.
     #[cold]
-    pub(super) fn check_flipped(
+    pub(super) fn check_header(
         &self,
-        (record, found): (&RecordView<'_>, u32),
+        (record, found): (&RecordView<'_>, Frame),
         map: &LayerMap,
         report: &mut Report,
     ) -> bool {
+        if found.size != record.frame.size {
+            self.push_packed_size((record, found), report);
+            return true;
+        }
+        let found = found.kind;
         let origin = self.events.origin_of(record);
         let time = origin.and_then(|origin| origin.time).filter(|time| *time != 0);
         let is_right = time.is_none_or(|time| self.times.is_same_day(time));
@@ -73,6 +79,29 @@ impl RecordCheck {
         let likely = is_right.then_some((record.frame.kind, safety));
         self.push_damaged_type(&as_kind(record, found), likely, map, report);
         is_right
+    }
+
+    /// Reports a compressed record with a damaged header, which its zstd blocks show.
+    fn push_packed_size(&self, (record, found): (&RecordView<'_>, Frame), report: &mut Report) {
+        let rule = &rules::DATA_LEN_WRONG;
+        report.push_with(rule, rule.severity, || {
+            let (frame, span) = (record.frame, record.span());
+            let show = |frame: Frame| format!("type {} and size {}", frame.kind, frame.size);
+            let message = match found.kind == frame.kind {
+                true => format!("header.size is {}, expected {}", found.size, frame.size),
+                false => format!("header has {}, expected {}", show(found), show(frame)),
+            };
+            let header = Span::sized(span.layer, span.start, RECORD_HEADER);
+            let blocks = Span::new(span.layer, header.end, span.end);
+            let bytes = repair::header_bytes(frame, self.events.order());
+            let edits = bytes.map(|bytes| Edit::replace(header, bytes)).into_iter().collect();
+            let name = record::name(frame.kind).unwrap_or("record");
+            let summary = format!("set the header to {name} of {}", byte_count(frame.size));
+            let fix = Fix::new(Safety::Exact, summary, edits);
+            let path = record.place.path(".header");
+            let finding = Finding::new(rule, header, path, message);
+            finding.fix(fix.witness(blocks, "complete zstd blocks, and the records after them"))
+        });
     }
 
     /// Reports a sample whose damaged type is that of another kind of record.

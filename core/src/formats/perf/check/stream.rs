@@ -89,9 +89,9 @@ impl<'a> Stream<'a> {
     pub(super) fn check_record(&mut self, record: &Record<'_>, report: &mut Report) {
         let index = self.stored_records;
         self.stored_records = index.saturating_add(1);
-        if let Some(found) = record.flipped {
+        if let Some(found) = record.found {
             let view = record.view(self.layer, index);
-            if !self.records.check_flipped((&view, found), self.expansion.map(), report) {
+            if !self.records.check_header((&view, found), self.expansion.map(), report) {
                 return;
             }
         }
@@ -100,6 +100,8 @@ impl<'a> Stream<'a> {
             self.expand_record(record, wrapper, report);
         } else if record.frame.kind == kind::FINISHED_ROUND && self.expansion.is_open() {
             report.tally.records = report.tally.records.saturating_add(1);
+            let view = record.view(self.layer, index);
+            self.records.check_alignment(&view, self.expansion.map(), report);
             self.push_mark();
         } else {
             let view = record.view(self.layer, index);
@@ -115,8 +117,9 @@ impl<'a> Stream<'a> {
     }
 
     /// Reports bytes of the file that are not a record.
-    pub(super) fn push_damage(&self, damage: &Damage, report: &mut Report) {
+    pub(super) fn push_damage(&mut self, damage: &Damage, report: &mut Report) {
         let span = damage.span;
+        self.expansion.note_damage(span);
         let (rule, what) = describe(damage.fault, span);
         report.push_with(rule, rule.severity, || {
             let then = if damage.resumes {
@@ -225,7 +228,7 @@ impl<'a> Stream<'a> {
         report: &mut Report,
     ) -> Result<(), StreamFault> {
         let mut rest = payload;
-        self.expansion.begin_record();
+        self.expansion.begin_record(payload);
         while !rest.is_empty() && !self.losses.has_cause() {
             match self.expansion.feed(rest, stored) {
                 Ok((consumed, expanded)) => {

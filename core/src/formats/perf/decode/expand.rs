@@ -8,14 +8,17 @@
 //! All compressed records of a file hold one zstd stream. It expands to the records of the ring
 //! buffers, which form the expanded layer; a record may extend over two compressed ones.
 
+use std::fmt;
+
 use super::frame::{Dialect, FrameFault, Place, RecordView};
 use crate::formats::perf::layout::{RECORD_HEADER, record};
 use crate::kit::cursor::{Cursor, Order};
 use crate::kit::expand::zstd::{ExpandError, Expander, OpenUnit, WrongCheckSum};
 use crate::kit::layer::{LayerMap, Segment};
-use crate::kit::num::{to_u64, to_usize};
+use crate::kit::num::{align8, to_u64, to_usize};
 use crate::kit::span::{Layer, Span};
 use crate::kit::walk::Item;
+use crate::kit::words::byte_count;
 
 /// Bytes taken from the expander at a time.
 const EXPANDED_STEP: usize = 256 << 10;
@@ -39,6 +42,23 @@ impl Wrapper {
             record::COMPRESSED => Some(Self::Compressed),
             record::COMPRESSED2 => Some(Self::Compressed2),
             _ => None,
+        }
+    }
+
+    /// Returns the record type.
+    pub const fn kind(self) -> u32 {
+        match self {
+            Self::Compressed => record::COMPRESSED,
+            Self::Compressed2 => record::COMPRESSED2,
+        }
+    }
+
+    /// Returns the size of a record with `len` bytes of zstd data.
+    pub fn size_with(self, len: u64) -> u64 {
+        let size = self.head_len().saturating_add(len);
+        match self {
+            Self::Compressed => size,
+            Self::Compressed2 => align8(size),
         }
     }
 
@@ -81,6 +101,12 @@ pub fn begins_frame(payload: &[u8]) -> bool {
     payload.starts_with(&ZSTD_MAGIC)
 }
 
+/// Whether damage between compressed records may have been one. As many bytes as a FINISHED_ROUND
+/// has were one: perf writes no other record there.
+pub const fn may_hold_blocks(damage: Span) -> bool {
+    damage.len() != RECORD_HEADER
+}
+
 /// Totals of the compressed records.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Totals {
@@ -105,11 +131,47 @@ impl Totals {
     }
 }
 
+/// The reason why the compressed records cannot be expanded further.
+#[derive(Clone, Debug)]
+pub enum StreamError {
+    /// The zstd stream is invalid.
+    Zstd(ExpandError),
+    /// These bytes before the record are not a record: they may have been compressed ones, from
+    /// which the next blocks copy.
+    Gap(Span),
+}
+
+impl StreamError {
+    /// Whether the stream may be sound, and a limit or the memory of the machine is too small.
+    pub const fn is_limit(&self) -> bool {
+        match self {
+            Self::Zstd(error) => error.is_limit(),
+            Self::Gap(_) => false,
+        }
+    }
+}
+
+impl fmt::Display for StreamError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Zstd(error) => error.fmt(f),
+            Self::Gap(gap) => {
+                let bytes = byte_count(gap.len());
+                write!(
+                    f,
+                    "the {bytes} at {gap} are no record, and its zstd blocks copy from all "
+                )?;
+                f.write_str("blocks before them")
+            }
+        }
+    }
+}
+
 /// A fault in the zstd stream.
 #[derive(Clone, Debug)]
 pub struct StreamFault {
     /// The fault.
-    pub error: ExpandError,
+    pub error: StreamError,
     /// Number of bytes of the payload before the invalid block.
     pub valid: u64,
     /// Number of expanded bytes of the blocks that the same call completed.
@@ -127,6 +189,8 @@ pub struct Expansion {
     carry_place: Place,
     /// Length of the expanded layer so far.
     end: u64,
+    /// Bytes in which compressed records may be lost.
+    gap: Option<Span>,
     totals: Totals,
 }
 
@@ -142,6 +206,7 @@ impl Expansion {
             carry: Vec::new(),
             carry_place,
             end: 0,
+            gap: None,
             totals: Totals::default(),
         }
     }
@@ -192,9 +257,21 @@ impl Expansion {
         self.totals.stored = self.totals.stored.saturating_add(stored);
     }
 
+    /// Notes stored bytes that are not a record.
+    pub fn note_damage(&mut self, damage: Span) {
+        if self.is_open() && may_hold_blocks(damage) {
+            self.gap.get_or_insert(damage);
+        }
+    }
+
     /// Begins the data of the next compressed record.
-    pub const fn begin_record(&mut self) {
+    pub fn begin_record(&mut self, payload: &[u8]) {
         self.totals.current = 0;
+        // A new frame does not depend on the blocks before it.
+        if self.gap.is_some() && begins_frame(payload) {
+            self.abandon();
+            self.skip_to_end();
+        }
     }
 
     /// Whether the current compressed record has expanded to any bytes.
@@ -208,6 +285,9 @@ impl Expansion {
     ///
     /// The stream cannot be expanded further.
     pub fn feed(&mut self, payload: &[u8], stored: Span) -> Result<(usize, u64), StreamFault> {
+        if let Some(gap) = self.gap {
+            return Err(StreamFault { error: StreamError::Gap(gap), valid: 0, expanded: 0 });
+        }
         let window_max = self.window_max;
         let expander = self.expander.get_or_insert_with(|| Expander::new(window_max));
         let fed = expander.feed(payload);
@@ -226,7 +306,7 @@ impl Expansion {
         match fed {
             Ok(fed) => Ok((fed.stored, fed.expanded)),
             Err(fault) => Err(StreamFault {
-                error: fault.error,
+                error: StreamError::Zstd(fault.error),
                 valid: to_u64(good.stored),
                 expanded: good.expanded,
             }),
@@ -269,6 +349,7 @@ impl Expansion {
     /// Gives up the stream and the incomplete record.
     pub fn abandon(&mut self) {
         self.expander = None;
+        self.gap = None;
         self.carry.clear();
     }
 

@@ -75,9 +75,20 @@ impl FrameFault {
 /// The header is truncated, or its size or type is invalid.
 #[inline]
 pub fn frame(bytes: &[u8], order: Order) -> Result<Frame, FrameFault> {
-    let Some([a, b, c, d, e, f, g, h]) = bytes.first_chunk::<8>().copied() else {
-        return Err(FrameFault::HeaderTruncated);
-    };
+    let Some(frame) = any_frame(bytes, order) else { return Err(FrameFault::HeaderTruncated) };
+    if frame.size < RECORD_HEADER {
+        Err(FrameFault::TooSmall(frame))
+    } else if frame.kind == 0 || frame.kind > record::PLAUSIBLE_LAST {
+        Err(FrameFault::Type(frame))
+    } else {
+        Ok(frame)
+    }
+}
+
+/// Reads the fields of a frame, valid or not; `None` if `bytes` ends in them.
+#[inline]
+pub(super) fn any_frame(bytes: &[u8], order: Order) -> Option<Frame> {
+    let [a, b, c, d, e, f, g, h] = bytes.first_chunk::<8>().copied()?;
     let (kind, misc, size) = match order {
         Order::Little => (
             u32::from_le_bytes([a, b, c, d]),
@@ -90,14 +101,7 @@ pub fn frame(bytes: &[u8], order: Order) -> Result<Frame, FrameFault> {
             u16::from_be_bytes([g, h]),
         ),
     };
-    let frame = Frame { kind, misc, size: u64::from(size) };
-    if frame.size < RECORD_HEADER {
-        Err(FrameFault::TooSmall(frame))
-    } else if kind == 0 || kind > record::PLAUSIBLE_LAST {
-        Err(FrameFault::Type(frame))
-    } else {
-        Ok(frame)
-    }
+    Some(Frame { kind, misc, size: u64::from(size) })
 }
 
 /// Reads the fields that [`frame`] takes at once.

@@ -166,8 +166,14 @@ fn push_expanded(
     let mut expansion = Expansion::new(file.dialect(), limits.of(&ZSTD_WINDOW));
     expansion.begin_file(file.index());
     let mut expanded = Tiles::new(file.layer().expanded(), &mut *tiles.each);
-    let records = file.records(area, limits.of(&RESYNC)).filter_map(Item::record);
-    for record in records {
+    for item in file.records(area, limits.of(&RESYNC)) {
+        let record = match item {
+            Item::Record(record) => record,
+            Item::Damage(damage) => {
+                expansion.note_damage(damage.span);
+                continue;
+            }
+        };
         let Some(wrapper) = Wrapper::of(record.frame.kind) else { continue };
         let fed = feed(&mut expansion, (file, &record, wrapper), &mut expanded, events);
         if fed.is_none() || expansion.end() > budget {
@@ -191,7 +197,7 @@ fn feed(
 ) -> Option<()> {
     let mut rest = wrapper.payload(&record.bytes, file.order());
     let stored = Span::sized(file.layer(), record.offset, record.frame.size);
-    expansion.begin_record();
+    expansion.begin_record(rest);
     while !rest.is_empty() {
         let fed = expansion.feed(rest, stored);
         let has_released = tiles.push_released(expansion, events)?;

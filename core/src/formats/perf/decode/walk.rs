@@ -6,12 +6,14 @@
 //!                                                       TRACING_DATA (pipes): align8(u32)
 //! ```
 
+mod packed;
 mod torn;
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use super::event::Events;
+use super::expand::Wrapper;
 use super::flip;
 use super::frame::{Dialect, Frame, FrameFault, Place, RecordView};
 use super::payload::{has_payload, payload_len};
@@ -63,10 +65,10 @@ impl Reach {
 /// A complete record of a file.
 #[derive(Clone, Debug)]
 pub struct Record<'a> {
-    /// Its header. If one bit of the stored type was flipped, it has the right type.
+    /// Its header. If the stored one is damaged, the right one.
     pub frame: Frame,
-    /// The stored type, if one bit of it was flipped.
-    pub flipped: Option<u32>,
+    /// The stored header, if it is damaged.
+    pub found: Option<Frame>,
     /// Offset of its first byte.
     pub offset: u64,
     /// All bytes, header included.
@@ -125,8 +127,8 @@ pub struct Walker<'a> {
 struct Past {
     /// Offset of the last one, or the end of the area.
     last: u64,
-    /// Whether one is compressed.
-    is_in_stream: bool,
+    /// The header of the last compressed one.
+    packed: Option<Frame>,
 }
 
 impl<'a> Walker<'a> {
@@ -144,7 +146,7 @@ impl<'a> Walker<'a> {
             layer: Layer::stored(file),
             dialect: Dialect { order, is_simpleperf: false },
             pipe,
-            past: Past { last: end, is_in_stream: false },
+            past: Past { last: end, packed: None },
             at: area.0.min(end),
             end,
             run: &[],
@@ -201,7 +203,7 @@ impl<'a> Walker<'a> {
         let (bytes, rest) = self.run.split_at_checked(to_usize(frame.size))?;
         frame_of(rest)?;
         let bytes = Cow::Borrowed(bytes);
-        let record = Record { frame, flipped: None, offset: self.at, bytes, outside: 0 };
+        let record = Record { frame, found: None, offset: self.at, bytes, outside: 0 };
         if self.may_cover_others(&record) {
             return None;
         }
@@ -213,8 +215,9 @@ impl<'a> Walker<'a> {
     /// Moves on to the next record.
     #[inline]
     fn accept(&mut self, record: Record<'a>) -> Item<Record<'a>, Damage> {
-        self.past.is_in_stream |=
-            matches!(record.frame.kind, record::COMPRESSED | record::COMPRESSED2);
+        if Wrapper::of(record.frame.kind).is_some() {
+            self.past.packed = Some(record.frame);
+        }
         self.past.last = self.at;
         self.advance(record.frame.size.saturating_add(record.outside));
         Item::Record(record)
@@ -252,7 +255,7 @@ impl<'a> Walker<'a> {
                 return Err(FrameFault::PayloadPastEnd(frame, outside));
             }
         }
-        Ok(Record { frame, flipped: None, offset: self.at, bytes, outside })
+        Ok(Record { frame, found: None, offset: self.at, bytes, outside })
     }
 
     /// Reads the record at the position as one with a flipped bit in its type, whose header is
@@ -262,12 +265,7 @@ impl<'a> Walker<'a> {
     fn read_flipped(&self, found: Frame) -> Option<Record<'a>> {
         let end = self.at.checked_add(found.size).filter(|end| *end <= self.end)?;
         let bytes = self.source.read(self.at, end);
-        let evidence = flip::Evidence {
-            order: self.dialect.order,
-            events: self.events,
-            is_pipe: self.pipe,
-            is_in_stream: self.past.is_in_stream,
-        };
+        let evidence = self.evidence();
         let place = Place { layer: self.layer, offset: self.at, index: 0 };
         let view = RecordView { frame: found, place, bytes: &bytes };
         let is_attr = self.pipe && flip::is_attr(&view, self.dialect.order);
@@ -279,7 +277,16 @@ impl<'a> Walker<'a> {
         });
         let record = fitting.next()?;
         let is_only = fitting.next().is_none();
-        is_only.then_some(Record { flipped: Some(found.kind), ..record })
+        is_only.then_some(Record { found: Some(found), ..record })
+    }
+
+    const fn evidence(&self) -> flip::Evidence<'a> {
+        flip::Evidence {
+            order: self.dialect.order,
+            events: self.events,
+            is_pipe: self.pipe,
+            is_in_stream: self.past.packed.is_some(),
+        }
     }
 
     /// Reads a record of a pipe that has the fields of a HEADER_ATTR and another type.
@@ -361,8 +368,7 @@ impl<'a> Walker<'a> {
     #[inline]
     fn may_cover_others(&self, record: &Record<'_>) -> bool {
         let kind = record.frame.kind;
-        let holds_other_data =
-            record.outside > 0 || matches!(kind, record::COMPRESSED | record::COMPRESSED2);
+        let holds_other_data = record.outside > 0 || Wrapper::of(kind).is_some();
         !holds_other_data
             && self
                 .events
@@ -388,7 +394,7 @@ impl<'a> Walker<'a> {
     #[cold]
     fn skip_damage(&mut self, fault: FrameFault) -> Damage {
         let start = self.at;
-        let next = self.resync(start);
+        let next = self.find_packed_after(start).or_else(|| self.resync(start));
         self.at = next.unwrap_or(self.end);
         self.run = &[];
         let span = Span::new(self.layer, start, self.at);
@@ -475,12 +481,20 @@ impl<'a> Iterator for Walker<'a> {
                     None => Some(self.accept_unless_damaged(record)),
                 }
             }
-            Ok(record) => Some(self.accept_unless_damaged(record)),
-            Err(fault @ FrameFault::Type(found)) => match self.read_flipped(found) {
-                Some(record) => Some(self.accept(record)),
-                None => Some(Item::Damage(self.skip_damage(fault))),
+            Ok(record) => match self.read_as_packed(&record) {
+                Some(packed) => Some(self.accept(packed)),
+                None => Some(self.accept_unless_damaged(record)),
             },
-            Err(fault) => Some(Item::Damage(self.skip_damage(fault))),
+            Err(fault) => {
+                let flipped = match fault {
+                    FrameFault::Type(found) => self.read_flipped(found),
+                    _ => None,
+                };
+                match flipped.or_else(|| self.read_packed(self.at)) {
+                    Some(record) => Some(self.accept(record)),
+                    None => Some(Item::Damage(self.skip_damage(fault))),
+                }
+            }
         }
     }
 }

@@ -165,7 +165,10 @@ impl Writer<'_> {
         for item in items {
             match item {
                 _ if self.is_over => return,
-                Item::Damage(damage) => self.leave_out(damage.span.len()),
+                Item::Damage(damage) => {
+                    stream.expansion.note_damage(damage.span);
+                    self.leave_out(damage.span.len());
+                }
                 Item::Record(record) => {
                     let view = record.view(file.layer(), self.number);
                     // In a file the attr table has the events.
@@ -203,7 +206,7 @@ impl Writer<'_> {
             expansion.skip_to_end();
             stream.is_broken = false;
         }
-        expansion.begin_record();
+        expansion.begin_record(rest);
         while !rest.is_empty() && !self.is_over && !stream.is_broken {
             let Ok((consumed, expanded)) = stream.expansion.feed(rest, stored) else {
                 stream.expansion.finish();

@@ -16,7 +16,7 @@ mod unpack;
 pub use abi::{shrink_records, shrink_sections};
 pub use close::{Seam, close, header_u64, size_field};
 pub use compressed::{Tail, drop_after, join_records, truncate_record, write_data_size};
-pub use encode::{u16_bytes, u32_bytes, u64_bytes};
+pub use encode::{header_bytes, u16_bytes, u32_bytes, u64_bytes};
 pub use event_desc::event_desc;
 pub use features::{
     Features, NewFeature, cpu_counts, keep_cpus, mmap_len, nearest_mmap_len, needed, rewrite,

@@ -6,7 +6,7 @@
 //! ```
 
 use super::close::size_field;
-use super::encode::{u16_bytes, u32_bytes, u64_bytes};
+use super::encode::{record_bytes, u64_bytes};
 use super::event_desc::{event_desc, tracepoints_of};
 use super::features::{flag_bytes, keep_cpus, section_bytes, with_hostname};
 use crate::formats::perf::decode::attrs::StoredEvent;
@@ -14,8 +14,7 @@ use crate::formats::perf::decode::header::{FlagWords, Flags, Section};
 use crate::formats::perf::decode::recording::Recording;
 use crate::formats::perf::decode::restore::Salvage;
 use crate::formats::perf::layout::{
-    HEADER_SIZE, HEADER_SIZE_PIPE, MAGIC_BIG, MAGIC_LITTLE, RECORD_HEADER, SECTION_SIZE, feature,
-    field, record,
+    HEADER_SIZE, HEADER_SIZE_PIPE, MAGIC_BIG, MAGIC_LITTLE, SECTION_SIZE, feature, field, record,
 };
 use crate::kit::cursor::Order;
 use crate::kit::num::to_u64;
@@ -56,13 +55,8 @@ pub fn rebuild(recording: &Recording<'_>, salvage: &Salvage) -> Vec<Edit> {
 /// Builds the HEADER_FEATURE record of a feature in a pipe; `None` if a record cannot have that
 /// size.
 pub fn feature_record(bit: u32, content: &[u8], order: Order) -> Option<Vec<u8>> {
-    let body: Vec<u8> = [&u64_bytes(bit.into(), order)[..], content].concat();
-    let size = to_u64(body.len()).saturating_add(RECORD_HEADER);
-    let mut bytes = u32_bytes(record::HEADER_FEATURE, order).to_vec();
-    bytes.extend(u16_bytes(0, order));
-    bytes.extend(u16_bytes(u16::try_from(size).ok()?, order));
-    bytes.extend(body);
-    Some(bytes)
+    let body = [&u64_bytes(bit.into(), order)[..], content].concat();
+    record_bytes(record::HEADER_FEATURE, &body, order)
 }
 
 /// Builds the edit that puts a HEADER_ATTR record before all other records of a pipe; `None` if a
@@ -76,12 +70,7 @@ pub fn add_event(event: &StoredEvent, order: Order) -> Option<Edit> {
 pub fn event_record(event: &StoredEvent, order: Order) -> Option<Vec<u8>> {
     let ids = event.ids.iter().flat_map(|id| u64_bytes(*id, order));
     let body: Vec<u8> = event.attr.iter().copied().chain(ids).collect();
-    let size = to_u64(body.len()).saturating_add(RECORD_HEADER);
-    let mut bytes = u32_bytes(record::HEADER_ATTR, order).to_vec();
-    bytes.extend(u16_bytes(0, order));
-    bytes.extend(u16_bytes(u16::try_from(size).ok()?, order));
-    bytes.extend(body);
-    Some(bytes)
+    record_bytes(record::HEADER_ATTR, &body, order)
 }
 
 /// Returns the features with their contents, in ascending order.

@@ -97,7 +97,7 @@ impl Expanded {
             let Some(wrapper) = Wrapper::of(record.frame.kind) else { continue };
             let span = Span::sized(file.layer(), record.offset, record.frame.size);
             let mut rest = wrapper.payload(&record.bytes, file.order());
-            expansion.begin_record();
+            expansion.begin_record(rest);
             while !rest.is_empty() {
                 let (consumed, _) = expansion.feed(rest, span).map_err(|_| BROKEN)?;
                 let has_released = expanded.take(&mut expansion, room)?;

@@ -54,7 +54,7 @@ pub fn unpack(
         let Some(wrapper) = Wrapper::of(record.frame.kind) else { continue };
         let span = Span::sized(file.layer(), record.offset, record.frame.size);
         let mut rest = wrapper.payload(&record.bytes, file.order());
-        expansion.begin_record();
+        expansion.begin_record(rest);
         while !rest.is_empty() {
             let (consumed, _) = expansion.feed(rest, span).ok()?;
             let has_released = take_chunks(&mut expansion, &mut chunks);

@@ -10,8 +10,9 @@ rules! {
         severity: Severity::Error,
         summary: "a compressed record cannot be expanded",
         problem: "The zstd stream is invalid. Later blocks copy from the invalid one, so they \
-            cannot be expanded as they are either. Or the checksum of a frame does not match the \
-            expanded bytes; perf writes none.",
+            cannot be expanded as they are either. Or bytes before the record are no record, and \
+            compressed ones may be lost in them: the next blocks expand, but to other bytes. Or \
+            the checksum of a frame does not match the expanded bytes; perf writes none.",
         impact: "perf 6.1 loses the samples from that place on. perf script exits 0 or 255; perf \
             report exits 0.",
         remedy: Remedy::Fix(
@@ -87,15 +88,16 @@ rules! {
         code: "PD8005",
         name: "compressed-data-size",
         severity: Severity::Error,
-        summary: "data_size of a compressed record does not match its data",
-        problem: "COMPRESSED2 records state in data_size how many bytes of zstd data they hold. \
-            Zeros pad the data to a multiple of 8 bytes, so data_size is at most 7 less than the \
-            rest of the record.",
-        impact: "perf takes data_size bytes: more than there are run past the record, and fewer \
-            end inside a zstd block. Its records and all later ones are lost.",
+        summary: "the size of a compressed record does not match its data",
+        problem: "Each zstd block has its length in its first bytes, so the blocks show where a \
+            compressed record ends, even if its header is lost. COMPRESSED2 records also state in \
+            data_size how many bytes of zstd data they hold. Zeros pad the data to a multiple of 8 \
+            bytes, so data_size is at most 7 less than the rest of the record.",
+        impact: "perf takes as many bytes as are stated: more than there are run past the record, \
+            and fewer end inside a zstd block. Its records and all later ones are lost.",
         remedy: Remedy::Fix(
-            "Writes the number of bytes of the complete zstd blocks, if only padding follows \
-             them.\n\
+            "Writes the header of a record whose blocks end where other records begin, or the \
+             number of bytes of the complete zstd blocks, if only padding follows them.\n\
              Class: exact, with the zstd blocks as witness. Otherwise lossy: takes all bytes of \
              the record as data.\n\
              Run:\n\

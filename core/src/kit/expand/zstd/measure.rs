@@ -80,6 +80,22 @@ struct Units<'a> {
     frame: Frame,
 }
 
+/// Returns the offsets in `stored` at which its blocks end, up to the first bytes that are not a
+/// unit, and to the first empty block. It begins with a block if `is_in_frame`, or with the header
+/// of a frame.
+pub fn block_ends(stored: &[u8], is_in_frame: bool) -> impl Iterator<Item = usize> {
+    let expect = if is_in_frame { Expect::Block } else { Expect::Header };
+    // The window of the frame is not known here; a block has at most 128 KiB.
+    let frame = Frame { window: u64::MAX, ..Frame::default() };
+    let mut units = Units { rest: stored, expect, frame };
+    std::iter::from_fn(move || {
+        let is_block = matches!(units.expect, Expect::Block);
+        units.pass().filter(|is_empty| !is_empty)?;
+        Some((is_block, stored.len().saturating_sub(units.rest.len())))
+    })
+    .filter_map(|(is_block, end)| is_block.then_some(end))
+}
+
 impl Units<'_> {
     /// Passes one unit, and returns whether it is an empty block that is not the last one; `None`
     /// if the rest is not a complete unit.

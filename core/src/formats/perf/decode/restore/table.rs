@@ -96,13 +96,19 @@ pub(super) struct Hints {
 pub(super) fn find(peek: Peek<'_>, hints: &Hints) -> Option<TableReading> {
     // The header places the table, its flags count the entries, and the first entry agrees: that is
     // the table, even if the file is cut and the last sections are not in it. It did not move, so
-    // no shift of its offsets is considered.
-    if let Some(at) = hints.declared.filter(|at| begins_at(peek, *at, hints.count)) {
+    // no shift of its offsets is considered; but if it moved by a few entries, a later one is there.
+    let stated = hints.declared.filter(|at| begins_at(peek, *at, hints.count));
+    let is_whole = |at: u64| {
+        let last = stored_entries(peek, at, hints.count).last().and_then(|last| last.end());
+        last == Some(peek.len())
+    };
+    let moved = if stated.is_some_and(is_whole) { None } else { find_moved(peek, hints) };
+    if moved.is_some() {
+        return moved;
+    }
+    if let Some(at) = stated {
         let parted = parted::find(peek, at, hints);
         return parted.or_else(|| read_shifted(peek, (at, 0), hints.count));
-    }
-    if let Some(moved) = find_moved(peek, hints) {
-        return Some(moved);
     }
     let read = |at: &u64| read(peek, *at, hints);
     let hinted = hints.places.iter().filter_map(read);

@@ -140,10 +140,17 @@ pub(super) fn gather<'a>(
     let mut found: Vec<Record<'a>> = Vec::new();
     let mut expansion = Expansion::new(file.order(), limits.of(&ZSTD_WINDOW));
     let mut is_broken = false;
-    for record in file.records(area, limits.of(&RESYNC)).filter_map(Item::record) {
+    for item in file.records(area, limits.of(&RESYNC)) {
         if found.len() >= EVIDENCE {
             return found;
         }
+        let record = match item {
+            Item::Record(record) => record,
+            Item::Damage(damage) => {
+                expansion.note_damage(damage.span);
+                continue;
+            }
+        };
         match Wrapper::of(record.frame.kind) {
             Some(_) if is_broken => {}
             Some(wrapper) => is_broken = !expand(&mut expansion, &record, wrapper, &mut found),
@@ -171,7 +178,7 @@ fn expand(
 ) -> bool {
     let stored = Span::sized(Layer::stored(0), record.offset, record.frame.size);
     let mut rest = wrapper.payload(&record.bytes, expansion.order());
-    expansion.begin_record();
+    expansion.begin_record(rest);
     while !rest.is_empty() && found.len() < EVIDENCE {
         let Ok((consumed, _)) = expansion.feed(rest, stored) else {
             expansion.finish();
@@ -201,7 +208,7 @@ fn take_expanded(expansion: &mut Expansion, found: &mut Vec<Record<'_>>) -> Opti
             if is_evidence(view.frame) && found.len() < EVIDENCE {
                 let bytes = Cow::Owned(view.bytes.to_vec());
                 let (frame, offset) = (view.frame, view.place.offset);
-                found.push(Record { frame, flipped: None, offset, bytes, outside: 0 });
+                found.push(Record { frame, found: None, offset, bytes, outside: 0 });
             }
         }
         let place = records.place();

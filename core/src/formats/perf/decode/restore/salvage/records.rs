@@ -1,11 +1,13 @@
 //! The records that are valid by a reading of the events, wherever they lie.
 
 use crate::formats::perf::decode::event::{Events, SampleRead};
+use crate::formats::perf::decode::expand::{Wrapper, begins_frame, may_hold_blocks};
 use crate::formats::perf::decode::frame::RecordView;
 use crate::formats::perf::decode::record as body;
 use crate::formats::perf::decode::recording::Recording;
 use crate::formats::perf::decode::sample::Sample;
 use crate::formats::perf::layout::record;
+use crate::kit::cursor::Order;
 use crate::kit::span::Layer;
 use crate::kit::walk::Item;
 use crate::limits::{Limits, RESYNC};
@@ -46,10 +48,20 @@ pub(super) fn gather(
     let start = find_start(recording, events);
     let mut gathered = Gathered::default();
     let items = recording.file.records((start, end), limits.of(&RESYNC)).judged_by(events);
-    let mut before = start;
+    let (mut before, mut stream) = (start, ZstdStream::default());
     for (index, item) in (0_u64..).zip(items) {
-        let Item::Record(item) = item else { continue };
+        let item = match item {
+            Item::Record(item) => item,
+            Item::Damage(damage) => {
+                stream.is_broken |= stream.is_open && may_hold_blocks(damage.span);
+                continue;
+            }
+        };
         let view = item.view(Layer::stored(0), index);
+        if !stream.accepts(&view, events.order()) {
+            gathered.lost = gathered.lost.saturating_add(1);
+            continue;
+        }
         let weight = events.weigh(&view);
         // A record of a newer type counts if it follows a valid one.
         let is_new = body::name(item.frame.kind).is_none() && before == item.offset;
@@ -69,6 +81,24 @@ pub(super) fn gather(
         }
     }
     gathered
+}
+
+/// The zstd stream of the compressed records: after lost blocks, the next ones expand to other
+/// bytes than they did.
+#[derive(Clone, Copy, Debug, Default)]
+struct ZstdStream {
+    is_open: bool,
+    is_broken: bool,
+}
+
+impl ZstdStream {
+    /// Whether a record expands to what it did. One that is not compressed stays as it is.
+    fn accepts(&mut self, record: &RecordView<'_>, order: Order) -> bool {
+        let Some(wrapper) = Wrapper::of(record.frame.kind) else { return true };
+        self.is_open = true;
+        self.is_broken &= !begins_frame(wrapper.payload(record.bytes, order));
+        !self.is_broken
+    }
 }
 
 /// Returns where the records begin: where the header has it, if a record is there, else after the
