@@ -154,3 +154,27 @@ fn a_bad_record_inside_compressed_records_costs_that_record_alone() {
         assert!(after.tally.samples + 1 >= samples, "byte {field}: {}", after.tally.samples);
     }
 }
+
+#[test]
+fn a_feature_that_compressed_records_need_and_that_cannot_be_read_is_an_error() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/perf/clean/zstd.data");
+    let sound = std::fs::read(path).unwrap();
+    let number = |at: usize| u64::from_le_bytes(sound[at..at + 8].try_into().unwrap()) as usize;
+    let flags = u64::from_le_bytes(sound[72..80].try_into().unwrap());
+    let index = (flags & ((1 << 27) - 1)).count_ones() as usize;
+    let size = number(40) + number(48) + 16 * index + 8;
+    for len in [0_u8, 3] {
+        let mut damaged = sound.clone();
+        damaged[size] = len;
+        // Then it has the bytes of the next feature.
+        let (start, less) = (number(size - 8) + usize::from(len), 20 - usize::from(len));
+        damaged.splice(start..start + less, []);
+        let later = (flags >> 28).count_ones() as usize;
+        for at in (1..=later).map(|entry| size - 8 + 16 * entry) {
+            damaged[at..at + 8].copy_from_slice(&((number(at) - less) as u64).to_le_bytes());
+        }
+        assert!(codes(&damaged).contains(&"PD0011"), "{len}: {:?}", codes(&damaged));
+        assert!(report(&damaged).has_errors());
+        assert!(!report(&mended(&damaged).1).has_errors(), "{len}");
+    }
+}

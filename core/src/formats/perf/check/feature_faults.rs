@@ -23,6 +23,7 @@ impl FeatureCheck<'_> {
             bit::CMDLINE | bit::CPU_TOPOLOGY | bit::PMU_MAPPINGS | bit::TRACING_DATA => {
                 &rules::FEATURE_FATAL
             }
+            _ if self.needs(bit) => &rules::FEATURE_MISSING,
             bit::MEM_TOPOLOGY if is_too_large(error) => &rules::FEATURE_FATAL,
             bit::BUILD_ID if is_too_long(error) => &rules::FEATURE_FATAL,
             // perf 7 shows the records without them.
@@ -42,8 +43,16 @@ impl FeatureCheck<'_> {
     /// Whether perf, which stops at a feature that it cannot read, then misses one that the records
     /// need.
     pub(super) fn hides_needed(&self, bit: u32) -> bool {
-        let has_compressed = self.facts.compressed.is_some() && bit < bit::COMPRESSED;
-        has_compressed || self.facts.has_parts && bit < bit::DIR_FORMAT
+        [bit::COMPRESSED, bit::DIR_FORMAT].iter().any(|later| bit < *later && self.needs(*later))
+    }
+
+    /// Whether the records need COMPRESSED or DIR_FORMAT.
+    fn needs(&self, bit: u32) -> bool {
+        match bit {
+            bit::COMPRESSED => self.facts.compressed.is_some(),
+            bit::DIR_FORMAT => self.facts.has_parts,
+            _ => false,
+        }
     }
 
     /// Returns the rule of a feature at which perf stops to read features.

@@ -81,25 +81,37 @@ struct Known<'a> {
     events: &'a Events,
     limits: &'a Limits,
     readings: Vec<PartialStream>,
-    /// The expanded bytes from the last incomplete record on, by the first reading.
-    bytes: Vec<u8>,
-    /// For each of them, whether all readings agree.
-    agreed: Vec<bool>,
-    /// Whether the next record begins with the next byte.
-    is_in_step: bool,
+    rest: Rest,
     /// Whether a block was damaged.
     is_damaged: bool,
     /// Whether the length of a block was lost.
     is_lost: bool,
     /// Whether a record after the damage is known.
     is_useful: bool,
-    /// Bytes that all readings may still expand to, copy, or compare with records.
-    work: u64,
-    /// Steps that the races may still take.
-    allowance: u64,
+    left: Left,
     /// What the race in the first damaged block gave, until that block is reached.
     found: Option<Vec<(Change, u64)>>,
     out: PartlyKnown,
+}
+
+/// The expanded bytes from the last incomplete record on.
+#[derive(Clone, Debug, Default)]
+struct Rest {
+    /// The bytes by the first reading.
+    bytes: Vec<u8>,
+    /// For each of them, whether all readings agree.
+    agreed: Vec<bool>,
+    /// Whether the next record does not begin with the first of them.
+    is_out_of_step: bool,
+}
+
+/// The work that is left.
+#[derive(Clone, Copy, Debug)]
+struct Left {
+    /// Bytes that all readings may still expand to, copy, or compare with records.
+    bytes: u64,
+    /// Steps that the races may still take.
+    steps: u64,
 }
 
 impl<'a> Known<'a> {
@@ -108,14 +120,11 @@ impl<'a> Known<'a> {
             events,
             limits,
             readings: vec![PartialStream::new(limits.of(&ZSTD_WINDOW))],
-            bytes: Vec::new(),
-            agreed: Vec::new(),
-            is_in_step: true,
+            rest: Rest::default(),
             is_damaged: false,
             is_lost: false,
             is_useful: false,
-            work,
-            allowance: block.allowance,
+            left: Left { bytes: work, steps: block.allowance },
             found: Some(block.changes),
             out: PartlyKnown::default(),
         }
@@ -125,7 +134,7 @@ impl<'a> Known<'a> {
     fn begin(&mut self) {
         self.readings = vec![PartialStream::new(self.limits.of(&ZSTD_WINDOW))];
         self.is_lost = false;
-        self.is_in_step |= self.bytes.is_empty();
+        self.rest.is_out_of_step &= !self.rest.bytes.is_empty();
     }
 
     /// Expands the data of a record; `false` if a part of it has an unknown length. `later` are the
@@ -159,11 +168,11 @@ impl<'a> Known<'a> {
 
     fn spend(&mut self, bytes: u64) {
         steps::count(bytes);
-        self.work = self.work.saturating_sub(bytes);
+        self.left.bytes = self.left.bytes.saturating_sub(bytes);
     }
 
     const fn is_spent(&self) -> bool {
-        self.work == 0
+        self.left.bytes == 0
     }
 
     /// Spends the bytes of the windows of all readings, which are copied.
@@ -204,11 +213,11 @@ impl<'a> Known<'a> {
         let found = match self.found.take() {
             Some(found) => found,
             None => {
-                let mut carry = [self.bytes.as_slice(), out].concat();
+                let mut carry = [self.rest.bytes.as_slice(), out].concat();
                 let Some(whole) = whole_len(&carry, self.events.dialect) else { return false };
                 carry.drain(..whole);
                 let race = Race { events: self.events, carry, rest };
-                race.run(&mut stream, later, &mut self.allowance)
+                race.run(&mut stream, later, &mut self.left.steps)
             }
         };
         if found.len() > READINGS || found.len().saturating_mul(stream.window()) > HELD {
@@ -260,9 +269,9 @@ impl<'a> Known<'a> {
         }
         self.spend(outs.iter().fold(0, |sum: u64, out| sum.saturating_add(to_u64(out.len()))));
         self.out.expanded = self.out.expanded.saturating_add(to_u64(first.len()));
-        self.bytes.extend_from_slice(first);
+        self.rest.bytes.extend_from_slice(first);
         let agrees = |(at, byte)| others.iter().all(|other| other.get(at) == Some(byte));
-        self.agreed.extend(first.iter().enumerate().map(agrees));
+        self.rest.agreed.extend(first.iter().enumerate().map(agrees));
         true
     }
 
@@ -271,20 +280,20 @@ impl<'a> Known<'a> {
         let mut taken = Vec::new();
         let (mut at, mut searched) = (0_usize, 0_u64);
         let dialect = self.events.dialect;
-        while let Some(rest) = self.bytes.get(at..) {
+        while let Some(rest) = self.rest.bytes.get(at..) {
             let frame = dialect.frame(rest);
-            if self.is_in_step && frame.is_err_and(FrameFault::is_truncation) {
+            if !self.rest.is_out_of_step && frame.is_err_and(FrameFault::is_truncation) {
                 break;
             }
             let frame = frame.ok().filter(|_| self.is_known(at, to_usize(RECORD_HEADER)));
             let size = frame.map_or(0, |frame| to_usize(frame.size));
             let record = frame.zip(rest.get(..size));
-            if self.is_in_step && frame.is_some() && record.is_none() {
+            if !self.rest.is_out_of_step && frame.is_some() && record.is_none() {
                 break;
             }
-            if !self.is_in_step {
+            if self.rest.is_out_of_step {
                 searched = searched.saturating_add(to_u64(size));
-                if searched >= self.work {
+                if searched >= self.left.bytes {
                     break;
                 }
             }
@@ -292,9 +301,9 @@ impl<'a> Known<'a> {
             let is_record = record.is_some_and(|(frame, bytes)| {
                 let place = Place { layer: Layer::stored(0), offset: 0, index: 0 };
                 let weight = self.events.weigh(&RecordView { frame, place, bytes });
-                self.is_in_step || is_known && weight >= SURE
+                !self.rest.is_out_of_step || is_known && weight >= SURE
             });
-            self.is_in_step = is_record;
+            self.rest.is_out_of_step = !is_record;
             if let Some((_, bytes)) = record.filter(|_| is_record && is_known) {
                 taken.extend_from_slice(bytes);
                 self.out.kept = self.out.kept.saturating_add(1);
@@ -303,19 +312,19 @@ impl<'a> Known<'a> {
                 self.out.dropped = self.out.dropped.saturating_add(1);
             }
             let step = if is_record { size } else { ALIGNMENT };
-            at = at.saturating_add(step).min(self.bytes.len());
-            if at >= self.bytes.len() {
+            at = at.saturating_add(step).min(self.rest.bytes.len());
+            if at >= self.rest.bytes.len() {
                 break;
             }
         }
         self.spend(searched);
-        self.bytes.drain(..at);
-        self.agreed.drain(..at);
+        self.rest.bytes.drain(..at);
+        self.rest.agreed.drain(..at);
         taken
     }
 
     fn is_known(&self, at: usize, len: usize) -> bool {
-        let agreed = self.agreed.get(at..at.saturating_add(len));
+        let agreed = self.rest.agreed.get(at..at.saturating_add(len));
         agreed.is_some_and(|agreed| agreed.iter().all(|agreed| *agreed))
     }
 }

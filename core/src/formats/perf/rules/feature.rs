@@ -26,17 +26,17 @@ rules! {
         code: "PD0011",
         name: "feature-missing",
         severity: Severity::Error,
-        summary: "the records need a feature that the header does not flag",
+        summary: "the records need a feature that the header does not flag, or that cannot be read",
         problem: "Compressed records need COMPRESSED, records of perf stat need STAT, and data.N \
             files need DIR_FORMAT.",
         impact: "perf report 6.1 shows nothing and exits 0. Without COMPRESSED or STAT perf \
             script exits 255 without a sample; without DIR_FORMAT perf ignores the data.N \
             files.",
         remedy: Remedy::Fix(
-            "Adds the feature, with values that the records imply. mmap_len is at least \
-             528384, the value of perf record.\n\
-             Class: synthetic; lossy if bytes that no flag leads to follow the records, or if \
-             STAT is needed for a single record, whose type may be damaged.\n\
+            "Adds the feature, with values that the records imply, and drops one that cannot be \
+             read. mmap_len is at least 528384, the value of perf record.\n\
+             Class: synthetic; lossy if one is dropped, if bytes that no flag leads to follow the \
+             records, or if STAT is needed for a single record, whose type may be damaged.\n\
              Cost: none.\n\
              Run:\n\
              \x20 tracemend repair perf.data -o repaired.data",

@@ -96,7 +96,7 @@ pub(super) struct Hints {
 pub(super) fn find(peek: Peek<'_>, hints: &Hints) -> Option<TableReading> {
     // The header places the table, its flags count the entries, and the first entry agrees: that is
     // the table, even if the file is cut and the last sections are not in it. It did not move, so
-    // no shift of its offsets is considered; but if it moved by a few entries, a later one is there.
+    // no shift of its offsets is considered. If it moved by a few entries, a later one is there.
     let stated = hints.declared.filter(|at| begins_at(peek, *at, hints.count));
     let is_whole = |at: u64| {
         let last = stored_entries(peek, at, hints.count).last().and_then(|last| last.end());

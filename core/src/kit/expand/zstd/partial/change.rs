@@ -118,10 +118,10 @@ impl Run<'_> {
 
 impl PartialExpander {
     /// Returns the changes of one byte after which the blocks in `stored` have no fault: the first
-    /// block of it, and the headers of those after it, up to its end. Takes about `allowance` steps,
-    /// and subtracts what it took; if all values of all bytes take more, only single bits are
-    /// changed. Returns nothing if more than [`FOUND_MAX`] have no fault. Coded literals are not
-    /// searched: what they lost, nothing shows.
+    /// block of it, and the headers of those after it, up to its end. Takes about `allowance`
+    /// steps, and subtracts what it took; if all values of all bytes take more, only single bits
+    /// are changed. Returns nothing if more than [`FOUND_MAX`] have no fault. Coded literals are
+    /// not searched: what they lost, nothing shows.
     pub fn find_changes(&self, stored: &[u8], allowance: &mut u64) -> Vec<Change> {
         let most = *allowance;
         let mut search = Search { expander: self, found: Vec::new(), steps: 0, most };
