@@ -4,11 +4,13 @@
 
 use std::collections::BTreeMap;
 
+use tracemend::Outcome;
 use tracemend_tests::forge::qemu::{Log, ids};
 use tracemend_tests::known_originals::damage::{Kind, damage_once};
 use tracemend_tests::known_originals::judge::judge;
 use tracemend_tests::known_originals::{Dice, Original, SUBJECTS, Subject};
-use tracemend_tests::sweep::is_left_to_the_gate;
+use tracemend_tests::mended::mended;
+use tracemend_tests::sweep::{Share, is_left_to_the_gate};
 
 /// Seed of the noise.
 const SEED: u64 = 514;
@@ -81,6 +83,28 @@ fn a_repair_of_lost_or_doubled_bytes_claims_no_more_than_the_bytes_show() {
         return;
     }
     labels_are_true(&[(Kind::Drop, 3), (Kind::Drop, 40), (Kind::Double, 72)]);
+}
+
+#[test]
+fn a_byte_that_was_inserted_into_a_chunk_is_not_kept_as_if_its_length_were_wrong() {
+    let subject = SUBJECTS.iter().find(|one| one.format.name() == "apitrace").unwrap();
+    let mut decoded = 0;
+    let chunked = subject.originals.iter().filter(|one| one.name.contains("SmallChunks"));
+    for original in chunked.filter(|one| one.files[0].1.len() <= SHORT) {
+        let sound = &original.files[0].1;
+        let cases = (2..sound.len()).flat_map(|at| (0..=u8::MAX).map(move |value| (at, value)));
+        // The chunk decodes with this one, and no check sees that other bytes are in it.
+        let known = (original.name == "version_3_SmallChunks").then_some((0x830, 0xf0));
+        for (at, value) in Share::one_in(2999).of(cases).chain(known) {
+            let mut damaged = sound.clone();
+            damaged.insert(at, value);
+            let (repair, target) = mended(&damaged);
+            let is_exact = repair.outcome == Outcome::Repaired;
+            assert!(!is_exact || target == *sound, "{}: {value:#x} at {at:#x}", original.name);
+            decoded += usize::from(repair.before.counts().keys().eq(["AT8003"].iter()));
+        }
+    }
+    assert!(decoded > 0);
 }
 
 #[test]

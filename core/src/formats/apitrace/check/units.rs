@@ -44,7 +44,10 @@ impl TraceCheck<'_, '_> {
                     let finding = Finding::new(&rules::TRAILING_BYTES, span, "file", message);
                     self.add_with_plan(finding, drop_plan(Safety::Lossy, span));
                 }
-                Fault::Length { stated, found, .. } => self.add_wrong_length(span, stated, found),
+                Fault::Length { stated, found, is_proven, .. } => {
+                    let safety = if is_proven { Safety::Exact } else { Safety::Lossy };
+                    self.add_wrong_length(span, (stated, found), safety);
+                }
                 Fault::Checksum { what, stated, found } => {
                     self.add_checksum(span, what, stated, found);
                 }
@@ -96,7 +99,7 @@ impl TraceCheck<'_, '_> {
         self.add_with_plan(finding, FixPlan::of_stream(Safety::Synthetic, summary, [edit]));
     }
 
-    fn add_wrong_length(&mut self, span: Span, stated: u64, found: u64) {
+    fn add_wrong_length(&mut self, span: Span, (stated, found): (u64, u64), safety: Safety) {
         let message =
             format!("compressed_length is {stated}, but the next chunk begins after {found} bytes");
         let field = Span::sized(span.layer, span.start, CHUNK_HEADER_LEN);
@@ -107,7 +110,7 @@ impl TraceCheck<'_, '_> {
         let found = u32::try_from(found).unwrap_or(u32::MAX);
         let edit = Edit::replace(field, found.to_le_bytes());
         let block = Span::new(span.layer, field.end, span.end);
-        let plan = FixPlan::of_file(Safety::Exact, summary, edit)
+        let plan = FixPlan::of_file(safety, summary, edit)
             .witness(block, "the block, which decodes completely with this length");
         self.add_with_plan(finding, self.witness_next_chunk(plan, span.end));
     }

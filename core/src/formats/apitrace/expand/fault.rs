@@ -19,8 +19,11 @@ pub enum Fault {
         stated: u64,
         /// The length that leads to the next unit.
         found: u64,
-        /// Whether the unit decodes with that length: then nothing is lost.
+        /// Whether the unit decodes with that length.
         whole: bool,
+        /// Whether the bytes that it decodes to, encoded again, are the unit: then no byte of it
+        /// was added, lost or changed.
+        is_proven: bool,
     },
     /// It expands to more than readers have room for, or is stored in more.
     TooLarge,

@@ -54,7 +54,8 @@ rules! {
         remedy: Remedy::Fix("Sets the length with which the chunk decodes completely. If there is \
             no such length, keeps the events that can be decoded, adds a placeholder for each lost \
             call, and rewrites the chunk.\n\
-            Class: exact; lossy if bytes of the chunk are lost. Cost: none, or the lost calls.\n\
+            Class: exact if the decoded bytes, compressed again, are the chunk: then none of it \
+            was lost or added. Else lossy. Cost: none, or the lost calls.\n\
             Run:\n\
             \x20 tracemend repair app.trace -o repaired.trace"),
         source: "apitrace 11.1, lib/trace/trace_file_snappy.cpp: readCompressedLength; measured \

@@ -176,7 +176,10 @@ impl<'a> Chunks<'a> {
             && block::expand(&block, &mut bytes)
             && to_u64(bytes.len()) <= CHUNK_EXPANDED
         {
-            let fault = Fault::Length { stated, found, whole: true };
+            // All chunks that apitrace 11.1 recorded for us are encoded so.
+            let is_proven =
+                snap::raw::Encoder::new().compress_vec(&bytes).ok() == Some(block.into());
+            let fault = Fault::Length { stated, found, whole: true, is_proven };
             return self.block(bytes, stop, Some(fault));
         }
         bytes.clear();
@@ -194,7 +197,7 @@ impl<'a> Chunks<'a> {
                 Fault::Truncated { stated: Some(stated) }
             }
             _ if is_right || next.is_none() => Fault::Corrupt { detail },
-            _ => Fault::Length { stated, found, whole: false },
+            _ => Fault::Length { stated, found, whole: false, is_proven: false },
         };
         let block = self.block(bytes, stop, Some(fault));
         if !after_fault.is_empty() {

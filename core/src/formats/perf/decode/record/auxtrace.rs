@@ -8,6 +8,7 @@
 //!  Arm SPE:    PMU type, mappings; since version 2: version, words of this head, PMU type, CPUs,
 //!              and for each CPU as many words, of which the first is a magic
 //!  Intel PT:   16 words, length of a filter, its text, padded
+//!  Intel BTS:  PMU type, shift, multiplier of the clock, 2 words more
 //! ```
 //!
 //! Source: `*_process_auxtrace_info` of `tools/perf/util`. perf refuses the recording (exit 234) or
@@ -35,6 +36,8 @@ const MAGICS: [u64; 3] = [0x3030_3030_3030_3030, 0x4040_4040_4040_4040, 0x5050_5
 const OLD_PARAMETERS: [u64; 2] = [4, 7];
 /// The first word of the CPUs of Arm SPE.
 const SPE_MAGIC: u64 = 0x1010_1010_1010_1010;
+/// The type of Intel BTS.
+const BTS: u32 = 2;
 /// Words of Intel PT before the length of the filter.
 const PT_WORDS: u64 = 16;
 
@@ -54,6 +57,7 @@ pub(super) fn fields(own: &mut Cursor<'_>) -> Result<(), BodyError> {
     match kind {
         CORESIGHT => coresight(own.unlogged())?,
         SPE => spe(own.unlogged())?,
+        BTS => bts(own.unlogged())?,
         PT => {
             if let Some(len) = pt(own.unlogged())? {
                 own.skip(PT_WORDS.saturating_add(1), 8, "auxtrace_info.priv")?;
@@ -79,6 +83,16 @@ fn word(cursor: &mut Cursor<'_>, label: &'static str, most: u64) -> Result<u64, 
         return Ok(value);
     }
     Err(BodyError::TooLarge { label, value, most, span: cursor.since(start) })
+}
+
+/// The words of Intel BTS: perf divides by the multiplier (SIGFPE).
+fn bts(mut words: Cursor<'_>) -> Result<(), BodyError> {
+    words.skip(2, 8, "auxtrace_info.priv")?;
+    let (start, label) = (words.position(), "auxtrace_info.time_mult");
+    match words.u64(label)? {
+        0 => Err(BodyError::Zero { label, span: words.since(start) }),
+        _ => Ok(()),
+    }
 }
 
 /// The words of CoreSight: the CPUs fill the record.

@@ -176,7 +176,7 @@ fn an_id_index_may_have_machines_after_its_entries() {
 fn a_tracer_has_a_type_and_the_words_that_perf_reads_of_it() {
     for (kind, least) in [(1, 9), (2, 5), (3, 3), (4, 2), (5, 0), (6, 1), (7, 0), (1000, 0)] {
         let body = |count: usize| [&[kind][..], &vec![0; count]].concat();
-        if kind != 3 {
+        if ![2, 3].contains(&kind) {
             assert_eq!(whole(70, 0, &words(&body(least))), Detail::Plain, "{kind}");
         }
         if let Some(fewer) = least.checked_sub(1) {
@@ -185,6 +185,10 @@ fn a_tracer_has_a_type_and_the_words_that_perf_reads_of_it() {
         }
     }
     assert_eq!(error(70, 0, &words(&[0, 1])), "auxtrace_info.type is 0, expected at least 1");
+    // perf divides by the multiplier of Intel BTS.
+    assert_eq!(whole(70, 0, &words(&[2, 0, 0, 1, 0, 0])), Detail::Plain);
+    let zero = error(70, 0, &words(&[2, 6, 0, 0, 1, 1]));
+    assert_eq!(zero, "auxtrace_info.time_mult is 0, expected at least 1");
     // The CPUs of CoreSight are counted: one of version 0, with a magic, a number and four words.
     let coresight = |cpus| words(&[3, 0, cpus, 0, 0x3030_3030_3030_3030, 0, 0, 0, 0, 0]);
     assert_eq!(whole(70, 0, &coresight(1)), Detail::Plain);
