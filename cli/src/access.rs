@@ -17,8 +17,8 @@ use std::sync::OnceLock;
 
 use rustix::io::Errno;
 
-use crate::input::Recording;
-use crate::output::parent;
+use crate::paths::parent;
+use crate::recording::Recording;
 
 /// Extended attribute with the ACL of a file; there is none if the mode has it all.
 pub(crate) const ACL: &str = "system.posix_acl_access";

@@ -6,8 +6,8 @@ use tracemend::{Balance, FilePlan, Patch, PlanError, proof};
 
 use crate::balance;
 use crate::exit::{Exit, Failure, HELP};
-use crate::input::shown;
 use crate::output::{Existing, Target};
+use crate::paths::shown;
 use crate::places::Places;
 use crate::sandbox::Reach;
 use crate::single::open_one;

@@ -8,7 +8,7 @@ use tracemend::{DumpError, FormatId, Options};
 use crate::check::parse_format;
 use crate::exit::{Exit, Failure, HELP};
 use crate::format_options::{FormatOptions, Verb};
-use crate::input::shown;
+use crate::paths::shown;
 use crate::sandbox::Reach;
 use crate::single::{open_one, recognise_one};
 use crate::streams::Streams;

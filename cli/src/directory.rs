@@ -8,9 +8,12 @@ use std::path::{Path, PathBuf};
 use tracemend::{DirectoryShape, DirectoryView, FormatId, Limits};
 
 use crate::exit::{Exit, Failure};
-use crate::in_use::Writer;
-use crate::input::{InputFile, Recording, open_file, open_member, open_without_waiting, shown};
-use crate::output::parent;
+use crate::paths::parent;
+use crate::paths::shown;
+use crate::recording::{
+    InputFile, PlannedName, Recording, open_file, open_member, open_without_waiting,
+};
+use crate::writer::Writer;
 
 /// Names of a directory that are looked at to tell whether it is a recording.
 const NAMES_MAX: usize = 65_536;
@@ -214,6 +217,34 @@ fn leads_to_own_file(directory: &Path, link: &Path) -> bool {
 fn too_many(directory: &Path, max: impl std::fmt::Display, what: &str) -> Failure {
     let message = format!("{}: more than {max} {what}", shown(directory));
     Failure::new(Exit::Incomplete, message)
+}
+
+impl Recording {
+    /// Brings the files into the order of a plan. A planned file that the format does not list, as
+    /// one that was set aside, is looked for in the directory; one that is not there becomes an
+    /// absent file. Returns false, with the files in any order, if there are others.
+    pub(crate) fn arrange(&mut self, planned: &[PlannedName<'_>]) -> Result<bool, Failure> {
+        let mut listed: BTreeMap<String, InputFile> =
+            self.files.drain(..).map(|file| (file.name.clone(), file)).collect();
+        let wanted = planned.iter().filter(|one| !one.absent && !listed.contains_key(one.name));
+        let wanted: BTreeSet<&str> = wanted.map(|one| one.name).collect();
+        for file in open_others(&self.path, &wanted)? {
+            listed.insert(file.name.clone(), file);
+        }
+        let failed = |error: io::Error| Failure::io(shown(&self.path), &error);
+        let metadata = std::fs::metadata(&self.path).map_err(failed)?;
+        // A file that a repair moved to the name of an absent one comes before it.
+        let mut files: BTreeMap<usize, InputFile> = BTreeMap::new();
+        for is_absent in [false, true] {
+            for (index, one) in planned.iter().enumerate().filter(|(_, p)| p.absent == is_absent) {
+                let found = listed.remove(one.name);
+                let absent = || InputFile::absent(one.name, None, &metadata);
+                files.insert(index, found.unwrap_or_else(absent));
+            }
+        }
+        self.files = files.into_values().collect();
+        Ok(listed.into_values().all(|file| file.absent))
+    }
 }
 
 #[cfg(test)]

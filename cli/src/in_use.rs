@@ -8,72 +8,13 @@
 //! A lease needs Linux, a local file system, and a file of one's own (or the right CAP_LEASE).
 //! Everywhere else only the second sign is left.
 
-use std::fs::File;
 use std::io;
 use std::path::Path;
-#[cfg(target_os = "linux")]
-use std::time::Duration;
 
 use crate::exit::{Exit, Failure};
-use crate::input::{Recording, Stamp, open_without_waiting, shown};
-
-/// Waits between the attempts: a program that starts another one shares its open files with it for
-/// a moment.
-#[cfg(target_os = "linux")]
-const WAITS: [Duration; 5] = [
-    Duration::from_millis(1),
-    Duration::from_millis(2),
-    Duration::from_millis(4),
-    Duration::from_millis(8),
-    Duration::from_millis(16),
-];
-
-/// File systems of other machines, where a refused lease has other reasons.
-#[cfg(target_os = "linux")]
-const REMOTE: [u32; 4] = [0x6969, 0xff53_4d42, 0xfe53_4d42, 0x517b];
-
-/// The knowledge of the kernel about programs that have a file open for writing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Writer {
-    /// No program has it open for writing.
-    None,
-    /// A program has it open for writing.
-    Present,
-    /// It cannot be known.
-    #[default]
-    Unknown,
-}
-
-impl Writer {
-    /// Looks for a program that has the file open for writing.
-    #[cfg(target_os = "linux")]
-    pub(crate) fn of(file: &File) -> Self {
-        let mut waits = WAITS.iter();
-        loop {
-            match crate::mapped::take_lease(file) {
-                Ok(()) => return Self::None,
-                Err(error) if error.raw_os_error() != Some(libc::EAGAIN) => return Self::Unknown,
-                Err(_) if is_remote(file) => return Self::Unknown,
-                Err(_) => match waits.next() {
-                    Some(wait) => std::thread::sleep(*wait),
-                    None => return Self::Present,
-                },
-            }
-        }
-    }
-
-    /// Other systems have no leases.
-    #[cfg(not(target_os = "linux"))]
-    pub(crate) fn of(_file: &File) -> Self {
-        Self::Unknown
-    }
-}
-
-#[cfg(target_os = "linux")]
-fn is_remote(file: &File) -> bool {
-    let kind = rustix::fs::fstatfs(file).ok().and_then(|found| u32::try_from(found.f_type).ok());
-    kind.is_none_or(|kind| REMOTE.contains(&kind))
-}
+use crate::paths::shown;
+use crate::recording::{Recording, Stamp, open_without_waiting};
+use crate::writer::Writer;
 
 /// A sign that a recording is still being written, as a sentence that begins with a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,7 +34,7 @@ impl BeingWritten {
         Self::at_open(recording).or_else(|| recording.files.iter().find_map(Self::by_change))
     }
 
-    fn by_change(file: &crate::input::InputFile) -> Option<Self> {
+    fn by_change(file: &crate::recording::InputFile) -> Option<Self> {
         let path = file.path.as_deref().filter(|_| !file.absent)?;
         let (before, now) = (&file.metadata, std::fs::metadata(path).ok()?);
         let stamps = [Stamp::of(before), Stamp::of(&now)];
@@ -158,7 +99,7 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
 
     use super::*;
-    use crate::input::open_file;
+    use crate::recording::open_file;
 
     fn file() -> (tempfile::TempDir, std::path::PathBuf) {
         let folder = tempfile::tempdir().unwrap();

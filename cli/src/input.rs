@@ -8,21 +8,13 @@
 //!
 //! Nothing here waits for another process: only regular files are opened, and without blocking.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{File, Metadata, OpenOptions};
-use std::io;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use tracemend::{FileSet, FormatId, Options, Source, UntrustedPath};
-
-use crate::directory;
 use crate::exit::Failure;
-use crate::in_use::Writer;
-use crate::mapped::Mapped;
+use crate::found::{self, Found, NAME_A_FILE};
 use crate::neighbours::Neighbours;
-use crate::skipped::SkipReason;
+use crate::paths::{is_stdin, shown};
+use crate::recording::{Recording, written};
 use crate::streams::StandardInput;
 use crate::walk::{Steps, Walk};
 
@@ -30,235 +22,6 @@ use crate::walk::{Steps, Walk};
 /// are looked at for them: the message must not take long.
 const NAMES_BELOW: usize = 3;
 const LOOKED_AT_BELOW: u64 = 1_000;
-
-/// Identity of a file, and the marks of a change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stamp {
-    pub(crate) device: u64,
-    pub(crate) inode: u64,
-    len: u64,
-    changed: (i64, i64),
-}
-
-impl Stamp {
-    pub(crate) fn of(metadata: &Metadata) -> Self {
-        Self {
-            device: metadata.dev(),
-            inode: metadata.ino(),
-            len: metadata.len(),
-            changed: (metadata.mtime(), metadata.mtime_nsec()),
-        }
-    }
-
-    /// Whether both are the same file, changed or not.
-    pub(crate) fn same_file(&self, other: &Self) -> bool {
-        (self.device, self.inode) == (other.device, other.inode)
-    }
-}
-
-/// One file of a recording, mapped.
-#[derive(Debug)]
-pub(crate) struct InputFile {
-    /// Relative to the recording, decoded lossily; for show and for plans.
-    name: String,
-    /// `None` for a file without a name.
-    pub(crate) path: Option<PathBuf>,
-    /// Of the directory if the file is absent.
-    pub(crate) metadata: Metadata,
-    /// A name without a file, where a repair may put one.
-    pub(crate) absent: bool,
-    /// Whether another program was writing it when it was opened.
-    pub(crate) writer: Writer,
-    map: Mapped,
-}
-
-impl InputFile {
-    fn file(&self) -> tracemend::File<'_> {
-        let bytes = if self.absent { Source::absent() } else { Source::new(self.map.bytes()) };
-        tracemend::File::new(self.name.clone(), bytes)
-    }
-
-    /// A name without a file.
-    pub(crate) fn absent(name: &str, path: Option<PathBuf>, directory: &Metadata) -> Self {
-        let (name, metadata, map) = (name.to_string(), directory.clone(), Mapped::default());
-        Self { name, path, metadata, absent: true, writer: Writer::None, map }
-    }
-
-    /// Whether it has this name in its recording.
-    pub(crate) fn is_named(&self, name: &str) -> bool {
-        self.name == name
-    }
-
-    /// Returns the path of `name`, if it is a name in the same folder. The real name of that folder
-    /// may not be UTF-8.
-    pub(crate) fn sibling(&self, name: &str) -> Option<PathBuf> {
-        let (mine, other) = (Path::new(&self.name), Path::new(name));
-        let leaf = other.file_name().filter(|_| mine.parent() == other.parent())?;
-        Some(self.path.as_deref()?.with_file_name(leaf))
-    }
-
-    /// Whether both files hold the same bytes.
-    pub(crate) fn has_equal_bytes(&self, other: &Self) -> bool {
-        self.map.bytes() == other.map.bytes()
-    }
-
-    /// Why the file is no longer the one that was read. A recording that `is_being_written` may
-    /// get longer, until its recorder ends and goes back to the header.
-    fn find_change(&self, path: &Path, is_being_written: bool) -> io::Result<Option<&'static str>> {
-        let (before, now) = (Stamp::of(&self.metadata), Stamp::of(&std::fs::metadata(path)?));
-        let is_longer = || before.same_file(&now) && before.len <= now.len;
-        let is_written = || -> io::Result<bool> {
-            Ok(Writer::of(&open_without_waiting(path)?) == Writer::Present)
-        };
-        Ok(match self.writer {
-            _ if before == now && !is_being_written => None,
-            _ if !is_being_written || !is_longer() => Some("it changed while it was read"),
-            Writer::Present if !is_written()? => {
-                Some("its recorder ended while it was read: try again")
-            }
-            _ => None,
-        })
-    }
-
-    /// Whether `bytes` are this file's own, unchanged.
-    pub(crate) fn is_unchanged(&self, bytes: &Source<'_>) -> bool {
-        let mine = self.map.bytes();
-        let run = bytes.run(0);
-        !self.absent
-            && std::ptr::eq(run.as_ptr(), mine.as_ptr())
-            && run.len() == mine.len()
-            && bytes.len() == Source::new(mine).len()
-    }
-}
-
-/// The name of a file in a plan.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PlannedName<'p> {
-    /// Relative to the recording.
-    pub(crate) name: &'p str,
-    /// The plan has no file of this name.
-    pub(crate) absent: bool,
-}
-
-/// One recording.
-#[derive(Debug)]
-pub(crate) struct Recording {
-    /// As given or found.
-    pub(crate) path: PathBuf,
-    pub(crate) directory: bool,
-    pub(crate) files: Vec<InputFile>,
-    /// Names of symbolic links that were not followed.
-    pub(crate) unfollowed_links: Vec<String>,
-}
-
-impl Recording {
-    /// A recording of one file.
-    pub(crate) fn of_file(path: &Path, file: InputFile) -> Self {
-        let path = path.to_path_buf();
-        Self { path, directory: false, files: vec![file], unfollowed_links: Vec::new() }
-    }
-
-    /// A recording of some files of a directory.
-    pub(crate) const fn of_directory(path: PathBuf, files: Vec<InputFile>) -> Self {
-        Self { path, directory: true, files, unfollowed_links: Vec::new() }
-    }
-
-    /// The recording as the library sees it.
-    pub(crate) fn file_set(&self) -> FileSet<'_> {
-        let files = self.files.iter();
-        FileSet::new(files.map(InputFile::file).collect())
-            .with_unfollowed_links(self.unfollowed_links.clone())
-    }
-
-    /// Returns the format that recognises the beginning of the recording.
-    pub(crate) fn format(&self) -> Option<FormatId> {
-        tracemend::sniff(&self.file_set(), &Options::default())
-    }
-
-    /// Fails if a file is no longer the one that was read.
-    pub(crate) fn unchanged(&self) -> Result<(), Failure> {
-        let is_being_written = self.files.iter().any(|file| file.writer == Writer::Present);
-        for file in &self.files {
-            let Some(path) = &file.path else { continue };
-            if file.absent {
-                if std::fs::symlink_metadata(path).is_ok() {
-                    let error = io::Error::other("it appeared while the rest was read");
-                    return Err(Failure::io(shown(path), &error));
-                }
-                continue;
-            }
-            let failed = |error: io::Error| Failure::io(shown(path), &error);
-            if let Some(change) = file.find_change(path, is_being_written).map_err(failed)? {
-                return Err(failed(io::Error::other(format!("{change}; nothing was written"))));
-            }
-        }
-        Ok(())
-    }
-
-    /// Brings the files into the order of a plan. A planned file that the format does not list, as
-    /// one that was set aside, is looked for in the directory; one that is not there becomes an
-    /// absent file. Returns false, with the files in any order, if there are others.
-    pub(crate) fn arrange(&mut self, planned: &[PlannedName<'_>]) -> Result<bool, Failure> {
-        let mut listed: BTreeMap<String, InputFile> =
-            self.files.drain(..).map(|file| (file.name.clone(), file)).collect();
-        let wanted = planned.iter().filter(|one| !one.absent && !listed.contains_key(one.name));
-        let wanted: BTreeSet<&str> = wanted.map(|one| one.name).collect();
-        for file in directory::open_others(&self.path, &wanted)? {
-            listed.insert(file.name.clone(), file);
-        }
-        let failed = |error: io::Error| Failure::io(shown(&self.path), &error);
-        let metadata = std::fs::metadata(&self.path).map_err(failed)?;
-        // A file that a repair moved to the name of an absent one comes before it.
-        let mut files: BTreeMap<usize, InputFile> = BTreeMap::new();
-        for is_absent in [false, true] {
-            for (index, one) in planned.iter().enumerate().filter(|(_, p)| p.absent == is_absent) {
-                let found = listed.remove(one.name);
-                let absent = || InputFile::absent(one.name, None, &metadata);
-                files.insert(index, found.unwrap_or_else(absent));
-            }
-        }
-        self.files = files.into_values().collect();
-        Ok(listed.into_values().all(|file| file.absent))
-    }
-
-    /// Whether it came through standard input.
-    pub(crate) fn is_stream(&self) -> bool {
-        self.files.iter().any(|file| file.path.is_none() && !file.absent)
-    }
-}
-
-/// The thing at a path.
-#[derive(Debug)]
-pub(crate) enum Found {
-    /// A recording, or a file that was named and has to be one.
-    Recording(Recording),
-    /// Named, but neither file nor directory.
-    Irregular {
-        path: PathBuf,
-        /// For example `a socket`.
-        kind: &'static str,
-    },
-    /// A file of a walked directory that is not checked.
-    Skipped { path: PathBuf, reason: SkipReason },
-    /// A directory that has more entries than are looked at.
-    TooMany {
-        path: PathBuf,
-        /// Entries that were looked at.
-        max: u64,
-    },
-    /// Could not be read; the walk goes on.
-    Failed { path: PathBuf, failure: Failure },
-}
-
-/// A path as it may be shown.
-pub(crate) fn shown(path: &Path) -> String {
-    UntrustedPath(path.as_os_str().as_bytes()).to_string()
-}
-
-/// Whether a path stands for standard input.
-pub(crate) fn is_stdin(path: &Path) -> bool {
-    path.as_os_str() == "-"
-}
 
 /// Opens the path, for the commands that work on one recording.
 pub(crate) fn open(path: &Path, stdin: &mut StandardInput<'_>) -> Result<Found, Failure> {
@@ -268,26 +31,9 @@ pub(crate) fn open(path: &Path, stdin: &mut StandardInput<'_>) -> Result<Found, 
     open_path(path)
 }
 
+/// Opens a path that is not standard input.
 pub(crate) fn open_path(path: &Path) -> Result<Found, Failure> {
-    let failed = |error: io::Error| Failure::io(shown(path), &error);
-    let metadata = std::fs::metadata(path).map_err(failed)?;
-    if metadata.is_dir() {
-        return match directory::open(path)? {
-            Some(recording) => Ok(Found::Recording(recording)),
-            None => Err(Failure::usage(format!(
-                "{} is a directory, not a recording; {}",
-                shown(path),
-                below(path)
-            ))),
-        };
-    }
-    if let Some(kind) = irregular(&metadata) {
-        return Ok(Found::Irregular { path: path.to_path_buf(), kind });
-    }
-    let name = path.file_name().unwrap_or(path.as_os_str());
-    let file = open_file(path, name.to_string_lossy().into_owned()).map_err(failed)?;
-    let recording = Recording::of_file(path, file);
-    Ok(Found::Recording(recording))
+    found::open_path(path, below)
 }
 
 /// Names recordings below a directory that is not one itself.
@@ -301,68 +47,9 @@ fn below(path: &Path) -> String {
     });
     let names: Vec<String> = names.take(NAMES_BELOW).collect();
     match names.is_empty() {
-        true => "name a file in it".to_string(),
+        true => NAME_A_FILE.to_string(),
         false => format!("name one in it, for example {}", names.join(" or ")),
     }
-}
-
-/// Opens a path that is not standard input.
-pub(crate) fn open_or_fail(path: &Path) -> Found {
-    let found = open_path(path);
-    found.unwrap_or_else(|failure| Found::Failed { path: path.to_path_buf(), failure })
-}
-
-fn irregular(metadata: &Metadata) -> Option<&'static str> {
-    let kind = metadata.file_type();
-    Some(match kind {
-        _ if kind.is_file() || kind.is_dir() => return None,
-        _ if kind.is_fifo() => "a named pipe",
-        _ if kind.is_socket() => "a socket",
-        _ if kind.is_char_device() => "a character device",
-        _ if kind.is_block_device() => "a block device",
-        _ => "not a regular file",
-    })
-}
-
-/// Opens a path for reading. A pipe without a writer is opened all the same.
-pub(crate) fn open_without_waiting(path: &Path) -> io::Result<File> {
-    let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
-    OpenOptions::new().read(true).custom_flags(flags).open(path)
-}
-
-/// Opens and maps a regular file, and looks whether it is being written. Does not wait for another
-/// program, even if the path became a pipe since it was looked at.
-pub(crate) fn open_file(path: &Path, name: String) -> io::Result<InputFile> {
-    open_member(path, name, false)
-}
-
-/// Opens and maps a file of a recording. If it `is_known` that another file of the recording is
-/// being written, this one is not looked at.
-pub(crate) fn open_member(path: &Path, name: String, is_known: bool) -> io::Result<InputFile> {
-    let file = open_without_waiting(path)?;
-    let metadata = file.metadata()?;
-    if let Some(kind) = irregular(&metadata) {
-        return Err(io::Error::other(format!("it became {kind}")));
-    }
-    if metadata.is_dir() {
-        return Err(io::Error::from(io::ErrorKind::IsADirectory));
-    }
-    // Before the bytes are read: what is written from now on shows in the time of change.
-    let writer = if is_known { Writer::Unknown } else { Writer::of(&file) };
-    let map = Mapped::new(&file)?;
-    Ok(InputFile { name, path: Some(path.to_path_buf()), metadata, absent: false, writer, map })
-}
-
-/// Maps a file that was just written, under the name that its source has.
-pub(crate) fn written(file: &File, name: &str) -> io::Result<InputFile> {
-    Ok(InputFile {
-        name: name.to_string(),
-        path: None,
-        metadata: file.metadata()?,
-        absent: false,
-        writer: Writer::None,
-        map: Mapped::new(file)?,
-    })
 }
 
 fn spool(path: &Path, stdin: &mut StandardInput<'_>) -> Result<Recording, Failure> {

@@ -14,7 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use crate::input::{self, Found};
+use crate::found;
+use crate::found::Found;
 use crate::skipped::SkipReason;
 
 /// Files of one pattern that are opened to find a recording, the first by name. If none of so many
@@ -80,7 +81,7 @@ fn find_recording(pattern: &Pattern) -> bool {
         }
     }
     let is_recording = |path: &PathBuf| {
-        let found = input::open_or_fail(path);
+        let found = found::open_or_fail(path);
         matches!(found, Found::Recording(recording) if recording.format().is_some())
     };
     first.iter().any(is_recording)

@@ -11,8 +11,9 @@ use std::path::{Path, PathBuf};
 
 use crate::directory;
 use crate::exit::Failure;
-use crate::input::{Recording, Stamp, is_stdin, shown};
-use crate::output::{parent, resolve};
+use crate::paths::{is_stdin, shown};
+use crate::paths::{parent, resolve};
+use crate::recording::{Recording, Stamp};
 use crate::streams::Streams;
 
 /// A file, or a name that nothing has.

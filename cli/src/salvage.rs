@@ -12,8 +12,8 @@ use tracemend::{
 use crate::balance;
 use crate::command::{LOSSY_WARNINGS, NextCommand};
 use crate::group::{Drawing, count_severities, name_in_recording, name_places};
-use crate::input::shown;
 use crate::look::{Ink, Look, wrap};
+use crate::paths::shown;
 use crate::summary::{describe_recording, describe_time, nouns};
 
 /// Fixes of different codes or places that are listed; JSON and the plan hold all.

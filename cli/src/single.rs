@@ -5,8 +5,11 @@ use std::path::Path;
 use tracemend::{FileSet, FormatId, Options};
 
 use crate::exit::{Exit, Failure};
+use crate::found::Found;
 use crate::in_use::BeingWritten;
-use crate::input::{self, Found, Recording, shown};
+use crate::input;
+use crate::paths::shown;
+use crate::recording::Recording;
 use crate::streams::Streams;
 
 /// The one recording that `path` names.

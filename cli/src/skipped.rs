@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::exit::Failure;
-use crate::input::shown;
+use crate::paths::shown;
 
 /// Skipped files whose paths are kept, for each reason. JSON lists them.
 const SKIPPED_HELD: usize = 65_536;

@@ -5,8 +5,8 @@ use std::io::{self, BufWriter, Read, Seek, Write};
 use std::process::ExitCode;
 
 use crate::exit::{Exit, Failure};
-use crate::input::Stamp;
 use crate::look::Look;
+use crate::recording::Stamp;
 use crate::sandbox::{self, Reach, SandboxChoice};
 
 /// Bytes gathered before standard output is written to.

@@ -7,7 +7,8 @@ use tracemend::{Limits, Plan, limits};
 
 use crate::balance;
 use crate::exit::{Exit, Failure, HELP};
-use crate::input::{PlannedName, Recording, shown};
+use crate::paths::shown;
+use crate::recording::{PlannedName, Recording};
 use crate::sandbox::Reach;
 use crate::single::open_one;
 use crate::streams::Streams;

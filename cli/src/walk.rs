@@ -11,8 +11,11 @@ use tracemend::FormatId;
 
 use crate::directory;
 use crate::exit::Failure;
-use crate::input::{self, Found, Stamp, is_stdin, shown};
+use crate::found;
+use crate::found::Found;
 use crate::neighbours::Neighbours;
+use crate::paths::{is_stdin, shown};
+use crate::recording::Stamp;
 use crate::skipped::SkipReason;
 
 /// Entries of a walked directory that are looked at. A build tree has some hundred thousand; a
@@ -61,7 +64,7 @@ impl Step {
     /// Opens it. `None` is a file that the run writes itself.
     pub(crate) fn open(self, how: &Walk<'_>) -> Option<Found> {
         match self {
-            Self::Named(path) | Self::Directory(path) => Some(input::open_or_fail(&path)),
+            Self::Named(path) | Self::Directory(path) => Some(found::open_or_fail(&path)),
             Self::Found(found) => Some(found),
             Self::File(path) => open_file(&path, how),
         }
@@ -71,7 +74,7 @@ impl Step {
 /// Opens a file in a walked directory, and looks whether it is a recording.
 fn open_file(path: &Path, how: &Walk<'_>) -> Option<Found> {
     let skip = |reason| Found::Skipped { path: path.to_path_buf(), reason };
-    let found = input::open_or_fail(path);
+    let found = found::open_or_fail(path);
     let Found::Recording(recording) = &found else {
         // The file was replaced after it was listed.
         let is_failed = matches!(found, Found::Failed { .. });

@@ -56,19 +56,6 @@ impl Limits {
     pub fn set(&mut self, limit: &'static Limit, value: u64) {
         self.changed.insert(limit.name, value);
     }
-
-    /// Changes the limit called `name` to `value`.
-    ///
-    /// # Errors
-    ///
-    /// If no limit has this name; [`FormatId::limits`](crate::FormatId::limits) and [`COMMON`] list
-    /// them.
-    pub fn set_by_name(&mut self, name: &str, value: u64) -> Result<(), UnknownLimit> {
-        let limit = crate::registry::limits().find(|limit| limit.name == name);
-        let limit = limit.ok_or_else(|| UnknownLimit { name: name.to_string() })?;
-        self.set(limit, value);
-        Ok(())
-    }
 }
 
 /// A limit name that does not exist.
@@ -259,18 +246,5 @@ mod tests {
         assert_eq!(limits.of(&ROUNDS), 16);
         limits.set(&ROUNDS, 2);
         assert_eq!((limits.of(&ROUNDS), limits.count_of(&FIXES)), (2, 65_536));
-        limits.set_by_name("rounds", 3).unwrap();
-        assert_eq!(limits.of(&ROUNDS), 3);
-        let unknown = limits.set_by_name("round\u{1b}", 3).unwrap_err();
-        assert_eq!(unknown.to_string(), "unknown limit `round\\x1b`");
-    }
-
-    #[test]
-    fn names_are_unique() {
-        let mut names: Vec<_> = crate::registry::limits().map(|limit| limit.name).collect();
-        let all = names.len();
-        names.sort_unstable();
-        names.dedup();
-        assert_eq!(names.len(), all);
     }
 }

@@ -7,7 +7,7 @@ use crate::FileSet;
 use crate::audit;
 use crate::formats::{Confidence, DirectoryShape, Format, apitrace, ovni, perf, qemu, revent};
 use crate::kit::text::Untrusted;
-use crate::limits::{self, Limit};
+use crate::limits::{self, Limit, Limits, UnknownLimit};
 use crate::options::{Choices, OptionSpec, Options};
 use crate::report::rule::common;
 use crate::report::{Report, Rule};
@@ -181,6 +181,20 @@ pub fn limits() -> impl Iterator<Item = &'static Limit> {
     limits::COMMON.iter().chain(formats).copied()
 }
 
+impl Limits {
+    /// Changes the limit called `name` to `value`.
+    ///
+    /// # Errors
+    ///
+    /// If no limit has this name; [`FormatId::limits`] and [`COMMON`](limits::COMMON) list them.
+    pub fn set_by_name(&mut self, name: &str, value: u64) -> Result<(), UnknownLimit> {
+        let limit = limits().find(|limit| limit.name == name);
+        let limit = limit.ok_or_else(|| UnknownLimit { name: name.to_string() })?;
+        self.set(limit, value);
+        Ok(())
+    }
+}
+
 /// Returns the format that recognises the recording with the most confidence; the first one in
 /// [`FormatId::ALL`] if two are equally sure.
 pub fn sniff(files: &FileSet<'_>, options: &Options) -> Option<FormatId> {
@@ -216,6 +230,25 @@ fn in_order_of_cost() -> impl Iterator<Item = (usize, FormatId)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::ROUNDS;
+
+    #[test]
+    fn a_limit_is_set_by_its_name() {
+        let mut limits = Limits::default();
+        limits.set_by_name("rounds", 3).unwrap();
+        assert_eq!(limits.of(&ROUNDS), 3);
+        let unknown = limits.set_by_name("round\u{1b}", 3).unwrap_err();
+        assert_eq!(unknown.to_string(), "unknown limit `round\\x1b`");
+    }
+
+    #[test]
+    fn names_of_limits_are_unique() {
+        let mut names: Vec<_> = limits().map(|limit| limit.name).collect();
+        let all = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all);
+    }
 
     #[test]
     fn a_format_describes_itself_and_claims_the_names_of_its_files() {

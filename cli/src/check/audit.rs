@@ -6,8 +6,9 @@ use clap::ArgMatches;
 use tracemend::{AuditRequest, Concern, FormatId};
 
 use super::format::{Wanted, WantedParser};
-use super::{FailOn, parse_format};
+use super::parse_format;
 use crate::exit::{Exit, Failure, HELP};
+use crate::fail_on::FailOn;
 use crate::limiting::Limiting;
 use crate::look::ColorChoice;
 use crate::streams::Streams;

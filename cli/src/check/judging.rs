@@ -6,13 +6,15 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use tracemend::{Baseline, FileSet, Level, Policy, Report, Selector};
 
-use super::{Arguments, FailOn};
+use super::Arguments;
 use crate::access::Readers;
 use crate::config::Config;
 use crate::exit::{Exit, Failure};
-use crate::input::shown;
+use crate::fail_on::FailOn;
 use crate::look::Look;
-use crate::output::{TextFile, parent};
+use crate::output::TextFile;
+use crate::paths::parent;
+use crate::paths::shown;
 use crate::places::Places;
 
 /// Decides what becomes of the findings.

@@ -10,12 +10,13 @@ use tracemend::unescape;
 
 use super::format::{Wanted, WantedParser, assign};
 use super::sink::Sink;
+use super::to_path;
 use super::writer::{Checked, Closing, Settings};
-use super::{FailOn, to_path};
 use crate::access::Readers;
 use crate::exit::{Exit, Failure, HELP};
-use crate::input::shown;
+use crate::fail_on::FailOn;
 use crate::look::ColorChoice;
+use crate::paths::shown;
 use crate::places::Places;
 use crate::progress::Progress;
 use crate::sandbox::Reach;

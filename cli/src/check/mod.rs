@@ -18,21 +18,21 @@ use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
-use clap::{ArgMatches, ValueEnum};
+use clap::ArgMatches;
 use tracemend::words::byte_count;
 use tracemend::{
-    AuditRequest, Finding, FormatId, Layer, Options, Report, Rule, Selector, Severity, Span,
-    common, limits,
+    AuditRequest, Finding, FormatId, Layer, Options, Report, Rule, Selector, Span, common, limits,
 };
 
 use crate::access::Readers;
 use crate::command::type_option;
 use crate::exit::{Exit, Failure, HELP};
+use crate::fail_on::FailOn;
 use crate::format_options::{FormatOptions, Verb};
-use crate::input::is_stdin;
 use crate::limiting::Limiting;
 use crate::look::{ColorChoice, Look};
 use crate::neighbours::Neighbours;
+use crate::paths::is_stdin;
 use crate::places::Places;
 use crate::progress::{Progress, sum_bytes};
 use crate::sandbox::Reach;
@@ -155,36 +155,6 @@ pub(crate) struct Arguments {
     /// Lists what recordings carry instead of their faults: `tracemend audit`.
     #[arg(skip)]
     audit: Option<AuditRequest>,
-}
-
-/// Value of `--fail-on`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FailOn {
-    Error,
-    Warning,
-    Info,
-    Never,
-}
-
-impl FailOn {
-    /// The exit code for a report.
-    fn exit(self, report: &Report) -> Exit {
-        match report.incomplete() {
-            true => Exit::Incomplete,
-            false if self.is_reached(report.worst()) => Exit::Findings,
-            false => Exit::Clean,
-        }
-    }
-
-    fn is_reached(self, worst: Option<Severity>) -> bool {
-        let least = match self {
-            Self::Error => Severity::Error,
-            Self::Warning => Severity::Warning,
-            Self::Info => Severity::Info,
-            Self::Never => return false,
-        };
-        worst >= Some(least)
-    }
 }
 
 /// The format that `--type` names.

@@ -12,7 +12,7 @@ use tracemend::words::{byte_count, plural};
 
 use crate::directory;
 use crate::exit::{Exit, Failure};
-use crate::input::{is_stdin, shown};
+use crate::paths::{is_stdin, shown};
 use crate::streams::Streams;
 use crate::walk::WALK_MAX;
 

@@ -9,7 +9,8 @@ use tracemend::{FileSet, Report};
 
 use super::merge::Gathered;
 use crate::exit::Failure;
-use crate::input::{Recording, shown};
+use crate::paths::shown;
+use crate::recording::Recording;
 
 /// An earlier report.
 #[derive(Debug)]

@@ -16,8 +16,10 @@ use super::writer::Closing;
 use super::{report_irregular, report_path};
 use crate::access::Readers;
 use crate::exit::{Exit, Failure};
-use crate::input::{self, Found};
+use crate::found::Found;
+use crate::input;
 use crate::ordered::in_order;
+use crate::paths;
 use crate::skipped::{SkipReason, Skipped};
 use crate::summary::Totals;
 use crate::walk::{self, Step, Steps};
@@ -50,7 +52,7 @@ impl<'r, 's> Run<'r, 's> {
     pub(super) fn all(mut self, paths: &Paths, jobs: NonZeroUsize) -> Result<Exit, Failure> {
         let mut rest = paths.as_slice();
         while let Some((first, others)) = rest.split_first() {
-            if input::is_stdin(first) {
+            if paths::is_stdin(first) {
                 let found = input::open(first, &mut self.sink.streams.input);
                 let failed = |failure| Found::Failed { path: first.clone(), failure };
                 let found = found.unwrap_or_else(failed);
@@ -62,7 +64,7 @@ impl<'r, 's> Run<'r, 's> {
             } else {
                 // Named files are checked together, up to the next directory.
                 let is_other =
-                    |path: &std::path::PathBuf| input::is_stdin(path) || walk::is_walked(path);
+                    |path: &std::path::PathBuf| paths::is_stdin(path) || walk::is_walked(path);
                 let end = rest.iter().position(is_other).unwrap_or(rest.len());
                 let (named, others) = rest.split_at(end);
                 self.each(named.iter().map(|path| Step::Named(path.clone())), None, jobs)?;
@@ -202,7 +204,7 @@ impl SeenSoFar {
         if let Some(warning) = entry.warning {
             sink.warn_once(warning);
         }
-        self.totals.add(&input::shown(&entry.path), &entry.report);
+        self.totals.add(&paths::shown(&entry.path), &entry.report);
         self.counts.add_report(&entry.report);
         self.exit = self.exit.max(Some(entry.exit));
         if let Some(accepted) = entry.accepted {

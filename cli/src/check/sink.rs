@@ -7,11 +7,11 @@ use super::format::Wanted;
 use super::writer::{Closing, Layout, Piece, Settings, Writer};
 use crate::access::Readers;
 use crate::exit::Failure;
-use crate::input::Stamp;
 use crate::look::ColorChoice;
 use crate::output::TextFile;
 use crate::places::Places;
 use crate::progress::Progress;
+use crate::recording::Stamp;
 use crate::streams::Streams;
 
 /// A report that is written.

@@ -14,9 +14,11 @@ use super::writer::{Checked, Layout, Piece, Settings, place};
 use crate::access::Readers;
 use crate::exit::{Exit, Failure};
 use crate::format_options::FormatOptions;
+use crate::found::Found;
 use crate::in_use::BeingWritten;
-use crate::input::{self, Found, Recording, Stamp};
 use crate::neighbours::Neighbours;
+use crate::paths;
+use crate::recording::{Recording, Stamp};
 use crate::walk::{Step, Walk};
 
 /// What every thread needs.
@@ -129,7 +131,7 @@ impl Work<'_> {
             if self.is_single && is_named {
                 return Err(Failure::usage(message));
             }
-            let path = input::shown(&recording.path);
+            let path = paths::shown(&recording.path);
             warning = warning.or_else(|| Some(format!("{path}: {message}")));
         }
         let entry = self.entry(&recording.path, report, (&files, crc32), is_named)?;
@@ -185,7 +187,7 @@ impl Work<'_> {
         let exit = self.judging.exit(&report);
         let checked = Checked {
             path,
-            name: input::shown(path),
+            name: paths::shown(path),
             report: &report,
             files,
             crc32,

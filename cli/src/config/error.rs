@@ -7,8 +7,8 @@ use std::path::Path;
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource};
 
 use crate::exit::Failure;
-use crate::input::shown;
 use crate::look::Look;
+use crate::paths::shown;
 
 /// A defect at some bytes of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use tracemend::{Choices, FormatId, Level, OptionValue, Policy, Selector};
 
 use super::Config;
 use super::error::ConfigError;
-use crate::check::FailOn;
+use crate::fail_on::FailOn;
 
 /// Selectors as they stand in the file.
 type Selectors = Vec<Spanned<String>>;

@@ -30,8 +30,9 @@ use tracemend::words::byte_count;
 use tracemend::{Choices, FormatId, Policy};
 
 use crate::exit::Failure;
-use crate::input::{open_without_waiting, shown};
 use crate::look::Look;
+use crate::paths::shown;
+use crate::recording::open_without_waiting;
 
 /// Name of the file.
 const NAME: &str = "tracemend.toml";

@@ -10,10 +10,12 @@ use tracemend::{FileSet, UntrustedPath};
 
 use crate::access::Readers;
 use crate::exit::{Exit, Failure};
-use crate::input::{self, InputFile, Recording, shown};
 use crate::mapped::RemovedOnDeath;
 use crate::output::staged::{StagedFolder, mode_of};
 use crate::output::{Target, write_pieces};
+use crate::paths::shown;
+use crate::recording;
+use crate::recording::{InputFile, Recording};
 
 /// A file of a directory that does not belong to the recording in it (`kcore_dir` of `perf record
 /// --kcore`). A repair copies it.
@@ -95,7 +97,7 @@ fn write_files(
         let linked = unchanged.filter(|_| target.link);
         if linked.is_some_and(|source| fs::hard_link(source, &path).is_ok()) {
             let file = File::open(&path).map_err(failed)?;
-            back.push(input::written(&file, &output.name).map_err(failed)?);
+            back.push(recording::written(&file, &output.name).map_err(failed)?);
             continue;
         }
         let mut file = create_new(&path).map_err(failed)?;
@@ -105,7 +107,7 @@ fn write_files(
             taken.map_err(failed)?;
         }
         file.sync_all().map_err(failed)?;
-        back.push(input::written(&file, &output.name).map_err(failed)?);
+        back.push(recording::written(&file, &output.name).map_err(failed)?);
     }
     Ok(back)
 }
@@ -232,14 +234,14 @@ fn copy_other(from: &Path, to: &Path, kind: FileType, readers: Readers) -> Resul
         std::os::unix::fs::symlink(&link, to).map_err(failed)?;
         fs::read_link(to).map_err(failed)? == link
     } else {
-        let mut source = input::open_without_waiting(from).map_err(failed)?;
+        let mut source = recording::open_without_waiting(from).map_err(failed)?;
         let mut copy = create_new(to).map_err(failed)?;
         io::copy(&mut source, &mut copy).map_err(failed)?;
         let model = source.metadata().map_err(failed)?;
         let readers = readers.and(Readers::of_file(from, &model));
         readers.admit(&copy, mode_of(&model)).map_err(failed)?;
         copy.sync_all().map_err(failed)?;
-        let [source, copy] = [&source, &copy].map(|file| input::written(file, ""));
+        let [source, copy] = [&source, &copy].map(|file| recording::written(file, ""));
         source.map_err(failed)?.has_equal_bytes(&copy.map_err(failed)?)
     };
     if is_equal {

@@ -24,16 +24,14 @@ use std::path::{Path, PathBuf};
 use tracemend::{FileSet, Source};
 
 use crate::access::{self, Readers};
-use crate::exit::{Exit, Failure};
+use crate::exit::Failure;
 use crate::in_use;
-use crate::input::{self, Recording, Stamp, shown};
+use crate::paths::{resolve, shown};
+use crate::recording;
+use crate::recording::{Recording, Stamp};
 pub(crate) use pieces::Pieces;
-pub(crate) use staged::parent;
 use staged::{Folder, StagedFile, StagedFolder, mode_of};
 pub(crate) use text::TextFile;
-
-/// Symbolic links that are followed to an output.
-const LINKS_MAX: usize = 40;
 
 /// How a file that exists already is treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,7 +190,7 @@ impl Target {
         let lost = lost.map_err(failed)?;
         staged.file().sync_all().map_err(failed)?;
         let name = files.files().first().map_or("", |file| file.name.as_str());
-        let written = input::written(staged.file(), name).map_err(failed)?;
+        let written = recording::written(staged.file(), name).map_err(failed)?;
         let back = Recording::of_file(&self.path, written);
         proved(&back.file_set())?;
         drop(back);
@@ -219,7 +217,7 @@ impl Target {
             fchown(file, Some(metadata.uid()), Some(metadata.gid()))?;
         }
         file.set_permissions(Permissions::from_mode(mode_of(metadata)))?;
-        let lost = attributes::copy(&input::open_without_waiting(source)?, file)?;
+        let lost = attributes::copy(&recording::open_without_waiting(source)?, file)?;
         if lost.iter().any(|name| name == access::ACL) {
             // The bits of the group are the mask of the ACL, and let in more without it.
             Readers::OWNER.admit(file, mode_of(metadata))?;
@@ -305,7 +303,7 @@ impl Target {
     /// Removes `NAME.orig` if it holds nothing but the source, which has its own name.
     fn remove_backup(&self, orig: &Path) {
         let is_copy = || {
-            let maps = [&self.path, orig].map(|path| input::open_file(path, String::new()));
+            let maps = [&self.path, orig].map(|path| recording::open_file(path, String::new()));
             let [Ok(source), Ok(copy)] = maps else { return false };
             source.has_equal_bytes(&copy)
         };
@@ -356,25 +354,4 @@ fn write_pieces(file: &mut File, bytes: &Source<'_>) -> io::Result<()> {
         writer.write_all(piece)?;
     }
     writer.flush()
-}
-
-/// Returns the path at the end of a chain of links; it need not exist.
-pub(crate) fn resolve(path: &Path) -> Result<PathBuf, Failure> {
-    let mut at = path.to_path_buf();
-    // `DIR/` names the directory; links are links only without the slash.
-    if let (Some(parent), Some(name)) = (path.parent(), path.file_name()) {
-        at = parent.join(name);
-    }
-    // The links of /dev/stdout lead to names that are no paths.
-    let is_special = |metadata: Metadata| !metadata.is_file() && !metadata.is_dir();
-    if fs::metadata(&at).is_ok_and(is_special) {
-        return Ok(at);
-    }
-    for _ in 0..LINKS_MAX {
-        match fs::read_link(&at) {
-            Ok(next) => at = parent(&at).join(next),
-            Err(_) => return Ok(at),
-        }
-    }
-    Err(Failure::new(Exit::Io, format!("{}: too many links", shown(path))))
 }

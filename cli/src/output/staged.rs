@@ -18,8 +18,9 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, RenameFlags};
 use tempfile::{Builder, TempDir};
 
-use crate::input::Stamp;
 use crate::mapped::RemovedOnDeath;
+use crate::paths::parent;
+use crate::recording::Stamp;
 
 /// Names of temporary files: these, with six letters and digits between them.
 const PREFIX: &str = ".tracemend-";
@@ -270,14 +271,6 @@ impl StagedFolder {
         // The name that it had is gone: nothing is left to remove.
         self.temp.disable_cleanup(true);
         Ok(self.folder)
-    }
-}
-
-/// The folder that a path lies in.
-pub(crate) fn parent(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
     }
 }
 

@@ -6,9 +6,12 @@ use std::path::{Path, PathBuf};
 
 use crate::access::Readers;
 use crate::exit::Failure;
-use crate::input::{self, Stamp, shown};
-use crate::output::resolve;
+use crate::found;
+use crate::input;
 use crate::output::staged::StagedFile;
+use crate::paths::resolve;
+use crate::paths::shown;
+use crate::recording::Stamp;
 
 /// Bytes that are gathered before they are written.
 const BUFFER: usize = 64 << 10;
@@ -105,6 +108,6 @@ impl TextFile {
 /// Whether a format recognises the file.
 fn is_recording(path: &Path) -> bool {
     let found = input::open_path(path);
-    let Ok(input::Found::Recording(recording)) = found else { return false };
+    let Ok(found::Found::Recording(recording)) = found else { return false };
     recording.format().is_some()
 }

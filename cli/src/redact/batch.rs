@@ -6,10 +6,12 @@ use super::{Arguments, Done, exit_of};
 use crate::batch::{Sums, Task, Words, refuse_inside, target_below, tasks};
 use crate::exit::{Exit, Failure};
 use crate::formats::{Format, pretty};
+use crate::found::Found;
 use crate::in_use::BeingWritten;
-use crate::input::{Found, Recording, is_stdin};
 use crate::neighbours::Neighbours;
+use crate::paths::is_stdin;
 use crate::places::Places;
+use crate::recording::Recording;
 use crate::streams::Streams;
 use crate::walk::Walk;
 

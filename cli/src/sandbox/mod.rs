@@ -28,8 +28,8 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
-use crate::input::is_stdin;
-use crate::output::{parent, resolve};
+use crate::paths::is_stdin;
+use crate::paths::{parent, resolve};
 
 /// Value of `--sandbox`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

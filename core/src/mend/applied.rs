@@ -6,7 +6,7 @@ use crate::kit::num::to_u64;
 use crate::kit::span::Span;
 use crate::mend::edit::{Edit, Fix, Safety, StoredAnew, Witness};
 use crate::mend::patch::{Op, Patch, SourceOffsets};
-use crate::mend::trial::{Round, edits_of};
+use crate::mend::trial::Round;
 use crate::report::Finding;
 
 /// A fix that was applied, with its finding.
@@ -119,7 +119,7 @@ pub(super) fn record(
 ) {
     let settled: Vec<Span> =
         round.settled.iter().filter_map(|edit| origins.place(edit.span)).collect();
-    let moves_bytes = |finding: &Finding| edits_of(finding).any(changes_length);
+    let moves_bytes = |finding: &Finding| finding.edits().any(changes_length);
     // Edits that follow, such as that of a table of lengths, belong to the fixes that move bytes.
     // Without one they belong to all: a magic alone makes a frame of the bytes after it.
     let is_moved = round.applied.iter().any(|finding| moves_bytes(finding));
@@ -127,7 +127,7 @@ pub(super) fn record(
     for finding in &round.applied {
         let Some(fix) = &finding.fix else { continue };
         let mut places: Vec<Span> =
-            edits_of(finding).filter_map(|edit| origins.place(edit.span)).collect();
+            finding.edits().filter_map(|edit| origins.place(edit.span)).collect();
         let (count, last) = seen.entry((finding.rule.code, fix.safety)).or_default();
         *count = count.saturating_add(1);
         let has_witness = !fix.witnesses.is_empty();

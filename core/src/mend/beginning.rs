@@ -16,7 +16,7 @@ use crate::kit::wrapper::Wrapper;
 use crate::limits::READING_BYTES;
 use crate::mend::edit::Edit;
 use crate::mend::patch::Patch;
-use crate::mend::trial::{check_plain, edits_of, view};
+use crate::mend::view::{check_plain, view};
 use crate::options::Options;
 use crate::recording::FileSet;
 use crate::registry::{self, FormatId};
@@ -113,7 +113,7 @@ fn find_by_records(files: &FileSet<'_>, options: &Options) -> Option<FormatId> {
         let Some(resort) = format.format().last_resort(files, &options, &report) else {
             return false;
         };
-        let edits: Vec<Edit> = edits_of(&resort).cloned().collect();
+        let edits: Vec<Edit> = resort.edits().cloned().collect();
         let patch = Patch::from_edits(files.bytes(0).len(), &edits);
         patch.is_ok_and(|patch| has_enough(&check_plain(&view(files, &[patch]), &options)))
     })

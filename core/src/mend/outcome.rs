@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::mend::applied::Applied;
 use crate::mend::edit::Safety;
 use crate::mend::patch::Patch;
-use crate::mend::trial::view;
+use crate::mend::view::view;
 use crate::recording::FileSet;
 use crate::report::Report;
 use crate::report::rule::common;

@@ -3,17 +3,17 @@
 //! It knows no format and trusts no part of the repair: every byte of both files is compared or
 //! belongs to an edit of the plan.
 
-use std::fmt;
+use std::collections::BTreeMap;
 
 use crate::FileSet;
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::Span;
-use crate::kit::text::Untrusted;
-use crate::kit::words::{byte_count, plural};
 use crate::mend::applied::KeptRanges;
 use crate::mend::patch::{Op, Patch};
-use crate::mend::plan::{Digest, FilePlan, Plan, PlanError, witnesses};
+use crate::mend::plan::witnesses::sum_of;
+use crate::mend::plan::{Digest, ExactFix, FilePlan, Plan, PlanWitness};
+pub use crate::mend::proof_error::ProofError;
 
 /// The balance of a proof over all files of the recording, in bytes.
 ///
@@ -71,89 +71,6 @@ impl Balance {
     }
 }
 
-/// The reason why source, plan and target do not belong together.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ProofError {
-    /// The plan cannot be used.
-    Plan(PlanError),
-    /// Recording and plan differ in the number of files.
-    FileCount {
-        /// Number of files in the plan.
-        planned: usize,
-        /// Number of files in the recording.
-        found: usize,
-    },
-    /// Length or checksum of a file differ from the plan.
-    Digest {
-        /// `source` or `output`.
-        which: &'static str,
-        /// The digest in the plan.
-        planned: Digest,
-        /// The digest of the file.
-        found: Digest,
-    },
-    /// A witness of an exact fix has other bytes than the plan states.
-    Witness {
-        /// Code of the finding that was repaired.
-        code: String,
-        /// The bytes.
-        span: Span,
-    },
-    /// No witness of an exact fix is kept as it was.
-    NoWitness {
-        /// Code of the finding that was repaired.
-        code: String,
-    },
-    /// A byte differs.
-    Byte {
-        /// `source` or `output`.
-        which: &'static str,
-        /// Offset of the first byte that differs, in that file.
-        offset: u64,
-    },
-}
-
-impl fmt::Display for ProofError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Plan(error) => error.fmt(f),
-            Self::FileCount { planned, found } => {
-                let planned = plural(to_u64(*planned), "file");
-                write!(f, "the plan lists {planned}, but the recording has {found}")
-            }
-            Self::Digest { which, planned, found } => write!(
-                f,
-                "the {which} does not match the plan: {} with CRC-32 {}, expected {} \
-                 with CRC-32 {}",
-                byte_count(found.length),
-                found.crc32,
-                byte_count(planned.length),
-                Untrusted(planned.crc32.as_bytes()),
-            ),
-            Self::Witness { code, span } => {
-                let code = Untrusted(code.as_bytes());
-                write!(f, "the witness {span} of the exact fix of {code} differs from the plan")
-            }
-            Self::NoWitness { code } => {
-                let code = Untrusted(code.as_bytes());
-                write!(f, "the exact fix of {code} has no witness that is kept as it was")
-            }
-            Self::Byte { which, offset } => {
-                write!(f, "the byte at {offset:#x} of the {which} differs from the plan")
-            }
-        }
-    }
-}
-
-impl std::error::Error for ProofError {}
-
-impl From<PlanError> for ProofError {
-    fn from(error: PlanError) -> Self {
-        Self::Plan(error)
-    }
-}
-
 /// Proves that `targets` is `sources` with exactly the edits of `plan`.
 ///
 /// # Errors
@@ -199,12 +116,12 @@ fn read_witnesses(
 ) -> Result<(), ProofError> {
     if !plan.undoes {
         let kept: Vec<KeptRanges> = patches.iter().map(KeptRanges::of).collect();
-        return witnesses::read_again(&plan.exact, sources, &kept);
+        return read_again(&plan.exact, sources, &kept);
     }
     let repair = plan.reversed()?;
     let patches: Vec<Patch> = repair.files.iter().map(FilePlan::patch).collect::<Result<_, _>>()?;
     let kept: Vec<KeptRanges> = patches.iter().map(KeptRanges::of).collect();
-    witnesses::read_again(&plan.exact, targets, &kept)
+    read_again(&plan.exact, targets, &kept)
 }
 
 /// Proves that `targets` is the result of `patches` on `sources`, without a plan.
@@ -288,6 +205,40 @@ fn compare_bytes(expected: &Source<'_>, found: &Source<'_>) -> Result<(), ProofE
         }
         at = at.saturating_add(to_u64(len));
     }
+}
+
+/// Reads the witnesses of exact fixes again: each has the bytes that the plan states, and for each
+/// fix at least one is kept as it was.
+///
+/// `files` is the recording before the repair.
+///
+/// # Errors
+///
+/// The first witness that differs, or the first fix without a kept witness.
+fn read_again(
+    fixes: &[ExactFix],
+    files: &FileSet<'_>,
+    kept: &[KeptRanges],
+) -> Result<(), ProofError> {
+    let mut sums: BTreeMap<Span, String> = BTreeMap::new();
+    for fix in fixes {
+        for witness in &fix.witnesses {
+            let span = witness.span();
+            let sum = sums.entry(span).or_insert_with(|| sum_of(span, files));
+            if *sum != witness.crc32 {
+                return Err(ProofError::Witness { code: fix.code.clone(), span });
+            }
+        }
+        let is_kept = |witness: &&PlanWitness| {
+            let file = usize::try_from(witness.file).ok();
+            let kept = file.and_then(|file| kept.get(file));
+            kept.is_some_and(|kept| kept.holds(witness.span()))
+        };
+        if !fix.witnesses.iter().any(|witness| is_kept(&witness)) {
+            return Err(ProofError::NoWitness { code: fix.code.clone() });
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ use crate::limits::{READING_BYTES, READINGS};
 use crate::mend::beginning::read_prefix;
 use crate::mend::edit::{Edit, Fix, Safety};
 use crate::mend::patch::{Patch, SourceOffsets};
-use crate::mend::trial::view;
+use crate::mend::view::view;
 use crate::options::Options;
 use crate::recording::{File, FileSet};
 use crate::registry;

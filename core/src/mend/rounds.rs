@@ -17,8 +17,8 @@ pub use crate::mend::outcome::{Outcome, Repair};
 use crate::mend::patch::Patch;
 use crate::mend::reading::find_reading;
 use crate::mend::remainder::refuse_little_kept;
-pub use crate::mend::trial::view;
-use crate::mend::trial::{State, Trials, check_for_repair, edits_of};
+use crate::mend::trial::{State, Trials, check_for_repair};
+pub use crate::mend::view::view;
 use crate::options::Options;
 use crate::recording::FileSet;
 use crate::registry::FormatId;
@@ -185,7 +185,7 @@ impl<'o> Rounds<'o> {
         let fixes: Fixes = applied
             .iter()
             .map(|finding| {
-                let last = edits_of(finding).last().and_then(|edit| origins.place(edit.span));
+                let last = finding.edits().last().and_then(|edit| origins.place(edit.span));
                 (place_of(finding, origins), last.map_or(0, |last| last.end))
             })
             .collect();
@@ -355,7 +355,7 @@ fn needs_other_class(report: &Report, options: &Options) -> bool {
 
 /// Returns the place of the first edit of a finding's fix in the source.
 fn place_of(finding: &Finding, origins: &Origins) -> Place {
-    let first = edits_of(finding).next().map_or(finding.span, |edit| edit.span);
+    let first = finding.edits().next().map_or(finding.span, |edit| edit.span);
     let place = origins.place(first).unwrap_or(first);
     (finding.rule.code, place.layer.file, place.start, place.end)
 }

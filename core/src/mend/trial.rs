@@ -3,15 +3,16 @@
 //! A trial applies fixes to a view of the recording and checks it; nothing is written.
 
 use crate::kit::words::plural;
-use crate::limits::{FINDINGS, FIXES, TRIALS};
+use crate::limits::TRIALS;
 use crate::mend::choice::{leave_out_overlapping, without_overlaps};
 use crate::mend::edit::Edit;
 use crate::mend::patch::{Patch, PatchError};
 use crate::mend::reading::{explain, is_reading};
+use crate::mend::view::{check_plain, view};
 use crate::options::Options;
-use crate::recording::{File, FileSet};
+use crate::recording::FileSet;
+use crate::registry;
 use crate::report::{Finding, Report, Severity};
-use crate::{check_into, registry};
 
 /// A recording after some rounds: the patches of its files, and the report.
 #[derive(Clone, Debug)]
@@ -126,12 +127,12 @@ impl<'t, 'a> Trials<'t, 'a> {
             _ => Vec::new(),
         };
         let mut fixes = fixes.to_vec();
-        let mut edits = sort(fixes.iter().copied().flat_map(edits_of).cloned().collect());
+        let mut edits = sort(fixes.iter().copied().flat_map(Finding::edits).cloned().collect());
         let mut settled = settle(&edits);
         let free = leave_out_overlapping(&fixes, &settled);
         if !free.is_empty() && free.len() < fixes.len() {
             fixes = free;
-            edits = sort(fixes.iter().copied().flat_map(edits_of).cloned().collect());
+            edits = sort(fixes.iter().copied().flat_map(Finding::edits).cloned().collect());
             settled = settle(&edits);
         }
         let settled = without_overlaps(settled, &edits);
@@ -147,20 +148,6 @@ pub(super) fn check_for_repair(files: &FileSet<'_>, options: &Options) -> Report
 /// Returns the report of a recording, or that of the reading which explains it.
 pub(super) fn explain_for_repair(files: &FileSet<'_>, options: &Options, report: Report) -> Report {
     explain(files, options, report, &|files| check_plain(files, options))
-}
-
-/// Checks a recording as it is, with all fixes: a round applies more of them than a person wants to
-/// read findings.
-pub(super) fn check_plain(files: &FileSet<'_>, options: &Options) -> Report {
-    let format = options.format.or_else(|| registry::sniff(files, options));
-    let shown = options.limits.of(&FINDINGS);
-    let most = options.limits.count_of(&FINDINGS).max(options.limits.count_of(&FIXES));
-    check_into(files, options, Report::new(format, files.len(), most).merging_after(shown))
-}
-
-/// Returns the edits of the fix of a finding.
-pub(super) fn edits_of(finding: &Finding) -> impl Iterator<Item = &Edit> {
-    finding.fix.iter().flat_map(|fix| &fix.edits)
 }
 
 fn sort(mut edits: Vec<Edit>) -> Vec<Edit> {
@@ -207,17 +194,6 @@ pub(crate) fn find_harm(before: &Report, after: &Report, records_lost: u64) -> O
     }
     let (now, was) = (plural(*now, "time"), plural(count(before, code), "time"));
     Some(format!("{code} would fire {now}, but fired {was} before"))
-}
-
-/// Returns the files after `patches`, without a copy.
-pub fn view<'a>(files: &FileSet<'a>, patches: &'a [Patch]) -> FileSet<'a> {
-    let patched = files.files().iter().zip(patches).map(|(file, patch)| {
-        let name = patch.renamed().unwrap_or(&file.name).to_string();
-        File { name, bytes: patch.view(&file.bytes) }
-    });
-    FileSet::new(patched.collect())
-        .with_donor(files.donor().cloned())
-        .with_unfollowed_links(files.unfollowed_links().to_vec())
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use crate::kit::span::Span;
-use crate::mend::edit::Fix;
+use crate::mend::edit::{Edit, Fix};
 use crate::report::rule::{Rule, Severity};
 
 /// A fault with its position and, if there is one, its fix.
@@ -74,6 +74,11 @@ impl Finding {
             fix: None,
             fingerprint: None,
         }
+    }
+
+    /// Returns the edits of its fix.
+    pub(crate) fn edits(&self) -> impl Iterator<Item = &Edit> {
+        self.fix.iter().flat_map(|fix| &fix.edits)
     }
 
     /// Merges the fix of a further finding of the same rule into that of this one, or returns the

@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::FileSet;
 use crate::kit::span::Span;
 use crate::kit::text::{Untrusted, UntrustedPath, hex};
-pub use crate::report::reread::RereadError;
 use crate::report::{Concern, Finding, Report, Severity};
 
 /// Version of the output's layout.
@@ -373,6 +373,34 @@ impl Entry {
         }
     }
 }
+
+/// A report that cannot be read again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RereadError {
+    /// The defect, with text from the report.
+    pub reason: String,
+}
+
+impl RereadError {
+    /// An error with this reason.
+    pub fn new(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into() }
+    }
+
+    pub(super) fn unknown(what: &str, word: &str) -> Self {
+        Self::new(format!("unknown {what} `{word}`"))
+    }
+}
+
+impl fmt::Display for RereadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let reason = Untrusted(self.reason.as_bytes());
+        write!(f, "not a report of {CHECK_SCHEMA}: {reason}")
+    }
+}
+
+impl std::error::Error for RereadError {}
 
 #[cfg(test)]
 mod tests {

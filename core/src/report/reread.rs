@@ -4,45 +4,16 @@
 //! of findings that are counted and not listed is that of the listed ones of their code.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
-use super::json::{CHECK_SCHEMA, Entry, FixEntry, Place, Recording};
+use super::json::{Entry, FixEntry, Place, Recording, RereadError};
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
-use crate::kit::text::{Untrusted, is_safe, unescape};
+use crate::kit::text::{is_safe, unescape};
 use crate::mend::edit::{Edit, Fix, Safety, Witness};
 use crate::recording::{File, FileSet};
 use crate::registry::{FormatId, rule};
 use crate::report::{Finding, Related, Report, Rule, Severity, Tally, Verdict};
-
-/// A report that cannot be read again.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct RereadError {
-    /// The defect, with text from the report.
-    pub reason: String,
-}
-
-impl RereadError {
-    /// An error with this reason.
-    pub fn new(reason: impl Into<String>) -> Self {
-        Self { reason: reason.into() }
-    }
-
-    fn unknown(what: &str, word: &str) -> Self {
-        Self::new(format!("unknown {what} `{word}`"))
-    }
-}
-
-impl fmt::Display for RereadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let reason = Untrusted(self.reason.as_bytes());
-        write!(f, "not a report of {CHECK_SCHEMA}: {reason}")
-    }
-}
-
-impl std::error::Error for RereadError {}
 
 /// Names of the files of a recording, which spans refer to by their numbers.
 #[derive(Default)]

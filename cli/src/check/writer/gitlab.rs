@@ -8,7 +8,7 @@ use tracemend::words::plural;
 
 use super::{Checked, Closing, describe_writer_failure, place};
 use crate::exit::Failure;
-use crate::input::shown;
+use crate::paths::shown;
 use crate::summary::count_unlisted;
 
 pub(super) const HEAD: &str = "[";

@@ -7,7 +7,7 @@ use tracemend::{Finding, Severity};
 
 use super::{Checked, Closing, place};
 use crate::group::Group;
-use crate::input::shown;
+use crate::paths::shown;
 use crate::summary::count_unlisted;
 
 /// `PATH:OFFSET: SEVERITY[CODE] MESSAGE`, one line per finding.

@@ -8,7 +8,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use tracemend::{Finding, Layer, Span};
 
 use super::Checked;
-use crate::input::shown;
+use crate::paths::shown;
 
 /// Bytes of a path that are encoded in a URI: all but the unreserved ones of RFC 3986 and the
 /// slash.

@@ -7,10 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
-use crate::mend::applied::{Applied, KeptRanges};
+use crate::mend::applied::Applied;
 use crate::mend::edit::Safety;
 use crate::mend::plan::crc32;
-use crate::mend::proof::ProofError;
 use crate::recording::FileSet;
 
 /// A fix whose value other bytes determine.
@@ -42,7 +41,8 @@ pub struct PlanWitness {
 }
 
 impl PlanWitness {
-    const fn span(&self) -> Span {
+    /// The bytes.
+    pub(crate) const fn span(&self) -> Span {
         Span::new(Layer::stored(self.file), self.start, self.end)
     }
 }
@@ -74,41 +74,8 @@ pub(super) fn collect(applied: &[Applied], files: &FileSet<'_>) -> Vec<ExactFix>
     exact.filter(|one| !one.witnesses.is_empty()).map(of).collect()
 }
 
-/// Reads the witnesses of exact fixes again: each has the bytes that the plan states, and for each
-/// fix at least one is kept as it was.
-///
-/// `files` is the recording before the repair.
-///
-/// # Errors
-///
-/// The first witness that differs, or the first fix without a kept witness.
-pub(crate) fn read_again(
-    fixes: &[ExactFix],
-    files: &FileSet<'_>,
-    kept: &[KeptRanges],
-) -> Result<(), ProofError> {
-    let mut sums: BTreeMap<Span, String> = BTreeMap::new();
-    for fix in fixes {
-        for witness in &fix.witnesses {
-            let span = witness.span();
-            let sum = sums.entry(span).or_insert_with(|| sum_of(span, files));
-            if *sum != witness.crc32 {
-                return Err(ProofError::Witness { code: fix.code.clone(), span });
-            }
-        }
-        let is_kept = |witness: &&PlanWitness| {
-            let file = usize::try_from(witness.file).ok();
-            let kept = file.and_then(|file| kept.get(file));
-            kept.is_some_and(|kept| kept.holds(witness.span()))
-        };
-        if !fix.witnesses.iter().any(|witness| is_kept(&witness)) {
-            return Err(ProofError::NoWitness { code: fix.code.clone() });
-        }
-    }
-    Ok(())
-}
-
-fn sum_of(span: Span, files: &FileSet<'_>) -> String {
+/// Returns the CRC-32 of a span.
+pub(crate) fn sum_of(span: Span, files: &FileSet<'_>) -> String {
     let file = usize::try_from(span.layer.file).unwrap_or(usize::MAX);
     let source = files.files().get(file).map_or_else(Source::absent, |file| file.bytes.clone());
     let pieces: Vec<&[u8]> = source.slices(span.start, span.end).collect();

@@ -37,9 +37,9 @@ use crate::options::Options;
 use call::{Call, CallReader, CallSink};
 use feed::StreamReader;
 use functions::{ends_frame, is_query};
-use names::Names;
+use names::{Names, safe_text};
 use summary::Summary;
-use text::{ValueText, safe_text};
+use text::ValueText;
 
 /// Bytes of text that are passed on at once.
 const TEXT_BATCH: usize = 32 << 10;

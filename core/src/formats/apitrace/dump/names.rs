@@ -2,10 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use super::text::safe_text;
 use crate::formats::apitrace::decode::grammar::Space;
 use crate::formats::apitrace::layout::{VERSION_ENUM_SETS, kind};
 use crate::kit::num::to_usize;
+use crate::kit::text::is_safe;
+
+/// Returns text from a file with what is not safe to print escaped.
+pub(super) fn safe_text(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for character in String::from_utf8_lossy(bytes).chars() {
+        match is_safe(character) {
+            true => text.push(character),
+            false => text.extend(character.escape_default()),
+        }
+    }
+    text
+}
 
 /// A function or a struct.
 #[derive(Clone, Debug, Default)]

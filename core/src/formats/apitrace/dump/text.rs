@@ -4,19 +4,6 @@ use super::names::{Names, signed};
 use super::number::{DOUBLE_DIGITS, FLOAT_DIGITS, write_number};
 use crate::formats::apitrace::decode::grammar::{SymbolUse, ValueToken};
 use crate::kit::num::to_usize;
-use crate::kit::text::is_safe;
-
-/// Returns text from a file with what is not safe to print escaped.
-pub(super) fn safe_text(bytes: &[u8]) -> String {
-    let mut text = String::new();
-    for character in String::from_utf8_lossy(bytes).chars() {
-        match is_safe(character) {
-            true => text.push(character),
-            false => text.extend(character.escape_default()),
-        }
-    }
-    text
-}
 
 /// A value that holds others, or whose bytes come in pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,6 @@ mod quick;
 
 use std::borrow::Cow;
 
-use crate::formats::ovni::decode::resync;
 use crate::formats::ovni::layout::{
     self, EVENT_HEADER, JUMBO, JUMBO_CODE, JUMBO_SIZE, RESERVED_FLAGS,
 };
@@ -147,6 +146,11 @@ impl<'s, 'a> EventWalk<'s, 'a> {
         self.cursor.position()
     }
 
+    /// Returns the stream.
+    pub(super) const fn source(&self) -> &'s Source<'a> {
+        self.source
+    }
+
     /// Returns the length of the stream in bytes.
     pub const fn stream_len(&self) -> u64 {
         self.source.len()
@@ -181,14 +185,6 @@ impl<'s, 'a> EventWalk<'s, 'a> {
                 None => return last <= layout::CLOCK_MAX,
             }
         }
-    }
-
-    /// Looks for the next place after `from` at which valid events begin, and resumes there. Looks
-    /// at `limit` bytes at most; `last` is the clock of the last valid event, or 0.
-    pub fn resync(&mut self, from: u64, last: u64, limit: u64) -> Option<u64> {
-        let next = resync::find_events(self.source, self.layer, from, last, limit)?;
-        self.cursor = open_piece(self.source, self.layer, next);
-        Some(next)
     }
 
     /// Reads any event, or finds damage or the end of the stream.
@@ -411,11 +407,23 @@ fn plain_len(flags: u8) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     fn event(flags: u8, code: &[u8; 3], clock: u64, rest: &[u8]) -> Vec<u8> {
         [&[flags][..], code, &clock.to_le_bytes(), rest].concat()
+    }
+
+    /// A stream of four events.
+    pub(in crate::formats::ovni::decode) fn stream() -> Vec<u8> {
+        [
+            &b"ovni\x01\0\0\0"[..],
+            &event(0, b"OU[", 1, b""),
+            &event(3, b"OAs", 2, &[0; 4]),
+            &event(0x13, b"VYc", 3, b"\x06\0\0\0\x01\0\0\0a\0"),
+            &event(0x0f, b"OHx", 4, &[0; 16]),
+        ]
+        .concat()
     }
 
     fn walk_all(source: &Source<'_>) -> Vec<(u64, u64, u64, Vec<u8>)> {
@@ -429,7 +437,7 @@ mod tests {
 
     #[test]
     fn events_in_pieces_equal_those_of_the_whole_stream() {
-        let bytes = resync::tests::stream();
+        let bytes = stream();
         let whole = walk_all(&Source::new(&bytes));
         let sizes: Vec<u64> = whole.iter().map(|event| event.1).collect();
         assert_eq!(sizes, [12, 16, 22, 28]);

@@ -19,6 +19,16 @@ const GAP_NS: u64 = 86_400_000_000_000;
 /// Bytes that a chain of jumbo events may span.
 const CHAIN_BYTES: u64 = 64 << 20;
 
+impl EventWalk<'_, '_> {
+    /// Looks for the next place after `from` at which valid events begin, and resumes there. Looks
+    /// at `limit` bytes at most; `last` is the clock of the last valid event, or 0.
+    pub fn resync(&mut self, from: u64, last: u64, limit: u64) -> Option<u64> {
+        let next = find_events(self.source(), self.layer(), from, last, limit)?;
+        *self = self.restarted(next);
+        Some(next)
+    }
+}
+
 /// Returns the first place after `from` at which valid events begin, if it lies within `limit`
 /// bytes. `last` is the clock of the last valid event, or 0.
 pub fn find_events(
@@ -68,24 +78,9 @@ fn is_next_event(event: &Event<'_>, clock: u64) -> bool {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
-
-    fn event(flags: u8, code: &[u8; 3], clock: u64, rest: &[u8]) -> Vec<u8> {
-        [&[flags][..], code, &clock.to_le_bytes(), rest].concat()
-    }
-
-    /// A stream of four events.
-    pub(in crate::formats::ovni::decode) fn stream() -> Vec<u8> {
-        [
-            &b"ovni\x01\0\0\0"[..],
-            &event(0, b"OU[", 1, b""),
-            &event(3, b"OAs", 2, &[0; 4]),
-            &event(0x13, b"VYc", 3, b"\x06\0\0\0\x01\0\0\0a\0"),
-            &event(0x0f, b"OHx", 4, &[0; 16]),
-        ]
-        .concat()
-    }
+    use crate::formats::ovni::decode::event_walk::tests::stream;
 
     #[test]
     fn valid_events_after_damage_are_found_wherever_the_pieces_end() {

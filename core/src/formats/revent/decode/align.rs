@@ -4,13 +4,12 @@
 //! boot, microseconds below a million, a known type and code. Two in a row within an hour of each
 //! other do not occur by chance.
 
-use crate::formats::revent::decode::FILE;
-use crate::formats::revent::decode::event::{Event, narrow_if, parse_event};
+use crate::formats::revent::decode::event::{Event, narrow_if};
 use crate::formats::revent::decode::pieces::Pieces;
+use crate::formats::revent::decode::shape::Shape;
 use crate::formats::revent::decode::sound::are_all_sound;
 use crate::formats::revent::decode::stretch::Stretch;
-use crate::formats::revent::layout::{GAP, Generation, names};
-use crate::kit::cursor::{Cursor, Order};
+use crate::formats::revent::layout::GAP;
 use crate::kit::num::to_usize;
 use crate::kit::resync::{Budget, Proof, Resync, Search, Step, follow};
 use crate::kit::source::Source;
@@ -22,38 +21,7 @@ const NEAR: u64 = 4096;
 /// Steps of the proofs per byte that is searched.
 const STEPS_PER_PLACE: u64 = 4;
 
-/// The description of the events to find.
-#[derive(Clone, Copy, Debug)]
-pub struct Shape {
-    /// Their layout.
-    pub generation: Generation,
-    /// Number of devices that they may name.
-    pub devices: i32,
-    /// Whether their times are widened (see [`Event::is_widened`]).
-    pub widened: bool,
-}
-
 impl Shape {
-    fn stride(&self) -> u64 {
-        self.generation.layout().event
-    }
-
-    /// Returns whether the event has a listed device and a time. One of zeros, of a lost device, is
-    /// in its place as well.
-    #[inline]
-    pub(super) fn is_sound(&self, event: &Event) -> bool {
-        // Neither is negative, so that one of them above 0 is a time above 0.
-        event.is_sane(self.devices) && (event.sec | event.usec != 0 || event.is_zero())
-    }
-
-    /// Returns the event in `bytes`, if it is sound and its code is known.
-    fn parse(&self, bytes: &[u8]) -> Option<Event> {
-        let mut cursor = Cursor::new(bytes, FILE, 0, Order::Little);
-        let event = narrow_if(parse_event(&mut cursor, self.generation).ok()?, self.widened);
-        let is_meant = self.is_sound(&event) && event.sec > 0;
-        (is_meant && names::is_known(event.kind, event.code)).then_some(event)
-    }
-
     /// Finds the next events after one that is not sound, at `bad`; those before `good` are.
     fn find_after(
         &self,

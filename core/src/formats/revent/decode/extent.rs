@@ -1,10 +1,11 @@
 //! The number of events, and how the recording ends.
 
 use crate::formats::revent::decode::FILE;
-use crate::formats::revent::decode::align::{self, Shape};
+use crate::formats::revent::decode::align;
 use crate::formats::revent::decode::event::{Event, narrow_if};
 use crate::formats::revent::decode::head::Head;
 use crate::formats::revent::decode::pieces::Pieces;
+use crate::formats::revent::decode::shape::Shape;
 use crate::formats::revent::decode::stretch::Stretch;
 use crate::formats::revent::decode::time::Time;
 use crate::formats::revent::layout::{

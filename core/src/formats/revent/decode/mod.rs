@@ -16,6 +16,7 @@ pub mod head;
 pub mod pieces;
 pub mod recording;
 pub mod recover;
+pub mod shape;
 pub mod sound;
 pub mod stretch;
 pub mod tile;

@@ -5,13 +5,14 @@
 //! events.
 
 use crate::formats::revent::decode::FILE;
-use crate::formats::revent::decode::align::{Shape, budget};
+use crate::formats::revent::decode::align::budget;
 use crate::formats::revent::decode::event::Event;
 use crate::formats::revent::decode::evidence;
 use crate::formats::revent::decode::gamepad::Forced;
 use crate::formats::revent::decode::head::{
     DevicePath, Devices, Head, HeadError, Header, has_magic, parse_forced, parse_head, read_counts,
 };
+use crate::formats::revent::decode::shape::Shape;
 use crate::formats::revent::decode::stretch::Stretch;
 use crate::formats::revent::layout::{
     DEVICE_PREFIX, DEVICES_WRITTEN, Generation, HEADER, MAGIC, NAME_MAX, names,

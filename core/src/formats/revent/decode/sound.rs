@@ -4,8 +4,8 @@
 //! batch in between, they cost a fifth of a pass over events.
 
 use crate::formats::revent::decode::FILE;
-use crate::formats::revent::decode::align::Shape;
 use crate::formats::revent::decode::event::{narrow_if, parse_event};
+use crate::formats::revent::decode::shape::Shape;
 use crate::formats::revent::decode::stretch::Stretch;
 use crate::formats::revent::layout::Generation;
 use crate::kit::cursor::{Cursor, Order};

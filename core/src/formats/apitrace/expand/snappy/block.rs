@@ -6,13 +6,10 @@
 //!          | tag with kind 1 to 3, distance: copies bytes that precede it
 //! ```
 
+use super::elements::{Elements, MISSING};
 use super::regular::{Damaged, Second, find_damage, find_second};
 use crate::formats::apitrace::layout::{CHUNK_EXPANDED, CHUNK_PLAUSIBLE, CHUNK_STORED_MAX};
 use crate::kit::num::{to_u64, to_usize};
-use crate::kit::words::{agree, byte_count};
-
-/// Stands for bytes that are copied from before the block: not an event, detail or type of a value.
-pub(super) const MISSING: u8 = 0x7f;
 
 /// At most one in so many bytes differs where a part of a block was written twice. In doubled parts
 /// of 16 to 128 KiB of recorded chunks, 64 of 82 had fewer unequal bytes; the others had up to 37 %
@@ -96,7 +93,7 @@ pub(super) fn salvage(
         let sound = out.len();
         let mut rest = Elements::lenient(block, element, most);
         if let Some(damaged) = damaged.filter(|damaged| damaged.resume > element) {
-            rest.pass_damage(damaged, out);
+            pass_damage(&mut rest, damaged, out);
         }
         drop(rest.expand(out));
         after_fault.extend(out.drain(sound..));
@@ -159,168 +156,13 @@ fn literal_at(block: &[u8], at: usize, len: usize) -> Option<usize> {
     None
 }
 
-/// Why the elements of a block end, and where.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct ElementFault {
-    detail: String,
-    /// The offset of an invalid element in the block; `None` if the block ends.
-    element: Option<usize>,
-}
-
-/// The elements of a block from an offset on.
-pub(super) struct Elements<'a> {
-    block: &'a [u8],
-    pub(super) at: usize,
-    /// Bytes that the block expands to.
-    len: usize,
-    /// Whether copies of missing bytes are [`MISSING`], and too long elements are cut.
-    is_lenient: bool,
-}
-
-/// A copy of bytes before it.
-struct Copy {
-    len: usize,
-    distance: usize,
-    /// Bytes of the element after its tag.
-    extra: usize,
-}
-
-impl<'a> Elements<'a> {
-    /// The elements from an offset on that give at most `len` bytes, as far as they can be read.
-    pub(super) const fn lenient(block: &'a [u8], at: usize, len: usize) -> Self {
-        Self { block, at, len, is_lenient: true }
-    }
-
-    /// Expands one element; `None` if it is invalid or the block ends.
-    pub(super) fn step(&mut self, out: &mut Vec<u8>) -> Option<()> {
-        self.expand_one(out)?.ok()
-    }
-
-    fn expand_one(&mut self, out: &mut Vec<u8>) -> Option<Result<(), ElementFault>> {
-        let tag = self.block.get(self.at).copied()?;
-        Some(match tag & 3 {
-            0 => self.expand_literal(tag, out),
-            _ => self.expand_copy(tag, out),
-        })
-    }
-
-    /// Expands the elements until `out` holds all bytes of the block.
-    pub(super) fn expand(&mut self, out: &mut Vec<u8>) -> Option<ElementFault> {
-        while !self.is_lenient || out.len() < self.len {
-            match self.expand_one(out) {
-                Some(Ok(())) => {}
-                Some(Err(fault)) => return Some(fault),
-                None => break,
-            }
-        }
-        (out.len() != self.len && !self.is_lenient).then(|| ElementFault {
-            detail: format!(
-                "the block decodes to {}, expected {}",
-                byte_count(to_u64(out.len())),
-                self.len
-            ),
-            element: None,
-        })
-    }
-
-    /// Expands the elements before the last of several damages, and turns to those after it. Where
-    /// the elements lead to these, nothing is damaged in between.
-    fn pass_damage(&mut self, damaged: Damaged, out: &mut Vec<u8>) {
-        while self.at < damaged.resume && self.step(out).is_some() {}
-        if self.at != damaged.resume {
-            self.at = damaged.resume;
-            out.resize(damaged.resume_place, MISSING);
-        }
-    }
-
-    /// The little-endian number in the `count` bytes after the tag.
-    fn number(&self, count: usize) -> Option<usize> {
-        let from = self.at.saturating_add(1);
-        let bytes = self.block.get(from..from.saturating_add(count))?;
-        Some(bytes.iter().rev().fold(0, |sum: usize, byte| sum << 8 | usize::from(*byte)))
-    }
-
-    fn truncated(&self) -> ElementFault {
-        let detail = format!("truncated snappy element at {}", self.at);
-        ElementFault { detail, element: None }
-    }
-
-    const fn invalid(&self, detail: String) -> ElementFault {
-        ElementFault { detail, element: Some(self.at) }
-    }
-
-    fn expand_literal(&mut self, tag: u8, out: &mut Vec<u8>) -> Result<(), ElementFault> {
-        let room = self.len.saturating_sub(out.len());
-        let high = usize::from(tag >> 2);
-        // A length of 60 to 63 is the number of bytes that hold the length, and 59.
-        let extra = high.saturating_sub(59);
-        let stated = if extra == 0 { Some(high) } else { self.number(extra) };
-        let Some(stated) = stated else { return Err(self.truncated()) };
-        let from = self.at.saturating_add(1).saturating_add(extra);
-        let end = from.saturating_add(stated).saturating_add(1);
-        let Some(literal) = self.block.get(from..end) else {
-            // The beginning of a truncated literal is as good as the rest.
-            let tail = self.block.get(from..).unwrap_or_default();
-            out.extend_from_slice(tail.get(..room).unwrap_or(tail));
-            return Err(self.truncated());
-        };
-        if literal.len() > room && !self.is_lenient {
-            return Err(self.invalid(format!(
-                "invalid snappy literal at {}: it exceeds the {} of the block",
-                self.at,
-                byte_count(to_u64(self.len))
-            )));
-        }
-        out.extend_from_slice(literal.get(..room).unwrap_or(literal));
-        self.at = end;
-        Ok(())
-    }
-
-    fn copy(&self, tag: u8) -> Option<Copy> {
-        let high = usize::from(tag >> 2);
-        Some(match tag & 3 {
-            1 => Copy {
-                len: (high & 7).saturating_add(4),
-                distance: usize::from(tag >> 5) << 8 | self.number(1)?,
-                extra: 1,
-            },
-            2 => Copy { len: high.saturating_add(1), distance: self.number(2)?, extra: 2 },
-            _ => Copy { len: high.saturating_add(1), distance: self.number(4)?, extra: 4 },
-        })
-    }
-
-    fn expand_copy(&mut self, tag: u8, out: &mut Vec<u8>) -> Result<(), ElementFault> {
-        let room = self.len.saturating_sub(out.len());
-        let Some(Copy { len, distance, extra }) = self.copy(tag) else {
-            return Err(self.truncated());
-        };
-        if len > room && !self.is_lenient {
-            return Err(self.invalid(format!(
-                "invalid snappy copy at {}: it exceeds the {} of the block",
-                self.at,
-                byte_count(to_u64(self.len))
-            )));
-        }
-        let len = len.min(room);
-        match out.len().checked_sub(distance).filter(|_| distance > 0) {
-            Some(from) => {
-                for at in from..from.saturating_add(len) {
-                    let byte = out.get(at).copied().unwrap_or_default();
-                    out.push(byte);
-                }
-            }
-            None if self.is_lenient => out.resize(out.len().saturating_add(len), MISSING),
-            None => {
-                return Err(self.invalid(format!(
-                    "invalid snappy copy at {}: distance is {distance}, but {} {} it",
-                    self.at,
-                    byte_count(to_u64(out.len())),
-                    agree(to_u64(out.len()), "precedes", "precede")
-                )));
-            }
-        }
-        self.at = self.at.saturating_add(1).saturating_add(extra);
-        Ok(())
+/// Expands the elements before the last of several damages, and turns to those after it. Where the
+/// elements lead to these, nothing is damaged in between.
+fn pass_damage(elements: &mut Elements<'_>, damaged: Damaged, out: &mut Vec<u8>) {
+    while elements.at < damaged.resume && elements.step(out).is_some() {}
+    if elements.at != damaged.resume {
+        elements.at = damaged.resume;
+        out.resize(damaged.resume_place, MISSING);
     }
 }
 

@@ -11,6 +11,7 @@
 //! - `writer`: writes chunks
 
 mod block;
+mod elements;
 mod regular;
 mod search;
 mod writer;

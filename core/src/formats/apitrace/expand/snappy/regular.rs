@@ -18,7 +18,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::block::{Elements, MISSING};
+use super::elements::{Elements, MISSING};
 use crate::formats::apitrace::layout::CHUNK_EXPANDED;
 use crate::kit::num::to_usize;
 

@@ -48,6 +48,7 @@ mod proof;
 mod salvage;
 mod shape;
 mod table;
+mod table_reading;
 mod traced;
 mod unordered;
 

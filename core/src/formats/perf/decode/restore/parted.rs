@@ -11,7 +11,7 @@
 
 use super::peek::Peek;
 use super::shape;
-use super::table::{Hints, TableReading};
+use super::table_reading::{Hints, TableReading};
 use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::layout::SECTION_SIZE;
 use crate::kit::num::to_u64;

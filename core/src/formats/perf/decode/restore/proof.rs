@@ -12,7 +12,8 @@ use super::Part;
 use super::flags::{self, Demand};
 use super::peek::Peek;
 use super::shape;
-use super::table::{MOST_HOLE, TableReading};
+use super::table::MOST_HOLE;
+use super::table_reading::TableReading;
 use crate::formats::perf::decode::header::{Body, Flags, Section};
 use crate::formats::perf::layout::SECTION_SIZE;
 

@@ -3,23 +3,13 @@
 
 use super::Sample;
 use super::plain::{PlainLayout, PlainSample};
+use super::words::{HEAD, count_bits, word};
 use crate::formats::perf::decode::attr::{
     Attr, branch_sample_type, read_format, sample_type as bit,
 };
 use crate::formats::perf::layout::{RECORD_HEADER, record};
 use crate::kit::cursor::Order;
 use crate::kit::num::to_usize;
-
-/// Fields before READ: 8 bytes each.
-pub(super) const HEAD: u64 = bit::IDENTIFIER
-    | bit::IP
-    | bit::TID
-    | bit::TIME
-    | bit::ADDR
-    | bit::ID
-    | bit::STREAM_ID
-    | bit::CPU
-    | bit::PERIOD;
 
 /// Fields of a `sample_id`: 8 bytes each.
 const TRAILER: u64 = bit::TID | bit::TIME | bit::ID | bit::STREAM_ID | bit::CPU | bit::IDENTIFIER;
@@ -170,11 +160,6 @@ impl SampleLayout {
     }
 }
 
-/// Counts the bits of `mask` that are set in `word`.
-pub(super) fn count_bits(word: u64, mask: u64) -> u64 {
-    (word & mask).count_ones().into()
-}
-
 /// Returns the offset of the id in a sample: it comes first, or after up to four other fields.
 fn id_from_start(sample_type: u64) -> Option<usize> {
     let before = bit::IP | bit::TID | bit::TIME | bit::ADDR;
@@ -211,24 +196,4 @@ pub fn event_id(body: &[u8], kind: u32, layout: &SampleLayout, order: Order) -> 
         (body.len() & !7).checked_sub(layout.id.from_end?)?
     };
     word(body, at, order)
-}
-
-/// Reads the u64 at offset `at` of a body.
-#[inline]
-pub(super) fn word(body: &[u8], at: usize, order: Order) -> Option<u64> {
-    let bytes = *body.get(at..)?.first_chunk()?;
-    Some(match order {
-        Order::Little => u64::from_le_bytes(bytes),
-        Order::Big => u64::from_be_bytes(bytes),
-    })
-}
-
-/// Reads the u32 at offset `at` of a body.
-#[inline]
-pub(super) fn half_word(body: &[u8], at: usize, order: Order) -> Option<u32> {
-    let bytes = *body.get(at..)?.first_chunk()?;
-    Some(match order {
-        Order::Little => u32::from_le_bytes(bytes),
-        Order::Big => u32::from_be_bytes(bytes),
-    })
 }

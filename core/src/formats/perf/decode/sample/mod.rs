@@ -23,10 +23,11 @@
 
 mod layout;
 mod plain;
+mod words;
 
-use self::layout::HEAD;
 pub use self::layout::{SampleLayout, event_id};
 pub use self::plain::PlainSample;
+use self::words::HEAD;
 use super::attr::sample_type as bit;
 use super::body::{BodyError, COUNT64, CountField, skip_counted};
 use super::frame::RecordView;

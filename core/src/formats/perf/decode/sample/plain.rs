@@ -9,7 +9,7 @@
 //! check reads the few that it judges and skips the others.
 
 use super::is_cpu_possible;
-use super::layout::{HEAD, count_bits, half_word, word};
+use super::words::{HEAD, count_bits, half_word, word};
 use crate::formats::perf::decode::attr::sample_type as bit;
 use crate::kit::cursor::Order;
 use crate::kit::num::{to_u64, to_usize};

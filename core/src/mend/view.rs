@@ -1,0 +1,29 @@
+//! A recording as a repair has left it so far, and its check.
+
+use crate::check_into;
+use crate::limits::{FINDINGS, FIXES};
+use crate::mend::patch::Patch;
+use crate::options::Options;
+use crate::recording::{File, FileSet};
+use crate::registry;
+use crate::report::Report;
+
+/// Returns the files after `patches`, without a copy.
+pub fn view<'a>(files: &FileSet<'a>, patches: &'a [Patch]) -> FileSet<'a> {
+    let patched = files.files().iter().zip(patches).map(|(file, patch)| {
+        let name = patch.renamed().unwrap_or(&file.name).to_string();
+        File { name, bytes: patch.view(&file.bytes) }
+    });
+    FileSet::new(patched.collect())
+        .with_donor(files.donor().cloned())
+        .with_unfollowed_links(files.unfollowed_links().to_vec())
+}
+
+/// Checks a recording as it is, with all fixes: a round applies more of them than a person wants to
+/// read findings.
+pub(super) fn check_plain(files: &FileSet<'_>, options: &Options) -> Report {
+    let format = options.format.or_else(|| registry::sniff(files, options));
+    let shown = options.limits.of(&FINDINGS);
+    let most = options.limits.count_of(&FINDINGS).max(options.limits.count_of(&FIXES));
+    check_into(files, options, Report::new(format, files.len(), most).merging_after(shown))
+}
