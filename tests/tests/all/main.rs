@@ -88,6 +88,7 @@ mod perf {
     mod outline;
     mod page;
     mod piped;
+    mod refused;
     mod rules;
     mod simpleperf;
     mod topology;

@@ -99,8 +99,8 @@ impl CpuCheck<'_> {
             true => repair::rewrite(recording, self.check.end, &features, false),
             false => Vec::new(),
         };
-        let is_free = self.check.find_trailing(self.placed).is_none();
-        let safety = if is_free { Safety::Synthetic } else { Safety::Lossy };
+        let is_kept = self.check.keeps_all(self.placed);
+        let safety = if is_kept { Safety::Synthetic } else { Safety::Lossy };
         let Cpus { available, online } = right;
         let summary = format!("build NRCPUS: {available} available, {online} online");
         let data = recording.body.data.span(0);

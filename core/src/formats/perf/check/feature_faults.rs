@@ -26,6 +26,7 @@ impl FeatureCheck<'_> {
             _ if self.needs(bit) => &rules::FEATURE_MISSING,
             bit::MEM_TOPOLOGY if is_too_large(error) => &rules::FEATURE_FATAL,
             bit::BUILD_ID if is_too_long(error) => &rules::FEATURE_FATAL,
+            bit::EVENT_DESC if is_too_many(error) && !self.is_strict() => &rules::FEATURE_FATAL,
             // perf 7 shows the records without them.
             bit::EVENT_DESC | bit::BUILD_ID if !self.hides_needed(bit) => &rules::FEATURE_MALFORMED,
             // perf 7 adds the NUL.
@@ -106,6 +107,12 @@ fn is_too_large(error: &FeatureError) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether perf 6.12 and older abort at the number of events: with the one that they add it is 0,
+/// and they write to an array of that length.
+const fn is_too_many(error: &FeatureError) -> bool {
+    matches!(error, FeatureError::CountTooLarge { value, .. } if *value == 0xffff_ffff)
 }
 
 /// Whether perf crashes at the size of a build id: it copies the bytes over a buffer.

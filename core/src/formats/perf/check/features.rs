@@ -208,7 +208,8 @@ impl FeatureCheck<'_> {
             report.push(Finding::new(&common::LIMIT_REACHED, section.span(0), path, message));
             return SectionRead::Skipped;
         }
-        if self.is_empty_text((bit, section)) && !self.is_strict() {
+        let may_be_empty = !self.is_strict() && !self.hides_needed(bit);
+        if may_be_empty && self.is_empty_text((bit, section)) {
             let message = format!("{} is empty: 0 bytes", title(bit));
             let mut finding =
                 Finding::new(&rules::FEATURE_MALFORMED, section.span(0), path, message);
@@ -414,16 +415,21 @@ impl FeatureCheck<'_> {
             let features = Features { add, keep: placed.inside.clone() };
             let edits = repair::rewrite(self.recording, self.end, &features, false);
             let records = Span::new(FILE, self.recording.body.data.offset, self.end);
-            // Sections may lie where no flag leads, and the new table takes their place.
-            let is_free = self.find_trailing(placed).is_none();
             // One record of perf stat alone may be another one whose type is damaged.
             let is_sure = flags.has(bit::STAT) || self.facts.stat_records != 1;
-            let safety = if is_free && is_sure { Safety::Synthetic } else { Safety::Lossy };
+            let is_kept = self.keeps_all(placed);
+            let safety = if is_kept && is_sure { Safety::Synthetic } else { Safety::Lossy };
             let fix = Fix::new(safety, format!("build {names}"), edits);
             finding = finding.fix(fix.witness(records, "records that need the features"));
         }
         report.push(finding);
         false
+    }
+
+    /// Whether a new table for the features inside the file keeps all others: the sections of
+    /// flagged ones may lie outside, and others where no flag leads, in the place of the new table.
+    pub(super) fn keeps_all(&self, placed: &Placed) -> bool {
+        placed.outside.is_empty() && self.find_trailing(placed).is_none()
     }
 
     /// Checks that the file ends with its last section. Returns whether it does.

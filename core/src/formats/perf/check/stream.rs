@@ -97,6 +97,8 @@ impl<'a> Stream<'a> {
         }
         if let Some(wrapper) = Wrapper::of(record.frame.kind) {
             report.tally.records = report.tally.records.saturating_add(1);
+            let view = record.view(self.layer, index);
+            self.records.check_alignment(&view, self.expansion.map(), report);
             self.expand_record(record, wrapper, report);
         } else if record.frame.kind == kind::FINISHED_ROUND && self.expansion.is_open() {
             report.tally.records = report.tally.records.saturating_add(1);

@@ -48,6 +48,13 @@ pub enum FeatureError {
         /// Its place.
         span: Span,
     },
+    /// A feature that only files have.
+    OnlyInFiles {
+        /// Its number.
+        value: u64,
+        /// Its place.
+        span: Span,
+    },
     /// A number that the field cannot have.
     Number {
         /// The field.
@@ -125,6 +132,9 @@ impl fmt::Display for FeatureError {
             }
             Self::Version { label, value, span } => {
                 write!(f, "{label} at {:#x} is {value}, expected 1", span.start)
+            }
+            Self::OnlyInFiles { value, span } => {
+                write!(f, "feat_id at {:#x} is {value}, a feature that only files have", span.start)
             }
             Self::Number { label, value, range: (least, most), span } => {
                 write!(f, "{label} at {:#x} is {value}, expected {least} to {most}", span.start)

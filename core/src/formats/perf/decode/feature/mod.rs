@@ -29,7 +29,8 @@ pub use self::sections::{DescribedEvent, described_events};
 use crate::formats::perf::decode::frame::RecordView;
 use crate::formats::perf::decode::tracing;
 use crate::formats::perf::layout::feature::{
-    ARCH, CPU_TOPOLOGY, EVENT_DESC, PIPE_END, PIPE_NEXT, SIMPLEPERF_FIRST, VERSION,
+    ARCH, AUXTRACE, CPU_TOPOLOGY, DIR_FORMAT, EVENT_DESC, PIPE_END, PIPE_NEXT, SIMPLEPERF_FIRST,
+    VERSION,
 };
 use crate::kit::cursor::{Cursor, Order};
 use crate::kit::field_log::FieldLog;
@@ -372,6 +373,10 @@ fn read_record(
         let span = cursor.since(start);
         let range = (1, most);
         return Err((bit, FeatureError::Number { label: "feat_id", value: id, range, span }));
+    }
+    // Their functions read a file (util/header.c: process_auxtrace, process_dir_format), and fail.
+    if [AUXTRACE, DIR_FORMAT].contains(&bit) {
+        return Err((bit, FeatureError::OnlyInFiles { value: id, span: cursor.since(start) }));
     }
     // perf 6.1 ends the features with a number that no feature has, and nothing after it.
     if name(bit).is_none() {

@@ -249,6 +249,10 @@ fn compressed_data_excludes_its_padding() {
 
 #[test]
 fn cpu_maps_are_lists_masks_or_ranges() {
+    let none = error(74, 0, &[1, 0, 1, 0, 4, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(none, "cpu_map.mask is 0, expected at least 1");
+    let odd = error(74, 0, &[1, 0, 1, 0, 5, 0, 3, 0, 0, 0, 0, 0]);
+    assert_eq!(odd, "cpu_map.long_size is 0x5, expected 0x8");
     assert_eq!(whole(74, 0, &[0, 0, 2, 0, 0, 0, 1, 0]), Detail::Plain);
     assert_eq!(whole(74, 0, &[1, 0, 1, 0, 4, 0, 3, 0, 0, 0, 0, 0]), Detail::Plain);
     let wide = [1, 0, 1, 0, 8, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];

@@ -8,7 +8,8 @@ use crate::kit::cursor::Cursor;
 /// Most bytes of a TRACING_DATA record of perf after its header: its size, and padding.
 const TRACING_HEAD: u64 = 8;
 
-/// The last type of a CPU_MAP: a range.
+/// The types of a CPU_MAP that are not a list: a mask, and the last one, a range.
+const CPU_MAP_MASK: u64 = 1;
 const CPU_MAP_RANGE: u64 = 2;
 
 /// Reads the fields of a type in [`USER`](super::USER).
@@ -107,8 +108,8 @@ fn auxtrace_error(own: &mut Cursor<'_>) -> Result<(), BodyError> {
 }
 
 /// A record CPU_MAP. perf 6.1 ends with status 244 at one of another type, or of a range whose
-/// first CPU is above its last, and perf 7.2 also at one of no CPU; they ignore either in
-/// EVENT_UPDATE.
+/// first CPU is above its last, perf 6.12 also at one of no CPU or of words of another size, and
+/// perf 7.2 at one of no CPU; they ignore each in EVENT_UPDATE.
 fn cpu_map_record(own: &mut Cursor<'_>) -> Result<(), BodyError> {
     let mut ahead = own.unlogged();
     let start = ahead.position();
@@ -123,6 +124,9 @@ fn cpu_map_record(own: &mut Cursor<'_>) -> Result<(), BodyError> {
         field.skip(1, 2, "cpu_map.nr")?;
         return Err(BodyError::Zero { label: "cpu_map.nr", span: field.since(start) });
     }
+    if value == CPU_MAP_MASK {
+        check_mask(ahead.unlogged())?;
+    }
     if value == CPU_MAP_RANGE {
         ahead.skip(1, 2, "cpu_map.any_cpu")?;
         let start = ahead.position();
@@ -134,6 +138,29 @@ fn cpu_map_record(own: &mut Cursor<'_>) -> Result<(), BodyError> {
         }
     }
     cpu_map(own)
+}
+
+/// Checks a mask of CPUs: words of 4 or 8 bytes, of which one has a bit.
+fn check_mask(mut mask: Cursor<'_>) -> Result<(), BodyError> {
+    let nr = mask.u16("cpu_map.nr")?;
+    let start = mask.position();
+    let value = mask.u16("cpu_map.long_size")?.into();
+    if ![4, 8].contains(&value) {
+        let (label, span) = ("cpu_map.long_size", mask.since(start));
+        return Err(BodyError::Differs { label, value, right: 8, span });
+    }
+    if value == 8 {
+        mask.skip(1, 4, "cpu_map.pad")?;
+    }
+    let start = mask.position();
+    let words = (0..nr).map_while(|_| match value {
+        8 => mask.u64("cpu_map.mask").ok(),
+        _ => mask.u32("cpu_map.mask").ok().map(u64::from),
+    });
+    match words.fold(0, |all, word| all | word) {
+        0 => Err(BodyError::Zero { label: "cpu_map.mask", span: mask.since(start) }),
+        _ => Ok(()),
+    }
 }
 
 /// CPU_MAP: { u16 type, and: 0 { u16 nr, u16 each }; 1 { u16 nr, u16 long_size, masks, for a
