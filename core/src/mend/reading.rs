@@ -82,7 +82,10 @@ pub(crate) fn explain(
         // Bytes with which no recording begins are no other reading.
         let proofs = Proofs { known: &[], codes: CopyProofs::default(), signs: &[], most: 0 };
         let read = read(files, reading, (&stored, &proofs), check);
-        return read.map_or_else(|| stored.clone(), |read| describe(&read, &stored, files, false));
+        // Records before it are of the recording: its beginning was moved, and nothing inserted.
+        let holds_records = |read: &Read| stored.tally.records > read.report.tally.records;
+        let describe = |read: &Read| describe(read, &stored, files, holds_records(read));
+        return read.as_ref().map_or_else(|| stored.clone(), describe);
     }
     let hints = format.reading_hints(files, options, &stored);
     let candidates = gather(files, options, &hints, &stored);
