@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!  arguments -> [one file per subcommand] -> exit code
-//!                 |  input, directory: paths -> recordings     mapped: files -> bytes
+//!                 |  paths < recording < directory < found < walk < input: paths -> recordings
+//!                 |  mapped: files -> bytes
 //!                 |  tracemend::check, tracemend::repair
 //!                 |  group, finding, summary, salvage: reports -> text      look: text -> terminal
 //!                 v  output: bytes -> a complete file, or none

@@ -108,7 +108,10 @@ fn stored(files: &FileSet<'_>) -> u64 {
 /// The shares of expanded bytes, of places and of files.
 fn shared(files: &FileSet<'_>, report: &Report) -> u64 {
     let window = WINDOW.min(MULTIPLE_EXPANDED * report.tally.expanded);
-    let brotli = if report.format == Some(FormatId::PERF) { 0 } else { BROTLI };
+    // A recording of perf that lost its magic is found by its records, after brotli.
+    let head = files.bytes(0).read(0, 8);
+    let is_perf = head.starts_with(b"PERFILE2") || head.ends_with(b"2ELIFREP");
+    let brotli = if is_perf { 0 } else { BROTLI };
     let functions = if report.format == Some(FormatId::APITRACE) { FUNCTIONS } else { 0 };
     let fixes = report.findings().iter().filter_map(|finding| finding.fix.as_ref());
     // One edit can alter many records: clocks that are shifted, each by another amount.

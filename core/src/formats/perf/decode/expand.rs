@@ -157,11 +157,7 @@ impl fmt::Display for StreamError {
             Self::Zstd(error) => error.fmt(f),
             Self::Gap(gap) => {
                 let bytes = byte_count(gap.len());
-                write!(
-                    f,
-                    "the {bytes} at {gap} are no record, and its zstd blocks copy from all "
-                )?;
-                f.write_str("blocks before them")
+                write!(f, "zstd blocks from which it copies may be missing in the {bytes} at {gap}")
             }
         }
     }

@@ -4,8 +4,8 @@
 //! [`evidence`] finds the layout of a recording without a magic, [`recover`] a head that cannot be
 //! read; [`extent`] finds the number of events and where they end; [`event`] reads one event,
 //! [`stretch`] many, [`pieces`] all of them with the damage between them, which [`align`] finds
-//! unless [`sound`] shows that there is none; [`walk`] sorts them into records and damage;
-//! [`recording`] holds all of it for the check.
+//! by the [`shape`] of an event unless [`sound`] shows that there is none; [`walk`] sorts them into
+//! records and damage; [`recording`] holds all of it for the check.
 
 pub mod align;
 pub mod event;

@@ -6,6 +6,7 @@
 //! `80 80 40`.
 //!
 //! - `block`: the block of a chunk
+//! - `elements`: the elements of a block, one after the other
 //! - `regular`: where a block is damaged
 //! - `search`: where the next chunk begins after a wrong length
 //! - `writer`: writes chunks

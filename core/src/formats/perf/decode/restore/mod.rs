@@ -10,6 +10,7 @@
 //!  magic, header.size      nearest known value, and what follows it
 //!  blank                   the header of a donor, where zeros are
 //!  table                   the path that the stored offsets and sizes support
+//!  table_reading           such a table, and what other facts say about it
 //!  parted                  sections that moved, after bytes that were lost or added among them
 //!  unordered               the same of simpleperf, whose sections lie in any order
 //!  layout                  header fields: hypotheses, scored by independent facts

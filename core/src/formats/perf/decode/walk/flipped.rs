@@ -27,6 +27,7 @@ impl<'a> Walker<'a> {
         is_only.then_some(Record { found: Some(found), ..record })
     }
 
+    /// What is known when the record at the position is judged.
     pub(super) const fn evidence(&self) -> flip::Evidence<'a> {
         flip::Evidence {
             order: self.dialect.order,
