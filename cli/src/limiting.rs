@@ -1,7 +1,8 @@
 //! `--limits` and `--limit`: the limits of a run.
 
 use clap::ValueEnum;
-use tracemend::{FormatId, Limit, Limits, Options, limits};
+use tracemend::model::limits;
+use tracemend::{FormatId, Limit, Limits, Options};
 
 /// By how much the presets divide and multiply each limit.
 const FACTOR: u64 = 8;

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use tracemend::model::limits;
 use tracemend::words::{byte_count, plural};
-use tracemend::{Limits, Plan, limits};
+use tracemend::{Limits, Plan};
 
 use crate::balance;
 use crate::exit::{Exit, Failure, HELP};

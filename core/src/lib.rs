@@ -72,7 +72,7 @@
 #![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 #![allow(unreachable_pub, reason = "this file alone decides what is public")]
 
-pub mod limits;
+pub use model::limits;
 
 // The other modules are private. The tests, fuzz targets and benches of the project open them
 // with the feature `testing`. No macro writes these lines: rustfmt would not find the files.
@@ -83,6 +83,19 @@ mod audit;
 #[cfg_attr(mutants, mutants::skip)]
 #[doc(hidden)]
 pub mod audit;
+#[cfg(not(feature = "testing"))]
+mod catalogue;
+#[cfg(feature = "testing")]
+#[cfg_attr(mutants, mutants::skip)]
+#[doc(hidden)]
+pub mod catalogue;
+mod check;
+#[cfg(not(feature = "testing"))]
+mod format;
+#[cfg(feature = "testing")]
+#[cfg_attr(mutants, mutants::skip)]
+#[doc(hidden)]
+pub mod format;
 #[cfg(not(feature = "testing"))]
 mod formats;
 #[cfg(feature = "testing")]
@@ -108,17 +121,17 @@ mod mend;
 #[doc(hidden)]
 pub mod mend;
 #[cfg(not(feature = "testing"))]
-mod options;
+mod model;
 #[cfg(feature = "testing")]
 #[cfg_attr(mutants, mutants::skip)]
 #[doc(hidden)]
-pub mod options;
+pub mod model;
 #[cfg(not(feature = "testing"))]
-mod recording;
+mod present;
 #[cfg(feature = "testing")]
 #[cfg_attr(mutants, mutants::skip)]
 #[doc(hidden)]
-pub mod recording;
+pub mod present;
 #[cfg(not(feature = "testing"))]
 mod redact;
 #[cfg(feature = "testing")]
@@ -126,62 +139,46 @@ mod redact;
 #[doc(hidden)]
 pub mod redact;
 #[cfg(not(feature = "testing"))]
-mod registry;
+mod sight;
 #[cfg(feature = "testing")]
 #[cfg_attr(mutants, mutants::skip)]
 #[doc(hidden)]
-pub mod registry;
-#[cfg(not(feature = "testing"))]
-mod report;
-#[cfg(feature = "testing")]
-#[cfg_attr(mutants, mutants::skip)]
-#[doc(hidden)]
-pub mod report;
+pub mod sight;
 
-pub use audit::AuditRequest;
-pub use formats::{
-    Diffed, DirectoryShape, DirectoryView, Dump, DumpError, Dumped, Member, Tile, TileKind,
-};
+pub use catalogue::{UnknownFormat, rule, rules};
 pub use kit::source::Source;
 pub use kit::span::{Layer, Span};
 pub use kit::text::{Untrusted, UntrustedPath, is_safe, unescape};
 pub use kit::words;
-use kit::wrapper::Wrapper;
-pub use limits::{Limit, Limits, UnknownLimit};
 pub use map::{MapStep, MappedLayer, Portion, Region, RegionKind};
 pub use mend::applied::Applied;
-pub use mend::edit::{Edit, Fix, Safety, StoredAnew, Witness};
-pub use mend::patch::{Op, Patch, PatchError, SourceOffsets};
 pub use mend::plan::{Digest, ExactFix, FilePlan, Plan, PlanEdit, PlanError, PlanWitness};
 pub use mend::proof::{self, Balance, ProofError, prove as verify};
+pub use mend::reading::check;
 pub use mend::rounds::{Outcome, Repair, repair, view};
-pub use options::{Allow, ChoiceError, Choices, OptionSpec, OptionValue, Options};
-pub use recording::{File, FileSet};
-pub use redact::{RedactError, RedactRequest, Redaction, Sighting, redact};
-pub use registry::{FormatId, UnknownFormat, rule, rules};
-#[cfg(feature = "json")]
-pub use report::baseline::{Baseline, BaselineError};
-#[cfg(feature = "miette")]
-pub use report::hexdump::Shown;
-#[cfg(feature = "json")]
-pub use report::json;
-pub use report::rule::common;
-pub use report::{
-    Concern, Excerpt, Finding, Level, Policy, Related, Remedy, Report, Rule, Selector, Severity,
-    Suppression, Tally, UnknownSelector, Verdict,
+pub use model::choice::{ChoiceError, Choices, OptionSpec, OptionValue};
+pub use model::description::FormatId;
+pub use model::directory::{DirectoryShape, DirectoryView, Member};
+pub use model::dump::{Diffed, Dump, DumpError, Dumped};
+pub use model::edit::{Edit, Fix, Safety, StoredAnew, Witness};
+pub use model::limits::{Limit, Limits, UnknownLimit};
+pub use model::options::{Allow, Options};
+pub use model::patch::{Op, Patch, PatchError, SourceOffsets};
+pub use model::recording::{File, FileSet};
+pub use model::rule::common;
+pub use model::tile::{Tile, TileKind};
+pub use model::{
+    Concern, Excerpt, Finding, Related, Remedy, Report, Rule, Severity, Suppression, Tally, Verdict,
 };
-
-/// Checks one recording.
-///
-/// Never fails: unreadable bytes are a finding, and a limit that is reached makes the verdict
-/// [`Verdict::Incomplete`].
-pub fn check(files: &FileSet<'_>, options: &Options) -> Report {
-    let format = recognise(files, options);
-    let most = options.limits.count_of(&limits::FINDINGS);
-    let plain =
-        |files: &FileSet<'_>| check_into(files, options, Report::new(format, files.len(), most));
-    mend::reading::explain(files, options, plain(files), &plain)
-}
+#[cfg(feature = "json")]
+pub use present::baseline::{Baseline, BaselineError};
+#[cfg(feature = "miette")]
+pub use present::hexdump::Shown;
+#[cfg(feature = "json")]
+pub use present::json;
+pub use present::policy::{Level, Policy, Selector, UnknownSelector};
+pub use redact::{RedactError, RedactRequest, Redaction, Sighting, redact};
+pub use sight::AuditRequest;
 
 /// Lists what a recording carries that can harm a recipient, and what is private to its sender.
 ///
@@ -206,63 +203,6 @@ pub fn audit(files: &FileSet<'_>, options: &Options, request: &AuditRequest) -> 
     audit::audit(files, options, request, check(files, options))
 }
 
-/// Checks one recording, with the findings in `report`, which has the format.
-fn check_into(files: &FileSet<'_>, options: &Options, mut report: Report) -> Report {
-    let format = report.format;
-    let start = Span::new(Layer::stored(0), 0, 0);
-    match format {
-        _ if files.is_empty() && !files.files().iter().any(|file| file.bytes.is_absent()) => {
-            let message = "empty file: no data was recorded or written to disk";
-            report.push(Finding::new(&common::EMPTY_FILE, start, "file", message));
-            report.mark_unreadable();
-        }
-        Some(format) => {
-            format.format().check(files, options, &mut report);
-            report_wrapped_members(files, format, &mut report);
-            let is_named = options.format.is_some() && format.format().has_magic();
-            // The user names the format of damaged bytes. That does not make them right.
-            if is_named && !report.has_errors() && registry::sniff(files, options).is_none() {
-                let defect = format!("magic of {format} is missing");
-                report.push(describe_unknown(files, 0, &defect));
-            }
-        }
-        None => {
-            report.push(describe_unknown(files, 0, "unknown format"));
-            report.mark_unreadable();
-        }
-    }
-    report.finish();
-    report
-}
-
-/// Reports the files of a recording of several that are packed or text as a whole, such as a stream
-/// that was compressed after the run.
-fn report_wrapped_members(files: &FileSet<'_>, format: FormatId, report: &mut Report) {
-    if files.files().len() < 2 {
-        return;
-    }
-    for (index, file) in (0_u32..).zip(files.files()) {
-        let wrapper = Wrapper::certain(&file.bytes);
-        if wrapper.is_some_and(|wrapper| !format.format().containers().contains(&wrapper)) {
-            report.push(describe_unknown(files, index, "unknown format"));
-        }
-    }
-}
-
-fn describe_unknown(files: &FileSet<'_>, index: u32, defect: &str) -> Finding {
-    let bytes = files.bytes(index);
-    let first = bytes.read(0, 16);
-    let pairs: Vec<String> = first.iter().map(|byte| format!("{byte:02x}")).collect();
-    let mut message = format!("{defect}: the file begins with `{}`", pairs.join(" "));
-    let span = Span::new(Layer::stored(index), 0, kit::num::to_u64(first.len()));
-    let Some(wrapper) = Wrapper::of(&bytes) else {
-        return Finding::new(&common::UNKNOWN_FORMAT, span, "file", message);
-    };
-    message.push_str(&format!(" and is {}", wrapper.description()));
-    let fix = Fix::manual(wrapper.advice());
-    Finding::new(&common::UNKNOWN_FORMAT, span, "file", message).fix(fix)
-}
-
 /// Writes the records of a recording as text that is safe to print, piece by piece, until `out`
 /// returns false. The options of the format ([`FormatId::dump_options`]) select the records.
 ///
@@ -276,8 +216,8 @@ pub fn dump(
     out: &mut dyn FnMut(&str) -> bool,
 ) -> Result<Dumped, DumpError> {
     let format = recognise(files, options);
-    let format = format.ok_or(DumpError::Unreadable)?;
-    format.format().dump(files, options, request, out)
+    let format = format.and_then(catalogue::format).ok_or(DumpError::Unreadable)?;
+    format.dump(files, options, request, out)
 }
 
 /// Writes the first records in which two recordings of one format differ, as text that is safe to
@@ -293,8 +233,8 @@ pub fn diff(
     out: &mut dyn FnMut(&str),
 ) -> Result<Diffed, DumpError> {
     let format = recognise(one, options);
-    let format = format.ok_or(DumpError::Unreadable)?;
-    format.format().diff(one, two, options, out)
+    let format = format.and_then(catalogue::format).ok_or(DumpError::Unreadable)?;
+    format.diff(one, two, options, out)
 }
 
 /// Passes every tile of every layer to `each`, layer by layer, in order: the tiles of a layer
@@ -306,7 +246,7 @@ pub fn tile(
     each: &mut dyn FnMut(Tile),
 ) -> Option<FormatId> {
     let format = recognise(files, options)?;
-    format.format().tile(files, options, &mut |tile, _| each(tile));
+    catalogue::format(format)?.tile(files, options, &mut |tile, _| each(tile));
     Some(format)
 }
 
@@ -323,20 +263,20 @@ pub fn map(
     each: &mut dyn FnMut(MapStep<'_>),
 ) -> Option<FormatId> {
     let format = recognise(files, options)?;
-    map::map((files, format), options, depth, each);
+    map::map((files, catalogue::format(format)?), options, depth, each);
     Some(format)
 }
 
 /// Returns the regions that contain the byte at `offset` of a layer, from the section to the field;
 /// none if no format recognises the recording or the layer ends before it.
 pub fn locate(files: &FileSet<'_>, options: &Options, layer: Layer, offset: u64) -> Vec<Region> {
-    let format = recognise(files, options);
+    let format = recognise(files, options).and_then(catalogue::format);
     format.map_or_else(Vec::new, |format| map::locate((files, format), options, (layer, offset)))
 }
 
 /// Returns the format that recognises a recording by its beginning, with the most confidence.
 pub fn sniff(files: &FileSet<'_>, options: &Options) -> Option<FormatId> {
-    registry::sniff(files, options)
+    catalogue::sniff(files, options)
 }
 
 /// Returns the format of a recording: the one of the options, the one that [`sniff`] finds, or the

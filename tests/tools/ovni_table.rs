@@ -26,7 +26,7 @@ fn column(header: &[&str], name: &str) -> usize {
 }
 
 fn errors(report: &Report) -> Vec<&'static str> {
-    let rule = |code: &&str| tracemend::registry::rule(code).map(|rule| rule.severity);
+    let rule = |code: &&str| tracemend::catalogue::rule(code).map(|rule| rule.severity);
     let codes = report.findings().iter().filter(|found| found.severity == Severity::Error);
     let mut codes: Vec<&str> = codes.map(|found| found.rule.code).collect();
     let beyond = report.counts().keys().copied().filter(|c| rule(c) == Some(Severity::Error));

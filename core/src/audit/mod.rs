@@ -1,403 +1,27 @@
 //! Lists the dangerous and the private content of a recording.
 //!
-//! ```text
-//!  Format::audit: tiles and fields of the decoders -> Auditor, which judges texts, paths and bytes
-//!    v
-//!  topics: rule and field -> count, first place, excerpt     a recording has some dozens
-//!    v
-//!  Report of findings with the codes AU0... (for a recipient) and AU1... (for a sender)
-//! ```
-//!
-//! - `text`: characters that deceive, paths that leave the recording, secrets
-//! - `content`: the likely content of bytes
-//! - `polyglot`: files of other kinds that a recording is at the same time
-//! - `filler`: bytes that take the place of private ones
-//! - `place`: where private bytes lie
-//! - `tiles`: the fields of the tiles, and the bytes that no known field claims
-//! - `harmless`: words that are no secret
-//! - `rules`: the codes
-//!
-//! A format passes what its decoders read; no second decoder looks for anything. One finding stands
-//! for all sightings of a rule in a field, so memory and output do not grow with the recording.
+//! A format passes what its decoders read to the [`Auditor`]; what concerns files as a whole is
+//! judged here: names, ends, files of two kinds (`polyglot`), and the faults that a check found.
 
-pub mod content;
-mod excerpt;
-pub mod filler;
-pub mod harmless;
-mod place;
 mod polyglot;
-pub mod rules;
-pub mod text;
-mod tiles;
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
-
-use crate::formats::{Format, Tile, TileKind};
-use crate::kit::num::to_u64;
-use crate::kit::source::Source;
+use crate::catalogue;
+use crate::format::Format;
 use crate::kit::span::{Layer, Span};
-use crate::kit::words::{byte_count, plural};
-use crate::limits::{AUDIT_RATIO, FINDINGS};
-use crate::options::Options;
-use crate::recording::FileSet;
-use crate::report::rule::common;
-use crate::report::{Concern, Finding, Report, Rule};
-use content::{Content, LOOKED_AT, find_zip_end, look_at};
-pub use excerpt::Excerpt;
-use filler::Filler;
-pub use place::{NamePart, Place, Private, PrivateSink, Subject, find_byte};
-use rules::{recipient, sender};
-pub use tiles::{Knowledge, TileReader};
+use crate::kit::words::byte_count;
+use crate::model::limits::{AUDIT_RATIO, FINDINGS};
+use crate::model::options::Options;
+use crate::model::recording::FileSet;
+use crate::model::rule::common;
+use crate::model::{Finding, Report};
+use crate::sight::content::find_zip_end;
+use crate::sight::rules::recipient;
+use crate::sight::{AuditRequest, Auditor, Excerpt, Place, PrivateSink};
 
 /// Bytes that a recording may expand to, whatever its length.
 const EXPANDED_FREE: u64 = 16 << 20;
 /// Last bytes of a file in which the end of a zip archive is looked for.
 const ZIP_TAIL: u64 = 64 << 10;
-
-/// The options of an audit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct AuditRequest {
-    /// Whether excerpts are shown instead of masked.
-    pub show: bool,
-    /// The concern to look for; both if it is `None`.
-    pub concern: Option<Concern>,
-}
-
-impl AuditRequest {
-    /// Shows excerpts instead of masking them.
-    #[must_use]
-    pub const fn with_shown(mut self, show: bool) -> Self {
-        self.show = show;
-        self
-    }
-
-    /// Looks for one concern only, if there is one.
-    #[must_use]
-    pub const fn with_concern(mut self, concern: Option<Concern>) -> Self {
-        self.concern = concern;
-        self
-    }
-}
-
-/// All sightings of a rule in a field.
-struct Topic {
-    rule: &'static Rule,
-    noun: &'static str,
-    count: u64,
-    first: Place,
-    notes: Vec<String>,
-}
-
-/// Takes what a format reads, and judges it.
-pub struct Auditor<'r> {
-    request: &'r AuditRequest,
-    files: &'r FileSet<'r>,
-    topics: BTreeMap<(&'static str, &'static str), Topic>,
-    /// The length of each expanded layer.
-    expanded: BTreeMap<Layer, u64>,
-    /// Whether the argument before announced a secret.
-    awaits_secret: bool,
-    /// Takes every sighting of private content, if all are wanted.
-    sink: Option<&'r mut dyn PrivateSink>,
-}
-
-impl<'r> Auditor<'r> {
-    fn new(request: &'r AuditRequest, files: &'r FileSet<'r>) -> Self {
-        let (topics, expanded) = (BTreeMap::new(), BTreeMap::new());
-        Self { request, files, topics, expanded, awaits_secret: false, sink: None }
-    }
-
-    /// Returns the bytes of a file of the recording.
-    pub fn bytes(&self, file: u32) -> Source<'r> {
-        self.files.bytes(file)
-    }
-
-    /// Adds `count` sightings; the first one of a rule in a field is described.
-    pub fn add(
-        &mut self,
-        rule: &'static Rule,
-        subject: Subject,
-        count: u64,
-        place: impl Into<Place>,
-        excerpt: Excerpt<'_>,
-    ) {
-        if let Some(sink) = &mut self.sink {
-            sink.keep(rule, subject, count);
-        }
-        self.add_topic(rule, subject, count, place, excerpt);
-    }
-
-    /// Adds `count` sightings of private bytes, unless they are a filler already.
-    pub fn hide(
-        &mut self,
-        rule: &'static Rule,
-        subject: Subject,
-        count: u64,
-        private: Private<'_>,
-        excerpt: Excerpt<'_>,
-    ) {
-        if self.is_filled(&private) {
-            return;
-        }
-        // Other fillers do not depend on the bytes, of which there may be many.
-        let bytes = self.sink.is_some().then(|| match private.filler {
-            Filler::Name => self.read_all(&private),
-            _ => Cow::Borrowed(private.bytes),
-        });
-        if let (Some(sink), Some(bytes)) = (&mut self.sink, bytes) {
-            sink.take(rule, subject, count, &Private { bytes: &bytes, ..private });
-        }
-        if count > 0 {
-            self.add_topic(rule, subject, count, private.place, excerpt);
-        }
-    }
-
-    /// Adds `count` sightings of a private part of the name of a file.
-    pub fn hide_name(
-        &mut self,
-        rule: &'static Rule,
-        subject: Subject,
-        count: u64,
-        name: NamePart<'_>,
-    ) {
-        if Filler::Name.recognises(name.part.as_bytes()) {
-            return;
-        }
-        if let Some(sink) = &mut self.sink {
-            sink.rename(rule, subject, count, name);
-        }
-        if count > 0 {
-            let place = Span::new(Layer::stored(name.file), 0, 0);
-            self.add_topic(rule, subject, count, place, Excerpt::Text(name.part.as_bytes()));
-        }
-    }
-
-    /// Whether private bytes are a filler already.
-    fn is_filled(&self, private: &Private<'_>) -> bool {
-        let Private { bytes, filler, .. } = private;
-        let may_be = !private.differs_later && (bytes.is_empty() || filler.recognises(bytes));
-        may_be && filler.recognises(&self.read_all(private))
-    }
-
-    /// Returns all private bytes if they lie in a file, and the known ones of an expanded layer.
-    fn read_all<'t>(&self, private: &Private<'t>) -> Cow<'t, [u8]> {
-        let span = private.place.span;
-        if !span.layer.is_stored() || to_u64(private.bytes.len()) >= span.len() {
-            return Cow::Borrowed(private.bytes);
-        }
-        let source = self.files.bytes(span.layer.file);
-        Cow::Owned(source.read(span.start, span.end).into_owned())
-    }
-
-    fn add_topic(
-        &mut self,
-        rule: &'static Rule,
-        (field, noun): Subject,
-        count: u64,
-        place: impl Into<Place>,
-        excerpt: Excerpt<'_>,
-    ) {
-        if self.request.concern.is_some_and(|wanted| Concern::of(rule) != Some(wanted)) {
-            return;
-        }
-        let show = self.request.show;
-        let topic = self.topics.entry((rule.code, field)).or_insert_with(|| {
-            let notes = excerpt.describe(show).into_iter().collect();
-            Topic { rule, noun, count: 0, first: place.into(), notes }
-        });
-        topic.count = topic.count.saturating_add(count);
-    }
-
-    /// Adds one sighting.
-    pub fn see(
-        &mut self,
-        rule: &'static Rule,
-        subject: Subject,
-        place: impl Into<Place>,
-        excerpt: Excerpt<'_>,
-    ) {
-        self.add(rule, subject, 1, place, excerpt);
-    }
-
-    /// Judges the characters of a text.
-    pub fn text(&mut self, field: &'static str, text: &[u8], place: Place) {
-        if text::has_control(text) {
-            let subject = (field, "unsafe text");
-            self.see(&recipient::CONTROL_CHARACTERS, subject, place, Excerpt::Text(text));
-        }
-        if text::has_hidden(text) {
-            let subject = (field, "deceptive text");
-            self.see(&recipient::HIDDEN_CHARACTERS, subject, place, Excerpt::Text(text));
-        }
-    }
-
-    /// Judges a path that a reader may open.
-    pub fn path(&mut self, field: &'static str, path: &[u8], place: Place) {
-        self.text(field, path, place);
-        if text::climbs(path) {
-            let subject = (field, "climbing path");
-            self.see(&recipient::PATH_CLIMBS, subject, place, Excerpt::Text(path));
-        }
-        if text::is_device(path) {
-            let subject = (field, "device path");
-            self.see(&recipient::DEVICE_PATH, subject, place, Excerpt::Text(path));
-        }
-        if text::is_file_path(path) {
-            let private = place.private(path, Filler::Name);
-            let excerpt = Excerpt::Text(path);
-            self.hide(&sender::FILE_PATH, (field, "file path"), 1, private, excerpt);
-        }
-        self.user(field, path, place);
-    }
-
-    /// Judges an argument of a command line, or a text that may hold one.
-    pub fn argument(&mut self, field: &'static str, text: &[u8], place: Place) {
-        self.text(field, text, place);
-        self.user(field, text, place);
-        let is_awaited = std::mem::replace(&mut self.awaits_secret, text::announces_secret(text));
-        let secret = text::find_secret(text).or(is_awaited.then_some(text));
-        if let Some(secret) = secret.filter(|secret| !secret.is_empty()) {
-            let private = place.of_part(text, secret).private(secret, Filler::Name);
-            let excerpt = Excerpt::Text(secret);
-            self.hide(&sender::SECRET, (field, "likely secret"), 1, private, excerpt);
-        }
-    }
-
-    fn user(&mut self, field: &'static str, text: &[u8], place: Place) {
-        if let Some(user) = text::find_user(text) {
-            let private = place.of_part(text, user).private(user, Filler::Name);
-            let excerpt = Excerpt::Text(user);
-            self.hide(&sender::USER_NAME, (field, "user name"), 1, private, excerpt);
-        }
-    }
-
-    /// Judges bytes whose content the format does not define.
-    pub fn blob(&mut self, field: &'static str, bytes: &[u8], place: Place) {
-        let looks = look_at(bytes);
-        let (rule, noun) = match looks {
-            Content::Executable(_) => (&recipient::EXECUTABLE_CONTENT, "executable part"),
-            Content::Archive(_) => (&recipient::EMBEDDED_FILE, "archive or document"),
-            _ => return,
-        };
-        let content = looks.to_string();
-        self.see(rule, (field, noun), place, Excerpt::Fact(&content));
-    }
-
-    /// Judges bytes that no structure claims. `len` is their number, `bytes` the first of them.
-    pub fn unclaimed(&mut self, field: &'static str, (bytes, len): (&[u8], u64), place: Place) {
-        let content = format!("the first bytes look like {}", look_at(bytes));
-        let subject = (field, "unclaimed byte");
-        let private = place.private(bytes, Filler::Zeros);
-        self.hide(&recipient::UNCLAIMED_BYTES, subject, len, private, Excerpt::Fact(&content));
-        self.blob(field, bytes, place);
-    }
-
-    /// Judges the bytes after the end of a text in a field of fixed length.
-    pub fn after_text(&mut self, field: &'static str, bytes: &[u8], place: Place) {
-        let text_len = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
-        let rest = bytes.get(text_len..).unwrap_or_default();
-        let zeros = rest.iter().take_while(|byte| **byte == 0).count();
-        let hidden = rest.get(zeros..).unwrap_or_default();
-        if !hidden.is_empty() {
-            let place = place.of_part(bytes, hidden);
-            self.unclaimed(field, (hidden, to_u64(hidden.len())), place);
-        }
-    }
-
-    /// Judges a tile without its fields.
-    fn tile(&mut self, tile: &Tile) {
-        let span = tile.span;
-        if !span.layer.is_stored() {
-            self.expanded.insert(span.layer, span.end);
-        }
-        let is_unclaimed = match tile.kind {
-            TileKind::Damage => true,
-            // The recorder's own release of the return key has a place in the format.
-            TileKind::Padding => tile.name != "enter pair",
-            TileKind::Structure | TileKind::Record => false,
-        };
-        if !is_unclaimed {
-            return;
-        }
-        let source = self.files.bytes(span.layer.file);
-        if !span.layer.is_stored() {
-            let subject = (tile.name, "unclaimed byte");
-            let (rule, excerpt) = (&recipient::UNCLAIMED_BYTES, Excerpt::None);
-            self.add(rule, subject, span.len(), span, excerpt);
-        } else if let Some(at) = find_byte(&source, span) {
-            let end = span.end.min(at.saturating_add(to_u64(LOOKED_AT)));
-            let bytes = source.read(at, end);
-            self.unclaimed(tile.name, (&bytes, span.len()), span.into());
-        }
-    }
-
-    /// Judges the names and the ends of files, and the lengths of expanded layers.
-    fn files(&mut self, options: &Options) {
-        let files = self.files;
-        for (index, file) in (0_u32..).zip(files.files()) {
-            let start = Span::new(Layer::stored(index), 0, 0);
-            self.text("file name", file.name.as_bytes(), start.into());
-            let tail_start = file.bytes.len().saturating_sub(ZIP_TAIL);
-            let tail = file.bytes.read(tail_start, file.bytes.len());
-            if let Some(len) = find_zip_end(&tail) {
-                let span = Span::sized(start.layer, file.bytes.len().saturating_sub(len), len);
-                let subject = ("end of file", "archive or document");
-                let content = Excerpt::Fact("the end of a zip archive: the file is both");
-                self.see(&recipient::EMBEDDED_FILE, subject, span, content);
-            }
-            let head = file.bytes.read(0, polyglot::HEAD_LEN);
-            for polyglot in polyglot::find(&head) {
-                let span = Span::sized(start.layer, polyglot.start, polyglot.len);
-                let (subject, content) = (("file", "archive or document"), polyglot.to_string());
-                self.see(&recipient::EMBEDDED_FILE, subject, span, Excerpt::Fact(&content));
-            }
-        }
-        for name in files.unfollowed_links() {
-            let start = Span::new(Layer::stored(0), 0, 0);
-            let subject = ("file name", "outward symbolic link");
-            let excerpt = Excerpt::Text(name.as_bytes());
-            self.see(&recipient::PATH_CLIMBS, subject, start, excerpt);
-        }
-        for (layer, end) in std::mem::take(&mut self.expanded) {
-            let stored = files.bytes(layer.file).len();
-            let ratio = options.limits.of(&AUDIT_RATIO);
-            if end > EXPANDED_FREE.max(stored.saturating_mul(ratio)) {
-                let content = format!("{} expand to {}", byte_count(stored), byte_count(end));
-                let span = Span::new(Layer::stored(layer.file), 0, stored);
-                let subject = ("file", "expansion bomb");
-                self.see(&recipient::EXPANSION_BOMB, subject, span, Excerpt::Fact(&content));
-            }
-        }
-    }
-
-    /// Repeats the findings of a check that endanger readers.
-    fn hazards(&mut self, format: &dyn Format, checked: &Report) {
-        for code in format.hazards() {
-            let findings = checked.findings().iter();
-            let Some(first) = findings.clone().find(|one| one.rule.code == *code) else { continue };
-            let place = Place::from(first.span).in_stored(first.stored);
-            let consequence = first.rule.consequence();
-            let fact = format!("{}; {consequence} ({code})", first.message);
-            let subject = (first.rule.name, "hazard");
-            let count = checked.count(first.rule);
-            let excerpt = Excerpt::Fact(&fact);
-            self.add(&recipient::READER_HAZARD, subject, count, place, excerpt);
-        }
-    }
-
-    /// Adds the findings to a report.
-    fn finish(self, report: &mut Report) {
-        for ((_, field), topic) in self.topics {
-            let Topic { rule, noun, count, first, notes } = topic;
-            let message = format!("{} in {field}", plural(count, noun));
-            let mut finding = Finding::new(rule, first.span, field, message);
-            (finding.stored, finding.notes) = (first.stored, notes);
-            report.push(finding);
-        }
-    }
-}
 
 /// Passes every sighting of private content to `sink`.
 pub fn sight(
@@ -407,7 +31,7 @@ pub fn sight(
     sink: &mut dyn PrivateSink,
 ) {
     let request = AuditRequest::default();
-    let mut auditor = Auditor { sink: Some(sink), ..Auditor::new(&request, files) };
+    let mut auditor = Auditor::new(&request, files).with_sink(sink);
     format.audit(files, options, &mut auditor);
 }
 
@@ -418,61 +42,72 @@ pub fn audit(
     request: &AuditRequest,
     checked: Report,
 ) -> Report {
-    let Some(format) = checked.format.filter(|_| !files.is_empty()) else { return checked };
+    let format = checked.format.filter(|_| !files.is_empty()).and_then(catalogue::format);
+    let Some(format) = format else { return checked };
     let most = options.limits.count_of(&FINDINGS);
     let mut report = Report::new(checked.format, files.len(), most);
     report.tally = checked.tally;
     // A limit that was reached, or a magic that is missing.
     let is_common = |finding: &&Finding| common::RULES.contains(&finding.rule);
     checked.findings().iter().filter(is_common).cloned().for_each(|one| report.push(one));
-    let format = format.format();
     let mut auditor = Auditor::new(request, files);
     format.audit(files, options, &mut auditor);
-    auditor.files(options);
-    auditor.hazards(format, &checked);
+    judge_files(&mut auditor, files, options);
+    repeat_hazards(&mut auditor, format.description().hazards, &checked);
     auditor.finish(&mut report);
     report.finish();
     report
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sightings_of_one_rule_in_one_field_are_one_finding() {
-        let files = FileSet::default();
-        let request = AuditRequest::default();
-        let mut auditor = Auditor::new(&request, &files);
-        let place = Place::from(Span::new(Layer::stored(0), 4, 8));
-        for name in [&b"ab\x1bc"[..], b"c\x1bd"] {
-            auditor.text("name", name, place);
+/// Judges the names and the ends of files, and the lengths of expanded layers.
+fn judge_files(auditor: &mut Auditor<'_>, files: &FileSet<'_>, options: &Options) {
+    for (index, file) in (0_u32..).zip(files.files()) {
+        let start = Span::new(Layer::stored(index), 0, 0);
+        auditor.text("file name", file.name.as_bytes(), start.into());
+        let tail_start = file.bytes.len().saturating_sub(ZIP_TAIL);
+        let tail = file.bytes.read(tail_start, file.bytes.len());
+        if let Some(len) = find_zip_end(&tail) {
+            let span = Span::sized(start.layer, file.bytes.len().saturating_sub(len), len);
+            let subject = ("end of file", "archive or document");
+            let content = Excerpt::Fact("the end of a zip archive: the file is both");
+            auditor.see(&recipient::EMBEDDED_FILE, subject, span, content);
         }
-        auditor.argument("argument", b"--token", place);
-        auditor.argument("argument", b"hunter2", place);
-        auditor.argument("argument", b"hunter2", place);
-        let mut report = Report::new(None, 8, 10);
-        auditor.finish(&mut report);
-        let lines: Vec<String> =
-            report.findings().iter().map(|one| format!("{one} {:?}", one.notes)).collect();
-        assert_eq!(
-            lines,
-            [
-                "2 unsafe texts in name [\"the first is a…c (4 bytes)\"]",
-                "1 likely secret in argument [\"the first is h…2 (7 bytes)\"]",
-            ]
-        );
+        let head = file.bytes.read(0, polyglot::HEAD_LEN);
+        for polyglot in polyglot::find(&head) {
+            let span = Span::sized(start.layer, polyglot.start, polyglot.len);
+            let (subject, content) = (("file", "archive or document"), polyglot.to_string());
+            auditor.see(&recipient::EMBEDDED_FILE, subject, span, Excerpt::Fact(&content));
+        }
     }
+    for name in files.unfollowed_links() {
+        let start = Span::new(Layer::stored(0), 0, 0);
+        let subject = ("file name", "outward symbolic link");
+        let excerpt = Excerpt::Text(name.as_bytes());
+        auditor.see(&recipient::PATH_CLIMBS, subject, start, excerpt);
+    }
+    for (layer, end) in auditor.take_expanded() {
+        let stored = files.bytes(layer.file).len();
+        let ratio = options.limits.of(&AUDIT_RATIO);
+        if end > EXPANDED_FREE.max(stored.saturating_mul(ratio)) {
+            let content = format!("{} expand to {}", byte_count(stored), byte_count(end));
+            let span = Span::new(Layer::stored(layer.file), 0, stored);
+            let subject = ("file", "expansion bomb");
+            auditor.see(&recipient::EXPANSION_BOMB, subject, span, Excerpt::Fact(&content));
+        }
+    }
+}
 
-    #[test]
-    fn bytes_after_the_end_of_a_text_are_unclaimed() {
-        let files = FileSet::default();
-        let request = AuditRequest::default().with_shown(true);
-        let mut auditor = Auditor::new(&request, &files);
-        let place = Place::from(Span::new(Layer::stored(0), 0, 8));
-        auditor.after_text("sound", b"vm\0\0\0\0", place);
-        auditor.after_text("odd", b"vm\0\0#!/bin/sh", place);
-        let codes: Vec<_> = auditor.topics.keys().copied().collect();
-        assert_eq!(codes, [("AU0007", "odd"), ("AU0008", "odd")]);
+/// Repeats the findings of a check that endanger readers.
+fn repeat_hazards(auditor: &mut Auditor<'_>, hazards: &[&str], checked: &Report) {
+    for code in hazards {
+        let findings = checked.findings().iter();
+        let Some(first) = findings.clone().find(|one| one.rule.code == *code) else { continue };
+        let place = Place::from(first.span).in_stored(first.stored);
+        let consequence = first.rule.consequence();
+        let fact = format!("{}; {consequence} ({code})", first.message);
+        let subject = (first.rule.name, "hazard");
+        let count = checked.count(first.rule);
+        let excerpt = Excerpt::Fact(&fact);
+        auditor.add(&recipient::READER_HAZARD, subject, count, place, excerpt);
     }
 }

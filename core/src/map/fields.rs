@@ -4,13 +4,13 @@
 //! first does not fit. So reads nest, and one that goes back replaces those after its place.
 
 use super::{Region, RegionKind, describe_unused};
-use crate::formats::Fields;
 use crate::kit::field_log::{self, Field, FieldLog, FieldValue, Noted};
 use crate::kit::span::Span;
 use crate::kit::text::{Untrusted, hex};
 use crate::kit::words::plural;
-use crate::limits::{Limits, MAP_FIELDS};
-use crate::recording::FileSet;
+use crate::model::limits::{Limits, MAP_FIELDS};
+use crate::model::recording::FileSet;
+use crate::model::tile::Fields;
 
 /// First bytes of a field that are shown.
 const BYTES_SHOWN: usize = 16;

@@ -17,12 +17,12 @@ mod outline;
 
 use std::borrow::Cow;
 
-use crate::formats::{Fields, Tile, TileKind};
+use crate::format::Format;
 use crate::kit::span::{Layer, Span};
 use crate::kit::text::hex;
-use crate::options::Options;
-use crate::recording::FileSet;
-use crate::registry::FormatId;
+use crate::model::options::Options;
+use crate::model::recording::FileSet;
+use crate::model::tile::{Fields, Tile, TileKind};
 use outline::{Group, LayerOutline, Outline};
 
 pub use outline::Portion;
@@ -126,7 +126,7 @@ pub enum MapStep<'m> {
 /// Maps a recording of this format. Levels below `depth` are left out: the first has sections and
 /// groups of records, the second records, the third fields, the others the fields of fields.
 pub fn map(
-    (files, format): (&FileSet<'_>, FormatId),
+    (files, format): (&FileSet<'_>, &dyn Format),
     options: &Options,
     depth: usize,
     each: &mut dyn FnMut(MapStep<'_>),
@@ -134,7 +134,7 @@ pub fn map(
     let outline = Outline::read(files, format, options);
     let mut writer = Writer { files, options, depth, layers: outline.layers.iter(), groups: None };
     if depth > 1 {
-        format.format().tile(files, options, &mut |tile, fields| {
+        format.tile(files, options, &mut |tile, fields| {
             writer.add(tile, fields, each);
         });
         writer.finish(each);
@@ -151,7 +151,7 @@ pub fn map(
 /// Returns the regions that contain the byte at `offset` of a layer, from the section to the field;
 /// none if the layer ends before it.
 pub fn locate(
-    (files, format): (&FileSet<'_>, FormatId),
+    (files, format): (&FileSet<'_>, &dyn Format),
     options: &Options,
     (layer, offset): (Layer, u64),
 ) -> Vec<Region> {
@@ -163,7 +163,7 @@ pub fn locate(
     let mut path: Vec<Region> = Vec::new();
     path.extend(group.filter(|group| group.is_records()).map(|group| group.region(files)));
     let mut found = None;
-    format.format().tile(files, options, &mut |tile, fields| {
+    format.tile(files, options, &mut |tile, fields| {
         if found.is_none() && has(tile.span) {
             found = Some(describe_tile(files, tile, Some(fields), options));
         }

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::{MappedLayer, RegionKind};
-use crate::formats::{Tile, TileKind};
+use crate::format::Format;
 use crate::kit::span::{Layer, Span};
 use crate::kit::text::UntrustedPath;
 use crate::kit::words::plural;
-use crate::limits::MAP_REGIONS;
-use crate::options::Options;
-use crate::recording::FileSet;
-use crate::registry::FormatId;
+use crate::model::limits::MAP_REGIONS;
+use crate::model::options::Options;
+use crate::model::recording::FileSet;
+use crate::model::tile::{Tile, TileKind};
 
 /// Names of records that the description of a group lists.
 const NAMES_LISTED: usize = 6;
@@ -76,10 +76,10 @@ impl Group {
 
 impl Outline {
     /// Reads the outline of a recording.
-    pub(super) fn read(files: &FileSet<'_>, format: FormatId, options: &Options) -> Self {
+    pub(super) fn read(files: &FileSet<'_>, format: &dyn Format, options: &Options) -> Self {
         let mut outline = Self { layers: Vec::new() };
         let max = options.limits.count_of(&MAP_REGIONS);
-        format.format().tile(files, options, &mut |tile, _| outline.add(files, tile, max));
+        format.tile(files, options, &mut |tile, _| outline.add(files, tile, max));
         for (index, file) in (0_u32..).zip(files.files()) {
             let layer = Layer::stored(index);
             let is_known = outline.layers.iter().any(|known| known.mapped.layer == layer);

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::kit::num::to_u64;
 use crate::kit::span::Span;
-use crate::mend::edit::{Edit, Fix, Safety, StoredAnew, Witness};
-use crate::mend::patch::{Op, Patch, SourceOffsets};
 use crate::mend::trial::Round;
-use crate::report::Finding;
+use crate::model::Finding;
+use crate::model::edit::{Edit, Fix, Safety, StoredAnew, Witness};
+use crate::model::patch::{Op, Patch, SourceOffsets};
 
 /// A fix that was applied, with its finding.
 ///
@@ -193,10 +193,10 @@ impl KeptRanges {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Report;
     use crate::kit::span::Layer;
     use crate::mend::trial::State;
-    use crate::report::rule::common;
+    use crate::model::Report;
+    use crate::model::rule::common;
 
     #[test]
     fn fixes_of_a_rule_beyond_the_limit_are_counted_with_the_last_one() {

@@ -8,19 +8,20 @@
 //! The formats are asked in this order: by the beginning, by the beginning after other bytes, by
 //! the records. A folder is searched by the beginning alone; this is for a file that a user names.
 
+use crate::catalogue;
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::reading::Reading;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 use crate::kit::wrapper::Wrapper;
-use crate::limits::READING_BYTES;
-use crate::mend::edit::Edit;
-use crate::mend::patch::Patch;
 use crate::mend::view::{check_plain, view};
-use crate::options::Options;
-use crate::recording::FileSet;
-use crate::registry::{self, FormatId};
-use crate::report::Report;
+use crate::model::Report;
+use crate::model::description::FormatId;
+use crate::model::edit::Edit;
+use crate::model::limits::READING_BYTES;
+use crate::model::options::Options;
+use crate::model::patch::Patch;
+use crate::model::recording::FileSet;
 
 /// Most bytes before a recording: lines of the tool that copied it.
 const PREFIX_MAX: u64 = 4 << 10;
@@ -33,7 +34,7 @@ const RECORDS_LEAST: u64 = 8;
 
 /// Returns the format of a recording that a user names.
 pub(crate) fn recognise(files: &FileSet<'_>, options: &Options) -> Option<FormatId> {
-    let sniffed = options.format.or_else(|| registry::sniff(files, options));
+    let sniffed = options.format.or_else(|| catalogue::sniff(files, options));
     if sniffed.is_some() || files.files().len() != 1 || files.is_empty() {
         return sniffed;
     }
@@ -52,7 +53,7 @@ pub(crate) fn recognise(files: &FileSet<'_>, options: &Options) -> Option<Format
 /// demands, or if no recording follows.
 pub(super) fn read_prefix(files: &FileSet<'_>, options: &Options) -> Option<Reading> {
     let is_single = files.files().len() == 1;
-    if !is_single || registry::sniff(files, options).is_some() {
+    if !is_single || catalogue::sniff(files, options).is_some() {
         return None;
     }
     let (_, len) = find_prefix(files, options)?;
@@ -67,7 +68,7 @@ fn find_prefix(files: &FileSet<'_>, options: &Options) -> Option<(FormatId, u64)
     places.into_iter().take(PLACES_MAX).find_map(|len| {
         let patches = vec![drop_first(&files.bytes(0), len)?];
         let after = view(files, &patches);
-        let format = registry::sniff(&after, &without_format(options))?;
+        let format = catalogue::sniff(&after, &without_format(options))?;
         if options.format.is_some_and(|named| named != format) {
             return None;
         }
@@ -81,7 +82,7 @@ fn find_prefix(files: &FileSet<'_>, options: &Options) -> Option<(FormatId, u64)
 fn find_places(source: &Source<'_>) -> Vec<u64> {
     let first = source.read(0, PREFIX_MAX.min(source.len().saturating_sub(1)));
     let text = to_u64(first.iter().take_while(|byte| is_text(**byte)).count());
-    let magics = registry::magics();
+    let magics = catalogue::magics();
     let (mut by_magic, mut others) = (Vec::new(), Vec::new());
     for (at, byte) in (1_u64..).zip(first.iter()) {
         let rest = first.get(to_usize(at)..).unwrap_or_default();
@@ -102,21 +103,21 @@ const fn is_text(byte: u8) -> bool {
 
 /// Returns the format whose records a recording has, although its beginning is lost.
 fn find_by_records(files: &FileSet<'_>, options: &Options) -> Option<FormatId> {
-    let formats = FormatId::ALL.iter().copied().filter(|one| one.format().is_found_by_records());
     let has_enough = |report: &Report| report.tally.records >= RECORDS_LEAST;
-    formats.into_iter().find(|format| {
-        let options = options.clone().with_format(*format);
+    let found = catalogue::found_by_records().find(|format| {
+        let options = options.clone().with_format(catalogue::id(*format));
         let report = check_plain(files, &options);
         if has_enough(&report) {
             return true;
         }
-        let Some(resort) = format.format().last_resort(files, &options, &report) else {
+        let Some(resort) = format.last_resort(files, &options, &report) else {
             return false;
         };
         let edits: Vec<Edit> = resort.edits().cloned().collect();
         let patch = Patch::from_edits(files.bytes(0).len(), &edits);
         patch.is_ok_and(|patch| has_enough(&check_plain(&view(files, &[patch]), &options)))
-    })
+    });
+    found.map(catalogue::id)
 }
 
 fn drop_first(source: &Source<'_>, len: u64) -> Option<Patch> {

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::kit::num::to_u64;
-use crate::limits::{FIXES, INSERTED};
-use crate::mend::edit::{Edit, Fix};
 use crate::mend::reading::find_reading;
-use crate::options::{Allow, Options};
-use crate::report::{Finding, Severity};
+use crate::model::edit::{Edit, Fix};
+use crate::model::limits::{FIXES, INSERTED};
+use crate::model::options::{Allow, Options};
+use crate::model::{Finding, Severity};
 
 /// Places that edits of a round take: start by file and offset, and end.
 type Taken = BTreeMap<(u32, u64), u64>;
@@ -119,8 +119,8 @@ fn is_taken(taken: &Taken, edit: &Edit) -> bool {
 mod tests {
     use super::*;
     use crate::kit::span::{Layer, Span};
-    use crate::mend::edit::Safety;
-    use crate::report::rule::common;
+    use crate::model::edit::Safety;
+    use crate::model::rule::common;
 
     const FILE: Layer = Layer::stored(0);
 

@@ -7,13 +7,11 @@
 pub mod applied;
 pub(crate) mod beginning;
 mod choice;
-pub mod edit;
 pub mod outcome;
-pub mod patch;
 pub mod plan;
 pub mod proof;
 mod proof_error;
-pub(crate) mod reading;
+pub mod reading;
 mod remainder;
 pub mod rounds;
 pub(crate) mod trial;

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use crate::mend::applied::Applied;
-use crate::mend::edit::Safety;
-use crate::mend::patch::Patch;
 use crate::mend::view::view;
-use crate::recording::FileSet;
-use crate::report::Report;
-use crate::report::rule::common;
+use crate::model::Report;
+use crate::model::edit::Safety;
+use crate::model::patch::Patch;
+use crate::model::recording::FileSet;
+use crate::model::rule::common;
 
 /// The outcome of a repair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

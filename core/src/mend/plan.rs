@@ -18,12 +18,12 @@ use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 use crate::kit::text::{Untrusted, hex};
 use crate::kit::words::{byte_count, plural};
-use crate::limits::{Limits, PLAN};
 use crate::mend::applied::Applied;
-use crate::mend::edit::{Edit, Safety};
-use crate::mend::patch::Patch;
 use crate::mend::rounds::Repair;
-use crate::recording::FileSet;
+use crate::model::edit::{Edit, Safety};
+use crate::model::limits::{Limits, PLAN};
+use crate::model::patch::Patch;
+use crate::model::recording::FileSet;
 use touched::TouchedPlaces;
 pub use witnesses::{ExactFix, PlanWitness};
 
@@ -202,7 +202,7 @@ impl Plan {
                     .collect(),
             });
         }
-        let counts = |report: &crate::Report| {
+        let counts = |report: &crate::model::Report| {
             report.counts().iter().map(|(code, count)| ((*code).to_string(), *count)).collect()
         };
         Ok(Self {

@@ -5,15 +5,15 @@
 
 use std::collections::BTreeMap;
 
-use crate::FileSet;
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::Span;
 use crate::mend::applied::KeptRanges;
-use crate::mend::patch::{Op, Patch};
 use crate::mend::plan::witnesses::sum_of;
 use crate::mend::plan::{Digest, ExactFix, FilePlan, Plan, PlanWitness};
 pub use crate::mend::proof_error::ProofError;
+use crate::model::patch::{Op, Patch};
+use crate::model::recording::FileSet;
 
 /// The balance of a proof over all files of the recording, in bytes.
 ///
@@ -247,10 +247,12 @@ mod tests {
     use super::*;
     use crate::kit::span::{Layer, Span};
     use crate::mend::applied::Applied;
-    use crate::mend::edit::{Edit, Fix, Safety, Witness};
     use crate::mend::rounds::{Outcome, Repair, view};
-    use crate::report::rule::common;
-    use crate::{File, Finding, Limits, Report};
+    use crate::model::edit::{Edit, Fix, Safety, Witness};
+    use crate::model::limits::Limits;
+    use crate::model::recording::File;
+    use crate::model::rule::common;
+    use crate::model::{Finding, Report};
 
     /// Two files, the first with one edit of each kind.
     fn sources() -> [Vec<u8>; 2] {
@@ -286,8 +288,8 @@ mod tests {
             outcome: Outcome::RepairedWithLoss,
             patches: vec![patch, Patch::identity(second)],
             applied: vec![applied],
-            before: Report::new(Some(crate::FormatId::PERF), first + second, 9),
-            after: Report::new(Some(crate::FormatId::PERF), first + second, 9),
+            before: Report::new(Some(crate::model::description::FormatId::PERF), first + second, 9),
+            after: Report::new(Some(crate::model::description::FormatId::PERF), first + second, 9),
             refused: None,
         }
     }

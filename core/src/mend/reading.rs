@@ -7,9 +7,11 @@
 //! explains are not reported, and those that are left have their places in the stored files.
 //!
 //! Nothing is searched unless a check reports errors, or warnings that the format names as signs
-//! ([`crate::formats::Format::signs_of_reading`]).
+//! ([`crate::model::description::DamageSigns`]).
 
-use crate::formats::Format;
+use crate::catalogue;
+use crate::check::check_into;
+use crate::format::Format;
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::race::{Candidate, Decision, Evidence, decide};
 use crate::kit::reading::repeats::{self, Allowance, Repeat};
@@ -17,16 +19,15 @@ use crate::kit::reading::{Cause, Change, CopyProofs, Hints, Reading};
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::{agree, byte_count, join_and, list};
-use crate::limits::{READING_BYTES, READINGS};
-use crate::mend::beginning::read_prefix;
-use crate::mend::edit::{Edit, Fix, Safety};
-use crate::mend::patch::{Patch, SourceOffsets};
+use crate::mend::beginning::{read_prefix, recognise};
 use crate::mend::view::view;
-use crate::options::Options;
-use crate::recording::{File, FileSet};
-use crate::registry;
-use crate::report::rule::common;
-use crate::report::{Finding, Report, Rule, Severity, Verdict};
+use crate::model::edit::{Edit, Fix, Safety};
+use crate::model::limits::{FINDINGS, READING_BYTES, READINGS};
+use crate::model::options::Options;
+use crate::model::patch::{Patch, SourceOffsets};
+use crate::model::recording::{File, FileSet};
+use crate::model::rule::common;
+use crate::model::{Finding, Report, Rule, Severity, Verdict};
 
 /// Contradiction of an error. One with an exact fix is as good as explained: it contradicts as much
 /// as the fix has edits.
@@ -67,6 +68,18 @@ pub(crate) fn find_reading(findings: &[Finding]) -> Option<&Finding> {
     findings.iter().find(|finding| is_reading(finding.rule) && has_edits(finding))
 }
 
+/// Checks one recording.
+///
+/// Never fails: unreadable bytes are a finding, and a limit that is reached makes the verdict
+/// [`Verdict::Incomplete`].
+pub fn check(files: &FileSet<'_>, options: &Options) -> Report {
+    let format = recognise(files, options);
+    let most = options.limits.count_of(&FINDINGS);
+    let plain =
+        |files: &FileSet<'_>| check_into(files, options, Report::new(format, files.len(), most));
+    explain(files, options, plain(files), &plain)
+}
+
 /// Returns `stored`, the report of a check, or that of the reading which explains it.
 pub(crate) fn explain(
     files: &FileSet<'_>,
@@ -74,7 +87,7 @@ pub(crate) fn explain(
     stored: Report,
     check: Check<'_>,
 ) -> Report {
-    let Some(format) = stored.format.map(|format| format.format()) else { return stored };
+    let Some(format) = stored.format.and_then(catalogue::format) else { return stored };
     if !has_sign(format, &stored) || weigh(&stored) < LEAD {
         return stored;
     }
@@ -89,9 +102,14 @@ pub(crate) fn explain(
     }
     let hints = format.reading_hints(files, options, &stored);
     let candidates = gather(files, options, &hints, &stored);
-    let signs = format.signs_of_reading();
+    let signs = format.description().damage.signs_of_reading;
     let most = options.limits.of(&READING_BYTES);
-    let proofs = Proofs { known: &hints.excess, codes: format.proofs_of_copy(), signs, most };
+    let proofs = Proofs {
+        known: &hints.excess,
+        codes: format.description().damage.proofs_of_copy,
+        signs,
+        most,
+    };
     let decision = race(files, candidates, (&stored, &proofs), check);
     match decision.winner() {
         Some(winner @ Candidate { reading: Some(read), .. }) => {
@@ -105,7 +123,7 @@ pub(crate) fn explain(
 
 /// Returns whether the faults of a report may have one cause.
 fn has_sign(format: &dyn Format, report: &Report) -> bool {
-    let signs = format.signs_of_reading();
+    let signs = format.description().damage.signs_of_reading;
     let is_sign = |code: &&'static str| signs.contains(code);
     !report.incomplete() && (report.has_errors() || report.counts().keys().any(is_sign))
 }
@@ -364,7 +382,7 @@ fn hides_data(cause: Cause, stored: &Report, report: &Report) -> bool {
 /// Returns whether a rule fires more often than before, as an error.
 fn has_new_errors(before: &Report, after: &Report) -> bool {
     let is_error =
-        |code: &str| registry::rule(code).is_none_or(|rule| rule.severity == Severity::Error);
+        |code: &str| catalogue::rule(code).is_none_or(|rule| rule.severity == Severity::Error);
     let count = |code: &str| before.counts().get(code).copied().unwrap_or(0);
     after.counts().iter().any(|(code, now)| is_error(code) && *now > count(code))
 }
@@ -382,7 +400,7 @@ fn describe(read: &Read, stored: &Report, files: &FileSet<'_>, has_rival: bool) 
     });
     let explained = stored.counts().iter().filter(|(code, count)| {
         let left = report.counts().get(*code).copied().unwrap_or(0);
-        let is_fault = registry::rule(code).is_some_and(|rule| rule.severity > Severity::Info);
+        let is_fault = catalogue::rule(code).is_some_and(|rule| rule.severity > Severity::Info);
         left < **count && is_fault
     });
     let codes: Vec<&str> = explained.map(|(code, _)| *code).collect();

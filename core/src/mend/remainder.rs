@@ -14,22 +14,23 @@
 
 use std::collections::BTreeSet;
 
-use crate::formats::TileKind;
+use crate::catalogue;
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::{byte_count, plural_noun};
 use crate::kit::wrapper::Wrapper;
 use crate::mend::applied::Applied;
-use crate::mend::edit::{Fix, Safety, StoredAnew};
 use crate::mend::outcome::{Outcome, Repair};
-use crate::mend::patch::{Op, Patch};
 use crate::mend::view::view;
-use crate::options::Options;
-use crate::recording::FileSet;
-use crate::registry::FormatId;
-use crate::report::Finding;
-use crate::report::rule::common;
+use crate::model::Finding;
+use crate::model::description::FormatId;
+use crate::model::edit::{Fix, Safety, StoredAnew};
+use crate::model::options::Options;
+use crate::model::patch::{Op, Patch};
+use crate::model::recording::FileSet;
+use crate::model::rule::common;
+use crate::model::tile::TileKind;
 
 /// Bytes of one value that are a preallocated or lost area, not content.
 const RUN: u64 = 64;
@@ -71,13 +72,15 @@ fn find_little_kept(files: &FileSet<'_>, repair: &Repair, options: &Options) -> 
         let anew = anew.map_or(records.expanded, |anew| anew.kept);
         content.kept = content.kept.max(anew).min(content.all);
         let packed = Wrapper::certain(&file.bytes);
-        let packed = packed.filter(|wrapper| !format.format().containers().contains(wrapper));
+        let packed =
+            packed.filter(|wrapper| !format.description().signs.containers.contains(wrapper));
         let is_judged = content.all > CONTENT_LEAST && holds_records(files, index, options);
         let has_none = records.kept == 0 && anew == 0;
         let is_little = has_none || content.is_little() && !is_prefix(format, &file.bytes);
         if packed.is_some() || is_judged && is_little {
             let wrapper = packed.or_else(|| Wrapper::of(&file.bytes));
-            let wrapper = wrapper.filter(|one| !format.format().containers().contains(one));
+            let wrapper =
+                wrapper.filter(|one| !format.description().signs.containers.contains(one));
             return Some(describe((index, format), &content, has_none, wrapper));
         }
     }
@@ -87,7 +90,7 @@ fn find_little_kept(files: &FileSet<'_>, repair: &Repair, options: &Options) -> 
 /// Whether a format keeps what precedes the damage, however little, since nothing after it can be
 /// read. A file in another encoding has no damage to end at.
 fn is_prefix(format: FormatId, source: &Source<'_>) -> bool {
-    format.format().ends_at_damage() && Wrapper::of(source).is_none()
+    format.description().damage.ends_recording && Wrapper::of(source).is_none()
 }
 
 fn describe(
@@ -97,7 +100,7 @@ fn describe(
     wrapper: Option<Wrapper>,
 ) -> Finding {
     let is_little = has_none || content.is_little();
-    let [record, _] = format.format().nouns();
+    let [record, _] = format.nouns();
     let (kept, all) = (content.kept, byte_count(content.all));
     let none = if has_none { format!(" and no complete {record}") } else { String::new() };
     let mut message = format!("the repair keeps {kept} of {all} of content{none}");
@@ -216,8 +219,8 @@ fn count_records(files: &FileSet<'_>, repair: &Repair, options: &Options) -> Vec
     let kept: Vec<Kept> = repair.patches.iter().map(Kept::of).collect();
     let mut all = vec![Records::default(); kept.len()];
     let target = view(files, &repair.patches);
-    let Some(format) = options.format else { return all };
-    format.format().tile(&target, options, &mut |tile, _| {
+    let Some(format) = options.format.and_then(catalogue::format) else { return all };
+    format.tile(&target, options, &mut |tile, _| {
         let file = usize::try_from(tile.span.layer.file).ok();
         let file = file.filter(|_| tile.kind == TileKind::Record);
         let Some((index, records)) = file.and_then(|index| Some((index, all.get_mut(index)?)))
@@ -238,8 +241,8 @@ fn count_records(files: &FileSet<'_>, repair: &Repair, options: &Options) -> Vec
 /// Returns whether a file has, or had, records: it is not one of names and facts alone.
 fn holds_records(files: &FileSet<'_>, index: u32, options: &Options) -> bool {
     let mut kinds = BTreeSet::new();
-    if let Some(format) = options.format {
-        format.format().tile(files, options, &mut |tile, _| {
+    if let Some(format) = options.format.and_then(catalogue::format) {
+        format.tile(files, options, &mut |tile, _| {
             let is_here = tile.span.layer.file == index;
             if is_here && matches!(tile.kind, TileKind::Record | TileKind::Damage) {
                 kinds.insert(tile.span.layer.depth);
@@ -301,7 +304,7 @@ mod tests {
     fn a_record_is_of_the_source_if_a_quarter_of_it_is() {
         let patch = Patch::from_edits(
             20,
-            &[crate::mend::edit::Edit::replace(Span::new(Layer::stored(0), 4, 16), [7; 12])],
+            &[crate::model::edit::Edit::replace(Span::new(Layer::stored(0), 4, 16), [7; 12])],
         );
         let kept = Kept::of(&patch.unwrap());
         let has = |start, end| kept.has_record(Span::new(Layer::stored(0), start, end));

@@ -7,22 +7,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::catalogue;
 use crate::kit::words::{byte_count, plural};
-use crate::limits::{FINDINGS, INSERTED, Limit, PARTS, ROUNDS};
 use crate::mend::applied::{Applied, Origins, classify, record};
 use crate::mend::beginning::recognise;
 use crate::mend::choice::{choose, find_too_large_fix, has_usable_fix};
-use crate::mend::edit::Safety;
 pub use crate::mend::outcome::{Outcome, Repair};
-use crate::mend::patch::Patch;
 use crate::mend::reading::find_reading;
 use crate::mend::remainder::refuse_little_kept;
 use crate::mend::trial::{State, Trials, check_for_repair};
 pub use crate::mend::view::view;
-use crate::options::Options;
-use crate::recording::FileSet;
-use crate::registry::FormatId;
-use crate::report::{Finding, Report, Severity};
+use crate::model::edit::Safety;
+use crate::model::limits::{FINDINGS, INSERTED, Limit, PARTS, ROUNDS};
+use crate::model::options::Options;
+use crate::model::patch::Patch;
+use crate::model::recording::FileSet;
+use crate::model::{Finding, Report, Severity};
 
 /// Repairs a recording with fixes of the classes that [`Options::allow`] permits.
 pub fn repair(files: &FileSet<'_>, options: &Options) -> Repair {
@@ -272,7 +272,7 @@ impl<'o> Rounds<'o> {
         let options = self.options;
         let resort = {
             let now = view(files, &self.state.patches);
-            let format = options.format.map(FormatId::format);
+            let format = options.format.and_then(catalogue::format);
             format.and_then(|format| format.last_resort(&now, options, &self.state.report))
         };
         let resort: Vec<Finding> = resort.into_iter().collect();
@@ -379,8 +379,8 @@ fn judge_outcome(result: &Repair) -> Outcome {
 mod tests {
     use super::*;
     use crate::kit::span::{Layer, Span};
-    use crate::mend::edit::{Edit, Fix};
-    use crate::report::rule::common;
+    use crate::model::edit::{Edit, Fix};
+    use crate::model::rule::common;
 
     const FILE: Layer = Layer::stored(0);
 

@@ -2,17 +2,17 @@
 //!
 //! A trial applies fixes to a view of the recording and checks it; nothing is written.
 
+use crate::catalogue;
 use crate::kit::words::plural;
-use crate::limits::TRIALS;
 use crate::mend::choice::{leave_out_overlapping, without_overlaps};
-use crate::mend::edit::Edit;
-use crate::mend::patch::{Patch, PatchError};
 use crate::mend::reading::{explain, is_reading};
 use crate::mend::view::{check_plain, view};
-use crate::options::Options;
-use crate::recording::FileSet;
-use crate::registry;
-use crate::report::{Finding, Report, Severity};
+use crate::model::edit::Edit;
+use crate::model::limits::TRIALS;
+use crate::model::options::Options;
+use crate::model::patch::{Patch, PatchError};
+use crate::model::recording::FileSet;
+use crate::model::{Finding, Report, Severity};
 
 /// A recording after some rounds: the patches of its files, and the report.
 #[derive(Clone, Debug)]
@@ -122,8 +122,8 @@ impl<'t, 'a> Trials<'t, 'a> {
         let now = view(self.files, &state.patches);
         // A reading gives the bytes that the stored sizes and offsets describe.
         let is_reading = fixes.iter().any(|finding| is_reading(finding.rule));
-        let settle = |edits: &[Edit]| match self.options.format {
-            Some(format) if !is_reading => format.format().settle(&now, edits, self.options),
+        let settle = |edits: &[Edit]| match self.options.format.and_then(catalogue::format) {
+            Some(format) if !is_reading => format.settle(&now, edits, self.options),
             _ => Vec::new(),
         };
         let mut fixes = fixes.to_vec();
@@ -182,7 +182,7 @@ fn compose(state: &State, applied: &[&Finding], edits: &[Edit]) -> Result<Vec<Pa
 pub(crate) fn find_harm(before: &Report, after: &Report, records_lost: u64) -> Option<String> {
     let count = |report: &Report, code: &str| report.counts().get(code).copied().unwrap_or(0);
     let (code, now) = after.counts().iter().find(|(code, now)| {
-        let is_fault = registry::rule(code).is_some_and(|rule| rule.severity > Severity::Info);
+        let is_fault = catalogue::rule(code).is_some_and(|rule| rule.severity > Severity::Info);
         **now > count(before, code) && is_fault
     })?;
     let errors = |report: &Report| report.count_of(Severity::Error);
@@ -200,8 +200,8 @@ pub(crate) fn find_harm(before: &Report, after: &Report, records_lost: u64) -> O
 mod tests {
     use super::*;
     use crate::kit::span::{Layer, Span};
-    use crate::mend::edit::{Fix, Safety};
-    use crate::report::rule::common;
+    use crate::model::edit::{Fix, Safety};
+    use crate::model::rule::common;
 
     const FILE: Layer = Layer::stored(0);
 

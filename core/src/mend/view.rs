@@ -1,12 +1,12 @@
 //! A recording as a repair has left it so far, and its check.
 
-use crate::check_into;
-use crate::limits::{FINDINGS, FIXES};
-use crate::mend::patch::Patch;
-use crate::options::Options;
-use crate::recording::{File, FileSet};
-use crate::registry;
-use crate::report::Report;
+use crate::catalogue;
+use crate::check::check_into;
+use crate::model::Report;
+use crate::model::limits::{FINDINGS, FIXES};
+use crate::model::options::Options;
+use crate::model::patch::Patch;
+use crate::model::recording::{File, FileSet};
 
 /// Returns the files after `patches`, without a copy.
 pub fn view<'a>(files: &FileSet<'a>, patches: &'a [Patch]) -> FileSet<'a> {
@@ -22,7 +22,7 @@ pub fn view<'a>(files: &FileSet<'a>, patches: &'a [Patch]) -> FileSet<'a> {
 /// Checks a recording as it is, with all fixes: a round applies more of them than a person wants to
 /// read findings.
 pub(super) fn check_plain(files: &FileSet<'_>, options: &Options) -> Report {
-    let format = options.format.or_else(|| registry::sniff(files, options));
+    let format = options.format.or_else(|| catalogue::sniff(files, options));
     let shown = options.limits.of(&FINDINGS);
     let most = options.limits.count_of(&FINDINGS).max(options.limits.count_of(&FIXES));
     check_into(files, options, Report::new(format, files.len(), most).merging_after(shown))

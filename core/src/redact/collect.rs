@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use super::names::Names;
 use super::{RedactRequest, Sighting};
-use crate::audit::filler::Filler;
-use crate::audit::{NamePart, Private, PrivateSink, Subject};
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::Span;
-use crate::mend::edit::Edit;
-use crate::report::Rule;
+use crate::model::Rule;
+use crate::model::edit::Edit;
+use crate::sight::filler::Filler;
+use crate::sight::{NamePart, Private, PrivateSink, Subject};
 
 /// Bytes of memory that an edit takes besides the bytes that it inserts.
 const EDIT_COST: u64 = 64;

@@ -20,23 +20,25 @@ mod names;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::audit::rules::{recipient, sender};
 use crate::audit::sight;
-use crate::formats::StoreError;
+use crate::catalogue;
+use crate::format::{Format, StoreError};
 use crate::kit::num::to_u64;
+use crate::kit::span::{Layer, Span};
 use crate::kit::text::Untrusted;
 use crate::kit::words::{byte_count, plural};
-use crate::limits::REDACTED;
 use crate::mend::applied::Applied;
 use crate::mend::beginning::recognise;
-use crate::mend::edit::{Edit, Safety};
-use crate::mend::patch::Patch;
+use crate::mend::reading::check;
 use crate::mend::rounds::{Outcome, Repair, view};
 use crate::mend::trial::find_harm;
-use crate::options::Options;
-use crate::recording::FileSet;
-use crate::registry::FormatId;
-use crate::report::{Finding, Report, Rule};
+use crate::model::edit::{Edit, Safety};
+use crate::model::limits::REDACTED;
+use crate::model::options::Options;
+use crate::model::patch::Patch;
+use crate::model::recording::FileSet;
+use crate::model::{Finding, Report, Rule, Severity};
+use crate::sight::rules::{recipient, sender};
 use collect::{Collector, Replaced, sort};
 
 /// The kinds of content to replace.
@@ -214,8 +216,9 @@ pub fn redact(
 ) -> Result<Redaction, RedactError> {
     let mut options = options.clone();
     options.format = recognise(files, &options);
-    let before = crate::check(files, &options);
-    let format = before.format.filter(|_| !files.is_empty()).ok_or(RedactError::UnknownFormat)?;
+    let before = check(files, &options);
+    let format = before.format.filter(|_| !files.is_empty()).and_then(catalogue::format);
+    let format = format.ok_or(RedactError::UnknownFormat)?;
     refuse_damaged(&before)?;
     let attempt = |left: &[&'static Rule]| {
         Attempt { files, options: &options, format, request, left }.run(&before)
@@ -241,7 +244,7 @@ const LEFT_IF_NEEDED: [&[&Rule]; 2] = [
 struct Attempt<'a> {
     files: &'a FileSet<'a>,
     options: &'a Options,
-    format: FormatId,
+    format: &'static dyn Format,
     request: &'a RedactRequest,
     /// The kinds that stay.
     left: &'a [&'static Rule],
@@ -252,7 +255,7 @@ impl Attempt<'_> {
         let Self { files, options, format, request, left } = *self;
         let max = options.limits.of(&REDACTED);
         let mut collector = Collector::new(request, left, max);
-        sight(files, options, format.format(), &mut collector);
+        sight(files, options, format, &mut collector);
         if collector.is_full() {
             let max = byte_count(max);
             let limit = format!("CM9001 limit-reached: fillers and names take more than {max}");
@@ -260,7 +263,7 @@ impl Attempt<'_> {
         }
         let [redacted, kept] = collector.sightings();
         let (patches, applied, records_gone) = patch(files, options, format, collector)?;
-        let after = crate::check(&view(files, &patches), options);
+        let after = check(&view(files, &patches), options);
         let (outcome, before) = (Outcome::Clean, before.clone());
         let mut repair = Repair { outcome, patches, applied, before, after, refused: None };
         if repair.changes() {
@@ -275,7 +278,7 @@ impl Attempt<'_> {
     fn refuse_left(&self, output: &FileSet<'_>) -> Result<(), RedactError> {
         let max = self.options.limits.of(&REDACTED);
         let mut again = Collector::new(self.request, self.left, max);
-        sight(output, self.options, self.format.format(), &mut again);
+        sight(output, self.options, self.format, &mut again);
         let [redacted, _] = again.sightings();
         let is_left = again.is_full() || !again.replaced.is_empty() || !again.renamed.is_empty();
         match redacted.first() {
@@ -291,7 +294,7 @@ fn refuse_damaged(report: &Report) -> Result<(), RedactError> {
         let message = "a limit was reached before the whole recording was read";
         return Err(RedactError::Limit(message.to_string()));
     }
-    match report.count_of(crate::Severity::Error) {
+    match report.count_of(Severity::Error) {
         0 => Ok(()),
         errors => Err(RedactError::Damaged(errors)),
     }
@@ -302,11 +305,11 @@ fn refuse_damaged(report: &Report) -> Result<(), RedactError> {
 fn patch(
     files: &FileSet<'_>,
     options: &Options,
-    format: FormatId,
+    format: &'static dyn Format,
     collector: Collector<'_>,
 ) -> Result<(Vec<Patch>, Vec<Applied>, u64), RedactError> {
     let Collector { replaced, renamed, .. } = collector;
-    let mut places: BTreeMap<&'static str, (&'static Rule, Vec<crate::Span>)> = BTreeMap::new();
+    let mut places: BTreeMap<&'static str, (&'static Rule, Vec<Span>)> = BTreeMap::new();
     let (stored, expanded): (Vec<Replaced>, Vec<Replaced>) =
         sort(replaced).into_iter().partition(|one| one.edit.span.layer.is_stored());
     let mut edits: Vec<Edit> = Vec::with_capacity(stored.len());
@@ -319,7 +322,7 @@ fn patch(
         let kinds: BTreeMap<&str, &'static Rule> =
             expanded.iter().map(|one| (one.rule.code, one.rule)).collect();
         let inner: Vec<Edit> = expanded.into_iter().map(|one| one.edit).collect();
-        let stored = format.format().store(files, &inner, options).map_err(RedactError::from)?;
+        let stored = format.store(files, &inner, options).map_err(RedactError::from)?;
         let outer = stored.edits;
         records_gone = stored.records_gone;
         for (code, rule) in kinds {
@@ -330,7 +333,7 @@ fn patch(
         edits.sort_by_key(|edit| (edit.span.layer.file, edit.span.start));
     }
     for one in &renamed {
-        let span = crate::Span::new(crate::Layer::stored(one.file), 0, 0);
+        let span = Span::new(Layer::stored(one.file), 0, 0);
         places.entry(one.rule.code).or_insert_with(|| (one.rule, Vec::new())).1.push(span);
     }
     let mut patches = Vec::new();
@@ -348,9 +351,9 @@ fn patch(
 }
 
 /// The entry of a kind of content, with the places of its edits.
-fn describe((rule, places): (&'static Rule, Vec<crate::Span>)) -> Applied {
+fn describe((rule, places): (&'static Rule, Vec<Span>)) -> Applied {
     let span = places.first().copied();
-    let span = span.unwrap_or_else(|| crate::Span::new(crate::Layer::stored(0), 0, 0));
+    let span = span.unwrap_or_else(|| Span::new(Layer::stored(0), 0, 0));
     let message = format!("replaced in {}", plural(to_u64(places.len()), "place"));
     let mut applied = Applied::new(1, Finding::new(rule, span, rule.name, message), places);
     applied.class = Safety::Lossy;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tracemend::Repair;
-use tracemend::mend::edit::Edit;
+use tracemend::model::edit::Edit;
 
 use super::damage::Segment;
 use super::{Damaged, Files, Original, Subject};

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use tracemend::mend::plan::{Plan, crc32};
-use tracemend::report::json::{Document, Recording};
+use tracemend::present::json::{Document, Recording};
 use tracemend::{
     AuditRequest, Dump, FileSet, FormatId, Options, Repair, Report, recognise, repair,
 };

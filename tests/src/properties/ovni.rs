@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use arbitrary::Arbitrary;
-use tracemend::mend::patch::Op;
+use tracemend::model::patch::Op;
 use tracemend::{FormatId, Options, Outcome, Repair, Safety, Severity};
 
 use super::{Held, ensure, recording};

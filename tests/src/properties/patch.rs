@@ -2,11 +2,11 @@
 
 use tracemend::kit::source::Source;
 use tracemend::kit::span::{Layer, Span};
-use tracemend::mend::edit::Edit;
-use tracemend::mend::patch::{Op, Patch};
 use tracemend::mend::plan::Plan;
 use tracemend::mend::proof;
 use tracemend::mend::rounds::{Outcome, Repair};
+use tracemend::model::edit::Edit;
+use tracemend::model::patch::{Op, Patch};
 use tracemend::{FileSet, Limits, Report};
 
 use super::recording::read_back;

@@ -12,14 +12,14 @@ use tracemend::kit::source::Source;
 use tracemend::kit::span::{Layer, Span};
 use tracemend::kit::text::is_safe;
 use tracemend::mend::applied::Applied;
-use tracemend::mend::patch::Patch;
 use tracemend::mend::plan::Plan;
 use tracemend::mend::proof;
 use tracemend::mend::rounds::{Repair, view};
-use tracemend::report::json::{Document, Recording};
+use tracemend::model::patch::Patch;
+use tracemend::present::json::{Document, Recording};
 use tracemend::{
     AuditRequest, File, FileSet, Finding, Limits, Options, Outcome, Report, Severity, Verdict,
-    registry,
+    catalogue,
 };
 
 use super::{Broken, Held, allocation, ensure, observed, pieces, seed, work};
@@ -77,7 +77,7 @@ const VALUES_TRIED: u64 = 2 << 10;
 pub(crate) fn with_short_searches(files: &FileSet<'_>, options: &Options) -> Options {
     let mut options = options.clone();
     if !are_long_searches_due(files) {
-        options.limits.set(&tracemend::limits::RESYNC, SEARCH_STEPS);
+        options.limits.set(&tracemend::model::limits::RESYNC, SEARCH_STEPS);
         options.limits.set(&tracemend::formats::perf::limits::TRIED, VALUES_TRIED);
     }
     options
@@ -340,7 +340,7 @@ pub fn tiled(files: &FileSet<'_>, format: FormatId) -> Held {
     const LAW: &str = "tiles adjoin and cover each layer exactly";
     let mut ends: BTreeMap<Layer, u64> = BTreeMap::new();
     let mut held = Ok(());
-    format.definition().tile(files, &Options::default(), &mut |tile, _| {
+    catalogue::format(format).unwrap().tile(files, &Options::default(), &mut |tile, _| {
         let end = ends.entry(tile.span.layer()).or_insert(0);
         if held.is_ok() {
             held = ensure(tile.span.start() == *end && !tile.span.is_empty(), LAW, || {
@@ -431,7 +431,7 @@ fn json(report: &Report, files: &FileSet<'_>) -> String {
 
 /// Returns the format that is sniffed, or the first one if no format recognises the bytes.
 fn options_for(files: &FileSet<'_>) -> Options {
-    let sniffed = registry::sniff(files, &Options::default());
+    let sniffed = catalogue::sniff(files, &Options::default());
     let first = FormatId::ALL.iter().copied().next();
     Options { format: sniffed.or(first), ..Options::default() }
 }

@@ -2,7 +2,7 @@
 //! and escaped names.
 
 use tracemend::kit::text::is_safe;
-use tracemend::report::json::Recording;
+use tracemend::present::json::Recording;
 use tracemend::{
     Baseline, FileSet, FormatId, Level, Options, Policy, Selector, Untrusted, unescape,
 };

@@ -3,8 +3,8 @@
 
 use miette::{GraphicalReportHandler, GraphicalTheme, NarratableReportHandler};
 use tracemend::kit::text::is_safe;
-use tracemend::report::hexdump::Shown;
-use tracemend::report::json::Recording;
+use tracemend::present::hexdump::Shown;
+use tracemend::present::json::Recording;
 use tracemend::{
     AuditRequest, Baseline, Dump, DumpError, FileSet, Finding, FormatId, Layer, MapStep, Options,
     RedactRequest, Region, Report,

@@ -24,7 +24,7 @@ pub mod revent;
 use std::path::PathBuf;
 
 use tracemend::kit::source::Source;
-use tracemend::{AuditRequest, Choices, Concern, File, FileSet, Options, Report, registry};
+use tracemend::{AuditRequest, Choices, Concern, File, FileSet, Options, Report, catalogue};
 
 /// A smallest recording that breaks a rule.
 #[derive(Clone, Debug)]
@@ -127,7 +127,7 @@ impl Specimen {
 
     /// Returns whether its rule is of an audit instead of a check.
     pub fn is_audited(&self) -> bool {
-        registry::rule(self.code).and_then(Concern::of).is_some()
+        catalogue::rule(self.code).and_then(Concern::of).is_some()
     }
 
     /// Returns the report of a check, or of an audit if the rule is of one.

@@ -17,33 +17,38 @@ mod layout;
 mod repair;
 mod rules;
 
-use tracemend::formats::{Confidence, Format, NO_FIELDS, TileSink};
+use tracemend::catalogue::added;
+use tracemend::format::{Confidence, Format};
 use tracemend::kit::walk::Item;
-use tracemend::{Edit, FileSet, FormatId, Options, Report, Rule, Tile, TileKind};
+use tracemend::model::description::Description;
+use tracemend::model::tile::{NO_FIELDS, TileSink};
+use tracemend::{Edit, FileSet, FormatId, Options, Report, Tile, TileKind};
 
 use decode::Recording;
+
+/// What the format declares about itself.
+static DESCRIPTION: Description = Description {
+    name: "tick",
+    summary: "metronome recordings: repairs what a killed recorder leaves, drops damaged records",
+    rules: || rules::RULES,
+    ..Description::EMPTY
+};
 
 /// The format.
 #[derive(Debug)]
 pub struct Tick;
 
 impl Tick {
-    /// The format for [`Options::with_format`]. A format of the library is a constant of
+    /// Returns the format for [`Options::with_format`]. A format of the library is a constant of
     /// [`FormatId`].
-    pub const ID: FormatId = FormatId::of(&Self);
+    pub fn id() -> FormatId {
+        added::add(&Self)
+    }
 }
 
 impl Format for Tick {
-    fn name(&self) -> &'static str {
-        "tick"
-    }
-
-    fn summary(&self) -> &'static str {
-        "metronome recordings: repairs what a killed recorder leaves, drops damaged records"
-    }
-
-    fn rules(&self) -> &'static [&'static Rule] {
-        rules::RULES
+    fn description(&self) -> &'static Description {
+        &DESCRIPTION
     }
 
     fn sniff(&self, files: &FileSet<'_>, _options: &Options) -> Option<Confidence> {

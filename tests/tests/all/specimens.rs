@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tracemend::{
-    FileSet, Finding, Options, Outcome, Repair, Report, Rule, Severity, check, registry, repair,
+    FileSet, Finding, Options, Outcome, Repair, Report, Rule, Severity, catalogue, check, repair,
 };
 use tracemend_tests::specimens::{ALL, Collection, Specimen};
 
@@ -39,7 +39,7 @@ fn all() -> impl Iterator<Item = Specimen> {
 fn for_each(check: impl Fn(&Specimen, &'static Rule) -> Result<(), String>) {
     let mut wrong = Vec::new();
     for specimen in all() {
-        let rule = registry::rule(specimen.code).unwrap();
+        let rule = catalogue::rule(specimen.code).unwrap();
         if let Err(complaint) = check(&specimen, rule) {
             wrong.push(format!("{}: {complaint}", specimen.code));
         }
@@ -68,7 +68,7 @@ fn every_rule_has_a_specimen_or_a_reason_or_is_listed_as_missing() {
         }
     }
     let mut wrong = Vec::new();
-    for rule in registry::rules() {
+    for rule in catalogue::rules() {
         match seen.remove(rule.code).unwrap_or_default().as_slice() {
             [_] => {}
             [] => wrong.push(format!("{} ({}): no specimen", rule.code, rule.name)),
@@ -381,7 +381,7 @@ fn printed_example(specimen: &Specimen, path: &str) -> String {
     }
     // It takes an option that only a repair has.
     let report = check(&specimen.set(), &specimen.options);
-    let rule = registry::rule(specimen.code).unwrap();
+    let rule = catalogue::rule(specimen.code).unwrap();
     let finding = report.findings().iter().find(|finding| finding.rule == rule).unwrap();
     format!("{path}: {}", finding_text(finding))
 }

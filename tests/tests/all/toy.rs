@@ -15,7 +15,7 @@ const FILES: [(&str, &str); 6] = [
 const TUTORIAL: &str = include_str!("../../../docs/adding-a-format.md");
 
 fn options() -> Options {
-    Options::default().with_format(Tick::ID)
+    Options::default().with_format(Tick::id())
 }
 
 /// Returns a recording of three records with the given count.

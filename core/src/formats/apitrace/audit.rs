@@ -10,15 +10,15 @@ use super::dump::feed::StreamReader;
 use super::dump::names::Names;
 use super::layout::VERSION_MAX;
 use super::limits::OPEN_CALLS;
-use crate::audit::content::LOOKED_AT;
-use crate::audit::filler::Filler;
-use crate::audit::rules::sender;
-use crate::audit::{Auditor, Excerpt, Place, Private, TileReader};
-use crate::formats::Format;
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
-use crate::options::Options;
+use crate::model::options::Options;
+use crate::model::tile::Walk;
+use crate::sight::content::LOOKED_AT;
+use crate::sight::filler::Filler;
+use crate::sight::rules::sender;
+use crate::sight::{Auditor, Excerpt, Place, Private, TileReader};
 
 /// Faults that make apitrace crash, recurse or allocate without a bound.
 pub(super) const HAZARDS: &[&str] =
@@ -29,12 +29,12 @@ const SHADERS: &[&str] = &["ShaderSource", "CreateShaderProgram", "ProgramString
 
 /// Passes the trace to `auditor`.
 pub(super) fn audit(
-    format: &dyn Format,
+    tiles: Walk<'_>,
     source: &Source<'_>,
     options: &Options,
     auditor: &mut Auditor<'_>,
 ) {
-    auditor.tiles(format, options, TileReader::of(|_| false), &mut |_, _, _| {});
+    auditor.tiles(tiles, options, TileReader::of(|_| false), &mut |_, _, _| {});
     audit_container(auditor, source);
     let Some(readable) = Readable::open(source, &options.limits) else { return };
     let mut reader = StreamAudit::new(auditor, options.limits.count_of(&OPEN_CALLS));

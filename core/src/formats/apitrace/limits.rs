@@ -1,6 +1,6 @@
 //! The limits of apitrace traces.
 
-use crate::limits::Limit;
+use crate::model::limits::Limit;
 
 /// All of them.
 pub static LIMITS: &[&Limit] = &[

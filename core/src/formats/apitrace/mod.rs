@@ -33,22 +33,23 @@ pub mod options;
 pub mod repair;
 pub mod rules;
 
-use crate::audit::Auditor;
-use crate::formats::{
-    Confidence, Dump, DumpError, Dumped, Fields, Format, NO_FIELDS, StoreError, Stored, Tile,
-    TileKind, TileSink,
-};
+use crate::format::{Confidence, Format, StoreError, Stored};
 use crate::kit::reading::CopyProofs;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 use crate::kit::walk::Item;
 use crate::kit::words::plural;
 use crate::kit::wrapper::Wrapper;
-use crate::limits::{Limit, Limits};
-use crate::mend::edit::Edit;
-use crate::options::{Choices, OptionSpec, Options};
-use crate::recording::FileSet;
-use crate::report::{Finding, Report, Rule};
+use crate::model::choice::Choices;
+use crate::model::description::{DamageSigns, Description, FormatOptions, FormatSigns};
+use crate::model::dump::{Dump, DumpError, Dumped};
+use crate::model::edit::Edit;
+use crate::model::limits::Limits;
+use crate::model::options::Options;
+use crate::model::recording::FileSet;
+use crate::model::tile::{Fields, NO_FIELDS, Tile, TileKind, TileSink};
+use crate::model::{Finding, Report};
+use crate::sight::Auditor;
 use decode::beginning::{find_container, find_named, find_unmarked, holds_trace};
 use decode::definitions::Definitions;
 use decode::signatures::find_build;
@@ -58,6 +59,37 @@ use expand::{Container, Expansion, Fault};
 use repair::StreamEditor;
 use repair::damage::Donor;
 
+/// What the format declares about itself.
+pub static DESCRIPTION: Description = Description {
+    name: "apitrace",
+    summary: "apitrace traces: snappy, gzip, zstd and brotli, versions 0 to 6; repairs traces of \
+              killed programs and damage in the middle, and counts the lost calls",
+    nouns: ["event", "call"],
+    rules: rules::all,
+    limits: limits::LIMITS,
+    options: FormatOptions {
+        check: options::OPTIONS,
+        dump: options::DUMP,
+        styles: dump::STYLES,
+        ..Description::EMPTY.options
+    },
+    signs: FormatSigns {
+        containers: &[Wrapper::Gzip, Wrapper::Zstd],
+        // A container may have lost its magic, and brotli has none.
+        is_sniffed_by_trial: true,
+        ..Description::EMPTY.signs
+    },
+    damage: DamageSigns {
+        signs_of_reading: &["AT3001", "AT3002", "AT8006", "AT8008"],
+        proofs_of_copy: CopyProofs {
+            returns: &["AT3002"],
+            sizes: &["AT8002", "AT8003", "AT8007", "AT8010"],
+        },
+        ..Description::EMPTY.damage
+    },
+    hazards: audit::HAZARDS,
+};
+
 /// The format.
 #[derive(Debug)]
 pub struct Apitrace;
@@ -66,38 +98,8 @@ pub struct Apitrace;
 pub static APITRACE: Apitrace = Apitrace;
 
 impl Format for Apitrace {
-    fn name(&self) -> &'static str {
-        "apitrace"
-    }
-
-    fn summary(&self) -> &'static str {
-        "apitrace traces: snappy, gzip, zstd and brotli, versions 0 to 6; repairs traces of killed \
-         programs and damage in the middle, and counts the lost calls"
-    }
-
-    fn nouns(&self) -> [&'static str; 2] {
-        ["event", "call"]
-    }
-
-    fn rules(&self) -> &'static [&'static Rule] {
-        rules::all()
-    }
-
-    fn options(&self) -> &'static [OptionSpec] {
-        options::OPTIONS
-    }
-
-    fn limits(&self) -> &'static [&'static Limit] {
-        limits::LIMITS
-    }
-
-    // A container may have lost its magic, and brotli has none.
-    fn is_sniffed_by_trial(&self) -> bool {
-        true
-    }
-
-    fn containers(&self) -> &'static [Wrapper] {
-        &[Wrapper::Gzip, Wrapper::Zstd]
+    fn description(&self) -> &'static Description {
+        &DESCRIPTION
     }
 
     fn sniff(&self, files: &FileSet<'_>, options: &Options) -> Option<Confidence> {
@@ -166,14 +168,6 @@ impl Format for Apitrace {
         repair::settle(&files.bytes(0), edits, &options.limits)
     }
 
-    fn dump_styles(&self) -> &'static [(&'static str, &'static str)] {
-        dump::STYLES
-    }
-
-    fn dump_options(&self) -> &'static [OptionSpec] {
-        options::DUMP
-    }
-
     fn dump(
         &self,
         files: &FileSet<'_>,
@@ -185,7 +179,7 @@ impl Format for Apitrace {
     }
 
     fn audit(&self, files: &FileSet<'_>, options: &Options, auditor: &mut Auditor<'_>) {
-        audit::audit(self, &files.bytes(0), options, auditor);
+        audit::audit(&|each| self.tile(files, options, each), &files.bytes(0), options, auditor);
     }
 
     fn find_misapplied(&self, choices: &Choices, report: &Report) -> Option<String> {
@@ -204,18 +198,6 @@ impl Format for Apitrace {
         let (source, limits) = (files.bytes(0), &options.limits);
         let container = find_named(&source, limits).ok_or("unknown container")?;
         repair::store(&source, container, edits, limits)
-    }
-
-    fn signs_of_reading(&self) -> &'static [&'static str] {
-        &["AT3001", "AT3002", "AT8006", "AT8008"]
-    }
-
-    fn proofs_of_copy(&self) -> CopyProofs {
-        CopyProofs { returns: &["AT3002"], sizes: &["AT8002", "AT8003", "AT8007", "AT8010"] }
-    }
-
-    fn hazards(&self) -> &'static [&'static str] {
-        audit::HAZARDS
     }
 
     fn tile(&self, files: &FileSet<'_>, options: &Options, each: TileSink<'_>) {

@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
-use crate::options::{
-    Choices, OptionSpec, OptionValue, Options, check_number, check_range, parse_number, parse_range,
+use crate::model::choice::{
+    Choices, OptionSpec, OptionValue, check_number, check_range, parse_number, parse_range,
 };
+use crate::model::options::Options;
 
 /// All of them.
 pub static OPTIONS: &[OptionSpec] = &[

@@ -6,15 +6,15 @@ use super::decode::files::{CLOCK_OFFSETS, StreamFiles, TraceFiles};
 use super::decode::json;
 use super::layout::event_row::Payload;
 use super::layout::lookup;
-use crate::audit::filler::Filler;
-use crate::audit::rules::sender;
-use crate::audit::{Auditor, Excerpt, NamePart, Place, TileReader, harmless};
-use crate::formats::{Format, Tile, TileKind};
 use crate::kit::field_log::{Field, FieldValue};
 use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
-use crate::options::Options;
-use crate::recording::FileSet;
+use crate::model::options::Options;
+use crate::model::recording::FileSet;
+use crate::model::tile::{Tile, TileKind, Walk};
+use crate::sight::filler::Filler;
+use crate::sight::rules::sender;
+use crate::sight::{Auditor, Excerpt, NamePart, Place, TileReader, harmless};
 
 /// Faults on which ovnidump may crash.
 pub(super) const HAZARDS: &[&str] = &["OV1001", "OV1005"];
@@ -31,13 +31,13 @@ const LOOM: &str = "loom.";
 
 /// Passes the trace to `auditor`.
 pub(super) fn audit(
-    format: &dyn Format,
+    tiles: Walk<'_>,
     files: &FileSet<'_>,
     options: &Options,
     auditor: &mut Auditor<'_>,
 ) {
     let reader = TileReader::of(|tile| tile.kind == TileKind::Record);
-    auditor.tiles(format, options, reader, &mut |auditor, tile, noted| {
+    auditor.tiles(tiles, options, reader, &mut |auditor, tile, noted| {
         audit_event(auditor, tile, &noted.fields);
     });
     let trace = TraceFiles::sort_out(files);

@@ -13,8 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::formats::ovni::decode::files::CLOCK_OFFSETS;
 use crate::formats::ovni::limits;
-use crate::formats::{DirectoryShape, DirectoryView, Member};
-use crate::limits::Limit;
+use crate::model::directory::{DirectoryShape, DirectoryView, Member};
+use crate::model::limits::Limit;
 
 /// Directories inside one another; libovni nests three.
 const DEPTH: usize = 16;

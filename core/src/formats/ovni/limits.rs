@@ -1,6 +1,6 @@
 //! The limits of ovni traces.
 
-use crate::limits::{Limit, Limits, RESYNC};
+use crate::model::limits::{Limit, Limits, RESYNC};
 
 /// All limits of ovni traces.
 pub static LIMITS: &[&Limit] = &[

@@ -34,17 +34,46 @@ pub mod repair;
 pub mod rules;
 pub mod state;
 
-use crate::audit::Auditor;
+use crate::format::{Confidence, Format};
 use crate::formats::ovni::decode::files::TraceFiles;
-use crate::formats::{Confidence, DirectoryShape, Dump, DumpError, Dumped, Format, TileSink};
 use crate::kit::reading::{CopyProofs, Hints};
-use crate::limits::Limit;
-use crate::options::{OptionSpec, Options};
-use crate::recording::FileSet;
-use crate::report::{Report, Rule};
+use crate::model::Report;
+use crate::model::description::{DamageSigns, Description, FormatOptions, FormatSigns};
+use crate::model::dump::{Dump, DumpError, Dumped};
+use crate::model::options::Options;
+use crate::model::recording::FileSet;
+use crate::model::tile::TileSink;
+use crate::sight::Auditor;
 
 /// Clocks that go back, at most, from which a copied block is looked for: each takes a walk.
 const HINTS: usize = 4;
+
+/// What the format declares about itself.
+pub static DESCRIPTION: Description = Description {
+    name: "ovni",
+    summary: "ovni runtime traces: directories of thread streams and single streams, all models \
+              of ovni 1.14; repairs traces of killed threads, lost buffers and full disks",
+    nouns: ["event", "stream"],
+    rules: rules::all,
+    limits: limits::LIMITS,
+    options: FormatOptions {
+        check: options::OPTIONS,
+        dump: options::DUMP,
+        styles: dump::STYLES,
+        ..Description::EMPTY.options
+    },
+    signs: FormatSigns {
+        file_names: &["stream.obs"],
+        directory: Some(&directory::OvniDirectory),
+        ..Description::EMPTY.signs
+    },
+    damage: DamageSigns {
+        signs_of_reading: &["OV0103", "OV3009", "OV3012"],
+        proofs_of_copy: CopyProofs { returns: &["OV1003", "OV1007"], sizes: &[] },
+        ..Description::EMPTY.damage
+    },
+    hazards: audit::HAZARDS,
+};
 
 /// The format ovni.
 #[derive(Debug)]
@@ -54,37 +83,8 @@ pub struct Ovni;
 pub static OVNI: Ovni = Ovni;
 
 impl Format for Ovni {
-    fn name(&self) -> &'static str {
-        "ovni"
-    }
-
-    fn summary(&self) -> &'static str {
-        "ovni runtime traces: directories of thread streams and single streams, all models of ovni \
-         1.14; repairs traces of killed threads, lost buffers and full disks"
-    }
-
-    fn nouns(&self) -> [&'static str; 2] {
-        ["event", "stream"]
-    }
-
-    fn rules(&self) -> &'static [&'static Rule] {
-        rules::all()
-    }
-
-    fn options(&self) -> &'static [OptionSpec] {
-        options::OPTIONS
-    }
-
-    fn limits(&self) -> &'static [&'static Limit] {
-        limits::LIMITS
-    }
-
-    fn directory(&self) -> Option<&'static dyn DirectoryShape> {
-        Some(&directory::OvniDirectory)
-    }
-
-    fn file_names(&self) -> &'static [&'static str] {
-        &["stream.obs"]
+    fn description(&self) -> &'static Description {
+        &DESCRIPTION
     }
 
     fn sniff(&self, files: &FileSet<'_>, _options: &Options) -> Option<Confidence> {
@@ -93,14 +93,6 @@ impl Format for Ovni {
 
     fn check(&self, files: &FileSet<'_>, options: &Options, report: &mut Report) {
         check::check_recording(files, options, report);
-    }
-
-    fn dump_styles(&self) -> &'static [(&'static str, &'static str)] {
-        dump::STYLES
-    }
-
-    fn dump_options(&self) -> &'static [OptionSpec] {
-        options::DUMP
     }
 
     fn dump(
@@ -114,11 +106,7 @@ impl Format for Ovni {
     }
 
     fn audit(&self, files: &FileSet<'_>, options: &Options, auditor: &mut Auditor<'_>) {
-        audit::audit(self, files, options, auditor);
-    }
-
-    fn signs_of_reading(&self) -> &'static [&'static str] {
-        &["OV0103", "OV3009", "OV3012"]
+        audit::audit(&|each| self.tile(files, options, each), files, options, auditor);
     }
 
     fn reading_hints(&self, files: &FileSet<'_>, _options: &Options, report: &Report) -> Hints {
@@ -129,14 +117,6 @@ impl Format for Ovni {
             decode::copied::find(&source, clock)
         });
         Hints { readings: readings.collect(), ..Hints::default() }
-    }
-
-    fn proofs_of_copy(&self) -> CopyProofs {
-        CopyProofs { returns: &["OV1003", "OV1007"], sizes: &[] }
-    }
-
-    fn hazards(&self) -> &'static [&'static str] {
-        audit::HAZARDS
     }
 
     fn tile(&self, files: &FileSet<'_>, options: &Options, each: TileSink<'_>) {

@@ -1,6 +1,7 @@
 //! The options of ovni traces.
 
-use crate::options::{OptionSpec, OptionValue, Options, check_number, parse_number};
+use crate::model::choice::{OptionSpec, OptionValue, check_number, parse_number};
+use crate::model::options::Options;
 
 /// All of them.
 pub static OPTIONS: &[OptionSpec] = &[

@@ -10,18 +10,18 @@ use std::ops::Range;
 use super::decode::feature;
 use super::decode::header::magic;
 use super::layout::RECORD_HEADER;
-use crate::audit::filler::Filler;
-use crate::audit::rules::{recipient, sender};
-use crate::audit::text::is_file_path;
-use crate::audit::{Auditor, Excerpt, Place, TileReader, find_byte};
-use crate::formats::{Format, Tile, TileKind};
 use crate::kit::cursor::Order;
 use crate::kit::field_log::{Field, FieldValue, Noted};
 use crate::kit::num::to_u64;
 use crate::kit::span::Span;
-use crate::options::Options;
-use crate::recording::FileSet;
-use crate::report::Rule;
+use crate::model::Rule;
+use crate::model::options::Options;
+use crate::model::recording::FileSet;
+use crate::model::tile::{Tile, TileKind, Walk};
+use crate::sight::filler::Filler;
+use crate::sight::rules::{recipient, sender};
+use crate::sight::text::is_file_path;
+use crate::sight::{Auditor, Excerpt, Place, TileReader, find_byte};
 use maps::Maps;
 
 /// Faults that make perf crash, or other readers allocate without a bound.
@@ -81,20 +81,20 @@ const SYMBOL_TABLES: &[&str] = &["FILE", "FILE2"];
 
 /// Passes the recording to `auditor`.
 pub(super) fn audit(
-    format: &dyn Format,
+    tiles: Walk<'_>,
     files: &FileSet<'_>,
     options: &Options,
     auditor: &mut Auditor<'_>,
 ) {
     let source = files.bytes(0);
     let order = magic(&source.read(0, 8)).map_or(Order::Little, |(order, _)| order);
-    let maps = Maps { format, files, order, options, ranges: OnceCell::new() };
+    let maps = Maps { tiles, order, ranges: OnceCell::new() };
     let reader = TileReader {
         is_wanted: |tile| matches!(tile.kind, TileKind::Structure | TileKind::Record),
         knowledge: known::knowledge,
         is_needed: known::is_measured,
     };
-    auditor.tiles(format, options, reader, &mut |auditor, tile, noted| {
+    auditor.tiles(tiles, options, reader, &mut |auditor, tile, noted| {
         if tile.name == "AUXTRACE" && tile.kind == TileKind::Record {
             noted.fields.extend(audit_aux(auditor, tile, order));
         }

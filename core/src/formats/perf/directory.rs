@@ -10,8 +10,8 @@
 //! whose name begins with `data.`.
 
 use crate::formats::perf::{decode::header, limits};
-use crate::formats::{DirectoryShape, DirectoryView, Member};
-use crate::limits::Limit;
+use crate::model::directory::{DirectoryShape, DirectoryView, Member};
+use crate::model::limits::Limit;
 
 /// Bytes of the magic.
 const MAGIC_LEN: usize = 8;

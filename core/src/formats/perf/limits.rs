@@ -1,6 +1,6 @@
 //! The limits of perf.data.
 
-use crate::limits::Limit;
+use crate::model::limits::Limit;
 
 /// All limits of the format.
 pub static LIMITS: &[&Limit] = &[&ATTRS, &IDS, &ROUNDS, &FILES, &TRIED, &CHANGES];

@@ -33,16 +33,48 @@ pub mod options;
 pub mod repair;
 pub mod rules;
 
-use crate::audit::Auditor;
-use crate::formats::{
-    Confidence, DirectoryShape, Dump, DumpError, Dumped, Format, StoreError, Stored, TileSink,
-};
+use crate::format::{Confidence, Format, StoreError, Stored};
 use crate::kit::reading::Hints;
-use crate::limits::Limit;
-use crate::mend::edit::Edit;
-use crate::options::{OptionSpec, Options};
-use crate::recording::FileSet;
-use crate::report::{Finding, Report, Rule};
+use crate::model::description::{DamageSigns, Description, FormatOptions, FormatSigns};
+use crate::model::dump::{Dump, DumpError, Dumped};
+use crate::model::edit::Edit;
+use crate::model::options::Options;
+use crate::model::recording::FileSet;
+use crate::model::tile::TileSink;
+use crate::model::{Finding, Report};
+use crate::sight::Auditor;
+
+/// What the format declares about itself.
+pub static DESCRIPTION: Description = Description {
+    name: "perf",
+    summary: "Linux perf.data: files, pipes and directories, both byte orders, zstd; repairs \
+              recordings after a crash, a full disk or an incomplete copy",
+    rules: rules::all,
+    limits: limits::LIMITS,
+    options: FormatOptions {
+        check: options::OPTIONS,
+        dump: options::DUMP,
+        styles: dump::STYLES,
+        ..Description::EMPTY.options
+    },
+    signs: FormatSigns {
+        magics: &[layout::MAGIC_LITTLE, layout::MAGIC_BIG],
+        always_has_magic: true,
+        file_names: &["perf.data", "perf.data.old", "*.perf.data"],
+        is_found_by_records: true,
+        directory: Some(&directory::PerfDirectory),
+        ..Description::EMPTY.signs
+    },
+    damage: DamageSigns {
+        signs_of_reading: &[
+            "PD0013", "PD1006", "PD2002", "PD2004", "PD2007", "PD3001", "PD3002", "PD3004",
+            "PD8003",
+        ],
+        ..Description::EMPTY.damage
+    },
+    hazards: audit::HAZARDS,
+    ..Description::EMPTY
+};
 
 /// The format.
 #[derive(Debug)]
@@ -52,49 +84,8 @@ pub struct Perf;
 pub static PERF: Perf = Perf;
 
 impl Format for Perf {
-    fn name(&self) -> &'static str {
-        "perf"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Linux perf.data: files, pipes and directories, both byte orders, zstd; repairs recordings \
-         after a crash, a full disk or an incomplete copy"
-    }
-
-    fn rules(&self) -> &'static [&'static Rule] {
-        rules::all()
-    }
-
-    fn options(&self) -> &'static [OptionSpec] {
-        options::OPTIONS
-    }
-
-    fn dump_options(&self) -> &'static [OptionSpec] {
-        options::DUMP
-    }
-
-    fn limits(&self) -> &'static [&'static Limit] {
-        limits::LIMITS
-    }
-
-    fn directory(&self) -> Option<&'static dyn DirectoryShape> {
-        Some(&directory::PerfDirectory)
-    }
-
-    fn has_magic(&self) -> bool {
-        true
-    }
-
-    fn magics(&self) -> &'static [&'static [u8]] {
-        &[layout::MAGIC_LITTLE, layout::MAGIC_BIG]
-    }
-
-    fn is_found_by_records(&self) -> bool {
-        true
-    }
-
-    fn file_names(&self) -> &'static [&'static str] {
-        &["perf.data", "perf.data.old", "*.perf.data"]
+    fn description(&self) -> &'static Description {
+        &DESCRIPTION
     }
 
     fn sniff(&self, files: &FileSet<'_>, _options: &Options) -> Option<Confidence> {
@@ -122,10 +113,6 @@ impl Format for Perf {
         check::last_resort(files, options, report)
     }
 
-    fn dump_styles(&self) -> &'static [(&'static str, &'static str)] {
-        dump::STYLES
-    }
-
     fn dump(
         &self,
         files: &FileSet<'_>,
@@ -137,7 +124,7 @@ impl Format for Perf {
     }
 
     fn audit(&self, files: &FileSet<'_>, options: &Options, auditor: &mut Auditor<'_>) {
-        audit::audit(self, files, options, auditor);
+        audit::audit(&|each| self.tile(files, options, each), files, options, auditor);
     }
 
     fn store(
@@ -149,16 +136,8 @@ impl Format for Perf {
         repair::store(files, edits, &options.limits)
     }
 
-    fn signs_of_reading(&self) -> &'static [&'static str] {
-        &["PD0013", "PD1006", "PD2002", "PD2004", "PD2007", "PD3001", "PD3002", "PD3004", "PD8003"]
-    }
-
     fn reading_hints(&self, files: &FileSet<'_>, options: &Options, _report: &Report) -> Hints {
         decode::restore::find_displaced(&files.bytes(0), &options.limits)
-    }
-
-    fn hazards(&self) -> &'static [&'static str] {
-        audit::HAZARDS
     }
 
     fn tile(&self, files: &FileSet<'_>, options: &Options, each: TileSink<'_>) {

@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use crate::formats::perf::decode::record;
 use crate::formats::perf::layout::ATTR_SIZES;
-use crate::options::{
-    OptionSpec, OptionValue, Options, check_range, check_times, parse_range, parse_times,
+use crate::model::choice::{
+    OptionSpec, OptionValue, check_range, check_times, parse_range, parse_times,
 };
+use crate::model::options::Options;
 
 /// All options of the format.
 pub static OPTIONS: &[OptionSpec] = &[

@@ -1,15 +1,15 @@
 //! The content of a log for an audit: packets, keys, bytes of devices and random numbers.
 
 use super::layout::{Async, Kind};
-use crate::audit::filler::Filler;
-use crate::audit::rules::sender;
-use crate::audit::text::TEXT_LOOKED_AT;
-use crate::audit::{Auditor, Excerpt, Place, TileReader};
-use crate::formats::{Format, Tile};
 use crate::kit::field_log::{FieldValue, Noted};
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
-use crate::options::Options;
+use crate::model::options::Options;
+use crate::model::tile::{Tile, Walk};
+use crate::sight::filler::Filler;
+use crate::sight::rules::sender;
+use crate::sight::text::TEXT_LOOKED_AT;
+use crate::sight::{Auditor, Excerpt, Place, TileReader};
 
 /// Values that QEMU uses without a check: indexes, lengths and counts that make it crash, abort,
 /// allocate or hang.
@@ -32,7 +32,7 @@ mod input {
 
 /// Passes the log to `auditor`.
 pub(super) fn audit(
-    format: &dyn Format,
+    tiles: Walk<'_>,
     source: &Source<'_>,
     options: &Options,
     auditor: &mut Auditor<'_>,
@@ -53,7 +53,7 @@ pub(super) fn audit(
         ];
         wanted.iter().any(|kind| kind.name() == tile.name)
     };
-    auditor.tiles(format, options, TileReader::of(is_wanted), &mut |auditor, tile, noted| {
+    auditor.tiles(tiles, options, TileReader::of(is_wanted), &mut |auditor, tile, noted| {
         if tile.name == key {
             audit_input(auditor, tile, noted);
             return;

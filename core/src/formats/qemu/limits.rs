@@ -1,6 +1,6 @@
 //! The limits of QEMU record/replay logs.
 
-use crate::limits::Limit;
+use crate::model::limits::Limit;
 
 /// All limits of the format.
 pub static LIMITS: &[&Limit] = &[&DEFECTS, &HEAT, &SNIFFED, &STEP_BACK, &RESYNC];

@@ -27,56 +27,57 @@ pub mod options;
 pub mod repair;
 pub mod rules;
 
-use crate::audit::Auditor;
+use crate::format::{Confidence, Format};
 use crate::formats::qemu::decode::inserted::find as find_inserted;
 use crate::formats::qemu::decode::log::Log;
 use crate::formats::qemu::decode::sniff::recognise_log;
 use crate::formats::qemu::decode::tile::{emit, tile};
-use crate::formats::{
-    Confidence, Diffed, Dump, DumpError, Dumped, Format, NO_FIELDS, TileKind, TileSink,
-};
 use crate::kit::reading::{CopyProofs, Hints};
 use crate::kit::span::{Layer, Span};
-use crate::limits::Limit;
-use crate::options::{OptionSpec, Options};
-use crate::recording::FileSet;
-use crate::report::{Report, Rule};
+use crate::model::Report;
+use crate::model::description::{DamageSigns, Description, FormatOptions, FormatSigns};
+use crate::model::dump::{Diffed, Dump, DumpError, Dumped};
+use crate::model::options::Options;
+use crate::model::recording::FileSet;
+use crate::model::tile::{NO_FIELDS, TileKind, TileSink};
+use crate::sight::Auditor;
+
+/// What the format declares about itself.
+pub static DESCRIPTION: Description = Description {
+    name: "qemu",
+    summary: "QEMU record/replay logs of 2.5 to 11.1 in every layout; repairs logs of killed \
+              recorders, full disks and truncated copies, and closes damaged ones before the damage",
+    nouns: ["event", "instruction"],
+    rules: rules::all,
+    limits: limits::LIMITS,
+    options: FormatOptions {
+        check: options::OPTIONS,
+        dump: options::DUMP,
+        diff: options::DIFF,
+        styles: dump::STYLES,
+    },
+    signs: FormatSigns { file_names: &["replay.bin"], ..Description::EMPTY.signs },
+    damage: DamageSigns {
+        ends_recording: true,
+        signs_of_reading: &[
+            "QR1004", "QR1005", "QR3002", "QR3004", "QR3005", "QR3006", "QR3007", "QR3008",
+            "QR3012", "QR3015", "QR3016",
+        ],
+        proofs_of_copy: CopyProofs { returns: &["QR3002", "QR3009"], sizes: &[] },
+    },
+    hazards: audit::HAZARDS,
+};
 
 /// Record/replay logs of QEMU.
 #[derive(Debug)]
 pub struct Qemu;
 
-/// The format, as the registry lists it.
+/// The format, as the catalogue lists it.
 pub static QEMU: Qemu = Qemu;
 
 impl Format for Qemu {
-    fn name(&self) -> &'static str {
-        "qemu"
-    }
-
-    fn summary(&self) -> &'static str {
-        "QEMU record/replay logs of 2.5 to 11.1 in every layout; repairs logs of killed recorders, \
-         full disks and truncated copies, and closes damaged ones before the damage"
-    }
-
-    fn nouns(&self) -> [&'static str; 2] {
-        ["event", "instruction"]
-    }
-
-    fn rules(&self) -> &'static [&'static Rule] {
-        rules::all()
-    }
-
-    fn options(&self) -> &'static [OptionSpec] {
-        options::OPTIONS
-    }
-
-    fn dump_options(&self) -> &'static [OptionSpec] {
-        options::DUMP
-    }
-
-    fn diff_options(&self) -> &'static [OptionSpec] {
-        options::DIFF
+    fn description(&self) -> &'static Description {
+        &DESCRIPTION
     }
 
     fn diff(
@@ -89,18 +90,6 @@ impl Format for Qemu {
         dump::diff(one, two, options, out)
     }
 
-    fn ends_at_damage(&self) -> bool {
-        true
-    }
-
-    fn limits(&self) -> &'static [&'static Limit] {
-        limits::LIMITS
-    }
-
-    fn file_names(&self) -> &'static [&'static str] {
-        &["replay.bin"]
-    }
-
     fn sniff(&self, files: &FileSet<'_>, options: &Options) -> Option<Confidence> {
         recognise_log(&files.bytes(0), &options.limits)
     }
@@ -110,14 +99,7 @@ impl Format for Qemu {
     }
 
     fn audit(&self, files: &FileSet<'_>, options: &Options, auditor: &mut Auditor<'_>) {
-        audit::audit(self, &files.bytes(0), options, auditor);
-    }
-
-    fn signs_of_reading(&self) -> &'static [&'static str] {
-        &[
-            "QR1004", "QR1005", "QR3002", "QR3004", "QR3005", "QR3006", "QR3007", "QR3008",
-            "QR3012", "QR3015", "QR3016",
-        ]
+        audit::audit(&|each| self.tile(files, options, each), &files.bytes(0), options, auditor);
     }
 
     fn reading_hints(&self, files: &FileSet<'_>, options: &Options, _report: &Report) -> Hints {
@@ -130,14 +112,6 @@ impl Format for Qemu {
         Hints { readings: found.unwrap_or_default(), ..Hints::default() }
     }
 
-    fn proofs_of_copy(&self) -> CopyProofs {
-        CopyProofs { returns: &["QR3002", "QR3009"], sizes: &[] }
-    }
-
-    fn hazards(&self) -> &'static [&'static str] {
-        audit::HAZARDS
-    }
-
     fn tile(&self, files: &FileSet<'_>, options: &Options, each: TileSink<'_>) {
         for (index, file) in (0..).zip(files.files()) {
             if index > 0 {
@@ -148,10 +122,6 @@ impl Format for Qemu {
                 tile(&file.bytes, &options.limits, each);
             }
         }
-    }
-
-    fn dump_styles(&self) -> &'static [(&'static str, &'static str)] {
-        dump::STYLES
     }
 
     fn dump(

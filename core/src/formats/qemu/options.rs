@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use crate::formats::qemu::layout::{KINDS, Kind, release};
-use crate::options::{
-    OptionSpec, OptionValue, Options, check_number, check_range, parse_number, parse_range,
+use crate::model::choice::{
+    OptionSpec, OptionValue, check_number, check_range, parse_number, parse_range,
 };
+use crate::model::options::Options;
 
 /// The options of a check and a repair.
 pub static OPTIONS: &[OptionSpec] = &[

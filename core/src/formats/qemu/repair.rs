@@ -12,7 +12,7 @@ use crate::formats::qemu::layout::{Cause, HEADER_LEN, Kind, Layout, VERSION_LEN}
 use crate::kit::num::to_usize;
 use crate::kit::span::Span;
 use crate::kit::words::{byte_count, join_and, plural, seconds};
-use crate::mend::edit::{Edit, Fix, Safety};
+use crate::model::edit::{Edit, Fix, Safety};
 
 /// The option that keeps the part before damage, as it is by default.
 const PREFIX: &str = "--strategy prefix";

@@ -1,14 +1,14 @@
 //! The content of a recording of input events for an audit: device paths, keys and positions.
 
 use super::layout::{code, kind};
-use crate::audit::filler::Filler;
-use crate::audit::rules::{recipient, sender};
-use crate::audit::text::is_device;
-use crate::audit::{Auditor, Excerpt, Knowledge, Place, TileReader};
-use crate::formats::{Format, Tile, TileKind};
 use crate::kit::field_log::{Field, FieldValue, Noted};
 use crate::kit::span::Span;
-use crate::options::Options;
+use crate::model::options::Options;
+use crate::model::tile::{Tile, TileKind, Walk};
+use crate::sight::filler::Filler;
+use crate::sight::rules::{recipient, sender};
+use crate::sight::text::is_device;
+use crate::sight::{Auditor, Excerpt, Knowledge, Place, TileReader};
 
 /// The folder of input devices.
 const INPUT: &[u8] = b"/dev/input/";
@@ -20,13 +20,13 @@ const BUTTON_FIRST: u64 = 0x100;
 pub(super) const HAZARDS: &[&str] = &["RV0007", "RV0012", "RV0013", "RV1002"];
 
 /// Passes the recording to `auditor`.
-pub(super) fn audit(format: &dyn Format, options: &Options, auditor: &mut Auditor<'_>) {
+pub(super) fn audit(tiles: Walk<'_>, options: &Options, auditor: &mut Auditor<'_>) {
     let reader = TileReader {
         is_wanted: |tile| matches!(tile.kind, TileKind::Structure | TileKind::Record),
         knowledge,
         is_needed: |_| false,
     };
-    auditor.tiles(format, options, reader, &mut |auditor, tile, noted| {
+    auditor.tiles(tiles, options, reader, &mut |auditor, tile, noted| {
         if tile.kind == TileKind::Record {
             audit_event(auditor, tile, noted);
             return;

@@ -1,6 +1,6 @@
 //! The limits of revent recordings.
 
-use crate::limits::Limit;
+use crate::model::limits::Limit;
 
 /// The limits that the format owns.
 pub static LIMITS: &[&Limit] = &[&INPUT_SLOTS, &RELEASED, &LAYOUT_SAMPLE, &OPEN_FRAME, &SEARCHED];

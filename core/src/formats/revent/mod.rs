@@ -46,13 +46,43 @@ pub mod options;
 mod repair;
 pub mod rules;
 
-use crate::audit::Auditor;
-use crate::formats::{Confidence, Dump, DumpError, Dumped, Format, TileSink};
+use crate::format::{Confidence, Format};
 use crate::kit::reading::CopyProofs;
-use crate::limits::Limit;
-use crate::options::{OptionSpec, Options};
-use crate::recording::FileSet;
-use crate::report::{Report, Rule};
+use crate::model::Report;
+use crate::model::description::{DamageSigns, Description, FormatOptions, FormatSigns};
+use crate::model::dump::{Dump, DumpError, Dumped};
+use crate::model::options::Options;
+use crate::model::recording::FileSet;
+use crate::model::tile::TileSink;
+use crate::sight::Auditor;
+
+/// What the format declares about itself.
+pub static DESCRIPTION: Description = Description {
+    name: "revent",
+    summary: "Workload Automation input recordings, seven layouts and gamepads; repairs recordings \
+              of a killed recorder, a lost device or a 32-bit recorder, and truncated copies; \
+              --upgrade converts to version 3",
+    nouns: ["event", "frame"],
+    rules: rules::all,
+    limits: limits::LIMITS,
+    options: FormatOptions {
+        check: options::OPTIONS,
+        dump: options::DUMP,
+        styles: dump::STYLES,
+        ..Description::EMPTY.options
+    },
+    signs: FormatSigns {
+        magics: &[layout::MAGIC],
+        file_names: &["*.revent"],
+        ..Description::EMPTY.signs
+    },
+    damage: DamageSigns {
+        signs_of_reading: &["RV1005", "RV2004", "RV2011", "RV3001", "RV3002", "RV3004", "RV3006"],
+        proofs_of_copy: CopyProofs { returns: &["RV3001"], sizes: &["RV1003", "RV1005"] },
+        ..Description::EMPTY.damage
+    },
+    hazards: audit::HAZARDS,
+};
 
 /// The format.
 #[derive(Debug)]
@@ -62,42 +92,8 @@ pub struct Revent;
 pub static REVENT: Revent = Revent;
 
 impl Format for Revent {
-    fn name(&self) -> &'static str {
-        "revent"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Workload Automation input recordings, seven layouts and gamepads; repairs recordings of a \
-         killed recorder, a lost device or a 32-bit recorder, and truncated copies; --upgrade \
-         converts to version 3"
-    }
-
-    fn nouns(&self) -> [&'static str; 2] {
-        ["event", "frame"]
-    }
-
-    fn rules(&self) -> &'static [&'static Rule] {
-        rules::all()
-    }
-
-    fn options(&self) -> &'static [OptionSpec] {
-        options::OPTIONS
-    }
-
-    fn dump_options(&self) -> &'static [OptionSpec] {
-        options::DUMP
-    }
-
-    fn limits(&self) -> &'static [&'static Limit] {
-        limits::LIMITS
-    }
-
-    fn file_names(&self) -> &'static [&'static str] {
-        &["*.revent"]
-    }
-
-    fn magics(&self) -> &'static [&'static [u8]] {
-        &[layout::MAGIC]
+    fn description(&self) -> &'static Description {
+        &DESCRIPTION
     }
 
     fn sniff(&self, files: &FileSet<'_>, options: &Options) -> Option<Confidence> {
@@ -113,28 +109,12 @@ impl Format for Revent {
         check::check(files, options, report);
     }
 
-    fn audit(&self, _files: &FileSet<'_>, options: &Options, auditor: &mut Auditor<'_>) {
-        audit::audit(self, options, auditor);
-    }
-
-    fn signs_of_reading(&self) -> &'static [&'static str] {
-        &["RV1005", "RV2004", "RV2011", "RV3001", "RV3002", "RV3004", "RV3006"]
-    }
-
-    fn proofs_of_copy(&self) -> CopyProofs {
-        CopyProofs { returns: &["RV3001"], sizes: &["RV1003", "RV1005"] }
-    }
-
-    fn hazards(&self) -> &'static [&'static str] {
-        audit::HAZARDS
+    fn audit(&self, files: &FileSet<'_>, options: &Options, auditor: &mut Auditor<'_>) {
+        audit::audit(&|each| self.tile(files, options, each), options, auditor);
     }
 
     fn tile(&self, files: &FileSet<'_>, options: &Options, each: TileSink<'_>) {
         decode::tile::tile(&files.bytes(0), &options.limits, each);
-    }
-
-    fn dump_styles(&self) -> &'static [(&'static str, &'static str)] {
-        dump::STYLES
     }
 
     fn dump(

@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
-use crate::options::{
-    OptionSpec, OptionValue, Options, check_number, check_range, check_times, parse_number,
-    parse_range, parse_times,
+use crate::model::choice::{
+    OptionSpec, OptionValue, check_number, check_range, check_times, parse_number, parse_range,
+    parse_times,
 };
+use crate::model::options::Options;
 
 /// The options of a check and a repair.
 pub static OPTIONS: &[OptionSpec] = &[

@@ -1,8 +1,8 @@
 //! Plans are read back, sealed and refused.
 
 use super::*;
-use crate::Report;
 use crate::mend::rounds::Outcome;
+use crate::model::Report;
 
 fn repair(source: &[u8], edits: &[Edit]) -> Repair {
     Repair {

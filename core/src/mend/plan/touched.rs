@@ -48,8 +48,8 @@ impl<'r> TouchedPlaces<'r> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Finding;
-    use crate::report::rule::common;
+    use crate::model::Finding;
+    use crate::model::rule::common;
 
     fn span((file, start, end): (u32, u64, u64)) -> Span {
         Span::new(Layer::stored(file), start, end)

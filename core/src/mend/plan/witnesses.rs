@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 use crate::mend::applied::Applied;
-use crate::mend::edit::Safety;
 use crate::mend::plan::crc32;
-use crate::recording::FileSet;
+use crate::model::edit::Safety;
+use crate::model::recording::FileSet;
 
 /// A fix whose value other bytes determine.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -24,8 +24,9 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use tracemend::FormatId;
+use tracemend::format::Format;
 use tracemend::formats::qemu::QEMU;
-use tracemend::formats::{Format, TileKind};
+use tracemend::model::tile::TileKind;
 use tracemend::{FileSet, Options, Outcome};
 
 pub use guest::Guest;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tracemend::FormatId;
 use tracemend::kit::source::Source;
-use tracemend::{AuditRequest, Dump, FileSet, Options, Outcome, Severity, registry};
+use tracemend::{AuditRequest, Dump, FileSet, Options, Outcome, Severity, catalogue};
 use tracemend_tests::forge::apitrace::{
     Clean, Container, Stream, Value, all, call_heavy, chunks, clean, snappy, zstd,
 };
@@ -173,7 +173,7 @@ fn other_files_are_not_recognised_as_traces() {
     // A zstd frame whose window of 1 TiB is over the default limit.
     files.push([b"\x28\xb5\x2f\xfd\x00\xf0", &noise[..2000]].concat());
     for bytes in files {
-        let format = registry::sniff(&FileSet::single("other", &bytes), &Options::default())
+        let format = catalogue::sniff(&FileSet::single("other", &bytes), &Options::default())
             .map(|f| f.name());
         assert_ne!(format, Some("apitrace"), "{:02x?}", &bytes[..16.min(bytes.len())]);
     }

@@ -5,8 +5,8 @@ use std::path::Path;
 use tracemend::FormatId;
 use tracemend::formats::apitrace::rules;
 use tracemend::kit::source::Source;
-use tracemend::mend::edit::StoredAnew;
 use tracemend::mend::rounds::view;
+use tracemend::model::edit::StoredAnew;
 use tracemend::{Choices, FileSet, Options, Outcome, Severity};
 use tracemend_tests::forge::apitrace::{
     Container, Detail, Stream, Value, call_heavy, chunks, snappy, snappy_of,

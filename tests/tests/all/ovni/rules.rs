@@ -2,9 +2,9 @@
 
 use tracemend::FormatId;
 use tracemend::formats::ovni::rules;
-use tracemend::mend::edit::Safety;
 use tracemend::mend::rounds::view;
-use tracemend::report::rule::common;
+use tracemend::model::edit::Safety;
+use tracemend::model::rule::common;
 use tracemend::{Options, Outcome, Severity};
 use tracemend_tests::forge::ovni::{Stream, Thread, Trace, by_name, version1, version2};
 use tracemend_tests::specimens::ovni::{JSON, begun, nosv, one, smallest, thread};
@@ -125,7 +125,7 @@ fn an_event_of_an_unknown_model_is_valid_if_another_event_follows() {
         let trace = one(thread().require("private", "1.0.0"), stream);
         let (repair, _) = trace.mended(&Options::default());
         assert_eq!(repair.outcome, Outcome::RepairedWithLoss);
-        let dropped: u64 = repair.patches.iter().map(tracemend::mend::patch::Patch::dropped).sum();
+        let dropped: u64 = repair.patches.iter().map(tracemend::model::patch::Patch::dropped).sum();
         assert_eq!(dropped, lost);
     }
 }

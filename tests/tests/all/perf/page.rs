@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use tracemend::formats::perf::PERF;
 use tracemend::formats::perf::decode::{feature, record};
 use tracemend::map::map;
 use tracemend::{Dump, File, FileSet, FormatId, MapStep, Options, Region, RegionKind};
@@ -198,7 +199,7 @@ fn mapped_fields(recordings: &[Built], (kind, name): (RegionKind, &str)) -> Stri
     let mut fields = Vec::new();
     for built in recordings {
         let files = FileSet::single("perf.data", &built.bytes);
-        map((&files, FormatId::PERF), &Options::default(), 9, &mut |step| match step {
+        map((&files, &PERF), &Options::default(), 9, &mut |step| match step {
             MapStep::Region(region) if region.kind == kind && region.name == name => {
                 add_fields(region, &mut fields);
             }

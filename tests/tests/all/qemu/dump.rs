@@ -1,6 +1,6 @@
 //! Dumps of logs: events as text and as JSON, counts, and the comparison of two logs.
 
-use tracemend::formats::{Diffed, Dump};
+use tracemend::model::dump::{Diffed, Dump};
 use tracemend::{FileSet, FormatId, Options};
 use tracemend_tests::forge::qemu::{Log, all, every, ids};
 

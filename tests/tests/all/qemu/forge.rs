@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 
 use tracemend::FormatId;
+use tracemend::format::{Confidence, Format};
 use tracemend::formats::qemu::QEMU;
 use tracemend::formats::qemu::layout::{KINDS, LAYOUTS, release as release_number};
-use tracemend::formats::{Confidence, Format};
-use tracemend::report::rule::common;
+use tracemend::model::rule::common;
 use tracemend::{FileSet, Options, Outcome, Severity};
 use tracemend_tests::forge::qemu::clean::keys;
 use tracemend_tests::forge::qemu::{Log, all, every, ids, long};

@@ -1,6 +1,6 @@
 //! The limits of QEMU logs, lowered until a small log reaches them.
 
-use tracemend::formats::Format;
+use tracemend::format::Format;
 use tracemend::formats::qemu::QEMU;
 use tracemend::formats::qemu::limits::{DEFECTS, HEAT, RESYNC, SNIFFED, STEP_BACK};
 use tracemend::{FileSet, FormatId, Limit, Options};

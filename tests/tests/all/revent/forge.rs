@@ -3,8 +3,8 @@
 
 use tracemend::Allow;
 use tracemend::FormatId;
-use tracemend::formats::Confidence;
-use tracemend::formats::Format as _;
+use tracemend::format::Confidence;
+use tracemend::format::Format as _;
 use tracemend::formats::revent::{REVENT, limits};
 use tracemend::{Choices, FileSet, Options, Outcome, Severity};
 use tracemend_tests::forge::revent::{Built, Layout, Recording, all, clean, session};

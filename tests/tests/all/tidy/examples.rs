@@ -8,7 +8,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use tracemend::{FormatId, Limit, limits};
+use tracemend::model::limits;
+use tracemend::{FormatId, Limit};
 
 use crate::tidy::tree::TREE;
 

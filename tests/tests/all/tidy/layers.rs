@@ -54,14 +54,14 @@ static LAWS: &[Law] = &[
         holds_for: |path| path.starts_with("core/src/kit/"),
         is_broken: |_, code, at| {
             let word = text(code, at);
-            (FORMATS.contains(&word) || ["formats", "registry"].contains(&word))
+            (FORMATS.contains(&word) || ["formats", "catalogue"].contains(&word))
                 && is_path(code, at)
         },
     },
     Law {
         name: "reports and repairs know no format",
         holds_for: |path| {
-            path.starts_with("core/src/report/") || path.starts_with("core/src/mend/")
+            path.starts_with("core/src/present/") || path.starts_with("core/src/mend/")
         },
         is_broken: |_, code, at| FORMATS.contains(&text(code, at)) && is_path(code, at),
     },
@@ -160,7 +160,7 @@ fn each_law_is_broken_by_a_bad_sample() {
         ("core/src/formats/perf/decode.rs", "use crate::formats::{qemu, revent::layout};"),
         ("core/src/kit/source.rs", "use crate::formats::Format;"),
         ("core/src/mend/plan.rs", "use crate::formats::perf::rules;"),
-        ("core/src/limits.rs", "use std::fs::File;"),
+        ("core/src/model/limits.rs", "use std::fs::File;"),
     ];
     for (law, (path, sample)) in LAWS.iter().zip(samples) {
         assert!((law.holds_for)(path), "{}", law.name);

@@ -1,8 +1,8 @@
 //! Texts of a trace that are no secret: words of the APIs.
 
-use crate::audit::harmless::is_number;
 use crate::formats::apitrace::decode::grammar::Space;
 use crate::formats::apitrace::decode::names::is_blob_text;
+use crate::sight::harmless::is_number;
 
 /// Properties that apitrace writes.
 pub(super) const PROPERTIES: &[&[u8]] =

@@ -7,8 +7,8 @@ use crate::formats::apitrace::rules;
 use crate::kit::layer::Segment;
 use crate::kit::num::to_u64;
 use crate::kit::words::{byte_count, plural};
-use crate::mend::edit::{Edit, Safety};
-use crate::report::Finding;
+use crate::model::Finding;
+use crate::model::edit::{Edit, Safety};
 
 impl TraceCheck<'_, '_> {
     pub(super) fn add_arrangement(&mut self, found: &Arrangement) {

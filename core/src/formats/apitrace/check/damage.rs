@@ -17,8 +17,8 @@ use crate::formats::apitrace::repair::fixes::FixPlan;
 use crate::formats::apitrace::rules;
 use crate::kit::num::to_u64;
 use crate::kit::words::{byte_count, list, plural, range};
-use crate::mend::edit::{Fix, Safety};
-use crate::report::{Finding, Rule};
+use crate::model::edit::{Fix, Safety};
+use crate::model::{Finding, Rule};
 
 /// Places besides the first one that a finding names.
 const RELATED: usize = 4;

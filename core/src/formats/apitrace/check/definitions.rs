@@ -6,8 +6,8 @@ use crate::formats::apitrace::decode::signatures::{Difference, find_difference, 
 use crate::formats::apitrace::repair::fixes::FixPlan;
 use crate::formats::apitrace::rules;
 use crate::kit::num::to_u64;
-use crate::mend::edit::Safety;
-use crate::report::Finding;
+use crate::model::Finding;
+use crate::model::edit::Safety;
 
 /// A definition of which one byte differs.
 struct DamagedByte {

@@ -1,14 +1,15 @@
 //! Rules and messages for faults of the stream.
 
-use crate::formats::apitrace::decode::grammar::{Space, StreamError, SymbolUse, TokenWarning};
-use crate::formats::apitrace::decode::symbols::Unlisted;
+use crate::formats::apitrace::decode::grammar::{
+    Space, StreamError, SymbolUse, TokenWarning, Unlisted,
+};
 use crate::formats::apitrace::decode::tracker::warnings::WarningKind;
 use crate::formats::apitrace::layout::{ID_MAX, UINT_LEN_MAX};
 use crate::formats::apitrace::rules;
 use crate::kit::num::to_u64;
 use crate::kit::words::{byte_count, plural};
-use crate::mend::edit::Safety;
-use crate::report::Rule;
+use crate::model::Rule;
+use crate::model::edit::Safety;
 
 /// The fix for a warning.
 #[derive(Clone, Copy, PartialEq, Eq)]

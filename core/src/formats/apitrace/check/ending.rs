@@ -10,8 +10,8 @@ use crate::formats::apitrace::repair::{StreamEdit, encode};
 use crate::formats::apitrace::{options, rules};
 use crate::kit::num::to_u64;
 use crate::kit::words::{byte_count, plural};
-use crate::mend::edit::Safety;
-use crate::report::{Finding, Rule, Severity};
+use crate::model::edit::Safety;
+use crate::model::{Finding, Rule, Severity};
 
 impl TraceCheck<'_, '_> {
     pub(super) fn check_ending(&mut self) {

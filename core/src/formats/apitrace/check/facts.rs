@@ -5,7 +5,7 @@ use crate::formats::apitrace::decode::ranges::{Ranges, count_numbers};
 use crate::formats::apitrace::rules;
 use crate::kit::num::to_u64;
 use crate::kit::words::{plural, range};
-use crate::report::{Finding, Report};
+use crate::model::{Finding, Report};
 
 /// Ranges of calls that a fact lists.
 const RANGES_SHOWN: usize = 32;

@@ -8,8 +8,8 @@ use crate::formats::apitrace::repair::fixes::FixPlan;
 use crate::formats::apitrace::rules;
 use crate::kit::num::to_u64;
 use crate::kit::words::byte_count;
-use crate::mend::edit::{Edit, Safety};
-use crate::report::{Finding, Report};
+use crate::model::edit::{Edit, Safety};
+use crate::model::{Finding, Report};
 
 impl TraceCheck<'_, '_> {
     pub(super) fn check_header(&mut self, report: &mut Report) {

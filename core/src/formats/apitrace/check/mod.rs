@@ -37,9 +37,9 @@ use super::repair::fixes::{FixPlan, build_fixes};
 use super::rules;
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::byte_count;
-use crate::options::Options;
-use crate::report::rule::common;
-use crate::report::{Finding, Report, Severity};
+use crate::model::options::Options;
+use crate::model::rule::common;
+use crate::model::{Finding, Report, Severity};
 
 /// A trace, the findings about it so far, and what a repair would do about each.
 struct TraceCheck<'r, 'a> {

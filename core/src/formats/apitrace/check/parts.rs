@@ -8,8 +8,8 @@ use crate::formats::apitrace::rules;
 use crate::kit::num::to_u64;
 use crate::kit::span::Span;
 use crate::kit::words::{byte_count, plural};
-use crate::mend::edit::{Edit, Fix, Safety};
-use crate::report::Finding;
+use crate::model::Finding;
+use crate::model::edit::{Edit, Fix, Safety};
 
 impl TraceCheck<'_, '_> {
     pub(super) fn add_parts(&mut self, parts: &Parts) {

@@ -6,7 +6,7 @@ use crate::formats::apitrace::decode::repeats::{FirstUse, Rare, Scope};
 use crate::formats::apitrace::decode::symbols::enum_names;
 use crate::formats::apitrace::rules;
 use crate::kit::words::plural;
-use crate::report::Finding;
+use crate::model::Finding;
 
 impl TraceCheck<'_, '_> {
     /// Adds the values that are used once, and unusual characters. Next to damage, calls are wrong

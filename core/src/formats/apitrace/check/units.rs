@@ -12,8 +12,8 @@ use crate::kit::layer::Segment;
 use crate::kit::num::to_u64;
 use crate::kit::span::Span;
 use crate::kit::words::{byte_count, plural};
-use crate::mend::edit::{Edit, Fix, Safety};
-use crate::report::Finding;
+use crate::model::Finding;
+use crate::model::edit::{Edit, Fix, Safety};
 
 /// Bytes of a gzip header that do not depend on the file: magic, method and flags.
 const GZIP_FIXED_LEN: usize = 4;

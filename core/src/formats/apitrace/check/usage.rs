@@ -3,7 +3,7 @@
 use super::{TraceCheck, stream_span};
 use crate::formats::apitrace::layout::VERSION_THREADS;
 use crate::formats::apitrace::rules;
-use crate::report::Finding;
+use crate::model::Finding;
 
 impl TraceCheck<'_, '_> {
     /// Adds the calls whose arguments, place or blob are unlike those of sound calls. Next to

@@ -8,8 +8,8 @@ use crate::formats::apitrace::repair::{StreamEdit, encode};
 use crate::formats::apitrace::{layout, rules};
 use crate::kit::num::to_u64;
 use crate::kit::words::plural;
-use crate::mend::edit::Safety;
-use crate::report::{Finding, Severity};
+use crate::model::edit::Safety;
+use crate::model::{Finding, Severity};
 
 impl TraceCheck<'_, '_> {
     /// Adds the warnings that do not belong to a damage.

@@ -17,7 +17,7 @@ use crate::formats::apitrace::limits::NESTING;
 use crate::kit::layer::Segment;
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::source::Source;
-use crate::limits::Limits;
+use crate::model::limits::Limits;
 
 /// Units of a file that are compared with one another.
 const UNITS_MAX: usize = 4 << 10;

@@ -10,7 +10,7 @@ use crate::formats::apitrace::expand::{Container, Expansion, Fault};
 use crate::formats::apitrace::layout;
 use crate::formats::apitrace::limits::NESTING;
 use crate::kit::source::Source;
-use crate::limits::{Limits, RESYNC};
+use crate::model::limits::{Limits, RESYNC};
 
 /// Bytes of the stream that have to look like the beginning of a trace.
 const TRIAL_LEN: usize = 64 << 10;

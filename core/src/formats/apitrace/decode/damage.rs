@@ -4,7 +4,7 @@ use super::grammar::{Space, StreamError};
 use super::places::Place;
 use crate::formats::apitrace::expand::Fault;
 use crate::kit::layer::Segment;
-use crate::report::Excerpt;
+use crate::model::Excerpt;
 
 /// Why a stretch of the stream is damage.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -31,6 +31,7 @@ pub mod reader;
 pub mod repeats;
 pub mod resync;
 pub mod signatures;
+pub mod stretch;
 pub mod symbols;
 pub mod trace;
 pub mod tracker;

@@ -15,7 +15,7 @@ use crate::kit::layer::Segment;
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::source::Source;
 use crate::kit::span::Span;
-use crate::limits::Limits;
+use crate::model::limits::Limits;
 
 /// Zeros from which on they are a hole.
 const HOLE_MIN: u64 = 64;

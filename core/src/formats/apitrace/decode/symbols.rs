@@ -4,7 +4,7 @@
 //! never has a bit that no flag has. The enum of all names of an API lists nearly every value.
 //! Smaller enums often have values that they do not list.
 
-use super::grammar::Space;
+use super::grammar::{Space, Unlisted};
 use crate::kit::num::to_usize;
 
 /// Values from which an enum is one of all names of an API.
@@ -74,15 +74,6 @@ impl AllValues {
 pub struct Symbols {
     enums: Vec<Values>,
     bitmasks: Vec<Values>,
-}
-
-/// How an unlisted value is judged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unlisted {
-    /// No sound trace has it.
-    Impossible,
-    /// Few sound traces have it.
-    Unusual,
 }
 
 impl Symbols {

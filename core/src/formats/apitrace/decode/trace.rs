@@ -6,6 +6,7 @@ use super::damage::{Damage, StreamFaults};
 use super::definitions::Definitions;
 use super::places::{Place, StreamPlaces};
 use super::reader::{Flow, StreamReader};
+use super::stretch::Stretch;
 use super::tracker::StreamTracker;
 use super::tracker::overlaps::Overlap;
 use crate::formats::apitrace::expand::{Block, Container, Expansion};
@@ -14,7 +15,7 @@ use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::steps;
 use crate::kit::walk::Item;
-use crate::limits::Limits;
+use crate::model::limits::Limits;
 
 /// Files from this length on are expanded by a thread of their own.
 const THREAD_FROM: u64 = 512 << 10;
@@ -40,15 +41,6 @@ pub struct Trace {
     pub places: StreamPlaces,
     /// The faults of the stream and its units.
     pub faults: StreamFaults,
-}
-
-/// A stretch of the stream, as offsets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stretch {
-    /// Offset of the first byte.
-    pub start: u64,
-    /// Offset after the last byte.
-    pub end: u64,
 }
 
 /// Bytes that are not complete events.

@@ -8,7 +8,7 @@ use crate::formats::apitrace::limits::NESTING;
 use crate::formats::apitrace::repair::encode;
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::source::Source;
-use crate::limits::Limits;
+use crate::model::limits::Limits;
 
 /// Reads the tokens of the sound stretches of a trace.
 pub(in crate::formats::apitrace) trait StreamReader:

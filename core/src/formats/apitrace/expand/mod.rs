@@ -34,7 +34,7 @@ use crate::kit::num::to_u64;
 use crate::kit::resync::Budget;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
-use crate::limits::{EXPANSION_RATIO, Limits, RESYNC};
+use crate::model::limits::{EXPANSION_RATIO, Limits, RESYNC};
 
 /// Bytes of a block of containers that have no chunks.
 pub const STEP: usize = 256 << 10;

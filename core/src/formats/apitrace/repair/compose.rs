@@ -8,8 +8,8 @@ use crate::formats::apitrace::expand::{Encoder, unit_bytes};
 use crate::kit::layer::Segment;
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::Span;
-use crate::limits;
-use crate::mend::edit::{Edit, StoredAnew};
+use crate::model::edit::{Edit, StoredAnew};
+use crate::model::limits;
 
 impl StreamEditor<'_, '_> {
     /// Returns the edit of the file for `edits`, which share units and are in order, and what it

@@ -2,7 +2,7 @@
 
 use super::{StreamEdit, StreamEditor, UnitPatch};
 use crate::kit::span::Span;
-use crate::mend::edit::{Edit, Fix, Safety, StoredAnew};
+use crate::model::edit::{Edit, Fix, Safety, StoredAnew};
 
 /// Summaries of a shared fix that are listed one by one.
 const SUMMARIES_SHOWN: usize = 4;

@@ -28,8 +28,8 @@ use super::layout::SNAPPY_MAGIC;
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
-use crate::limits::{self, Limits};
-use crate::mend::edit::{Edit, StoredAnew};
+use crate::model::edit::{Edit, StoredAnew};
+use crate::model::limits::{self, Limits};
 
 /// Bytes `start..end` of the stream become `insert`.
 #[derive(Clone, Debug)]

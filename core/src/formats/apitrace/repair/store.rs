@@ -2,12 +2,12 @@
 
 use super::fixes::{FixPlan, build_fixes};
 use super::{StreamEdit, StreamEditor, settle};
+use crate::format::{StoreError, Stored};
 use crate::formats::apitrace::decode::places::StreamPlaces;
 use crate::formats::apitrace::expand::{Container, Expansion};
-use crate::formats::{StoreError, Stored};
 use crate::kit::source::Source;
-use crate::limits::{INSERTED, Limits, REDACTED};
-use crate::mend::edit::{Edit, Safety};
+use crate::model::edit::{Edit, Safety};
+use crate::model::limits::{INSERTED, Limits, REDACTED};
 
 /// Returns the edits of the file for `edits` of the stream, in order.
 ///

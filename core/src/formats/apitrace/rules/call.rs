@@ -1,7 +1,7 @@
 //! Calls: their enters and leaves.
 
-use crate::report::rule::rules;
-use crate::report::{Remedy, Rule, Severity};
+use crate::model::rule::rules;
+use crate::model::{Remedy, Rule, Severity};
 
 rules! {
     LEAVE_NEVER_ENTERED = Rule {

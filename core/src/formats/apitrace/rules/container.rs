@@ -1,7 +1,7 @@
 //! Chunks and compressed streams.
 
-use crate::report::rule::rules;
-use crate::report::{Remedy, Rule, Severity};
+use crate::model::rule::rules;
+use crate::model::{Remedy, Rule, Severity};
 
 rules! {
     TRUNCATED_UNIT = Rule {

@@ -1,7 +1,7 @@
 //! The header of the stream.
 
-use crate::report::rule::rules;
-use crate::report::{Remedy, Rule, Severity};
+use crate::model::rule::rules;
+use crate::model::{Remedy, Rule, Severity};
 
 rules! {
     NOTHING_RECORDED = Rule {

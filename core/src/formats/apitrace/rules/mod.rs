@@ -32,7 +32,7 @@ pub use stream::{
 };
 pub use usage::{ARGUMENT_ORDER, ARGUMENTS_UNUSUAL, BLOB_SIZE, PRIMITIVE_BROKEN, RESULT_TYPE};
 
-use crate::report::Rule;
+use crate::model::Rule;
 
 /// Returns every rule of the format, in the order of the codes.
 pub fn all() -> &'static [&'static Rule] {

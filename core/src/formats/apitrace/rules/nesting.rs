@@ -1,7 +1,7 @@
 //! Values inside values.
 
-use crate::report::rule::rules;
-use crate::report::{Remedy, Rule, Severity};
+use crate::model::rule::rules;
+use crate::model::{Remedy, Rule, Severity};
 
 rules! {
     NESTING_TOO_DEEP = Rule {

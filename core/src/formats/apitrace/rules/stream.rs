@@ -1,7 +1,7 @@
 //! The sequence of events and definitions.
 
-use crate::report::rule::rules;
-use crate::report::{Remedy, Rule, Severity};
+use crate::model::rule::rules;
+use crate::model::{Remedy, Rule, Severity};
 
 rules! {
     TRUNCATED_EVENT = Rule {

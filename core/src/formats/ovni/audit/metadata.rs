@@ -3,12 +3,12 @@
 use std::ops::Range;
 
 use super::host_of;
-use crate::audit::filler::Filler;
-use crate::audit::rules::sender;
-use crate::audit::{Auditor, Excerpt, Place, harmless};
 use crate::formats::ovni::decode::json::{Item, Json, Kind};
 use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
+use crate::sight::filler::Filler;
+use crate::sight::rules::sender;
+use crate::sight::{Auditor, Excerpt, Place, harmless};
 
 /// Members that libovni and the runtimes write, by their paths; `*` stands for any key that is a
 /// number or the name of a model.

@@ -11,8 +11,8 @@ use crate::formats::ovni::state::system::{OffsetFault, OffsetLines, System};
 use crate::kit::text::Untrusted;
 use crate::kit::walk::Item;
 use crate::kit::words::byte_count;
-use crate::report::rule::common;
-use crate::report::{Finding, Report};
+use crate::model::rule::common;
+use crate::model::{Finding, Report};
 
 const PATH: &str = "clock-offsets.txt";
 
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
     use crate::formats::ovni::decode::clock_offsets::read_table;
     use crate::kit::source::Source;
-    use crate::limits::Limits;
+    use crate::model::limits::Limits;
 
     fn offsets(text: &[u8]) -> (Vec<(String, i64)>, usize) {
         let (found, faults) = read_lines(read_table(&Source::new(text), 0, &Limits::default()));

@@ -26,9 +26,9 @@ use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::kit::text::Untrusted;
 use crate::kit::words::{agree, byte_count, plural};
-use crate::limits::FINDINGS;
-use crate::mend::edit::{Edit, Fix, Safety};
-use crate::report::{Finding, Severity};
+use crate::model::edit::{Edit, Fix, Safety};
+use crate::model::limits::FINDINGS;
+use crate::model::{Finding, Severity};
 
 /// Reports how a stream ends.
 pub fn check_ending(summary: &TraceSummary<'_, '_>, stream: &StreamSummary<'_, '_>, log: &mut Log) {

@@ -4,9 +4,9 @@ use crate::formats::ovni::decode::files::{CLOCK_OFFSETS, JSON, OBS, join, old_st
 use crate::formats::ovni::rules;
 use crate::kit::span::{Layer, Span};
 use crate::kit::text::Untrusted;
-use crate::mend::edit::Fix;
-use crate::recording::FileSet;
-use crate::report::{Finding, Report};
+use crate::model::edit::Fix;
+use crate::model::recording::FileSet;
+use crate::model::{Finding, Report};
 
 /// Reports the links that can hold a part of the trace.
 pub fn check_links(files: &FileSet<'_>, report: &mut Report) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::report::{Finding, Report, Severity};
+use crate::model::{Finding, Report, Severity};
 
 /// Findings in the order in which they were made, up to a number; further ones are counted.
 #[derive(Debug, Default)]

@@ -12,19 +12,18 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::formats::ovni::check::log::Log;
+use crate::formats::ovni::check::occurrence::Occurrence;
 use crate::formats::ovni::check::placement::Placement;
 use crate::formats::ovni::check::shared_event::{SharedEffect, SharedEvent};
 use crate::formats::ovni::check::task_book::TaskBook;
 use crate::formats::ovni::check::thread::{ThreadCheck, TraceContext};
-use crate::formats::ovni::decode::event_walk::EventWalk;
 use crate::formats::ovni::layout::{TASK_MODELS, ThreadState};
 use crate::formats::ovni::state::summary::{Shortages, ThreadPlacement};
 use crate::formats::ovni::state::system::System;
-use crate::kit::span::{Layer, Span};
+use crate::kit::span::Layer;
 use crate::kit::steps;
-use crate::limits::{FINDINGS, Limits};
-use crate::mend::edit::Fix;
-use crate::report::{Finding, Rule};
+use crate::model::edit::Fix;
+use crate::model::limits::{FINDINGS, Limits};
 
 /// Events that wait for each stream, if all streams together stay below the sum.
 const QUEUE: usize = 4_096;
@@ -80,40 +79,6 @@ pub fn merge_threads(
     let (placements, cpus) = merge.placement.finish();
     let shortages = Shortages { cpus, definitions: merge.tasks.finish() };
     Merged { placements, shortages, log: merge.log, has_ties }
-}
-
-/// A shared event and its stream.
-#[derive(Clone, Copy, Debug)]
-pub struct Occurrence<'e, 's, 'a> {
-    /// Number of the stream.
-    pub stream: usize,
-    /// The stream.
-    pub layer: Layer,
-    /// The event.
-    pub event: &'e SharedEvent,
-    /// Its clock in the time of the trace.
-    pub time: i128,
-    /// The events of the stream.
-    pub walk: &'e EventWalk<'s, 'a>,
-    /// The fix if the labels that the event compares differ.
-    pub label_fix: Option<&'e Fix>,
-}
-
-impl Occurrence<'_, '_, '_> {
-    /// Returns the span of the event.
-    pub fn span(&self) -> Span {
-        Span::sized(self.layer, self.event.at, u64::from(self.event.len))
-    }
-
-    /// Returns the number of the event in its stream, from 0.
-    pub const fn number(&self) -> u64 {
-        self.event.number.saturating_sub(1)
-    }
-
-    /// Builds a finding about the event.
-    pub fn finding(&self, rule: &'static Rule, message: impl Into<String>) -> Finding {
-        Finding::new(rule, self.span(), format!("event[{}]", self.number()), message)
-    }
 }
 
 /// Clock in the time of the trace, precedence, and stream of the first event of a queue.

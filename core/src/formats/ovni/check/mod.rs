@@ -18,6 +18,7 @@ pub mod links;
 pub mod log;
 pub mod merge;
 pub mod metadata;
+pub mod occurrence;
 pub mod placement;
 pub mod played;
 pub mod shared_event;
@@ -49,10 +50,10 @@ use crate::formats::ovni::state::summary::{Decisions, StreamSummary, TraceSummar
 use crate::formats::ovni::state::system::System;
 use crate::formats::ovni::state::thread::ThreadSummary;
 use crate::kit::span::{Layer, Span};
-use crate::limits::{FINDINGS, RESYNC};
-use crate::options::Options;
-use crate::recording::FileSet;
-use crate::report::{Finding, Report};
+use crate::model::limits::{FINDINGS, RESYNC};
+use crate::model::options::Options;
+use crate::model::recording::FileSet;
+use crate::model::{Finding, Report};
 
 /// Bytes of a trace from which a second thread of execution is worth its start.
 const PARALLEL_BYTES: u64 = 8 << 20;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::formats::ovni::check::log::Log;
-use crate::formats::ovni::check::merge::Occurrence;
+use crate::formats::ovni::check::occurrence::Occurrence;
 use crate::formats::ovni::check::shared_event::SharedEffect;
 use crate::formats::ovni::check::ties::{Thing, Ties};
 use crate::formats::ovni::layout::EVENT_HEADER;
@@ -14,8 +14,8 @@ use crate::formats::ovni::rules;
 use crate::formats::ovni::state::summary::{MissingCpu, ThreadPlacement};
 use crate::formats::ovni::state::system::System;
 use crate::kit::span::Span;
-use crate::limits::Limits;
-use crate::mend::edit::{Edit, Fix};
+use crate::model::edit::{Edit, Fix};
+use crate::model::limits::Limits;
 
 /// CPU of a thread that is on none: the virtual CPU.
 const VIRTUAL_CPU: i32 = -1;

@@ -19,8 +19,8 @@ use crate::formats::ovni::rules;
 use crate::kit::num::to_u64;
 use crate::kit::span::Span;
 use crate::kit::words::plural;
-use crate::mend::edit::Edit;
-use crate::report::{Finding, Rule};
+use crate::model::edit::Edit;
+use crate::model::{Finding, Rule};
 
 /// Streams that are looked at, all in all, for what an event waits for.
 const LOOKS_MAX: usize = 1 << 22;

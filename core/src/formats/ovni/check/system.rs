@@ -10,7 +10,7 @@ use crate::formats::ovni::state::metadata::{Located, Metadata};
 use crate::formats::ovni::state::system::{Loom, Process, StreamOwner, System};
 use crate::kit::span::Span;
 use crate::kit::text::Untrusted;
-use crate::report::{Finding, Report};
+use crate::model::{Finding, Report};
 
 /// Puts the streams together and reports where they contradict each other.
 pub fn build_system(trace: &Trace<'_, '_>, metas: &[Metadata], report: &mut Report) -> System {

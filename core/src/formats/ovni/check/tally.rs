@@ -5,7 +5,7 @@ use crate::formats::ovni::state::summary::TraceSummary;
 use crate::formats::ovni::state::thread::Ending;
 use crate::kit::num::to_u64;
 use crate::kit::text::Untrusted;
-use crate::report::Report;
+use crate::model::Report;
 
 /// Releases of libovni, by the version of the layout.
 const RELEASES: [&str; 4] =

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::formats::ovni::check::log::Log;
-use crate::formats::ovni::check::merge::Occurrence;
+use crate::formats::ovni::check::occurrence::Occurrence;
 use crate::formats::ovni::check::shared_event::{SharedEffect, SharedEvent};
 use crate::formats::ovni::check::task_table::{BodyState, PAGE, Task, TaskPages};
 use crate::formats::ovni::check::ties::{Thing, Ties};
@@ -15,8 +15,8 @@ use crate::formats::ovni::rules;
 use crate::formats::ovni::state::summary::MissingDefinitions;
 use crate::formats::ovni::state::system::System;
 use crate::formats::ovni::state::thread::LabelSource;
-use crate::limits::{Limits, RESYNC};
-use crate::report::rule::common;
+use crate::model::limits::{Limits, RESYNC};
+use crate::model::rule::common;
 
 /// Types and tasks of one model in one process.
 #[derive(Debug, Default)]

@@ -24,8 +24,8 @@ use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::kit::text::Untrusted;
 use crate::kit::words::{agree, join_and, plural};
-use crate::mend::edit::Fix;
-use crate::report::{Finding, Severity};
+use crate::model::edit::Fix;
+use crate::model::{Finding, Severity};
 
 /// Reports faults that only show when all streams are compared.
 pub fn check_trace(summary: &TraceSummary<'_, '_>, log: &mut Log) {

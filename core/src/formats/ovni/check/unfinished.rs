@@ -15,7 +15,7 @@ use crate::formats::ovni::state::thread::Ending;
 use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::{agree, byte_count, plural, seconds};
-use crate::report::Finding;
+use crate::model::Finding;
 
 /// Threads that a finding describes one by one: a screen shows them together with the rest.
 const DESCRIBED: usize = 8;

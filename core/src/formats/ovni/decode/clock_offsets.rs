@@ -10,7 +10,7 @@ use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 use crate::kit::walk::Item;
-use crate::limits::Limits;
+use crate::model::limits::Limits;
 
 /// One line of the table.
 #[derive(Clone, Debug, PartialEq)]

@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 
 use crate::formats::ovni::layout::{MAGIC, STREAM_HEADER, STREAM_VERSION};
-use crate::recording::FileSet;
+use crate::model::recording::FileSet;
 
 /// File name of a stream's metadata.
 pub const JSON: &str = "stream.json";
@@ -225,8 +225,8 @@ fn parse_path(dir: &str) -> PathIdentity {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::File;
     use crate::kit::source::Source;
+    use crate::model::recording::File;
 
     fn set(names: &[&str]) -> FileSet<'static> {
         let file = |name: &&str| File { name: (*name).to_string(), bytes: Source::new(b"x") };

@@ -314,7 +314,7 @@ fn join_surrogates(high: Option<u32>, unit: u32) -> char {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::Limits;
+    use crate::model::limits::Limits;
 
     fn parsed(text: Cow<'_, [u8]>) -> Result<Json<'_>, JsonError> {
         parse(text, &Limits::default())

@@ -7,11 +7,11 @@ use crate::formats::ovni::decode::files::TraceFiles;
 use crate::formats::ovni::decode::json;
 use crate::formats::ovni::decode::stream::Stream;
 use crate::formats::ovni::layout::STREAM_HEADER;
-use crate::formats::{Fields, NO_FIELDS, Tile, TileKind, TileSink};
 use crate::kit::span::{Layer, Span};
 use crate::kit::walk::Item;
-use crate::limits::{Limits, RESYNC};
-use crate::recording::FileSet;
+use crate::model::limits::{Limits, RESYNC};
+use crate::model::recording::FileSet;
+use crate::model::tile::{Fields, NO_FIELDS, Tile, TileKind, TileSink};
 
 /// Passes the tiles of all files to `each`, in order.
 pub fn tile_files(files: &FileSet<'_>, limits: &Limits, each: TileSink<'_>) {

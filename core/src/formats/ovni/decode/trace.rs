@@ -9,8 +9,8 @@ use crate::formats::ovni::decode::stream::Stream;
 use crate::formats::ovni::limits::JSON_BYTES;
 use crate::kit::source::Source;
 use crate::kit::span::Layer;
-use crate::limits::Limits;
-use crate::recording::FileSet;
+use crate::model::limits::Limits;
+use crate::model::recording::FileSet;
 
 /// A trace.
 #[derive(Debug)]

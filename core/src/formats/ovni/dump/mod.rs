@@ -10,19 +10,19 @@ mod threads;
 
 use std::borrow::Cow;
 
-use crate::FileSet;
 use crate::formats::ovni::decode::event_walk::{Event, EventWalk};
 use crate::formats::ovni::decode::play_order::PlayOrder;
 use crate::formats::ovni::decode::stream::Stream;
 use crate::formats::ovni::decode::trace::Trace;
 use crate::formats::ovni::layout::{EVENT_HEADER, STREAM_HEADER};
 use crate::formats::ovni::options::{self, Filter};
-use crate::formats::{Dump, DumpError, Dumped};
 use crate::kit::span::Span;
 use crate::kit::text::UntrustedPath;
 use crate::kit::walk::Item;
-use crate::limits::RESYNC;
-use crate::options::Options;
+use crate::model::dump::{Dump, DumpError, Dumped};
+use crate::model::limits::RESYNC;
+use crate::model::options::Options;
+use crate::model::recording::FileSet;
 
 /// Bytes of text that are passed on at once.
 const TEXT_BATCH: usize = 32 << 10;

@@ -12,16 +12,16 @@
 
 use std::fmt::Write as _;
 
-use crate::FileSet;
 use crate::formats::ovni::check;
 use crate::formats::ovni::state::summary::{StreamSummary, TraceSummary};
 use crate::formats::ovni::state::system::{Loom, Process};
 use crate::formats::ovni::state::thread::{Ending, ThreadStatus};
-use crate::formats::{DumpError, Dumped};
 use crate::kit::num::to_u64;
 use crate::kit::text::{Untrusted, UntrustedPath};
 use crate::kit::words::plural;
-use crate::options::Options;
+use crate::model::dump::{DumpError, Dumped};
+use crate::model::options::Options;
+use crate::model::recording::FileSet;
 
 /// Nanoseconds of a second.
 const SECOND_NS: i128 = 1_000_000_000;

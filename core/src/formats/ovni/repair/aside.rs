@@ -1,7 +1,7 @@
 //! Streams that are set aside: their files get names that the tools of ovni do not look for.
 
 use crate::formats::ovni::decode::files::{JSON, OBS, StreamFiles};
-use crate::mend::edit::{Fix, Safety};
+use crate::model::edit::{Fix, Safety};
 
 /// Ending of a file that was set aside.
 const ENDING: &str = "copy";

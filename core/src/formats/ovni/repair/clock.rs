@@ -5,7 +5,7 @@ use crate::formats::ovni::decode::event_walk::EventWalk;
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::{Layer, Span};
 use crate::kit::walk::Item;
-use crate::mend::edit::Edit;
+use crate::model::edit::Edit;
 
 /// Offset of the clock in an event.
 const CLOCK_OFFSET: u64 = 4;

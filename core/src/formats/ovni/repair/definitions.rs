@@ -11,7 +11,7 @@ use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::kit::walk::Item;
 use crate::kit::words::plural;
-use crate::mend::edit::{Edit, Fix};
+use crate::model::edit::{Edit, Fix};
 
 /// Label of a type that was lost.
 const LOST_LABEL: &[u8] = b"lost task type\0";

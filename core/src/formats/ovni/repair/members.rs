@@ -6,7 +6,7 @@
 use crate::formats::ovni::decode::json::{Item, Json, Kind};
 use crate::formats::ovni::layout::METADATA_VERSION;
 use crate::kit::span::{Layer, Span};
-use crate::mend::edit::Edit;
+use crate::model::edit::Edit;
 
 /// Spaces that libovni's writer indents by.
 const INDENT: usize = 4;
@@ -266,8 +266,8 @@ mod tests {
     use crate::formats::ovni::decode::json;
     use crate::kit::num::to_u64;
     use crate::kit::source::Source;
-    use crate::limits::Limits;
-    use crate::mend::patch::Patch;
+    use crate::model::limits::Limits;
+    use crate::model::patch::Patch;
 
     fn parse(text: &[u8]) -> Json<'_> {
         json::parse(text.into(), &Limits::default()).unwrap()

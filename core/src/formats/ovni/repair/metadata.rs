@@ -13,7 +13,7 @@ use crate::formats::ovni::repair::members::{
 use crate::formats::ovni::state::summary::{StreamSummary, TraceSummary};
 use crate::formats::ovni::state::thread::EventPlace;
 use crate::kit::span::Layer;
-use crate::mend::edit::Edit;
+use crate::model::edit::Edit;
 
 /// Version of an unknown release.
 const UNKNOWN: &str = "unknown";

@@ -23,7 +23,7 @@ pub mod tail;
 pub mod upgrade;
 
 use crate::kit::span::Span;
-use crate::mend::edit::{Edit, Fix, Safety};
+use crate::model::edit::{Edit, Fix, Safety};
 
 /// Builds a fix without witnesses: lossy if an edit drops or replaces recorded bytes, otherwise
 /// synthetic.

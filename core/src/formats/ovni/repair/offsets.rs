@@ -13,7 +13,7 @@ use crate::formats::ovni::state::system::{OffsetFault, OffsetLines};
 use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::plural;
-use crate::mend::edit::{Edit, Fix};
+use crate::model::edit::{Edit, Fix};
 
 /// The line of headings.
 const HEADINGS: [&str; 5] = ["rank", "hostname", "offset_median", "offset_mean", "offset_std"];

@@ -5,7 +5,7 @@ use crate::formats::ovni::layout::CLOCK_MAX;
 use crate::formats::ovni::repair::clock::set_clock;
 use crate::kit::span::Span;
 use crate::kit::walk::Item;
-use crate::mend::edit::Edit;
+use crate::model::edit::Edit;
 
 /// A region that was closed.
 #[derive(Clone, Copy, Debug)]

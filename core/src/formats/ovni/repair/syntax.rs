@@ -14,8 +14,8 @@ use std::ops::Range;
 use crate::formats::ovni::decode::json::{self, Kind};
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::{Layer, Span};
-use crate::limits::Limits;
-use crate::mend::edit::Edit;
+use crate::model::edit::Edit;
+use crate::model::limits::Limits;
 
 /// Length of a text that is repaired: every edit that is tried parses it again.
 const TEXT_MAX: usize = 32 << 10;

@@ -9,8 +9,8 @@ use crate::formats::ovni::state::summary::{StreamSummary, TraceSummary};
 use crate::formats::ovni::state::thread::Ending;
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::{agree, byte_count, plural};
-use crate::limits::RESYNC;
-use crate::mend::edit::{Edit, Fix, Safety};
+use crate::model::edit::{Edit, Fix, Safety};
+use crate::model::limits::RESYNC;
 
 /// A repair of the end of a stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

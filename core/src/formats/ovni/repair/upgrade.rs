@@ -20,7 +20,7 @@ use crate::formats::ovni::state::summary::{StreamSummary, TraceSummary};
 use crate::formats::ovni::state::thread::Ending;
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::plural;
-use crate::mend::edit::{Edit, Fix};
+use crate::model::edit::{Edit, Fix};
 
 /// CPUs of one `metadata.json` that are converted.
 const VALUES_MAX: usize = 65_536;

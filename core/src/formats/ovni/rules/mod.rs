@@ -37,7 +37,7 @@ pub use trace::{
     USE_BEFORE_DEFINITION,
 };
 
-use crate::report::{Remedy, Rule};
+use crate::model::{Remedy, Rule};
 
 /// Returns every rule of the format, in the order of the codes.
 pub fn all() -> &'static [&'static Rule] {

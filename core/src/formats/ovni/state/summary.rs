@@ -10,7 +10,7 @@ use crate::formats::ovni::state::metadata::Metadata;
 use crate::formats::ovni::state::system::System;
 use crate::formats::ovni::state::thread::ThreadSummary;
 use crate::kit::span::{Layer, Span};
-use crate::limits::Limits;
+use crate::model::limits::Limits;
 
 /// Everything that is known of a trace once all streams were walked.
 #[derive(Debug)]

@@ -6,10 +6,10 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use crate::audit::Knowledge;
-use crate::audit::harmless::{has_word, holds};
-use crate::formats::Tile;
 use crate::kit::field_log::{Field, FieldValue};
+use crate::model::tile::Tile;
+use crate::sight::Knowledge;
+use crate::sight::harmless::{has_word, holds};
 
 /// Bytes of the longest attr that perf 7.2 knows.
 const ATTR_KNOWN: usize = 144;

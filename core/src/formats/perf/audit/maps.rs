@@ -2,11 +2,9 @@
 
 use std::cell::OnceCell;
 
-use crate::formats::{Fields, Format, Tile};
 use crate::kit::cursor::Order;
 use crate::kit::field_log::{Field, FieldLog, FieldValue};
-use crate::options::Options;
-use crate::recording::FileSet;
+use crate::model::tile::{Fields, Tile, Walk};
 
 /// Ranges that are kept. Those after them are not known, so that addresses in them are private.
 const RANGES_MAX: usize = 1 << 18;
@@ -15,10 +13,8 @@ const FIELDS_MAX: u64 = 8;
 
 /// The maps of a recording, which are read when the first call chain asks for them.
 pub(super) struct Maps<'m> {
-    pub(super) format: &'m dyn Format,
-    pub(super) files: &'m FileSet<'m>,
+    pub(super) tiles: Walk<'m>,
     pub(super) order: Order,
-    pub(super) options: &'m Options,
     pub(super) ranges: OnceCell<Ranges>,
 }
 
@@ -31,7 +27,7 @@ impl Maps<'_> {
     fn read(&self) -> Ranges {
         let mut ranges = Vec::new();
         let order = self.order;
-        self.format.tile(self.files, self.options, &mut |tile: Tile, fields: Fields<'_>| {
+        (self.tiles)(&mut |tile: Tile, fields: Fields<'_>| {
             if matches!(tile.name, "MMAP" | "MMAP2") && ranges.len() < RANGES_MAX {
                 let log = FieldLog::new(FIELDS_MAX);
                 fields(&log);

@@ -1,6 +1,6 @@
 //! Texts that perf and the kernel write by themselves: names of events, tracepoints and maps.
 
-use crate::audit::harmless::{has_only, holds};
+use crate::sight::harmless::{has_only, holds};
 
 /// Words of the names of events, units, caches, PMUs and their capabilities.
 const WORDS: &str = "\

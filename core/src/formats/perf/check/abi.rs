@@ -7,9 +7,9 @@ use crate::formats::perf::{options, repair, rules};
 use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::{byte_count, plural};
-use crate::mend::edit::Fix;
-use crate::options::{Allow, Options};
-use crate::report::{Finding, Report, Severity};
+use crate::model::edit::Fix;
+use crate::model::options::{Allow, Options};
+use crate::model::{Finding, Report, Severity};
 
 /// Reports the attrs of a file if they are larger than asked for.
 pub(super) fn check_sections(recording: &Recording<'_>, options: &Options, report: &mut Report) {

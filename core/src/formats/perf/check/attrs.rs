@@ -9,10 +9,10 @@ use crate::formats::perf::{repair, rules};
 use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::{byte_count, plural};
-use crate::limits::{Limits, WINDOW};
-use crate::mend::edit::{Fix, Safety};
-use crate::report::rule::common;
-use crate::report::{Finding, Report};
+use crate::model::edit::{Fix, Safety};
+use crate::model::limits::{Limits, WINDOW};
+use crate::model::rule::common;
+use crate::model::{Finding, Report};
 
 const FILE: Layer = Layer::stored(0);
 

@@ -6,18 +6,19 @@ use crate::formats::perf::decode::attrs;
 use crate::formats::perf::decode::changed::{self, ChangedByte, DamagedBlock};
 use crate::formats::perf::decode::end::End;
 use crate::formats::perf::decode::event::Events;
+use crate::formats::perf::decode::frame::Record;
 use crate::formats::perf::decode::outline::Outline;
 use crate::formats::perf::decode::partly::{self, PartlyKnown};
 use crate::formats::perf::decode::recording::{RecordFile, Recording};
-use crate::formats::perf::decode::walk::{Damage, Record};
+use crate::formats::perf::decode::walk::Damage;
 use crate::formats::perf::layout::{HEADER_SIZE_PIPE, record as kind};
 use crate::formats::perf::{repair, rules};
 use crate::kit::num::to_u64;
 use crate::kit::walk::Item;
 use crate::kit::words::{join_and, plural};
-use crate::limits::{Limits, RESYNC};
-use crate::mend::edit::{Edit, Fix, Safety};
-use crate::report::{Finding, Report};
+use crate::model::edit::{Edit, Fix, Safety};
+use crate::model::limits::{Limits, RESYNC};
+use crate::model::{Finding, Report};
 
 /// Gives an invalid block in a file with sections the fix, if there is one.
 /// `can_move` tells whether records may move in this round.

@@ -2,7 +2,7 @@
 
 use super::event_desc::describe_events;
 use super::faults::describe;
-use super::features::{RecordFacts, title};
+use super::feature_check::{RecordFacts, title};
 use crate::formats::perf::decode::end::End;
 use crate::formats::perf::decode::recording::Recording;
 use crate::formats::perf::decode::tracing::Names;
@@ -13,9 +13,9 @@ use crate::formats::perf::rules;
 use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::{agree, byte_count, plural};
-use crate::limits::Limits;
-use crate::mend::edit::{Fix, Safety};
-use crate::report::{Finding, Report};
+use crate::model::edit::{Fix, Safety};
+use crate::model::limits::Limits;
+use crate::model::{Finding, Report};
 
 const FILE: Layer = Layer::stored(0);
 

@@ -18,9 +18,9 @@ use crate::kit::cursor::Order;
 use crate::kit::num::to_u64;
 use crate::kit::span::Span;
 use crate::kit::words::{join_and, plural};
-use crate::limits::{FIXES, Limits};
-use crate::mend::edit::{Edit, Fix, Safety};
-use crate::report::{Finding, Report};
+use crate::model::edit::{Edit, Fix, Safety};
+use crate::model::limits::{FIXES, Limits};
+use crate::model::{Finding, Report};
 
 /// perf.h: the CPUs that perf supports (`MAX_NR_CPUS`).
 const CPUS: u32 = 4096;

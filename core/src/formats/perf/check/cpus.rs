@@ -1,15 +1,15 @@
 //! The number of CPUs in NRCPUS, by which other features are read.
 
-use super::features::{FeatureCheck, Placed};
+use super::feature_check::{FeatureCheck, Placed};
 use crate::formats::perf::decode::feature::Cpus;
 use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::layout::{feature, field};
 use crate::formats::perf::repair::{self, Features};
 use crate::formats::perf::rules;
 use crate::kit::span::{Layer, Span};
-use crate::limits::WINDOW;
-use crate::mend::edit::{Edit, Fix, Safety};
-use crate::report::{Finding, Report, Rule};
+use crate::model::edit::{Edit, Fix, Safety};
+use crate::model::limits::WINDOW;
+use crate::model::{Finding, Report, Rule};
 
 const FILE: Layer = Layer::stored(0);
 /// The two numbers of NRCPUS.

@@ -4,7 +4,7 @@ use crate::formats::perf::decode::attrs;
 use crate::formats::perf::decode::recording::Recording;
 use crate::formats::perf::decode::tracing::Names;
 use crate::formats::perf::repair::{self, NewFeature};
-use crate::limits::Limits;
+use crate::model::limits::Limits;
 
 /// Builds EVENT_DESC from the attr table and the ids, with these names of tracepoints; `None` if
 /// no reader needs it or something of it is unknown.

@@ -5,7 +5,7 @@ use crate::formats::perf::layout::record::PLAUSIBLE_LAST;
 use crate::formats::perf::rules;
 use crate::kit::span::Span;
 use crate::kit::words::byte_count;
-use crate::report::Rule;
+use crate::model::Rule;
 
 /// Returns the rule that a framing fault at the start of `span` breaks, and the message.
 pub(super) fn describe(fault: FrameFault, span: Span) -> (&'static Rule, String) {

@@ -1,14 +1,14 @@
 //! The rules that the faults of features break: how much a reader loses by them.
 
-use super::features::FeatureCheck;
+use super::feature_check::FeatureCheck;
 use crate::formats::perf::decode::feature::{Contents, FeatureError};
 use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::layout::feature as bit;
 use crate::formats::perf::{repair, rules};
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::byte_count;
-use crate::mend::edit::{Edit, Fix, Safety};
-use crate::report::{Finding, Rule};
+use crate::model::edit::{Edit, Fix, Safety};
+use crate::model::{Finding, Rule};
 
 const FILE: Layer = Layer::stored(0);
 

@@ -3,99 +3,28 @@
 
 use super::cpus::CpuCheck;
 use super::event_desc::describe_events;
+use super::feature_check::{FeatureCheck, Placed, Settled, title};
 use super::tracing;
 use crate::formats::perf::decode::feature::{self, Contents, Cpus, Machine, Refusal};
-use crate::formats::perf::decode::header::{Flags, Section};
-use crate::formats::perf::decode::recording::Recording;
-use crate::formats::perf::decode::tracepoints::Traced;
+use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::decode::tracing::names;
 use crate::formats::perf::layout::{SECTION_SIZE, feature as bit, field};
 use crate::formats::perf::repair::{self, Features, NewFeature};
 use crate::formats::perf::rules;
-use crate::kit::cursor::Order;
 use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::{agree, byte_count, join_and, plural};
-use crate::limits::{Limits, WINDOW};
-use crate::mend::edit::{Edit, Fix, Safety};
-use crate::report::rule::common;
-use crate::report::{Finding, Report, Rule, Severity};
+use crate::model::edit::{Edit, Fix, Safety};
+use crate::model::limits::WINDOW;
+use crate::model::rule::common;
+use crate::model::{Finding, Report, Rule, Severity};
 
 const FILE: Layer = Layer::stored(0);
 /// Entries of the table that perf may reserve and leave unused at the end of a file.
 const RESERVED_ENTRIES: u64 = 32;
 
-/// Facts about the records that the features must match.
-#[derive(Clone, Debug, Default)]
-pub(super) struct RecordFacts {
-    /// Longest expansion of a compressed record in bytes, and the ratio.
-    pub(super) compressed: Option<(u64, u64)>,
-    /// Number of records of `perf stat`.
-    pub(super) stat_records: u64,
-    /// Whether there are `data.N` files.
-    pub(super) has_parts: bool,
-    /// End of the attrs and their ids; perf inject writes them after the records.
-    pub(super) attrs_end: u64,
-    /// The tracepoints, which TRACING_DATA has to describe.
-    pub(super) tracepoints: Traced,
-    /// The perf that recorded, as VERSION describes it.
-    pub(super) recorder: Machine,
-    /// Number of events.
-    pub(super) events: usize,
-    /// Features in records, as perf inject leaves them in a file that it makes of a pipe.
-    pub(super) in_records: Flags,
-}
-
-impl RecordFacts {
-    /// Builds the features that the records need, except those for which `is_kept` holds.
-    pub(super) fn needed_features(
-        &self,
-        order: Order,
-        is_kept: impl Fn(u32) -> bool,
-    ) -> Vec<NewFeature> {
-        let has_stat = self.stat_records > 0;
-        let is_kept = |bit| self.in_records.has(bit) || is_kept(bit);
-        repair::needed(self.compressed, has_stat, self.has_parts, order, is_kept)
-    }
-}
-
-/// Returns the name of a feature, or its number.
-pub(super) fn title(bit: u32) -> String {
-    feature::name(bit).map_or_else(|| format!("feature {bit}"), str::to_string)
-}
-
 fn titles(bits: impl Iterator<Item = u32>) -> Vec<String> {
     bits.map(title).collect()
-}
-
-/// Checks the features of a recording whose records end at `end`, as in the header.
-pub(super) struct FeatureCheck<'a> {
-    pub(super) recording: &'a Recording<'a>,
-    pub(super) facts: &'a RecordFacts,
-    pub(super) end: u64,
-    /// Whether fixes may move the features: nothing else moves them in this round.
-    pub(super) can_fix: bool,
-    pub(super) limits: &'a Limits,
-}
-
-/// The features of a recording that no fix moves.
-pub(super) struct Settled {
-    /// The end of the records.
-    pub(super) end: u64,
-    /// The features.
-    pub(super) features: Features,
-    /// Whether the file ends with the last of them.
-    pub(super) is_tight: bool,
-}
-
-/// The features of a table, sorted by the place of their sections.
-pub(super) struct Placed {
-    /// The bytes of the table.
-    table: Span,
-    /// Features whose sections lie after the table and inside the file.
-    pub(super) inside: Vec<(u32, Section)>,
-    /// Features whose sections do not, or whose entries are missing.
-    outside: Vec<u32>,
 }
 
 /// The features whose sections could be read, and the findings of the others.

@@ -5,7 +5,7 @@
 //! ```
 
 use super::close::{OpenEnd, push_moved_end, push_open_end};
-use super::features::{FeatureCheck, RecordFacts, Settled};
+use super::feature_check::{FeatureCheck, RecordFacts, Settled};
 use super::records::RecordCheck;
 use super::stream::Stream;
 use super::times::SampleTimes;
@@ -21,9 +21,9 @@ use crate::formats::perf::layout::feature;
 use crate::formats::perf::repair::{self, Seam};
 use crate::formats::perf::rules;
 use crate::kit::walk::Item;
-use crate::limits::{Limits, RESYNC};
-use crate::options::Options;
-use crate::report::{Finding, Report};
+use crate::model::limits::{Limits, RESYNC};
+use crate::model::options::Options;
+use crate::model::{Finding, Report};
 
 /// The walk over the records of the file with the header.
 struct Walked {

@@ -6,7 +6,7 @@ use crate::formats::perf::layout::{HEADER_SIZE, HEADER_SIZE_OLD, SECTION_SIZE, f
 use crate::formats::perf::rules;
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::byte_count;
-use crate::report::{Finding, Report};
+use crate::model::{Finding, Report};
 
 const FILE: Layer = Layer::stored(0);
 

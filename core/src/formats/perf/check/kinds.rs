@@ -10,8 +10,8 @@ use crate::formats::perf::{repair, rules};
 use crate::kit::layer::LayerMap;
 use crate::kit::span::Span;
 use crate::kit::words::byte_count;
-use crate::mend::edit::{Edit, Fix, Safety};
-use crate::report::{Finding, Report, Severity};
+use crate::model::edit::{Edit, Fix, Safety};
+use crate::model::{Finding, Report, Severity};
 
 /// The evidence that a record is a sample, as `Events::weigh` weighs it.
 const SURE: u64 = 4;

@@ -2,14 +2,14 @@
 //! --tail-synthesize` writes them. No perf reads these samples.
 
 use crate::formats::perf::decode::expand::Wrapper;
-use crate::formats::perf::decode::walk::Record;
+use crate::formats::perf::decode::frame::Record;
 use crate::formats::perf::layout::{HEADER_SIZE_PIPE, record as kind};
 use crate::formats::perf::rules;
 use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::plural;
-use crate::mend::edit::{Edit, Fix, Safety, StoredAnew};
-use crate::report::{Finding, Report};
+use crate::model::edit::{Edit, Fix, Safety, StoredAnew};
+use crate::model::{Finding, Report};
 
 const FILE: Layer = Layer::stored(0);
 /// Most bytes of records that a fix moves.

@@ -3,8 +3,8 @@
 use crate::formats::perf::rules;
 use crate::kit::span::Span;
 use crate::kit::words::{byte_count, plural};
-use crate::mend::edit::{Edit, Fix, Safety};
-use crate::report::Finding;
+use crate::model::Finding;
+use crate::model::edit::{Edit, Fix, Safety};
 
 /// The fault that ended the expansion.
 #[derive(Clone, Debug)]

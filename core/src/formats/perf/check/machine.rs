@@ -1,6 +1,6 @@
 //! Features of the machine that a recording lost and a donor has.
 
-use super::features::{Settled, title};
+use super::feature_check::{Settled, title};
 use crate::formats::perf::decode::machine::Machine;
 use crate::formats::perf::decode::recording::Recording;
 use crate::formats::perf::layout::field;
@@ -8,9 +8,9 @@ use crate::formats::perf::{repair, rules};
 use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::{join_and, plural};
-use crate::limits::Limits;
-use crate::mend::edit::{Fix, Safety};
-use crate::report::{Finding, Report, Severity};
+use crate::model::edit::{Fix, Safety};
+use crate::model::limits::Limits;
+use crate::model::{Finding, Report, Severity};
 
 /// Reports the features of the machine that the recording lacks and the donor has.
 pub(super) fn push_missing(

@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::formats::perf::decode::attrs::{StoredEvent, has_room, read_record};
+use crate::formats::perf::decode::attr_record::read_record;
+use crate::formats::perf::decode::attrs::{StoredEvent, has_room};
 use crate::formats::perf::decode::event::Events;
 use crate::formats::perf::decode::recording::RecordFile;
 use crate::formats::perf::decode::restore::{described_in, read_events};
@@ -15,9 +16,9 @@ use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::kit::walk::Item;
 use crate::kit::words::plural;
-use crate::limits::{Limits, RESYNC};
-use crate::mend::edit::{Edit, Fix, Safety};
-use crate::report::{Finding, Report};
+use crate::model::edit::{Edit, Fix, Safety};
+use crate::model::limits::{Limits, RESYNC};
+use crate::model::{Finding, Report};
 
 const FILE: Layer = Layer::stored(0);
 /// Records that are read: EVENT_DESC and the attrs come before the samples.

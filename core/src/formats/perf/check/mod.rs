@@ -25,6 +25,7 @@ mod counters;
 mod cpus;
 mod event_desc;
 mod faults;
+mod feature_check;
 mod feature_faults;
 mod features;
 mod file;
@@ -55,9 +56,9 @@ use crate::formats::perf::rules;
 use crate::kit::cursor::ReadError;
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::byte_count;
-use crate::options::Options;
-use crate::recording::FileSet;
-use crate::report::{Finding, Report};
+use crate::model::options::Options;
+use crate::model::recording::FileSet;
+use crate::model::{Finding, Report};
 
 /// Checks a recording.
 ///

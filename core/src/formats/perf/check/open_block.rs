@@ -9,8 +9,8 @@ use crate::kit::cursor::Order;
 use crate::kit::expand::zstd::OpenUnit;
 use crate::kit::span::Span;
 use crate::kit::words::byte_count;
-use crate::mend::edit::{Edit, Fix, Safety};
-use crate::report::Finding;
+use crate::model::Finding;
+use crate::model::edit::{Edit, Fix, Safety};
 
 /// A compressed record.
 #[derive(Clone, Copy, Debug)]

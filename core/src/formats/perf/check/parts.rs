@@ -10,9 +10,9 @@ use crate::kit::span::{Layer, Span};
 use crate::kit::text::Untrusted;
 use crate::kit::walk::Item;
 use crate::kit::words::{byte_count, join_and};
-use crate::limits::{Limits, RESYNC};
-use crate::mend::edit::{Edit, Fix, Safety};
-use crate::report::{Finding, Report, Severity};
+use crate::model::edit::{Edit, Fix, Safety};
+use crate::model::limits::{Limits, RESYNC};
+use crate::model::{Finding, Report, Severity};
 
 /// Checks all files with records but no header, and whether one is missing.
 pub(super) fn check(

@@ -5,7 +5,7 @@
 //! information for those who read the recording with perf 7.
 
 use super::records::{RecordCheck, with_place};
-use crate::formats::perf::decode::attrs;
+use crate::formats::perf::decode::attr_record;
 use crate::formats::perf::decode::body::BodyError;
 use crate::formats::perf::decode::feature::{self, FeatureError, Refusal};
 use crate::formats::perf::decode::frame::RecordView;
@@ -15,8 +15,8 @@ use crate::kit::layer::LayerMap;
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::Span;
 use crate::kit::words::byte_count;
-use crate::mend::edit::{Edit, Fix, Safety};
-use crate::report::{Finding, Report, Severity};
+use crate::model::edit::{Edit, Fix, Safety};
+use crate::model::{Finding, Report, Severity};
 
 /// Sizes of records are multiples of it in bytes.
 const WORD: u64 = 8;
@@ -107,7 +107,9 @@ impl RecordCheck {
         map: &LayerMap,
         report: &mut Report,
     ) {
-        let Some((attr, ids)) = attrs::read_record(record, self.events.order()) else { return };
+        let Some((attr, ids)) = attr_record::read_record(record, self.events.order()) else {
+            return;
+        };
         let others = ids.iter().filter_map(|id| self.events.find(*id));
         if others.filter_map(|index| self.events.attrs().get(index)).all(|other| *other == attr) {
             return;

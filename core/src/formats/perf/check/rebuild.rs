@@ -5,10 +5,10 @@ use crate::formats::perf::decode::restore::{Salvage, salvage, salvage_pipe};
 use crate::formats::perf::{repair, rules};
 use crate::kit::num::to_u64;
 use crate::kit::words::{byte_count, plural};
-use crate::mend::edit::{Edit, Fix, Safety};
-use crate::options::Options;
-use crate::report::rule::common;
-use crate::report::{Finding, Report, Severity};
+use crate::model::edit::{Edit, Fix, Safety};
+use crate::model::options::Options;
+use crate::model::rule::common;
+use crate::model::{Finding, Report, Severity};
 
 /// Gives the first error a fix that rebuilds the recording, if no error has a fix of its own.
 pub(super) fn offer(recording: &Recording<'_>, options: &Options, report: &mut Report) {

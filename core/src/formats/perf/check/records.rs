@@ -4,7 +4,7 @@ use super::counters::Counters;
 use super::rounds::Rounds;
 use super::times::SampleTimes;
 use super::tracepoints::TracepointData;
-use crate::formats::perf::decode::attrs;
+use crate::formats::perf::decode::attr_record;
 use crate::formats::perf::decode::body::BodyError;
 use crate::formats::perf::decode::event::{Events, SampleRead};
 use crate::formats::perf::decode::feature::{self, Machine};
@@ -19,9 +19,9 @@ use crate::kit::layer::LayerMap;
 use crate::kit::num::to_u64;
 use crate::kit::span::Span;
 use crate::kit::words::{byte_count, plural};
-use crate::limits::Limits;
-use crate::mend::edit::{Edit, Fix, Safety};
-use crate::report::{Excerpt, Finding, Report, Rule, Severity};
+use crate::model::edit::{Edit, Fix, Safety};
+use crate::model::limits::Limits;
+use crate::model::{Excerpt, Finding, Report, Rule, Severity};
 
 /// Bytes of an expanded record that a finding keeps to show.
 const EXCERPT_BYTES: usize = 96;
@@ -147,7 +147,7 @@ impl RecordCheck {
             self.push_too_new(record, map, report);
             return;
         }
-        if attrs::is_damaged_feature(record, self.events.order()) {
+        if attr_record::is_damaged_feature(record, self.events.order()) {
             self.push_feature_of_other_type(record, map, report);
             return;
         }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::features::title;
+use super::feature_check::title;
 use crate::formats::perf::decode::header::Flags;
 use crate::formats::perf::decode::restore::{Blank, Correction, Dispute, Part, Restoration, Word};
 use crate::formats::perf::layout::{HEADER_SIZE, field};
@@ -12,8 +12,8 @@ use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::kit::text::Untrusted;
 use crate::kit::words::{join_and, plural};
-use crate::mend::edit::{Edit, Fix, Safety};
-use crate::report::{Finding, Report, Rule, Severity};
+use crate::model::edit::{Edit, Fix, Safety};
+use crate::model::{Finding, Report, Rule, Severity};
 
 /// Reports every correction, with the bytes that determine it. `is_strict`: the perf that recorded
 /// refuses the file at an entry of the feature table that older ones read.

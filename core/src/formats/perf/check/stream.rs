@@ -13,9 +13,10 @@ use super::records::{RecordCheck, with_place};
 use crate::formats::perf::decode::expand::{
     ExpandedDamage, Expansion, StreamFault, Wrapper, begins_frame,
 };
+use crate::formats::perf::decode::frame::Record;
 use crate::formats::perf::decode::frame::{Dialect, Frame, FrameFault, Place, RecordView};
 use crate::formats::perf::decode::recording::TruncatedRecord;
-use crate::formats::perf::decode::walk::{Damage, Record};
+use crate::formats::perf::decode::walk::Damage;
 use crate::formats::perf::layout::{RECORD_HEADER, record as kind};
 use crate::formats::perf::limits::ROUNDS;
 use crate::formats::perf::repair::{self, Seam};
@@ -25,10 +26,10 @@ use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::{Layer, Span};
 use crate::kit::walk::Item;
 use crate::kit::words::byte_count;
-use crate::limits::{EXPANSION_RATIO, FIXES, Limits, ZSTD_WINDOW};
-use crate::mend::edit::{Edit, Fix, Safety};
-use crate::report::rule::common;
-use crate::report::{Finding, Report};
+use crate::model::edit::{Edit, Fix, Safety};
+use crate::model::limits::{EXPANSION_RATIO, FIXES, Limits, ZSTD_WINDOW};
+use crate::model::rule::common;
+use crate::model::{Finding, Report};
 
 /// Expanded bytes that every recording may have, besides the multiple of its length.
 const BUDGET_BASE: u64 = 64 << 20;

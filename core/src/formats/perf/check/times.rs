@@ -16,8 +16,8 @@ use crate::kit::layer::LayerMap;
 use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::plural;
-use crate::mend::edit::{Edit, Fix, Safety};
-use crate::report::{Finding, Report, Severity};
+use crate::model::edit::{Edit, Fix, Safety};
+use crate::model::{Finding, Report, Severity};
 
 /// Samples beyond an end that prove the end wrong.
 const MANY: u64 = 3;

@@ -3,8 +3,8 @@
 //! If no sample of an event has the data of its tracepoint, the attr is damaged and not all
 //! samples: then no sample is changed or dropped for it.
 
-use crate::mend::edit::Fix;
-use crate::report::{Finding, Report};
+use crate::model::edit::Fix;
+use crate::model::{Finding, Report};
 
 /// Findings that wait for a right sample of their event. Further ones have no fix in this round.
 const WAITING_MAX: usize = 1 << 10;

@@ -2,16 +2,17 @@
 //! one that describes its tracepoints without their fields.
 
 use super::event_desc::describe_events;
-use super::features::{Settled, title};
+use super::feature_check::{Settled, title};
 use super::records::RawSizes;
 use crate::formats::perf::decode::attr::{Attr, sample_type};
 use crate::formats::perf::decode::donor::Donated;
+use crate::formats::perf::decode::frame::Record;
 use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::decode::outline::Outline;
 use crate::formats::perf::decode::recording::{RecordFile, Recording};
-use crate::formats::perf::decode::tracepoints::{self, Traced, Tracepoint, traced};
+use crate::formats::perf::decode::tracepoints::{self, Tracepoint, traced};
+use crate::formats::perf::decode::tracing::Traced;
 use crate::formats::perf::decode::tracing::{Tracing, names};
-use crate::formats::perf::decode::walk::Record;
 use crate::formats::perf::layout::{HEADER_SIZE_PIPE, feature, field};
 use crate::formats::perf::repair::{self, NewFeature};
 use crate::formats::perf::rules;
@@ -21,9 +22,9 @@ use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 use crate::kit::text::Untrusted;
 use crate::kit::words::{byte_count, list, plural};
-use crate::limits::{Limits, WINDOW};
-use crate::mend::edit::{Edit, Fix, Safety};
-use crate::report::{Finding, Report};
+use crate::model::edit::{Edit, Fix, Safety};
+use crate::model::limits::{Limits, WINDOW};
+use crate::model::{Finding, Report};
 
 /// Names of tracepoints that a summary lists.
 const NAMES_LISTED: usize = 4;

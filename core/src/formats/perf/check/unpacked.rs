@@ -8,9 +8,9 @@ use crate::formats::perf::layout::HEADER_SIZE_PIPE;
 use crate::formats::perf::{repair, rules};
 use crate::kit::num::to_u64;
 use crate::kit::words::plural;
-use crate::limits::Limits;
-use crate::mend::edit::{Fix, Safety};
-use crate::report::{Finding, Report, Severity};
+use crate::model::edit::{Fix, Safety};
+use crate::model::limits::Limits;
+use crate::model::{Finding, Report, Severity};
 
 /// Gives an error inside the compressed records of a file with sections the fix, if the places of
 /// the records are right. The files of a directory have compressed records of their own.

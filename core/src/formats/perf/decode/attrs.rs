@@ -8,9 +8,8 @@
 //! the opposite, and its `attr.size` may be smaller.
 
 use super::attr::{self, Attr};
+use super::attr_record::read_record;
 use super::event::Events;
-use super::feature::{self, Machine};
-use super::frame::RecordView;
 use super::header::Section;
 use super::recording::{RecordFile, Recording};
 use crate::formats::perf::layout::{
@@ -22,7 +21,7 @@ use crate::kit::field_log::FieldLog;
 use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::kit::walk::Item;
-use crate::limits::{Limits, RESYNC, WINDOW};
+use crate::model::limits::{Limits, RESYNC, WINDOW};
 
 /// An entry of the table.
 #[derive(Clone, Copy, Debug)]
@@ -264,30 +263,6 @@ fn read_ids(
     let bytes = source.read(section.offset, section.end().unwrap_or(u64::MAX));
     let mut cursor = Cursor::new(&bytes, Layer::stored(0), section.offset, recording.order());
     Ok(std::iter::from_fn(|| cursor.u64("id").ok()).collect())
-}
-
-/// Reads the attr and the ids of a HEADER_ATTR record. `None` if the body is not an attr, which is
-/// a fault of the record.
-pub fn read_record(record: &RecordView<'_>, order: Order) -> Option<(Attr, Vec<u64>)> {
-    if is_damaged_feature(record, order) {
-        return None;
-    }
-    let attr = attr::attr(&mut record.cursor(order), order).ok()?;
-    // util/header.c: perf_record_header_attr_id. perf trusts a size that is too small.
-    let mut ids = record.cursor(order);
-    ids.skip(1, attr.size.into(), "attr").ok()?;
-    Some((attr, std::iter::from_fn(|| ids.u64("id").ok()).collect()))
-}
-
-/// Whether a HEADER_ATTR record is a HEADER_FEATURE with a damaged type: the number of the feature,
-/// a u64, gives the attr a size that no attr has.
-pub fn is_damaged_feature(record: &RecordView<'_>, order: Order) -> bool {
-    let mut cursor = record.cursor(order);
-    let size = cursor.skip(1, 4, "attr.type").and_then(|()| cursor.u32("attr.size"));
-    record.frame.kind == record::HEADER_ATTR
-        && size.is_ok_and(|size| u64::from(size) < ATTR_SIZE_VER0)
-        && feature::of_record(record, order, Machine::default())
-            .is_ok_and(|(bit, _)| feature::name(bit).is_some())
 }
 
 /// Gathers the events, by which records are recognised after damage: perf writes them first.

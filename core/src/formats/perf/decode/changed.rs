@@ -14,7 +14,7 @@ use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::{Layer, Span};
 use crate::kit::steps;
 use crate::kit::walk::Item;
-use crate::limits::{Limits, RESYNC, ZSTD_WINDOW};
+use crate::model::limits::{Limits, RESYNC, ZSTD_WINDOW};
 
 /// Weight of the records that prove a value: four samples.
 const PROOF: u64 = 16;

@@ -11,7 +11,7 @@ use crate::kit::cursor::{Cursor, Order};
 use crate::kit::source::Source;
 use crate::kit::span::Layer;
 use crate::kit::words::byte_count;
-use crate::limits::{Limits, WINDOW};
+use crate::model::limits::{Limits, WINDOW};
 
 /// TRACING_DATA of another recording.
 #[derive(Clone, Debug)]

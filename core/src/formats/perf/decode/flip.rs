@@ -4,7 +4,7 @@
 //! type, and the type 0 a few. The record is one of that type if its size and its fields say so.
 //! Other tools have types of their own up there, such as simpleperf; their fields do not fit.
 
-use super::attrs;
+use super::attr_record;
 use super::event::Events;
 use super::expand::{Wrapper, begins_frame};
 use super::feature::{self, Machine};
@@ -55,7 +55,8 @@ pub(super) const fn is_near_attr(found: u32) -> bool {
 /// Whether a record has the fields of a HEADER_ATTR: an attr of a published size, and whole ids.
 pub(super) fn is_attr(record: &RecordView<'_>, order: Order) -> bool {
     let frame = Frame { kind: kind::HEADER_ATTR, ..record.frame };
-    let Some((attr, ids)) = attrs::read_record(&RecordView { frame, ..*record }, order) else {
+    let Some((attr, ids)) = attr_record::read_record(&RecordView { frame, ..*record }, order)
+    else {
         return false;
     };
     let size = RECORD_HEADER

@@ -1,5 +1,7 @@
 //! The frame of a record: u32 type, u16 misc, u16 size, and `size - 8` bytes of body.
 
+use std::borrow::Cow;
+
 use crate::formats::perf::layout::{RECORD_HEADER, record};
 use crate::kit::cursor::{Cursor, Order};
 use crate::kit::num::to_usize;
@@ -196,5 +198,35 @@ impl<'a> RecordView<'a> {
     pub fn cursor(&self, order: Order) -> Cursor<'a> {
         let start = self.place.offset.saturating_add(RECORD_HEADER);
         Cursor::new(self.body(), self.place.layer, start, order)
+    }
+}
+
+/// A complete record of a file.
+#[derive(Clone, Debug)]
+pub struct Record<'a> {
+    /// Its header. If the stored one is damaged, the right one.
+    pub frame: Frame,
+    /// The stored header, if it is damaged.
+    pub found: Option<Frame>,
+    /// Offset of its first byte.
+    pub offset: u64,
+    /// All bytes, header included.
+    pub bytes: Cow<'a, [u8]>,
+    /// Size of the payload after the record in bytes.
+    pub outside: u64,
+}
+
+impl Record<'_> {
+    /// The record as record number `index` of `layer`.
+    #[inline]
+    pub fn view(&self, layer: Layer, index: u64) -> RecordView<'_> {
+        let place = Place { layer, offset: self.offset, index };
+        RecordView { frame: self.frame, place, bytes: &self.bytes }
+    }
+
+    /// Offset after the record and its payload.
+    #[inline]
+    pub fn end(&self) -> u64 {
+        self.offset.saturating_add(self.frame.size).saturating_add(self.outside)
     }
 }

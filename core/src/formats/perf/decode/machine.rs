@@ -14,7 +14,7 @@ use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::Layer;
 use crate::kit::walk::Item;
-use crate::limits::{Limits, RESYNC, WINDOW};
+use crate::model::limits::{Limits, RESYNC, WINDOW};
 
 /// Features that all recordings of a machine share: names, CPUs, memory, caches, PMUs.
 const SHARED: [u32; 15] = [

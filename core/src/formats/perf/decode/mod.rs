@@ -18,6 +18,7 @@
 //! ```
 
 pub mod attr;
+pub mod attr_record;
 pub mod attrs;
 pub mod body;
 pub mod changed;

@@ -13,7 +13,7 @@ use super::header::Section;
 use super::recording::{RecordFile, Recording};
 use crate::formats::perf::layout::{HEADER_SIZE_PIPE, feature as bits, record};
 use crate::kit::walk::Item;
-use crate::limits::{Limits, RESYNC};
+use crate::model::limits::{Limits, RESYNC};
 
 /// The structure of a recording.
 #[derive(Debug)]

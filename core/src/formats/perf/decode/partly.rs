@@ -18,7 +18,7 @@ use crate::kit::expand::zstd::{Change, PartialStream};
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::{Layer, Span};
 use crate::kit::steps;
-use crate::limits::{Limits, ZSTD_WINDOW};
+use crate::model::limits::{Limits, ZSTD_WINDOW};
 
 /// Readings that are expanded side by side.
 const READINGS: usize = 64;

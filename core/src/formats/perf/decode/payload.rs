@@ -1,7 +1,7 @@
 //! The bytes after a record that its size does not count, and records that carry other data.
 
 use super::frame::Frame;
-use super::walk::Record;
+use super::frame::Record;
 use crate::formats::perf::layout::{RECORD_HEADER, record};
 use crate::kit::cursor::{Cursor, Order};
 use crate::kit::num::align8;

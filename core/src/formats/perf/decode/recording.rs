@@ -6,20 +6,21 @@ use std::borrow::Cow;
 
 use super::expand::Wrapper;
 use super::feature::{self, Contents, Cpus, DescribedEvent, FeatureError, Machine, Refusal};
+use super::frame::Record;
 use super::frame::{Dialect, FrameFault};
 use super::header::{self, Body, Header, Section};
 use super::simpleperf;
 use super::table::Table;
-use super::tracepoints::Traced;
+use super::tracing::Traced;
 use super::tracing::{self, Names, Tracing};
-use super::walk::{Damage, Record, Walker};
+use super::walk::{Damage, Walker};
 use crate::formats::perf::layout::feature::{CPU_TOPOLOGY, TRACING_DATA};
 use crate::kit::cursor::{Cursor, Order, ReadError};
 use crate::kit::field_log::FieldLog;
 use crate::kit::num::to_usize;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
-use crate::recording::FileSet;
+use crate::model::recording::FileSet;
 
 /// A file with records.
 #[derive(Clone, Debug)]

@@ -5,21 +5,21 @@ use super::attrs;
 use super::event::Events;
 use super::expand::{Expansion, Wrapper};
 use super::feature;
+use super::frame::Record;
 use super::header::{self, Section};
 use super::record;
 use super::recording::{Opened, RecordFile, Recording, open};
 use super::table::Table;
-use super::walk::Record;
 use crate::formats::perf::layout::feature::NRCPUS;
 use crate::formats::perf::layout::record::TRACING_DATA;
 use crate::formats::perf::layout::{HEADER_SIZE_PIPE, SECTION_SIZE};
-use crate::formats::{Fields, NO_FIELDS, Tile, TileKind, TileSink};
 use crate::kit::field_log::FieldLog;
 use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::kit::walk::Item;
-use crate::limits::{EXPANSION_RATIO, Limits, RESYNC, WINDOW, ZSTD_WINDOW};
-use crate::recording::FileSet;
+use crate::model::limits::{EXPANSION_RATIO, Limits, RESYNC, WINDOW, ZSTD_WINDOW};
+use crate::model::recording::FileSet;
+use crate::model::tile::{Fields, NO_FIELDS, Tile, TileKind, TileSink};
 
 /// Passes the tiles of all files to `each`, file by file and in order.
 pub fn tile(files: &FileSet<'_>, limits: &Limits, each: TileSink<'_>) {

@@ -15,9 +15,9 @@ use super::attr::Attr;
 use super::format;
 use super::header::Section;
 use super::recording::Recording;
-use super::tracing::read_head;
+use super::tracing::{Traced, read_head};
 use crate::formats::perf::layout::{TYPE_TRACEPOINT, feature as bit};
-use crate::limits::{Limits, WINDOW};
+use crate::model::limits::{Limits, WINDOW};
 
 /// First word of a format.
 const NAME: &[u8] = b"name: ";
@@ -25,9 +25,6 @@ const NAME: &[u8] = b"name: ";
 const NUMBERS_LEN: usize = 12;
 /// Most bytes of the name of a system.
 const SYSTEM_MOST: usize = 128;
-
-/// The ids of the tracepoints of a recording, each with the index of its first attr.
-pub type Traced = BTreeMap<u64, usize>;
 
 /// A tracepoint of the recording.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -13,8 +13,9 @@
 use std::collections::BTreeMap;
 
 use super::format;
-use super::tracepoints::Traced;
-use crate::formats::perf::decode::feature::{self, FeatureError};
+use crate::formats::perf::decode::feature::error::FeatureError;
+use crate::formats::perf::decode::feature::lists::repeated;
+use crate::formats::perf::decode::feature::sections::tracing_head;
 use crate::kit::cursor::{Cursor, Order};
 use crate::kit::num::{align8, to_u64};
 use crate::kit::span::{Layer, Span};
@@ -26,6 +27,9 @@ const SYSTEM_MIN: u64 = 5;
 
 /// Most bytes of the name of a system; those of the kernel have up to 30.
 const NAME_MOST: usize = 256;
+
+/// The ids of the tracepoints of a recording, each with the index of its first attr.
+pub type Traced = BTreeMap<u64, usize>;
 
 /// The descriptions of the requested tracepoints.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,7 +75,7 @@ pub fn tracing(
     cursor: &mut Cursor<'_>,
     wanted: impl Fn(u64) -> bool,
 ) -> Result<Tracing, FeatureError> {
-    let (order, mut rest) = feature::tracing_head(cursor)?;
+    let (order, mut rest) = tracing_head(cursor)?;
     let mut tracing = Tracing { order, descriptions: BTreeMap::new() };
     formats(&mut rest, wanted, &mut tracing)?;
     Ok(tracing)
@@ -83,14 +87,14 @@ fn formats(
     wanted: impl Fn(u64) -> bool,
     tracing: &mut Tracing,
 ) -> Result<(), FeatureError> {
-    feature::repeated(rest, "tracing.ftrace.nr", FORMAT_MIN, |cursor| {
+    repeated(rest, "tracing.ftrace.nr", FORMAT_MIN, |cursor| {
         read_format(cursor, &[], &wanted, tracing)
     })?;
-    feature::repeated(rest, "tracing.systems.nr", SYSTEM_MIN, |cursor| {
+    repeated(rest, "tracing.systems.nr", SYSTEM_MIN, |cursor| {
         let system = cursor.until_nul();
         cursor.skip(1, to_u64(system.len()), "tracing.system")?;
         cursor.u8("tracing.system")?;
-        feature::repeated(cursor, "tracing.events.nr", FORMAT_MIN, |cursor| {
+        repeated(cursor, "tracing.events.nr", FORMAT_MIN, |cursor| {
             read_format(cursor, system, &wanted, tracing)
         })
     })
@@ -117,7 +121,7 @@ pub fn names(bytes: &[u8], traced: &Traced) -> Names {
 /// The first field that does not fit.
 pub fn walk(cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
     let version = version_of(cursor.rest());
-    let (order, mut rest) = feature::tracing_head(cursor)?;
+    let (order, mut rest) = tracing_head(cursor)?;
     let mut tracing = Tracing { order, descriptions: BTreeMap::new() };
     formats(&mut rest, |_| false, &mut tracing)?;
     for label in ["tracing.kallsyms", "tracing.printk"] {

@@ -16,7 +16,7 @@ use std::ops::Range;
 use super::event::Events;
 use super::expand::Wrapper;
 use super::flip;
-use super::frame::{Dialect, Frame, FrameFault, Place, RecordView};
+use super::frame::{Dialect, Frame, FrameFault, Record};
 use super::payload::{has_payload, payload_len};
 use crate::formats::perf::layout::{RECORD_HEADER, record};
 use crate::kit::cursor::Order;
@@ -60,36 +60,6 @@ impl Reach {
 
     const fn is_passed(self, at: u64) -> bool {
         matches!(self, Self::End(end) if at > end)
-    }
-}
-
-/// A complete record of a file.
-#[derive(Clone, Debug)]
-pub struct Record<'a> {
-    /// Its header. If the stored one is damaged, the right one.
-    pub frame: Frame,
-    /// The stored header, if it is damaged.
-    pub found: Option<Frame>,
-    /// Offset of its first byte.
-    pub offset: u64,
-    /// All bytes, header included.
-    pub bytes: Cow<'a, [u8]>,
-    /// Size of the payload after the record in bytes.
-    pub outside: u64,
-}
-
-impl Record<'_> {
-    /// The record as record number `index` of `layer`.
-    #[inline]
-    pub fn view(&self, layer: Layer, index: u64) -> RecordView<'_> {
-        let place = Place { layer, offset: self.offset, index };
-        RecordView { frame: self.frame, place, bytes: &self.bytes }
-    }
-
-    /// Offset after the record and its payload.
-    #[inline]
-    pub fn end(&self) -> u64 {
-        self.offset.saturating_add(self.frame.size).saturating_add(self.outside)
     }
 }
 

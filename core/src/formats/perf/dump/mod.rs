@@ -12,21 +12,21 @@ use self::names::{Threads, name_event};
 use crate::formats::perf::decode::event::{Events, SampleRead};
 use crate::formats::perf::decode::expand::{Expansion, Wrapper, begins_frame};
 use crate::formats::perf::decode::feature::{self, DescribedEvent};
+use crate::formats::perf::decode::frame::Record;
 use crate::formats::perf::decode::frame::RecordView;
 use crate::formats::perf::decode::outline::Outline;
 use crate::formats::perf::decode::recording::{Opened, RecordFile, Recording, open};
 use crate::formats::perf::decode::sample::{Sample, SampleId};
-use crate::formats::perf::decode::walk::Record;
-use crate::formats::perf::decode::{attrs, restore};
+use crate::formats::perf::decode::{attr_record, restore};
 use crate::formats::perf::layout::{HEADER_SIZE_PIPE, feature as bit, record as kind};
 use crate::formats::perf::options::{self, Filter};
-use crate::formats::{Dump, DumpError, Dumped};
 use crate::kit::num::to_u64;
 use crate::kit::span::Span;
 use crate::kit::walk::Item;
-use crate::limits::{EXPANSION_RATIO, Limits, RESYNC, WINDOW, ZSTD_WINDOW};
-use crate::options::Options;
-use crate::recording::FileSet;
+use crate::model::dump::{Dump, DumpError, Dumped};
+use crate::model::limits::{EXPANSION_RATIO, Limits, RESYNC, WINDOW, ZSTD_WINDOW};
+use crate::model::options::Options;
+use crate::model::recording::FileSet;
 
 /// Bytes of text that are passed on at once.
 const TEXT_BATCH: usize = 32 << 10;
@@ -173,7 +173,7 @@ impl Writer<'_> {
                     let view = record.view(file.layer(), self.number);
                     // In a file the attr table has the events.
                     if file.is_pipe() && record.frame.kind == kind::HEADER_ATTR {
-                        let event = attrs::read_record(&view, order);
+                        let event = attr_record::read_record(&view, order);
                         event.into_iter().for_each(|(attr, ids)| self.events.push(attr, ids));
                     }
                     self.write(&view);

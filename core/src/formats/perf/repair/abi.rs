@@ -16,7 +16,7 @@ use crate::kit::cursor::Order;
 use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::{byte_count, plural};
-use crate::mend::edit::{Edit, Fix, Safety, StoredAnew};
+use crate::model::edit::{Edit, Fix, Safety, StoredAnew};
 
 const FILE: Layer = Layer::stored(0);
 /// Offset of the section of the event types in the header.

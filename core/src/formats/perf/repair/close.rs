@@ -7,7 +7,7 @@ use crate::formats::perf::layout::{SECTION_SIZE, field};
 use crate::kit::cursor::Order;
 use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
-use crate::mend::edit::Edit;
+use crate::model::edit::Edit;
 
 /// The end of the complete records, and the edits that make the last record end there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use crate::formats::perf::layout::RECORD_HEADER;
 use crate::kit::cursor::Order;
 use crate::kit::num::{align8, to_u64, to_usize};
 use crate::kit::span::{Layer, Span};
-use crate::mend::edit::Edit;
+use crate::model::edit::Edit;
 
 /// The part of a compressed record that [`drop_after`] drops.
 pub struct Tail {

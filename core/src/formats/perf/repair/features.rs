@@ -8,7 +8,7 @@ use crate::formats::perf::layout::{COMP_MMAP_LEN, SECTION_SIZE, feature, field};
 use crate::kit::cursor::Order;
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::{Layer, Span};
-use crate::mend::edit::Edit;
+use crate::model::edit::Edit;
 
 /// A feature to be added: its bit and its content.
 pub type NewFeature = (u32, Vec<u8>);

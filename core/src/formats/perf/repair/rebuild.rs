@@ -20,7 +20,7 @@ use crate::kit::cursor::Order;
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
-use crate::mend::edit::Edit;
+use crate::model::edit::Edit;
 
 const FILE: Layer = Layer::stored(0);
 

@@ -9,8 +9,8 @@ use crate::kit::cursor::{Cursor, Order};
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::Layer;
-use crate::mend::edit::Edit;
-use crate::recording::FileSet;
+use crate::model::edit::Edit;
+use crate::model::recording::FileSet;
 
 /// Returns the edits that follow from edits inside the records: data.size, and the offsets of the
 /// feature sections.

@@ -10,17 +10,17 @@
 //! (`tools/perf/util/session.c`: `perf_session__process_decomp_events`), and the feature COMPRESSED
 //! without a compressed record does not disturb it, so the feature stays.
 
+use crate::format::{StoreError, Stored};
 use crate::formats::perf::decode::expand::{Expansion, Wrapper};
 use crate::formats::perf::decode::recording::{Opened, RecordFile, open};
 use crate::formats::perf::layout::{HEADER_SIZE_PIPE, record};
-use crate::formats::{StoreError, Stored};
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::source::Source;
 use crate::kit::span::Span;
 use crate::kit::walk::Item;
-use crate::limits::{Limits, REDACTED, ZSTD_WINDOW};
-use crate::mend::edit::Edit;
-use crate::recording::FileSet;
+use crate::model::edit::Edit;
+use crate::model::limits::{Limits, REDACTED, ZSTD_WINDOW};
+use crate::model::recording::FileSet;
 
 const BROKEN: &str = "the compressed records cannot be expanded";
 

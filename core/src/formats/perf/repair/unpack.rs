@@ -11,8 +11,8 @@ use crate::kit::cursor::Order;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 use crate::kit::walk::Item;
-use crate::limits::{INSERTED, Limits, RESYNC, ZSTD_WINDOW};
-use crate::mend::edit::Edit;
+use crate::model::edit::Edit;
+use crate::model::limits::{INSERTED, Limits, RESYNC, ZSTD_WINDOW};
 
 /// Bytes that are expanded per byte of a file: recordings of perf expand to less than 100 (limit
 /// `expansion-ratio`), and all of them are held.

@@ -1,7 +1,7 @@
 //! Rules of compressed records.
 
-use crate::report::rule::rules;
-use crate::report::{Remedy, Rule, Severity};
+use crate::model::rule::rules;
+use crate::model::{Remedy, Rule, Severity};
 
 rules! {
     ZSTD_BROKEN = Rule {

@@ -1,7 +1,7 @@
 //! Rules of the features: their table, their sections, and their agreement with the records.
 
-use crate::report::rule::rules;
-use crate::report::{Remedy, Rule, Severity};
+use crate::model::rule::rules;
+use crate::model::{Remedy, Rule, Severity};
 
 rules! {
     FEATURE_OUTSIDE = Rule {

@@ -1,7 +1,7 @@
 //! Rules of the header and of the attrs.
 
-use crate::report::rule::rules;
-use crate::report::{Remedy, Rule, Severity};
+use crate::model::rule::rules;
+use crate::model::{Remedy, Rule, Severity};
 
 rules! {
     HEADER_TRUNCATED = Rule {

@@ -34,7 +34,7 @@ pub use record::{
     TRACEPOINT_DATA_WRONG, TRUNCATED_RECORD, UNKNOWN_EVENT_ID, UNKNOWN_RECORD,
 };
 
-use crate::report::Rule;
+use crate::model::Rule;
 
 /// Returns every rule of the format, in the order of the codes.
 pub fn all() -> &'static [&'static Rule] {

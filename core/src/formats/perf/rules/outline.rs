@@ -1,7 +1,7 @@
 //! Rules of damaged fields that other parts of the file restore.
 
-use crate::report::rule::rules;
-use crate::report::{Remedy, Rule, Severity};
+use crate::model::rule::rules;
+use crate::model::{Remedy, Rule, Severity};
 
 rules! {
     MAGIC_DAMAGED = Rule {

@@ -1,7 +1,7 @@
 //! Rules of records: framing, fields, ids and times.
 
-use crate::report::rule::rules;
-use crate::report::{Remedy, Rule, Severity};
+use crate::model::rule::rules;
+use crate::model::{Remedy, Rule, Severity};
 
 rules! {
     TRUNCATED_RECORD = Rule {

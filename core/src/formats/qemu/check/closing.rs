@@ -16,10 +16,10 @@ use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::Span;
 use crate::kit::words::{byte_count, plural};
-use crate::limits::Limits;
-use crate::mend::edit::Fix;
-use crate::mend::patch::Patch;
-use crate::report::{Finding, Report, Rule};
+use crate::model::edit::Fix;
+use crate::model::limits::Limits;
+use crate::model::patch::Patch;
+use crate::model::{Finding, Report, Rule};
 
 /// Adds the findings about version and end, and returns the fix that belongs to the first damage.
 pub fn check_end(ending: &Ending, lane: &Lane<'_>, report: &mut Report) -> Option<Fix> {

@@ -6,8 +6,8 @@ use crate::formats::qemu::decode::turns;
 use crate::formats::qemu::layout::{Checkpoint, Kind, range};
 use crate::formats::qemu::rules;
 use crate::kit::words::{byte_count, plural, seconds};
-use crate::mend::edit::Fix;
-use crate::report::{Finding, Related, Report, Rule, Severity};
+use crate::model::edit::Fix;
+use crate::model::{Finding, Related, Report, Rule, Severity};
 
 /// Adds the findings of a lane, those that were only counted as well. The first error gets the fix.
 pub fn push_all(defects: Defects, fix: Option<Fix>, report: &mut Report) {

@@ -7,7 +7,7 @@ use crate::formats::qemu::decode::lane::Lane;
 use crate::formats::qemu::decode::race::Excluded;
 use crate::formats::qemu::layout::{KINDS, Kind, Layouts};
 use crate::kit::words;
-use crate::report::Report;
+use crate::model::Report;
 
 /// Adds the version, the layouts that are left, and the reasons against the others.
 pub fn add_layouts(version: Version, left: Layouts, excluded: &[Excluded], report: &mut Report) {

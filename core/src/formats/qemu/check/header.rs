@@ -10,7 +10,7 @@ use crate::formats::qemu::rules;
 use crate::kit::span::Span;
 use crate::kit::text::Untrusted;
 use crate::kit::words::plural;
-use crate::report::{Finding, Report, Rule};
+use crate::model::{Finding, Report, Rule};
 
 /// The bytes of the version word.
 pub const VERSION_SPAN: Span = Span::new(FILE, 0, VERSION_LEN);

@@ -18,9 +18,9 @@ use crate::formats::qemu::layout::{HEADER_LEN, Layouts};
 use crate::formats::qemu::options;
 use crate::formats::qemu::rules;
 use crate::kit::span::Span;
-use crate::options::Options;
-use crate::recording::FileSet;
-use crate::report::{Finding, Report};
+use crate::model::options::Options;
+use crate::model::recording::FileSet;
+use crate::model::{Finding, Report};
 
 /// Checks a log.
 pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {

@@ -14,7 +14,7 @@ use crate::formats::qemu::layout::{Checkpoint, Kind};
 use crate::formats::qemu::limits::STEP_BACK;
 use crate::kit::resync::{Budget, Search, Step, follow};
 use crate::kit::walk::Item;
-use crate::limits::Limits;
+use crate::model::limits::Limits;
 
 /// Bytes before the first irregular event in which damage may have begun: it changes the lengths of
 /// events, which may be valid nevertheless, and an event of fixed size takes up to 39.

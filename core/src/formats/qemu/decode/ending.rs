@@ -18,7 +18,7 @@ use crate::formats::qemu::limits::RESYNC;
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::Span;
-use crate::limits::Limits;
+use crate::model::limits::Limits;
 
 /// How the events end.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use crate::formats::qemu::decode::race::{self, Race};
 use crate::formats::qemu::layout::{Layouts, VERSION_LEN};
 use crate::kit::cursor::ReadError;
 use crate::kit::source::Source;
-use crate::limits::Limits;
+use crate::model::limits::Limits;
 
 /// A log with a complete header.
 #[derive(Debug)]

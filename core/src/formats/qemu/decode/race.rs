@@ -12,7 +12,7 @@ use crate::formats::qemu::layout::{HEADER_LEN, LAYOUTS, Layouts};
 use crate::formats::qemu::limits::{DEFECTS, HEAT};
 use crate::kit::race::{Candidate, Evidence, decide};
 use crate::kit::source::Source;
-use crate::limits::{FINDINGS, Limits};
+use crate::model::limits::{FINDINGS, Limits};
 
 /// Defects that each lane keeps at least: the fix belongs to the first one of a lane.
 const DEFECTS_MIN: usize = 64;

@@ -1,6 +1,6 @@
 //! Whether a file is a log: by its version word, or by events that a layout explains.
 
-use crate::formats::Confidence;
+use crate::format::Confidence;
 use crate::formats::qemu::decode::cut::EVENTS_BELIEVED;
 use crate::formats::qemu::decode::header::Version;
 use crate::formats::qemu::decode::lane::{Lane, Stop};
@@ -8,7 +8,7 @@ use crate::formats::qemu::decode::race;
 use crate::formats::qemu::layout::{HEADER_LEN, KINDS, Kind, Layouts, VERSION_FAMILY, VERSION_LEN};
 use crate::formats::qemu::limits::SNIFFED;
 use crate::kit::source::Source;
-use crate::limits::Limits;
+use crate::model::limits::Limits;
 
 /// Returns the confidence that the source is a log; a known version and the unused field are as
 /// good as a magic of 12 bytes.

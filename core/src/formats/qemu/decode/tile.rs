@@ -6,11 +6,11 @@ use crate::formats::qemu::decode::header::Header;
 use crate::formats::qemu::decode::log::Log;
 use crate::formats::qemu::decode::walk::Walker;
 use crate::formats::qemu::layout::{HEADER_LEN, Kind, LAYOUTS, VERSION_LEN};
-use crate::formats::{Fields, NO_FIELDS, Tile, TileKind, TileSink};
 use crate::kit::source::Source;
 use crate::kit::span::Span;
 use crate::kit::walk::Item;
-use crate::limits::Limits;
+use crate::model::limits::Limits;
+use crate::model::tile::{Fields, NO_FIELDS, Tile, TileKind, TileSink};
 
 // The version word is part of the header.
 const _: () = assert!(VERSION_LEN < HEADER_LEN);

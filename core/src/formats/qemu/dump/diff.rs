@@ -3,11 +3,11 @@
 //! Two recordings of a guest differ in their clocks from the first event on; the guest diverges
 //! where another event differs. Both places are named.
 
-use crate::formats::Diffed;
 use crate::formats::qemu::decode::event::Value;
 use crate::formats::qemu::dump::{Events, Placed, line};
 use crate::formats::qemu::layout::HEADER_LEN;
 use crate::kit::words::plural;
+use crate::model::dump::Diffed;
 
 /// An event of each log, or the end of one of them.
 type Pair = (Option<Placed>, Option<Placed>);

@@ -7,18 +7,18 @@ mod line;
 
 use std::fmt::Write as _;
 
-use crate::FileSet;
 use crate::formats::qemu::decode::decoder::Decoder;
 use crate::formats::qemu::decode::event::Event;
 use crate::formats::qemu::decode::log::Log;
 use crate::formats::qemu::decode::walk::Walker;
 use crate::formats::qemu::layout::{HEADER_LEN, KINDS, LAYOUTS, Layouts, release};
 use crate::formats::qemu::options::{self, Filter};
-use crate::formats::{Diffed, Dump, DumpError, Dumped};
 use crate::kit::source::Source;
 use crate::kit::walk::Item;
 use crate::kit::words::plural;
-use crate::options::Options;
+use crate::model::dump::{Diffed, Dump, DumpError, Dumped};
+use crate::model::options::Options;
+use crate::model::recording::FileSet;
 
 /// Bytes of text that are passed on at once.
 const TEXT_BATCH: usize = 32 << 10;

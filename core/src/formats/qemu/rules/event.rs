@@ -1,8 +1,8 @@
 //! QR2: the payload of one event.
 
 use crate::formats::qemu::rules::KEEP_PREFIX;
-use crate::report::rule::rules;
-use crate::report::{Remedy, Rule, Severity};
+use crate::model::rule::rules;
+use crate::model::{Remedy, Rule, Severity};
 
 rules! {
     INPUT_KIND = Rule {

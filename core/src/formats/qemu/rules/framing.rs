@@ -1,8 +1,8 @@
 //! QR1: the sequence of events, from the first id to END.
 
 use crate::formats::qemu::rules::KEEP_PREFIX;
-use crate::report::rule::rules;
-use crate::report::{Remedy, Rule, Severity};
+use crate::model::rule::rules;
+use crate::model::{Remedy, Rule, Severity};
 
 rules! {
     UNKNOWN_EVENT = Rule {

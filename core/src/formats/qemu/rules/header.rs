@@ -1,7 +1,7 @@
 //! QR0: the file and its header.
 
-use crate::report::rule::rules;
-use crate::report::{Remedy, Rule, Severity};
+use crate::model::rule::rules;
+use crate::model::{Remedy, Rule, Severity};
 
 rules! {
     HEADER_TRUNCATED = Rule {

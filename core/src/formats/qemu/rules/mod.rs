@@ -25,7 +25,7 @@ pub use order::{
     INSTRUCTION_TWICE, NOTHING_RAN, SHUTDOWN_MISSING, TURN_LEFT_OUT,
 };
 
-use crate::report::{Remedy, Rule};
+use crate::model::{Remedy, Rule};
 
 /// Returns every rule of the format, in the order of the codes.
 pub fn all() -> &'static [&'static Rule] {

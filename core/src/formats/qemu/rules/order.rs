@@ -2,8 +2,8 @@
 //! an error; regularities of clean logs are warnings.
 
 use crate::formats::qemu::rules::{COMPARE_COPY, KEEP_PREFIX};
-use crate::report::rule::rules;
-use crate::report::{Remedy, Rule, Severity};
+use crate::model::rule::rules;
+use crate::model::{Remedy, Rule, Severity};
 
 rules! {
     SHUTDOWN_MISSING = Rule {

@@ -19,8 +19,8 @@ use crate::kit::num::to_u64;
 use crate::kit::span::Span;
 use crate::kit::text::Untrusted;
 use crate::kit::words;
-use crate::mend::edit::Safety;
-use crate::report::{Finding, Report};
+use crate::model::edit::Safety;
+use crate::model::{Finding, Report};
 
 /// Codes of axes that a note lists.
 const CODES_SHOWN: usize = 8;

@@ -19,9 +19,9 @@ use crate::formats::revent::rules;
 use crate::kit::num::to_u64;
 use crate::kit::span::Span;
 use crate::kit::words;
-use crate::mend::edit::Fix;
-use crate::report::rule::common;
-use crate::report::{Finding, Report};
+use crate::model::edit::Fix;
+use crate::model::rule::common;
+use crate::model::{Finding, Report};
 
 /// Pressed keys and contacts that a message names.
 const HELD_SHOWN: usize = 8;

@@ -10,9 +10,9 @@ use crate::formats::revent::layout::kind;
 use crate::formats::revent::repair::events::{drop_events_fix, narrow_times_fix};
 use crate::formats::revent::rules;
 use crate::kit::words;
-use crate::limits::INSERTED;
-use crate::mend::edit::{Fix, Safety};
-use crate::report::{Finding, Report, Rule};
+use crate::model::edit::{Fix, Safety};
+use crate::model::limits::INSERTED;
+use crate::model::{Finding, Report, Rule};
 
 /// Damaged events per good one above which the good ones may be chance.
 const GOOD_ONE_IN: u64 = 8;

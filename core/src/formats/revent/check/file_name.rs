@@ -6,7 +6,7 @@ use crate::formats::revent::rules;
 use crate::kit::span::Span;
 use crate::kit::text::Untrusted;
 use crate::kit::words;
-use crate::report::{Finding, Report};
+use crate::model::{Finding, Report};
 
 /// Compares the name with `<device>.<stage>.revent`. Files with another extension are not judged.
 pub(super) fn check(path: &str, report: &mut Report) {

@@ -2,7 +2,8 @@
 
 use crate::formats::revent::check::file_start;
 use crate::formats::revent::decode::FILE;
-use crate::formats::revent::decode::head::{Devices, Head, HeadError, Header};
+use crate::formats::revent::decode::head::{Devices, Head, Header};
+use crate::formats::revent::decode::head_error::HeadError;
 use crate::formats::revent::decode::recording::Recording;
 use crate::formats::revent::layout::{
     ABSINFO_MAX, DEVICES_MAX, Generation, HEADER, MAGIC, NAME_MAX, PATH_MAX,
@@ -14,7 +15,7 @@ use crate::kit::num::to_u64;
 use crate::kit::span::Span;
 use crate::kit::text::hex;
 use crate::kit::words;
-use crate::report::{Finding, Report};
+use crate::model::{Finding, Report};
 
 /// Reports the field that prevents reading a file of `file_len` bytes.
 pub(super) fn report_unreadable(file_len: u64, error: HeadError, report: &mut Report) {

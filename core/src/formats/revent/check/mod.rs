@@ -24,9 +24,10 @@ use crate::formats::revent::rules;
 use crate::kit::num::to_u64;
 use crate::kit::span::Span;
 use crate::kit::words;
-use crate::report::rule::common;
-use crate::report::{Finding, Report};
-use crate::{FileSet, Options};
+use crate::model::options::Options;
+use crate::model::recording::FileSet;
+use crate::model::rule::common;
+use crate::model::{Finding, Report};
 
 use scan::Scan;
 

@@ -6,10 +6,10 @@ use crate::formats::revent::layout::Generation;
 use crate::formats::revent::options;
 use crate::formats::revent::repair::upgrade::upgrade_fix;
 use crate::formats::revent::rules;
-use crate::limits::INSERTED;
-use crate::mend::edit::Fix;
-use crate::report::{Finding, Report, Severity};
-use crate::{Allow, Options};
+use crate::model::edit::Fix;
+use crate::model::limits::INSERTED;
+use crate::model::options::{Allow, Options};
+use crate::model::{Finding, Report, Severity};
 
 /// Reports an old layout. The upgrade waits until a repair has nothing else to do.
 pub(super) fn check(context: &Context<'_, '_>, scan: &Scan<'_>, report: &mut Report) {

@@ -11,7 +11,7 @@ use crate::formats::revent::decode::walk::{Damage, Record};
 use crate::formats::revent::layout::{EVENT_PAD, GAP, KEY_MAX, SLOTS_USUAL, code, kind, names};
 use crate::formats::revent::limits::INPUT_SLOTS;
 use crate::kit::walk::Item;
-use crate::limits::FIXES;
+use crate::model::limits::FIXES;
 
 /// A gamepad with its bitmaps in the right order: a repair swaps them, and what is left has to be
 /// judged the same.

@@ -9,7 +9,7 @@ use crate::formats::revent::layout::{GAP, LEAD, LEAD_FROM_ZERO};
 use crate::formats::revent::repair::ending::{narrow_bounds_fix, write_times_fix};
 use crate::formats::revent::rules;
 use crate::kit::span::Span;
-use crate::report::{Finding, Report};
+use crate::model::{Finding, Report};
 
 /// Judges start and end of the recording.
 pub(super) fn check(recording: &Recording<'_>, scan: &Scan<'_>, report: &mut Report) {

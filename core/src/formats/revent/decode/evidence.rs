@@ -6,11 +6,10 @@
 //! ten has a listed device, microseconds below a million and a known type.
 
 use std::cmp::Reverse;
-use std::fmt;
 
 use crate::formats::revent::decode::FILE;
 use crate::formats::revent::decode::event::Event;
-use crate::formats::revent::decode::head::{DevicePath, Devices, Head, parse_head_as};
+use crate::formats::revent::decode::head::{DevicePath, Devices, Evidence, Head, parse_head_as};
 use crate::formats::revent::decode::stretch::Stretch;
 use crate::formats::revent::layout::{DEVICES_WRITTEN, EVENT_PAD, Generation, kind, names};
 use crate::formats::revent::limits::LAYOUT_SAMPLE;
@@ -18,43 +17,12 @@ use crate::kit::cursor::{Cursor, Order};
 use crate::kit::num::to_u64;
 use crate::kit::race::{self, Candidate};
 use crate::kit::source::Source;
-use crate::kit::words::plural;
-use crate::limits::Limits;
+use crate::model::limits::Limits;
 
 /// Plausible events per hundred that make a layout certain.
 const CERTAIN_PERCENT: u64 = 90;
 /// Plausible events that outweigh a damaged path.
 const EVENTS_ENOUGH: u64 = 8;
-
-/// Evidence for a layout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Evidence {
-    /// The layout.
-    pub generation: Generation,
-    /// Number of devices, and of those with a path that the recorder writes.
-    pub paths: [u64; 2],
-    /// Number of events that were read, and of those that are plausible.
-    pub events: [u64; 2],
-    /// The best of the other layouts, and its plausible events per hundred.
-    pub second: Option<(Generation, u64)>,
-}
-
-impl fmt::Display for Evidence {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ([paths, good], [events, plausible]) = (self.paths, self.events);
-        write!(f, "{good} of {paths} device paths")?;
-        if events == 0 {
-            return f.write_str("; without an event the layout is not certain");
-        }
-        write!(f, ", {plausible} of the first {}", plural(events, "event"))?;
-        match self.second {
-            Some((generation, percent)) => {
-                write!(f, " (next best: {} with {percent} %)", generation.layout().name)
-            }
-            None => f.write_str(" (no other layout has an 8-byte device count)"),
-        }
-    }
-}
 
 /// Returns how many percent of all events are plausible.
 fn percent([all, plausible]: [u64; 2]) -> u64 {

@@ -14,7 +14,7 @@ use crate::formats::revent::layout::{
 use crate::formats::revent::limits::{OPEN_FRAME, SEARCHED};
 use crate::kit::source::Source;
 use crate::kit::span::Span;
-use crate::limits::Limits;
+use crate::model::limits::Limits;
 
 /// Events that show whether times are widened, and whether the bytes after the head are events.
 const SAMPLE: u64 = 64;

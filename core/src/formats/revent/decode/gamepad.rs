@@ -1,7 +1,7 @@
 //! The description of a gamepad, which takes the place of the device list in mode 1.
 
 use crate::formats::revent::decode::FILE;
-use crate::formats::revent::decode::head::HeadError;
+use crate::formats::revent::decode::head_error::HeadError;
 use crate::formats::revent::layout::{
     ABS_MAX, ABSINFO, ABSINFO_MAX, CODE_BITS, NAME_MAX, NAME_READ,
 };

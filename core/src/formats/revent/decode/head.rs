@@ -1,8 +1,10 @@
 //! Everything before the events: header, devices or gamepad, count and times.
 
+use std::fmt;
+
 use crate::formats::revent::decode::FILE;
-use crate::formats::revent::decode::evidence::{self, Evidence};
 use crate::formats::revent::decode::gamepad::{Forced, Gamepad, parse_gamepad};
+use crate::formats::revent::decode::head_error::HeadError;
 use crate::formats::revent::decode::time::{Time, parse_times};
 use crate::formats::revent::layout::{
     DEVICE_FOLDER, DEVICE_PREFIX, DEVICES_MAX, Generation, HEAD_MAX, HEADER, MAGIC, PATH_MAX,
@@ -12,10 +14,40 @@ use crate::kit::field_log::FieldLog;
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::Span;
-use crate::limits::Limits;
+use crate::kit::words::plural;
 
 /// Bytes of [`DEVICE_PREFIX`] that show that a path began with it.
 const PREFIX_SAME: usize = 12;
+
+/// Evidence for a layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Evidence {
+    /// The layout.
+    pub generation: Generation,
+    /// Number of devices, and of those with a path that the recorder writes.
+    pub paths: [u64; 2],
+    /// Number of events that were read, and of those that are plausible.
+    pub events: [u64; 2],
+    /// The best of the other layouts, and its plausible events per hundred.
+    pub second: Option<(Generation, u64)>,
+}
+
+impl fmt::Display for Evidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ([paths, good], [events, plausible]) = (self.paths, self.events);
+        write!(f, "{good} of {paths} device paths")?;
+        if events == 0 {
+            return f.write_str("; without an event the layout is not certain");
+        }
+        write!(f, ", {plausible} of the first {}", plural(events, "event"))?;
+        match self.second {
+            Some((generation, percent)) => {
+                write!(f, " (next best: {} with {percent} %)", generation.layout().name)
+            }
+            None => f.write_str(" (no other layout has an 8-byte device count)"),
+        }
+    }
+}
 
 /// Everything before the events.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,152 +134,16 @@ impl DevicePath {
     }
 }
 
-/// The reason why a head cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum HeadError {
-    /// The file has neither a magic nor a layout without one.
-    UnknownFormat {
-        /// The first bytes, at most 8.
-        first: Vec<u8>,
-    },
-    /// The file ends inside the head.
-    Truncated(ReadError),
-    /// The file consists of the 16-byte header.
-    HeaderOnly,
-    /// The version is unknown, and no known layout fits the file.
-    Version(u16),
-    /// The mode is unknown, and neither mode fits the file.
-    Mode(u16),
-    /// There are no devices, or too many.
-    DeviceCount {
-        /// The field.
-        span: Span,
-        /// Its value.
-        count: u64,
-    },
-    /// A path is empty or too long.
-    Path {
-        /// The length of the path.
-        span: Span,
-        /// Number of the device.
-        index: u64,
-        /// Value of the length.
-        len: u64,
-    },
-    /// The name of a gamepad is too long.
-    Name {
-        /// The length of the name.
-        span: Span,
-        /// Its value.
-        len: u64,
-    },
-    /// There are more axis descriptions than axes.
-    Axes {
-        /// The field.
-        span: Span,
-        /// Its value.
-        count: u64,
-    },
-}
-
-impl From<ReadError> for HeadError {
-    fn from(error: ReadError) -> Self {
-        Self::Truncated(error)
-    }
-}
-
 /// Returns whether the file begins with the magic.
 pub fn has_magic(source: &Source<'_>) -> bool {
     *source.read(0, 6) == *MAGIC
-}
-
-/// Reads the head of a recording.
-///
-/// # Errors
-///
-/// The first field that prevents it, see [`HeadError`].
-pub fn parse_head(source: &Source<'_>, limits: &Limits) -> Result<Head, HeadError> {
-    if !has_magic(source) {
-        return parse_head_without_magic(source, limits);
-    }
-    let version = read_u16(source, 6, "version")?;
-    let known = generation_of(version);
-    if source.len() == HEADER && known >= Some(Generation::V2) {
-        return Err(HeadError::HeaderOnly);
-    }
-    match known {
-        Some(generation) if version > 0 => parse_head_with_mode(source, generation),
-        // Readers take version 0 for version 1; damage may have cleared another version.
-        Some(generation) => {
-            let head = parse_head_with_mode(source, generation);
-            let is_first = |head: &Head| evidence::explains_events(source, head, limits);
-            match head {
-                Ok(head) if is_first(&head) => Ok(head),
-                head => find_fitting_head(source, limits).map_or(head, Ok),
-            }
-        }
-        None => find_fitting_head(source, limits).ok_or(HeadError::Version(version)),
-    }
-}
-
-/// Returns the layout of a stored version. Readers take version 0 for version 1.
-const fn generation_of(version: u16) -> Option<Generation> {
-    match version {
-        0 | 1 => Some(Generation::V1),
-        2 => Some(Generation::V2),
-        3 => Some(Generation::V3),
-        _ => None,
-    }
-}
-
-fn read_u16(source: &Source<'_>, at: u64, label: &'static str) -> Result<u16, ReadError> {
-    let bytes = source.read(at, at.saturating_add(2));
-    Cursor::new(&bytes, FILE, at, Order::Little).u16(label)
-}
-
-/// Reads the head of a layout without a magic, or of one whose magic was overwritten.
-fn parse_head_without_magic(source: &Source<'_>, limits: &Limits) -> Result<Head, HeadError> {
-    if let Some(evidence) = evidence::detect_layout_without_magic(source, limits) {
-        let head = parse_head_as(source, evidence.generation, None)?;
-        return Ok(Head { evidence: Some(evidence), ..head });
-    }
-    // Only a file whose format the user names gets here; its version and events have to fit.
-    let version = read_u16(source, 6, "version").ok().filter(|version| *version > 0);
-    let head = version
-        .and_then(generation_of)
-        .and_then(|generation| parse_head_with_mode(source, generation).ok())
-        .filter(|head| evidence::explains_events(source, head, limits));
-    head.ok_or_else(|| HeadError::UnknownFormat { first: source.read(0, 8).into_owned() })
-}
-
-/// Returns the head in the only layout with a version that explains the events.
-fn find_fitting_head(source: &Source<'_>, limits: &Limits) -> Option<Head> {
-    let layouts = [Generation::V3, Generation::V2, Generation::V1];
-    let heads = layouts.into_iter().filter_map(|layout| parse_head_with_mode(source, layout).ok());
-    let mut fitting = heads.filter(|head| evidence::explains_events(source, head, limits));
-    let found = fitting.next()?;
-    fitting.next().is_none().then_some(found)
-}
-
-/// Reads the head in the stored mode or, if that is unknown, in the mode that fits the file.
-fn parse_head_with_mode(source: &Source<'_>, generation: Generation) -> Result<Head, HeadError> {
-    if generation < Generation::V2 {
-        return parse_head_as(source, generation, None);
-    }
-    let stored = read_u16(source, 8, "mode")?;
-    if stored <= 1 {
-        return parse_head_as(source, generation, Some(stored));
-    }
-    let heads = [0, 1].map(|mode| parse_head_as(source, generation, Some(mode)));
-    let found = heads.into_iter().flatten().find(Head::has_recorded_devices);
-    found.ok_or(HeadError::Mode(stored))
 }
 
 /// Reads the head in one layout. `mode` is `None` in layouts without a mode.
 ///
 /// # Errors
 ///
-/// As [`parse_head`].
+/// The first field that prevents it.
 pub fn parse_head_as(
     source: &Source<'_>,
     generation: Generation,
@@ -260,7 +156,7 @@ pub fn parse_head_as(
 ///
 /// # Errors
 ///
-/// As [`parse_head`].
+/// The first field that prevents it.
 pub(super) fn parse_forced(
     source: &Source<'_>,
     generation: Generation,

@@ -13,6 +13,8 @@ pub mod evidence;
 pub mod extent;
 pub mod gamepad;
 pub mod head;
+pub mod head_error;
+pub mod layout_choice;
 pub mod pieces;
 pub mod recording;
 pub mod recover;

@@ -2,13 +2,14 @@
 
 use crate::formats::revent::decode::event::Event;
 use crate::formats::revent::decode::extent::{Extent, find_extent};
-use crate::formats::revent::decode::head::{Head, HeadError};
+use crate::formats::revent::decode::head::Head;
+use crate::formats::revent::decode::head_error::HeadError;
 use crate::formats::revent::decode::recover::find_head;
 use crate::formats::revent::decode::walk::Walk;
 use crate::kit::source::Source;
 use crate::kit::span::Span;
 use crate::kit::text::Untrusted;
-use crate::limits::Limits;
+use crate::model::limits::Limits;
 
 /// A recording whose head could be read.
 #[derive(Clone, Debug)]

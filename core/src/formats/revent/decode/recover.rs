@@ -10,8 +10,10 @@ use crate::formats::revent::decode::event::Event;
 use crate::formats::revent::decode::evidence;
 use crate::formats::revent::decode::gamepad::Forced;
 use crate::formats::revent::decode::head::{
-    DevicePath, Devices, Head, HeadError, Header, has_magic, parse_forced, parse_head, read_counts,
+    DevicePath, Devices, Head, Header, has_magic, parse_forced, read_counts,
 };
+use crate::formats::revent::decode::head_error::HeadError;
+use crate::formats::revent::decode::layout_choice::parse_head;
 use crate::formats::revent::decode::shape::Shape;
 use crate::formats::revent::decode::stretch::Stretch;
 use crate::formats::revent::layout::{
@@ -20,7 +22,7 @@ use crate::formats::revent::layout::{
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::source::Source;
 use crate::kit::span::Span;
-use crate::limits::Limits;
+use crate::model::limits::Limits;
 
 /// Bytes in which the first events are searched: the longest list that the recorder writes is
 /// shorter than a thousand.

@@ -3,12 +3,12 @@
 use crate::formats::revent::decode::FILE;
 use crate::formats::revent::decode::event::parse_event;
 use crate::formats::revent::decode::recording::Recording;
-use crate::formats::{Fields, NO_FIELDS, Tile, TileKind, TileSink};
 use crate::kit::cursor::{Cursor, Order};
 use crate::kit::field_log::FieldLog;
 use crate::kit::source::Source;
 use crate::kit::span::Span;
-use crate::limits::Limits;
+use crate::model::limits::Limits;
+use crate::model::tile::{Fields, NO_FIELDS, Tile, TileKind, TileSink};
 
 /// Passes every tile to `each`, in order.
 pub fn tile(source: &Source<'_>, limits: &Limits, each: TileSink<'_>) {

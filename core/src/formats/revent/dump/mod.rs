@@ -16,17 +16,17 @@ mod official;
 
 use std::fmt::Write as _;
 
-use crate::FileSet;
 use crate::formats::revent::decode::event::{Event, narrow_if};
 use crate::formats::revent::decode::recording::Recording;
 use crate::formats::revent::layout::{MICROS, kind, names};
 use crate::formats::revent::options::{self, Filter};
-use crate::formats::{Dump, DumpError, Dumped};
 use crate::kit::json::JsonLine;
 use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::plural;
-use crate::options::Options;
+use crate::model::dump::{Dump, DumpError, Dumped};
+use crate::model::options::Options;
+use crate::model::recording::FileSet;
 
 /// Bytes of text that are passed on at once.
 const TEXT_BATCH: usize = 32 << 10;

@@ -10,7 +10,7 @@ use crate::formats::revent::repair::write_count;
 use crate::kit::num::to_u64;
 use crate::kit::span::Span;
 use crate::kit::words;
-use crate::mend::edit::{Edit, Fix, Safety};
+use crate::model::edit::{Edit, Fix, Safety};
 
 /// Added events that a summary lists.
 const ADDED_SHOWN: usize = 16;

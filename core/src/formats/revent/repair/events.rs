@@ -8,7 +8,7 @@ use crate::formats::revent::repair::write_count;
 use crate::kit::num::to_u64;
 use crate::kit::span::Span;
 use crate::kit::words;
-use crate::mend::edit::{Edit, Fix, Safety};
+use crate::model::edit::{Edit, Fix, Safety};
 
 /// Drops runs of events; `defect` describes them in the summary.
 pub(in crate::formats::revent) fn drop_events_fix(

@@ -7,7 +7,7 @@ use crate::formats::revent::layout::{ABSINFO, MAGIC};
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::Span;
 use crate::kit::words;
-use crate::mend::edit::{Edit, Fix, Safety};
+use crate::model::edit::{Edit, Fix, Safety};
 
 /// Bytes that determine a value, and their meaning.
 pub(in crate::formats::revent) type Evidence = (Span, &'static str);

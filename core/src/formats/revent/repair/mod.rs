@@ -12,7 +12,7 @@ pub(super) mod upgrade;
 use crate::formats::revent::decode::FILE;
 use crate::formats::revent::decode::head::Head;
 use crate::kit::span::Span;
-use crate::mend::edit::Edit;
+use crate::model::edit::Edit;
 
 /// Returns the edit that writes the event count, or `None` in layouts without one.
 fn write_count(head: &Head, count: u64) -> Option<Edit> {

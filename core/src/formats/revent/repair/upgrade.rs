@@ -8,7 +8,7 @@ use crate::formats::revent::repair::events::encode_events;
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::Span;
 use crate::kit::words;
-use crate::mend::edit::{Edit, Fix, Safety, StoredAnew};
+use crate::model::edit::{Edit, Fix, Safety, StoredAnew};
 
 /// Writes the recording as version 3, with every event. `range` holds the times of the first and
 /// the last event in microseconds.

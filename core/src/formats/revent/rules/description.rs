@@ -1,8 +1,8 @@
 //! Rules of gamepads, the file name and the recorded times.
 #![allow(missing_docs, reason = "the texts of a rule are its documentation")]
 
-use crate::report::rule::rules;
-use crate::report::{Remedy, Rule, Severity};
+use crate::model::rule::rules;
+use crate::model::{Remedy, Rule, Severity};
 
 rules! {
     GAMEPAD_NAME = Rule {

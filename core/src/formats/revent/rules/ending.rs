@@ -1,8 +1,8 @@
 //! Rules of the end of a recording.
 #![allow(missing_docs, reason = "the texts of a rule are its documentation")]
 
-use crate::report::rule::rules;
-use crate::report::{Remedy, Rule, Severity};
+use crate::model::rule::rules;
+use crate::model::{Remedy, Rule, Severity};
 
 rules! {
     COUNT_ZERO = Rule {

@@ -30,7 +30,7 @@ pub use sequence::{
     TIME_BACK,
 };
 
-use crate::report::Rule;
+use crate::model::Rule;
 
 /// Returns every rule of the format, in the order of the codes.
 pub fn all() -> &'static [&'static Rule] {

@@ -38,12 +38,10 @@ mod value;
 pub use parser::{ParseStop, Parser};
 pub use plain::{PlainEvent, PlainHead, PlainUse, UsedValue};
 
-use super::symbols::Unlisted;
-
 use crate::formats::apitrace::layout::{
     BYTES_MAX, COUNT_MAX, ITEMS_MAX, LOST_ARGUMENT_MAX, NAME_MAX,
 };
-use crate::limits::Limit;
+use crate::model::limits::Limit;
 
 /// The namespaces of ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -187,6 +185,15 @@ pub enum TokenWarning {
     NameNotIdentifier,
     /// The value of an enum or bitmask is not among those of its signature.
     Unlisted(SymbolUse, Unlisted),
+}
+
+/// How an unlisted value is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unlisted {
+    /// No sound trace has it.
+    Impossible,
+    /// Few sound traces have it.
+    Unusual,
 }
 
 /// A value of an enum or a bitmask.

@@ -5,7 +5,7 @@
 //! than the events that were believed, the stretch is refused, and the stream is read again.
 
 use crate::formats::apitrace::decode::resync::SyncPoint;
-use crate::formats::apitrace::decode::trace::Stretch;
+use crate::formats::apitrace::decode::stretch::Stretch;
 
 /// Lost calls that turn up later, beyond twice those that were believed instead of them: fewer may
 /// be left of a block that stands behind its place.

@@ -26,14 +26,14 @@ use super::damage::{DamageCause, StreamFaults, TruncatedEvent};
 use super::definitions::Definitions;
 use super::grammar::{Parser, StreamError};
 use super::places::StreamPlaces;
-use super::trace::Stretch;
+use super::stretch::Stretch;
 use super::tracker::StreamTracker;
 use crate::formats::apitrace::expand::{Block, Fault};
 use crate::formats::apitrace::layout::VERSION_PLAUSIBLE;
 use crate::formats::apitrace::limits::NESTING;
 use crate::kit::num::{to_u64, to_usize};
-use crate::limits::Limits;
-use crate::report::Excerpt;
+use crate::model::Excerpt;
+use crate::model::limits::Limits;
 use foreign::ForeignStretches;
 use seek::{SearchBudget, Seek};
 

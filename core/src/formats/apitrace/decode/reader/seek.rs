@@ -6,7 +6,7 @@ use crate::formats::apitrace::decode::resync::{
 };
 use crate::formats::apitrace::limits::{NESTING, REWINDS, SEEK_WINDOW};
 use crate::kit::num::{to_u64, to_usize};
-use crate::limits::{Limits, RESYNC};
+use crate::model::limits::{Limits, RESYNC};
 
 /// How close to the beginning of a search the end of the damage is expected, in bytes.
 const CLOSE: u64 = 64;

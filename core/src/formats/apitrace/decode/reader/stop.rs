@@ -6,7 +6,7 @@ use crate::formats::apitrace::decode::damage::{AffectedCalls, Damage, DamageCaus
 use crate::formats::apitrace::decode::grammar::{ParseStop, StreamError};
 use crate::formats::apitrace::decode::tracker::events::EventEffect;
 use crate::formats::apitrace::layout::VERSION_MAX;
-use crate::limits::FIXES;
+use crate::model::limits::FIXES;
 
 impl StreamReader<'_> {
     /// Handles bytes that are not an event: finds where the damage begins and looks for its end in

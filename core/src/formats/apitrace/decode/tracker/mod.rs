@@ -32,7 +32,7 @@ use super::symbols::Symbols;
 use super::usage::Usage;
 use crate::formats::apitrace::layout::PLACEHOLDER_ID;
 use crate::formats::apitrace::limits::{DEFINITIONS, LOST_LEAVES, OPEN_CALLS};
-use crate::limits::Limits;
+use crate::model::limits::Limits;
 
 /// Bytes of an integer in its shortest form.
 fn uint_len(value: u64) -> u64 {

@@ -164,7 +164,7 @@ mod tests {
     use crate::formats::apitrace::decode::grammar::Parser;
     use crate::formats::apitrace::decode::tracker::StreamTracker;
     use crate::kit::num::to_u64;
-    use crate::limits::Limits;
+    use crate::model::limits::Limits;
 
     /// A stream of version 6: definitions, and calls of them, some of which are unusual.
     fn stream() -> Vec<u8> {

@@ -5,11 +5,11 @@ use super::events::{CurrentEvent, EventEffect, RecentEvent};
 use super::warnings::WarningKind;
 use crate::formats::apitrace::decode::definitions::KnownId;
 use crate::formats::apitrace::decode::grammar::{
-    PlainEvent, PlainUse, Space, StreamError, SymbolUse, TokenSink, TokenWarning, ValueToken,
+    PlainEvent, PlainUse, Space, StreamError, SymbolUse, TokenSink, TokenWarning, Unlisted,
+    ValueToken,
 };
 use crate::formats::apitrace::decode::names::{self, TextForm};
 use crate::formats::apitrace::decode::repeats::{FirstUse, Position};
-use crate::formats::apitrace::decode::symbols::Unlisted;
 use crate::formats::apitrace::decode::usage::results::Conversion;
 use crate::formats::apitrace::decode::usage::shapes::Shape;
 use crate::formats::apitrace::layout::{
@@ -424,7 +424,7 @@ impl StreamTracker {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::Limits;
+    use crate::model::limits::Limits;
 
     #[test]
     fn a_name_of_a_property_that_is_too_long_is_refused() {

@@ -6,7 +6,7 @@ use crate::formats::apitrace::decode::calls::OpenCall;
 use crate::formats::apitrace::decode::grammar::TokenWarning;
 use crate::formats::apitrace::decode::places::Place;
 use crate::formats::apitrace::decode::usage::results::Conversion;
-use crate::report::Excerpt;
+use crate::model::Excerpt;
 
 /// Events after which a warning stands for itself and does not announce damage.
 const EVENTS_TO_SETTLE: u64 = 64;

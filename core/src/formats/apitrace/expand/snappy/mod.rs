@@ -29,7 +29,7 @@ use crate::kit::num::{to_u64, to_usize};
 use crate::kit::resync::{Budget, Resync};
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
-use crate::limits::Limits;
+use crate::model::limits::Limits;
 pub(super) use search::has_chunks;
 use search::is_second_trace;
 

@@ -9,7 +9,7 @@ use crate::formats::apitrace::layout::{
 use crate::kit::num::to_u64;
 use crate::kit::resync::{Proof, Resync, Search};
 use crate::kit::source::Source;
-use crate::limits::Limits;
+use crate::model::limits::Limits;
 
 /// The third byte of a length of at most 1,223,370, the fourth being zero.
 const LENGTH_THIRD_MAX: u8 = 0x12;

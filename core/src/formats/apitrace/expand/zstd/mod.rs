@@ -24,7 +24,7 @@ use crate::kit::expand::zstd::{Expander, Fault as ExpandFault};
 use crate::kit::num::to_u64;
 use crate::kit::resync::{Budget, Proof, Resync, Search};
 use crate::kit::source::Source;
-use crate::limits::{Limits, ZSTD_WINDOW};
+use crate::model::limits::{Limits, ZSTD_WINDOW};
 pub use frame::begins_frame;
 use frame::{end_without_magic, frame_end, has_first_block, skippable_end};
 use salvage::{Salvage, salvage_frame};

@@ -18,9 +18,9 @@ use crate::formats::ovni::state::metadata::{Identity, Located, Metadata};
 use crate::kit::span::{Layer, Span};
 use crate::kit::text::Untrusted;
 use crate::kit::words::plural;
-use crate::mend::edit::{Edit, Fix};
-use crate::report::rule::common;
-use crate::report::{Finding, Rule};
+use crate::model::edit::{Edit, Fix};
+use crate::model::rule::common;
+use crate::model::{Finding, Rule};
 
 /// Checks the metadata of a stream and returns its content. If it is not a JSON object, the finding
 /// is left to [`ending`](super::ending), which knows what a repair can write instead.

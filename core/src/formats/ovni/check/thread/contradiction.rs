@@ -14,8 +14,8 @@ use crate::formats::ovni::repair::{build_fix, drop_event};
 use crate::kit::span::Span;
 use crate::kit::walk::Item;
 use crate::kit::words::plural;
-use crate::mend::edit::{Edit, Fix};
-use crate::report::Rule;
+use crate::model::Rule;
+use crate::model::edit::{Edit, Fix};
 
 /// Events after one that are looked at.
 const NEAR: usize = 64;

@@ -37,8 +37,8 @@ use crate::formats::ovni::state::thread::{
     Ending, EventPlace, ModelUse, StreamEnd, ThreadStatus, ThreadSummary,
 };
 use crate::kit::span::{Layer, Span};
-use crate::mend::edit::Fix;
-use crate::report::{Finding, Rule};
+use crate::model::edit::Fix;
+use crate::model::{Finding, Rule};
 
 /// Facts about the whole trace that a thread is checked against.
 #[derive(Clone, Debug, Default)]

@@ -12,8 +12,8 @@ use crate::formats::ovni::state::thread::EventPlace;
 use crate::kit::num::to_u64;
 use crate::kit::span::Span;
 use crate::kit::words::byte_count;
-use crate::mend::edit::{Edit, Fix, Safety};
-use crate::report::Finding;
+use crate::model::Finding;
+use crate::model::edit::{Edit, Fix, Safety};
 
 /// Offsets of OU[ that are remembered as places to sort from.
 const OPENED_MAX: usize = 1024;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use crate::formats::ovni::layout::{MODEL_COUNT, STACK_COUNT};
 use crate::formats::ovni::state::thread::EventPlace;
-use crate::mend::edit::Fix;
+use crate::model::edit::Fix;
 
 /// Faults that were reported already.
 #[derive(Debug, Default)]

@@ -16,7 +16,7 @@ use crate::kit::span::Span;
 use crate::kit::text::Untrusted;
 use crate::kit::walk::Item;
 use crate::kit::words::{byte_count, plural};
-use crate::mend::edit::{Edit, Fix};
+use crate::model::edit::{Edit, Fix};
 
 /// Task table of OpenMP.
 const OPENMP_TABLE: usize = 2;

@@ -17,9 +17,9 @@ use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::kit::walk::Item;
 use crate::kit::words::{byte_count, plural};
-use crate::mend::edit::{Edit, Fix, Safety};
-use crate::report::Finding;
-use crate::report::rule::common;
+use crate::model::Finding;
+use crate::model::edit::{Edit, Fix, Safety};
+use crate::model::rule::common;
 
 /// Events that are out of order by themselves and have a finding of their own.
 const LONE_MAX: usize = 64;

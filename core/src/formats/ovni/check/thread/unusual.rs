@@ -12,8 +12,8 @@ use crate::formats::ovni::rules;
 use crate::kit::span::Span;
 use crate::kit::text::Untrusted;
 use crate::kit::words::byte_count;
-use crate::mend::edit::{Edit, Fix, Safety};
-use crate::report::{Finding, Rule, Severity};
+use crate::model::edit::{Edit, Fix, Safety};
+use crate::model::{Finding, Rule, Severity};
 
 /// Events of an unknown model that are damage. More of them are a private model.
 const STRAY_MAX: usize = 4;

@@ -174,7 +174,7 @@ fn likeness(stored: &[u8], known: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use crate::formats::ovni::decode::json::parse;
-    use crate::limits::Limits;
+    use crate::model::limits::Limits;
 
     fn restored(text: &str) -> Vec<(String, String)> {
         let json = parse(text.as_bytes().into(), &Limits::default()).unwrap();

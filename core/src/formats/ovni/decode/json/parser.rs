@@ -9,7 +9,7 @@ use crate::formats::ovni::limits::{JSON_BYTES, JSON_DEPTH, JSON_VALUES};
 use crate::kit::cursor::{Cursor, Order};
 use crate::kit::num::to_u64;
 use crate::kit::span::Layer;
-use crate::limits::Limits;
+use crate::model::limits::Limits;
 
 /// U+FEFF in UTF-8, which editors write at the start of a text. The emulator refuses it.
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";

@@ -11,20 +11,18 @@
 //! begin with a u32 count, and a bitmap of MEM_TOPOLOGY has one u64 per 64 bits, rounded up
 //! (`do_write_bitmap`).
 
-mod error;
-mod lists;
+pub(super) mod error;
+pub(super) mod lists;
 mod reader;
 mod recorder;
-mod sections;
+pub(super) mod sections;
 mod simpleperf;
 
 pub use self::error::FeatureError;
-pub(super) use self::lists::repeated;
-use self::lists::{STRING_MIN, cpu_list, pairs, string, strings};
+use self::lists::{STRING_MIN, cpu_list, pairs, repeated, string, strings};
 pub use self::reader::{Refusal, refuse};
 pub use self::recorder::is_old;
 use self::recorder::read_version;
-pub(super) use self::sections::tracing_head;
 pub use self::sections::{DescribedEvent, described_events};
 use crate::formats::perf::decode::frame::RecordView;
 use crate::formats::perf::decode::tracing;

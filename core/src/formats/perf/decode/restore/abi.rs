@@ -11,9 +11,9 @@
 use super::described;
 use super::peek::Peek;
 use crate::formats::perf::decode::attrs::AttrTable;
+use crate::formats::perf::decode::frame::Record;
 use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::decode::recording::{RecordFile, Recording};
-use crate::formats::perf::decode::walk::Record;
 use crate::formats::perf::layout::{
     HEADER_SIZE_PIPE, RECORD_HEADER, SECTION_SIZE, feature as bit, record,
 };
@@ -21,7 +21,7 @@ use crate::formats::perf::limits::ATTRS;
 use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::kit::walk::Item;
-use crate::limits::Limits;
+use crate::model::limits::Limits;
 
 /// The fields after the first version of the attr: offset, length and name.
 const FIELDS: [(u64, u64, &str); 13] = [

@@ -24,8 +24,8 @@ use crate::kit::source::Source;
 use crate::kit::span::Layer;
 use crate::kit::walk::Item;
 use crate::kit::words::plural;
-use crate::limits::{Limits, RESYNC};
-use crate::recording::{File, FileSet};
+use crate::model::limits::{Limits, RESYNC};
+use crate::model::recording::{File, FileSet};
 
 /// Most bytes before the records: an id has 8, and a large machine some thousands of ids.
 const MOST_ZEROS: u64 = 256 << 10;

@@ -13,7 +13,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use super::events::{Copies, Home, MOST_RECORDS};
+use super::copies::{Copies, Home, MOST_RECORDS};
 use super::peek::Peek;
 use super::{Correction, Part, odd};
 use crate::formats::perf::decode::attr;

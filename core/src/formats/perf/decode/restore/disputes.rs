@@ -1,7 +1,7 @@
 //! What differs between attrs and their copies after all corrections.
 
 use super::Dispute;
-use super::events::Copies;
+use super::copies::Copies;
 
 /// Returns what differs between the attrs and EVENT_DESC.
 pub(super) fn find(copies: Option<Copies<'_>>) -> Vec<Dispute> {

@@ -9,7 +9,7 @@
 //! None of them is a proof: a name may be chosen by the user, and a command line may hold any
 //! number.
 
-use super::events::{Copies, Home, MOST_RECORDS};
+use super::copies::{Copies, Home, MOST_RECORDS};
 use crate::formats::perf::decode::attr;
 use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::layout::{

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::events::{Copies, MOST_IDS, MOST_RECORDS};
+use super::copies::{Copies, MOST_IDS, MOST_RECORDS};
 use super::{Correction, Part};
 use crate::formats::perf::decode::event::SampleRead;
 use crate::formats::perf::decode::header::Section;

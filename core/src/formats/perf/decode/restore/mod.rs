@@ -31,6 +31,7 @@ mod abi;
 mod alike;
 mod blank;
 mod compare;
+mod copies;
 mod described;
 mod displaced;
 mod disputes;
@@ -50,6 +51,7 @@ mod salvage;
 mod shape;
 mod table;
 mod table_reading;
+mod table_search;
 mod traced;
 mod unordered;
 
@@ -62,8 +64,8 @@ pub use self::salvage::{Salvage, described_in, read_events, salvage, salvage_pip
 use crate::kit::cursor::Order;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
-use crate::limits::Limits;
-use crate::recording::{File, FileSet};
+use crate::model::limits::Limits;
+use crate::model::recording::{File, FileSet};
 
 /// The part of the outline that a correction concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,29 +10,19 @@
 
 use std::cell::Cell;
 
+use super::copies::{Copies, Home, MOST_ATTRS, MOST_EVIDENCE, Piped};
 use super::described::{self, Described};
-use super::events::{Copies, Home, MOST_ATTRS, MOST_EVIDENCE};
 use super::ids::INDEX_RECORDS;
 use super::peek::Peek;
+use crate::formats::perf::decode::frame::Record;
 use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::decode::recording::RecordFile;
-use crate::formats::perf::decode::walk::Record;
 use crate::formats::perf::layout::{ATTR_SIZES, HEADER_SIZE_PIPE, RECORD_HEADER, feature, record};
 use crate::kit::num::to_u64;
 use crate::kit::walk::Item;
 
 /// Size of the header of a HEADER_FEATURE record and the number of its feature.
 const FEATURE_HEADER: u64 = 16;
-
-/// What a pipe stores in records instead of sections.
-pub(super) struct Piped {
-    /// The ids of each attr.
-    pub(super) ids: Vec<Section>,
-    /// Offset of `attr_size` in EVENT_DESC.
-    pub(super) size_at: u64,
-    /// The feature CMDLINE.
-    pub(super) command_line: Option<Section>,
-}
 
 /// The records before the first sample that describe events.
 #[derive(Default)]

@@ -12,14 +12,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::events::{Copies, Home, MOST_RECORDS};
+use super::copies::{Copies, Home, MOST_RECORDS};
 use super::{Correction, Part};
 use crate::formats::perf::decode::event::SampleRead;
 use crate::formats::perf::decode::sample::Sample;
-use crate::formats::perf::decode::tracepoints::{self, Traced};
+use crate::formats::perf::decode::tracepoints::{self};
+use crate::formats::perf::decode::tracing::Traced;
 use crate::formats::perf::layout::{TYPE_TRACEPOINT, feature, record};
 use crate::kit::span::Layer;
-use crate::limits::Limits;
+use crate::model::limits::Limits;
 
 /// Offset of `config` in an attr.
 const CONFIG: u64 = 8;

@@ -1,7 +1,8 @@
 //! A record with a flipped bit in its type.
 
-use super::{Record, Walker};
+use super::Walker;
 use crate::formats::perf::decode::flip;
+use crate::formats::perf::decode::frame::Record;
 use crate::formats::perf::decode::frame::{Frame, Place, RecordView};
 
 impl<'a> Walker<'a> {

@@ -1,8 +1,9 @@
 //! A compressed record whose header is damaged: its zstd blocks show where it ends, since each has
 //! its length in its first bytes.
 
-use super::{Reach, Record, Walker};
+use super::{Reach, Walker};
 use crate::formats::perf::decode::expand::{Wrapper, begins_frame};
+use crate::formats::perf::decode::frame::Record;
 use crate::formats::perf::decode::frame::{Frame, any_frame};
 use crate::formats::perf::decode::record;
 use crate::formats::perf::layout::{RECORD_HEADER, record::ANY_BODY};

@@ -1,8 +1,9 @@
 //! A sample in which bytes were lost or added: its header is intact, and the fields after the place
 //! are other bytes.
 
-use super::{Damage, Record, Walker};
+use super::{Damage, Walker};
 use crate::formats::perf::decode::event::{Events, SampleRead};
+use crate::formats::perf::decode::frame::Record;
 use crate::formats::perf::decode::frame::{FrameFault, RecordView};
 use crate::formats::perf::decode::sample::Sample;
 use crate::formats::perf::layout::record;

@@ -26,7 +26,7 @@ use crate::kit::reading::repeats::BLOCK_MIN;
 use crate::kit::reading::{Change, Hints, Reading};
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
-use crate::limits::{Limits, WINDOW};
+use crate::model::limits::{Limits, WINDOW};
 
 /// Entries that adjoin one another, so that they are a table.
 const LEAST_ENTRIES: usize = 3;

@@ -15,9 +15,9 @@ use super::attr_len;
 use super::attrs::{self, Reading, finish, read_ids};
 use super::mend::{self, Score};
 use crate::formats::perf::decode::attrs::StoredEvent;
+use crate::formats::perf::decode::frame::Record;
 use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::decode::recording::Recording;
-use crate::formats::perf::decode::walk::Record;
 use crate::formats::perf::layout::SECTION_SIZE;
 use crate::kit::num::{to_u64, to_usize};
 

@@ -7,9 +7,9 @@ use super::attr_len;
 use crate::formats::perf::decode::attr;
 use crate::formats::perf::decode::attrs::StoredEvent;
 use crate::formats::perf::decode::event::Events;
+use crate::formats::perf::decode::frame::Record;
 use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::decode::recording::Recording;
-use crate::formats::perf::decode::walk::Record;
 use crate::formats::perf::layout::{
     ATTR_SIZES, RECORD_HEADER, SECTION_SIZE, feature, field, record,
 };

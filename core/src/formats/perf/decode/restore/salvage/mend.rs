@@ -13,16 +13,16 @@ use crate::formats::perf::decode::attr::{branch_sample_type, read_format, sample
 use crate::formats::perf::decode::attrs::StoredEvent;
 use crate::formats::perf::decode::event::Events;
 use crate::formats::perf::decode::expand::{Expansion, Wrapper};
+use crate::formats::perf::decode::frame::Record;
 use crate::formats::perf::decode::frame::{Frame, RecordView};
 use crate::formats::perf::decode::recording::{RecordFile, Recording};
-use crate::formats::perf::decode::walk::Record;
 use crate::formats::perf::layout::record;
 use crate::formats::perf::limits::TRIED;
 use crate::kit::cursor::Order;
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::{Layer, Span};
 use crate::kit::walk::Item;
-use crate::limits::{Limits, RESYNC, ZSTD_WINDOW};
+use crate::model::limits::{Limits, RESYNC, ZSTD_WINDOW};
 
 /// Records that are read as evidence.
 const EVIDENCE: usize = 64;

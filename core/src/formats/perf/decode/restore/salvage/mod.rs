@@ -20,18 +20,18 @@ pub(super) use self::mend::mend_attrs;
 pub use self::pipe::salvage_pipe;
 use super::flags::{self, Demand};
 use super::peek::Peek;
-use super::{head, shape};
+use super::{shape, table_search};
 use crate::formats::perf::decode::attrs::StoredEvent;
 use crate::formats::perf::decode::event::{Events, SampleRead};
 use crate::formats::perf::decode::feature::Machine;
+use crate::formats::perf::decode::frame::Record;
 use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::decode::recording::Recording;
 use crate::formats::perf::decode::sample::Sample;
-use crate::formats::perf::decode::walk::Record;
 use crate::formats::perf::layout::{ATTR_SIZES, SECTION_SIZE, TYPE_TRACEPOINT, feature, record};
 use crate::kit::num::to_u64;
 use crate::kit::span::Layer;
-use crate::limits::Limits;
+use crate::model::limits::Limits;
 
 /// Parts of a recording from which a valid one can be put together.
 #[derive(Clone, Debug)]
@@ -55,7 +55,7 @@ pub struct Salvage {
 /// Finds the parts of a recording that can be trusted; `None` without an event or a record.
 pub fn salvage(recording: &Recording<'_>, limits: &Limits) -> Option<Salvage> {
     let peek = Peek { source: recording.file.source(), order: recording.order() };
-    let table = head::find_table(recording, limits);
+    let table = table_search::find_table(recording, limits);
     let sections = table.as_ref().map(|table| table.sections.clone()).unwrap_or_default();
     let end = peek.len();
     let mut readings = attrs::readings(peek, recording, &sections, end);

@@ -7,7 +7,7 @@ use crate::formats::perf::decode::attrs::StoredEvent;
 use crate::formats::perf::decode::recording::RecordFile;
 use crate::formats::perf::layout::{ATTR_SIZES, HEADER_SIZE_PIPE, RECORD_HEADER};
 use crate::kit::num::to_u64;
-use crate::limits::Limits;
+use crate::model::limits::Limits;
 
 /// Bytes from the start of the file in which the attr is searched.
 const SEARCHED: u64 = 1 << 14;

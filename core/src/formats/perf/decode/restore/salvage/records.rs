@@ -10,7 +10,7 @@ use crate::formats::perf::layout::record;
 use crate::kit::cursor::Order;
 use crate::kit::span::Layer;
 use crate::kit::walk::Item;
-use crate::limits::{Limits, RESYNC};
+use crate::model::limits::{Limits, RESYNC};
 
 /// Valid records.
 #[derive(Clone, Debug, Default)]

@@ -4,11 +4,10 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::kit::span::Span;
-use crate::mend::edit::Fix;
-use crate::registry::FormatId;
-use crate::report::finding::Finding;
-use crate::report::policy::Policy;
-use crate::report::rule::{Rule, Severity, common};
+use crate::model::description::FormatId;
+use crate::model::edit::Fix;
+use crate::model::finding::Finding;
+use crate::model::rule::{Rule, Severity, common};
 
 /// The verdict of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -336,25 +335,18 @@ impl Report {
         &self.judged.set_aside
     }
 
-    /// Sets the severity of the findings whose rules the policy names, and suppresses those that it
-    /// allows. The verdict of a reached limit and of an unreadable recording stays.
-    pub fn apply(&mut self, policy: &Policy) {
-        if policy.is_empty() {
-            return;
-        }
-        let severity_of = |rule: Option<&Rule>, severity| match rule.and_then(|r| policy.level(r)) {
-            Some(level) => level.severity(),
-            None => Some(severity),
-        };
+    /// Gives each finding the severity that `severity_of` finds for its code and its severity, and
+    /// suppresses those without one.
+    pub(crate) fn judge_again(&mut self, severity_of: impl Fn(&str, Severity) -> Option<Severity>) {
         self.judged.codes.clear();
         for ((severity, code), count) in std::mem::take(&mut self.judged.severities) {
-            match severity_of(crate::registry::rule(code), severity) {
+            match severity_of(code, severity) {
                 Some(severity) => self.judged.add(code, severity, count),
                 None => self.judged.suppress(code, count),
             }
         }
         for mut finding in std::mem::take(&mut self.findings) {
-            match severity_of(Some(finding.rule), finding.severity) {
+            match severity_of(finding.rule.code, finding.severity) {
                 Some(severity) => {
                     finding.severity = severity;
                     self.findings.push(finding);
@@ -392,8 +384,8 @@ fn is_claim_shown(fix: &Fix) -> bool {
 mod tests {
     use super::*;
     use crate::kit::span::{Layer, Span};
-    use crate::mend::edit::{Edit, Safety};
-    use crate::report::policy::Level;
+    use crate::model::edit::{Edit, Safety};
+    use crate::present::policy::{Level, Policy};
 
     fn finding(rule: &'static Rule) -> Finding {
         Finding::new(rule, Span::new(Layer::stored(0), 0, 1), "file", "1 byte")

@@ -8,9 +8,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::FileSet;
 use crate::kit::text::Untrusted;
-use crate::report::{Finding, Report};
+use crate::model::recording::FileSet;
+use crate::model::{Finding, Report};
 
 /// Version of the layout of a baseline.
 const BASELINE_SCHEMA: &str = "tracemend.baseline.v1";
@@ -169,9 +169,9 @@ impl std::error::Error for BaselineError {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Options;
     use crate::kit::span::{Layer, Span};
-    use crate::report::rule::common;
+    use crate::model::options::Options;
+    use crate::model::rule::common;
 
     fn report(files: &FileSet<'_>, starts: &[u64]) -> Report {
         let mut report = Report::new(None, files.len(), 100);
@@ -195,7 +195,7 @@ mod tests {
         let starts: Vec<u64> = found.findings().iter().map(|one| one.span.start()).collect();
         assert_eq!(starts, [10, 13]);
         assert_eq!(
-            (found.suppressed().get("CM0002"), found.count_of(crate::Severity::Error)),
+            (found.suppressed().get("CM0002"), found.count_of(crate::model::Severity::Error)),
             (Some(&2), 2)
         );
         // Another recording has accepted nothing.

@@ -2,8 +2,8 @@
 
 #![allow(missing_docs, reason = "the texts of a rule are its documentation")]
 
-use crate::report::rule::rules;
-use crate::report::{Remedy, Rule, Severity};
+use crate::model::rule::rules;
+use crate::model::{Remedy, Rule, Severity};
 
 rules! {
     HOST_NAME = Rule {
@@ -62,7 +62,7 @@ rules! {
             know it. --show prints it:\n\
             \x20 tracemend audit --show FILE\n\
             \x20 tracemend redact FILE -o OUT"),
-        source: "the words and the forms of keys in core/src/audit/text.rs",
+        source: "the words and the forms of keys in core/src/sight/text.rs",
     };
     USER_NAME = Rule {
         code: "AU1005",

@@ -13,11 +13,11 @@ use std::fmt::{self, Write};
 
 use miette::{Diagnostic, LabeledSpan, MietteError, MietteSpanContents, SourceCode, SourceSpan};
 
-use crate::FileSet;
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::source::Source;
 use crate::kit::text::Untrusted;
-use crate::report::finding::Finding;
+use crate::model::finding::Finding;
+use crate::model::recording::FileSet;
 
 /// Bytes shown of a span that is not longer: a field of a header or of a record.
 const FIELD_BYTES: u64 = 8;
@@ -206,8 +206,8 @@ mod tests {
 
     use super::*;
     use crate::kit::span::{Layer, Span};
-    use crate::report::finding::Excerpt;
-    use crate::report::rule::common::UNKNOWN_FORMAT;
+    use crate::model::finding::Excerpt;
+    use crate::model::rule::common::UNKNOWN_FORMAT;
 
     fn finding(layer: Layer, start: u64, end: u64) -> Finding {
         Finding::new(&UNKNOWN_FORMAT, Span::new(layer, start, end), "field", "message")
@@ -280,12 +280,12 @@ mod tests {
 
     #[test]
     fn a_recording_of_several_files_names_the_file() {
-        let file = |name: &str| crate::File::new(name, Source::new(b"12345678"));
+        let file = |name: &str| crate::model::recording::File::new(name, Source::new(b"12345678"));
         let files = FileSet::new(vec![file("data"), file("data\u{1b}.0")]);
         let finding = finding(Layer::stored(1), 0, 4);
         let title = Shown::new(&finding, &files, 16).title;
         assert_eq!(title, "data\\x1b.0: field, 0x0..0x4 of 0x8");
-        let file = |name: &str| crate::File::new(name, Source::new(b"12345678"));
+        let file = |name: &str| crate::model::recording::File::new(name, Source::new(b"12345678"));
         let files = FileSet::new(vec![file("a/s.json"), file("b/s.json")]);
         let span = Span::new(Layer::stored(1), 0, 4);
         let finding = Finding::new(&UNKNOWN_FORMAT, span, "s.json:key", "message");

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 use crate::kit::span::Span;
-use crate::mend::edit::{Edit, Fix};
-use crate::report::rule::{Rule, Severity};
+use crate::model::edit::{Edit, Fix};
+use crate::model::rule::{Rule, Severity};
 
 /// A fault with its position and, if there is one, its fix.
 #[derive(Clone, Debug, PartialEq, Eq)]

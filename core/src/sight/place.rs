@@ -4,7 +4,7 @@ use super::filler::Filler;
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::Span;
-use crate::report::Rule;
+use crate::model::Rule;
 
 /// A field and the noun for what it has, in the singular.
 pub type Subject = (&'static str, &'static str);
@@ -110,10 +110,11 @@ pub struct NamePart<'n> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::audit::rules::sender;
-    use crate::audit::{AuditRequest, Auditor, Excerpt};
     use crate::kit::span::Layer;
-    use crate::recording::FileSet;
+    use crate::model::recording::FileSet;
+    use crate::sight::AuditRequest;
+    use crate::sight::rules::sender;
+    use crate::sight::{Auditor, Excerpt};
 
     #[test]
     fn zeros_before_other_bytes_are_not_a_filler() {
@@ -124,7 +125,7 @@ mod tests {
         let hidden = |auditor: &mut Auditor<'_>, differs_later| {
             let private = Private { differs_later, ..place.private(&[0; 4], Filler::Zeros) };
             auditor.hide(&sender::PROCESS, ("argument", "blob"), 1, private, Excerpt::Text(b""));
-            auditor.topics.len()
+            auditor.topic_count()
         };
         assert_eq!(hidden(&mut auditor, false), 0);
         assert_eq!(hidden(&mut auditor, true), 1);

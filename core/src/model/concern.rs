@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::report::rule::Rule;
+use crate::model::rule::Rule;
 
 /// Whom a finding of an audit concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -59,7 +59,7 @@ impl FromStr for Concern {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::rule::common;
+    use crate::model::rule::common;
 
     #[test]
     fn codes_of_one_concern_begin_alike() {

@@ -8,7 +8,7 @@ use crate::kit::num::{to_u64, to_usize};
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::byte_count;
-use crate::mend::edit::Edit;
+use crate::model::edit::Edit;
 
 /// One operation of a patch.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,17 +8,19 @@
 //!
 //! A byte that no field claims, or a field that the format does not know, may hold anything.
 
-use super::{Auditor, Excerpt, Place, Private, find_byte};
-use crate::audit::content::LOOKED_AT;
-use crate::audit::filler::Filler;
-use crate::audit::rules::sender;
-use crate::audit::text::TEXT_LOOKED_AT;
-use crate::formats::{Fields, Format, Tile};
 use crate::kit::field_log::{Field, FieldLog, FieldValue, Noted, resolve};
 use crate::kit::num::to_u64;
 use crate::kit::span::Span;
-use crate::limits::MAP_FIELDS;
-use crate::options::Options;
+use crate::model::limits::MAP_FIELDS;
+use crate::model::options::Options;
+use crate::model::tile::{Fields, Tile, Walk};
+use crate::sight::auditor::Auditor;
+use crate::sight::content::LOOKED_AT;
+use crate::sight::excerpt::Excerpt;
+use crate::sight::filler::Filler;
+use crate::sight::place::{Place, Private, find_byte};
+use crate::sight::rules::sender;
+use crate::sight::text::TEXT_LOOKED_AT;
 
 /// Fields of a tile that are held at a time: those of a table of 400 attrs. What lies after them is
 /// named as unknown.
@@ -54,18 +56,17 @@ impl TileReader {
 }
 
 impl Auditor<'_> {
-    /// Passes the fields of the tiles that `reader` wants to `each`, and judges the bytes that no
-    /// tile and no known field claims. `each` may add fields, for bytes that no decoder reads.
+    /// Passes the fields of the tiles of `walk` that `reader` wants to `each`, and judges the bytes
+    /// that no tile and no known field claims. `each` may add fields, for bytes that no decoder reads.
     pub fn tiles(
         &mut self,
-        format: &dyn Format,
+        walk: Walk<'_>,
         options: &Options,
         reader: TileReader,
         each: &mut dyn FnMut(&mut Self, &Tile, &mut Noted),
     ) {
-        let files = self.files;
         let max = options.limits.of(&MAP_FIELDS).min(FIELDS_HELD);
-        format.tile(files, options, &mut |tile: Tile, fields: Fields<'_>| {
+        walk(&mut |tile: Tile, fields: Fields<'_>| {
             self.tile(&tile);
             if (reader.is_wanted)(&tile) {
                 let log = FieldLog::new(max).keeping(TEXT_LOOKED_AT);

@@ -3,7 +3,7 @@
 pub mod recipient;
 pub mod sender;
 
-use crate::report::Rule;
+use crate::model::Rule;
 
 /// Returns every rule of an audit, in the order of the codes.
 pub fn all() -> impl Iterator<Item = &'static Rule> {

@@ -5,8 +5,8 @@ use std::fmt;
 use miette::Diagnostic;
 
 use crate::kit::span::Span;
-use crate::report::finding::Finding;
-use crate::report::rule::Severity;
+use crate::model::finding::Finding;
+use crate::model::rule::Severity;
 
 impl Diagnostic for Finding {
     fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
@@ -26,7 +26,7 @@ impl Diagnostic for Finding {
         Some(Box::new(format!("{} ({} fix)", fix.summary, fix.safety)))
     }
 
-    /// Returns labels in bytes of the file; [`hexdump::Shown`](crate::report::hexdump::Shown) has
+    /// Returns labels in bytes of the file; [`hexdump::Shown`](crate::present::hexdump::Shown) has
     /// the text that they refer to.
     fn labels(&self) -> Option<Box<dyn Iterator<Item = miette::LabeledSpan> + '_>> {
         let place = |span: Span| -> Option<miette::SourceSpan> {
@@ -48,7 +48,7 @@ impl Diagnostic for Finding {
 mod tests {
     use super::*;
     use crate::kit::span::Layer;
-    use crate::report::rule::common;
+    use crate::model::rule::common;
 
     #[test]
     fn the_first_label_is_the_path_at_the_stored_bytes() {

@@ -1,120 +1,14 @@
-//! Options of a check, a repair or a dump, those that formats own among them.
+//! Options that formats own, as data, and the values that a user chose.
 //!
-//! An option that belongs to a format is data ([`OptionSpec`]): the command line builds its
-//! arguments and their help from it, and the library checks a value against it. A format reads its
-//! own options through a typed view in its folder (`formats/*/options.rs`).
+//! The command line builds its arguments and their help from an [`OptionSpec`], and the library
+//! checks a value against it. A format reads its own options through a typed view in its folder
+//! (`formats/*/options.rs`).
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::num::NonZeroUsize;
 use std::ops::Range;
-use std::str::FromStr;
 
 use crate::kit::text::Untrusted;
-use crate::limits::Limits;
-use crate::mend::edit::Safety;
-use crate::registry::FormatId;
-
-/// Options of [`check`](crate::check), [`repair`](crate::repair) and [`dump`](crate::dump).
-#[derive(Clone, Debug, Default)]
-#[cfg_attr(not(feature = "testing"), non_exhaustive)]
-pub struct Options {
-    /// The limits of the run.
-    pub limits: Limits,
-    /// The format of the recording; recognised by its bytes if it is `None`.
-    pub format: Option<FormatId>,
-    /// The riskiest class of fixes that a repair applies.
-    pub allow: Allow,
-    /// Whether a repair also applies lossy fixes of warnings. Without it nothing is dropped for a
-    /// fault that the tools of the format read over.
-    pub lossy_warnings: bool,
-    /// Values of the options that formats own.
-    pub choices: Choices,
-    /// Threads that may work in parallel; as many as the machine has if it is `None`. The result is
-    /// the same with any number.
-    pub jobs: Option<NonZeroUsize>,
-}
-
-impl Options {
-    /// Returns the options with the format set, so that the recording is not sniffed.
-    #[must_use]
-    pub const fn with_format(mut self, format: FormatId) -> Self {
-        self.format = Some(format);
-        self
-    }
-
-    /// Returns the options with fixes allowed up to this class.
-    #[must_use]
-    pub const fn with_allow(mut self, allow: Allow) -> Self {
-        self.allow = allow;
-        self
-    }
-
-    /// Returns the options with one option of a format set, as on the command line without dashes.
-    ///
-    /// # Errors
-    ///
-    /// If no format has the option, or none takes the value.
-    ///
-    /// ```
-    /// use tracemend::Options;
-    ///
-    /// let options = Options::default().with_choice("strategy", "prefix")?;
-    /// assert!(Options::default().with_choice("strategy", "guess").is_err());
-    /// # Ok::<(), tracemend::ChoiceError>(())
-    /// ```
-    pub fn with_choice(mut self, name: &str, value: &str) -> Result<Self, ChoiceError> {
-        self.choices.set(name, value)?;
-        Ok(self)
-    }
-}
-
-/// The riskiest class of fixes that a repair applies.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Allow {
-    /// Only values that other bytes determine.
-    Exact,
-    /// Also what the format requires and was never recorded.
-    Synthetic,
-    /// Also fixes that drop or replace recorded bytes.
-    #[default]
-    Lossy,
-}
-
-impl Allow {
-    /// All of them, the strictest first.
-    pub const ALL: [Self; 3] = [Self::Exact, Self::Synthetic, Self::Lossy];
-
-    /// Returns the word on the command line.
-    pub const fn name(self) -> &'static str {
-        self.highest().name()
-    }
-
-    /// Returns whether a fix of this class may be applied; one that is manual never is.
-    pub fn permits(self, safety: Safety) -> bool {
-        safety <= self.highest()
-    }
-
-    const fn highest(self) -> Safety {
-        match self {
-            Self::Exact => Safety::Exact,
-            Self::Synthetic => Safety::Synthetic,
-            Self::Lossy => Safety::Lossy,
-        }
-    }
-}
-
-impl FromStr for Allow {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<Self, Self::Err> {
-        let found = Self::ALL.into_iter().find(|allow| allow.name() == word);
-        found.ok_or_else(|| {
-            let word = Untrusted(word.as_bytes());
-            format!("unknown class `{word}`, expected exact, synthetic or lossy")
-        })
-    }
-}
 
 /// An option that a format owns.
 #[derive(Debug)]
@@ -241,20 +135,17 @@ pub struct Choices {
 }
 
 impl Choices {
-    /// Sets the option called `name`; a flag takes any value.
-    ///
-    /// # Errors
-    ///
-    /// If no format has the option, or none takes the value.
-    pub fn set(&mut self, name: &str, value: &str) -> Result<(), ChoiceError> {
-        let specs = || {
-            let of = |format: &FormatId| format.options().iter().chain(format.dump_options());
-            FormatId::ALL.iter().flat_map(of).filter(|spec| spec.name == name)
-        };
-        let Some(known) = specs().next() else {
+    /// Sets the option called `name`, which is one of `specs`; a flag takes any value.
+    pub(crate) fn set_one_of(
+        &mut self,
+        specs: &[&OptionSpec],
+        name: &str,
+        value: &str,
+    ) -> Result<(), ChoiceError> {
+        let Some(known) = specs.first() else {
             return Err(ChoiceError::Unknown { name: name.to_string() });
         };
-        let results: Vec<_> = specs().map(|spec| spec.value.check(value)).collect();
+        let results: Vec<_> = specs.iter().map(|spec| spec.value.check(value)).collect();
         if results.iter().all(Result::is_err) {
             let expected: Vec<_> = results.into_iter().filter_map(Result::err).collect();
             return Err(ChoiceError::Value {
@@ -283,7 +174,8 @@ impl Choices {
     }
 
     /// Returns the options that are set and that are not among `specs`, or not with this value.
-    /// `specs` are the options of a format: [`FormatId::options`] or [`FormatId::dump_options`].
+    /// `specs` are the options of a format: [`FormatId::options`](crate::FormatId::options) or
+    /// [`FormatId::dump_options`](crate::FormatId::dump_options).
     pub fn foreign(&self, specs: &[OptionSpec]) -> Vec<&'static str> {
         let fits = |name: &str, value: &str| {
             specs.iter().any(|spec| spec.name == name && spec.value.check(value).is_ok())
@@ -333,22 +225,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_choice_has_to_fit_a_format() {
-        let mut choices = Choices::default();
-        choices.set("strategy", "prefix").unwrap();
-        assert_eq!(choices.value("strategy"), Some("prefix"));
-        assert_eq!(choices.foreign(FormatId::QEMU.options()), [""; 0]);
-        assert_eq!(choices.foreign(FormatId::OVNI.options()), ["strategy"]);
-        assert_eq!(choices.foreign(FormatId::QEMU.dump_options()), ["strategy"]);
-        let error = choices.set("strategy", "x\u{1b}").unwrap_err().to_string();
-        assert!(error.starts_with("--strategy is `x\\x1b`, expected "), "{error}");
-        assert_eq!(
-            choices.set("colour", "red").unwrap_err().to_string(),
-            "unknown option `colour`"
-        );
-    }
-
-    #[test]
     fn numbers_and_ranges_have_one_form() {
         assert_eq!((parse_number("0x1f"), parse_number("10")), (Some(31), Some(10)));
         assert_eq!(parse_range("3..0x9"), Some(3..9));
@@ -363,14 +239,5 @@ mod tests {
         for wrong in wrong.into_iter().chain(["+1..", "1.+5.."]) {
             assert!(check_times(wrong).is_err(), "{wrong}");
         }
-    }
-
-    #[test]
-    fn nothing_permits_a_manual_fix() {
-        for allow in Allow::ALL {
-            assert!(!allow.permits(Safety::Manual));
-            assert_eq!(allow.name().parse(), Ok(allow));
-        }
-        assert!(Allow::Exact.permits(Safety::Exact) && !Allow::Exact.permits(Safety::Lossy));
     }
 }

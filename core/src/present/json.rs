@@ -6,10 +6,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::FileSet;
 use crate::kit::span::Span;
 use crate::kit::text::{Untrusted, UntrustedPath, hex};
-use crate::report::{Concern, Finding, Report, Severity};
+use crate::model::recording::FileSet;
+use crate::model::{Concern, Finding, Report, Severity};
 
 /// Version of the output's layout.
 pub const CHECK_SCHEMA: &str = "tracemend.check.v1";
@@ -405,7 +405,7 @@ impl std::error::Error for RereadError {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Options;
+    use crate::model::options::Options;
 
     #[test]
     fn the_pieces_are_one_document_and_hold_no_control_character() {

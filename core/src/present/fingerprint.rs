@@ -17,10 +17,10 @@ use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 
-use crate::FileSet;
 use crate::kit::source::Source;
 use crate::kit::text::hex;
-use crate::report::{Finding, Report};
+use crate::model::recording::FileSet;
+use crate::model::{Finding, Report};
 
 /// Bytes of a span that are part of a fingerprint. A field has fewer; a lost page has no identity
 /// beyond its first bytes and its length.
@@ -100,7 +100,7 @@ fn without_numbers(path: &str) -> String {
 mod tests {
     use super::*;
     use crate::kit::span::{Layer, Span};
-    use crate::report::rule::common;
+    use crate::model::rule::common;
 
     fn print(path: &str, field: &'static str, bytes: &[u8], start: u64) -> String {
         let span = Span::sized(Layer::stored(0), start, 4);

@@ -9,9 +9,10 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::catalogue;
 use crate::kit::text::Untrusted;
-use crate::registry::rules;
-use crate::report::rule::{Rule, Severity};
+use crate::model::Report;
+use crate::model::rule::{Rule, Severity};
 
 /// What becomes of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -68,7 +69,11 @@ pub struct Selector {
 impl Selector {
     /// Returns whether the rule is one of those that are named.
     pub fn selects(&self, rule: &Rule) -> bool {
-        rule.code.starts_with(&self.prefix)
+        self.selects_code(rule.code)
+    }
+
+    fn selects_code(&self, code: &str) -> bool {
+        code.starts_with(&self.prefix)
     }
 }
 
@@ -79,11 +84,11 @@ impl FromStr for Selector {
         if text == "all" {
             return Ok(Self { prefix: String::new(), closeness: 0 });
         }
-        if let Some(rule) = crate::registry::rule(text) {
+        if let Some(rule) = catalogue::rule(text) {
             return Ok(Self { prefix: rule.code.to_string(), closeness: usize::MAX });
         }
         let prefix = text.to_ascii_uppercase();
-        if prefix.len() < 2 || !rules().any(|rule| rule.code.starts_with(&prefix)) {
+        if prefix.len() < 2 || !catalogue::rules().any(|rule| rule.code.starts_with(&prefix)) {
             return Err(UnknownSelector { text: text.to_string() });
         }
         Ok(Self { closeness: prefix.len(), prefix })
@@ -147,8 +152,12 @@ impl Policy {
     /// Returns the level of a rule; `None` if the policy does not name it, so that each finding
     /// keeps its severity.
     pub fn level(&self, rule: &Rule) -> Option<Level> {
+        self.level_of_code(rule.code)
+    }
+
+    fn level_of_code(&self, code: &str) -> Option<Level> {
         let in_layer = |layer: &Vec<(Selector, Level)>| {
-            let selecting = layer.iter().filter(|(selector, _)| selector.selects(rule));
+            let selecting = layer.iter().filter(|(selector, _)| selector.selects_code(code));
             let closest = selecting.max_by_key(|(selector, level)| (selector.closeness, *level));
             closest.map(|(_, level)| *level)
         };
@@ -158,6 +167,20 @@ impl Policy {
     /// Returns whether the policy names no rule.
     pub fn is_empty(&self) -> bool {
         self.layers.iter().all(Vec::is_empty)
+    }
+}
+
+impl Report {
+    /// Sets the severity of the findings whose rules the policy names, and suppresses those that it
+    /// allows. The verdict of a reached limit and of an unreadable recording stays.
+    pub fn apply(&mut self, policy: &Policy) {
+        if policy.is_empty() {
+            return;
+        }
+        self.judge_again(|code, severity| match policy.level_of_code(code) {
+            Some(level) => level.severity(),
+            None => Some(severity),
+        });
     }
 }
 

@@ -6,14 +6,15 @@
 use std::collections::BTreeMap;
 
 use super::json::{Entry, FixEntry, Place, Recording, RereadError};
+use crate::catalogue::rule;
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 use crate::kit::text::{is_safe, unescape};
-use crate::mend::edit::{Edit, Fix, Safety, Witness};
-use crate::recording::{File, FileSet};
-use crate::registry::{FormatId, rule};
-use crate::report::{Finding, Related, Report, Rule, Severity, Tally, Verdict};
+use crate::model::description::FormatId;
+use crate::model::edit::{Edit, Fix, Safety, Witness};
+use crate::model::recording::{File, FileSet};
+use crate::model::{Finding, Related, Report, Rule, Severity, Tally, Verdict};
 
 /// Names of the files of a recording, which spans refer to by their numbers.
 #[derive(Default)]
@@ -163,7 +164,7 @@ fn from_hex(text: &str) -> Result<Vec<u8>, RereadError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Options;
+    use crate::model::options::Options;
 
     #[test]
     fn a_report_that_is_read_again_is_written_the_same() {

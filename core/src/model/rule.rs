@@ -290,7 +290,7 @@ pub mod common {
             impact: "There may be more faults than are reported. The exit status is 6.",
             remedy: Remedy::Next("If you trust the recording, check it with a build or a library \
                 call that sets a higher limit (`Limits::set_by_name`)."),
-            source: "core/src/limits.rs and the file limits.rs of each format",
+            source: "core/src/model/limits.rs and the file limits.rs of each format",
         };
         SEARCH_ENDED = Rule {
             code: "CM9002",
@@ -304,7 +304,7 @@ pub mod common {
             impact: "Intact records among these bytes are not found, so a repair drops them.",
             remedy: Remedy::Next("Another copy of the recording may lack the damage. A library \
                 call can set a higher limit (`Limits::set_by_name`)."),
-            source: "core/src/limits.rs and the file limits.rs of each format",
+            source: "core/src/model/limits.rs and the file limits.rs of each format",
         };
     }
 }

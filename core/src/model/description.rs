@@ -1,0 +1,201 @@
+//! What a format declares about itself, as data.
+
+use std::fmt;
+
+use crate::kit::reading::CopyProofs;
+use crate::kit::wrapper::Wrapper;
+use crate::model::Rule;
+use crate::model::choice::OptionSpec;
+use crate::model::directory::DirectoryShape;
+use crate::model::limits::Limit;
+
+/// What a format declares about itself. Its behaviour is a [`Format`](crate::format::Format).
+pub struct Description {
+    /// The short name, as in `--type`.
+    pub name: &'static str,
+    /// One line for `tracemend formats`: the recordings, and the faults that can be repaired.
+    pub summary: &'static str,
+    /// The singular nouns for a complete record and for one with measurements.
+    pub nouns: [&'static str; 2],
+    /// Returns every rule, by code.
+    pub rules: fn() -> &'static [&'static Rule],
+    /// The limits, which are declared in the format's `limits.rs`.
+    pub limits: &'static [&'static Limit],
+    /// The options, which the format reads through a typed view in its `options.rs`.
+    pub options: FormatOptions,
+    /// What shows that a recording is of this format.
+    pub signs: FormatSigns,
+    /// What damage does to a recording of this format.
+    pub damage: DamageSigns,
+    /// Codes of a check whose faults make today's readers crash, hang, run out of memory or write
+    /// where they should not.
+    pub hazards: &'static [&'static str],
+}
+
+impl Description {
+    /// A format without a name, a rule or a sign, from which the others are built.
+    pub const EMPTY: Self = Self {
+        name: "",
+        summary: "",
+        nouns: ["record", "sample"],
+        rules: || &[],
+        limits: &[],
+        options: FormatOptions { check: &[], dump: &[], diff: &[], styles: &[] },
+        signs: FormatSigns {
+            magics: &[],
+            always_has_magic: false,
+            file_names: &[],
+            containers: &[],
+            is_found_by_records: false,
+            is_sniffed_by_trial: false,
+            directory: None,
+        },
+        damage: DamageSigns {
+            ends_recording: false,
+            signs_of_reading: &[],
+            proofs_of_copy: CopyProofs { returns: &[], sizes: &[] },
+        },
+        hazards: &[],
+    };
+}
+
+/// The options of a format.
+pub struct FormatOptions {
+    /// Those of a check and a repair.
+    pub check: &'static [OptionSpec],
+    /// Those of a dump: the filters that select records, and options of a check that decide how the
+    /// bytes are read.
+    pub dump: &'static [OptionSpec],
+    /// Those of a comparison: options of a check that decide how the bytes are read.
+    pub diff: &'static [OptionSpec],
+    /// The styles of a dump with their purpose, the default first; empty without a dump.
+    pub styles: &'static [(&'static str, &'static str)],
+}
+
+/// What shows that a recording is of a format.
+pub struct FormatSigns {
+    /// Bytes with which recordings begin, of those that have a magic.
+    pub magics: &'static [&'static [u8]],
+    /// Whether every recording begins with a magic, so that one that is not recognised is damaged.
+    pub always_has_magic: bool,
+    /// Names that only recordings of the format have, with `*` for any text at the beginning. A
+    /// file with such a name is not skipped in silence.
+    pub file_names: &'static [&'static str],
+    /// The wrappers that the format's own files have, so that no user has to unpack them.
+    pub containers: &'static [Wrapper],
+    /// Whether the records of a recording show its format although its beginning is lost.
+    pub is_found_by_records: bool,
+    /// Whether a format decodes files to recognise them that other formats may be sure of: it is
+    /// asked after them.
+    pub is_sniffed_by_trial: bool,
+    /// The shape of a recording in a directory; `None` if a recording is always one file.
+    pub directory: Option<&'static dyn DirectoryShape>,
+}
+
+/// What damage does to a recording of a format.
+pub struct DamageSigns {
+    /// Whether a repair ends a damaged recording at its damage, since no record after it can be
+    /// found: such a repair may keep little.
+    pub ends_recording: bool,
+    /// Codes of warnings that a doubled, inserted or lost block may cause. Errors are such signs in
+    /// every format; without a sign, no reading of the whole file is looked for.
+    pub signs_of_reading: &'static [&'static str],
+    /// Codes of faults that prove a doubled block.
+    pub proofs_of_copy: CopyProofs,
+}
+
+/// A format, and everything that it declares about itself.
+#[derive(Clone, Copy)]
+pub struct FormatId(&'static Description);
+
+impl FormatId {
+    /// Returns the format with this description.
+    pub(crate) const fn of(description: &'static Description) -> Self {
+        Self(description)
+    }
+
+    /// Returns what the format declares about itself.
+    pub(crate) const fn description(self) -> &'static Description {
+        self.0
+    }
+
+    /// Returns the short name, for example `perf`; [`FromStr`](std::str::FromStr) reads it.
+    pub const fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// Returns one line about the parts that are read and the faults that can be repaired.
+    pub const fn summary(self) -> &'static str {
+        self.0.summary
+    }
+
+    /// Returns the singular nouns of the format for a record, and for one with a measurement.
+    pub const fn nouns(self) -> [&'static str; 2] {
+        self.0.nouns
+    }
+
+    /// Returns every rule of the format, by code.
+    pub fn rules(self) -> &'static [&'static Rule] {
+        (self.0.rules)()
+    }
+
+    /// Returns the options of a check and a repair that the format owns.
+    pub const fn options(self) -> &'static [OptionSpec] {
+        self.0.options.check
+    }
+
+    /// Returns the options of a dump that the format owns.
+    pub const fn dump_options(self) -> &'static [OptionSpec] {
+        self.0.options.dump
+    }
+
+    /// Returns the options of a comparison that the format owns.
+    pub const fn diff_options(self) -> &'static [OptionSpec] {
+        self.0.options.diff
+    }
+
+    /// Returns the styles of a dump with their purpose, the default first; empty if the format has
+    /// no dump.
+    pub const fn dump_styles(self) -> &'static [(&'static str, &'static str)] {
+        self.0.options.styles
+    }
+
+    /// Returns the limits that the format owns.
+    pub const fn limits(self) -> &'static [&'static Limit] {
+        self.0.limits
+    }
+
+    /// Returns whether a file of this name should be a recording of the format.
+    pub fn claims_name(self, name: &str) -> bool {
+        self.0.signs.file_names.iter().any(|pattern| match pattern.strip_prefix('*') {
+            Some(end) => name.ends_with(end),
+            None => *pattern == name,
+        })
+    }
+
+    /// Returns the shape of a recording that is a directory; `None` if a recording is always one
+    /// file.
+    pub const fn directory(self) -> Option<&'static dyn DirectoryShape> {
+        self.0.signs.directory
+    }
+}
+
+impl PartialEq for FormatId {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for FormatId {}
+
+impl fmt::Debug for FormatId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Display for FormatId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
