@@ -9,6 +9,7 @@
 //! the records. A folder is searched by the beginning alone; this is for a file that a user names.
 
 use crate::catalogue;
+use crate::format::Confidence;
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::reading::Reading;
 use crate::kit::source::Source;
@@ -56,9 +57,14 @@ pub(super) fn read_prefix(files: &FileSet<'_>, options: &Options) -> Option<Read
     if !is_single || catalogue::sniff(files, options).is_some() {
         return None;
     }
-    let (_, len) = find_prefix(files, options)?;
+    let (format, len) = find_prefix(files, options)?;
     let first = Span::sized(Layer::stored(0), len, 1);
-    let reading = Reading::inserted(0, 0..len);
+    let mut reading = Reading::inserted(0, 0..len);
+    // Without a magic, the bytes may be the rest of the beginning, unless no recording begins so.
+    let patches = vec![drop_first(&files.bytes(0), len)?];
+    let confidence = catalogue::format(format)?.sniff(&view(files, &patches), options);
+    let is_other = is_line_or_mark(&files.bytes(0).read(0, len));
+    reading.is_determined = confidence == Some(Confidence::Certain) || is_other;
     Some(reading.witness(first, "the recording begins here"))
 }
 
@@ -99,6 +105,12 @@ fn find_places(source: &Source<'_>) -> Vec<u64> {
 /// Whether a tool writes a byte in a line.
 const fn is_text(byte: u8) -> bool {
     matches!(byte, b' '..=b'~' | b'\t' | b'\r' | b'\n')
+}
+
+/// Whether bytes are whole lines of text, or the mark of a byte order.
+fn is_line_or_mark(bytes: &[u8]) -> bool {
+    let is_mark = [&b"\xef\xbb\xbf"[..], b"\xff\xfe", b"\xfe\xff"].contains(&bytes);
+    is_mark || bytes.ends_with(b"\n") && bytes.iter().all(|byte| is_text(*byte))
 }
 
 /// Returns the format whose records a recording has, although its beginning is lost.

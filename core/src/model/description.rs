@@ -1,4 +1,4 @@
-//! What a format declares about itself, as data.
+//! The declarations of a format about itself, as data.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::model::choice::OptionSpec;
 use crate::model::directory::DirectoryShape;
 use crate::model::limits::Limit;
 
-/// What a format declares about itself. Its behaviour is a [`Format`](crate::format::Format).
+/// The declarations of a format about itself. Its behaviour is a [`Format`](crate::format::Format).
 pub struct Description {
     /// The short name, as in `--type`.
     pub name: &'static str,
@@ -23,9 +23,9 @@ pub struct Description {
     pub limits: &'static [&'static Limit],
     /// The options, which the format reads through a typed view in its `options.rs`.
     pub options: FormatOptions,
-    /// What shows that a recording is of this format.
+    /// The signs by which a recording is of this format.
     pub signs: FormatSigns,
-    /// What damage does to a recording of this format.
+    /// The effects of damage on a recording of this format.
     pub damage: DamageSigns,
     /// Codes of a check whose faults make today's readers crash, hang, run out of memory or write
     /// where they should not.
@@ -72,7 +72,7 @@ pub struct FormatOptions {
     pub styles: &'static [(&'static str, &'static str)],
 }
 
-/// What shows that a recording is of a format.
+/// The signs by which a recording is of a format.
 pub struct FormatSigns {
     /// Bytes with which recordings begin, of those that have a magic.
     pub magics: &'static [&'static [u8]],
@@ -92,7 +92,7 @@ pub struct FormatSigns {
     pub directory: Option<&'static dyn DirectoryShape>,
 }
 
-/// What damage does to a recording of a format.
+/// The effects of damage on a recording of a format.
 pub struct DamageSigns {
     /// Whether a repair ends a damaged recording at its damage, since no record after it can be
     /// found: such a repair may keep little.
@@ -114,7 +114,7 @@ impl FormatId {
         Self(description)
     }
 
-    /// Returns what the format declares about itself.
+    /// Returns the declarations of the format.
     pub(crate) const fn description(self) -> &'static Description {
         self.0
     }

@@ -1,4 +1,4 @@
-//! What a dump and a comparison are asked for, and their results.
+//! The requests of a dump and a comparison, and their results.
 
 /// The form of a dump. Filters are options of the format, see [`Format::dump_options`].
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -57,7 +57,8 @@ impl TileReader {
 
 impl Auditor<'_> {
     /// Passes the fields of the tiles of `walk` that `reader` wants to `each`, and judges the bytes
-    /// that no tile and no known field claims. `each` may add fields, for bytes that no decoder reads.
+    /// that no tile and no known field claims. `each` may add fields, for bytes that no decoder
+    /// reads.
     pub fn tiles(
         &mut self,
         walk: Walk<'_>,

@@ -26,7 +26,7 @@ use tracemend::{Edit, FileSet, FormatId, Options, Report, Tile, TileKind};
 
 use decode::Recording;
 
-/// What the format declares about itself.
+/// The declarations of the format about itself.
 static DESCRIPTION: Description = Description {
     name: "tick",
     summary: "metronome recordings: repairs what a killed recorder leaves, drops damaged records",

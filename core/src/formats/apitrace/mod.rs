@@ -59,7 +59,7 @@ use expand::{Container, Expansion, Fault};
 use repair::StreamEditor;
 use repair::damage::Donor;
 
-/// What the format declares about itself.
+/// The declarations of the format about itself.
 pub static DESCRIPTION: Description = Description {
     name: "apitrace",
     summary: "apitrace traces: snappy, gzip, zstd and brotli, versions 0 to 6; repairs traces of \

@@ -48,7 +48,7 @@ use crate::sight::Auditor;
 /// Clocks that go back, at most, from which a copied block is looked for: each takes a walk.
 const HINTS: usize = 4;
 
-/// What the format declares about itself.
+/// The declarations of the format about itself.
 pub static DESCRIPTION: Description = Description {
     name: "ovni",
     summary: "ovni runtime traces: directories of thread streams and single streams, all models \

@@ -3,6 +3,8 @@
 //! Sources: `include/uapi/linux/perf_event.h`, `tools/perf/util/header.h`,
 //! `tools/lib/perf/include/perf/event.h`, and measured recordings.
 
+mod record_names;
+
 /// First bytes of a recording written by a little-endian machine.
 pub const MAGIC_LITTLE: &[u8; 8] = b"PERFILE2";
 /// First bytes of a recording written by a big-endian machine.
@@ -50,6 +52,8 @@ pub const COMP_MMAP_LEN: u32 = 528_384;
 
 /// Record types that the check handles by name.
 pub mod record {
+    pub use super::record_names::name;
+
     /// A file, or the kernel, in the memory of a process.
     pub const MMAP: u32 = 1;
     /// The same, with its device and inode or its build id.

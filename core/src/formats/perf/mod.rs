@@ -44,7 +44,7 @@ use crate::model::tile::TileSink;
 use crate::model::{Finding, Report};
 use crate::sight::Auditor;
 
-/// What the format declares about itself.
+/// The declarations of the format about itself.
 pub static DESCRIPTION: Description = Description {
     name: "perf",
     summary: "Linux perf.data: files, pipes and directories, both byte orders, zstd; repairs \

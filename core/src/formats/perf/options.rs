@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::formats::perf::decode::record;
 use crate::formats::perf::layout::ATTR_SIZES;
+use crate::formats::perf::layout::record;
 use crate::model::choice::{
     OptionSpec, OptionValue, check_range, check_times, parse_range, parse_times,
 };

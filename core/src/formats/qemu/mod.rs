@@ -42,11 +42,12 @@ use crate::model::recording::FileSet;
 use crate::model::tile::{NO_FIELDS, TileKind, TileSink};
 use crate::sight::Auditor;
 
-/// What the format declares about itself.
+/// The declarations of the format about itself.
 pub static DESCRIPTION: Description = Description {
     name: "qemu",
     summary: "QEMU record/replay logs of 2.5 to 11.1 in every layout; repairs logs of killed \
-              recorders, full disks and truncated copies, and closes damaged ones before the damage",
+              recorders, full disks and truncated copies, and closes damaged ones before the \
+              damage",
     nouns: ["event", "instruction"],
     rules: rules::all,
     limits: limits::LIMITS,

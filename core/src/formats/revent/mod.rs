@@ -56,7 +56,7 @@ use crate::model::recording::FileSet;
 use crate::model::tile::TileSink;
 use crate::sight::Auditor;
 
-/// What the format declares about itself.
+/// The declarations of the format about itself.
 pub static DESCRIPTION: Description = Description {
     name: "revent",
     summary: "Workload Automation input recordings, seven layouts and gamepads; repairs recordings \

@@ -16,6 +16,7 @@
 
 mod examples;
 mod exceptions;
+mod imports;
 mod layers;
 mod lexer;
 mod licences;

@@ -1,4 +1,4 @@
-//! What a check of the features works with; `features`, `cpus` and `feature_faults` judge.
+//! The parts of a check of the features; `features`, `cpus` and `feature_faults` judge.
 
 use crate::formats::perf::decode::feature::{self, Machine};
 use crate::formats::perf::decode::header::{Flags, Section};

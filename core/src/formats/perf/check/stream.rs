@@ -22,6 +22,7 @@ use crate::formats::perf::limits::ROUNDS;
 use crate::formats::perf::repair::{self, Seam};
 use crate::formats::perf::rules;
 use crate::kit::cursor::Order;
+use crate::kit::expand::zstd::DataEnd;
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::{Layer, Span};
 use crate::kit::walk::Item;
@@ -194,7 +195,8 @@ impl<'a> Stream<'a> {
         let size = wrapper.data_size(bytes, self.order).unwrap_or(0);
         let most = to_u64(room.len());
         let least = most.saturating_sub(7);
-        let expected = self.expansion.find_data_len(room, size);
+        let end = self.expansion.find_data_end(room, size);
+        let expected = end.map(|end| end.len);
         let is_wrong = !(least..=most).contains(&size) || expected.is_some_and(|len| len != size);
         let len = if is_wrong { expected.unwrap_or(most) } else { size };
         let data = room.get(..to_usize(len)).unwrap_or(room);
@@ -210,7 +212,8 @@ impl<'a> Stream<'a> {
         let message = format!("data_size is {size}, expected {range}");
         let edit = repair::write_data_size(stored, len, self.order);
         let (span, summary) = (edit.span, format!("set data_size to {len}"));
-        let fix = match expected {
+        let is_shown = end.is_some_and(|end| shows_size(room, end, size));
+        let fix = match expected.filter(|_| is_shown) {
             Some(_) => {
                 let end = stored.start.saturating_add(wrapper.head_len()).saturating_add(len);
                 let data = Span::new(self.layer, edit.span.end, end);
@@ -459,4 +462,14 @@ impl<'a> Stream<'a> {
 /// Wraps bytes that are not a complete record, so that a finding can show them.
 const fn view_of(place: Place, bytes: &[u8]) -> RecordView<'_> {
     RecordView { frame: Frame { kind: 0, misc: 0, size: 0 }, place, bytes }
+}
+
+/// Whether the end of the zstd data in `room` shows that `size`, the stated length, is wrong, and
+/// not the length of the last block. Padding consists of zeros; only a block that is stored as it is
+/// may end in them.
+fn shows_size(room: &[u8], end: DataEnd, size: u64) -> bool {
+    let most = to_u64(room.len());
+    let is_possible = (most.saturating_sub(7)..=most).contains(&size);
+    let between = room.get(to_usize(size)..to_usize(end.len)).unwrap_or_default();
+    !is_possible || between.iter().any(|byte| *byte != 0) || end.len < size && !end.is_raw
 }

@@ -13,7 +13,7 @@ use std::fmt;
 use super::frame::{Dialect, FrameFault, Place, RecordView};
 use crate::formats::perf::layout::{RECORD_HEADER, record};
 use crate::kit::cursor::{Cursor, Order};
-use crate::kit::expand::zstd::{ExpandError, Expander, OpenUnit, WrongCheckSum};
+use crate::kit::expand::zstd::{DataEnd, ExpandError, Expander, OpenUnit, WrongCheckSum};
 use crate::kit::layer::{LayerMap, Segment};
 use crate::kit::num::{align8, to_u64, to_usize};
 use crate::kit::span::{Layer, Span};
@@ -325,14 +325,13 @@ impl Expansion {
         self.expander.as_ref().and_then(Expander::open_unit)
     }
 
-    /// Returns the length of the zstd data in `room`, which padding follows: `stated`, if they can
+    /// Returns where the zstd data in `room` end, which padding follows: at `stated`, if they can
     /// end there; `None` if they do not show where they end.
-    pub fn find_data_len(&self, room: &[u8], stated: u64) -> Option<u64> {
-        let found = match &self.expander {
+    pub fn find_data_end(&self, room: &[u8], stated: u64) -> Option<DataEnd> {
+        match &self.expander {
             Some(expander) => expander.find_padding(room, stated),
             None => Expander::new(self.window_max).find_padding(room, stated),
-        };
-        found.map(to_u64)
+        }
     }
 
     /// Declares the end of the stream, so that all expanded bytes are released.

@@ -42,20 +42,20 @@ impl Expander {
         Some(OpenUnit { name, size, is_raw: header.is_some_and(|header| header.is_raw()) })
     }
 
-    /// Returns the number of bytes of `stored`, the next input, before up to 7 bytes of padding;
-    /// `None` if its last unit is not complete, or other bytes follow it.
+    /// Returns where the units of `stored`, the next input, end before up to 7 bytes of padding;
+    /// `None` if the last one is not complete, or other bytes follow it.
     ///
     /// Zeros are also the header of an empty block. An encoder that is flushed without new data
     /// writes nothing, so such blocks at the end are padding. Padding with a flipped bit may look
     /// like a block, too, so `stated`, the length that another field has, is believed if a unit
     /// with content ends there.
-    pub fn find_padding(&self, stored: &[u8], stated: u64) -> Option<usize> {
+    pub fn find_padding(&self, stored: &[u8], stated: u64) -> Option<DataEnd> {
         let begun = self.partial.len();
         let bytes = match begun {
             0 => Cow::Borrowed(stored),
             _ => Cow::Owned([self.partial.as_slice(), stored].concat()),
         };
-        let mut units = Units { rest: &bytes, expect: self.expect, frame: self.frame };
+        let mut units = Units::new(&bytes, self.expect, self.frame);
         let mut end = 0;
         while let Some(is_empty) = units.pass() {
             if is_empty {
@@ -63,14 +63,25 @@ impl Expander {
             }
             end = bytes.len().saturating_sub(units.rest.len());
             let len = end.checked_sub(begun).filter(|len| to_u64(*len) == stated);
-            if len.is_some() && units.rest.len() <= PADDING_MAX {
-                return len;
+            let len = len.filter(|_| units.rest.len() <= PADDING_MAX);
+            if let Some(len) = len {
+                return Some(DataEnd { len: to_u64(len), is_raw: units.is_raw });
             }
         }
         let padding = bytes.get(end..).unwrap_or_default();
         let is_padding = padding.len() <= PADDING_MAX && padding.iter().all(|byte| *byte == 0);
-        end.checked_sub(begun).filter(|_| is_padding)
+        let len = to_u64(end.checked_sub(begun).filter(|_| is_padding)?);
+        Some(DataEnd { len, is_raw: units.is_raw })
     }
+}
+
+/// Where zstd data end that padding follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DataEnd {
+    /// Their length in bytes.
+    pub len: u64,
+    /// Whether the last block is stored as it is: it may end in zeros, like the padding.
+    pub is_raw: bool,
 }
 
 /// A walk over the units of a stream.
@@ -78,6 +89,8 @@ struct Units<'a> {
     rest: &'a [u8],
     expect: Expect,
     frame: Frame,
+    /// Whether the content of the last block that is not empty is stored as it is.
+    is_raw: bool,
 }
 
 /// Returns the offsets in `stored` at which its blocks end, up to the first bytes that are not a
@@ -87,7 +100,7 @@ pub fn block_ends(stored: &[u8], is_in_frame: bool) -> impl Iterator<Item = usiz
     let expect = if is_in_frame { Expect::Block } else { Expect::Header };
     // The window of the frame is not known here; a block has at most 128 KiB.
     let frame = Frame { window: u64::MAX, ..Frame::default() };
-    let mut units = Units { rest: stored, expect, frame };
+    let mut units = Units::new(stored, expect, frame);
     std::iter::from_fn(move || {
         let is_block = matches!(units.expect, Expect::Block);
         units.pass().filter(|is_empty| !is_empty)?;
@@ -96,7 +109,11 @@ pub fn block_ends(stored: &[u8], is_in_frame: bool) -> impl Iterator<Item = usiz
     .filter_map(|(is_block, end)| is_block.then_some(end))
 }
 
-impl Units<'_> {
+impl<'a> Units<'a> {
+    const fn new(rest: &'a [u8], expect: Expect, frame: Frame) -> Self {
+        Self { rest, expect, frame, is_raw: false }
+    }
+
     /// Passes one unit, and returns whether it is an empty block that is not the last one; `None`
     /// if the rest is not a complete unit.
     fn pass(&mut self) -> Option<bool> {
@@ -125,6 +142,9 @@ impl Units<'_> {
                 let header = BlockHeader::first(self.rest)?;
                 let block = self.take(header.unit_len(self.frame.block_max()).ok()?)?;
                 is_empty = block.len() == BLOCK_HEADER_LEN && !header.is_last;
+                if !is_empty {
+                    self.is_raw = header.is_raw() || header.is_run();
+                }
                 if header.is_last {
                     self.expect = Expect::Trailer;
                 }

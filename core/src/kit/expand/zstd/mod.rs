@@ -32,7 +32,7 @@ mod xxh64;
 use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, ResetDirective};
 
 pub use error::{ExpandError, Fault};
-pub use measure::{OpenUnit, block_ends};
+pub use measure::{DataEnd, OpenUnit, block_ends};
 pub use partial::{Change, PartialExpander, PartialStream};
 
 use crate::kit::num::{to_u64, to_usize};

@@ -7,7 +7,7 @@ use crate::kit::cursor::Cursor;
 /// `misc` of an MMAP2: a build id instead of device and inode.
 pub(super) const MISC_MMAP_BUILD_ID: u16 = 1 << 14;
 
-/// Reads the fields of a type in [`KERNEL`](super::KERNEL).
+/// Reads the fields of a type of the kernel.
 pub(super) fn fields(kind: u32, misc: u16, own: &mut Cursor<'_>) -> Result<Detail, BodyError> {
     match kind {
         1 => {

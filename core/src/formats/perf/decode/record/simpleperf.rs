@@ -1,7 +1,7 @@
 //! Records of simpleperf: types 32769 to 32778.
 //!
-//! Source: the `Parse` functions of `record.cpp` in `system/extras/simpleperf` of Android. Numbers
-//! are as in [`SIMPLEPERF`](super::SIMPLEPERF).
+//! Source: the `Parse` functions of `record.cpp` in `system/extras/simpleperf` of Android. The
+//! names are in `layout/record_names.rs`.
 
 use super::{Detail, list, rest, string};
 use crate::formats::perf::decode::body::{BodyError, COUNT64, CountField, skip_counted};

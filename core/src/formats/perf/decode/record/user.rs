@@ -12,7 +12,7 @@ const TRACING_HEAD: u64 = 8;
 const CPU_MAP_MASK: u64 = 1;
 const CPU_MAP_RANGE: u64 = 2;
 
-/// Reads the fields of a type in [`USER`](super::USER).
+/// Reads the fields of a type of perf itself.
 pub(super) fn fields(kind: u32, misc: u16, own: &mut Cursor<'_>) -> Result<Detail, BodyError> {
     match kind {
         64 => return header_attr(own),

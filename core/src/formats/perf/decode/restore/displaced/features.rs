@@ -53,7 +53,11 @@ pub(super) fn find(peek: Peek<'_>, table: &Entries, len: u64) -> Option<Reading>
     let end = section.end().unwrap_or(section.offset);
     let at = search.best.map_or(end, |(_, at)| at);
     let mut reading = Reading::inserted(0, at..at.saturating_add(len));
-    reading.is_determined = search.is_sure();
+    // If only the length of the file shows that bytes were inserted, others may be cut off.
+    let is_shown = pairs().any(|(bit, one)| {
+        one.offset >= at && !has_shape(peek, bit, one) && has_shape(peek, bit, moved(one))
+    });
+    reading.is_determined = search.is_sure() && is_shown;
     Some(witnessed(reading, table))
 }
 
