@@ -1,7 +1,7 @@
 //! `--limits` and `--limit`: the limits of a run.
 
 use clap::ValueEnum;
-use tracemend::model::limits;
+use tracemend::limits;
 use tracemend::{FormatId, Limit, Limits, Options};
 
 /// By how much the presets divide and multiply each limit.

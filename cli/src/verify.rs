@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tracemend::model::limits;
+use tracemend::limits;
 use tracemend::words::{byte_count, plural};
 use tracemend::{Limits, Plan};
 

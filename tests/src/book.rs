@@ -235,7 +235,7 @@ fn common_page(rules: &[&Rule]) -> String {
     format!(
         "# All formats\n\n## Codes\n\n{}\n## Limits\n\n{}",
         list_rules(rules),
-        list_limits(tracemend::model::limits::COMMON.iter().copied())
+        list_limits(tracemend::limits::COMMON.iter().copied())
     )
 }
 

@@ -19,7 +19,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 use clap::ArgMatches;
-use tracemend::model::limits;
+use tracemend::limits;
 use tracemend::words::byte_count;
 use tracemend::{
     AuditRequest, Finding, FormatId, Layer, Options, Report, Rule, Selector, Span, common,

@@ -29,6 +29,14 @@ impl Order {
             Self::Big => u64::from_be_bytes(bytes),
         }
     }
+
+    /// Returns the eight bytes of a number in this order.
+    pub const fn bytes(self, number: u64) -> [u8; 8] {
+        match self {
+            Self::Little => number.to_le_bytes(),
+            Self::Big => number.to_be_bytes(),
+        }
+    }
 }
 
 impl fmt::Display for Order {
@@ -115,6 +123,12 @@ impl<'a> Cursor<'a> {
         Self { log: None, ..self.clone() }
     }
 
+    /// Returns the byte order.
+    #[inline]
+    pub const fn order(&self) -> Order {
+        self.order
+    }
+
     /// Returns a copy that reads numbers in another byte order.
     #[must_use]
     pub fn in_order(&self, order: Order) -> Self {
@@ -183,6 +197,18 @@ impl<'a> Cursor<'a> {
         if let Some(log) = self.log {
             log.push_bytes(label, self.before(bytes.len()), bytes);
         }
+    }
+
+    /// Whether a log notes what is read.
+    #[inline]
+    pub const fn has_log(&self) -> bool {
+        self.log.is_some()
+    }
+
+    /// Whether a log notes the entries of long lists.
+    #[inline]
+    pub fn has_entries(&self) -> bool {
+        self.log.is_some_and(FieldLog::has_entries)
     }
 
     /// Notes the number of `len` bytes that was just read.
@@ -271,6 +297,28 @@ impl<'a> Cursor<'a> {
         };
         self.note_number(number, 8, label);
         Ok(number)
+    }
+
+    /// Reads four bytes that people read in hexadecimal.
+    pub fn hex32(&mut self, label: &'static str) -> Result<u32, ReadError> {
+        let number = self.unlogged().u32(label)?;
+        self.skip_noting(4, label, number.into());
+        Ok(number)
+    }
+
+    /// Reads eight bytes that people read in hexadecimal.
+    pub fn hex64(&mut self, label: &'static str) -> Result<u64, ReadError> {
+        let number = self.unlogged().u64(label)?;
+        self.skip_noting(8, label, number);
+        Ok(number)
+    }
+
+    /// Moves past `len` bytes that are there, and notes them as a number.
+    fn skip_noting(&mut self, len: usize, label: &'static str, number: u64) {
+        self.rest = self.rest.get(len..).unwrap_or_default();
+        if let Some(log) = self.log {
+            log.push(label, self.before(len), FieldValue::Hex(number));
+        }
     }
 
     /// Moves past `count` items of `size` bytes; a product that overflows is a short read.

@@ -28,6 +28,8 @@ pub struct Field {
 pub enum FieldValue {
     /// A number in the byte order of the recording.
     Number(u64),
+    /// The same, which people read in hexadecimal.
+    Hex(u64),
     /// The first bytes of the field.
     Bytes(Vec<u8>),
     /// Text that is safe to print.
@@ -40,6 +42,8 @@ pub struct FieldLog {
     max: usize,
     /// First bytes of a longer field that are kept.
     kept: usize,
+    /// Whether the entries of long lists are noted one by one, beside the list as bytes.
+    has_entries: bool,
     noted: Mutex<Noted>,
 }
 
@@ -58,7 +62,19 @@ impl FieldLog {
     /// Creates a log that keeps the first `max` fields.
     pub fn new(max: u64) -> Self {
         let noted = Noted { fields: Vec::new(), left_out: 0, stored: None };
-        Self { max: to_usize(max), kept: BYTES_KEPT, noted: Mutex::new(noted) }
+        let noted = Mutex::new(noted);
+        Self { max: to_usize(max), kept: BYTES_KEPT, has_entries: false, noted }
+    }
+
+    /// Notes the entries of long lists, such as call chains, one by one.
+    #[must_use]
+    pub fn with_entries(mut self) -> Self {
+        self.has_entries = true;
+        self
+    }
+
+    pub(super) const fn has_entries(&self) -> bool {
+        self.has_entries
     }
 
     /// Keeps the first `kept` bytes of longer fields.
@@ -117,7 +133,7 @@ fn keep(mut kept: Vec<Field>, next: Field) -> Vec<Field> {
         let holds = |outer: Span, inner: Span| {
             outer.start <= inner.start && inner.end <= outer.end && outer != inner
         };
-        let is_number = matches!(last.value, FieldValue::Number(_));
+        let is_number = matches!(last.value, FieldValue::Number(_) | FieldValue::Hex(_));
         if is_before || !is_number && holds(old, new) || holds(new, old) {
             break;
         }

@@ -85,6 +85,40 @@ impl<'t> JsonLine<'t> {
         self.text.push(']');
     }
 
+    /// Adds a list, to which `add` adds each of `values`.
+    pub fn list<T>(
+        &mut self,
+        name: &'static str,
+        values: &[T],
+        add: &mut dyn FnMut(&T, &mut JsonLine<'_>),
+    ) {
+        self.name(name);
+        self.text.push('[');
+        for (index, value) in values.iter().enumerate() {
+            self.text.push_str(if index == 0 { "" } else { "," });
+            add(value, &mut JsonLine { text: self.text });
+        }
+        self.text.push(']');
+    }
+
+    /// Adds an integer to a list.
+    pub fn item(&mut self, value: impl Into<i128>) {
+        self.push(value.into());
+    }
+
+    /// Adds an object to a list, to which `add` adds its members.
+    pub fn object(&mut self, add: impl FnOnce(&mut JsonLine<'_>)) {
+        let start = self.text.len();
+        add(&mut JsonLine { text: self.text });
+        // Members begin with a comma, which the first one has not.
+        if self.text.len() == start {
+            self.text.push('{');
+        } else {
+            self.text.replace_range(start..=start, "{");
+        }
+        self.text.push('}');
+    }
+
     fn push_string(&mut self, value: &str) {
         debug_assert!(value.chars().all(is_safe), "{value:?} is not escaped");
         // No control character is in it, so JSON has two more to escape.

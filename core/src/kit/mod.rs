@@ -12,6 +12,7 @@ pub mod num;
 pub mod race;
 pub mod reading;
 pub mod resync;
+pub mod row;
 pub mod source;
 pub mod span;
 pub mod steps;

@@ -23,7 +23,7 @@ pub(super) fn read(
     fields: Fields<'_>,
     limits: &Limits,
 ) -> (Vec<Region>, Option<String>) {
-    let log = FieldLog::new(limits.of(&MAP_FIELDS));
+    let log = FieldLog::new(limits.of(&MAP_FIELDS)).with_entries();
     fields(&log);
     let Noted { fields: noted, left_out, stored } = log.into_noted();
     let is_inside = |field: &Field| {
@@ -101,8 +101,8 @@ fn region(span: Span, kind: RegionKind, name: &'static str) -> Region {
 
 fn describe(field: Field) -> Region {
     let value = match field.value {
-        FieldValue::Number(number @ 0..=9) => number.to_string(),
-        FieldValue::Number(number) => format!("{number} ({number:#x})"),
+        FieldValue::Number(number @ 0..=9) | FieldValue::Hex(number @ 0..=9) => number.to_string(),
+        FieldValue::Number(number) | FieldValue::Hex(number) => format!("{number} ({number:#x})"),
         FieldValue::Text(text) => text,
         FieldValue::Bytes(bytes) => describe_bytes(&bytes, field.span.len()),
     };

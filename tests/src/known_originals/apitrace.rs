@@ -16,7 +16,7 @@ use tracemend::formats::apitrace::expand::{Container, Expansion};
 use tracemend::formats::apitrace::layout::ZSTD_MAGIC;
 use tracemend::formats::apitrace::stream_bytes;
 use tracemend::kit::source::Source;
-use tracemend::model::limits::Limits;
+use tracemend::limits::Limits;
 
 use super::{Bound, Bounds, Damaged, Files, Original, Reach, Record, Subject, corpus};
 use crate::forge::apitrace::{self as forge, all, call_heavy, chunks, old_threads, threaded};

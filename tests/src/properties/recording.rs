@@ -77,7 +77,7 @@ const VALUES_TRIED: u64 = 2 << 10;
 pub(crate) fn with_short_searches(files: &FileSet<'_>, options: &Options) -> Options {
     let mut options = options.clone();
     if !are_long_searches_due(files) {
-        options.limits.set(&tracemend::model::limits::RESYNC, SEARCH_STEPS);
+        options.limits.set(&tracemend::limits::RESYNC, SEARCH_STEPS);
         options.limits.set(&tracemend::formats::perf::limits::TRIED, VALUES_TRIED);
     }
     options

@@ -43,7 +43,7 @@ pub fn expanded(stream: &[u8]) -> Held {
 const PIECES: &str = "a stream in pieces expands to the same bytes";
 
 fn expand(pieces: &[&[u8]]) -> Result<Expanded, super::Broken> {
-    let mut expander = Expander::new(Limits::default().of(&tracemend::model::limits::ZSTD_WINDOW));
+    let mut expander = Expander::new(Limits::default().of(&tracemend::limits::ZSTD_WINDOW));
     let mut out = Expanded { counted: 0, fault: None, pending: 0, bytes: Vec::new() };
     let mut fed_bytes = 0_u64;
     'stream: for piece in pieces {

@@ -60,7 +60,7 @@ fn damaged(count: usize) -> Vec<u8> {
 fn findings_past_the_limit_are_counted() {
     let bytes = damaged(2);
     assert_eq!(check(&bytes, |_| {}).findings().len(), 2);
-    let report = check(&bytes, |limits| limits.set(&tracemend::model::limits::FINDINGS, 1));
+    let report = check(&bytes, |limits| limits.set(&tracemend::limits::FINDINGS, 1));
     assert_eq!((report.findings().len(), report.truncated()), (1, true));
     assert_eq!(report.counts().values().sum::<u64>(), 2);
 }
@@ -70,7 +70,7 @@ fn fixes_past_the_limit_wait_for_the_next_round() {
     let bytes = damaged(2);
     let all = repair(&bytes, |_| {});
     let one = repair(&bytes, |limits| {
-        limits.set(&tracemend::model::limits::FIXES, 1);
+        limits.set(&tracemend::limits::FIXES, 1);
     });
     assert_eq!((all.outcome, one.outcome), (Outcome::RepairedWithLoss, Outcome::RepairedWithLoss));
     let rounds = |repair: &Repair| repair.applied.last().map(|applied| applied.round);
@@ -81,8 +81,8 @@ fn fixes_past_the_limit_wait_for_the_next_round() {
 fn rounds_end_and_the_repair_says_so() {
     let bytes = damaged(2);
     let repair = repair(&bytes, |limits| {
-        limits.set(&tracemend::model::limits::FIXES, 1);
-        limits.set(&tracemend::model::limits::ROUNDS, 1);
+        limits.set(&tracemend::limits::FIXES, 1);
+        limits.set(&tracemend::limits::ROUNDS, 1);
     });
     assert_eq!(repair.outcome, Outcome::Incomplete);
     let said = "CM9001 limit-reached: the repair did not end within 1 round (--limit rounds=N)";
@@ -155,8 +155,8 @@ fn a_repair_of_too_many_parts_ends_and_says_so() {
     let bytes = damaged(2);
     let ended = |parts: u64| {
         repair(&bytes, |limits| {
-            limits.set(&tracemend::model::limits::FIXES, 1);
-            limits.set(&tracemend::model::limits::PARTS, parts);
+            limits.set(&tracemend::limits::FIXES, 1);
+            limits.set(&tracemend::limits::PARTS, parts);
         })
     };
     // A recording without a change is one part, which the first fix splits.
@@ -170,7 +170,7 @@ fn a_repair_of_too_many_parts_ends_and_says_so() {
 #[test]
 fn a_fix_that_inserts_too_much_is_refused_and_said_to_be() {
     let bytes = built("every_feature").crashed();
-    let repair = repair(&bytes, |limits| limits.set(&tracemend::model::limits::INSERTED, 7));
+    let repair = repair(&bytes, |limits| limits.set(&tracemend::limits::INSERTED, 7));
     assert_eq!(repair.outcome, Outcome::Incomplete);
     let said = repair.refused.unwrap();
     assert!(said.starts_with("CM9001 limit-reached: a fix would insert "), "{said}");
@@ -179,7 +179,7 @@ fn a_fix_that_inserts_too_much_is_refused_and_said_to_be() {
 
 #[test]
 fn a_structure_that_is_held_whole_has_a_largest_size() {
-    stops(&built("plain").bytes, |limits| limits.set(&tracemend::model::limits::WINDOW, 64));
+    stops(&built("plain").bytes, |limits| limits.set(&tracemend::limits::WINDOW, 64));
 }
 
 #[test]
@@ -187,10 +187,10 @@ fn a_zstd_window_has_a_largest_size() {
     // The forge's frames name a window of their content's size.
     let window = zstd_window(&built("compressed").bytes);
     stops(&built("compressed").bytes, |limits| {
-        limits.set(&tracemend::model::limits::ZSTD_WINDOW, window - 1)
+        limits.set(&tracemend::limits::ZSTD_WINDOW, window - 1)
     });
     let enough = check(&built("compressed").bytes, |limits| {
-        limits.set(&tracemend::model::limits::ZSTD_WINDOW, window)
+        limits.set(&tracemend::limits::ZSTD_WINDOW, window)
     });
     assert_eq!(enough.verdict(), Verdict::Clean);
 }
@@ -198,7 +198,7 @@ fn a_zstd_window_has_a_largest_size() {
 /// The smallest limit under which a recording is sound.
 fn zstd_window(bytes: &[u8]) -> u64 {
     let sound = |window: u64| {
-        check(bytes, |limits| limits.set(&tracemend::model::limits::ZSTD_WINDOW, window)).verdict()
+        check(bytes, |limits| limits.set(&tracemend::limits::ZSTD_WINDOW, window)).verdict()
             == Verdict::Clean
     };
     let (mut low, mut high) = (0, 128 << 20);
@@ -214,7 +214,7 @@ fn an_expansion_has_a_largest_ratio() {
     // 64 MiB are always allowed: a compressed record of 16,000 blocks of 128 KiB has more.
     let bytes = built("compressed").bytes;
     assert_eq!(
-        check(&bytes, |limits| limits.set(&tracemend::model::limits::EXPANSION_RATIO, 0)).verdict(),
+        check(&bytes, |limits| limits.set(&tracemend::limits::EXPANSION_RATIO, 0)).verdict(),
         Verdict::Clean
     );
     let mut recording = perf::Recording::new(
@@ -227,7 +227,7 @@ fn an_expansion_has_a_largest_ratio() {
     let body = ruzstd::encoding::compress_to_vec(rounds.as_slice(), level);
     recording.push(perf::Record::new(81, 0, body)).feature(27);
     let report = check(&recording.build().bytes, |limits| {
-        limits.set(&tracemend::model::limits::EXPANSION_RATIO, 0)
+        limits.set(&tracemend::limits::EXPANSION_RATIO, 0)
     });
     assert_eq!(report.verdict(), Verdict::Incomplete);
     assert_eq!(report.count(&common::LIMIT_REACHED), 1);
@@ -253,10 +253,8 @@ fn a_search_for_the_next_record_has_an_end() {
     let sample = built.first_of(9).unwrap();
     let bytes = built.record_type(sample, 0x1234_5678);
     let records = |report: &Report| report.tally.records;
-    let (whole, none) = (
-        check(&bytes, |_| {}),
-        check(&bytes, |limits| limits.set(&tracemend::model::limits::RESYNC, 0)),
-    );
+    let (whole, none) =
+        (check(&bytes, |_| {}), check(&bytes, |limits| limits.set(&tracemend::limits::RESYNC, 0)));
     assert!(records(&none) < records(&whole), "{} and {}", records(&none), records(&whole));
     assert!(none.has_errors() && whole.has_errors());
 }
@@ -265,7 +263,7 @@ fn a_search_for_the_next_record_has_an_end() {
 fn a_plan_holds_no_more_than_its_limit() {
     let bytes = damaged(1);
     let files = FileSet::single("perf.data", &bytes);
-    let options = limited(|limits| limits.set(&tracemend::model::limits::PLAN, 8));
+    let options = limited(|limits| limits.set(&tracemend::limits::PLAN, 8));
     let repair = tracemend::repair(&files, &options);
     let error = Plan::new(&repair, &files, &options.limits).unwrap_err();
     assert!(matches!(error, PlanError::TooLarge { max: 8, .. }), "{error}");
@@ -375,7 +373,7 @@ fn a_search_for_the_next_event_has_an_end() {
     stream.bytes.extend([0xff; 500]);
     let damaged = trace(&stream.plain(&["OB.", "OB.", "OB.", "OB.", "OB.", "OHe"]));
     let records = |resync: u64| {
-        let options = limited(|limits| limits.set(&tracemend::model::limits::RESYNC, resync));
+        let options = limited(|limits| limits.set(&tracemend::limits::RESYNC, resync));
         tracemend::check(&damaged.set(), &options).tally.records
     };
     assert_eq!((records(1 << 20), records(100)), (7, 1));

@@ -9,7 +9,7 @@ use tracemend::formats::perf::limits::TRIED;
 use tracemend::kit::cursor::{Cursor, Order};
 use tracemend::kit::span::Layer;
 use tracemend::kit::steps;
-use tracemend::model::limits::RESYNC;
+use tracemend::limits::RESYNC;
 use tracemend::{AuditRequest, Dump, File, FileSet, FormatId, Limits, Options, Source};
 use tracemend_tests::forge::apitrace::{Container, call_heavy};
 use tracemend_tests::forge::perf::{self, Attr, Record, sample_type};

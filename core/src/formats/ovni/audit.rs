@@ -72,7 +72,7 @@ fn audit_event(auditor: &mut Auditor<'_>, tile: &Tile, fields: &[Field]) {
     let code = of("mcv").and_then(|field| match &field.value {
         FieldValue::Bytes(code) => code.first_chunk::<3>().copied(),
         FieldValue::Text(code) => code.as_bytes().first_chunk::<3>().copied(),
-        FieldValue::Number(_) => None,
+        FieldValue::Number(_) | FieldValue::Hex(_) => None,
     });
     let row = code.and_then(lookup::by_code);
     let known = match row.map(|row| row.payload) {

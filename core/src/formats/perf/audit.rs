@@ -42,10 +42,6 @@ const MMAP2_ID: Range<usize> = 3..23;
 /// Bytes of AUX data that are looked at.
 const AUX_LOOKED_AT: u64 = 64;
 
-/// Bytes of an entry of THREAD_MAP, and the place of the name in it.
-const THREAD_ENTRY: usize = 24;
-const THREAD_NAME: Range<usize> = 8..24;
-
 /// Largest number of a thread (Linux: `PID_MAX_LIMIT`).
 const PID_MAX: u64 = 1 << 22;
 
@@ -88,7 +84,7 @@ pub(super) fn audit(
 ) {
     let source = files.bytes(0);
     let order = magic(&source.read(0, 8)).map_or(Order::Little, |(order, _)| order);
-    let maps = Maps { tiles, order, ranges: OnceCell::new() };
+    let maps = Maps { tiles, ranges: OnceCell::new() };
     let reader = TileReader {
         is_wanted: |tile| matches!(tile.kind, TileKind::Structure | TileKind::Record),
         knowledge: known::knowledge,
@@ -119,7 +115,10 @@ pub(super) fn audit(
                 FieldValue::Number(number) if field.label == "ip" && is_kernel(*number) => {
                     record.see_kernel(auditor, field, "sample");
                 }
-                _ => {}
+                FieldValue::Number(number) | FieldValue::Hex(number) => {
+                    record.audit_number(auditor, field, *number);
+                }
+                FieldValue::Text(_) => {}
             }
         }
     });
@@ -190,8 +189,10 @@ impl Record<'_> {
             | "file.path" | "dso.name" => {
                 self.audit_path(auditor, (text, bytes), place);
             }
-            "thread_map.nr" => self.audit_threads(auditor, field, bytes),
-            "comm.comm" => {
+            "comm.comm" | "thread_map.entries[].comm" if text.is_empty() => {
+                auditor.after_text(self.section, bytes, place);
+            }
+            "comm.comm" | "thread_map.entries[].comm" => {
                 auditor.text(self.section, text, place);
                 self.hide_text(auditor, (&sender::PROCESS, "process name"), (text, bytes), place);
             }
@@ -221,11 +222,9 @@ impl Record<'_> {
                 auditor.after_text(self.section, bytes, place);
             }
             "kernel_symbol.kallsyms" => self.audit_table(auditor, field, bytes),
-            "mmap.addr" | "mmap2.addr" => self.audit_addresses(auditor, field, bytes.get(8..16)),
-            "ksymbol.addr" => self.audit_addresses(auditor, field, bytes.get(..8)),
-            "addr" | "branch_stack.nr" => self.audit_addresses(auditor, field, Some(bytes)),
-            "callchain.nr" | "callchain_deferred.nr" => {
-                self.audit_addresses(auditor, field, Some(bytes));
+            "addr" | "branch_stack.nr" => self.audit_addresses(auditor, field, bytes),
+            "callchain.nr" => {
+                self.audit_addresses(auditor, field, bytes);
                 self.audit_chain(auditor, field, bytes);
             }
             "stack_user.size" | "regs_user.regs" | "regs_intr.regs" | "raw.size" => {
@@ -326,41 +325,45 @@ impl Record<'_> {
         self.see_rest(auditor, field, text);
     }
 
-    /// Judges the names in THREAD_MAP.
-    fn audit_threads(&self, auditor: &mut Auditor<'_>, field: &Field, bytes: &[u8]) {
-        for entry in bytes.chunks_exact(THREAD_ENTRY) {
-            let Some(name) = entry.get(THREAD_NAME) else { continue };
-            if let Some(pid) = entry.first_chunk::<8>()
-                && !is_pid(self.order.u64(*pid))
-            {
-                let place = self.place(field).of_part(bytes, pid);
-                let subject = (self.section, "unknown part");
-                auditor.see(&sender::UNKNOWN_CONTENT, subject, place, Excerpt::None);
-            }
-            let text = name.split(|byte| *byte == 0).next().unwrap_or_default();
-            if name.iter().any(|byte| *byte != 0) {
-                let place = self.place(field).of_part(bytes, name);
-                auditor.text(self.section, text, place);
-                let kind = (&sender::PROCESS, "process name");
-                self.hide_text(auditor, kind, (text, name), place);
-            }
-        }
-        self.see_rest(auditor, field, bytes);
-    }
-
     /// Judges the words of a call chain: without frame pointers, perf takes whatever lies on the
     /// stack for addresses.
     fn audit_chain(&self, auditor: &mut Auditor<'_>, field: &Field, bytes: &[u8]) {
         for word in bytes.as_chunks::<8>().0 {
-            let address = self.order.u64(*word);
-            let is_plain = address >= KERNEL_FIRST || self.maps.hold(address);
-            if !is_plain && address != 0 {
-                let private = self.place(field).of_part(bytes, word).private(word, Filler::Zeros);
-                let subject = ("callchain", "word outside of all maps");
-                auditor.hide(&sender::MEMORY, subject, 1, private, Excerpt::Bytes(word, 8));
-            }
+            self.audit_link(auditor, self.place(field).of_part(bytes, word), *word);
         }
         self.see_rest(auditor, field, bytes);
+    }
+
+    /// Judges a word of a call chain.
+    fn audit_link(&self, auditor: &mut Auditor<'_>, place: Place, word: [u8; 8]) {
+        let address = self.order.u64(word);
+        let is_plain = address >= KERNEL_FIRST || self.maps.hold(address);
+        if !is_plain && address != 0 {
+            let private = place.private(&word, Filler::Zeros);
+            let subject = ("callchain", "word outside of all maps");
+            auditor.hide(&sender::MEMORY, subject, 1, private, Excerpt::Bytes(&word, 8));
+        }
+    }
+
+    /// Judges a number of a record.
+    fn audit_number(&self, auditor: &mut Auditor<'_>, field: &Field, number: u64) {
+        match field.label.as_ref() {
+            "mmap.addr" | "mmap2.addr" | "ksymbol.addr" if is_kernel(number) => {
+                self.see_kernel(auditor, field, self.section);
+            }
+            "callchain_deferred.ips[]" => {
+                if is_kernel(number) {
+                    self.see_kernel(auditor, field, self.section);
+                }
+                self.audit_link(auditor, self.place(field), self.order.bytes(number));
+            }
+            "thread_map.entries[].pid" if !is_pid(number) => {
+                let subject = (self.section, "unknown part");
+                let place = self.place(field);
+                auditor.see(&sender::UNKNOWN_CONTENT, subject, place, Excerpt::None);
+            }
+            _ => {}
+        }
     }
 
     /// Names the part of a field that is longer than what was read of it.
@@ -430,8 +433,8 @@ impl Record<'_> {
         auditor.hide(rule, (self.section, noun), 1, private, excerpt);
     }
 
-    fn audit_addresses(&self, auditor: &mut Auditor<'_>, field: &Field, bytes: Option<&[u8]>) {
-        let (words, _) = bytes.unwrap_or_default().as_chunks::<8>();
+    fn audit_addresses(&self, auditor: &mut Auditor<'_>, field: &Field, bytes: &[u8]) {
+        let (words, _) = bytes.as_chunks::<8>();
         if words.iter().any(|word| is_kernel(self.order.u64(*word))) {
             self.see_kernel(auditor, field, self.section);
         }

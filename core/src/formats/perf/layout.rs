@@ -3,7 +3,7 @@
 //! Sources: `include/uapi/linux/perf_event.h`, `tools/perf/util/header.h`,
 //! `tools/lib/perf/include/perf/event.h`, and measured recordings.
 
-mod record_names;
+pub mod records;
 
 /// First bytes of a recording written by a little-endian machine.
 pub const MAGIC_LITTLE: &[u8; 8] = b"PERFILE2";
@@ -52,7 +52,7 @@ pub const COMP_MMAP_LEN: u32 = 528_384;
 
 /// Record types that the check handles by name.
 pub mod record {
-    pub use super::record_names::name;
+    pub use super::records::name;
 
     /// A file, or the kernel, in the memory of a process.
     pub const MMAP: u32 = 1;
@@ -84,6 +84,8 @@ pub mod record {
     pub const NAMESPACES: u32 = 16;
     /// The path of a cgroup.
     pub const CGROUP: u32 = 19;
+    /// Code of the kernel that was changed.
+    pub const TEXT_POKE: u32 = 20;
     /// No older record follows.
     pub const FINISHED_ROUND: u32 = 68;
     /// The ids of all events.
@@ -226,6 +228,8 @@ pub mod feature {
 /// More CPUs than any kernel supports: 8,192 at most.
 pub const MOST_CPUS: u32 = 1 << 16;
 
+/// `misc` of an MMAP2: a build id instead of device and inode.
+pub const MISC_MMAP_BUILD_ID: u16 = 1 << 14;
 /// `misc` of a BUILD_ID: the size of the id is recorded.
 pub const MISC_BUILD_ID_SIZE: u16 = 1 << 15;
 

@@ -2,7 +2,7 @@
 //! or the finding has no fix.
 
 use tracemend::formats::apitrace::{limits, rules};
-use tracemend::model::limits::RESYNC;
+use tracemend::limits::RESYNC;
 use tracemend::model::rule::common;
 use tracemend::{FileSet, Limits, Options, Outcome, Repair, Report, Verdict};
 use tracemend_tests::forge::apitrace::{Container, Stream, Value, call_heavy, snappy};
@@ -107,11 +107,9 @@ fn expansion_has_a_limit_in_every_container() {
             Container::Zstd => continue,
             _ => container.file(&stream.bytes),
         };
-        let sound =
-            check(&file, |limits| limits.set(&tracemend::model::limits::EXPANSION_RATIO, 1 << 20));
+        let sound = check(&file, |limits| limits.set(&tracemend::limits::EXPANSION_RATIO, 1 << 20));
         assert_eq!(sound.verdict(), Verdict::Clean, "{container:?}");
-        let report =
-            check(&file, |limits| limits.set(&tracemend::model::limits::EXPANSION_RATIO, 0));
+        let report = check(&file, |limits| limits.set(&tracemend::limits::EXPANSION_RATIO, 0));
         assert_eq!(report.verdict(), Verdict::Incomplete, "{container:?}");
         assert_eq!(report.count(&common::LIMIT_REACHED), 1, "{container:?}");
     }
@@ -161,10 +159,10 @@ fn damages_have_a_limit() {
     }
     let file = Container::Snappy.file(&bytes);
     assert_eq!(
-        check(&file, |limits| limits.set(&tracemend::model::limits::FIXES, 3)).verdict(),
+        check(&file, |limits| limits.set(&tracemend::limits::FIXES, 3)).verdict(),
         Verdict::Findings
     );
-    let report = check(&file, |limits| limits.set(&tracemend::model::limits::FIXES, 2));
+    let report = check(&file, |limits| limits.set(&tracemend::limits::FIXES, 2));
     assert_eq!(report.verdict(), Verdict::Incomplete, "{:?}", report.findings());
     assert_eq!(report.count(&common::LIMIT_REACHED), 1);
 }
@@ -173,12 +171,11 @@ fn damages_have_a_limit() {
 fn the_window_of_a_zstd_frame_has_a_limit() {
     let file = Container::Seekable.file(&call_heavy(1_000).bytes);
     let sound = |window: u64| {
-        check(&file, |limits| limits.set(&tracemend::model::limits::ZSTD_WINDOW, window)).verdict()
+        check(&file, |limits| limits.set(&tracemend::limits::ZSTD_WINDOW, window)).verdict()
             == Verdict::Clean
     };
     let smallest = (10..28).map(|bits| 1 << bits).find(|window| sound(*window)).unwrap();
-    let report =
-        check(&file, |limits| limits.set(&tracemend::model::limits::ZSTD_WINDOW, smallest / 2));
+    let report = check(&file, |limits| limits.set(&tracemend::limits::ZSTD_WINDOW, smallest / 2));
     assert_eq!(report.verdict(), Verdict::Incomplete, "{:?}", report.findings());
     assert_eq!(report.count(&common::LIMIT_REACHED), 1, "{:?}", report.findings());
 }

@@ -1,7 +1,7 @@
 //! The limits of ovni traces: each is lowered until a small trace reaches it.
 
 use tracemend::formats::ovni::{limits, rules};
-use tracemend::model::limits::Limit;
+use tracemend::limits::Limit;
 use tracemend::model::rule::common;
 use tracemend::{Finding, Options, Outcome, Rule, Verdict};
 use tracemend_tests::forge::ovni::{Stream, Trace};

@@ -1,6 +1,6 @@
 //! Counts of `perf stat record` against their maps. The files that repairs write are read by perf.
 
-use tracemend::model::limits::FIXES;
+use tracemend::limits::FIXES;
 use tracemend::{Options, Outcome};
 use tracemend_tests::forge::perf::{
     Attr, Order, Record, Recording, feature_bit, read_format, sample_type,

@@ -51,7 +51,7 @@ fn a_donor_that_does_not_fit_is_refused_with_the_reason() {
     };
     let small = Options::default();
     let mut tight = Options::default();
-    tight.limits.set(&tracemend::model::limits::WINDOW, 512);
+    tight.limits.set(&tracemend::limits::WINDOW, 512);
     let cut = tracing[..200].to_vec();
     let cases = [
         (b"at\x00".to_vec(), &small, "it is not a perf.data file with a header of sections"),

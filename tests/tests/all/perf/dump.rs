@@ -1,6 +1,7 @@
 //! `dump` of perf.data against perf itself.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use tracemend::kit::source::Source;
 use tracemend::{Choices, Dump, DumpError, File, FileSet, FormatId, Options};
@@ -102,17 +103,99 @@ fn the_keys_of_a_line_of_json_differ() {
     let bytes = by_name("every_kernel_record").built.bytes;
     let lines = dump(&FileSet::single("perf.data", &bytes), &Dump::JsonLines, &[]);
     assert!(lines.contains("BPF_EVENT"), "{lines}");
-    for line in lines.lines() {
-        assert_eq!(line.matches("\"type\":").count(), 1, "{line}");
+    let subject = SUBJECTS.iter().find(|subject| subject.format == FormatId::PERF).unwrap();
+    let originals = subject.originals.iter().filter(|original| original.files.len() == 1);
+    let others = originals.map(|original| {
+        dump(&FileSet::single("perf.data", &original.files[0].1), &Dump::JsonLines, &[])
+    });
+    for text in std::iter::once(lines).chain(others) {
+        for line in text.lines() {
+            let object: serde_json::Value = serde_json::from_str(line).unwrap();
+            // Of two members with one name, the object has the last.
+            assert_eq!(object.to_string().len(), line.len(), "{line}");
+        }
     }
 }
 
 #[test]
-fn the_name_of_an_event_in_a_pipe_is_that_in_event_desc() {
-    let attr = Attr::tracepoint(sample_type::TID | sample_type::ID, 316, "sched:sched_switch");
-    let mut recording = Recording::pipe(Order::Little, vec![attr.with_ids(&[61])]);
-    let sample = recording.maker(0).sample();
-    let bytes = recording.feature(12).push(sample).build().bytes;
-    let script = dump(&FileSet::single("perf.data", &bytes), &Dump::Text { style: None }, &[]);
-    assert!(script.contains("sched:sched_switch"), "{script}");
+fn lists_are_shown_with_their_entries() {
+    let bytes = by_name("every_kernel_record").built.bytes;
+    let files = FileSet::single("perf.data", &bytes);
+    let records = |kind: &str| -> Vec<serde_json::Value> {
+        let text = dump(&files, &Dump::JsonLines, &[("kind", kind)]);
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let spaces = records("NAMESPACES");
+    let entries = spaces[0]["link_info"].as_array().unwrap();
+    assert_eq!(spaces[0]["nr_namespaces"], entries.len());
+    assert!(entries.iter().all(|one| one["dev"].is_u64() && one["inode"].is_u64()), "{entries:?}");
+    let style = Dump::Text { style: Some("records".into()) };
+    let text = dump(&files, &style, &[]);
+    assert!(text.contains(" link_info=[dev="), "{text}");
+    let bytes = by_name("callchain_deferred").built.bytes;
+    let text = dump(&FileSet::single("perf.data", &bytes), &style, &[]);
+    assert!(text.contains(" ips=[0x"), "{text}");
+}
+
+/// A sample as both show it: offset, addresses of the call chain, ids and values of counters.
+type Lists = (u64, Vec<u64>, Vec<(u64, u64)>);
+
+/// Reads the samples in the text of `perf script -D`.
+fn lists_of_perf(text: &str) -> Vec<Lists> {
+    let hex = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16).ok();
+    let mut samples: Vec<Lists> = Vec::new();
+    for line in text.lines() {
+        if let Some((before, _)) = line.split_once(": PERF_RECORD_SAMPLE(") {
+            let offset = before.split(' ').rev().nth(1).and_then(hex).unwrap();
+            samples.push((offset, Vec::new(), Vec::new()));
+        } else if let Some(rest) = line.strip_prefix("..... id ") {
+            let (id, value) = rest.split_once(", value ").unwrap();
+            let value = value.split(',').next().and_then(hex);
+            samples.last_mut().unwrap().2.push((hex(id).unwrap(), value.unwrap()));
+        } else if let Some((_, address)) =
+            line.strip_prefix("..... ").and_then(|rest| rest.split_once(": "))
+        {
+            samples.last_mut().unwrap().1.push(hex(address).unwrap());
+        }
+    }
+    // perf shows them by their times.
+    samples.sort_by_key(|(offset, ..)| *offset);
+    samples
+}
+
+#[test]
+fn call_chains_and_counter_values_are_those_of_perf() {
+    let Some(perf) = Perf::find_or_skip() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("perf.data");
+    let (mut chains, mut values) = (0, 0);
+    let recorded = ["cpu-clock", "{cpu-clock,task-clock}:S"].map(|event| {
+        perf.record(&["-e", event, "-g"], &["ls", "-lR", "/usr/share/doc"], &path).unwrap();
+        std::fs::read(&path).unwrap()
+    });
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/perf/clean");
+    let kept = ["callgraph", "group"]
+        .map(|name| std::fs::read(corpus.join(name).with_extension("data")).unwrap());
+    for bytes in recorded.into_iter().chain(kept) {
+        std::fs::write(&path, &bytes).unwrap();
+        let json = dump(&FileSet::single("perf.data", &bytes), &Dump::JsonLines, &[]);
+        let lines = json.lines().map(|line| serde_json::from_str(line).unwrap());
+        let samples = lines.filter(|line: &serde_json::Value| line["kind"] == "SAMPLE");
+        let list = |line: &serde_json::Value, name: &str| {
+            line[name].as_array().cloned().unwrap_or_default()
+        };
+        let number = |value: &serde_json::Value| value.as_u64().unwrap();
+        let mine: Vec<Lists> = samples
+            .map(|line| {
+                let ips = list(&line, "ips").iter().map(number).collect();
+                let pair = |one: &serde_json::Value| (number(&one["id"]), number(&one["value"]));
+                let read = list(&line, "read_values").iter().map(pair).collect();
+                (number(&line["offset"]), ips, read)
+            })
+            .collect();
+        chains += mine.iter().filter(|(_, ips, _)| !ips.is_empty()).count();
+        values += mine.iter().filter(|(_, _, values)| values.len() > 1).count();
+        assert_eq!(mine, lists_of_perf(&perf.dump(&path).stdout));
+    }
+    assert!(chains > 4 && values > 4, "{chains} call chains, {values} lists of values");
 }

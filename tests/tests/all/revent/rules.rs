@@ -94,7 +94,7 @@ fn an_upgrade_that_is_too_large_reaches_a_limit() {
     let bytes = session(Layout::P20).build().bytes;
     let mut options = Options::default();
     options.choices.set("upgrade", "").unwrap();
-    options.limits.set(&tracemend::model::limits::INSERTED, 100);
+    options.limits.set(&tracemend::limits::INSERTED, 100);
     let (repair, target) = mended_as("recording", &bytes, &options);
     assert_eq!((repair.outcome, target == bytes), (Outcome::Incomplete, true));
     let reached = repair.after.findings().iter().find(|f| f.rule.code == "CM9001").unwrap();

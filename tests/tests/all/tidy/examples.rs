@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use tracemend::model::limits;
+use tracemend::limits;
 use tracemend::{FormatId, Limit};
 
 use crate::tidy::tree::TREE;

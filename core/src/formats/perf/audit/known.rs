@@ -21,37 +21,30 @@ const ENTRY_MAX: u64 = 4096 + 64;
 
 /// Fields of numbers, several of which are read at once.
 const NUMBERS: &str = "\
-    addr attr.aux_action attr.aux_sample_size attr.aux_watermark attr.config3 attr.config4 \
-    attr.sig_data attr.type attr.wakeup_events aux.aux_offset aux_output_hw_id.hw_id \
-    auxtrace.entries auxtrace.offset auxtrace_error.ip auxtrace_error.type auxtrace_info.type \
-    bitmap.entries bpf_event.type branch_stack.hw_idx branch_stack.nr build_id.header.type \
-    build_id.pid build_id.size cache callchain_deferred.cookie cgroup cgroup.id clock_data \
-    clockid_res_ns code_page_size comm.pid core_id cpu_map.any_cpu cpu_map.cpu cpu_map.end_cpu \
-    cpu_map.long_size cpu_map.mask cpu_map.nr cpu_map.range cpu_map.start_cpu cpu_map.type \
-    data_page_size data_src die_id event.ids event_type.event_id event_update.id \
-    event_update.scale fork.time id_index.nr ids itrace_start.pid ksymbol.addr lost.id magic \
-    mem_topology.block_size memory_node mmap.addr mmap2.addr mmap2.ino mmap2.prot \
-    namespaces.nr_namespaces namespaces.pid node phys_addr program.arrays read.nr read.time \
-    read.value schedstat.timestamp socket_id stat.id stat_config.nr stat_round.type \
-    switch.next_prev_pid text_poke.addr throttle.time time_conv.time_shift total_mem \
-    tracing.magic transaction weight \
-    file.min_vaddr symbol.start_vaddr file.dex_file_offsets file.offset_of_min_vaddr dso.type \
-    dso_symbol.addr event_id.count chain.pid chain.nr unwinding.time unwinding.abi \
-    unwinding.dyn_size unwinding.chain debug.time message.key message.number message.length \
-    message.numbers";
+    addr attr.aux_sample_size auxtrace.entries auxtrace.offset auxtrace_error.ip \
+    auxtrace_error.type auxtrace_info.type bitmap.entries bpf_event.tag branch_stack.hw_idx \
+    branch_stack.nr build_id.header.type build_id.pid build_id.size cache cgroup chain.nr \
+    chain.pid clock_data clockid_res_ns code_page_size core_id cpu_map.any_cpu cpu_map.cpu \
+    cpu_map.end_cpu cpu_map.long_size cpu_map.mask cpu_map.nr cpu_map.range cpu_map.start_cpu \
+    cpu_map.type data_page_size data_src die_id dso.type dso_symbol.addr event.ids \
+    event_id.count event_update.scale file.dex_file_offsets file.min_vaddr \
+    file.offset_of_min_vaddr magic mem_topology.block_size memory_node message.key \
+    message.length message.number message.numbers node phys_addr program.arrays read.nr \
+    read.time read.value schedstat.timestamp socket_id symbol.start_vaddr total_mem \
+    tracing.magic transaction unwinding.abi unwinding.chain unwinding.dyn_size unwinding.time \
+    weight";
 
 /// Fields that the audit judges, byte by byte.
 const JUDGED: &str = "\
     auxtrace_error.msg auxtrace_info.filter bpf_metadata.prog_name build_id.build_id \
-    build_id.filename cache.map cache.size cache.type callchain.nr callchain_deferred.nr \
-    cgroup.path cmdline.string \
-    comm.comm core die event.name event_update.name event_update.unit group.name ksymbol.name \
-    mmap.filename mmap2.build_id mmap2.filename name node.cpus pmu.name raw.size \
-    regs_intr.regs regs_user.regs stack_user.size string thread tracing.cmdlines \
-    tracing.format tracing.kallsyms tracing.printk tracing.system tracing.version value \
-    file.path dso.name symbol.name dso_symbol.name meta_info.key meta_info.plain \
-    meta_info.value debug.text unwind_file.data split.data record.rest message.unknown \
-    kernel_symbol.kallsyms tracing_data.unread";
+    build_id.filename cache.map cache.size cache.type callchain.nr cgroup.path cmdline.string \
+    comm.comm core debug.text die dso.name dso_symbol.name event.name event_update.name \
+    event_update.unit file.path group.name kernel_symbol.kallsyms ksymbol.name message.unknown \
+    meta_info.key meta_info.plain meta_info.value mmap.filename mmap2.build_id mmap2.filename \
+    name node.cpus pmu.name raw.size record.rest regs_intr.regs regs_user.regs split.data \
+    stack_user.size string symbol.name thread thread_map.entries[].comm tracing.cmdlines \
+    tracing.format tracing.kallsyms tracing.printk tracing.system tracing.version \
+    tracing_data.unread unwind_file.data value";
 
 /// All of them: they are looked up for every record.
 static LABELS: LazyLock<BTreeSet<&'static str>> = LazyLock::new(|| {
@@ -71,7 +64,9 @@ const OPAQUE: &[&str] = &["btf.data", "program.data", "program.info"];
 pub(super) fn knowledge(tile: &Tile, field: &Field) -> Knowledge {
     let bytes = match &field.value {
         FieldValue::Number(number) if is_entry_header(field, *number) => return Knowledge::Unknown,
-        FieldValue::Number(_) | FieldValue::Text(_) => return Knowledge::Known,
+        FieldValue::Number(_) | FieldValue::Hex(_) | FieldValue::Text(_) => {
+            return Knowledge::Known;
+        }
         FieldValue::Bytes(bytes) => bytes,
     };
     let label = field.label.as_ref();
@@ -84,7 +79,6 @@ pub(super) fn knowledge(tile: &Tile, field: &Field) -> Knowledge {
         // A part of a trace, which may hold any bytes.
         "aux.size" => !has_word(bytes),
         "mmap2.build_id_size" | "build_id.reserved" => is_empty(bytes),
-        "thread_map.nr" => true,
         "auxtrace_info.priv" => is_tracer(bytes),
         // The content is the expanded layer.
         "compressed2.data_size" | AUX_DATA => true,

@@ -2,7 +2,6 @@
 
 use std::cell::OnceCell;
 
-use crate::kit::cursor::Order;
 use crate::kit::field_log::{Field, FieldLog, FieldValue};
 use crate::model::tile::{Fields, Tile, Walk};
 
@@ -14,7 +13,6 @@ const FIELDS_MAX: u64 = 8;
 /// The maps of a recording, which are read when the first call chain asks for them.
 pub(super) struct Maps<'m> {
     pub(super) tiles: Walk<'m>,
-    pub(super) order: Order,
     pub(super) ranges: OnceCell<Ranges>,
 }
 
@@ -26,13 +24,12 @@ impl Maps<'_> {
 
     fn read(&self) -> Ranges {
         let mut ranges = Vec::new();
-        let order = self.order;
         (self.tiles)(&mut |tile: Tile, fields: Fields<'_>| {
             if matches!(tile.name, "MMAP" | "MMAP2") && ranges.len() < RANGES_MAX {
                 let log = FieldLog::new(FIELDS_MAX);
                 fields(&log);
                 let noted = log.into_noted();
-                ranges.extend(noted.fields.iter().find_map(|field| range(field, order)));
+                ranges.extend(range(&noted.fields));
             }
         });
         Ranges(join(ranges))
@@ -51,17 +48,15 @@ impl Ranges {
     }
 }
 
-/// Returns the range of a map: the address and the length after the ids of process and thread.
-fn range(field: &Field, order: Order) -> Option<(u64, u64)> {
-    let FieldValue::Bytes(bytes) = &field.value else { return None };
-    if !matches!(field.label.as_ref(), "mmap.addr" | "mmap2.addr") {
-        return None;
-    }
-    let word = |at: usize| {
-        let bytes: [u8; 8] = bytes.get(at..at.checked_add(8)?)?.try_into().ok()?;
-        Some(order.u64(bytes))
+/// Returns the range of a map.
+fn range(fields: &[Field]) -> Option<(u64, u64)> {
+    let number = |wanted: &str| {
+        fields.iter().find_map(|field| match field.value {
+            FieldValue::Hex(number) if field.label.ends_with(wanted) => Some(number),
+            _ => None,
+        })
     };
-    let (start, len) = (word(8)?, word(16)?);
+    let (start, len) = (number(".addr")?, number(".len")?);
     Some((start, start.checked_add(len)?))
 }
 

@@ -465,8 +465,8 @@ const fn view_of(place: Place, bytes: &[u8]) -> RecordView<'_> {
 }
 
 /// Whether the end of the zstd data in `room` shows that `size`, the stated length, is wrong, and
-/// not the length of the last block. Padding consists of zeros; only a block that is stored as it is
-/// may end in them.
+/// not the length of the last block. Padding consists of zeros; only a block that is stored as it
+/// is may end in them.
 fn shows_size(room: &[u8], end: DataEnd, size: u64) -> bool {
     let most = to_u64(room.len());
     let is_possible = (most.saturating_sub(7)..=most).contains(&size);

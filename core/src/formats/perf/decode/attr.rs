@@ -18,6 +18,7 @@
 
 use crate::formats::perf::layout::{ATTR_SIZE_VER0, TYPE_TRACEPOINT};
 use crate::kit::cursor::{Cursor, Order, ReadError};
+use crate::kit::row::{Form, Row};
 
 /// Size of the newest attr whose fields are known.
 const SIZE_KNOWN: u64 = 144;
@@ -307,7 +308,7 @@ pub fn attr(cursor: &mut Cursor<'_>, order: Order) -> Result<Attr, ReadError> {
     let size = head.u32("attr.size")?;
     let mut attr = Attr { kind, size, ..Attr::default() };
     let mut body = cursor.window(attr.stored_len(), "attr")?;
-    body.skip(1, 8, "attr.type")?;
+    body.row(&[("attr.type", Form::U32), ("attr.size", Form::U32)])?;
     first_version(&mut body, order, &mut attr)?;
     later_versions(&mut body, &mut attr)?;
     attr.extra_nonzero =
@@ -317,48 +318,55 @@ pub fn attr(cursor: &mut Cursor<'_>, order: Order) -> Result<Attr, ReadError> {
 
 /// Reads bytes 8 to 64.
 fn first_version(body: &mut Cursor<'_>, order: Order, attr: &mut Attr) -> Result<(), ReadError> {
-    attr.config = body.u64("attr.config")?;
+    attr.config = body.hex64("attr.config")?;
     attr.sample_period = body.u64("attr.sample_period")?;
-    attr.sample_type = body.u64("attr.sample_type")?;
-    attr.read_format = body.u64("attr.read_format")?;
-    attr.flags = flags(body.u64("attr.flags")?, order);
-    body.skip(2, 4, "attr.wakeup_events")?;
-    attr.config1 = body.u64("attr.config1")?;
+    attr.sample_type = body.hex64("attr.sample_type")?;
+    attr.read_format = body.hex64("attr.read_format")?;
+    attr.flags = flags(body.hex64("attr.flags")?, order);
+    body.row(&[("attr.wakeup_events", Form::U32), ("attr.bp_type", Form::U32)])?;
+    attr.config1 = body.hex64("attr.config1")?;
     Ok(())
 }
+
+/// AUX_WATERMARK to the reserved bytes before `aux_sample_size`.
+const AUX_WATERMARK: &Row = &[
+    ("attr.aux_watermark", Form::U32),
+    ("attr.sample_max_stack", Form::U16),
+    ("attr.reserved", Form::U16),
+];
 
 /// Reads bytes 64 to 144. A field is present if the size covers all fields of its version.
 fn later_versions(body: &mut Cursor<'_>, attr: &mut Attr) -> Result<(), ReadError> {
     let len = attr.stored_len();
     if len >= 72 {
-        attr.config2 = body.u64("attr.config2")?;
+        attr.config2 = body.hex64("attr.config2")?;
     }
     if len >= 80 {
-        attr.branch_sample_type = body.u64("attr.branch_sample_type")?;
+        attr.branch_sample_type = body.hex64("attr.branch_sample_type")?;
     }
     if len >= 96 {
-        attr.sample_regs_user = body.u64("attr.sample_regs_user")?;
+        attr.sample_regs_user = body.hex64("attr.sample_regs_user")?;
         attr.sample_stack_user = body.u32("attr.sample_stack_user")?;
         attr.clockid = body.u32("attr.clockid")?;
     }
     if len >= 104 {
-        attr.sample_regs_intr = body.u64("attr.sample_regs_intr")?;
+        attr.sample_regs_intr = body.hex64("attr.sample_regs_intr")?;
     }
     if len >= 112 {
-        body.skip(1, 8, "attr.aux_watermark")?;
+        body.row(AUX_WATERMARK)?;
     }
     if len >= 120 {
         attr.aux_sample_size = body.u32("attr.aux_sample_size")?;
-        body.skip(1, 4, "attr.aux_action")?;
+        body.row(&[("attr.aux_action", Form::Hex32)])?;
     }
     if len >= 128 {
-        body.skip(1, 8, "attr.sig_data")?;
+        body.row(&[("attr.sig_data", Form::Hex64)])?;
     }
     if len >= 136 {
-        body.skip(1, 8, "attr.config3")?;
+        body.row(&[("attr.config3", Form::Hex64)])?;
     }
     if len >= SIZE_KNOWN {
-        body.skip(1, 8, "attr.config4")?;
+        body.row(&[("attr.config4", Form::Hex64)])?;
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::kit::cursor::{Cursor, ReadError};
+use crate::kit::row::{Row, row_size};
 use crate::kit::span::Span;
 use crate::kit::words::byte_count;
 
@@ -150,8 +151,23 @@ pub(super) fn skip_counted(
     }
 }
 
+/// Skips `count` rows as [`skip_counted`] does, and notes each if a log wants the entries of lists.
+#[inline]
+pub(super) fn skip_rows(
+    cursor: &mut Cursor<'_>,
+    count: u64,
+    row: &Row,
+    label: &'static str,
+    field: CountField,
+) -> Result<(), BodyError> {
+    match cursor.skip_rows(count, row, label) {
+        Ok(()) => Ok(()),
+        Err(_) => Err(count_error(cursor, count, row_size(row), label, field)),
+    }
+}
+
 #[cold]
-fn count_error(
+pub(super) fn count_error(
     cursor: &Cursor<'_>,
     value: u64,
     size: u64,

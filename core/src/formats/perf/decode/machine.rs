@@ -167,7 +167,7 @@ fn kernel_map(
     let maps = records.take(FIRST_RECORDS).filter(|found| is_map(found.frame.kind));
     let fields = maps.map(|found| {
         let view = found.view(file.layer(), 0);
-        let mut fields = fields(found.frame.kind, found.frame.misc, &mut view.cursor(file.order()));
+        let mut fields = fields(&view, file.order());
         fields.retain(|(name, _)| KERNEL_PLACE.contains(name));
         fields
     });
@@ -191,7 +191,7 @@ fn mapped_files(recording: &Recording<'_>, limits: &Limits) -> BTreeSet<Vec<u8>>
             continue;
         }
         let view = found.view(file.layer(), 0);
-        let fields = fields(found.frame.kind, found.frame.misc, &mut view.cursor(file.order()));
+        let fields = fields(&view, file.order());
         if let Some((_, Value::Text(name))) = fields.into_iter().next_back()
             && !names.contains(&name)
         {

@@ -7,7 +7,7 @@ use crate::formats::perf::decode::record::{self, Value, fields};
 use crate::formats::perf::decode::sample::Sample;
 use crate::kit::cursor::Order;
 use crate::kit::json::JsonLine;
-use crate::kit::text::Untrusted;
+use crate::kit::text::{Untrusted, hex};
 
 /// Nanoseconds per second and per microsecond.
 const SECOND: u64 = 1_000_000_000;
@@ -63,14 +63,45 @@ pub(super) fn write_record(shown: &Shown<'_>, order: Order, text: &mut String) {
     if let Some(sample) = shown.sample {
         write_sample_fields(shown, sample, text);
     }
-    for (name, value) in fields_of(shown, order) {
-        let _infallible = match value {
-            Value::Number(number) => write!(text, " {name}={number}"),
-            Value::Hex(number) => write!(text, " {name}={number:#x}"),
-            Value::Text(bytes) => write!(text, " {name}={}", Untrusted(&bytes)),
-        };
-    }
+    write_fields(&fields_of(shown, order), text);
     text.push('\n');
+}
+
+/// Writes ` name=value` for each field.
+fn write_fields(fields: &[(&'static str, Value)], text: &mut String) {
+    for (name, value) in fields {
+        text.push(' ');
+        text.push_str(name);
+        text.push('=');
+        write_value(value, text);
+    }
+}
+
+fn write_value(value: &Value, text: &mut String) {
+    let _infallible = match value {
+        Value::Number(number) => write!(text, "{number}"),
+        Value::Hex(number) => write!(text, "{number:#x}"),
+        Value::Text(bytes) => write!(text, "{}", Untrusted(bytes)),
+        Value::Bytes(bytes) => write!(text, "{}", hex(bytes)),
+        Value::List(values) => {
+            text.push('[');
+            for (index, value) in values.iter().enumerate() {
+                text.push_str(if index == 0 { "" } else { ", " });
+                write_value(value, text);
+            }
+            text.push(']');
+            Ok(())
+        }
+        Value::Entry(fields) => {
+            for (index, (name, value)) in fields.iter().enumerate() {
+                text.push_str(if index == 0 { "" } else { " " });
+                text.push_str(name);
+                text.push('=');
+                write_value(value, text);
+            }
+            Ok(())
+        }
+    };
 }
 
 fn write_sample_fields(shown: &Shown<'_>, sample: &Sample, text: &mut String) {
@@ -81,6 +112,7 @@ fn write_sample_fields(shown: &Shown<'_>, sample: &Sample, text: &mut String) {
             _ => write!(text, " {name}={value}"),
         };
     }
+    write_fields(&shown.lists, text);
 }
 
 /// Writes a record as JSON.
@@ -98,14 +130,10 @@ pub(super) fn write_json(shown: &Shown<'_>, order: Order, text: &mut String) {
         for (name, value) in numbers(sample) {
             line.number(name, value);
         }
+        add_fields(&shown.lists, &mut line);
     }
     let fields = fields_of(shown, order);
-    for (name, value) in &fields {
-        match value {
-            Value::Number(number) | Value::Hex(number) => line.number(name, *number),
-            Value::Text(bytes) => line.text(name, bytes),
-        }
-    }
+    add_fields(&fields, &mut line);
     // The fields of a record may have these names themselves.
     let has = |wanted: &str| fields.iter().any(|(name, _)| *name == wanted);
     let origin = [
@@ -123,6 +151,26 @@ pub(super) fn write_json(shown: &Shown<'_>, order: Order, text: &mut String) {
     line.end();
 }
 
+/// Adds fields to an object.
+fn add_fields(fields: &[(&'static str, Value)], line: &mut JsonLine<'_>) {
+    for (name, value) in fields {
+        match value {
+            Value::Number(number) | Value::Hex(number) => line.number(name, *number),
+            Value::Text(bytes) => line.text(name, bytes),
+            Value::Bytes(bytes) => line.safe_text(name, &hex(bytes)),
+            Value::List(values) => {
+                line.list(name, values, &mut |value, list| match value {
+                    Value::Number(number) | Value::Hex(number) => list.item(*number),
+                    Value::Entry(fields) => list.object(|line| add_fields(fields, line)),
+                    Value::Text(_) | Value::Bytes(_) | Value::List(_) => {}
+                });
+            }
+            // Only lists have entries.
+            Value::Entry(_) => {}
+        }
+    }
+}
+
 /// Returns the name of a type, or its number.
 fn name_of(kind: u32) -> String {
     record::name(kind).map_or_else(|| kind.to_string(), str::to_string)
@@ -130,10 +178,9 @@ fn name_of(kind: u32) -> String {
 
 /// Returns the fields of a record; those of a sample are in [`numbers`].
 fn fields_of(shown: &Shown<'_>, order: Order) -> Vec<(&'static str, Value)> {
-    let frame = shown.record.frame;
     match shown.sample {
         Some(_) => Vec::new(),
-        None => fields(frame.kind, frame.misc, &mut shown.record.cursor(order)),
+        None => fields(&shown.record, order),
     }
 }
 

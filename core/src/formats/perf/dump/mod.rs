@@ -15,6 +15,7 @@ use crate::formats::perf::decode::feature::{self, DescribedEvent};
 use crate::formats::perf::decode::frame::Record;
 use crate::formats::perf::decode::frame::RecordView;
 use crate::formats::perf::decode::outline::Outline;
+use crate::formats::perf::decode::record::{Named, lists, new_log};
 use crate::formats::perf::decode::recording::{Opened, RecordFile, Recording, open};
 use crate::formats::perf::decode::sample::{Sample, SampleId};
 use crate::formats::perf::decode::{attr_record, restore};
@@ -56,6 +57,8 @@ struct Shown<'a> {
     event: String,
     /// Name of the thread, safe to print.
     thread: String,
+    /// The lists of a sample.
+    lists: Named,
 }
 
 /// Passes the records to `out` as text.
@@ -282,8 +285,20 @@ impl Writer<'_> {
             return;
         }
         let thread = origin.tid.map_or_else(String::new, |tid| self.threads.name(tid));
-        let shown =
-            Shown { number, record: *record, origin, sample: sample.as_ref(), event, thread };
+        let mut shown = Shown {
+            number,
+            record: *record,
+            origin,
+            sample: sample.as_ref(),
+            event,
+            thread,
+            lists: Named::new(),
+        };
+        if self.style != Style::Script && sample.is_some_and(|sample| sample.has_lists()) {
+            let log = new_log();
+            self.events.log_fields(record, &log);
+            shown.lists = lists(log);
+        }
         self.dumped.records = self.dumped.records.saturating_add(1);
         match (self.style, &sample) {
             (Style::Script, Some(sample)) => line::write_sample(&shown, sample, &mut self.text),

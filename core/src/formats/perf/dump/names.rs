@@ -34,7 +34,7 @@ impl Threads {
         if !matches!(record.frame.kind, kind::COMM | kind::FORK) {
             return;
         }
-        let fields = fields(record.frame.kind, record.frame.misc, &mut record.cursor(order));
+        let fields = fields(record, order);
         let number = |wanted: &str| {
             fields.iter().find_map(|(name, value)| match value {
                 Value::Number(number) if *name == wanted => u32::try_from(*number).ok(),

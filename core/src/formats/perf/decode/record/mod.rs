@@ -9,18 +9,20 @@
 
 mod auxtrace;
 mod cpus;
-mod fields;
 mod kernel;
+mod named;
 mod simpleperf;
 mod user;
 
 pub use self::cpus::{CpuSet, cpu_set};
-pub use self::fields::{Value, fields};
-use super::body::{BodyError, COUNT64, skip_counted};
+pub use self::named::{Named, Value, fields, lists, new_log};
+use super::body::{BodyError, COUNT64, count_error, skip_counted};
 pub use crate::formats::perf::layout::record::name;
+use crate::formats::perf::layout::records::{End, record_type};
 use crate::formats::perf::layout::{BUILD_ID_MAX, record};
 use crate::kit::cursor::{Cursor, ReadError};
 use crate::kit::num::{to_u64, to_usize};
+use crate::kit::row::{Row, row_size};
 use crate::kit::span::Span;
 
 /// Whether records of the type end in a `sample_id` if the attr has `sample_id_all`: all records of
@@ -94,18 +96,29 @@ pub fn body(
     };
     let mut own = cursor.part(own_len, "body")?;
     let whole = own.unlogged();
-    let detail = if kind < record::USER_FIRST {
-        kernel::fields(kind, misc, &mut own)?
-    } else if record::is_simpleperf(kind) {
-        simpleperf::fields(kind, &mut own)?
-    } else {
-        user::fields(kind, misc, &mut own)?
-    };
+    let detail = read(kind, misc, &mut own)?;
     let after_name = match detail {
         Detail::Name(name) => bytes_after(name, &whole, kind),
         _ => 0,
     };
     Ok(Body { detail, extra: own.left(), after_name })
+}
+
+/// Reads the fields of a type: those that are declared, and what its own reader finds after them.
+fn read(kind: u32, misc: u16, own: &mut Cursor<'_>) -> Result<Detail, BodyError> {
+    let Some(declared) = record_type(kind) else { return Ok(Detail::Unknown) };
+    own.row(declared.fields)?;
+    match declared.end {
+        End::Nothing => {}
+        End::Text(label) => return string(own, label),
+        End::Lost(label) => return Ok(Detail::Lost(own.u64(label)?)),
+        End::List(label, row) => drop(list(own, row, label)?),
+        End::Rest => drop(rest(own)),
+        End::Reader if kind < record::USER_FIRST => return kernel::end(kind, misc, own),
+        End::Reader if record::is_simpleperf(kind) => return simpleperf::end(kind, own),
+        End::Reader => return user::end(kind, misc, own),
+    }
+    Ok(Detail::Plain)
 }
 
 /// Returns the number of bytes after the NUL of a name that are not padding.
@@ -141,8 +154,17 @@ fn terminated(own: &mut Cursor<'_>, label: &'static str) -> Result<Span, BodyErr
     Ok(span)
 }
 
+/// Reads a u64 count and as many rows.
+fn list(own: &mut Cursor<'_>, row: &Row, label: &'static str) -> Result<u64, BodyError> {
+    let nr = own.u64(label)?;
+    match own.rows(nr, row) {
+        Ok(()) => Ok(nr),
+        Err(_) => Err(count_error(own, nr, row_size(row), label, COUNT64)),
+    }
+}
+
 /// Reads a u64 count and skips as many entries of `size` bytes.
-fn list(own: &mut Cursor<'_>, size: u64, label: &'static str) -> Result<u64, BodyError> {
+fn skip_list(own: &mut Cursor<'_>, size: u64, label: &'static str) -> Result<u64, BodyError> {
     let nr = own.u64(label)?;
     skip_counted(own, nr, size, label, COUNT64)?;
     Ok(nr)

@@ -3,7 +3,7 @@
 //! Source: the `Parse` functions of `record.cpp` in `system/extras/simpleperf` of Android. The
 //! names are in `layout/record_names.rs`.
 
-use super::{Detail, list, rest, string};
+use super::{Detail, rest, skip_list};
 use crate::formats::perf::decode::body::{BodyError, COUNT64, CountField, skip_counted};
 use crate::formats::perf::decode::tracing;
 use crate::kit::cursor::Cursor;
@@ -11,36 +11,17 @@ use crate::kit::cursor::Cursor;
 /// A u32 that ends at the position of the cursor.
 const COUNT32: CountField = CountField { before: 4, size: 4 };
 
-/// Reads the fields of a type.
-pub(super) fn fields(kind: u32, own: &mut Cursor<'_>) -> Result<Detail, BodyError> {
+/// Reads what follows the declared fields of a type.
+pub(super) fn end(kind: u32, own: &mut Cursor<'_>) -> Result<Detail, BodyError> {
     match kind {
         32_769 => {
             let size = own.u32("kernel_symbol.size")?;
             skip_counted(own, size.into(), 1, "kernel_symbol.kallsyms", COUNT32)?;
             rest(own);
         }
-        32_770 => {
-            own.skip(3, 8, "dso.type")?;
-            return string(own, "dso.name");
-        }
-        32_771 => {
-            own.skip(3, 8, "dso_symbol.addr")?;
-            return string(own, "dso_symbol.name");
-        }
-        // A part of a record of more than 64 KiB; SPLIT_END has no fields.
         32_772 => own.skip(1, own.left(), "split.data")?,
-        32_773 => {}
-        32_774 => drop(list(own, 16, "event_id.count")?),
-        32_775 => {
-            own.skip(3, 8, "chain.pid")?;
-            list(own, 16, "chain.nr")?;
-        }
         32_776 => unwinding_result(own)?,
         32_777 => tracing_data(own)?,
-        32_778 => {
-            own.skip(1, 8, "debug.time")?;
-            return string(own, "debug.text");
-        }
         _ => return Ok(Detail::Unknown),
     }
     Ok(Detail::Plain)
@@ -76,7 +57,7 @@ fn unwinding_result(own: &mut Cursor<'_>) -> Result<(), BodyError> {
         own.skip(1, 8, "unwinding.dyn_size")?;
     }
     if own.left() > 0 {
-        list(own, 16, "unwinding.chain")?;
+        skip_list(own, 16, "unwinding.chain")?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
-use super::kernel::MISC_MMAP_BUILD_ID;
 use super::*;
 use crate::formats::perf::layout::MISC_BUILD_ID_SIZE;
+use crate::formats::perf::layout::MISC_MMAP_BUILD_ID;
 use crate::kit::cursor::Order;
 use crate::kit::span::Layer;
 

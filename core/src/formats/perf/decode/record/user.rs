@@ -1,10 +1,15 @@
-//! Records of perf itself: types 64 and up.
+//! Records of perf itself, types 64 and up, as far as their fields are not declared.
 
-use super::{Detail, auxtrace, build_id_size, list, padding, rest, simpleperf, string};
+use super::{Detail, auxtrace, build_id_size, list, padding, rest, simpleperf, skip_list, string};
+use crate::formats::perf::decode::attr::attr;
 use crate::formats::perf::decode::body::{BodyError, COUNT64, CountField, skip_counted};
+use crate::formats::perf::layout::records::{AUXTRACE, ID_INDEX, ID_INDEX_GUESTS};
 use crate::formats::perf::layout::{ATTR_SIZE_VER0, MISC_BUILD_ID_SIZE};
 use crate::kit::cursor::Cursor;
+use crate::kit::row::{Form, Row, row_size};
 
+/// The ids of an attr.
+const IDS: &Row = &[("ids[]", Form::U64)];
 /// Most bytes of a TRACING_DATA record of perf after its header: its size, and padding.
 const TRACING_HEAD: u64 = 8;
 
@@ -12,14 +17,10 @@ const TRACING_HEAD: u64 = 8;
 const CPU_MAP_MASK: u64 = 1;
 const CPU_MAP_RANGE: u64 = 2;
 
-/// Reads the fields of a type of perf itself.
-pub(super) fn fields(kind: u32, misc: u16, own: &mut Cursor<'_>) -> Result<Detail, BodyError> {
+/// Reads what follows the declared fields of a type.
+pub(super) fn end(kind: u32, misc: u16, own: &mut Cursor<'_>) -> Result<Detail, BodyError> {
     match kind {
         64 => return header_attr(own),
-        65 => {
-            own.skip(1, 8, "event_type.event_id")?;
-            rest(own);
-        }
         // The first versions of simpleperf have the content in the record.
         66 if own.left() > TRACING_HEAD => simpleperf::tracing_data(own)?,
         66 => {
@@ -30,30 +31,20 @@ pub(super) fn fields(kind: u32, misc: u16, own: &mut Cursor<'_>) -> Result<Detai
         }
         67 => return build_id(misc, own),
         69 => {
-            let nr = list(own, 32, "id_index.nr")?;
-            // Writers since 6.0 add u64 machine_pid and u64 vcpu per entry.
-            if nr.checked_mul(16) == Some(own.left()) {
-                rest(own);
+            let nr = list(own, ID_INDEX, "id_index.nr")?;
+            if nr.checked_mul(row_size(ID_INDEX_GUESTS)) == Some(own.left()) {
+                own.rows(nr, ID_INDEX_GUESTS)?;
             }
         }
         70 => auxtrace::fields(own)?,
         71 => {
             let size = own.u64("auxtrace.size")?;
-            own.skip(4, 8, "auxtrace.offset")?;
+            own.row(AUXTRACE)?;
             return Ok(Detail::Outside(size));
         }
         72 => auxtrace_error(own)?,
-        73 => drop(list(own, 24, "thread_map.nr")?),
         74 => cpu_map_record(own)?,
-        75 => drop(list(own, 16, "stat_config.nr")?),
-        76 => own.skip(5, 8, "stat.id")?,
-        77 => own.skip(2, 8, "stat_round.type")?,
         78 => return event_update(own),
-        79 => {
-            own.skip(3, 8, "time_conv.time_shift")?;
-            // Writers since 5.10 add three words.
-            rest(own);
-        }
         80 => {
             let id = own.u64("feature.feat_id")?;
             return Ok(Detail::Feature { id, data: rest(own) });
@@ -61,12 +52,6 @@ pub(super) fn fields(kind: u32, misc: u16, own: &mut Cursor<'_>) -> Result<Detai
         81 => return Ok(Detail::Compressed(rest(own))),
         83 => return compressed2(own),
         84 => bpf_metadata(own)?,
-        85 | 86 => {
-            // The following fields depend on the schedstat version of the kernel.
-            own.skip(2, 8, "schedstat.timestamp")?;
-            rest(own);
-        }
-        68 | 82 => {}
         _ => return Ok(Detail::Unknown),
     }
     Ok(Detail::Plain)
@@ -78,17 +63,23 @@ fn header_attr(own: &mut Cursor<'_>) -> Result<Detail, BodyError> {
     let mut head = own.unlogged();
     head.skip(1, 4, "attr.type")?;
     let size = u64::from(head.u32("attr.size")?).max(ATTR_SIZE_VER0);
+    let mut inner = own.clone();
     own.skip(1, size, "attr")?;
+    if inner.has_entries() {
+        let order = inner.order();
+        // A fault of the attr is no fault of the record.
+        let _attr = attr(&mut inner, order);
+    }
     let attr = own.since(start);
     let start = own.position();
-    own.skip(own.left() >> 3, 8, "ids")?;
+    own.rows(own.left() >> 3, IDS)?;
     Ok(Detail::Attr { attr, ids: own.since(start) })
 }
 
-/// BUILD_ID: { i32 pid, u8 build_id[20], u8 size, u8, u16, filename }. A `sample_id` may follow the
-/// name in what `perf inject` writes.
+/// BUILD_ID after its process: { u8 build_id[20], u8 size, u8, u16, filename }. A `sample_id` may
+/// follow the name in what `perf inject` writes.
 fn build_id(misc: u16, own: &mut Cursor<'_>) -> Result<Detail, BodyError> {
-    own.skip(1, 24, "build_id.build_id")?;
+    own.skip(1, 20, "build_id.build_id")?;
     if misc & MISC_BUILD_ID_SIZE == 0 {
         own.skip(1, 4, "build_id.size")?;
     } else {
@@ -194,7 +185,7 @@ fn cpu_map(own: &mut Cursor<'_>) -> Result<(), BodyError> {
 /// a CPU map }. Writers reserve room for the longest kind; the rest is padding.
 fn event_update(own: &mut Cursor<'_>) -> Result<Detail, BodyError> {
     let kind = own.u64("event_update.type")?;
-    own.skip(1, 8, "event_update.id")?;
+    own.u64("event_update.id")?;
     match kind {
         0 => return string(own, "event_update.unit"),
         1 => own.skip(1, 8, "event_update.scale")?,
@@ -222,8 +213,8 @@ fn compressed2(own: &mut Cursor<'_>) -> Result<Detail, BodyError> {
 fn bpf_metadata(own: &mut Cursor<'_>) -> Result<(), BodyError> {
     let mut long = own.unlogged();
     let is_long = long.skip(1, 512, "bpf_metadata.prog_name").is_ok()
-        && list(&mut long, 320, "bpf_metadata.nr_entries").is_ok()
+        && skip_list(&mut long, 320, "bpf_metadata.nr_entries").is_ok()
         && long.is_empty();
     own.skip(1, if is_long { 512 } else { 256 }, "bpf_metadata.prog_name")?;
-    list(own, 320, "bpf_metadata.nr_entries").map(drop)
+    skip_list(own, 320, "bpf_metadata.nr_entries").map(drop)
 }

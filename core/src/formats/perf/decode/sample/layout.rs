@@ -10,6 +10,7 @@ use crate::formats::perf::decode::attr::{
 use crate::formats::perf::layout::{RECORD_HEADER, record};
 use crate::kit::cursor::Order;
 use crate::kit::num::to_usize;
+use crate::kit::row::{Form, Row};
 
 /// Fields of a `sample_id`: 8 bytes each.
 const TRAILER: u64 = bit::TID | bit::TIME | bit::ID | bit::STREAM_ID | bit::CPU | bit::IDENTIFIER;
@@ -41,6 +42,21 @@ pub(super) struct ReadLayout {
     pub(super) entry_len: u64,
     /// Whether each entry has an id.
     pub(super) has_id: bool,
+}
+
+impl ReadLayout {
+    /// Returns the fields of an entry.
+    pub(super) const fn row(&self) -> &'static Row {
+        const VALUE: (&str, Form) = ("read.read_values[].value", Form::U64);
+        const ID: (&str, Form) = ("read.read_values[].id", Form::U64);
+        const LOST: (&str, Form) = ("read.read_values[].lost", Form::U64);
+        match (self.has_id, self.entry_len) {
+            (true, 24) => &[VALUE, ID, LOST],
+            (true, _) => &[VALUE, ID],
+            (false, 16) => &[VALUE, LOST],
+            (false, _) => &[VALUE],
+        }
+    }
 }
 
 /// The layout of the field BRANCH_STACK.

@@ -29,16 +29,26 @@ pub use self::layout::{SampleLayout, event_id};
 pub use self::plain::PlainSample;
 use self::words::HEAD;
 use super::attr::sample_type as bit;
-use super::body::{BodyError, COUNT64, CountField, skip_counted};
+use super::body::{BodyError, COUNT64, CountField, skip_counted, skip_rows};
 use super::frame::RecordView;
 use crate::formats::perf::layout::MOST_CPUS;
 use crate::kit::cursor::{Cursor, Order, ReadError};
 use crate::kit::field_log::FieldLog;
 use crate::kit::num::{to_u64, to_usize};
+use crate::kit::row::{Form, Row};
 use crate::kit::span::Layer;
 
-/// Size of a `perf_branch_entry`: u64 from, u64 to, u64 flags.
-const BRANCH_ENTRY: u64 = 24;
+/// A `perf_branch_entry`.
+const BRANCH: &Row = &[
+    ("branch_stack.branches[].from", Form::Hex64),
+    ("branch_stack.branches[].to", Form::Hex64),
+    ("branch_stack.branches[].flags", Form::Hex64),
+];
+/// An entry of a call chain: an address, or a mark of what the next ones are.
+const CHAIN: &Row = &[("callchain.ips[]", Form::Hex64)];
+/// A register.
+const USER_REGISTER: &Row = &[("regs_user.user_regs[]", Form::Hex64)];
+const INTR_REGISTER: &Row = &[("regs_intr.intr_regs[]", Form::Hex64)];
 
 /// The origin of a record: process, thread, time, event and CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -124,6 +134,12 @@ pub struct Sample {
 }
 
 impl Sample {
+    /// Whether the sample has a list: of values, of addresses, of branches or of registers.
+    pub const fn has_lists(&self) -> bool {
+        let counts = self.values | self.callchain_len | self.branches;
+        counts | self.regs.user | self.regs.intr != 0
+    }
+
     /// Whether a machine can have the CPU of the sample. -1 stands for an unknown one.
     #[inline]
     pub fn is_cpu_possible(&self) -> bool {
@@ -243,7 +259,7 @@ fn read_middle(
     }
     if layout.has(bit::CALLCHAIN) {
         sample.callchain_len = cursor.u64("callchain.nr")?;
-        skip_counted(cursor, sample.callchain_len, 8, "callchain.nr", COUNT64)?;
+        skip_rows(cursor, sample.callchain_len, CHAIN, "callchain.nr", COUNT64)?;
     }
     if layout.has(bit::RAW) {
         sample.raw.size = cursor.u32("raw.size")?;
@@ -270,7 +286,7 @@ fn read_values(cursor: &mut Cursor<'_>, layout: &SampleLayout) -> Result<u64, Bo
     let read = &layout.read;
     if !read.is_group {
         cursor.skip(read.times, 8, "read.time")?;
-        cursor.skip(1, read.entry_len, "read.value")?;
+        cursor.skip_rows(1, read.row(), "read.value")?;
         return Ok(1);
     }
     let start = cursor.position();
@@ -281,7 +297,7 @@ fn read_values(cursor: &mut Cursor<'_>, layout: &SampleLayout) -> Result<u64, Bo
     }
     cursor.skip(read.times, 8, "read.time")?;
     let before = read.times.saturating_mul(8).saturating_add(8);
-    skip_counted(cursor, nr, read.entry_len, "read.nr", CountField { before, size: 8 })?;
+    skip_rows(cursor, nr, read.row(), "read.nr", CountField { before, size: 8 })?;
     Ok(nr)
 }
 
@@ -299,7 +315,7 @@ fn read_branches(
     let branch = &layout.branch;
     let nr = cursor.u64("branch_stack.nr")?;
     sample.branches = nr;
-    skip_counted(cursor, nr, BRANCH_ENTRY, "branch_stack.nr", COUNT64)?;
+    skip_rows(cursor, nr, BRANCH, "branch_stack.nr", COUNT64)?;
     let counters = nr.saturating_mul(8);
     let by_attr = branch.head_len.saturating_add(nr.saturating_mul(branch.counter_len));
     let other = if nr == 0 {
@@ -344,7 +360,7 @@ fn read_tail(
     if layout.has(bit::REGS_USER) {
         sample.regs.user = cursor.u64("regs_user.abi")?;
         let count = if sample.regs.user == 0 { 0 } else { layout.user_regs };
-        cursor.skip(count, 8, "regs_user.regs")?;
+        cursor.skip_rows(count, USER_REGISTER, "regs_user.regs")?;
     }
     if layout.has(bit::STACK_USER) {
         sample.stack.recorded = cursor.u64("stack_user.size")?;
@@ -364,7 +380,7 @@ fn read_tail(
     if layout.has(bit::REGS_INTR) {
         sample.regs.intr = cursor.u64("regs_intr.abi")?;
         let count = if sample.regs.intr == 0 { 0 } else { layout.intr_regs };
-        cursor.skip(count, 8, "regs_intr.regs")?;
+        cursor.skip_rows(count, INTR_REGISTER, "regs_intr.regs")?;
     }
     skip_words(cursor, layout, &WORDS_AFTER_INTR)?;
     if layout.has(bit::AUX) {
