@@ -154,6 +154,25 @@ fn a_text_without_bytes_is_information_if_no_bytes_are_missing() {
 }
 
 #[test]
+fn a_text_without_bytes_is_information_too_if_attrs_are_those_of_an_old_perf_without_a_version() {
+    let code = |size| {
+        let attr = Attr { size, ..Attr::cpu_clock(sample_type::IP | sample_type::TID) };
+        let mut recording = Recording::new(Order::Little, vec![attr]);
+        let sample = recording.maker(0).sample();
+        let version = vec![4, 0, 0, 0, 0, 0, 0, 0];
+        recording.push(sample).feature(3).feature_with(5, version).feature_with(8, Vec::new());
+        let built = recording.feature(11).build();
+        let report = check(&FileSet::single("perf.data", &built.bytes), &Options::default());
+        report.findings().iter().map(|one| (one.rule.code, one.severity)).collect::<Vec<_>>()
+    };
+    assert_eq!(code(96), [("PD2004", Severity::Info)]);
+    assert_eq!(code(128), [("PD2004", Severity::Info)]);
+    // The perf that recorded may refuse it.
+    assert_eq!(code(136), [("PD2006", Severity::Error)]);
+    assert_eq!(code(144), [("PD2006", Severity::Error)]);
+}
+
+#[test]
 fn a_lost_magic_is_restored_if_the_user_names_the_format() {
     for name in ["plain", "big_plain", "pipe"] {
         let built = by_name(name).built;

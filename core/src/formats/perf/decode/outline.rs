@@ -11,7 +11,9 @@ use super::event::Events;
 use super::feature::{self, Contents, Machine};
 use super::header::Section;
 use super::recording::{RecordFile, Recording};
-use crate::formats::perf::layout::{HEADER_SIZE_PIPE, feature as bits, record};
+use crate::formats::perf::layout::{
+    ATTR_SIZES, HEADER_SIZE_PIPE, SECTION_SIZE, feature as bits, record,
+};
 use crate::kit::walk::Item;
 use crate::model::limits::{Limits, RESYNC};
 
@@ -60,7 +62,8 @@ pub fn recorder_of_file(recording: &Recording<'_>) -> Machine {
     end.map_or_else(Machine::default, |end| find_recorder(recording, End::Declared(end)))
 }
 
-/// Reads VERSION from the features after the records.
+/// Reads VERSION from the features after the records. perf 3.14 on ARM wrote it without a version;
+/// the size of the attrs tells then whether the recorder is an old one.
 fn find_recorder(recording: &Recording<'_>, end: End) -> Machine {
     /// Longer texts are no version.
     const LONGEST: u64 = 256;
@@ -75,8 +78,18 @@ fn find_recorder(recording: &Recording<'_>, end: End) -> Machine {
         && let Ok(contents) = recording.read_feature((bits::VERSION, section), None, section.size)
     {
         machine.note(&contents);
+        if contents.version.is_none() && is_attr_old(recording.body.attr_size) {
+            return Machine::of_version(Some((0, 0)));
+        }
     }
     machine
+}
+
+/// Whether the header has the size of attrs that perf wrote before 6.3 (VER7, and older ones): it
+/// is the size that the perf that recorded knows, whichever kernel it ran on.
+fn is_attr_old(attr_size: u64) -> bool {
+    let [old @ .., _ver8, _ver9] = ATTR_SIZES;
+    old.iter().any(|size| u64::from(*size).checked_add(SECTION_SIZE) == Some(attr_size))
 }
 
 /// Reads VERSION from the first records of a pipe.
