@@ -47,7 +47,7 @@ impl<'t> JsonLine<'t> {
     /// Adds an integer.
     pub fn number(&mut self, name: &'static str, value: impl Into<i128>) {
         self.name(name);
-        self.push(value.into());
+        self.item(value);
     }
 
     /// Adds a text from a file, escaped as [`Untrusted`] shows it.
@@ -103,7 +103,17 @@ impl<'t> JsonLine<'t> {
 
     /// Adds an integer to a list.
     pub fn item(&mut self, value: impl Into<i128>) {
-        self.push(value.into());
+        let value: i128 = value.into();
+        // Numbers of 128 bits take four times as long to write.
+        match u64::try_from(value) {
+            Ok(value) => self.push(value),
+            Err(_) => self.push(value),
+        }
+    }
+
+    /// Adds a text that is safe to print to a list.
+    pub fn text_item(&mut self, value: &str) {
+        self.push_string(value);
     }
 
     /// Adds an object to a list, to which `add` adds its members.
@@ -167,6 +177,12 @@ mod tests {
             line.text("bytes", b"\xff\xfe");
             line.number("low", i64::MIN);
             line.number("high", u64::MAX);
+            line.list("list", &[1_u8, 2, 3], &mut |value, list| match value {
+                1 => list.item(u64::MAX),
+                2 => list.text_item("a\"b"),
+                _ => list.object(|line| line.text("name", hostile)),
+            });
+            line.list("none", &[(); 0], &mut |(), _| {});
             line.end();
         }
         assert!(text.chars().all(|c| c == '\n' || is_safe(c)), "{text}");
@@ -176,6 +192,9 @@ mod tests {
         assert_eq!((&lines[0]["offset"], &lines[0]["length"]), (&1.into(), &2.into()));
         assert_eq!(lines[0]["kind"], "k\"ind");
         assert_eq!((&lines[0]["high"], &lines[0]["low"]), (&u64::MAX.into(), &i64::MIN.into()));
+        let object = serde_json::json!({ "name": Untrusted(hostile).to_string() });
+        assert_eq!(lines[0]["list"], serde_json::json!([u64::MAX, "a\"b", object]));
+        assert_eq!(lines[0]["none"], serde_json::json!([]));
         assert_eq!((&lines[0]["layer"], &lines[1]["layer"]), (&().into(), &1.into()));
     }
 }

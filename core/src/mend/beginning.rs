@@ -9,7 +9,6 @@
 //! the records. A folder is searched by the beginning alone; this is for a file that a user names.
 
 use crate::catalogue;
-use crate::format::Confidence;
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::reading::Reading;
 use crate::kit::source::Source;
@@ -57,14 +56,11 @@ pub(super) fn read_prefix(files: &FileSet<'_>, options: &Options) -> Option<Read
     if !is_single || catalogue::sniff(files, options).is_some() {
         return None;
     }
-    let (format, len) = find_prefix(files, options)?;
+    let (_, len) = find_prefix(files, options)?;
     let first = Span::sized(Layer::stored(0), len, 1);
     let mut reading = Reading::inserted(0, 0..len);
-    // Without a magic, the bytes may be the rest of the beginning, unless no recording begins so.
-    let patches = vec![drop_first(&files.bytes(0), len)?];
-    let confidence = catalogue::format(format)?.sniff(&view(files, &patches), options);
-    let is_other = is_line_or_mark(&files.bytes(0).read(0, len));
-    reading.is_determined = confidence == Some(Confidence::Certain) || is_other;
+    // Other bytes may be the rest of the beginning, which was damaged or moved.
+    reading.is_determined = is_line_or_mark(&files.bytes(0).read(0, len));
     Some(reading.witness(first, "the recording begins here"))
 }
 

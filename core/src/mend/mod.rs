@@ -1,8 +1,8 @@
 //! Repairs: edits, patches, rounds, plans and proofs.
 //!
 //! Nothing here knows a format. A format attaches fixes to its findings; [`rounds`] chooses among
-//! them, [`patch`] composes them, [`plan`] records them and [`proof`] compares the result with
-//! them.
+//! them, a [`Patch`](crate::model::patch::Patch) composes them, [`plan`] records them and [`proof`]
+//! compares the result with them.
 
 pub mod applied;
 pub(crate) mod beginning;

@@ -1,6 +1,7 @@
 //! The requests of a dump and a comparison, and their results.
 
-/// The form of a dump. Filters are options of the format, see [`Format::dump_options`].
+/// The form of a dump. Filters are options of the format, see
+/// [`FormatOptions`](crate::model::description::FormatOptions).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Dump {

@@ -199,3 +199,13 @@ fn call_chains_and_counter_values_are_those_of_perf() {
     }
     assert!(chains > 4 && values > 4, "{chains} call chains, {values} lists of values");
 }
+
+#[test]
+fn the_name_of_an_event_in_a_pipe_is_that_in_event_desc() {
+    let attr = Attr::tracepoint(sample_type::TID | sample_type::ID, 316, "sched:sched_switch");
+    let mut recording = Recording::pipe(Order::Little, vec![attr.with_ids(&[61])]);
+    let sample = recording.maker(0).sample();
+    let bytes = recording.feature(12).push(sample).build().bytes;
+    let script = dump(&FileSet::single("perf.data", &bytes), &Dump::Text { style: None }, &[]);
+    assert!(script.contains("sched:sched_switch"), "{script}");
+}

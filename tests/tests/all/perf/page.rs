@@ -225,8 +225,12 @@ fn dumped_fields(recordings: &[Built], name: &str) -> String {
         let lines = text.lines().filter_map(|line| line.split_once(&title));
         let shown = lines.filter(|(_, rest)| rest.is_empty() || rest.starts_with(' '));
         for word in shown.flat_map(|(_, rest)| rest.split(' ')) {
-            let field = word.split_once('=').map(|(field, _)| format!("`{field}`"));
-            fields.extend(field.filter(|field| !fields.contains(field)));
+            // The first word of a list has its name, and that of the first field of an entry.
+            let (names, _value) = word.rsplit_once('=').unwrap_or_default();
+            for name in names.split('=').filter(|name| !name.is_empty()) {
+                let field = format!("`{}`", name.trim_start_matches('['));
+                fields.extend(Some(field).filter(|field| !fields.contains(field)));
+            }
         }
     }
     if fields.is_empty() { "none".to_owned() } else { fields.join(", ") }

@@ -205,6 +205,35 @@ fn a_log_without_a_version_is_recognised_by_its_events() {
     assert_eq!(sniff(text.as_bytes()), None);
 }
 
+/// Samples of a ring, 16 bytes each.
+const RING: u64 = 24;
+
+#[test]
+fn a_full_ring_is_one_although_an_event_begins_where_its_samples_would_end() {
+    for release in ["2.9", "4.0", "5.2", "7.2", "10.0"] {
+        let mut aligned = 0;
+        for size in 1..=8 {
+            let mut log = Log::new(ids::of(release));
+            log.start().instruction(5).checkpoint("CP_CLOCK_VIRTUAL").audio_out(9);
+            log.audio_in(RING, 8, 0);
+            let end = log.bytes.len() + RING as usize * 16;
+            for number in 0..size {
+                log.instruction(number + 1).host();
+            }
+            for number in 0..200 {
+                log.tick(number);
+            }
+            log.close();
+            aligned += u32::from(log.marks.iter().any(|mark| mark.start == end));
+            let report =
+                tracemend::check(&FileSet::single("log", &log.bytes), &options(Some(release)));
+            let codes: Vec<_> = report.counts().keys().copied().collect();
+            assert_eq!(codes, ["QR2012"], "{release} {size}: {:#?}", report.findings());
+        }
+        assert!(aligned > 0, "{release}: no event begins at the place");
+    }
+}
+
 #[test]
 fn the_following_events_show_a_full_ring() {
     for release in ["2.9", "4.0", "5.2", "7.2", "10.0"] {

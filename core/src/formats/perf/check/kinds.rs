@@ -75,7 +75,8 @@ impl RecordCheck {
         let is_only = found != 0
             || (1..1 << TYPE_BITS)
                 .all(|kind| kind == record.frame.kind || !self.has_fields_of(record, kind));
-        let safety = if is_only { Safety::Exact } else { Safety::Lossy };
+        let shows_itself = !kind::FITS_NEARLY_ALL.contains(&record.frame.kind);
+        let safety = if is_only && shows_itself { Safety::Exact } else { Safety::Lossy };
         let likely = is_right.then_some((record.frame.kind, safety));
         self.push_damaged_type(&as_kind(record, found), likely, map, report);
         is_right

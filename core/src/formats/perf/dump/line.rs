@@ -162,7 +162,10 @@ fn add_fields(fields: &[(&'static str, Value)], line: &mut JsonLine<'_>) {
                 line.list(name, values, &mut |value, list| match value {
                     Value::Number(number) | Value::Hex(number) => list.item(*number),
                     Value::Entry(fields) => list.object(|line| add_fields(fields, line)),
-                    Value::Text(_) | Value::Bytes(_) | Value::List(_) => {}
+                    Value::Text(bytes) => list.text_item(&Untrusted(bytes).to_string()),
+                    Value::Bytes(bytes) => list.text_item(&hex(bytes)),
+                    // An entry of a list is no list.
+                    Value::List(_) => list.text_item(""),
                 });
             }
             // Only lists have entries.

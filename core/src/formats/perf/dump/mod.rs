@@ -15,7 +15,7 @@ use crate::formats::perf::decode::feature::{self, DescribedEvent};
 use crate::formats::perf::decode::frame::Record;
 use crate::formats::perf::decode::frame::RecordView;
 use crate::formats::perf::decode::outline::Outline;
-use crate::formats::perf::decode::record::{Named, lists, new_log};
+use crate::formats::perf::decode::record::{Named, list_log, lists};
 use crate::formats::perf::decode::recording::{Opened, RecordFile, Recording, open};
 use crate::formats::perf::decode::sample::{Sample, SampleId};
 use crate::formats::perf::decode::{attr_record, restore};
@@ -295,7 +295,7 @@ impl Writer<'_> {
             lists: Named::new(),
         };
         if self.style != Style::Script && sample.is_some_and(|sample| sample.has_lists()) {
-            let log = new_log();
+            let log = list_log();
             self.events.log_fields(record, &log);
             shown.lists = lists(log);
         }

@@ -238,9 +238,13 @@ impl<'a> Decoder<'a> {
         let may_be_full = recorded > ring && position.is_some_and(|at| at < recorded);
         let full_ring = match self.ring {
             Ring::LookAhead if may_be_full && recorded <= range::SAMPLES => {
-                let without = self.count_events_from(samples, Ring::Holds(recorded));
-                let with = self.count_events_from(samples.saturating_add(needed), Ring::Larger);
-                (needed > left && without > 1) || (needed <= left && without > with)
+                let without = self.look_ahead(samples, Ring::Holds(recorded));
+                let with = self.look_ahead(samples.saturating_add(needed), Ring::Larger);
+                // Samples do not read as so many events by chance; a place in the middle of events
+                // may be the beginning of one.
+                (needed > left && without.score > 1)
+                    || (needed <= left
+                        && (without.score > with.score || without.events == LOOK_AHEAD))
             }
             Ring::Holds(held) => may_be_full && recorded == held,
             Ring::LookAhead | Ring::Larger => false,
@@ -256,31 +260,48 @@ impl<'a> Decoder<'a> {
         Ok(Value::AudioIn { recorded, position, full_ring: false })
     }
 
-    /// Counts the complete events that follow one another from `at`, up to [`LOOK_AHEAD`]. To reach
-    /// END or the end of the file is as good as the largest count. Samples of silence are zeros,
-    /// and zeros could be INSTRUCTION events of no instruction, one after the other.
-    fn count_events_from(&self, at: u64, ring: Ring) -> u32 {
+    /// Counts the complete events that follow one another from `at`, up to [`LOOK_AHEAD`]. Samples
+    /// of silence are zeros, and zeros could be INSTRUCTION events of no instruction, one after the
+    /// other.
+    fn look_ahead(&self, at: u64, ring: Ring) -> Ahead {
         let decoder = Self { ring, ..*self };
         let mut at = at;
         let mut last = None;
-        for seen in 0..LOOK_AHEAD {
+        for events in 0..LOOK_AHEAD {
             match decoder.event(at, 0) {
-                Ok(Event { value: Value::Instructions(0), .. }) => return seen,
+                Ok(Event { value: Value::Instructions(0), .. }) => return Ahead::seen(events),
                 Ok(event) if event.kind == Kind::Instruction && last == Some(event.kind) => {
-                    return seen;
+                    return Ahead::seen(events);
                 }
-                Ok(event) if event.kind == Kind::End => return LOOK_AHEAD,
+                Ok(event) if event.kind == Kind::End => {
+                    return Ahead { score: LOOK_AHEAD, events };
+                }
                 Ok(event) => {
                     at = event.end;
                     last = Some(event.kind);
                 }
                 Err(fault) => {
                     let truncated = matches!(fault.cause, FaultKind::Short { plausible: true, .. });
-                    return if truncated { LOOK_AHEAD } else { seen };
+                    return Ahead { score: if truncated { LOOK_AHEAD } else { events }, events };
                 }
             }
         }
-        LOOK_AHEAD
+        Ahead::seen(LOOK_AHEAD)
+    }
+}
+
+/// The events that follow one another from a place.
+#[derive(Clone, Copy, Debug)]
+struct Ahead {
+    /// Their number; to reach END or the end of the file is as good as the largest one.
+    score: u32,
+    /// Their number.
+    events: u32,
+}
+
+impl Ahead {
+    const fn seen(events: u32) -> Self {
+        Self { score: events, events }
     }
 }
 

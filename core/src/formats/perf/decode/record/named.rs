@@ -46,7 +46,7 @@ pub type Named = Vec<(&'static str, Value)>;
 
 /// Returns the fields of a record that is not a sample, up to the first one that does not fit.
 pub fn fields(record: &RecordView<'_>, order: Order) -> Named {
-    let log = new_log();
+    let log = FieldLog::new(FIELDS_MAX).keeping(usize::from(u16::MAX)).with_entries();
     let mut cursor = record.cursor(order).with_log(&log);
     let read = body(record.frame.kind, record.frame.misc, &mut cursor, 0);
     let name = match read {
@@ -59,66 +59,101 @@ pub fn fields(record: &RecordView<'_>, order: Order) -> Named {
     gather(log.into_noted().fields, is_text)
 }
 
-/// Returns a log for the fields of a record.
-pub fn new_log() -> FieldLog {
-    FieldLog::new(FIELDS_MAX).keeping(usize::from(u16::MAX)).with_entries()
+/// Returns a log for [`lists`].
+pub fn list_log() -> FieldLog {
+    FieldLog::new(FIELDS_MAX).keeping(0).with_entries()
 }
 
 /// Returns the lists that a log noted.
 pub fn lists(log: FieldLog) -> Named {
-    let fields = log.into_noted().fields;
-    let lists = fields.into_iter().filter(|field| field.label.contains("[]"));
-    gather(lists.collect(), |_| false)
+    let mut gathered = Gathered { lists_only: true, ..Gathered::default() };
+    resolve(log.into_noted().fields).into_iter().for_each(|field| gathered.add(field, false));
+    gathered.shown
 }
 
 /// Returns noted fields with their values; `is_text` tells which bytes are a text.
 fn gather(fields: Vec<Field>, is_text: impl Fn(&Field) -> bool) -> Named {
-    let mut shown = Named::new();
+    let mut gathered = Gathered::default();
     for field in resolve(fields) {
+        let is_text = is_text(&field);
+        gathered.add(field, is_text);
+    }
+    gathered.shown
+}
+
+/// The names in a label: `record.field`, of a list `record.list[]`, or `record.list[].field`.
+#[derive(Clone, Copy, Debug)]
+struct Names {
+    label: &'static str,
+    name: &'static str,
+    is_list: bool,
+    /// The field of an entry.
+    field: Option<&'static str>,
+}
+
+impl Names {
+    fn of(label: &'static str) -> Self {
+        match label.split_once("[]") {
+            None => Self { label, name: name_of(label), is_list: false, field: None },
+            Some((list, field)) => {
+                Self { label, name: name_of(list), is_list: true, field: field.strip_prefix('.') }
+            }
+        }
+    }
+}
+
+/// Fields by name, as they are added.
+#[derive(Default)]
+struct Gathered {
+    shown: Named,
+    lists_only: bool,
+    /// The names in the last label: entries of a list have the same ones.
+    last: Option<Names>,
+}
+
+impl Gathered {
+    fn add(&mut self, field: Field, is_text: bool) {
+        let std::borrow::Cow::Borrowed(label) = field.label else { return };
+        if self.lists_only && !label.contains('[') || label == "rest" {
+            return;
+        }
+        let names = match self.last {
+            Some(last) if std::ptr::eq(last.label, label) => last,
+            _ => Names::of(label),
+        };
+        self.last = Some(names);
         let value = match field.value {
             FieldValue::Number(number) => Value::Number(number),
             FieldValue::Hex(number) => Value::Hex(number),
-            FieldValue::Bytes(ref bytes) if is_text(&field) => Value::Text(until_nul(bytes)),
+            FieldValue::Bytes(bytes) if is_text => Value::Text(until_nul(&bytes)),
             FieldValue::Bytes(bytes) if field.span.len() <= BYTES_MAX => Value::Bytes(bytes),
-            FieldValue::Bytes(_) | FieldValue::Text(_) => continue,
+            FieldValue::Bytes(_) | FieldValue::Text(_) => return,
         };
-        if let std::borrow::Cow::Borrowed(label) = field.label
-            && label != "rest"
-        {
-            add(&mut shown, label, value);
+        if names.is_list {
+            self.add_entry(names, value);
+        } else if self.shown.iter().all(|(known, _)| *known != names.name) {
+            // Otherwise it is the NUL after a text, or the bytes that a number counts.
+            self.shown.push((names.name, value));
         }
     }
-    shown
+
+    fn add_entry(&mut self, names: Names, value: Value) {
+        if self.shown.last().is_none_or(|(last, _)| *last != names.name) {
+            self.shown.push((names.name, Value::List(Vec::new())));
+        }
+        let Some((_, Value::List(entries))) = self.shown.last_mut() else { return };
+        let Some(field) = names.field else { return entries.push(value) };
+        match entries.last_mut() {
+            Some(Value::Entry(open)) if open.iter().all(|(name, _)| *name != field) => {
+                open.push((field, value));
+            }
+            _ => entries.push(Value::Entry(vec![(field, value)])),
+        }
+    }
 }
 
 fn until_nul(bytes: &[u8]) -> Vec<u8> {
     bytes.split(|byte| *byte == 0).next().unwrap_or_default().to_vec()
-}
-
-/// Adds a field. A label is `record.field`, of a list `record.list[]`, or `record.list[].field`.
-fn add(shown: &mut Named, label: &'static str, value: Value) {
-    let (list, field) = match label.split_once("[]") {
-        None => {
-            let name = name_of(label);
-            // The NUL after a text, or the bytes that a number counts.
-            if shown.iter().all(|(known, _)| *known != name) {
-                shown.push((name, value));
-            }
-            return;
-        }
-        Some((list, field)) => (name_of(list), field.strip_prefix('.')),
-    };
-    if shown.last().is_none_or(|(last, _)| *last != list) {
-        shown.push((list, Value::List(Vec::new())));
-    }
-    let Some((_, Value::List(entries))) = shown.last_mut() else { return };
-    let Some(field) = field else { return entries.push(value) };
-    match entries.last_mut() {
-        Some(Value::Entry(open)) if open.iter().all(|(name, _)| *name != field) => {
-            open.push((field, value));
-        }
-        _ => entries.push(Value::Entry(vec![(field, value)])),
-    }
 }
 
 /// Returns the name of a field in a line.

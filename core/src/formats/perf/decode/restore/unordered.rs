@@ -7,6 +7,7 @@
 use super::peek::Peek;
 use super::table::MOST_HOLE;
 use super::{Correction, Part};
+use crate::formats::perf::decode::feature;
 use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::decode::recording::Recording;
 use crate::formats::perf::decode::table::Table;
@@ -38,7 +39,9 @@ pub(super) fn correct(recording: &Recording<'_>, peek: Peek<'_>) -> Option<Corre
         .word(at.saturating_add(8), stored.size, section.size)
         .witness(table.span.start, table.span.len(), "places of the other sections, which adjoin")
         .witness(section.offset, section.size, "content of the section");
-    Some(correction)
+    // The bits may be damaged instead: those of unknown features have no content that fits them.
+    let is_known = table.entries.iter().all(|(bit, _)| feature::name(*bit).is_some());
+    Some(correction.determined_if(is_known))
 }
 
 /// Returns the sections of entry number `index`, with one other number, by which all fill the file.
