@@ -6,6 +6,7 @@ use tracemend::Repair;
 use tracemend::model::edit::Edit;
 
 use super::damage::Segment;
+use super::equivalent::{Replaced, is_home, same_output};
 use super::{Damaged, Files, Original, Subject};
 
 /// A damaged recording and its repair.
@@ -49,15 +50,28 @@ impl Case<'_> {
         let adds = edits.iter().map(len).any(|(before, after)| after > before);
         let places = if adds { (self.subject.places)(old) } else { Vec::new() };
         let end = segment.at + segment.original.len();
-        edits.iter().all(|edit| {
+        edits.iter().enumerate().all(|(number, edit)| {
             let start = edit.span.start() as usize;
             let (before, after) = len(edit);
             let mut touched = start.max(segment.at)..(start + before).min(end);
-            touched.all(|at| {
+            let is_harmless = touched.all(|at| {
                 let origin = at - segment.at + segment.original.start;
                 let is_same = before == after && edit.insert.as_slice()[at - start] == old[origin];
                 is_same || places.iter().any(|place| place.contains(&origin))
-            })
+            });
+            is_harmless || self.spares_all(file, &edits, number) || is_home(old, &edits, number)
+        })
+    }
+
+    /// Returns whether an edit, or one that gives the same output, touches no spared byte: of two equal
+    /// bytes one is damage and the other is not.
+    fn spares_all(&self, file: usize, edits: &[Edit], number: usize) -> bool {
+        let segments = &self.damaged.segments[file];
+        let mut same = same_output(&self.damaged.files[file].1, edits, number);
+        same.any(|Replaced { range, .. }| {
+            let touches =
+                |one: &Segment| range.start < one.at + one.original.len() && one.at < range.end;
+            !segments.iter().any(touches)
         })
     }
 

@@ -13,11 +13,11 @@
 //! be invisible.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use tracemend::mend::rounds::view;
 use tracemend::{FileSet, Limits, Options, Outcome, Repair, Safety};
 
+use super::equivalent::{Replaced, is_home, same_output};
 use super::harm::Case;
 use super::{Damaged, Files, Original, Reach, Subject, set};
 use crate::properties::observed;
@@ -130,7 +130,7 @@ fn collect(files: &FileSet<'_>) -> Files {
 }
 
 /// Returns an edit that writes other bytes than the original has between the neighbours of the
-/// edit. A neighbour that is foreign itself proves nothing.
+/// edit, or in its own place of the file. A neighbour that is foreign itself proves nothing.
 ///
 /// One byte less of a run of zeros is the same output, whichever zero is dropped. So an edit is
 /// right if one is that gives the same output.
@@ -138,53 +138,17 @@ fn find_inexact(original: &Original, damaged: &Damaged, repair: &Repair) -> Opti
     for (index, patch) in repair.patches.iter().enumerate() {
         let stored = &damaged.files[index].1;
         let edits = patch.edits(index as u32);
-        let ends = edits.iter().map(|edit| edit.span.end() as usize);
-        let froms: Vec<usize> = std::iter::once(0).chain(ends).collect();
         for (number, edit) in edits.iter().enumerate() {
-            let next = edits.get(number + 1);
-            let free = froms[number]..next.map_or(stored.len(), |next| next.span.start() as usize);
-            let (start, end) = (edit.span.start() as usize, edit.span.end() as usize);
-            let new = edit.insert.as_slice().to_vec();
+            let (start, end) = (edit.span.start(), edit.span.end());
             let is_right = |one: &Replaced| is_original((original, damaged), index, one);
-            let mut same = equivalents(stored, &free, Replaced { range: start..end, new });
-            if !same.any(|one| is_right(&one)) {
+            let mut same = same_output(stored, &edits, number);
+            let is_home = is_home(&original.files[index].1, &edits, number);
+            if !is_home && !same.any(|one| is_right(&one)) {
                 return Some(format!("file {index}: not the original at {start:#x}..{end:#x}"));
             }
         }
     }
     None
-}
-
-/// An edit of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Replaced {
-    range: Range<usize>,
-    new: Vec<u8>,
-}
-
-/// Returns the edits inside a range of a file that give the same output as one of them, which comes
-/// first. One that replaces bytes has none: it claims all bytes that it writes.
-fn equivalents(
-    stored: &[u8],
-    free: &Range<usize>,
-    edit: Replaced,
-) -> impl Iterator<Item = Replaced> {
-    let is_free = edit.range.is_empty() || edit.new.is_empty();
-    let earlier = std::iter::successors(Some(edit.clone()), move |edit| {
-        let (at, last) = (edit.range.start.checked_sub(1)?, edit.range.end.checked_sub(1)?);
-        let new = [&stored[at..=at], &edit.new].concat();
-        let is_same = is_free && at >= free.start && new.last() == Some(&stored[last]);
-        let new = new[..edit.new.len()].to_vec();
-        is_same.then_some(Replaced { range: at..last, new })
-    });
-    let later = std::iter::successors(Some(edit), move |edit| {
-        let Range { start, end } = edit.range;
-        let next = stored.get(end).filter(|_| end < free.end)?;
-        let new = [edit.new.as_slice(), std::slice::from_ref(next)].concat();
-        let is_same = is_free && new[0] == stored[start];
-        is_same.then(|| Replaced { range: start + 1..end + 1, new: new[1..].to_vec() })
-    });
-    earlier.chain(later)
 }
 
 /// Returns whether an edit writes what the original has between the neighbours of the edit.
@@ -256,34 +220,4 @@ fn find_unclean(subject: &Subject, output: &FileSet<'_>, options: &Options) -> O
         .map(|finding| finding.rule.code)
         .collect();
     (report.has_errors() || report.incomplete()).then(|| format!("errors left: {errors:?}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn edits_that_give_the_same_output_are_equivalent() {
-        let stored = b"ab0000cd";
-        let output = |edit: &Replaced| {
-            [&stored[..edit.range.start], &edit.new, &stored[edit.range.end..]].concat()
-        };
-        let all = |range: Range<usize>, new: &[u8], free: Range<usize>| {
-            let edit = Replaced { range, new: new.to_vec() };
-            let same: Vec<Replaced> = equivalents(stored, &free, edit.clone()).collect();
-            assert!(same.iter().all(|one| output(one) == output(&edit)));
-            let mut starts: Vec<usize> = same.iter().map(|one| one.range.start).collect();
-            starts.sort_unstable();
-            starts.dedup();
-            starts
-        };
-        assert_eq!(all(3..5, b"", 0..8), [2, 3, 4]);
-        assert_eq!(all(3..5, b"", 3..8), [3, 4]);
-        assert_eq!(all(3..5, b"", 0..5), [2, 3]);
-        assert_eq!(all(1..3, b"", 0..8), [1]);
-        assert_eq!(all(8..8, b"cd", 0..8), [6, 7, 8]);
-        assert_eq!(all(2..2, b"0", 0..8), [2, 3, 4, 5, 6]);
-        assert_eq!(all(0..2, b"x", 0..8), [0]);
-        assert_eq!(all(3..5, b"x0", 0..8), [3]);
-    }
 }

@@ -18,6 +18,7 @@
 pub mod apitrace;
 pub mod damage;
 pub mod dice;
+pub mod equivalent;
 pub mod harm;
 pub mod judge;
 pub mod ovni;

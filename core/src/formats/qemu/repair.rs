@@ -59,8 +59,9 @@ pub fn close_log(ending: &Ending) -> Option<Fix> {
 
 /// Adds the edit that writes the version.
 ///
-/// A killed recorder leaves 0 in its place. The value is exact if the events fit one version only,
-/// or if one byte of the word is damaged and the others lead to one version that they fit.
+/// A killed recorder leaves 0 in its place. The value is exact if the events fit one version only
+/// and are all of the log, or if one byte of the word is damaged and the others lead to one version
+/// that they fit. A damaged event may read as END, and the few before it fit nearly any version.
 fn set_version(fix: Fix, ending: &Ending, layout: &Layout) -> Fix {
     let new = layout.version.to_be_bytes();
     let word = Span::new(FILE, 0, VERSION_LEN);
@@ -83,7 +84,8 @@ fn set_version(fix: Fix, ending: &Ending, layout: &Layout) -> Fix {
             let is_empty = ending.version == Version::Unfinished;
             let edit = if is_empty { Edit::fill(word, new) } else { Edit::replace(word, new) };
             fix.edits.push(edit);
-            if evidence.is_some() {
+            let is_read_to_end = !matches!(ending.trailing, Some((_, Trailing::Bytes)));
+            if evidence.is_some() && is_read_to_end {
                 let kept = ending.cut.map_or(ending.len, |cut| cut.kept.cut);
                 let events = Span::new(FILE, HEADER_LEN, kept.max(HEADER_LEN));
                 return fix.witness(events, "events that fit this version only");
