@@ -11,7 +11,7 @@ use super::losses::Losses;
 use super::open_block::{OpenBlock, Packed};
 use super::records::{RecordCheck, with_place};
 use crate::formats::perf::decode::expand::{
-    ExpandedDamage, Expansion, StreamFault, Wrapper, begins_frame,
+    ExpandedDamage, Expansion, Step, StreamFault, Wrapper, begins_frame,
 };
 use crate::formats::perf::decode::frame::Record;
 use crate::formats::perf::decode::frame::{Dialect, Frame, FrameFault, Place, RecordView};
@@ -25,7 +25,6 @@ use crate::kit::cursor::Order;
 use crate::kit::expand::zstd::DataEnd;
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::{Layer, Span};
-use crate::kit::walk::Item;
 use crate::kit::words::byte_count;
 use crate::model::edit::{Edit, Fix, Safety};
 use crate::model::limits::{EXPANSION_RATIO, FIXES, Limits, ZSTD_WINDOW};
@@ -233,40 +232,34 @@ impl<'a> Stream<'a> {
         stored: Span,
         report: &mut Report,
     ) -> Result<(), StreamFault> {
-        let mut rest = payload;
-        self.expansion.begin_record(payload);
-        while !rest.is_empty() && !self.losses.has_cause() {
-            match self.expansion.feed(rest, stored) {
-                Ok((consumed, expanded)) => {
-                    self.check_sum(stored, report);
-                    let has_released = self.spend(expanded, stored, report);
-                    rest = rest.get(consumed..).unwrap_or_default();
-                    if consumed == 0 && !has_released {
-                        break;
-                    }
-                }
-                Err(fault) => {
-                    let before = to_u64(payload.len().saturating_sub(rest.len()));
-                    self.spend(fault.expanded, stored, report);
-                    return Err(StreamFault { valid: before.saturating_add(fault.valid), ..fault });
-                }
-            }
-        }
-        Ok(())
+        let (mut taker, expansion) = self.split(stored, report);
+        expansion.expand(payload, stored, |expansion, step| taker.take(expansion, &step)).map(drop)
     }
 
-    /// Reports that the checksum of a zstd frame that ends in a record does not match.
-    fn check_sum(&mut self, stored: Span, report: &mut Report) {
-        let Some(wrong) = self.expansion.take_wrong_check_sum() else { return };
+    /// Checks the records that the expander releases.
+    fn check_released(&mut self, stored: Span, report: &mut Report) {
+        let (mut taker, expansion) = self.split(stored, report);
+        expansion.release(|expansion, step| taker.take(expansion, &step));
+    }
+
+    /// Returns what takes the records that become complete at a compressed record.
+    const fn split<'s>(
+        &'s mut self,
+        stored: Span,
+        report: &'s mut Report,
+    ) -> (Taker<'s>, &'s mut Expansion) {
         let index = self.stored_records.saturating_sub(1);
         let place = Place { layer: self.layer, offset: stored.start, index };
-        let message = format!(
-            "checksum of a zstd frame is {:#x}, but the expanded bytes have {:#x}",
-            wrong.stated, wrong.found
-        );
-        let fix = Fix::manual("the checksum does not show which records of the frame are wrong");
-        let finding = Finding::new(&rules::ZSTD_BROKEN, stored, place.path(".payload"), message);
-        report.push(finding.fix(fix));
+        let taker = Taker {
+            records: &mut self.records,
+            marks: &mut self.marks,
+            losses: &mut self.losses,
+            limits: self.limits,
+            budget: self.budget,
+            record: (stored, place),
+            report,
+        };
+        (taker, &mut self.expansion)
     }
 
     /// Expands the complete blocks of a truncated compressed record. Returns the edits that shorten
@@ -293,82 +286,6 @@ impl<'a> Stream<'a> {
         self.expansion.count_record(valid);
         let place = (self.layer, record.offset);
         repair::truncate_record(place, record.wrapper, valid, self.order)
-    }
-
-    /// Counts expanded bytes against the limit, and checks the records that are released. Returns
-    /// whether any bytes were.
-    fn spend(&mut self, expanded: u64, stored: Span, report: &mut Report) -> bool {
-        report.tally.expanded = report.tally.expanded.saturating_add(expanded);
-        if report.tally.expanded > self.budget && !self.losses.has_cause() {
-            let message = format!(
-                "compressed records expand to more than {}, {} times the size of the recording",
-                byte_count(self.budget),
-                self.limits.of(&EXPANSION_RATIO)
-            );
-            report.push(Finding::new(&common::LIMIT_REACHED, stored, "data", message));
-            self.losses.set_limit();
-            self.expansion.abandon();
-            return false;
-        }
-        self.check_released(report)
-    }
-
-    /// Checks the records that the expander releases. Returns whether any bytes were released.
-    fn check_released(&mut self, report: &mut Report) -> bool {
-        let mut has_released = false;
-        while let Some(chunk) = self.expansion.take_chunk() {
-            let mut records = chunk.records();
-            let mut is_damaged = false;
-            for item in &mut records {
-                match item {
-                    Item::Record(record) => {
-                        self.apply_marks(record.place.offset);
-                        self.records.check(&record, self.expansion.map(), report);
-                    }
-                    Item::Damage(damage) => {
-                        self.set_expanded_fault(&damage);
-                        is_damaged = true;
-                    }
-                }
-            }
-            let place = records.place();
-            self.expansion.put_back(chunk, place);
-            if is_damaged {
-                self.expansion.abandon();
-                break;
-            }
-            has_released = true;
-        }
-        has_released
-    }
-
-    /// Finishes the rounds whose marks lie at or before `offset` of the expanded layer.
-    #[inline]
-    fn apply_marks(&mut self, offset: u64) {
-        while self.marks.front().is_some_and(|mark| *mark <= offset) {
-            self.marks.pop_front();
-            self.records.rounds.finish_round();
-        }
-    }
-
-    /// Notes that expanded bytes are not a record. The stored bytes from there on cannot be used.
-    fn set_expanded_fault(&mut self, damage: &ExpandedDamage<'_>) {
-        if self.losses.has_cause() {
-            return;
-        }
-        let place = damage.place;
-        let map = self.expansion.map();
-        let len = to_u64(damage.bytes.len()).min(RECORD_HEADER);
-        let span = Span::sized(place.layer, place.offset, len);
-        let (_, what) = describe(damage.fault, span);
-        let finding = Finding::new(&rules::EXPANDED_BROKEN, span, place.path(".header"), what);
-        let finding = with_place(finding, &view_of(place, damage.bytes), map);
-        // All segments from the one with the fault on, as far as they were read.
-        let from = map.stored(Span::new(place.layer, place.offset, self.expansion.end()));
-        if let Some(stored) = from.or(finding.stored) {
-            self.losses.add_bytes(stored);
-        }
-        self.losses.set_fault(finding);
     }
 
     /// Ends the expansion at a compressed record with an invalid block.
@@ -404,7 +321,7 @@ impl<'a> Stream<'a> {
             finding = block.drop_into(finding, &mut self.losses, self.order);
         }
         self.expansion.finish();
-        self.check_released(report);
+        self.check_released(stored, report);
         self.losses.set_fault(finding);
         self.expansion.abandon();
         self.expansion.skip_to_end();
@@ -420,7 +337,7 @@ impl<'a> Stream<'a> {
     /// Ends the current file.
     pub(super) fn end_file(&mut self, report: &mut Report) {
         self.expansion.finish();
-        self.check_released(report);
+        self.check_released(Span::new(self.layer, 0, 0), report);
         // After an incomplete block, the incomplete record is its consequence.
         if let Some(incomplete) = self.expansion.incomplete()
             && !self.losses.has_cause()
@@ -456,6 +373,102 @@ impl<'a> Stream<'a> {
     /// Reports findings that concern all files together.
     pub(super) fn finish(&mut self, report: &mut Report) {
         self.records.finish(self.expansion.map(), report);
+    }
+}
+
+/// Takes the records that become complete at a compressed record.
+struct Taker<'s> {
+    records: &'s mut RecordCheck,
+    marks: &'s mut VecDeque<u64>,
+    losses: &'s mut Losses,
+    limits: &'s Limits,
+    /// Expanded bytes that the recording may have.
+    budget: u64,
+    /// The compressed record, and its place.
+    record: (Span, Place),
+    report: &'s mut Report,
+}
+
+impl Taker<'_> {
+    /// Checks an expanded record. Returns whether more can follow.
+    #[inline]
+    fn take(&mut self, expansion: &mut Expansion, step: &Step<'_>) -> bool {
+        match step {
+            Step::Record(record) => {
+                self.apply_marks(record.place.offset);
+                self.records.check(record, expansion.map(), self.report);
+                true
+            }
+            Step::Expanded(bytes) => {
+                self.check_sum(expansion);
+                self.spend(*bytes, expansion)
+            }
+            Step::Damage(damage) => {
+                self.set_expanded_fault(damage, expansion);
+                false
+            }
+        }
+    }
+
+    /// Counts expanded bytes against the limit, and returns whether it allows more.
+    fn spend(&mut self, expanded: u64, expansion: &mut Expansion) -> bool {
+        let tally = &mut self.report.tally;
+        tally.expanded = tally.expanded.saturating_add(expanded);
+        if tally.expanded > self.budget {
+            let message = format!(
+                "compressed records expand to more than {}, {} times the size of the recording",
+                byte_count(self.budget),
+                self.limits.of(&EXPANSION_RATIO)
+            );
+            let (stored, _) = self.record;
+            self.report.push(Finding::new(&common::LIMIT_REACHED, stored, "data", message));
+            self.losses.set_limit();
+            expansion.abandon();
+            return false;
+        }
+        true
+    }
+
+    /// Reports that the checksum of a zstd frame that ends in a record does not match.
+    fn check_sum(&mut self, expansion: &mut Expansion) {
+        let Some(wrong) = expansion.take_wrong_check_sum() else { return };
+        let (stored, place) = self.record;
+        let message = format!(
+            "checksum of a zstd frame is {:#x}, but the expanded bytes have {:#x}",
+            wrong.stated, wrong.found
+        );
+        let fix = Fix::manual("the checksum does not show which records of the frame are wrong");
+        let finding = Finding::new(&rules::ZSTD_BROKEN, stored, place.path(".payload"), message);
+        self.report.push(finding.fix(fix));
+    }
+
+    /// Finishes the rounds whose marks lie at or before `offset` of the expanded layer.
+    #[inline]
+    fn apply_marks(&mut self, offset: u64) {
+        while self.marks.front().is_some_and(|mark| *mark <= offset) {
+            self.marks.pop_front();
+            self.records.rounds.finish_round();
+        }
+    }
+
+    /// Notes that expanded bytes are not a record. The stored bytes from there on cannot be used.
+    fn set_expanded_fault(&mut self, damage: &ExpandedDamage<'_>, expansion: &Expansion) {
+        if self.losses.has_cause() {
+            return;
+        }
+        let place = damage.place;
+        let map = expansion.map();
+        let len = to_u64(damage.bytes.len()).min(RECORD_HEADER);
+        let span = Span::sized(place.layer, place.offset, len);
+        let (_, what) = describe(damage.fault, span);
+        let finding = Finding::new(&rules::EXPANDED_BROKEN, span, place.path(".header"), what);
+        let finding = with_place(finding, &view_of(place, damage.bytes), map);
+        // All segments from the one with the fault on, as far as they were read.
+        let from = map.stored(Span::new(place.layer, place.offset, expansion.end()));
+        if let Some(stored) = from.or(finding.stored) {
+            self.losses.add_bytes(stored);
+        }
+        self.losses.set_fault(finding);
     }
 }
 

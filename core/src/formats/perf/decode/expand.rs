@@ -174,6 +174,16 @@ pub struct StreamFault {
     pub expanded: u64,
 }
 
+/// A step of an expansion.
+pub enum Step<'e> {
+    /// That many more bytes were expanded.
+    Expanded(u64),
+    /// A record became complete.
+    Record(RecordView<'e>),
+    /// Bytes are not a record.
+    Damage(ExpandedDamage<'e>),
+}
+
 /// The state of the expansion of one file, and the totals of all files.
 pub struct Expansion {
     dialect: Dialect,
@@ -260,8 +270,76 @@ impl Expansion {
         }
     }
 
+    /// Expands the zstd data of a compressed record, and passes each step to `each` until it
+    /// returns false. Returns the number of bytes at the end of the data that were not expanded.
+    ///
+    /// # Errors
+    ///
+    /// The stream cannot be expanded further.
+    pub fn expand(
+        &mut self,
+        payload: &[u8],
+        stored: Span,
+        mut each: impl FnMut(&mut Self, Step<'_>) -> bool,
+    ) -> Result<usize, StreamFault> {
+        self.begin_record(payload);
+        let mut rest = payload;
+        while !rest.is_empty() {
+            let fed = self.feed(rest, stored);
+            let expanded = fed.as_ref().map_or_else(|fault| fault.expanded, |(_, bytes)| *bytes);
+            let goes_on = each(self, Step::Expanded(expanded));
+            let released = if goes_on { self.release(&mut each) } else { Released::Stopped };
+            let consumed = match fed {
+                Ok((consumed, _)) => consumed,
+                Err(fault) => {
+                    let before = to_u64(payload.len().saturating_sub(rest.len()));
+                    return Err(StreamFault { valid: before.saturating_add(fault.valid), ..fault });
+                }
+            };
+            rest = rest.get(consumed..).unwrap_or_default();
+            let is_stuck = consumed == 0 && released == Released::Nothing;
+            if is_stuck || released == Released::Stopped {
+                break;
+            }
+        }
+        Ok(rest.len())
+    }
+
+    /// Passes the records that became complete to `each`, until it returns false. If it does so for
+    /// bytes that are not a record, the stream is given up; else what follows them is passed on.
+    pub fn release(&mut self, mut each: impl FnMut(&mut Self, Step<'_>) -> bool) -> Released {
+        let mut released = Released::Nothing;
+        while let Some(chunk) = self.take_chunk() {
+            released = Released::Some;
+            let mut records = chunk.records();
+            let mut damage_ends = None;
+            for item in records.by_ref() {
+                let goes_on = match item {
+                    Item::Record(record) => each(self, Step::Record(record)),
+                    Item::Damage(damage) => {
+                        damage_ends = Some(chunk.end());
+                        each(self, Step::Damage(damage))
+                    }
+                };
+                if !goes_on {
+                    released = Released::Stopped;
+                    break;
+                }
+            }
+            let place = damage_ends.unwrap_or(records.place());
+            self.put_back(chunk, place);
+            if released == Released::Stopped {
+                if damage_ends.is_some() {
+                    self.abandon();
+                }
+                break;
+            }
+        }
+        released
+    }
+
     /// Begins the data of the next compressed record.
-    pub fn begin_record(&mut self, payload: &[u8]) {
+    fn begin_record(&mut self, payload: &[u8]) {
         self.totals.current = 0;
         // A new frame does not depend on the blocks before it.
         if self.gap.is_some() && begins_frame(payload) {
@@ -280,7 +358,7 @@ impl Expansion {
     /// # Errors
     ///
     /// The stream cannot be expanded further.
-    pub fn feed(&mut self, payload: &[u8], stored: Span) -> Result<(usize, u64), StreamFault> {
+    fn feed(&mut self, payload: &[u8], stored: Span) -> Result<(usize, u64), StreamFault> {
         if let Some(gap) = self.gap {
             return Err(StreamFault { error: StreamError::Gap(gap), valid: 0, expanded: 0 });
         }
@@ -355,7 +433,7 @@ impl Expansion {
 
     /// Takes the next released bytes, after those of an incomplete record; `None` if no byte was
     /// released. The rest has to be returned with [`put_back`](Self::put_back).
-    pub fn take_chunk(&mut self) -> Option<Chunk> {
+    fn take_chunk(&mut self) -> Option<Chunk> {
         let taken = self.expander.as_mut()?.take(&mut self.carry, EXPANDED_STEP);
         (taken > 0).then(|| Chunk {
             bytes: std::mem::take(&mut self.carry),
@@ -365,7 +443,7 @@ impl Expansion {
     }
 
     /// Returns the bytes of a chunk from `place` on, which do not form a complete record.
-    pub fn put_back(&mut self, mut chunk: Chunk, place: Place) {
+    fn put_back(&mut self, mut chunk: Chunk, place: Place) {
         let done = to_usize(place.offset.saturating_sub(chunk.place.offset));
         chunk.bytes.drain(..done.min(chunk.bytes.len()));
         self.carry = chunk.bytes;
@@ -387,6 +465,17 @@ impl Expansion {
     }
 }
 
+/// Whether expanded bytes were released.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Released {
+    /// None were.
+    Nothing,
+    /// Some were.
+    Some,
+    /// No more are wanted, or bytes are not a record.
+    Stopped,
+}
+
 /// A record at the end of the stream of which a part is missing.
 #[derive(Clone, Copy, Debug)]
 pub struct Incomplete<'a> {
@@ -399,32 +488,27 @@ pub struct Incomplete<'a> {
 }
 
 /// Consecutive bytes of the expanded layer.
-pub struct Chunk {
+struct Chunk {
     bytes: Vec<u8>,
     place: Place,
     dialect: Dialect,
 }
 
 impl Chunk {
-    /// The bytes.
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
     /// The place after the last byte, which no record number counts.
-    pub fn end(&self) -> Place {
+    fn end(&self) -> Place {
         let offset = self.place.offset.saturating_add(to_u64(self.bytes.len()));
         Place { offset, ..self.place }
     }
 
     /// Walks the complete records. The walk ends at the first incomplete one, or after damage.
-    pub fn records(&self) -> ChunkRecords<'_> {
+    fn records(&self) -> ChunkRecords<'_> {
         ChunkRecords { rest: &self.bytes, place: self.place, dialect: self.dialect, is_over: false }
     }
 }
 
 /// Walks the complete records of a [`Chunk`].
-pub struct ChunkRecords<'a> {
+struct ChunkRecords<'a> {
     rest: &'a [u8],
     place: Place,
     dialect: Dialect,
@@ -444,7 +528,7 @@ pub struct ExpandedDamage<'a> {
 
 impl ChunkRecords<'_> {
     /// The place of the next record.
-    pub const fn place(&self) -> Place {
+    const fn place(&self) -> Place {
         self.place
     }
 }

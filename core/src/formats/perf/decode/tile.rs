@@ -3,9 +3,8 @@
 
 use super::attrs;
 use super::event::Events;
-use super::expand::{Expansion, Wrapper};
+use super::expand::{Expansion, Step, Wrapper};
 use super::feature;
-use super::frame::Record;
 use super::header::{self, Section};
 use super::record;
 use super::recording::{Opened, RecordFile, Recording, open};
@@ -175,39 +174,23 @@ fn push_expanded(
             }
         };
         let Some(wrapper) = Wrapper::of(record.frame.kind) else { continue };
-        let fed = feed(&mut expansion, (file, &record, wrapper), &mut expanded, events);
-        if fed.is_none() || expansion.end() > budget {
+        let payload = wrapper.payload(&record.bytes, file.order());
+        let stored = Span::sized(file.layer(), record.offset, record.frame.size);
+        let mut is_over = false;
+        let fed = expansion.expand(payload, stored, |expansion, step| {
+            is_over |= !expanded.push_step(expansion, step, events);
+            !is_over
+        });
+        if fed.is_err() || is_over || expansion.end() > budget {
             return;
         }
     }
     expansion.finish();
-    expanded.push_released(&mut expansion, events);
+    expansion.release(|expansion, step| expanded.push_step(expansion, step, events));
     if let Some(incomplete) = expansion.incomplete() {
         let end = incomplete.place.offset.saturating_add(to_u64(incomplete.bytes.len()));
         expanded.push_tile(end, TileKind::Damage, "truncated record", NO_FIELDS);
     }
-}
-
-/// Expands a compressed record; `None` after a fault.
-fn feed(
-    expansion: &mut Expansion,
-    (file, record, wrapper): (&RecordFile<'_>, &Record<'_>, Wrapper),
-    tiles: &mut Tiles<'_>,
-    events: &Events,
-) -> Option<()> {
-    let mut rest = wrapper.payload(&record.bytes, file.order());
-    let stored = Span::sized(file.layer(), record.offset, record.frame.size);
-    expansion.begin_record(rest);
-    while !rest.is_empty() {
-        let fed = expansion.feed(rest, stored);
-        let has_released = tiles.push_released(expansion, events)?;
-        let (consumed, _) = fed.ok()?;
-        rest = rest.get(consumed..).unwrap_or_default();
-        if consumed == 0 && !has_released {
-            break;
-        }
-    }
-    Some(())
 }
 
 /// The tiles of one layer.
@@ -251,33 +234,25 @@ impl<'a> Tiles<'a> {
         }
     }
 
-    /// Passes the records that the expander releases, and returns whether any bytes were released;
-    /// `None` if some are not a record.
-    fn push_released(&mut self, expansion: &mut Expansion, events: &Events) -> Option<bool> {
-        let mut has_released = false;
-        while let Some(chunk) = expansion.take_chunk() {
-            has_released = true;
-            let mut records = chunk.records();
-            for item in &mut records {
-                let record = match item {
-                    Item::Record(record) => record,
-                    Item::Damage(damage) => {
-                        let end = damage.place.offset.saturating_add(to_u64(damage.bytes.len()));
-                        self.push_tile(end, TileKind::Damage, "damage", NO_FIELDS);
-                        return None;
-                    }
-                };
+    /// Passes an expanded record, or bytes that are none, after which it returns false.
+    fn push_step(&mut self, expansion: &Expansion, step: Step<'_>, events: &Events) -> bool {
+        match step {
+            Step::Expanded(_) => true,
+            Step::Record(record) => {
                 let name = record::name(record.frame.kind).unwrap_or("record");
                 let fields: Fields<'_> = &|log| {
                     log.set_stored(expansion.map().stored(record.span()));
                     events.log_fields(&record, log);
                 };
                 self.push_tile(record.span().end, TileKind::Record, name, fields);
+                true
             }
-            let place = records.place();
-            expansion.put_back(chunk, place);
+            Step::Damage(damage) => {
+                let end = damage.place.offset.saturating_add(to_u64(damage.bytes.len()));
+                self.push_tile(end, TileKind::Damage, "damage", NO_FIELDS);
+                false
+            }
         }
-        Some(has_released)
     }
 
     /// Passes the tile up to `end`, unless it is empty.

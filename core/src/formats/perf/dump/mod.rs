@@ -10,7 +10,7 @@ mod names;
 
 use self::names::{Threads, name_event};
 use crate::formats::perf::decode::event::{Events, SampleRead};
-use crate::formats::perf::decode::expand::{Expansion, Wrapper, begins_frame};
+use crate::formats::perf::decode::expand::{Expansion, Step, Wrapper, begins_frame};
 use crate::formats::perf::decode::feature::{self, DescribedEvent};
 use crate::formats::perf::decode::frame::Record;
 use crate::formats::perf::decode::frame::RecordView;
@@ -21,7 +21,7 @@ use crate::formats::perf::decode::sample::{Sample, SampleId};
 use crate::formats::perf::decode::{attr_record, restore};
 use crate::formats::perf::layout::{HEADER_SIZE_PIPE, feature as bit, record as kind};
 use crate::formats::perf::options::{self, Filter};
-use crate::kit::num::to_u64;
+use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::Span;
 use crate::kit::walk::Item;
 use crate::model::dump::{Dump, DumpError, Dumped};
@@ -187,7 +187,6 @@ impl Writer<'_> {
             }
         }
         if !stream.is_broken {
-            stream.expansion.finish();
             self.write_released(&mut stream);
         }
         let rest = stream.expansion.incomplete();
@@ -202,53 +201,44 @@ impl Writer<'_> {
     fn write_expanded(&mut self, stream: &mut Stream, record: &Record<'_>, wrapper: Wrapper) {
         let expansion = &mut stream.expansion;
         let stored = Span::sized(expansion.layer(), record.offset, record.frame.size);
-        let mut rest = wrapper.payload(&record.bytes, expansion.order());
+        let payload = wrapper.payload(&record.bytes, expansion.order());
         // A new zstd frame does not depend on the broken one.
-        if stream.is_broken && begins_frame(rest) {
+        if stream.is_broken && begins_frame(payload) {
             expansion.abandon();
             expansion.skip_to_end();
             stream.is_broken = false;
         }
-        expansion.begin_record(rest);
-        while !rest.is_empty() && !self.is_over && !stream.is_broken {
-            let Ok((consumed, expanded)) = stream.expansion.feed(rest, stored) else {
-                stream.expansion.finish();
-                self.write_released(stream);
-                stream.is_broken = true;
-                break;
-            };
-            rest = rest.get(consumed..).unwrap_or_default();
-            stream.budget = stream.budget.saturating_sub(expanded);
-            if stream.budget == 0 || !self.write_released(stream) && consumed == 0 {
-                break;
-            }
+        if stream.is_broken {
+            return self.leave_out(to_u64(payload.len()));
         }
-        self.leave_out(to_u64(rest.len()));
+        let (budget, is_broken) = (&mut stream.budget, &mut stream.is_broken);
+        let fed = expansion.expand(payload, stored, |_, step| self.take(&step, budget, is_broken));
+        let left = fed.unwrap_or_else(|fault| {
+            self.write_released(stream);
+            stream.is_broken = true;
+            payload.len().saturating_sub(to_usize(fault.valid))
+        });
+        self.leave_out(to_u64(left));
     }
 
-    /// Writes the expanded records that are released; returns whether any bytes were.
-    fn write_released(&mut self, stream: &mut Stream) -> bool {
-        let mut has_released = false;
-        while let Some(chunk) = stream.expansion.take_chunk() {
-            has_released = true;
-            let mut records = chunk.records();
-            for item in records.by_ref() {
-                match item {
-                    Item::Record(view) => self.write(&view),
-                    Item::Damage(damage) => {
-                        self.leave_out(to_u64(damage.bytes.len()));
-                        stream.is_broken = true;
-                    }
-                }
+    /// Writes the expanded records that are left in the stream.
+    fn write_released(&mut self, stream: &mut Stream) {
+        stream.expansion.finish();
+        let (budget, is_broken) = (&mut stream.budget, &mut stream.is_broken);
+        stream.expansion.release(|_, step| self.take(&step, budget, is_broken));
+    }
+
+    /// Writes an expanded record, and returns whether more are wanted.
+    fn take(&mut self, step: &Step<'_>, budget: &mut u64, is_broken: &mut bool) -> bool {
+        match step {
+            Step::Expanded(bytes) => *budget = budget.saturating_sub(*bytes),
+            Step::Record(record) => self.write(record),
+            Step::Damage(damage) => {
+                self.leave_out(to_u64(damage.bytes.len()));
+                *is_broken = true;
             }
-            if stream.is_broken {
-                stream.expansion.abandon();
-                break;
-            }
-            let place = records.place();
-            stream.expansion.put_back(chunk, place);
         }
-        has_released
+        *budget > 0 && !self.is_over && !*is_broken
     }
 
     /// Writes a record, if it is wanted.

@@ -11,7 +11,7 @@
 //! without a compressed record does not disturb it, so the feature stays.
 
 use crate::format::{StoreError, Stored};
-use crate::formats::perf::decode::expand::{Expansion, Wrapper};
+use crate::formats::perf::decode::expand::{Expansion, Step, Wrapper};
 use crate::formats::perf::decode::recording::{Opened, RecordFile, open};
 use crate::formats::perf::layout::{HEADER_SIZE_PIPE, record};
 use crate::kit::num::{to_u64, to_usize};
@@ -96,44 +96,42 @@ impl Expanded {
             }
             let Some(wrapper) = Wrapper::of(record.frame.kind) else { continue };
             let span = Span::sized(file.layer(), record.offset, record.frame.size);
-            let mut rest = wrapper.payload(&record.bytes, file.order());
-            expansion.begin_record(rest);
-            while !rest.is_empty() {
-                let (consumed, _) = expansion.feed(rest, span).map_err(|_| BROKEN)?;
-                let has_released = expanded.take(&mut expansion, room)?;
-                rest = rest.get(consumed..).unwrap_or_default();
-                if consumed == 0 && !has_released {
-                    break;
-                }
-            }
+            let payload = wrapper.payload(&record.bytes, file.order());
+            let mut taken = Ok(());
+            let fed = expansion.expand(payload, span, |_, step| {
+                taken = expanded.take(&step, room);
+                taken.is_ok()
+            });
+            taken?;
+            fed.map_err(|_| BROKEN)?;
             let place = WrapperPlace { span, expanded_end: expansion.end() };
             expanded.wrappers.push(place);
         }
         expansion.finish();
-        expanded.take(&mut expansion, room)?;
-        Ok(expanded)
+        let mut taken = Ok(());
+        expansion.release(|_, step| {
+            taken = expanded.take(&step, room);
+            taken.is_ok()
+        });
+        taken.map(|()| expanded)
     }
 
-    /// Takes the records that the expander releases. Returns whether any bytes were released.
-    fn take(&mut self, expansion: &mut Expansion, room: u64) -> Result<bool, StoreError> {
-        let mut has_released = false;
-        while let Some(chunk) = expansion.take_chunk() {
-            has_released = true;
-            let mut records = chunk.records();
-            for item in &mut records {
-                let Item::Record(record) = item else { return Err(BROKEN.into()) };
+    /// Takes an expanded record.
+    fn take(&mut self, step: &Step<'_>, room: u64) -> Result<(), StoreError> {
+        match step {
+            Step::Expanded(_) => {}
+            Step::Damage(_) => return Err(BROKEN.into()),
+            Step::Record(record) => {
                 self.bytes.extend_from_slice(record.bytes);
                 self.ends.push(record.span().end);
             }
-            if to_u64(self.bytes.len()) > room {
-                let reason = "the compressed records with private content expand to more than \
-                              can be held (limit redacted)";
-                return Err(StoreError::Limit(reason));
-            }
-            let place = records.place();
-            expansion.put_back(chunk, place);
         }
-        Ok(has_released)
+        if to_u64(self.bytes.len()) > room {
+            let reason = "the compressed records with private content expand to more than can be \
+                          held (limit redacted)";
+            return Err(StoreError::Limit(reason));
+        }
+        Ok(())
     }
 
     /// Applies edits that keep the length.

@@ -3,7 +3,7 @@
 
 use super::store::{WrapperPlace, replace_wrappers};
 use crate::formats::perf::decode::event::Events;
-use crate::formats::perf::decode::expand::{Expansion, Wrapper};
+use crate::formats::perf::decode::expand::{Expansion, Step, Wrapper};
 use crate::formats::perf::decode::recording::RecordFile;
 use crate::formats::perf::decode::walk::Walker;
 use crate::formats::perf::layout::record;
@@ -43,7 +43,7 @@ pub fn unpack(
     }
     let mut expansion = Expansion::new(file.dialect(), limits.of(&ZSTD_WINDOW));
     expansion.begin_file(file.index());
-    let (mut wrappers, mut chunks) = (Vec::new(), Vec::new());
+    let (mut wrappers, mut bytes) = (Vec::new(), Vec::new());
     for item in file.records(area, limits.of(&RESYNC)) {
         // Fixes of the bytes between records come first.
         let Item::Record(record) = item else { return None };
@@ -53,45 +53,40 @@ pub fn unpack(
         }
         let Some(wrapper) = Wrapper::of(record.frame.kind) else { continue };
         let span = Span::sized(file.layer(), record.offset, record.frame.size);
-        let mut rest = wrapper.payload(&record.bytes, file.order());
-        expansion.begin_record(rest);
-        while !rest.is_empty() {
-            let (consumed, _) = expansion.feed(rest, span).ok()?;
-            let has_released = take_chunks(&mut expansion, &mut chunks);
-            rest = rest.get(consumed..).unwrap_or_default();
-            *expanded = expansion.end().max(*expanded);
-            if expansion.end() > room {
-                return None;
-            }
-            if consumed == 0 && !has_released {
-                break;
-            }
+        let payload = wrapper.payload(&record.bytes, file.order());
+        let fed = expansion.expand(payload, span, |expansion, step| {
+            bytes.extend_from_slice(bytes_of(&step));
+            expansion.end() <= room
+        });
+        *expanded = expansion.end().max(*expanded);
+        if fed.is_err() || expansion.end() > room {
+            return None;
         }
         wrappers.push(WrapperPlace { span, expanded_end: expansion.end() });
     }
     expansion.finish();
-    take_chunks(&mut expansion, &mut chunks);
-    drop(expansion);
-    let source = Source::from_pieces(chunks.iter().map(Vec::as_slice));
+    expansion.release(|_, step| {
+        bytes.extend_from_slice(bytes_of(&step));
+        true
+    });
+    bytes.extend_from_slice(expansion.incomplete().map_or(&[], |rest| rest.bytes));
+    let source = Source::new(&bytes);
     let (ends, records) = find_ends(&source, file.order(), events, limits);
     Some(Unpacked { edits: replace_wrappers(wrappers, &source, &ends), records })
+}
+
+const fn bytes_of<'e>(step: &Step<'e>) -> &'e [u8] {
+    match step {
+        Step::Expanded(_) => &[],
+        Step::Record(record) => record.bytes,
+        Step::Damage(damage) => damage.bytes,
+    }
 }
 
 /// Returns the most bytes that a repair writes for compressed records: it does not insert more, and
 /// real recordings expand to less.
 pub fn room_of(file: &RecordFile<'_>, limits: &Limits) -> u64 {
     file.length().saturating_mul(RATIO_MOST).min(limits.of(&INSERTED))
-}
-
-/// Takes the bytes that the expander releases, and returns whether any were.
-fn take_chunks(expansion: &mut Expansion, chunks: &mut Vec<Vec<u8>>) -> bool {
-    let before = chunks.len();
-    while let Some(chunk) = expansion.take_chunk() {
-        chunks.push(chunk.bytes().to_vec());
-        let end = chunk.end();
-        expansion.put_back(chunk, end);
-    }
-    chunks.len() > before
 }
 
 /// Returns the ends of the records in expanded bytes and of the damage between them, and the number

@@ -12,7 +12,7 @@ use super::attrs::Reading;
 use crate::formats::perf::decode::attr::{branch_sample_type, read_format, sample_type};
 use crate::formats::perf::decode::attrs::StoredEvent;
 use crate::formats::perf::decode::event::Events;
-use crate::formats::perf::decode::expand::{Expansion, Wrapper};
+use crate::formats::perf::decode::expand::{Expansion, Step, Wrapper};
 use crate::formats::perf::decode::frame::Record;
 use crate::formats::perf::decode::frame::{Frame, RecordView};
 use crate::formats::perf::decode::recording::{RecordFile, Recording};
@@ -153,14 +153,26 @@ pub(super) fn gather<'a>(
         };
         match Wrapper::of(record.frame.kind) {
             Some(_) if is_broken => {}
-            Some(wrapper) => is_broken = !expand(&mut expansion, &record, wrapper, &mut found),
+            Some(wrapper) => {
+                let payload = wrapper.payload(&record.bytes, file.order());
+                let stored = Span::sized(Layer::stored(0), record.offset, record.frame.size);
+                let fed = expansion.expand(payload, stored, |expansion, step| {
+                    is_broken |= !add_step(&step, &mut found) || expansion.end() > MOST_EXPANDED;
+                    !is_broken && found.len() < EVIDENCE
+                });
+                if fed.is_err() {
+                    expansion.finish();
+                    expansion.release(|_, step| add_step(&step, &mut found));
+                    is_broken = true;
+                }
+            }
             None if is_evidence(record.frame) => found.push(record),
             None => {}
         }
     }
     if !is_broken {
         expansion.finish();
-        take_expanded(&mut expansion, &mut found);
+        expansion.release(|_, step| add_step(&step, &mut found));
     }
     found
 }
@@ -169,53 +181,17 @@ fn is_evidence(frame: Frame) -> bool {
     matches!(frame.kind, record::SAMPLE | record::FORK | record::EXIT)
 }
 
-/// Expands a compressed record; returns false at a fault, or if enough bytes were searched.
-fn expand(
-    expansion: &mut Expansion,
-    record: &Record<'_>,
-    wrapper: Wrapper,
-    found: &mut Vec<Record<'_>>,
-) -> bool {
-    let stored = Span::sized(Layer::stored(0), record.offset, record.frame.size);
-    let mut rest = wrapper.payload(&record.bytes, expansion.order());
-    expansion.begin_record(rest);
-    while !rest.is_empty() && found.len() < EVIDENCE {
-        let Ok((consumed, _)) = expansion.feed(rest, stored) else {
-            expansion.finish();
-            take_expanded(expansion, found);
-            return false;
-        };
-        rest = rest.get(consumed..).unwrap_or_default();
-        let Some(has_released) = take_expanded(expansion, found) else { return false };
-        if expansion.end() > MOST_EXPANDED {
-            return false;
-        }
-        if !has_released && consumed == 0 {
-            break;
-        }
+/// Adds an expanded record; returns false at bytes that are none.
+fn add_step(step: &Step<'_>, found: &mut Vec<Record<'_>>) -> bool {
+    if let Step::Record(view) = step
+        && is_evidence(view.frame)
+        && found.len() < EVIDENCE
+    {
+        let bytes = Cow::Owned(view.bytes.to_vec());
+        let (frame, offset) = (view.frame, view.place.offset);
+        found.push(Record { frame, found: None, offset, bytes, outside: 0 });
     }
-    true
-}
-
-/// Adds the expanded records that are released; returns whether any bytes were, or `None` if some
-/// are not a record.
-fn take_expanded(expansion: &mut Expansion, found: &mut Vec<Record<'_>>) -> Option<bool> {
-    let mut has_released = false;
-    while let Some(chunk) = expansion.take_chunk() {
-        let mut records = chunk.records();
-        for item in records.by_ref() {
-            let view = item.record()?;
-            if is_evidence(view.frame) && found.len() < EVIDENCE {
-                let bytes = Cow::Owned(view.bytes.to_vec());
-                let (frame, offset) = (view.frame, view.place.offset);
-                found.push(Record { frame, found: None, offset, bytes, outside: 0 });
-            }
-        }
-        let place = records.place();
-        expansion.put_back(chunk, place);
-        has_released = true;
-    }
-    Some(has_released)
+    !matches!(step, Step::Damage(_))
 }
 
 fn word(attr: &[u8], at: u64, order: Order) -> u64 {
