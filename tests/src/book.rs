@@ -21,7 +21,7 @@ use tracemend_cli::{Look, Streams};
 /// Where files that are not part of the book lie.
 const REPOSITORY: &str = "https://github.com/tracemend/tracemend/blob/main";
 /// Guides: file in `docs`, and title.
-const GUIDES: [(&str, &str); 8] = [
+const GUIDES: [(&str, &str); 9] = [
     ("ci.md", "tracemend in CI"),
     ("salvage.md", "Salvage"),
     ("review.md", "Review"),
@@ -30,6 +30,7 @@ const GUIDES: [(&str, &str); 8] = [
     ("agreement.md", "Agreement with other tools"),
     ("false-alarms.md", "False alarms"),
     ("adding-a-format.md", "Adding a format"),
+    ("judgements.md", "Where a judgement is made"),
 ];
 
 /// Pages by their path below the source folder of the book.

@@ -186,6 +186,19 @@ pub fn decide<T, R>(
     decision
 }
 
+/// Returns the reading with the most weight and its weight, if it leads all others by `margin`: for
+/// readings of which nothing but a weight is known, such as votes.
+pub fn leader<T>(weighed: impl IntoIterator<Item = (T, u64)>, margin: u64) -> Option<(T, u64)> {
+    let candidates = weighed.into_iter().map(|(reading, weight)| {
+        let mut evidence = Evidence::<()>::default();
+        evidence.explain(weight);
+        Candidate { reading, cost: 0, evidence }
+    });
+    let mut leaders = decide(candidates, |a, b| a.explains_more(b, margin)).leaders;
+    let leader = leaders.pop().filter(|_| leaders.is_empty())?;
+    Some((leader.reading, leader.evidence.explained))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -232,6 +245,15 @@ mod tests {
         assert_eq!(names(&decision.leaders), ["7.2", "10.0", "11.1"]);
         let nobody: [Candidate<(), ()>; 0] = [];
         assert!(decide(nobody, |a, b| a.explains_more(b, 1)).leaders.is_empty());
+    }
+
+    #[test]
+    fn a_leader_leads_all_others_by_the_margin() {
+        assert_eq!(leader([("a", 4), ("b", 9), ("c", 5)], 4), Some(("b", 9)));
+        assert_eq!(leader([("a", 4), ("b", 9), ("c", 6)], 4), None);
+        assert_eq!(leader([("a", 4), ("b", 4)], 0), None, "equals are a tie");
+        assert_eq!(leader([("a", 0)], 1), Some(("a", 0)));
+        assert_eq!(leader::<()>([], 1), None);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //!    |- prose (lexer): comments, strings, paragraphs -> words: rates and traps
 //!    |- sizes (syn): lines, functions, structs, nesting, arguments
 //!    |- layers (lexer): which module may name which
+//!    |- judgements: the page of places where verdicts are made
 //!    |- mentions: files, options and codes that documents name; paths that must not be there
 //!    |- public (syn): the items that a user of the library can name
 //!    '- examples: output in documents, compared with the program's
@@ -17,6 +18,7 @@
 mod examples;
 mod exceptions;
 mod imports;
+mod judgements;
 mod layers;
 mod lexer;
 mod licences;

@@ -8,6 +8,7 @@
 //! ```
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 
 use super::copies::{Copies, Home, MOST_ATTRS, MOST_EVIDENCE, MOST_IDS};
 use super::described::{self};
@@ -21,6 +22,7 @@ use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::decode::recording::{RecordFile, Recording};
 use crate::formats::perf::layout::{ATTR_SIZES, HEADER_SIZE, SECTION_SIZE, feature, field};
 use crate::kit::cursor::{Cursor, Order};
+use crate::kit::race::leader;
 use crate::kit::source::Source;
 use crate::kit::span::Layer;
 use crate::kit::walk::Item;
@@ -303,8 +305,10 @@ const fn id_count(size: u64) -> u64 {
 
 /// Returns the value that at least two votes have, and more than any other.
 fn majority(votes: &[Option<u64>]) -> Option<u64> {
-    let count = |wanted: &u64| votes.iter().flatten().filter(|vote| *vote == wanted).count();
-    let best = votes.iter().flatten().max_by_key(|vote| count(vote))?;
-    let is_tied = votes.iter().flatten().any(|vote| vote != best && count(vote) == count(best));
-    (count(best) >= 2 && !is_tied).then_some(*best)
+    let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
+    for vote in votes.iter().flatten() {
+        let count = counts.entry(*vote).or_default();
+        *count = count.saturating_add(1);
+    }
+    leader(counts, 1).filter(|(_, count)| *count >= 2).map(|(value, _)| value)
 }

@@ -9,6 +9,7 @@ use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::decode::sample::Sample;
 use crate::formats::perf::layout::{RECORD_HEADER, record};
 use crate::kit::num::to_u64;
+use crate::kit::race::leader;
 use crate::kit::span::Layer;
 
 /// Most ids that are compared with those that samples name.
@@ -181,11 +182,10 @@ impl Evidence {
     /// Returns the copy with the most witnesses, and their number. Each event has an id of its own,
     /// so that of another number is none: a list that moved gives each event that of its neighbour.
     fn choose<'a>(&self, copies: &'a [IdCopy], number: usize) -> Option<(&'a IdCopy, u64)> {
-        let weight = |id: u64| self.weight(copies, (id, number));
-        let best = copies.iter().max_by_key(|copy| weight(copy.id))?;
-        let is_tied = |other: &IdCopy| other.id != best.id && weight(other.id) == weight(best.id);
-        let is_own = self.is_own(best.id, number);
-        (is_own && !copies.iter().any(is_tied)).then(|| (best, weight(best.id)))
+        // Copies with the same id are one candidate.
+        let by_id: BTreeMap<u64, &IdCopy> = copies.iter().map(|copy| (copy.id, copy)).collect();
+        let weigh = |(id, copy)| (copy, self.weight(copies, (id, number)));
+        leader(by_id.into_iter().map(weigh), 1).filter(|(best, _)| self.is_own(best.id, number))
     }
 
     /// Whether no list has an id at another number.

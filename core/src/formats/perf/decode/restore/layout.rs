@@ -13,6 +13,7 @@
 use super::peek::Peek;
 use crate::formats::perf::decode::header::{Body, Section};
 use crate::formats::perf::layout::{ATTR_SIZES, HEADER_SIZE, SECTION_SIZE};
+use crate::kit::race::leader;
 
 /// Bytes after the header in which the attrs are searched.
 const SEARCHED: u64 = 1 << 20;
@@ -22,6 +23,8 @@ const MOST_CANDIDATES: usize = 256;
 const MOST_ENTRIES: u64 = 4096;
 /// By how much the best reading must lead: a quarter of a stored field counts 2.
 const LEAD: u64 = 4;
+/// Weight that the best reading must have: half of what a sound header reaches.
+const LEAST_WEIGHT: u64 = 36;
 
 /// One reading of the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,17 +54,12 @@ pub(super) fn find(
     facts: &LayoutFacts,
     reaches: &dyn Fn(u64, Option<u64>) -> (bool, u64),
 ) -> Option<LayoutReading> {
-    let mut scored: Vec<(u64, LayoutReading)> = Vec::new();
-    for reading in candidates(peek, body, facts) {
-        let score = weigh(peek, body, facts, reading, reaches);
-        scored.push((score, reading));
-    }
-    let (best, reading) = scored.iter().copied().max_by_key(|(score, _)| *score)?;
-    let is_rival = |(score, other): &(u64, LayoutReading)| {
-        *other != reading && score.saturating_add(LEAD) > best
-    };
-    // Half of what a sound header reaches.
-    (best >= 36 && !scored.iter().any(is_rival)).then_some(reading)
+    let weighed = candidates(peek, body, facts).into_iter().map(|reading| {
+        let weight = weigh(peek, body, facts, reading, reaches);
+        (reading, weight)
+    });
+    let (reading, weight) = leader(weighed, LEAD)?;
+    (weight >= LEAST_WEIGHT).then_some(reading)
 }
 
 /// Returns the readings to compare: what the header has, and every place after it that looks like
