@@ -1,78 +1,42 @@
 //! The command line of tracemend: paths and bytes in, a product and an exit code out.
 //!
 //! ```text
-//!  arguments -> [one file per subcommand] -> exit code
-//!                 |  paths < recording < directory < found < walk < input: paths -> recordings
-//!                 |  mapped: files -> bytes
-//!                 |  tracemend::check, tracemend::repair
-//!                 |  group, finding, summary, salvage: reports -> text      look: text -> terminal
-//!                 v  output: bytes -> a complete file, or none
+//!  commands   one file or folder per subcommand: recordings -> tracemend::check, repair, ...
+//!  show       reports -> text, JSON and pages
+//!  args policy   options that several commands share; what a user accepts
+//!  files      paths -> recordings -> bytes; bytes -> a complete file, or none
+//!  kit        exit codes, the look of text, work in order
 //! ```
 //!
 //! Standard output is the product in the format that was asked for; standard error has messages and
 //! progress. Each exit code has one meaning: see [`Exit`].
 
-mod access;
-mod apply;
-mod balance;
-mod batch;
-mod check;
-mod codes;
-mod command;
-mod completions;
-mod config;
-mod diff;
-mod directory;
-mod dump;
-mod exit;
-mod explain;
-mod fail_on;
-mod finding;
-mod format_options;
-mod formats;
-mod found;
-mod group;
-mod in_use;
-mod input;
-mod limiting;
-mod look;
-mod man;
-mod map;
-mod mapped;
-pub mod markdown;
-mod neighbours;
-mod ordered;
-mod output;
-mod page;
-mod paths;
-mod places;
-mod progress;
-mod recording;
-mod redact;
-mod repair;
-mod salvage;
-mod salvage_json;
-pub mod sandbox;
-mod self_test;
-mod single;
-mod skipped;
-mod streams;
-mod summary;
-mod verify;
-mod walk;
-mod writer;
+mod args;
+mod commands;
+mod files;
+mod kit;
+mod policy;
+mod show;
 
 use std::ffi::OsString;
 
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-pub use exit::{Exit, Failure};
-pub use look::Look;
-pub use streams::{Streams, with_process};
+pub use files::sandbox;
+pub use files::streams::{Streams, with_process};
+pub use kit::exit::{Exit, Failure};
+pub use kit::look::Look;
+pub use show::markdown;
 
-use format_options::Verb;
-use look::ColorChoice;
-use sandbox::SandboxChoice;
+use args::format_options::{self, Verb};
+use commands::{
+    apply, check, codes, completions, diff, dump, explain, formats, man, map, redact, repair,
+    self_test, verify,
+};
+use files::access;
+use files::sandbox::SandboxChoice;
+use kit::exit;
+use kit::look::ColorChoice;
 
 /// Order of a help text: the paragraphs about a command stand before its usage.
 const TEMPLATE: &str = "\

@@ -55,7 +55,7 @@ pub fn pages(help: &str) -> Pages {
     }
     pages.insert("schemas.md".into(), schemas(&root.join("schema")));
     summary += "- [Schemas](schemas.md)\n\n# Formats and codes\n\n";
-    let examples = read("cli/src/explain/examples.txt");
+    let examples = read("cli/src/show/examples.txt");
     let common: Vec<&Rule> =
         tracemend::rules().filter(|rule| rule.code.starts_with("CM")).collect();
     let sections = FormatId::ALL

@@ -7,7 +7,7 @@
 //!                             CODE.donor.<ext>     its donor
 //!                             CODE.report          the expected findings
 //!                             CODE.repaired.<ext>  the result, if a repair works
-//!  cli/src/explain/           examples.txt         the findings that `explain` shows
+//!  cli/src/show/           examples.txt         the findings that `explain` shows
 //! ```
 //!
 //! A recording of several files is a folder `CODE/`. The test `specimens` compares everything, and

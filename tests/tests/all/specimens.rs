@@ -1,7 +1,7 @@
 //! Every rule has a specimen, or a reason why no recording can break it; the corpus holds the
 //! specimens with what is expected of them.
 //!
-//! `BLESS=1` writes `corpus/*/rules/` and `cli/src/explain/examples.txt` anew; read the difference
+//! `BLESS=1` writes `corpus/*/rules/` and `cli/src/show/examples.txt` anew; read the difference
 //! before you commit it.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +18,7 @@ use tracemend_tests::specimens::{ALL, Collection, Specimen};
 /// Bytes that a specimen may have, donor aside.
 const SIZE_MAX: usize = 64 << 10;
 /// The findings of all specimens, which `tracemend explain` shows.
-const EXAMPLES: &str = "cli/src/explain/examples.txt";
+const EXAMPLES: &str = "cli/src/show/examples.txt";
 
 /// Files with their contents; `None` for one that is missing.
 type Files = Vec<(String, Option<Vec<u8>>)>;

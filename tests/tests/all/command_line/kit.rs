@@ -63,7 +63,7 @@ fn the_built_in_specimens_are_those_of_the_corpus() {
         ("QR2013.log", "qemu/rules/QR2013.log".to_string()),
         ("RV2003.run.revent", "revent/rules/RV2003.run.revent".to_string()),
     ] {
-        let own = root().join("cli/src/self_test").join(own);
+        let own = root().join("cli/src/commands/self_test").join(own);
         let source = fs::read(root().join("corpus").join(source)).unwrap();
         if std::env::var_os("BLESS").is_some() {
             fs::write(&own, &source).unwrap();

@@ -186,17 +186,19 @@ fn files_import_no_circle() {
 }
 
 #[test]
-fn the_core_imports_downwards() {
-    let floors = floors(architecture(), |place| place.starts_with("core/src/"));
-    let imports = read("core/src/");
-    let mut unlisted = BTreeSet::new();
-    let room = |module: &Module| {
-        let name = module.first().map_or("lib", String::as_str);
-        floors.get(&format!("core/src/{name}")).map(|floor| (*floor, name.to_owned()))
-    };
-    unlisted.extend(imports.keys().filter(|module| room(module).is_none()));
-    assert!(unlisted.is_empty(), "no floor in ARCHITECTURE.md: {unlisted:?}");
-    assert_eq!(upwards(&imports, room), [""; 0]);
+fn the_core_and_the_command_line_import_downwards() {
+    for root in ["core/src/", "cli/src/"] {
+        let floors = floors(architecture(), |place| place.starts_with(root));
+        let imports = read(root);
+        let mut unlisted = BTreeSet::new();
+        let room = |module: &Module| {
+            let name = module.first().map_or("lib", String::as_str);
+            floors.get(&format!("{root}{name}")).map(|floor| (*floor, name.to_owned()))
+        };
+        unlisted.extend(imports.keys().filter(|module| room(module).is_none()));
+        assert!(unlisted.is_empty(), "no floor in ARCHITECTURE.md: {root}: {unlisted:?}");
+        assert_eq!(upwards(&imports, room), [""; 0]);
+    }
 }
 
 #[test]

@@ -1,0 +1,221 @@
+//! `tracemend repair PATH... --out-dir DIR`: every recording below the paths, with one report.
+//!
+//! Recordings are repaired, proven and written on any thread; the report has the order of the input
+//! and does not depend on the number of threads.
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use tracemend::{Outcome, Source};
+
+use super::{Arguments, Job, exit_of};
+use crate::args::format_options::FormatOptions;
+use crate::commands::batch::{Sums, Task, Words, refuse_inside, target_below, tasks};
+use crate::commands::formats::Format;
+use crate::files::found::Found;
+use crate::files::in_use::BeingWritten;
+use crate::files::neighbours::Neighbours;
+use crate::files::output::Existing;
+use crate::files::paths::{is_stdin, shown};
+use crate::files::places::Places;
+use crate::files::recording::Recording;
+use crate::files::single::open_one;
+use crate::files::streams::Streams;
+use crate::files::walk::Walk;
+use crate::kit::exit::{Exit, Failure};
+use crate::kit::look::Look;
+use crate::kit::ordered::in_order;
+use crate::kit::progress::{Progress, sum_bytes};
+
+/// Outputs that are written at a time: each needs a slot of the handler that removes unfinished
+/// ones.
+const OUTPUTS_MAX: usize = 8;
+
+/// The result of a task.
+enum Done {
+    Nothing,
+    Repaired(Box<Repaired>),
+    Found(Found),
+}
+
+/// The report of one repair.
+struct Repaired {
+    outcome: Outcome,
+    length: u64,
+    /// For the format that was asked for.
+    text: String,
+    warning: Option<String>,
+}
+
+/// The arguments that every thread needs.
+struct Batch<'a> {
+    arguments: &'a Arguments,
+    given: FormatOptions,
+    donor: Option<Recording>,
+    look: Look,
+    /// The folders by which files should be recordings.
+    neighbours: Neighbours,
+}
+
+/// Outcomes in the order of the words.
+const OUTCOMES: [Outcome; 5] = [
+    Outcome::Clean,
+    Outcome::Repaired,
+    Outcome::RepairedWithLoss,
+    Outcome::CannotRepair,
+    Outcome::Incomplete,
+];
+const WORDS: Words<5> = Words {
+    schema: "tracemend.repairs.v1",
+    list: "repairs",
+    results: [
+        ("clean", "clean"),
+        ("repaired", "repaired without loss"),
+        ("repaired-with-loss", "repaired with loss"),
+        ("cannot-repair", "not repaired"),
+        ("incomplete", "not checked to the end"),
+    ],
+};
+
+/// Repairs everything that the paths lead to.
+pub(super) fn run(
+    arguments: &Arguments,
+    given: FormatOptions,
+    jobs: Option<NonZeroUsize>,
+    streams: &mut Streams<'_>,
+) -> Result<Exit, Failure> {
+    check_arguments(arguments)?;
+    let mut places = Places::new(streams);
+    for path in &arguments.paths {
+        places.walk(path)?;
+    }
+    let donor = given.donor.as_deref().map(|path| open_one(path, streams)).transpose()?;
+    let bytes = if streams.look.progress { sum_bytes(&arguments.paths) } else { None };
+    let progress = Progress::new(streams.look, "repairing".to_string(), bytes);
+    let neighbours = Neighbours::default();
+    let batch = Batch { arguments, given, donor, look: streams.look, neighbours };
+    let jobs = jobs.map_or(1, NonZeroUsize::get).min(OUTPUTS_MAX);
+    let jobs = NonZeroUsize::new(jobs).unwrap_or(NonZeroUsize::MIN);
+    let mut sums = Sums::new(&WORDS);
+    let work = |task, threads| batch.work(task, threads);
+    in_order(jobs, tasks(&arguments.paths), work, |done| {
+        add(&mut sums, done, arguments.format, &progress, streams)
+    })?;
+    progress.suspend(|| streams.print(&sums.close(arguments.format, batch.look)))?;
+    Ok(sums.exit())
+}
+
+fn check_arguments(arguments: &Arguments) -> Result<(), Failure> {
+    let single = [
+        (arguments.output.is_some(), "-o"),
+        (arguments.in_place, "--in-place"),
+        (arguments.plan.is_some(), "--plan"),
+    ];
+    if let Some((_, option)) = single.into_iter().find(|(given, _)| *given) {
+        let message = format!("{option} applies to one recording; use --out-dir for several");
+        return Err(Failure::usage(message));
+    }
+    if arguments.paths.iter().any(|path| is_stdin(path)) {
+        return Err(Failure::usage("standard input has no name; repair it alone, with -o OUT"));
+    }
+    let Some(folder) = &arguments.out_dir else {
+        return match arguments.dry_run {
+            true => Ok(()),
+            false => Err(Failure::usage("several recordings need --out-dir DIR, or --dry-run")),
+        };
+    };
+    refuse_inside(folder, &arguments.paths)
+}
+
+impl Batch<'_> {
+    fn work(&self, task: Task, threads: NonZeroUsize) -> Done {
+        let every = self.arguments.kind.is_some();
+        match task.step.open(&Walk { exclude: &[], every, neighbours: &self.neighbours }) {
+            None => Done::Nothing,
+            Some(Found::Recording(recording)) => {
+                match self.repair(&recording, &task.name, threads) {
+                    Ok(repaired) => Done::Repaired(Box::new(repaired)),
+                    Err(failure) => {
+                        // A name that exists already is not a usage error of the whole run.
+                        let exit = failure.exit.max(Exit::Io);
+                        let failure = Failure { exit, ..failure };
+                        Done::Found(Found::Failed { path: recording.path, failure })
+                    }
+                }
+            }
+            Some(found) => Done::Found(found),
+        }
+    }
+
+    fn repair(
+        &self,
+        recording: &Recording,
+        name: &Path,
+        threads: NonZeroUsize,
+    ) -> Result<Repaired, Failure> {
+        let arguments = self.arguments;
+        let donated: Option<Source<'_>> = self.donor.as_ref().map(|one| one.file_set().bytes(0));
+        let files = recording.file_set().with_donor(donated.clone());
+        let mut options = arguments.options(&files, &self.given);
+        options.jobs = Some(threads);
+        let applies = options.format.map(|format| self.given.check_format(format));
+        let warning = applies.and_then(Result::err).map(|failure| failure.message);
+        let length = files.len();
+        let given = self.given.clone();
+        let job = Job { recording, files, donated, options, given, is_single: false };
+        let mut misapplied = None;
+        let target = || {
+            let folder = arguments.out_dir.as_deref().unwrap_or(Path::new("."));
+            let existing = if arguments.force { Existing::Replaced } else { Existing::Refused };
+            let is_linked = arguments.link && recording.directory;
+            let target = target_below((folder, &arguments.paths), name, recording, existing)?;
+            Ok(target.linking(is_linked).restricted_by(self.donor.as_ref()))
+        };
+        let (text, outcome) = arguments.repair(&job, target, None, |salvage| {
+            let found = job.given.find_misapplied(&salvage.repair.before);
+            misapplied = found.map(|message| format!("{}: {message}", shown(&recording.path)));
+            match (arguments.format, salvage.repair.outcome) {
+                (Format::Human, Outcome::Clean) => Ok(String::new()),
+                (Format::Human, _) => Ok(salvage.human(self.look) + "\n"),
+                (Format::Json, _) => salvage.json_text(),
+            }
+        })?;
+        let warning = warning.or(misapplied);
+        let warning =
+            warning.or_else(|| BeingWritten::at_open(recording).map(|sign| sign.warning()));
+        Ok(Repaired { outcome, length, text: text?, warning })
+    }
+}
+
+/// Counts a task, and prints its part of the report.
+fn add(
+    sums: &mut Sums<5>,
+    done: Done,
+    format: Format,
+    progress: &Progress,
+    streams: &mut Streams<'_>,
+) -> Result<(), Failure> {
+    let Repaired { outcome, length, text, warning } = match done {
+        Done::Nothing => return Ok(()),
+        Done::Found(found) => {
+            if let Some(warning) = sums.add_found(found) {
+                progress.suspend(|| streams.warn(&warning));
+            }
+            return Ok(());
+        }
+        Done::Repaired(repaired) => *repaired,
+    };
+    sums.count(OUTCOMES.iter().position(|one| *one == outcome), exit_of(outcome));
+    let text = match format {
+        Format::Human => text,
+        Format::Json => sums.begin() + &text,
+    };
+    progress.suspend(|| {
+        if let Some(warning) = warning {
+            streams.warn(&warning);
+        }
+        streams.print(&text)
+    })?;
+    progress.advance(length);
+    Ok(())
+}

@@ -1,0 +1,59 @@
+//! From paths to recordings.
+//!
+//! ```text
+//!  file        one recording; a finding if it is a device, a pipe or a socket
+//!  directory   one recording if a format says so by its names; else walked, in the order of names
+//!  -           standard input, spooled into a file without a name
+//! ```
+//!
+//! Nothing here waits for another process: only regular files are opened, and without blocking.
+
+use std::path::Path;
+
+use crate::files::found::{self, Found, NAME_A_FILE};
+use crate::files::neighbours::Neighbours;
+use crate::files::paths::{is_stdin, shown};
+use crate::files::recording::{Recording, written};
+use crate::files::streams::StandardInput;
+use crate::files::walk::{Steps, Walk};
+use crate::kit::exit::Failure;
+
+/// Recordings that a message names if only the directory around them was given, and entries that
+/// are looked at for them: the message must not take long.
+const NAMES_BELOW: usize = 3;
+const LOOKED_AT_BELOW: u64 = 1_000;
+
+/// Opens the path, for the commands that work on one recording.
+pub(crate) fn open(path: &Path, stdin: &mut StandardInput<'_>) -> Result<Found, Failure> {
+    if is_stdin(path) {
+        return spool(path, stdin).map(Found::Recording);
+    }
+    open_path(path)
+}
+
+/// Opens a path that is not standard input.
+pub(crate) fn open_path(path: &Path) -> Result<Found, Failure> {
+    found::open_path(path, below)
+}
+
+/// Names recordings below a directory that is not one itself.
+fn below(path: &Path) -> String {
+    let neighbours = Neighbours::default();
+    let walk = Walk { exclude: &[], every: false, neighbours: &neighbours };
+    let found = Steps::of(path, LOOKED_AT_BELOW).filter_map(|step| step.open(&walk));
+    let names = found.filter_map(|found| match found {
+        Found::Recording(recording) => Some(shown(&recording.path)),
+        _ => None,
+    });
+    let names: Vec<String> = names.take(NAMES_BELOW).collect();
+    match names.is_empty() {
+        true => NAME_A_FILE.to_string(),
+        false => format!("name one in it, for example {}", names.join(" or ")),
+    }
+}
+
+fn spool(path: &Path, stdin: &mut StandardInput<'_>) -> Result<Recording, Failure> {
+    let file = stdin.copy().and_then(|file| written(&file, "stdin"));
+    let file = file.map_err(|error| Failure::io("standard input", &error))?;
+    Ok(Recording::of_file(path, file))
+}

@@ -1,0 +1,26 @@
+//! Paths, recordings and outputs, and the rights to them.
+//!
+//! ```text
+//!  paths < mapped < recording < directory < found < walk < input: from paths to recordings
+//!  access in_use places: who may read an output, who writes an input, which path is used twice
+//!  output: bytes to a complete file, or none
+//!  streams sandbox: standard streams, and the rights that a run gives up
+//! ```
+
+pub(crate) mod access;
+pub(crate) mod directory;
+pub(crate) mod found;
+pub(crate) mod in_use;
+pub(crate) mod input;
+pub(crate) mod mapped;
+pub(crate) mod neighbours;
+pub(crate) mod output;
+pub(crate) mod paths;
+pub(crate) mod places;
+pub(crate) mod recording;
+pub mod sandbox;
+pub(crate) mod single;
+pub(crate) mod skipped;
+pub(crate) mod streams;
+pub(crate) mod walk;
+pub(crate) mod writer;

@@ -1,0 +1,45 @@
+//! The one recording that an argument names.
+
+use std::path::Path;
+
+use tracemend::{FileSet, FormatId, Options};
+
+use crate::files::found::Found;
+use crate::files::in_use::BeingWritten;
+use crate::files::input;
+use crate::files::paths::shown;
+use crate::files::recording::Recording;
+use crate::files::streams::Streams;
+use crate::kit::exit::{Exit, Failure};
+
+/// The one recording that `path` names.
+pub(crate) fn open_one(path: &Path, streams: &mut Streams<'_>) -> Result<Recording, Failure> {
+    match input::open(path, &mut streams.input)? {
+        Found::Recording(recording) => {
+            if let Some(sign) = BeingWritten::at_open(&recording) {
+                streams.warn(&sign.warning());
+            }
+            Ok(recording)
+        }
+        Found::Irregular { path, kind } => {
+            let message = format!("CM0003 irregular-file: {} is {kind}, not a file", shown(&path));
+            Err(Failure::new(Exit::Unrepaired, message))
+        }
+        Found::TooMany { path, .. } => Err(Failure::new(Exit::Incomplete, shown(&path))),
+        Found::Skipped { path, .. } => Err(Failure::usage(shown(&path))),
+        Found::Failed { failure, .. } => Err(failure),
+    }
+}
+
+/// The format of the recording at `path`: the one of `--type`, or the one it shows.
+pub(crate) fn recognise_one(
+    path: &Path,
+    files: &FileSet<'_>,
+    kind: Option<FormatId>,
+    options: &Options,
+) -> Result<FormatId, Failure> {
+    kind.or_else(|| tracemend::recognise(files, options)).ok_or_else(|| {
+        let reason = if files.is_empty() { "empty file" } else { "unknown format" };
+        Failure::new(Exit::Findings, format!("{}: {reason}", shown(path)))
+    })
+}

@@ -1,0 +1,15 @@
+//! What every part uses: exit codes, the look of text, and work in order.
+//!
+//! - `exit`: exit codes, one meaning for each
+//! - `look`: columns, colour and characters of text for people
+//! - `command`: commands that a user can paste
+//! - `balance`: the bytes of a repair, as sums
+//! - `ordered`: work on several threads, whose results come in order
+//! - `progress`: a bar on standard error
+
+pub(crate) mod balance;
+pub(crate) mod command;
+pub(crate) mod exit;
+pub(crate) mod look;
+pub(crate) mod ordered;
+pub(crate) mod progress;

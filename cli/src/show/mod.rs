@@ -1,0 +1,14 @@
+//! Reports as text for people, JSON of repairs, and pages.
+//!
+//! ```text
+//!  finding < group < summary < salvage, salvage_json     page: HTML, with markdown and examples
+//! ```
+
+pub(crate) mod example;
+pub(crate) mod finding;
+pub(crate) mod group;
+pub mod markdown;
+pub(crate) mod page;
+pub(crate) mod salvage;
+pub(crate) mod salvage_json;
+pub(crate) mod summary;
