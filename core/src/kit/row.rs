@@ -21,7 +21,7 @@ pub enum Form {
 
 impl Form {
     /// Returns the size of the field in bytes.
-    const fn size(self) -> u64 {
+    pub const fn size(self) -> u64 {
         match self {
             Self::U16 => 2,
             Self::U32 | Self::Hex32 => 4,
@@ -46,15 +46,26 @@ impl Cursor<'_> {
     ///
     /// The first field that does not fit in the window.
     pub fn row(&mut self, row: &Row) -> Result<(), ReadError> {
-        row.iter().try_for_each(|(label, form)| match form {
-            _ if !self.has_log() => self.skip(1, form.size(), label),
-            Form::U16 => self.u16(label).map(drop),
-            Form::U32 => self.u32(label).map(drop),
-            Form::U64 => self.u64(label).map(drop),
-            Form::Hex32 => self.hex32(label).map(drop),
-            Form::Hex64 => self.hex64(label).map(drop),
-            Form::Bytes(size) => self.skip(1, *size, label),
+        row.iter().try_for_each(|(label, form)| match self.has_log() {
+            true => self.number(label, *form).map(drop),
+            false => self.skip(1, form.size(), label),
         })
+    }
+
+    /// Reads a field, and returns its number; 0 for bytes that are no number.
+    ///
+    /// # Errors
+    ///
+    /// The field does not fit in the window.
+    pub fn number(&mut self, label: &'static str, form: Form) -> Result<u64, ReadError> {
+        match form {
+            Form::U16 => self.u16(label).map(u64::from),
+            Form::U32 => self.u32(label).map(u64::from),
+            Form::U64 => self.u64(label),
+            Form::Hex32 => self.hex32(label).map(u64::from),
+            Form::Hex64 => self.hex64(label),
+            Form::Bytes(size) => self.skip(1, size, label).map(|()| 0),
+        }
     }
 
     /// Reads `count` rows.

@@ -3,7 +3,10 @@
 //! Sources: `include/uapi/linux/perf_event.h`, `tools/perf/util/header.h`,
 //! `tools/lib/perf/include/perf/event.h`, and measured recordings.
 
+pub mod attr;
 pub mod records;
+
+pub use attr::{ATTR_SIZE_KNOWN, ATTR_SIZE_VER0, ATTR_SIZE_VER7, ATTR_SIZES, is_published};
 
 /// First bytes of a recording written by a little-endian machine.
 pub const MAGIC_LITTLE: &[u8; 8] = b"PERFILE2";
@@ -41,10 +44,6 @@ pub const SECTION_SIZE: u64 = 16;
 pub const EVENT_TYPE_SIZE: u64 = 72;
 /// Size of a `perf_event_header`: u32 type, u16 misc, u16 size.
 pub const RECORD_HEADER: u64 = 8;
-/// Size of the first published version of the attr, for which the size 0 stands.
-pub const ATTR_SIZE_VER0: u64 = 64;
-/// Sizes of the published versions of the attr, VER0 to VER9.
-pub const ATTR_SIZES: [u32; 10] = [64, 72, 80, 96, 104, 112, 120, 128, 136, 144];
 /// Feature bits in the header.
 pub const FEATURE_BITS: u32 = 256;
 /// Largest mapping that `perf record` compresses at once by default: `(128 + 1) * 4096`.

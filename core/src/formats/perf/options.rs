@@ -1,9 +1,9 @@
 //! The options of perf.data.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
-use crate::formats::perf::layout::ATTR_SIZES;
-use crate::formats::perf::layout::record;
+use crate::formats::perf::layout::{ATTR_SIZES, is_published, record};
 use crate::model::choice::{
     OptionSpec, OptionValue, check_range, check_times, parse_range, parse_times,
 };
@@ -66,14 +66,19 @@ pub fn attr_size(options: &Options) -> Option<u32> {
 
 fn parse_attr_size(text: &str) -> Option<u32> {
     let size = text.parse().ok()?;
-    ATTR_SIZES.contains(&size).then_some(size)
+    is_published(size).then_some(size)
 }
+
+/// The published sizes, as a phrase.
+static EXPECTED_SIZE: LazyLock<String> = LazyLock::new(|| {
+    let [first @ .., last] = ATTR_SIZES.map(|size| size.to_string());
+    format!("{} or {last}", first.join(", "))
+});
 
 /// Checks that an attr has had the size.
 fn check_attr_size(text: &str) -> Result<(), &'static str> {
     let is_known = parse_attr_size(text).is_some();
-    let expected = "64, 72, 80, 96, 104, 112, 120, 128, 136 or 144";
-    if is_known { Ok(()) } else { Err(expected) }
+    if is_known { Ok(()) } else { Err(&EXPECTED_SIZE) }
 }
 
 /// Returns the records that a dump shows.

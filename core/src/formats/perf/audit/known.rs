@@ -6,13 +6,12 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
+use crate::formats::perf::layout::ATTR_SIZE_KNOWN;
 use crate::kit::field_log::{Field, FieldValue};
+use crate::kit::num::to_usize;
 use crate::model::tile::Tile;
 use crate::sight::Knowledge;
 use crate::sight::harmless::{has_word, holds};
-
-/// Bytes of the longest attr that perf 7.2 knows.
-const ATTR_KNOWN: usize = 144;
 
 /// Type of an entry of BUILD_ID, if it is not 0, and the most bytes of one: those of a path and of
 /// what comes before it.
@@ -21,7 +20,7 @@ const ENTRY_MAX: u64 = 4096 + 64;
 
 /// Fields of numbers, several of which are read at once.
 const NUMBERS: &str = "\
-    addr attr.aux_sample_size auxtrace.entries auxtrace.offset auxtrace_error.ip \
+    addr auxtrace.entries auxtrace.offset auxtrace_error.ip \
     auxtrace_error.type auxtrace_info.type bitmap.entries bpf_event.tag branch_stack.hw_idx \
     branch_stack.nr build_id.header.type build_id.pid build_id.size cache cgroup chain.nr \
     chain.pid clock_data clockid_res_ns code_page_size core_id cpu_map.any_cpu cpu_map.cpu \
@@ -73,7 +72,7 @@ pub(super) fn knowledge(tile: &Tile, field: &Field) -> Knowledge {
     let is_known = match label {
         // Its fields are read one by one.
         "attr" if tile.name == "attrs" => false,
-        "attr" | "event.attr" => bytes.get(ATTR_KNOWN..).is_none_or(is_empty),
+        "attr" | "event.attr" => bytes.get(to_usize(ATTR_SIZE_KNOWN.into())..).is_none_or(is_empty),
         // A pipe does not tell how many there are.
         "cpus" => !has_word(bytes),
         // A part of a trace, which may hold any bytes.

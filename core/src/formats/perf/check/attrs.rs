@@ -1,9 +1,10 @@
 //! The judgement of the attr table, its attrs and their ids.
 
-use crate::formats::perf::decode::attr::{Attr, read_format};
+use crate::formats::perf::decode::attr::Attr;
 use crate::formats::perf::decode::attrs::{AttrEntry, AttrTable, IdsFault, TableStop};
 use crate::formats::perf::decode::recording::Recording;
-use crate::formats::perf::layout::{ATTR_SIZES, SECTION_SIZE, feature, field};
+use crate::formats::perf::layout::attr::{at, read_format};
+use crate::formats::perf::layout::{ATTR_SIZE_KNOWN, SECTION_SIZE, feature, field, is_published};
 use crate::formats::perf::limits::{ATTRS, IDS};
 use crate::formats::perf::{repair, rules};
 use crate::kit::num::to_u64;
@@ -108,7 +109,7 @@ fn check_attr_size(recording: &Recording<'_>, first_len: u64, report: &mut Repor
         let edit = repair::header_u64(field::ATTR_SIZE, first_len, recording.order());
         let summary = format!("set attr_size to {first_len}");
         let fix = Fix::new(Safety::Exact, summary, vec![edit]);
-        let size = Span::sized(FILE, body.attrs.offset.saturating_add(4), 4);
+        let size = Span::sized(FILE, body.attrs.offset.saturating_add(at::SIZE), 4);
         finding = finding.fix(fix.witness(size, "attr.size"));
     }
     report.push(finding);
@@ -156,17 +157,16 @@ pub(super) fn check_attr(attr: &Attr, span: Span, path: &str, report: &mut Repor
         let path = format!("{path}.read_format");
         report.push(Finding::new(&rules::READ_WITHOUT_ID, span, path, message));
     }
-    let known = ATTR_SIZES.last().copied().unwrap_or_default();
     // Every version so far is a multiple of 8, and larger than the one before.
-    let is_newer = attr.size > known && attr.size.is_multiple_of(8);
+    let is_newer = attr.size > ATTR_SIZE_KNOWN && attr.size.is_multiple_of(8);
     if is_newer || attr.extra_nonzero || !attr.layout_known() {
         let message = format!(
-            "unknown fields in an attr of {}: after byte {known}, or sample_type {:#x}",
+            "unknown fields in an attr of {}: after byte {ATTR_SIZE_KNOWN}, or sample_type {:#x}",
             byte_count(attr.size.into()),
             attr.unknown_sample_bits()
         );
         report.push(Finding::new(&rules::ATTR_NEWER, span, path.to_string(), message));
-    } else if attr.size != 0 && !ATTR_SIZES.contains(&attr.size) {
+    } else if attr.size != 0 && !is_published(attr.size) {
         let message = format!("attr.size is {}, which no kernel uses", attr.size);
         let path = format!("{path}.size");
         report.push(Finding::new(&rules::ATTR_SIZE_UNPUBLISHED, span, path, message));

@@ -4,7 +4,7 @@
 use super::event_desc::describe_events;
 use super::feature_check::{Settled, title};
 use super::records::RawSizes;
-use crate::formats::perf::decode::attr::{Attr, sample_type};
+use crate::formats::perf::decode::attr::Attr;
 use crate::formats::perf::decode::donor::Donated;
 use crate::formats::perf::decode::frame::Record;
 use crate::formats::perf::decode::header::Section;
@@ -13,6 +13,7 @@ use crate::formats::perf::decode::recording::{RecordFile, Recording};
 use crate::formats::perf::decode::tracepoints::{self, Tracepoint, traced};
 use crate::formats::perf::decode::tracing::Traced;
 use crate::formats::perf::decode::tracing::{Tracing, names};
+use crate::formats::perf::layout::attr::sample_type;
 use crate::formats::perf::layout::{HEADER_SIZE_PIPE, feature, field};
 use crate::formats::perf::repair::{self, NewFeature};
 use crate::formats::perf::rules;

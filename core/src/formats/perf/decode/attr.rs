@@ -1,125 +1,18 @@
 //! `perf_event_attr`: the description of one event and of its samples.
 //!
-//! ```text
-//!    0 type u32   4 size u32   8 config   16 period or freq   24 sample_type   32 read_format
-//!   40 bit fields, 64   48 wakeup u32   52 bp_type u32   56 config1           VER0: 64 bytes
-//!   64 config2                                                                VER1: 72
-//!   72 branch_sample_type                                                     VER2: 80
-//!   80 sample_regs_user   88 sample_stack_user u32   92 clockid i32           VER3: 96
-//!   96 sample_regs_intr                                                       VER4: 104
-//!  104 aux_watermark u32   108 sample_max_stack u16   110 reserved u16        VER5: 112
-//!  112 aux_sample_size u32   116 aux_action u32                               VER6: 120
-//!  120 sig_data                                                               VER7: 128
-//!  128 config3                                                                VER8: 136
-//!  136 config4                                                                VER9: 144
-//! ```
-//!
-//! Source: `include/uapi/linux/perf_event.h`; `read_attr` of perf's `util/header.c` for the sizes.
+//! Source: `read_attr` of perf's `util/header.c`, for the sizes.
 
-use crate::formats::perf::layout::{ATTR_SIZE_VER0, TYPE_TRACEPOINT};
+use crate::formats::perf::layout::attr::{
+    at, branch_sample_type, flag, read_format, sample_type, words,
+};
+use crate::formats::perf::layout::{ATTR_SIZE_KNOWN, ATTR_SIZE_VER0, TYPE_TRACEPOINT};
 use crate::kit::cursor::{Cursor, Order, ReadError};
-use crate::kit::row::{Form, Row};
-
-/// Size of the newest attr whose fields are known.
-const SIZE_KNOWN: u64 = 144;
-
-/// Bits of `sample_type`.
-pub mod sample_type {
-    /// u64 instruction pointer.
-    pub const IP: u64 = 1 << 0;
-    /// u32 pid, u32 tid.
-    pub const TID: u64 = 1 << 1;
-    /// u64, in ns of the recording's clock.
-    pub const TIME: u64 = 1 << 2;
-    /// u64 address of the data.
-    pub const ADDR: u64 = 1 << 3;
-    /// Counter values, as described by `read_format`.
-    pub const READ: u64 = 1 << 4;
-    /// u64 count, then as many u64.
-    pub const CALLCHAIN: u64 = 1 << 5;
-    /// u64 id of the event.
-    pub const ID: u64 = 1 << 6;
-    /// u32 cpu, u32 reserved.
-    pub const CPU: u64 = 1 << 7;
-    /// u64 period.
-    pub const PERIOD: u64 = 1 << 8;
-    /// u64 id of the event's instance.
-    pub const STREAM_ID: u64 = 1 << 9;
-    /// u32 size, then as many bytes.
-    pub const RAW: u64 = 1 << 10;
-    /// u64 count, then branches.
-    pub const BRANCH_STACK: u64 = 1 << 11;
-    /// u64 ABI, then registers.
-    pub const REGS_USER: u64 = 1 << 12;
-    /// u64 size, bytes, u64 size in use.
-    pub const STACK_USER: u64 = 1 << 13;
-    /// u64 weight.
-    pub const WEIGHT: u64 = 1 << 14;
-    /// u64 source of the data.
-    pub const DATA_SRC: u64 = 1 << 15;
-    /// u64 id of the event, first of all fields.
-    pub const IDENTIFIER: u64 = 1 << 16;
-    /// u64 flags of a transaction.
-    pub const TRANSACTION: u64 = 1 << 17;
-    /// u64 ABI, then registers.
-    pub const REGS_INTR: u64 = 1 << 18;
-    /// u64 physical address.
-    pub const PHYS_ADDR: u64 = 1 << 19;
-    /// u64 size, then bytes of hardware trace.
-    pub const AUX: u64 = 1 << 20;
-    /// u64 id of the cgroup.
-    pub const CGROUP: u64 = 1 << 21;
-    /// u64 page size.
-    pub const DATA_PAGE_SIZE: u64 = 1 << 22;
-    /// u64 page size.
-    pub const CODE_PAGE_SIZE: u64 = 1 << 23;
-    /// The weight in three parts, in the same 8 bytes.
-    pub const WEIGHT_STRUCT: u64 = 1 << 24;
-    /// All bits above.
-    pub const KNOWN: u64 = (1 << 25) - 1;
-}
-
-/// Bits of `read_format`.
-pub mod read_format {
-    /// u64 time the event was enabled.
-    pub const TOTAL_TIME_ENABLED: u64 = 1 << 0;
-    /// u64 time the event ran.
-    pub const TOTAL_TIME_RUNNING: u64 = 1 << 1;
-    /// u64 id with each value.
-    pub const ID: u64 = 1 << 2;
-    /// The values of a whole group.
-    pub const GROUP: u64 = 1 << 3;
-    /// u64 count of lost samples with each value.
-    pub const LOST: u64 = 1 << 4;
-    /// All bits above.
-    pub const KNOWN: u64 = (1 << 5) - 1;
-}
-
-/// Bits of `branch_sample_type` that change the layout of a sample.
-pub mod branch_sample_type {
-    /// u64 before the branches.
-    pub const HW_INDEX: u64 = 1 << 17;
-    /// u64 per branch after them.
-    pub const COUNTERS: u64 = 1 << 19;
-    /// All published bits.
-    pub const KNOWN: u64 = (1 << 20) - 1;
-}
 
 /// Bits that `sample_type`, `read_format` and `branch_sample_type` have at most for years. Linux
 /// 6.12 has 25, 5 and 20 of them.
 const SAMPLE_BITS: u32 = 32;
 const READ_BITS: u32 = 16;
 const BRANCH_BITS: u32 = 32;
-
-/// Positions of the bits in [`Attr::flags`] that have an accessor.
-mod flag {
-    pub(super) const EXCLUDE_USER: u32 = 4;
-    pub(super) const EXCLUDE_KERNEL: u32 = 5;
-    pub(super) const EXCLUDE_HV: u32 = 6;
-    pub(super) const PRECISE_IP: u32 = 15;
-    pub(super) const SAMPLE_ID_ALL: u32 = 18;
-    pub(super) const EXCLUDE_HOST: u32 = 19;
-}
 
 /// The types of events that all machines share and whose numbers have names, except tracepoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,8 +53,6 @@ pub struct Attr {
     pub size: u32,
     /// The event, in the terms of its type.
     pub config: u64,
-    /// Period in events, or frequency in Hz if the flag `freq` is set.
-    pub sample_period: u64,
     /// The fields of a sample: bits of [`sample_type`].
     pub sample_type: u64,
     /// The layout of counter values: bits of [`read_format`].
@@ -170,20 +61,12 @@ pub struct Attr {
     pub flags: u64,
     /// Second word of `config`, or the address of a breakpoint.
     pub config1: u64,
-    /// Third word of `config`, or the length of a breakpoint.
-    pub config2: u64,
     /// The recorded branches and their layout: bits of [`branch_sample_type`].
     pub branch_sample_type: u64,
     /// Mask of the user's registers in a sample.
     pub sample_regs_user: u64,
-    /// Bytes of user stack in a sample.
-    pub sample_stack_user: u32,
-    /// Clock of the times if `use_clockid` is set: the bits of an `i32` of type `clockid_t`.
-    pub clockid: u32,
     /// Mask of the interrupted registers in a sample.
     pub sample_regs_intr: u64,
-    /// Bytes of hardware trace in a sample.
-    pub aux_sample_size: u32,
     /// Whether any byte after the last known field is not zero.
     pub extra_nonzero: bool,
 }
@@ -261,38 +144,34 @@ impl Attr {
         self.unknown_sample_bits() == 0 && !read && !branch
     }
 
-    const fn flag(&self, bit: u32) -> bool {
-        self.flags >> bit & 1 == 1
-    }
-
     /// Whether records other than samples end in a `sample_id`.
     pub const fn sample_id_all(&self) -> bool {
-        self.flag(flag::SAMPLE_ID_ALL)
+        self.flags & flag::SAMPLE_ID_ALL != 0
     }
 
     /// Whether nothing is counted in the kernel.
     pub const fn excludes_kernel(&self) -> bool {
-        self.flag(flag::EXCLUDE_KERNEL)
+        self.flags & flag::EXCLUDE_KERNEL != 0
     }
 
     /// Whether nothing is counted in programs.
     pub const fn excludes_user(&self) -> bool {
-        self.flag(flag::EXCLUDE_USER)
+        self.flags & flag::EXCLUDE_USER != 0
     }
 
     /// Whether nothing is counted in the hypervisor.
     pub const fn excludes_hypervisor(&self) -> bool {
-        self.flag(flag::EXCLUDE_HV)
+        self.flags & flag::EXCLUDE_HV != 0
     }
 
     /// Whether only guests are counted.
     pub const fn excludes_host(&self) -> bool {
-        self.flag(flag::EXCLUDE_HOST)
+        self.flags & flag::EXCLUDE_HOST != 0
     }
 
     /// How precise the instruction pointers are, 0 to 3.
     pub const fn precise_ip(&self) -> u64 {
-        self.flags >> flag::PRECISE_IP & 3
+        (self.flags & flag::PRECISE_IP) >> flag::PRECISE_IP_SHIFT
     }
 }
 
@@ -303,72 +182,37 @@ impl Attr {
 ///
 /// The attr is longer than the rest of the cursor, which then does not move.
 pub fn attr(cursor: &mut Cursor<'_>, order: Order) -> Result<Attr, ReadError> {
-    let mut head = cursor.unlogged();
-    let kind = head.u32("attr.type")?;
-    let size = head.u32("attr.size")?;
-    let mut attr = Attr { kind, size, ..Attr::default() };
+    let mut attr = Attr { size: stated_size(cursor)?, ..Attr::default() };
     let mut body = cursor.window(attr.stored_len(), "attr")?;
-    body.row(&[("attr.type", Form::U32), ("attr.size", Form::U32)])?;
-    first_version(&mut body, order, &mut attr)?;
-    later_versions(&mut body, &mut attr)?;
+    for word in words(attr.stored_len()) {
+        let number = body.number(word.label, word.form)?;
+        match word.at {
+            at::TYPE => attr.kind = u32::try_from(number).unwrap_or(u32::MAX),
+            at::CONFIG => attr.config = number,
+            at::SAMPLE_TYPE => attr.sample_type = number,
+            at::READ_FORMAT => attr.read_format = number,
+            at::FLAGS => attr.flags = flags(number, order),
+            at::CONFIG1 => attr.config1 = number,
+            at::BRANCH_SAMPLE_TYPE => attr.branch_sample_type = number,
+            at::SAMPLE_REGS_USER => attr.sample_regs_user = number,
+            at::SAMPLE_REGS_INTR => attr.sample_regs_intr = number,
+            _ => {}
+        }
+    }
     attr.extra_nonzero =
-        attr.stored_len() > SIZE_KNOWN && body.rest().iter().any(|byte| *byte != 0);
+        attr.stored_len() > ATTR_SIZE_KNOWN.into() && body.rest().iter().any(|byte| *byte != 0);
     Ok(attr)
 }
 
-/// Reads bytes 8 to 64.
-fn first_version(body: &mut Cursor<'_>, order: Order, attr: &mut Attr) -> Result<(), ReadError> {
-    attr.config = body.hex64("attr.config")?;
-    attr.sample_period = body.u64("attr.sample_period")?;
-    attr.sample_type = body.hex64("attr.sample_type")?;
-    attr.read_format = body.hex64("attr.read_format")?;
-    attr.flags = flags(body.hex64("attr.flags")?, order);
-    body.row(&[("attr.wakeup_events", Form::U32), ("attr.bp_type", Form::U32)])?;
-    attr.config1 = body.hex64("attr.config1")?;
-    Ok(())
-}
-
-/// AUX_WATERMARK to the reserved bytes before `aux_sample_size`.
-const AUX_WATERMARK: &Row = &[
-    ("attr.aux_watermark", Form::U32),
-    ("attr.sample_max_stack", Form::U16),
-    ("attr.reserved", Form::U16),
-];
-
-/// Reads bytes 64 to 144. A field is present if the size covers all fields of its version.
-fn later_versions(body: &mut Cursor<'_>, attr: &mut Attr) -> Result<(), ReadError> {
-    let len = attr.stored_len();
-    if len >= 72 {
-        attr.config2 = body.hex64("attr.config2")?;
-    }
-    if len >= 80 {
-        attr.branch_sample_type = body.hex64("attr.branch_sample_type")?;
-    }
-    if len >= 96 {
-        attr.sample_regs_user = body.hex64("attr.sample_regs_user")?;
-        attr.sample_stack_user = body.u32("attr.sample_stack_user")?;
-        attr.clockid = body.u32("attr.clockid")?;
-    }
-    if len >= 104 {
-        attr.sample_regs_intr = body.hex64("attr.sample_regs_intr")?;
-    }
-    if len >= 112 {
-        body.row(AUX_WATERMARK)?;
-    }
-    if len >= 120 {
-        attr.aux_sample_size = body.u32("attr.aux_sample_size")?;
-        body.row(&[("attr.aux_action", Form::Hex32)])?;
-    }
-    if len >= 128 {
-        body.row(&[("attr.sig_data", Form::Hex64)])?;
-    }
-    if len >= 136 {
-        body.row(&[("attr.config3", Form::Hex64)])?;
-    }
-    if len >= SIZE_KNOWN {
-        body.row(&[("attr.config4", Form::Hex64)])?;
-    }
-    Ok(())
+/// Returns the size that the attr at the cursor states, without moving the cursor.
+///
+/// # Errors
+///
+/// The cursor ends before the size does.
+pub fn stated_size(cursor: &Cursor<'_>) -> Result<u32, ReadError> {
+    let mut head = cursor.unlogged();
+    head.skip(1, at::SIZE, "attr.type")?;
+    head.u32("attr.size")
 }
 
 /// Returns the bit fields with `disabled` in bit 0. Compilers for big-endian machines allocate bits
@@ -378,9 +222,9 @@ pub(super) const fn flags(word: u64, order: Order) -> u64 {
         Order::Little => word,
         Order::Big => {
             let mirrored = word.reverse_bits();
-            let low = mirrored >> flag::PRECISE_IP & 1;
-            let high = mirrored >> (flag::PRECISE_IP + 1) & 1;
-            mirrored & !(3 << flag::PRECISE_IP) | (low << 1 | high) << flag::PRECISE_IP
+            let low = mirrored >> flag::PRECISE_IP_SHIFT & 1;
+            let high = mirrored >> (flag::PRECISE_IP_SHIFT + 1) & 1;
+            mirrored & !flag::PRECISE_IP | (low << 1 | high) << flag::PRECISE_IP_SHIFT
         }
     }
 }
@@ -421,9 +265,8 @@ mod tests {
             let (attr, end) = read(&bytes(144, 160, order), order);
             let attr = attr.unwrap();
             assert_eq!(end, 144);
-            assert_eq!((attr.config, attr.sample_period), (8, 16));
+            assert_eq!((attr.config, attr.config1, attr.branch_sample_type), (8, 56, 72));
             assert_eq!((attr.sample_type, attr.read_format), (24, 32));
-            assert_eq!((attr.config1, attr.config2, attr.branch_sample_type), (56, 64, 72));
             assert_eq!((attr.sample_regs_user, attr.sample_regs_intr), (80, 96));
             assert!(!attr.extra_nonzero);
         }
@@ -434,7 +277,7 @@ mod tests {
         let (attr, end) = read(&bytes(0, 160, Order::Little), Order::Little);
         let attr = attr.unwrap();
         assert_eq!((attr.size, end), (0, 64));
-        assert_eq!((attr.config1, attr.config2), (56, 0));
+        assert_eq!((attr.config1, attr.branch_sample_type), (56, 0));
     }
 
     #[test]

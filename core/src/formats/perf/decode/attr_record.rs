@@ -22,8 +22,7 @@ pub fn read_record(record: &RecordView<'_>, order: Order) -> Option<(Attr, Vec<u
 /// Whether a HEADER_ATTR record is a HEADER_FEATURE with a damaged type: the number of the feature,
 /// a u64, gives the attr a size that no attr has.
 pub fn is_damaged_feature(record: &RecordView<'_>, order: Order) -> bool {
-    let mut cursor = record.cursor(order);
-    let size = cursor.skip(1, 4, "attr.type").and_then(|()| cursor.u32("attr.size"));
+    let size = attr::stated_size(&record.cursor(order));
     record.frame.kind == record::HEADER_ATTR
         && size.is_ok_and(|size| u64::from(size) < ATTR_SIZE_VER0)
         && feature::of_record(record, order, Machine::default())

@@ -13,7 +13,7 @@ use super::event::Events;
 use super::header::Section;
 use super::recording::{RecordFile, Recording};
 use crate::formats::perf::layout::{
-    ATTR_SIZE_VER0, ATTR_SIZES, HEADER_SIZE_PIPE, SECTION_SIZE, record,
+    ATTR_SIZE_VER0, HEADER_SIZE_PIPE, SECTION_SIZE, is_published, record,
 };
 use crate::formats::perf::limits::{ATTRS, IDS};
 use crate::kit::cursor::{Cursor, Order, ReadError};
@@ -160,7 +160,7 @@ pub fn read_table(recording: &Recording<'_>, limits: &Limits) -> (Events, AttrTa
     }
     let bytes = recording.file.source().read(attrs.offset, attrs.end().unwrap_or(u64::MAX));
     let cursor = Cursor::new(&bytes, Layer::stored(0), attrs.offset, order);
-    table.first_len = common_len(recording).or_else(|| first_len(cursor.clone()));
+    table.first_len = common_len(recording).or_else(|| first_len(&cursor));
     let mut entries = Entries::new(recording, cursor);
     for item in &mut entries {
         let entry = match item {
@@ -225,16 +225,14 @@ pub fn log_ids(recording: &Recording<'_>, section: Section, log: &FieldLog) {
 /// that size exists and the table has a whole number of them.
 fn common_len(recording: &Recording<'_>) -> Option<u64> {
     let len = Some(recording.body.attr_size).filter(|_| recording.file.is_simpleperf())?;
-    let is_known =
-        ATTR_SIZES.iter().any(|size| u64::from(*size).checked_add(SECTION_SIZE) == Some(len));
+    let is_known = len.checked_sub(SECTION_SIZE).is_some_and(is_published);
     let is_whole = recording.body.attrs.size.checked_rem(len) == Some(0);
     (is_known && is_whole).then_some(len)
 }
 
 /// Returns the size of the first entry by its own size field, with the ids section.
-fn first_len(mut cursor: Cursor<'_>) -> Option<u64> {
-    cursor.skip(1, 4, "attr.type").ok()?;
-    let size = u64::from(cursor.u32("attr.size").ok()?);
+fn first_len(cursor: &Cursor<'_>) -> Option<u64> {
+    let size = u64::from(attr::stated_size(cursor).ok()?);
     let size = if size == 0 { ATTR_SIZE_VER0 } else { size };
     Some(size.saturating_add(SECTION_SIZE))
 }

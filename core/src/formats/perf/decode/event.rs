@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::attr::{Attr, branch_sample_type, sample_type};
+use super::attr::Attr;
 use super::body::BodyError;
 use super::feature;
 use super::frame::{self, Dialect, Place, RecordView};
 use super::record;
 use super::sample::{self, PlainSample, Sample, SampleId, SampleLayout};
+use crate::formats::perf::layout::attr::{branch_sample_type, sample_type};
 use crate::formats::perf::layout::{RECORD_HEADER, record as kind};
 use crate::kit::cursor::{Cursor, Order};
 use crate::kit::field_log::FieldLog;

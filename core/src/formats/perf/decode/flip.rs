@@ -11,7 +11,7 @@ use super::feature::{self, Machine};
 use super::frame::{Frame, RecordView};
 use super::record;
 use super::sample;
-use crate::formats::perf::layout::{ATTR_SIZES, RECORD_HEADER, record as kind};
+use crate::formats::perf::layout::{RECORD_HEADER, is_published, record as kind};
 use crate::kit::cursor::Order;
 use crate::kit::num::to_u64;
 
@@ -62,7 +62,7 @@ pub(super) fn is_attr(record: &RecordView<'_>, order: Order) -> bool {
     let size = RECORD_HEADER
         .saturating_add(attr.size.into())
         .saturating_add(to_u64(ids.len()).saturating_mul(8));
-    ATTR_SIZES.contains(&attr.size) && size == record.frame.size && !attr.is_impossible()
+    is_published(attr.size) && size == record.frame.size && !attr.is_impossible()
 }
 
 impl Evidence<'_> {

@@ -3,7 +3,7 @@
 //! ```text
 //!  recording   the opened files: the way to their bytes
 //!  header      the file header            outline  attrs, ids and end, before the first record
-//!  attr attrs  events                     end      where the records end
+//!  attr attr_bytes attrs  events          end      where the records end
 //!  table feature tracing donor            features, and TRACING_DATA of another recording
 //!  machine                                features of the machine that a donor has
 //!  tracepoints format                     what is left of a damaged TRACING_DATA; its texts
@@ -18,6 +18,7 @@
 //! ```
 
 pub mod attr;
+mod attr_bytes;
 pub mod attr_record;
 pub mod attrs;
 pub mod body;

@@ -12,7 +12,7 @@ use super::feature::{self, Contents, Machine};
 use super::header::Section;
 use super::recording::{RecordFile, Recording};
 use crate::formats::perf::layout::{
-    ATTR_SIZES, HEADER_SIZE_PIPE, SECTION_SIZE, feature as bits, record,
+    ATTR_SIZE_VER7, HEADER_SIZE_PIPE, SECTION_SIZE, feature as bits, is_published, record,
 };
 use crate::kit::walk::Item;
 use crate::model::limits::{Limits, RESYNC};
@@ -88,8 +88,8 @@ fn find_recorder(recording: &Recording<'_>, end: End) -> Machine {
 /// Whether the header has the size of attrs that perf wrote before 6.3 (VER7, and older ones): it
 /// is the size that the perf that recorded knows, whichever kernel it ran on.
 fn is_attr_old(attr_size: u64) -> bool {
-    let [old @ .., _ver8, _ver9] = ATTR_SIZES;
-    old.iter().any(|size| u64::from(*size).checked_add(SECTION_SIZE) == Some(attr_size))
+    let size = attr_size.checked_sub(SECTION_SIZE);
+    size.is_some_and(|size| size <= ATTR_SIZE_VER7 && is_published(size))
 }
 
 /// Reads VERSION from the first records of a pipe.

@@ -10,6 +10,7 @@ use crate::formats::perf::decode::attrs::AttrTable;
 use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::decode::recording::Recording;
 use crate::formats::perf::decode::restore::LargeAttrs;
+use crate::formats::perf::layout::attr::at;
 use crate::formats::perf::layout::{SECTION_SIZE, field};
 use crate::formats::perf::repair::close::header_u64;
 use crate::kit::cursor::Order;
@@ -99,7 +100,7 @@ impl Cuts<'_> {
     /// Returns the edits of the attrs and of their sizes.
     fn edits(&self) -> Vec<Edit> {
         let size = u32_bytes(self.size, self.order);
-        let own = self.large.attrs.iter().map(|attr| attr.at.saturating_add(4));
+        let own = self.large.attrs.iter().map(|attr| attr.at.saturating_add(at::SIZE));
         let sizes = own.chain(self.large.described_sizes.iter().copied());
         let sizes = sizes.map(|at| Edit::replace(Span::sized(FILE, at, 4), size));
         let dropped = self.large.attrs.iter().map(|attr| {

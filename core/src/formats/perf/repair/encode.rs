@@ -7,10 +7,7 @@ use crate::kit::num::to_u64;
 
 /// Encodes a u64.
 pub fn u64_bytes(value: u64, order: Order) -> [u8; 8] {
-    match order {
-        Order::Little => value.to_le_bytes(),
-        Order::Big => value.to_be_bytes(),
-    }
+    order.bytes(value)
 }
 
 /// Encodes a u32.

@@ -1,7 +1,7 @@
 //! Records of perf itself, types 64 and up, as far as their fields are not declared.
 
 use super::{Detail, auxtrace, build_id_size, list, padding, rest, simpleperf, skip_list, string};
-use crate::formats::perf::decode::attr::attr;
+use crate::formats::perf::decode::attr::{attr, stated_size};
 use crate::formats::perf::decode::body::{BodyError, COUNT64, CountField, skip_counted};
 use crate::formats::perf::layout::records::{AUXTRACE, ID_INDEX, ID_INDEX_GUESTS};
 use crate::formats::perf::layout::{ATTR_SIZE_VER0, MISC_BUILD_ID_SIZE};
@@ -60,9 +60,7 @@ pub(super) fn end(kind: u32, misc: u16, own: &mut Cursor<'_>) -> Result<Detail, 
 /// HEADER_ATTR: an attr of the size that it states, and u64 ids.
 fn header_attr(own: &mut Cursor<'_>) -> Result<Detail, BodyError> {
     let start = own.position();
-    let mut head = own.unlogged();
-    head.skip(1, 4, "attr.type")?;
-    let size = u64::from(head.u32("attr.size")?).max(ATTR_SIZE_VER0);
+    let size = u64::from(stated_size(own)?).max(ATTR_SIZE_VER0);
     let mut inner = own.clone();
     own.skip(1, size, "attr")?;
     if inner.has_entries() {

@@ -10,10 +10,12 @@
 
 use super::described;
 use super::peek::Peek;
+use crate::formats::perf::decode::attr_bytes::number;
 use crate::formats::perf::decode::attrs::AttrTable;
 use crate::formats::perf::decode::frame::Record;
 use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::decode::recording::{RecordFile, Recording};
+use crate::formats::perf::layout::attr::WORDS;
 use crate::formats::perf::layout::{
     HEADER_SIZE_PIPE, RECORD_HEADER, SECTION_SIZE, feature as bit, record,
 };
@@ -22,23 +24,6 @@ use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::kit::walk::Item;
 use crate::model::limits::Limits;
-
-/// The fields after the first version of the attr: offset, length and name.
-const FIELDS: [(u64, u64, &str); 13] = [
-    (64, 8, "config2"),
-    (72, 8, "branch_sample_type"),
-    (80, 8, "sample_regs_user"),
-    (88, 4, "sample_stack_user"),
-    (92, 4, "clockid"),
-    (96, 8, "sample_regs_intr"),
-    (104, 4, "aux_watermark"),
-    (108, 4, "sample_max_stack"),
-    (112, 4, "aux_sample_size"),
-    (116, 4, "aux_action"),
-    (120, 8, "sig_data"),
-    (128, 8, "config3"),
-    (136, 8, "config4"),
-];
 
 /// An attr, or a copy of it, that is larger than asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,7 +141,7 @@ impl LargeAttrs {
         let body = record.offset.saturating_add(RECORD_HEADER);
         match record.frame.kind {
             record::HEADER_ATTR => {
-                let size = peek.u32(body.saturating_add(4)).unwrap_or(0);
+                let size = peek.attr_size(body).unwrap_or(0);
                 self.note_attr(body, size.into(), most);
             }
             record::HEADER_FEATURE if peek.u64(body) == Some(bit::EVENT_DESC.into()) => {
@@ -200,16 +185,13 @@ impl LargeAttrs {
 
 /// Returns the field of the attr at `at` to which byte number `byte` belongs.
 fn used_field(peek: Peek<'_>, at: u64, byte: u64) -> UsedField {
-    let is_inside =
-        |(start, len, _): &&(u64, u64, &str)| (*start..start.saturating_add(*len)).contains(&byte);
-    let known = FIELDS.iter().find(is_inside);
-    let (start, len, name) = known.copied().unwrap_or((byte & !7, 8, "an unknown field"));
-    let start = at.saturating_add(start);
-    let value = match len {
-        4 => peek.u32(start).map(u64::from),
-        _ => peek.u64(start),
+    let (name, place) = match WORDS.iter().find(|word| (word.at..word.end()).contains(&byte)) {
+        Some(word) => (word.name(), word.at..word.end()),
+        None => ("an unknown field", byte & !7..(byte & !7).saturating_add(8)),
     };
-    UsedField { span: Span::sized(Layer::stored(0), start, len), name, value: value.unwrap_or(0) }
+    let [start, end] = [place.start, place.end].map(|place| at.saturating_add(place));
+    let value = number(&peek.bytes(start, end), peek.order);
+    UsedField { span: Span::new(Layer::stored(0), start, end), name, value }
 }
 
 #[cfg(test)]

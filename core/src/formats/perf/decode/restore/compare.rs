@@ -14,15 +14,15 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::copies::{Copies, Home, MOST_RECORDS};
-use super::peek::Peek;
 use super::{Correction, Part, odd};
 use crate::formats::perf::decode::attr;
+use crate::formats::perf::decode::attr_bytes::AttrBytes;
 use crate::formats::perf::decode::event::{Events, SampleRead};
 use crate::formats::perf::decode::sample::Sample;
+use crate::formats::perf::layout::attr::{WORDS, at};
 use crate::formats::perf::layout::{field, record};
-use crate::kit::cursor::{Cursor, Order};
+use crate::kit::cursor::Cursor;
 use crate::kit::num::{to_u64, to_usize};
-use crate::kit::source::Source;
 use crate::kit::span::Layer;
 
 /// A word in which an attr and its copy differ, and which of them is right.
@@ -128,30 +128,34 @@ impl Copies<'_> {
         let guess = || {
             let [mine, theirs] =
                 [here, other].map(|value| self.with_word(&pair.table, word, value));
-            let (mine, theirs) = (self.odd(&mine), self.odd(&theirs));
+            let [mine, theirs] = [mine, theirs].map(|bytes| {
+                let attr = self.attr(&bytes);
+                odd::count(attr).saturating_add(odd::count_unusual(attr))
+            });
             let hint = || self.hint(pair.index, word, here, other);
             // The name tells more about the event than values that its type does not have.
-            let named = if word <= 8 { hint() } else { None };
+            let named = if word <= at::CONFIG { hint() } else { None };
             named.or_else(|| match mine == theirs {
                 true => hint().or_else(|| self.compare_siblings(pair.index, word, here, other)),
                 false => Some(mine < theirs),
             })
         };
         let is_right = proof.or_else(guess);
-        let is_unused = odd::is_unused(self.peek.order, word, here ^ other);
+        let differ = self.with_word(&vec![0; base.len()], word, here ^ other);
+        let is_unused = odd::is_unused(self.attr(&differ));
         Verdict { word, here, other, is_right, is_proven: proof.is_some(), is_unused }
     }
 
     /// Returns which of two attrs that differ in one word is proven to be right.
     fn prove(&self, index: usize, word: u64, mine: &[u8], theirs: &[u8]) -> Option<bool> {
-        let is_possible = [mine, theirs].map(|bytes| self.is_possible(bytes));
+        let is_possible = [mine, theirs].map(|bytes| odd::is_possible(self.attr(bytes)));
         if let [mine, theirs] = is_possible
             && mine != theirs
         {
             return Some(mine);
         }
         // The words on which the layout of records depends.
-        if !matches!(word, 24 | 32 | 40 | 72..=96) {
+        if !WORDS.iter().any(|one| one.at & !7 == word && one.is_layout()) {
             return None;
         }
         let order = self.compare_explained(index, mine, theirs);
@@ -182,31 +186,20 @@ impl Copies<'_> {
             for (at, value) in words.range(*start..end) {
                 bytes = self.with_word(&bytes, at.saturating_sub(*start), *value);
             }
-            self.is_possible(&bytes)
+            odd::is_possible(self.attr(&bytes))
         })
     }
 
-    fn odd(&self, bytes: &[u8]) -> u64 {
-        let source = Source::new(bytes);
-        let peek = Peek { source: &source, order: self.peek.order };
-        odd::count(peek, self.size).saturating_add(odd::count_unusual(peek, self.size))
-    }
-
-    fn is_possible(&self, bytes: &[u8]) -> bool {
-        let source = Source::new(bytes);
-        odd::is_possible(Peek { source: &source, order: self.peek.order }, self.size)
+    const fn attr<'b>(&self, bytes: &'b [u8]) -> AttrBytes<'b> {
+        AttrBytes { bytes, order: self.peek.order }
     }
 
     /// Returns an attr with another value at `word`.
     fn with_word(&self, bytes: &[u8], word: u64, value: u64) -> Vec<u8> {
         let mut bytes = bytes.to_vec();
-        let value = match self.peek.order {
-            Order::Little => value.to_le_bytes(),
-            Order::Big => value.to_be_bytes(),
-        };
         let at = to_usize(word);
         if let Some(slot) = bytes.get_mut(at..at.saturating_add(8)) {
-            slot.copy_from_slice(&value);
+            slot.copy_from_slice(&self.peek.order.bytes(value));
         }
         bytes
     }

@@ -20,7 +20,9 @@ use crate::formats::perf::decode::attrs::StoredEvent;
 use crate::formats::perf::decode::event::Events;
 use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::decode::recording::{RecordFile, Recording};
-use crate::formats::perf::layout::{ATTR_SIZES, HEADER_SIZE, SECTION_SIZE, feature, field};
+use crate::formats::perf::layout::{
+    ATTR_SIZE_VER0, HEADER_SIZE, SECTION_SIZE, feature, field, is_published,
+};
 use crate::kit::cursor::{Cursor, Order};
 use crate::kit::race::leader;
 use crate::kit::source::Source;
@@ -68,13 +70,13 @@ impl<'a> Copies<'a> {
         let peek = Peek { source: recording.file.source(), order: recording.order() };
         let count = body.attrs.size.checked_div(body.attr_size)?;
         let size = body.attr_size.checked_sub(SECTION_SIZE)?;
-        let is_known = ATTR_SIZES.iter().any(|known| u64::from(*known) == size);
+        let is_known = is_published(size);
         if !is_known || !(1..=MOST_ATTRS).contains(&count) || !body.attrs.fits(peek.len()) {
             return None;
         }
         // An attr of simpleperf may be smaller than its room, and has no copy.
         if recording.file.is_simpleperf()
-            && peek.u32(body.attrs.offset.saturating_add(4)).map(u64::from) != Some(size)
+            && peek.attr_size(body.attrs.offset).map(u64::from) != Some(size)
         {
             return None;
         }
@@ -249,10 +251,9 @@ impl<'a> Copies<'a> {
 
     /// Corrects the size of an attr without a copy: the header has it, too.
     fn correct_attr_size(&self, index: usize, attr: u64) -> Option<Correction> {
-        let at = attr.saturating_add(4);
         let size = u32::try_from(self.size).ok()?;
-        let found = self.peek.u64(attr)?;
-        if self.peek.u32(at)? == size || (self.peek.u32(at)? == 0 && self.size == 64) {
+        let (found, stated) = (self.peek.u64(attr)?, self.peek.attr_size(attr)?);
+        if stated == size || (stated == 0 && self.size == ATTR_SIZE_VER0) {
             return None;
         }
         let value = match self.peek.order {

@@ -15,9 +15,10 @@ use crate::formats::perf::decode::frame::frame;
 use crate::formats::perf::decode::header::{self, Body, FlagWords, Flags, Section};
 use crate::formats::perf::decode::recording::{Opened, Recording, open};
 use crate::formats::perf::decode::table::Table;
+use crate::formats::perf::layout::attr::at as word;
 use crate::formats::perf::layout::{
-    self as facts, ATTR_SIZES, HEADER_SIZE, HEADER_SIZE_OLD, SECTION_SIZE, TYPE_TRACEPOINT,
-    feature as bit, field, record,
+    self as facts, ATTR_SIZE_VER0, HEADER_SIZE, HEADER_SIZE_OLD, SECTION_SIZE, TYPE_TRACEPOINT,
+    feature as bit, field, is_published, record,
 };
 use crate::kit::num::to_u64;
 use crate::model::limits::{Limits, RESYNC};
@@ -184,8 +185,8 @@ fn is_sound_head(recording: &Recording<'_>, peek: Peek<'_>, has_table: bool) -> 
     let is_placed = attrs.fits(peek.len()) && attrs.offset >= HEADER_SIZE && is_whole && count > 0;
     let entries = (0..count.min(64)).map(|index| {
         let start = attrs.offset.saturating_add(index.saturating_mul(attr_size));
-        let size = peek.u32(start.saturating_add(4)).map(u64::from);
-        let size = size.map(|size| size.max(facts::ATTR_SIZE_VER0).saturating_add(SECTION_SIZE));
+        let size = peek.attr_size(start).map(u64::from);
+        let size = size.map(|size| size.max(ATTR_SIZE_VER0).saturating_add(SECTION_SIZE));
         // simpleperf reserves more for an attr than the attr has.
         let is_smaller =
             recording.file.is_simpleperf() && size.is_some_and(|size| size < attr_size);
@@ -221,7 +222,7 @@ fn described(peek: Peek<'_>, sections: &[Section]) -> Option<(u64, u64)> {
     sections.iter().find_map(|section| {
         let count = peek.u32(section.offset)?;
         let size = peek.u32(section.offset.saturating_add(4))?;
-        let is_plausible = ATTR_SIZES.contains(&size) && shape::resembles(peek, 12, *section);
+        let is_plausible = is_published(size) && shape::resembles(peek, 12, *section);
         is_plausible.then_some((count.into(), size.into()))
     })
 }
@@ -246,7 +247,7 @@ fn correct_layout(
     let mut corrections = vec![
         Correction::new(Part::AttrSize)
             .word(field::ATTR_SIZE, body.attr_size, attr_size)
-            .witness(first.saturating_add(4), 4, "attr.size")
+            .witness(first.saturating_add(word::SIZE), 4, "attr.size")
             .harmless_if(is_counted),
         Correction::new(Part::Attrs)
             .word(field::ATTRS, body.attrs.offset, attrs.offset)

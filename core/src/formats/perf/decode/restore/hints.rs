@@ -12,6 +12,7 @@
 use super::copies::{Copies, Home, MOST_RECORDS};
 use crate::formats::perf::decode::attr;
 use crate::formats::perf::decode::header::Section;
+use crate::formats::perf::layout::attr::{at, flag};
 use crate::formats::perf::layout::{
     HARDWARE_NAMES, SOFTWARE_NAMES, TYPE_TRACEPOINT, feature, record,
 };
@@ -30,13 +31,14 @@ const MODIFIERS: &[u8] = b"ukhpPSGHDIWeb";
 /// Bytes of CMDLINE that are searched.
 const MOST_TEXT: u64 = 64 << 10;
 /// Flags that exclude samples of a mode, each with the mode in `misc`: user, kernel, hypervisor.
-const EXCLUDED: [(u64, u16); 3] = [(1 << 4, 2), (1 << 5, 1), (1 << 6, 3)];
+const EXCLUDED: [(u64, u16); 3] =
+    [(flag::EXCLUDE_USER, 2), (flag::EXCLUDE_KERNEL, 1), (flag::EXCLUDE_HV, 3)];
 /// Flags without which records of a type do not exist: context switches, namespaces, cgroups.
 const RECORDED: [(u64, u32); 4] = [
-    (1 << 26, record::SWITCH),
-    (1 << 26, record::SWITCH_CPU_WIDE),
-    (1 << 28, record::NAMESPACES),
-    (1 << 32, record::CGROUP),
+    (flag::CONTEXT_SWITCH, record::SWITCH),
+    (flag::CONTEXT_SWITCH, record::SWITCH_CPU_WIDE),
+    (flag::NAMESPACES, record::NAMESPACES),
+    (flag::CGROUP, record::CGROUP),
 ];
 /// Bits of `misc` with the mode of a sample.
 const CPU_MODE: u16 = 7;
@@ -46,9 +48,9 @@ impl Copies<'_> {
     /// `other`; `None` if they show nothing, or both.
     pub(super) fn hint(&self, index: usize, word: u64, here: u64, other: u64) -> Option<bool> {
         match word {
-            0 | 8 => self.hint_by_name(index, word, here, other),
-            16 => self.hint_by_command(here, other),
-            40 => self.hint_by_records(here, other),
+            at::TYPE | at::CONFIG => self.hint_by_name(index, word, here, other),
+            at::SAMPLE_PERIOD => self.hint_by_command(here, other),
+            at::FLAGS => self.hint_by_records(here, other),
             _ => None,
         }
     }
@@ -56,13 +58,13 @@ impl Copies<'_> {
     fn hint_by_name(&self, index: usize, word: u64, here: u64, other: u64) -> Option<bool> {
         let name = self.described.get(index)?.name;
         let text = self.peek.bytes(name.offset, name.end()?);
-        if word == 0 && is_tracepoint(&text) {
+        if word == at::TYPE && is_tracepoint(&text) {
             let half = |value: u64| self.first_half(value) == u64::from(TYPE_TRACEPOINT);
             return one_of(half(here), half(other));
         }
         let (kind, config) = generic_event(&text)?;
-        let of_word = |value: u64| if word == 8 { value } else { self.first_half(value) };
-        let expected = if word == 8 { config } else { kind };
+        let of_word = |value: u64| if word == at::CONFIG { value } else { self.first_half(value) };
+        let expected = if word == at::CONFIG { config } else { kind };
         one_of(of_word(here) == expected, of_word(other) == expected)
     }
 

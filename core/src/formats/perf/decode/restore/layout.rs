@@ -12,7 +12,7 @@
 
 use super::peek::Peek;
 use crate::formats::perf::decode::header::{Body, Section};
-use crate::formats::perf::layout::{ATTR_SIZES, HEADER_SIZE, SECTION_SIZE};
+use crate::formats::perf::layout::{HEADER_SIZE, SECTION_SIZE, is_published};
 use crate::kit::race::leader;
 
 /// Bytes after the header in which the attrs are searched.
@@ -69,8 +69,7 @@ fn candidates(peek: Peek<'_>, body: &Body, facts: &LayoutFacts) -> Vec<LayoutRea
     let end = peek.len().min(SEARCHED);
     let mut at = HEADER_SIZE;
     while at < end && tables.len() < MOST_CANDIDATES / 8 {
-        if let Some(size) = peek.u32(at.saturating_add(4)).filter(|size| ATTR_SIZES.contains(size))
-        {
+        if let Some(size) = peek.attr_size(at).filter(|size| is_published(*size)) {
             let size = u64::from(size);
             let ids = peek.section(at.saturating_add(size));
             if ids.is_some_and(|ids| ids.offset == HEADER_SIZE && ids.fits(peek.len())) {
@@ -126,7 +125,7 @@ fn chain_len(peek: Peek<'_>, at: u64, entry: u64) -> u64 {
 
 /// Returns the ids of the entry at `start` if it has the size that `entry` implies.
 fn sound_ids(peek: Peek<'_>, start: u64, entry: u64) -> Option<Section> {
-    let size = peek.u32(start.saturating_add(4))?;
+    let size = peek.attr_size(start)?;
     let size = entry.checked_sub(SECTION_SIZE).filter(|wanted| *wanted == u64::from(size))?;
     peek.section(start.saturating_add(size))
 }

@@ -6,8 +6,8 @@ use crate::formats::perf::decode::frame::frame;
 use crate::formats::perf::decode::header;
 use crate::formats::perf::decode::record::name;
 use crate::formats::perf::layout::{
-    self as facts, ATTR_SIZES, HEADER_SIZE, HEADER_SIZE_OLD, HEADER_SIZE_PIPE, SECTION_SIZE, field,
-    record,
+    self as facts, HEADER_SIZE, HEADER_SIZE_OLD, HEADER_SIZE_PIPE, SECTION_SIZE, field,
+    is_published, record,
 };
 use crate::kit::cursor::Order;
 use crate::kit::num::to_u64;
@@ -82,16 +82,11 @@ fn has_plausible_size(peek: Peek<'_>) -> bool {
 /// Whether `header.attr_size` is the size of a published attr and of the section of its ids.
 fn has_attr_size(peek: Peek<'_>) -> bool {
     let entry = peek.u64(field::ATTR_SIZE).and_then(|size| size.checked_sub(SECTION_SIZE));
-    let is_attr = |size: u64| ATTR_SIZES.iter().any(|known| u64::from(*known) == size);
-    entry.is_some_and(is_attr)
+    entry.is_some_and(is_published)
 }
 
 pub(super) fn correct_magic(peek: Peek<'_>, magic: &[u8; 8]) -> Option<Correction> {
-    let value = match peek.order {
-        Order::Little => u64::from_le_bytes(*magic),
-        Order::Big => u64::from_be_bytes(*magic),
-    };
-    let correction = Correction::new(Part::Magic).word(0, peek.u64(0)?, value);
+    let correction = Correction::new(Part::Magic).word(0, peek.u64(0)?, peek.order.u64(*magic));
     Some(match has_plausible_size(peek) {
         true => correction.witness(field::SIZE, 8, "header.size in the byte order of the magic"),
         false => correction,

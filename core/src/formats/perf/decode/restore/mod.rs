@@ -235,13 +235,8 @@ impl Restoration {
             if correction.words.iter().any(|word| self.has_overlap(word.at)) {
                 continue;
             }
-            let order = self.order;
-            let bytes = |value: u64| match order {
-                Order::Little => value.to_le_bytes(),
-                Order::Big => value.to_be_bytes(),
-            };
             for word in &correction.words {
-                self.patches.entry(word.at).or_insert_with(|| bytes(word.value));
+                self.patches.entry(word.at).or_insert_with(|| self.order.bytes(word.value));
             }
             self.corrections.push(correction);
         }

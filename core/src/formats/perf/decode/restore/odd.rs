@@ -3,154 +3,150 @@
 //! A field that its switch does not enable is 0, reserved bits are 0, and the event is one that its
 //! type has. An attr with fewer contradictions is more likely the undamaged one.
 
-use super::peek::Peek;
-use crate::formats::perf::decode::attr::{self, read_format, sample_type as bit};
-use crate::formats::perf::layout::ATTR_SIZE_VER0;
-use crate::kit::cursor::Order;
+use crate::formats::perf::decode::attr;
+use crate::formats::perf::decode::attr_bytes::AttrBytes;
+use crate::formats::perf::layout::attr::{
+    Bits, Used, Word, at, flag, read_format, sample_type as bit,
+};
+use crate::formats::perf::layout::{ATTR_SIZE_VER0, TYPE_TRACEPOINT};
+use crate::kit::num::to_u64;
 
-/// Flags of the attr, by their bits.
-const PINNED: u64 = 1 << 2;
-const EXCLUSIVE: u64 = 1 << 3;
-const MMAP: u64 = 1 << 8;
-const COMM: u64 = 1 << 9;
-const FREQ: u64 = 1 << 10;
-const INHERIT_STAT: u64 = 1 << 11;
-const TASK: u64 = 1 << 13;
-const WATERMARK: u64 = 1 << 14;
-const PRECISE_IP: u64 = 3 << 15;
-const EXCLUDE_CALLCHAIN: u64 = 3 << 21;
-const MMAP2: u64 = 1 << 23;
-const COMM_EXEC: u64 = 1 << 24;
-const USE_CLOCKID: u64 = 1 << 25;
-const KSYMBOL: u64 = 1 << 29;
-const BPF_EVENT: u64 = 1 << 30;
-const AUX_OUTPUT: u64 = 1 << 31;
-const CGROUP: u64 = 1 << 32;
-const TEXT_POKE: u64 = 1 << 33;
-const SIGTRAP: u64 = 1 << 37;
-/// Number of published flags.
-const FLAGS: u32 = 40;
+/// `attr.type` of a breakpoint.
+const TYPE_BREAKPOINT: u64 = 5;
 /// Highest number of a PMU that is plausible; the kernel counts from 6.
-const MOST_TYPES: u32 = 4096;
+const MOST_TYPES: u64 = 4096;
 
-/// Whether the attr of `size` bytes at the start of `peek` has that size and only published bits.
-pub(super) fn is_possible(peek: Peek<'_>, size: u64) -> bool {
-    let word = |at: u64| peek.u64(at).unwrap_or(0);
-    let stored = u64::from(peek.u32(4).unwrap_or(0));
-    (stored == size || stored == 0 && size == ATTR_SIZE_VER0)
-        && word(24) & !bit::KNOWN == 0
-        && word(32) & !read_format::KNOWN == 0
-        && attr::flags(word(40), peek.order) >> FLAGS == 0
-        && [104, 112]
-            .into_iter()
-            .filter(|at| *at < size)
-            .all(|at| word(at) & reserved(peek.order, at) == 0)
+/// An attr, and the numbers by which its others are judged.
+struct Event<'a> {
+    attr: AttrBytes<'a>,
+    kind: u64,
+    samples: u64,
+    flags: u64,
 }
 
-/// Whether perf reads and shows a recording alike if the word at `at` of an attr differs in the
-/// bits of `differ`. perf evlist -v prints every field, so only bits without a field are left.
-pub(super) fn is_unused(order: Order, at: u64, differ: u64) -> bool {
-    match at {
-        40 => attr::flags(differ, order) & ((1 << FLAGS) - 1) == 0,
-        _ => differ & !reserved(order, at) == 0,
+impl<'a> Event<'a> {
+    fn of(attr: AttrBytes<'a>) -> Self {
+        let flags = attr::flags(attr.word(at::FLAGS), attr.order);
+        Self { attr, kind: attr.word(at::TYPE), samples: attr.word(at::SAMPLE_TYPE), flags }
+    }
+
+    const fn has(&self, bits: u64) -> bool {
+        self.samples & bits != 0
+    }
+
+    const fn is_set(&self, flags: u64) -> bool {
+        self.flags & flags != 0
+    }
+
+    /// Whether all machines share the event.
+    fn is_generic(&self) -> bool {
+        self.kind <= TYPE_TRACEPOINT.into()
+    }
+
+    /// Whether the event has a value in a word.
+    fn uses(&self, word: &Word) -> bool {
+        match word.used {
+            Used::Always | Used::Layout => true,
+            Used::Sample(bits) | Used::Size(bits) | Used::Option(bits) => self.has(bits),
+            Used::Flag(flag) => self.is_set(flag),
+            Used::Breakpoint => self.kind == TYPE_BREAKPOINT,
+            Used::Pmu | Used::Config => !self.is_generic(),
+        }
+    }
+
+    /// Whether the number of a word is odd.
+    fn is_odd(&self, (word, number): (&Word, u64)) -> bool {
+        match word.used {
+            Used::Always | Used::Layout => number != word.known(number, self.attr.order),
+            Used::Sample(_) | Used::Size(_) => self.uses(word) != (number != 0),
+            _ => number != 0 && !self.uses(word),
+        }
     }
 }
 
-/// Returns the bits of the word at `at` that are no part of a field. The kernel refuses an attr
-/// that sets one.
-const fn reserved(order: Order, at: u64) -> u64 {
-    match (at, order) {
-        // After aux_watermark and sample_max_stack.
-        (104, Order::Little) => 0xffff << 48,
-        (104, Order::Big) => 0xffff,
-        // After aux_sample_size and the three bits of aux_action.
-        (112, Order::Little) => !7 << 32,
-        (112, Order::Big) => !0 >> 35,
-        _ => 0,
-    }
+/// Whether an attr has its size and only published bits.
+pub(super) fn is_possible(attr: AttrBytes<'_>) -> bool {
+    let (stored, size) = (attr.word(at::SIZE), to_u64(attr.bytes.len()));
+    let is_known = |(word, number): (&Word, u64)| {
+        let has_bits = matches!(word.used, Used::Always | Used::Layout);
+        !has_bits || number == word.known(number, attr.order)
+    };
+    (stored == size || stored == 0 && size == ATTR_SIZE_VER0) && attr.words().all(is_known)
 }
 
-/// Counts the odd values of the attr of `size` bytes at the start of `peek`.
-pub(super) fn count(peek: Peek<'_>, size: u64) -> u64 {
-    let word = |at: u64| if at < size { peek.u64(at).unwrap_or(0) } else { 0 };
-    let half = |at: u64| if at < size { peek.u32(at).unwrap_or(0) } else { 0 };
-    let (kind, config, period, samples) = (half(0), word(8), word(16), word(24));
-    let (reads, flags) = (word(32), attr::flags(word(40), peek.order));
-    let has = |bits: u64| samples & bits != 0;
-    let is_generic = kind <= 2;
-    let is_event = match kind {
+/// Whether perf reads and shows a recording alike if an attr differs in the bits of `differ`. perf
+/// evlist -v prints every field, so only bits without a field are left.
+pub(super) fn is_unused(differ: AttrBytes<'_>) -> bool {
+    differ.words().all(|(word, number)| match word.bits {
+        Bits::Fields(_) => word.known(number, differ.order) == 0,
+        Bits::All | Bits::Mask(_) => number == 0,
+    })
+}
+
+/// Counts the odd values of an attr.
+pub(super) fn count(attr: AttrBytes<'_>) -> u64 {
+    let event = Event::of(attr);
+    let config = attr.word(at::CONFIG);
+    let is_event = match event.kind {
         0 => config & 0xffff_ffff <= 9,
         1 => config <= 16,
         2 => config < 1 << 16,
         3 => config & 0xffff_ffff <= 0x00ff_ffff,
-        _ => kind < MOST_TYPES,
+        kind => kind < MOST_TYPES,
     };
-    let extra = |is_enabled: bool, is_set: bool| is_set && !is_enabled;
+    let is_config = |(word, _): &(&Word, u64)| word.used == Used::Config;
+    let is_odd = |word: &(&Word, u64)| event.is_odd(*word);
+    // Several parts of a config are one oddity, and an action is unusual as a whole.
+    let is_single = |word: &(&Word, u64)| !is_config(word) && word.0.at != at::AUX_ACTION;
+    let words = attr.words().filter(|word| is_single(word) && is_odd(word)).count();
     let odd = [
-        u64::from(half(4)) != size,
+        attr.word(at::SIZE) != to_u64(attr.bytes.len()),
         !is_event,
-        flags & FREQ != 0 && period > 1_000_000,
-        extra(has(bit::BRANCH_STACK), word(72) != 0),
-        has(bit::BRANCH_STACK) && word(72) == 0,
-        extra(has(bit::REGS_USER), word(80) != 0),
-        has(bit::REGS_USER) && word(80) == 0,
-        extra(has(bit::STACK_USER), half(88) != 0),
-        has(bit::STACK_USER) && half(88) == 0,
-        extra(flags & USE_CLOCKID != 0, half(92) != 0),
-        extra(has(bit::REGS_INTR), word(96) != 0),
-        has(bit::REGS_INTR) && word(96) == 0,
-        extra(has(bit::CALLCHAIN), half(108) & 0xffff != 0),
-        half(108) >> 16 != 0,
-        extra(has(bit::AUX), half(112) != 0),
-        half(104) != 0 && is_generic,
-        extra(kind == 5, half(52) != 0),
-        extra(!is_generic, word(56) != 0 || word(64) != 0 || word(128) != 0),
-        extra(flags & SIGTRAP != 0, word(120) != 0),
-        reads & !read_format::KNOWN != 0,
-        samples & !bit::KNOWN != 0,
-        has(bit::READ) && reads & read_format::ID == 0,
-        flags >> FLAGS != 0,
+        event.is_set(flag::FREQ) && attr.word(at::SAMPLE_PERIOD) > 1_000_000,
+        event.has(bit::READ) && attr.word(at::READ_FORMAT) & read_format::ID == 0,
+        attr.words().any(|word| is_config(&word) && is_odd(&word)),
     ];
-    odd.into_iter().fold(0, |sum: u64, is_odd| sum.saturating_add(is_odd.into()))
+    count_true(&odd).saturating_add(to_u64(words))
 }
 
-/// Counts values of the attr of `size` bytes at the start of `peek` that perf record does not
-/// write, though another recorder may. They help to choose between two copies of an attr.
-pub(super) fn count_unusual(peek: Peek<'_>, size: u64) -> u64 {
-    let word = |at: u64| if at < size { peek.u64(at).unwrap_or(0) } else { 0 };
-    let half = |at: u64| if at < size { peek.u32(at).unwrap_or(0) } else { 0 };
-    let (kind, period, samples, reads) = (half(0), word(16), word(24), word(32));
-    let flags = attr::flags(word(40), peek.order);
-    let has = |bits: u64| samples & bits != 0;
-    let is_set = |flag: u64| flags & flag != 0;
+fn count_true(facts: &[bool]) -> u64 {
+    to_u64(facts.iter().filter(|is_true| **is_true).count())
+}
+
+/// Counts values of an attr that perf record does not write, though another recorder may. They help
+/// to choose between two copies of an attr.
+pub(super) fn count_unusual(attr: AttrBytes<'_>) -> u64 {
+    let event = Event::of(attr);
+    let (period, reads) = (attr.word(at::SAMPLE_PERIOD), attr.word(at::READ_FORMAT));
+    let has = |bits: u64| event.has(bits);
+    let is_set = |flags: u64| event.is_set(flags);
     // perf sets both, and kernels have both from the same version on.
     let differ = |one: u64, other: u64| is_set(one) != is_set(other);
-    let is_generic = kind <= 2;
     let counts =
         read_format::GROUP | read_format::TOTAL_TIME_ENABLED | read_format::TOTAL_TIME_RUNNING;
-    let reads_values = has(bit::READ) || is_set(INHERIT_STAT) || period == 0;
+    let reads_values = has(bit::READ) || is_set(flag::INHERIT_STAT) || period == 0;
+    // Each word by itself: several may be damaged.
+    let is_config = |word: &(&Word, u64)| word.0.used == Used::Config && event.is_odd(*word);
+    let configs = to_u64(attr.words().filter(is_config).count());
     let unusual = [
-        half(116) != 0,
-        !is_set(WATERMARK) && half(48) > 1,
-        is_set(WATERMARK) && half(48) == 0,
-        !has(bit::CALLCHAIN) && is_set(EXCLUDE_CALLCHAIN),
-        flags & EXCLUDE_CALLCHAIN == EXCLUDE_CALLCHAIN,
-        matches!(kind, 1 | 2 | 5) && is_set(AUX_OUTPUT | PRECISE_IP),
-        is_set(PINNED | EXCLUSIVE),
-        is_generic && is_set(TEXT_POKE),
-        differ(MMAP, COMM),
-        differ(COMM, TASK),
-        differ(MMAP2, COMM_EXEC),
-        is_set(MMAP2) && !is_set(MMAP),
-        is_set(BPF_EVENT) && !is_set(KSYMBOL),
-        is_set(CGROUP) && !has(bit::CGROUP),
-        has(bit::CGROUP) && is_set(MMAP) && !is_set(CGROUP),
+        attr.word(at::AUX_ACTION) != 0,
+        !is_set(flag::WATERMARK) && attr.word(at::WAKEUP_EVENTS) > 1,
+        is_set(flag::WATERMARK) && attr.word(at::WAKEUP_EVENTS) == 0,
+        !has(bit::CALLCHAIN) && is_set(flag::EXCLUDE_CALLCHAIN),
+        event.flags & flag::EXCLUDE_CALLCHAIN == flag::EXCLUDE_CALLCHAIN,
+        matches!(event.kind, 1 | 2 | TYPE_BREAKPOINT)
+            && is_set(flag::AUX_OUTPUT | flag::PRECISE_IP),
+        is_set(flag::PINNED | flag::EXCLUSIVE),
+        event.is_generic() && is_set(flag::TEXT_POKE),
+        differ(flag::MMAP, flag::COMM),
+        differ(flag::COMM, flag::TASK),
+        differ(flag::MMAP2, flag::COMM_EXEC),
+        is_set(flag::MMAP2) && !is_set(flag::MMAP),
+        is_set(flag::BPF_EVENT) && !is_set(flag::KSYMBOL),
+        is_set(flag::CGROUP) && !has(bit::CGROUP),
+        has(bit::CGROUP) && is_set(flag::MMAP) && !is_set(flag::CGROUP),
         !reads_values && reads & counts != 0,
         period != 0 && reads != 0 && reads & read_format::ID == 0,
-        // Each word by itself: several may be damaged.
-        is_generic && word(56) != 0,
-        is_generic && word(64) != 0,
-        is_generic && word(128) != 0,
     ];
-    unusual.into_iter().fold(0, |sum: u64, is_unusual| sum.saturating_add(is_unusual.into()))
+    count_true(&unusual).saturating_add(configs)
 }

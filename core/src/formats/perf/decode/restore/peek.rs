@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
+use crate::formats::perf::decode::attr_bytes::number;
 use crate::formats::perf::decode::header::Section;
+use crate::formats::perf::layout::attr::at as word;
 use crate::kit::cursor::Order;
 use crate::kit::source::Source;
 
@@ -27,21 +29,18 @@ impl<'a> Peek<'a> {
 
     /// Returns the u64 in the first eight bytes; missing ones are 0.
     pub(super) fn number(&self, bytes: &[u8]) -> u64 {
-        let bytes = bytes.first_chunk::<8>().copied().unwrap_or_default();
-        match self.order {
-            Order::Little => u64::from_le_bytes(bytes),
-            Order::Big => u64::from_be_bytes(bytes),
-        }
+        self.order.u64(bytes.first_chunk::<8>().copied().unwrap_or_default())
     }
 
     /// Reads the u32 at `at`; `None` if it does not lie inside the file.
     pub(super) fn u32(&self, at: u64) -> Option<u32> {
         let bytes = self.source.read(at, at.checked_add(4)?);
-        let bytes = bytes.first_chunk::<4>().copied()?;
-        Some(match self.order {
-            Order::Little => u32::from_le_bytes(bytes),
-            Order::Big => u32::from_be_bytes(bytes),
-        })
+        (bytes.len() == 4).then(|| u32::try_from(number(&bytes, self.order)).ok())?
+    }
+
+    /// Reads the size that the attr at `at` states.
+    pub(super) fn attr_size(&self, at: u64) -> Option<u32> {
+        self.u32(at.checked_add(word::SIZE)?)
     }
 
     /// Reads the section at `at`.

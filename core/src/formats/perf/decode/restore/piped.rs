@@ -17,7 +17,9 @@ use super::peek::Peek;
 use crate::formats::perf::decode::frame::Record;
 use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::decode::recording::RecordFile;
-use crate::formats::perf::layout::{ATTR_SIZES, HEADER_SIZE_PIPE, RECORD_HEADER, feature, record};
+use crate::formats::perf::layout::{
+    HEADER_SIZE_PIPE, RECORD_HEADER, feature, is_published, record,
+};
 use crate::kit::num::to_u64;
 use crate::kit::walk::Item;
 
@@ -42,7 +44,7 @@ impl<'a> Copies<'a> {
         let found = Found::gather(file, area);
         let section = found.described?;
         let (size, described) = read_described(peek, section)?;
-        let is_known = ATTR_SIZES.iter().any(|known| u64::from(*known) == size);
+        let is_known = is_published(size);
         let pairs = || found.attrs.iter().zip(&described);
         let is_whole = found.attrs.len() == described.len()
             && (1..=MOST_ATTRS).contains(&to_u64(described.len()))

@@ -4,9 +4,8 @@
 use super::Sample;
 use super::plain::{PlainLayout, PlainSample};
 use super::words::{HEAD, count_bits, word};
-use crate::formats::perf::decode::attr::{
-    Attr, branch_sample_type, read_format, sample_type as bit,
-};
+use crate::formats::perf::decode::attr::Attr;
+use crate::formats::perf::layout::attr::{branch_sample_type, read_format, sample_type as bit};
 use crate::formats::perf::layout::{RECORD_HEADER, record};
 use crate::kit::cursor::Order;
 use crate::kit::num::to_usize;

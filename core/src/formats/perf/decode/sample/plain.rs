@@ -10,7 +10,7 @@
 
 use super::is_cpu_possible;
 use super::words::{HEAD, count_bits, half_word, word};
-use crate::formats::perf::decode::attr::sample_type as bit;
+use crate::formats::perf::layout::attr::sample_type as bit;
 use crate::kit::cursor::Order;
 use crate::kit::num::{to_u64, to_usize};
 

@@ -1,5 +1,6 @@
 use super::*;
-use crate::formats::perf::decode::attr::{Attr, branch_sample_type, read_format};
+use crate::formats::perf::decode::attr::Attr;
+use crate::formats::perf::layout::attr::{branch_sample_type, flag, read_format};
 use crate::formats::perf::layout::record;
 use crate::kit::span::Span;
 
@@ -164,7 +165,7 @@ fn the_hardware_trace_comes_last() {
 
 #[test]
 fn a_trailer_is_read_from_the_end() {
-    let attr = Attr { sample_type: HEAD, flags: 1 << 18, ..Attr::default() };
+    let attr = Attr { sample_type: HEAD, flags: flag::SAMPLE_ID_ALL, ..Attr::default() };
     let layout = SampleLayout::new(&attr);
     let bytes = body(&[99, 99, 2 << 32 | 1, 3, 4, 5, 6, 4]);
     assert_eq!(layout.trailer_len(), 48);
@@ -186,7 +187,8 @@ fn without_sample_id_all_there_is_no_trailer() {
 fn the_event_id_lies_where_perf_looks_for_it() {
     let bytes = body(&[0, 1, 2, 3, 4, 5, 6, 7]);
     let ids = |sample_type| {
-        let layout = SampleLayout::new(&Attr { sample_type, flags: 1 << 18, ..Attr::default() });
+        let layout =
+            SampleLayout::new(&Attr { sample_type, flags: flag::SAMPLE_ID_ALL, ..Attr::default() });
         [record::SAMPLE, 1].map(|kind| event_id(&bytes, kind, &layout, Order::Little))
     };
     assert_eq!(ids(HEAD), [Some(0), Some(7)]);

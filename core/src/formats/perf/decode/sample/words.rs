@@ -1,6 +1,6 @@
 //! The fields of 8 bytes, and how they are read.
 
-use crate::formats::perf::decode::attr::sample_type as bit;
+use crate::formats::perf::layout::attr::sample_type as bit;
 use crate::kit::cursor::Order;
 
 /// Fields before READ: 8 bytes each.

@@ -18,7 +18,7 @@ use super::peek::Peek;
 use super::shape;
 use crate::formats::perf::decode::header::{self, Section};
 use crate::formats::perf::layout::{
-    ATTR_SIZES, FEATURE_BITS, HEADER_SIZE, MAGIC_BIG, MAGIC_LITTLE, SECTION_SIZE, feature, field,
+    FEATURE_BITS, HEADER_SIZE, MAGIC_BIG, MAGIC_LITTLE, SECTION_SIZE, feature, field, is_published,
 };
 use crate::kit::cursor::Order;
 use crate::kit::num::{to_u64, to_usize};
@@ -217,8 +217,7 @@ impl Beginning {
         let mut described = sections.filter_map(|section| {
             let size = peek.u32(section.offset.checked_add(4)?)?;
             let is_shaped = shape::resembles(peek, feature::EVENT_DESC, section);
-            let (size, events) =
-                described::events(peek, section).filter(|_| ATTR_SIZES.contains(&size))?;
+            let (size, events) = described::events(peek, section).filter(|_| is_published(size))?;
             (is_shaped && !events.is_empty()).then_some((section, size, events))
         });
         let (section, size, events) = described.next()?;
@@ -326,10 +325,7 @@ fn write(
     table: u64,
     is_ids_first: bool,
 ) -> Option<Vec<u8>> {
-    let word = |value: u64| match peek.order {
-        Order::Little => value.to_le_bytes(),
-        Order::Big => value.to_be_bytes(),
-    };
+    let word = |value: u64| peek.order.bytes(value);
     let ids_len = events.iter().fold(0_u64, |sum, event| sum.saturating_add(event.ids.size));
     let entry = size.checked_add(SECTION_SIZE)?;
     let attrs_len = to_u64(events.len()).checked_mul(entry)?;

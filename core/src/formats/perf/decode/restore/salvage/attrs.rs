@@ -5,13 +5,15 @@ use super::super::odd;
 use super::super::peek::Peek;
 use super::attr_len;
 use crate::formats::perf::decode::attr;
+use crate::formats::perf::decode::attr_bytes::{AttrBytes, set_word};
 use crate::formats::perf::decode::attrs::StoredEvent;
 use crate::formats::perf::decode::event::Events;
 use crate::formats::perf::decode::frame::Record;
 use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::decode::recording::Recording;
+use crate::formats::perf::layout::attr::at as word;
 use crate::formats::perf::layout::{
-    ATTR_SIZES, RECORD_HEADER, SECTION_SIZE, feature, field, record,
+    ATTR_SIZE_VER0, ATTR_SIZES, RECORD_HEADER, SECTION_SIZE, feature, field, is_published, record,
 };
 use crate::kit::cursor::{Cursor, Order};
 use crate::kit::num::{to_u64, to_usize};
@@ -212,15 +214,14 @@ fn table_at(peek: Peek<'_>, at: u64) -> Option<(u64, u64)> {
 
 /// Returns the size of the attr at `at`, if the bytes there look like one.
 pub(super) fn attr_size_at(peek: Peek<'_>, at: u64) -> Option<u64> {
-    let size = peek.u32(at.checked_add(4)?).filter(|size| ATTR_SIZES.contains(size))?;
+    let size = peek.attr_size(at).filter(|size| is_published(*size))?;
     let size = u64::from(size);
     let bytes = peek.bytes(at, at.saturating_add(size));
-    let source = Source::new(&bytes);
-    let attr = Peek { source: &source, order: Order::Little };
+    let attr = AttrBytes { bytes: &bytes, order: peek.order };
     let is_whole = to_u64(bytes.len()) == size;
     // The order of the bits is that of a little-endian machine.
-    let odd = if peek.order == Order::Little { odd::count(attr, size) } else { 0 };
-    let has_fields = Peek { source: &source, order: peek.order }.u64(24) != Some(0);
+    let odd = if peek.order == Order::Little { odd::count(attr) } else { 0 };
+    let has_fields = attr.word(word::SAMPLE_TYPE) != 0;
     (is_whole && odd <= MOST_ODD && has_fields).then_some(size)
 }
 
@@ -318,9 +319,8 @@ pub(super) fn read_ids(peek: Peek<'_>, section: Section, left: &mut u64) -> Vec<
 /// Reads the events of an EVENT_DESC section at `at`, wherever it ends.
 fn read_described(peek: Peek<'_>, at: u64) -> Option<Reading> {
     let count = peek.u32(at).filter(|count| (1..=1024).contains(count))?;
-    let size = peek.u32(at.checked_add(4)?).filter(|size| ATTR_SIZES.contains(size))?;
-    let is_first = |size: u32| peek.u32(at.saturating_add(12)) == Some(size);
-    if !is_first(size) {
+    let size = peek.u32(at.checked_add(4)?).filter(|size| is_published(*size))?;
+    if peek.attr_size(at.saturating_add(8)) != Some(size) {
         return None;
     }
     let (size, places) = described::first_events(peek, at, (count, size.into()))?;
@@ -335,17 +335,12 @@ fn read_described(peek: Peek<'_>, at: u64) -> Option<Reading> {
 
 /// Gives all attrs the size that they have in the table.
 pub(super) fn finish(peek: Peek<'_>, mut events: Vec<StoredEvent>, size: u64) -> Option<Reading> {
-    let len = u32::try_from(size).ok()?;
-    let bytes = match peek.order {
-        Order::Little => len.to_le_bytes(),
-        Order::Big => len.to_be_bytes(),
-    };
     let mut is_mended = false;
     for event in &mut events {
-        let slot = event.attr.get_mut(4..8)?;
         // The size 0 stands for the first version.
-        if slot != bytes.as_slice() && (size != 64 || slot != [0; 4]) {
-            slot.copy_from_slice(&bytes);
+        let stored = AttrBytes { bytes: &event.attr, order: peek.order }.word(word::SIZE);
+        if stored != size && (size != ATTR_SIZE_VER0 || stored != 0) {
+            set_word(&mut event.attr, word::SIZE, size, peek.order);
             is_mended = true;
         }
     }

@@ -9,13 +9,14 @@
 use std::borrow::Cow;
 
 use super::attrs::Reading;
-use crate::formats::perf::decode::attr::{branch_sample_type, read_format, sample_type};
+use crate::formats::perf::decode::attr_bytes::{AttrBytes, set_word};
 use crate::formats::perf::decode::attrs::StoredEvent;
 use crate::formats::perf::decode::event::Events;
 use crate::formats::perf::decode::expand::{Expansion, Step, Wrapper};
 use crate::formats::perf::decode::frame::Record;
 use crate::formats::perf::decode::frame::{Frame, RecordView};
 use crate::formats::perf::decode::recording::{RecordFile, Recording};
+use crate::formats::perf::layout::attr::{Used, WORDS, Word, at, flag, sample_type};
 use crate::formats::perf::layout::record;
 use crate::formats::perf::limits::TRIED;
 use crate::kit::cursor::Order;
@@ -48,13 +49,6 @@ const RARE: u64 = sample_type::ADDR
     | sample_type::DATA_PAGE_SIZE
     | sample_type::CODE_PAGE_SIZE
     | sample_type::WEIGHT_STRUCT;
-/// Offsets of words in an attr.
-const SAMPLE_TYPE: u64 = 24;
-const READ_FORMAT: u64 = 32;
-const FLAGS: u64 = 40;
-/// Number of published flags, and the one that all records have a `sample_id`.
-const KNOWN_FLAGS: u32 = 40;
-const SAMPLE_ID_ALL: u32 = 18;
 
 /// How well events explain the evidence: records that can be read, then plausible values, then
 /// fields that are often recorded, and counter values with their ids.
@@ -195,22 +189,7 @@ fn add_step(step: &Step<'_>, found: &mut Vec<Record<'_>>) -> bool {
 }
 
 fn word(attr: &[u8], at: u64, order: Order) -> u64 {
-    let bytes = attr.get(to_usize(at)..).and_then(|rest| rest.first_chunk::<8>());
-    let bytes = bytes.copied().unwrap_or_default();
-    match order {
-        Order::Little => u64::from_le_bytes(bytes),
-        Order::Big => u64::from_be_bytes(bytes),
-    }
-}
-
-fn set_word(attr: &mut [u8], at: u64, value: u64, order: Order) {
-    let at = to_usize(at);
-    if let Some(slot) = attr.get_mut(at..at.saturating_add(8)) {
-        slot.copy_from_slice(&match order {
-            Order::Little => value.to_le_bytes(),
-            Order::Big => value.to_be_bytes(),
-        });
-    }
+    AttrBytes { bytes: attr, order }.word(at)
 }
 
 /// Returns the reading without bits that do not exist and fields that nothing enables.
@@ -223,24 +202,18 @@ pub(super) fn tidied(mut reading: Reading, order: Order) -> Reading {
 
 /// Clears bits that do not exist and fields that nothing enables.
 fn tidy(attr: &mut [u8], order: Order) {
-    let known = word(attr, SAMPLE_TYPE, order) & sample_type::KNOWN;
-    let flags = match order {
-        Order::Little => word(attr, FLAGS, order) & ((1 << KNOWN_FLAGS) - 1),
-        // Compilers for big-endian machines allocate bits from the top.
-        Order::Big => word(attr, FLAGS, order) & !((1 << (64 - KNOWN_FLAGS)) - 1),
-    };
-    let enabled = |bit: u64, value: u64| if known & bit == 0 { 0 } else { value };
-    let branches = word(attr, 72, order) & branch_sample_type::KNOWN;
-    let values = [
-        (SAMPLE_TYPE, known),
-        (READ_FORMAT, word(attr, READ_FORMAT, order) & read_format::KNOWN),
-        (FLAGS, flags),
-        (72, enabled(sample_type::BRANCH_STACK, branches)),
-        (80, enabled(sample_type::REGS_USER, word(attr, 80, order))),
-        (96, enabled(sample_type::REGS_INTR, word(attr, 96, order))),
-    ];
-    for (at, value) in values {
-        set_word(attr, at, value, order);
+    for one in WORDS.iter().filter(|one| one.is_layout()) {
+        let known = one.known(word(attr, one.at, order), order);
+        let samples = word(attr, at::SAMPLE_TYPE, order);
+        let is_unused = matches!(one.used, Used::Sample(bit) if samples & bit == 0);
+        set_word(attr, one.at, if is_unused { 0 } else { known }, order);
+    }
+}
+
+/// Copies the words by which records are read from another attr.
+fn copy_layout(attr: &mut [u8], model: &[u8], order: Order) {
+    for one in WORDS.iter().filter(|one| one.used == Used::Layout) {
+        set_word(attr, one.at, word(model, one.at, order), order);
     }
 }
 
@@ -253,9 +226,7 @@ pub(super) fn alike(reading: &Reading, order: Order) -> Vec<Reading> {
     let copy = |model: &StoredEvent| {
         let mut copied = Reading { is_mended: true, ..reading.clone() };
         for event in &mut copied.events {
-            for at in [SAMPLE_TYPE, READ_FORMAT, FLAGS] {
-                set_word(&mut event.attr, at, word(&model.attr, at, order), order);
-            }
+            copy_layout(&mut event.attr, &model.attr, order);
         }
         copied
     };
@@ -297,7 +268,7 @@ fn score_above(
         }
         plausible = plausible.saturating_add(u64::from(tid.is_some_and(|tid| tid < MOST_THREADS)));
     }
-    let rare = |event: &StoredEvent| word(&event.attr, SAMPLE_TYPE, order) & RARE;
+    let rare = |event: &StoredEvent| word(&event.attr, at::SAMPLE_TYPE, order) & RARE;
     let rare = reading
         .events
         .iter()
@@ -356,9 +327,7 @@ fn vary(
     for (other, sibling) in reading.events.iter().enumerate() {
         if other != index {
             let mut copy = attr.clone();
-            for at in [SAMPLE_TYPE, READ_FORMAT, FLAGS] {
-                set_word(&mut copy, at, word(&sibling.attr, at, order), order);
-            }
+            copy_layout(&mut copy, &sibling.attr, order);
             consider(copy);
         }
     }
@@ -391,18 +360,15 @@ fn with_attr(reading: &Reading, index: usize, attr: Vec<u8>) -> Reading {
 
 /// Returns the bits that decide how records are read, with the words that hold them.
 fn switches(order: Order) -> Vec<(u64, u64)> {
-    let of = |at: u64, known: u64| {
-        (0..64_u32)
-            .map(|bit| 1_u64 << bit)
-            .filter(move |bit| known & bit != 0)
-            .map(move |b| (at, b))
+    let of = |word: &'static Word| {
+        let known = match word.at {
+            at::FLAGS => word.place(flag::SAMPLE_ID_ALL, order),
+            _ => word.known(u64::MAX, order),
+        };
+        let bits = (0..64_u32).map(|bit| 1_u64 << bit).filter(move |bit| known & bit != 0);
+        bits.map(move |bit| (word.at, bit))
     };
-    let id_all = match order {
-        Order::Little => 1 << SAMPLE_ID_ALL,
-        Order::Big => 1 << (63 - SAMPLE_ID_ALL),
-    };
-    let bits = of(SAMPLE_TYPE, sample_type::KNOWN).chain(of(READ_FORMAT, read_format::KNOWN));
-    bits.chain([(FLAGS, id_all)]).collect()
+    WORDS.iter().filter(|word| word.used == Used::Layout).flat_map(of).collect()
 }
 
 /// Passes every choice of `count` of the numbers below `end` to `each`.

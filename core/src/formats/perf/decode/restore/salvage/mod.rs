@@ -28,7 +28,7 @@ use crate::formats::perf::decode::frame::Record;
 use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::decode::recording::Recording;
 use crate::formats::perf::decode::sample::Sample;
-use crate::formats::perf::layout::{ATTR_SIZES, SECTION_SIZE, TYPE_TRACEPOINT, feature, record};
+use crate::formats::perf::layout::{SECTION_SIZE, TYPE_TRACEPOINT, feature, is_published, record};
 use crate::kit::num::to_u64;
 use crate::kit::span::Layer;
 use crate::model::limits::Limits;
@@ -186,5 +186,5 @@ fn keep_features(
 /// Returns the size of an attr by the size of an entry of the attr table.
 fn attr_len(entry: u64) -> Option<u64> {
     let size = entry.checked_sub(SECTION_SIZE)?;
-    ATTR_SIZES.iter().any(|known| u64::from(*known) == size).then_some(size)
+    is_published(size).then_some(size)
 }
