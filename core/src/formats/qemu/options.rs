@@ -78,13 +78,17 @@ pub fn filter(options: &Options) -> Filter<'_> {
 
 /// Returns whether a kind has the name, or a name that begins with it as a word.
 pub fn is_kind(kind: Kind, name: &str) -> bool {
-    let Some((head, rest)) = kind.name().split_at_checked(name.len()) else { return false };
+    has_name(kind.name(), name)
+}
+
+fn has_name(kind: &str, name: &str) -> bool {
+    let Some((head, rest)) = kind.split_at_checked(name.len()) else { return false };
     head.eq_ignore_ascii_case(name) && (rest.is_empty() || rest.starts_with(['_', '+']))
 }
 
 /// Checks that a kind has the name.
 fn check_kind(text: &str) -> Result<(), &'static str> {
-    let is_known = !text.is_empty() && KINDS.iter().any(|kind| is_kind(*kind, text));
+    let is_known = !text.is_empty() && KINDS.iter().any(|row| has_name(row.name, text));
     if is_known { Ok(()) } else { Err("a kind of event, such as INSTRUCTION, ASYNC_NET or CP") }
 }
 

@@ -67,7 +67,7 @@ fn some_layout_writes_every_event_of_the_core() {
         .collect();
     let never = ["ASYNC", "SHUTDOWN_LAST"];
     let known: BTreeSet<&str> =
-        KINDS.iter().map(|kind| kind.name()).filter(|name| !never.contains(name)).collect();
+        KINDS.iter().map(|kind| kind.name).filter(|name| !never.contains(name)).collect();
     assert_eq!(written, known);
 }
 

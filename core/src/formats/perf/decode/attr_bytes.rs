@@ -1,8 +1,8 @@
 //! An attr as bytes, of which single words are read and written.
 
-use crate::formats::perf::layout::attr::{Word, find, words};
+use crate::formats::perf::layout::attr::{WORDS, Word, find};
 use crate::kit::cursor::Order;
-use crate::kit::num::{to_u64, to_usize};
+use crate::kit::num::to_usize;
 
 /// The bytes of an attr.
 #[derive(Clone, Copy, Debug)]
@@ -14,9 +14,9 @@ pub struct AttrBytes<'a> {
 }
 
 impl<'a> AttrBytes<'a> {
-    /// Returns the words that an attr of so many bytes has, each with its number.
+    /// Returns all words with their numbers: those that a smaller attr leaves out are 0.
     pub fn words(self) -> impl Iterator<Item = (&'static Word, u64)> + use<'a> {
-        words(to_u64(self.bytes.len())).map(move |word| (word, self.number(word)))
+        WORDS.iter().map(move |word| (word, self.number(word)))
     }
 
     /// Returns the number at an offset of [`at`](crate::formats::perf::layout::attr::at); 0 if the

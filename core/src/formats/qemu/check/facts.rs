@@ -5,7 +5,7 @@ use crate::formats::qemu::decode::ending::{Ending, Tail};
 use crate::formats::qemu::decode::header::Version;
 use crate::formats::qemu::decode::lane::Lane;
 use crate::formats::qemu::decode::race::Excluded;
-use crate::formats::qemu::layout::{KINDS, Kind, Layouts};
+use crate::formats::qemu::layout::{EventKind, KINDS, Kind, Layouts};
 use crate::kit::words;
 use crate::model::Report;
 
@@ -41,9 +41,9 @@ pub fn add_events(lane: &Lane<'_>, report: &mut Report) {
             report.tally.observe_time(time);
         }
     }
-    let counted = |kind: &Kind| {
-        let count = lane.events_of(*kind);
-        (count > 0).then(|| format!("{} {count}", kind.name()))
+    let counted = |row: &EventKind| {
+        let count = lane.events_of(row.kind);
+        (count > 0).then(|| format!("{} {count}", row.name))
     };
     report.fact("events", KINDS.iter().filter_map(counted).collect::<Vec<_>>().join(", "));
     report.fact("instructions", lane.instructions().to_string());

@@ -5,7 +5,7 @@
 
 use crate::formats::qemu::decode::decoder::Decoder;
 use crate::formats::qemu::decode::defect_log::Anchor;
-use crate::formats::qemu::decode::event::{Event, Value};
+use crate::formats::qemu::decode::event::Event;
 use crate::formats::qemu::decode::walk::Walker;
 use crate::formats::qemu::layout::Kind;
 use crate::kit::walk::Item;
@@ -59,8 +59,5 @@ pub fn find_wrong(decoder: Decoder<'_>, from: Anchor, event: &Event, step: Step)
 
 /// Returns the time of an event, if it is a reading of clock `kind`.
 pub fn time_of(event: &Event, kind: Kind) -> Option<i64> {
-    match event.value {
-        Value::Time(time) if event.kind == kind => Some(time),
-        _ => None,
-    }
+    event.time().filter(|_| event.kind == kind)
 }

@@ -1,7 +1,7 @@
 //! Counts of the events on the slow path; the fast loop counts in its slots.
 
-use crate::formats::qemu::decode::event::{Event, Input, Value};
-use crate::formats::qemu::layout::{KINDS, Kind};
+use crate::formats::qemu::decode::event::{Event, Value};
+use crate::formats::qemu::layout::{Async, KINDS, Kind};
 
 /// First and largest time of a clock in nanoseconds, if it was seen.
 pub type ClockRange = Option<[i64; 2]>;
@@ -49,27 +49,22 @@ impl Counts {
         if let Some(count) = self.kinds.get_mut(event.kind.number()) {
             *count = count.saturating_add(1);
         }
-        match &event.value {
-            Value::Instructions(count) => {
-                self.instructions = self.instructions.saturating_add((*count).into());
-            }
-            Value::Net { len, .. } => {
-                let [packets, bytes] = &mut self.packets;
-                *packets = packets.saturating_add(1);
-                *bytes = bytes.saturating_add((*len).into());
-            }
-            Value::Input(Input::Key { down, .. }) => {
-                let [pressed, released] = &mut self.keys;
-                let keys = if *down == 0 { released } else { pressed };
-                *keys = keys.saturating_add(1);
-            }
-            Value::Time(time) => {
-                if let Some(clock) = self.clocks.get_mut(clock_index(event.kind)) {
-                    let [first, largest] = clock.unwrap_or([*time; 2]);
-                    *clock = Some([first, largest.max(last.unwrap_or(*time))]);
-                }
-            }
-            _ => {}
+        self.instructions = self.instructions.saturating_add(event.instructions());
+        if event.kind == Kind::Async(Async::Net) {
+            let [packets, bytes] = &mut self.packets;
+            *packets = packets.saturating_add(1);
+            *bytes = bytes.saturating_add(event.value.array().unwrap_or(0));
+        }
+        if let Value::Input("key", _, [_, down, ..]) = event.value {
+            let [pressed, released] = &mut self.keys;
+            let keys = if down == 0 { released } else { pressed };
+            *keys = keys.saturating_add(1);
+        }
+        if let Some(time) = event.time()
+            && let Some(clock) = self.clocks.get_mut(clock_index(event.kind))
+        {
+            let [first, largest] = clock.unwrap_or([time; 2]);
+            *clock = Some([first, largest.max(last.unwrap_or(time))]);
         }
     }
 }

@@ -1,8 +1,7 @@
 //! Decodes one event: u8 id and payload, of every kind and layout.
 //!
 //! ```text
-//!  | id u8 | payload |           INSTRUCTION: u32       CLOCK, BH, BLOCK: u64
-//!                                CHAR_READ: u8, array   NET: u8, u32, array   array: u32 and bytes
+//!  | id u8 | payload |                                  the fields are those of `layout`
 //!  | 3 u8 | checkpoint u8 | kind u8 | payload |         asynchronous events through 7.0
 //! ```
 //!
@@ -12,9 +11,11 @@
 //! complete.
 
 use crate::formats::qemu::decode::event::{
-    Event, FILE, Fault, FaultKind, Input, Key, SAMPLE_LEN, Value,
+    Event, FILE, Fault, FaultKind, Numbers, SAMPLE_LEN, Value,
 };
-use crate::formats::qemu::layout::{Async, Audio, Keys, Kind, LAYOUTS, Layout, range};
+use crate::formats::qemu::layout::{
+    Audio, FIELDS_MAX, Field, Form, Keys, Kind, LAYOUTS, Layout, Payload, input, range,
+};
 use crate::kit::cursor::{Cursor, Order};
 use crate::kit::field_log::FieldLog;
 use crate::kit::source::Source;
@@ -87,7 +88,8 @@ impl<'a> Decoder<'a> {
         let cursor = Cursor::new(&head, FILE, event.start, Order::Big).with_log(log);
         // The event is known, so no later one has to decide whether samples follow.
         let _event = self.parse(cursor, RingAbove::MAX);
-        let array = Span::new(FILE, event.end.saturating_sub(event.value.array_len()), event.end);
+        let array =
+            Span::new(FILE, event.end.saturating_sub(event.value.array().unwrap_or(0)), event.end);
         let shown = array.end.min(array.start.saturating_add(FIXED_MAX));
         log.push_bytes("array", array, &self.source.read(array.start, shown));
     }
@@ -130,92 +132,61 @@ impl<'a> Decoder<'a> {
         ring: RingAbove,
     ) -> Result<Value, FaultKind> {
         let cursor = &mut partial.cursor;
-        Ok(match kind {
-            Kind::Instruction => Value::Instructions(cursor.u32("count")?),
-            Kind::ClockHost | Kind::ClockVirtualRt => {
-                Value::Time(cursor.u64("clock")?.cast_signed())
-            }
-            Kind::Async(Async::Bh | Async::BhOneshot | Async::Block) => {
-                Value::Id(cursor.u64("id")?)
-            }
-            Kind::Async(Async::Input) => Value::Input(self.input(cursor)?),
-            Kind::Async(Async::CharRead) => {
-                let device = cursor.u8("device")?;
-                Value::CharRead { device, len: self.array_len(partial)? }
-            }
-            Kind::Async(Async::Net) => {
-                let (filter, flags) = (cursor.u8("filter")?, cursor.u32("flags")?);
-                Value::Net { filter, flags, len: self.array_len(partial)? }
-            }
-            Kind::CharWrite => {
-                Value::CharWrite { result: cursor.u32("result")?, offset: cursor.u32("offset")? }
-            }
-            Kind::CharReadAll => Value::ReadAll { len: self.array_len(partial)? },
-            Kind::CharReadAllError => Value::ReadAllError(cursor.u32("error")?),
-            Kind::Random => {
-                let result = cursor.u32("result")?;
-                Value::Random { result, len: self.array_len(partial)? }
-            }
-            Kind::AudioOut => Value::AudioOut(match self.layout.audio {
+        Ok(match kind.payload() {
+            Payload::Row(fields) => Value::Row(fields, self.row(fields, partial)?),
+            Payload::Input => self.input(partial)?,
+            Payload::AudioOut => Value::AudioOut(match self.layout.audio {
                 Audio::Narrow => cursor.u32("played")?.into(),
                 Audio::Wide | Audio::Unplaced => cursor.u64("played")?,
             }),
-            Kind::AudioIn => self.audio_in(partial, ring)?,
-            Kind::Interrupt
-            | Kind::Exception
-            | Kind::AsyncGroup
-            | Kind::Async(Async::InputSync)
-            | Kind::Shutdown(_)
-            | Kind::Reserved
-            | Kind::Checkpoint(_)
-            | Kind::End => Value::None,
+            Payload::AudioIn => self.audio_in(partial, ring)?,
         })
+    }
+
+    fn row(&self, fields: &[Field], partial: &mut Partial<'_>) -> Result<Numbers, FaultKind> {
+        let mut numbers = [0; FIELDS_MAX];
+        for (field, number) in fields.iter().zip(&mut numbers) {
+            *number = match field.form {
+                Form::U8 => partial.cursor.u8(field.label)?.into(),
+                Form::U32 | Form::I32 => partial.cursor.u32(field.label)?.into(),
+                Form::U64 | Form::I64 => partial.cursor.u64(field.label)?,
+                Form::Array => self.array_len(field, partial)?,
+            };
+        }
+        Ok(numbers)
     }
 
     /// The length of an array whose bytes are all in the file.
-    fn array_len(&self, partial: &mut Partial<'_>) -> Result<u32, FaultKind> {
-        let len = partial.cursor.u32("array length")?;
+    fn array_len(&self, field: &Field, partial: &mut Partial<'_>) -> Result<u64, FaultKind> {
+        let needed = u64::from(partial.cursor.u32(field.label)?);
         let left = self.source.len().saturating_sub(partial.cursor.position());
-        partial.array_len = u64::from(len);
-        if partial.array_len > left {
-            let plausible = len <= range::ARRAY;
-            let needed = partial.array_len;
+        partial.array_len = needed;
+        if needed > left {
+            let plausible = needed <= range::ARRAY;
             return Err(FaultKind::Short { label: "array", needed, left, plausible });
         }
-        Ok(len)
+        Ok(needed)
     }
 
-    fn input(&self, cursor: &mut Cursor<'_>) -> Result<Input, FaultKind> {
-        let kind = cursor.u32("input kind")?;
-        if kind >= self.layout.inputs {
-            return Err(FaultKind::InputKind(kind));
-        }
-        Ok(match kind {
-            0 => Input::Key { key: self.key(cursor)?, down: cursor.u8("down")? },
-            1 => Input::Button { button: cursor.u32("button")?, down: cursor.u8("down")? },
-            2 | 3 => Input::Pointer {
-                relative: kind == 2,
-                axis: cursor.u32("axis")?,
-                value: cursor.u64("value")?.cast_signed(),
-            },
-            _ => Input::Touch {
-                kind: cursor.u32("touch kind")?,
-                finger: [
-                    cursor.u64("slot")?.cast_signed(),
-                    cursor.u64("tracking id")?.cast_signed(),
-                ],
-                axis: cursor.u32("axis")?,
-                value: cursor.u64("value")?.cast_signed(),
-            },
-        })
+    fn input(&self, partial: &mut Partial<'_>) -> Result<Value, FaultKind> {
+        let kind = partial.cursor.u32("input kind")?;
+        let (word, fields) = match kind {
+            _ if kind >= self.layout.inputs => return Err(FaultKind::InputKind(kind)),
+            0 => ("key", self.key(&mut partial.cursor)?),
+            1 => ("button", input::BUTTON),
+            2 => ("relative", input::POINTER),
+            3 => ("absolute", input::POINTER),
+            _ => ("touch", input::TOUCH),
+        };
+        Ok(Value::Input(word, fields, self.row(fields, partial)?))
     }
 
-    fn key(&self, cursor: &mut Cursor<'_>) -> Result<Key, FaultKind> {
+    fn key(&self, cursor: &mut Cursor<'_>) -> Result<&'static [Field], FaultKind> {
         Ok(match self.layout.keys {
-            Keys::Linux => Key::Linux(cursor.u32("keycode")?),
+            Keys::Linux => input::KEYCODE,
             Keys::Values { .. } => match cursor.u32("key value kind")? {
-                0 => Key::Number(cursor.u64("key number")?),
-                1 => Key::Qcode(cursor.u32("qcode")?),
+                0 => input::KEY_NUMBER,
+                1 => input::QCODE,
                 other => return Err(FaultKind::KeyKind(other)),
             },
         })
@@ -269,7 +240,7 @@ impl<'a> Decoder<'a> {
         let mut last = None;
         for events in 0..LOOK_AHEAD {
             match decoder.event(at, 0) {
-                Ok(Event { value: Value::Instructions(0), .. }) => return Ahead::seen(events),
+                Ok(event) if event.count() == Some(0) => return Ahead::seen(events),
                 Ok(event) if event.kind == Kind::Instruction && last == Some(event.kind) => {
                     return Ahead::seen(events);
                 }

@@ -2,8 +2,8 @@
 //!
 //! A defect states values. Which rule it breaks and how serious that is, `check` decides.
 
-use crate::formats::qemu::decode::event::{Event, Fault, FaultKind, Input, Key, Value};
-use crate::formats::qemu::layout::{Keys, Kind, Layout, range};
+use crate::formats::qemu::decode::event::{Event, Fault, FaultKind, Numbers, Value, signed_half};
+use crate::formats::qemu::layout::{Async, Field, Keys, Kind, Layout, range};
 use crate::kit::num::to_u64;
 use crate::kit::span::Span;
 
@@ -41,17 +41,17 @@ pub enum Defect {
     /// A button, axis or touch kind that does not exist.
     Pointer(OutOfRange),
     /// `down` is neither 0 nor 1.
-    Down(u8),
+    Down(u64),
     /// The index of a character device is implausible.
-    Device(u8),
+    Device(u64),
     /// The index of a network filter is implausible.
-    Filter(u8),
+    Filter(u64),
     /// The flags of a packet are unknown.
-    NetFlags(u32),
+    NetFlags(u64),
     /// INSTRUCTION counts 0.
     InstructionZero,
     /// INSTRUCTION counts more than a reader can.
-    InstructionRange(u32),
+    InstructionRange(u64),
     /// A count of samples is implausible.
     Samples(OutOfRange),
     /// AUDIO_IN counts samples that its writer left out.
@@ -59,7 +59,7 @@ pub enum Defect {
     /// An asynchronous event names a checkpoint that does not exist.
     AsyncCheckpoint(OutOfRange),
     /// The offset of CHAR_WRITE exceeds any buffer.
-    WriteOffset(u32),
+    WriteOffset(u64),
     /// The code of CHAR_READ_ALL_ERROR is not negative.
     ReadErrorSign(i32),
     /// The result of RANDOM is neither 0 nor -1.
@@ -67,7 +67,7 @@ pub enum Defect {
     /// More instructions than a machine executes between two readings of its clock.
     InstructionRate {
         /// The instructions.
-        count: u32,
+        count: u64,
         /// Nanoseconds between the two readings.
         nanoseconds: u64,
     },
@@ -97,16 +97,16 @@ pub enum Defect {
     /// A network filter has a packet before the filters with smaller indexes.
     FilterGap {
         /// Its index.
-        filter: u8,
+        filter: u64,
         /// The smallest index without a packet.
-        next: u8,
+        next: u64,
     },
     /// CHAR_WRITE wrote another number of bytes than its result.
     WriteResult {
         /// The result.
-        result: u32,
+        result: u64,
         /// The number of bytes written.
-        offset: u32,
+        offset: u64,
     },
     /// A clock goes back.
     ClockBackwards {
@@ -224,31 +224,44 @@ pub fn find_in_event(event: &Event, layout: &Layout) -> Option<Defect> {
         check_range(field, value, range::SAMPLES.saturating_add(1)).map(Defect::Samples)
     };
     match &event.value {
-        Value::Instructions(0) => Some(Defect::InstructionZero),
-        Value::Instructions(count) if *count > range::INSTRUCTIONS => {
-            Some(Defect::InstructionRange(*count))
-        }
-        Value::Input(input) => find_in_input(input, layout),
-        Value::CharRead { device, .. } if *device >= range::DEVICES => {
-            Some(Defect::Device(*device))
-        }
-        Value::Net { filter, .. } if *filter >= range::DEVICES => Some(Defect::Filter(*filter)),
-        Value::Net { flags, .. } if *flags > range::NET_FLAGS => Some(Defect::NetFlags(*flags)),
-        Value::CharWrite { offset, .. } if *offset > range::ARRAY => {
-            Some(Defect::WriteOffset(*offset))
-        }
-        Value::CharWrite { result, offset } if result.cast_signed() > 0 && result != offset => {
-            Some(Defect::WriteResult { result: *result, offset: *offset })
-        }
-        Value::ReadAllError(code) if code.cast_signed() >= 0 => {
-            Some(Defect::ReadErrorSign(code.cast_signed()))
-        }
-        Value::Random { result, .. } if !matches!(result.cast_signed(), 0 | -1) => {
-            Some(Defect::RandomResult(result.cast_signed()))
+        Value::Row(_, numbers) => find_in_row(event.kind, numbers),
+        Value::Input(_, fields, numbers) => {
+            let mut fields = fields.iter().zip(numbers);
+            fields.find_map(|(field, number)| find_in_input(field, *number, layout))
         }
         Value::AudioOut(played) => samples("played", *played),
         Value::AudioIn { recorded, position, .. } => samples("recorded", *recorded)
             .or_else(|| samples("write position", position.unwrap_or(0))),
+    }
+}
+
+fn find_in_row(kind: Kind, numbers: &Numbers) -> Option<Defect> {
+    match (kind, *numbers) {
+        (Kind::Instruction, [0, ..]) => Some(Defect::InstructionZero),
+        (Kind::Instruction, [count, ..]) if count > range::INSTRUCTIONS => {
+            Some(Defect::InstructionRange(count))
+        }
+        (Kind::Async(Async::CharRead), [device, ..]) if device >= range::DEVICES => {
+            Some(Defect::Device(device))
+        }
+        (Kind::Async(Async::Net), [filter, ..]) if filter >= range::DEVICES => {
+            Some(Defect::Filter(filter))
+        }
+        (Kind::Async(Async::Net), [_, flags, ..]) if flags > range::NET_FLAGS => {
+            Some(Defect::NetFlags(flags))
+        }
+        (Kind::CharWrite, [_, offset, ..]) if offset > range::ARRAY => {
+            Some(Defect::WriteOffset(offset))
+        }
+        (Kind::CharWrite, [result, offset, ..]) if signed_half(result) > 0 && result != offset => {
+            Some(Defect::WriteResult { result, offset })
+        }
+        (Kind::CharReadAllError, [code, ..]) if signed_half(code) >= 0 => {
+            Some(Defect::ReadErrorSign(signed_half(code)))
+        }
+        (Kind::Random, [result, ..]) if !matches!(signed_half(result), 0 | -1) => {
+            Some(Defect::RandomResult(signed_half(result)))
+        }
         _ => None,
     }
 }
@@ -257,30 +270,18 @@ fn check_range(field: &'static str, value: u64, limit: u64) -> Option<OutOfRange
     (value >= limit).then_some(OutOfRange { field, value, limit })
 }
 
-fn find_in_input(input: &Input, layout: &Layout) -> Option<Defect> {
-    let pointer = |field, value: u32, limit: u32| {
-        check_range(field, value.into(), limit.into()).map(Defect::Pointer)
-    };
-    let down = |down: u8| (down > 1).then_some(Defect::Down(down));
-    match input {
-        Input::Key { key, down: state } => {
-            let out_of_range = match (*key, layout.keys) {
-                (Key::Number(number), _) => check_range("key number", number, range::KEY_NUMBERS),
-                (Key::Qcode(code), Keys::Values { qcodes }) => {
-                    check_range("qcode", code.into(), qcodes.into())
-                }
-                (Key::Linux(code) | Key::Qcode(code), _) => {
-                    check_range("keycode", code.into(), range::LINUX_KEYS.into())
-                }
-            };
-            out_of_range.map(Defect::Key).or_else(|| down(*state))
-        }
-        Input::Button { button, down: state } => {
-            pointer("button", *button, layout.buttons).or_else(|| down(*state))
-        }
-        Input::Pointer { axis, .. } => pointer("axis", *axis, range::AXES),
-        Input::Touch { kind, axis, .. } => pointer("touch kind", *kind, range::TOUCHES)
-            .or_else(|| pointer("axis", *axis, range::AXES)),
+fn find_in_input(field: &Field, number: u64, layout: &Layout) -> Option<Defect> {
+    let check = |limit| check_range(field.label, number, limit);
+    let pointer = |limit: u32| check(limit.into()).map(Defect::Pointer);
+    match (field.label, layout.keys) {
+        ("key number", _) => check(range::KEY_NUMBERS).map(Defect::Key),
+        ("qcode", Keys::Values { qcodes }) => check(qcodes.into()).map(Defect::Key),
+        ("keycode", _) => check(range::LINUX_KEYS.into()).map(Defect::Key),
+        ("button", _) => pointer(layout.buttons),
+        ("axis", _) => pointer(range::AXES),
+        ("touch kind", _) => pointer(range::TOUCHES),
+        ("down", _) if number > 1 => Some(Defect::Down(number)),
+        _ => None,
     }
 }
 

@@ -7,7 +7,7 @@
 use crate::formats::qemu::decode::cut::{self, Dropped, EVENTS_BELIEVED, EVENTS_SURE, Kept};
 use crate::formats::qemu::decode::decoder::Decoder;
 use crate::formats::qemu::decode::defect_log::{Anchor, Damage};
-use crate::formats::qemu::decode::event::{FILE, Fault, FaultKind, Value};
+use crate::formats::qemu::decode::event::{FILE, Fault, FaultKind};
 use crate::formats::qemu::decode::header::{Header, Version, VersionEvidence};
 use crate::formats::qemu::decode::lane::{Lane, Stop};
 use crate::formats::qemu::decode::race::Excluded;
@@ -264,7 +264,7 @@ fn count_events_to_end(decoder: Decoder<'_>, start: u64) -> Option<u64> {
     let mut events = 0_u64;
     for item in Walker::new(decoder, start, 0) {
         let event = item.record()?;
-        if event.value == Value::Instructions(0) {
+        if event.count() == Some(0) {
             return None;
         }
         events = events.saturating_add(1);

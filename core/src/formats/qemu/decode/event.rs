@@ -1,6 +1,6 @@
 //! The types of a decoded event, and of bytes that are not an event.
 
-use crate::formats::qemu::layout::{Checkpoint, Kind};
+use crate::formats::qemu::layout::{Checkpoint, FIELDS_MAX, Field, Form, Kind, Payload};
 use crate::kit::cursor::ReadError;
 use crate::kit::span::{Layer, Span};
 
@@ -30,65 +30,47 @@ impl Event {
         Span::new(FILE, self.start, self.end)
     }
 
-    /// Returns the instructions that the event stands for.
-    pub fn instructions(&self) -> u64 {
+    /// Returns the numbers of a payload that is a row, and zeros after them.
+    pub const fn numbers(&self) -> Numbers {
         match self.value {
-            Value::Instructions(count) => count.into(),
-            _ => 0,
+            Value::Row(_, numbers) => numbers,
+            _ => [0; FIELDS_MAX],
         }
     }
+
+    /// Returns the instructions that the event stands for, if it is an INSTRUCTION.
+    pub fn count(&self) -> Option<u64> {
+        let [count, ..] = self.numbers();
+        (self.kind == Kind::Instruction).then_some(count)
+    }
+
+    /// Returns the instructions that the event stands for.
+    pub fn instructions(&self) -> u64 {
+        self.count().unwrap_or(0)
+    }
+
+    /// Returns the time of a clock in nanoseconds.
+    pub fn time(&self) -> Option<i64> {
+        let [time, ..] = self.numbers();
+        self.kind.is_clock().then_some(time.cast_signed())
+    }
 }
+
+/// Returns a number of four bytes with its sign.
+pub fn signed_half(number: u64) -> i32 {
+    u32::try_from(number).unwrap_or(u32::MAX).cast_signed()
+}
+
+/// The numbers of a row; of an array its length in bytes.
+pub type Numbers = [u64; FIELDS_MAX];
 
 /// The payload of an event. Of an array only the length `len` is kept, in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// No payload.
-    None,
-    /// INSTRUCTION: instructions since the last event.
-    Instructions(u32),
-    /// A clock, in nanoseconds.
-    Time(i64),
-    /// BH, BH_ONESHOT and BLOCK: id of the request.
-    Id(u64),
-    /// INPUT.
-    Input(Input),
-    /// CHAR_READ.
-    CharRead {
-        /// Index of the device on the command line.
-        device: u8,
-        /// Bytes that it read.
-        len: u32,
-    },
-    /// NET.
-    Net {
-        /// Index of the filter on the command line.
-        filter: u8,
-        /// 1 for a raw packet.
-        flags: u32,
-        /// Bytes of the packet.
-        len: u32,
-    },
-    /// CHAR_WRITE.
-    CharWrite {
-        /// Result of the write.
-        result: u32,
-        /// Number of bytes written.
-        offset: u32,
-    },
-    /// CHAR_READ_ALL.
-    ReadAll {
-        /// Number of bytes read.
-        len: u32,
-    },
-    /// CHAR_READ_ALL_ERROR.
-    ReadAllError(u32),
-    /// RANDOM.
-    Random {
-        /// Result of the call.
-        result: u32,
-        /// Number of bytes for the guest.
-        len: u32,
-    },
+    /// The fields that the kind declares.
+    Row(&'static [Field], Numbers),
+    /// INPUT: the kind of input in words, and its fields.
+    Input(&'static str, &'static [Field], Numbers),
     /// AUDIO_OUT: samples played.
     AudioOut(u64),
     /// AUDIO_IN.
@@ -103,79 +85,19 @@ pub enum Value {
 }
 
 impl Value {
-    /// Returns the length of the array at the end of the event in bytes; 0 without one.
-    pub fn array_len(&self) -> u64 {
+    /// Returns the length of the array at the end of the event in bytes, if it has one.
+    pub fn array(&self) -> Option<u64> {
         match self {
-            Self::CharRead { len, .. }
-            | Self::Net { len, .. }
-            | Self::ReadAll { len }
-            | Self::Random { len, .. } => u64::from(*len),
-            Self::AudioIn { recorded, full_ring: false, .. } => recorded.saturating_mul(SAMPLE_LEN),
-            _ => 0,
+            Self::Row(fields, numbers) => {
+                let mut fields = fields.iter().zip(numbers);
+                fields.find(|(field, _)| field.form == Form::Array).map(|(_, len)| *len)
+            }
+            Self::AudioIn { recorded, full_ring: false, .. } => {
+                Some(recorded.saturating_mul(SAMPLE_LEN))
+            }
+            _ => None,
         }
     }
-
-    /// Returns whether the length of the event depends on a length field.
-    pub const fn has_array(&self) -> bool {
-        matches!(
-            self,
-            Self::CharRead { .. }
-                | Self::Net { .. }
-                | Self::ReadAll { .. }
-                | Self::Random { .. }
-                | Self::AudioIn { full_ring: false, .. }
-        )
-    }
-}
-
-/// An input event.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Input {
-    /// A key.
-    Key {
-        /// The key.
-        key: Key,
-        /// 0 for a release, 1 for a press.
-        down: u8,
-    },
-    /// A pointer button.
-    Button {
-        /// Index of the button.
-        button: u32,
-        /// 0 for a release, 1 for a press.
-        down: u8,
-    },
-    /// A relative or absolute pointer position.
-    Pointer {
-        /// Whether the value is a distance rather than a position.
-        relative: bool,
-        /// 0 for x, 1 for y.
-        axis: u32,
-        /// Distance or position.
-        value: i64,
-    },
-    /// A touch.
-    Touch {
-        /// 0 to 4: begin, update, end, cancel, data.
-        kind: u32,
-        /// Slot of the finger, and its tracking id.
-        finger: [i64; 2],
-        /// 0 for x, 1 for y.
-        axis: u32,
-        /// Position.
-        value: i64,
-    },
-}
-
-/// A key, by one of three encodings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Key {
-    /// By key number.
-    Number(u64),
-    /// By qcode.
-    Qcode(u32),
-    /// By Linux keycode.
-    Linux(u32),
 }
 
 /// Bytes that are not a complete event.
@@ -236,12 +158,12 @@ impl From<ReadError> for FaultKind {
 
 /// Returns the length in bytes, id included, of the kinds that the fast loop handles.
 pub fn fixed_len(kind: Kind) -> Option<usize> {
-    match kind {
-        Kind::Instruction => Some(5),
-        Kind::ClockHost | Kind::ClockVirtualRt => Some(9),
+    let is_fast = match kind {
         // CP_INIT occurs once; the slow path looks for another one.
-        Kind::Checkpoint(Checkpoint::Init) => None,
-        Kind::Interrupt | Kind::Exception | Kind::Checkpoint(_) => Some(1),
-        _ => None,
-    }
+        Kind::Checkpoint(Checkpoint::Init) => false,
+        Kind::Instruction | Kind::Interrupt | Kind::Exception | Kind::Checkpoint(_) => true,
+        _ => kind.is_clock(),
+    };
+    let Payload::Row(fields) = kind.payload() else { return None };
+    is_fast.then(|| fields.iter().map(Field::size).fold(1, usize::saturating_add))
 }

@@ -21,7 +21,7 @@ use crate::formats::qemu::decode::cut::EVENTS_SURE;
 use crate::formats::qemu::decode::decoder::Decoder;
 use crate::formats::qemu::decode::defect;
 use crate::formats::qemu::decode::defect_log::Damage;
-use crate::formats::qemu::decode::event::{Event, FILE, Value};
+use crate::formats::qemu::decode::event::{Event, FILE};
 use crate::formats::qemu::decode::regular;
 use crate::formats::qemu::decode::walk::Walker;
 use crate::formats::qemu::layout::{HEADER_LEN, Kind, LAYOUTS, range};
@@ -226,7 +226,7 @@ impl<'a> Joint<'a> {
 
 /// Returns whether an event has a count that few have: some of its bytes may be inserted ones.
 fn is_unusual(event: &Event) -> bool {
-    matches!(event.value, Value::Instructions(count) if count >= range::INSTRUCTIONS_USUAL)
+    event.instructions() >= range::INSTRUCTIONS_USUAL
 }
 
 /// Returns the run of zeros that begins near `at`: place and length.

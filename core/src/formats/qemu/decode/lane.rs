@@ -16,7 +16,7 @@ use crate::formats::qemu::decode::regular;
 use crate::formats::qemu::decode::skim::Skim;
 use crate::formats::qemu::decode::turns::{LeftOut, Turns};
 use crate::formats::qemu::layout::{
-    Async, Checkpoint, HEADER_LEN, Kind, LAYOUTS, Layout, Layouts, range,
+    Async, Checkpoint, HEADER_LEN, Kind, LAYOUTS, Layout, Layouts, Payload, range,
 };
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::source::Source;
@@ -169,8 +169,8 @@ impl<'a> Lane<'a> {
             Ok(event) => Some(event.kind),
             Err(fault) => fault.kind,
         };
-        let is_contested =
-            matches!(kind, Some(Kind::Async(Async::Input) | Kind::AudioIn | Kind::AudioOut));
+        let is_row = |kind: Kind| matches!(kind.payload(), Payload::Row(_));
+        let is_contested = kind.is_some_and(|kind| !is_row(kind));
         if is_contested && self.layouts.count() > 1 {
             let mut parts = self.read_by_all().into_iter();
             let first = parts.next();
@@ -306,19 +306,19 @@ impl<'a> Lane<'a> {
         if is_third && !self.context.has_init && !is_init && !ends && self.layout().measured {
             return Some(Defect::InitLate);
         }
-        match &event.value {
-            Value::Time(now) => {
-                let before = self.last_time(kind).filter(|before| before > now)?;
-                Some(Defect::ClockBackwards { before, now: *now })
-            }
-            Value::AudioIn { recorded, full_ring: true, .. } => Some(Defect::FullRing(*recorded)),
-            Value::Instructions(count) => self.find_in_rate(event, *count),
+        if let Some(now) = event.time() {
+            let before = self.last_time(kind).filter(|before| *before > now)?;
+            return Some(Defect::ClockBackwards { before, now });
+        }
+        match event.value {
+            Value::AudioIn { recorded, full_ring: true, .. } => Some(Defect::FullRing(recorded)),
+            _ if kind == Kind::Instruction => self.find_in_rate(event, event.instructions()),
             _ => self.find_in_request(event).or_else(|| self.find_in_checkpoint(event)),
         }
     }
 
     /// The defect of a count that is too large for the time between two readings of the clock.
-    fn find_in_rate(&mut self, event: &Event, count: u32) -> Option<Defect> {
+    fn find_in_rate(&mut self, event: &Event, count: u64) -> Option<Defect> {
         if count < range::INSTRUCTIONS_USUAL || self.context.looks >= LOOKS_MAX {
             return None;
         }
@@ -328,8 +328,8 @@ impl<'a> Lane<'a> {
         let nanoseconds = u64::try_from(next.checked_sub(before)?).ok()?;
         let most = nanoseconds
             .saturating_mul(range::INSTRUCTION_RATE)
-            .saturating_add(range::INSTRUCTIONS_USUAL.into());
-        (u64::from(count) > most).then_some(Defect::InstructionRate { count, nanoseconds })
+            .saturating_add(range::INSTRUCTIONS_USUAL);
+        (count > most).then_some(Defect::InstructionRate { count, nanoseconds })
     }
 
     /// The defect of the id or index of a request.
@@ -362,9 +362,7 @@ impl<'a> Lane<'a> {
         let last = self.last_time(event.kind);
         self.counts.add(event, last);
         let id = self.layout().id(event.kind).unwrap_or(u8::MAX);
-        if let (Value::Time(time), Some(slot)) =
-            (&event.value, self.skim.slots.get_mut(usize::from(id)))
-        {
+        if let (Some(time), Some(slot)) = (event.time(), self.skim.slots.get_mut(usize::from(id))) {
             slot.floor = time.cast_unsigned();
             slot.end = i64::MIN.cast_unsigned();
         }

@@ -3,7 +3,7 @@
 use crate::formats::qemu::decode::decoder::{RingAbove, ring_above};
 use crate::formats::qemu::decode::defect::Defect;
 use crate::formats::qemu::decode::defect_log::{Anchor, Damage};
-use crate::formats::qemu::decode::event::{Event, Value};
+use crate::formats::qemu::decode::event::Event;
 use crate::formats::qemu::layout::{Async, Checkpoint, HEADER_LEN, Kind, range};
 use crate::kit::span::Span;
 
@@ -36,7 +36,7 @@ pub struct Requests {
     /// The block ids below it that were seen: bit N stands for the id that is N + 1 smaller.
     blocks_done: u64,
     /// Network filters from index 0 on that have a packet.
-    filters: u8,
+    filters: u64,
     /// Place after the last block request.
     last_block: Option<Damage>,
     /// Block requests that are skipped and not done yet.
@@ -66,7 +66,7 @@ impl Context {
         let kind = event.kind;
         self.ring = ring_above(self.ring, &event.value);
         self.checkpoint = event.checkpoint;
-        self.array = event.value.has_array().then(|| event.span());
+        self.array = event.value.array().map(|_| event.span());
         self.has_init |= kind == Kind::Checkpoint(Checkpoint::Init);
         self.requests.add(event, number, before);
         if kind == Kind::End {
@@ -78,20 +78,20 @@ impl Context {
 
 impl Requests {
     fn add(&mut self, event: &Event, number: u64, before: Anchor) {
-        match (event.kind, &event.value) {
-            (Kind::Async(Async::Block), Value::Id(id)) if self.find_block(*id).is_none() => {
-                self.follow_gap(*id, event, number);
+        match (event.kind, event.numbers()) {
+            (Kind::Async(Async::Block), [id, ..]) if self.find_block(id).is_none() => {
+                self.follow_gap(id, event, number);
                 self.last_block = Some(Damage { at: event.end, before });
                 let next = self.next_block.max(id.saturating_add(1));
                 let step = next.saturating_sub(self.next_block);
                 let shift = |bits: u64, by: u64| {
                     u32::try_from(by).ok().and_then(|by| bits.checked_shl(by)).unwrap_or(0)
                 };
-                let back = next.saturating_sub(*id).saturating_sub(1);
+                let back = next.saturating_sub(id).saturating_sub(1);
                 self.blocks_done = shift(self.blocks_done, step) | shift(1, back);
                 self.next_block = next;
             }
-            (_, Value::Net { filter, .. }) if *filter == self.filters => {
+            (Kind::Async(Async::Net), [filter, ..]) if filter == self.filters => {
                 self.filters = self.filters.saturating_add(1);
             }
             _ => {}
@@ -139,13 +139,13 @@ impl Requests {
 
     /// Returns the defect of an id or an index. `instructions`: those before the event.
     pub fn find_defect(&self, event: &Event, instructions: u64) -> Option<Defect> {
-        match (event.kind, &event.value) {
-            (Kind::Async(Async::Bh | Async::BhOneshot), Value::Id(id)) if *id > instructions => {
-                Some(Defect::BottomHalfId { id: *id, instructions })
+        match (event.kind, event.numbers()) {
+            (Kind::Async(Async::Bh | Async::BhOneshot), [id, ..]) if id > instructions => {
+                Some(Defect::BottomHalfId { id, instructions })
             }
-            (Kind::Async(Async::Block), Value::Id(id)) => self.find_block(*id),
-            (_, Value::Net { filter, .. }) if *filter > self.filters => {
-                Some(Defect::FilterGap { filter: *filter, next: self.filters })
+            (Kind::Async(Async::Block), [id, ..]) => self.find_block(id),
+            (Kind::Async(Async::Net), [filter, ..]) if filter > self.filters => {
+                Some(Defect::FilterGap { filter, next: self.filters })
             }
             _ => None,
         }

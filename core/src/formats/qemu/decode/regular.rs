@@ -63,8 +63,8 @@ fn bit(kind: Kind) -> u64 {
 /// Returns the bits of the kinds that may follow a kind; the bit of the asynchronous group stands
 /// for all asynchronous kinds.
 pub fn followers(layout: &Layout, kind: Kind) -> u64 {
-    let is_allowed = |next: &&Kind| find_in_order(layout, kind, **next).is_none();
-    KINDS.iter().filter(is_allowed).fold(0, |bits, next| bits | bit(*next))
+    let is_allowed = |next: &Kind| find_in_order(layout, kind, *next).is_none();
+    KINDS.iter().map(|row| row.kind).filter(is_allowed).fold(0, |bits, next| bits | bit(next))
 }
 
 /// The tables of the layouts, in their order.
@@ -87,8 +87,7 @@ fn build_table(layout: &Layout) -> Table {
             9 => (0, u64::MAX),
             _ => (0, 0),
         };
-        let is_clock = matches!(known, Kind::ClockHost | Kind::ClockVirtualRt);
-        let rises = if is_clock { u64::MAX } else { 0 };
+        let rises = if known.is_clock() { u64::MAX } else { 0 };
         let followers = followers(layout, known);
         let partner = turns::partner(known).filter(|_| layout.measured);
         let (opens, closes) = partner.map_or((0, 0), |partner| (bit(partner), bit(known)));
@@ -106,9 +105,9 @@ pub fn start(number: usize, layout: &Layout) -> Skim {
             None => break,
             Some(Kind::Instruction) => {
                 slot.floor = 1;
-                slot.end = range::INSTRUCTIONS_USUAL.into();
+                slot.end = range::INSTRUCTIONS_USUAL;
             }
-            Some(Kind::ClockHost | Kind::ClockVirtualRt) => {}
+            Some(clock) if clock.is_clock() => {}
             // The value of an event without a payload is 0.
             Some(_) => slot.end = 1,
         }

@@ -45,12 +45,13 @@ fn looks_like_log(source: &Source<'_>, limits: &Limits) -> bool {
 /// Whether a reading without contradictions has what every log has: clocks and checkpoints.
 fn is_convincing(lane: &Lane<'_>) -> bool {
     let has = |is_wanted: fn(&Kind) -> bool| {
-        KINDS.iter().filter(|kind| is_wanted(kind)).any(|kind| lane.events_of(*kind) > 0)
+        let mut kinds = KINDS.iter().map(|row| row.kind).filter(is_wanted);
+        kinds.any(|kind| lane.events_of(kind) > 0)
     };
     lane.defects.evidence.contradicted() == 0
         && !matches!(lane.stop, Some(Stop::Lost(_)))
         && lane.events() >= EVENTS_BELIEVED
-        && has(|kind| matches!(kind, Kind::ClockHost | Kind::ClockVirtualRt))
+        && has(|kind| kind.is_clock())
         && has(|kind| matches!(kind, Kind::Checkpoint(_)))
 }
 

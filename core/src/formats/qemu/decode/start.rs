@@ -17,7 +17,7 @@ use crate::formats::qemu::decode::clock;
 use crate::formats::qemu::decode::cut::find_events;
 use crate::formats::qemu::decode::decoder::Decoder;
 use crate::formats::qemu::decode::defect_log::Damage;
-use crate::formats::qemu::decode::event::{Event, Value};
+use crate::formats::qemu::decode::event::Event;
 use crate::formats::qemu::decode::walk::Walker;
 use crate::formats::qemu::layout::Kind;
 use crate::kit::num::to_u64;
@@ -45,7 +45,7 @@ pub fn find_start(decoder: Decoder<'_>, damage: Damage) -> Damage {
     let (mut last, mut known, mut is_ahead) = (damage.before.at, None, false);
     let events = Walker::new(decoder, damage.before.at, damage.before.ring);
     for event in events.map_while(Item::record).take_while(|event| event.end <= damage.at) {
-        if matches!(event.value, Value::Time(_)) {
+        if event.time().is_some() {
             last = event.end;
         }
         if let Some((Reading { time: next, .. }, reading)) = next.zip(read_clock(&event)) {

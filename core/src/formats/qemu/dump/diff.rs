@@ -3,7 +3,6 @@
 //! Two recordings of a guest differ in their clocks from the first event on; the guest diverges
 //! where another event differs. Both places are named.
 
-use crate::formats::qemu::decode::event::Value;
 use crate::formats::qemu::dump::{Events, Placed, line};
 use crate::formats::qemu::layout::HEADER_LEN;
 use crate::kit::words::plural;
@@ -62,15 +61,12 @@ fn find(one: &Events<'_>, two: &Events<'_>) -> Differences {
         found.records = found.records.saturating_add(1);
         ends = [a.event.end, b.event.end];
         let is_same_kind = a.event.kind == b.event.kind;
-        match (&a.event.value, &b.event.value) {
-            (Value::Time(x), Value::Time(y)) if is_same_kind && x != y => {
-                found.clock = found.clock.or(Some(pair));
-            }
-            (x, y) if !is_same_kind || x != y || !has_same_bytes([one, two], [a, b]) => {
-                found.other = Some(pair);
-                return found;
-            }
-            _ => {}
+        let is_equal = is_same_kind && a.event.value == b.event.value;
+        if !is_equal && is_same_kind && a.event.kind.is_clock() {
+            found.clock = found.clock.or(Some(pair));
+        } else if !is_equal || !has_same_bytes([one, two], [a, b]) {
+            found.other = Some(pair);
+            return found;
         }
     }
 }
@@ -78,7 +74,7 @@ fn find(one: &Events<'_>, two: &Events<'_>) -> Differences {
 /// Whether the payloads are equal; the fields are.
 fn has_same_bytes(logs: [&Events<'_>; 2], placed: [&Placed; 2]) -> bool {
     let [a, b] = placed;
-    if !a.event.value.has_array() {
+    if a.event.value.array().is_none() {
         return true;
     }
     // After the id, which may be another one in the other layout.

@@ -1,10 +1,11 @@
-//! One event as a line of text or of JSON, with the field names of QEMU's
-//! source, except that the offset of CHAR_WRITE is `written`.
+//! One event as a line of text or of JSON, with the field names of QEMU's source,
+//! except that the offset of CHAR_WRITE is `written`.
 
 use std::fmt::Write as _;
 
-use crate::formats::qemu::decode::event::{Input, Key, Value};
+use crate::formats::qemu::decode::event::{Value, signed_half};
 use crate::formats::qemu::dump::Placed;
+use crate::formats::qemu::layout::{self, Form};
 use crate::kit::json::JsonLine;
 
 /// The value of a field.
@@ -51,24 +52,10 @@ pub(super) fn write_json(placed: &Placed, text: &mut String) {
 fn fields(placed: &Placed) -> Vec<(&'static str, Field)> {
     let event = &placed.event;
     let mut fields: Vec<(&'static str, Field)> = match &event.value {
-        Value::None => Vec::new(),
-        Value::Instructions(count) => vec![("count", (*count).into())],
-        Value::Time(time) => vec![("clock", (*time).into())],
-        Value::Id(id) => vec![("id", (*id).into())],
-        Value::Input(input) => input_fields(input),
-        Value::CharRead { device, len } => {
-            vec![("device", (*device).into()), ("size", (*len).into())]
-        }
-        Value::Net { filter, flags, len } => {
-            vec![("filter", (*filter).into()), ("flags", (*flags).into()), ("size", (*len).into())]
-        }
-        Value::CharWrite { result, offset } => {
-            vec![("result", result.cast_signed().into()), ("written", (*offset).into())]
-        }
-        Value::ReadAll { len } => vec![("size", (*len).into())],
-        Value::ReadAllError(error) => vec![("error", error.cast_signed().into())],
-        Value::Random { result, len } => {
-            vec![("result", result.cast_signed().into()), ("size", (*len).into())]
+        Value::Row(fields, numbers) => row(fields, numbers).collect(),
+        Value::Input(word, fields, numbers) => {
+            let word = ("input", Field::Word(word));
+            std::iter::once(word).chain(row(fields, numbers)).collect()
         }
         Value::AudioOut(played) => vec![("played", (*played).into())],
         Value::AudioIn { recorded, position, .. } => {
@@ -81,31 +68,20 @@ fn fields(placed: &Placed) -> Vec<(&'static str, Field)> {
     fields
 }
 
-fn input_fields(input: &Input) -> Vec<(&'static str, Field)> {
-    let word = |word| ("input", Field::Word(word));
-    match input {
-        Input::Key { key, down } => {
-            let key = match key {
-                Key::Number(number) => ("number_of_key", (*number).into()),
-                Key::Qcode(code) => ("qcode", (*code).into()),
-                Key::Linux(code) => ("keycode", (*code).into()),
-            };
-            vec![word("key"), key, ("down", (*down).into())]
-        }
-        Input::Button { button, down } => {
-            vec![word("button"), ("button", (*button).into()), ("down", (*down).into())]
-        }
-        Input::Pointer { relative, axis, value } => {
-            let kind = if *relative { "relative" } else { "absolute" };
-            vec![word(kind), ("axis", (*axis).into()), ("value", (*value).into())]
-        }
-        Input::Touch { kind, finger: [slot, tracking], axis, value } => vec![
-            word("touch"),
-            ("type", (*kind).into()),
-            ("slot", (*slot).into()),
-            ("tracking_id", (*tracking).into()),
-            ("axis", (*axis).into()),
-            ("value", (*value).into()),
-        ],
+/// Returns the fields of a row.
+fn row<'r>(
+    fields: &'r [layout::Field],
+    numbers: &'r [u64],
+) -> impl Iterator<Item = (&'static str, Field)> + 'r {
+    let named = fields.iter().zip(numbers);
+    named.map(|(field, number)| (field.name, signed(field.form, *number)))
+}
+
+/// Returns a number with its sign.
+fn signed(form: Form, number: u64) -> Field {
+    match form {
+        Form::I32 => signed_half(number).into(),
+        Form::I64 => number.cast_signed().into(),
+        Form::U8 | Form::U32 | Form::U64 | Form::Array => number.into(),
     }
 }

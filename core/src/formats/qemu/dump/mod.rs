@@ -158,8 +158,8 @@ fn write_statistics(
     let mut rows: Vec<_> = KINDS.iter().zip(counts).filter(|(_, [count, _])| *count > 0).collect();
     rows.sort_by_key(|(_, [count, _])| std::cmp::Reverse(*count));
     let mut text = format!("{:>12} {:>14}  kind\n", "events", "bytes");
-    for (kind, [count, bytes]) in rows {
-        let _infallible = writeln!(text, "{count:>12} {bytes:>14}  {}", kind.name());
+    for (row, [count, bytes]) in rows {
+        let _infallible = writeln!(text, "{count:>12} {bytes:>14}  {}", row.name);
     }
     let _infallible =
         writeln!(text, "{} with {}", plural(records, "event"), plural(instructions, "instruction"));

@@ -1,4 +1,7 @@
-//! The kinds of events, with the names of `replay/replay-internal.h`.
+//! The kinds of events: names of `replay/replay-internal.h`, fields, and what they hold.
+//!
+//! A new kind is one entry of [`KINDS`] and a member of [`Kind`], and its place in the groups of
+//! `table`. The decoder, the map, the dump and the audit read its fields here.
 
 use Async::{Bh, BhOneshot, Block, CharRead, Input, InputSync, Net};
 use Cause::{
@@ -9,6 +12,7 @@ use Checkpoint::{
     ClockHost, ClockVirtual, ClockVirtualRt, ClockWarp, ClockWarpAccount, ClockWarpStart, Init,
     Reset, ResetRequested, SuspendRequested,
 };
+use Form::{I32, I64, U8, U32, U64};
 
 /// The cause of a shutdown or reset: `ShutdownCause` of `qapi/run-state.json`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -125,108 +129,223 @@ pub enum Kind {
     End,
 }
 
-/// All kinds. [`Kind::number`] is the index in this list.
-pub const KINDS: [Kind; 44] = [
-    Kind::Instruction,
-    Kind::Interrupt,
-    Kind::Exception,
-    Kind::AsyncGroup,
-    Kind::Async(Bh),
-    Kind::Async(BhOneshot),
-    Kind::Async(Input),
-    Kind::Async(InputSync),
-    Kind::Async(CharRead),
-    Kind::Async(Block),
-    Kind::Async(Net),
-    Kind::Shutdown(Cause::Any),
-    Kind::Shutdown(Cause::None),
-    Kind::Shutdown(HostError),
-    Kind::Shutdown(HostQmp),
-    Kind::Shutdown(HostQmpQuit),
-    Kind::Shutdown(HostQmpSystemReset),
-    Kind::Shutdown(HostSignal),
-    Kind::Shutdown(HostUi),
-    Kind::Shutdown(GuestShutdown),
-    Kind::Shutdown(GuestReset),
-    Kind::Shutdown(GuestPanic),
-    Kind::Shutdown(SubsystemReset),
-    Kind::Shutdown(SnapshotLoad),
-    Kind::Reserved,
-    Kind::CharWrite,
-    Kind::CharReadAll,
-    Kind::CharReadAllError,
-    Kind::AudioOut,
-    Kind::AudioIn,
-    Kind::Random,
-    Kind::ClockHost,
-    Kind::ClockVirtualRt,
-    Kind::Checkpoint(ClockWarp),
-    Kind::Checkpoint(ClockWarpStart),
-    Kind::Checkpoint(ClockWarpAccount),
-    Kind::Checkpoint(ResetRequested),
-    Kind::Checkpoint(SuspendRequested),
-    Kind::Checkpoint(ClockVirtual),
-    Kind::Checkpoint(ClockHost),
-    Kind::Checkpoint(ClockVirtualRt),
-    Kind::Checkpoint(Init),
-    Kind::Checkpoint(Reset),
-    Kind::End,
+/// A kind of events with its name, its payload, and what an audit takes it for.
+#[derive(Clone, Copy, Debug)]
+pub struct EventKind {
+    /// The kind.
+    pub kind: Kind,
+    /// Its name in `replay-internal.h` without the prefix, with the cause or the checkpoint.
+    pub name: &'static str,
+    /// The fields after its id.
+    pub payload: Payload,
+    /// The content that an audit judges.
+    pub holds: Holds,
+}
+
+/// The fields after the id of an event.
+#[derive(Clone, Copy, Debug)]
+pub enum Payload {
+    /// Fields that follow one another, at most [`FIELDS_MAX`].
+    Row(&'static [Field]),
+    /// The number of a kind of input, and one of the rows of [`input`].
+    Input,
+    /// A count whose size depends on the layout.
+    AudioOut,
+    /// The same, and samples that a full ring leaves out.
+    AudioIn,
+}
+
+/// Most fields of a row.
+pub const FIELDS_MAX: usize = 5;
+
+/// A field of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// Its name in a map and in messages.
+    pub label: &'static str,
+    /// Its name in a dump.
+    pub name: &'static str,
+    /// Its form.
+    pub form: Form,
+}
+
+/// The form of a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A number of one byte.
+    U8,
+    /// A number of four bytes.
+    U32,
+    /// The same with a sign.
+    I32,
+    /// A number of eight bytes.
+    U64,
+    /// The same with a sign.
+    I64,
+    /// A length of four bytes, and as many bytes: the last field.
+    Array,
+}
+
+/// The content of an event, as an audit takes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// Facts about the run.
+    Facts,
+    /// A packet of the network.
+    Packet,
+    /// Bytes of a character device.
+    Read,
+    /// A sound recording.
+    Sound,
+    /// Random numbers.
+    Random,
+    /// A key stroke, or a movement of the pointer.
+    Input,
+}
+
+/// All kinds. [`Kind::number`] is the index in this table.
+pub static KINDS: [EventKind; 44] = [
+    kind(Kind::Instruction, "INSTRUCTION").row(&[field("count", U32)]),
+    kind(Kind::Interrupt, "INTERRUPT"),
+    kind(Kind::Exception, "EXCEPTION"),
+    kind(Kind::AsyncGroup, "ASYNC"),
+    kind(Kind::Async(Bh), "ASYNC_BH").row(ID),
+    kind(Kind::Async(BhOneshot), "ASYNC_BH_ONESHOT").row(ID),
+    kind(Kind::Async(Input), "ASYNC_INPUT").payload(Payload::Input).holds(Holds::Input),
+    kind(Kind::Async(InputSync), "ASYNC_INPUT_SYNC"),
+    kind(Kind::Async(CharRead), "ASYNC_CHAR_READ")
+        .row(&[field("device", U8), ARRAY])
+        .holds(Holds::Read),
+    kind(Kind::Async(Block), "ASYNC_BLOCK").row(ID),
+    kind(Kind::Async(Net), "ASYNC_NET")
+        .row(&[field("filter", U8), field("flags", U32), ARRAY])
+        .holds(Holds::Packet),
+    kind(Kind::Shutdown(Cause::Any), "SHUTDOWN"),
+    kind(Kind::Shutdown(Cause::None), "SHUTDOWN+NONE"),
+    kind(Kind::Shutdown(HostError), "SHUTDOWN+HOST_ERROR"),
+    kind(Kind::Shutdown(HostQmp), "SHUTDOWN+HOST_QMP"),
+    kind(Kind::Shutdown(HostQmpQuit), "SHUTDOWN+HOST_QMP_QUIT"),
+    kind(Kind::Shutdown(HostQmpSystemReset), "SHUTDOWN+HOST_QMP_SYSTEM_RESET"),
+    kind(Kind::Shutdown(HostSignal), "SHUTDOWN+HOST_SIGNAL"),
+    kind(Kind::Shutdown(HostUi), "SHUTDOWN+HOST_UI"),
+    kind(Kind::Shutdown(GuestShutdown), "SHUTDOWN+GUEST_SHUTDOWN"),
+    kind(Kind::Shutdown(GuestReset), "SHUTDOWN+GUEST_RESET"),
+    kind(Kind::Shutdown(GuestPanic), "SHUTDOWN+GUEST_PANIC"),
+    kind(Kind::Shutdown(SubsystemReset), "SHUTDOWN+SUBSYSTEM_RESET"),
+    kind(Kind::Shutdown(SnapshotLoad), "SHUTDOWN+SNAPSHOT_LOAD"),
+    kind(Kind::Reserved, "SHUTDOWN_LAST"),
+    kind(Kind::CharWrite, "CHAR_WRITE")
+        .row(&[field("result", I32), field("offset", U32).dumped("written")]),
+    kind(Kind::CharReadAll, "CHAR_READ_ALL").row(&[ARRAY]).holds(Holds::Read),
+    kind(Kind::CharReadAllError, "CHAR_READ_ALL_ERROR").row(&[field("error", I32)]),
+    kind(Kind::AudioOut, "AUDIO_OUT").payload(Payload::AudioOut),
+    kind(Kind::AudioIn, "AUDIO_IN").payload(Payload::AudioIn).holds(Holds::Sound),
+    kind(Kind::Random, "RANDOM").row(&[field("result", I32), ARRAY]).holds(Holds::Random),
+    kind(Kind::ClockHost, "CLOCK_HOST").row(CLOCK),
+    kind(Kind::ClockVirtualRt, "CLOCK_VIRTUAL_RT").row(CLOCK),
+    kind(Kind::Checkpoint(ClockWarp), "CP_CLOCK_WARP"),
+    kind(Kind::Checkpoint(ClockWarpStart), "CP_CLOCK_WARP_START"),
+    kind(Kind::Checkpoint(ClockWarpAccount), "CP_CLOCK_WARP_ACCOUNT"),
+    kind(Kind::Checkpoint(ResetRequested), "CP_RESET_REQUESTED"),
+    kind(Kind::Checkpoint(SuspendRequested), "CP_SUSPEND_REQUESTED"),
+    kind(Kind::Checkpoint(ClockVirtual), "CP_CLOCK_VIRTUAL"),
+    kind(Kind::Checkpoint(ClockHost), "CP_CLOCK_HOST"),
+    kind(Kind::Checkpoint(ClockVirtualRt), "CP_CLOCK_VIRTUAL_RT"),
+    kind(Kind::Checkpoint(Init), "CP_INIT"),
+    kind(Kind::Checkpoint(Reset), "CP_RESET"),
+    kind(Kind::End, "END"),
 ];
 
-impl Kind {
-    /// Returns the name in `replay-internal.h` without its prefix, with the cause or the
-    /// checkpoint.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Instruction => "INSTRUCTION",
-            Self::Interrupt => "INTERRUPT",
-            Self::Exception => "EXCEPTION",
-            Self::AsyncGroup => "ASYNC",
-            Self::Async(Bh) => "ASYNC_BH",
-            Self::Async(BhOneshot) => "ASYNC_BH_ONESHOT",
-            Self::Async(Input) => "ASYNC_INPUT",
-            Self::Async(InputSync) => "ASYNC_INPUT_SYNC",
-            Self::Async(CharRead) => "ASYNC_CHAR_READ",
-            Self::Async(Block) => "ASYNC_BLOCK",
-            Self::Async(Net) => "ASYNC_NET",
-            Self::Shutdown(Cause::Any) => "SHUTDOWN",
-            Self::Shutdown(Cause::None) => "SHUTDOWN+NONE",
-            Self::Shutdown(HostError) => "SHUTDOWN+HOST_ERROR",
-            Self::Shutdown(HostQmp) => "SHUTDOWN+HOST_QMP",
-            Self::Shutdown(HostQmpQuit) => "SHUTDOWN+HOST_QMP_QUIT",
-            Self::Shutdown(HostQmpSystemReset) => "SHUTDOWN+HOST_QMP_SYSTEM_RESET",
-            Self::Shutdown(HostSignal) => "SHUTDOWN+HOST_SIGNAL",
-            Self::Shutdown(HostUi) => "SHUTDOWN+HOST_UI",
-            Self::Shutdown(GuestShutdown) => "SHUTDOWN+GUEST_SHUTDOWN",
-            Self::Shutdown(GuestReset) => "SHUTDOWN+GUEST_RESET",
-            Self::Shutdown(GuestPanic) => "SHUTDOWN+GUEST_PANIC",
-            Self::Shutdown(SubsystemReset) => "SHUTDOWN+SUBSYSTEM_RESET",
-            Self::Shutdown(SnapshotLoad) => "SHUTDOWN+SNAPSHOT_LOAD",
-            Self::Reserved => "SHUTDOWN_LAST",
-            Self::CharWrite => "CHAR_WRITE",
-            Self::CharReadAll => "CHAR_READ_ALL",
-            Self::CharReadAllError => "CHAR_READ_ALL_ERROR",
-            Self::AudioOut => "AUDIO_OUT",
-            Self::AudioIn => "AUDIO_IN",
-            Self::Random => "RANDOM",
-            Self::ClockHost => "CLOCK_HOST",
-            Self::ClockVirtualRt => "CLOCK_VIRTUAL_RT",
-            Self::Checkpoint(ClockWarp) => "CP_CLOCK_WARP",
-            Self::Checkpoint(ClockWarpStart) => "CP_CLOCK_WARP_START",
-            Self::Checkpoint(ClockWarpAccount) => "CP_CLOCK_WARP_ACCOUNT",
-            Self::Checkpoint(ResetRequested) => "CP_RESET_REQUESTED",
-            Self::Checkpoint(SuspendRequested) => "CP_SUSPEND_REQUESTED",
-            Self::Checkpoint(ClockVirtual) => "CP_CLOCK_VIRTUAL",
-            Self::Checkpoint(ClockHost) => "CP_CLOCK_HOST",
-            Self::Checkpoint(ClockVirtualRt) => "CP_CLOCK_VIRTUAL_RT",
-            Self::Checkpoint(Init) => "CP_INIT",
-            Self::Checkpoint(Reset) => "CP_RESET",
-            Self::End => "END",
-        }
+/// The rows of the kinds of input.
+pub mod input {
+    use super::{Field, I64, U8, U32, U64, field};
+
+    const DOWN: Field = field("down", U8);
+    const AXIS: Field = field("axis", U32);
+    const VALUE: Field = field("value", I64);
+
+    /// A key, by its number.
+    pub const KEY_NUMBER: &[Field] = &[field("key number", U64).dumped("number_of_key"), DOWN];
+    /// A key, by its qcode.
+    pub const QCODE: &[Field] = &[field("qcode", U32), DOWN];
+    /// A key, by its Linux keycode.
+    pub const KEYCODE: &[Field] = &[field("keycode", U32), DOWN];
+    /// A pointer button.
+    pub const BUTTON: &[Field] = &[field("button", U32), DOWN];
+    /// A relative or absolute pointer position: 0 for x, 1 for y.
+    pub const POINTER: &[Field] = &[AXIS, VALUE];
+    /// A touch: 0 to 4 for begin, update, end, cancel, data.
+    pub const TOUCH: &[Field] = &[
+        field("touch kind", U32).dumped("type"),
+        field("slot", I64),
+        field("tracking id", I64).dumped("tracking_id"),
+        AXIS,
+        VALUE,
+    ];
+}
+
+const ARRAY: Field = field("array length", Form::Array).dumped("size");
+const ID: &[Field] = &[field("id", U64)];
+const CLOCK: &[Field] = &[field("clock", I64)];
+
+/// A kind without a payload.
+const fn kind(kind: Kind, name: &'static str) -> EventKind {
+    EventKind { kind, name, payload: Payload::Row(&[]), holds: Holds::Facts }
+}
+
+/// A field that a dump names like a map.
+const fn field(label: &'static str, form: Form) -> Field {
+    Field { label, name: label, form }
+}
+
+impl EventKind {
+    const fn row(self, fields: &'static [Field]) -> Self {
+        self.payload(Payload::Row(fields))
     }
 
+    const fn payload(self, payload: Payload) -> Self {
+        Self { payload, ..self }
+    }
+
+    const fn holds(self, holds: Holds) -> Self {
+        Self { holds, ..self }
+    }
+}
+
+impl Field {
+    const fn dumped(self, name: &'static str) -> Self {
+        Self { name, ..self }
+    }
+
+    /// Returns its size in bytes, without the bytes of an array.
+    pub const fn size(&self) -> usize {
+        match self.form {
+            U8 => 1,
+            U32 | I32 | Form::Array => 4,
+            U64 | I64 => 8,
+        }
+    }
+}
+
+impl Kind {
     /// Returns the index in [`KINDS`].
     pub fn number(self) -> usize {
-        KINDS.iter().position(|kind| *kind == self).unwrap_or_default()
+        KINDS.iter().position(|row| row.kind == self).unwrap_or_default()
+    }
+
+    /// Returns the name in `replay-internal.h` without its prefix, with the cause or the
+    /// checkpoint.
+    pub fn name(self) -> &'static str {
+        KINDS.get(self.number()).map_or("", |row| row.name)
+    }
+
+    /// Returns the fields after the id.
+    pub fn payload(self) -> Payload {
+        KINDS.get(self.number()).map_or(Payload::Row(&[]), |row| row.payload)
+    }
+
+    /// Whether it is a reading of a clock.
+    pub const fn is_clock(self) -> bool {
+        matches!(self, Self::ClockHost | Self::ClockVirtualRt)
     }
 }

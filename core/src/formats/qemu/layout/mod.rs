@@ -1,7 +1,7 @@
 //! The layouts and the meaning of their ids: facts, and look-ups in them.
 //!
 //! ```text
-//!  kind     kinds of events, with their names          set      several layouts at once
+//!  kind     kinds of events, with their fields         set      several layouts at once
 //!  table    the 15 layouts, oldest first               range    values that an event may have
 //! ```
 //!
@@ -22,7 +22,10 @@ pub mod range;
 mod set;
 mod table;
 
-pub use kind::{Async, Cause, Checkpoint, KINDS, Kind};
+pub use kind::{
+    Async, Cause, Checkpoint, EventKind, FIELDS_MAX, Field, Form, Holds, KINDS, Kind, Payload,
+    input,
+};
 pub use set::Layouts;
 pub use table::LAYOUTS;
 
@@ -256,8 +259,12 @@ mod tests {
 
     #[test]
     fn kinds_are_numbered_apart_and_ids_lead_back() {
-        for (number, kind) in KINDS.into_iter().enumerate() {
-            assert_eq!(kind.number(), number);
+        for (number, row) in KINDS.iter().enumerate() {
+            assert_eq!(row.kind.number(), number);
+            let Payload::Row(fields) = row.payload else { continue };
+            assert!(fields.len() <= FIELDS_MAX, "{}", row.name);
+            let has_array = fields.iter().any(|field| field.form == Form::Array);
+            assert!(!has_array || row.holds != Holds::Facts, "{} has content", row.name);
         }
         for layout in &LAYOUTS {
             for id in 0..=u8::MAX {

@@ -88,6 +88,8 @@ const IDS_4_0: &[&[Kind]] =
     &[HEAD, ASYNC_GROUP, SHUTDOWN_4_0, RESERVED, CHARS, AUDIO, CLOCKS, CHECKPOINTS, END];
 const IDS_5_0: &[&[Kind]] =
     &[HEAD, ASYNC_GROUP, SHUTDOWN_4_0, RESERVED, CHARS, AUDIO, RANDOM, CLOCKS, CHECKPOINTS, END];
+const IDS_7_1: &[&[Kind]] =
+    &[HEAD, ASYNC_IDS, SHUTDOWN_4_0, RESERVED, CHARS, AUDIO, RANDOM, CLOCKS, CHECKPOINTS, END];
 const IDS_7_2: &[&[Kind]] = &[
     HEAD,
     ASYNC_IDS,
@@ -115,6 +117,10 @@ const SINCE_7_2: Layout = Layout {
     pair: true,
     measured: true,
 };
+
+/// The values that the layouts since 8.1 share.
+const SINCE_8_1: Layout =
+    Layout { releases: [(8, 1), (10, 2)], inputs: 5, buttons: 10, ..SINCE_7_2 };
 
 /// The values that the layouts before 4.2 share. Each layout lists those that differ.
 const BEFORE_4_2: Layout = Layout {
@@ -217,38 +223,23 @@ pub static LAYOUTS: [Layout; 15] = [
     },
     Layout {
         releases: [(7, 1), (7, 1)],
-        groups: &[
-            HEAD,
-            ASYNC_IDS,
-            SHUTDOWN_4_0,
-            RESERVED,
-            CHARS,
-            AUDIO,
-            RANDOM,
-            CLOCKS,
-            CHECKPOINTS,
-            END,
-        ],
+        groups: IDS_7_1,
         keys: Keys::Values { qcodes: 150 },
         ..SINCE_7_2
     },
     SINCE_7_2,
-    Layout { releases: [(8, 1), (10, 2)], inputs: 5, buttons: 10, ..SINCE_7_2 },
+    SINCE_8_1,
     Layout {
         version: 0x00e0_200d,
         releases: [(11, 0), (11, 0)],
-        inputs: 5,
-        buttons: 10,
         audio: Audio::Unplaced,
-        ..SINCE_7_2
+        ..SINCE_8_1
     },
     Layout {
         version: 0x00e0_200e,
         releases: [(11, 1), (11, 1)],
         keys: Keys::Linux,
-        inputs: 5,
-        buttons: 10,
         audio: Audio::Unplaced,
-        ..SINCE_7_2
+        ..SINCE_8_1
     },
 ];
