@@ -17,6 +17,8 @@ pub enum Form {
     Hex64,
     /// So many bytes that are no number.
     Bytes(u64),
+    /// So many bytes of numbers that are read at once.
+    Numbers(u64),
 }
 
 impl Form {
@@ -26,7 +28,7 @@ impl Form {
             Self::U16 => 2,
             Self::U32 | Self::Hex32 => 4,
             Self::U64 | Self::Hex64 => 8,
-            Self::Bytes(size) => size,
+            Self::Bytes(size) | Self::Numbers(size) => size,
         }
     }
 }
@@ -64,7 +66,7 @@ impl Cursor<'_> {
             Form::U64 => self.u64(label),
             Form::Hex32 => self.hex32(label).map(u64::from),
             Form::Hex64 => self.hex64(label),
-            Form::Bytes(size) => self.skip(1, size, label).map(|()| 0),
+            Form::Bytes(size) | Form::Numbers(size) => self.skip(1, size, label).map(|()| 0),
         }
     }
 

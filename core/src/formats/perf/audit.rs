@@ -5,11 +5,13 @@ mod maps;
 mod words;
 
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::decode::feature;
 use super::decode::header::magic;
 use super::layout::RECORD_HEADER;
+use super::layout::features::{self, Feature};
+use super::layout::part::{Holds, Part, Reader, meanings};
 use crate::kit::cursor::Order;
 use crate::kit::field_log::{Field, FieldValue, Noted};
 use crate::kit::num::to_u64;
@@ -50,30 +52,9 @@ const fn is_pid(value: u64) -> bool {
     value <= PID_MAX || value == u64::MAX
 }
 
-/// Fields with a text that perf writes by itself, or that a user chose.
-const TEXTS: &[&str] = &[
-    "event.name",
-    "group.name",
-    "pmu.name",
-    "event_update.name",
-    "event_update.unit",
-    "auxtrace_error.msg",
-    "bpf_metadata.prog_name",
-    "core",
-    "thread",
-    "die",
-    "node.cpus",
-    "name",
-    "value",
-    "cache.type",
-    "cache.size",
-    "cache.map",
-    "meta_info.key",
-    "tracing.version",
-];
-
-/// Features of which each further field may be a name.
-const SYMBOL_TABLES: &[&str] = &["FILE", "FILE2"];
+/// Texts of records that perf writes by itself, or that a user chose.
+const TEXTS: &[&str] =
+    &["event_update.name", "event_update.unit", "auxtrace_error.msg", "bpf_metadata.prog_name"];
 
 /// Passes the recording to `auditor`.
 pub(super) fn audit(
@@ -95,13 +76,16 @@ pub(super) fn audit(
             noted.fields.extend(audit_aux(auditor, tile, order));
         }
         let Noted { fields, stored, left_out } = &*noted;
-        if *left_out > 0 && SYMBOL_TABLES.contains(&tile.name) {
+        let feature = find_feature(tile, fields);
+        // Each further field may be the name of a symbol.
+        if *left_out > 0 && feature.is_some_and(has_symbols) {
             let (rule, subject) =
                 (&recipient::UNCLAIMED_BYTES, (tile.name, "field after the limit"));
             auditor.add(rule, subject, *left_out, tile.span, Excerpt::None);
         }
-        let section = find_section(tile, fields);
-        let record = Record { section, stored: *stored, order, maps: &maps };
+        let section = feature.map_or(tile.name, |feature| feature.name);
+        let known = feature.map_or_else(BTreeMap::new, |feature| meanings(feature.content));
+        let record = Record { section, feature, known, stored: *stored, order, maps: &maps };
         let mut system: &[u8] = &[];
         for field in fields {
             match &field.value {
@@ -148,14 +132,21 @@ fn audit_aux(auditor: &mut Auditor<'_>, tile: &Tile, order: Order) -> Option<Fie
     Some(Field { label: known::AUX_DATA.into(), span: data, value: FieldValue::Bytes(Vec::new()) })
 }
 
-/// The name of a tile; that of the feature that a record of a pipe holds.
-fn find_section(tile: &Tile, fields: &[Field]) -> &'static str {
-    let bit = fields.iter().find(|field| field.label == "feature.feat_id");
-    let bit = bit.and_then(|field| match field.value {
-        FieldValue::Number(number) => u32::try_from(number).ok(),
+/// The feature of a tile, or of a record of a pipe.
+fn find_feature(tile: &Tile, fields: &[Field]) -> Option<&'static Feature> {
+    if tile.kind == TileKind::Structure {
+        return features::named(tile.name);
+    }
+    let number = fields.iter().find(|field| field.label == "feature.feat_id");
+    number.and_then(|field| match field.value {
+        FieldValue::Number(number) => features::feature(u32::try_from(number).ok()?),
         _ => None,
-    });
-    bit.and_then(feature::name).unwrap_or(tile.name)
+    })
+}
+
+/// Whether a feature is a table of symbols.
+const fn has_symbols(feature: &Feature) -> bool {
+    matches!(feature.content, [Part::Read(Reader::Files | Reader::FileMessages, ..)])
 }
 
 /// Whether a number is an address of the kernel.
@@ -166,6 +157,9 @@ const fn is_kernel(number: u64) -> bool {
 /// The record or feature whose fields are judged.
 struct Record<'m> {
     section: &'static str,
+    feature: Option<&'static Feature>,
+    /// The meaning of the fields of the feature.
+    known: BTreeMap<&'static str, Holds>,
     stored: Option<Span>,
     order: Order,
     maps: &'m Maps<'m>,
@@ -184,6 +178,9 @@ impl Record<'_> {
     fn audit_bytes(&self, auditor: &mut Auditor<'_>, field: &Field, bytes: &[u8]) {
         let place = self.place(field);
         let text = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
+        if let Some(holds) = self.known.get(field.label.as_ref()) {
+            return self.audit_text(auditor, *holds, (text, bytes), place);
+        }
         match field.label.as_ref() {
             "mmap.filename" | "mmap2.filename" | "build_id.filename" | "cgroup.path"
             | "file.path" | "dso.name" => {
@@ -205,21 +202,7 @@ impl Record<'_> {
             "auxtrace_info.filter" => self.audit_filter(auditor, (field, bytes), place),
             "mmap2.build_id" | "build_id.build_id" => self.audit_build_id(auditor, field, bytes),
             label if TEXTS.contains(&label) => {
-                auditor.text(self.section, text, place);
-                if !words::is_harmless(text) {
-                    let kind = (&sender::CHOSEN_NAME, "chosen name");
-                    self.hide_text(auditor, kind, (text, bytes), place);
-                }
-                auditor.after_text(self.section, bytes, place);
-            }
-            "cmdline.string" => {
-                self.hide_text(auditor, (&sender::COMMAND_LINE, "argument"), (text, bytes), place);
-                auditor.argument(self.section, text, place);
-                auditor.after_text(self.section, bytes, place);
-            }
-            "string" => {
-                self.audit_description(auditor, (text, bytes), place);
-                auditor.after_text(self.section, bytes, place);
+                self.audit_text(auditor, Holds::Name, (text, bytes), place);
             }
             "kernel_symbol.kallsyms" => self.audit_table(auditor, field, bytes),
             "addr" | "branch_stack.nr" => self.audit_addresses(auditor, field, bytes),
@@ -284,10 +267,8 @@ impl Record<'_> {
     /// Whether only simpleperf writes the record or feature.
     fn is_simpleperf(&self) -> bool {
         self.section.starts_with("SIMPLEPERF_")
-            || matches!(
-                self.section,
-                "HEADER_TRACING_DATA" | "ETM_BRANCH_LIST" | "INIT_MAP" | "FILE2" | "DEBUG_UNWIND"
-            )
+            || self.section == "HEADER_TRACING_DATA"
+            || self.feature.is_some_and(Feature::is_simpleperf)
     }
 
     /// Judges the name of a map, a file or a control group.
@@ -398,27 +379,39 @@ impl Record<'_> {
         }
     }
 
-    /// Judges a feature that is one text.
-    fn audit_description(
+    /// Judges a text by its meaning.
+    fn audit_text(
         &self,
         auditor: &mut Auditor<'_>,
+        holds: Holds,
         (text, bytes): (&[u8], &[u8]),
         place: Place,
     ) {
-        auditor.text(self.section, text, place);
-        let (rule, noun) = match self.section {
-            "HOSTNAME" => (&sender::HOST_NAME, "host name"),
-            _ => (&sender::SYSTEM, "description"),
+        let kind: Option<(&'static Rule, _)> = match holds {
+            Holds::Facts => return,
+            Holds::Name if words::is_harmless(text) => None,
+            Holds::Name => Some((&sender::CHOSEN_NAME, "chosen name")),
+            Holds::Argument => Some((&sender::COMMAND_LINE, "argument")),
+            Holds::HostName => Some((&sender::HOST_NAME, "host name")),
+            Holds::Machine if words::is_machine(text) => None,
+            Holds::Machine | Holds::Version | Holds::Description => {
+                Some((&sender::SYSTEM, "description"))
+            }
         };
-        match self.section {
-            "ARCH" if words::is_machine(text) => {}
-            "VERSION" => {
+        match kind {
+            Some(kind) if holds == Holds::Version => {
                 for part in words::version_details(text) {
-                    self.hide_text(auditor, (rule, noun), (part, part), place.of_part(text, part));
+                    self.hide_text(auditor, kind, (part, part), place.of_part(text, part));
                 }
             }
-            _ => self.hide_text(auditor, (rule, noun), (text, bytes), place),
+            Some(kind) => self.hide_text(auditor, kind, (text, bytes), place),
+            None => {}
         }
+        match holds {
+            Holds::Argument => auditor.argument(self.section, text, place),
+            _ => auditor.text(self.section, text, place),
+        }
+        auditor.after_text(self.section, bytes, place);
     }
 
     /// Judges the tables of symbols and processes of the whole system in TRACING_DATA. perf reads

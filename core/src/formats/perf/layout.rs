@@ -4,9 +4,12 @@
 //! `tools/lib/perf/include/perf/event.h`, and measured recordings.
 
 pub mod attr;
+pub mod features;
+pub mod part;
 pub mod records;
 
 pub use attr::{ATTR_SIZE_KNOWN, ATTR_SIZE_VER0, ATTR_SIZE_VER7, ATTR_SIZES, is_published};
+pub use features::number as feature;
 
 /// First bytes of a recording written by a little-endian machine.
 pub const MAGIC_LITTLE: &[u8; 8] = b"PERFILE2";
@@ -148,82 +151,6 @@ pub mod record {
     pub const fn is_simpleperf(kind: u32) -> bool {
         kind >= SIMPLEPERF_FIRST && kind <= SIMPLEPERF_LAST
     }
-}
-
-/// Feature bits that the check handles by name.
-pub mod feature {
-    /// Highest number of a feature in a pipe that may be one of the next years: perf got 34
-    /// features in 17 years, so 18 more take nine, and a number after them ends the list.
-    pub const PIPE_NEXT: u64 = 53;
-    /// Number after PMU_CAPS, with which perf 6.1 ends the features of a pipe. perf report 6.1
-    /// stops at a higher one.
-    pub const PIPE_END: u32 = 32;
-    /// Tracepoint formats.
-    pub const TRACING_DATA: u32 = 1;
-    /// Numbers of available and online CPUs.
-    pub const NRCPUS: u32 = 7;
-    /// Written by `perf stat record`: a flag without content.
-    pub const STAT: u32 = 19;
-    /// Time of the first and of the last sample.
-    pub const SAMPLE_TIME: u32 = 21;
-    /// The command line of the recorder.
-    pub const CMDLINE: u32 = 11;
-    /// A copy of each attr, its name and its ids.
-    pub const EVENT_DESC: u32 = 12;
-    /// Cores and threads that share a package.
-    pub const CPU_TOPOLOGY: u32 = 13;
-    /// Types and names of the PMUs.
-    pub const PMU_MAPPINGS: u32 = 16;
-    /// Index of the AUXTRACE records: absolute offsets.
-    pub const AUXTRACE: u32 = 18;
-    /// Records lie in `data.N` files in the same directory.
-    pub const DIR_FORMAT: u32 = 24;
-    /// Parameters of COMPRESSED records.
-    pub const COMPRESSED: u32 = 27;
-    /// Host name. Every recording has it, so its bit shows how the bits are swapped.
-    pub const HOSTNAME: u32 = 3;
-    /// Build ids of the files with samples.
-    pub const BUILD_ID: u32 = 2;
-    /// Release of the kernel.
-    pub const OSRELEASE: u32 = 4;
-    /// Version of perf.
-    pub const VERSION: u32 = 5;
-    /// Architecture of the kernel.
-    pub const ARCH: u32 = 6;
-    /// Name of the processor, and its number.
-    pub const CPUDESC: u32 = 8;
-    /// The same for programs.
-    pub const CPUID: u32 = 9;
-    /// Memory in KiB.
-    pub const TOTAL_MEM: u32 = 10;
-    /// Nodes with their memory and CPUs.
-    pub const NUMA_TOPOLOGY: u32 = 14;
-    /// Caches of the processor.
-    pub const CACHE: u32 = 20;
-    /// Blocks of memory of each node.
-    pub const MEM_TOPOLOGY: u32 = 22;
-    /// Capabilities of the PMU of the processor.
-    pub const CPU_PMU_CAPS: u32 = 28;
-    /// PMUs of a processor with several kinds of cores.
-    pub const HYBRID_TOPOLOGY: u32 = 30;
-    /// Capabilities of all PMUs.
-    pub const PMU_CAPS: u32 = 31;
-    /// Scheduling domains of each CPU, since perf 6.19.
-    pub const CPU_DOMAIN_INFO: u32 = 32;
-    /// Machine of the kernel as in an ELF file.
-    pub const E_MACHINE: u32 = 33;
-    /// Size of a cache line in bytes.
-    pub const CLN_SIZE: u32 = 34;
-    /// First of the features of simpleperf, FILE.
-    pub const SIMPLEPERF_FIRST: u32 = 128;
-    /// Last of the features of simpleperf, INIT_MAP.
-    pub const SIMPLEPERF_LAST: u32 = 134;
-    /// Groups of events that are read together.
-    pub const GROUP_DESC: u32 = 17;
-    /// BPF programs.
-    pub const BPF_PROG_INFO: u32 = 25;
-    /// The clock of the samples and the time of day.
-    pub const CLOCK_DATA: u32 = 29;
 }
 
 /// More CPUs than any kernel supports: 8,192 at most.

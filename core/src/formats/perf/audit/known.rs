@@ -7,6 +7,9 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use crate::formats::perf::layout::ATTR_SIZE_KNOWN;
+use crate::formats::perf::layout::features::{self, FEATURES, Feature};
+use crate::formats::perf::layout::part::Part::Rest;
+use crate::formats::perf::layout::part::meanings;
 use crate::kit::field_log::{Field, FieldValue};
 use crate::kit::num::to_usize;
 use crate::model::tile::Tile;
@@ -18,36 +21,31 @@ use crate::sight::harmless::{has_word, holds};
 const BUILD_ID_TYPE: u64 = 67;
 const ENTRY_MAX: u64 = 4096 + 64;
 
-/// Fields of numbers, several of which are read at once.
+/// Fields of numbers, several of which are read at once, outside of features.
 const NUMBERS: &str = "\
-    addr auxtrace.entries auxtrace.offset auxtrace_error.ip \
-    auxtrace_error.type auxtrace_info.type bitmap.entries bpf_event.tag branch_stack.hw_idx \
-    branch_stack.nr build_id.header.type build_id.pid build_id.size cache cgroup chain.nr \
-    chain.pid clock_data clockid_res_ns code_page_size core_id cpu_map.any_cpu cpu_map.cpu \
-    cpu_map.end_cpu cpu_map.long_size cpu_map.mask cpu_map.nr cpu_map.range cpu_map.start_cpu \
-    cpu_map.type data_page_size data_src die_id dso.type dso_symbol.addr event.ids \
-    event_id.count event_update.scale file.dex_file_offsets file.min_vaddr \
-    file.offset_of_min_vaddr magic mem_topology.block_size memory_node message.key \
-    message.length message.number message.numbers node phys_addr program.arrays read.nr \
-    read.time read.value schedstat.timestamp socket_id symbol.start_vaddr total_mem \
-    tracing.magic transaction unwinding.abi unwinding.chain unwinding.dyn_size unwinding.time \
-    weight";
+    addr auxtrace.offset auxtrace_error.ip auxtrace_error.type \
+    auxtrace_info.type bpf_event.tag branch_stack.hw_idx branch_stack.nr build_id.header.type \
+    build_id.pid build_id.size cgroup chain.nr chain.pid code_page_size cpu_map.any_cpu \
+    cpu_map.cpu cpu_map.end_cpu cpu_map.long_size cpu_map.mask cpu_map.nr cpu_map.range \
+    cpu_map.start_cpu cpu_map.type data_page_size data_src dso.type dso_symbol.addr \
+    event_id.count event_update.scale magic phys_addr read.nr read.time read.value \
+    schedstat.timestamp tracing.magic transaction unwinding.abi unwinding.chain \
+    unwinding.dyn_size unwinding.time weight";
 
-/// Fields that the audit judges, byte by byte.
+/// Other fields that the audit judges, byte by byte.
 const JUDGED: &str = "\
     auxtrace_error.msg auxtrace_info.filter bpf_metadata.prog_name build_id.build_id \
-    build_id.filename cache.map cache.size cache.type callchain.nr cgroup.path cmdline.string \
-    comm.comm core debug.text die dso.name dso_symbol.name event.name event_update.name \
-    event_update.unit file.path group.name kernel_symbol.kallsyms ksymbol.name message.unknown \
-    meta_info.key meta_info.plain meta_info.value mmap.filename mmap2.build_id mmap2.filename \
-    name node.cpus pmu.name raw.size record.rest regs_intr.regs regs_user.regs split.data \
-    stack_user.size string symbol.name thread thread_map.entries[].comm tracing.cmdlines \
-    tracing.format tracing.kallsyms tracing.printk tracing.system tracing.version \
-    tracing_data.unread unwind_file.data value";
+    build_id.filename callchain.nr cgroup.path comm.comm debug.text dso.name dso_symbol.name \
+    event_update.name event_update.unit file.path kernel_symbol.kallsyms ksymbol.name \
+    message.unknown meta_info.plain meta_info.value mmap.filename mmap2.build_id mmap2.filename \
+    raw.size record.rest regs_intr.regs regs_user.regs split.data stack_user.size symbol.name \
+    thread_map.entries[].comm tracing.cmdlines tracing.format tracing.kallsyms tracing.printk \
+    tracing.system tracing.version tracing_data.unread unwind_file.data";
 
 /// All of them: they are looked up for every record.
 static LABELS: LazyLock<BTreeSet<&'static str>> = LazyLock::new(|| {
-    NUMBERS.split_ascii_whitespace().chain(JUDGED.split_ascii_whitespace()).collect()
+    let listed = NUMBERS.split_ascii_whitespace().chain(JUDGED.split_ascii_whitespace());
+    listed.chain(FEATURES.iter().flat_map(|one| meanings(one.content).into_keys())).collect()
 });
 
 /// The data after an AUXTRACE record.
@@ -81,11 +79,14 @@ pub(super) fn knowledge(tile: &Tile, field: &Field) -> Knowledge {
         "auxtrace_info.priv" => is_tracer(bytes),
         // The content is the expanded layer.
         "compressed2.data_size" | AUX_DATA => true,
-        "feature" if tile.name.starts_with("SIMPLEPERF_") || tile.name == "ETM_BRANCH_LIST" => true,
-        // Numbers about the machine; other features may hold names.
-        "feature" if matches!(tile.name, "E_MACHINE" | "CLN_SIZE" | "HEADER_FEATURE") => {
-            bytes.len() <= 16 && !has_word(bytes)
-        }
+        "feature" if tile.name.starts_with("SIMPLEPERF_") => true,
+        "feature" => match features::named(tile.name) {
+            Some(feature) if feature.is_simpleperf() => true,
+            // Numbers about the machine; other features may hold names.
+            Some(Feature { content: [Rest(_, [_, ..])], .. }) => is_short_number(bytes),
+            Some(_) => false,
+            None => tile.name == "HEADER_FEATURE" && is_short_number(bytes),
+        },
         "rest" => match tile.name {
             "COMPRESSED" | "COMPRESSED2" | "INIT_MAP" => true,
             "READ" | "TIME_CONV" | "ID_INDEX" | "SCHEDSTAT_CPU" => !has_word(bytes),
@@ -142,6 +143,11 @@ fn is_entry_header(field: &Field, number: u64) -> bool {
 /// Returns whether the rest of a record is the padding of its text.
 pub(super) fn ends_with_text(name: &str) -> bool {
     matches!(name, "MMAP" | "MMAP2" | "COMM" | "KSYMBOL" | "CGROUP")
+}
+
+/// Returns whether bytes are one or two numbers.
+fn is_short_number(bytes: &[u8]) -> bool {
+    bytes.len() <= 16 && !has_word(bytes)
 }
 
 fn is_empty(bytes: &[u8]) -> bool {

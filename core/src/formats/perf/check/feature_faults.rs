@@ -4,6 +4,7 @@ use super::feature_check::FeatureCheck;
 use crate::formats::perf::decode::feature::{Contents, FeatureError};
 use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::layout::feature as bit;
+use crate::formats::perf::layout::features::{self, Trait};
 use crate::formats::perf::{repair, rules};
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::byte_count;
@@ -19,16 +20,17 @@ impl FeatureCheck<'_> {
         (bit, section): (u32, Section),
         error: &FeatureError,
     ) -> &'static Rule {
-        match bit {
-            bit::CMDLINE | bit::CPU_TOPOLOGY | bit::PMU_MAPPINGS | bit::TRACING_DATA => {
-                &rules::FEATURE_FATAL
-            }
+        let is = |one: Trait| features::feature(bit).is_some_and(|feature| feature.is(one));
+        let is_shown = is(Trait::CrashesAtEvents) || is(Trait::CrashesAtBuildId);
+        let crashes = is(Trait::CrashesAtBitmap) && is_too_large(error)
+            || is(Trait::CrashesAtBuildId) && is_too_long(error)
+            || is(Trait::CrashesAtEvents) && is_too_many(error) && !self.is_strict();
+        match self.hides_needed(bit) {
+            _ if is(Trait::Crashes) => &rules::FEATURE_FATAL,
             _ if self.needs(bit) => &rules::FEATURE_MISSING,
-            bit::MEM_TOPOLOGY if is_too_large(error) => &rules::FEATURE_FATAL,
-            bit::BUILD_ID if is_too_long(error) => &rules::FEATURE_FATAL,
-            bit::EVENT_DESC if is_too_many(error) && !self.is_strict() => &rules::FEATURE_FATAL,
+            _ if crashes => &rules::FEATURE_FATAL,
             // perf 7 shows the records without them.
-            bit::EVENT_DESC | bit::BUILD_ID if !self.hides_needed(bit) => &rules::FEATURE_MALFORMED,
+            false if is_shown => &rules::FEATURE_MALFORMED,
             // perf 7 adds the NUL.
             _ if is_unterminated(error) && section.size > 0 => self.rule_of_stop(bit),
             _ if self.is_strict() => &rules::FEATURE_FATAL,
@@ -67,7 +69,7 @@ impl FeatureCheck<'_> {
     /// Whether COMPRESSED has a buffer that is too small for the compressed records.
     pub(super) fn has_small_buffer(&self, contents: &Contents) -> bool {
         let longest = self.facts.compressed.map_or(0, |(longest, _)| longest);
-        contents.compressed.is_some_and(|parameters| u64::from(parameters.mmap_len) < longest)
+        contents.mmap_len.is_some_and(|len| u64::from(len) < longest)
     }
 
     pub(super) fn small_mmap_len(&self, section: Section, mmap_len: u32, longest: u64) -> Finding {

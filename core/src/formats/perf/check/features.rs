@@ -8,6 +8,7 @@ use super::tracing;
 use crate::formats::perf::decode::feature::{self, Contents, Cpus, Machine, Refusal};
 use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::decode::tracing::names;
+use crate::formats::perf::layout::features::{self, Feature};
 use crate::formats::perf::layout::{SECTION_SIZE, feature as bit, field};
 use crate::formats::perf::repair::{self, Features, NewFeature};
 use crate::formats::perf::rules;
@@ -138,16 +139,14 @@ impl FeatureCheck<'_> {
             return SectionRead::Skipped;
         }
         let may_be_empty = !self.is_strict() && !self.hides_needed(bit);
-        if may_be_empty && self.is_empty_text((bit, section)) {
-            let message = format!("{} is empty: 0 bytes", title(bit));
-            let mut finding =
-                Finding::new(&rules::FEATURE_MALFORMED, section.span(0), path, message);
-            finding.severity = Severity::Info;
-            report.push(finding);
-            return SectionRead::Skipped;
-        }
-        if self.is_under_attrs((bit, section)) {
-            let message = "the attrs lie over the start of BUILD_ID, as perf inject writes them";
+        let harmless = if may_be_empty && self.is_empty_text((bit, section)) {
+            Some(format!("{} is empty: 0 bytes", title(bit)))
+        } else if self.is_under_attrs((bit, section)) {
+            Some("the attrs lie over the start of BUILD_ID, as perf inject writes them".to_string())
+        } else {
+            None
+        };
+        if let Some(message) = harmless {
             let mut finding =
                 Finding::new(&rules::FEATURE_MALFORMED, section.span(0), path, message);
             finding.severity = Severity::Info;
@@ -189,7 +188,7 @@ impl FeatureCheck<'_> {
 
     /// Whether a text has no bytes, as perf 3.14 wrote CPUDESC on ARM, and no others were lost.
     fn is_empty_text(&self, (bit, section): (u32, Section)) -> bool {
-        let is_text = feature::name(bit).is_some_and(feature::is_text);
+        let is_text = features::feature(bit).is_some_and(Feature::is_text);
         let table = || self.recording.table(self.end);
         is_text && section.size == 0 && table().is_tight(self.recording.length())
     }
@@ -229,11 +228,10 @@ impl FeatureCheck<'_> {
 
     /// Compares a feature with the records.
     fn compare(&self, section: Section, contents: &Contents, report: &mut Report) {
-        if let (Some(parameters), Some((longest, _))) =
-            (&contents.compressed, self.facts.compressed)
-            && u64::from(parameters.mmap_len) < longest
+        if let (Some(mmap_len), Some((longest, _))) = (contents.mmap_len, self.facts.compressed)
+            && u64::from(mmap_len) < longest
         {
-            report.push(self.small_mmap_len(section, parameters.mmap_len, longest));
+            report.push(self.small_mmap_len(section, mmap_len, longest));
         }
     }
 

@@ -8,6 +8,7 @@ use super::feature;
 use super::header::{Body, Section};
 use super::record::{Value, fields};
 use super::recording::{RecordFile, Recording};
+use crate::formats::perf::layout::features::{self, Trait};
 use crate::formats::perf::layout::{feature as bit, record};
 use crate::kit::cursor::{Cursor, Order};
 use crate::kit::num::to_u64;
@@ -16,26 +17,6 @@ use crate::kit::span::Layer;
 use crate::kit::walk::Item;
 use crate::model::limits::{Limits, RESYNC, WINDOW};
 
-/// Features that all recordings of a machine share: names, CPUs, memory, caches, PMUs.
-const SHARED: [u32; 15] = [
-    bit::HOSTNAME,
-    bit::OSRELEASE,
-    bit::ARCH,
-    bit::NRCPUS,
-    bit::CPUDESC,
-    bit::CPUID,
-    bit::TOTAL_MEM,
-    bit::CPU_TOPOLOGY,
-    bit::NUMA_TOPOLOGY,
-    bit::PMU_MAPPINGS,
-    bit::CACHE,
-    bit::MEM_TOPOLOGY,
-    bit::CPU_PMU_CAPS,
-    bit::HYBRID_TOPOLOGY,
-    bit::PMU_CAPS,
-];
-/// Those by which another machine, or another kernel, is known.
-const IDENTITY: [u32; 4] = [bit::HOSTNAME, bit::OSRELEASE, bit::ARCH, bit::CPUID];
 /// Records at the beginning among which perf writes the map of the kernel.
 const FIRST_RECORDS: usize = 64;
 /// The beginning of the name of that map.
@@ -90,8 +71,9 @@ impl Machine {
             let mut cursor = Cursor::new(&donated, Layer::stored(0), section.offset, order);
             let Ok(read) = feature::body(*bit, &mut cursor, cpus) else { continue };
             cpus = cpus.or(read.nr_cpus);
+            let known = features::feature(*bit);
             match kept.iter().find(|(own, _)| own == bit) {
-                Some((_, own)) if IDENTITY.contains(bit) => {
+                Some((_, own)) if known.is_some_and(|one| one.is(Trait::Identity)) => {
                     // A section that is too large to be held is not that of the donor.
                     let own = (own.size <= most).then(|| content(recording.file.source(), own));
                     // A repair writes it for the readers that need one.
@@ -100,12 +82,12 @@ impl Machine {
                         other = feature::name(*bit);
                     }
                 }
-                None if SHARED.contains(bit) && !donated.is_empty() => {
-                    machine.features.push((*bit, donated));
-                }
                 None if *bit == bit::BUILD_ID => {
                     let names = mapped_files(recording, limits);
                     machine.add_build_ids(&donated, &names, order);
+                }
+                None if known.is_some_and(|one| one.is(Trait::Shared)) && !donated.is_empty() => {
+                    machine.features.push((*bit, donated));
                 }
                 _ => {}
             }

@@ -10,6 +10,7 @@
 
 use super::header::{Body, Flags};
 use crate::formats::perf::layout::feature;
+use crate::formats::perf::layout::features::FEATURES;
 
 /// Features of every file of perf.
 const OF_PERF: [u32; 6] = [
@@ -32,5 +33,6 @@ pub(super) fn is_recorder(body: &Body) -> bool {
 }
 
 fn has_own_feature(flags: &Flags) -> bool {
-    (feature::SIMPLEPERF_FIRST..=feature::SIMPLEPERF_LAST).any(|bit| flags.has(bit))
+    let mut own = FEATURES.iter().filter(|feature| feature.is_simpleperf());
+    own.any(|feature| flags.has(feature.number))
 }

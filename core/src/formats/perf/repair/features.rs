@@ -4,6 +4,7 @@ use super::encode::{u32_bytes, u64_bytes};
 use crate::formats::perf::decode::feature::Cpus;
 use crate::formats::perf::decode::header::{Body, FlagWords, Flags, Section};
 use crate::formats::perf::decode::recording::Recording;
+use crate::formats::perf::layout::features::{self, Trait};
 use crate::formats::perf::layout::{COMP_MMAP_LEN, SECTION_SIZE, feature, field};
 use crate::kit::cursor::Order;
 use crate::kit::num::{to_u64, to_usize};
@@ -215,7 +216,9 @@ pub fn keep_cpus(recording: &Recording<'_>, keep: &mut Vec<(u32, Section)>) -> O
     }
     let cpus = recording.cpus_of_topology(keep);
     if cpus.is_none() {
-        keep.retain(|(bit, _)| !matches!(*bit, feature::CPU_TOPOLOGY | feature::CPU_DOMAIN_INFO));
+        let needs_cpus =
+            |bit: u32| features::feature(bit).is_some_and(|feature| feature.is(Trait::NeedsCpus));
+        keep.retain(|(bit, _)| !needs_cpus(*bit));
     }
     cpus.map(|cpus| (feature::NRCPUS, cpu_counts(cpus, recording.order())))
 }

@@ -111,11 +111,3 @@ pub(super) fn strings(
 ) -> Result<(), FeatureError> {
     repeated(cursor, nr, STRING_MIN, |cursor| string(cursor, label))
 }
-
-/// Reads a counted list of pairs of strings.
-pub(super) fn pairs(cursor: &mut Cursor<'_>, nr: &'static str) -> Result<(), FeatureError> {
-    repeated(cursor, nr, 2 * STRING_MIN, |cursor| {
-        string(cursor, "name")?;
-        string(cursor, "value")
-    })
-}

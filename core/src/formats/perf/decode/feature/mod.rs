@@ -1,16 +1,6 @@
-//! The sections of the features, each by its structure.
-//!
-//! ```text
-//!  string  := len u32, len bytes that contain a NUL (perf pads to a multiple of 64)
-//!  strings := nr u32, string*
-//! ```
-//!
-//! Sources: the `write_*` and `process_*` functions of `tools/perf/util/header.c`, and for
-//! TRACING_DATA `tracing_data_get` of `util/trace-event-info.c`. Real files differ from the
-//! published document in three places, and this module follows the files: BPF_PROG_INFO and BPF_BTF
-//! begin with a u32 count, and a bitmap of MEM_TOPOLOGY has one u64 per 64 bits, rounded up
-//! (`do_write_bitmap`).
+//! The sections of the features, each by its structure in the table of features.
 
+mod content;
 pub(super) mod error;
 pub(super) mod lists;
 mod reader;
@@ -18,70 +8,20 @@ mod recorder;
 pub(super) mod sections;
 mod simpleperf;
 
+pub(super) use self::content::read_number;
 pub use self::error::FeatureError;
-use self::lists::{STRING_MIN, cpu_list, pairs, repeated, string, strings};
 pub use self::reader::{Refusal, refuse};
 pub use self::recorder::is_old;
 use self::recorder::read_version;
 pub use self::sections::{DescribedEvent, described_events};
 use crate::formats::perf::decode::frame::RecordView;
-use crate::formats::perf::decode::tracing;
 use crate::formats::perf::layout::feature::{
-    ARCH, AUXTRACE, CPU_TOPOLOGY, DIR_FORMAT, EVENT_DESC, PIPE_END, PIPE_NEXT, SIMPLEPERF_FIRST,
-    VERSION,
+    ARCH, COMPRESSED, CPU_TOPOLOGY, EVENT_DESC, NRCPUS, PIPE_END, PIPE_NEXT, SAMPLE_TIME, VERSION,
 };
-use crate::kit::cursor::{Cursor, Order};
+pub use crate::formats::perf::layout::features::name;
+use crate::formats::perf::layout::features::{Trait, feature};
+use crate::kit::cursor::{Cursor, Order, ReadError};
 use crate::kit::field_log::FieldLog;
-
-/// Names by bit, from bit 1. The last three appear in Linux 6.19 and later; no recording with them
-/// was available.
-const NAMES: [&str; 34] = [
-    "TRACING_DATA",
-    "BUILD_ID",
-    "HOSTNAME",
-    "OSRELEASE",
-    "VERSION",
-    "ARCH",
-    "NRCPUS",
-    "CPUDESC",
-    "CPUID",
-    "TOTAL_MEM",
-    "CMDLINE",
-    "EVENT_DESC",
-    "CPU_TOPOLOGY",
-    "NUMA_TOPOLOGY",
-    "BRANCH_STACK",
-    "PMU_MAPPINGS",
-    "GROUP_DESC",
-    "AUXTRACE",
-    "STAT",
-    "CACHE",
-    "SAMPLE_TIME",
-    "MEM_TOPOLOGY",
-    "CLOCKID",
-    "DIR_FORMAT",
-    "BPF_PROG_INFO",
-    "BPF_BTF",
-    "COMPRESSED",
-    "CPU_PMU_CAPS",
-    "CLOCK_DATA",
-    "HYBRID_TOPOLOGY",
-    "PMU_CAPS",
-    "CPU_DOMAIN_INFO",
-    "E_MACHINE",
-    "CLN_SIZE",
-];
-
-/// Names of the features of simpleperf, from bit 128.
-const SIMPLEPERF_NAMES: [&str; 7] = [
-    "FILE",
-    "META_INFO",
-    "DEBUG_UNWIND",
-    "DEBUG_UNWIND_FILE",
-    "FILE2",
-    "ETM_BRANCH_LIST",
-    "INIT_MAP",
-];
 
 /// First version of perf that refuses a file at a malformed feature.
 const FIRST_STRICT: (u32, u32) = (7, 0);
@@ -103,14 +43,36 @@ pub struct Contents {
     pub version: Option<(u32, u32)>,
     /// SAMPLE_TIME: time of the first and of the last sample in ns.
     pub sample_time: Option<(u64, u64)>,
-    /// COMPRESSED.
-    pub compressed: Option<Compressed>,
-    /// DIR_FORMAT: version of the directory layout.
-    pub dir_format: Option<u64>,
-    /// BUILD_ID: number of entries.
-    pub build_ids: Option<u64>,
-    /// EVENT_DESC: number of events.
-    pub events: Option<u32>,
+    /// COMPRESSED: size of the reader's buffer for one expanded record in bytes.
+    pub mmap_len: Option<u32>,
+}
+
+impl Contents {
+    /// Reads the values of feature `bit`, whose fields fit.
+    fn of(bit: u32, mut section: Cursor<'_>) -> Result<Self, ReadError> {
+        let mut contents = Self::default();
+        match bit {
+            NRCPUS => {
+                contents.nr_cpus = Some(section.u32("available")?);
+                contents.nr_cpus_online = Some(section.u32("online")?);
+            }
+            ARCH => contents.has_free_sockets = Some(sections::has_free_sockets(section)),
+            VERSION => {
+                let text = sections::text(section);
+                contents.is_recorder_old = is_old(text);
+                contents.version = read_version(text);
+            }
+            SAMPLE_TIME => {
+                contents.sample_time = Some((section.u64("first")?, section.u64("last")?));
+            }
+            COMPRESSED => {
+                section.skip(4, 4, "version, type, level and ratio")?;
+                contents.mmap_len = Some(section.u32("mmap_len")?);
+            }
+            _ => {}
+        }
+        Ok(contents)
+    }
 }
 
 /// Facts about the machine and the recorder in features of a pipe, by which later ones are read.
@@ -190,32 +152,6 @@ pub struct Cpus {
     pub online: u32,
 }
 
-/// The parameters of compressed records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Compressed {
-    /// Version, 0 in all releases.
-    pub version: u32,
-    /// Compression: 1 is zstd.
-    pub kind: u32,
-    /// Level as in `perf record -z LEVEL`.
-    pub level: u32,
-    /// Expanded bytes per stored byte, rounded.
-    pub ratio: u32,
-    /// Size of the reader's buffer for one expanded record in bytes.
-    pub mmap_len: u32,
-}
-
-/// Returns the name of a feature as in `tools/perf/util/header.h`, without `HEADER_`; `None` if the
-/// bit is unknown.
-pub fn name(bit: u32) -> Option<&'static str> {
-    let (table, first) = if bit < SIMPLEPERF_FIRST {
-        (&NAMES[..], 1)
-    } else {
-        (&SIMPLEPERF_NAMES[..], SIMPLEPERF_FIRST)
-    };
-    table.get(usize::try_from(bit.checked_sub(first)?).ok()?).copied()
-}
-
 /// Reads the section of feature `bit`, which is the rest of `cursor`. Bytes that remain afterwards
 /// belong to no field.
 ///
@@ -230,83 +166,13 @@ pub fn body(
     cursor: &mut Cursor<'_>,
     cpus: Option<u32>,
 ) -> Result<Contents, FeatureError> {
-    let mut contents = Contents::default();
     let start = cursor.unlogged();
-    match name(bit).unwrap_or_default() {
-        "TRACING_DATA" => tracing::walk(cursor)?,
-        "BUILD_ID" => contents.build_ids = Some(sections::build_ids(cursor)?),
-        "NRCPUS" => {
-            contents.nr_cpus = Some(cursor.u32("nr_cpus_available")?);
-            contents.nr_cpus_online = Some(cursor.u32("nr_cpus_online")?);
-        }
-        "EVENT_DESC" => contents.events = Some(sections::event_desc(cursor)?),
-        "CPU_TOPOLOGY" => sections::cpu_topology(cursor, cpus)?,
-        "BRANCH_STACK" | "STAT" => {}
-        "AUXTRACE" => sections::auxtrace(cursor)?,
-        "SAMPLE_TIME" => {
-            let first = cursor.u64("first_sample_time")?;
-            contents.sample_time = Some((first, cursor.u64("last_sample_time")?));
-        }
-        "MEM_TOPOLOGY" => sections::mem_topology(cursor)?,
-        "DIR_FORMAT" => contents.dir_format = Some(cursor.u64("dir_version")?),
-        "COMPRESSED" => contents.compressed = Some(sections::compressed(cursor)?),
-        name if bit >= SIMPLEPERF_FIRST => simpleperf::body(name, cursor)?,
-        name => skip_plain(name, cursor)?,
-    }
-    match bit {
-        ARCH => contents.has_free_sockets = Some(sections::has_free_sockets(start)),
-        VERSION => {
-            let text = sections::text(start);
-            contents.is_recorder_old = is_old(text);
-            contents.version = read_version(text);
-        }
-        _ => {}
-    }
-    Ok(contents)
-}
-
-/// Whether the feature of this name is one string.
-pub fn is_text(name: &str) -> bool {
-    matches!(name, "HOSTNAME" | "OSRELEASE" | "VERSION" | "ARCH" | "CPUDESC" | "CPUID")
-}
-
-/// Skips the features that consist of words, strings and lists of entries without further meaning
-/// for a check.
-fn skip_plain(name: &str, cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
-    match name {
-        text if is_text(text) => string(cursor, "string"),
-        "TOTAL_MEM" => Ok(cursor.skip(1, 8, "total_mem")?),
-        "CLOCKID" => Ok(cursor.skip(1, 8, "clockid_res_ns")?),
-        "CLOCK_DATA" => Ok(cursor.skip(1, 24, "clock_data")?),
-        "CMDLINE" => strings(cursor, "cmdline.nr", "cmdline.string"),
-        "CPU_PMU_CAPS" => pairs(cursor, "nr_cpu_pmu_caps"),
-        "HYBRID_TOPOLOGY" => pairs(cursor, "hybrid.nr"),
-        "CACHE" => sections::caches(cursor),
-        "NUMA_TOPOLOGY" => repeated(cursor, "nodes.nr", 20 + STRING_MIN, |cursor| {
-            cursor.skip(1, 20, "node")?;
-            cpu_list(cursor, "node.cpus")
-        }),
-        "PMU_MAPPINGS" => repeated(cursor, "pmus.nr", 4 + STRING_MIN, |cursor| {
-            cursor.u32("pmu.type")?;
-            string(cursor, "pmu.name")
-        }),
-        "GROUP_DESC" => repeated(cursor, "groups.nr", 8 + STRING_MIN, |cursor| {
-            string(cursor, "group.name")?;
-            cursor.u32("group.leader_idx")?;
-            Ok(cursor.u32("group.nr_members").map(drop)?)
-        }),
-        "BPF_PROG_INFO" => repeated(cursor, "programs.nr", 16, sections::bpf_program),
-        "BPF_BTF" => repeated(cursor, "btfs.nr", 8, |cursor| {
-            cursor.u32("btf.id")?;
-            let data_size = cursor.u32("btf.data_size")?;
-            Ok(cursor.skip(1, data_size.into(), "btf.data")?)
-        }),
-        "PMU_CAPS" => repeated(cursor, "nr_pmu", 4 + STRING_MIN, |cursor| {
-            pairs(cursor, "pmu.nr_caps")?;
-            string(cursor, "pmu.name")
-        }),
-        _ => Ok(cursor.skip(1, cursor.left(), "feature")?),
-    }
+    let Some(feature) = feature(bit) else {
+        cursor.skip(1, cursor.left(), "feature")?;
+        return Ok(Contents::default());
+    };
+    content::read(feature.content, cursor, content::As::Check(cpus))?;
+    Ok(Contents::of(bit, start)?)
 }
 
 /// Reads the feature in a HEADER_FEATURE record, as [`body`] does. Returns its bit and contents.
@@ -372,13 +238,15 @@ fn read_record(
         let range = (1, most);
         return Err((bit, FeatureError::Number { label: "feat_id", value: id, range, span }));
     }
-    // Their functions read a file (util/header.c: process_auxtrace, process_dir_format), and fail.
-    if [AUXTRACE, DIR_FORMAT].contains(&bit) {
-        return Err((bit, FeatureError::OnlyInFiles { value: id, span: cursor.since(start) }));
-    }
-    // perf 6.1 ends the features with a number that no feature has, and nothing after it.
-    if name(bit).is_none() {
-        return Ok((bit, Contents::default()));
+    match feature(bit) {
+        // perf 6.1 ends the features with a number that no feature has, and nothing after it.
+        None => return Ok((bit, Contents::default())),
+        // Their functions read a file (util/header.c: process_auxtrace, process_dir_format), and
+        // fail.
+        Some(feature) if feature.is(Trait::InFiles) => {
+            return Err((bit, FeatureError::OnlyInFiles { value: id, span: cursor.since(start) }));
+        }
+        Some(_) => {}
     }
     let read = body(bit, &mut cursor, machine.cpus);
     read.map(|contents| (bit, contents)).map_err(|error| (bit, error))

@@ -10,20 +10,16 @@ use std::collections::BTreeSet;
 use super::error::FeatureError;
 use super::lists::{count, string, strings};
 use super::sections::{check_sockets, expect_range, expect_version};
-use super::{Machine, name};
-use crate::formats::perf::layout::feature as bits;
+use super::{Machine, content};
+use crate::formats::perf::layout::features::{Judge, Trait, feature};
 use crate::kit::cursor::Cursor;
 use crate::kit::num::to_u64;
 
 /// Most available CPUs.
 const MOST_CPUS: u64 = 1 << 20;
-/// Most nodes, PMUs, and PMUs with capabilities.
-const MOST_NODES: u64 = 4096;
-/// Most capabilities of a PMU.
-const MOST_CAPS: u64 = 512;
-/// Most caches, and most groups.
-const MOST_CACHES: u64 = 1 << 15;
-/// Most BPF programs, and most BTF objects.
+/// Most groups.
+const MOST_GROUPS: u64 = 1 << 15;
+/// Most BPF programs.
 const MOST_PROGRAMS: u64 = 1 << 17;
 /// Most scheduling domains of a CPU.
 const MOST_DOMAINS: u64 = 64;
@@ -53,33 +49,34 @@ pub enum Refusal {
 /// The first fault, and its readers.
 pub fn refuse(
     bit: u32,
-    cursor: Cursor<'_>,
+    mut cursor: Cursor<'_>,
     machine: &Machine,
     events: usize,
 ) -> Result<(), Refusal> {
-    match bit {
-        bits::CPU_TOPOLOGY => {
+    let Some(feature) = feature(bit) else { return Ok(()) };
+    let judge = feature.traits.iter().find_map(|one| match one {
+        Trait::Judged(judge) => Some(*judge),
+        _ => None,
+    });
+    let Some(judge) = judge else {
+        let read = content::read(feature.content, &mut cursor, content::As::Strict);
+        return read.map_err(Refusal::Newer);
+    };
+    match judge {
+        Judge::Topology => {
             topology(cursor.clone(), machine).map_err(Refusal::Newer)?;
             if machine.has_free_sockets {
                 return Ok(());
             }
             check_sockets(cursor, machine.cpus).map_err(Refusal::All)
         }
-        bits::GROUP_DESC => groups(cursor, events).map_err(Refusal::All),
-        bits::CLOCK_DATA => clock(cursor).map_err(Refusal::All),
-        bits::BPF_PROG_INFO => programs(cursor, machine).map_err(Refusal::All),
-        bits::NRCPUS => cpus(cursor).map_err(Refusal::Newer),
-        bits::COMPRESSED => compressed(cursor).map_err(Refusal::Newer),
-        bits::CPU_DOMAIN_INFO => domains(cursor, machine).map_err(Refusal::Newer),
-        bits::E_MACHINE => skip(cursor, 8, "e_machine").map_err(Refusal::Newer),
-        bits::CLN_SIZE => skip(cursor, 4, "cln_size").map_err(Refusal::Newer),
-        _ => counts(bit, cursor).map_err(Refusal::Newer),
+        Judge::Groups => groups(cursor, events).map_err(Refusal::All),
+        Judge::Clock => clock(cursor).map_err(Refusal::All),
+        Judge::Programs => programs(cursor, machine).map_err(Refusal::All),
+        Judge::Cpus => cpus(cursor).map_err(Refusal::Newer),
+        Judge::Buffer => compressed(cursor).map_err(Refusal::Newer),
+        Judge::Domains => domains(cursor, machine).map_err(Refusal::Newer),
     }
-}
-
-/// Demands as many bytes.
-fn skip(mut cursor: Cursor<'_>, size: u64, label: &'static str) -> Result<(), FeatureError> {
-    Ok(cursor.skip(1, size, label)?)
 }
 
 /// Reads a u32 and refuses one outside of a range.
@@ -92,39 +89,6 @@ fn ranged(
     let value = u64::from(cursor.u32(label)?);
     expect_range(label, value, range, cursor.since(start))?;
     Ok(value)
-}
-
-/// Refuses lists of more entries than perf 7 reads.
-fn counts(bit: u32, mut cursor: Cursor<'_>) -> Result<(), FeatureError> {
-    match name(bit).unwrap_or_default() {
-        "NUMA_TOPOLOGY" => ranged(&mut cursor, "nodes.nr", (0, MOST_NODES)).map(drop),
-        "PMU_MAPPINGS" => ranged(&mut cursor, "pmus.nr", (0, MOST_NODES)).map(drop),
-        "HYBRID_TOPOLOGY" => ranged(&mut cursor, "hybrid.nr", (0, MOST_NODES)).map(drop),
-        "CPU_PMU_CAPS" => ranged(&mut cursor, "nr_cpu_pmu_caps", (0, MOST_CAPS)).map(drop),
-        "BPF_BTF" => ranged(&mut cursor, "btfs.nr", (0, MOST_PROGRAMS)).map(drop),
-        "CACHE" => {
-            cursor.u32("cache.version")?;
-            ranged(&mut cursor, "caches.nr", (0, MOST_CACHES)).map(drop)
-        }
-        "MEM_TOPOLOGY" => {
-            cursor.skip(2, 8, "mem_topology.version")?;
-            let start = cursor.position();
-            let nodes = cursor.u64("memory.nr")?;
-            expect_range("memory.nr", nodes, (0, MOST_NODES), cursor.since(start))
-        }
-        "PMU_CAPS" => {
-            for _ in 0..ranged(&mut cursor, "nr_pmu", (0, MOST_NODES))? {
-                let caps = ranged(&mut cursor, "pmu.nr_caps", (0, MOST_CAPS))?;
-                for _ in 0..caps {
-                    string(&mut cursor, "name")?;
-                    string(&mut cursor, "value")?;
-                }
-                string(&mut cursor, "pmu.name")?;
-            }
-            Ok(())
-        }
-        _ => Ok(()),
-    }
 }
 
 /// NRCPUS: no more CPUs online than available, and no more than any machine has.
@@ -160,7 +124,7 @@ fn needed_cpus(cursor: &Cursor<'_>, machine: &Machine) -> Result<u64, FeatureErr
 /// overlap (`process_group_desc`).
 fn groups(mut cursor: Cursor<'_>, events: usize) -> Result<(), FeatureError> {
     let (mut free, end) = (0_u64, to_u64(events));
-    for _ in 0..ranged(&mut cursor, "groups.nr", (0, MOST_CACHES))? {
+    for _ in 0..ranged(&mut cursor, "groups.nr", (0, MOST_GROUPS))? {
         string(&mut cursor, "group.name")?;
         let leader = ranged(&mut cursor, "group.leader_idx", (free, end.saturating_sub(1)))?;
         let most = end.saturating_sub(leader);

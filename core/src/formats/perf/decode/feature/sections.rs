@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use super::Cpus;
 use super::error::FeatureError;
 use super::lists::{STRING_MIN, count, repeated, string, strings};
-use super::{Compressed, Cpus};
 use crate::formats::perf::layout::{BUILD_ID_MAX, MISC_BUILD_ID_SIZE, RECORD_HEADER};
 use crate::kit::cursor::{Cursor, Order, ReadError};
 use crate::kit::num::to_u64;
@@ -75,8 +75,7 @@ fn skip_marker(cursor: &mut Cursor<'_>, expected: &'static [u8]) -> Result<(), F
 
 /// BUILD_ID: `build_id_event`s up to the end of the section, each of the size in its header. Names
 /// may end at any byte; the type in the header is 0.
-pub(super) fn build_ids(cursor: &mut Cursor<'_>) -> Result<u64, FeatureError> {
-    let mut found = 0_u64;
+pub(super) fn build_ids(cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
     while !cursor.is_empty() {
         let start = cursor.position();
         cursor.u32("build_id.header.type")?;
@@ -94,9 +93,8 @@ pub(super) fn build_ids(cursor: &mut Cursor<'_>) -> Result<u64, FeatureError> {
             return Err(FeatureError::StringWithoutNul { label, len, span });
         }
         body.skip(1, body.left(), "build_id.filename")?;
-        found = found.saturating_add(1);
     }
-    Ok(found)
+    Ok(())
 }
 
 /// u8 build_id[20], u8 size if `misc` has the bit, and padding to 24 bytes.
@@ -113,7 +111,7 @@ fn build_id(body: &mut Cursor<'_>, misc: u16) -> Result<(), FeatureError> {
 }
 
 /// EVENT_DESC: a copy of each attr, its name and its ids.
-pub(super) fn event_desc(cursor: &mut Cursor<'_>) -> Result<u32, FeatureError> {
+pub(super) fn event_desc(cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
     let start = cursor.position();
     let nr = cursor.u32("event_desc.nr")?;
     let span = cursor.since(start);
@@ -127,7 +125,7 @@ pub(super) fn event_desc(cursor: &mut Cursor<'_>) -> Result<u32, FeatureError> {
         string(cursor, "event.name")?;
         cursor.skip(ids, 8, "event.ids")?;
     }
-    Ok(nr)
+    Ok(())
 }
 
 /// An event in EVENT_DESC.
@@ -303,53 +301,13 @@ pub(super) fn expect_version(
     if value == 1 { Ok(()) } else { Err(FeatureError::Version { label, value, span }) }
 }
 
-/// MEM_TOPOLOGY: version, block size, and for each node its id and the bitmap of its memory blocks.
-pub(super) fn mem_topology(cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
-    let start = cursor.position();
-    let version = cursor.u64("mem_topology.version")?;
-    expect_version("mem_topology.version", version, cursor.since(start))?;
-    cursor.skip(1, 8, "mem_topology.block_size")?;
-    let start = cursor.position();
-    let nodes = cursor.u64("memory.nr")?;
-    for _ in 0..count(nodes, 24, cursor.left(), "memory.nr", cursor.since(start))? {
-        cursor.skip(2, 8, "memory_node")?;
-        let start = cursor.position();
-        let bits = cursor.u64("bitmap.size")?;
-        let words = bits.div_ceil(64);
-        let words = count(words, 8, cursor.left(), "bitmap.size", cursor.since(start))?;
-        cursor.skip(words, 8, "bitmap.entries")?;
-    }
-    Ok(())
-}
-
-/// COMPRESSED: five u32.
-pub(super) fn compressed(cursor: &mut Cursor<'_>) -> Result<Compressed, FeatureError> {
-    Ok(Compressed {
-        version: cursor.u32("compressed.version")?,
-        kind: cursor.u32("compressed.type")?,
-        level: cursor.u32("compressed.level")?,
-        ratio: cursor.u32("compressed.ratio")?,
-        mmap_len: cursor.u32("compressed.mmap_len")?,
+/// BPF_PROG_INFO: for each program two lengths, a bitmap of arrays, and the bytes of both lengths.
+pub(super) fn bpf_programs(cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
+    repeated(cursor, "programs.nr", 16, |cursor| {
+        let info_len = cursor.u32("program.info_len")?;
+        let data_len = cursor.u32("program.data_len")?;
+        cursor.skip(1, 8, "program.arrays")?;
+        cursor.skip(1, info_len.into(), "program.info")?;
+        Ok(cursor.skip(1, data_len.into(), "program.data")?)
     })
-}
-
-/// CACHE: version, and for each cache four u32 and three strings.
-pub(super) fn caches(cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
-    let start = cursor.position();
-    let version = cursor.u32("cache.version")?.into();
-    expect_version("cache.version", version, cursor.since(start))?;
-    repeated(cursor, "caches.nr", 16 + 3 * STRING_MIN, |cursor| {
-        cursor.skip(4, 4, "cache")?;
-        let mut labels = ["cache.type", "cache.size", "cache.map"].into_iter();
-        labels.try_for_each(|label| string(cursor, label))
-    })
-}
-
-/// One entry of BPF_PROG_INFO: two lengths, a bitmap of arrays, and the bytes of both lengths.
-pub(super) fn bpf_program(cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
-    let info_len = cursor.u32("program.info_len")?;
-    let data_len = cursor.u32("program.data_len")?;
-    cursor.skip(1, 8, "program.arrays")?;
-    cursor.skip(1, info_len.into(), "program.info")?;
-    Ok(cursor.skip(1, data_len.into(), "program.data")?)
 }

@@ -49,7 +49,7 @@ const PLAIN_KEYS: [&[u8]; 14] = [
 
 /// What a field of a message is.
 #[derive(Clone, Copy, Debug)]
-enum Kind {
+pub(super) enum Kind {
     Number,
     /// A text with this label.
     Text(&'static str),
@@ -58,11 +58,11 @@ enum Kind {
 }
 
 /// The fields of a message, from number 1.
-type Message = &'static [Kind];
+pub(super) type Message = &'static [Kind];
 
 const OFFSETS: Message = &[Kind::Number];
 const SYMBOL: Message = &[Kind::Number, Kind::Number, Kind::Text("symbol.name")];
-const FILE: Message = &[
+pub(super) const FILE: Message = &[
     Kind::Text("file.path"),
     Kind::Number,
     Kind::Number,
@@ -72,23 +72,10 @@ const FILE: Message = &[
     Kind::Message(OFFSETS),
 ];
 const UNWIND_FILE: Message = &[Kind::Text("file.path"), Kind::Number];
-const UNWIND: Message = &[Kind::Message(UNWIND_FILE)];
-
-/// Reads the feature of this name.
-pub(super) fn body(name: &str, cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
-    match name {
-        "FILE" => each(cursor, |cursor| framed(cursor, file)),
-        "META_INFO" => each(cursor, meta_info),
-        "DEBUG_UNWIND" => message(cursor, UNWIND),
-        "DEBUG_UNWIND_FILE" => Ok(cursor.skip(1, cursor.left(), "unwind_file.data")?),
-        "FILE2" => each(cursor, |cursor| framed(cursor, |own| message(own, FILE))),
-        "INIT_MAP" => each(cursor, init_map),
-        _ => Ok(cursor.skip(1, cursor.left(), "feature")?),
-    }
-}
+pub(super) const UNWIND: Message = &[Kind::Message(UNWIND_FILE)];
 
 /// Reads entries up to the end.
-fn each(
+pub(super) fn each(
     cursor: &mut Cursor<'_>,
     entry: impl Fn(&mut Cursor<'_>) -> Result<(), FeatureError>,
 ) -> Result<(), FeatureError> {
@@ -99,7 +86,7 @@ fn each(
 }
 
 /// Reads a u32 size and an entry that has it.
-fn framed(
+pub(super) fn framed(
     cursor: &mut Cursor<'_>,
     entry: impl Fn(&mut Cursor<'_>) -> Result<(), FeatureError>,
 ) -> Result<(), FeatureError> {
@@ -127,7 +114,7 @@ fn text<'a>(cursor: &mut Cursor<'a>, label: &'static str) -> Result<&'a [u8], Fe
 }
 
 /// Reads a file of FILE and its symbols.
-fn file(own: &mut Cursor<'_>) -> Result<(), FeatureError> {
+pub(super) fn file(own: &mut Cursor<'_>) -> Result<(), FeatureError> {
     text(own, "file.path")?;
     let kind = own.u32("file.type")?;
     own.skip(1, 8, "file.min_vaddr")?;
@@ -151,7 +138,7 @@ fn file(own: &mut Cursor<'_>) -> Result<(), FeatureError> {
 }
 
 /// Reads a key and its value.
-fn meta_info(cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
+pub(super) fn meta_info(cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
     let key = text(cursor, "meta_info.key")?;
     let is_plain = PLAIN_KEYS.contains(&key);
     text(cursor, if is_plain { "meta_info.plain" } else { "meta_info.value" })?;
@@ -159,7 +146,7 @@ fn meta_info(cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
 }
 
 /// Reads a record of INIT_MAP.
-fn init_map(cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
+pub(super) fn init_map(cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
     let start = cursor.position();
     let kind = cursor.u32("header.type")?;
     let misc = cursor.u16("header.misc")?;
@@ -176,7 +163,7 @@ fn init_map(cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
 }
 
 /// Reads a message up to the end. A field without a meaning here is a newer one.
-fn message(cursor: &mut Cursor<'_>, fields: Message) -> Result<(), FeatureError> {
+pub(super) fn message(cursor: &mut Cursor<'_>, fields: Message) -> Result<(), FeatureError> {
     while !cursor.is_empty() {
         let start = cursor.position();
         let key = number(cursor, "message.key")?;

@@ -4,6 +4,7 @@ use super::peek::Peek;
 use super::shape;
 use crate::formats::perf::decode::header::{Flags, Section};
 use crate::formats::perf::layout::feature as bit;
+use crate::formats::perf::layout::features::{self, Trait, feature};
 use crate::kit::cursor::Cursor;
 use crate::kit::num::to_u64;
 use crate::kit::span::Layer;
@@ -35,13 +36,17 @@ impl Entries<'_> {
         };
         let is_inside = found.fits(self.peek.len());
         found.offset == section.offset
-            && match *number {
-                // perf allocates the size of CMDLINE; it reads no text by it.
-                bit::CMDLINE => (section.size..MOST_ALLOCATED).contains(&found.size),
+            && match feature(*number).filter(|one| one.number <= bit::LAST_OLD) {
+                Some(one) if one.is(Trait::Allocated) => {
+                    (section.size..MOST_ALLOCATED).contains(&found.size)
+                }
                 // perf inject copies as many bytes, and leaves the feature out if they are not
                 // there.
-                bit::CPU_TOPOLOGY => is_inside && self.has_dies(*section, found.size),
-                _ => !shape::uses_size(*number),
+                Some(one) if one.is(Trait::Compared) => {
+                    is_inside && self.has_dies(*section, found.size)
+                }
+                Some(one) => !one.is(Trait::Sized),
+                None => false,
             }
     }
 
@@ -86,7 +91,9 @@ impl Entries<'_> {
     fn reads_nothing(&self, index: usize, found: Section) -> bool {
         let peek = self.peek;
         let mut rest = self.bits.iter().zip(self.sections).skip(index).peekable();
-        let is_empty = |(bit, section): (&u32, &Section)| shape::is_empty(peek, *bit, *section);
+        let is_empty = |(bit, section): (&u32, &Section)| {
+            shape::is_empty(peek, *bit, *section, Trait::EmptyIsNothing)
+        };
         let Some((number, _)) = rest.peek().copied().filter(|first| is_empty(*first)) else {
             return false;
         };
@@ -105,6 +112,6 @@ impl Entries<'_> {
 /// Whether the perf that recorded reads the features by the stored bits as by the right ones: only
 /// bits that it does not know differ.
 pub(super) fn is_read_alike(stored: Flags, flags: Flags, is_old: bool) -> bool {
-    let last = if is_old { shape::LAST } else { bit::CLN_SIZE };
+    let last = if is_old { bit::LAST_OLD } else { features::last() };
     stored.up_to(last) == flags.up_to(last)
 }

@@ -7,6 +7,8 @@ use super::peek::Peek;
 use super::shape;
 use crate::formats::perf::decode::header::{Flags, Section};
 use crate::formats::perf::layout::FEATURE_BITS;
+use crate::formats::perf::layout::feature::LAST_OLD;
+use crate::formats::perf::layout::features::Trait;
 use crate::kit::num::to_u64;
 
 /// Cost of a bit that differs from the stored one.
@@ -124,11 +126,11 @@ fn cost_of(
     is_stored: bool,
     demand: &Demand,
 ) -> Option<u32> {
-    if !demand.knows(bit) {
-        return Some(if demand.is_old { FROM_THE_FUTURE } else { UNKNOWN });
-    }
     if bit == 0 || demand.excluded.has(bit) {
         return None;
+    }
+    if !demand.knows(bit) {
+        return Some(if demand.is_old { FROM_THE_FUTURE } else { UNKNOWN });
     }
     match (demand.allows(peek, bit, section), is_stored) {
         (true, true) => Some(0),
@@ -150,13 +152,13 @@ fn better(one: Way, other: Way) -> Way {
 impl Demand {
     /// Whether the content of a section shows that it is one of the feature `bit`: its shape is
     /// known, and the recorder may have had the feature.
-    pub(super) const fn knows(&self, bit: u32) -> bool {
-        shape::is_known(bit) && (bit <= shape::LAST || !self.is_old)
+    pub(super) fn knows(&self, bit: u32) -> bool {
+        shape::is_known(bit) && (bit <= LAST_OLD || !self.is_old)
     }
 
     /// Whether a section has the shape that the recorder gives the feature `bit`.
     fn allows(&self, peek: Peek<'_>, bit: u32, section: Section) -> bool {
-        let is_left_out = self.is_old && shape::is_empty_caps(peek, bit, section);
+        let is_left_out = self.is_old && shape::is_empty(peek, bit, section, Trait::EmptyIsLeftOut);
         shape::resembles(peek, bit, section) && !is_left_out
     }
 

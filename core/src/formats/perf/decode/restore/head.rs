@@ -162,7 +162,7 @@ fn has_sound_table(recording: &Recording<'_>, peek: Peek<'_>) -> bool {
 /// Whether the last features are newer than the recorder.
 fn has_future_feature(peek: Peek<'_>, table: &Table) -> bool {
     let sections = table.entries.iter().map(|(_, section)| section);
-    table.entries.last().is_some_and(|(bit, _)| *bit > shape::LAST)
+    table.entries.last().is_some_and(|(bit, _)| *bit > bit::LAST_OLD)
         && shape::is_recorder_old(peek, sections)
 }
 
@@ -222,7 +222,7 @@ fn described(peek: Peek<'_>, sections: &[Section]) -> Option<(u64, u64)> {
     sections.iter().find_map(|section| {
         let count = peek.u32(section.offset)?;
         let size = peek.u32(section.offset.saturating_add(4))?;
-        let is_plausible = is_published(size) && shape::resembles(peek, 12, *section);
+        let is_plausible = is_published(size) && shape::resembles(peek, bit::EVENT_DESC, *section);
         is_plausible.then_some((count.into(), size.into()))
     })
 }
@@ -350,7 +350,7 @@ fn assign_flags(
     let is_impossible = misfits.iter().any(|(bit, section)| {
         demand.excluded.has(*bit) || !shape::can_have_size(*bit, section.size)
     });
-    let is_impossible = is_impossible || demand.is_old && stored.up_to(shape::LAST) != stored;
+    let is_impossible = is_impossible || demand.is_old && stored.up_to(bit::LAST_OLD) != stored;
     if stored.count() == to_u64(sections.len()) && misfits.len() < 2 && !is_impossible {
         return None;
     }

@@ -1,47 +1,47 @@
 //! The shape of a feature's content: whether a section can be that of a feature.
 //!
-//! Stricter than [`feature::body`], which accepts everything that readers survive: here the content
-//! has to end with the section and to look as every known writer writes it. The shapes tell which
-//! feature a section belongs to if the bits in the header do not.
+//! Stricter than [`contents::body`], which accepts everything that readers survive: here the
+//! content has to end with the section and to look as every known writer writes it. The shapes tell
+//! which feature a section belongs to if the bits in the header do not.
 
 use std::borrow::Cow;
 
 use super::peek::Peek;
-use crate::formats::perf::decode::feature;
+use crate::formats::perf::decode::feature::{self as contents, read_number};
 use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::layout::MOST_CPUS;
-use crate::formats::perf::layout::feature::{CLN_SIZE, CPU_DOMAIN_INFO, CPU_PMU_CAPS, E_MACHINE};
-use crate::kit::cursor::{Cursor, Order};
+use crate::formats::perf::layout::feature::{BUILD_ID, LAST_OLD, VERSION};
+use crate::formats::perf::layout::features::{FEATURES, Feature, Shape, Trait, feature};
+use crate::formats::perf::layout::part::Part;
+use crate::kit::cursor::Cursor;
 use crate::kit::num::to_u64;
+use crate::kit::row::row_size;
 use crate::kit::span::Layer;
 
-/// Highest bit of perf 6.12.
-pub(super) const LAST: u32 = 31;
-/// Highest bit whose shape is known.
-const LAST_KNOWN: u32 = CLN_SIZE;
 /// Bytes in a cache line of the machine with the longest, with room for longer ones.
 const LONGEST_LINE: u32 = 4096;
 /// Bytes of a section that are read; only TRACING_DATA and build ids are ever longer.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// Whether the shape of the feature `bit` is known. That of CPU_DOMAIN_INFO was never seen.
-pub(super) const fn is_known(bit: u32) -> bool {
-    bit <= LAST_KNOWN && bit != CPU_DOMAIN_INFO
+/// Whether the shape of the feature `bit` is known.
+pub(super) fn is_known(bit: u32) -> bool {
+    feature(bit).is_some_and(|feature| feature.shape != Shape::Unknown)
 }
 
-/// Whether the section has the shape of any feature.
+/// Whether the section has the shape of any feature of perf 6.12.
 pub(super) fn is_any(peek: Peek<'_>, section: Section) -> bool {
     let bytes = held_bytes(peek, section).filter(|_| section.size > 0);
-    bytes.is_some_and(|bytes| (1..=LAST).any(|bit| is_content(peek, bit, section, &bytes)))
+    let mut old = FEATURES.iter().take_while(|feature| feature.number <= LAST_OLD);
+    bytes.is_some_and(|bytes| old.any(|feature| is_content(peek, feature, section, &bytes)))
 }
 
 /// Whether the section has the shape of the feature `bit`.
 pub(super) fn resembles(peek: Peek<'_>, bit: u32, section: Section) -> bool {
-    // Flags without content.
-    if matches!(bit, 15 | 19) {
+    let Some(feature) = feature(bit) else { return false };
+    if feature.content.is_empty() {
         return section.size == 0;
     }
-    held_bytes(peek, section).is_some_and(|bytes| is_content(peek, bit, section, &bytes))
+    held_bytes(peek, section).is_some_and(|bytes| is_content(peek, feature, section, &bytes))
 }
 
 /// Returns the bytes of a section, of a long one the first; `None` if it ends after the file.
@@ -51,69 +51,55 @@ fn held_bytes<'a>(peek: Peek<'a>, section: Section) -> Option<Cow<'a, [u8]>> {
     Some(peek.bytes(section.offset, held))
 }
 
-/// Whether the bytes of a section have the shape of the feature `bit`, which has content.
-fn is_content(peek: Peek<'_>, bit: u32, section: Section, bytes: &[u8]) -> bool {
-    match bit {
-        15 | 19 => false,
-        3 | 8 => is_text(bytes, peek.order, |text| !text.is_empty()),
-        4 | 5 => is_text(bytes, peek.order, is_version),
-        6 => is_text(bytes, peek.order, is_machine),
-        9 => is_text(bytes, peek.order, is_cpu_id),
-        7 => is_cpu_count(bytes, peek.order),
-        10 => is_memory_size(bytes, peek.order),
-        21 => {
-            let times = [0, 8].map(|at| peek.u64(section.offset.saturating_add(at)));
-            section.size == 16 && times.is_sorted()
-        }
-        23 => section.size == 8 && peek.u64(section.offset).is_some_and(|ns| ns <= 1_000_000_000),
-        // A directory has it, and its `data` file only.
-        24 => section.size == 8 && peek.u64(section.offset) == Some(1),
-        // CLOCK_DATA begins with its version.
-        29 => section.size == 24 && peek.u32(section.offset) == Some(1),
-        27 => section.size == 20 && is_compression(bytes, peek.order),
-        // perf stat writes GROUP_DESC (17) also without groups.
-        11..=14 | 16 | 20 | 30 => has_entries(bytes) && ends_exactly(peek, bit, section, bytes),
-        E_MACHINE => section.size == 8 && (1..=0xffff).contains(&word(bytes, peek.order)),
-        CLN_SIZE => section.size == 4 && is_line_size(word(bytes, peek.order)),
-        CPU_DOMAIN_INFO.. => false,
-        _ => section.size > 0 && ends_exactly(peek, bit, section, bytes),
+/// Whether the bytes of a section have the shape of a feature with content.
+fn is_content(peek: Peek<'_>, feature: &Feature, section: Section, bytes: &[u8]) -> bool {
+    let mut cursor = Cursor::new(bytes, Layer::stored(0), section.offset, peek.order);
+    if feature.content.is_empty() || !can_have_size(feature.number, section.size) {
+        return false;
+    }
+    let ends = || section.size > 0 && ends_exactly(cursor.clone(), feature.number, section);
+    match feature.shape {
+        Shape::Unknown => false,
+        Shape::Whole => ends(),
+        Shape::Entries => has_entries(bytes) && ends(),
+        Shape::Within(numbers) => numbers.iter().all(|(form, least, most)| {
+            let number = read_number(&mut cursor, &("number", *form));
+            number.is_ok_and(|number| (*least..=*most).contains(&number))
+        }),
+        Shape::Text => is_text(cursor, |text| !text.is_empty()),
+        Shape::Version => is_text(cursor, is_version),
+        Shape::Machine => is_text(cursor, is_machine),
+        Shape::CpuId => is_text(cursor, is_cpu_id),
+        Shape::Cpus => is_cpu_count(cursor),
+        Shape::Memory => is_memory_size(cursor),
+        Shape::Times => [cursor.u64("first").ok(), cursor.u64("last").ok()].is_sorted(),
+        Shape::Line => cursor.u32("line").is_ok_and(is_line_size),
     }
 }
 
 /// Whether a section of the feature `bit` can have this size, whatever its content: damage of the
 /// content changes no size.
-pub(super) const fn can_have_size(bit: u32, size: u64) -> bool {
-    match bit {
-        15 | 19 => size == 0,
-        7 | 10 | 23 | 24 => size == 8,
-        21 => size == 16,
-        27 => size == 20,
-        29 => size == 24,
-        E_MACHINE => size == 8,
-        CLN_SIZE => size == 4,
+pub(super) fn can_have_size(bit: u32, size: u64) -> bool {
+    let Some(feature) = feature(bit) else { return true };
+    match feature.content {
+        [] => size == 0,
+        [Part::Fields(row)] => size == row_size(row),
+        [Part::Rest(_, row)] if !row.is_empty() => size == row_size(row),
         // A text after its length, or a count that is not 0. Others may have a count of 0, such as
-        // CPU_PMU_CAPS (28) of a machine without them.
-        3..=6 | 8 | 9 | 11..=13 => size > 4,
+        // CPU_PMU_CAPS of a machine without them.
+        _ if feature.is_text() || feature.is(Trait::NeverEmpty) => size > 4,
         _ => true,
     }
 }
 
-/// Whether the section is a list of BPF programs, of their types, or of PMUs, without an entry.
-pub(super) fn is_empty(peek: Peek<'_>, bit: u32, section: Section) -> bool {
-    matches!(bit, 25 | 26 | 31) && section.size == 4 && peek.u32(section.offset) == Some(0)
+/// Whether the section is that of a list without an entry, of a feature with this trait.
+pub(super) fn is_empty(peek: Peek<'_>, bit: u32, section: Section, one: Trait) -> bool {
+    feature(bit).is_some_and(|feature| feature.is(one))
+        && section.size == 4
+        && peek.u32(section.offset) == Some(0)
 }
 
-/// Whether the section is a CPU_PMU_CAPS without an entry, which perf 6.12 and older leave out.
-pub(super) fn is_empty_caps(peek: Peek<'_>, bit: u32, section: Section) -> bool {
-    bit == CPU_PMU_CAPS && section.size == 4 && peek.u32(section.offset) == Some(0)
-}
-
-/// Whether perf reads the feature `bit` by the size of its section. The others end by themselves.
-pub(super) const fn uses_size(bit: u32) -> bool {
-    matches!(bit, 1 | 2 | 11 | 13 | 18) || bit > LAST
-}
-
-/// Whether VERSION, the version of perf, is from before the features above [`LAST`]. It is the
+/// Whether VERSION, the version of perf, is from before the features after [`LAST_OLD`]. It is the
 /// second of two versions, after OSRELEASE.
 pub(super) fn is_recorder_old<'a>(
     peek: Peek<'_>,
@@ -122,7 +108,7 @@ pub(super) fn is_recorder_old<'a>(
     let mut is_after_version = false;
     let mut found = None;
     for section in sections {
-        let is_version = resembles(peek, 5, *section);
+        let is_version = resembles(peek, VERSION, *section);
         if is_version && is_after_version {
             found = Some(section);
         }
@@ -131,25 +117,23 @@ pub(super) fn is_recorder_old<'a>(
     found.is_some_and(|section| {
         let end = section.end().unwrap_or(0);
         let text = peek.bytes(section.offset.saturating_add(4), end);
-        feature::is_old(&text)
+        contents::is_old(&text)
     })
 }
 
 /// Whether the content of the feature ends with the section. Of long sections only the beginning is
 /// read.
-fn ends_exactly(peek: Peek<'_>, bit: u32, section: Section, bytes: &[u8]) -> bool {
-    let mut cursor = Cursor::new(bytes, Layer::stored(0), section.offset, peek.order);
-    let read = feature::body(bit, &mut cursor, None);
-    match read {
+fn ends_exactly(mut cursor: Cursor<'_>, bit: u32, section: Section) -> bool {
+    let held = cursor.left();
+    match contents::body(bit, &mut cursor, None) {
         Ok(_) => cursor.is_empty(),
-        Err(_) => to_u64(bytes.len()) < section.size && bit == 2,
+        Err(_) => held < section.size && bit == BUILD_ID,
     }
 }
 
 /// Whether the bytes are a length and a text of that length that is padded with NUL, for whose
 /// characters `is_right` holds.
-fn is_text(bytes: &[u8], order: Order, is_right: impl Fn(&[u8]) -> bool) -> bool {
-    let mut cursor = Cursor::new(bytes, Layer::stored(0), 0, order);
+fn is_text(mut cursor: Cursor<'_>, is_right: impl Fn(&[u8]) -> bool) -> bool {
     let Ok(len) = cursor.u32("string") else { return false };
     let rest = cursor.rest();
     let text = cursor.until_nul();
@@ -198,34 +182,20 @@ fn is_cpu_id(text: &[u8]) -> bool {
     text.starts_with(b"0x") || is_list
 }
 
-fn is_cpu_count(bytes: &[u8], order: Order) -> bool {
-    let mut cursor = Cursor::new(bytes, Layer::stored(0), 0, order);
+fn is_cpu_count(mut cursor: Cursor<'_>) -> bool {
     let counts = (cursor.u32("nr_cpus_available"), cursor.u32("nr_cpus_online"));
     let (Ok(available), Ok(online)) = counts else { return false };
-    cursor.is_empty() && (1..=available).contains(&online) && available <= MOST_CPUS
+    (1..=available).contains(&online) && available <= MOST_CPUS
 }
 
-fn is_memory_size(bytes: &[u8], order: Order) -> bool {
-    let mut cursor = Cursor::new(bytes, Layer::stored(0), 0, order);
-    let kilobytes = cursor.u64("total_mem").unwrap_or(0);
-    cursor.is_empty() && (1..1 << 42).contains(&kilobytes) && !is_cpu_count(bytes, order)
-}
-
-/// Returns the u32 at the start; 0 if it is truncated.
-fn word(bytes: &[u8], order: Order) -> u32 {
-    Cursor::new(bytes, Layer::stored(0), 0, order).u32("word").unwrap_or(0)
+fn is_memory_size(mut cursor: Cursor<'_>) -> bool {
+    let is_other = is_cpu_count(cursor.clone());
+    cursor.u64("total_mem").is_ok_and(|kilobytes| (1..1 << 42).contains(&kilobytes)) && !is_other
 }
 
 /// Whether a number is the size of a cache line in bytes.
 const fn is_line_size(bytes: u32) -> bool {
     bytes.is_power_of_two() && bytes <= LONGEST_LINE
-}
-
-/// Whether the bytes are version 0, no compression or zstd, and three more numbers.
-fn is_compression(bytes: &[u8], order: Order) -> bool {
-    let mut cursor = Cursor::new(bytes, Layer::stored(0), 0, order);
-    let head = (cursor.u32("compressed.version"), cursor.u32("compressed.type"));
-    matches!(head, (Ok(0), Ok(0 | 1)))
 }
 
 /// Whether the count at the start is not 0.

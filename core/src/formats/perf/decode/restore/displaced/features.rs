@@ -63,7 +63,7 @@ pub(super) fn find(peek: Peek<'_>, table: &Entries, len: u64) -> Option<Reading>
 
 /// Whether a section has the shape of its feature, or may have any.
 fn has_shape(peek: Peek<'_>, bit: u32, section: Section) -> bool {
-    bit > shape::LAST || section.size == 0 || shape::resembles(peek, bit, section)
+    bit > feature::LAST_OLD || section.size == 0 || shape::resembles(peek, bit, section)
 }
 
 /// The search for the place of inserted bytes.
