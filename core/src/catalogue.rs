@@ -1,8 +1,11 @@
 //! The formats that this version knows.
 
+mod deleted;
+
 use std::fmt;
 use std::str::FromStr;
 
+pub use self::deleted::{DeletedRule, deleted_rule};
 use crate::format::{Confidence, Format};
 use crate::formats::{apitrace, ovni, perf, qemu, revent};
 use crate::kit::text::Untrusted;

@@ -145,7 +145,7 @@ mod sight;
 #[doc(hidden)]
 pub mod sight;
 
-pub use catalogue::{UnknownFormat, rule, rules};
+pub use catalogue::{DeletedRule, UnknownFormat, deleted_rule, rule, rules};
 pub use kit::source::Source;
 pub use kit::span::{Layer, Span};
 pub use kit::text::{Untrusted, UntrustedPath, is_safe, unescape};

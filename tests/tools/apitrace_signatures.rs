@@ -2,7 +2,7 @@
 //!
 //! ```sh
 //! cargo run -p tracemend-tools --bin apitrace_signatures -- \
-//!     core/src/formats/apitrace/decode/signatures/tables.bin \
+//!     core/src/formats/apitrace/recover/signatures/tables.bin \
 //!     "apitrace 11.1, glxtrace=/usr/lib/x86_64-linux-gnu/apitrace/wrappers/glxtrace.so" \
 //!     "apitrace 11.1, egltrace=/usr/lib/x86_64-linux-gnu/apitrace/wrappers/egltrace.so"
 //! ```

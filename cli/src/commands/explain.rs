@@ -3,7 +3,7 @@
 //! The texts come from the rule, the example from the smallest recording in the corpus that breaks
 //! it (`show/examples.txt`, written by the tests).
 
-use tracemend::{Remedy, Rule, Untrusted};
+use tracemend::{DeletedRule, Remedy, Rule, Untrusted};
 
 use crate::files::streams::Streams;
 use crate::kit::exit::{Exit, Failure, HELP};
@@ -34,12 +34,21 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn run(&self, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
-        let rule = tracemend::rule(&self.code);
-        let rule = rule.ok_or_else(|| Failure::usage(describe_unknown(&self.code)))?;
         let look = Look { width: streams.look.width.min(PAGE_WIDTH), ..streams.look };
-        streams.print(&describe_rule(rule, look))?;
+        let page = match (tracemend::rule(&self.code), tracemend::deleted_rule(&self.code)) {
+            (Some(rule), _) => describe_rule(rule, look),
+            (None, Some(rule)) => wrap(&describe_deleted(rule), look.width, "", 2),
+            (None, None) => return Err(Failure::usage(describe_unknown(&self.code))),
+        };
+        streams.print(&page)?;
         Ok(Exit::Clean)
     }
+}
+
+/// The sentence about a rule that does not exist any more.
+pub(crate) fn describe_deleted(rule: &DeletedRule) -> String {
+    let DeletedRule { code, name, since, reason, .. } = rule;
+    format!("{code} ({name}) does not exist since version {since}: {reason}")
 }
 
 /// The page about a rule.

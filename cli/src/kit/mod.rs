@@ -1,4 +1,4 @@
-//! What every part uses: exit codes, the look of text, and work in order.
+//! Used by every part: exit codes, the look of text, and work in order.
 //!
 //! - `exit`: exit codes, one meaning for each
 //! - `look`: columns, colour and characters of text for people

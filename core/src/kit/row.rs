@@ -54,7 +54,7 @@ impl Cursor<'_> {
         })
     }
 
-    /// Reads a field, and returns its number; 0 for bytes that are no number.
+    /// Reads a field, and returns its number; 0 for a field of bytes.
     ///
     /// # Errors
     ///

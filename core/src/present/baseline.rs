@@ -8,6 +8,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::catalogue::{DeletedRule, deleted_rule};
 use crate::kit::text::Untrusted;
 use crate::model::recording::FileSet;
 use crate::model::{Finding, Report};
@@ -94,6 +95,12 @@ impl Baseline {
     /// Adds the recordings of another baseline, which replace those of the same path.
     pub fn extend(&mut self, other: Self) {
         self.recordings.extend(other.recordings);
+    }
+
+    /// Returns the rules of accepted findings that do not exist any more.
+    pub fn deleted(&self) -> impl Iterator<Item = &'static DeletedRule> {
+        let accepted = self.recordings.values().flat_map(BTreeMap::values);
+        accepted.filter_map(|accepted| deleted_rule(&accepted.code))
     }
 
     /// Returns the number of accepted findings.

@@ -9,7 +9,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::catalogue;
+use crate::catalogue::{self, DeletedRule};
 use crate::kit::text::Untrusted;
 use crate::model::Report;
 use crate::model::rule::{Rule, Severity};
@@ -84,8 +84,9 @@ impl FromStr for Selector {
         if text == "all" {
             return Ok(Self { prefix: String::new(), closeness: 0 });
         }
-        if let Some(rule) = catalogue::rule(text) {
-            return Ok(Self { prefix: rule.code.to_string(), closeness: usize::MAX });
+        let deleted = || catalogue::deleted_rule(text).map(|rule| rule.code);
+        if let Some(code) = catalogue::rule(text).map(|rule| rule.code).or_else(deleted) {
+            return Ok(Self { prefix: code.to_string(), closeness: usize::MAX });
         }
         let prefix = text.to_ascii_uppercase();
         if prefix.len() < 2 || !catalogue::rules().any(|rule| rule.code.starts_with(&prefix)) {
@@ -164,6 +165,12 @@ impl Policy {
         self.layers.iter().rev().find_map(in_layer)
     }
 
+    /// Returns the rules that the policy names although they do not exist any more.
+    pub fn deleted(&self) -> impl Iterator<Item = &'static DeletedRule> {
+        let selectors = self.layers.iter().flatten().map(|(selector, _)| selector);
+        selectors.filter_map(|selector| catalogue::deleted_rule(&selector.prefix))
+    }
+
     /// Returns whether the policy names no rule.
     pub fn is_empty(&self) -> bool {
         self.layers.iter().all(Vec::is_empty)
@@ -233,5 +240,12 @@ mod tests {
         }
         let name: Selector = "empty-file".parse().unwrap();
         assert_eq!(Ok(name), "cm0001".parse());
+    }
+
+    #[test]
+    fn a_deleted_rule_can_be_named_and_is_listed() {
+        let policy = policy(&[("at2019", Level::Deny), ("blob-size", Level::Allow)]);
+        let deleted: Vec<&str> = policy.deleted().map(|rule| rule.code).collect();
+        assert_eq!(deleted, ["AT2019", "AT2020"]);
     }
 }

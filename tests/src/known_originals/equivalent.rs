@@ -1,4 +1,5 @@
-//! Edits that give the same output: one byte less of a run of zeros is the same, whichever is dropped.
+//! Edits that give the same output: one byte less of a run of zeros is the same, whichever is
+//! dropped.
 
 use std::ops::Range;
 

@@ -59,12 +59,28 @@ impl Case<'_> {
                 let is_same = before == after && edit.insert.as_slice()[at - start] == old[origin];
                 is_same || places.iter().any(|place| place.contains(&origin))
             });
-            is_harmless || self.spares_all(file, &edits, number) || is_home(old, &edits, number)
+            is_harmless
+                || self.spares_all(file, &edits, number)
+                || is_home(old, &edits, number)
+                || self.is_filled(file, edit)
         })
     }
 
-    /// Returns whether an edit, or one that gives the same output, touches no spared byte: of two equal
-    /// bytes one is damage and the other is not.
+    /// Returns whether an edit fills a field that damage has made zeros, of which some were there.
+    fn is_filled(&self, file: usize, edit: &Edit) -> bool {
+        let mut range = edit.span.start() as usize..edit.span.end() as usize;
+        let is_spared = |at: usize| {
+            let segments = &self.damaged.segments[file];
+            segments.iter().any(|one| (one.at..one.at + one.original.len()).contains(&at))
+        };
+        let stored = &self.damaged.files[file].1[range.clone()];
+        edit.insert.len() == stored.len()
+            && stored.iter().all(|byte| *byte == 0)
+            && !range.all(is_spared)
+    }
+
+    /// Returns whether an edit, or one that gives the same output, touches no spared byte: of two
+    /// equal bytes one is damage and the other is not.
     fn spares_all(&self, file: usize, edits: &[Edit], number: usize) -> bool {
         let segments = &self.damaged.segments[file];
         let mut same = same_output(&self.damaged.files[file].1, edits, number);

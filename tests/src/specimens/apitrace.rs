@@ -256,23 +256,6 @@ pub fn specimens() -> Vec<Specimen> {
             })),
         ),
         Specimen::new(
-            "AT2019",
-            stored(&around(|stream| {
-                stream.named_call(0, 30, "glBegin", &[Value::Uint(4)]);
-                stream.named_call(0, 31, "glFlush", &[]);
-                stream.named_call(0, 32, "glEnd", &[]);
-            })),
-        ),
-        Specimen::new(
-            "AT2020",
-            stored(&around(|stream| {
-                stream.name(30, "glBufferData", &["target", "size", "data", "usage"]);
-                let data = Value::Blob(vec![1; 12]);
-                let usage = Value::Uint(0x88e4);
-                stream.call(0, 30, &[Value::Uint(0x8892), Value::Uint(13), data, usage]);
-            })),
-        ),
-        Specimen::new(
             "AT2021",
             stored(&around(|stream| {
                 let call = stream.name(30, "glGetError", &[]).enter(0, 30, 0, &[]);

@@ -240,7 +240,7 @@ fn the_attempts_to_read_a_trace_without_a_header_share_their_steps() {
 }
 
 /// Most steps of the search for the events of a trace without a beginning
-/// (`core/src/formats/apitrace/decode/beginning.rs`).
+/// (`core/src/formats/apitrace/recover/beginning.rs`).
 const BEGINNING_STEPS: u64 = 4 << 20;
 
 #[test]

@@ -1,10 +1,11 @@
 //! The policy of a run: the command line over `tracemend.toml`, and the baseline under both.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use tracemend::{Baseline, FileSet, Level, Policy, Report, Selector};
+use tracemend::{Baseline, DeletedRule, FileSet, Level, Policy, Report, Selector};
 
 use super::Arguments;
 use crate::files::access::Readers;
@@ -77,6 +78,14 @@ impl Judging {
             config,
             baseline,
         })
+    }
+
+    /// The rules that policy and baseline name although they do not exist any more.
+    pub(super) fn deleted(&self) -> BTreeMap<&'static str, &'static DeletedRule> {
+        let accepted = self.baseline.iter().flat_map(|known| known.accepted.deleted());
+        let policies = self.config.policies().chain([&self.command]);
+        let named = policies.flat_map(Policy::deleted).chain(accepted);
+        named.map(|rule| (rule.code, rule)).collect()
     }
 
     /// The baseline that the run writes.

@@ -27,6 +27,7 @@ use tracemend::{
 
 use crate::args::format_options::{FormatOptions, Verb};
 use crate::args::limiting::Limiting;
+use crate::commands::explain::describe_deleted;
 use crate::files::access::Readers;
 use crate::files::neighbours::Neighbours;
 use crate::files::paths::is_stdin;
@@ -186,6 +187,9 @@ impl Arguments {
             places.walk(path)?;
         }
         let judging = Judging::new(self, &mut places, streams.look)?;
+        for rule in judging.deleted().values() {
+            streams.warn(&describe_deleted(rule));
+        }
         // Before files of the system can no longer be read.
         let jobs = self.jobs.or(std::thread::available_parallelism().ok());
         streams.confine(|| {

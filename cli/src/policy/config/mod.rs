@@ -70,6 +70,13 @@ impl Config {
         file::parse(&text, folder).map_err(|error| error.describe(&path, &text, look))
     }
 
+    /// Returns all policies of the file.
+    pub(crate) fn policies(&self) -> impl Iterator<Item = &Policy> {
+        let of_formats = self.formats.iter().map(|(_, policy, _)| policy);
+        let of_paths = self.overrides.iter().map(|(_, policy)| policy);
+        std::iter::once(&self.policy).chain(of_formats).chain(of_paths)
+    }
+
     /// Returns the policy for a recording, without that of the command line.
     pub(crate) fn policy(&self, path: &Path, format: Option<FormatId>) -> Policy {
         let mut policy = self.policy.clone();

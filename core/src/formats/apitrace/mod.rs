@@ -30,6 +30,7 @@ pub mod expand;
 pub mod layout;
 pub mod limits;
 pub mod options;
+pub mod recover;
 pub mod repair;
 pub mod rules;
 
@@ -50,12 +51,12 @@ use crate::model::recording::FileSet;
 use crate::model::tile::{Fields, NO_FIELDS, Tile, TileKind, TileSink};
 use crate::model::{Finding, Report};
 use crate::sight::Auditor;
-use decode::beginning::{find_container, find_named, find_unmarked, holds_trace};
 use decode::definitions::Definitions;
-use decode::signatures::find_build;
-use decode::trace::{Gap, ReadOptions, Trace};
-use decode::{arrangement, parts};
 use expand::{Container, Expansion, Fault};
+use recover::beginning::{find_container, find_named, find_unmarked, holds_trace};
+use recover::signatures::find_build;
+use recover::trace::{Gap, ReadOptions, Trace};
+use recover::{arrangement, parts};
 use repair::StreamEditor;
 use repair::damage::Donor;
 

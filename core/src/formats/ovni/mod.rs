@@ -30,6 +30,7 @@ pub mod dump;
 pub mod layout;
 pub mod limits;
 pub mod options;
+pub mod recover;
 pub mod repair;
 pub mod rules;
 pub mod state;
@@ -114,7 +115,7 @@ impl Format for Ovni {
         let clocks = back.map(|finding| finding.span).take(HINTS);
         let readings = clocks.filter_map(|clock| {
             let source = files.bytes(clock.layer.file);
-            decode::copied::find(&source, clock)
+            recover::copied::find(&source, clock)
         });
         Hints { readings: readings.collect(), ..Hints::default() }
     }

@@ -30,6 +30,7 @@ pub mod dump;
 pub mod layout;
 pub mod limits;
 pub mod options;
+pub mod recover;
 pub mod repair;
 pub mod rules;
 
@@ -90,10 +91,10 @@ impl Format for Perf {
 
     fn sniff(&self, files: &FileSet<'_>, _options: &Options) -> Option<Confidence> {
         let source = files.bytes(0);
-        if decode::restore::is_magic(&source) {
+        if recover::restore::is_magic(&source) {
             return Some(Confidence::Certain);
         }
-        decode::restore::is_blank(&source).then_some(Confidence::Evidence)
+        recover::restore::is_blank(&source).then_some(Confidence::Evidence)
     }
 
     fn check(&self, files: &FileSet<'_>, options: &Options, report: &mut Report) {
@@ -137,7 +138,7 @@ impl Format for Perf {
     }
 
     fn reading_hints(&self, files: &FileSet<'_>, options: &Options, _report: &Report) -> Hints {
-        decode::restore::find_displaced(&files.bytes(0), &options.limits)
+        recover::restore::find_displaced(&files.bytes(0), &options.limits)
     }
 
     fn tile(&self, files: &FileSet<'_>, options: &Options, each: TileSink<'_>) {

@@ -11,7 +11,7 @@
 //!
 //! The events are the inputs that a guest does not determine by itself, and the number of
 //! instructions between them. The meaning of an id changes from release to release, and not always
-//! with the version word, so several layouts may fit a log ([`decode::race`]).
+//! with the version word, so several layouts may fit a log ([`recover::race`]).
 //!
 //! Sources: the user's document (qemu-replay-log.txt, of 2018), which lacks RANDOM and BH_ONESHOT
 //! and gives every asynchronous event a checkpoint; the enums of QEMU's releases 2.5.0 to 8.2.0;
@@ -24,14 +24,15 @@ mod dump;
 pub mod layout;
 pub mod limits;
 pub mod options;
+pub mod recover;
 pub mod repair;
 pub mod rules;
 
 use crate::format::{Confidence, Format};
-use crate::formats::qemu::decode::inserted::find as find_inserted;
-use crate::formats::qemu::decode::log::Log;
-use crate::formats::qemu::decode::sniff::recognise_log;
-use crate::formats::qemu::decode::tile::{emit, tile};
+use crate::formats::qemu::recover::inserted::find as find_inserted;
+use crate::formats::qemu::recover::log::Log;
+use crate::formats::qemu::recover::sniff::recognise_log;
+use crate::formats::qemu::recover::tile::{emit, tile};
 use crate::kit::reading::{CopyProofs, Hints};
 use crate::kit::span::{Layer, Span};
 use crate::model::Report;

@@ -4,11 +4,11 @@
 //! without, and the events with which the writer of the layout ends a log. Whether the log replays
 //! to its end depends on QEMU, the guest and the command line.
 
-use crate::formats::qemu::decode::cut::{Dropped, Kept};
-use crate::formats::qemu::decode::ending::{Cut, Doubt, Ending, Tail, Trailing};
 use crate::formats::qemu::decode::event::FILE;
 use crate::formats::qemu::decode::header::{Version, VersionEvidence};
 use crate::formats::qemu::layout::{Cause, HEADER_LEN, Kind, Layout, VERSION_LEN};
+use crate::formats::qemu::recover::cut::{Dropped, Kept};
+use crate::formats::qemu::recover::ending::{Cut, Doubt, Ending, Tail, Trailing};
 use crate::kit::num::to_usize;
 use crate::kit::span::Span;
 use crate::kit::words::{byte_count, join_and, plural, seconds};

@@ -43,6 +43,7 @@ mod dump;
 pub mod layout;
 pub mod limits;
 pub mod options;
+pub mod recover;
 mod repair;
 pub mod rules;
 
@@ -101,7 +102,7 @@ impl Format for Revent {
         if decode::head::has_magic(&source) {
             return Some(Confidence::Certain);
         }
-        let evidence = decode::evidence::detect_layout_without_magic(&source, &options.limits);
+        let evidence = recover::evidence::detect_layout_without_magic(&source, &options.limits);
         evidence.map(|_| Confidence::Evidence)
     }
 
@@ -114,7 +115,7 @@ impl Format for Revent {
     }
 
     fn tile(&self, files: &FileSet<'_>, options: &Options, each: TileSink<'_>) {
-        decode::tile::tile(&files.bytes(0), &options.limits, each);
+        recover::tile::tile(&files.bytes(0), &options.limits, each);
     }
 
     fn dump(

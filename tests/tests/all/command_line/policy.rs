@@ -40,6 +40,28 @@ fn a_level_is_set_by_code_prefix_name_or_all() {
 }
 
 #[test]
+fn a_deleted_code_is_explained_and_a_policy_that_names_it_gets_a_warning() {
+    let ran = run!("explain", "blob-size");
+    assert!(ran.out.starts_with("AT2020 (blob-size) does not exist"), "{}{}", ran.out, ran.err);
+    assert!(!run!("codes").out.contains("AT2020"));
+    let accepted = r#"{"schema":"tracemend.baseline.v1","tool":"tracemend 0.0.9","recordings":[
+        {"path":"a","findings":[{"code":"AT2019","fingerprint":"0","count":1,"message":""}]}]}"#;
+    let folder = folder(&[
+        ("a.data", &crashed()),
+        ("c.toml", b"[[overrides]]\npaths = [\"x\"]\nwarn = [\"at2019\"]\n"),
+        ("accepted.json", accepted.as_bytes()),
+    ]);
+    let [path, config, baseline] =
+        ["a.data", "c.toml", "accepted.json"].map(|name| folder.path().join(name));
+    let [allow, deny] = ["--allow=PD0004", "--deny=at2020"];
+    let ran = run!("check", path, "--config", config, "--baseline", baseline, allow, deny);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    for code in ["AT2019", "AT2020"] {
+        assert!(ran.err.contains(&format!("tracemend: {code} (")), "{code}: {}", ran.err);
+    }
+}
+
+#[test]
 fn the_policy_of_a_project_is_found_upward_and_the_command_line_wins() {
     let toml = "warn = [\"PD\"]\n[[overrides]]\npaths = [\"known/**\"]\nallow = [\"PD0004\"]\n";
     let folder = folder(&[

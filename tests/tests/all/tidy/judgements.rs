@@ -7,21 +7,21 @@ use crate::tidy::tree::TREE;
 /// Folders of which each file weighs witnesses, with the files that only serve the others.
 const FOLDERS: [(&str, &[&str]); 2] = [
     (
-        "perf/decode/restore/",
+        "perf/recover/restore/",
         &[
             "mod",
             "abi",
-            "alike",
-            "copies",
+            "harmless_entries",
+            "attr_copies",
             "described",
             "disputes",
             "head",
             "peek",
-            "piped",
+            "pipe_attrs",
             "table_reading",
         ],
     ),
-    ("apitrace/decode/reader/", &["mod", "foreign", "read", "seek", "sync", "unit_fault"]),
+    ("apitrace/recover/reader/", &["mod", "foreign", "read", "seek", "sync", "unit_fault"]),
 ];
 
 /// Returns the places in the tables of a page, each with the format of its section.

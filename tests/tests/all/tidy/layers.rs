@@ -29,8 +29,8 @@ static LAWS: &[Law] = &[
         },
     },
     Law {
-        name: "decode names no rule",
-        holds_for: |path| in_folder(path, "decode"),
+        name: "decode and recover name no rule",
+        holds_for: |path| in_folder(path, "decode") || in_folder(path, "recover"),
         is_broken: |_, code, at| {
             ["Rule", "Finding", "Fix", "Severity"].contains(&text(code, at))
                 || (["rules", "check", "repair"].contains(&text(code, at)) && is_path(code, at))

@@ -1,7 +1,7 @@
 //! The order of the stored units.
 
 use super::TraceCheck;
-use crate::formats::apitrace::decode::arrangement::Arrangement;
+use crate::formats::apitrace::recover::arrangement::Arrangement;
 use crate::formats::apitrace::repair::fixes::FixPlan;
 use crate::formats::apitrace::rules;
 use crate::kit::layer::Segment;

@@ -2,7 +2,7 @@
 
 use super::{TraceCheck, stream_span};
 use crate::formats::apitrace::decode::grammar::Space;
-use crate::formats::apitrace::decode::signatures::{Difference, find_difference, find_signatures};
+use crate::formats::apitrace::recover::signatures::{Difference, find_difference, find_signatures};
 use crate::formats::apitrace::repair::fixes::FixPlan;
 use crate::formats::apitrace::rules;
 use crate::kit::num::to_u64;

@@ -1,8 +1,8 @@
 //! Two traces in one file.
 
 use super::TraceCheck;
-use crate::formats::apitrace::decode::parts::{Parts, count};
 use crate::formats::apitrace::options;
+use crate::formats::apitrace::recover::parts::{Parts, count};
 use crate::formats::apitrace::repair::fixes::FixPlan;
 use crate::formats::apitrace::rules;
 use crate::kit::num::to_u64;

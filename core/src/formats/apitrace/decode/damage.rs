@@ -27,7 +27,7 @@ pub struct AffectedCalls {
     /// Where the stretch ends in which warnings are a consequence of the damage.
     pub doubt_end: u64,
     /// Whether the suspects are final: the block with the damage has ended.
-    pub(super) is_settled: bool,
+    pub is_settled: bool,
 }
 
 /// The units of a damage.
@@ -146,13 +146,13 @@ pub struct StreamFaults {
 
 impl StreamFaults {
     /// Returns the damages whose suspects are not final.
-    pub(super) fn unsettled_mut(&mut self) -> impl Iterator<Item = &mut Damage> {
+    pub fn unsettled_mut(&mut self) -> impl Iterator<Item = &mut Damage> {
         let from = self.settled.min(self.damages.len());
         self.damages.iter_mut().skip(from).filter(|damage| !damage.calls.is_settled)
     }
 
     /// Remembers which damages are settled.
-    pub(super) fn update_settled(&mut self) {
+    pub fn update_settled(&mut self) {
         let is_open = self.damages.last().is_some_and(|damage| !damage.calls.is_settled);
         self.settled = self.damages.len().saturating_sub(usize::from(is_open));
     }

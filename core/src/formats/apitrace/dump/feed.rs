@@ -2,9 +2,9 @@
 
 use crate::formats::apitrace::decode::definitions::Definitions;
 use crate::formats::apitrace::decode::grammar::{Parser, Space, TokenSink};
-use crate::formats::apitrace::decode::trace::Trace;
 use crate::formats::apitrace::expand::Expansion;
 use crate::formats::apitrace::limits::NESTING;
+use crate::formats::apitrace::recover::trace::Trace;
 use crate::formats::apitrace::repair::encode;
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::source::Source;

@@ -24,11 +24,11 @@ mod text;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::decode::beginning::find_named;
-use super::decode::signatures::find_build;
-use super::decode::trace::{ReadOptions, Trace};
 use super::limits::DUMP_TEXT;
 use super::options::{self, Filter};
+use crate::formats::apitrace::recover::beginning::find_named;
+use crate::formats::apitrace::recover::signatures::find_build;
+use crate::formats::apitrace::recover::trace::{ReadOptions, Trace};
 use crate::kit::source::Source;
 use crate::model::dump::{Dump, DumpError, Dumped};
 use crate::model::limits::Limits;
@@ -63,7 +63,7 @@ enum Style {
 pub(super) struct Readable<'s, 'a> {
     source: &'s Source<'a>,
     pub(super) trace: Trace,
-    donor: Option<&'static super::decode::signatures::Signatures>,
+    donor: Option<&'static crate::formats::apitrace::recover::signatures::Signatures>,
 }
 
 impl<'s, 'a> Readable<'s, 'a> {

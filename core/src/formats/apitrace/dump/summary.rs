@@ -9,7 +9,7 @@ use super::functions::ends_frame;
 use super::line::{each_argument, signature};
 use super::names::Names;
 use crate::formats::apitrace::decode::ranges::{Ranges, count_numbers};
-use crate::formats::apitrace::decode::trace::Trace;
+use crate::formats::apitrace::recover::trace::Trace;
 use crate::kit::words::{byte_count, plural, range};
 
 /// Contexts, and sizes of blobs, that are told apart.

@@ -7,10 +7,10 @@ use crate::formats::apitrace::decode::damage::{Damage, DamageCause};
 use crate::formats::apitrace::decode::definitions::Definitions;
 use crate::formats::apitrace::decode::grammar::Space;
 use crate::formats::apitrace::decode::places::Place;
-use crate::formats::apitrace::decode::signatures::{Evidence, Signatures};
-use crate::formats::apitrace::decode::trace::Trace;
 use crate::formats::apitrace::expand::stored;
 use crate::formats::apitrace::layout::PLACEHOLDER_ID;
+use crate::formats::apitrace::recover::signatures::{Evidence, Signatures};
+use crate::formats::apitrace::recover::trace::Trace;
 
 /// Ids that are tried for the placeholder function.
 const PLACEHOLDER_IDS: u64 = 64;

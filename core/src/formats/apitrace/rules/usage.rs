@@ -33,34 +33,6 @@ rules! {
             with another call of the same function."),
         source: "188 sound traces: 9 of 6,050,000 events, all in a file that apitrace trim wrote",
     };
-    PRIMITIVE_BROKEN = Rule {
-        code: "AT2019",
-        name: "primitive-broken",
-        severity: Severity::Info,
-        summary: "glBegin and glEnd do not pair up",
-        problem: "Between glBegin and glEnd a thread passes vertices and their attributes. Here \
-            another function is called there, or glEnd without a glBegin. An id is damaged, or \
-            the program makes an error that GL reports as GL_INVALID_OPERATION.",
-        impact: "replay gets errors from GL, and later draws may be missing.",
-        remedy: Remedy::Next("Compare the calls around the place with another part of the trace \
-            that draws the same."),
-        source: "188 sound traces: none of 156,797 pairs; OpenGL 2.1, section 2.6.3",
-    };
-    BLOB_SIZE = Rule {
-        code: "AT2020",
-        name: "blob-size",
-        severity: Severity::Info,
-        summary: "the size of a blob does not match the arguments of its call",
-        problem: "The tracer computes the size of a blob from the other arguments: the size of a \
-            buffer, or width, height, depth, format and type of an image. Here the two differ: \
-            one of the arguments is damaged, or the program sets up images in a way that the \
-            check does not know.",
-        impact: "replay reads past the end of a blob that is too small, and may crash.",
-        remedy: Remedy::Next("The original value is unknown, so repair keeps the bytes. Compare \
-            the call with another recording of the same program."),
-        source: "188 sound traces: none of 348 such blobs; apitrace 11.1, lib/trace and \
-            helpers/glsize.hpp",
-    };
     RESULT_TYPE = Rule {
         code: "AT2021",
         name: "result-type",

@@ -37,7 +37,7 @@ use std::num::NonZeroUsize;
 use crate::formats::ovni::check::log::Log;
 use crate::formats::ovni::check::merge::{Merged, TieOrder, merge_threads};
 use crate::formats::ovni::check::metadata::check_metadata;
-use crate::formats::ovni::check::thread::{Terms, ThreadCheck, TraceContext};
+use crate::formats::ovni::check::thread::{ThreadCheck, TraceContext, WalkTerms};
 use crate::formats::ovni::decode::files::StreamFiles;
 use crate::formats::ovni::decode::stream::Stream;
 use crate::formats::ovni::decode::trace::Trace;
@@ -225,7 +225,7 @@ impl<'t, 'a> TraceCheck<'t, 'a> {
         let stream = self.streams.get(number)?;
         let files = self.trace.files.streams.get(number)?;
         let metadata = self.metas.get(number)?;
-        let terms = Terms {
+        let terms = WalkTerms {
             is_unfinished: self.needs_repair(files, metadata),
             can_hold_rerun: metadata.is_initial(),
             ceiling: CLOCK_MAX,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::formats::ovni::check::log::Log;
 use crate::formats::ovni::check::occurrence::Occurrence;
 use crate::formats::ovni::check::shared_event::SharedEffect;
-use crate::formats::ovni::check::ties::{Thing, Ties};
+use crate::formats::ovni::check::ties::{SharedThing, Ties};
 use crate::formats::ovni::layout::EVENT_HEADER;
 use crate::formats::ovni::limits::LOOM_CPUS;
 use crate::formats::ovni::repair::encode::encode_event;
@@ -116,7 +116,7 @@ impl<'t> Placement<'t> {
             return;
         }
         self.now = occurrence.time;
-        self.ties.note(self.now, Thing::Thread(stream), stream);
+        self.ties.note(self.now, SharedThing::Thread(stream), stream);
         match occurrence.event.effect {
             SharedEffect::Start(cpu) => {
                 self.set_presence(stream, Presence::Stopped);
@@ -229,7 +229,7 @@ impl<'t> Placement<'t> {
     /// Takes note that an event of stream `by` changes the CPU of the thread of a stream.
     fn note_cpu(&mut self, stream: usize, cpu: i32, by: usize) {
         if let Some(owner) = self.system.owner(stream) {
-            self.ties.note(self.now, Thing::Cpu(owner.loom, cpu), by);
+            self.ties.note(self.now, SharedThing::Cpu(owner.loom, cpu), by);
         }
     }
 
@@ -274,7 +274,7 @@ impl<'t> Placement<'t> {
             log.push(finding.fix(drop_event(occurrence.span())));
             return;
         };
-        self.ties.note(self.now, Thing::Thread(target), occurrence.stream);
+        self.ties.note(self.now, SharedThing::Thread(target), occurrence.stream);
         let view = self.view(target);
         if view.is_cut && view.presence != Presence::Dead {
             // A repair ends the thread after this event, and keeps it off its CPU until then.

@@ -6,7 +6,7 @@ use crate::formats::ovni::check::log::Log;
 use crate::formats::ovni::check::occurrence::Occurrence;
 use crate::formats::ovni::check::shared_event::{SharedEffect, SharedEvent};
 use crate::formats::ovni::check::task_table::{BodyState, PAGE, Task, TaskPages};
-use crate::formats::ovni::check::ties::{Thing, Ties};
+use crate::formats::ovni::check::ties::{SharedThing, Ties};
 use crate::formats::ovni::layout::TASK_MODELS;
 use crate::formats::ovni::limits::{RESTORED, TASKS};
 use crate::formats::ovni::repair::definitions::drop_body;
@@ -94,8 +94,8 @@ impl TaskBook {
         }
         let (process, stream) = (self.process(occurrence), occurrence.stream);
         let table = occurrence.event.table;
-        let kind = |id: u32| Thing::Type(process, table, id);
-        let task = |id: u32| Thing::Task(process, table, id);
+        let kind = |id: u32| SharedThing::Type(process, table, id);
+        let task = |id: u32| SharedThing::Task(process, table, id);
         let source = |source: LabelSource| match source {
             LabelSource::Task(id) => task(id),
             LabelSource::Work(id) => kind(id),

@@ -5,7 +5,7 @@
 
 /// Something that events of several threads change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Thing {
+pub enum SharedThing {
     /// A CPU: loom, and number.
     Cpu(usize, i32),
     /// The thread of a stream.
@@ -23,19 +23,19 @@ const THINGS_MAX: usize = 64;
 #[derive(Debug, Default)]
 pub struct Ties {
     clock: i128,
-    touched: Vec<(Thing, usize)>,
+    touched: Vec<(SharedThing, usize)>,
     is_found: bool,
 }
 
 impl Ties {
     /// Takes note that an event of a stream changes a thing.
     #[inline]
-    pub fn note(&mut self, clock: i128, thing: Thing, stream: usize) {
+    pub fn note(&mut self, clock: i128, thing: SharedThing, stream: usize) {
         if clock != self.clock {
             self.clock = clock;
             self.touched.clear();
         }
-        let is_tie = |(other, by): &(Thing, usize)| *other == thing && *by != stream;
+        let is_tie = |(other, by): &(SharedThing, usize)| *other == thing && *by != stream;
         self.is_found |= self.touched.len() >= THINGS_MAX || self.touched.iter().any(is_tie);
         if self.touched.len() < THINGS_MAX {
             self.touched.push((thing, stream));
@@ -54,15 +54,15 @@ mod tests {
 
     #[test]
     fn a_tie_is_one_thing_at_one_clock_by_two_streams() {
-        let noted = |notes: &[(i128, Thing, usize)]| {
+        let noted = |notes: &[(i128, SharedThing, usize)]| {
             let mut ties = Ties::default();
             notes.iter().for_each(|(clock, thing, stream)| ties.note(*clock, *thing, *stream));
             ties.is_found()
         };
-        let (cpu, task) = (Thing::Cpu(0, 1), Thing::Task(0, 0, 1));
+        let (cpu, task) = (SharedThing::Cpu(0, 1), SharedThing::Task(0, 0, 1));
         assert!(noted(&[(5, cpu, 0), (5, task, 1), (5, cpu, 1)]));
         assert!(!noted(&[(5, cpu, 0), (5, cpu, 0), (5, task, 1), (6, cpu, 1)]));
-        let many: Vec<_> = (0..=64).map(|id| (5, Thing::Task(0, 0, id), 0)).collect();
+        let many: Vec<_> = (0..=64).map(|id| (5, SharedThing::Task(0, 0, id), 0)).collect();
         assert!(noted(&many) && !noted(&many[1..]));
     }
 }

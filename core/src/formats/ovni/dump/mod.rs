@@ -11,11 +11,11 @@ mod threads;
 use std::borrow::Cow;
 
 use crate::formats::ovni::decode::event_walk::{Event, EventWalk};
-use crate::formats::ovni::decode::play_order::PlayOrder;
 use crate::formats::ovni::decode::stream::Stream;
 use crate::formats::ovni::decode::trace::Trace;
 use crate::formats::ovni::layout::{EVENT_HEADER, STREAM_HEADER};
 use crate::formats::ovni::options::{self, Filter};
+use crate::formats::ovni::recover::play_order::PlayOrder;
 use crate::kit::span::Span;
 use crate::kit::text::UntrustedPath;
 use crate::kit::walk::Item;

@@ -1,7 +1,7 @@
 //! Edits of clocks.
 
-use crate::formats::ovni::decode::clock_shift::ClockShift;
 use crate::formats::ovni::decode::event_walk::EventWalk;
+use crate::formats::ovni::recover::clock_shift::ClockShift;
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::{Layer, Span};
 use crate::kit::walk::Item;

@@ -2,7 +2,7 @@
 
 use crate::formats::perf::decode::attrs::read_table;
 use crate::formats::perf::decode::recording::{RecordFile, Recording};
-use crate::formats::perf::decode::restore::{LargeAttr, LargeAttrs, Obstacle};
+use crate::formats::perf::recover::restore::{LargeAttr, LargeAttrs, Obstacle};
 use crate::formats::perf::{options, repair, rules};
 use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};

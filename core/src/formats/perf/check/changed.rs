@@ -3,15 +3,15 @@
 
 use super::file::has_all_before;
 use crate::formats::perf::decode::attrs;
-use crate::formats::perf::decode::changed::{self, ChangedByte, DamagedBlock};
-use crate::formats::perf::decode::end::End;
 use crate::formats::perf::decode::event::Events;
 use crate::formats::perf::decode::frame::Record;
-use crate::formats::perf::decode::outline::Outline;
-use crate::formats::perf::decode::partly::{self, PartlyKnown};
 use crate::formats::perf::decode::recording::{RecordFile, Recording};
 use crate::formats::perf::decode::walk::Damage;
 use crate::formats::perf::layout::{HEADER_SIZE_PIPE, record as kind};
+use crate::formats::perf::recover::changed::{self, ChangedByte, DamagedBlock};
+use crate::formats::perf::recover::end::End;
+use crate::formats::perf::recover::outline::Outline;
+use crate::formats::perf::recover::partly::{self, PartlyKnown};
 use crate::formats::perf::{repair, rules};
 use crate::kit::num::to_u64;
 use crate::kit::walk::Item;

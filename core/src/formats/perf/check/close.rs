@@ -3,11 +3,11 @@
 use super::event_desc::describe_events;
 use super::faults::describe;
 use super::feature_check::{RecordFacts, title};
-use crate::formats::perf::decode::end::End;
 use crate::formats::perf::decode::recording::Recording;
 use crate::formats::perf::decode::tracing::Names;
 use crate::formats::perf::decode::walk::Damage;
 use crate::formats::perf::layout::{feature, field};
+use crate::formats::perf::recover::end::End;
 use crate::formats::perf::repair::{self, NewFeature, Seam};
 use crate::formats::perf::rules;
 use crate::kit::num::to_u64;

@@ -3,7 +3,7 @@
 use crate::formats::perf::decode::feature::{self, Machine};
 use crate::formats::perf::decode::header::{Flags, Section};
 use crate::formats::perf::decode::recording::Recording;
-use crate::formats::perf::decode::tracing::Traced;
+use crate::formats::perf::decode::tracing::WantedTracepoints;
 use crate::formats::perf::repair::{self, Features, NewFeature};
 use crate::kit::cursor::Order;
 use crate::kit::span::Span;
@@ -21,7 +21,7 @@ pub(super) struct RecordFacts {
     /// End of the attrs and their ids; perf inject writes them after the records.
     pub(super) attrs_end: u64,
     /// The tracepoints, which TRACING_DATA has to describe.
-    pub(super) tracepoints: Traced,
+    pub(super) tracepoints: WantedTracepoints,
     /// The perf that recorded, as VERSION describes it.
     pub(super) recorder: Machine,
     /// Number of events.

@@ -1,9 +1,9 @@
 //! Features of the machine that a recording lost and a donor has.
 
 use super::feature_check::{Settled, title};
-use crate::formats::perf::decode::machine::Machine;
 use crate::formats::perf::decode::recording::Recording;
 use crate::formats::perf::layout::field;
+use crate::formats::perf::recover::machine::Machine;
 use crate::formats::perf::{repair, rules};
 use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};

@@ -49,9 +49,9 @@ mod tracepoints;
 mod tracing;
 mod unpacked;
 
-use crate::formats::perf::decode::outline::recorder_of_file;
 use crate::formats::perf::decode::recording::{Opened, open};
-use crate::formats::perf::decode::restore;
+use crate::formats::perf::recover::outline::recorder_of_file;
+use crate::formats::perf::recover::restore;
 use crate::formats::perf::rules;
 use crate::kit::cursor::ReadError;
 use crate::kit::span::{Layer, Span};

@@ -1,7 +1,7 @@
 //! The last resort: a valid recording from the parts that can be trusted.
 
 use crate::formats::perf::decode::recording::{RecordFile, Recording};
-use crate::formats::perf::decode::restore::{Salvage, salvage, salvage_pipe};
+use crate::formats::perf::recover::restore::{Salvage, salvage, salvage_pipe};
 use crate::formats::perf::{repair, rules};
 use crate::kit::num::to_u64;
 use crate::kit::words::{byte_count, plural};

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use super::feature_check::title;
 use crate::formats::perf::decode::header::Flags;
-use crate::formats::perf::decode::restore::{Blank, Correction, Dispute, Part, Restoration, Word};
 use crate::formats::perf::layout::{HEADER_SIZE, field};
+use crate::formats::perf::recover::restore::{Blank, Correction, Dispute, Part, Restoration, Word};
 use crate::formats::perf::{repair, rules};
 use crate::kit::cursor::Order;
 use crate::kit::num::to_u64;

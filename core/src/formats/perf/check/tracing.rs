@@ -5,16 +5,16 @@ use super::event_desc::describe_events;
 use super::feature_check::{Settled, title};
 use super::records::RawSizes;
 use crate::formats::perf::decode::attr::Attr;
-use crate::formats::perf::decode::donor::Donated;
 use crate::formats::perf::decode::frame::Record;
 use crate::formats::perf::decode::header::Section;
-use crate::formats::perf::decode::outline::Outline;
 use crate::formats::perf::decode::recording::{RecordFile, Recording};
-use crate::formats::perf::decode::tracepoints::{self, Tracepoint, traced};
-use crate::formats::perf::decode::tracing::Traced;
+use crate::formats::perf::decode::tracing::WantedTracepoints;
 use crate::formats::perf::decode::tracing::{Tracing, names};
 use crate::formats::perf::layout::attr::sample_type;
 use crate::formats::perf::layout::{HEADER_SIZE_PIPE, feature, field};
+use crate::formats::perf::recover::donor::Donated;
+use crate::formats::perf::recover::outline::Outline;
+use crate::formats::perf::recover::tracepoints::{self, Tracepoint, traced};
 use crate::formats::perf::repair::{self, NewFeature};
 use crate::formats::perf::rules;
 use crate::kit::cursor::Order;
@@ -106,7 +106,7 @@ impl MissingTracing {
 /// TRACING_DATA of a pipe: a record after those of the attrs, with its content as payload.
 pub(super) struct PipeTracing<'d> {
     /// The tracepoints of the first attrs.
-    traced: Traced,
+    traced: WantedTracepoints,
     donor: Option<&'d Source<'d>>,
     is_present: bool,
     /// The first record that does not describe the tracepoints, and what is left in it.
@@ -117,7 +117,7 @@ pub(super) struct PipeTracing<'d> {
 
 impl<'d> PipeTracing<'d> {
     /// Creates a check for a pipe with these tracepoints.
-    pub(super) const fn new(traced: Traced, donor: Option<&'d Source<'d>>) -> Self {
+    pub(super) const fn new(traced: WantedTracepoints, donor: Option<&'d Source<'d>>) -> Self {
         Self { traced, donor, is_present: false, fault: None, attrs_end: HEADER_SIZE_PIPE }
     }
 
@@ -244,7 +244,7 @@ fn build_without_fields(
 /// Builds TRACING_DATA from the formats that are left of a damaged one, which `sections` has.
 pub(super) fn rebuild(
     recording: &Recording<'_>,
-    traced: &Traced,
+    traced: &WantedTracepoints,
     sections: &[(u32, Section)],
     limits: &Limits,
 ) -> Option<(NewFeature, String)> {
@@ -273,7 +273,7 @@ pub(super) fn describe_built(tracepoints: &[Tracepoint]) -> String {
 }
 
 /// Describes a tracepoint that TRACING_DATA lacks; `None` if it has all.
-pub(super) fn find_undescribed(traced: &Traced, tracing: &Tracing) -> Option<String> {
+pub(super) fn find_undescribed(traced: &WantedTracepoints, tracing: &Tracing) -> Option<String> {
     let is_missing = |(id, _): &(&u64, &usize)| !tracing.descriptions.contains_key(*id);
     let (id, index) = traced.iter().find(is_missing)?;
     Some(format!("TRACING_DATA does not describe tracepoint {id} of attrs[{index}]"))
@@ -298,7 +298,7 @@ fn add(
     recording: &Recording<'_>,
     settled: Settled,
     content: Vec<u8>,
-    (traced, limits): (&Traced, &Limits),
+    (traced, limits): (&WantedTracepoints, &Limits),
     summary: &mut String,
 ) -> Vec<Edit> {
     let Settled { end, mut features, .. } = settled;

@@ -217,7 +217,7 @@ pub fn stated_size(cursor: &Cursor<'_>) -> Result<u32, ReadError> {
 
 /// Returns the bit fields with `disabled` in bit 0. Compilers for big-endian machines allocate bits
 /// from the top, so the word is mirrored, except the two bits of `precise_ip`.
-pub(super) const fn flags(word: u64, order: Order) -> u64 {
+pub const fn flags(word: u64, order: Order) -> u64 {
     match order {
         Order::Little => word,
         Order::Big => {

@@ -22,7 +22,7 @@ const MOST_COPIED_IDS: usize = 64 << 10;
 #[derive(Clone, Debug)]
 pub struct Events {
     /// How records are read.
-    pub(super) dialect: Dialect,
+    pub dialect: Dialect,
     attrs: Vec<Attr>,
     layouts: Vec<SampleLayout>,
     /// Event ids and the indexes of their attrs; sorted by id if `is_sorted`.

@@ -11,7 +11,7 @@ use super::frame::{Dialect, FrameFault};
 use super::header::{self, Body, Header, Section};
 use super::simpleperf;
 use super::table::Table;
-use super::tracing::Traced;
+use super::tracing::WantedTracepoints;
 use super::tracing::{self, Names, Tracing};
 use super::walk::{Damage, Walker};
 use crate::formats::perf::layout::feature::{CPU_TOPOLOGY, TRACING_DATA};
@@ -296,7 +296,7 @@ impl Recording<'_> {
         &self,
         sections: &[(u32, Section)],
         held: u64,
-        traced: &Traced,
+        traced: &WantedTracepoints,
     ) -> Names {
         let is_held =
             |(bit, section): &&(u32, Section)| *bit == TRACING_DATA && section.size <= held;

@@ -29,7 +29,7 @@ const SYSTEM_MIN: u64 = 5;
 const NAME_MOST: usize = 256;
 
 /// The ids of the tracepoints of a recording, each with the index of its first attr.
-pub type Traced = BTreeMap<u64, usize>;
+pub type WantedTracepoints = BTreeMap<u64, usize>;
 
 /// The descriptions of the requested tracepoints.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,7 +104,7 @@ fn formats(
 pub type Names = BTreeMap<u64, Vec<u8>>;
 
 /// Returns the names of these tracepoints in TRACING_DATA; none if it is malformed.
-pub fn names(bytes: &[u8], traced: &Traced) -> Names {
+pub fn names(bytes: &[u8], traced: &WantedTracepoints) -> Names {
     // The numbers of TRACING_DATA have the byte order of its own head.
     let mut cursor = Cursor::new(bytes, Layer::stored(0), 0, Order::Little);
     let descriptions =
@@ -189,7 +189,7 @@ fn read_format(
 
 /// Reads the first lines of a format, without which perf does not know the tracepoint:
 /// `name: EVENT`, `ID: NUMBER` and `format:`. Returns the id and the name.
-pub(super) fn read_head(text: &[u8]) -> Option<(u64, &[u8])> {
+pub fn read_head(text: &[u8]) -> Option<(u64, &[u8])> {
     /// Most bytes of a line of the head.
     const LINE_MOST: usize = 256;
     let mut rest = text;
@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(tracing.order, Order::Little);
         let names: Vec<_> = tracing.descriptions.iter().map(|(id, d)| (*id, &*d.name)).collect();
         assert_eq!(names, [(5, b"print".as_slice()), (7, b"switch"), (8, b"exec")]);
-        let traced = Traced::from([(7, 0), (5, 1)]);
+        let traced = WantedTracepoints::from([(7, 0), (5, 1)]);
         let named = Names::from([(7, b"sched:switch".to_vec())]);
         assert_eq!(super::names(&data(), &traced), named, "8 is not wanted, 5 has no system");
         assert_eq!(super::names(&data()[1..], &traced), Names::new());

@@ -13,10 +13,10 @@ use super::features::NewFeature;
 use crate::formats::perf::decode::attr::{self, Attr};
 use crate::formats::perf::decode::attrs::StoredEvent;
 use crate::formats::perf::decode::event_name;
-use crate::formats::perf::decode::tracepoints::traced;
 use crate::formats::perf::decode::tracing::Names;
-use crate::formats::perf::decode::tracing::Traced;
+use crate::formats::perf::decode::tracing::WantedTracepoints;
 use crate::formats::perf::layout::feature;
+use crate::formats::perf::recover::tracepoints::traced;
 use crate::kit::cursor::{Cursor, Order};
 use crate::kit::num::to_u64;
 use crate::kit::span::Layer;
@@ -47,7 +47,7 @@ pub fn event_desc(events: &[StoredEvent], names: &Names, order: Order) -> Option
 }
 
 /// Returns the tracepoints among events.
-pub(super) fn tracepoints_of(events: &[StoredEvent], order: Order) -> Traced {
+pub(super) fn tracepoints_of(events: &[StoredEvent], order: Order) -> WantedTracepoints {
     traced(&events.iter().filter_map(|event| read_attr(event, order)).collect::<Vec<_>>())
 }
 

@@ -12,10 +12,10 @@ use super::features::{flag_bytes, keep_cpus, section_bytes, with_hostname};
 use crate::formats::perf::decode::attrs::StoredEvent;
 use crate::formats::perf::decode::header::{FlagWords, Flags, Section};
 use crate::formats::perf::decode::recording::Recording;
-use crate::formats::perf::decode::restore::Salvage;
 use crate::formats::perf::layout::{
     HEADER_SIZE, HEADER_SIZE_PIPE, MAGIC_BIG, MAGIC_LITTLE, SECTION_SIZE, feature, field, record,
 };
+use crate::formats::perf::recover::restore::Salvage;
 use crate::kit::cursor::Order;
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;

@@ -6,8 +6,8 @@
 //! read by perf 6.1.
 
 use super::encode::{u16_bytes, u32_bytes, u64_bytes};
-use crate::formats::perf::decode::tracepoints::Tracepoint;
 use crate::formats::perf::layout::record;
+use crate::formats::perf::recover::tracepoints::Tracepoint;
 use crate::kit::cursor::Order;
 use crate::kit::num::to_u64;
 

@@ -5,11 +5,11 @@
 
 use crate::formats::qemu::check::defects::describe_length;
 use crate::formats::qemu::check::header;
-use crate::formats::qemu::decode::ending::{Doubt, Ending, Tail, Trailing};
 use crate::formats::qemu::decode::event::{FILE, Fault, FaultKind};
-use crate::formats::qemu::decode::lane::{Lane, Stop};
-use crate::formats::qemu::decode::log::Log;
 use crate::formats::qemu::layout::{HEADER_LEN, Kind};
+use crate::formats::qemu::recover::ending::{Doubt, Ending, Tail, Trailing};
+use crate::formats::qemu::recover::lane::{Lane, Stop};
+use crate::formats::qemu::recover::log::Log;
 use crate::formats::qemu::repair;
 use crate::formats::qemu::rules;
 use crate::kit::num::to_u64;

@@ -1,11 +1,11 @@
 //! Facts about a log for the summary of a report.
 
 use crate::formats::qemu::check::defects;
-use crate::formats::qemu::decode::ending::{Ending, Tail};
 use crate::formats::qemu::decode::header::Version;
-use crate::formats::qemu::decode::lane::Lane;
-use crate::formats::qemu::decode::race::Excluded;
 use crate::formats::qemu::layout::{EventKind, KINDS, Kind, Layouts};
+use crate::formats::qemu::recover::ending::{Ending, Tail};
+use crate::formats::qemu::recover::lane::Lane;
+use crate::formats::qemu::recover::race::Excluded;
 use crate::kit::words;
 use crate::model::Report;
 

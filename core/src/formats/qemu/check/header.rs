@@ -3,9 +3,9 @@
 use crate::formats::qemu::check::defects;
 use crate::formats::qemu::decode::event::FILE;
 use crate::formats::qemu::decode::header::{Header, Version};
-use crate::formats::qemu::decode::lane::Lane;
-use crate::formats::qemu::decode::log::Log;
 use crate::formats::qemu::layout::{self, HEADER_LEN, LAYOUTS, VERSION_LEN};
+use crate::formats::qemu::recover::lane::Lane;
+use crate::formats::qemu::recover::log::Log;
 use crate::formats::qemu::rules;
 use crate::kit::span::Span;
 use crate::kit::text::Untrusted;

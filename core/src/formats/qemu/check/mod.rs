@@ -8,14 +8,14 @@ pub mod defects;
 pub mod facts;
 pub mod header;
 
-use crate::formats::qemu::decode::cut::EVENTS_BELIEVED;
-use crate::formats::qemu::decode::ending::{Ending, Request};
 use crate::formats::qemu::decode::event::FILE;
 use crate::formats::qemu::decode::header::VersionEvidence;
-use crate::formats::qemu::decode::lane::Stop;
-use crate::formats::qemu::decode::log::{Log, Reading};
 use crate::formats::qemu::layout::{HEADER_LEN, Layouts};
 use crate::formats::qemu::options;
+use crate::formats::qemu::recover::cut::EVENTS_BELIEVED;
+use crate::formats::qemu::recover::ending::{Ending, Request};
+use crate::formats::qemu::recover::lane::Stop;
+use crate::formats::qemu::recover::log::{Log, Reading};
 use crate::formats::qemu::rules;
 use crate::kit::span::Span;
 use crate::model::options::Options;

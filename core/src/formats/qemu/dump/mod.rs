@@ -9,10 +9,10 @@ use std::fmt::Write as _;
 
 use crate::formats::qemu::decode::decoder::Decoder;
 use crate::formats::qemu::decode::event::Event;
-use crate::formats::qemu::decode::log::Log;
 use crate::formats::qemu::decode::walk::Walker;
 use crate::formats::qemu::layout::{HEADER_LEN, KINDS, LAYOUTS, Layouts, release};
 use crate::formats::qemu::options::{self, Filter};
+use crate::formats::qemu::recover::log::Log;
 use crate::kit::source::Source;
 use crate::kit::walk::Item;
 use crate::kit::words::plural;

@@ -7,10 +7,10 @@ use crate::formats::revent::check::scan::Scan;
 use crate::formats::revent::decode::FILE;
 use crate::formats::revent::decode::gamepad::{Gamepad, set_bits};
 use crate::formats::revent::decode::head::{DevicePath, Devices};
-use crate::formats::revent::decode::recording::Recording;
 use crate::formats::revent::layout::{
     ABS_MAX, ABSINFO, DEVICE_PREFIX, DEVICES_WRITTEN, NAME_MAX, kind, names,
 };
+use crate::formats::revent::recover::recording::Recording;
 use crate::formats::revent::repair::head::{
     swap_bitmaps_fix, write_bits_fix, write_codes_fix, write_fix,
 };

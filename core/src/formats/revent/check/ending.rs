@@ -5,12 +5,12 @@ use crate::formats::revent::check::scan::Scan;
 use crate::formats::revent::check::{Context, format_micros, times};
 use crate::formats::revent::decode::FILE;
 use crate::formats::revent::decode::event::name_code;
-use crate::formats::revent::decode::extent::{Ending, EnterPair};
-use crate::formats::revent::decode::recording::Recording;
 use crate::formats::revent::decode::time::Time;
 use crate::formats::revent::layout::{BUFFER, GAP, Generation, LEAD, LEAD_FROM_ZERO, kind};
 use crate::formats::revent::limits::RELEASED;
 use crate::formats::revent::options::{ReleaseMode, release_mode};
+use crate::formats::revent::recover::extent::{Ending, EnterPair};
+use crate::formats::revent::recover::recording::Recording;
 use crate::formats::revent::repair::ending::{
     Closing, close_fix, drop_gaps_fix, drop_trailing_fix,
 };

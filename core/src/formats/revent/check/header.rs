@@ -4,10 +4,10 @@ use crate::formats::revent::check::file_start;
 use crate::formats::revent::decode::FILE;
 use crate::formats::revent::decode::head::{Devices, Head, Header};
 use crate::formats::revent::decode::head_error::HeadError;
-use crate::formats::revent::decode::recording::Recording;
 use crate::formats::revent::layout::{
     ABSINFO_MAX, DEVICES_MAX, Generation, HEADER, MAGIC, NAME_MAX, PATH_MAX,
 };
+use crate::formats::revent::recover::recording::Recording;
 use crate::formats::revent::repair::head::{rebuild_head_fix, write_fix};
 use crate::formats::revent::rules;
 use crate::kit::cursor::ReadError;

@@ -17,9 +17,9 @@ mod times;
 
 use crate::formats::revent::decode::FILE;
 use crate::formats::revent::decode::head::Devices;
-use crate::formats::revent::decode::recording::Recording;
 use crate::formats::revent::decode::time::Time;
 use crate::formats::revent::layout::{EPOCH_FROM, Generation, MICROS};
+use crate::formats::revent::recover::recording::Recording;
 use crate::formats::revent::rules;
 use crate::kit::num::to_u64;
 use crate::kit::span::Span;

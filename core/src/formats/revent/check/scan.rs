@@ -5,11 +5,11 @@ use crate::formats::revent::check::device::Device;
 use crate::formats::revent::check::fault_log::{Fault, FaultLog};
 use crate::formats::revent::decode::event::Event;
 use crate::formats::revent::decode::gamepad::{CodeBits, Gamepad, is_bit_set};
-use crate::formats::revent::decode::recording::Recording;
 use crate::formats::revent::decode::time::Time;
 use crate::formats::revent::decode::walk::{Damage, Record};
 use crate::formats::revent::layout::{EVENT_PAD, GAP, KEY_MAX, SLOTS_USUAL, code, kind, names};
 use crate::formats::revent::limits::INPUT_SLOTS;
+use crate::formats::revent::recover::recording::Recording;
 use crate::kit::walk::Item;
 use crate::model::limits::FIXES;
 

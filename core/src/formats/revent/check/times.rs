@@ -3,9 +3,9 @@
 use crate::formats::revent::check::format_micros;
 use crate::formats::revent::check::scan::Scan;
 use crate::formats::revent::decode::FILE;
-use crate::formats::revent::decode::recording::Recording;
 use crate::formats::revent::decode::time::Time;
 use crate::formats::revent::layout::{GAP, LEAD, LEAD_FROM_ZERO};
+use crate::formats::revent::recover::recording::Recording;
 use crate::formats::revent::repair::ending::{narrow_bounds_fix, write_times_fix};
 use crate::formats::revent::rules;
 use crate::kit::span::Span;

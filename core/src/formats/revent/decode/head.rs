@@ -157,7 +157,7 @@ pub fn parse_head_as(
 /// # Errors
 ///
 /// The first field that prevents it.
-pub(super) fn parse_forced(
+pub fn parse_forced(
     source: &Source<'_>,
     generation: Generation,
     mode: Option<u16>,
@@ -208,11 +208,7 @@ fn parse_counts(cursor: &mut Cursor<'_>, generation: Generation) -> Result<Count
 }
 
 /// Reads the fields between the devices and the events.
-pub(super) fn read_counts(
-    source: &Source<'_>,
-    generation: Generation,
-    prefix: u64,
-) -> Option<Counts> {
+pub fn read_counts(source: &Source<'_>, generation: Generation, prefix: u64) -> Option<Counts> {
     let bytes = source.read(prefix, prefix.saturating_add(generation.layout().prefix));
     parse_counts(&mut Cursor::new(&bytes, FILE, prefix, Order::Little), generation).ok()
 }

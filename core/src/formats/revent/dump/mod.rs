@@ -17,9 +17,9 @@ mod official;
 use std::fmt::Write as _;
 
 use crate::formats::revent::decode::event::{Event, narrow_if};
-use crate::formats::revent::decode::recording::Recording;
 use crate::formats::revent::layout::{MICROS, kind, names};
 use crate::formats::revent::options::{self, Filter};
+use crate::formats::revent::recover::recording::Recording;
 use crate::kit::json::JsonLine;
 use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};

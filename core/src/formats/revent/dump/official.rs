@@ -7,8 +7,8 @@ use std::fmt::{self, Write as _};
 
 use crate::formats::revent::decode::event::Event;
 use crate::formats::revent::decode::gamepad::{Gamepad, set_bits};
-use crate::formats::revent::decode::recording::Recording;
 use crate::formats::revent::layout::{Generation, KEY_MAX};
+use crate::formats::revent::recover::recording::Recording;
 
 /// Writes everything before the events.
 pub(super) fn write_head(recording: &Recording<'_>, names: &[String], text: &mut String) {

@@ -1,10 +1,10 @@
 //! Fixes of the end: count, times, a truncated tail, releases, trailing bytes.
 
 use crate::formats::revent::decode::FILE;
-use crate::formats::revent::decode::extent::Ending;
 use crate::formats::revent::decode::head::Head;
-use crate::formats::revent::decode::recording::Recording;
 use crate::formats::revent::decode::time::Time;
+use crate::formats::revent::recover::extent::Ending;
+use crate::formats::revent::recover::recording::Recording;
 use crate::formats::revent::repair::release::Release;
 use crate::formats::revent::repair::write_count;
 use crate::kit::num::to_u64;

@@ -2,8 +2,8 @@
 
 use crate::formats::revent::decode::FILE;
 use crate::formats::revent::decode::event::narrow_if;
-use crate::formats::revent::decode::recording::Recording;
 use crate::formats::revent::layout::Generation;
+use crate::formats::revent::recover::recording::Recording;
 use crate::formats::revent::repair::write_count;
 use crate::kit::num::to_u64;
 use crate::kit::span::Span;

@@ -1,9 +1,9 @@
 //! The conversion of an older layout to version 3.
 
 use crate::formats::revent::decode::FILE;
-use crate::formats::revent::decode::recording::Recording;
 use crate::formats::revent::decode::time::Time;
 use crate::formats::revent::layout::{Generation, HEADER, MAGIC};
+use crate::formats::revent::recover::recording::Recording;
 use crate::formats::revent::repair::events::encode_events;
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::Span;

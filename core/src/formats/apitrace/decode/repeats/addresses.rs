@@ -53,9 +53,9 @@ fn mix(number: u64, len: usize) -> usize {
 }
 
 /// A set that may hold further numbers: asked before a lookup that costs more.
-struct Marks(Vec<bool>);
+struct BloomFilter(Vec<bool>);
 
-impl Marks {
+impl BloomFilter {
     const LEN: usize = 1 << 16;
 
     fn of(numbers: impl Iterator<Item = u64>) -> Self {
@@ -138,7 +138,7 @@ impl Addresses {
             return Vec::new();
         }
         let orphans = LazyCell::new(|| self.find_orphans(totals));
-        let frequent = Marks::of(frequent().map(|(value, _)| *value));
+        let frequent = BloomFilter::of(frequent().map(|(value, _)| *value));
         let is_single = |value: &u64| totals.get(value).is_some_and(|total| total.uses == 1);
         let single = self.entries.iter().filter(|entry| is_single(&entry.value));
         let found = single.filter_map(|Entry { position, value, uses }| {
@@ -278,7 +278,7 @@ mod tests {
             });
         }
         assert!(values().all(|value| addresses.count_at(position, value) == 6));
-        let marks = Marks::of(values());
+        let marks = BloomFilter::of(values());
         assert!(values().all(|value| marks.may_hold(value)));
         assert!((0..1 << 12).any(|number| !marks.may_hold(number)));
     }

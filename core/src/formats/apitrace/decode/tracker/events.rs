@@ -82,7 +82,7 @@ impl RecentEvent {
     }
 }
 
-/// What an event does, as it is stored.
+/// The effect of an event, as it is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum StoredKind {
     Enter,
@@ -288,7 +288,7 @@ impl History {
     }
 
     /// Returns the offset of the earliest of the latest events that contradicts those before it.
-    /// Leaves with the numbers of their calls show that what lies before them is no part of damage
+    /// Leaves with the numbers of their calls show that what lies before them is not part of damage
     /// after them.
     pub fn find_first_contradiction(&self) -> Option<u64> {
         let (mut first, mut leaves) = (None, 0_u32);

@@ -49,11 +49,6 @@ impl Overlaps {
         self.row > 0
     }
 
-    /// Whether calls overlapped.
-    pub const fn has_any(&self) -> bool {
-        self.row > 0 || self.ended > 0
-    }
-
     /// Adds the leave of a call before the latest one.
     pub(super) const fn add(&mut self) {
         self.row = self.row.saturating_add(1);

@@ -70,9 +70,7 @@ impl StreamTracker {
         );
         let at = |at, end| FirstUse { call: open.number, argument: None, at, end };
         let (enter_at, leave_at) = (at(enter.start, enter.end), at(leave.0, leave.1));
-        let usage = &mut self.values.usage;
-        usage.shapes.add_bare_call(function, enter.shape, enter_at, leave_at);
-        usage.primitives.add_call(function, thread, enter_at);
+        self.values.usage.shapes.add_bare_call(function, enter.shape, enter_at, leave_at);
         self.history.push(RecentEvent::usual(enter.start, begun, is_nested, definitions_before));
         self.history.push(RecentEvent::usual(leave.0, ended, false, definitions_before));
         true
@@ -83,7 +81,6 @@ impl StreamTracker {
     fn is_usual_event(&self, event: &PlainEvent, function: u64, uses: &[PlainUse<'_>]) -> bool {
         let known = self.definitions.known(Space::Function, function);
         known.is_some_and(|known| !known.lost && event.index_end <= known.count)
-            && !self.values.usage.uploads.is_open()
             && !self.lost_definitions.is_used()
             && are_sound_texts(uses)
     }
@@ -105,7 +102,6 @@ impl StreamTracker {
             && open.function != PLACEHOLDER_ID
             && self.calls.open_count() < self.caps.open_calls
             && (!is_bare || self.history.enters_in_a_row < most_unmatched(self.calls.threads))
-            && !self.values.usage.uploads.compares(open.function)
     }
 
     /// Counts the values of an event.
@@ -150,7 +146,7 @@ impl StreamTracker {
     }
 }
 
-/// Whether there is no warning about the texts of an event.
+/// Whether the texts of an event get no warning.
 #[inline(always)]
 fn are_sound_texts(uses: &[PlainUse<'_>]) -> bool {
     uses.iter().all(|one| match one.value {

@@ -111,7 +111,6 @@ impl TokenSink for StreamTracker {
         let open = self.calls.enter(thread, function);
         let is_placeholder = u64::from(function == PLACEHOLDER_ID);
         self.calls.placeholders = self.calls.placeholders.saturating_add(is_placeholder);
-        self.values.usage.uploads.begin(function);
         let effect = EventEffect::Enter(open);
         self.history.current =
             Some(CurrentEvent::new(at, effect, is_nested, definitions_before, known));
@@ -264,7 +263,6 @@ impl TokenSink for StreamTracker {
             self.values.listed.add(space, id, &raw);
             if space == Space::Function {
                 self.values.usage.add_function(id, &raw);
-                self.values.usage.uploads.begin(id);
             }
             self.definitions.add_raw(space, id, raw);
             self.definitions.set_place(space, id, self.open_definition.at);
@@ -333,11 +331,6 @@ impl TokenSink for StreamTracker {
 
     #[inline(always)]
     fn value(&mut self, token: ValueToken<'_>) {
-        if self.values.usage.uploads.is_open()
-            && let Some(index) = self.history.current.and_then(|current| current.argument)
-        {
-            self.values.usage.uploads.add(index, token);
-        }
         let conversion = self.history.current.as_mut().and_then(|one| one.conversion.take());
         if let Some(conversion) = conversion.filter(|conversion| !conversion.takes(token)) {
             self.warn_about_result(conversion);
@@ -375,15 +368,7 @@ impl StreamTracker {
             EventEffect::Leave { open: None, .. } => return,
         };
         let first = FirstUse { call: open.number, argument: None, at: at.0, end: at.1 };
-        let usage = &mut self.values.usage;
-        usage.shapes.add(open.function, is_leave, shape, first);
-        // The function may be defined in this very event.
-        if !is_leave {
-            usage.primitives.add_call(open.function, open.thread, first);
-        }
-        if usage.uploads.is_open() {
-            usage.uploads.end(first);
-        }
+        self.values.usage.shapes.add(open.function, is_leave, shape, first);
     }
 
     /// Warns about a result whose value begins here and cannot be converted.

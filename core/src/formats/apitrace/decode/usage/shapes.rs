@@ -5,7 +5,7 @@
 //! type, since an argument has the type that the function declares. Only parameters that another
 //! argument names differ in type from call to call: the program may pass a number or a constant.
 
-use super::{ID_MAX, Misuse, Signature};
+use super::{ID_MAX, Misuse};
 use crate::formats::apitrace::decode::repeats::FirstUse;
 use crate::formats::apitrace::layout::kind;
 use crate::kit::num::to_usize;
@@ -251,9 +251,9 @@ pub struct Shapes {
 }
 
 impl Shapes {
-    pub(super) fn add_function(&mut self, id: u64, signature: &Signature<'_>) {
+    pub(super) fn add_function(&mut self, id: u64, arguments: &[&[u8]]) {
         let mut fixed_types = u64::MAX;
-        for (index, name) in (0..).zip(&signature.arguments) {
+        for (index, name) in (0..).zip(arguments) {
             let name = name.to_ascii_lowercase();
             let has = |word: &&str| name.windows(word.len()).any(|part| part == word.as_bytes());
             if VARIABLE.iter().any(has) {
@@ -421,8 +421,7 @@ mod tests {
         };
         let message = |index, argument: &str| {
             let mut shapes = Shapes::default();
-            let arguments = vec![b"target".as_slice(), argument.as_bytes()];
-            shapes.add_function(7, &Signature { name: b"f", arguments });
+            shapes.add_function(7, &[b"target".as_slice(), argument.as_bytes()]);
             for call in 0..8 {
                 shapes.add(7, false, typed(index, kind::ENUM), first(call));
             }

@@ -26,7 +26,7 @@ const BLOCKS_PROVEN: u64 = 2;
 /// Length of magic, descriptor and window: the header of a frame as streams have it.
 const STREAM_HEADER_LEN: u64 = 6;
 
-/// What is left of a damaged frame.
+/// The rest of a damaged frame.
 #[derive(Debug, Default)]
 pub(super) struct Salvage {
     /// Bytes before the first fault.

@@ -63,7 +63,7 @@ pub struct TraceContext {
 
 /// Conditions under which a stream is walked.
 #[derive(Clone, Copy, Debug)]
-pub struct Terms {
+pub struct WalkTerms {
     /// The run did not finish.
     pub is_unfinished: bool,
     /// The process was killed, so that events of an earlier run can follow its own. They are
@@ -77,7 +77,7 @@ pub struct Terms {
     pub required: [Option<Version>; MODEL_COUNT],
 }
 
-impl Default for Terms {
+impl Default for WalkTerms {
     fn default() -> Self {
         Self {
             is_unfinished: false,
@@ -94,7 +94,7 @@ impl Default for Terms {
 pub struct ThreadCheck<'s, 'a> {
     events: EventWalk<'s, 'a>,
     /// Conditions of the walk.
-    pub terms: Terms,
+    pub terms: WalkTerms,
     /// Findings about the stream.
     pub log: Log,
     reported: Reported,
@@ -110,7 +110,7 @@ pub struct ThreadCheck<'s, 'a> {
 
 impl<'s, 'a> ThreadCheck<'s, 'a> {
     /// Prepares the walk of a stream. At most `findings` findings are held.
-    pub fn new(stream: &'s Stream<'a>, terms: Terms, findings: usize) -> Self {
+    pub fn new(stream: &'s Stream<'a>, terms: WalkTerms, findings: usize) -> Self {
         Self {
             events: stream.events(STREAM_HEADER),
             terms,

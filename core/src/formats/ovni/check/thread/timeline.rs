@@ -2,13 +2,13 @@
 //! shift puts them in order.
 
 use super::{ThreadCheck, TraceContext};
-use crate::formats::ovni::decode::clock_outline::{
+use crate::formats::ovni::decode::event_walk::Event;
+use crate::formats::ovni::layout::{CLOCK_MAX, STREAM_HEADER};
+use crate::formats::ovni::recover::clock_outline::{
     OutlineTerms, outline_clocks, outline_irregular,
 };
-use crate::formats::ovni::decode::clock_shift::{ClockShift, Gap, Outline};
-use crate::formats::ovni::decode::event_walk::Event;
-use crate::formats::ovni::decode::repeat::find_repeat;
-use crate::formats::ovni::layout::{CLOCK_MAX, STREAM_HEADER};
+use crate::formats::ovni::recover::clock_shift::{ClockShift, Gap, Outline};
+use crate::formats::ovni::recover::repeat::find_repeat;
 use crate::formats::ovni::repair::build_fix;
 use crate::formats::ovni::repair::clock::{ShiftedClocks, clock_span, shift_clocks};
 use crate::formats::ovni::rules;

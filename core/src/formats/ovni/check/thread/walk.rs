@@ -3,12 +3,12 @@
 use super::ThreadCheck;
 use super::TraceContext;
 use crate::formats::ovni::check::shared_event::SharedEffect;
-use crate::formats::ovni::decode::clock_shift::Gap;
 use crate::formats::ovni::decode::event_walk::{Damage, DamageCause, Event};
 use crate::formats::ovni::layout::{
     self, CLOCK_MAX, EVENT_HEADER, Effect, EventRow, EventSummary, JUMBO, Payload, RESERVED_FLAGS,
     STACK_MAX, ThreadState,
 };
+use crate::formats::ovni::recover::clock_shift::Gap;
 use crate::formats::ovni::state::thread::{Ending, StreamEnd};
 use crate::kit::walk::Item;
 

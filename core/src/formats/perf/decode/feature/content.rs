@@ -76,10 +76,7 @@ pub(super) fn read(
 }
 
 /// Reads a number of four or eight bytes.
-pub(in crate::formats::perf::decode) fn read_number(
-    cursor: &mut Cursor<'_>,
-    (label, form): &Number,
-) -> Result<u64, ReadError> {
+pub fn read_number(cursor: &mut Cursor<'_>, (label, form): &Number) -> Result<u64, ReadError> {
     if *form == Form::U64 { cursor.u64(label) } else { cursor.u32(label).map(u64::from) }
 }
 

@@ -8,7 +8,7 @@ mod recorder;
 pub(super) mod sections;
 mod simpleperf;
 
-pub(super) use self::content::read_number;
+pub use self::content::read_number;
 pub use self::error::FeatureError;
 pub use self::reader::{Refusal, refuse};
 pub use self::recorder::is_old;

@@ -47,7 +47,7 @@ const PLAIN_KEYS: [&[u8]; 14] = [
     b"branch_filtering",
 ];
 
-/// What a field of a message is.
+/// The meaning of a field of a message.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
     Number,

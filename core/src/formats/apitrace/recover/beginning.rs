@@ -1,0 +1,223 @@
+//! Recognises a trace by its first bytes.
+
+use crate::formats::apitrace::decode::calls::Calls;
+use crate::formats::apitrace::decode::definitions::Definitions;
+use crate::formats::apitrace::decode::grammar::{Parser, Space, StreamError, TokenSink};
+use crate::formats::apitrace::decode::names;
+use crate::formats::apitrace::decode::tracker::lost::LostCalls;
+use crate::formats::apitrace::expand::{Container, Expansion, Fault};
+use crate::formats::apitrace::layout;
+use crate::formats::apitrace::limits::NESTING;
+use crate::formats::apitrace::recover::resync::{
+    ProbeContext, ProbeResult, Tolerance, probe_position,
+};
+use crate::kit::source::Source;
+use crate::model::limits::{Limits, RESYNC};
+
+/// Bytes of the stream that have to look like the beginning of a trace.
+const TRIAL_LEN: usize = 64 << 10;
+/// Bytes of the stream that are searched for events if its beginning is damaged.
+const SEARCH_LEN: usize = 4 << 20;
+/// Bytes that are searched at a time.
+const SEARCH_WINDOW: usize = 1 << 20;
+/// Steps of that search, if the limit allows them.
+const SEARCH_STEPS: u64 = 4 << 20;
+/// Numbers of threads that a trace begins with.
+const THREADS_MAX: u64 = 1_000;
+/// Names of properties that apitrace writes since version 6, before the first call.
+const PROPERTIES: [&[u8]; 2] = [b"process.name", b"process.commandLine"];
+/// Semantic versions that a beginning may have.
+const SEMANTIC_VERSIONS: u64 = 16;
+
+/// Returns the container of a trace: by its magic, or by what it decodes to.
+pub fn find_container(source: &Source<'_>, limits: &Limits) -> Option<Container> {
+    Container::by_magic(source).or_else(|| find_unmarked(source, limits))
+}
+
+/// Returns the container of a file that is said to be a trace: a few events are proof enough.
+pub fn find_named(source: &Source<'_>, limits: &Limits) -> Option<Container> {
+    let all = [Container::Snappy, Container::Zstd, Container::Gzip, Container::Brotli];
+    let holds = |few: Few, version: u64| {
+        all.into_iter().find(|container| holds_events(source, *container, limits, (few, version)))
+    };
+    let by_events = || holds(Few::AtEnd, layout::VERSION_MAX);
+    let by_few = || layout::VERSIONS.into_iter().find_map(|version| holds(Few::AtFaults, version));
+    find_container(source, limits).or_else(by_events).or_else(by_few)
+}
+
+/// Returns the container of a trace whose first bytes are no magic: it lost it, or is brotli.
+pub fn find_unmarked(source: &Source<'_>, limits: &Limits) -> Option<Container> {
+    let by_form = Container::by_form(source);
+    let by_form = by_form.filter(|container| holds_trace(source, *container, limits));
+    by_form.or_else(|| is_beginning(source, Container::Brotli, limits).then_some(Container::Brotli))
+}
+
+/// Whether a container with a magic holds a trace: its beginning, or events after damage.
+pub fn holds_trace(source: &Source<'_>, container: Container, limits: &Limits) -> bool {
+    let many = (Few::Never, layout::VERSION_MAX);
+    is_beginning(source, container, limits) || holds_events(source, container, limits, many)
+}
+
+/// Whether a container holds the beginning of a trace.
+pub fn is_beginning(source: &Source<'_>, container: Container, limits: &Limits) -> bool {
+    let mut expansion = Expansion::new(source, container, limits);
+    let mut bytes = Vec::new();
+    while bytes.len() < TRIAL_LEN {
+        let Some(block) = expansion.next() else { break };
+        // A limit that the user lowered stopped the block: the magic decides. With the default
+        // limits it does not, or every zstd file with a large window would be taken for a trace.
+        if matches!(block.fault, Some(Fault::Limit { .. })) && *limits != Limits::default() {
+            return container != Container::Brotli;
+        }
+        let has_ended = block.fault.is_some();
+        bytes.extend(block.bytes);
+        if has_ended {
+            break;
+        }
+    }
+    bytes.truncate(TRIAL_LEN);
+    is_beginning_of_stream(&bytes)
+}
+
+/// Whether a stream of a trace begins with the bytes; damage may follow the first event.
+pub fn is_beginning_of_stream(bytes: &[u8]) -> bool {
+    let mut sink = BeginningSink::default();
+    let (_, result) = Parser::new(NESTING.default).run(bytes, 0, &mut sink);
+    // A program that ends before its first call leaves only the properties.
+    let is_begun = sink.functions > 0 || sink.has_property;
+    is_begun && (result.is_ok() || sink.events > 0)
+}
+
+/// Where a few events are proof enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Few {
+    /// Nowhere.
+    Never,
+    /// At the end of the file.
+    AtEnd,
+    /// Also where a unit lost bytes.
+    AtFaults,
+}
+
+/// Whether events follow one another somewhere in the first bytes of a container: the beginning of
+/// the trace may be damaged.
+fn holds_events(
+    source: &Source<'_>,
+    container: Container,
+    limits: &Limits,
+    (few, version): (Few, u64),
+) -> bool {
+    let (definitions, calls) = (Definitions::default(), Calls::default());
+    let lost_calls = LostCalls::default();
+    let context = ProbeContext {
+        definitions: &definitions,
+        calls: &calls,
+        lost_calls: &lost_calls,
+        version,
+        depth_max: limits.of(&NESTING),
+        donor: None,
+    };
+    let mut steps = SEARCH_STEPS.min(limits.of(&RESYNC));
+    let (mut expanded, mut bytes) = (0, Vec::new());
+    for block in Expansion::new(source, container, limits) {
+        expanded = block.bytes.len().saturating_add(expanded);
+        bytes.extend(block.bytes);
+        let is_lost = block.fault.as_ref().is_some_and(Fault::loses_bytes);
+        if is_lost || bytes.len() >= SEARCH_WINDOW {
+            let are_few = is_lost && few == Few::AtFaults;
+            if finds_events(&context, &bytes, (few, are_few), &mut steps) {
+                return true;
+            }
+            bytes.clear();
+        }
+        if expanded >= SEARCH_LEN || steps == 0 {
+            break;
+        }
+    }
+    finds_events(&context, &bytes, (few, few != Few::Never), &mut steps)
+}
+
+fn finds_events(
+    context: &ProbeContext<'_>,
+    bytes: &[u8],
+    (few, at_end): (Few, bool),
+    steps: &mut u64,
+) -> bool {
+    let is_last_search = few == Few::AtFaults;
+    let tolerance = if is_last_search { Tolerance::Thorough } else { Tolerance::Close };
+    (0..bytes.len().saturating_sub(1)).any(|index| {
+        let rest = bytes.get(index..).unwrap_or_default();
+        let probe = probe_position(context, (rest, 0), tolerance, at_end, steps);
+        matches!(probe, ProbeResult::Sync(_))
+    })
+}
+
+/// Accepts versions, names, ids and threads only as a tracer writes them.
+#[derive(Default)]
+struct BeginningSink {
+    ids: Vec<(Space, u64, u64)>,
+    functions: u64,
+    /// Whether it has a property that apitrace writes.
+    has_property: bool,
+    /// Complete events.
+    events: u64,
+}
+
+impl TokenSink for BeginningSink {
+    fn known(&mut self, space: Space, id: u64) -> Result<Option<u64>, StreamError> {
+        let known = self.ids.iter().find(|(of, one, _)| (*of, *one) == (space, id));
+        Ok(known.map(|(.., count)| *count))
+    }
+
+    fn version(
+        &mut self,
+        version: u64,
+        semantic: Option<u64>,
+        _at: u64,
+        _end: u64,
+    ) -> Result<(), StreamError> {
+        let fits = version <= layout::VERSION_MAX
+            && semantic.is_none_or(|semantic| semantic < SEMANTIC_VERSIONS);
+        if fits { Ok(()) } else { Err(StreamError::Version(version)) }
+    }
+
+    fn property(
+        &mut self,
+        text: &[u8],
+        is_name: bool,
+        _at: u64,
+        _end: u64,
+    ) -> Result<(), StreamError> {
+        self.has_property |= is_name && PROPERTIES.contains(&text);
+        Ok(())
+    }
+
+    fn enter(&mut self, _at: u64, thread: u64, _function: u64) -> Result<(), StreamError> {
+        if thread > THREADS_MAX { Err(StreamError::Thread(thread)) } else { Ok(()) }
+    }
+
+    fn leave(&mut self, _at: u64, _call: u64) -> Result<(), StreamError> {
+        Ok(())
+    }
+
+    fn detail(&mut self, _at: u64, _index: Option<u64>) -> Result<(), StreamError> {
+        Ok(())
+    }
+
+    fn end(&mut self, _end: u64) -> Result<(), StreamError> {
+        self.events = self.events.saturating_add(1);
+        Ok(())
+    }
+
+    fn name(&mut self, space: Space, name: &[u8], own: bool) -> Result<(), StreamError> {
+        // No API has a function of two letters.
+        let fits = !own || (name.len() > 2 && names::is_identifier(name));
+        self.functions = self.functions.saturating_add(u64::from(own && fits));
+        if fits { Ok(()) } else { Err(StreamError::Name(space)) }
+    }
+
+    fn defined(&mut self, space: Space, id: u64, count: u64) -> Result<(), StreamError> {
+        self.ids.push((space, id, count));
+        Ok(())
+    }
+}

@@ -1,0 +1,297 @@
+//! Looks for the place from which the stream continues after damage.
+
+use super::{Flow, Mode, StreamReader, bytes_from, end_of};
+use crate::formats::apitrace::limits::{NESTING, REWINDS, SEEK_WINDOW};
+use crate::formats::apitrace::recover::resync::{
+    ProbeContext, ProbeResult, Tolerance, probe_position,
+};
+use crate::kit::num::{to_u64, to_usize};
+use crate::model::limits::{Limits, RESYNC};
+
+/// How close to the beginning of a search the end of the damage is expected, in bytes.
+const CLOSE: u64 = 64;
+/// Steps that searches may take in the smallest stream, if the limit allows them.
+const STEPS_AT_FIRST: u64 = 4 << 20;
+/// Further steps for every byte of a longer one.
+const STEPS_PER_BYTE: u64 = 64;
+/// Bytes of the stream that count for a stored one: a search through a mebibyte that a few hundred
+/// bytes expand to would take seconds.
+const EXPANSION_MAX: u64 = 256;
+/// Of so many steps one is kept, and of the kept ones a unit may take the same share.
+const RESERVED: u64 = 4;
+
+/// A search for the place where the stream continues.
+#[derive(Debug)]
+pub(super) struct Seek {
+    window: Vec<u8>,
+    /// Where the window begins.
+    start: u64,
+    /// The next place to try.
+    pub(super) next: u64,
+    /// Where the search began.
+    from: u64,
+}
+
+impl Seek {
+    /// A search from `at` on.
+    pub(super) const fn from(at: u64) -> Self {
+        Self { window: Vec::new(), start: at, next: at, from: at }
+    }
+
+    /// Whether every place of a stream that ends at `end` was tried.
+    pub(super) const fn is_exhausted(&self, end: u64) -> bool {
+        self.next >= end && self.window.is_empty()
+    }
+}
+
+/// The steps that searches may take: the longer the stream, the more, up to a limit. A part of them
+/// is kept for the units after one in which a search took all others.
+#[derive(Debug)]
+pub(super) struct SearchBudget {
+    pub(super) left: u64,
+    /// Steps that are kept.
+    reserve: u64,
+    granted: u64,
+    max: u64,
+}
+
+impl SearchBudget {
+    pub(super) fn new(limits: &Limits) -> Self {
+        let max = limits.of(&RESYNC);
+        let mut budget = Self { left: 0, reserve: 0, granted: 0, max };
+        budget.grant(STEPS_AT_FIRST);
+        budget
+    }
+
+    /// The steps that are left, without further ones for the same stream.
+    pub(super) const fn rest(&self) -> Self {
+        Self { left: self.left, reserve: self.reserve, granted: self.max, max: self.max }
+    }
+
+    /// Adds the steps for `len` further bytes of the stream, stored up to an offset of the file.
+    pub(super) fn grow(&mut self, len: u64, stored_end: u64) {
+        let counted = stored_end.saturating_mul(EXPANSION_MAX);
+        let most = STEPS_AT_FIRST.saturating_add(counted.saturating_mul(STEPS_PER_BYTE));
+        let most = most.saturating_sub(self.granted);
+        self.grant(len.saturating_mul(STEPS_PER_BYTE).min(most));
+    }
+
+    fn grant(&mut self, steps: u64) {
+        let steps = steps.min(self.max.saturating_sub(self.granted));
+        let kept = steps / RESERVED;
+        self.granted = self.granted.saturating_add(steps);
+        self.reserve = self.reserve.saturating_add(kept);
+        self.left = self.left.saturating_add(steps.saturating_sub(kept));
+    }
+
+    /// Adds a part of the steps that are kept, if none are left: a unit begins.
+    pub(super) const fn refill(&mut self) {
+        if self.left == 0 {
+            self.left = self.reserve / RESERVED;
+            self.reserve = self.reserve.saturating_sub(self.left);
+        }
+    }
+}
+
+impl StreamReader<'_> {
+    /// Continues seeking with the blocks that come; the places before `next` were tried already.
+    pub(super) fn begin_seek(&mut self, window: Vec<u8>, next: u64) -> Flow {
+        self.carry.bytes.clear();
+        let from = self.faults.damages.last().map_or(next, |damage| damage.start);
+        self.mode = Mode::Seek(Seek { window, start: next, next, from });
+        if self.budget.left == 0 {
+            self.end_search(next);
+        }
+        Flow::NextBlock
+    }
+
+    /// Seeks again from `from`, which lies in an earlier block.
+    pub(super) fn rewind(&mut self, from: u64) -> Flow {
+        self.attempts.rewinds = self.attempts.rewinds.saturating_add(1);
+        self.carry.bytes.clear();
+        if self.attempts.rewinds > self.limits.of(&REWINDS) || self.places.segment(from).is_none() {
+            // The bytes up to here are not searched.
+            self.mode = Mode::Seek(Seek::from(from));
+            self.end_search(from);
+            return Flow::NextBlock;
+        }
+        self.mode = Mode::Seek(Seek::from(from));
+        Flow::Rewind(from)
+    }
+
+    /// Seeks on with further bytes.
+    pub(super) fn seek(&mut self, bytes: &[u8], start: u64, at_end: bool) -> Flow {
+        let Mode::Seek(seek) = &mut self.mode else { return Flow::NextBlock };
+        seek.window.extend_from_slice(bytes_from(bytes, start, end_of(&seek.window, seek.start)));
+        let mut window = std::mem::take(&mut seek.window);
+        let (base, next, from) = (seek.start, seek.next, seek.from);
+        match self.find_sync(bytes_from(&window, base, next), next, from, at_end) {
+            Ok(place) => {
+                self.mode = Mode::Read;
+                self.read(bytes_from(&window, base, place), place)
+            }
+            Err(place) if self.budget.left == 0 => {
+                self.mode = Mode::Seek(Seek { window, start: base, next: place, from });
+                self.end_search(place);
+                Flow::NextBlock
+            }
+            Err(next) => {
+                let tried = to_usize(next.saturating_sub(base)).min(window.len());
+                window.drain(..tried);
+                self.mode = Mode::Seek(Seek { window, start: next, next, from });
+                Flow::NextBlock
+            }
+        }
+    }
+
+    /// Ends the search at `place`, where its steps are used up: the bytes at hand count as damage,
+    /// and it continues with those that follow.
+    fn end_search(&mut self, place: u64) {
+        let Mode::Seek(seek) = &mut self.mode else { return };
+        let end = end_of(&seek.window, seek.start).max(self.places.end);
+        *seek = Seek { window: Vec::new(), start: end, next: end, from: seek.from };
+        match self.faults.ended_searches.last_mut().filter(|(_, last)| *last >= place) {
+            Some((_, last)) => *last = end,
+            None => self.faults.ended_searches.push((place, end)),
+        }
+    }
+
+    /// Returns the first place in `bytes`, which begin at `base`, from which the stream continues;
+    /// otherwise the place to continue seeking from. The search began at `origin`.
+    pub(super) fn find_sync(
+        &mut self,
+        bytes: &[u8],
+        base: u64,
+        origin: u64,
+        at_end: bool,
+    ) -> Result<u64, u64> {
+        // Where an event began may be sound, and only a definition be lost.
+        if base == origin && self.try_sync(bytes, base, Tolerance::Close, at_end).is_ok() {
+            return Ok(base);
+        }
+        for index in 0..bytes.len().min(to_usize(CLOSE)) {
+            let (rest, place) = bytes_at(bytes, base, index);
+            if self.try_sync(rest, place, Tolerance::Strict, at_end).is_ok() {
+                return Ok(place);
+            }
+        }
+        let window_max = self.limits.count_of(&SEEK_WINDOW);
+        let mut stale_end = base;
+        let is_thorough = self.attempts.searched_thoroughly.is_some()
+            && self.attempts.searched_thoroughly == self.faults.damages.last().map(|one| one.start);
+        for index in 0..bytes.len() {
+            let (rest, place) = bytes_at(bytes, base, index);
+            if self.budget.left == 0 {
+                return Err(place);
+            }
+            if place < stale_end || rest.first().is_none_or(|tag| *tag > 1) {
+                continue;
+            }
+            let is_close =
+                place.saturating_sub(base.max(origin)) < CLOSE || self.begins_unit(place);
+            let tolerance = match (is_thorough, is_close) {
+                (true, _) => Tolerance::Thorough,
+                (false, true) => Tolerance::Close,
+                (false, false) => Tolerance::Far,
+            };
+            match self.try_sync(rest, place, tolerance, at_end) {
+                Ok(()) => return Ok(place),
+                Err(ProbeResult::NeedsMore) if !at_end && rest.len() < window_max => {
+                    return Err(place);
+                }
+                Err(ProbeResult::Stale(end)) => stale_end = end,
+                Err(_) => {}
+            }
+        }
+        Err(end_of(bytes, base))
+    }
+
+    /// Whether a unit begins at `place` or close before it: where one begins after a lost one, the
+    /// damage ends, and many definitions may be lost with it.
+    fn begins_unit(&self, place: u64) -> bool {
+        let unit = self.places.unit_at(place);
+        unit.is_some_and(|unit| place.saturating_sub(unit.expanded.start) < CLOSE)
+    }
+
+    /// Continues at `place` if the stream can be read from there.
+    fn try_sync(
+        &mut self,
+        bytes: &[u8],
+        place: u64,
+        tolerance: Tolerance,
+        at_end: bool,
+    ) -> Result<(), ProbeResult> {
+        if self.attempts.foreign.refuses(place) {
+            return Err(ProbeResult::Rejected);
+        }
+        let mut budget = self.budget.left;
+        let context = self.probe_context();
+        let result = probe_position(&context, (bytes, place), tolerance, at_end, &mut budget);
+        self.budget.left = budget;
+        match result {
+            ProbeResult::Sync(sync) if self.accept(place, &sync) => Ok(()),
+            // Only earlier calls: none of these events is searched for.
+            ProbeResult::Sync(sync)
+                if sync.next.saturating_add(sync.entered) < self.tracker.calls.next =>
+            {
+                let damage = self.faults.damages.last().map_or(place, |damage| damage.start);
+                self.attempts.foreign.add_repeats(&sync, damage, self.tracker.calls.next);
+                Err(ProbeResult::Stale(sync.last_leave_end))
+            }
+            other => Err(other),
+        }
+    }
+
+    fn probe_context(&self) -> ProbeContext<'_> {
+        ProbeContext {
+            definitions: &self.tracker.definitions,
+            calls: &self.tracker.calls,
+            lost_calls: &self.tracker.lost_calls,
+            version: self.parser.version(),
+            depth_max: self.limits.of(&NESTING),
+            donor: self.donor,
+        }
+    }
+}
+
+/// The part of `bytes`, which begin at `base` of the stream, from `index` on, and its offset there.
+fn bytes_at(bytes: &[u8], base: u64, index: usize) -> (&[u8], u64) {
+    (bytes.get(index..).unwrap_or_default(), base.saturating_add(to_u64(index)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_grow_with_the_stream_but_not_with_bytes_that_expand_to_many() {
+        let granted = |len: u64, stored: u64| {
+            let mut budget = SearchBudget::new(&Limits::default());
+            budget.grow(len, stored);
+            budget.left + budget.reserve
+        };
+        let first = STEPS_AT_FIRST;
+        assert_eq!(granted(1_000, 500), first + 64_000);
+        assert_eq!(granted(256_000, 1_000), first + 256_000 * 64);
+        assert_eq!(granted(256_001, 1_000), first + 256_000 * 64);
+        assert_eq!(granted(u64::MAX, u64::MAX), Limits::default().of(&RESYNC));
+        let mut rest = SearchBudget::new(&Limits::default()).rest();
+        rest.grow(1_000, 1_000);
+        assert_eq!(rest.left + rest.reserve, first);
+    }
+
+    #[test]
+    fn a_part_of_the_steps_is_kept_for_further_units() {
+        let mut budget = SearchBudget::new(&Limits::default());
+        let (left, kept) = (STEPS_AT_FIRST / 4 * 3, STEPS_AT_FIRST / 4);
+        budget.refill();
+        assert_eq!((budget.left, budget.reserve), (left, kept));
+        for _ in 0..1_000 {
+            budget.left = 0;
+            let before = budget.reserve;
+            budget.refill();
+            assert_eq!((budget.left, budget.left + budget.reserve), (before / 4, before));
+        }
+        assert!(budget.left == 0 && budget.reserve < RESERVED);
+    }
+}

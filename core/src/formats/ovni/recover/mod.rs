@@ -1,0 +1,18 @@
+//! The most likely order and place of events around damage. Names no rule; `decode` does not import
+//! it.
+//!
+//! ```text
+//!  clock_outline  clocks that go back, and the smallest shift that puts them in order
+//!  clock_shift    shifts, and bytes between events that do not count
+//!  repeat         bytes that occur twice in a row
+//!  copied         events that occur again later in the stream
+//!  resync         the next place at which several known events follow one another
+//!  play_order     the order in which the emulator plays the events of several streams
+//! ```
+
+pub mod clock_outline;
+pub mod clock_shift;
+pub mod copied;
+pub mod play_order;
+pub mod repeat;
+pub mod resync;

@@ -1,0 +1,438 @@
+//! One reading of a log: the events as some of the layouts have them.
+//!
+//! Layouts with the same ids share a lane up to an event whose payload they read differently; there
+//! the lane forks. A lane notes its defects in order, so that lanes can be compared ([`race`]).
+//!
+//! [`race`]: crate::formats::qemu::recover::race
+
+use crate::formats::qemu::decode::clock;
+use crate::formats::qemu::decode::counts::{ClockRange, Counts};
+use crate::formats::qemu::decode::decoder::Decoder;
+use crate::formats::qemu::decode::defect::{self, Defect, Located};
+use crate::formats::qemu::decode::defect_log::{Anchor, Damage, Defects};
+use crate::formats::qemu::decode::event::{Event, Fault, Value};
+use crate::formats::qemu::decode::place::{Context, Gap};
+use crate::formats::qemu::decode::regular;
+use crate::formats::qemu::decode::skim::Skim;
+use crate::formats::qemu::decode::turns::{LeftOut, Turns};
+use crate::formats::qemu::layout::{
+    Async, Checkpoint, HEADER_LEN, Kind, LAYOUTS, Layout, Layouts, Payload, range,
+};
+use crate::kit::num::{to_u64, to_usize};
+use crate::kit::source::Source;
+
+/// Bytes between two anchors.
+const ANCHOR_BYTES: u64 = 32 << 10;
+/// Events between two anchors: more than a step back ever takes.
+const ANCHOR_EVENTS: u64 = 256;
+/// Number of events in which CP_INIT is expected.
+const INIT_EVENTS: u64 = 3;
+/// How often a log may ask for the clock after a large count.
+const LOOKS_MAX: u32 = 4096;
+
+/// The end of a lane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// END, which begins here.
+    End(u64),
+    /// The end of the file, after a complete event.
+    EndOfFile,
+    /// A truncated event.
+    Truncated(Fault),
+    /// Bytes that are not an event.
+    Lost(Fault),
+}
+
+/// One reading of a log.
+#[derive(Clone, Debug)]
+pub struct Lane<'a> {
+    /// The layouts that read it so.
+    pub layouts: Layouts,
+    source: &'a Source<'a>,
+    /// Offset of the next event.
+    pub at: u64,
+    skim: Box<Skim>,
+    context: Context,
+    turns: Turns,
+    counts: Counts,
+    anchors: [Anchor; 2],
+    /// The defects so far.
+    pub defects: Defects,
+    /// The end, if it was reached.
+    pub stop: Option<Stop>,
+}
+
+/// The result of reading one event: the event or its fault, and its defect.
+type Reading = (Result<Event, Fault>, Option<Defect>);
+
+impl<'a> Lane<'a> {
+    /// A lane from the first event on, for layouts with the same ids, that keeps up to `capacity`
+    /// defects.
+    pub fn new(source: &'a Source<'a>, layouts: Layouts, capacity: usize) -> Self {
+        let [.., last] = &LAYOUTS;
+        let (number, layout) = layouts.iter().next().unwrap_or((LAYOUTS.len(), last));
+        Self {
+            layouts,
+            source,
+            at: HEADER_LEN,
+            skim: Box::new(regular::start(number, layout)),
+            context: Context::default(),
+            turns: Turns::default(),
+            counts: Counts::default(),
+            anchors: [Anchor::START; 2],
+            defects: Defects::new(capacity),
+            stop: None,
+        }
+    }
+
+    /// Moves a new lane to another start.
+    #[must_use]
+    pub fn starting_at(mut self, at: u64) -> Self {
+        self.at = at;
+        self.anchors = [Anchor { at, ..Anchor::START }; 2];
+        self.context.has_init = true;
+        self
+    }
+
+    /// Returns a decoder of the layout that stands for the others.
+    pub fn decoder(&self) -> Decoder<'a> {
+        let number = self.layouts.iter().next().map_or(usize::MAX, |(number, _)| number);
+        Decoder::new(self.source, number)
+    }
+
+    /// Returns the layout that stands for the others.
+    pub fn layout(&self) -> &'static Layout {
+        self.decoder().layout()
+    }
+
+    /// Returns the kind of the event before END.
+    pub const fn before_end(&self) -> Option<Kind> {
+        self.context.before_end
+    }
+
+    /// Reads the events that begin before `until`. Lanes that fork off are added to `forks`.
+    pub fn advance(&mut self, until: u64, forks: &mut Vec<Self>) {
+        let until = until.min(self.source.len());
+        while self.stop.is_none() {
+            if self.at >= until {
+                if self.at >= self.source.len() {
+                    self.stop = Some(Stop::EndOfFile);
+                }
+                return;
+            }
+            self.drop_anchor();
+            // The first events are checked one by one.
+            if self.counts.events() >= INIT_EVENTS {
+                self.skip_regular(until);
+                if self.at >= until {
+                    continue;
+                }
+            }
+            self.step(forks);
+        }
+    }
+
+    /// Skips regular events by the fast loop.
+    fn skip_regular(&mut self, until: u64) {
+        let run = self.source.run(self.at);
+        let len = to_usize(until.saturating_sub(self.at).min(ANCHOR_BYTES));
+        let skipped = self.skim.skip_regular(run.get(..len).unwrap_or(run));
+        if skipped > 0 {
+            self.at = self.at.saturating_add(to_u64(skipped));
+            let last = self.skim.table.kinds.get(usize::from(self.skim.last));
+            self.context.previous = last.copied().flatten();
+        }
+    }
+
+    fn drop_anchor(&mut self) {
+        let [_, newer] = self.anchors;
+        if self.at < newer.at.saturating_add(ANCHOR_BYTES) {
+            return;
+        }
+        let events = self.events();
+        if events >= newer.events.saturating_add(ANCHOR_EVENTS) {
+            let (ring, instructions) = (self.context.ring, self.instructions());
+            self.anchors = [newer, Anchor { at: self.at, ring, events, instructions }];
+        }
+    }
+
+    /// Returns a place that lies some hundred events before the end, or the first event.
+    pub const fn anchor_before_end(&self) -> Anchor {
+        let [older, _] = self.anchors;
+        older
+    }
+
+    /// Reads one event by the slow path.
+    fn step(&mut self, forks: &mut Vec<Self>) {
+        let mut reading = self.read(self.decoder());
+        let kind = match &reading.0 {
+            Ok(event) => Some(event.kind),
+            Err(fault) => fault.kind,
+        };
+        let is_row = |kind: Kind| matches!(kind.payload(), Payload::Row(_));
+        let is_contested = kind.is_some_and(|kind| !is_row(kind));
+        if is_contested && self.layouts.count() > 1 {
+            let mut parts = self.read_by_all().into_iter();
+            let first = parts.next();
+            for (layouts, reading) in parts {
+                let mut fork = Self { layouts, ..self.clone() };
+                fork.take(reading);
+                forks.push(fork);
+            }
+            if let Some((layouts, first)) = first {
+                (self.layouts, reading) = (layouts, first);
+            }
+        }
+        self.take(reading);
+    }
+
+    fn read(&self, decoder: Decoder<'a>) -> Reading {
+        let read = decoder.event(self.at, self.context.ring);
+        let defect = match &read {
+            Ok(event) => defect::find_in_event(event, decoder.layout()),
+            Err(fault) => defect::find_in_fault(fault),
+        };
+        (read, defect)
+    }
+
+    /// Reads the event by all layouts and groups them by how they read it; the group of the first
+    /// layout comes first.
+    fn read_by_all(&self) -> Vec<(Layouts, Reading)> {
+        let mut parts: Vec<(Layouts, Reading)> = Vec::new();
+        for (number, _) in self.layouts.iter() {
+            let reading = self.read(Decoder::new(self.source, number));
+            match parts.iter_mut().find(|(_, other)| are_alike(other, &reading)) {
+                Some((layouts, _)) => *layouts = layouts.with(number),
+                None => parts.push((Layouts::default().with(number), reading)),
+            }
+        }
+        parts
+    }
+
+    fn take(&mut self, (read, defect): Reading) {
+        match read {
+            Ok(event) => self.take_event(&event, defect),
+            Err(fault) => {
+                self.at = fault.start;
+                let Some(defect) = defect else {
+                    self.stop = Some(Stop::Truncated(fault));
+                    return;
+                };
+                let (number, span) = (self.events(), fault.span(self.source.len()));
+                let kind = fault.kind;
+                let located = Located { number, kind, span, defect, earlier: Vec::new() };
+                self.note_at(located, Some(fault.start));
+                self.defects.gather(self.context.array, self.anchor_before_end());
+                self.defects.evidence.lose(fault.start);
+                self.stop = Some(Stop::Lost(fault));
+            }
+        }
+    }
+
+    fn take_event(&mut self, event: &Event, defect: Option<Defect>) {
+        let (kind, layout) = (event.kind, self.layout());
+        let order = self.context.previous.and_then(|one| regular::find_in_order(layout, one, kind));
+        // A defect of the event itself may be the reason why it does not fit its place.
+        let place = if defect.is_some() { None } else { self.find_in_place(event) };
+        for defect in [order, place, defect].into_iter().flatten() {
+            self.note(event, defect);
+        }
+        let number = self.events();
+        self.take_turn(event, number);
+        self.count(event);
+        self.skim.followers = regular::followers(layout, kind);
+        self.context.add(event, number, self.anchor_before_end());
+        if kind == Kind::End {
+            self.note_lost_requests();
+            self.note_turn_left_out();
+            self.stop = Some(Stop::End(event.start));
+            if event.end < self.source.len() {
+                self.defects.evidence.contradict(event.start, Defect::BytesAfterEnd);
+            }
+        }
+        self.at = event.end;
+    }
+
+    /// Notes block requests that are never done.
+    fn note_lost_requests(&mut self) {
+        let requests = &self.context.requests;
+        let is_certain = |gap: &Gap| self.layout().measured && requests.is_gap_certain(gap);
+        let Some(gap) = requests.gap().filter(is_certain) else { return };
+        let defect = Defect::BlockMissing { id: gap.id, later: gap.later };
+        let ((number, span), kind) = (gap.event, Some(Kind::Async(Async::Block)));
+        let located = Located { number, kind, span, defect, earlier: Vec::new() };
+        self.defects.note(located, None);
+    }
+
+    /// Notes that an event came out of turn, if it did.
+    fn take_turn(&mut self, event: &Event, number: u64) {
+        let Some(id) = self.layout().id(event.kind) else { return };
+        if !self.skim.is_turn(id) {
+            self.turns.add(LeftOut { number, kind: event.kind, span: event.span() });
+            if self.turns.are_free() {
+                self.skim.free = u64::MAX;
+            }
+        }
+        self.skim.take_turn(id);
+    }
+
+    /// Notes a turn that was left out, although the log keeps to them.
+    fn note_turn_left_out(&mut self) {
+        let passes = self.events_of(Kind::Checkpoint(Checkpoint::ClockVirtualRt));
+        let Some(LeftOut { number, kind, span }) = self.turns.left_out(passes) else { return };
+        let (kind, defect) = (Some(kind), Defect::TurnLeftOut(kind));
+        self.defects.note(Located { number, kind, span, defect, earlier: Vec::new() }, None);
+    }
+
+    /// Returns where block requests were lost before the first irregular event.
+    pub fn find_lost_request(&self) -> Option<Damage> {
+        let requests = &self.context.requests;
+        let gap = requests.gap()?;
+        let (_, span) = gap.event;
+        let is_first = self.defects.irregular.is_none_or(|damage| span.start <= damage.at);
+        let is_lost = requests.is_serial() || requests.is_gap_certain(&gap);
+        Some(gap.start).filter(|_| is_first && is_lost && self.layout().measured)
+    }
+
+    /// The defect of an event at its place: its clock, its checkpoint, its request, the ring.
+    fn find_in_place(&mut self, event: &Event) -> Option<Defect> {
+        let kind = event.kind;
+        let ends = matches!(kind, Kind::Shutdown(_) | Kind::End);
+        let is_third = self.events().saturating_add(1) == INIT_EVENTS;
+        let is_init = kind == Kind::Checkpoint(Checkpoint::Init);
+        if is_init && self.context.has_init {
+            return Some(Defect::InitTwice);
+        }
+        if is_third && !self.context.has_init && !is_init && !ends && self.layout().measured {
+            return Some(Defect::InitLate);
+        }
+        if let Some(now) = event.time() {
+            let before = self.last_time(kind).filter(|before| *before > now)?;
+            return Some(Defect::ClockBackwards { before, now });
+        }
+        match event.value {
+            Value::AudioIn { recorded, full_ring: true, .. } => Some(Defect::FullRing(recorded)),
+            _ if kind == Kind::Instruction => self.find_in_rate(event, event.instructions()),
+            _ => self.find_in_request(event).or_else(|| self.find_in_checkpoint(event)),
+        }
+    }
+
+    /// The defect of a count that is too large for the time between two readings of the clock.
+    fn find_in_rate(&mut self, event: &Event, count: u64) -> Option<Defect> {
+        if count < range::INSTRUCTIONS_USUAL || self.context.looks >= LOOKS_MAX {
+            return None;
+        }
+        self.context.looks = self.context.looks.saturating_add(1);
+        let before = self.last_time(Kind::ClockVirtualRt)?;
+        let next = clock::find_next(self.decoder(), event.end, Kind::ClockVirtualRt)?;
+        let nanoseconds = u64::try_from(next.checked_sub(before)?).ok()?;
+        let most = nanoseconds
+            .saturating_mul(range::INSTRUCTION_RATE)
+            .saturating_add(range::INSTRUCTIONS_USUAL);
+        (count > most).then_some(Defect::InstructionRate { count, nanoseconds })
+    }
+
+    /// The defect of the id or index of a request.
+    fn find_in_request(&self, event: &Event) -> Option<Defect> {
+        let is_request = matches!(event.kind, Kind::Async(_)) && self.layout().measured;
+        if !is_request {
+            return None;
+        }
+        self.context.requests.find_defect(event, self.instructions())
+    }
+
+    /// The defect of the checkpoint that an event names, through 7.0.
+    fn find_in_checkpoint(&self, event: &Event) -> Option<Defect> {
+        let named = event.checkpoint?;
+        // Of the events that the fast loop skipped, only the last one is known.
+        let last = match self.context.previous? {
+            Kind::Async(_) => self.context.checkpoint?,
+            previous => self.layout().checkpoint_number(previous)?,
+        };
+        (named != last).then_some(Defect::OtherCheckpoint { named, last })
+    }
+
+    /// The last time of a clock, if it was seen.
+    fn last_time(&self, kind: Kind) -> Option<i64> {
+        self.counts.clock(kind)?;
+        Some(self.skim.slot(self.layout().id(kind)?)?.floor.cast_signed())
+    }
+
+    fn count(&mut self, event: &Event) {
+        let last = self.last_time(event.kind);
+        self.counts.add(event, last);
+        let id = self.layout().id(event.kind).unwrap_or(u8::MAX);
+        if let (Some(time), Some(slot)) = (event.time(), self.skim.slots.get_mut(usize::from(id))) {
+            slot.floor = time.cast_unsigned();
+            slot.end = i64::MIN.cast_unsigned();
+        }
+    }
+
+    /// Notes a defect of an event.
+    fn note(&mut self, event: &Event, defect: Defect) {
+        let start = match defect {
+            _ if self.defects.irregular.is_some() => None,
+            Defect::ClockBackwards { before, now } => {
+                let step = clock::Step { kind: event.kind, before, now };
+                let wrong =
+                    clock::find_wrong(self.decoder(), self.anchor_before_end(), event, step);
+                // Nobody sets the virtual clock back.
+                wrong.or((event.kind == Kind::ClockVirtualRt).then_some(event.start))
+            }
+            _ => defect.is_irregular().then_some(event.start),
+        };
+        let (number, span) = (self.events(), event.span());
+        let located = Located { number, kind: Some(event.kind), span, defect, earlier: Vec::new() };
+        self.note_at(located, start);
+    }
+
+    /// Notes a defect; damage may have begun at `start`.
+    fn note_at(&mut self, located: Located, start: Option<u64>) {
+        let before = self.anchor_before_end();
+        self.defects.note(located, start.map(|at| Damage { at, before }));
+    }
+
+    /// Returns the events so far.
+    pub fn events(&self) -> u64 {
+        let fast = self.skim.slots.iter().map(|slot| slot.count);
+        fast.fold(self.counts.events(), u64::saturating_add)
+    }
+
+    /// Returns the events of one kind so far.
+    pub fn events_of(&self, kind: Kind) -> u64 {
+        let fast = self.layout().id(kind).and_then(|id| self.skim.slot(id));
+        self.counts.of(kind).saturating_add(fast.map_or(0, |slot| slot.count))
+    }
+
+    /// Returns the instructions so far.
+    pub fn instructions(&self) -> u64 {
+        let fast = self.layout().id(Kind::Instruction).and_then(|id| self.skim.slot(id));
+        self.counts.instructions.saturating_add(fast.map_or(0, |slot| slot.sum))
+    }
+
+    /// Returns first and largest time of a clock so far, in nanoseconds.
+    pub fn clock(&self, kind: Kind) -> ClockRange {
+        let [first, largest] = self.counts.clock(kind)?;
+        Some([first, largest.max(self.last_time(kind)?)])
+    }
+
+    /// Returns the counts of the slow path, which is the only one for packets and keys.
+    pub const fn counts(&self) -> &Counts {
+        &self.counts
+    }
+}
+
+/// Whether two layouts read an event alike, as far as the events after it are concerned.
+fn are_alike((a, a_defect): &Reading, (b, b_defect): &Reading) -> bool {
+    let end_alike = match (a, b) {
+        (Ok(a), Ok(b)) => a.end == b.end,
+        (Err(a), Err(b)) => a == b,
+        _ => false,
+    };
+    end_alike
+        && match (a_defect, b_defect) {
+            (Some(a), Some(b)) => a.is_same_kind(b),
+            (None, None) => true,
+            _ => false,
+        }
+}

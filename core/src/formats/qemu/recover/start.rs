@@ -1,0 +1,92 @@
+//! Where the damage began that the first irregular event shows.
+//!
+//! Zeros and noise show within some bytes. A block of events in the wrong place does not: it reads
+//! well, and where it began it may fit as well by chance; only where it ends an event is broken.
+//!
+//! ```text
+//!  events | a block from elsewhere | events
+//!         ^ may fit                ^ the first irregular event: events follow at once
+//! ```
+//!
+//! The clocks tell how far back the events belong to those that follow. A block from a later place
+//! has readings ahead of the next one. A block from an earlier place has readings that go back,
+//! which is irregular by itself; a copy of the block before it repeats its bytes. A block without a
+//! reading lies after the last reading.
+
+use crate::formats::qemu::decode::clock;
+use crate::formats::qemu::decode::decoder::Decoder;
+use crate::formats::qemu::decode::defect_log::Damage;
+use crate::formats::qemu::decode::event::Event;
+use crate::formats::qemu::decode::walk::Walker;
+use crate::formats::qemu::layout::Kind;
+use crate::formats::qemu::recover::cut::find_events;
+use crate::kit::num::to_u64;
+use crate::kit::span::Span;
+use crate::kit::walk::Item;
+
+/// Bytes after the first irregular event in which events follow again if a block ends there: an
+/// event of fixed size takes up to 39.
+const JOINT: u64 = 64;
+/// Events that show that they do.
+const EVENTS_AFTER: u64 = 16;
+/// Bytes of a block without a reading of a clock: a page, or a block of a disk.
+pub const BLOCK: u64 = 4096;
+
+/// Events in which the next reading of a clock is looked for.
+const EVENTS_TO_CLOCK: usize = 4096;
+
+/// Returns the damage with the place where it may have begun.
+pub fn find_start(decoder: Decoder<'_>, damage: Damage) -> Damage {
+    let first = damage.at.saturating_add(1);
+    let joint = first..first.saturating_add(JOINT);
+    let Some(after) = find_events(decoder, joint, EVENTS_AFTER) else { return damage };
+    let next = find_next_reading(decoder, after);
+    // The last readings of the clocks, and the last one that is not ahead of the next one.
+    let (mut last, mut known, mut is_ahead) = (damage.before.at, None, false);
+    let events = Walker::new(decoder, damage.before.at, damage.before.ring);
+    for event in events.map_while(Item::record).take_while(|event| event.end <= damage.at) {
+        if event.time().is_some() {
+            last = event.end;
+        }
+        if let Some((Reading { time: next, .. }, reading)) = next.zip(read_clock(&event)) {
+            is_ahead = reading.time > next;
+            known = if is_ahead { known } else { Some(reading) };
+        }
+    }
+    let start = match (known, next) {
+        (Some(known), Some(next)) if is_ahead && known.time == next.time => {
+            find_copy(decoder, known.span, next.span)
+        }
+        (Some(known), _) if is_ahead => known.span.end,
+        _ if is_ahead => damage.before.at,
+        _ => last.max(damage.at.saturating_sub(BLOCK)),
+    };
+    Damage { at: start.min(damage.at), ..damage }
+}
+
+/// A reading of the virtual clock, which nobody sets back.
+#[derive(Clone, Copy, Debug)]
+struct Reading {
+    span: Span,
+    time: i64,
+}
+
+fn read_clock(event: &Event) -> Option<Reading> {
+    let time = clock::time_of(event, Kind::ClockVirtualRt)?;
+    Some(Reading { span: event.span(), time })
+}
+
+/// Returns the next reading from `at` on.
+fn find_next_reading(decoder: Decoder<'_>, at: u64) -> Option<Reading> {
+    let events = Walker::new(decoder, at, 0).take(EVENTS_TO_CLOCK).map_while(Item::record);
+    events.into_iter().find_map(|event| read_clock(&event))
+}
+
+/// Returns where the copy of a block begins: `copy` in it repeats `original`, and so do the bytes
+/// before it, back to its start.
+fn find_copy(decoder: Decoder<'_>, original: Span, copy: Span) -> u64 {
+    let before = |at: u64| decoder.source().read(at.saturating_sub(BLOCK), at);
+    let (one, two) = (before(original.start), before(copy.start));
+    let same = one.iter().rev().zip(two.iter().rev()).take_while(|(one, two)| one == two).count();
+    copy.start.saturating_sub(to_u64(same))
+}
