@@ -48,7 +48,7 @@ impl Arguments {
 /// The sentence about a rule that does not exist any more.
 pub(crate) fn describe_deleted(rule: &DeletedRule) -> String {
     let DeletedRule { code, name, since, reason, .. } = rule;
-    format!("{code} ({name}) does not exist since version {since}: {reason}")
+    format!("{code} ({name}) has not existed since version {since}: {reason}")
 }
 
 /// The page about a rule.

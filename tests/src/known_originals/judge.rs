@@ -9,8 +9,9 @@
 //! | stable | a second repair changes the output |
 //!
 //! Bytes that a repair adds between spared ones move none of them: a repair without loss may add
-//! what the format demands. An exact repair need not give the complete original: other damage may
-//! be invisible.
+//! what the format demands. Nor is a byte harmed that gets the original value of its own place, or
+//! that is a zero in a field of zeros most of which are damage. An exact repair need not give the
+//! complete original: other damage may be invisible.
 
 use std::collections::BTreeMap;
 

@@ -314,7 +314,7 @@ impl Expansion {
     pub fn release(&mut self, mut each: impl FnMut(&mut Self, Step<'_>) -> bool) -> Released {
         let mut released = Released::Nothing;
         while let Some(chunk) = self.take_chunk() {
-            released = Released::Some;
+            released = Released::Bytes;
             let mut records = chunk.records();
             let mut damage_ends = None;
             for item in records.by_ref() {
@@ -475,7 +475,7 @@ pub enum Released {
     /// None were.
     Nothing,
     /// Some were.
-    Some,
+    Bytes,
     /// No more are wanted, or bytes are not a record.
     Stopped,
 }

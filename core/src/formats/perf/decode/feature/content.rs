@@ -47,7 +47,8 @@ pub(super) fn read(
             (Part::List(number, most, entry), _) => {
                 let (value, label) = (read_number(cursor, number)?, number.0);
                 let span = cursor.since(start);
-                let nr = count(value, least(entry), cursor.left(), label, span)?;
+                // Entries of no bytes would be there any number of times.
+                let nr = count(value, least(entry).max(1), cursor.left(), label, span)?;
                 if matches!(reading, As::Strict) {
                     expect_range(label, value, (0, *most), span)?;
                 }
