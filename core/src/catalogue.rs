@@ -9,6 +9,7 @@ pub use self::deleted::{DeletedRule, deleted_rule};
 use crate::format::{Confidence, Format};
 use crate::formats::{apitrace, ovni, perf, qemu, revent};
 use crate::kit::text::Untrusted;
+use crate::model::arrival;
 use crate::model::choice::{ChoiceError, Choices};
 use crate::model::description::FormatId;
 use crate::model::limits::{self, Limit, Limits, UnknownLimit};
@@ -109,10 +110,16 @@ impl fmt::Display for UnknownFormat {
 
 impl std::error::Error for UnknownFormat {}
 
-/// Returns every rule: the common ones, then each format's, then those of an audit.
+/// Returns every rule: the common ones, those about ways to a reader, then each format's, then
+/// those of an audit.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
     let formats = FormatId::ALL.iter().flat_map(|format| format.rules());
-    common::RULES.iter().chain(formats).copied().chain(sight::rules::all())
+    common::RULES
+        .iter()
+        .chain(arrival::rules::RULES)
+        .chain(formats)
+        .copied()
+        .chain(sight::rules::all())
 }
 
 /// Returns the rule with this code, or with this name.
@@ -189,6 +196,11 @@ pub fn sniff(files: &FileSet<'_>, options: &Options) -> Option<FormatId> {
         }
     }
     likely.and_then(|place| FORMATS.get(place)).map(|format| id(*format))
+}
+
+/// Returns whether a format recognises the recording by a magic or a name that no other one uses.
+pub fn is_certain(files: &FileSet<'_>, options: &Options) -> bool {
+    FORMATS.iter().any(|format| format.sniff(files, options) == Some(Confidence::Certain))
 }
 
 /// Returns the magics of all formats.

@@ -73,6 +73,7 @@
 #![allow(unreachable_pub, reason = "this file alone decides what is public")]
 
 pub use model::limits;
+pub mod transport;
 
 // The other modules are private. The tests, fuzz targets and benches of the project open them
 // with the feature `testing`. No macro writes these lines: rustfmt would not find the files.
@@ -150,12 +151,16 @@ pub use kit::source::Source;
 pub use kit::span::{Layer, Span};
 pub use kit::text::{Untrusted, UntrustedPath, is_safe, unescape};
 pub use kit::words;
+pub use kit::wrapper::Wrapper;
 pub use map::{MapStep, MappedLayer, Portion, Region, RegionKind};
 pub use mend::applied::Applied;
-pub use mend::plan::{Digest, ExactFix, FilePlan, Plan, PlanEdit, PlanError, PlanWitness};
+pub use mend::plan::{
+    Digest, ExactFix, FilePlan, Plan, PlanEdit, PlanError, PlanStep, PlanWitness,
+};
 pub use mend::proof::{self, Balance, ProofError, prove as verify};
 pub use mend::reading::check;
 pub use mend::rounds::{Outcome, Repair, repair, view};
+pub use model::arrival::Undone;
 pub use model::choice::{ChoiceError, Choices, OptionSpec, OptionValue};
 pub use model::description::FormatId;
 pub use model::directory::{DirectoryShape, DirectoryView, Member};

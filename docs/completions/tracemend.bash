@@ -177,7 +177,7 @@ _tracemend() {
             return 0
             ;;
         tracemend__subcmd__audit)
-            opts="-o -h --format --output --type --show --concern --limits --limit --color --sandbox --help"
+            opts="-o -h --format --output --type --show --concern --limits --limit --no-transport --color --sandbox --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -227,7 +227,7 @@ _tracemend() {
             return 0
             ;;
         tracemend__subcmd__check)
-            opts="-o -v -q -h --files-from --format --output --type --fail-on --deny --warn --allow --config --no-config --baseline --write-baseline --statistics --shard --resume --checksums --all --max-findings --verbose --strict --jobs --quiet --limits --limit --donor --abi --close-calls --part --strategy --upgrade --qemu-version --release --color --sandbox --help"
+            opts="-o -v -q -h --files-from --format --output --type --fail-on --deny --warn --allow --config --no-config --baseline --write-baseline --statistics --shard --resume --checksums --all --max-findings --verbose --strict --jobs --quiet --limits --limit --no-transport --donor --abi --close-calls --part --strategy --upgrade --qemu-version --release --color --sandbox --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -419,7 +419,7 @@ _tracemend() {
             return 0
             ;;
         tracemend__subcmd__dump)
-            opts="-o -h --format --style --output --type --limits --limit --range --time --kind --event --calls --grep --thread --frame --from-icount --qemu-version --device --color --sandbox --help"
+            opts="-o -h --format --style --output --type --limits --limit --no-transport --range --time --kind --event --calls --grep --thread --frame --from-icount --qemu-version --device --color --sandbox --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -835,7 +835,7 @@ _tracemend() {
             return 0
             ;;
         tracemend__subcmd__map)
-            opts="-o -h --format --depth --at --file --expanded --output --type --limits --limit --color --sandbox --help"
+            opts="-o -h --format --depth --at --file --expanded --output --type --limits --limit --no-transport --color --sandbox --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -931,7 +931,7 @@ _tracemend() {
             return 0
             ;;
         tracemend__subcmd__redact)
-            opts="-o -h --output --out-dir --only --keep --dry-run --undo-plan --force --format --type --limits --limit --color --sandbox --help"
+            opts="-o -h --output --out-dir --only --keep --dry-run --undo-plan --force --format --type --limits --limit --no-transport --color --sandbox --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -993,7 +993,7 @@ _tracemend() {
             return 0
             ;;
         tracemend__subcmd__repair)
-            opts="-o -h --output --out-dir --in-place --no-backup --dry-run --plan --format --safety --lossy-warnings --partial --force --link --type --jobs --limits --limit --donor --abi --close-calls --part --strategy --upgrade --qemu-version --release --color --sandbox --help"
+            opts="-o -h --output --out-dir --in-place --no-backup --dry-run --plan --format --safety --lossy-warnings --partial --force --link --type --jobs --limits --limit --no-transport --donor --abi --close-calls --part --strategy --upgrade --qemu-version --release --color --sandbox --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

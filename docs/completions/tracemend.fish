@@ -72,6 +72,7 @@ complete -c tracemend -n "__fish_tracemend_using_subcommand audit" -l sandbox -d
 on\t'All of it or no run, and the run prints what it gave up'
 off\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand audit" -l show -d 'Show excerpts instead of their first and last character and their length'
+complete -c tracemend -n "__fish_tracemend_using_subcommand audit" -l no-transport -d 'Read the bytes as they are stored: do not unpack archives, decode text or undo conversions'
 complete -c tracemend -n "__fish_tracemend_using_subcommand audit" -s h -l help -d 'Print help'
 complete -c tracemend -n "__fish_tracemend_using_subcommand redact" -s o -l output -d 'Write the redacted recording to OUT' -r -F
 complete -c tracemend -n "__fish_tracemend_using_subcommand redact" -l out-dir -d 'Write every redacted recording below DIR, under its path in the directory that was named; one report about all of them' -r -F
@@ -93,6 +94,7 @@ on\t'All of it or no run, and the run prints what it gave up'
 off\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand redact" -l dry-run -d 'Show what would be replaced; write nothing'
 complete -c tracemend -n "__fish_tracemend_using_subcommand redact" -l force -d 'Replace an existing output or plan'
+complete -c tracemend -n "__fish_tracemend_using_subcommand redact" -l no-transport -d 'Read the bytes as they are stored: do not unpack archives, decode text or undo conversions'
 complete -c tracemend -n "__fish_tracemend_using_subcommand redact" -s h -l help -d 'Print help'
 complete -c tracemend -n "__fish_tracemend_using_subcommand apply" -s o -l output -d 'Write the result to OUT' -r -F
 complete -c tracemend -n "__fish_tracemend_using_subcommand apply" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
@@ -130,6 +132,7 @@ complete -c tracemend -n "__fish_tracemend_using_subcommand map" -l sandbox -d '
 on\t'All of it or no run, and the run prints what it gave up'
 off\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand map" -l expanded -d 'Count --at in the bytes that the file expands to'
+complete -c tracemend -n "__fish_tracemend_using_subcommand map" -l no-transport -d 'Read the bytes as they are stored: do not unpack archives, decode text or undo conversions'
 complete -c tracemend -n "__fish_tracemend_using_subcommand map" -s h -l help -d 'Print help'
 complete -c tracemend -n "__fish_tracemend_using_subcommand explain" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
 always\t''
@@ -252,6 +255,7 @@ complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l all -d 'Sh
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -s v -l verbose -d 'Also print facts about each recording: layout, devices, models, clocks'
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l strict -d 'Report every file of a directory that is skipped as an error'
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -s q -l quiet -d 'Print nothing for clean recordings, and no totals'
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l no-transport -d 'Read the bytes as they are stored: do not unpack archives, decode text or undo conversions'
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l close-calls -d 'apitrace: add an empty leave to each call that has none'
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l upgrade -d 'ovni: also convert the trace to the newest layout; revent: also convert the recording to version 3'
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -s h -l help -d 'Print help'
@@ -293,6 +297,7 @@ complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l lossy-war
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l partial -d 'Write the output even if errors remain; still exits with 4'
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l force -d 'Replace an existing output or plan'
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l link -d 'Directories: hard-link unchanged files instead of copying them'
+complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l no-transport -d 'Read the bytes as they are stored: do not unpack archives, decode text or undo conversions'
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l close-calls -d 'apitrace: add an empty leave to each call that has none'
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l upgrade -d 'ovni: also convert the trace to the newest layout; revent: also convert the recording to version 3'
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -s h -l help -d 'Print help'
@@ -322,6 +327,7 @@ never\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l sandbox -d 'Give up what reading does not need before the first recording is opened: on (as without a value; the run prints what it gave up, and fails if it cannot), off, or auto, which is on as far as the system allows it' -r -f -a "auto\t'As far as the system allows it, without a word'
 on\t'All of it or no run, and the run prints what it gave up'
 off\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l no-transport -d 'Read the bytes as they are stored: do not unpack archives, decode text or undo conversions'
 complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -s h -l help -d 'Print help'
 complete -c tracemend -n "__fish_tracemend_using_subcommand diff" -l type -d 'Read the files as this format (see `tracemend formats`)' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand diff" -l qemu-version -d 'qemu: the release of QEMU that wrote the log, if the log fits several' -r

@@ -21,9 +21,10 @@ use tracemend_cli::{Look, Streams};
 /// Where files that are not part of the book lie.
 const REPOSITORY: &str = "https://github.com/tracemend/tracemend/blob/main";
 /// Guides: file in `docs`, and title.
-const GUIDES: [(&str, &str); 9] = [
+const GUIDES: [(&str, &str); 10] = [
     ("ci.md", "tracemend in CI"),
     ("salvage.md", "Salvage"),
+    ("transport.md", "On its way"),
     ("review.md", "Review"),
     ("library.md", "The library"),
     ("perf-records.md", "Records and features of perf.data"),
@@ -64,7 +65,11 @@ pub fn pages(help: &str) -> Pages {
     let first = ("common", common_page(&common), common.clone());
     let audited: Vec<&Rule> = tracemend::rules().filter(|rule| is_audited(rule)).collect();
     let last = ("audit", format!("# audit\n\n## Codes\n\n{}", list_rules(&audited)), audited);
-    for (name, page, rules) in std::iter::once(first).chain(sections).chain([last]) {
+    let arrival: Vec<&Rule> =
+        tracemend::rules().filter(|rule| rule.code.starts_with("TR")).collect();
+    let moved = format!("# transport\n\n## Codes\n\n{}", list_rules(&arrival));
+    let moved = ("transport", moved, arrival);
+    for (name, page, rules) in [first, moved].into_iter().chain(sections).chain([last]) {
         let _infallible = writeln!(summary, "- [{name}](formats/{name}.md)");
         pages.insert(format!("formats/{name}.md"), page);
         for rule in rules {

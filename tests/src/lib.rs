@@ -23,3 +23,4 @@ pub mod properties;
 pub mod specimens;
 pub mod sweep;
 pub mod toy;
+pub mod transport;

@@ -1,4 +1,5 @@
-//! `--limits` and `--limit`: the limits of a run.
+//! `--limits`, `--limit` and `--no-transport`: the limits of a run, and how far it looks for the
+//! recording in a file.
 
 use clap::ValueEnum;
 use tracemend::limits;
@@ -7,7 +8,7 @@ use tracemend::{FormatId, Limit, Limits, Options};
 /// By how much the presets divide and multiply each limit.
 const FACTOR: u64 = 8;
 
-/// The options about limits.
+/// The options about limits and wrappers.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct Limiting {
     /// Limits on work and memory: default, strict (an eighth of each) or large (eight times each)
@@ -23,6 +24,9 @@ pub(crate) struct Limiting {
     /// Set one limit, such as window=1048576; the page of each format lists them (repeatable)
     #[arg(long, value_name = "NAME=VALUE", value_parser = parse)]
     limit: Vec<(String, u64)>,
+    /// Read the bytes as they are stored: do not unpack archives, decode text or undo conversions
+    #[arg(long)]
+    no_transport: bool,
 }
 
 /// Value of `--limits`.
@@ -66,6 +70,11 @@ impl Limiting {
         options
     }
 
+    /// Returns the options with which wrappers and conversions are undone; `None` if they are not.
+    pub(crate) fn unwrapping(&self) -> Option<Options> {
+        (!self.no_transport).then(|| self.options())
+    }
+
     /// Returns the options as they were given, for the commands that are suggested.
     pub(crate) fn words(&self) -> Vec<String> {
         let preset = match self.limits {
@@ -74,7 +83,8 @@ impl Limiting {
             Preset::Large => Some("--limits large".to_string()),
         };
         let single = self.limit.iter().map(|(name, value)| format!("--limit {name}={value}"));
-        preset.into_iter().chain(single).collect()
+        let stored = self.no_transport.then(|| "--no-transport".to_string());
+        preset.into_iter().chain(single).chain(stored).collect()
     }
 }
 
@@ -86,7 +96,7 @@ mod tests {
     fn single_limits_win_over_a_preset() {
         let chosen = |limits: Preset, limit: &[&str]| {
             let limit = limit.iter().map(|text| parse(text).unwrap()).collect();
-            Limiting { limits, limit }.options().limits
+            Limiting { limits, limit, no_transport: false }.options().limits
         };
         let strict = chosen(Preset::Strict, &["rounds=5"]);
         assert_eq!((strict.of(&limits::ROUNDS), strict.of(&limits::FINDINGS)), (5, 125));

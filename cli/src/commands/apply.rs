@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use tracemend::{Balance, FilePlan, Patch, PlanError, proof};
+use tracemend::{Balance, Digest, File, FilePlan, FileSet, Patch, PlanError, proof};
 
 use crate::commands::verify::{Side, arrange, escape, read_plan};
+use crate::files::arrival::{convert, undo};
 use crate::files::output::{Existing, Target};
 use crate::files::paths::shown;
 use crate::files::places::Places;
@@ -59,7 +60,10 @@ impl Arguments {
         };
         let contradiction = |error: PlanError| refused(error.to_string());
         let plan = if self.reverse { plan.reversed().map_err(contradiction)? } else { plan };
-        let mut source = open_one(&self.source, streams)?;
+        let source = open_one(&self.source, streams)?;
+        let source = if self.reverse { Some(source) } else { undo(source, &plan, &streams.spool)? };
+        let other = || refused("it is not the file that the plan was made for".to_string());
+        let mut source = source.ok_or_else(other)?;
         let named = arrange(&mut source, &plan, Side::Source)?;
         let existing = if self.force { Existing::Replaced } else { Existing::Refused };
         let mut places = Places::new(streams);
@@ -79,16 +83,41 @@ impl Arguments {
         let patches: Result<Vec<Patch>, _> = plan.files.iter().map(FilePlan::patch).collect();
         let patches = patches.map_err(contradiction)?;
         let output = tracemend::view(&files, &patches);
-        let prepared = target.prepare(&source, &output, |back| {
-            tracemend::verify(&plan, &files, back).map(drop).map_err(|error| {
-                Failure::new(Exit::Io, format!("the output was not written as planned: {error}"))
-            })
+        let is_wrapped = self.reverse && plan.steps().next().is_some();
+        let wrapped = match is_wrapped {
+            true => convert(&output, &plan, &streams.spool)?,
+            false => Vec::new(),
+        };
+        let named = wrapped.iter().zip(output.files());
+        let named = named.map(|(map, file)| File::new(file.name.clone(), map.bytes()));
+        let converted = FileSet::new(named.collect());
+        let written = if is_wrapped { &converted } else { &output };
+        let prepared = target.prepare(&source, written, |back| {
+            let proved = tracemend::verify(&plan, &files, if is_wrapped { &output } else { back });
+            let is_equal = !is_wrapped || has_equal_bytes(&converted, back);
+            let error = match proved {
+                Ok(_) if is_equal => return Ok(()),
+                Ok(_) => "other bytes were written".to_string(),
+                Err(error) => error.to_string(),
+            };
+            let message = format!("the output was not written as planned: {error}");
+            Err(Failure::new(Exit::Io, message))
         })?;
         prepared.publish()?;
-        let written = shown(target.path());
-        let [before, after] = balance::lines(Balance::of(&patches));
-        streams.print(&format!("{written}: written\n  {before}\n  {after}\n"))?;
+        streams.print(&describe(&target, &patches))?;
         let lossy = !self.reverse && plan.files.iter().any(FilePlan::is_lossy);
         Ok(if lossy { Exit::Loss } else { Exit::Clean })
     }
+}
+
+fn describe(target: &Target, patches: &[Patch]) -> String {
+    let [before, after] = balance::lines(Balance::of(patches));
+    format!("{}: written\n  {before}\n  {after}\n", shown(target.path()))
+}
+
+fn has_equal_bytes(one: &FileSet<'_>, two: &FileSet<'_>) -> bool {
+    let mut pairs = one.files().iter().zip(two.files());
+    let is_equal =
+        |(one, two): (&File<'_>, &File<'_>)| Digest::of(&one.bytes) == Digest::of(&two.bytes);
+    one.files().len() == two.files().len() && pairs.all(is_equal)
 }

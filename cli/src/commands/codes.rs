@@ -34,9 +34,11 @@ impl Arguments {
 /// One line per code, under the name of the format.
 fn list_codes(look: Look) -> String {
     let common = tracemend::rules().filter(|rule| rule.code.starts_with("CM")).collect();
+    let arrival = tracemend::rules().filter(|rule| rule.code.starts_with("TR")).collect();
     let formats = FormatId::ALL.iter().map(|format| (format.name(), format.rules().to_vec()));
     let audited = tracemend::rules().filter(|rule| Concern::of(rule).is_some()).collect();
     let sections: Vec<(&str, Vec<&Rule>)> = std::iter::once(("all formats", common))
+        .chain([("on its way", arrival)])
         .chain(formats)
         .chain([("audit", audited)])
         .collect();

@@ -9,7 +9,7 @@ use crate::args::format_options::{FormatOptions, Verb};
 use crate::commands::check::parse_format;
 use crate::files::paths::shown;
 use crate::files::sandbox::Reach;
-use crate::files::single::{open_one, recognise_one};
+use crate::files::single::{open_arrived, recognise_one};
 use crate::files::streams::Streams;
 use crate::kit::exit::{Exit, Failure, HELP};
 
@@ -49,8 +49,8 @@ impl Arguments {
     ) -> Result<Exit, Failure> {
         let given = FormatOptions::read(matches, Verb::Diff)?;
         streams.confine(|| Reach::default().read_all([&self.first, &self.second]))?;
-        let first = open_one(&self.first, streams)?;
-        let second = open_one(&self.second, streams)?;
+        let first = open_arrived(&self.first, Some(&Options::default()), streams)?;
+        let second = open_arrived(&self.second, Some(&Options::default()), streams)?;
         let (one, two) = (first.file_set(), second.file_set());
         let mut options = Options::default();
         let format = recognise_one(&self.first, &one, self.kind, &options)?;

@@ -6,6 +6,7 @@ use tracemend::limits;
 use tracemend::words::{byte_count, plural};
 use tracemend::{Limits, Plan};
 
+use crate::files::arrival::undo;
 use crate::files::paths::shown;
 use crate::files::recording::{PlannedName, Recording};
 use crate::files::sandbox::Reach;
@@ -95,7 +96,12 @@ impl Arguments {
     pub(crate) fn run(&self, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
         streams.confine(|| Reach::default().read_all([&self.plan, &self.source, &self.output]))?;
         let (_, plan) = read_plan(&self.plan, Exit::Findings, streams)?;
-        let mut source = open_one(&self.source, streams)?;
+        let source = undo(open_one(&self.source, streams)?, &plan, &streams.spool)?;
+        let Some(mut source) = source else {
+            let text = "the source is not the file that the plan was made for";
+            streams.print(&format!("{}: not proved\n  {text}\n", shown(&self.output)))?;
+            return Ok(Exit::Findings);
+        };
         let mut output = open_one(&self.output, streams)?;
         let named = arrange(&mut source, &plan, Side::Source)?
             && arrange(&mut output, &plan, Side::Output)?;

@@ -10,6 +10,7 @@
 
 use std::path::Path;
 
+use crate::files::arrival::{Arrival, Spool};
 use crate::files::found::{self, Found, NAME_A_FILE};
 use crate::files::neighbours::Neighbours;
 use crate::files::paths::{is_stdin, shown};
@@ -38,8 +39,10 @@ pub(crate) fn open_path(path: &Path) -> Result<Found, Failure> {
 
 /// Names recordings below a directory that is not one itself.
 fn below(path: &Path) -> String {
-    let neighbours = Neighbours::default();
-    let walk = Walk { exclude: &[], every: false, neighbours: &neighbours };
+    let (neighbours, spool) = (Neighbours::default(), Spool::default());
+    // The message must not take long.
+    let arrival = Arrival { options: None, spool: &spool };
+    let walk = Walk { exclude: &[], every: false, neighbours: &neighbours, arrival };
     let found = Steps::of(path, LOOKED_AT_BELOW).filter_map(|step| step.open(&walk));
     let names = found.filter_map(|found| match found {
         Found::Recording(recording) => Some(shown(&recording.path)),

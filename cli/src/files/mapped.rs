@@ -27,6 +27,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::ptr;
+use std::sync::Arc;
 use std::sync::Once;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
@@ -62,6 +63,30 @@ enum Bytes {
     None,
     Read(Held),
     Map(memmap2::Mmap),
+    Own(Vec<u8>),
+    Part(Part),
+}
+
+/// A part of a file without a name, given back when it is dropped.
+#[derive(Debug)]
+struct Part {
+    map: memmap2::Mmap,
+    file: Arc<File>,
+    start: u64,
+    len: u64,
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        // A part that cannot be given back takes its place until the program ends.
+        #[cfg(target_os = "linux")]
+        let _kept = rustix::fs::fallocate(
+            &*self.file,
+            rustix::fs::FallocateFlags::PUNCH_HOLE | rustix::fs::FallocateFlags::KEEP_SIZE,
+            self.start,
+            self.len,
+        );
+    }
 }
 
 /// The bytes of a small file.
@@ -112,13 +137,36 @@ impl Mapped {
         Ok(Self(Bytes::Map(map)))
     }
 
+    /// Bytes that no file holds.
+    pub(crate) const fn of_bytes(bytes: Vec<u8>) -> Self {
+        Self(Bytes::Own(bytes))
+    }
+
+    /// Maps a part of a file that nobody else writes to; `start` is the beginning of a page.
+    pub(crate) fn part(file: Arc<File>, start: u64, len: u64) -> io::Result<Self> {
+        install();
+        let too_large = || io::Error::from(io::ErrorKind::FileTooLarge);
+        let size = usize::try_from(len).map_err(|_| too_large())?;
+        // SAFETY: the file has no name, and its parts are written once, before they are mapped.
+        let map = unsafe { memmap2::MmapOptions::new().offset(start).len(size).map(&*file)? };
+        Ok(Self(Bytes::Part(Part { map, file, start, len })))
+    }
+
     /// The bytes.
     pub(crate) fn bytes(&self) -> &[u8] {
         match &self.0 {
             Bytes::None => &[],
             Bytes::Read(held) => &held.0,
             Bytes::Map(map) => map,
+            Bytes::Own(bytes) => bytes,
+            Bytes::Part(part) => &part.map,
         }
+    }
+}
+
+impl AsRef<[u8]> for Mapped {
+    fn as_ref(&self) -> &[u8] {
+        self.bytes()
     }
 }
 

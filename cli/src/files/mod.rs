@@ -2,12 +2,14 @@
 //!
 //! ```text
 //!  paths < mapped < recording < directory < found < walk < input: from paths to recordings
+//!  arrival: recordings that were wrapped or converted on their way
 //!  access in_use places: who may read an output, who writes an input, which path is used twice
 //!  output: bytes to a complete file, or none
 //!  streams sandbox: standard streams, and the rights that a run gives up
 //! ```
 
 pub(crate) mod access;
+pub(crate) mod arrival;
 pub(crate) mod directory;
 pub(crate) mod found;
 pub(crate) mod in_use;

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use tracemend::{FileSet, FormatId, Options, Source};
+use tracemend::{FileSet, FormatId, Options, Source, Undone};
 
 use crate::files::mapped::Mapped;
 use crate::files::paths::shown;
@@ -48,6 +48,10 @@ pub(crate) struct InputFile {
     pub(crate) metadata: Metadata,
     /// A name without a file, where a repair may put one.
     pub(crate) absent: bool,
+    /// Whether its bytes are not those of the file at its path, but what was wrapped in them.
+    is_unwrapped: bool,
+    /// Whether it is a file of an archive, whose path is that of the archive.
+    pub(crate) is_packed: bool,
     /// Whether another program was writing it when it was opened.
     pub(crate) writer: Writer,
     map: Mapped,
@@ -62,7 +66,15 @@ impl InputFile {
     /// A name without a file.
     pub(crate) fn absent(name: &str, path: Option<PathBuf>, directory: &Metadata) -> Self {
         let (name, metadata, map) = (name.to_string(), directory.clone(), Mapped::default());
-        Self { name, path, metadata, absent: true, writer: Writer::None, map }
+        let (is_unwrapped, is_packed, writer) = (false, false, Writer::None);
+        Self { name, path, metadata, absent: true, is_unwrapped, is_packed, writer, map }
+    }
+
+    /// The file with this one's content as it was before it was wrapped or converted.
+    pub(crate) fn arrived(&self, name: String, map: Mapped, is_packed: bool) -> Self {
+        let (path, metadata) = (self.path.clone(), self.metadata.clone());
+        let (absent, is_unwrapped, writer) = (false, true, self.writer);
+        Self { name, path, metadata, absent, is_unwrapped, is_packed, writer, map }
     }
 
     /// Whether it has this name in its recording.
@@ -74,7 +86,8 @@ impl InputFile {
     /// may not be UTF-8.
     pub(crate) fn sibling(&self, name: &str) -> Option<PathBuf> {
         let (mine, other) = (Path::new(&self.name), Path::new(name));
-        let leaf = other.file_name().filter(|_| mine.parent() == other.parent())?;
+        let is_beside = mine.parent() == other.parent() && !self.is_packed;
+        let leaf = other.file_name().filter(|_| is_beside)?;
         Some(self.path.as_deref()?.with_file_name(leaf))
     }
 
@@ -106,6 +119,7 @@ impl InputFile {
         let mine = self.map.bytes();
         let run = bytes.run(0);
         !self.absent
+            && !self.is_unwrapped
             && std::ptr::eq(run.as_ptr(), mine.as_ptr())
             && run.len() == mine.len()
             && bytes.len() == Source::new(mine).len()
@@ -130,18 +144,23 @@ pub(crate) struct Recording {
     pub(crate) files: Vec<InputFile>,
     /// Names of symbolic links that were not followed.
     pub(crate) unfollowed_links: Vec<String>,
+    /// How it was wrapped or converted, if that was undone.
+    pub(crate) undone: Vec<Undone>,
 }
 
 impl Recording {
     /// A recording of one file.
     pub(crate) fn of_file(path: &Path, file: InputFile) -> Self {
         let path = path.to_path_buf();
-        Self { path, directory: false, files: vec![file], unfollowed_links: Vec::new() }
+        let (files, unfollowed_links, undone) = (vec![file], Vec::new(), Vec::new());
+        Self { path, directory: false, files, unfollowed_links, undone }
     }
 
     /// A recording of some files of a directory.
     pub(crate) const fn of_directory(path: PathBuf, files: Vec<InputFile>) -> Self {
-        Self { path, directory: true, files, unfollowed_links: Vec::new() }
+        let unfollowed_links = Vec::new();
+        let undone = Vec::new();
+        Self { path, directory: true, files, unfollowed_links, undone }
     }
 
     /// The recording as the library sees it.
@@ -149,6 +168,7 @@ impl Recording {
         let files = self.files.iter();
         FileSet::new(files.map(InputFile::file).collect())
             .with_unfollowed_links(self.unfollowed_links.clone())
+            .with_undone(self.undone.clone())
     }
 
     /// Returns the format that recognises the beginning of the recording.
@@ -220,7 +240,9 @@ pub(crate) fn open_member(path: &Path, name: String, is_known: bool) -> io::Resu
     // Before the bytes are read: what is written from now on shows in the time of change.
     let writer = if is_known { Writer::Unknown } else { Writer::of(&file) };
     let map = Mapped::new(&file)?;
-    Ok(InputFile { name, path: Some(path.to_path_buf()), metadata, absent: false, writer, map })
+    let (absent, is_unwrapped, is_packed) = (false, false, false);
+    let path = Some(path.to_path_buf());
+    Ok(InputFile { name, path, metadata, absent, is_unwrapped, is_packed, writer, map })
 }
 
 /// Maps a file that was just written, under the name that its source has.
@@ -230,6 +252,8 @@ pub(crate) fn written(file: &File, name: &str) -> io::Result<InputFile> {
         path: None,
         metadata: file.metadata()?,
         absent: false,
+        is_unwrapped: false,
+        is_packed: false,
         writer: Writer::None,
         map: Mapped::new(file)?,
     })

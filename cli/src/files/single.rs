@@ -4,6 +4,7 @@ use std::path::Path;
 
 use tracemend::{FileSet, FormatId, Options};
 
+use crate::files::arrival::Arrival;
 use crate::files::found::Found;
 use crate::files::in_use::BeingWritten;
 use crate::files::input;
@@ -29,6 +30,16 @@ pub(crate) fn open_one(path: &Path, streams: &mut Streams<'_>) -> Result<Recordi
         Found::Skipped { path, .. } => Err(Failure::usage(shown(&path))),
         Found::Failed { failure, .. } => Err(failure),
     }
+}
+
+/// The one recording that `path` names, as its recorder wrote it.
+pub(crate) fn open_arrived(
+    path: &Path,
+    unwrapping: Option<&Options>,
+    streams: &mut Streams<'_>,
+) -> Result<Recording, Failure> {
+    let recording = open_one(path, streams)?;
+    Arrival { options: unwrapping, spool: &streams.spool }.of(recording)
 }
 
 /// The format of the recording at `path`: the one of `--type`, or the one it shows.

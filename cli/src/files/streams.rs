@@ -3,7 +3,9 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, Write};
 use std::process::ExitCode;
+use std::sync::Arc;
 
+use crate::files::arrival::Spool;
 use crate::files::recording::Stamp;
 use crate::files::sandbox::{self, Reach, SandboxChoice};
 use crate::kit::exit::{Exit, Failure};
@@ -21,6 +23,7 @@ pub struct Streams<'a> {
     is_process: bool,
     pub(crate) look: Look,
     pub(crate) sandbox: SandboxChoice,
+    pub(crate) spool: Arc<Spool>,
 }
 
 /// Standard input, and files without a name that it can be copied to.
@@ -56,7 +59,8 @@ impl<'a> Streams<'a> {
     ) -> Self {
         let input = StandardInput { stream: input, spare: Vec::new() };
         let out = BufWriter::with_capacity(BUFFER, out);
-        Self { input, out, err, is_process: false, look, sandbox: SandboxChoice::default() }
+        let (sandbox, spool) = (SandboxChoice::default(), Arc::default());
+        Self { input, out, err, is_process: false, look, sandbox, spool }
     }
 
     /// The file that standard output goes to, if it is a regular one.
@@ -78,6 +82,7 @@ impl<'a> Streams<'a> {
         let reach = reach();
         let reserved = self.input.reserve(reach.streams());
         reserved.map_err(|error| Failure::io("standard input", &error))?;
+        self.spool.reserve();
         let dropped = sandbox::confine(&reach);
         if !is_asked {
             return Ok(());

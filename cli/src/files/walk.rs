@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use tracemend::FormatId;
 
+use crate::files::arrival::Arrival;
 use crate::files::directory;
 use crate::files::found;
 use crate::files::found::Found;
@@ -31,6 +32,8 @@ pub(crate) struct Walk<'a> {
     pub(crate) every: bool,
     /// The folders by which a file should be a recording.
     pub(crate) neighbours: &'a Neighbours,
+    /// How recordings are read that were wrapped or converted.
+    pub(crate) arrival: Arrival<'a>,
 }
 
 /// Something that is looked at.
@@ -64,17 +67,27 @@ impl Step {
     /// Opens it. `None` is a file that the run writes itself.
     pub(crate) fn open(self, how: &Walk<'_>) -> Option<Found> {
         match self {
-            Self::Named(path) | Self::Directory(path) => Some(found::open_or_fail(&path)),
+            Self::Named(path) | Self::Directory(path) => {
+                Some(arrived(found::open_or_fail(&path), how))
+            }
             Self::Found(found) => Some(found),
             Self::File(path) => open_file(&path, how),
         }
     }
 }
 
+/// Returns a recording as its recorder wrote it.
+fn arrived(found: Found, how: &Walk<'_>) -> Found {
+    let Found::Recording(recording) = found else { return found };
+    let path = recording.path.clone();
+    let arrived = how.arrival.of(recording);
+    arrived.map_or_else(|failure| Found::Failed { path, failure }, Found::Recording)
+}
+
 /// Opens a file in a walked directory, and looks whether it is a recording.
 fn open_file(path: &Path, how: &Walk<'_>) -> Option<Found> {
     let skip = |reason| Found::Skipped { path: path.to_path_buf(), reason };
-    let found = found::open_or_fail(path);
+    let found = arrived(found::open_or_fail(path), how);
     let Found::Recording(recording) = &found else {
         // The file was replaced after it was listed.
         let is_failed = matches!(found, Found::Failed { .. });
@@ -165,6 +178,7 @@ impl Iterator for Steps {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::files::arrival::Spool;
 
     #[test]
     fn a_walk_has_an_end_and_says_so() {
@@ -172,8 +186,9 @@ mod tests {
         for name in ["a", "b", "c"] {
             std::fs::write(folder.path().join(name), b"PERFILE2").unwrap();
         }
-        let neighbours = Neighbours::default();
-        let walk = Walk { exclude: &[], every: false, neighbours: &neighbours };
+        let (neighbours, spool) = (Neighbours::default(), Spool::default());
+        let arrival = Arrival { options: None, spool: &spool };
+        let walk = Walk { exclude: &[], every: false, neighbours: &neighbours, arrival };
         let seen = |max| {
             let (mut recordings, mut stopped) = (0, None);
             for step in Steps::of(folder.path(), max) {

@@ -4,7 +4,9 @@
 //! application leaves the same fault in each of a thousand threads; it is one thing to know.
 
 use tracemend::words::plural;
-use tracemend::{FileSet, Finding, Fix, Remedy, Report, Safety, Severity, Shown, Untrusted};
+use tracemend::{
+    FileSet, Finding, Fix, Remedy, Report, Safety, Severity, Shown, Undone, Untrusted,
+};
 
 use crate::kit::command::NextCommand;
 use crate::kit::look::Look;
@@ -145,7 +147,7 @@ impl Drawing<'_> {
                 advice.push(text(&format!("fix ({}{times}): ", fix.safety), &fix.summary));
                 advice.push(Advice::Command(self.next.repair_up_to(fix.safety, finding.severity)));
             }
-            Some(fix) if waits(fix) => {
+            Some(fix) if waits(finding, fix) => {
                 advice.push(text(&format!("fix ({}), after others: ", fix.safety), &fix.summary));
                 advice.push(Advice::Command(self.next.repair_up_to(fix.safety, finding.severity)));
             }
@@ -180,18 +182,20 @@ pub(crate) const fn depends_on_others(finding: &Finding) -> bool {
 }
 
 /// Whether a fix is applied in a later round: its place depends on what other fixes leave.
-pub(crate) const fn waits(fix: &Fix) -> bool {
-    let has_edits = !fix.edits.is_empty() || !fix.renames.is_empty();
-    !matches!(fix.safety, Safety::Manual) && !has_edits && fix.option.is_none()
+pub(crate) fn waits(finding: &Finding, fix: &Fix) -> bool {
+    let is_manual = matches!(fix.safety, Safety::Manual);
+    !is_manual && !has_effect(finding, fix) && fix.option.is_none()
+}
+
+/// Whether a fix changes a file, gives it another name or unwraps it.
+fn has_effect(finding: &Finding, fix: &Fix) -> bool {
+    !fix.edits.is_empty() || !fix.renames.is_empty() || Undone::is_about(finding)
 }
 
 /// Whether a repair applies the fix of a finding by itself.
 pub(crate) fn is_automatic(finding: &Finding) -> bool {
-    let applies = |safety: Safety, edits: bool| safety != Safety::Manual && edits;
-    finding.severity > Severity::Info
-        && finding.fix.as_ref().is_some_and(|fix| {
-            applies(fix.safety, !fix.edits.is_empty() || !fix.renames.is_empty())
-        })
+    let applies = |fix: &Fix| fix.safety != Safety::Manual && has_effect(finding, fix);
+    finding.severity > Severity::Info && finding.fix.as_ref().is_some_and(applies)
 }
 
 /// Name of a file of the recording, escaped.

@@ -264,7 +264,12 @@ impl<'r> Salvage<'r> {
     fn list_sums(&self, look: Look) -> String {
         let mut rows: Vec<(String, String)> = self.count_records();
         let sums = Balance::of(&self.repair.patches);
-        let file = if self.files.files().len() > 1 { "files" } else { "file" };
+        let file = match (self.files.undone(), self.files.files()) {
+            ([], [_]) => "file",
+            ([], _) => "files",
+            // The bytes that were stored are not these.
+            _ => "recording",
+        };
         let anew = self.list_stored_anew();
         if anew.is_empty() {
             let [before, after] = balance::lines(sums);

@@ -1,10 +1,12 @@
 //! Recognises a file that was compressed, packed or converted to text as a whole.
 //!
 //! ```text
-//!  packed       gzip zstd xz bzip2 zip tar   by the magic
-//!  text         base64, a hex dump           by the alphabet of the first lines
-//!  converted    UTF-8, CR LF                 binary data with the marks of a conversion
+//!  packed       gzip zstd xz bzip2 lz4 zip tar 7z   by the magic
+//!  text         base64, a hex dump                  by the alphabet of the first lines
+//!  converted    UTF-8, CR LF                        binary data with the marks of a conversion
 //! ```
+//!
+//! Further ways (`core/src/transport`) are tried only if a recording comes out.
 //!
 //! Bytes of a recorder are not valid UTF-8 over thousands of bytes, so all but CR LF is certain.
 //! Line ends explain damage; a short recording may have only such ones by chance.
@@ -22,6 +24,8 @@ const MARKS: u64 = 8;
 const CONTROLS: u64 = 8;
 /// Characters of a text of digits or of base64.
 const DIGITS: usize = 64;
+/// Bytes of the longest magic.
+const MAGIC_MAX: u64 = 8;
 /// Place of the magic of a tar archive.
 const TAR_MAGIC: u64 = 257;
 
@@ -40,26 +44,52 @@ pub enum Wrapper {
     Zip,
     /// A tar archive.
     Tar,
+    /// A frame of LZ4.
+    Lz4,
+    /// A 7z archive.
+    SevenZip,
     /// Lines of base64.
     Base64,
     /// Lines of hexadecimal digits, with or without offsets.
     HexDump,
+    /// Quoted-printable text.
+    QuotedPrintable,
+    /// Lines of uuencode.
+    Uuencode,
+    /// The numbers of an array in C.
+    Array,
     /// Bytes that were taken for Latin-1 and converted to UTF-8.
     Utf8,
+    /// Bytes that were taken for Windows code page 1252 and converted to UTF-8.
+    Windows1252,
+    /// Bytes that were taken for code page 437 and converted to UTF-8.
+    CodePage437,
+    /// Bytes that were taken for Mac OS Roman and converted to UTF-8.
+    MacRoman,
     /// Bytes that were taken for UTF-8, and replaced where they are not.
     Utf8Lossy,
     /// Binary data whose line feeds all follow a carriage return.
     CrLf,
+    /// The two bytes of each word are exchanged.
+    Swapped16,
+    /// The four bytes of each word are in the opposite order.
+    Swapped32,
+    /// Each line has a time stamp before it.
+    Stamped,
+    /// Lines of text, or the mark of a byte order, are before a recording.
+    TextBefore,
 }
 
 /// Magics at the beginning.
-const MAGICS: [(&[u8], Wrapper); 6] = [
+const MAGICS: [(&[u8], Wrapper); 8] = [
     (b"\x1f\x8b", Wrapper::Gzip),
     (b"\x28\xb5\x2f\xfd", Wrapper::Zstd),
     (b"\xfd7zXZ\0", Wrapper::Xz),
     (b"BZh", Wrapper::Bzip2),
     (b"PK\x03\x04", Wrapper::Zip),
     (b"PK\x05\x06", Wrapper::Zip),
+    (b"\x04\x22\x4d\x18", Wrapper::Lz4),
+    (b"7z\xbc\xaf\x27\x1c", Wrapper::SevenZip),
 ];
 
 impl Wrapper {
@@ -75,17 +105,73 @@ impl Wrapper {
 
     fn find_packed(source: &Source<'_>) -> Option<Self> {
         let first = source.read(0, TEXT_WINDOW);
+        Self::by_magic(source)
+            .or_else(|| is_hex_dump(&first).then_some(Self::HexDump))
+            .or_else(|| is_base64(&first).then_some(Self::Base64))
+    }
+
+    /// Returns the wrapper of a file that was compressed or packed.
+    pub fn by_magic(source: &Source<'_>) -> Option<Self> {
+        let first = source.read(0, MAGIC_MAX);
         let magic = MAGICS.iter().find(|(magic, _)| first.starts_with(magic));
-        if let Some((_, wrapper)) = magic {
-            return Some(*wrapper);
+        let is_tar = || *source.read(TAR_MAGIC, TAR_MAGIC.saturating_add(5)) == *b"ustar";
+        magic.map(|(_, wrapper)| *wrapper).or_else(|| is_tar().then_some(Self::Tar))
+    }
+
+    /// Every way, in the order of their declaration.
+    pub const ALL: &[Self] = &[
+        Self::Gzip,
+        Self::Zstd,
+        Self::Xz,
+        Self::Bzip2,
+        Self::Zip,
+        Self::Tar,
+        Self::Lz4,
+        Self::SevenZip,
+        Self::Base64,
+        Self::HexDump,
+        Self::QuotedPrintable,
+        Self::Uuencode,
+        Self::Array,
+        Self::Utf8,
+        Self::Windows1252,
+        Self::CodePage437,
+        Self::MacRoman,
+        Self::Utf8Lossy,
+        Self::CrLf,
+        Self::Swapped16,
+        Self::Swapped32,
+        Self::Stamped,
+        Self::TextBefore,
+    ];
+
+    /// Returns the word for it in plans.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+            Self::Xz => "xz",
+            Self::Bzip2 => "bzip2",
+            Self::Zip => "zip",
+            Self::Tar => "tar",
+            Self::Lz4 => "lz4",
+            Self::SevenZip => "7z",
+            Self::Base64 => "base64",
+            Self::HexDump => "hex-dump",
+            Self::QuotedPrintable => "quoted-printable",
+            Self::Uuencode => "uuencode",
+            Self::Array => "c-array",
+            Self::Utf8 => "latin-1-to-utf-8",
+            Self::Windows1252 => "windows-1252-to-utf-8",
+            Self::CodePage437 => "code-page-437-to-utf-8",
+            Self::MacRoman => "mac-roman-to-utf-8",
+            Self::Utf8Lossy => "lossy-utf-8",
+            Self::CrLf => "lf-to-crlf",
+            Self::Swapped16 => "swapped-16",
+            Self::Swapped32 => "swapped-32",
+            Self::Stamped => "time-stamps",
+            Self::TextBefore => "text-before",
         }
-        if *source.read(TAR_MAGIC, TAR_MAGIC.saturating_add(5)) == *b"ustar" {
-            return Some(Self::Tar);
-        }
-        if is_hex_dump(&first) {
-            return Some(Self::HexDump);
-        }
-        is_base64(&first).then_some(Self::Base64)
     }
 
     /// Describes the file: `the file is ...`.
@@ -97,11 +183,23 @@ impl Wrapper {
             Self::Bzip2 => "compressed with bzip2",
             Self::Zip => "a zip archive",
             Self::Tar => "a tar archive",
+            Self::Lz4 => "compressed with LZ4",
+            Self::SevenZip => "a 7z archive",
             Self::Base64 => "base64 text",
             Self::HexDump => "a hex dump",
+            Self::QuotedPrintable => "quoted-printable text",
+            Self::Uuencode => "text of uuencode",
+            Self::Array => "an array in C",
             Self::Utf8 => "binary data that was converted from Latin-1 to UTF-8",
+            Self::Windows1252 => "binary data that was converted from Windows-1252 to UTF-8",
+            Self::CodePage437 => "binary data that was converted from code page 437 to UTF-8",
+            Self::MacRoman => "binary data that was converted from Mac OS Roman to UTF-8",
             Self::Utf8Lossy => "binary data whose bytes were replaced where they are not UTF-8",
             Self::CrLf => "binary data whose line ends were converted to CR LF",
+            Self::Swapped16 => "binary data whose bytes are exchanged in words of two",
+            Self::Swapped32 => "binary data whose bytes are reversed in words of four",
+            Self::Stamped => "binary data with a time stamp before each line",
+            Self::TextBefore => "a recording after other text",
         }
     }
 
@@ -112,18 +210,88 @@ impl Wrapper {
             Self::Zstd => "unpack the file, for example: zstd -dc FILE > OUT",
             Self::Xz => "unpack the file, for example: xz -dc FILE > OUT",
             Self::Bzip2 => "unpack the file, for example: bzip2 -dc FILE > OUT",
+            Self::Lz4 => "unpack the file, for example: lz4 -dc FILE > OUT",
             Self::Zip => "unpack the file, for example: unzip -p FILE > OUT",
             Self::Tar => "unpack the file, for example: tar -xOf FILE > OUT",
+            Self::SevenZip => "unpack the file, for example: 7z x -so FILE > OUT",
             Self::Base64 => "decode the file, for example: base64 -d FILE > OUT",
+            Self::Uuencode => "decode the file, for example: uudecode -o OUT FILE",
             Self::HexDump => {
                 "convert the file to binary, for example: xxd -r FILE > OUT (-r -p without offsets)"
             }
             Self::Utf8 => {
                 "convert the file back, for example: iconv -f UTF-8 -t ISO-8859-1 FILE > OUT"
             }
-            Self::Utf8Lossy | Self::CrLf => {
-                "copy the recording again from its source, as binary data"
+            Self::Windows1252 => {
+                "convert the file back, for example: iconv -f UTF-8 -t WINDOWS-1252 FILE > OUT"
             }
+            Self::CodePage437 => {
+                "convert the file back, for example: iconv -f UTF-8 -t IBM437 FILE > OUT"
+            }
+            Self::MacRoman => {
+                "convert the file back, for example: iconv -f UTF-8 -t MACINTOSH FILE > OUT"
+            }
+            Self::QuotedPrintable
+            | Self::Array
+            | Self::Utf8Lossy
+            | Self::CrLf
+            | Self::Swapped16
+            | Self::Swapped32
+            | Self::Stamped
+            | Self::TextBefore => "copy the recording again from its source, as binary data",
+        }
+    }
+}
+
+/// A conversion of binary data that loses bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loss {
+    /// Bytes that are not UTF-8 became U+FFFD.
+    Replaced,
+    /// No byte has its highest bit.
+    SevenBit,
+    /// Bytes that are not ASCII became question marks.
+    QuestionMarks,
+    /// No byte is 0.
+    Zeros,
+}
+
+/// Bytes other than 0 of a recording, of which at least one has its highest bit.
+const SEVEN_BIT_LEAST: usize = 8 << 10;
+/// Bytes of a recording, of which at least one is 0.
+const ZEROS_LEAST: usize = 2 << 10;
+/// One byte in so many is a question mark if bytes became them.
+const QUESTION_MARKS: usize = 20;
+
+impl Loss {
+    /// Returns the loss of a recording, by its first bytes.
+    pub fn of(source: &Source<'_>) -> Option<Self> {
+        let first = source.read(0, CONVERTED_WINDOW);
+        let count = |is_such: fn(u8) -> bool| first.iter().filter(|byte| is_such(**byte)).count();
+        let filled = count(|byte| byte != 0);
+        let is_control = |byte: u8| byte < b' ' && !matches!(byte, b'\t' | b'\n' | b'\r');
+        if to_u64(count(is_control)) < CONTROLS {
+            // Text, such as JSON, has no such bytes.
+            return None;
+        }
+        if find_utf8(&first) == Some(Wrapper::Utf8Lossy) {
+            Some(Self::Replaced)
+        } else if filled >= SEVEN_BIT_LEAST && first.is_ascii() {
+            let marks = count(|byte| byte == b'?');
+            let are_marks = marks.saturating_mul(QUESTION_MARKS) >= filled;
+            Some(if are_marks { Self::QuestionMarks } else { Self::SevenBit })
+        } else {
+            (first.len() >= ZEROS_LEAST && filled == first.len()).then_some(Self::Zeros)
+        }
+    }
+
+    /// Describes the loss: `... on the way`.
+    pub const fn description(self) -> &'static str {
+        match self {
+            Self::Replaced => "bytes that are not UTF-8 were replaced by U+FFFD",
+            Self::SevenBit => "the highest bit of each byte was lost",
+            Self::QuestionMarks => "bytes that are not ASCII were replaced by question marks",
+            Self::Zeros => "all bytes of the value 0 were removed",
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::kit::num::to_u64;
 use crate::kit::span::Span;
 use crate::mend::trial::Round;
 use crate::model::Finding;
+use crate::model::arrival::Undone;
 use crate::model::edit::{Edit, Fix, Safety, StoredAnew, Witness};
 use crate::model::patch::{Op, Patch, SourceOffsets};
 
@@ -15,7 +16,7 @@ use crate::model::patch::{Op, Patch, SourceOffsets};
 /// the last one.
 #[derive(Clone, Debug)]
 pub struct Applied {
-    /// Number of the round, from 1.
+    /// Number of the round, from 1; 0 for a way to the reader that was undone before.
     pub round: usize,
     /// The finding, whose fix has no edits any more; its spans refer to the state before that
     /// round.
@@ -67,6 +68,12 @@ impl Applied {
             records_altered,
             anew,
         }
+    }
+
+    /// Creates the entry of a way that was undone before the first round.
+    pub(super) fn undone(undone: &Undone) -> Self {
+        let class = undone.finding.fix.as_ref().map_or(Safety::Manual, |fix| fix.safety);
+        Self { class, ..Self::new(0, undone.finding.clone(), Vec::new()) }
     }
 
     /// Returns the fix; of several, the first one.

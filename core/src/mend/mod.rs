@@ -5,6 +5,7 @@
 //! compares the result with them.
 
 pub mod applied;
+pub(crate) mod arrival;
 pub(crate) mod beginning;
 mod choice;
 pub mod outcome;
@@ -15,4 +16,4 @@ pub mod reading;
 mod remainder;
 pub mod rounds;
 pub(crate) mod trial;
-mod view;
+pub(crate) mod view;

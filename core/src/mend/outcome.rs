@@ -75,8 +75,9 @@ impl Repair {
         counts
     }
 
-    /// Returns whether any file changes.
+    /// Returns whether any file changes, or was wrapped or converted.
     pub fn changes(&self) -> bool {
-        self.patches.iter().any(|patch| !patch.is_identity())
+        self.applied.iter().any(|one| one.round == 0)
+            || self.patches.iter().any(|patch| !patch.is_identity())
     }
 }

@@ -19,6 +19,7 @@ use crate::kit::reading::{Cause, Change, CopyProofs, Hints, Reading};
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::{agree, byte_count, join_and, list};
+use crate::mend::arrival::{with_loss, with_undone};
 use crate::mend::beginning::{read_prefix, recognise};
 use crate::mend::view::view;
 use crate::model::edit::{Edit, Fix, Safety};
@@ -77,7 +78,35 @@ pub fn check(files: &FileSet<'_>, options: &Options) -> Report {
     let most = options.limits.count_of(&FINDINGS);
     let plain =
         |files: &FileSet<'_>| check_into(files, options, Report::new(format, files.len(), most));
-    explain(files, options, plain(files), &plain)
+    let report = explain(files, options, plain(files), &plain);
+    with_undone(files, with_loss(files, report))
+}
+
+/// Returns whether the faults of a report have one cause, without which the report would be
+/// `other`.
+pub(crate) fn explains(stored: &Report, other: impl FnOnce() -> Report) -> bool {
+    let format = stored.format.and_then(catalogue::format);
+    let has_faults = format.is_none_or(|format| has_sign(format, stored) && weigh(stored) >= LEAD);
+    let other = if has_faults { other() } else { return false };
+    if other.format != stored.format {
+        // Another format recognises it by chance, or none at all.
+        return other.tally.records > 0 && !other.has_errors() && !other.incomplete();
+    }
+    !other.incomplete()
+        && !hides_data(Cause::Inserted, stored, &other)
+        && is_clearly_ahead(&evidence_of(&other), &evidence_of(stored))
+}
+
+fn evidence_of(report: &Report) -> Evidence<()> {
+    let mut evidence = Evidence::default();
+    evidence.refute(weigh(report));
+    evidence
+}
+
+/// Returns whether a reading leaves at most half of what contradicts another one.
+fn is_clearly_ahead(one: &Evidence<()>, other: &Evidence<()>) -> bool {
+    let (one, other) = (one.contradicted(), other.contradicted());
+    other.saturating_sub(one) >= LEAD && one.saturating_mul(2) <= other
 }
 
 /// Returns `stored`, the report of a check, or that of the reading which explains it.
@@ -253,24 +282,16 @@ fn race(
     (stored, proofs): (&Report, &Proofs<'_>),
     check: Check<'_>,
 ) -> Decision<Option<Read>, ()> {
-    let evidence = |report: &Report| {
-        let mut evidence = Evidence::default();
-        evidence.refute(weigh(report));
-        evidence
-    };
     let all = candidates.into_iter().filter_map(|reading| {
         let read = read(files, reading, (stored, proofs), check)?;
         // Of two readings that explain nearly as much, the one that leaves less to correct.
         let left = weigh(&read.report).saturating_mul(COSTS);
         let cost = cost_of(read.reading.cause).saturating_add(left);
-        let evidence = evidence(&read.report);
+        let evidence = evidence_of(&read.report);
         Some(Candidate { reading: Some(read), cost, evidence })
     });
-    let unread = Candidate { reading: None, cost: 0, evidence: evidence(stored) };
-    decide(std::iter::once(unread).chain(all), |one, other| {
-        let (one, other) = (one.contradicted(), other.contradicted());
-        other.saturating_sub(one) >= LEAD && one.saturating_mul(2) <= other
-    })
+    let unread = Candidate { reading: None, cost: 0, evidence: evidence_of(stored) };
+    decide(std::iter::once(unread).chain(all), is_clearly_ahead)
 }
 
 /// Returns whether a dearer reading explains as much as the winner and leaves other bytes: only the

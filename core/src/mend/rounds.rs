@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::catalogue;
 use crate::kit::words::{byte_count, plural};
 use crate::mend::applied::{Applied, Origins, classify, record};
+use crate::mend::arrival::{find_loss, with_loss, with_undone};
 use crate::mend::beginning::recognise;
 use crate::mend::choice::{choose, find_too_large_fix, has_usable_fix};
 pub use crate::mend::outcome::{Outcome, Repair};
@@ -30,9 +31,19 @@ pub fn repair(files: &FileSet<'_>, options: &Options) -> Repair {
     // The target has the format of the source.
     options.format = recognise(files, &options);
 
-    let before = check_for_repair(files, &options);
-    let patches = files.files().iter().map(|file| Patch::unchanged(&file.bytes)).collect();
-    let state = State { patches, report: before.clone() };
+    let found = check_for_repair(files, &options);
+    let patches: Vec<Patch> =
+        files.files().iter().map(|file| Patch::unchanged(&file.bytes)).collect();
+    if find_loss(files, &found).is_some() {
+        // What a repair keeps would be the part that the conversion happened to spare.
+        let after = with_undone(files, with_loss(files, found));
+        let (outcome, before) = (Outcome::CannotRepair, after.clone());
+        return Repair { outcome, patches, applied: Vec::new(), before, after, refused: None };
+    }
+    let lacks_fix = lacks_fix(&found);
+    let state = State { patches, report: found.clone() };
+    // How the recording arrived is undone before the first round.
+    let before = with_undone(files, found);
     let mut start = Rounds::new(state, &options);
     for _ in 0..options.limits.of(&ROUNDS) {
         let mut rounds = start.clone();
@@ -48,7 +59,7 @@ pub fn repair(files: &FileSet<'_>, options: &Options) -> Repair {
         }
         // A fix may have dropped the bytes by which the rest can be read.
         let has_errors = rounds.state.report.has_errors() && rounds.number > 0;
-        let is_doubtful = has_errors || rounds.number > 1 && lacks_fix(&before);
+        let is_doubtful = has_errors || rounds.number > 1 && lacks_fix;
         if is_doubtful && rounds.find_limit().is_none() {
             rounds = rounds.or_fuller(start.clone().try_last_resort(files));
         }
@@ -59,7 +70,7 @@ pub fn repair(files: &FileSet<'_>, options: &Options) -> Repair {
         let not_allowed = rounds.find_not_allowed().into_iter().map(|place| (place, NOT_ALLOWED));
         start.barred.extend(not_allowed.chain(rounds.barred.clone()));
         if start.barred.len() == barred {
-            return refuse_little_kept(files, rounds.end(before), &options);
+            return refuse_little_kept(files, rounds.end_of(files, before), &options);
         }
     }
     start.stopped_at = Some(&ROUNDS);
@@ -309,6 +320,19 @@ impl<'o> Rounds<'o> {
         let size = find_too_large_fix(self.state.report.findings(), self.options)?;
         let (size, limit) = (byte_count(size), self.options.limits.of(&INSERTED));
         Some(format!("CM9001 limit-reached: a fix would insert {size}, the limit is {limit}"))
+    }
+
+    /// Ends a repair of a recording that was wrapped or converted, perhaps.
+    fn end_of(mut self, files: &FileSet<'_>, before: Report) -> Repair {
+        self.applied.splice(0..0, files.undone().iter().map(Applied::undone));
+        let is_allowed = self.applied.iter().all(|one| self.options.allow.permits(one.class));
+        let mut repair = self.end(before);
+        if !is_allowed && repair.outcome != Outcome::Incomplete {
+            // A damaged wrapper has lost what is behind the damage.
+            repair.after = with_undone(files, repair.after);
+            repair.outcome = Outcome::CannotRepair;
+        }
+        repair
     }
 
     /// Derives the outcome from the report of the target and the applied fixes.

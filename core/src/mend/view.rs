@@ -21,7 +21,7 @@ pub fn view<'a>(files: &FileSet<'a>, patches: &'a [Patch]) -> FileSet<'a> {
 
 /// Checks a recording as it is, with all fixes: a round applies more of them than a person wants to
 /// read findings.
-pub(super) fn check_plain(files: &FileSet<'_>, options: &Options) -> Report {
+pub(crate) fn check_plain(files: &FileSet<'_>, options: &Options) -> Report {
     let format = options.format.or_else(|| catalogue::sniff(files, options));
     let shown = options.limits.of(&FINDINGS);
     let most = options.limits.count_of(&FINDINGS).max(options.limits.count_of(&FIXES));

@@ -93,6 +93,10 @@ pub static COMMON: &[&Limit] = &[
     &MAP_FIELDS,
     &AUDIT_RATIO,
     &REDACTED,
+    &TRANSPORTS,
+    &UNPACKED,
+    &UNPACKED_RATIO,
+    &UNPACKED_FILES,
 ];
 
 /// Findings that a report holds.
@@ -234,6 +238,39 @@ pub static REDACTED: Limit = Limit::new(
     "bytes",
     "a redaction holds its fillers in memory until they are written: 30,000 samples with 8 KiB of \
      stack each; an edit or a name counts 64 bytes more than its length",
+);
+
+/// Ways in which a file was wrapped or converted, one inside the other.
+pub static TRANSPORTS: Limit = Limit::new(
+    "transports",
+    4,
+    "ways",
+    "a file in base64 of a compressed archive came three ways; each step reads all bytes",
+);
+
+/// Bytes of a recording that was compressed or packed.
+pub static UNPACKED: Limit = Limit::new(
+    "unpacked",
+    1 << 30,
+    "bytes",
+    "a step writes its bytes to a temporary file, or to memory; larger recordings are unpacked by \
+     their own tools",
+);
+
+/// Bytes per byte that a wrapper may expand to; 64 MiB are always allowed.
+pub static UNPACKED_RATIO: Limit = Limit::new(
+    "unpacked-ratio",
+    1_000,
+    "bytes per byte",
+    "recordings compress to a tenth or a hundredth; a bomb has 1,000 (gzip) and more",
+);
+
+/// Files of an archive.
+pub static UNPACKED_FILES: Limit = Limit::new(
+    "unpacked-files",
+    65_536,
+    "files",
+    "an ovni trace of a large machine has some thousand; each takes some 100 bytes of memory",
 );
 
 #[cfg(test)]

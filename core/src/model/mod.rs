@@ -3,6 +3,7 @@
 //! Nothing here knows a format. A [`FormatId`](description::FormatId) names one by its description;
 //! `catalogue` lists them and finds the behaviour that belongs to it.
 
+pub mod arrival;
 pub mod choice;
 pub mod concern;
 pub mod description;

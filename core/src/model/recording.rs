@@ -1,6 +1,7 @@
 //! A recording for the library: named files of bytes. The library does no I/O.
 
 use crate::kit::source::Source;
+use crate::model::arrival::Undone;
 
 /// One file of a recording.
 #[derive(Clone, Debug)]
@@ -25,6 +26,7 @@ pub struct FileSet<'a> {
     files: Vec<File<'a>>,
     donor: Option<Source<'a>>,
     unfollowed_links: Vec<String>,
+    undone: Vec<Undone>,
 }
 
 impl<'a> FileSet<'a> {
@@ -35,7 +37,7 @@ impl<'a> FileSet<'a> {
 
     /// Creates a recording of several files. Spans refer to them by their index.
     pub const fn new(files: Vec<File<'a>>) -> Self {
-        Self { files, donor: None, unfollowed_links: Vec::new() }
+        Self { files, donor: None, unfollowed_links: Vec::new(), undone: Vec::new() }
     }
 
     /// Adds another recording of the same program, from which a repair may take lost descriptions.
@@ -62,6 +64,19 @@ impl<'a> FileSet<'a> {
     /// Returns the names of symbolic links that were not followed.
     pub fn unfollowed_links(&self) -> &[String] {
         &self.unfollowed_links
+    }
+
+    /// Adds the ways in which files were wrapped or converted, which were undone before. A check
+    /// reports them, and a repair counts them as its first fixes.
+    #[must_use]
+    pub fn with_undone(mut self, undone: Vec<Undone>) -> Self {
+        self.undone = undone;
+        self
+    }
+
+    /// Returns the ways in which files were wrapped or converted, the outermost first.
+    pub fn undone(&self) -> &[Undone] {
+        &self.undone
     }
 
     /// Returns the files in order.

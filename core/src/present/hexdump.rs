@@ -75,6 +75,8 @@ fn describe_place(finding: &Finding, files: &FileSet<'_>) -> String {
     let field = field.filter(|_| !title.is_empty()).unwrap_or(&finding.path);
     let _infallible = write!(title, "{field}, {span}");
     match (span.layer.is_stored(), finding.stored) {
+        // Bytes before the file was unwrapped, of which only these are kept.
+        (true, _) if finding.excerpt.is_some() => {}
         (true, _) => {
             let end = file.map_or(0, |file| file.bytes.len());
             let _infallible = write!(title, " of {end:#x}");
@@ -100,7 +102,7 @@ fn read_window(finding: &Finding, files: &FileSet<'_>, cells: u64) -> Option<(Ve
     };
     let end = span.start.saturating_add(wanted);
     let bytes = match &finding.excerpt {
-        _ if span.layer.is_stored() => {
+        None if span.layer.is_stored() => {
             files.bytes(span.layer.file).read(span.start, end).into_owned()
         }
         Some(excerpt) => {

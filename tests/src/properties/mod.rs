@@ -15,6 +15,7 @@
 //! - [`structured`]: recordings from a description, sound until the description damages them.
 //! - [`ovni`]: known originals of ovni traces.
 //! - [`views`]: dump, map, redaction and rendered findings. [`texts`]: the texts that are read.
+//! - [`transport`]: ways to a reader.
 //! - [`targets`]: the laws of each fuzz target. [`observed`]: all that one sees.
 
 pub mod allocation;
@@ -31,6 +32,7 @@ pub mod revent;
 pub mod structured;
 pub mod targets;
 pub mod texts;
+pub mod transport;
 pub mod views;
 pub mod work;
 pub mod zstd;

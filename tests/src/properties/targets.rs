@@ -16,7 +16,7 @@ use crate::known_originals::{self, laws_hold};
 
 use super::{
     Broken, Held, apitrace, archive, donor, patch, qemu, recording, revent, structured, texts,
-    views, zstd,
+    transport, views, zstd,
 };
 
 /// Name and function of a target.
@@ -24,7 +24,7 @@ pub type Target = (&'static str, fn(&[u8]) -> Held);
 
 /// Every target: for each format bytes, descriptions of sound recordings and of their damage, and
 /// damaged recordings whose original is known; then what all formats share.
-pub static TARGETS: [Target; 26] = [
+pub static TARGETS: [Target; 27] = [
     ("apitrace_container", apitrace::container),
     ("apitrace_stream", apitrace::stream),
     ("apitrace_mutated", apitrace::mutated),
@@ -51,6 +51,7 @@ pub static TARGETS: [Target; 26] = [
     ("zstd", zstd),
     ("views", views::of_bytes),
     ("texts", texts::of_bytes),
+    ("transport", transport::of_bytes),
 ];
 
 /// Runs the target of this name.

@@ -20,10 +20,13 @@ pub mod ovni;
 pub mod perf;
 pub mod qemu;
 pub mod revent;
+pub mod transport;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use tracemend::kit::source::Source;
+use tracemend::transport::{Arrived, Memory, arrive};
 use tracemend::{AuditRequest, Choices, Concern, File, FileSet, Options, Report, catalogue};
 
 /// A smallest recording that breaks a rule.
@@ -46,6 +49,8 @@ pub struct Specimen {
     pub repaired: Option<Vec<(String, Option<Vec<u8>>)>>,
     /// The options of the check and of the repair.
     pub options: Options,
+    /// The recording in the files, if they wrap or convert it.
+    pub arrived: Option<Arc<Arrived<Vec<u8>>>>,
 }
 
 impl Specimen {
@@ -65,7 +70,8 @@ impl Specimen {
         let (donor, repaired, mut options) = (None, None, Options::default());
         // The fix of a warning is shown, too.
         options.lossy_warnings = true;
-        Self { code, files, donor, also, leaves, reason, repaired, options }
+        let arrived = None;
+        Self { code, files, donor, also, leaves, reason, repaired, options, arrived }
     }
 
     /// With other text after the code in the name of its single file, as in `.startup.revent`.
@@ -88,6 +94,18 @@ impl Specimen {
     #[must_use]
     pub const fn leaves(mut self, codes: &'static [&'static str], reason: &'static str) -> Self {
         (self.leaves, self.reason) = (codes, reason);
+        self
+    }
+
+    /// With the ways undone in which its files were wrapped or converted.
+    ///
+    /// # Panics
+    ///
+    /// If there are none.
+    #[must_use]
+    pub fn arrived(mut self) -> Self {
+        let arrived = arrive(&self.set(), &self.options, &Memory).unwrap();
+        self.arrived = Some(Arc::new(arrived.unwrap()));
         self
     }
 
@@ -122,7 +140,9 @@ impl Specimen {
         let files = self.files.iter().map(|(name, bytes)| {
             File::new(name, bytes.as_deref().map_or_else(Source::absent, Source::new))
         });
-        FileSet::new(files.collect()).with_donor(self.donor.as_deref().map(Source::new))
+        let stored = FileSet::new(files.collect());
+        let stored = stored.with_donor(self.donor.as_deref().map(Source::new));
+        self.arrived.as_ref().map_or_else(|| stored.clone(), |arrived| arrived.view(&stored))
     }
 
     /// Returns whether its rule is of an audit instead of a check.
@@ -185,7 +205,7 @@ pub struct Collection {
 }
 
 /// Every collection.
-pub static ALL: [Collection; 7] = [
+pub static ALL: [Collection; 8] = [
     Collection {
         format: "apitrace",
         prefix: "AT",
@@ -241,6 +261,14 @@ pub static ALL: [Collection; 7] = [
         specimens: revent::specimens,
         impossible: revent::IMPOSSIBLE,
         missing: revent::MISSING,
+    },
+    Collection {
+        format: "transport",
+        prefix: "TR",
+        extension: "data",
+        specimens: transport::specimens,
+        impossible: transport::IMPOSSIBLE,
+        missing: transport::MISSING,
     },
 ];
 

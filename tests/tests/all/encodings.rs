@@ -172,10 +172,13 @@ fn a_trace_with_a_compressed_stream_is_written_only_if_asked_for_in_part() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, bytes).unwrap();
     }
-    let (code, text) = run(&["repair", "-o"], &[&output, &trace]);
+    let (code, text) = run(&["repair", "--no-transport", "-o"], &[&output, &trace]);
     assert_eq!((code, output.exists()), (4, false), "{text}");
     assert!(text.contains("CM0006") && text.contains("gzip -dc FILE > OUT"), "{text}");
-    let (code, text) = run(&["repair", "--partial", "--format", "json", "-o"], &[&output, &trace]);
+    let (code, text) = run(
+        &["repair", "--no-transport", "--partial", "--format", "json", "-o"],
+        &[&output, &trace],
+    );
     assert_eq!((code, output.exists()), (4, true), "{text}");
     let report: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(

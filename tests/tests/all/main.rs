@@ -45,6 +45,7 @@ mod specimens;
 mod steps;
 mod tidy;
 mod toy;
+mod transport;
 mod undo;
 mod write_faults;
 

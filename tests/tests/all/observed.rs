@@ -45,7 +45,7 @@ targets! {
     qemu_repair qemu_structured qemu_damaged
     revent_repair revent_structured revent_damaged
     ovni_stream ovni_json ovni_trace ovni_structured ovni_damaged
-    patch plan zstd views texts
+    patch plan zstd views texts transport
 }
 
 /// Compares what a target observes with its file.

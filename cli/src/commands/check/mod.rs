@@ -29,7 +29,6 @@ use crate::args::format_options::{FormatOptions, Verb};
 use crate::args::limiting::Limiting;
 use crate::commands::explain::describe_deleted;
 use crate::files::access::Readers;
-use crate::files::neighbours::Neighbours;
 use crate::files::paths::is_stdin;
 use crate::files::places::Places;
 use crate::files::sandbox::Reach;
@@ -202,6 +201,7 @@ impl Arguments {
             places.read("the donor", donor)?;
         }
         let progress = progress(paths.as_slice(), streams.look);
+        let walks = Walks::new(self.limiting.unwrapping(), streams);
         let mut sink = Sink::new(streams, &wanted, color, &mut places, progress)?;
         for path in self.files_from.iter().chain(&self.resume).filter(|path| !is_stdin(path)) {
             sink.restrict(|output| Readers::of_path(path, output));
@@ -216,7 +216,7 @@ impl Arguments {
             donor,
             texts: sink.texts().into_iter().chain(judging.written_baseline().cloned()).collect(),
             layouts: sink.layouts(),
-            walks: Walks { written: sink.written(), neighbours: Neighbours::default() },
+            walks: Walks { written: sink.written(), ..walks },
             earlier: self.resume.as_deref().map(Earlier::read).transpose()?,
             is_single: paths.as_slice().len() == 1,
             judging,

@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tracemend::{Baseline, FileSet, Options, Report, Source};
 
@@ -13,11 +14,13 @@ use super::unfinished;
 use super::writer::{Checked, Layout, Piece, Settings, place};
 use crate::args::format_options::FormatOptions;
 use crate::files::access::Readers;
+use crate::files::arrival::{Arrival, Spool};
 use crate::files::found::Found;
 use crate::files::in_use::BeingWritten;
 use crate::files::neighbours::Neighbours;
 use crate::files::paths;
 use crate::files::recording::{Recording, Stamp};
+use crate::files::streams::Streams;
 use crate::files::walk::{Step, Walk};
 use crate::kit::exit::{Exit, Failure};
 
@@ -46,6 +49,16 @@ pub(super) struct Walks {
     pub(super) written: Vec<Stamp>,
     /// The folders by which files should be recordings.
     pub(super) neighbours: Neighbours,
+    /// The options with which wrappers and conversions are undone, and the bytes of the steps.
+    pub(super) unwrapping: Option<Options>,
+    pub(super) spool: Arc<Spool>,
+}
+
+impl Walks {
+    pub(super) fn new(unwrapping: Option<Options>, streams: &Streams<'_>) -> Self {
+        let (written, neighbours) = (Vec::new(), Neighbours::default());
+        Self { written, neighbours, unwrapping, spool: Arc::clone(&streams.spool) }
+    }
 }
 
 /// What became of a step.
@@ -77,8 +90,9 @@ impl Work<'_> {
     pub(super) fn examine(&self, step: Step, threads: NonZeroUsize) -> Result<Seen, Failure> {
         let is_named = step.is_named();
         let every = self.arguments.kind.is_some() || self.judging.strict;
-        let Walks { written, neighbours } = &self.walks;
-        let walk = Walk { exclude: written, every, neighbours };
+        let Walks { written, neighbours, unwrapping, spool } = &self.walks;
+        let arrival = Arrival { options: unwrapping.as_ref(), spool };
+        let walk = Walk { exclude: written, every, neighbours, arrival };
         match step.open(&walk) {
             None => Ok(Seen::Nothing),
             Some(Found::Recording(recording)) => {

@@ -17,7 +17,7 @@ use crate::files::output::{Pieces, TextFile};
 use crate::files::paths::shown;
 use crate::files::places::Places;
 use crate::files::sandbox::Reach;
-use crate::files::single::{open_one, recognise_one};
+use crate::files::single::{open_arrived, recognise_one};
 use crate::files::streams::Streams;
 use crate::kit::exit::{Exit, Failure, HELP};
 
@@ -98,7 +98,7 @@ impl Arguments {
         // Before files of the system can no longer be read.
         let jobs = std::thread::available_parallelism().ok();
         streams.confine(|| Reach::default().read(&self.path).write_all(&self.output))?;
-        let recording = open_one(&self.path, streams)?;
+        let recording = open_arrived(&self.path, self.limiting.unwrapping().as_ref(), streams)?;
         let files = recording.file_set();
         let name = shown(&self.path);
         let mut options = self.limiting.options();

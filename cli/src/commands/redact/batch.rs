@@ -1,10 +1,12 @@
 //! `tracemend redact PATH... --out-dir DIR`: every recording below the paths, with one report.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use super::{Arguments, Done, exit_of};
 use crate::commands::batch::{Sums, Task, Words, refuse_inside, target_below, tasks};
 use crate::commands::formats::{Format, pretty};
+use crate::files::arrival::Arrival;
 use crate::files::found::Found;
 use crate::files::in_use::BeingWritten;
 use crate::files::neighbours::Neighbours;
@@ -35,8 +37,12 @@ pub(super) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<Ex
     let mut sums = Sums::new(&WORDS);
     let neighbours = Neighbours::default();
     let every = arguments.reading.kind.is_some();
+    let options = arguments.reading.limiting.unwrapping();
+    let spool = Arc::clone(&streams.spool);
+    let arrival = Arrival { options: options.as_ref(), spool: &spool };
     for Task { step, name } in tasks(&arguments.paths) {
-        let found = match step.open(&Walk { exclude: &[], every, neighbours: &neighbours }) {
+        let found = match step.open(&Walk { exclude: &[], every, neighbours: &neighbours, arrival })
+        {
             None => continue,
             Some(Found::Recording(recording)) => match redact(arguments, &recording, &name) {
                 Ok(done) => {

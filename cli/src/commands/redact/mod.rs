@@ -20,7 +20,7 @@ use crate::files::paths::shown;
 use crate::files::places::Places;
 use crate::files::recording::Recording;
 use crate::files::sandbox::Reach;
-use crate::files::single::open_one;
+use crate::files::single::open_arrived;
 use crate::files::streams::Streams;
 use crate::files::walk;
 use crate::kit::command::quote;
@@ -114,7 +114,7 @@ impl Arguments {
     }
 
     fn run_one(&self, path: &Path, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
-        let recording = open_one(path, streams)?;
+        let recording = open_arrived(path, self.reading.limiting.unwrapping().as_ref(), streams)?;
         let mut places = Places::new(streams);
         places.read("the source", &recording)?;
         let target = self.target(&recording, &mut places)?;

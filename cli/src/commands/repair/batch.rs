@@ -5,6 +5,7 @@
 
 use std::num::NonZeroUsize;
 use std::path::Path;
+use std::sync::Arc;
 
 use tracemend::{Outcome, Source};
 
@@ -12,6 +13,7 @@ use super::{Arguments, Job, exit_of};
 use crate::args::format_options::FormatOptions;
 use crate::commands::batch::{Sums, Task, Words, refuse_inside, target_below, tasks};
 use crate::commands::formats::Format;
+use crate::files::arrival::Arrival;
 use crate::files::found::Found;
 use crate::files::in_use::BeingWritten;
 use crate::files::neighbours::Neighbours;
@@ -55,6 +57,7 @@ struct Batch<'a> {
     look: Look,
     /// The folders by which files should be recordings.
     neighbours: Neighbours,
+    arrival: Arrival<'a>,
 }
 
 /// Outcomes in the order of the words.
@@ -93,7 +96,9 @@ pub(super) fn run(
     let bytes = if streams.look.progress { sum_bytes(&arguments.paths) } else { None };
     let progress = Progress::new(streams.look, "repairing".to_string(), bytes);
     let neighbours = Neighbours::default();
-    let batch = Batch { arguments, given, donor, look: streams.look, neighbours };
+    let (options, spool) = (arguments.limiting.unwrapping(), Arc::clone(&streams.spool));
+    let arrival = Arrival { options: options.as_ref(), spool: &spool };
+    let batch = Batch { arguments, given, donor, look: streams.look, neighbours, arrival };
     let jobs = jobs.map_or(1, NonZeroUsize::get).min(OUTPUTS_MAX);
     let jobs = NonZeroUsize::new(jobs).unwrap_or(NonZeroUsize::MIN);
     let mut sums = Sums::new(&WORDS);
@@ -130,7 +135,8 @@ fn check_arguments(arguments: &Arguments) -> Result<(), Failure> {
 impl Batch<'_> {
     fn work(&self, task: Task, threads: NonZeroUsize) -> Done {
         let every = self.arguments.kind.is_some();
-        match task.step.open(&Walk { exclude: &[], every, neighbours: &self.neighbours }) {
+        let (neighbours, arrival) = (&self.neighbours, self.arrival);
+        match task.step.open(&Walk { exclude: &[], every, neighbours, arrival }) {
             None => Done::Nothing,
             Some(Found::Recording(recording)) => {
                 match self.repair(&recording, &task.name, threads) {

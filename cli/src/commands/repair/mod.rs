@@ -22,7 +22,7 @@ use crate::files::paths::shown;
 use crate::files::places::Places;
 use crate::files::recording::Recording;
 use crate::files::sandbox::Reach;
-use crate::files::single::open_one;
+use crate::files::single::{open_arrived, open_one};
 use crate::files::streams::Streams;
 use crate::files::walk;
 use crate::kit::command::{LOSSY_WARNINGS, NextCommand, type_option};
@@ -163,7 +163,7 @@ impl Arguments {
         jobs: Option<NonZeroUsize>,
         streams: &mut Streams<'_>,
     ) -> Result<Exit, Failure> {
-        let recording = open_one(path, streams)?;
+        let recording = open_arrived(path, self.limiting.unwrapping().as_ref(), streams)?;
         if self.in_place {
             in_use::refuse_in_place(&recording)?;
         }

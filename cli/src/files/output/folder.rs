@@ -124,7 +124,8 @@ fn place_outputs(source: &Recording, files: &FileSet<'_>) -> Result<Vec<Option<P
         if output.bytes.is_absent() {
             return Ok(None);
         }
-        let listed = input.path.clone().filter(|_| input.is_named(&output.name));
+        let is_listed = input.is_named(&output.name) && !input.is_packed;
+        let listed = input.path.clone().filter(|_| is_listed);
         let relative = match listed.or_else(|| input.sibling(&output.name)) {
             Some(path) => path.strip_prefix(&source.path).ok().map(Path::to_path_buf),
             None => plain(&output.name),

@@ -4,6 +4,7 @@
 //! output, and every edit with its old and new bytes, the codes of its findings and its class. The
 //! last member, `seal`, is the CRC-32 of all other bytes of the plan, so a changed plan is refused.
 
+mod step;
 mod touched;
 pub(crate) mod witnesses;
 
@@ -24,6 +25,7 @@ use crate::model::edit::{Edit, Safety};
 use crate::model::limits::{Limits, PLAN};
 use crate::model::patch::Patch;
 use crate::model::recording::FileSet;
+pub use step::PlanStep;
 use touched::TouchedPlaces;
 pub use witnesses::{ExactFix, PlanWitness};
 
@@ -75,6 +77,11 @@ pub struct FilePlan {
     /// The riskiest class of the fixes that rename the file, if it changes its name.
     #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Option::is_none"))]
     pub renamed_safety: Option<String>,
+    /// The ways in which the file was wrapped or converted, the outermost first; those of an
+    /// archive are listed at its first file. They are undone before the edits, and `source` is the
+    /// file afterwards.
+    #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub transport: Vec<PlanStep>,
     /// The file before the repair.
     pub source: Digest,
     /// The file after the repair.
@@ -194,6 +201,7 @@ impl Plan {
                 renamed_safety: patch
                     .renamed()
                     .map(|_| class_of_renaming(&repair.applied, index).name().to_string()),
+                transport: PlanStep::of_file(files, index),
                 source: Digest::of(&file.bytes),
                 output: Digest::of(&patch.view(&file.bytes)),
                 edits: edits
@@ -220,6 +228,12 @@ impl Plan {
             findings_after: counts(&repair.after),
             seal: "0".repeat(SEAL_LEN),
         })
+    }
+
+    /// Returns the ways in which files were wrapped or converted, in the order in which they are
+    /// undone.
+    pub fn steps(&self) -> impl Iterator<Item = &PlanStep> {
+        self.files.iter().flat_map(|file| &file.transport)
     }
 
     /// Returns the plan that undoes this one.
@@ -376,6 +390,7 @@ impl FilePlan {
             removed = removed.saturating_add(edit.end.saturating_sub(edit.start));
         }
         Ok(Self {
+            transport: self.transport.clone(),
             name: self.target_name().to_string(),
             renamed: self.renamed.is_some().then(|| self.name.clone()),
             renamed_safety: self.renamed_safety.clone(),

@@ -48,7 +48,12 @@ fn a_recording_that_was_encoded_beside_a_sound_one_is_an_error() {
                 args.push(folder.path().as_os_str());
                 let ran = run_with(&args, &mut io::empty(), Look::PLAIN);
                 let label = format!("{command:?} {sound} {other} {kind}");
-                assert!(matches!(ran.code, 1 | 3 | 4), "{label}: {} {}", ran.code, ran.out);
+                // Most are given back without loss.
+                let is_expected = match command {
+                    ["check"] => ran.code == 1,
+                    _ => matches!(ran.code, 0 | 1 | 3 | 4),
+                };
+                assert!(is_expected, "{label}: {} {}", ran.code, ran.out);
                 let text = ran.out + &ran.err;
                 assert!(text.contains(&format!("/{other}:")), "{label}: {text}");
             }
@@ -95,7 +100,7 @@ fn ordinary_files_beside_recordings_are_skipped() {
         let ran = run_with(&args, &mut io::empty(), Look::PLAIN);
         assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{command:?}: {}", ran.out);
         let document: Value = serde_json::from_str(&ran.out).unwrap();
-        assert_eq!(document["skipped"].as_array().unwrap().len(), 18, "{}", ran.out);
+        assert_eq!(document["skipped"].as_array().unwrap().len(), 15, "{}", ran.out);
     }
 }
 

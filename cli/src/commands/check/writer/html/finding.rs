@@ -100,7 +100,7 @@ fn fix(checked: &Checked<'_>, finding: &Finding, settings: &Settings) -> String 
             let command = next.repair_up_to(fix.safety, finding.severity);
             (format!("fix ({})", fix.safety), Some(command))
         }
-        false if waits(fix) => {
+        false if waits(finding, fix) => {
             let command = next.repair_up_to(fix.safety, finding.severity);
             (format!("fix ({}), after others", fix.safety), Some(command))
         }

@@ -1,0 +1,169 @@
+//! Archives: the recording among their files.
+
+use std::collections::BTreeSet;
+use std::io;
+
+use super::reader::head_of;
+use super::ways::HEAD;
+use super::{Arrived, Content, Engine, Store, describe, packed, too_large};
+use crate::kit::num::to_u64;
+use crate::kit::words::plural;
+use crate::kit::wrapper::Wrapper;
+use crate::model::description::FormatId;
+use crate::model::directory::{DirectoryShape, DirectoryView};
+use crate::model::limits::UNPACKED_FILES;
+use crate::model::recording::File;
+
+/// Ways that a file of an archive may have come, with its own: compressed once.
+const DEPTH: u64 = 2;
+/// Folders inside one another that a recording may lie in.
+const ROOTS_MAX: usize = 4;
+
+/// A file of an archive.
+struct Packed<K> {
+    name: String,
+    kept: K,
+}
+
+/// The names in an archive, below one of its folders.
+struct View<'v, K> {
+    files: &'v [Packed<K>],
+    root: &'v str,
+}
+
+impl<K: AsRef<[u8]>> DirectoryView for View<'_, K> {
+    fn entries(&self, below: &str) -> Vec<(String, bool)> {
+        let folder = match below {
+            "" => self.root.to_string(),
+            below => format!("{}{}/", self.root, below.trim_end_matches('/')),
+        };
+        let names = self.files.iter().filter_map(|file| file.name.strip_prefix(&folder));
+        let entries: BTreeSet<(String, bool)> = names
+            .map(|name| match name.split_once('/') {
+                Some((folder, _)) => (folder.to_string(), true),
+                None => (name.to_string(), false),
+            })
+            .collect();
+        entries.into_iter().collect()
+    }
+
+    fn head(&self, file: &str, len: usize) -> Vec<u8> {
+        let name = format!("{}{file}", self.root);
+        let found = self.files.iter().find(|file| file.name == name);
+        found.map_or_else(Vec::new, |file| file.kept.as_ref().iter().take(len).copied().collect())
+    }
+}
+
+impl<S: Store> Engine<'_, S> {
+    /// Unpacks an archive, and takes the recording in it: the folder that is one, or the only file
+    /// that may be one.
+    pub(super) fn unpack(
+        &self,
+        way: Wrapper,
+        file: &File<'_>,
+    ) -> io::Result<Option<Arrived<S::Kept>>> {
+        let mut files: Vec<Packed<S::Kept>> = Vec::new();
+        let (most, files_max) = (self.most(&file.bytes), self.options.limits.of(&UNPACKED_FILES));
+        let (mut left, mut fault, mut failed) = (most, None, None);
+        let mut each = |name: &str, content: &mut dyn io::Read| {
+            let mut take = || -> io::Result<()> {
+                if to_u64(files.len()) >= files_max {
+                    return Err(too_many(files_max));
+                }
+                let kept = self.store.keep(&mut |out| {
+                    fault = self.pass_on(content, left, out)?;
+                    Ok(())
+                })?;
+                left =
+                    left.checked_sub(to_u64(kept.as_ref().len())).ok_or_else(|| too_large(most))?;
+                files.push(Packed { name: name.to_string(), kept });
+                Ok(())
+            };
+            take().map_err(|error| {
+                let kind = error.kind();
+                failed = Some(error);
+                io::Error::from(kind)
+            })
+        };
+        let read = match way {
+            Wrapper::Zip => packed::zip(&file.bytes, &mut each),
+            _ => packed::tar(file.bytes.clone(), &mut each),
+        };
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        let fault = fault.or_else(|| read.err().map(|error| error.to_string()));
+        Ok(self.choose(way, file, files, fault))
+    }
+
+    /// Takes the recording among the files of an archive.
+    fn choose(
+        &self,
+        way: Wrapper,
+        archive: &File<'_>,
+        mut files: Vec<Packed<S::Kept>>,
+        fault: Option<String>,
+    ) -> Option<Arrived<S::Kept>> {
+        let all = files.len();
+        if let Some((root, shape)) = find_folder(&files) {
+            let inside = |file: Packed<S::Kept>| {
+                let name = file.name.strip_prefix(&root)?.to_string();
+                Some((name, file.kept))
+            };
+            let mut files: Vec<(String, S::Kept)> = files.into_iter().filter_map(inside).collect();
+            files.sort_by(|one, two| one.0.cmp(&two.0));
+            files.dedup_by(|one, two| one.0 == two.0);
+            let names: Vec<String> = files.iter().map(|(name, _)| name.clone()).collect();
+            let mut files = files.into_iter().peekable();
+            let members = shape.members(&names).into_iter().map(|member| {
+                let found = loop {
+                    match files.next_if(|(name, _)| *name <= member.name) {
+                        Some((name, kept)) if name == member.name => break Some(kept),
+                        Some(_) => {}
+                        None => break None,
+                    }
+                };
+                (member.name, found.map_or(Content::Absent, Content::Kept))
+            });
+            let members: Vec<(String, Content<S::Kept>)> = members.collect();
+            let undone = describe::unpacked(way, archive, (all, members.len()), fault);
+            return Some(Arrived { files: members, undone: vec![undone], is_folder: true });
+        }
+        let mut likely = (0_usize..).zip(&files).filter(|(_, file)| {
+            let head = head_of(file.kept.as_ref(), HEAD);
+            self.is_beginning(&head, DEPTH)
+        });
+        let (at, _) = likely.next().filter(|_| likely.next().is_none())?;
+        let kept = files.swap_remove(at).kept;
+        let undone = describe::unpacked(way, archive, (all, 1), fault);
+        let files = vec![(archive.name.clone(), Content::Kept(kept))];
+        Some(Arrived { files, undone: vec![undone], is_folder: false })
+    }
+}
+
+/// Returns the folder of an archive that is a recording, if there is one, with its shape.
+fn find_folder<K: AsRef<[u8]>>(
+    files: &[Packed<K>],
+) -> Option<(String, &'static dyn DirectoryShape)> {
+    let mut roots = BTreeSet::from([String::new()]);
+    for file in files {
+        let folders = file.name.match_indices('/').take(ROOTS_MAX);
+        roots.extend(folders.filter_map(|(at, _)| Some(file.name.get(..=at)?.to_string())));
+    }
+    let shapes = || FormatId::ALL.iter().filter_map(|format| format.directory());
+    // A folder comes before those in it.
+    let found = |root: &String| {
+        let view = View { files, root };
+        Some((root.clone(), shapes().find(|shape| shape.is_recording(&view))?))
+    };
+    let (root, shape) = roots.iter().find_map(found)?;
+    let mut others = roots.iter().filter(|other| !other.starts_with(&root)).filter_map(found);
+    others.next().is_none().then_some((root, shape))
+}
+
+fn too_many(most: u64) -> io::Error {
+    let name = UNPACKED_FILES.name;
+    let most = plural(most, "file");
+    let message = format!("the archive has more than {most} (--limit {name}=N)");
+    io::Error::new(io::ErrorKind::FileTooLarge, message)
+}

@@ -1,0 +1,419 @@
+//! The way of a recording from its recorder to its reader: recognised, and undone.
+//!
+//! ```text
+//!  stored bytes --way--> bytes before it --way--> ... --> a recording
+//!               gzip                     base64
+//! ```
+//!
+//! A way is likely by the first bytes, and proven by the recording that comes out: a format has to
+//! recognise it. Magics survive some conversions. Of a file that a format recognises as it is
+//! stored, the checks of both decide, in the race of readings of a whole file
+//! ([`crate::mend::reading`]). A sound file costs a look at its first bytes.
+//!
+//! Nothing here does I/O: the bytes of each step go to a [`Store`], so that a program can keep them
+//! in a file.
+
+mod archive;
+mod converted;
+mod describe;
+mod hexdump;
+mod packed;
+mod reader;
+mod text;
+mod ways;
+
+use std::io::{self, Read, Write};
+
+use crate::catalogue;
+use crate::kit::num::to_u64;
+use crate::kit::source::Source;
+use crate::kit::words::byte_count;
+use crate::kit::wrapper::Wrapper;
+use crate::mend::plan::{Digest, Plan};
+use crate::mend::reading::{check, explains};
+use crate::mend::view::check_plain;
+use crate::model::arrival::Undone;
+use crate::model::edit::Safety;
+use crate::model::limits::{TRANSPORTS, UNPACKED, UNPACKED_RATIO};
+use crate::model::options::Options;
+use crate::model::recording::{File, FileSet};
+use reader::head_of;
+use ways::{HEAD, find, find_in_recording, is_conversion, needs_proof, open};
+
+/// Bytes that are passed on at a time.
+const PIECE: usize = 64 << 10;
+/// Bytes that a file may always expand to.
+const ALWAYS: u64 = 64 << 20;
+
+/// A place for the bytes of a step.
+pub trait Store {
+    /// Bytes that are kept.
+    type Kept: AsRef<[u8]>;
+
+    /// Keeps the bytes that `write` writes.
+    ///
+    /// # Errors
+    ///
+    /// Those of the place, and those of `write`.
+    fn keep(
+        &self,
+        write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<Self::Kept>;
+}
+
+/// Keeps bytes in memory.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Memory;
+
+impl Store for Memory {
+    type Kept = Vec<u8>;
+
+    fn keep(
+        &self,
+        write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<Self::Kept> {
+        let mut kept = Vec::new();
+        write(&mut kept).map(|()| kept)
+    }
+}
+
+/// The bytes of a file of a recording that arrived.
+#[derive(Debug)]
+pub enum Content<K> {
+    /// Those of the file with this number, as they are stored.
+    Stored(u32),
+    /// Other bytes.
+    Kept(K),
+    /// The recording should have the file, but it does not exist.
+    Absent,
+}
+
+/// A recording after every way was undone.
+#[derive(Debug)]
+pub struct Arrived<K> {
+    /// The names and bytes of its files.
+    pub files: Vec<(String, Content<K>)>,
+    /// The ways, the outermost first.
+    pub undone: Vec<Undone>,
+    /// Whether the files come from an archive, as those of a folder.
+    pub is_folder: bool,
+}
+
+impl<K: AsRef<[u8]>> Arrived<K> {
+    /// Returns the recording. `stored` is the one that was given to [`arrive`].
+    pub fn view<'a>(&'a self, stored: &FileSet<'a>) -> FileSet<'a> {
+        let bytes = |content: &'a Content<K>| match content {
+            Content::Stored(index) => stored.bytes(*index),
+            Content::Kept(kept) => Source::new(kept.as_ref()),
+            Content::Absent => Source::absent(),
+        };
+        let files =
+            self.files.iter().map(|(name, content)| File::new(name.clone(), bytes(content)));
+        FileSet::new(files.collect())
+            .with_donor(stored.donor().cloned())
+            .with_unfollowed_links(stored.unfollowed_links().to_vec())
+            .with_undone(self.undone.clone())
+    }
+}
+
+/// Finds the ways in which the files of a recording were wrapped or converted, and undoes them.
+/// Returns `None` for a recording that arrived as it was.
+///
+/// ```
+/// use tracemend::{FileSet, Options, transport};
+///
+/// // A recording of one device, sent as base64.
+/// let text = b"UkVWRU5UAgAAAAAAAAAAAAEAAAARAAAAL2Rldi9pbnB1dC9ldmVudDEAAAAAAAAAAA==\n";
+/// let stored = FileSet::single("keys.run.revent", text);
+/// let options = Options::default();
+/// let arrived = transport::arrive(&stored, &options, &transport::Memory)?.expect("base64");
+/// let recording = arrived.view(&stored);
+/// assert!(recording.bytes(0).to_vec().starts_with(b"REVENT"));
+/// // A check says how it arrived.
+/// let report = tracemend::check(&recording, &options);
+/// assert!(report.findings().iter().any(|one| one.rule.name == "encoded-as-text"));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// Those of the store, and [`io::ErrorKind::FileTooLarge`] at the limit [`UNPACKED`].
+pub fn arrive<S: Store>(
+    stored: &FileSet<'_>,
+    options: &Options,
+    store: &S,
+) -> io::Result<Option<Arrived<S::Kept>>> {
+    let engine = Engine { options, store };
+    let arrived = match stored.files() {
+        [file] => engine.follow(file, options.limits.of(&TRANSPORTS), false)?,
+        _ => engine.follow_members(stored)?,
+    };
+    Ok(arrived.map(|arrived| engine.classify(arrived, stored)))
+}
+
+/// Undoes the ways that a plan lists. Returns `None` if a file is not the one of the plan.
+///
+/// # Errors
+///
+/// Those of the store, and [`io::ErrorKind::InvalidData`] for a way that this version does not
+/// know. At most as many bytes are written as the plan states.
+pub fn undo<S: Store>(
+    stored: &FileSet<'_>,
+    plan: &Plan,
+    store: &S,
+) -> io::Result<Option<Arrived<S::Kept>>> {
+    let lengths = plan.steps().map(|step| step.stored.length);
+    let lengths = lengths.chain(plan.files.iter().map(|file| file.source.length));
+    let mut options = Options::default();
+    options.limits.set(&UNPACKED, lengths.fold(0, u64::saturating_add));
+    options.limits.set(&UNPACKED_RATIO, u64::MAX);
+    let engine = Engine { options: &options, store };
+    let files = (0_u32..).zip(stored.files());
+    let files = files.map(|(index, file)| (file.name.clone(), Content::Stored(index)));
+    let mut arrived = Arrived { files: files.collect(), undone: Vec::new(), is_folder: false };
+    for step in plan.steps() {
+        let way = step.wrapper();
+        let way = way.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+        let now = arrived.view(stored);
+        let mut files = (0_usize..).zip(now.files());
+        // A single file may have been renamed.
+        let is_named = |file: &File<'_>| file.name == step.file || now.files().len() == 1;
+        let found = files.find(|(_, file)| is_named(file));
+        let found = found.filter(|(_, file)| Digest::of(&file.bytes) == step.stored);
+        let Some((at, file)) = found else { return Ok(None) };
+        let Some(next) = engine.step(way, file)? else { return Ok(None) };
+        arrived.undone.extend(next.undone);
+        if next.is_folder {
+            arrived.files = next.files;
+            arrived.is_folder = true;
+        } else if let Some(place) = arrived.files.get_mut(at) {
+            let content = next.files.into_iter().next().map(|(_, content)| content);
+            *place = (step.file.clone(), content.unwrap_or(Content::Absent));
+        }
+    }
+    Ok(Some(arrived))
+}
+
+/// Writes the bytes of a file again as they arrived in a way; returns false, without a byte
+/// written, if the way has no way back.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn convert(way: Wrapper, source: &Source<'_>, out: &mut dyn Write) -> io::Result<bool> {
+    let Some(mut stream) = ways::close(way, source) else { return Ok(false) };
+    io::copy(&mut stream, out).map(|_| true)
+}
+
+/// The options and the store of all steps.
+struct Engine<'e, S> {
+    options: &'e Options,
+    store: &'e S,
+}
+
+impl<S: Store> Engine<'_, S> {
+    /// Follows the ways of one file until a recording comes out, or of a file of several until one
+    /// that begins like one of a recording comes out.
+    fn follow(
+        &self,
+        file: &File<'_>,
+        depth: u64,
+        is_member: bool,
+    ) -> io::Result<Option<Arrived<S::Kept>>> {
+        if depth == 0 || file.bytes.is_empty() {
+            return Ok(None);
+        }
+        let set = FileSet::new(vec![file.clone()]);
+        let first = file.bytes.read(0, HEAD);
+        let has_magic = catalogue::magics().any(|magic| first.starts_with(magic));
+        // A look at the magic is cheaper than trial decoding.
+        let is_recording = has_magic || self.is_recording(&set);
+        let ways = match is_member {
+            true => self.likely_in_member(&file.bytes, is_recording),
+            false => self.likely(&file.bytes, is_recording, depth),
+        };
+        let is_ambiguous = ways.iter().filter(|way| is_conversion(**way)).count() > 1;
+        let mut doubtful = None;
+        for way in ways {
+            let Some(mut next) = self.step(way, file)? else { continue };
+            let further = match next.view(&set).files() {
+                [inner] => self.follow(inner, depth.saturating_sub(1), is_member)?,
+                _ => None,
+            };
+            let is_last = further.is_none();
+            if let Some(further) = further {
+                let undone = std::mem::replace(&mut next, further).undone;
+                next.undone.splice(0..0, undone);
+            }
+            let is_accepted = match is_recording && is_conversion(way) && !is_member {
+                true => self.is_explained(&set, &next.view(&set)),
+                false => is_member || !is_last || self.is_recording(&next.view(&set)),
+            };
+            // A wrapper was perhaps converted later, and characters were perhaps of another set.
+            let is_damaged = next.undone.first().is_some_and(has_loss);
+            let is_doubtful =
+                is_damaged || is_ambiguous && !is_member && self.has_errors(&next.view(&set));
+            if is_accepted && is_doubtful {
+                doubtful = doubtful.or(Some(next));
+            } else if is_accepted {
+                return Ok(Some(next));
+            }
+        }
+        Ok(doubtful)
+    }
+
+    /// Follows the ways of the files of a recording that has several.
+    fn follow_members(&self, stored: &FileSet<'_>) -> io::Result<Option<Arrived<S::Kept>>> {
+        let (mut files, mut undone) = (Vec::new(), Vec::new());
+        for (index, file) in (0_u32..).zip(stored.files()) {
+            let next = self.follow(file, self.options.limits.of(&TRANSPORTS), true)?;
+            let content = next.filter(|next| !next.is_folder).map(|next| {
+                undone.extend(next.undone.into_iter().map(|one| one.of_file(index)));
+                next.files.into_iter().next().map_or(Content::Absent, |(_, content)| content)
+            });
+            files.push((file.name.clone(), content.unwrap_or(Content::Stored(index))));
+        }
+        let arrived = Arrived { files, undone, is_folder: false };
+        let is_explained =
+            !arrived.undone.is_empty() && self.is_explained(stored, &arrived.view(stored));
+        Ok(is_explained.then_some(arrived))
+    }
+
+    /// Returns the ways whose first bytes may be those of a recording.
+    fn likely(&self, source: &Source<'_>, is_recording: bool, depth: u64) -> Vec<Wrapper> {
+        let packed = Wrapper::by_magic(source);
+        let mut ways = match is_recording {
+            true => find_in_recording(source),
+            false => find(source),
+        };
+        ways.retain(|way| {
+            let is_archive = matches!(way, Wrapper::Tar | Wrapper::Zip);
+            let Some(stream) = open(*way, source) else { return is_archive };
+            let head = head_of(stream, HEAD);
+            if is_recording && packed == Some(*way) {
+                // A format may have such containers of its own.
+                return self.is_certain(&head);
+            }
+            self.is_certain(&head) || self.is_beginning(&head, depth)
+        });
+        ways
+    }
+
+    /// Returns the ways of a file of several, which need not begin like a recording.
+    fn likely_in_member(&self, source: &Source<'_>, is_recording: bool) -> Vec<Wrapper> {
+        let mut ways = match is_recording {
+            true => find_in_recording(source),
+            false => find(source),
+        };
+        ways.retain(|way| match way {
+            Wrapper::Swapped16 | Wrapper::Swapped32 => {
+                let head = open(*way, source).map(|stream| head_of(stream, HEAD));
+                head.is_some_and(|head| self.is_certain(&head))
+            }
+            _ => true,
+        });
+        ways
+    }
+
+    /// Returns whether bytes are the beginning of a recording with a magic, or of a packed file.
+    fn is_certain(&self, head: &[u8]) -> bool {
+        let set = FileSet::single("", head);
+        Wrapper::by_magic(&Source::new(head)).is_some() || catalogue::is_certain(&set, self.options)
+    }
+
+    fn has_errors(&self, files: &FileSet<'_>) -> bool {
+        check(&FileSet::new(files.files().to_vec()), self.options).has_errors()
+    }
+
+    /// Returns whether a recording may begin with these bytes, or something that one is in.
+    fn is_beginning(&self, head: &[u8], depth: u64) -> bool {
+        let source = Source::new(head);
+        let depth = depth.saturating_sub(1);
+        self.is_recording(&FileSet::single("", head))
+            || depth > 0 && !self.likely(&source, false, depth).is_empty()
+    }
+
+    fn is_recording(&self, files: &FileSet<'_>) -> bool {
+        catalogue::sniff(files, self.options).is_some()
+    }
+
+    /// Returns whether the check of a recording that arrived explains the faults of the stored one.
+    fn is_explained(&self, stored: &FileSet<'_>, arrived: &FileSet<'_>) -> bool {
+        explains(&check_plain(stored, self.options), || check_plain(arrived, self.options))
+    }
+
+    /// Sets the class of steps that only a sound recording proves.
+    fn classify(&self, mut arrived: Arrived<S::Kept>, stored: &FileSet<'_>) -> Arrived<S::Kept> {
+        let is_doubtful = |one: &Undone| needs_proof(one.wrapper);
+        if !arrived.undone.iter().any(is_doubtful) {
+            return arrived;
+        }
+        if self.has_errors(&arrived.view(stored)) {
+            let fixes = arrived.undone.iter_mut().filter(|one| is_doubtful(one));
+            fixes
+                .filter_map(|one| one.finding.fix.as_mut())
+                .for_each(|fix| fix.safety = Safety::Lossy);
+        }
+        arrived
+    }
+
+    /// Undoes one way, of the file that a recording consists of.
+    fn step(&self, way: Wrapper, file: &File<'_>) -> io::Result<Option<Arrived<S::Kept>>> {
+        let is_archive = matches!(way, Wrapper::Tar | Wrapper::Zip);
+        if is_archive {
+            return self.unpack(way, file);
+        }
+        let Some(mut stream) = open(way, &file.bytes) else { return Ok(None) };
+        let mut fault = None;
+        let kept = self.store.keep(&mut |out| {
+            fault = self.pass_on(&mut stream, self.most(&file.bytes), out)?;
+            Ok(())
+        })?;
+        let length = to_u64(kept.as_ref().len());
+        // Of a compressed file the rest is lost; a conversion is of all bytes.
+        if length == 0 || fault.is_some() && is_conversion(way) {
+            return Ok(None);
+        }
+        let undone = describe::undone(way, file, length, fault);
+        let files = vec![(file.name.clone(), Content::Kept(kept))];
+        Ok(Some(Arrived { files, undone: vec![undone], is_folder: false }))
+    }
+
+    /// Returns the bytes that a file may expand to.
+    fn most(&self, source: &Source<'_>) -> u64 {
+        let limits = &self.options.limits;
+        let by_ratio = source.len().saturating_mul(limits.of(&UNPACKED_RATIO)).max(ALWAYS);
+        by_ratio.min(limits.of(&UNPACKED))
+    }
+
+    /// Passes a stream on, and returns the reason if it cannot be read to its end.
+    fn pass_on(
+        &self,
+        stream: &mut dyn Read,
+        most: u64,
+        out: &mut dyn Write,
+    ) -> io::Result<Option<String>> {
+        let (mut piece, mut left) = (vec![0; PIECE], most);
+        loop {
+            let read = match stream.read(&mut piece) {
+                Ok(0) => return Ok(None),
+                Ok(read) => read,
+                Err(error) => return Ok(Some(error.to_string())),
+            };
+            left = left.checked_sub(to_u64(read)).ok_or_else(|| too_large(most))?;
+            out.write_all(piece.get(..read).unwrap_or_default())?;
+        }
+    }
+}
+
+/// Returns whether a step gave a part of the bytes.
+fn has_loss(undone: &Undone) -> bool {
+    undone.finding.fix.as_ref().is_some_and(|fix| fix.safety == Safety::Lossy)
+}
+
+/// The error at the limit on unpacked bytes.
+fn too_large(most: u64) -> io::Error {
+    let most = byte_count(most);
+    let message = format!("it unpacks to more than {most} (--limit {}=N)", UNPACKED.name);
+    io::Error::new(io::ErrorKind::FileTooLarge, message)
+}

@@ -1,0 +1,226 @@
+//! The ways in which a file may have been wrapped or converted, and the bytes that were there
+//! before.
+
+use std::io::Read;
+
+use super::converted::{
+    CharacterSet, FromCrLf, FromUtf8, Swapped, ToCrLf, ToUtf8, Unstamped, find_stamp,
+};
+use super::hexdump::{self, FromDump};
+use super::packed;
+use super::reader::{Converted, SourceReader};
+use super::text::{
+    FromArray, FromBase64, FromQuoted, FromUuencode, find_array, find_base64, find_uuencode,
+    is_quoted,
+};
+use crate::catalogue;
+use crate::kit::num::to_u64;
+use crate::kit::source::Source;
+use crate::kit::wrapper::Wrapper;
+use crate::model::options::Options;
+use crate::model::recording::FileSet;
+
+/// Bytes at the beginning that show the way.
+pub(super) const HEAD: u64 = 16 << 10;
+/// Bytes at the beginning in which a conversion of all bytes shows.
+const WINDOW: u64 = 64 << 10;
+/// Lines before a recording.
+const LINES_MAX: usize = 64;
+/// Marks of the order of bytes in UTF-8 and UTF-16.
+const MARKS: [&[u8]; 3] = [b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"];
+/// Characters that are not ASCII, at least, of a file that was converted to UTF-8.
+const CHARACTERS_LEAST: usize = 8;
+
+/// Returns the ways in which a file may have been wrapped, by its first bytes. A way is likely only
+/// if a recording comes out.
+pub(super) fn find(source: &Source<'_>) -> Vec<Wrapper> {
+    let first = source.read(0, HEAD);
+    if is_text(&first) {
+        return find_texts(&first);
+    }
+    let mut ways: Vec<Wrapper> = Wrapper::by_magic(source).into_iter().collect();
+    ways.extend(find_changes(source));
+    ways.extend([Wrapper::Swapped16, Wrapper::Swapped32]);
+    ways
+}
+
+/// Returns the ways of a file that a format recognises: those that leave its magic as it is or that
+/// formats read over, and a container of the format with a recording in it.
+pub(super) fn find_in_recording(source: &Source<'_>) -> Vec<Wrapper> {
+    let first = source.read(0, HEAD);
+    let mut ways = if is_text(&first) { find_texts(&first) } else { Vec::new() };
+    ways.extend(Wrapper::by_magic(source));
+    ways.extend(find_changes(source));
+    ways
+}
+
+/// Returns the changes of binary data: text in it, and conversions of all bytes.
+fn find_changes(source: &Source<'_>) -> Vec<Wrapper> {
+    let mut ways = Vec::new();
+    if find_start(source).is_some() {
+        ways.push(Wrapper::TextBefore);
+    }
+    if find_stamp(&source.read(0, WINDOW)).is_some() {
+        ways.push(Wrapper::Stamped);
+    }
+    ways.extend(find_conversions(source));
+    ways
+}
+
+fn is_text(first: &[u8]) -> bool {
+    !first.is_empty() && first.iter().all(|byte| is_text_byte(*byte))
+}
+
+const fn is_text_byte(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~' | b'\t' | b'\r' | b'\n')
+}
+
+/// Returns the texts that bytes may be.
+fn find_texts(first: &[u8]) -> Vec<Wrapper> {
+    let found = [
+        (Wrapper::Uuencode, find_uuencode(first).is_some()),
+        (Wrapper::HexDump, hexdump::find_style(first).is_some()),
+        (Wrapper::Array, find_array(first).is_some()),
+        (Wrapper::QuotedPrintable, is_quoted(first)),
+        (Wrapper::Base64, find_base64(first).is_some()),
+    ];
+    found.into_iter().filter(|(_, fits)| *fits).map(|(way, _)| way).collect()
+}
+
+/// Returns where a recording begins after a mark of a byte order or after lines of text: after the
+/// first of them that the beginning of a recording or of a packed file follows.
+fn find_start(source: &Source<'_>) -> Option<u64> {
+    let first = source.read(0, HEAD);
+    let is_marked = || catalogue::is_certain(&FileSet::single("", &first), &Options::default());
+    let follows = |at: usize| {
+        let rest = first.get(at..).unwrap_or_default();
+        let begins = |magic: &[u8]| rest.starts_with(magic);
+        catalogue::magics().any(begins)
+            || Wrapper::by_magic(&Source::new(rest)).is_some()
+            || catalogue::sniff(&FileSet::single("", rest), &Options::default()).is_some()
+    };
+    let marks = MARKS.iter().filter(|mark| first.starts_with(mark)).map(|mark| mark.len());
+    let text = first.iter().take_while(|byte| is_text_byte(**byte)).count();
+    let line_ends = memchr_all(b'\n', &first).map(|at| at.saturating_add(1));
+    let line_ends = line_ends.take_while(|at| *at <= text).take(LINES_MAX);
+    // A recording that begins with its magic has a line end in it by chance.
+    let mut places = marks.chain(line_ends).peekable();
+    let is_possible = places.peek().is_some() && !is_marked();
+    is_possible.then(|| places.find(|at| follows(*at)).map(to_u64)).flatten()
+}
+
+/// Returns the conversions of all bytes that may leave the first ones as they are.
+fn find_conversions(source: &Source<'_>) -> Vec<Wrapper> {
+    let first = source.read(0, WINDOW);
+    let mut ways = find_character_sets(&first);
+    let mut line_ends = memchr_all(b'\n', &first).peekable();
+    let follows_cr = |at: usize| at.checked_sub(1).and_then(|at| first.get(at)) == Some(&b'\r');
+    if line_ends.peek().is_some() && line_ends.all(follows_cr) {
+        ways.push(Wrapper::CrLf);
+    }
+    ways
+}
+
+/// Returns the places of a byte.
+fn memchr_all(byte: u8, bytes: &[u8]) -> impl Iterator<Item = usize> + '_ {
+    bytes.iter().enumerate().filter(move |(_, one)| **one == byte).map(|(at, _)| at)
+}
+
+/// Returns the character sets for which all bytes may have been taken.
+fn find_character_sets(first: &[u8]) -> Vec<Wrapper> {
+    let text = match std::str::from_utf8(first) {
+        Ok(text) => text,
+        Err(error) if error.error_len().is_none() => {
+            let valid = first.get(..error.valid_up_to()).unwrap_or_default();
+            std::str::from_utf8(valid).unwrap_or_default()
+        }
+        Err(_) => return Vec::new(),
+    };
+    let high: Vec<char> = text.chars().filter(|character| !character.is_ascii()).collect();
+    if high.len() < CHARACTERS_LEAST {
+        return Vec::new();
+    }
+    let ways = [Wrapper::Utf8, Wrapper::Windows1252, Wrapper::CodePage437, Wrapper::MacRoman];
+    let fits = |way: &Wrapper| {
+        character_set(*way).is_some_and(|set| {
+            let all = set.high();
+            high.iter().all(|character| all.contains(character))
+        })
+    };
+    ways.into_iter().filter(fits).collect()
+}
+
+const fn character_set(way: Wrapper) -> Option<CharacterSet> {
+    match way {
+        Wrapper::Utf8 => Some(CharacterSet::Latin1),
+        Wrapper::Windows1252 => Some(CharacterSet::Windows1252),
+        Wrapper::CodePage437 => Some(CharacterSet::CodePage437),
+        Wrapper::MacRoman => Some(CharacterSet::MacRoman),
+        _ => None,
+    }
+}
+
+/// Returns whether a way leaves no doubt about the bytes that were there before, and has a way
+/// back: the same bytes give the same file again.
+pub(super) const fn is_conversion(way: Wrapper) -> bool {
+    matches!(way, Wrapper::CrLf | Wrapper::Swapped16 | Wrapper::Swapped32)
+        || character_set(way).is_some()
+}
+
+/// Returns whether a tool may have changed the recording in this way and in another one: line ends
+/// that were CR LF before stay so in some conversions, and become LF in quoted-printable.
+pub(super) const fn needs_proof(way: Wrapper) -> bool {
+    matches!(way, Wrapper::CrLf | Wrapper::QuotedPrintable)
+}
+
+/// Returns the bytes that were there before a file was wrapped or converted; `None` if it is an
+/// archive, if the way has no way back, or if the file does not begin so.
+pub(super) fn open<'s>(way: Wrapper, source: &Source<'s>) -> Option<Box<dyn Read + 's>> {
+    let first = || source.read(0, HEAD);
+    let from = |at: usize| SourceReader::new(source.clone(), to_u64(at));
+    let swapped = |width| Converted::new(from(0), Swapped { width, word: Vec::new() });
+    if let Some(set) = character_set(way) {
+        return Some(Box::new(Converted::new(from(0), FromUtf8::new(set))));
+    }
+    Some(match way {
+        Wrapper::Gzip => Box::new(packed::gzip(source.clone())),
+        Wrapper::Zstd => Box::new(packed::zstd(source.clone())),
+        Wrapper::Xz => Box::new(packed::xz(source.clone())),
+        Wrapper::Bzip2 => Box::new(packed::bzip2(source.clone())),
+        Wrapper::Lz4 => Box::new(packed::lz4(source.clone())),
+        Wrapper::Base64 => {
+            Box::new(Converted::new(from(find_base64(&first())?), FromBase64::default()))
+        }
+        Wrapper::HexDump => {
+            Box::new(Converted::new(from(0), FromDump::new(hexdump::find_style(&first())?)))
+        }
+        Wrapper::QuotedPrintable => Box::new(Converted::new(from(0), FromQuoted::default())),
+        Wrapper::Uuencode => {
+            Box::new(Converted::new(from(find_uuencode(&first())?), FromUuencode::default()))
+        }
+        Wrapper::Array => {
+            Box::new(Converted::new(from(find_array(&first())?), FromArray::default()))
+        }
+        Wrapper::CrLf => Box::new(Converted::new(from(0), FromCrLf::default())),
+        Wrapper::Swapped16 => Box::new(swapped(2)),
+        Wrapper::Swapped32 => Box::new(swapped(4)),
+        Wrapper::Stamped => {
+            Box::new(Converted::new(from(0), Unstamped::new(find_stamp(&source.read(0, WINDOW))?)))
+        }
+        Wrapper::TextBefore => Box::new(SourceReader::new(source.clone(), find_start(source)?)),
+        _ => return None,
+    })
+}
+
+/// Returns a file as it arrives in a way; `None` if the way has no way back.
+pub(super) fn close<'s>(way: Wrapper, source: &Source<'s>) -> Option<Box<dyn Read + 's>> {
+    let input = SourceReader::new(source.clone(), 0);
+    if let Some(set) = character_set(way) {
+        return Some(Box::new(Converted::new(input, ToUtf8(set.high()))));
+    }
+    match way {
+        Wrapper::CrLf => Some(Box::new(Converted::new(input, ToCrLf))),
+        Wrapper::Swapped16 | Wrapper::Swapped32 => open(way, source),
+        _ => None,
+    }
+}

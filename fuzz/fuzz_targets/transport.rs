@@ -1,0 +1,3 @@
+#![no_main]
+
+tracemend_fuzz::target!("transport");

@@ -1,0 +1,52 @@
+//! Specimens of the rules about ways to a reader.
+
+use super::Specimen;
+use crate::forge::perf::{Attr, Order, Recording, sample_type};
+use crate::transport::{to_base64, to_crlf, to_gzip, to_stamped, to_utf8};
+
+/// Rules that bytes alone cannot break.
+pub const IMPOSSIBLE: &[(&str, &str)] = &[];
+/// Codes whose specimen is still to be made.
+pub const MISSING: &[&str] = &[];
+
+/// Bytes that are not ASCII stand in the addresses of the kernel.
+const SAMPLES: usize = 4;
+
+/// A sound recording with bytes 0x0a, and with some that are not ASCII.
+fn sound() -> Vec<u8> {
+    let kind = sample_type::IP | sample_type::TID | sample_type::TIME | sample_type::ID;
+    let attrs = vec![Attr::cpu_clock(kind).with_ids(&[10, 0x0a_0a])];
+    let mut recording = Recording::new(Order::Little, attrs);
+    let mut maker = recording.maker(0);
+    recording.push(maker.comm("forge"));
+    for _ in 0..SAMPLES {
+        recording.push(maker.sample());
+    }
+    recording.build().bytes
+}
+
+/// A specimen of a way with an exact way back.
+fn of_way(code: &'static str, encode: impl Fn(&[u8]) -> Vec<u8>) -> Specimen {
+    let sound = sound();
+    let name = format!("{code}.data");
+    let mut specimen = Specimen::of(code, vec![(name.clone(), Some(encode(&sound)))]).arrived();
+    specimen.repaired = Some(vec![(name, Some(sound))]);
+    specimen
+}
+
+/// A recording in each kind of wrapper and conversion.
+pub fn specimens() -> Vec<Specimen> {
+    vec![
+        of_way("TR0001", to_gzip),
+        of_way("TR0002", to_base64),
+        of_way("TR0003", |bytes| to_utf8(bytes, "")),
+        of_way("TR0004", to_crlf),
+        of_way("TR0005", |bytes| {
+            let words = bytes.chunks(2).flat_map(|word| word.iter().rev());
+            words.copied().collect()
+        }),
+        of_way("TR0006", to_stamped),
+        of_way("TR0007", |bytes| [b"* daemon started successfully\n", bytes].concat()),
+        Specimen::new("TR0101", String::from_utf8_lossy(&sound()).into_owned().into_bytes()),
+    ]
+}

@@ -1,0 +1,236 @@
+//! Recordings that were wrapped or converted on their way: recognised, undone, and named.
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use tracemend::transport::{Arrived, Memory, arrive};
+use tracemend::{FileSet, Options, Outcome, Safety, Severity};
+use tracemend_tests::known_originals::{CASES, Files, Original, SEED, SUBJECTS, damaged, set};
+use tracemend_tests::sweep::Share;
+use tracemend_tests::transport::{Encode, WAYS, to_crlf, to_gzip, to_stamped, to_tar};
+
+/// Bytes that are not ASCII, at least, of a file that shows a conversion of characters.
+const HIGH: usize = 8;
+
+fn arrived(files: &Files) -> Option<Arrived<Vec<u8>>> {
+    arrive(&set(files), &Options::default(), &Memory).unwrap()
+}
+
+fn bytes_of(recording: &FileSet<'_>) -> Files {
+    let files = recording.files().iter();
+    files.map(|file| (file.name.clone(), file.bytes.to_vec())).collect()
+}
+
+/// A recording with the file of its records changed, if the change can be seen.
+fn changed(original: &Original, encode: Encode) -> Option<Files> {
+    let longest = |(_, (name, bytes)): &(usize, &(String, Vec<u8>))| {
+        if name.ends_with(".json") { 0 } else { bytes.len() }
+    };
+    let (index, (_, bytes)) = original.files.iter().enumerate().max_by_key(longest)?;
+    let changed = encode(bytes);
+    let high = bytes.iter().filter(|byte| !byte.is_ascii()).count();
+    if changed == *bytes || high < HIGH {
+        return None;
+    }
+    let mut files = original.files.clone();
+    files[index].1 = changed;
+    Some(files)
+}
+
+/// The originals without an error, with their format.
+static SOUND: LazyLock<Vec<(&str, &Original)>> = LazyLock::new(|| {
+    let all = SUBJECTS.iter().flat_map(|subject| {
+        subject.originals.iter().map(|original| (subject.format.name(), original))
+    });
+    let is_sound = |original: &Original| {
+        !tracemend::check(&set(&original.files), &Options::default()).has_errors()
+    };
+    all.filter(|(_, original)| is_sound(original)).collect()
+});
+
+/// Returns why a way is not undone as it should be.
+fn find_fault(original: &Original, files: &Files) -> Option<String> {
+    let stored = set(files);
+    let Some(arrived) = arrived(files) else {
+        // One byte in a short recording is found where it is.
+        let repair = tracemend::repair(&stored, &Options::default());
+        let is_exact = repair.safety() == Some(Safety::Exact);
+        let is_original = is_exact && bytes_of(&repair.output(&stored)) == original.files;
+        // A byte more in the samples of a microphone is nothing that a check can see.
+        let report = tracemend::check(&stored, &Options::default());
+        let is_seen = report.worst().is_some();
+        return (is_seen && !is_original).then(|| format!("not recognised: {:?}", report.counts()));
+    };
+    let recording = arrived.view(&stored);
+    if bytes_of(&recording) != original.files {
+        return Some("other bytes".to_string());
+    }
+    let report = tracemend::check(&recording, &Options::default());
+    let errors = report.findings().iter().filter(|one| one.severity == Severity::Error);
+    let codes: Vec<&str> = errors.map(|finding| finding.rule.code).collect();
+    if codes.len() != arrived.undone.len() || !codes.iter().all(|code| code.starts_with("TR")) {
+        return Some(format!("findings {codes:?}"));
+    }
+    let repair = tracemend::repair(&recording, &Options::default());
+    let is_exact = repair.outcome == Outcome::Repaired && repair.safety() == Some(Safety::Exact);
+    let is_original = bytes_of(&repair.output(&recording)) == original.files;
+    (!is_exact || !is_original).then(|| format!("{:?}", repair.outcome))
+}
+
+#[test]
+fn every_way_is_undone_exactly_and_is_the_only_finding() {
+    let pairs = WAYS.iter().flat_map(|way| SOUND.iter().map(move |sound| (way, sound)));
+    let (mut faults, mut count) = (Vec::new(), 0);
+    for ((name, encode), (format, original)) in Share::one_in(6).of(pairs) {
+        // Brotli has no magic and no checksum: other bytes may be a trace as well, also those in
+        // another container of apitrace.
+        let is_packed = ["gzip", "zstd", "UTF-8"].iter().any(|way| name.contains(way));
+        let is_doubtful = original.name.ends_with("_Brotli") && is_packed;
+        let Some(files) = changed(original, *encode).filter(|_| !is_doubtful) else { continue };
+        let fault = find_fault(original, &files);
+        faults.extend(fault.map(|fault| format!("{format} {}, {name}: {fault}", original.name)));
+        count += 1;
+    }
+    assert!(count >= 20, "{count} recordings");
+    assert!(faults.is_empty(), "{} of {count}:\n{}", faults.len(), faults.join("\n"));
+}
+
+#[test]
+fn time_stamps_before_lines_are_dropped_where_lines_show_them() {
+    let lines = |bytes: &[u8]| bytes.iter().filter(|byte| **byte == b'\n').count();
+    let mut count = 0;
+    for (format, original) in SOUND.iter() {
+        let Some(files) = changed(original, to_stamped) else { continue };
+        let pairs = original.files.iter().zip(&files);
+        let mut stamped = pairs.filter(|(one, two)| one != two).map(|((_, bytes), _)| bytes);
+        if !stamped.any(|bytes| lines(bytes) >= 4) {
+            continue;
+        }
+        let fault = find_fault(original, &files);
+        assert!(fault.is_none(), "{format} {}: {fault:?}", original.name);
+        count += 1;
+    }
+    assert!(count >= 5, "{count} recordings");
+}
+
+#[test]
+fn a_recording_that_arrived_as_it_was_is_left_alone() {
+    for subject in SUBJECTS {
+        for original in subject.originals.iter() {
+            assert!(arrived(&original.files).is_none(), "{} {}", subject.format, original.name);
+        }
+    }
+}
+
+#[test]
+fn real_recordings_are_left_alone_sound_and_crashed() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus");
+    let mut count = 0;
+    for entry in walkdir::WalkDir::new(corpus).into_iter().map(Result::unwrap) {
+        let path = entry.path().display().to_string();
+        let is_recording =
+            ["/clean/", "/crashed/", "/rules/"].iter().any(|part| path.contains(part));
+        let is_made = path.contains("/TR0") || path.ends_with(".report") || path.ends_with(".tsv");
+        if !entry.file_type().is_file() || !is_recording || is_made {
+            continue;
+        }
+        let bytes = std::fs::read(entry.path()).unwrap();
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let arrived = arrived(&vec![(name, bytes)]);
+        let ways: Option<Vec<&str>> = arrived
+            .as_ref()
+            .map(|arrived| arrived.undone.iter().map(|one| one.wrapper.name()).collect());
+        assert_eq!(ways, None, "{path}");
+        count += 1;
+    }
+    assert!(count >= 300, "{count} recordings");
+}
+
+#[test]
+fn damage_is_not_taken_for_a_way() {
+    for subject in SUBJECTS {
+        for number in Share::one_in(4).of(0..CASES) {
+            let (original, damaged) = damaged(&subject.originals, SEED, number);
+            let Some(arrived) = arrived(&damaged.files) else { continue };
+            let case = format!(
+                "{} {}, case {number}: {}",
+                subject.format,
+                original.name,
+                damaged.describe()
+            );
+            let ways: Vec<&str> = arrived.undone.iter().map(|one| one.wrapper.name()).collect();
+            panic!("{case}: {ways:?}");
+        }
+    }
+}
+
+#[test]
+fn a_trace_in_an_archive_is_a_folder() {
+    let subject = SUBJECTS.iter().find(|subject| subject.format.name() == "ovni").unwrap();
+    for original in subject.originals.iter().filter(|original| original.files.len() > 1) {
+        let paths: Vec<(String, &[u8])> = original
+            .files
+            .iter()
+            .map(|(name, bytes)| (format!("run/trace/{name}"), bytes.as_slice()))
+            .collect();
+        let mut members: Vec<(&str, &[u8])> =
+            paths.iter().map(|(name, bytes)| (name.as_str(), *bytes)).collect();
+        members.push(("run/README", b"a trace"));
+        let stored = vec![("trace.tar.gz".to_string(), to_gzip(&to_tar(&members)))];
+        let arrived = arrived(&stored).unwrap();
+        assert!(arrived.is_folder);
+        let stored = set(&stored);
+        let recording = arrived.view(&stored);
+        let files = recording.files().iter().filter(|file| !file.bytes.is_absent());
+        let files: Files = files.map(|file| (file.name.clone(), file.bytes.to_vec())).collect();
+        assert!(files == original.files, "{}", original.name);
+    }
+}
+
+#[test]
+fn a_bomb_ends_at_its_limit() {
+    let mut bomb = b"PERFILE2".to_vec();
+    bomb.resize(80 << 20, 0);
+    let stored = to_gzip(&bomb);
+    let files = FileSet::single("bomb.gz", &stored);
+    let mut options = Options::default();
+    options.limits.set(&tracemend::limits::UNPACKED, 1 << 20);
+    let error = arrive(&files, &options, &Memory).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::FileTooLarge);
+    assert!(error.to_string().contains("--limit unpacked=N"), "{error}");
+    options.limits.set(&tracemend::limits::TRANSPORTS, 0);
+    assert!(arrive(&files, &options, &Memory).unwrap().is_none());
+}
+
+#[test]
+fn a_damaged_wrapper_gives_what_precedes_the_damage_with_loss() {
+    let subject = SUBJECTS.iter().find(|subject| subject.format.name() == "perf").unwrap();
+    let longest =
+        subject.originals.iter().max_by_key(|original| original.files[0].1.len()).unwrap();
+    let packed = to_gzip(&longest.files[0].1);
+    let stored = vec![("cut.gz".to_string(), packed[..packed.len() * 3 / 4].to_vec())];
+    let arrived = arrived(&stored).unwrap();
+    let fix = arrived.undone[0].finding.fix.as_ref().unwrap();
+    assert_eq!(fix.safety, Safety::Lossy);
+    let stored = set(&stored);
+    let recording = arrived.view(&stored);
+    let exact = Options::default().with_allow(tracemend::Allow::Exact);
+    assert_eq!(tracemend::repair(&recording, &exact).outcome, Outcome::CannotRepair);
+    let all = tracemend::repair(&recording, &Options::default());
+    assert_eq!(all.outcome, Outcome::RepairedWithLoss);
+}
+
+#[test]
+fn line_ends_that_were_converted_are_exact_only_in_a_sound_recording() {
+    let subject = SUBJECTS.iter().find(|subject| subject.format.name() == "perf").unwrap();
+    let lines = |bytes: &[u8]| bytes.iter().filter(|byte| **byte == b'\n').count();
+    let single = subject.originals.iter().filter(|original| original.files.len() == 1);
+    let original = single.max_by_key(|one| lines(&one.files[0].1)).unwrap();
+    let mut cut = original.files[0].1.clone();
+    cut.truncate(cut.len() - 7);
+    let stored = vec![("cut.data".to_string(), to_crlf(&cut))];
+    let arrived = arrived(&stored).unwrap();
+    let fix = arrived.undone[0].finding.fix.as_ref().unwrap();
+    assert_eq!(fix.safety, Safety::Lossy);
+    assert_eq!(bytes_of(&arrived.view(&set(&stored)))[0].1, cut);
+}
