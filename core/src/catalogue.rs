@@ -203,6 +203,13 @@ pub fn is_certain(files: &FileSet<'_>, options: &Options) -> bool {
     FORMATS.iter().any(|format| format.sniff(files, options) == Some(Confidence::Certain))
 }
 
+/// Returns whether bytes are those with which recordings or files of a format begin.
+pub fn begins(first: &[u8]) -> bool {
+    let signs = FormatId::ALL.iter().map(|format| &format.description().signs);
+    let mut all = signs.flat_map(|signs| signs.magics.iter().chain(signs.beginnings));
+    all.any(|beginning| first.starts_with(beginning))
+}
+
 /// Returns the magics of all formats.
 pub fn magics() -> impl Iterator<Item = &'static [u8]> + Clone {
     FormatId::ALL.iter().flat_map(|format| format.description().signs.magics).copied()

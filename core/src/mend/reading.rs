@@ -428,7 +428,10 @@ fn describe(read: &Read, stored: &Report, files: &FileSet<'_>, has_rival: bool) 
     let total = to_u64(codes.len());
     let note = format!("explains {}", list(&codes, CODES_SHOWN, total));
     let mut finding = build_finding(reading).note(note);
-    finding = finding.fix(build_fix(reading, *is_proven && !has_rival));
+    // Where no size or count shows a length, lost bytes among similar ones look like a small copy.
+    let ends = stored.format.is_some_and(|format| format.description().damage.ends_recording);
+    let is_small = reading.cause == Cause::Doubled && reading.sizes().0 < LARGE && ends;
+    finding = finding.fix(build_fix(reading, *is_proven && !has_rival && !is_small));
     for (span, meaning) in &reading.witnesses {
         finding = finding.related(*span, *meaning);
     }

@@ -147,7 +147,9 @@ impl Choices {
         };
         let results: Vec<_> = specs.iter().map(|spec| spec.value.check(value)).collect();
         if results.iter().all(Result::is_err) {
-            let expected: Vec<_> = results.into_iter().filter_map(Result::err).collect();
+            let mut expected: Vec<_> = results.into_iter().filter_map(Result::err).collect();
+            // A check and a dump may share an option.
+            expected.dedup();
             return Err(ChoiceError::Value {
                 name: known.name,
                 value: value.to_string(),

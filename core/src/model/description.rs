@@ -43,6 +43,7 @@ impl Description {
         options: FormatOptions { check: &[], dump: &[], diff: &[], styles: &[] },
         signs: FormatSigns {
             magics: &[],
+            beginnings: &[],
             always_has_magic: false,
             file_names: &[],
             containers: &[],
@@ -76,6 +77,9 @@ pub struct FormatOptions {
 pub struct FormatSigns {
     /// Bytes with which recordings begin, of those that have a magic.
     pub magics: &'static [&'static [u8]],
+    /// Other bytes with which recordings or files of them begin: too few for a magic, or of some
+    /// versions only.
+    pub beginnings: &'static [&'static [u8]],
     /// Whether every recording begins with a magic, so that one that is not recognised is damaged.
     pub always_has_magic: bool,
     /// Names that only recordings of the format have, with `*` for any text at the beginning. A

@@ -163,6 +163,10 @@ pub(super) fn find_stamp(first: &[u8]) -> Option<Vec<u8>> {
     let is_printable = |byte: &&u8| matches!(**byte, b' '..=b'~' | b'\t');
     let mut stamp: Vec<u8> =
         line.iter().take(STAMP_MAX).take_while(is_printable).map(|byte| shape(*byte)).collect();
+    let digits = |stamp: &[u8]| stamp.iter().filter(|byte| **byte == b'0').count();
+    if digits(&stamp) < STAMP_DIGITS {
+        return None;
+    }
     let mut count = 1_usize;
     // The last one may be cut.
     let last = first.rsplit(|byte| *byte == b'\n').next()?.len();
@@ -173,8 +177,7 @@ pub(super) fn find_stamp(first: &[u8]) -> Option<Vec<u8>> {
     }
     let end = stamp.iter().rposition(|byte| matches!(byte, b' ' | b'\t' | b']' | b':'))?;
     stamp.truncate(end.saturating_add(1));
-    let digits = stamp.iter().filter(|byte| **byte == b'0').count();
-    (digits >= STAMP_DIGITS && count >= STAMPED_LINES).then_some(stamp)
+    (digits(&stamp) >= STAMP_DIGITS && count >= STAMPED_LINES).then_some(stamp)
 }
 
 /// Takes the stamp from the beginning of each line.

@@ -50,8 +50,8 @@ pub(super) struct Style {
 }
 
 fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let is_space = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r');
-    line.split(is_space as fn(&u8) -> bool).filter(|word: &&[u8]| !word.is_empty())
+    let parts = line.split(|byte| matches!(byte, b' ' | b'\t' | b'\r'));
+    parts.filter(|word| !word.is_empty())
 }
 
 fn number(word: &[u8], base: u32) -> Option<u64> {

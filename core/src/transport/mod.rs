@@ -224,10 +224,9 @@ impl<S: Store> Engine<'_, S> {
             return Ok(None);
         }
         let set = FileSet::new(vec![file.clone()]);
-        let first = file.bytes.read(0, HEAD);
-        let has_magic = catalogue::magics().any(|magic| first.starts_with(magic));
-        // A look at the magic is cheaper than trial decoding.
-        let is_recording = has_magic || self.is_recording(&set);
+        // A look at the first bytes is cheaper than trial decoding.
+        let begins = catalogue::begins(&file.bytes.read(0, HEAD));
+        let is_recording = begins || !is_member && self.is_recording(&set);
         let ways = match is_member {
             true => self.likely_in_member(&file.bytes, is_recording),
             false => self.likely(&file.bytes, is_recording, depth),

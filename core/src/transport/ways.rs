@@ -101,7 +101,7 @@ fn find_start(source: &Source<'_>) -> Option<u64> {
     };
     let marks = MARKS.iter().filter(|mark| first.starts_with(mark)).map(|mark| mark.len());
     let text = first.iter().take_while(|byte| is_text_byte(**byte)).count();
-    let line_ends = memchr_all(b'\n', &first).map(|at| at.saturating_add(1));
+    let line_ends = memchr::memchr_iter(b'\n', &first).map(|at| at.saturating_add(1));
     let line_ends = line_ends.take_while(|at| *at <= text).take(LINES_MAX);
     // A recording that begins with its magic has a line end in it by chance.
     let mut places = marks.chain(line_ends).peekable();
@@ -113,17 +113,12 @@ fn find_start(source: &Source<'_>) -> Option<u64> {
 fn find_conversions(source: &Source<'_>) -> Vec<Wrapper> {
     let first = source.read(0, WINDOW);
     let mut ways = find_character_sets(&first);
-    let mut line_ends = memchr_all(b'\n', &first).peekable();
+    let mut line_ends = memchr::memchr_iter(b'\n', &first).peekable();
     let follows_cr = |at: usize| at.checked_sub(1).and_then(|at| first.get(at)) == Some(&b'\r');
     if line_ends.peek().is_some() && line_ends.all(follows_cr) {
         ways.push(Wrapper::CrLf);
     }
     ways
-}
-
-/// Returns the places of a byte.
-fn memchr_all(byte: u8, bytes: &[u8]) -> impl Iterator<Item = usize> + '_ {
-    bytes.iter().enumerate().filter(move |(_, one)| **one == byte).map(|(at, _)| at)
 }
 
 /// Returns the character sets for which all bytes may have been taken.

@@ -41,8 +41,9 @@ fn closed(files: &FileSet<'_>, repair: &Repair) -> Held {
     }
     let bytes = |files: &FileSet<'_>| files.bytes(0).pieces().collect::<Vec<_>>().concat();
     let (mut source, mut target) = (bytes(files), bytes(&view(files, &repair.patches)));
-    // A copy of a block is dropped wherever it is; all else stays.
-    let copies = repair.applied.iter().filter(|one| one.finding.rule.name == "doubled-block");
+    // A copy of a block and inserted bytes are dropped wherever they are; all else stays.
+    let is_dropped = |name: &str| ["doubled-block", "inserted-bytes"].contains(&name);
+    let copies = repair.applied.iter().filter(|one| is_dropped(one.finding.rule.name));
     let mut copies: Vec<&Span> = copies.flat_map(|one| &one.places).collect();
     copies.sort_by_key(|place| std::cmp::Reverse(place.start()));
     for place in copies {

@@ -75,6 +75,7 @@ pub static DESCRIPTION: Description = Description {
         ..Description::EMPTY.options
     },
     signs: FormatSigns {
+        beginnings: &[&layout::SNAPPY_MAGIC],
         containers: &[Wrapper::Gzip, Wrapper::Zstd],
         // A container may have lost its magic, and brotli has none.
         is_sniffed_by_trial: true,

@@ -64,6 +64,8 @@ pub static DESCRIPTION: Description = Description {
         ..Description::EMPTY.options
     },
     signs: FormatSigns {
+        // Each stream of a trace.
+        beginnings: &[layout::MAGIC],
         file_names: &["stream.obs"],
         directory: Some(&directory::OvniDirectory),
         ..Description::EMPTY.signs

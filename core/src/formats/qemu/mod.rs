@@ -58,7 +58,12 @@ pub static DESCRIPTION: Description = Description {
         diff: options::DIFF,
         styles: dump::STYLES,
     },
-    signs: FormatSigns { file_names: &["replay.bin"], ..Description::EMPTY.signs },
+    signs: FormatSigns {
+        // The first three of the four bytes of a version.
+        beginnings: &[b"\x00\xe0\x20"],
+        file_names: &["replay.bin"],
+        ..Description::EMPTY.signs
+    },
     damage: DamageSigns {
         ends_recording: true,
         signs_of_reading: &[
