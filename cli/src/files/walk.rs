@@ -70,7 +70,7 @@ impl Step {
             Self::Named(path) | Self::Directory(path) => {
                 Some(arrived(found::open_or_fail(&path), how))
             }
-            Self::Found(found) => Some(found),
+            Self::Found(found) => Some(arrived(found, how)),
             Self::File(path) => open_file(&path, how),
         }
     }

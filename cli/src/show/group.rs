@@ -195,7 +195,9 @@ fn has_effect(finding: &Finding, fix: &Fix) -> bool {
 /// Whether a repair applies the fix of a finding by itself.
 pub(crate) fn is_automatic(finding: &Finding) -> bool {
     let applies = |fix: &Fix| fix.safety != Safety::Manual && has_effect(finding, fix);
-    finding.severity > Severity::Info && finding.fix.as_ref().is_some_and(applies)
+    // A file whose name says how it is packed gets a note, and is unpacked all the same.
+    let is_repaired = finding.severity > Severity::Info || Undone::is_about(finding);
+    is_repaired && finding.fix.as_ref().is_some_and(applies)
 }
 
 /// Name of a file of the recording, escaped.

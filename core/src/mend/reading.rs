@@ -92,9 +92,9 @@ pub(crate) fn explains(stored: &Report, other: impl FnOnce() -> Report) -> bool 
         // Another format recognises it by chance, or none at all.
         return other.tally.records > 0 && !other.has_errors() && !other.incomplete();
     }
-    !other.incomplete()
-        && !hides_data(Cause::Inserted, stored, &other)
-        && is_clearly_ahead(&evidence_of(&other), &evidence_of(stored))
+    let is_less = other.has_errors() && hides_data(Cause::Inserted, stored, &other);
+    let is_ahead = is_clearly_ahead(&evidence_of(&other), &evidence_of(stored));
+    is_ahead && !is_less && !other.incomplete()
 }
 
 fn evidence_of(report: &Report) -> Evidence<()> {

@@ -126,7 +126,10 @@ impl<S: Store> Engine<'_, S> {
                 (member.name, found.map_or(Content::Absent, Content::Kept))
             });
             let members: Vec<(String, Content<S::Kept>)> = members.collect();
-            let undone = describe::unpacked(way, archive, (all, members.len()), fault);
+            let is_there =
+                |(_, content): &&(String, Content<_>)| !matches!(content, Content::Absent);
+            let taken = members.iter().filter(is_there).count();
+            let undone = describe::unpacked(way, archive, (all, taken), fault);
             return Some(Arrived { files: members, undone: vec![undone], is_folder: true });
         }
         let mut likely = (0_usize..).zip(&files).filter(|(_, file)| {

@@ -62,6 +62,37 @@ fn a_recording_that_was_encoded_beside_a_sound_one_is_an_error() {
 }
 
 #[test]
+fn a_packed_recording_is_read_by_every_command_and_from_a_pipe() {
+    let perf = corpus("perf/clean/plain.data");
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(&perf).unwrap();
+    let gzip = gzip.finish().unwrap();
+    let folder = folder(&[("perf.data", &perf), ("x.data", &gzip)]);
+    let (plain, packed) = (folder.path().join("perf.data"), folder.path().join("x.data"));
+    for command in [&["dump"][..], &["map", "--depth", "2"]] {
+        let ran = |path: &Path| {
+            let mut args: Vec<&OsStr> = command.iter().map(OsStr::new).collect();
+            args.push(path.as_os_str());
+            let ran = run_with(&args, &mut io::empty(), Look::PLAIN);
+            let text = (ran.out + &ran.err).replace(path.to_str().unwrap(), "FILE");
+            text.replace("x.data", "perf.data")
+        };
+        assert_eq!(ran(&plain), ran(&packed), "{command:?}");
+    }
+    let pipe = |args: &[&str], bytes: &[u8]| {
+        let args: Vec<&OsStr> = args.iter().map(OsStr::new).collect();
+        run_with(&args, &mut { bytes }, Look::PLAIN)
+    };
+    let ran = pipe(&["check", "-"], &gzip);
+    assert!(ran.code == 1 && ran.out.contains("TR0001"), "{} {}", ran.out, ran.err);
+    let ran = pipe(&["check", "--no-transport", "-"], &gzip);
+    assert!(ran.code == 1 && ran.out.contains("CM0002"), "{} {}", ran.out, ran.err);
+    let output = folder.path().join("out");
+    let ran = pipe(&["repair", "-", "-o", output.to_str().unwrap()], &gzip);
+    assert_eq!((ran.code, fs::read(&output).unwrap()), (0, perf), "{} {}", ran.out, ran.err);
+}
+
+#[test]
 fn ordinary_files_beside_recordings_are_skipped() {
     let perf = corpus("perf/clean/plain.data");
     let trace = corpus("apitrace/clean/glxinfo-zlib.trace");
