@@ -198,11 +198,6 @@ pub fn sniff(files: &FileSet<'_>, options: &Options) -> Option<FormatId> {
     likely.and_then(|place| FORMATS.get(place)).map(|format| id(*format))
 }
 
-/// Returns whether a format recognises the recording by a magic or a name that no other one uses.
-pub fn is_certain(files: &FileSet<'_>, options: &Options) -> bool {
-    FORMATS.iter().any(|format| format.sniff(files, options) == Some(Confidence::Certain))
-}
-
 /// Returns whether bytes are those with which recordings or files of a format begin.
 pub fn begins(first: &[u8]) -> bool {
     let signs = FormatId::ALL.iter().map(|format| &format.description().signs);

@@ -88,7 +88,7 @@ pub static WAYS: &[(&str, Encode)] = &[
         encoder.write_all(bytes).unwrap();
         encoder.finish().unwrap()
     }),
-    ("zip", to_zip),
+    ("zip", |bytes| to_zip(&[("recording", bytes)])),
     ("tar", |bytes| to_tar(&[("recording", bytes)])),
     ("base64 of gzip", |bytes| to_base64(&to_gzip(bytes))),
     ("gzip of base64", |bytes| to_gzip(&to_base64(bytes))),
@@ -175,18 +175,25 @@ pub fn to_tar(files: &[(&str, &[u8])]) -> Vec<u8> {
     archive.into_inner().unwrap()
 }
 
-fn to_zip(bytes: &[u8]) -> Vec<u8> {
+/// Packs files, compressed.
+///
+/// # Panics
+///
+/// Never: memory is written to.
+pub fn to_zip(files: &[(&str, &[u8])]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut archive = rawzip::ZipArchiveWriter::new(&mut out);
-    let file = archive.new_file("recording");
-    let method = rawzip::CompressionMethod::DEFLATE;
-    let (mut entry, config) = file.compression_method(method).start().unwrap();
-    let encoder = flate2::write::DeflateEncoder::new(&mut entry, Compression::default());
-    let mut writer = config.wrap(encoder);
-    writer.write_all(bytes).unwrap();
-    let (encoder, descriptor) = writer.finish().unwrap();
-    encoder.finish().unwrap();
-    entry.finish(descriptor).unwrap();
+    for (name, bytes) in files {
+        let method = rawzip::CompressionMethod::DEFLATE;
+        let file = archive.new_file(name).compression_method(method);
+        let (mut entry, config) = file.start().unwrap();
+        let encoder = flate2::write::DeflateEncoder::new(&mut entry, Compression::default());
+        let mut writer = config.wrap(encoder);
+        writer.write_all(bytes).unwrap();
+        let (encoder, descriptor) = writer.finish().unwrap();
+        encoder.finish().unwrap();
+        entry.finish(descriptor).unwrap();
+    }
     archive.finish().unwrap();
     out
 }

@@ -1,8 +1,8 @@
 //! Recordings that were wrapped or converted on their way: read as the recorder wrote them.
 //!
 //! ```text
-//!  bytes of a step   up to 1 MiB   in memory
-//!                    more          in one file without a name, which all threads share
+//!  bytes of a step   few    in memory, as those of a small file
+//!                    many   in one file without a name, which all threads share
 //! ```
 //!
 //! The file is made before the sandbox allows no further ones. The place of a step is given back
@@ -21,8 +21,6 @@ use crate::files::paths::shown;
 use crate::files::recording::{InputFile, Recording};
 use crate::kit::exit::{Exit, Failure};
 
-/// Bytes of a step that stay in memory.
-const SMALL: usize = 1 << 20;
 /// Maps begin at multiples of this.
 const PAGE: u64 = 64 << 10;
 
@@ -56,7 +54,7 @@ struct Gathered<'s> {
 
 impl Write for Gathered<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.start.is_none() && self.memory.len() + bytes.len() <= SMALL {
+        if self.start.is_none() && Mapped::may_hold(self.memory.len() + bytes.len()) {
             self.memory.extend_from_slice(bytes);
             return Ok(bytes.len());
         }
@@ -172,10 +170,14 @@ pub(crate) fn convert(
             )));
         }
     }
-    let rest = |(kept, file): (Option<Mapped>, &tracemend::File<'_>)| {
-        kept.unwrap_or_else(|| Mapped::of_bytes(file.bytes.to_vec()))
+    let keep = |(kept, file): (Option<Mapped>, &tracemend::File<'_>)| match kept {
+        Some(kept) => Ok(kept),
+        None => {
+            spool.keep(&mut |out| file.bytes.pieces().try_for_each(|piece| out.write_all(piece)))
+        }
     };
-    Ok(all.into_iter().zip(files.files()).map(rest).collect())
+    let all: io::Result<Vec<Mapped>> = all.into_iter().zip(files.files()).map(keep).collect();
+    all.map_err(|error| Failure::io("a temporary file", &error))
 }
 
 fn take_over(recording: Recording, arrived: Arrived<Mapped>) -> Recording {

@@ -63,7 +63,6 @@ enum Bytes {
     None,
     Read(Held),
     Map(memmap2::Mmap),
-    Own(Vec<u8>),
     Part(Part),
 }
 
@@ -137,9 +136,15 @@ impl Mapped {
         Ok(Self(Bytes::Map(map)))
     }
 
-    /// Bytes that no file holds.
-    pub(crate) const fn of_bytes(bytes: Vec<u8>) -> Self {
-        Self(Bytes::Own(bytes))
+    /// Whether as many bytes may be held in memory.
+    pub(crate) fn may_hold(len: usize) -> bool {
+        len <= SMALL && HELD.load(Ordering::Relaxed) <= HELD_MAX
+    }
+
+    /// Bytes that no file holds; see [`Mapped::may_hold`].
+    pub(crate) fn of_bytes(bytes: Vec<u8>) -> Self {
+        HELD.fetch_add(bytes.len(), Ordering::Relaxed);
+        Self(Bytes::Read(Held(bytes)))
     }
 
     /// Maps a part of a file that nobody else writes to; `start` is the beginning of a page.
@@ -158,7 +163,6 @@ impl Mapped {
             Bytes::None => &[],
             Bytes::Read(held) => &held.0,
             Bytes::Map(map) => map,
-            Bytes::Own(bytes) => bytes,
             Bytes::Part(part) => &part.map,
         }
     }

@@ -268,9 +268,9 @@ pub static UNPACKED_RATIO: Limit = Limit::new(
 /// Files of an archive.
 pub static UNPACKED_FILES: Limit = Limit::new(
     "unpacked-files",
-    65_536,
+    32_768,
     "files",
-    "an ovni trace of a large machine has some thousand; each takes some 100 bytes of memory",
+    "an ovni trace of a large machine has some thousand; a system maps 65,530 at a time",
 );
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! Archives: the recording among their files.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use super::reader::head_of;
-use super::ways::HEAD;
+use super::ways::{HEAD, begins};
 use super::{Arrived, Content, Engine, Store, describe, packed, too_large};
 use crate::kit::num::to_u64;
 use crate::kit::words::plural;
@@ -25,9 +25,37 @@ struct Packed<K> {
     kept: K,
 }
 
-/// The names in an archive, below one of its folders.
+/// The names in an archive, by their folders: a format asks for each folder.
+struct Names<'v, K> {
+    /// The names in each folder, and whether each is a folder. A folder ends with `/`, that of the
+    /// archive itself is empty.
+    folders: BTreeMap<&'v str, BTreeSet<(&'v str, bool)>>,
+    files: BTreeMap<&'v str, &'v K>,
+}
+
+impl<'v, K> Names<'v, K> {
+    fn of(files: &'v [Packed<K>]) -> Self {
+        let mut folders = BTreeMap::from([("", BTreeSet::new())]);
+        for file in files {
+            let (mut rest, mut is_folder) = (file.name.as_str(), false);
+            // From the file to the outermost folder; a folder that is known has its parents.
+            while !rest.is_empty() {
+                let path = rest.strip_suffix('/').unwrap_or(rest);
+                let at = path.rfind('/').map_or(0, |at| at.saturating_add(1));
+                let (folder, name) = path.split_at_checked(at).unwrap_or(("", path));
+                if !folders.entry(folder).or_default().insert((name, is_folder)) {
+                    break;
+                }
+                (rest, is_folder) = (folder, true);
+            }
+        }
+        Self { folders, files: files.iter().map(|file| (file.name.as_str(), &file.kept)).collect() }
+    }
+}
+
+/// The names below one folder of an archive.
 struct View<'v, K> {
-    files: &'v [Packed<K>],
+    names: &'v Names<'v, K>,
     root: &'v str,
 }
 
@@ -37,20 +65,14 @@ impl<K: AsRef<[u8]>> DirectoryView for View<'_, K> {
             "" => self.root.to_string(),
             below => format!("{}{}/", self.root, below.trim_end_matches('/')),
         };
-        let names = self.files.iter().filter_map(|file| file.name.strip_prefix(&folder));
-        let entries: BTreeSet<(String, bool)> = names
-            .map(|name| match name.split_once('/') {
-                Some((folder, _)) => (folder.to_string(), true),
-                None => (name.to_string(), false),
-            })
-            .collect();
-        entries.into_iter().collect()
+        let entries = self.names.folders.get(folder.as_str()).into_iter().flatten();
+        entries.map(|(name, is_folder)| ((*name).to_string(), *is_folder)).collect()
     }
 
     fn head(&self, file: &str, len: usize) -> Vec<u8> {
         let name = format!("{}{file}", self.root);
-        let found = self.files.iter().find(|file| file.name == name);
-        found.map_or_else(Vec::new, |file| file.kept.as_ref().iter().take(len).copied().collect())
+        let kept = self.names.files.get(name.as_str()).map(|kept| kept.as_ref());
+        kept.unwrap_or_default().iter().take(len).copied().collect()
     }
 }
 
@@ -71,7 +93,7 @@ impl<S: Store> Engine<'_, S> {
                     return Err(too_many(files_max));
                 }
                 let kept = self.store.keep(&mut |out| {
-                    fault = self.pass_on(content, left, out)?;
+                    fault = fault.take().or(self.pass_on(content, left, out)?);
                     Ok(())
                 })?;
                 left =
@@ -111,6 +133,8 @@ impl<S: Store> Engine<'_, S> {
                 Some((name, file.kept))
             };
             let mut files: Vec<(String, S::Kept)> = files.into_iter().filter_map(inside).collect();
+            // Of two files of a name the later one is the newer: it was added.
+            files.reverse();
             files.sort_by(|one, two| one.0.cmp(&two.0));
             files.dedup_by(|one, two| one.0 == two.0);
             let names: Vec<String> = files.iter().map(|(name, _)| name.clone()).collect();
@@ -132,9 +156,13 @@ impl<S: Store> Engine<'_, S> {
             let undone = describe::unpacked(way, archive, (all, taken), fault);
             return Some(Arrived { files: members, undone: vec![undone], is_folder: true });
         }
+        let is_alone = all == 1;
         let mut likely = (0_usize..).zip(&files).filter(|(_, file)| {
             let head = head_of(file.kept.as_ref(), HEAD);
-            self.is_beginning(&head, DEPTH)
+            // Trial decoding is for a file that nothing stands beside.
+            begins(&head)
+                || self.holds_recording(&head, DEPTH)
+                || is_alone && self.is_beginning(&head, DEPTH)
         });
         let (at, _) = likely.next().filter(|_| likely.next().is_none())?;
         let kept = files.swap_remove(at).kept;
@@ -148,20 +176,17 @@ impl<S: Store> Engine<'_, S> {
 fn find_folder<K: AsRef<[u8]>>(
     files: &[Packed<K>],
 ) -> Option<(String, &'static dyn DirectoryShape)> {
-    let mut roots = BTreeSet::from([String::new()]);
-    for file in files {
-        let folders = file.name.match_indices('/').take(ROOTS_MAX);
-        roots.extend(folders.filter_map(|(at, _)| Some(file.name.get(..=at)?.to_string())));
-    }
+    let names = Names::of(files);
+    let is_near = |root: &&str| root.matches('/').count() <= ROOTS_MAX;
     let shapes = || FormatId::ALL.iter().filter_map(|format| format.directory());
     // A folder comes before those in it.
-    let found = |root: &String| {
-        let view = View { files, root };
-        Some((root.clone(), shapes().find(|shape| shape.is_recording(&view))?))
-    };
-    let (root, shape) = roots.iter().find_map(found)?;
-    let mut others = roots.iter().filter(|other| !other.starts_with(&root)).filter_map(found);
-    others.next().is_none().then_some((root, shape))
+    let mut found = names.folders.keys().copied().filter(is_near).filter_map(|root| {
+        let view = View { names: &names, root };
+        Some((root, shapes().find(|shape| shape.is_recording(&view))?))
+    });
+    let (root, shape) = found.next()?;
+    let is_only = !found.any(|(other, _)| !other.starts_with(root));
+    is_only.then(|| (root.to_string(), shape))
 }
 
 fn too_many(most: u64) -> io::Error {

@@ -163,11 +163,20 @@ pub(super) struct FromDump {
     len: u64,
     /// Whether `*` stands for lines up to the next offset.
     repeats: bool,
+    /// Bytes that all `*` may still stand for.
+    left: u64,
 }
 
 impl FromDump {
     pub(super) const fn new(style: Style) -> Self {
-        Self { style, line: Vec::new(), last: Vec::new(), len: 0, repeats: false }
+        Self {
+            style,
+            line: Vec::new(),
+            last: Vec::new(),
+            len: 0,
+            repeats: false,
+            left: REPEATED_MAX,
+        }
     }
 
     fn decode(&mut self, out: &mut Vec<u8>) -> io::Result<()> {
@@ -196,9 +205,8 @@ impl FromDump {
     /// Repeats the last line up to an offset.
     fn repeat(&mut self, until: u64, out: &mut Vec<u8>) -> io::Result<()> {
         self.repeats = false;
-        if until.saturating_sub(self.len) > REPEATED_MAX {
-            return Err(malformed("a line is repeated too often"));
-        }
+        let more = self.left.checked_sub(until.saturating_sub(self.len));
+        self.left = more.ok_or_else(|| malformed("a line is repeated too often"))?;
         while self.len < until && !self.last.is_empty() {
             out.extend_from_slice(&self.last);
             self.len = self.len.saturating_add(to_u64(self.last.len()));
@@ -207,8 +215,9 @@ impl FromDump {
     }
 }
 
-/// Bytes that one `*` stands for, at most.
-const REPEATED_MAX: u64 = 64 << 20;
+/// Bytes that all `*` of a dump stand for, at most: they are made at once, and a line takes 11
+/// bytes.
+const REPEATED_MAX: u64 = 16 << 20;
 
 impl Converter for FromDump {
     fn feed(&mut self, input: &[u8], out: &mut Vec<u8>) -> io::Result<bool> {

@@ -38,7 +38,7 @@ use crate::model::limits::{TRANSPORTS, UNPACKED, UNPACKED_RATIO};
 use crate::model::options::Options;
 use crate::model::recording::{File, FileSet};
 use reader::head_of;
-use ways::{HEAD, find, find_in_recording, is_conversion, needs_proof, open};
+use ways::{HEAD, begins, find, is_conversion, needs_proof, open};
 
 /// Bytes that are passed on at a time.
 const PIECE: usize = 64 << 10;
@@ -223,14 +223,18 @@ impl<S: Store> Engine<'_, S> {
         if depth == 0 || file.bytes.is_empty() {
             return Ok(None);
         }
+        let ways = find(&file.bytes);
+        if ways.is_empty() {
+            // Nothing is decoded by trial.
+            return Ok(None);
+        }
         let set = FileSet::new(vec![file.clone()]);
-        // A look at the first bytes is cheaper than trial decoding.
-        let begins = catalogue::begins(&file.bytes.read(0, HEAD));
-        let is_recording = begins || !is_member && self.is_recording(&set);
-        let ways = match is_member {
-            true => self.likely_in_member(&file.bytes, is_recording),
-            false => self.likely(&file.bytes, is_recording, depth),
-        };
+        let is_recording =
+            catalogue::begins(&file.bytes.read(0, HEAD)) || !is_member && self.is_recording(&set);
+        let ways: Vec<Wrapper> = ways
+            .into_iter()
+            .filter(|way| is_member || self.is_likely(*way, &file.bytes, is_recording, depth))
+            .collect();
         let is_ambiguous = ways.iter().filter(|way| is_conversion(**way)).count() > 1;
         let mut doubtful = None;
         for way in ways {
@@ -278,46 +282,14 @@ impl<S: Store> Engine<'_, S> {
         Ok(is_explained.then_some(arrived))
     }
 
-    /// Returns the ways whose first bytes may be those of a recording.
-    fn likely(&self, source: &Source<'_>, is_recording: bool, depth: u64) -> Vec<Wrapper> {
-        let packed = Wrapper::by_magic(source);
-        let mut ways = match is_recording {
-            true => find_in_recording(source),
-            false => find(source),
-        };
-        ways.retain(|way| {
-            let is_archive = matches!(way, Wrapper::Tar | Wrapper::Zip);
-            let Some(stream) = open(*way, source) else { return is_archive };
-            let head = head_of(stream, HEAD);
-            if is_recording && packed == Some(*way) {
-                // A format may have such containers of its own.
-                return self.is_certain(&head);
-            }
-            self.is_certain(&head) || self.is_beginning(&head, depth)
-        });
-        ways
-    }
-
-    /// Returns the ways of a file of several, which need not begin like a recording.
-    fn likely_in_member(&self, source: &Source<'_>, is_recording: bool) -> Vec<Wrapper> {
-        let mut ways = match is_recording {
-            true => find_in_recording(source),
-            false => find(source),
-        };
-        ways.retain(|way| match way {
-            Wrapper::Swapped16 | Wrapper::Swapped32 => {
-                let head = open(*way, source).map(|stream| head_of(stream, HEAD));
-                head.is_some_and(|head| self.is_certain(&head))
-            }
-            _ => true,
-        });
-        ways
-    }
-
-    /// Returns whether bytes are the beginning of a recording with a magic, or of a packed file.
-    fn is_certain(&self, head: &[u8]) -> bool {
-        let set = FileSet::single("", head);
-        Wrapper::by_magic(&Source::new(head)).is_some() || catalogue::is_certain(&set, self.options)
+    /// Returns whether a recording may come out of a way.
+    fn is_likely(&self, way: Wrapper, source: &Source<'_>, is_recording: bool, depth: u64) -> bool {
+        let is_archive = matches!(way, Wrapper::Tar | Wrapper::Zip);
+        let Some(stream) = open(way, source) else { return is_archive };
+        let head = head_of(stream, HEAD);
+        // A format may have such containers of its own.
+        let is_container = is_recording && Wrapper::by_magic(source) == Some(way);
+        begins(&head) || !is_container && self.is_beginning(&head, depth)
     }
 
     fn has_errors(&self, files: &FileSet<'_>) -> bool {
@@ -326,10 +298,13 @@ impl<S: Store> Engine<'_, S> {
 
     /// Returns whether a recording may begin with these bytes, or something that one is in.
     fn is_beginning(&self, head: &[u8], depth: u64) -> bool {
-        let source = Source::new(head);
-        let depth = depth.saturating_sub(1);
-        self.is_recording(&FileSet::single("", head))
-            || depth > 0 && !self.likely(&source, false, depth).is_empty()
+        self.is_recording(&FileSet::single("", head)) || self.holds_recording(head, depth)
+    }
+
+    /// Returns whether something may begin with these bytes that a recording is in.
+    fn holds_recording(&self, head: &[u8], depth: u64) -> bool {
+        let (source, depth) = (Source::new(head), depth.saturating_sub(1));
+        depth > 0 && find(&source).iter().any(|way| self.is_likely(*way, &source, false, depth))
     }
 
     fn is_recording(&self, files: &FileSet<'_>) -> bool {

@@ -18,6 +18,8 @@ use crate::kit::source::Source;
 const WINDOW_LOG_MAX: u32 = 27;
 /// The memory that a dictionary of xz may take, in KiB.
 const XZ_MEMORY_MAX: u32 = 160 << 10;
+/// Bytes of a long name or of the headers of pax.
+const EXTENSION_MAX: u64 = 64 << 10;
 /// Bytes that libzstd returns at a time.
 const ROOM: usize = 64 << 10;
 
@@ -98,6 +100,16 @@ pub(super) fn tar(
     source: Source<'_>,
     each: &mut dyn FnMut(&str, &mut dyn Read) -> io::Result<()>,
 ) -> io::Result<()> {
+    // The library holds a long name and a header of pax in memory, however long they are.
+    let mut archive = tar::Archive::new(SourceReader::new(source.clone(), 0));
+    for entry in archive.entries()?.raw(true) {
+        let Ok(entry) = entry else { break };
+        let kind = entry.header().entry_type();
+        let is_content = kind.is_file() || kind.is_contiguous();
+        if !is_content && entry.size() > EXTENSION_MAX {
+            return Err(malformed("a header of the archive is too long"));
+        }
+    }
     let mut archive = tar::Archive::new(SourceReader::new(source, 0));
     for entry in archive.entries()? {
         let mut entry = entry?;

@@ -8,7 +8,7 @@ use super::converted::{
 };
 use super::hexdump::{self, FromDump};
 use super::packed;
-use super::reader::{Converted, SourceReader};
+use super::reader::{Converted, SourceReader, head_of};
 use super::text::{
     FromArray, FromBase64, FromQuoted, FromUuencode, find_array, find_base64, find_uuencode,
     is_quoted,
@@ -17,11 +17,11 @@ use crate::catalogue;
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::wrapper::Wrapper;
-use crate::model::options::Options;
-use crate::model::recording::FileSet;
 
 /// Bytes at the beginning that show the way.
 pub(super) const HEAD: u64 = 16 << 10;
+/// Bytes with which a recording or a packed file begins, at most; the magic of tar is the last.
+const FIRST: u64 = 512;
 /// Bytes at the beginning in which a conversion of all bytes shows.
 const WINDOW: u64 = 64 << 10;
 /// Lines before a recording.
@@ -31,8 +31,14 @@ const MARKS: [&[u8]; 3] = [b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"];
 /// Characters that are not ASCII, at least, of a file that was converted to UTF-8.
 const CHARACTERS_LEAST: usize = 8;
 
-/// Returns the ways in which a file may have been wrapped, by its first bytes. A way is likely only
-/// if a recording comes out.
+/// Returns whether bytes are those with which recordings of a format or packed files begin. It is a
+/// comparison: trial decoding of each file of a folder would take longer than its check.
+pub(super) fn begins(first: &[u8]) -> bool {
+    catalogue::begins(first) || Wrapper::by_magic(&Source::new(first)).is_some()
+}
+
+/// Returns the ways in which a file may have been wrapped or converted, by its first bytes. A way
+/// is likely only if a recording comes out.
 pub(super) fn find(source: &Source<'_>) -> Vec<Wrapper> {
     let first = source.read(0, HEAD);
     if is_text(&first) {
@@ -40,17 +46,12 @@ pub(super) fn find(source: &Source<'_>) -> Vec<Wrapper> {
     }
     let mut ways: Vec<Wrapper> = Wrapper::by_magic(source).into_iter().collect();
     ways.extend(find_changes(source));
-    ways.extend([Wrapper::Swapped16, Wrapper::Swapped32]);
-    ways
-}
-
-/// Returns the ways of a file that a format recognises: those that leave its magic as it is or that
-/// formats read over, and a container of the format with a recording in it.
-pub(super) fn find_in_recording(source: &Source<'_>) -> Vec<Wrapper> {
-    let first = source.read(0, HEAD);
-    let mut ways = if is_text(&first) { find_texts(&first) } else { Vec::new() };
-    ways.extend(Wrapper::by_magic(source));
-    ways.extend(find_changes(source));
+    let swapped = |way: &Wrapper| {
+        let start = source.read(0, FIRST);
+        let head = open(*way, &Source::new(&start)).map(|stream| head_of(stream, FIRST));
+        head.is_some_and(|head| begins(&head))
+    };
+    ways.extend([Wrapper::Swapped16, Wrapper::Swapped32].into_iter().filter(swapped));
     ways
 }
 
@@ -91,22 +92,14 @@ fn find_texts(first: &[u8]) -> Vec<Wrapper> {
 /// first of them that the beginning of a recording or of a packed file follows.
 fn find_start(source: &Source<'_>) -> Option<u64> {
     let first = source.read(0, HEAD);
-    let is_marked = || catalogue::is_certain(&FileSet::single("", &first), &Options::default());
-    let follows = |at: usize| {
-        let rest = first.get(at..).unwrap_or_default();
-        let begins = |magic: &[u8]| rest.starts_with(magic);
-        catalogue::magics().any(begins)
-            || Wrapper::by_magic(&Source::new(rest)).is_some()
-            || catalogue::sniff(&FileSet::single("", rest), &Options::default()).is_some()
-    };
     let marks = MARKS.iter().filter(|mark| first.starts_with(mark)).map(|mark| mark.len());
     let text = first.iter().take_while(|byte| is_text_byte(**byte)).count();
     let line_ends = memchr::memchr_iter(b'\n', &first).map(|at| at.saturating_add(1));
     let line_ends = line_ends.take_while(|at| *at <= text).take(LINES_MAX);
+    let follows = |at: &usize| begins(first.get(*at..).unwrap_or_default());
     // A recording that begins with its magic has a line end in it by chance.
-    let mut places = marks.chain(line_ends).peekable();
-    let is_possible = places.peek().is_some() && !is_marked();
-    is_possible.then(|| places.find(|at| follows(*at)).map(to_u64)).flatten()
+    let start = marks.chain(line_ends).find(follows).filter(|_| !begins(&first));
+    start.map(to_u64)
 }
 
 /// Returns the conversions of all bytes that may leave the first ones as they are.
