@@ -153,10 +153,11 @@ impl Drawing<'_> {
             }
             Some(fix) => {
                 advice.push(text("no automatic fix: ", &fix.summary));
-                advice.push(match &fix.option {
-                    Some(option) => Advice::Command(self.next.repair(option)),
-                    None => explain(),
-                });
+                let commands = fix.options.iter().map(|option| self.next.repair(option));
+                advice.extend(commands.map(Advice::Command));
+                if fix.options.is_empty() {
+                    advice.push(explain());
+                }
             }
             None if finding.severity == Severity::Info => {}
             None if depends_on_others(finding) => {
@@ -184,7 +185,7 @@ pub(crate) const fn depends_on_others(finding: &Finding) -> bool {
 /// Whether a fix is applied in a later round: its place depends on what other fixes leave.
 pub(crate) fn waits(finding: &Finding, fix: &Fix) -> bool {
     let is_manual = matches!(fix.safety, Safety::Manual);
-    !is_manual && !has_effect(finding, fix) && fix.option.is_none()
+    !is_manual && !has_effect(finding, fix) && fix.options.is_empty()
 }
 
 /// Whether a fix changes a file, gives it another name or unwraps it.

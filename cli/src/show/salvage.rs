@@ -50,7 +50,7 @@ pub(crate) struct Written {
 /// A way to go on with an error that is left: the options of the command, and what they do.
 struct Decision<'f> {
     finding: &'f Finding,
-    option: Option<String>,
+    options: Vec<String>,
     text: String,
 }
 
@@ -155,7 +155,7 @@ impl<'r> Salvage<'r> {
     fn headline(&self, look: Look) -> String {
         let repair = self.repair;
         let left = repair.after.count_of(Severity::Error);
-        let needs_decision = self.decisions().iter().any(|decision| decision.option.is_some());
+        let needs_decision = self.decisions().iter().any(|decision| !decision.options.is_empty());
         let state = match needs_decision {
             true => agree(left, "needs your decision", "need your decision"),
             false => agree(left, "is left", "are left"),
@@ -256,6 +256,9 @@ impl<'r> Salvage<'r> {
                 line += &format!(" ... {last}");
             }
             text += &wrap(&line, look.width, "    ", 4);
+        }
+        for option in &fix.options {
+            let _infallible = writeln!(text, "    instead: {}", self.next.repair(option));
         }
         text
     }
@@ -398,11 +401,10 @@ impl<'r> Salvage<'r> {
     }
 
     fn decide<'f>(&self, finding: &'f Finding) -> Decision<'f> {
-        let (option, text) = match &finding.fix {
-            Some(fix) if fix.option.is_some() => (fix.option.clone(), fix.summary.clone()),
-            Some(fix) if fix.safety == Safety::Manual => (None, fix.summary.clone()),
+        let (options, text) = match &finding.fix {
+            Some(fix) if fix.safety == Safety::Manual => (fix.options.clone(), fix.summary.clone()),
             Some(fix) if fix.safety > self.allowed => {
-                (Some(format!("--safety {}", fix.safety)), fix.summary.clone())
+                (vec![format!("--safety {}", fix.safety)], fix.summary.clone())
             }
             Some(fix) => {
                 let reason = match &self.repair.refused {
@@ -411,18 +413,21 @@ impl<'r> Salvage<'r> {
                     None if fix.edits.is_empty() => "other errors have to be repaired first",
                     None => "a limit was reached",
                 };
-                (None, format!("not applied ({reason}): {}", fix.summary))
+                (Vec::new(), format!("not applied ({reason}): {}", fix.summary))
             }
-            None => (None, "no automatic fix, with any option".to_string()),
+            None => (Vec::new(), "no automatic fix, with any option".to_string()),
         };
-        Decision { finding, option, text }
+        Decision { finding, options, text }
     }
 
     fn list_decisions(&self, look: Look) -> String {
         let mut text = String::new();
         let decisions = self.decisions();
-        for Decision { finding, option, text: summary } in &decisions {
-            let option = option.as_ref().map_or_else(String::new, |option| format!("{option}: "));
+        for Decision { finding, options, text: summary } in &decisions {
+            let option = match options.as_slice() {
+                [option] => format!("{option}: "),
+                _ => String::new(),
+            };
             let first = format!("  {}: ", finding.rule.code);
             text += &wrap(&format!("{option}{summary}"), look.width, &first, 4);
         }
@@ -432,10 +437,10 @@ impl<'r> Salvage<'r> {
         let next = look.paint(Ink::Strong, "next:");
         let mut commands: Vec<String> = Vec::new();
         for decision in &decisions {
-            commands.push(match &decision.option {
-                Some(option) => self.next.repair(option),
-                None => format!("tracemend explain {}", decision.finding.rule.code),
-            });
+            commands.extend(decision.options.iter().map(|option| self.next.repair(option)));
+            if decision.options.is_empty() {
+                commands.push(format!("tracemend explain {}", decision.finding.rule.code));
+            }
         }
         if self.repair.changes() && !self.partial {
             let applied: Vec<&Applied> = self.repair.applied.iter().collect();

@@ -117,9 +117,9 @@ pub struct Fix {
     pub summary: String,
     /// The edits, in the order of their spans; empty for [`Safety::Manual`].
     pub edits: Vec<Edit>,
-    /// For a fix that is not applied automatically: the options of `tracemend repair` that apply
-    /// it, as they are typed.
-    pub option: Option<String>,
+    /// The options of `tracemend repair`, as they are typed, that apply a fix which is not applied
+    /// automatically, each in its own way; for one that is: that make another one of it.
+    pub options: Vec<String>,
     /// Complete records that the edits drop, in the format's own sense.
     pub records_lost: u64,
     /// Complete records of which the edits replace bytes, in the format's own sense.
@@ -142,7 +142,7 @@ impl Fix {
             safety,
             summary: summary.into(),
             edits,
-            option: None,
+            options: Vec::new(),
             records_lost: 0,
             records_altered: 0,
             witnesses: Vec::new(),
@@ -162,7 +162,7 @@ impl Fix {
     pub(crate) fn absorb(&mut self, more: &Self) -> bool {
         let is_plain = |fix: &Self| {
             let has_none = fix.witnesses.is_empty() && fix.renames.is_empty();
-            has_none && fix.option.is_none() && fix.anew == StoredAnew::default()
+            has_none && fix.options.is_empty() && fix.anew == StoredAnew::default()
         };
         let follows = match (self.edits.last(), more.edits.first()) {
             (Some(last), Some(next)) => {
@@ -239,10 +239,11 @@ impl Fix {
         }
     }
 
-    /// Names the options of `tracemend repair` that apply the fix, as they are typed.
+    /// Adds options of `tracemend repair` that apply the fix, as they are typed; see
+    /// [`Fix::options`].
     #[must_use]
     pub fn option(mut self, option: impl Into<String>) -> Self {
-        self.option = Some(option.into());
+        self.options.push(option.into());
         self
     }
 }

@@ -24,7 +24,7 @@ const ROWS: [Row; 17] = [
     ("ovni/hard/tie-cpu-handover", &[], 1, "OV4017", 3),
     ("qemu/hard/bh_id_wild_72.log", &[], 1, "QR3010", 3),
     ("qemu/hard/cp_init_middle_72.log", &[], 1, "QR3009", 3),
-    ("qemu/hard/ipxe_kill_111.log", &["--qemu-version", "11.1"], 1, "QR0002", 3),
+    ("qemu/hard/ipxe_kill_111.log", &[], 1, "QR0002", 3),
     ("qemu/hard/net_filter3_72.log", &[], 0, "QR3012", 0),
     ("qemu/hard/nothing_ran_72.log", &[], 0, "QR3014", 0),
     ("qemu/hard/prefix_late_cut_875_72.log", &[], 1, "QR3006", 3),

@@ -6,7 +6,7 @@
 
 use crate::formats::qemu::decode::event::FILE;
 use crate::formats::qemu::decode::header::{Version, VersionEvidence};
-use crate::formats::qemu::layout::{Cause, HEADER_LEN, Kind, Layout, VERSION_LEN};
+use crate::formats::qemu::layout::{Cause, HEADER_LEN, Kind, Layout, Layouts, VERSION_LEN};
 use crate::formats::qemu::recover::cut::{Dropped, Kept};
 use crate::formats::qemu::recover::ending::{Cut, Doubt, Ending, Tail, Trailing};
 use crate::kit::num::to_usize;
@@ -18,9 +18,8 @@ use crate::model::edit::{Edit, Fix, Safety};
 const PREFIX: &str = "--strategy prefix";
 /// The option that leaves a damaged log as it is.
 const CLOSE: &str = "--strategy close";
-/// The option that names the release. The user has to fill it in: a wrong release would give the
-/// log a version that its events do not have.
-const RELEASE: &str = "--qemu-version X.Y";
+/// Answers that a report names, at most, of those that the user may give for the release.
+const ANSWERS_MAX: usize = 3;
 
 /// Builds the fix for header and end; `None` if nothing can or has to be done.
 pub fn close_log(ending: &Ending) -> Option<Fix> {
@@ -36,15 +35,22 @@ pub fn close_log(ending: &Ending) -> Option<Fix> {
         return Some(suggest_prefix(ending));
     }
     let is_known = ending.version.is_known();
-    let is_doubtful = ending.doubt.is_some() || (!is_known && !has_one_version);
+    // The body is the same whichever release wrote it, and QEMU refuses a wrong word at once.
+    let is_assumed = ending.version == Version::Unfinished && !has_one_version;
+    let is_doubtful = ending.doubt.is_some() || !(is_known || has_one_version || is_assumed);
     if is_doubtful || (closes && !has_one_closing) {
         return Some(ask_for_release(ending));
     }
     let mut fix = Fix::new(Safety::Exact, "", Vec::new());
     let mut steps = Vec::new();
     if !is_known {
-        steps.push(format!("set version to {:#x}", layout.version));
+        let assumed = if is_assumed { describe_assumed(ending, layout) } else { String::new() };
+        steps.push(format!("set version to {:#x}{assumed}", layout.version));
         fix = set_version(fix, ending, layout);
+    }
+    if is_assumed {
+        let others = answers(ending).into_iter().filter(|answer| answer.version != layout.version);
+        fix.options = others.map(name_release).collect();
     }
     if let Some(cut) = &ending.cut {
         let (edit, lost) = close_at(ending, cut, layout, &mut steps);
@@ -165,8 +171,41 @@ fn ask_for_release(ending: &Ending) -> Fix {
         "name the release that wrote the log, as `qemu-system-x86_64 --version` prints it: {fits}"
     );
     let closes = ending.damage.is_some() && !ending.wants_prefix;
-    let option = if closes { format!("{PREFIX} {RELEASE}") } else { RELEASE.to_string() };
-    Fix::manual(summary).option(option)
+    let before = if closes { format!("{PREFIX} ") } else { String::new() };
+    let mut fix = Fix::manual(summary);
+    let named = answers(ending).into_iter().map(name_release);
+    fix.options = named.map(|release| format!("{before}{release}")).collect();
+    fix
+}
+
+/// Returns the newest layouts between which the user chooses: those of one version that end a log
+/// alike give the same bytes, and the oldest stands for them.
+fn answers(ending: &Ending) -> Vec<&'static Layout> {
+    let mut answers: Vec<&'static Layout> = Vec::new();
+    for (_, layout) in ending.layouts.iter() {
+        let gives = |other: &Layout| (other.version, other.closing());
+        if answers.last().is_none_or(|last| gives(last) != gives(layout)) {
+            answers.push(layout);
+        }
+    }
+    answers.into_iter().rev().take(ANSWERS_MAX).collect()
+}
+
+/// The option that names the release of a layout.
+fn name_release(layout: &Layout) -> String {
+    let [(major, minor), _] = layout.releases;
+    format!("--qemu-version {major}.{minor}")
+}
+
+/// Says that the version is assumed, and which others are possible.
+fn describe_assumed(ending: &Ending, layout: &Layout) -> String {
+    let others = Layouts::of(|number, other| {
+        ending.layouts.contains(number) && other.version != layout.version
+    });
+    let (assumed, others) = (layout.describe_releases(), others.describe_releases());
+    format!(
+        " (assumed: of QEMU {assumed}, the newest that fits; for {others} only the version differs)"
+    )
 }
 
 /// Builds the fix for the bytes after END.

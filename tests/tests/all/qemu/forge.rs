@@ -116,6 +116,49 @@ fn an_unfinished_log_truncated_anywhere_is_closed_as_the_forge_closes_it() {
     }
 }
 
+/// The bytes that a repair with `--qemu-version` writes, if it writes any.
+fn closed_as(log: &[u8], release: &str) -> Option<Vec<u8>> {
+    let (repair, target) = mended_as("log", log, &options(Some(release)));
+    (repair.outcome != Outcome::CannotRepair).then_some(target)
+}
+
+/// Of a log without a version, the newest release that fits is assumed where the others give the
+/// same log but for the version; else the user is asked, and each answer that is named repairs it.
+#[test]
+fn an_unfinished_log_is_closed_without_the_name_of_its_release() {
+    for (name, log) in all() {
+        for len in Share::one_in(8).of(12..=log.bytes.len()) {
+            let killed = log.killed(len);
+            let (repair, target) = mended_as("log", &killed, &options(None));
+            let fix_of = |finding: &tracemend::Finding| finding.fix.clone();
+            let (fixes, is_closed) = match repair.outcome {
+                Outcome::CannotRepair => (repair.after.findings().iter().filter_map(fix_of), false),
+                _ => (repair.before.findings().iter().filter_map(fix_of), true),
+            };
+            let named: Vec<String> = fixes.flat_map(|fix| fix.options).collect();
+            assert!(named.len() <= 3, "{name} at {len}: {named:?}");
+            let others: Vec<Vec<u8>> = named
+                .iter()
+                .map(|option| option.rsplit(' ').next().unwrap_or_default())
+                .map(|release| closed_as(&killed, release).expect("an answer repairs the log"))
+                .collect();
+            if !is_closed {
+                assert_eq!(target, killed, "{name} at {len}");
+                assert!(others.len() >= 2, "{name} at {len}: {named:?}");
+                continue;
+            }
+            // The log is that of the release but for the version, and so are the other answers.
+            assert_eq!(target[4..], log.mended(len)[4..], "{name} at {len}");
+            assert!(target[..4] >= log.mended(len)[..4], "{name} at {len}");
+            for other in &others {
+                assert!(other[..4] < target[..4] && other[4..] == target[4..], "{name} at {len}");
+            }
+            let is_assumed = target[..4] != log.mended(len)[..4];
+            assert!(!is_assumed || !others.is_empty(), "{name} at {len}");
+        }
+    }
+}
+
 #[test]
 fn a_finished_log_truncated_anywhere_is_closed_or_the_release_is_asked_for() {
     for (name, log) in all() {
@@ -128,7 +171,7 @@ fn a_finished_log_truncated_anywhere_is_closed_or_the_release_is_asked_for() {
             if repair.outcome == Outcome::CannotRepair {
                 assert_eq!(target, cut, "{name} at {len}");
                 let manual = repair.after.findings().iter().filter_map(|f| f.fix.as_ref());
-                let named = manual.filter_map(|fix| fix.option.clone()).collect::<String>();
+                let named = manual.flat_map(|fix| fix.options.clone()).collect::<String>();
                 assert!(named.contains("--qemu-version"), "{name} at {len}: {named}");
                 let several =
                     ids::all().iter().filter(|i| i.version == log.ids.version).count() > 1;

@@ -150,10 +150,10 @@ impl Ending {
         ending
     }
 
-    /// Returns the layout that stands for the others.
+    /// Returns the layout that stands for the others: the newest.
     pub fn layout(&self) -> &'static Layout {
         let [.., last] = &LAYOUTS;
-        self.layouts.first().unwrap_or(last)
+        self.layouts.iter().last().map_or(last, |(_, layout)| layout)
     }
 
     /// Returns the damage before which the user wants to cut.

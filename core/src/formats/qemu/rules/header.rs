@@ -28,18 +28,19 @@ rules! {
         impact: "QEMU refuses the log: \"invalid input log file version\", exit 1. With only the \
             version repaired, replay runs to the cut and exits 1; with only the version and END, \
             it hangs.",
-        remedy: Remedy::Fix("Writes the version, if the events fit one version only or \
-            --qemu-version names the release. Drops the truncated event at the end and complete \
-            events after which a guest demands the next one (INSTRUCTION, CP_CLOCK_VIRTUAL, \
-            AUDIO_OUT). Adds the events with which this release ends a log.\n\
-            Class: lossy if events are dropped, synthetic if events are added, exact if only the \
-            version is missing.\n\
+        remedy: Remedy::Fix("Writes the version. If the events fit several and the log is the \
+            same in all but the version word, the newest is assumed: QEMU refuses a wrong word at \
+            once, and the report has the commands for the others. Drops the truncated event at the \
+            end and complete events after which a guest demands the next one (INSTRUCTION, \
+            CP_CLOCK_VIRTUAL, AUDIO_OUT). Adds the events with which this release ends a log.\n\
+            Class: lossy if events are dropped, synthetic if events are added or the version is \
+            assumed, exact if only the version is missing and the events fit one only.\n\
             Cost: the truncated event and up to three complete events. The log is structurally \
             closed; QEMU, the guest and the command line decide whether it replays to its end.\n\
             Run:\n\
             \x20 tracemend repair boot.log -o repaired.log\n\
-            If the log fits several releases, name the one that \"qemu-system-x86_64 --version\" \
-            prints:\n\
+            If QEMU refuses the version, or the releases that fit end a log in different ways, \
+            name the one that \"qemu-system-x86_64 --version\" prints:\n\
             \x20 tracemend repair boot.log --qemu-version 7.2 -o repaired.log\n\
             Replay the result with the command line of the recording, the same build, images, \
             firmware and devices, and rr=replay,rrfile=repaired.log instead of rr=record. It ends \

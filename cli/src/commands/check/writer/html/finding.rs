@@ -95,23 +95,23 @@ fn fix(checked: &Checked<'_>, finding: &Finding, settings: &Settings) -> String 
             _ => "<p>no automatic fix</p>\n".to_string(),
         };
     };
-    let (label, command) = match is_automatic(finding) {
+    let (label, commands) = match is_automatic(finding) {
         true => {
             let command = next.repair_up_to(fix.safety, finding.severity);
-            (format!("fix ({})", fix.safety), Some(command))
+            (format!("fix ({})", fix.safety), vec![command])
         }
         false if waits(finding, fix) => {
             let command = next.repair_up_to(fix.safety, finding.severity);
-            (format!("fix ({}), after others", fix.safety), Some(command))
+            (format!("fix ({}), after others", fix.safety), vec![command])
         }
         false => {
-            let command = fix.option.as_ref().map(|option| next.repair(option));
-            ("no automatic fix".to_string(), command)
+            let commands = fix.options.iter().map(|option| next.repair(option));
+            ("no automatic fix".to_string(), commands.collect())
         }
     };
     let mut text = format!("<p>{label}: {}</p>\n", escape(&fix.summary));
     text += &edits(fix, checked.files);
-    if let Some(command) = command {
+    for command in commands {
         let _infallible = writeln!(text, "<pre>{}</pre>", escape(&command));
     }
     text
