@@ -9,6 +9,7 @@
 //! cargo run -p tracemend-tools --bin qemu_campaign -- silent 120 1
 //! cargo run -p tracemend-tools --bin qemu_campaign -- rules 3
 //! cargo run -p tracemend-tools --bin qemu_campaign -- pairs 40
+//! cargo run -p tracemend-tools --bin qemu_campaign -- places 1000 1 corpus/qemu/clean/*
 //! ```
 //!
 //! `kills N` records N guests with all builds, kills QEMU after 1.2 to 4.2 s, and repairs and
@@ -21,8 +22,9 @@
 //! complete events and replays the damaged logs as they are: how often does the check find damage
 //! that QEMU does not survive? `rules N` breaks each rule about the order and the values of events
 //! in N places of complete recordings, one at a time, and replays the logs as they are. `pairs N`
-//! records N guests and counts which event follows which: the evidence for these rules. Two
-//! machines run at a time.
+//! records N guests and counts which event follows which: the evidence for these rules. `places N
+//! SEED LOG...` damages sound logs once and counts how far before the damage a repair closes them,
+//! without a replay. Two machines run at a time.
 #![allow(
     clippy::as_conversions,
     clippy::unwrap_used,
@@ -39,6 +41,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tracemend::Outcome;
+use tracemend::formats::qemu::layout::LAYOUTS;
 use tracemend_tests::judge::qemu::{
     Build, End, Guest, Hand, Machine, breach, closed_at, damaged, events, killed, mend, silent,
 };
@@ -53,12 +56,17 @@ const CASES_PER_LOG: usize = 20;
 type Table = Mutex<BTreeMap<String, usize>>;
 
 fn main() {
-    let mut arguments = std::env::args().skip(1);
+    let mut arguments = std::env::args().skip(1).peekable();
     let verb = arguments.next().unwrap_or_default();
     let count: usize = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(0);
     let builds = Build::all();
-    assert!(!builds.is_empty(), "QEMU was not found");
+    assert!(verb == "places" || !builds.is_empty(), "QEMU was not found");
     let table = Table::default();
+    let has_seed = ["damage", "once", "silent", "places"].contains(&verb.as_str());
+    let seed = arguments.next_if(|_| has_seed).and_then(|text| text.parse().ok()).unwrap_or(1);
+    if has_seed {
+        println!("seeds {seed} to {}", seed + count as u64);
+    }
     match verb.as_str() {
         "kills" => run_jobs(count, |number| kill(&builds[number % builds.len()], number, &table)),
         "aimed" => {
@@ -67,8 +75,6 @@ fn main() {
             run_jobs(jobs, |job| aim(build(job), job / builds.len(), count, &table));
         }
         "damage" => {
-            let seed = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(1);
-            println!("seeds {seed} to {}", seed + count as u64);
             damage_all(&builds, count, seed, |machine, log, release, seed| {
                 let case = damaged::repair(log, release, seed).replayed(machine);
                 if case.replay.is_some_and(|end| end != End::Code(0)) {
@@ -79,19 +85,17 @@ fn main() {
                 note(&table, line);
             });
         }
-        "once" => {
-            let seed = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(1);
-            println!("seeds {seed} to {}", seed + count as u64);
-            damage_fresh(&builds, count, seed, &table);
-        }
+        "once" => damage_fresh(&builds, count, seed, &table),
         "silent" => {
-            let seed = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(1);
-            println!("seeds {seed} to {}", seed + count as u64);
             damage_all(&builds, count, seed, |machine, log, release, seed| {
                 let case = silent::damage(log, release, seed).replayed(machine);
                 eprintln!("seed {seed}: {} {:?}", case.event, case.codes);
                 note(&table, case.to_string());
             });
+        }
+        "places" => {
+            let logs: Vec<Vec<u8>> = arguments.map(|path| std::fs::read(path).unwrap()).collect();
+            run_jobs(count, |number| place(&logs, seed + number as u64, &table));
         }
         "rules" => {
             let jobs: Vec<(&Build, &breach::Breach)> = builds
@@ -103,7 +107,7 @@ fn main() {
         "pairs" => run_jobs(count, |number| {
             count_pairs(&builds[number % builds.len()], number / builds.len(), &table);
         }),
-        _ => panic!("usage: qemu_campaign kills|aimed|rules|pairs N, or damage|silent N SEED"),
+        _ => panic!("usage: see the first lines of the program"),
     }
     let table = table.into_inner().unwrap();
     for (line, count) in &table {
@@ -223,6 +227,29 @@ fn kill(build: &Build, number: usize, table: &Table) {
         eprintln!("{}", replayed.stderr);
     }
     note(table, format!("{what}: cut after {}: replay {:?}", mended.last, replayed.end));
+}
+
+/// Damages one of some logs and notes how far before the damage it is closed.
+fn place(logs: &[Vec<u8>], seed: u64, table: &Table) {
+    let log = &logs[seed as usize % logs.len()];
+    let number = LAYOUTS.iter().rposition(|layout| layout.version.to_be_bytes() == log[..4]);
+    let [(major, minor), _] = LAYOUTS[number.unwrap()].releases;
+    let case = damaged::repair_any(log, &format!("{major}.{minor}"), seed);
+    let distance = case.distance();
+    let place = match case.outcome {
+        Outcome::RepairedWithLoss => match distance {
+            ..0 => "closed past it",
+            0..=256 => "closed within 256 bytes",
+            257..=4096 => "closed within 4096 bytes",
+            _ => "closed earlier",
+        },
+        _ => "not closed",
+    };
+    let kind = case.damaged.steps[0].kind;
+    if !(0..=256).contains(&distance) && place != "not closed" {
+        println!("seed {seed}: {distance} {}", case.damaged.describe());
+    }
+    *table.lock().unwrap().entry(format!("{kind:?} {place}")).or_default() += 1;
 }
 
 /// Breaks a rule in some places of a recording.

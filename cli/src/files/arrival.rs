@@ -112,6 +112,7 @@ impl Arrival<'_> {
             return Ok(recording);
         };
         let arrived = transport::arrive(&recording.file_set(), options, self.spool);
+        recording.was_readable()?;
         let arrived = arrived.map_err(|error| describe(&recording.path, &error))?;
         Ok(match arrived {
             Some(arrived) => take_over(recording, arrived),

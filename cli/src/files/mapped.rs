@@ -13,7 +13,9 @@
 //!   length and time of change that it had.
 //!
 //! A file that shrinks, or whose disk fails, makes an access raise SIGBUS. The handler does only
-//! what is allowed there: it writes a fixed sentence, removes the unfinished output and leaves with
+//! what is allowed there. In a command over many recordings (`survive`) it puts zeros in the place
+//! of the page and remembers it: whoever read the file asks `Mapped::has_lost_pages` before the
+//! result counts. Else it writes a fixed sentence, removes the unfinished output and leaves with
 //! code 5. The same removal is done on SIGINT, SIGTERM and SIGHUP, which then take their course.
 //!
 //! A lease (`take_lease`) is a system call on an open file, which touches no memory.
@@ -29,9 +31,12 @@ use std::path::Path;
 use std::ptr;
 use std::sync::Arc;
 use std::sync::Once;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
 use crate::kit::exit::Exit;
+
+/// The reason of SIGBUS that is a page without a place in its file, or that could not be read.
+const BUS_ADRERR: libc::c_int = 2;
 
 /// Message of the signal handler, which may not format anything.
 const SHRANK: &str = "tracemend: a file shrank, or its disk failed, while it was read: \
@@ -62,14 +67,34 @@ enum Bytes {
     #[default]
     None,
     Read(Held),
-    Map(memmap2::Mmap),
+    Map(Map),
     Part(Part),
+}
+
+/// The map of a file that other programs may change.
+#[derive(Debug)]
+struct Map(memmap2::Mmap);
+
+impl Map {
+    /// Where its pages lie.
+    fn place(&self) -> [usize; 2] {
+        let start = self.0.as_ptr().addr();
+        [start, start.saturating_add(self.0.len())]
+    }
+}
+
+impl Drop for Map {
+    fn drop(&mut self) {
+        // Another map may come to lie there.
+        let [start, end] = self.place();
+        LOST.iter().filter(|run| run.touches(start, end)).for_each(Run::clear);
+    }
 }
 
 /// A part of a file without a name, given back when it is dropped.
 #[derive(Debug)]
 struct Part {
-    map: memmap2::Mmap,
+    map: Map,
     file: Arc<File>,
     start: u64,
     len: u64,
@@ -133,7 +158,19 @@ impl Mapped {
         }
         // SAFETY: not upheld in full; the module's documentation says why that is sound enough.
         let map = unsafe { memmap2::MmapOptions::new().len(len).map(file)? };
-        Ok(Self(Bytes::Map(map)))
+        Ok(Self(Bytes::Map(Map(map))))
+    }
+
+    /// Whether some of the bytes that were read are not those of the file; see [`survive`].
+    pub(crate) fn has_lost_pages(&self) -> bool {
+        let (Bytes::Map(map) | Bytes::Part(Part { map, .. })) = &self.0 else { return false };
+        let [start, end] = map.place();
+        LOST.iter().any(|run| run.touches(start, end))
+    }
+
+    /// Whether it shows the file as it is now, instead of a copy.
+    pub(crate) const fn is_map(&self) -> bool {
+        matches!(self.0, Bytes::Map(_))
     }
 
     /// Whether as many bytes may be held in memory.
@@ -154,7 +191,7 @@ impl Mapped {
         let size = usize::try_from(len).map_err(|_| too_large())?;
         // SAFETY: the file has no name, and its parts are written once, before they are mapped.
         let map = unsafe { memmap2::MmapOptions::new().offset(start).len(size).map(&*file)? };
-        Ok(Self(Bytes::Part(Part { map, file, start, len })))
+        Ok(Self(Bytes::Part(Part { map: Map(map), file, start, len })))
     }
 
     /// The bytes.
@@ -162,8 +199,8 @@ impl Mapped {
         match &self.0 {
             Bytes::None => &[],
             Bytes::Read(held) => &held.0,
-            Bytes::Map(map) => map,
-            Bytes::Part(part) => &part.map,
+            Bytes::Map(map) => &map.0,
+            Bytes::Part(part) => &part.map.0,
         }
     }
 }
@@ -180,6 +217,81 @@ fn fail_on_hidden_bytes(file: &File) -> io::Result<()> {
         0 => Ok(()),
         _ => Err(io::Error::other(MORE)),
     }
+}
+
+/// Runs of lost pages that are remembered at a time. One more ends the process, as without
+/// [`survive`]: a file that is read from its beginning has one.
+const LOST_MAX: usize = 64;
+
+/// The lost pages of the maps: those that could not be read.
+static LOST: [Run; LOST_MAX] = [const { Run::empty() }; LOST_MAX];
+/// Whether a lost page gets zeros.
+static SURVIVES: AtomicBool = AtomicBool::new(false);
+/// Bytes of a page.
+static PAGE: AtomicUsize = AtomicUsize::new(0);
+
+/// Adjoining pages that could not be read.
+#[derive(Debug)]
+struct Run {
+    /// 0 if there are none.
+    start: AtomicUsize,
+    end: AtomicUsize,
+}
+
+impl Run {
+    const fn empty() -> Self {
+        Self { start: AtomicUsize::new(0), end: AtomicUsize::new(0) }
+    }
+
+    fn touches(&self, start: usize, end: usize) -> bool {
+        let own = self.start.load(Ordering::SeqCst);
+        own != 0 && own < end && start < self.end.load(Ordering::SeqCst)
+    }
+
+    fn clear(&self) {
+        self.end.store(0, Ordering::SeqCst);
+        self.start.store(0, Ordering::SeqCst);
+    }
+
+    /// Takes a page that follows, or one of an empty run.
+    fn take(&self, page: usize, next: usize, is_new: bool) -> bool {
+        let order = Ordering::SeqCst;
+        if !is_new {
+            return self.end.compare_exchange(page, next, order, order).is_ok();
+        }
+        // No page lies at 1: a run without its end touches nothing.
+        let is_free = self.start.compare_exchange(0, 1, order, order).is_ok();
+        if is_free {
+            self.end.store(next, order);
+            self.start.store(page, order);
+        }
+        is_free
+    }
+}
+
+/// Lets a file that shrinks, or whose disk fails, cost only what is read of it.
+pub(crate) fn survive() {
+    SURVIVES.store(true, Ordering::SeqCst);
+}
+
+/// Puts zeros in the place of the page of a file that could not be read, and remembers it.
+fn replace_lost(address: usize) -> bool {
+    let len = PAGE.load(Ordering::SeqCst);
+    if !SURVIVES.load(Ordering::SeqCst) || !len.is_power_of_two() {
+        return false;
+    }
+    let page = address & !(len - 1);
+    let next = page.wrapping_add(len);
+    let is_noted = LOST.iter().any(|run| run.take(page, next, false))
+        || LOST.iter().any(|run| run.take(page, next, true));
+    // SAFETY: the page belongs to the map of a file, as the kernel found, so nothing else is lost;
+    // mmap is one system call.
+    is_noted
+        && unsafe {
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
+            let place = ptr::with_exposed_provenance_mut(page);
+            libc::mmap(place, len, libc::PROT_READ, flags, -1, 0) == place
+        }
 }
 
 /// Paths to remove if the process dies: files first, then the folders that hold them, inner ones
@@ -230,6 +342,9 @@ impl Drop for RemovedOnDeath {
 fn install() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
+        // SAFETY: sysconf takes and returns integers.
+        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+        PAGE.store(usize::try_from(page).unwrap_or(0), Ordering::SeqCst);
         handle(libc::SIGBUS);
         for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
             handle(signal);
@@ -271,7 +386,7 @@ pub(crate) fn take_lease(file: &File) -> io::Result<()> {
 
 /// Installs the handler for one signal, unless the signal is ignored (as under nohup).
 fn handle(signal: libc::c_int) {
-    let handler: extern "C" fn(libc::c_int) = died;
+    let handler: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) = died;
     // SAFETY: both structures are plain data that sigaction and sigemptyset fill in; `died` does
     // only what signal-safety(7) allows.
     unsafe {
@@ -282,18 +397,27 @@ fn handle(signal: libc::c_int) {
         }
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = handler as *const () as libc::sighandler_t;
-        // Rust's main thread has an alternate stack for signals; the default action comes back, so
-        // that a second signal ends the process whatever the handler is doing.
-        action.sa_flags = libc::SA_ONSTACK | libc::SA_RESETHAND;
+        // Rust's threads have an alternate stack for signals; the default action comes back, so
+        // that a second signal ends the process whatever the handler is doing. A lost page may be
+        // followed by another one.
+        let once = if signal == libc::SIGBUS { 0 } else { libc::SA_RESETHAND };
+        action.sa_flags = libc::SA_ONSTACK | libc::SA_SIGINFO | once;
         libc::sigemptyset(&raw mut action.sa_mask);
         libc::sigaction(signal, &raw const action, ptr::null_mut());
     }
 }
 
-extern "C" fn died(signal: libc::c_int) {
-    // SAFETY: write, unlink, rmdir, raise and _exit are async-signal-safe; what UNFINISHED points
-    // to is complete when it is stored and is never freed or changed.
+extern "C" fn died(signal: libc::c_int, info: *mut libc::siginfo_t, _context: *mut libc::c_void) {
+    // SAFETY: the kernel passes the structure, with an address for SIGBUS. write, unlink, rmdir,
+    // raise and _exit are async-signal-safe; what UNFINISHED points to is complete when it is
+    // stored and is never freed or changed.
     unsafe {
+        if signal == libc::SIGBUS
+            && (*info).si_code == BUS_ADRERR
+            && replace_lost((*info).si_addr().addr())
+        {
+            return;
+        }
         for slot in &UNFINISHED {
             let Some(unfinished) = slot.load(Ordering::SeqCst).as_ref() else { continue };
             for path in &unfinished.files {
@@ -328,7 +452,7 @@ mod tests {
     #[test]
     fn small_files_are_read_as_long_as_few_are_held() {
         assert!(matches!(held(0).0, Bytes::None));
-        assert!(matches!(held(SMALL + 1).0, Bytes::Map(_)));
+        assert!(held(SMALL + 1).is_map());
         let mut files = Vec::new();
         while files.len() <= 2 * HELD_MAX / SMALL {
             let file = held(SMALL);

@@ -12,6 +12,9 @@ use crate::files::paths::shown;
 use crate::files::writer::Writer;
 use crate::kit::exit::Failure;
 
+/// Said of a file that can no longer be read to its end.
+const SHRANK: &str = "it shrank, or its disk failed, while it was read";
+
 /// Identity of a file, and the marks of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
@@ -114,6 +117,17 @@ impl InputFile {
         })
     }
 
+    /// Whether the map shows other bytes than the file had when it was opened. A shorter file ends
+    /// in zeros up to the end of its last page.
+    fn has_lost_bytes(&self) -> bool {
+        let is_shorter = || {
+            let now = self.path.as_ref().and_then(|path| std::fs::metadata(path).ok());
+            let (before, now) = (Stamp::of(&self.metadata), now.as_ref().map(Stamp::of));
+            now.is_some_and(|now| before.same_file(&now) && now.len < before.len)
+        };
+        self.map.has_lost_pages() || self.map.is_map() && is_shorter()
+    }
+
     /// Whether `bytes` are this file's own, unchanged.
     pub(crate) fn is_unchanged(&self, bytes: &Source<'_>) -> bool {
         let mine = self.map.bytes();
@@ -176,8 +190,21 @@ impl Recording {
         tracemend::sniff(&self.file_set(), &Options::default())
     }
 
+    /// Fails if a file became shorter, or its disk failed, while it was read: what was found in it
+    /// does not count.
+    pub(crate) fn was_readable(&self) -> Result<(), Failure> {
+        match self.files.iter().find(|file| file.has_lost_bytes()) {
+            None => Ok(()),
+            Some(file) => {
+                let path = file.path.as_deref().unwrap_or(&self.path);
+                Err(Failure::io(shown(path), &io::Error::other(SHRANK)))
+            }
+        }
+    }
+
     /// Fails if a file is no longer the one that was read.
     pub(crate) fn unchanged(&self) -> Result<(), Failure> {
+        self.was_readable()?;
         let is_being_written = self.files.iter().any(|file| file.writer == Writer::Present);
         for file in &self.files {
             let Some(path) = &file.path else { continue };

@@ -8,6 +8,7 @@ use crate::files::arrival::Arrival;
 use crate::files::found::Found;
 use crate::files::in_use::BeingWritten;
 use crate::files::input;
+use crate::files::mapped::survive;
 use crate::files::paths::shown;
 use crate::files::recording::Recording;
 use crate::files::streams::Streams;
@@ -30,6 +31,18 @@ pub(crate) fn open_one(path: &Path, streams: &mut Streams<'_>) -> Result<Recordi
         Found::Skipped { path, .. } => Err(Failure::usage(shown(&path))),
         Found::Failed { failure, .. } => Err(failure),
     }
+}
+
+/// The donor of a command over many recordings. Without one, a file that shrinks while it is read
+/// costs that file only; what is read of a donor counts for all.
+pub(crate) fn open_donor(
+    path: Option<&Path>,
+    streams: &mut Streams<'_>,
+) -> Result<Option<Recording>, Failure> {
+    if path.is_none() {
+        survive();
+    }
+    path.map(|path| open_one(path, streams)).transpose()
 }
 
 /// The one recording that `path` names, as its recorder wrote it.

@@ -100,6 +100,7 @@ mod qemu {
     mod forge;
     mod judge;
     mod limits;
+    mod places;
     mod properties;
     mod rules;
     mod start;

@@ -32,7 +32,7 @@ use crate::files::access::Readers;
 use crate::files::paths::is_stdin;
 use crate::files::places::Places;
 use crate::files::sandbox::Reach;
-use crate::files::single::open_one;
+use crate::files::single::open_donor;
 use crate::files::streams::Streams;
 use crate::kit::command::type_option;
 use crate::kit::exit::{Exit, Failure, HELP};
@@ -196,7 +196,7 @@ impl Arguments {
             let inputs = paths.as_slice().iter().chain(&given.donor).chain(&self.resume);
             Reach::default().read_all(inputs).write_all(files.chain(judging.written_baseline()))
         })?;
-        let donor = given.donor.as_deref().map(|path| open_one(path, streams)).transpose()?;
+        let donor = open_donor(given.donor.as_deref(), streams)?;
         if let Some(donor) = &donor {
             places.read("the donor", donor)?;
         }

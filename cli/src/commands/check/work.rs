@@ -15,7 +15,7 @@ use super::writer::{Checked, Layout, Piece, Settings, place};
 use crate::args::format_options::FormatOptions;
 use crate::files::access::Readers;
 use crate::files::arrival::{Arrival, Spool};
-use crate::files::found::Found;
+use crate::files::found::{Found, guarded};
 use crate::files::in_use::BeingWritten;
 use crate::files::neighbours::Neighbours;
 use crate::files::paths;
@@ -88,6 +88,13 @@ pub(super) struct Entry {
 impl Work<'_> {
     /// Opens a step and checks it if it is a recording. `threads` are free for it.
     pub(super) fn examine(&self, step: Step, threads: NonZeroUsize) -> Result<Seen, Failure> {
+        let Some(path) = step.path().map(Path::to_path_buf) else {
+            return self.open(step, threads);
+        };
+        guarded(&path, || self.open(step, threads)).unwrap_or_else(|found| Ok(Seen::Found(found)))
+    }
+
+    fn open(&self, step: Step, threads: NonZeroUsize) -> Result<Seen, Failure> {
         let is_named = step.is_named();
         let every = self.arguments.kind.is_some() || self.judging.strict;
         let Walks { written, neighbours, unwrapping, spool } = &self.walks;
@@ -98,6 +105,9 @@ impl Work<'_> {
             Some(Found::Recording(recording)) => {
                 let is_named = is_named || recording.is_stream();
                 let entry = self.check(&recording, is_named, threads)?;
+                if let Err(failure) = recording.was_readable() {
+                    return Ok(Seen::Found(Found::Failed { path: recording.path, failure }));
+                }
                 let texts = self.texts.iter();
                 let readers = texts.map(|text| Readers::of(&recording, text)).collect();
                 Ok(Seen::Checked(Box::new(Entry { readers, ..entry })))

@@ -7,8 +7,9 @@ use super::{Arguments, Done, exit_of};
 use crate::commands::batch::{Sums, Task, Words, refuse_inside, target_below, tasks};
 use crate::commands::formats::{Format, pretty};
 use crate::files::arrival::Arrival;
-use crate::files::found::Found;
+use crate::files::found::{Found, guarded};
 use crate::files::in_use::BeingWritten;
+use crate::files::mapped::survive;
 use crate::files::neighbours::Neighbours;
 use crate::files::paths::is_stdin;
 use crate::files::places::Places;
@@ -34,6 +35,7 @@ pub(super) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<Ex
     for path in &arguments.paths {
         places.walk(path)?;
     }
+    survive();
     let mut sums = Sums::new(&WORDS);
     let neighbours = Neighbours::default();
     let every = arguments.reading.kind.is_some();
@@ -41,28 +43,22 @@ pub(super) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<Ex
     let spool = Arc::clone(&streams.spool);
     let arrival = Arrival { options: options.as_ref(), spool: &spool };
     for Task { step, name } in tasks(&arguments.paths) {
-        let found = match step.open(&Walk { exclude: &[], every, neighbours: &neighbours, arrival })
-        {
-            None => continue,
-            Some(Found::Recording(recording)) => match redact(arguments, &recording, &name) {
-                Ok(done) => {
-                    if let Some(sign) = BeingWritten::at_open(&recording) {
-                        streams.warn(&sign.warning());
-                    }
-                    streams.print(&add(&mut sums, arguments, &done))?;
-                    continue;
+        let path = step.path().map(Path::to_path_buf).unwrap_or_default();
+        let walk = Walk { exclude: &[], every, neighbours: &neighbours, arrival };
+        let found = guarded(&path, || Some(work(arguments, step.open(&walk)?, &name)));
+        match found.unwrap_or_else(|found| Some(Err(found))) {
+            None => {}
+            Some(Ok((done, sign))) => {
+                if let Some(sign) = sign {
+                    streams.warn(&sign.warning());
                 }
-                Err(failure) => {
-                    // A name that exists already is not a usage error of the whole run.
-                    let exit = if failure.exit == Exit::Usage { Exit::Io } else { failure.exit };
-                    let failure = Failure { exit, ..failure };
-                    Found::Failed { path: recording.path, failure }
+                streams.print(&add(&mut sums, arguments, &done))?;
+            }
+            Some(Err(found)) => {
+                if let Some(warning) = sums.add_found(found) {
+                    streams.warn(&warning);
                 }
-            },
-            Some(found) => found,
-        };
-        if let Some(warning) = sums.add_found(found) {
-            streams.warn(&warning);
+            }
         }
     }
     streams.print(&sums.close(arguments.format, streams.look))?;
@@ -84,6 +80,22 @@ fn check_arguments(arguments: &Arguments) -> Result<(), Failure> {
         None if arguments.dry_run => Ok(()),
         None => Err(Failure::usage("several recordings need --out-dir DIR, or --dry-run")),
     }
+}
+
+/// Redacts what was found, if it is a recording.
+fn work(
+    arguments: &Arguments,
+    found: Found,
+    name: &Path,
+) -> Result<(Done, Option<BeingWritten>), Found> {
+    let Found::Recording(recording) = found else { return Err(found) };
+    let done = redact(arguments, &recording, name).map_err(|failure| {
+        // A name that exists already is not a usage error of the whole run.
+        let exit = if failure.exit == Exit::Usage { Exit::Io } else { failure.exit };
+        let failure = Failure { exit, ..failure };
+        Found::Failed { path: recording.path.clone(), failure }
+    })?;
+    Ok((done, BeingWritten::at_open(&recording)))
 }
 
 /// Redacts one recording into its place below the folder of outputs.

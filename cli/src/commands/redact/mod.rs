@@ -144,8 +144,9 @@ impl Arguments {
             self.only.iter().fold(RedactRequest::default(), |all, kind| all.with_only(kind));
         let request = self.keep.iter().fold(request, |all, kind| all.with_kept(kind));
         let files = recording.file_set();
-        let redaction = tracemend::redact(&files, &options, &request)
-            .map_err(|error| refuse(recording, &error))?;
+        let redaction = tracemend::redact(&files, &options, &request);
+        recording.was_readable()?;
+        let redaction = redaction.map_err(|error| refuse(recording, &error))?;
         options.format = redaction.repair.before.format;
         let target = target()?;
         let redacted = Redacted { redaction: &redaction, files: &files, options: &options };

@@ -14,14 +14,14 @@ use crate::args::format_options::FormatOptions;
 use crate::commands::batch::{Sums, Task, Words, refuse_inside, target_below, tasks};
 use crate::commands::formats::Format;
 use crate::files::arrival::Arrival;
-use crate::files::found::Found;
+use crate::files::found::{Found, guarded};
 use crate::files::in_use::BeingWritten;
 use crate::files::neighbours::Neighbours;
 use crate::files::output::Existing;
 use crate::files::paths::{is_stdin, shown};
 use crate::files::places::Places;
 use crate::files::recording::Recording;
-use crate::files::single::open_one;
+use crate::files::single::open_donor;
 use crate::files::streams::Streams;
 use crate::files::walk::Walk;
 use crate::kit::exit::{Exit, Failure};
@@ -92,7 +92,7 @@ pub(super) fn run(
     for path in &arguments.paths {
         places.walk(path)?;
     }
-    let donor = given.donor.as_deref().map(|path| open_one(path, streams)).transpose()?;
+    let donor = open_donor(given.donor.as_deref(), streams)?;
     let bytes = if streams.look.progress { sum_bytes(&arguments.paths) } else { None };
     let progress = Progress::new(streams.look, "repairing".to_string(), bytes);
     let neighbours = Neighbours::default();
@@ -102,7 +102,10 @@ pub(super) fn run(
     let jobs = jobs.map_or(1, NonZeroUsize::get).min(OUTPUTS_MAX);
     let jobs = NonZeroUsize::new(jobs).unwrap_or(NonZeroUsize::MIN);
     let mut sums = Sums::new(&WORDS);
-    let work = |task, threads| batch.work(task, threads);
+    let work = |task: Task, threads| {
+        let path = task.step.path().map(Path::to_path_buf).unwrap_or_default();
+        guarded(&path, || batch.work(task, threads)).unwrap_or_else(Done::Found)
+    };
     in_order(jobs, tasks(&arguments.paths), work, |done| {
         add(&mut sums, done, arguments.format, &progress, streams)
     })?;

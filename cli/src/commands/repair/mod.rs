@@ -259,6 +259,7 @@ impl Arguments {
         show: impl FnOnce(&Salvage<'_>) -> T,
     ) -> Result<(T, Outcome), Failure> {
         let repair = tracemend::repair(&job.files, &job.options);
+        job.recording.was_readable()?;
         if let Some(message) = job.given.find_misapplied(&repair.before).filter(|_| job.is_single) {
             return Err(Failure::usage(message));
         }

@@ -5,7 +5,7 @@ use std::fmt;
 use tracemend::{FormatId, Options, Outcome};
 
 use super::{End, Machine};
-use crate::known_originals::damage::{Kind, damage, damage_once};
+use crate::known_originals::damage::{Kind, Step, damage, damage_once};
 use crate::known_originals::{Damaged, Dice, Files};
 use crate::mended::mended_as;
 
@@ -33,6 +33,14 @@ impl Case {
             self.replay = Some(machine.replay(&self.output).end);
         }
         self
+    }
+
+    /// How far before the damage, which is one, the log was closed; negative if that was past it.
+    pub fn distance(&self) -> i64 {
+        let place = |at: usize| i64::try_from(at).unwrap_or(i64::MAX);
+        let file = &self.damaged.files[0].1;
+        let kept = file.iter().zip(&self.output).take_while(|(one, two)| one == two).count();
+        place(self.damaged.first_damage(0)) - place(kept)
     }
 
     /// Returns whether the log was closed before its damage, which is one.
@@ -72,6 +80,21 @@ const BLOCK_MAX: usize = 1024;
 /// Damages a recording by a seed and repairs it as a log of `release`.
 pub fn repair(log: &[u8], release: &str, seed: u64) -> Case {
     repair_damaged(damage(&files_of(log), &mut Dice::seeded(seed)), release)
+}
+
+/// Damages a recording once, in any way, by a seed and repairs it as a log of `release`.
+pub fn repair_any(log: &[u8], release: &str, seed: u64) -> Case {
+    let (files, dice) = (files_of(log), &mut Dice::seeded(seed));
+    let damaged = loop {
+        let damaged = damage(&files, dice);
+        let is_fit = |one: &Step| one.kind != Kind::Cut;
+        if matches!(damaged.steps.as_slice(), [one] if is_fit(one))
+            && damaged.first_damage(0) >= HEADER_LEN
+        {
+            break damaged;
+        }
+    };
+    repair_damaged(damaged, release)
 }
 
 /// Damages a recording in one place by a seed and repairs it as a log of `release`.

@@ -203,8 +203,12 @@ fn a_log_with_damage_in_the_middle_is_closed_before_it() {
             let array = before.filter(|before| arrays.contains(&before.name));
             let at = mark.start;
             let start = array.unwrap_or(mark).start;
-            // If events follow at once, a block before it may be in the wrong place.
-            let wanted = [start, log.last_clock_before(start)].map(|at| log.mended_before(at));
+            // If events follow at once, a block before it may be in the wrong place, or an inverted
+            // bit in an event shortly before it explains the byte.
+            let near = log.marks.iter().map(|mark| mark.start);
+            let near = near.filter(|at| (start.saturating_sub(64)..start).contains(at));
+            let places = near.chain([start, log.last_clock_before(start)]);
+            let wanted: Vec<Vec<u8>> = places.map(|at| log.mended_before(at)).collect();
             assert!(wanted.contains(&target), "{name} at {at}: {:#?}", repair.after.findings());
             // Of a log that is damaged at its beginning, no event is left.
             let is_refused = repair.after.count(&common::LITTLE_KEPT) > 0;

@@ -109,7 +109,7 @@ fn shrink(path: &Path) {
 fn assert_shrank(output: &Output) {
     let err = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(5), "{err}");
-    assert!(err.contains("a file shrank, or its disk failed, while it was read"), "{err}");
+    assert!(err.contains("shrank, or its disk failed, while it was read"), "{err}");
 }
 
 #[test]
@@ -120,7 +120,47 @@ fn a_file_that_shrinks_while_it_is_checked_exits_with_5() {
     assert!(wait_until(&mut child, |pid| maps(pid, &big)), "it ended before the test could act");
     shrink(&big);
     assert_shrank(&child.wait_with_output().unwrap());
-    assert_eq!(names(folder.path()), ["big"]);
+    assert_eq!(names(folder.path()), ["big", "report"]);
+}
+
+/// Runs a command over a folder in which `big` lies between others and shrinks while it is read.
+fn run_over_shrinking(command: &[&str]) -> (TempDir, Output) {
+    let (folder, big) = big();
+    let sound = perf::clean().swap_remove(0).built.bytes;
+    for name in ["a", "b", "c", "d"] {
+        fs::write(folder.path().join(name), &sound).unwrap();
+    }
+    let out = folder.path().join("out");
+    let mut args: Vec<&Path> = command.iter().map(Path::new).collect();
+    let paths: Vec<PathBuf> =
+        ["a", "b", "big", "c", "d"].iter().map(|name| folder.path().join(name)).collect();
+    args.extend(paths.iter().map(PathBuf::as_path));
+    if command[0] != "check" {
+        args.extend([Path::new("--out-dir"), &out]);
+    }
+    let mut child = start(&args);
+    assert!(wait_until(&mut child, |pid| maps(pid, &big)), "it ended before the test could act");
+    shrink(&big);
+    let output = child.wait_with_output().unwrap();
+    assert_shrank(&output);
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert!(err.contains(&format!("{}: it shrank", big.display())), "{err}");
+    (folder, output)
+}
+
+#[test]
+fn a_file_that_shrinks_costs_one_recording_of_many() {
+    for jobs in ["1", "2"] {
+        let (_folder, output) = run_over_shrinking(&["check", "--format=json", "--jobs", jobs]);
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(report["recordings"].as_array().unwrap().len(), 4);
+        let [error] = report["errors"].as_array().unwrap().as_slice() else { panic!("{report}") };
+        assert!(error["path"].as_str().unwrap().ends_with("/big"), "{error}");
+    }
+    let (folder, _) = run_over_shrinking(&["repair"]);
+    assert_eq!(names(&folder.path().join("out")), ["a", "b", "c", "d"]);
+    let (folder, _) = run_over_shrinking(&["redact"]);
+    assert!(!names(&folder.path().join("out")).contains(&"big".to_string()));
 }
 
 #[test]

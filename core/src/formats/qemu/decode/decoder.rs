@@ -66,6 +66,11 @@ impl<'a> Decoder<'a> {
         Self { source, layout: LAYOUTS.get(number).unwrap_or(last), ring: Ring::LookAhead }
     }
 
+    /// Returns a decoder of the same layout for other bytes.
+    pub const fn of<'b>(&self, source: &'b Source<'b>) -> Decoder<'b> {
+        Decoder { source, layout: self.layout, ring: self.ring }
+    }
+
     /// Returns the layout.
     pub const fn layout(&self) -> &'static Layout {
         self.layout

@@ -12,17 +12,24 @@
 //! has readings ahead of the next one. A block from an earlier place has readings that go back,
 //! which is irregular by itself; a copy of the block before it repeats its bytes. A block without a
 //! reading lies after the last reading.
+//!
+//! One inverted bit that makes all of it events explains more than a block that fits where it
+//! began, has no reading, and ends in other bytes.
+
+use std::collections::VecDeque;
 
 use crate::formats::qemu::decode::clock;
 use crate::formats::qemu::decode::decoder::Decoder;
 use crate::formats::qemu::decode::defect_log::Damage;
-use crate::formats::qemu::decode::event::Event;
+use crate::formats::qemu::decode::event::{Event, FILE};
 use crate::formats::qemu::decode::walk::Walker;
 use crate::formats::qemu::layout::Kind;
-use crate::formats::qemu::recover::cut::find_events;
+use crate::formats::qemu::recover::cut::{EVENTS_SURE, find_events};
 use crate::kit::num::to_u64;
 use crate::kit::span::Span;
 use crate::kit::walk::Item;
+use crate::model::edit::Edit;
+use crate::model::patch::Patch;
 
 /// Bytes after the first irregular event in which events follow again if a block ends there: an
 /// event of fixed size takes up to 39.
@@ -31,6 +38,14 @@ const JOINT: u64 = 64;
 const EVENTS_AFTER: u64 = 16;
 /// Bytes of a block without a reading of a clock: a page, or a block of a disk.
 pub const BLOCK: u64 = 4096;
+
+/// Bytes before the first irregular event in which an inverted bit may make it irregular: the event
+/// gets another length, and those after it are read from wrong places.
+const BIT_BEFORE: u64 = 64;
+/// Bytes of an event in which a bit is inverted: its id, and a length or a count.
+const BIT_BYTES: u64 = 9;
+/// Events that an inverted bit has to make of the bytes: those of `BIT_BEFORE`, and as many after.
+const BIT_EVENTS: u64 = EVENTS_SURE.saturating_mul(2);
 
 /// Events in which the next reading of a clock is looked for.
 const EVENTS_TO_CLOCK: usize = 4096;
@@ -43,8 +58,13 @@ pub fn find_start(decoder: Decoder<'_>, damage: Damage) -> Damage {
     let next = find_next_reading(decoder, after);
     // The last readings of the clocks, and the last one that is not ahead of the next one.
     let (mut last, mut known, mut is_ahead) = (damage.before.at, None, false);
+    let mut near = VecDeque::from([damage.before.at]);
     let events = Walker::new(decoder, damage.before.at, damage.before.ring);
     for event in events.map_while(Item::record).take_while(|event| event.end <= damage.at) {
+        near.push_back(event.end);
+        while near.get(1).is_some_and(|next| next.saturating_add(BIT_BEFORE) < damage.at) {
+            near.pop_front();
+        }
         if event.time().is_some() {
             last = event.end;
         }
@@ -59,9 +79,34 @@ pub fn find_start(decoder: Decoder<'_>, damage: Damage) -> Damage {
         }
         (Some(known), _) if is_ahead => known.span.end,
         _ if is_ahead => damage.before.at,
-        _ => last.max(damage.at.saturating_sub(BLOCK)),
+        _ => find_inverted(decoder, near.make_contiguous())
+            .unwrap_or_else(|| last.max(damage.at.saturating_sub(BLOCK))),
     };
     Damage { at: start.min(damage.at), ..damage }
+}
+
+/// Returns the first of some adjoining events in which one inverted bit makes events of bytes that
+/// are none. The first of them stays as it is.
+fn find_inverted(decoder: Decoder<'_>, starts: &[u64]) -> Option<u64> {
+    let (first, others) = starts.split_first()?;
+    let area = *first..first.saturating_add(1);
+    if find_events(decoder, area.clone(), BIT_EVENTS).is_some() {
+        return None;
+    }
+    let source = decoder.source();
+    let is_event = |byte: u64, bit: u8| {
+        let span = Span::sized(FILE, byte, 1);
+        let inverted = source.read(byte, span.end).first()? ^ 1_u8.checked_shl(bit.into())?;
+        let edit = Edit::replace(span, [inverted]);
+        let patch = Patch::from_edits(source.len(), &[edit]).ok()?;
+        let view = patch.view(source);
+        find_events(decoder.of(&view), area.clone(), BIT_EVENTS)
+    };
+    let has_bit = |start: &&u64| {
+        let bytes = **start..start.saturating_add(BIT_BYTES);
+        bytes.into_iter().any(|byte| (0..8).any(|bit| is_event(byte, bit).is_some()))
+    };
+    others.iter().find(has_bit).copied()
 }
 
 /// A reading of the virtual clock, which nobody sets back.
