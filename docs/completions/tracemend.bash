@@ -227,7 +227,7 @@ _tracemend() {
             return 0
             ;;
         tracemend__subcmd__check)
-            opts="-o -v -q -h --files-from --format --output --type --fail-on --deny --warn --allow --config --no-config --baseline --write-baseline --statistics --shard --resume --checksums --all --max-findings --verbose --strict --jobs --quiet --limits --limit --no-transport --donor --abi --close-calls --part --strategy --upgrade --qemu-version --release --color --sandbox --help"
+            opts="-o -v -q -h --files-from --format --output --type --fail-on --deny --warn --allow --config --no-config --baseline --write-baseline --statistics --shard --resume --checksums --all --max-findings --verbose --strict --jobs --quiet --limits --limit --no-transport --donor --abi --for-perf --close-calls --part --strategy --upgrade --qemu-version --release --color --sandbox --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -306,6 +306,10 @@ _tracemend() {
                     return 0
                     ;;
                 --abi)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --for-perf)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -993,7 +997,7 @@ _tracemend() {
             return 0
             ;;
         tracemend__subcmd__repair)
-            opts="-o -h --output --out-dir --in-place --no-backup --dry-run --plan --format --safety --lossy-warnings --partial --force --link --type --jobs --limits --limit --no-transport --donor --abi --close-calls --part --strategy --upgrade --qemu-version --release --color --sandbox --help"
+            opts="-o -h --output --out-dir --in-place --no-backup --dry-run --plan --format --safety --lossy-warnings --partial --force --link --type --jobs --limits --limit --no-transport --donor --abi --for-perf --close-calls --part --strategy --upgrade --qemu-version --release --color --sandbox --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1044,6 +1048,10 @@ _tracemend() {
                     return 0
                     ;;
                 --abi)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --for-perf)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -232,6 +232,7 @@ large\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l limit -d 'Set one limit, such as window=1048576; the page of each format lists them (repeatable)' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l donor -d 'perf: take lost TRACING_DATA and features of the machine from FILE, a recording of the same kernel; apitrace: take lost definitions from FILE, a trace by the same build of the tracer' -r -F
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l abi -d 'perf: also write attrs of at most BYTES, a published size such as 128, for an older perf' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l for-perf -d 'perf: also write what perf VERSION refuses in a way that it reads, or leave it out' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l part -d 'apitrace: keep trace 1 or 2 of a file that contains two: `1` the first trace, `2` the second trace' -r -f -a "1\t''
 2\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l strategy -d 'ovni: how a trace that did not end is closed: `close` add the missing end to each stream, `cut` end all streams at the earliest last clock [default: close]; qemu: how to close a log that is unfinished or damaged: `prefix` keep the part before the first damage, and add the missing end, `close` only add the missing end, and leave a damaged log as it is [default: prefix]' -r -f -a "close\t''
@@ -275,6 +276,7 @@ large\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l limit -d 'Set one limit, such as window=1048576; the page of each format lists them (repeatable)' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l donor -d 'perf: take lost TRACING_DATA and features of the machine from FILE, a recording of the same kernel; apitrace: take lost definitions from FILE, a trace by the same build of the tracer' -r -F
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l abi -d 'perf: also write attrs of at most BYTES, a published size such as 128, for an older perf' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l for-perf -d 'perf: also write what perf VERSION refuses in a way that it reads, or leave it out' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l part -d 'apitrace: keep trace 1 or 2 of a file that contains two: `1` the first trace, `2` the second trace' -r -f -a "1\t''
 2\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l strategy -d 'ovni: how a trace that did not end is closed: `close` add the missing end to each stream, `cut` end all streams at the earliest last clock [default: close]; qemu: how to close a log that is unfinished or damaged: `prefix` keep the part before the first damage, and add the missing end, `close` only add the missing end, and leave a damaged log as it is [default: prefix]' -r -f -a "close\t''

@@ -76,6 +76,7 @@ pub(crate) fn add_to(command: Command, verb: Verb) -> Command {
 fn argument(verb: Verb, name: &'static str) -> Arg {
     let owners = owners(verb, name);
     let argument = Arg::new(name).long(name).help(describe(&owners)).help_heading(HEADING);
+    let argument = argument.conflicts_with_all(owners.iter().filter_map(|(_, one)| one.excludes));
     match owners.first().map(|(_, spec)| &spec.value) {
         Some(OptionValue::OneOf { placeholder, .. }) => {
             let mut words = Vec::new();

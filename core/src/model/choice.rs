@@ -21,12 +21,21 @@ pub struct OptionSpec {
     /// The effect, as one sentence without a full stop. Formats that share a name each have
     /// theirs.
     pub help: &'static str,
+    /// The name of an option that cannot be given besides.
+    pub excludes: Option<&'static str>,
 }
 
 impl OptionSpec {
     /// Declares an option.
     pub const fn new(name: &'static str, value: OptionValue, help: &'static str) -> Self {
-        Self { name, value, help }
+        Self { name, value, help, excludes: None }
+    }
+
+    /// Names an option that cannot be given besides.
+    #[must_use]
+    pub const fn without(mut self, name: &'static str) -> Self {
+        self.excludes = Some(name);
+        self
     }
 }
 

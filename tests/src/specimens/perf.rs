@@ -359,7 +359,18 @@ pub fn specimens() -> Vec<Specimen> {
             let newer = built("compressed2");
             let at = newer.records[newer.first_of(83).unwrap()].offset + 8;
             newer.with_u64(at, u64_at(&newer.bytes, at) - 9)
+        })
+        .leaves(&["PD0035"], "perf reads such records since 6.15"),
+        Specimen::new("PD0035", {
+            let mut recording = Recording::new(
+                Order::Little,
+                vec![Attr::cpu_clock(TYPE).with_ids(&[11]).with_size(144)],
+            );
+            let sample = recording.maker(0).sample();
+            recording.push(sample);
+            recording.build().bytes
         }),
+        Specimen::new("PD0036", built("compressed2").bytes).with("for-perf", "6.1"),
     ]
 }
 

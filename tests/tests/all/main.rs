@@ -81,6 +81,7 @@ mod perf {
     mod donor;
     mod dump;
     mod flips;
+    mod for_perf;
     mod forge;
     mod inside;
     mod judge;

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use crate::formats::perf::layout::versions::{self, NEWEST, OFFERED, OLDEST, Version};
 use crate::formats::perf::layout::{ATTR_SIZES, is_published, record};
 use crate::model::choice::{
     OptionSpec, OptionValue, check_range, check_times, parse_range, parse_times,
@@ -22,6 +23,12 @@ pub static OPTIONS: &[OptionSpec] = &[
         OptionValue::Text { placeholder: "BYTES", check: check_attr_size },
         "Also write attrs of at most BYTES, a published size such as 128, for an older perf",
     ),
+    OptionSpec::new(
+        "for-perf",
+        OptionValue::Text { placeholder: "VERSION", check: check_version },
+        "Also write what perf VERSION refuses in a way that it reads, or leave it out",
+    )
+    .without("abi"),
 ];
 
 /// The options of a dump.
@@ -59,9 +66,37 @@ pub struct Filter<'o> {
     event: Option<&'o str>,
 }
 
-/// Returns the size that attrs may have at most, if the user asks for one.
-pub fn attr_size(options: &Options) -> Option<u32> {
-    options.choices.value("abi").and_then(parse_attr_size)
+/// The attrs that the user asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AskedAttrs {
+    /// Their size in bytes, at most.
+    pub size: u32,
+    /// The option, as it was typed.
+    pub option: String,
+}
+
+/// Returns the attrs that the user asks for.
+pub fn asked_attrs(options: &Options) -> Option<AskedAttrs> {
+    let typed = |name| options.choices.value(name).map(|value| format!("--{name} {value}"));
+    if let Some(version) = asked_version(options) {
+        return Some(AskedAttrs { size: versions::attr_size(version), option: typed("for-perf")? });
+    }
+    let size = options.choices.value("abi").and_then(parse_attr_size)?;
+    Some(AskedAttrs { size, option: typed("abi")? })
+}
+
+/// Returns the version of perf that has to read the recording, if the user names one.
+pub fn asked_version(options: &Options) -> Option<Version> {
+    options.choices.value("for-perf").and_then(versions::parse)
+}
+
+/// The versions that can be asked for, as a phrase.
+static EXPECTED_VERSION: LazyLock<String> =
+    LazyLock::new(|| format!("a version from {OLDEST} to {NEWEST}, such as {OFFERED}"));
+
+/// Checks that results can be promised for a version.
+fn check_version(text: &str) -> Result<(), &'static str> {
+    if versions::parse(text).is_some() { Ok(()) } else { Err(&EXPECTED_VERSION) }
 }
 
 fn parse_attr_size(text: &str) -> Option<u32> {

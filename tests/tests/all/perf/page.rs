@@ -301,7 +301,10 @@ fn codes_around(record: &Record) -> BTreeSet<&'static str> {
     }
     recording.push(record.clone());
     recording.push(maker.sample()).push(maker.sample());
-    codes_of(&recording.build())
+    let mut codes = codes_of(&recording.build());
+    // The type alone decides about it.
+    codes.remove("PD0035");
+    codes
 }
 
 /// Every record that is not compressed, without a payload that only a pipe has.

@@ -1,7 +1,8 @@
 //! The parts of a check of the features; `features`, `cpus` and `feature_faults` judge.
 
+use super::records::Seen;
 use crate::formats::perf::decode::feature::{self, Machine};
-use crate::formats::perf::decode::header::{Flags, Section};
+use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::decode::recording::Recording;
 use crate::formats::perf::decode::tracing::WantedTracepoints;
 use crate::formats::perf::repair::{self, Features, NewFeature};
@@ -14,8 +15,8 @@ use crate::model::limits::Limits;
 pub(super) struct RecordFacts {
     /// Longest expansion of a compressed record in bytes, and the ratio.
     pub(super) compressed: Option<(u64, u64)>,
-    /// Number of records of `perf stat`.
-    pub(super) stat_records: u64,
+    /// Parts that the records showed.
+    pub(super) seen: Seen,
     /// Whether there are `data.N` files.
     pub(super) has_parts: bool,
     /// End of the attrs and their ids; perf inject writes them after the records.
@@ -26,8 +27,6 @@ pub(super) struct RecordFacts {
     pub(super) recorder: Machine,
     /// Number of events.
     pub(super) events: usize,
-    /// Features in records, as perf inject leaves them in a file that it makes of a pipe.
-    pub(super) in_records: Flags,
 }
 
 impl RecordFacts {
@@ -37,8 +36,8 @@ impl RecordFacts {
         order: Order,
         is_kept: impl Fn(u32) -> bool,
     ) -> Vec<NewFeature> {
-        let has_stat = self.stat_records > 0;
-        let is_kept = |bit| self.in_records.has(bit) || is_kept(bit);
+        let has_stat = self.seen.stat_records > 0;
+        let is_kept = |bit| self.seen.features.has(bit) || is_kept(bit);
         repair::needed(self.compressed, has_stat, self.has_parts, order, is_kept)
     }
 }

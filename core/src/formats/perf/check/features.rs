@@ -343,7 +343,7 @@ impl FeatureCheck<'_> {
             let edits = repair::rewrite(self.recording, self.end, &features, false);
             let records = Span::new(FILE, self.recording.body.data.offset, self.end);
             // One record of perf stat alone may be another one whose type is damaged.
-            let is_sure = flags.has(bit::STAT) || self.facts.stat_records != 1;
+            let is_sure = flags.has(bit::STAT) || self.facts.seen.stat_records != 1;
             let is_kept = self.keeps_all(placed);
             let safety = if is_kept && is_sure { Safety::Synthetic } else { Safety::Lossy };
             let fix = Fix::new(safety, format!("build {names}"), edits);

@@ -6,7 +6,7 @@
 
 use super::close::{OpenEnd, push_moved_end, push_open_end};
 use super::feature_check::{FeatureCheck, RecordFacts, Settled};
-use super::records::RecordCheck;
+use super::records::{RecordCheck, Seen};
 use super::stream::Stream;
 use super::times::SampleTimes;
 use super::tracing::MissingTracing;
@@ -15,6 +15,7 @@ use crate::formats::perf::decode::feature::Machine;
 use crate::formats::perf::decode::header::{Body, Section};
 use crate::formats::perf::decode::recording::Recording;
 use crate::formats::perf::layout::feature;
+use crate::formats::perf::options::asked_version;
 use crate::formats::perf::recover::end::End;
 use crate::formats::perf::recover::outline::Outline;
 use crate::formats::perf::recover::tracepoints::traced;
@@ -34,30 +35,31 @@ struct Walked {
 
 /// Checks a recording with sections.
 ///
-/// `can_move` tells whether fixes may move records and features in this round.
+/// `can_move` tells whether fixes may move records and features in this round. Returns the parts of
+/// the recording that its records show.
 pub(super) fn check(
     recording: &Recording<'_>,
     can_move: bool,
     options: &Options,
     report: &mut Report,
-) {
+) -> Seen {
     let limits = &options.limits;
     header::check_size(recording, report);
     if !header::check_data_start(recording, report) {
-        return;
+        return Seen::default();
     }
     let outline = Outline::gather(recording, limits);
     attrs::check_table(recording, &outline.attrs, limits, report);
     let ids = outline.attrs.id_sections();
     header::check_overlaps(recording, &ids, report);
     if !header::check_data_inside(recording, report) {
-        return;
+        return Seen::default();
     }
     let end = outline.end;
     let missing_tracing = MissingTracing::find(recording, &outline, limits);
     let mut records = RecordCheck::new(outline.events, limits);
     records.times = SampleTimes::new(outline.sample_time);
-    let recorder = outline.recorder;
+    let recorder = outline.recorder.read_by(asked_version(options));
     records.machine = recorder.in_file();
     if let Some(missing) = &missing_tracing {
         records.raw_sizes = missing.raw_sizes(records.events.attrs());
@@ -79,6 +81,7 @@ pub(super) fn check(
     } else {
         machine::push_missing(recording, settled, limits, report);
     }
+    facts.seen
 }
 
 /// Checks the records of the file with the header.
@@ -128,13 +131,12 @@ fn gather_facts(
     let sections = ids.iter().chain([&recording.body.attrs]);
     RecordFacts {
         compressed: stream.expansion.totals().parameters(),
-        stat_records: stream.records.stat_records,
         has_parts: !recording.parts.is_empty(),
         attrs_end: sections.filter_map(|section| section.end()).max().unwrap_or(0),
         tracepoints: traced(stream.records.events.attrs()),
         recorder,
         events: stream.records.events.attrs().len(),
-        in_records: stream.records.features,
+        seen: stream.records.seen,
     }
 }
 

@@ -39,7 +39,7 @@ impl RecordCheck {
     /// Whether the perf that recorded, by its VERSION, had no record of this type. The kernel
     /// writes only types that perf asks for.
     pub(super) const fn is_too_new(&self, kind: u32) -> bool {
-        kind > last_old(kind) && self.machine.is_recorder_old()
+        kind > kind::last_old(kind) && self.machine.is_recorder_old()
     }
 
     /// Reports a record of a type that the perf that recorded did not have.
@@ -191,7 +191,10 @@ impl RecordCheck {
             let reason = match likely.and_then(|(kind, _)| record::name(kind).zip(Some(kind))) {
                 Some((name, kind)) => format!("but the record has the fields of {name} ({kind})"),
                 None if self.is_too_new(found) => {
-                    format!("which perf 6.12 and older do not have (last: {})", last_old(found))
+                    format!(
+                        "which perf 6.12 and older do not have (last: {})",
+                        kind::last_old(found)
+                    )
                 }
                 None => format!("far above the last known one ({})", last_known(found)),
             };
@@ -242,11 +245,6 @@ const fn may_be_new(found: u32) -> bool {
 /// Returns the last known type of the same writer, the kernel or perf.
 const fn last_known(found: u32) -> u32 {
     if found < kind::USER_FIRST { kind::KERNEL_LAST } else { kind::USER_LAST }
-}
-
-/// Returns the last type of the same writer that perf 6.12 has.
-const fn last_old(found: u32) -> u32 {
-    if found < kind::USER_FIRST { kind::KERNEL_OLD } else { kind::USER_OLD }
 }
 
 /// Returns the record as one of another type.

@@ -13,7 +13,7 @@
 //!  counters          the counts of `perf stat record` and their maps
 //!  tracepoints       the data of samples and the tracepoints of their events
 //!  features feature_faults cpus close tracing event_desc    everything after the records
-//!  abi               attrs that are larger than the user asks for
+//!  versions abi      the perf that is needed; records and attrs that the one asked for refuses
 //!  rebuild           the last resort, if errors have no fix of their own
 //! ```
 
@@ -48,8 +48,11 @@ mod times;
 mod tracepoints;
 mod tracing;
 mod unpacked;
+mod versions;
 
 use crate::formats::perf::decode::recording::{Opened, open};
+use crate::formats::perf::layout::versions::FIRST_STRICT;
+use crate::formats::perf::options::asked_version;
 use crate::formats::perf::recover::outline::recorder_of_file;
 use crate::formats::perf::recover::restore;
 use crate::formats::perf::rules;
@@ -68,7 +71,8 @@ pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
     let restoration = restore::restore(files, &options.limits);
     let files = &restoration.apply(files);
     let opened = open(files);
-    restored::push(&restoration, is_recorder_strict(&opened), report);
+    let is_strict = is_recorder_strict(&opened) || asked_version(options) >= Some(FIRST_STRICT);
+    restored::push(&restoration, is_strict, report);
     if restoration.lacks_header() {
         report.mark_unreadable();
         return;
@@ -84,18 +88,20 @@ pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
         Ok(Opened::Sections(recording)) => {
             // Fixes that move bytes wait until the outline is right.
             let can_move = !restored::moves_outline(&restoration);
-            file::check(&recording, can_move, options, report);
+            let seen = file::check(&recording, can_move, options, report);
             changed::offer(&recording, can_move, &options.limits, report);
             if can_move {
                 unpacked::offer(&recording, &options.limits, report);
             }
             rebuild::offer(&recording, options, report);
+            versions::check_sections(&recording, seen, options, report);
             abi::check_sections(&recording, options, report);
         }
         Ok(Opened::Pipe(file)) => {
-            pipe::check(&file, files.donor(), options, report);
+            let seen = pipe::check(&file, files.donor(), options, report);
             changed::offer_pipe(&file, &options.limits, report);
             unpacked::offer_pipe(&file, &options.limits, report);
+            versions::check_pipe(&file, seen, options, report);
             abi::check_pipe(&file, options, report);
         }
     }
@@ -111,8 +117,10 @@ fn is_recorder_strict(opened: &Result<Opened<'_>, ReadError>) -> bool {
 
 /// Returns the first error with a fix that rebuilds the recording, whatever other fixes there are.
 pub fn last_resort(files: &FileSet<'_>, options: &Options, report: &Report) -> Option<Finding> {
-    // Nothing is dropped so that attrs can become smaller, and no attr is made up without a header.
-    if report.count(&rules::ATTR_LARGER) > 0 || report.count(&rules::HEADER_BLANK) > 0 {
+    // Nothing is dropped so that an older perf reads the rest, and no attr is made up without a
+    // header.
+    let reasons = [&rules::ATTR_LARGER, &rules::RECORDS_NEWER, &rules::HEADER_BLANK];
+    if reasons.into_iter().any(|rule| report.count(rule) > 0) {
         return None;
     }
     match open(files) {

@@ -4,7 +4,7 @@ use super::attrs::check_attr;
 use super::faults::describe;
 use super::late_attrs::LateAttrs;
 use super::missing_attrs::MissingAttrs;
-use super::records::RecordCheck;
+use super::records::{RecordCheck, Seen};
 use super::stream::Stream;
 use super::tracing::PipeTracing;
 use crate::formats::perf::decode::attr_record::read_record;
@@ -19,6 +19,7 @@ use crate::formats::perf::decode::walk::Damage;
 use crate::formats::perf::layout::feature::COMPRESSED;
 use crate::formats::perf::layout::{HEADER_SIZE_PIPE, record};
 use crate::formats::perf::limits::{ATTRS, IDS};
+use crate::formats::perf::options::asked_version;
 use crate::formats::perf::recover::outline::recorder_of_pipe;
 use crate::formats::perf::recover::tracepoints::traced;
 use crate::formats::perf::repair::{self, Seam};
@@ -36,20 +37,20 @@ use crate::model::{Finding, Report};
 
 const FILE: Layer = Layer::stored(0);
 
-/// Checks a pipe recording.
+/// Checks a pipe recording. Returns the parts of it that its records show.
 pub(super) fn check(
     file: &RecordFile<'_>,
     donor: Option<&Source<'_>>,
     options: &Options,
     report: &mut Report,
-) {
+) -> Seen {
     let limits = &options.limits;
     let missing = MissingAttrs::find(file, limits);
     let known = MissingAttrs::events(missing.as_ref(), file.order());
     let gathered = gather_events(file, known.clone(), limits);
     let mut tracing = PipeTracing::new(traced(gathered.attrs()), donor);
     let mut records = RecordCheck::new(known, limits);
-    records.machine = recorder_of_pipe(file, limits);
+    records.machine = recorder_of_pipe(file, limits).read_by(asked_version(options));
     records.raw_sizes = tracing.raw_sizes(gathered.attrs());
     let mut stream = Stream::new(records, file.dialect(), file.length(), limits);
     let mut compressed = PipeCompression::default();
@@ -95,6 +96,7 @@ pub(super) fn check(
     let raw_sizes = stream.records.raw_sizes.as_slice();
     tracing.push(file.order(), (attrs, raw_sizes), limits, report);
     compressed.push_missing(stream.expansion.totals().parameters(), file.order(), report);
+    stream.records.seen
 }
 
 /// The HEADER_FEATURE record of COMPRESSED, without which perf cannot expand compressed records.

@@ -12,8 +12,8 @@ use crate::formats::perf::decode::frame::RecordView;
 use crate::formats::perf::decode::header::Flags;
 use crate::formats::perf::decode::record;
 use crate::formats::perf::decode::sample::{PlainSample, Sample};
-use crate::formats::perf::layout::feature::PIPE_END;
-use crate::formats::perf::layout::{MOST_CPUS, record as kind};
+use crate::formats::perf::layout::feature::{PIPE_END, PIPE_END_NEWEST};
+use crate::formats::perf::layout::{MOST_CPUS, record as kind, versions};
 use crate::formats::perf::{repair, rules};
 use crate::kit::layer::LayerMap;
 use crate::kit::num::to_u64;
@@ -38,8 +38,6 @@ pub(super) struct RecordCheck {
     pub(super) events: Events,
     /// Whether a record can be dropped from the file in this round.
     pub(super) can_drop: bool,
-    /// Number of records of `perf stat`.
-    pub(super) stat_records: u64,
     /// Sizes of raw data by event, if a donor has to be compared; otherwise empty.
     pub(super) raw_sizes: Vec<RawSizes>,
     pub(super) rounds: Rounds,
@@ -51,8 +49,31 @@ pub(super) struct RecordCheck {
     tracepoints: TracepointData,
     /// The machine as the features describe it: those of a pipe so far, VERSION of a file.
     pub(super) machine: Machine,
+    /// Parts of the recording that the records showed.
+    pub(super) seen: Seen,
+}
+
+/// Parts of a recording that its records show.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Seen {
+    /// Number of records of `perf stat`.
+    pub(super) stat_records: u64,
     /// The features that HEADER_FEATURE records hold, in a pipe or in what perf inject made of one.
     pub(super) features: Flags,
+    /// The type of records that only newer versions of perf read, of several the newest.
+    pub(super) newest_kind: Option<u32>,
+    /// The highest number of a feature in a record, besides that of the end mark.
+    pub(super) last_feature: Option<u32>,
+}
+
+impl Seen {
+    /// Notes a type of records that perf 6.12 does not read.
+    pub(super) fn note_kind(&mut self, kind: u32) {
+        let since = versions::of_record(kind);
+        if self.newest_kind.is_none_or(|newest| versions::of_record(newest) < since) {
+            self.newest_kind = Some(kind);
+        }
+    }
 }
 
 impl RecordCheck {
@@ -61,14 +82,13 @@ impl RecordCheck {
         Self {
             events,
             can_drop: true,
-            stat_records: 0,
             raw_sizes: Vec::new(),
             rounds: Rounds::default(),
             counters: Counters::new(limits),
             times: SampleTimes::default(),
             tracepoints: TracepointData::default(),
             machine: Machine::default(),
-            features: Flags::default(),
+            seen: Seen::default(),
         }
     }
 
@@ -95,7 +115,11 @@ impl RecordCheck {
             other if record::name(other).is_none() => self.check_unknown(record, map, report),
             other => {
                 let is_stat = (kind::STAT_CONFIG..=kind::STAT_ROUND).contains(&other);
-                self.stat_records = self.stat_records.saturating_add(is_stat.into());
+                let seen = &mut self.seen;
+                seen.stat_records = seen.stat_records.saturating_add(is_stat.into());
+                if other > kind::last_old(other) {
+                    seen.note_kind(other);
+                }
                 self.check_fields(record, map, report);
             }
         }
@@ -200,9 +224,13 @@ impl RecordCheck {
             Ok((bit, contents)) => {
                 self.check_refusal(record, map, report);
                 self.machine.note(&contents);
-                self.features = self.features.with(bit);
-                if (PIPE_END.saturating_add(1)..u32::MAX).contains(&bit) {
-                    push_newer_feature(record, bit, map, report);
+                self.seen.features = self.seen.features.with(bit);
+                match bit {
+                    0..=PIPE_END | u32::MAX => {}
+                    ..=PIPE_END_NEWEST => {
+                        self.seen.last_feature = self.seen.last_feature.max(Some(bit));
+                    }
+                    _ => push_newer_feature(record, bit, map, report),
                 }
                 return;
             }
@@ -455,9 +483,8 @@ pub(super) fn with_place(mut finding: Finding, record: &RecordView<'_>, map: &La
 fn push_newer_feature(record: &RecordView<'_>, bit: u32, map: &LayerMap, report: &mut Report) {
     let rule = &rules::UNKNOWN_FEATURE;
     report.push_with(rule, Severity::Info, || {
-        let name = feature::name(bit).map_or_else(String::new, |name| format!(" ({name})"));
         let message =
-            format!("HEADER_FEATURE {bit}{name}: perf report 6.1 reads a pipe up to {PIPE_END}");
+            format!("HEADER_FEATURE {bit}: perf report 7.2 reads a pipe up to {PIPE_END_NEWEST}");
         let finding = Finding::new(rule, record.span(), record.place.path(".feat_id"), message);
         with_place(finding, record, map)
     });

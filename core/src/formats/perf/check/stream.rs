@@ -100,6 +100,9 @@ impl<'a> Stream<'a> {
             report.tally.records = report.tally.records.saturating_add(1);
             let view = record.view(self.layer, index);
             self.records.check_alignment(&view, self.expansion.map(), report);
+            if wrapper == Wrapper::Compressed2 {
+                self.records.seen.note_kind(kind::COMPRESSED2);
+            }
             self.expand_record(record, wrapper, report);
         } else if record.frame.kind == kind::FINISHED_ROUND && self.expansion.is_open() {
             report.tally.records = report.tally.records.saturating_add(1);

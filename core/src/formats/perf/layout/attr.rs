@@ -1,11 +1,12 @@
 //! `perf_event_attr`: its sizes, its words, and their bits.
 //!
-//! A new word is one entry of [`WORDS`], and its size one of [`ATTR_SIZES`]: the check, the map,
-//! the dump, the audit, `--abi` and the repair of damaged attrs read them here. A word whose bits
-//! or value a rule names has its offset in [`at`].
+//! A new word is one entry of [`WORDS`], and its size one of [`versions::ATTRS`]: the check, the
+//! map, the dump, the audit, `--abi` and the repair of damaged attrs read them here. A word whose
+//! bits or value a rule names has its offset in [`at`].
 //!
 //! Source: `include/uapi/linux/perf_event.h`.
 
+use super::versions;
 use crate::kit::cursor::Order;
 use crate::kit::row::Form::{self, Hex32, Hex64, U16, U32, U64};
 
@@ -14,7 +15,10 @@ pub const ATTR_SIZE_VER0: u64 = 64;
 /// Size of the last version that a perf before 6.3 writes.
 pub const ATTR_SIZE_VER7: u64 = 128;
 /// Sizes of the published versions of the attr, VER0 to VER9.
-pub const ATTR_SIZES: [u32; 10] = [64, 72, 80, 96, 104, 112, 120, 128, 136, 144];
+pub const ATTR_SIZES: [u32; 10] = {
+    let [a, b, c, d, e, f, g, h, i, j] = versions::ATTRS;
+    [a.0, b.0, c.0, d.0, e.0, f.0, g.0, h.0, i.0, j.0]
+};
 
 /// Size of the newest published version.
 pub const ATTR_SIZE_KNOWN: u32 = {

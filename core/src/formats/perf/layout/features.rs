@@ -61,6 +61,8 @@ pub mod number {
     /// Number after PMU_CAPS, with which perf 6.1 ends the features of a pipe. perf report 6.1
     /// stops at a higher one.
     pub const PIPE_END: u32 = 32;
+    /// The same for perf 7.2, which has one feature more than are known by name.
+    pub const PIPE_END_NEWEST: u32 = 35;
     /// Highest number of a feature in a pipe that may be one of the next years: perf got 34
     /// features in 17 years, so 18 more take nine, and a number after them ends the list.
     pub const PIPE_NEXT: u64 = 53;

@@ -7,6 +7,7 @@ pub mod attr;
 pub mod features;
 pub mod part;
 pub mod records;
+pub mod versions;
 
 pub use attr::{ATTR_SIZE_KNOWN, ATTR_SIZE_VER0, ATTR_SIZE_VER7, ATTR_SIZES, is_published};
 pub use features::number as feature;
@@ -122,6 +123,11 @@ pub mod record {
     pub const USER_OLD: u32 = 82;
     /// Last type of the kernel that perf 6.12 asks for, AUX_OUTPUT_HW_ID.
     pub const KERNEL_OLD: u32 = 21;
+    /// Returns the last type of the same writer that perf 6.12 has.
+    pub const fn last_old(kind: u32) -> u32 {
+        if kind < USER_FIRST { KERNEL_OLD } else { USER_OLD }
+    }
+
     /// Highest type of the kernel that may be one of the next years: it got 22 in 17 years, so
     /// twelve more take nine.
     pub const KERNEL_NEXT: u32 = 34;

@@ -8,12 +8,14 @@
 //!  partly       the records that are known although a block is damaged
 //!  donor machine   TRACING_DATA of another recording, and the features of its machine
 //!  tracepoints  the rest of a damaged TRACING_DATA
+//!  newer        records that an older perf does not read
 //! ```
 
 pub mod changed;
 pub mod donor;
 pub mod end;
 pub mod machine;
+pub mod newer;
 pub mod outline;
 pub mod partly;
 pub mod restore;

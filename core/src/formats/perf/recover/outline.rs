@@ -10,6 +10,7 @@ use crate::formats::perf::decode::event::Events;
 use crate::formats::perf::decode::feature::{self, Contents, Machine};
 use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::decode::recording::{RecordFile, Recording};
+use crate::formats::perf::layout::versions::Version;
 use crate::formats::perf::layout::{
     ATTR_SIZE_VER7, HEADER_SIZE_PIPE, SECTION_SIZE, feature as bits, is_published, record,
 };
@@ -69,7 +70,7 @@ fn find_recorder(recording: &Recording<'_>, end: End) -> Machine {
     const LONGEST: u64 = 256;
     if recording.file.is_simpleperf() {
         // It has versions of its own, and skips features that it cannot read.
-        return Machine::of_version(Some((0, 0)));
+        return Machine::of_version(Some(Version::default()));
     }
     let mut machine = Machine::default();
     let End::Declared(end) = end else { return machine };
@@ -79,7 +80,7 @@ fn find_recorder(recording: &Recording<'_>, end: End) -> Machine {
     {
         machine.note(&contents);
         if contents.version.is_none() && is_attr_old(recording.body.attr_size) {
-            return Machine::of_version(Some((0, 0)));
+            return Machine::of_version(Some(Version::default()));
         }
     }
     machine

@@ -7,6 +7,7 @@ mod encode;
 mod event_desc;
 mod features;
 mod maps;
+mod newer;
 mod rebuild;
 mod settle;
 mod store;
@@ -23,6 +24,7 @@ pub use features::{
     with_hostname,
 };
 pub use maps::{THREADS, cpu_map, thread_map};
+pub use newer::{drop_newer, repack};
 pub use rebuild::{add_event, event_record, feature_record, rebuild};
 pub use settle::settle;
 pub use store::store;

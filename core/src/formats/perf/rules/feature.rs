@@ -51,8 +51,8 @@ rules! {
         summary: "unknown feature",
         problem: "Newer versions of perf add features: perf 6.1 and 6.12 know those up to 31, \
             later ones CPU_DOMAIN_INFO (32), E_MACHINE (33) and CLN_SIZE (34).",
-        impact: "perf 6.1 skips unknown features of a file, but at one in a pipe perf report 6.1 \
-            stops, shows no sample and exits 0. perf script 6.1 shows all samples.",
+        impact: "perf skips unknown features of a file, but at one in a pipe perf report stops, \
+            shows no sample and exits 0. perf script shows all samples.",
         remedy: Remedy::Next(
             "Nothing has to be done. Read the file with a perf that is at least as new as the \
              recorder to see the feature.",

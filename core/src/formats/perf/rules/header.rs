@@ -258,23 +258,64 @@ rules! {
         code: "PD0033",
         name: "attr-larger",
         severity: Severity::Warning,
-        summary: "attrs are larger than asked for with --abi",
+        summary: "attrs are larger than asked for with --for-perf or --abi",
         problem: "Each version of perf_event_attr is larger than the one before: 128 bytes since \
-            Linux 5.13, 136 since 6.3, 144 since 7.0. The option --abi names the size that the \
-            recording is meant to have. If a field that a smaller attr leaves out is used, this is \
-            an error: the samples cannot be described without it.",
+            Linux 5.13, 136 since 6.3, 144 since 6.19. The option --for-perf names the version of \
+            perf that has to read the file, --abi the size of its attrs. If a field that a smaller \
+            attr leaves out is used, this is an error: the samples cannot be described without it.",
         impact: "A perf that is older than the recorder refuses larger attrs, even if the fields \
             that it does not know are 0 (incompatible file format, exit 255).",
         remedy: Remedy::Fix(
-            "With --abi, cuts the last bytes of each attr and of its copy in EVENT_DESC, which are \
-             all 0, and moves what follows. A reader takes absent fields as 0. An older perf may \
-             still not know a bit of sample_type or a type of record.\n\
+            "With one of the options, cuts the last bytes of each attr and of its copy in \
+             EVENT_DESC, which are all 0, and moves what follows. A reader takes absent fields as \
+             0. --abi changes nothing else: an older perf may still not know a type of record \
+             (PD0036).\n\
              Class: synthetic, a change on request. Cost: none; every value stays.\n\
              Run:\n\
-             \x20 tracemend repair perf.data --abi 128 -o repaired.data",
+             \x20 tracemend repair perf.data --for-perf 6.1 -o repaired.data",
         ),
         source: "include/uapi/linux/perf_event.h: PERF_ATTR_SIZE_VER0 to VER9; perf 6.1, \
             tools/perf/util/header.c: read_attr",
+    };
+    NEWER_NEEDED = Rule {
+        code: "PD0035",
+        name: "newer-perf-needed",
+        severity: Severity::Info,
+        summary: "a perf newer than 6.1 is needed to read the recording",
+        problem: "The recording has attrs, records or features of a pipe that came after perf 6.1. \
+            The message names them with the versions that were the first to read them.",
+        impact: "An older perf refuses larger attrs in a file (incompatible file format, exit \
+            255) and stops at an unknown type of record (exit 234 or 255). At an unknown feature \
+            of a pipe perf report shows nothing and exits 0; perf script reads on.",
+        remedy: Remedy::Next(
+            "Read it with one of the versions that the message names, or write it for an older \
+             one:\n\
+             \x20 tracemend repair perf.data --for-perf 6.1 -o old.data",
+        ),
+        source: "include/uapi/linux/perf_event.h and tools/perf in their history; measured with \
+            perf 6.1, 6.12 and 7.2",
+    };
+    RECORDS_NEWER = Rule {
+        code: "PD0036",
+        name: "records-newer",
+        severity: Severity::Error,
+        summary: "records that the perf of --for-perf does not read",
+        problem: "The option --for-perf names the version of perf that has to read the recording. \
+            It does not know the type of some records, or the number of some features in a pipe.",
+        impact: "perf 6.1 stops at such a record (failed to process type, exit 234 or 255). At \
+            such a feature perf report shows nothing and exits 0.",
+        remedy: Remedy::Fix(
+            "Writes COMPRESSED2 records as COMPRESSED, which hold the same zstd data, and drops \
+             other records that the version does not know. Those inside compressed \
+             records, or of a file whose AUXTRACE stores offsets of records, have no fix.\n\
+             Class: synthetic for COMPRESSED2, lossy for dropped records. Cost: the dropped \
+             records.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data --for-perf 6.1 -o old.data",
+        ),
+        source: "tools/lib/perf/include/perf/event.h in its history; perf 6.1, \
+            tools/perf/util/session.c: perf_session__process_event; builtin-report.c: \
+            process_feature_event",
     };
     ATTR_SIZE_UNPUBLISHED = Rule {
         code: "PD0017",

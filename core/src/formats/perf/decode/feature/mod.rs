@@ -20,13 +20,9 @@ use crate::formats::perf::layout::feature::{
 };
 pub use crate::formats::perf::layout::features::name;
 use crate::formats::perf::layout::features::{Trait, feature};
+use crate::formats::perf::layout::versions::{FIRST_STRICT, NEWEST, Version};
 use crate::kit::cursor::{Cursor, Order, ReadError};
 use crate::kit::field_log::FieldLog;
-
-/// First version of perf that refuses a file at a malformed feature.
-const FIRST_STRICT: (u32, u32) = (7, 0);
-/// Last version of perf whose limits were measured.
-const LAST_MEASURED: (u32, u32) = (7, 2);
 
 /// Values of a feature that a check compares with other parts of the recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,7 +36,7 @@ pub struct Contents {
     /// VERSION: whether the perf that recorded has no feature after PMU_CAPS.
     pub is_recorder_old: bool,
     /// VERSION: major and minor number of the perf that recorded.
-    pub version: Option<(u32, u32)>,
+    pub version: Option<Version>,
     /// SAMPLE_TIME: time of the first and of the last sample in ns.
     pub sample_time: Option<(u64, u64)>,
     /// COMPRESSED: size of the reader's buffer for one expanded record in bytes.
@@ -82,13 +78,14 @@ pub struct Machine {
     online: Option<u32>,
     has_free_sockets: bool,
     is_recorder_old: bool,
-    version: Option<(u32, u32)>,
+    version: Option<Version>,
+    reader: Option<Version>,
     is_in_file: bool,
 }
 
 impl Machine {
     /// A machine of which only the version of the perf that recorded is known.
-    pub fn of_version(version: Option<(u32, u32)>) -> Self {
+    pub fn of_version(version: Option<Version>) -> Self {
         Self { version, ..Self::default() }
     }
 
@@ -116,10 +113,17 @@ impl Machine {
         self.cpus
     }
 
-    /// Whether the perf that recorded refuses a file at a malformed feature: perf 7 does. An
-    /// unknown one may be the newest.
+    /// The same machine for a recording that another version has to read.
+    #[must_use]
+    pub fn read_by(self, reader: Option<Version>) -> Self {
+        Self { reader, ..self }
+    }
+
+    /// Whether the perf that recorded, or has to read, refuses a file at a malformed feature: perf
+    /// 7 does. An unknown one may be the newest.
     pub fn is_recorder_strict(&self) -> bool {
-        self.version.is_none_or(|version| version >= FIRST_STRICT)
+        let is_strict = |version| version >= FIRST_STRICT;
+        self.reader.is_some_and(is_strict) || self.version.is_none_or(is_strict)
     }
 
     /// Whether VERSION shows that the perf that recorded refuses a file at a malformed feature.
@@ -129,7 +133,7 @@ impl Machine {
 
     /// Whether the perf that recorded may be newer than the last one that was measured.
     pub fn may_be_newer(&self) -> bool {
-        self.version.is_none_or(|version| version > LAST_MEASURED)
+        self.version.is_none_or(|version| version > NEWEST)
     }
 
     /// Replaces the numbers of CPUs.

@@ -1,7 +1,9 @@
 //! The version of perf that recorded, which bounds the features that it can have.
 
+use crate::formats::perf::layout::versions::Version;
+
 /// The last version of perf without a feature after PMU_CAPS (tools/perf/util/header.h).
-const LAST_VERSION: (u32, u32) = (6, 12);
+const LAST_VERSION: Version = Version { major: 6, minor: 12 };
 
 /// Whether VERSION is a text of a perf that has no feature after PMU_CAPS.
 pub fn is_old(version: &[u8]) -> bool {
@@ -9,12 +11,12 @@ pub fn is_old(version: &[u8]) -> bool {
 }
 
 /// Returns the first two numbers of a version such as `6.1.0-13-amd64`.
-pub(super) fn read_version(text: &[u8]) -> Option<(u32, u32)> {
+pub(super) fn read_version(text: &[u8]) -> Option<Version> {
     let mut numbers = text.split(|byte| !byte.is_ascii_digit()).map(|digits| {
         let text = std::str::from_utf8(digits).ok()?;
         text.parse().ok()
     });
-    Some((numbers.next()??, numbers.next()??))
+    Some(Version { major: numbers.next()??, minor: numbers.next()?? })
 }
 
 /// Whether a version is that of a distribution that adds features of later versions of perf.

@@ -1,0 +1,102 @@
+//! `--for-perf`: a recording of a newer perf, written for an older one, and the reverse.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use tracemend::{Options, Outcome};
+use tracemend_tests::forge::perf::by_name;
+use tracemend_tests::judge::perf::agreement::recordings;
+use tracemend_tests::judge::perf::{Perf, Sample};
+use tracemend_tests::mended::mended_as;
+use tracemend_tests::notice::skip;
+use tracemend_tests::sweep::is_left_to_the_gate;
+
+const WORKLOAD: [&str; 2] = ["/usr/bin/sha256sum", "/usr/bin/perf"];
+
+/// Writes a recording for a version of perf.
+fn written_for(bytes: &[u8], version: &str) -> (Outcome, Vec<u8>) {
+    let options = Options::default().with_choice("for-perf", version).unwrap();
+    let (repair, target) = mended_as("perf.data", bytes, &options);
+    assert!(!repair.after.has_errors(), "{:?}", repair.after.findings());
+    (repair.outcome, target)
+}
+
+/// Writes bytes to a file and asks a perf for the samples, and whether `perf report` shows any.
+fn shown(perf: &Perf, bytes: &[u8], folder: &Path) -> (Vec<Sample>, bool) {
+    let path = folder.join("perf.data");
+    std::fs::write(&path, bytes).unwrap();
+    let report = perf.report(&path);
+    let has_share = report.is_success() && report.stdout.contains('%');
+    (perf.samples_by_event(&path), has_share)
+}
+
+#[test]
+fn compressed_records_are_those_of_the_version_that_is_asked_for() {
+    for name in ["compressed2", "compressed2_spanning"] {
+        let newer = by_name(name).built;
+        let (outcome, older) = written_for(&newer.bytes, "6.1");
+        assert_eq!(outcome, Outcome::Repaired, "{name}");
+        let kinds = |bytes: &[u8]| {
+            let report = tracemend::check(
+                &tracemend::FileSet::single("perf.data", bytes),
+                &Options::default(),
+            );
+            let codes: BTreeSet<&str> = report.counts().keys().copied().collect();
+            (report.tally.records, report.tally.samples, codes.contains("PD0035"))
+        };
+        let (records, samples, needs_newer) = kinds(&newer.bytes);
+        assert!(needs_newer, "{name}");
+        assert_eq!(kinds(&older), (records, samples, false), "{name}");
+        // The version that reads it as it is gets it as it is.
+        assert_eq!(written_for(&newer.bytes, "6.15"), (Outcome::Clean, newer.bytes), "{name}");
+        let Some(perf) = Perf::find_or_skip() else { continue };
+        let folder = tempfile::tempdir().unwrap();
+        let (found, _) = shown(&perf, &older, folder.path());
+        assert_eq!(found.len() as u64, samples, "{name} by perf {}", perf.version());
+    }
+}
+
+#[test]
+fn what_one_perf_recorded_is_shown_by_the_others_as_by_itself() {
+    if is_left_to_the_gate("recordings of each perf, written for the others") {
+        return;
+    }
+    let perfs: Vec<Perf> = Perf::find_or_skip().into_iter().chain(Perf::newer_or_skip()).collect();
+    let folder = tempfile::tempdir().unwrap();
+    for recorder in &perfs {
+        let made = match recordings(recorder, folder.path()) {
+            Ok(made) => made,
+            Err(why) => {
+                skip("recordings of a perf", &why);
+                continue;
+            }
+        };
+        for (name, bytes) in made {
+            let (wanted, has_share) = shown(recorder, &bytes, folder.path());
+            assert!(!wanted.is_empty() && has_share, "{name}: nothing was recorded");
+            for reader in &perfs {
+                let (_, target) = written_for(&bytes, reader.version());
+                let found = shown(reader, &target, folder.path());
+                let by = reader.version();
+                assert!(
+                    found == (wanted.clone(), true),
+                    "{name}: {} samples by {by}",
+                    found.0.len()
+                );
+            }
+        }
+        let path = folder.path().join("stat");
+        if let Err(why) = recorder.record_stat(&["-e", "task-clock"], &WORKLOAD, &path) {
+            skip("perf stat record", &why);
+            continue;
+        }
+        let bytes = std::fs::read(&path).unwrap();
+        for reader in &perfs {
+            let (_, target) = written_for(&bytes, reader.version());
+            std::fs::write(&path, &target).unwrap();
+            let verdict = reader.script_text(&path);
+            let (by, of) = (reader.version(), recorder.version());
+            assert!(verdict.is_success() && verdict.count > 1, "stat of {of} by {by}: {verdict:?}");
+        }
+    }
+}
