@@ -44,11 +44,16 @@ impl Counts {
         *self.clocks.get(clock_index(kind))?
     }
 
+    /// Adds events that have nothing but their kind.
+    pub fn add_empty(&mut self, kind: Kind, events: u64) {
+        if let Some(count) = self.kinds.get_mut(kind.number()) {
+            *count = count.saturating_add(events);
+        }
+    }
+
     /// Adds an event. `last` is the last time of its clock, if the event is one.
     pub fn add(&mut self, event: &Event, last: Option<i64>) {
-        if let Some(count) = self.kinds.get_mut(event.kind.number()) {
-            *count = count.saturating_add(1);
-        }
+        self.add_empty(event.kind, 1);
         self.instructions = self.instructions.saturating_add(event.instructions());
         if event.kind == Kind::Async(Async::Net) {
             let [packets, bytes] = &mut self.packets;

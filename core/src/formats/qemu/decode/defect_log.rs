@@ -80,6 +80,24 @@ impl Defects {
         }
     }
 
+    /// Counts defects as often again, if they are of kinds that are only counted by now. Returns
+    /// whether they are.
+    pub fn repeat(&mut self, defects: &[Defect], times: u64) -> bool {
+        let find = |more: &mut Vec<(Defect, u64)>, defect: &Defect| {
+            more.iter().position(|(other, _)| other.is_same_kind(defect))
+        };
+        let found: Option<Vec<usize>> =
+            defects.iter().map(|defect| find(&mut self.more, defect)).collect();
+        let Some(found) = found.filter(|_| self.found.len() >= self.capacity) else { return false };
+        for place in found {
+            if let Some((_, count)) = self.more.get_mut(place) {
+                *count = count.saturating_add(times);
+            }
+            self.evidence.refute(times);
+        }
+        true
+    }
+
     /// Joins the defects shortly before the last one with it: a wrong length shows in the next
     /// events, so they have one cause. The damage then begins at the earliest of them.
     pub fn gather(&mut self, array: Option<Span>, before: Anchor) {

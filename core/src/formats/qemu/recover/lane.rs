@@ -30,6 +30,11 @@ const INIT_EVENTS: u64 = 3;
 /// How often a log may ask for the clock after a large count.
 const LOOKS_MAX: u32 = 4096;
 
+/// Bytes of an INSTRUCTION, which has the id 0 in every layout.
+const ZERO_EVENT: usize = 5;
+/// Events in zeros that are worth skipping.
+const ZERO_EVENTS: u64 = 16;
+
 /// The end of a lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
@@ -129,6 +134,25 @@ impl<'a> Lane<'a> {
                 }
             }
             self.step(forks);
+            self.skip_zeros(until);
+        }
+    }
+
+    /// Skips zeros after an INSTRUCTION: each five of them are another one, of 0 instructions, and
+    /// have the defects of the one before. A disk may add gigabytes of zeros.
+    fn skip_zeros(&mut self, until: u64) {
+        if self.context.previous != Some(Kind::Instruction) || self.stop.is_some() {
+            return;
+        }
+        let run = self.source.run(self.at);
+        let most = to_usize(until.saturating_sub(self.at).min(ANCHOR_BYTES));
+        let run = run.get(..most).unwrap_or(run);
+        let zeros = run.iter().position(|byte| *byte != 0).unwrap_or(run.len());
+        let events = to_u64(zeros / ZERO_EVENT);
+        let defects = [Defect::InstructionZero, Defect::InstructionTwice];
+        if events >= ZERO_EVENTS && self.defects.repeat(&defects, events) {
+            self.counts.add_empty(Kind::Instruction, events);
+            self.at = self.at.saturating_add(to_u64(zeros.saturating_sub(zeros % ZERO_EVENT)));
         }
     }
 
@@ -240,7 +264,10 @@ impl<'a> Lane<'a> {
         let number = self.events();
         self.take_turn(event, number);
         self.count(event);
-        self.skim.followers = regular::followers(layout, kind);
+        self.skim.followers = match layout.id(kind).and_then(|id| self.skim.followers_of(id)) {
+            Some(followers) => followers,
+            None => regular::followers(layout, kind),
+        };
         self.context.add(event, number, self.anchor_before_end());
         if kind == Kind::End {
             self.note_lost_requests();

@@ -76,7 +76,11 @@ impl Chunks<'_> {
         let search = Search { source: &self.source, area: from..end, stride: 1, header_len: 5 };
         let found = search.find(
             &mut budget,
-            |header| matches!(header, [_, _, third, 0, _] if *third <= LENGTH_THIRD_MAX),
+            // A chunk is not empty: zeros are none, of which a disk may add gigabytes.
+            |header| {
+                matches!(header, [first, second, third, 0, _]
+                if *third <= LENGTH_THIRD_MAX && [*first, *second, *third] != [0; 3])
+            },
             |at, _| if is_chunk(self, at) { Proof::Valid } else { Proof::Invalid },
         );
         self.budget = budget;

@@ -107,6 +107,8 @@ impl Chain<'_, '_> {
             self.left = self.left.saturating_sub(1);
             match block_end(self.source, at).filter(|(next, _)| *next <= self.end) {
                 Some((next, true)) => return (blocks, self.is_end(next)),
+                // Encoders write empty blocks at the end only; zeros would lead on and on.
+                Some((next, false)) if next <= at.saturating_add(BLOCK_HEADER_LEN) => break,
                 Some((next, false)) => at = next,
                 None => break,
             }
