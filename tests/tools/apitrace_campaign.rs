@@ -11,7 +11,10 @@
 //! `single N SEED TRACE...` makes one damage per case, N cases per container, and prints the table
 //! of containers and kinds: how many calls are right, those of them whose bytes can still be read
 //! from the file ("left"), those of them whose definitions can be read, too ("defined"), calls that
-//! are shown otherwise, and those that apitrace reads by itself, in per cent. `compound N SEED
+//! are shown otherwise, and those that apitrace reads by itself, in per cent; then in how many cases
+//! it keeps fewer calls than apitrace reads, and the sums of the calls that apitrace shows and the
+//! repair does not ("missed"), that never were ("invented") and that are more than the sound trace
+//! had ("excess"). `compound N SEED
 //! TRACE...` makes 1 to 8 damages per case. `silent N SEED TRACE...` flips a bit of the expanded
 //! stream per case: which flips that apitrace shows does the check not find? `aborts N SEED
 //! TRACE...` flips a bit per case, too: at which flips does a command of apitrace fail (dump, info,
@@ -19,8 +22,9 @@
 //! calls are the best. APITRACE_LIST=1 lists them. Each case prints its number; a case depends on
 //! nothing but the seed, its number and the traces. The files of cases that are given up, refused
 //! by apitrace, below its own reading, or that lose more than 1 % of the calls although these could
-//! be read go to the folder APITRACE_KEEP, if it is set. APITRACE_CONTAINER names the only
-//! container to be damaged.
+//! be read go to the folder APITRACE_KEEP, if it is set, and so do those with missed, invented or
+//! excess calls. APITRACE_CONTAINER names the only container to be damaged, APITRACE_KIND the only
+//! kind of damage.
 #![allow(
     clippy::as_conversions,
     clippy::unwrap_used,
@@ -55,6 +59,8 @@ struct Sums {
     /// The same for those whose definitions are left, too.
     defined: [usize; 2],
     below_apitrace: usize,
+    /// Calls that are missed, invented and in excess.
+    wrong: [usize; 3],
     given_up: usize,
     refused: usize,
 }
@@ -70,6 +76,8 @@ impl Sums {
         let [defined, right] = self.defined;
         self.defined = [defined + one.defined, right + one.right_of_defined];
         self.below_apitrace += usize::from(one.right < one.by_apitrace);
+        let wrong = [one.missed, one.invented, one.excess];
+        self.wrong.iter_mut().zip(wrong).for_each(|(sum, count)| *sum += count);
         self.given_up += usize::from(one.is_given_up);
         self.refused += usize::from(one.is_refused);
     }
@@ -81,8 +89,10 @@ impl Sums {
             _ => format!("{:.1}", 100.0 * part as f64 / all as f64),
         };
         let (of_left, of_defined) = (share(self.left), share(self.defined));
+        let [missed, invented, excess] = self.wrong;
         format!(
-            "{name:42} {:5} {:8.1} {of_left:>8} {of_defined:>8} {:8.1} {:8.1} {:7} {:7} {:7}",
+            "{name:38} {:5} {:7.1} {of_left:>7} {of_defined:>7} {:7.1} {:8.1} {:5} {missed:7} \
+             {invented:8} {excess:7} {:8} {:7}",
             self.cases,
             mean(self.right),
             mean(self.other),
@@ -113,6 +123,7 @@ fn main() {
     let keep = std::env::var_os("APITRACE_KEEP");
     let mut table: BTreeMap<String, Sums> = BTreeMap::new();
     let only = std::env::var("APITRACE_CONTAINER").ok();
+    let only_kind = std::env::var("APITRACE_KIND").ok();
     for container in CONTAINERS {
         if only.as_ref().is_some_and(|only| only != container) {
             continue;
@@ -121,8 +132,9 @@ fn main() {
             let mut numbers = Numbers::of(seed.wrapping_mul(1_000_003).wrapping_add(case as u64));
             let original = &originals[numbers.below(originals.len())];
             let mut bytes = Damaged::of(original, container);
-            let kind = match verb.as_str() {
-                "single" => {
+            let kind = match (&only_kind, verb.as_str()) {
+                (Some(kind), _) => kind.clone(),
+                (None, "single") => {
                     let kinds = kinds_of(container);
                     kinds[case % kinds.len()].to_string()
                 }
@@ -133,7 +145,8 @@ fn main() {
             let is_remarkable = survival.is_given_up
                 || survival.is_refused
                 || survival.right_of_left + survival.calls / 100 < survival.left
-                || survival.right < survival.by_apitrace;
+                || survival.right < survival.by_apitrace
+                || survival.missed + survival.invented + survival.excess > 0;
             if let Some(keep) = keep.as_ref().filter(|_| is_remarkable) {
                 let name = format!("{container}-{verb}-{seed}-{case}.trace");
                 std::fs::write(Path::new(keep).join(name), &bytes.bytes).unwrap();
@@ -149,7 +162,7 @@ fn main() {
 
 fn print_table(table: &BTreeMap<String, Sums>) {
     println!(
-        "{:42} {:>5} {:>8} {:>8} {:>8} {:>8} {:>8} {:>7} {:>7} {:>7}",
+        "{:38} {:>5} {:>7} {:>7} {:>7} {:>7} {:>8} {:>5} {:>7} {:>8} {:>7} {:>8} {:>7}",
         "container, kind",
         "cases",
         "right %",
@@ -158,6 +171,9 @@ fn print_table(table: &BTreeMap<String, Sums>) {
         "other %",
         "apitrace",
         "below",
+        "missed",
+        "invented",
+        "excess",
         "given up",
         "refused"
     );

@@ -16,6 +16,7 @@ use tracemend::kit::source::Source;
 use tracemend::{Limits, Options, Outcome};
 
 use super::Apitrace;
+use super::invented::{Sequence, count_invented};
 use crate::forge::apitrace::{Container as Form, chunks, zstd};
 use crate::known_originals::apitrace::call_spans;
 use crate::mended::mended_as;
@@ -24,7 +25,7 @@ use crate::mended::mended_as;
 pub const CONTAINERS: [&str; 4] = ["snappy", "zstd", "gzip", "brotli"];
 
 /// The kinds of damage in every container.
-pub const KINDS: [&str; 8] = [
+pub const KINDS: [&str; 9] = [
     "bit flipped",
     "4 KiB zeroed",
     "4 KiB removed",
@@ -33,6 +34,7 @@ pub const KINDS: [&str; 8] = [
     "two blocks swapped",
     "block doubled",
     "cut",
+    "end zeroed",
 ];
 
 /// Further kinds of damage, of chunks.
@@ -77,6 +79,8 @@ pub struct Original {
     pub stream: Vec<u8>,
     /// The lines of its calls.
     pub calls: BTreeMap<u64, String>,
+    /// The functions and lines of its calls, to recognise calls that are shown elsewhere.
+    sequence: Sequence,
     /// Its files, one per container.
     files: BTreeMap<&'static str, Vec<u8>>,
 }
@@ -92,6 +96,12 @@ pub struct Survival {
     pub other: usize,
     /// Calls of the damaged file that apitrace shows as they were.
     pub by_apitrace: usize,
+    /// Those of them that the repaired trace does not show so.
+    pub missed: usize,
+    /// Calls of the repaired trace that never were.
+    pub invented: usize,
+    /// Calls that the repaired trace has beyond the number of the sound one.
+    pub excess: usize,
     /// Calls whose bytes can still be read: elements of chunks, frames up to their first damaged
     /// byte, or other files up to there.
     pub left: usize,
@@ -141,7 +151,8 @@ impl Original {
             ("gzip", Form::Gzip.file(&stream)),
             ("brotli", fs::read(&repacked).unwrap()),
         ]);
-        Self { name, stream, calls: dump.calls, files }
+        let sequence = Sequence::of(&stream, &dump.calls);
+        Self { name, stream, calls: dump.calls, sequence, files }
     }
 
     /// Returns the file in a container.
@@ -179,6 +190,13 @@ impl Original {
         if is_done {
             let dump = judge.dump(&readable(folder, &target));
             survival.right = same(&dump.calls);
+            let is_missed = |(number, line): &(&u64, &String)| {
+                self.calls.get(number) == Some(*line) && dump.calls.get(number) != Some(*line)
+            };
+            survival.missed = own.calls.iter().filter(is_missed).count();
+            let stream = stream_bytes(&Source::new(&target), u64::MAX);
+            survival.invented = count_invented(&self.sequence, &stream, &dump.calls);
+            survival.excess = dump.calls.len().saturating_sub(self.calls.len());
             let is_right =
                 |(number, _): &&(u64, bool)| dump.calls.get(number) == self.calls.get(number);
             survival.right_of_left = left.iter().filter(is_right).count();
@@ -400,6 +418,11 @@ pub fn damage(kind: &str, file: &mut Damaged, numbers: &mut Numbers) -> String {
         }
         "block doubled" => file.arrange(&[(0, at + block), (at, len)]),
         "cut" => file.remove(at, len),
+        "end zeroed" => {
+            let from = len.saturating_sub(1 + numbers.below(4 * block)).max(2);
+            file.write(from, &vec![0; len - from]);
+            return format!("{kind} from {from:#x}");
+        }
         _ => panic!("unknown kind of damage: {kind}"),
     }
     format!("{kind} at {at:#x}")
