@@ -7,7 +7,8 @@
 //! ```
 
 use super::elements::{Elements, MISSING};
-use super::regular::{Damaged, Second, find_damage, find_second};
+use super::leaves::count_leaves;
+use super::regular::{Damaged, Second, find_damage, find_second, is_cut};
 use crate::formats::apitrace::layout::{CHUNK_EXPANDED, CHUNK_PLAUSIBLE, CHUNK_STORED_MAX};
 use crate::kit::num::{to_u64, to_usize};
 
@@ -49,6 +50,20 @@ pub(super) fn expand(block: &[u8], out: &mut Vec<u8>) -> bool {
     expanded == Ok(to_usize(len))
 }
 
+/// Expands a block that the file ends in, if nothing is wrong with it but that its last bytes are
+/// missing.
+pub(super) fn expand_cut(block: &[u8], out: &mut Vec<u8>) -> bool {
+    let Some((len, at)) = stated_len(block).filter(|(len, _)| *len <= CHUNK_EXPANDED) else {
+        return false;
+    };
+    out.clear();
+    let len = to_usize(len);
+    let mut elements = Elements { block, at, len, is_lenient: false };
+    let is_sound = is_cut(block, at, to_u64(len))
+        && elements.expand(out).is_some_and(|fault| fault.element.is_none());
+    is_sound && out.len() < len
+}
+
 /// Expands the sound part of a block that may state any length, to at most the bytes of a chunk.
 /// The bytes after an invalid element go to `after_fault`, and so do those of a second chunk whose
 /// header is lost. Returns the fault. `finds_shifts`: see [`find_damage`].
@@ -80,14 +95,7 @@ pub(super) fn salvage(
     } else if let Some(damaged) =
         damaged.filter(|damaged| !damaged.is_far && damaged.first_place <= out.len())
     {
-        // The bytes of the damaged elements are missing; those after them are at their places, so
-        // copies find what they copy.
-        out.truncate(damaged.first_place);
-        let sound = out.len().min(damaged.resume_place);
-        out.resize(damaged.resume_place, MISSING);
-        let mut rest = Elements::lenient(block, damaged.resume, most);
-        drop(rest.expand(out));
-        after_fault.extend(out.drain(sound..));
+        read_past_damage(block, damaged, out, after_fault);
     } else if let Some(element) = fault.as_ref().and_then(|fault| fault.element) {
         // Copies reach back to the bytes before them.
         let sound = out.len();
@@ -102,6 +110,28 @@ pub(super) fn salvage(
         _ if len > most => format!("the block length is {len}, expected at most {most}"),
         Some(fault) => fault.detail,
         None => "the block decodes to another length than it states".to_string(),
+    }
+}
+
+/// Reads the elements after the damaged ones into `after_fault`, and those between two damages if
+/// that keeps more calls.
+fn read_past_damage(block: &[u8], damaged: Damaged, out: &mut Vec<u8>, after_fault: &mut Vec<u8>) {
+    let most = to_usize(CHUNK_EXPANDED);
+    out.truncate(damaged.first_place);
+    let sound = out.len().min(damaged.resume_place);
+    let mut between = out.clone();
+    // The bytes of the damaged elements are missing; those after them are at their places, so
+    // copies find what they copy.
+    out.resize(damaged.resume_place, MISSING);
+    let mut rest = Elements::lenient(block, damaged.resume, most);
+    drop(rest.expand(out));
+    after_fault.extend(out.drain(sound..));
+    let mut rest = Elements::lenient(block, damaged.first, most);
+    pass_damage(&mut rest, damaged, &mut between);
+    drop(rest.expand(&mut between));
+    drop(between.drain(..sound));
+    if count_leaves(&between) > count_leaves(after_fault) {
+        *after_fault = between;
     }
 }
 

@@ -8,11 +8,13 @@
 //! - `block`: the block of a chunk
 //! - `elements`: the elements of a block, one after the other
 //! - `regular`: where a block is damaged
+//! - `leaves`: which of two readings of a block keeps more calls
 //! - `search`: where the next chunk begins after a wrong length
 //! - `writer`: writes chunks
 
 mod block;
 mod elements;
+mod leaves;
 mod regular;
 mod search;
 mod writer;
@@ -165,6 +167,14 @@ impl<'a> Chunks<'a> {
         let begin = start.saturating_add(CHUNK_HEADER_LEN);
         if is_second_trace(&self.source, start) {
             return self.block(Vec::new(), end, Some(Fault::SecondTrace));
+        }
+        // Where nothing is wrong with the bytes that are left, a search finds damage in blobs.
+        let may_be_cut = (begin..stated_end).contains(&end);
+        if may_be_cut && stated <= CHUNK_PLAUSIBLE {
+            let block = self.source.read(begin, end);
+            if block::expand_cut(&block, &mut bytes) {
+                return self.block(bytes, end, Some(Fault::Truncated { stated: Some(stated) }));
+            }
         }
         let is_right = stated > 0 && stated_end <= end && self.is_chunk_at(stated_end);
         let search = if is_right { Resync::Found(stated_end) } else { self.find_chunk(begin) };

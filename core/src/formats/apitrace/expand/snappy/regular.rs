@@ -289,6 +289,23 @@ fn find_irregular(block: &[u8], start: usize, len: usize) -> Option<(usize, usiz
     }
 }
 
+/// Whether a file that ends in a block of `len` expanded bytes is only cut there: a writer makes
+/// all of its elements from `start` on, and the last one may go on after the end.
+pub(super) fn is_cut(block: &[u8], start: usize, len: u64) -> bool {
+    let Some((last, place)) = find_irregular(block, start, to_usize(len)) else { return true };
+    let rest = block.get(last..).unwrap_or_default();
+    let Some(tag) = rest.first().filter(|_| element(block, last).is_none()) else { return false };
+    let is_head_cut = match tag & 3 {
+        0 => rest.len() <= usize::from(tag >> 2).saturating_sub(59),
+        // A copy without its last bytes; one with a distance of four bytes is never written.
+        kind => kind < 3,
+    };
+    // No literal is longer than a fragment.
+    let whole = [rest.get(..FRAGMENT).unwrap_or(rest), &[0; FRAGMENT + 3]].concat();
+    let passes = |last| Judge { place, is_after_literal: false }.passes(last);
+    is_head_cut || (tag & 3 == 0 && element(&whole, 0).is_some_and(passes))
+}
+
 /// Elements that follow one another to the end of a block.
 #[derive(Clone, Copy, Default)]
 struct Chain {
