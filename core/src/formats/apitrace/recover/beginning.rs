@@ -47,9 +47,11 @@ pub fn find_named(source: &Source<'_>, limits: &Limits) -> Option<Container> {
 
 /// Returns the container of a trace whose first bytes are no magic: it lost it, or is brotli.
 pub fn find_unmarked(source: &Source<'_>, limits: &Limits) -> Option<Container> {
-    let by_form = Container::by_form(source);
-    let by_form = by_form.filter(|container| holds_trace(source, *container, limits));
-    by_form.or_else(|| is_beginning(source, Container::Brotli, limits).then_some(Container::Brotli))
+    // First: bytes that brotli stores as they are may look like a chunk.
+    if is_beginning(source, Container::Brotli, limits) {
+        return Some(Container::Brotli);
+    }
+    Container::by_form(source).filter(|container| holds_trace(source, *container, limits))
 }
 
 /// Whether a container with a magic holds a trace: its beginning, or events after damage.
