@@ -10,21 +10,21 @@
 //!
 //! `single N SEED TRACE...` makes one damage per case, N cases per container, and prints the table
 //! of containers and kinds: how many calls are right, those of them whose bytes can still be read
-//! from the file ("left"), those of them whose definitions can be read, too ("defined"), calls that
-//! are shown otherwise, and those that apitrace reads by itself, in per cent; then in how many cases
-//! it keeps fewer calls than apitrace reads, and the sums of the calls that apitrace shows and the
-//! repair does not ("missed"), that never were ("invented") and that are more than the sound trace
-//! had ("excess"). `compound N SEED
-//! TRACE...` makes 1 to 8 damages per case. `silent N SEED TRACE...` flips a bit of the expanded
-//! stream per case: which flips that apitrace shows does the check not find? `aborts N SEED
-//! TRACE...` flips a bit per case, too: at which flips does a command of apitrace fail (dump, info,
-//! trim, replay, replay with a dump of the state) although the check gives no error? Traces of few
-//! calls are the best. APITRACE_LIST=1 lists them. Each case prints its number; a case depends on
+//! from the file ("left"), those of them whose definitions can be read, too ("defined"), calls
+//! that are shown otherwise, and those that apitrace reads by itself, in per cent; then in how
+//! many cases it keeps fewer calls than apitrace reads, and the sums of the calls that apitrace
+//! shows and the repair does not ("missed"), that never were ("invented") and that are more than
+//! the sound trace had ("excess"). `compound N SEED TRACE...` makes 1 to 8 damages per case.
+//! `silent N SEED TRACE...` flips a bit of the expanded stream per case: which flips that apitrace
+//! shows does the check not find? `aborts N SEED TRACE...` flips a bit per case, too: at which
+//! flips does a command of apitrace fail (dump, info, trim, replay, replay with a dump of the
+//! state) although the check gives no error? Traces of few calls are the best. APITRACE_LIST=1
+//! lists them, and has the files of all cases kept. Each case prints its number; a case depends on
 //! nothing but the seed, its number and the traces. The files of cases that are given up, refused
-//! by apitrace, below its own reading, or that lose more than 1 % of the calls although these could
-//! be read go to the folder APITRACE_KEEP, if it is set, and so do those with missed, invented or
-//! excess calls. APITRACE_CONTAINER names the only container to be damaged, APITRACE_KIND the only
-//! kind of damage.
+//! by apitrace, below its own reading, or that lose more than 1 % of the calls although these
+//! could be read go to the folder APITRACE_KEEP, if it is set, and so do those with missed,
+//! invented or excess calls. APITRACE_CONTAINER names the only container to be damaged,
+//! APITRACE_KIND the only kind of damage.
 #![allow(
     clippy::as_conversions,
     clippy::unwrap_used,
@@ -72,11 +72,11 @@ impl Sums {
         self.right += share(one.right);
         self.other += share(one.other);
         self.by_apitrace += share(one.by_apitrace);
-        self.left = [self.left[0] + one.left, self.left[1] + one.right_of_left];
+        self.left = [self.left[0] + one.left.all, self.left[1] + one.left.right];
         let [defined, right] = self.defined;
-        self.defined = [defined + one.defined, right + one.right_of_defined];
+        self.defined = [defined + one.defined.all, right + one.defined.right];
         self.below_apitrace += usize::from(one.right < one.by_apitrace);
-        let wrong = [one.missed, one.invented, one.excess];
+        let wrong = [one.faults.missed, one.faults.invented, one.faults.excess];
         self.wrong.iter_mut().zip(wrong).for_each(|(sum, count)| *sum += count);
         self.given_up += usize::from(one.is_given_up);
         self.refused += usize::from(one.is_refused);
@@ -142,11 +142,13 @@ fn main() {
             };
             let done = damage_as(&kind, &mut bytes, &mut numbers);
             let survival = original.judge(&judge, &bytes, &Options::default(), folder);
+            let faults = survival.faults;
             let is_remarkable = survival.is_given_up
                 || survival.is_refused
-                || survival.right_of_left + survival.calls / 100 < survival.left
+                || survival.left.right + survival.calls / 100 < survival.left.all
                 || survival.right < survival.by_apitrace
-                || survival.missed + survival.invented + survival.excess > 0;
+                || std::env::var_os("APITRACE_LIST").is_some()
+                || faults.missed + faults.invented + faults.excess > 0;
             if let Some(keep) = keep.as_ref().filter(|_| is_remarkable) {
                 let name = format!("{container}-{verb}-{seed}-{case}.trace");
                 std::fs::write(Path::new(keep).join(name), &bytes.bytes).unwrap();

@@ -53,6 +53,7 @@ mod apitrace {
     mod audit;
     mod dump;
     mod forge;
+    mod invented;
     mod judge;
     mod limits;
     mod old_threads;

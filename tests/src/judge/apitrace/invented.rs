@@ -1,8 +1,8 @@
 //! Calls of a repaired trace that never were.
 //!
 //! A call is known if its function is that of the sound trace's call with its number, or if the
-//! sound trace has its line under another number: then it was moved, and calls after it may be moved
-//! as far. Other values of a call that was there are a loss, which `survival` counts.
+//! sound trace has its line under another number: then it was moved, and calls after it may be
+//! moved as far. Other values of a call that was there are a loss, which `survival` counts.
 
 use std::collections::BTreeMap;
 

@@ -85,7 +85,27 @@ pub struct Original {
     files: BTreeMap<&'static str, Vec<u8>>,
 }
 
-/// What became of a damaged trace.
+/// Calls of which all bytes can still be read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Left {
+    /// How many.
+    pub all: usize,
+    /// Those of them that the repaired trace shows as they were.
+    pub right: usize,
+}
+
+/// Calls that a repair loses or makes up.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Faults {
+    /// Calls of the damaged file that apitrace shows as they were and the repaired trace does not.
+    pub missed: usize,
+    /// Calls of the repaired trace that never were.
+    pub invented: usize,
+    /// Calls that the repaired trace has beyond the number of the sound one.
+    pub excess: usize,
+}
+
+/// The calls of a damaged trace after its repair.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Survival {
     /// Calls of the sound trace.
@@ -96,21 +116,13 @@ pub struct Survival {
     pub other: usize,
     /// Calls of the damaged file that apitrace shows as they were.
     pub by_apitrace: usize,
-    /// Those of them that the repaired trace does not show so.
-    pub missed: usize,
-    /// Calls of the repaired trace that never were.
-    pub invented: usize,
-    /// Calls that the repaired trace has beyond the number of the sound one.
-    pub excess: usize,
+    /// Calls that were lost or made up without need.
+    pub faults: Faults,
     /// Calls whose bytes can still be read: elements of chunks, frames up to their first damaged
     /// byte, or other files up to there.
-    pub left: usize,
-    /// Those of them that the repaired trace shows as they were.
-    pub right_of_left: usize,
-    /// Calls that are left with the definitions of their functions and values.
-    pub defined: usize,
-    /// Those of them that the repaired trace shows as they were.
-    pub right_of_defined: usize,
+    pub left: Left,
+    /// Those of them that are left with the definitions of their functions and values.
+    pub defined: Left,
     /// Whether the repair gave up.
     pub is_given_up: bool,
     /// Whether apitrace complains about the repaired trace.
@@ -185,23 +197,23 @@ impl Original {
         let own = judge.dump(&write(folder, "damaged.trace", &damaged.bytes));
         survival.by_apitrace = same(&own.calls);
         let left = self.calls_left(damaged);
-        survival.left = left.len();
-        survival.defined = left.iter().filter(|(_, is_defined)| *is_defined).count();
+        survival.left.all = left.len();
+        survival.defined.all = left.iter().filter(|(_, is_defined)| *is_defined).count();
         if is_done {
             let dump = judge.dump(&readable(folder, &target));
             survival.right = same(&dump.calls);
             let is_missed = |(number, line): &(&u64, &String)| {
                 self.calls.get(number) == Some(*line) && dump.calls.get(number) != Some(*line)
             };
-            survival.missed = own.calls.iter().filter(is_missed).count();
+            survival.faults.missed = own.calls.iter().filter(is_missed).count();
             let stream = stream_bytes(&Source::new(&target), u64::MAX);
-            survival.invented = count_invented(&self.sequence, &stream, &dump.calls);
-            survival.excess = dump.calls.len().saturating_sub(self.calls.len());
+            survival.faults.invented = count_invented(&self.sequence, &stream, &dump.calls);
+            survival.faults.excess = dump.calls.len().saturating_sub(self.calls.len());
             let is_right =
                 |(number, _): &&(u64, bool)| dump.calls.get(number) == self.calls.get(number);
-            survival.right_of_left = left.iter().filter(is_right).count();
+            survival.left.right = left.iter().filter(is_right).count();
             let defined = left.iter().filter(|(_, is_defined)| *is_defined);
-            survival.right_of_defined = defined.filter(is_right).count();
+            survival.defined.right = defined.filter(is_right).count();
             let is_placeholder = |line: &&String| line.contains("lost_call");
             let placeholders = dump.calls.values().filter(is_placeholder).count();
             survival.other = dump.calls.len() - placeholders - survival.right;

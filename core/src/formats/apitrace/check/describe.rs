@@ -171,6 +171,7 @@ pub(super) fn describe_error(error: StreamError) -> (&'static Rule, String) {
             format!("limit reached: more than {max} {}", limit.unit)
         }
         StreamError::Name(space) => format!("invalid {} name", space.name()),
+        StreamError::Zeros => "unexpected zeros: expected the arguments of a call".to_string(),
         StreamError::InconsistentCalls => {
             "inconsistent call numbers: the leaves do not match the open calls".to_string()
         }

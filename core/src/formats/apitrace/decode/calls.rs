@@ -19,6 +19,14 @@ pub struct OpenCall {
     pub function: u64,
 }
 
+impl OpenCall {
+    /// Whether its enter is nothing but zeros if it has no details.
+    #[inline(always)]
+    pub const fn may_be_zeros(&self) -> bool {
+        self.thread == 0 && self.function == 0
+    }
+}
+
 /// The calls up to a place of the stream.
 #[derive(Clone, Debug, Default)]
 pub struct Calls {

@@ -8,12 +8,9 @@ use crate::formats::apitrace::decode::definitions::Definitions;
 use crate::formats::apitrace::decode::grammar::Space;
 use crate::formats::apitrace::decode::places::Place;
 use crate::formats::apitrace::expand::stored;
-use crate::formats::apitrace::layout::PLACEHOLDER_ID;
+use crate::formats::apitrace::layout::{PLACEHOLDER_ID, PLACEHOLDER_IDS};
 use crate::formats::apitrace::recover::signatures::{Evidence, Signatures};
 use crate::formats::apitrace::recover::trace::Trace;
-
-/// Ids that are tried for the placeholder function.
-const PLACEHOLDER_IDS: u64 = 64;
 
 /// The reason to trust a donor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,10 +67,9 @@ impl<'r, 'a> DamageRepair<'r, 'a> {
         donor: Option<&'r Definitions>,
         units_end: u64,
     ) -> Self {
-        let ids = PLACEHOLDER_ID..PLACEHOLDER_ID.saturating_add(PLACEHOLDER_IDS);
         let definitions = &trace.tracker.definitions;
         let is_unused = |id: &u64| definitions.known(Space::Function, *id).is_none();
-        let placeholder = ids.into_iter().find(is_unused).unwrap_or(PLACEHOLDER_ID);
+        let placeholder = PLACEHOLDER_IDS.into_iter().find(is_unused).unwrap_or(PLACEHOLDER_ID);
         Self {
             editor,
             donor,

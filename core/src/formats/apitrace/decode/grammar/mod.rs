@@ -112,6 +112,8 @@ pub enum StreamError {
     Name(Space),
     /// Several events in a row contradict those before.
     InconsistentCalls,
+    /// Zeros, which look like a call of function 0 by thread 0, without its arguments.
+    Zeros,
 }
 
 /// A count, a length or an index with a highest value that readers have room for.

@@ -14,11 +14,16 @@ const STRAY_LEAVES_MAX: u32 = 3;
 const BARE_ENTERS_MAX: u64 = 400;
 
 impl StreamTracker {
-    /// Counts an enter without details.
+    /// Counts an enter without details; `argument_count`: the arguments of its function, if they
+    /// are known.
     pub(super) fn add_bare_enter(
         &mut self,
+        open: OpenCall,
         argument_count: Option<u64>,
     ) -> Result<(), StreamError> {
+        if open.may_be_zeros() && argument_count != Some(0) {
+            return Err(StreamError::Zeros);
+        }
         self.history.enters_in_a_row = self.history.enters_in_a_row.saturating_add(1);
         // Each of many threads that are not known may begin a call of a function without arguments.
         let is_expected = self.calls.overlap.is_free() && argument_count == Some(0);

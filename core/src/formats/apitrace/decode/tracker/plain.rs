@@ -101,7 +101,14 @@ impl StreamTracker {
         open.thread < self.calls.threads
             && open.function != PLACEHOLDER_ID
             && self.calls.open_count() < self.caps.open_calls
-            && (!is_bare || self.history.enters_in_a_row < most_unmatched(self.calls.threads))
+            && (!is_bare || self.is_usual_bare_enter(open))
+    }
+
+    /// The same for a call without details.
+    #[inline(always)]
+    fn is_usual_bare_enter(&self, open: OpenCall) -> bool {
+        let most = most_unmatched(self.calls.threads);
+        self.history.enters_in_a_row < most && !open.may_be_zeros()
     }
 
     /// Counts the values of an event.

@@ -183,11 +183,15 @@ impl TokenSink for StreamTracker {
             definitions_before,
             ..
         } = current.event;
-        let (shape, argument_count) = (current.shape, current.argument_count);
+        let (shape, is_lost) = (current.shape, current.is_lost);
+        let argument_count = current.argument_count.filter(|_| !is_lost);
         let defines = self.definitions.mark() > definitions_before;
         // Zeros look like enters without details. Others are legal, however many are never left.
-        if matches!(effect, EventEffect::Enter(_)) && current.detail_at == start && !defines {
-            self.add_bare_enter(argument_count)?;
+        if let EventEffect::Enter(open) = effect
+            && current.detail_at == start
+            && !defines
+        {
+            self.add_bare_enter(open, argument_count)?;
         }
         // A repair drops the leave of an unknown call, and with it the definitions in it.
         if let EventEffect::Leave { number, open: None } = effect {
@@ -396,8 +400,9 @@ impl StreamTracker {
     /// Adds a thread with a number that was not seen before.
     #[cold]
     fn add_thread(&mut self, thread: u64) -> Result<(), StreamError> {
-        // Threads are numbered as they come; a trimmed trace may leave some out.
-        let is_gap = thread > self.calls.threads.saturating_add(1);
+        // Threads are numbered as they come; a trimmed trace may leave some out. Where the
+        // beginning is lost, the first one may be any.
+        let is_gap = self.calls.threads > 0 && thread > self.calls.threads.saturating_add(1);
         if thread > THREAD_MAX || (is_gap && self.history.is_after_damage) {
             return Err(StreamError::Thread(thread));
         }

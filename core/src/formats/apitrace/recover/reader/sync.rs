@@ -8,17 +8,38 @@ use crate::formats::apitrace::decode::tracker::events::{EventEffect, RecentEvent
 use crate::formats::apitrace::decode::tracker::lost::LostDefinition;
 use crate::formats::apitrace::recover::resync::SyncPoint;
 
-/// As many lost calls are always believed.
-const LOST_CALLS_BELIEVED: u64 = 1 << 16;
 /// Bytes of the shortest call: an enter without arguments takes four, its leave three.
 const CALL_LEN: u64 = 7;
-/// Calls that a lost zstd frame may hold, the largest unit: it has 2 MiB.
-const CALLS_PER_UNIT: u64 = (2 << 20) / CALL_LEN;
+/// Recorded traces have 25 to 84 bytes per call: where one has more on average, by its blobs, the
+/// calls that were lost may have been as short as half of these.
+const CALL_LEN_MAX: u64 = 40;
+/// Bytes of the stream that damage may take besides those at its place, since stored bytes that are
+/// lost or changed expand to fewer than they would have: two blocks of a zstd frame.
+const HIDDEN_LEN: u64 = 256 << 10;
+/// Bytes after the beginning of a unit in which damage may be all units that are missing there.
+const NEAR: u64 = 64 << 10;
+/// Bytes of the stream that a lost zstd frame holds, the largest unit.
+const UNIT_LEN: u64 = 2 << 20;
 
-/// Returns how many lost calls are believed in a stream that was read up to `end`: as many as it
-/// could hold, and in a short one as many as a lost unit. More are a damaged number.
-fn most_lost_calls(end: u64) -> u64 {
-    end.min(CALLS_PER_UNIT).max(end / CALL_LEN).max(LOST_CALLS_BELIEVED)
+/// The bytes of the stream that calls may have been lost with.
+struct LostBytes {
+    /// Those before the damage, and the calls in them.
+    before: (u64, u64),
+    /// Those at its place.
+    gap: u64,
+    /// Whether whole units may be missing.
+    may_lose_units: bool,
+}
+
+impl LostBytes {
+    /// Returns how many calls they held at most: more are a damaged number.
+    fn most_calls(&self) -> u64 {
+        let (before, calls) = self.before;
+        let mean = before.checked_div(calls).unwrap_or(0);
+        let call_len = (mean / 2).clamp(CALL_LEN, CALL_LEN_MAX);
+        let hidden = if self.may_lose_units { UNIT_LEN.max(before) } else { HIDDEN_LEN };
+        self.gap.saturating_add(hidden) / call_len
+    }
 }
 
 impl StreamReader<'_> {
@@ -27,12 +48,19 @@ impl StreamReader<'_> {
         let Some(damage) = self.faults.damages.last() else { return false };
         let start = damage.start;
         let is_gap = matches!(damage.cause, DamageCause::Unit(_));
+        let unit_start = self.places.unit_at(place).map_or(0, |unit| unit.expanded.start);
+        let is_near = start.saturating_sub(unit_start) < NEAR;
         let next = self.tracker.calls.next;
         let gains_nothing = sync.next == next && sync.lost.is_empty();
         if place == start && gains_nothing && !is_gap {
             return false;
         }
-        if sync.next.saturating_sub(next) > most_lost_calls(self.places.end) {
+        let lost = LostBytes {
+            before: (start, next),
+            gap: place.saturating_sub(start),
+            may_lose_units: is_gap || damage.has_header || is_near,
+        };
+        if sync.next.saturating_sub(next) > lost.most_calls() {
             return false;
         }
         let Some(start) = self.take_back_copies(start, sync.next) else { return false };
@@ -140,13 +168,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_more_lost_calls_are_believed_than_a_stream_or_a_unit_can_hold() {
-        assert_eq!(most_lost_calls(0), LOST_CALLS_BELIEVED);
-        // The first steps of a frame after a lost one, and whole chunks.
-        assert_eq!(most_lost_calls(128 << 10), 128 << 10);
-        assert_eq!(most_lost_calls(1 << 20), (2 << 20) / 7);
-        // A damaged number of 1,183,095 calls in 2.9 MB.
-        assert!(most_lost_calls(2_900_000) < 1_183_095);
-        assert_eq!(most_lost_calls(70_000_000), 10_000_000);
+    fn no_more_lost_calls_are_believed_than_the_lost_bytes_can_hold() {
+        let most =
+            |before, gap, may_lose_units| LostBytes { before, gap, may_lose_units }.most_calls();
+        // A number of 328,470 lost calls in 723,928 bytes of a gzip stream.
+        assert_eq!(most((2_860_598, 31_852), 723_928, false), (723_928 + HIDDEN_LEN) / 40);
+        // A lost chunk of a short trace of short calls, and several of a long one.
+        assert_eq!(most((40_000, 2_000), 0, true), UNIT_LEN / 10);
+        assert_eq!(most((70_000_000, 1_000_000), 0, true), 2_000_000);
+        // Nothing was read before.
+        assert_eq!(most((0, 0), 700, false), (700 + HIDDEN_LEN) / CALL_LEN);
     }
 }

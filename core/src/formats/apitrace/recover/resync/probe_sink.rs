@@ -20,7 +20,7 @@ const ARGUMENTS_MAX: u64 = 64;
 const FIRST_EVENTS: usize = 2;
 /// By how many the number of a thread may exceed those seen.
 const NEW_THREADS: u64 = 2;
-/// The same in a thorough search: the beginning of the stream may be lost.
+/// The same in a thorough search, or if none was seen: the beginning of the stream may be lost.
 const NEW_THREADS_MAX: u64 = 32;
 
 /// An event from the place on.
@@ -83,12 +83,28 @@ pub(super) struct Doubts {
     is_unusual: bool,
     /// The first event is an enter of function 0 in thread 0: three zeros, which end many events.
     begins_with_zeros: bool,
-    /// The first event is an enter without details by a thread that was not seen, whose number is
-    /// the tag of a leave: the function's number is that of the call that the leave ends.
-    may_be_leave: Option<u64>,
+    /// The present event has no details so far.
+    is_bare: bool,
+    /// The present event is an enter of function 0 in thread 0: zeros, if it is bare.
+    may_be_zeros: bool,
+    /// The first event is an enter without details by a thread whose number is the tag of a leave:
+    /// the function's number may be that of the call that the leave ends.
+    may_be_leave: Option<BareEnter>,
+    /// The function of the first event, if that is an enter without details.
+    first_bare: Option<u64>,
     /// The first event may be the end of one, or the head of one joined to the tail of another: no
     /// other place was found.
     may_be_joined: bool,
+}
+
+/// An enter that may be a leave.
+#[derive(Clone, Copy, Debug)]
+struct BareEnter {
+    function: u64,
+    /// Whether its thread was not seen before.
+    is_new_thread: bool,
+    /// Whether a call that may end here has the number of its function.
+    is_call_number: bool,
 }
 
 /// Ends a run that has seen enough.
@@ -100,6 +116,7 @@ impl<'a> ProbeSink<'a> {
         readings: &'a mut Readings,
         tolerance: Tolerance,
     ) -> Self {
+        let is_begun = context.calls.threads > 0;
         Self {
             context,
             readings,
@@ -109,8 +126,8 @@ impl<'a> ProbeSink<'a> {
                 seen: context.calls.threads,
                 new: match tolerance {
                     Tolerance::Strict => 0,
-                    Tolerance::Close | Tolerance::Far => NEW_THREADS,
-                    Tolerance::Thorough => NEW_THREADS_MAX,
+                    Tolerance::Close | Tolerance::Far if is_begun => NEW_THREADS,
+                    Tolerance::Close | Tolerance::Far | Tolerance::Thorough => NEW_THREADS_MAX,
                 },
             },
             argument_count: None,
@@ -144,13 +161,26 @@ impl<'a> ProbeSink<'a> {
             && self.readings.get(Space::Function, 0).is_some_and(is_lost)
     }
 
+    /// Whether the definition of a function is read as lost.
+    fn is_lost_function(&self, function: u64) -> bool {
+        let reading = self.readings.get(Space::Function, function);
+        reading.is_some_and(|reading| reading.lost.is_some())
+    }
+
+    /// Whether the first event is read as a call without details of a function that takes some.
+    fn is_bare_without_reason(&self) -> bool {
+        let first = self.doubts.first_bare.filter(|_| self.events.len() == 1);
+        first.is_some_and(|first| self.is_lost_function(first) && !signatures::may_take_none(first))
+    }
+
     /// Whether the first event is the leave of a call that is read one byte too early.
     fn is_early_leave(&self) -> bool {
-        let is_lost = |function| {
-            let reading = self.readings.get(Space::Function, function);
-            reading.is_some_and(|reading| reading.lost.is_some())
+        let Some(enter) = self.doubts.may_be_leave.filter(|_| self.doubts.is_bare) else {
+            return false;
         };
-        self.doubts.may_be_leave.is_some_and(is_lost)
+        let is_lost = self.is_lost_function(enter.function);
+        // Two of the three signs.
+        u8::from(is_lost) + u8::from(enter.is_new_thread) + u8::from(enter.is_call_number) > 1
     }
 }
 
@@ -217,25 +247,50 @@ impl TokenSink for ProbeSink<'_> {
             Some(known) => Some(known.count),
             None => self.local.get(&(Space::Function, function)).copied(),
         };
+        // Nothing shows that the first event is a call: neither a definition, a detail nor a leave.
+        if self.events.len() == 1
+            && self.doubts.first_bare.is_some_and(|first| self.is_lost_function(first))
+        {
+            return Err(StreamError::InconsistentCalls);
+        }
+        if self.events.is_empty() {
+            self.doubts.first_bare = Some(function);
+        }
         self.doubts.begins_with_zeros |= self.events.is_empty() && thread == 0 && function == 0;
-        let is_new = thread == u64::from(event::LEAVE) && thread >= self.context.calls.threads;
-        self.doubts.may_be_leave =
-            (self.events.is_empty() && is_new && known.is_none()).then_some(function);
+        (self.doubts.is_bare, self.doubts.may_be_zeros) = (true, thread == 0 && function == 0);
+        let calls = self.context.calls;
+        let may_be_leave = self.events.is_empty() && thread == u64::from(event::LEAVE);
+        self.doubts.may_be_leave = may_be_leave.then_some(BareEnter {
+            function,
+            is_new_thread: thread >= calls.threads,
+            is_call_number: function >= calls.next || calls.is_open(function),
+        });
         self.events.push(ProbeEvent::Enter { thread });
         Ok(())
     }
 
     fn leave(&mut self, _at: u64, call: u64) -> Result<(), StreamError> {
         self.argument_count = None;
+        self.doubts.is_bare = false;
         self.events.push(ProbeEvent::Leave { call, defines: false });
         Ok(())
     }
 
     fn detail(&mut self, _at: u64, index: Option<u64>) -> Result<(), StreamError> {
-        self.doubts.may_be_leave = None;
+        let is_first_detail = std::mem::take(&mut self.doubts.is_bare);
+        if self.events.len() == 1 {
+            self.doubts.first_bare = None;
+        }
         // The result is in the leave: the place joins the head of one event to the tail of another.
         let is_first = matches!(self.events.as_slice(), [ProbeEvent::Enter { .. }]);
         if index.is_none() && is_first && !self.doubts.may_be_joined {
+            return Err(StreamError::InconsistentCalls);
+        }
+        // The place is inside an enter: bytes of its arguments are read as its head.
+        let lacks_first = is_first_detail && index.is_some_and(|index| index > 0);
+        let is_enter = matches!(self.events.last(), Some(ProbeEvent::Enter { .. }));
+        let is_early = is_enter && self.events.len() <= FIRST_EVENTS;
+        if lacks_first && is_early && self.argument_count.is_none() {
             return Err(StreamError::InconsistentCalls);
         }
         let most = self.argument_count.unwrap_or(ARGUMENTS_MAX);
@@ -251,7 +306,12 @@ impl TokenSink for ProbeSink<'_> {
         if let Some(ProbeEvent::Leave { .. }) = self.events.last() {
             self.last_leave_end = end;
         }
-        if self.doubts.is_unusual || self.is_end_of_event() || self.is_early_leave() {
+        let is_zeros =
+            self.doubts.is_bare && self.doubts.may_be_zeros && self.argument_count != Some(0);
+        if self.is_bare_without_reason() {
+            return Err(StreamError::InconsistentCalls);
+        }
+        if self.doubts.is_unusual || is_zeros || self.is_end_of_event() || self.is_early_leave() {
             return Err(StreamError::InconsistentCalls);
         }
         self.defining.is_in_latest_event = false;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{LostId, MEMBERS_MAX};
 use crate::formats::apitrace::decode::grammar::Space;
+use crate::formats::apitrace::layout::{FUNCTION_IDS, PLACEHOLDER_IDS};
 
 /// One way to read an unknown id.
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +65,11 @@ impl IdReading {
     /// Turns to the next reading; `false` if all were tried.
     fn advance(&mut self) -> bool {
         let is_struct = self.space == Space::Struct && self.donated_members.is_none();
+        let is_call_number = self.space == Space::Function
+            && self.id >= FUNCTION_IDS
+            && !PLACEHOLDER_IDS.contains(&self.id);
         self.lost = match self.lost {
+            None if is_call_number => return false,
             None => self.donated_members.or(self.usual_members).or(Some(0)),
             Some(_) if is_struct && self.usual_members.take().is_some() => Some(0),
             Some(members) if is_struct && members < MEMBERS_MAX => Some(members.saturating_add(1)),

@@ -70,6 +70,14 @@ pub fn count_members(id: u64) -> Option<u64> {
     known.next().map(|known| known.count)
 }
 
+/// Whether a call of a function may have no arguments, as far as the known builds show: in one of
+/// them it takes none, or none has its id.
+pub fn may_take_none(id: u64) -> bool {
+    let known = TABLES.iter().filter_map(|table| table.definitions.known(Space::Function, id));
+    let mut counts = known.map(|known| known.count).peekable();
+    counts.peek().is_none() || counts.any(|count| count == 0)
+}
+
 /// Returns the signatures of the build that wrote a trace that lost definitions, if it is known.
 pub fn find_build(tracker: &StreamTracker) -> Option<(&'static Signatures, Evidence)> {
     let definitions = &tracker.definitions;
@@ -249,6 +257,10 @@ mod tests {
         assert!(find_signatures(&Definitions::with_raw()).is_none());
         // XVisualInfo, and the pixmap of a client.
         assert_eq!([0, 1, 2].map(count_members), [Some(10), Some(4), None]);
+        // memcpy, glXGetCurrentContext or another without arguments, and no function.
+        let bare: Vec<u64> = (0..200).filter(|id| may_take_none(*id)).collect();
+        assert!(!bare.contains(&0) && !bare.is_empty() && bare.len() < 40, "{bare:?}");
+        assert!(may_take_none(1 << 20));
         assert_eq!(tables.len(), 2);
     }
 }
