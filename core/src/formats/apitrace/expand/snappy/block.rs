@@ -50,6 +50,9 @@ pub(super) fn expand(block: &[u8], out: &mut Vec<u8>) -> bool {
     expanded == Ok(to_usize(len))
 }
 
+/// Leaves that bytes which are none may be read as.
+const LEAVES_BY_CHANCE: usize = 8;
+
 /// Expands a block that the file ends in, if nothing is wrong with it but that its last bytes are
 /// missing.
 pub(super) fn expand_cut(block: &[u8], out: &mut Vec<u8>) -> bool {
@@ -128,9 +131,14 @@ fn read_past_damage(block: &[u8], damaged: Damaged, out: &mut Vec<u8>, after_fau
     after_fault.extend(out.drain(sound..));
     let mut rest = Elements::lenient(block, damaged.first, most);
     pass_damage(&mut rest, damaged, &mut between);
+    // Elements that lead to another place make the bytes after them move.
+    if between.len() != damaged.resume_place {
+        return;
+    }
     drop(rest.expand(&mut between));
     drop(between.drain(..sound));
-    if count_leaves(&between) > count_leaves(after_fault) {
+    let most_by_chance = count_leaves(after_fault).saturating_add(LEAVES_BY_CHANCE);
+    if count_leaves(&between) > most_by_chance {
         *after_fault = between;
     }
 }
