@@ -6,15 +6,45 @@
 
 use std::io;
 use std::net::{TcpListener, UdpSocket};
+use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::net::{UnixDatagram, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::SystemTime;
 use std::{env, fs, thread};
 
 use tracemend_cli::sandbox::{Reach, confine};
 
 fn read(path: PathBuf) -> io::Result<()> {
     fs::read(path).map(drop)
+}
+
+fn mode() -> fs::Permissions {
+    fs::Permissions::from_mode(0o600)
+}
+
+fn set_mode(path: &Path) -> io::Result<()> {
+    fs::File::open(path)?.set_permissions(mode())
+}
+
+fn set_time(path: &Path) -> io::Result<()> {
+    fs::File::open(path)?.set_modified(SystemTime::UNIX_EPOCH)
+}
+
+fn set_attribute(path: &Path) -> io::Result<()> {
+    let set = rustix::fs::setxattr(path, "user.probe", b"x", rustix::fs::XattrFlags::empty());
+    match set {
+        // A file system without attributes refuses none.
+        Err(rustix::io::Errno::OPNOTSUPP) => Ok(()),
+        set => Ok(set?),
+    }
+}
+
+fn set_times(path: &Path) -> io::Result<()> {
+    let now = rustix::fs::Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_NOW };
+    let times = rustix::fs::Timestamps { last_access: now, last_modification: now };
+    let flags = rustix::fs::AtFlags::empty();
+    Ok(rustix::fs::utimensat(rustix::fs::CWD, path, &times, flags)?)
 }
 
 fn attempts(folder: &Path) -> Vec<(&'static str, io::Result<()>)> {
@@ -27,11 +57,19 @@ fn attempts(folder: &Path) -> Vec<(&'static str, io::Result<()>)> {
         ("list a named folder", fs::read_dir(at("walked")).map(drop)),
         ("write in the folder of outputs", fs::write(at("out/new"), "new")),
         ("rename in the folder of outputs", fs::rename(at("out/new"), at("out/renamed"))),
+        ("set the mode of an open output", set_mode(&at("out/x"))),
+        ("set the time of an open output", set_time(&at("out/x"))),
+        ("start a thread", thread::spawn(|| ()).join().map_err(|_| io::ErrorKind::Other.into())),
         ("read another file", read(at("other"))),
         ("read another file in a thread", in_thread),
         ("read another file by a link", read(at("walked/link"))),
         ("read a file of the system", read(PathBuf::from("/etc/passwd"))),
         ("list another folder", fs::read_dir(folder).map(drop)),
+        ("set the mode of another file", fs::set_permissions(at("other"), mode())),
+        ("set the mode of a named file", fs::set_permissions(at("named"), mode())),
+        ("set the owner of another file", chown(at("other"), None, None)),
+        ("set an attribute of another file", set_attribute(&at("other"))),
+        ("set the times of another file", set_times(&at("other"))),
         ("write a named file", fs::OpenOptions::new().append(true).open(at("named")).map(drop)),
         ("create another file", fs::write(at("new"), "new")),
         ("create a file below a named folder", fs::write(at("walked/new"), "new")),

@@ -360,7 +360,7 @@ pub fn specimens() -> Vec<Specimen> {
             let at = newer.records[newer.first_of(83).unwrap()].offset + 8;
             newer.with_u64(at, u64_at(&newer.bytes, at) - 9)
         })
-        .leaves(&["PD0035"], "perf reads such records since 6.15"),
+        .leaves(&["PD0035"], "perf reads such records since 6.16"),
         Specimen::new("PD0035", {
             let mut recording = Recording::new(
                 Order::Little,

@@ -3,7 +3,8 @@
 //! ```text
 //!  Reach    the paths of the command line -> files to read, folders to write in
 //!  files    landlock: no other file can be opened, no TCP port used, no process signalled
-//!  calls    seccomp: no socket, no program, no look into another process, no change of the system
+//!  calls    seccomp: no socket, no program, no look into another process, no change of the system,
+//!           nor of the mode, owner, attributes or times of a file by its path
 //! ```
 //!
 //! A fault in a decoder that a hostile recording could use then has nothing to work with: it finds
@@ -150,7 +151,8 @@ impl Display for Dropped {
 pub fn confine(reach: &Reach) -> Dropped {
     // In this order: the filter of system calls would not stand in the way of landlock, but needs
     // no file either.
-    Dropped { files: restrict_files(reach), calls: restrict_calls() }
+    let writes = !reach.written.is_empty();
+    Dropped { files: restrict_files(reach), calls: restrict_calls(writes) }
 }
 
 #[cfg(target_os = "linux")]
@@ -167,15 +169,15 @@ fn restrict_files(_reach: &Reach) -> Result<(), String> {
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")
 ))]
-fn restrict_calls() -> Result<(), String> {
-    calls::restrict()
+fn restrict_calls(writes: bool) -> Result<(), String> {
+    calls::restrict(writes)
 }
 
 #[cfg(not(all(
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")
 )))]
-fn restrict_calls() -> Result<(), String> {
+fn restrict_calls(_writes: bool) -> Result<(), String> {
     Err("there is no filter of system calls for this system".to_string())
 }
 

@@ -13,7 +13,7 @@ const CLAIM: &str = "the sandbox";
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Attempts that the sandbox has to allow; they come first.
-const ALLOWED: usize = 5;
+const ALLOWED: usize = 8;
 
 fn probe(choice: &str) -> Vec<String> {
     let folder = folder(&[

@@ -48,7 +48,7 @@ fn compressed_records_are_those_of_the_version_that_is_asked_for() {
         assert!(needs_newer, "{name}");
         assert_eq!(kinds(&older), (records, samples, false), "{name}");
         // The version that reads it as it is gets it as it is.
-        assert_eq!(written_for(&newer.bytes, "6.15"), (Outcome::Clean, newer.bytes), "{name}");
+        assert_eq!(written_for(&newer.bytes, "6.16"), (Outcome::Clean, newer.bytes), "{name}");
         let Some(perf) = Perf::find_or_skip() else { continue };
         let folder = tempfile::tempdir().unwrap();
         let (found, _) = shown(&perf, &older, folder.path());

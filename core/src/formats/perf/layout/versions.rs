@@ -6,9 +6,9 @@
 //! Sources: the history of `tools/perf`, `tools/lib/perf/include/perf/event.h` and
 //! `include/uapi/linux/perf_event.h`. The attr of 144 bytes came with the field config4, in the
 //! same series as the copy of the header in `tools`: both are in v6.19-rc1 and not in v6.18.
-//! SCHEDSTAT, CALLCHAIN_DEFERRED and the features after PMU_CAPS are not in perf 6.12 and are in
-//! 7.2; the version between them was not looked up, so 7.0 is an upper bound. Measured: 6.1, 6.12
-//! and 7.2.
+//! COMPRESSED2 (208c0e168344) and the commit after which perf skips unknown types came with 6.16.
+//! CALLCHAIN_DEFERRED and the features after PMU_CAPS are not in perf 6.12 and are in 7.2; the
+//! version between them was not looked up, so 7.0 is an upper bound. Measured: 6.1, 6.12 and 7.2.
 
 use std::fmt;
 
@@ -60,7 +60,8 @@ pub const ATTRS: [(u32, Version); 10] = [
     (144, of(6, 19)),
 ];
 
-/// Types of records that came after [`OLDEST`], each with the first version that reads it.
+/// Types of records that came after [`OLDEST`], each with the first version that reads it, or skips
+/// it: since 6.16 perf skips types of its own that it does not know, such as BPF_METADATA.
 const RECORDS: [(u32, Version); 12] = [
     (17, of(5, 1)),
     (18, of(5, 1)),
@@ -70,10 +71,10 @@ const RECORDS: [(u32, Version); 12] = [
     (22, of(7, 0)),
     (record::COMPRESSED, of(5, 2)),
     (record::FINISHED_INIT, of(6, 0)),
-    (record::COMPRESSED2, of(6, 15)),
-    (84, of(6, 17)),
-    (85, of(7, 0)),
-    (86, of(7, 0)),
+    (record::COMPRESSED2, of(6, 16)),
+    (84, of(6, 16)),
+    (85, of(6, 16)),
+    (86, of(6, 16)),
 ];
 
 /// Numbers of features from which on a pipe needs a version.
@@ -149,7 +150,7 @@ mod tests {
 
     #[test]
     fn an_old_version_reads_what_was_always_there() {
-        assert_eq!((of_record(9), of_record(83)), (OLDEST, of(6, 15)));
+        assert_eq!((of_record(9), of_record(83)), (OLDEST, of(6, 16)));
         assert_eq!((of_piped_feature(3), of_piped_feature(31)), (OLDEST, of(5, 14)));
         assert_eq!((of_piped_feature(PIPE_END), of_piped_feature(35)), (of(5, 14), of(7, 0)));
     }

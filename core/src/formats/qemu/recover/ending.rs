@@ -51,8 +51,9 @@ pub enum Trailing {
 pub enum Doubt {
     /// The layout is a guess, which no version word and no user confirms.
     Layout,
-    /// Bytes follow END, and nothing confirms the version; or the closed log would read as one of
-    /// another layout. END may be a part of an event of another layout.
+    /// Nothing confirms the version, and bytes follow END or the layouts read the events
+    /// differently; or the closed log would read as one of another layout. END may be a part of an
+    /// event of another layout.
     End,
 }
 
@@ -129,9 +130,11 @@ impl Ending {
         let is_guess =
             is_contradicted || matches!(version, Version::Unreleased(_) | Version::Newer(_));
         let is_confirmed = version.is_known() || is_named || evidence.is_some();
+        let is_read_alike = layouts.iter().all(|(number, _)| lane.layouts.contains(number));
         let doubt = match trailing {
             _ if is_guess => Some(Doubt::Layout),
             Some((_, Trailing::Bytes)) if !is_confirmed => Some(Doubt::End),
+            _ if !is_confirmed && !is_read_alike => Some(Doubt::End),
             _ => None,
         };
         let mut ending = Self {

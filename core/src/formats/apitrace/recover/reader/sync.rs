@@ -38,7 +38,7 @@ impl LostBytes {
         let mean = before.checked_div(calls).unwrap_or(0);
         let call_len = (mean / 2).clamp(CALL_LEN, CALL_LEN_MAX);
         let hidden = if self.may_lose_units { UNIT_LEN.max(before) } else { HIDDEN_LEN };
-        self.gap.saturating_add(hidden) / call_len
+        self.gap.saturating_add(hidden).checked_div(call_len).unwrap_or(0)
     }
 }
 

@@ -179,8 +179,8 @@ impl<'a> ProbeSink<'a> {
             return false;
         };
         let is_lost = self.is_lost_function(enter.function);
-        // Two of the three signs.
-        u8::from(is_lost) + u8::from(enter.is_new_thread) + u8::from(enter.is_call_number) > 1
+        let signs = [is_lost, enter.is_new_thread, enter.is_call_number];
+        signs.into_iter().filter(|has_sign| *has_sign).count() > 1
     }
 }
 

@@ -171,6 +171,8 @@ pub(super) fn cpu_topology(cursor: &mut Cursor<'_>, cpus: Option<u32>) -> Result
         return Ok(());
     }
     let Some(cpus) = cpus else {
+        // perf takes the number of CPUs for 0, and the core of the first CPU for that of the dies.
+        strings(&mut cursor.unlogged(), "dies.nr", "die")?;
         return Ok(cursor.skip(1, cursor.left(), "cpus")?);
     };
     cursor.skip(cpus.into(), 8, "cpus")?;
