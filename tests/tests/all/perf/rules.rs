@@ -92,6 +92,30 @@ fn a_topology_in_a_pipe_is_read_by_the_number_of_cpus_before_it() {
 }
 
 #[test]
+fn a_topology_in_a_pipe_without_the_number_of_cpus_goes_on_with_the_dies() {
+    // perf 6.1 stops at it: it takes the number of CPUs for 0, and a core for the number of dies.
+    let attrs = vec![Attr::cpu_clock(sample_type::IP | sample_type::TID)];
+    let mut topology = section(13, Order::Little, &attrs);
+    let number = |at: usize| u32::from_le_bytes(topology[at..at + 4].try_into().unwrap()) as usize;
+    let mut end = 0;
+    for _list in ["cores", "threads"] {
+        let strings = number(end);
+        end += 4;
+        for _string in 0..strings {
+            end += 4 + number(end);
+        }
+    }
+    topology[end..].fill(0x77);
+    let mut recording = Recording::pipe(Order::Little, attrs);
+    let sample = recording.maker(0).sample();
+    recording.features([5]);
+    let built = recording.feature_with(13, topology).push(sample).build();
+    let (repair, _) = mended(&built.bytes);
+    let codes: Vec<_> = repair.before.counts().keys().copied().collect();
+    assert_eq!((codes, repair.outcome), (vec!["PD2003"], Outcome::RepairedWithLoss));
+}
+
+#[test]
 fn a_socket_in_a_pipe_is_at_most_the_number_of_cpus() {
     let codes = |features: &[u32], arch: &[u8], socket: u32| {
         let attrs = vec![Attr::cpu_clock(sample_type::IP | sample_type::TID)];
