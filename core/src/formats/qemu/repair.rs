@@ -38,7 +38,7 @@ pub fn close_log(ending: &Ending) -> Option<Fix> {
     // The body is the same whichever release wrote it, and QEMU refuses a wrong word at once.
     let is_assumed = ending.version == Version::Unfinished && !has_one_version;
     let is_doubtful = ending.doubt.is_some() || !(is_known || has_one_version || is_assumed);
-    if is_doubtful || (closes && !has_one_closing) {
+    if is_doubtful || (closes || is_assumed) && !has_one_closing {
         return Some(ask_for_release(ending));
     }
     let mut fix = Fix::new(Safety::Exact, "", Vec::new());

@@ -21,6 +21,10 @@ const NEAR: u64 = 64 << 10;
 /// Bytes of the stream that a lost zstd frame holds, the largest unit.
 const UNIT_LEN: u64 = 2 << 20;
 
+/// Bytes of the stream that stored ones expand to, where these are lost: traces of games are packed
+/// to a tenth, and loops to less.
+const EXPANSION: u64 = 32;
+
 /// The bytes of the stream that calls may have been lost with.
 struct LostBytes {
     /// Those before the damage, and the calls in them.
@@ -29,6 +33,8 @@ struct LostBytes {
     gap: u64,
     /// Whether whole units may be missing.
     may_lose_units: bool,
+    /// Stored bytes between the unit with the damage and the one in which the stream goes on.
+    stored: u64,
 }
 
 impl LostBytes {
@@ -37,7 +43,11 @@ impl LostBytes {
         let (before, calls) = self.before;
         let mean = before.checked_div(calls).unwrap_or(0);
         let call_len = (mean / 2).clamp(CALL_LEN, CALL_LEN_MAX);
-        let hidden = if self.may_lose_units { UNIT_LEN.max(before) } else { HIDDEN_LEN };
+        let stored = self.stored.saturating_mul(EXPANSION);
+        let hidden = match self.may_lose_units {
+            true => UNIT_LEN.max(before).max(stored),
+            false => HIDDEN_LEN,
+        };
         self.gap.saturating_add(hidden).checked_div(call_len).unwrap_or(0)
     }
 }
@@ -59,6 +69,7 @@ impl StreamReader<'_> {
             before: (start, next),
             gap: place.saturating_sub(start),
             may_lose_units: is_gap || damage.has_header || is_near,
+            stored: self.stored_between(start, place),
         };
         if sync.next.saturating_sub(next) > lost.most_calls() {
             return false;
@@ -88,6 +99,15 @@ impl StreamReader<'_> {
         }
         self.close_damage(start, place, (call, sync.next), definitions);
         true
+    }
+
+    /// Returns how many stored bytes lie between the unit before a place of the stream and that of
+    /// a later one.
+    fn stored_between(&self, start: u64, place: u64) -> u64 {
+        let before = start.checked_sub(1).and_then(|last| self.places.unit_at(last));
+        let after = self.places.unit_at(place);
+        let ends = before.zip(after).map(|(before, after)| (before.stored.end, after.stored.start));
+        ends.map_or(0, |(before, after)| after.saturating_sub(before))
     }
 
     /// Takes back events that were read before `start` and are not events, if the call numbers show
@@ -169,13 +189,18 @@ mod tests {
 
     #[test]
     fn no_more_lost_calls_are_believed_than_the_lost_bytes_can_hold() {
-        let most =
-            |before, gap, may_lose_units| LostBytes { before, gap, may_lose_units }.most_calls();
+        let most = |before, gap, may_lose_units| {
+            LostBytes { before, gap, may_lose_units, stored: 0 }.most_calls()
+        };
         // A number of 328,470 lost calls in 723,928 bytes of a gzip stream.
         assert_eq!(most((2_860_598, 31_852), 723_928, false), (723_928 + HIDDEN_LEN) / 40);
         // A lost chunk of a short trace of short calls, and several of a long one.
         assert_eq!(most((40_000, 2_000), 0, true), UNIT_LEN / 10);
         assert_eq!(most((70_000_000, 1_000_000), 0, true), 2_000_000);
+        // A hole of 679,567 bytes between two chunks, in which 90,397 calls were lost.
+        let hole =
+            LostBytes { before: (114_000, 571), gap: 7, may_lose_units: true, stored: 679_567 };
+        assert!((90_397..600_000).contains(&hole.most_calls()));
         // Nothing was read before.
         assert_eq!(most((0, 0), 700, false), (700 + HIDDEN_LEN) / CALL_LEN);
     }
