@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use tracemend::{Options, Outcome};
+use tracemend::{FileSet, Options, Outcome};
 use tracemend_tests::forge::perf::by_name;
 use tracemend_tests::judge::perf::agreement::recordings;
 use tracemend_tests::judge::perf::{Perf, Sample};
@@ -30,6 +30,12 @@ fn shown(perf: &Perf, bytes: &[u8], folder: &Path) -> (Vec<Sample>, bool) {
     (perf.samples_by_event(&path), has_share)
 }
 
+/// The oldest and the newest of some perfs, without the one that recorded.
+fn others<'p>(perfs: &'p [Perf], recorder: &Perf) -> Vec<&'p Perf> {
+    let ends: Vec<&Perf> = perfs.first().into_iter().chain(perfs.last()).collect();
+    ends.into_iter().filter(|perf| perf.version() != recorder.version()).collect()
+}
+
 #[test]
 fn compressed_records_are_those_of_the_version_that_is_asked_for() {
     for name in ["compressed2", "compressed2_spanning"] {
@@ -37,16 +43,18 @@ fn compressed_records_are_those_of_the_version_that_is_asked_for() {
         let (outcome, older) = written_for(&newer.bytes, "6.1");
         assert_eq!(outcome, Outcome::Repaired, "{name}");
         let kinds = |bytes: &[u8]| {
-            let report = tracemend::check(
-                &tracemend::FileSet::single("perf.data", bytes),
-                &Options::default(),
-            );
+            let set = FileSet::single("perf.data", bytes);
+            let report = tracemend::check(&set, &Options::default());
             let codes: BTreeSet<&str> = report.counts().keys().copied().collect();
             (report.tally.records, report.tally.samples, codes.contains("PD0035"))
         };
         let (records, samples, needs_newer) = kinds(&newer.bytes);
         assert!(needs_newer, "{name}");
         assert_eq!(kinds(&older), (records, samples, false), "{name}");
+        // A check with the option tells whether the version reads it.
+        let asked = Options::default().with_choice("for-perf", "6.1").unwrap();
+        let report = tracemend::check(&FileSet::single("perf.data", &newer.bytes), &asked);
+        assert!(report.has_errors(), "{name}");
         // The version that reads it as it is gets it as it is.
         assert_eq!(written_for(&newer.bytes, "6.16"), (Outcome::Clean, newer.bytes), "{name}");
         let Some(perf) = Perf::find_or_skip() else { continue };
@@ -61,7 +69,9 @@ fn what_one_perf_recorded_is_shown_by_the_others_as_by_itself() {
     if is_left_to_the_gate("recordings of each perf, written for the others") {
         return;
     }
-    let perfs: Vec<Perf> = Perf::find_or_skip().into_iter().chain(Perf::newer_or_skip()).collect();
+    let found = Perf::find_or_skip().into_iter().chain(Perf::newer_or_skip());
+    let mut perfs: Vec<Perf> = found.collect();
+    perfs.sort_by_key(Perf::release);
     let folder = tempfile::tempdir().unwrap();
     for recorder in &perfs {
         let made = match recordings(recorder, folder.path()) {
@@ -74,7 +84,7 @@ fn what_one_perf_recorded_is_shown_by_the_others_as_by_itself() {
         for (name, bytes) in made {
             let (wanted, has_share) = shown(recorder, &bytes, folder.path());
             assert!(!wanted.is_empty() && has_share, "{name}: nothing was recorded");
-            for reader in &perfs {
+            for reader in others(&perfs, recorder) {
                 let (_, target) = written_for(&bytes, reader.version());
                 let found = shown(reader, &target, folder.path());
                 let by = reader.version();
@@ -91,7 +101,7 @@ fn what_one_perf_recorded_is_shown_by_the_others_as_by_itself() {
             continue;
         }
         let bytes = std::fs::read(&path).unwrap();
-        for reader in &perfs {
+        for reader in others(&perfs, recorder) {
             let (_, target) = written_for(&bytes, reader.version());
             std::fs::write(&path, &target).unwrap();
             let verdict = reader.script_text(&path);

@@ -127,7 +127,7 @@ fn closed_as(log: &[u8], release: &str) -> Option<Vec<u8>> {
 #[test]
 fn an_unfinished_log_is_closed_without_the_name_of_its_release() {
     for (name, log) in all() {
-        for len in Share::one_in(8).of(12..=log.bytes.len()) {
+        for len in Share::one_in(64).of(12..=log.bytes.len()) {
             let killed = log.killed(len);
             let (repair, target) = mended_as("log", &killed, &options(None));
             let fix_of = |finding: &tracemend::Finding| finding.fix.clone();

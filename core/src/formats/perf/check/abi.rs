@@ -18,7 +18,9 @@ pub(super) fn check_sections(recording: &Recording<'_>, options: &Options, repor
     let (_, table) = read_table(recording, &options.limits);
     let large = LargeAttrs::of_sections(recording, &table, asked.size.into());
     let fix = |large: &LargeAttrs| repair::shrink_sections(recording, &table, large, asked.size);
-    push((&asked, options), large, fix, report);
+    let is_refused = options::asked_version(options).is_some();
+    let severity = if is_refused { Severity::Error } else { rules::ATTR_LARGER.severity };
+    push((&asked, options), severity, large, fix, report);
 }
 
 /// Reports the attrs of a pipe if they are larger than asked for. perf 6.1 does not refuse them
@@ -27,11 +29,12 @@ pub(super) fn check_pipe(file: &RecordFile<'_>, options: &Options, report: &mut 
     let Some(asked) = options::asked_attrs(options) else { return };
     let large = LargeAttrs::of_pipe(file, asked.size.into(), &options.limits);
     let fix = |large: &LargeAttrs| repair::shrink_records(large, asked.size, file.order());
-    push((&asked, options), large, fix, report);
+    push((&asked, options), rules::ATTR_LARGER.severity, large, fix, report);
 }
 
 fn push(
     (asked, options): (&AskedAttrs, &Options),
+    severity: Severity,
     large: Result<LargeAttrs, Obstacle>,
     fix: impl FnOnce(&LargeAttrs) -> Fix,
     report: &mut Report,
@@ -47,6 +50,7 @@ fn push(
     let message = format!("{count} of {found_size}, more than the {most} asked for with {option}");
     let span = Span::sized(Layer::stored(0), at, found);
     let finding = Finding::new(&rules::ATTR_LARGER, span, "attrs", message);
+    let finding = Finding { severity, ..finding };
     report.push(if has_other_work(options, report) { finding } else { finding.fix(fix(&large)) });
 }
 

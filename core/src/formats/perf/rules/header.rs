@@ -261,8 +261,9 @@ rules! {
         summary: "attrs are larger than asked for with --for-perf or --abi",
         problem: "Each version of perf_event_attr is larger than the one before: 128 bytes since \
             Linux 5.13, 136 since 6.3, 144 since 6.19. The option --for-perf names the version of \
-            perf that has to read the file, --abi the size of its attrs. If a field that a smaller \
-            attr leaves out is used, this is an error: the samples cannot be described without it.",
+            perf that has to read the file, --abi the size of its attrs. This is an \
+            error if that perf refuses the file, or if a field that a smaller attr leaves out is \
+            used: the samples cannot be described without it.",
         impact: "A perf that is older than the recorder refuses larger attrs, even if the fields \
             that it does not know are 0 (incompatible file format, exit 255).",
         remedy: Remedy::Fix(
