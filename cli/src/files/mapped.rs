@@ -33,6 +33,7 @@ use std::sync::Arc;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
+use crate::files::lost;
 use crate::kit::exit::Exit;
 
 /// The reason of SIGBUS that is a page without a place in its file, or that could not be read.
@@ -78,8 +79,8 @@ struct Map(memmap2::Mmap);
 impl Map {
     /// Where its pages lie.
     fn place(&self) -> [usize; 2] {
-        let start = self.0.as_ptr().addr();
-        [start, start.saturating_add(self.0.len())]
+        let (start, page) = (self.0.as_ptr().addr(), PAGE.load(Ordering::SeqCst).max(1));
+        [start, start.saturating_add(self.0.len()).next_multiple_of(page)]
     }
 }
 
@@ -87,7 +88,7 @@ impl Drop for Map {
     fn drop(&mut self) {
         // Another map may come to lie there.
         let [start, end] = self.place();
-        LOST.iter().filter(|run| run.touches(start, end)).for_each(Run::clear);
+        lost::forget(start, end);
     }
 }
 
@@ -165,7 +166,7 @@ impl Mapped {
     pub(crate) fn has_lost_pages(&self) -> bool {
         let (Bytes::Map(map) | Bytes::Part(Part { map, .. })) = &self.0 else { return false };
         let [start, end] = map.place();
-        LOST.iter().any(|run| run.touches(start, end))
+        lost::has(start, end)
     }
 
     /// Whether it shows the file as it is now, instead of a copy.
@@ -219,55 +220,10 @@ fn fail_on_hidden_bytes(file: &File) -> io::Result<()> {
     }
 }
 
-/// Runs of lost pages that are remembered at a time. One more ends the process, as without
-/// [`survive`]: a file that is read from its beginning has one.
-const LOST_MAX: usize = 64;
-
-/// The lost pages of the maps: those that could not be read.
-static LOST: [Run; LOST_MAX] = [const { Run::empty() }; LOST_MAX];
 /// Whether a lost page gets zeros.
 static SURVIVES: AtomicBool = AtomicBool::new(false);
 /// Bytes of a page.
 static PAGE: AtomicUsize = AtomicUsize::new(0);
-
-/// Adjoining pages that could not be read.
-#[derive(Debug)]
-struct Run {
-    /// 0 if there are none.
-    start: AtomicUsize,
-    end: AtomicUsize,
-}
-
-impl Run {
-    const fn empty() -> Self {
-        Self { start: AtomicUsize::new(0), end: AtomicUsize::new(0) }
-    }
-
-    fn touches(&self, start: usize, end: usize) -> bool {
-        let own = self.start.load(Ordering::SeqCst);
-        own != 0 && own < end && start < self.end.load(Ordering::SeqCst)
-    }
-
-    fn clear(&self) {
-        self.end.store(0, Ordering::SeqCst);
-        self.start.store(0, Ordering::SeqCst);
-    }
-
-    /// Takes a page that follows, or one of an empty run.
-    fn take(&self, page: usize, next: usize, is_new: bool) -> bool {
-        let order = Ordering::SeqCst;
-        if !is_new {
-            return self.end.compare_exchange(page, next, order, order).is_ok();
-        }
-        // No page lies at 1: a run without its end touches nothing.
-        let is_free = self.start.compare_exchange(0, 1, order, order).is_ok();
-        if is_free {
-            self.end.store(next, order);
-            self.start.store(page, order);
-        }
-        is_free
-    }
-}
 
 /// Lets a file that shrinks, or whose disk fails, cost only what is read of it.
 pub(crate) fn survive() {
@@ -282,8 +238,7 @@ fn replace_lost(address: usize) -> bool {
     }
     let page = address & !(len - 1);
     let next = page.wrapping_add(len);
-    let is_noted = LOST.iter().any(|run| run.take(page, next, false))
-        || LOST.iter().any(|run| run.take(page, next, true));
+    let is_noted = lost::note(page, next);
     // SAFETY: the page belongs to the map of a file, as the kernel found, so nothing else is lost;
     // mmap is one system call.
     is_noted

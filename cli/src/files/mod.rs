@@ -1,7 +1,7 @@
 //! Paths, recordings and outputs, and the rights to them.
 //!
 //! ```text
-//!  paths < mapped < recording < directory < found < walk < input: from paths to recordings
+//!  paths < lost < mapped < recording < directory < found < walk < input: from paths to recordings
 //!  arrival: recordings that were wrapped or converted on their way
 //!  access in_use places: who may read an output, who writes an input, which path is used twice
 //!  output: bytes to a complete file, or none
@@ -14,6 +14,7 @@ pub(crate) mod directory;
 pub(crate) mod found;
 pub(crate) mod in_use;
 pub(crate) mod input;
+mod lost;
 pub(crate) mod mapped;
 pub(crate) mod neighbours;
 pub(crate) mod output;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use tracemend::{FileSet, Options, Outcome};
-use tracemend_tests::forge::perf::by_name;
+use tracemend_tests::forge::perf::{Attr, Order, Record, Recording, by_name, sample_type};
 use tracemend_tests::judge::perf::agreement::recordings;
 use tracemend_tests::judge::perf::{Perf, Sample};
 use tracemend_tests::mended::mended_as;
@@ -28,6 +28,31 @@ fn shown(perf: &Perf, bytes: &[u8], folder: &Path) -> (Vec<Sample>, bool) {
     let report = perf.report(&path);
     let has_share = report.is_success() && report.stdout.contains('%');
     (perf.samples_by_event(&path), has_share)
+}
+
+#[test]
+fn features_and_unknown_records_of_a_file_are_named_and_left_out_for_an_older_perf() {
+    let mut recording = Recording::new(Order::Little, vec![Attr::cpu_clock(sample_type::IP)]);
+    let sample = recording.maker(0).sample();
+    // perf inject leaves the features of a pipe in the records of the file that it makes.
+    let feature = Record::new(80, 0, [34_u64.to_le_bytes(), 64_u64.to_le_bytes()].concat());
+    let unknown = Record::new(98, 0, vec![0; 8]);
+    recording.push(feature).push(sample).push(unknown);
+    let built = recording.build();
+    let report = tracemend::check(&FileSet::single("perf.data", &built.bytes), &Options::default());
+    let note = report.findings().iter().find(|finding| finding.rule.code == "PD0035");
+    let message = &note.expect("a note").message;
+    assert!(message.contains("HEADER_FEATURE up to 34"), "{message}");
+    assert!(message.contains("type 98 (perf 6.16)"), "{message}");
+    let (outcome, older) = written_for(&built.bytes, "6.1");
+    assert_eq!(outcome, Outcome::RepairedWithLoss);
+    assert_eq!(older.len(), built.bytes.len() - 24 - 16);
+    let Some(perf) = Perf::find_or_skip() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("perf.data");
+    std::fs::write(&path, &older).unwrap();
+    let report = perf.report(&path);
+    assert!(report.is_success() && report.stdout.contains('%'), "{}", report.stderr);
 }
 
 /// The oldest and the newest of some perfs, without the one that recorded.

@@ -112,7 +112,12 @@ impl RecordCheck {
                 self.rounds.finish_round();
                 self.check_alignment(record, map, report);
             }
-            other if record::name(other).is_none() => self.check_unknown(record, map, report),
+            other if record::name(other).is_none() => {
+                if other > kind::USER_LAST {
+                    self.seen.note_kind(other);
+                }
+                self.check_unknown(record, map, report);
+            }
             other => {
                 let is_stat = (kind::STAT_CONFIG..=kind::STAT_ROUND).contains(&other);
                 let seen = &mut self.seen;

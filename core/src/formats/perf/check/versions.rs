@@ -39,13 +39,16 @@ pub(super) fn check_sections(
     let size = recording.body.attr_size.saturating_sub(SECTION_SIZE);
     let attr =
         versions::of_attr(size).map(|since| (format!("attrs of {}", byte_count(size)), since));
-    let Some(attr) = attr else { return };
     let data = recording.body.data;
     let area = (data.offset, data.end().unwrap_or(data.offset));
     let files = [(&recording.file, area)].into_iter();
     let files = files.chain(recording.parts.iter().map(|part| (part, (0, part.length()))));
     let can_move = !recording.body.flags.has(bit::AUXTRACE);
-    push([Some(attr), of_records(seen)], (files, can_move), options, report);
+    if attr.is_none() && asked_version(options).is_none() {
+        // PD0016 is about attrs that are larger than any known.
+        return;
+    }
+    push([attr, of_features(seen), of_records(seen)], (files, can_move), options, report);
 }
 
 /// The same for a pipe. No perf refuses larger attrs than its own in it.
@@ -55,22 +58,26 @@ pub(super) fn check_pipe(
     options: &Options,
     report: &mut Report,
 ) {
-    let feature = seen
-        .last_feature
-        .map(|number| (format!("features up to {number}"), versions::of_piped_feature(number)));
     let area = (HEADER_SIZE_PIPE, file.length());
-    let needed = [feature, of_records(seen)];
+    let needed = [None, of_features(seen), of_records(seen)];
     push(needed, ([(file, area)].into_iter(), true), options, report);
+}
+
+/// The last feature in a record, of a pipe or of a file that perf inject made of one.
+fn of_features(seen: Seen) -> Option<Needed> {
+    let number = seen.last_feature?;
+    Some((format!("HEADER_FEATURE up to {number}"), versions::of_piped_feature(number)))
 }
 
 /// The newest type of records.
 fn of_records(seen: Seen) -> Option<Needed> {
     let kind = seen.newest_kind?;
-    Some((record::name(kind).unwrap_or("unknown").to_string(), versions::of_record(kind)))
+    let name = record::name(kind).map_or_else(|| format!("type {kind}"), ToString::to_string);
+    Some((name, versions::of_record(kind)))
 }
 
 fn push<'r, 'a: 'r>(
-    needed: [Option<Needed>; 2],
+    needed: [Option<Needed>; 3],
     (files, can_move): (impl Iterator<Item = (&'r RecordFile<'a>, (u64, u64))>, bool),
     options: &Options,
     report: &mut Report,
@@ -79,7 +86,9 @@ fn push<'r, 'a: 'r>(
     let oldest = newest.unwrap_or(versions::OLDEST);
     let is_refused = report.count(&rules::NEWER_REFUSES) > 0;
     let most = if is_refused { format!(", not {FIRST_STRICT} and newer") } else { String::new() };
-    report.fact(FACT, format!("perf {oldest} and newer{most}"));
+    if report.count(&rules::ATTR_NEWER) == 0 {
+        report.fact(FACT, format!("perf {oldest} and newer{most}"));
+    }
     if is_refused {
         let fix = Fix::manual(format!("write it for perf {NEWEST} as well"));
         let fix = fix.option(format!("--for-perf {NEWEST}"));
@@ -93,7 +102,7 @@ fn push<'r, 'a: 'r>(
 }
 
 /// The note about a recording that needs a newer perf than many have.
-fn describe(needed: &[Option<Needed>; 2], oldest: Version) -> Finding {
+fn describe(needed: &[Option<Needed>; 3], oldest: Version) -> Finding {
     let newer = needed.iter().flatten().filter(|(_, since)| *since > OFFERED);
     let parts: Vec<String> = newer.map(|(part, since)| format!("{part} (perf {since})")).collect();
     let message = format!("{}: perf {oldest} and newer read this recording", parts.join(", "));
@@ -104,7 +113,7 @@ fn describe(needed: &[Option<Needed>; 2], oldest: Version) -> Finding {
 
 /// Reports the records that the perf that is asked for does not read.
 fn push_newer<'r, 'a: 'r>(
-    (asked, needed): (Version, &[Option<Needed>; 2]),
+    (asked, needed): (Version, &[Option<Needed>; 3]),
     (files, can_move): (impl Iterator<Item = (&'r RecordFile<'a>, (u64, u64))>, bool),
     options: &Options,
     report: &mut Report,
@@ -123,8 +132,7 @@ fn push_newer<'r, 'a: 'r>(
     let read = format!("perf {asked} (--for-perf {asked}) does not read");
     let (packed, dropped) = (to_u64(newer.packed.len()), to_u64(newer.dropped.len()));
     if packed == 0 && dropped == 0 {
-        // The records are inside others, or more than one limit allows.
-        let [_, of_records] = needed;
+        let [.., of_records] = needed;
         if let Some((part, _)) = of_records.as_ref().filter(|(_, since)| *since > asked) {
             report.push(refused(format!("{part} inside compressed records, which {read}")));
         }

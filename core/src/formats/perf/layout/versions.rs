@@ -60,8 +60,10 @@ pub const ATTRS: [(u32, Version); 10] = [
     (144, of(6, 19)),
 ];
 
-/// Types of records that came after [`OLDEST`], each with the first version that reads it, or skips
-/// it: since 6.16 perf skips types of its own that it does not know, such as BPF_METADATA.
+/// First version that skips types of perf's own that it does not know.
+const SKIPS_UNKNOWN: Version = of(6, 16);
+
+/// Types of records that came after [`OLDEST`], each with the first version that reads or skips it.
 const RECORDS: [(u32, Version); 12] = [
     (17, of(5, 1)),
     (18, of(5, 1)),
@@ -72,9 +74,9 @@ const RECORDS: [(u32, Version); 12] = [
     (record::COMPRESSED, of(5, 2)),
     (record::FINISHED_INIT, of(6, 0)),
     (record::COMPRESSED2, of(6, 16)),
-    (84, of(6, 16)),
-    (85, of(6, 16)),
-    (86, of(6, 16)),
+    (84, SKIPS_UNKNOWN),
+    (85, SKIPS_UNKNOWN),
+    (86, SKIPS_UNKNOWN),
 ];
 
 /// Numbers of features from which on a pipe needs a version.
@@ -111,10 +113,11 @@ pub fn attr_size(version: Version) -> u32 {
     known.map_or(ATTRS[0].0, |(size, _)| *size)
 }
 
-/// Returns the first version that reads records of a type.
+/// Returns the first version that reads records of a type, or skips them.
 pub fn of_record(kind: u32) -> Version {
     let found = RECORDS.iter().find(|(known, _)| *known == kind);
-    found.map_or(OLDEST, |(_, version)| *version)
+    let unknown = if kind > record::USER_LAST { SKIPS_UNKNOWN } else { OLDEST };
+    found.map_or(unknown, |(_, version)| *version)
 }
 
 /// Returns the first version that reads a pipe with the feature of a number.
@@ -150,7 +153,7 @@ mod tests {
 
     #[test]
     fn an_old_version_reads_what_was_always_there() {
-        assert_eq!((of_record(9), of_record(83)), (OLDEST, of(6, 16)));
+        assert_eq!([9, 83, 98].map(of_record), [OLDEST, of(6, 16), of(6, 16)]);
         assert_eq!((of_piped_feature(3), of_piped_feature(31)), (OLDEST, of(5, 14)));
         assert_eq!((of_piped_feature(PIPE_END), of_piped_feature(35)), (of(5, 14), of(7, 0)));
     }

@@ -86,7 +86,8 @@ impl Newer {
         let words: Vec<String> = counts
             .into_iter()
             .map(|(kind, count)| {
-                plural(count, &format!("{} record", name(kind).unwrap_or("unknown")))
+                let name = name(kind).map_or_else(|| format!("type-{kind}"), ToString::to_string);
+                plural(count, &format!("{name} record"))
             })
             .collect();
         join_and(&words)

@@ -102,11 +102,12 @@ fn find_inverted(decoder: Decoder<'_>, starts: &[u64]) -> Option<u64> {
         let view = patch.view(source);
         find_events(decoder.of(&view), area.clone(), BIT_EVENTS)
     };
-    let has_bit = |start: &&u64| {
-        let bytes = **start..start.saturating_add(BIT_BYTES);
+    let ends = others.iter().skip(1).copied().chain([u64::MAX]);
+    let has_bit = |(start, end): &(&u64, u64)| {
+        let bytes = **start..start.saturating_add(BIT_BYTES).min(*end);
         bytes.into_iter().any(|byte| (0..8).any(|bit| is_event(byte, bit).is_some()))
     };
-    others.iter().find(has_bit).copied()
+    others.iter().zip(ends).find(has_bit).map(|(start, _)| *start)
 }
 
 /// A reading of the virtual clock, which nobody sets back.
