@@ -20,6 +20,7 @@ mod show;
 
 use std::ffi::OsString;
 
+use clap::error::ErrorKind;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub use files::sandbox;
@@ -29,6 +30,7 @@ pub use kit::look::Look;
 pub use show::markdown;
 
 use args::format_options::{self, Verb};
+use args::intent::{self, Intent};
 use commands::{
     apply, check, codes, completions, diff, dump, explain, formats, man, map, redact, repair,
     self_test, verify,
@@ -110,12 +112,25 @@ pub(crate) fn build_command() -> clap::Command {
     })
 }
 
+fn parse(args: &[OsString]) -> Result<(Arguments, ArgMatches), clap::Error> {
+    let matches = build_command().try_get_matches_from(args)?;
+    Ok((Arguments::from_arg_matches(&matches)?, matches))
+}
+
 /// Runs the command in `args`, whose first one is the name of the program.
 ///
 /// Returns the exit code of the process; see [`Exit`].
 pub fn run(args: impl IntoIterator<Item = OsString>, mut streams: Streams<'_>) -> u8 {
-    let parsed = build_command().try_get_matches_from(args).and_then(|matches| {
-        Arguments::from_arg_matches(&matches).map(|arguments| (arguments, matches))
+    let args: Vec<OsString> = args.into_iter().collect();
+    let parsed = parse(&args).or_else(|error| match intent::of(&args, &error) {
+        Some(Intent::Check(args, told)) => {
+            streams.warn(&told);
+            parse(&args)
+        }
+        Some(Intent::Synonym(told)) => {
+            Err(build_command().error(ErrorKind::InvalidSubcommand, told))
+        }
+        None => Err(error),
     });
     let (arguments, matches) = match parsed {
         Ok(parsed) => parsed,

@@ -260,7 +260,7 @@ complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l no-transpo
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l close-calls -d 'apitrace: add an empty leave to each call that has none'
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l upgrade -d 'ovni: also convert the trace to the newest layout; revent: also convert the recording to version 3'
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -s h -l help -d 'Print help'
-complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -s o -l output -d 'Write the repaired recording to OUT' -r -F
+complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -s o -l output -d 'Write the repaired recording to OUT, into OUT if that is a directory, or for `-` to standard output, with the report on standard error' -r -F
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l out-dir -d 'Write every repaired recording below DIR, under its path in the directory that was named; one report about all of them' -r -F
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l plan -d 'Write every edit to FILE, for `apply` and `verify` (schema/plan.schema.json)' -r -F
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l format -d 'Format of the report: human or json (schema/repair.schema.json; of several recordings schema/repairs.schema.json)' -r -f -a "human\t''
@@ -292,7 +292,7 @@ never\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l sandbox -d 'Give up what reading does not need before the first recording is opened: on (as without a value; the run prints what it gave up, and fails if it cannot), off, or auto, which is on as far as the system allows it' -r -f -a "auto\t'As far as the system allows it, without a word'
 on\t'All of it or no run, and the run prints what it gave up'
 off\t''"
-complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l in-place -d 'Replace the source; keep the original as NAME.orig'
+complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l in-place -d 'Replace each source; keep the original as NAME.orig'
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l no-backup -d 'With --in-place: do not keep NAME.orig'
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l dry-run -d 'Show what a repair would do; write only the plan, if --plan is given'
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l lossy-warnings -d 'Also drop or replace recorded bytes to repair a warning'

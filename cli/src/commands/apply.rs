@@ -65,7 +65,7 @@ impl Arguments {
         let other = || refused("it is not the file that the plan was made for".to_string());
         let mut source = source.ok_or_else(other)?;
         let named = arrange(&mut source, &plan, Side::Source)?;
-        let existing = if self.force { Existing::Replaced } else { Existing::Refused };
+        let existing = if self.force { Existing::Replaced } else { Existing::Kept };
         let mut places = Places::new(streams);
         places.read("the plan", &plan_file)?;
         places.read("the source", &source)?;
@@ -103,16 +103,16 @@ impl Arguments {
             let message = format!("the output was not written as planned: {error}");
             Err(Failure::new(Exit::Io, message))
         })?;
-        prepared.publish()?;
-        streams.print(&describe(&target, &patches))?;
+        streams.print(&describe(&target, &patches, prepared.give_name()?))?;
         let lossy = !self.reverse && plan.files.iter().any(FilePlan::is_lossy);
         Ok(if lossy { Exit::Loss } else { Exit::Clean })
     }
 }
 
-fn describe(target: &Target, patches: &[Patch]) -> String {
+fn describe(target: &Target, patches: &[Patch], is_there: bool) -> String {
     let [before, after] = balance::lines(Balance::of(patches));
-    format!("{}: written\n  {before}\n  {after}\n", shown(target.path()))
+    let state = if is_there { "already there, the same" } else { "written" };
+    format!("{}: {state}\n  {before}\n  {after}\n", shown(target.path()))
 }
 
 fn has_equal_bytes(one: &FileSet<'_>, two: &FileSet<'_>) -> bool {

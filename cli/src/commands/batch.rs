@@ -27,6 +27,20 @@ pub(crate) struct Task {
     pub(crate) name: PathBuf,
 }
 
+/// Everything that the paths lead to, each with its own path as its name.
+pub(crate) fn tasks_in_place(paths: &[PathBuf]) -> impl Iterator<Item = Task> + Send {
+    paths.iter().flat_map(|path| -> Box<dyn Iterator<Item = Task> + Send> {
+        let name_it = |step: Step| {
+            let name = step.path().map(Path::to_path_buf).unwrap_or_default();
+            Task { step, name }
+        };
+        match walk::is_walked(path) {
+            true => Box::new(Steps::of(path, walk::WALK_MAX).map(name_it)),
+            false => Box::new(std::iter::once(name_it(Step::Named(path.clone())))),
+        }
+    })
+}
+
 /// Everything that the paths lead to, each with its name below the folder of outputs.
 pub(crate) fn tasks(paths: &[PathBuf]) -> impl Iterator<Item = Task> + Send {
     let mut names = BTreeSet::new();

@@ -8,7 +8,9 @@
 //!
 //! Nothing here waits for another process: only regular files are opened, and without blocking.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use tracemend::Options;
 
 use crate::files::arrival::{Arrival, Spool};
 use crate::files::found::{self, Found, NAME_A_FILE};
@@ -16,7 +18,7 @@ use crate::files::neighbours::Neighbours;
 use crate::files::paths::{is_stdin, shown};
 use crate::files::recording::{Recording, written};
 use crate::files::streams::StandardInput;
-use crate::files::walk::{Steps, Walk};
+use crate::files::walk::{Steps, WALK_MAX, Walk};
 use crate::kit::exit::Failure;
 
 /// Recordings that a message names if only the directory around them was given, and entries that
@@ -39,20 +41,38 @@ pub(crate) fn open_path(path: &Path) -> Result<Found, Failure> {
 
 /// Names recordings below a directory that is not one itself.
 fn below(path: &Path) -> String {
-    let (neighbours, spool) = (Neighbours::default(), Spool::default());
-    // The message must not take long.
-    let arrival = Arrival { options: None, spool: &spool };
-    let walk = Walk { exclude: &[], every: false, neighbours: &neighbours, arrival };
-    let found = Steps::of(path, LOOKED_AT_BELOW).filter_map(|step| step.open(&walk));
-    let names = found.filter_map(|found| match found {
-        Found::Recording(recording) => Some(shown(&recording.path)),
-        _ => None,
-    });
-    let names: Vec<String> = names.take(NAMES_BELOW).collect();
+    let spool = Spool::default();
+    let names = list_below(Steps::of(path, LOOKED_AT_BELOW), None, &spool);
+    let names: Vec<String> = names.take(NAMES_BELOW).map(|path| shown(&path)).collect();
     match names.is_empty() {
         true => NAME_A_FILE.to_string(),
         false => format!("name one in it, for example {}", names.join(" or ")),
     }
+}
+
+/// The recordings below a directory; those that were wrapped, too, if `unwrapping`.
+pub(crate) fn recordings_below(
+    path: &Path,
+    unwrapping: Option<&Options>,
+    spool: &Spool,
+) -> impl Iterator<Item = PathBuf> {
+    list_below(Steps::of(path, WALK_MAX), unwrapping, spool)
+}
+
+fn list_below(
+    steps: Steps,
+    options: Option<&Options>,
+    spool: &Spool,
+) -> impl Iterator<Item = PathBuf> {
+    let neighbours = Neighbours::default();
+    let found = steps.filter_map(move |step| {
+        let arrival = Arrival { options, spool };
+        step.open(&Walk { exclude: &[], every: false, neighbours: &neighbours, arrival })
+    });
+    found.filter_map(|found| match found {
+        Found::Recording(recording) => Some(recording.path),
+        _ => None,
+    })
 }
 
 fn spool(path: &Path, stdin: &mut StandardInput<'_>) -> Result<Recording, Failure> {

@@ -1,6 +1,7 @@
 //! Paths: how they are shown, and where they lead.
 
 use std::fs::{self, Metadata};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -19,6 +20,11 @@ pub(crate) fn shown(path: &Path) -> String {
 /// Whether a path stands for standard input.
 pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
+}
+
+/// Whether a path names a directory by its last byte.
+pub(crate) fn ends_with_slash(path: &Path) -> bool {
+    path.as_os_str().as_bytes().ends_with(b"/")
 }
 
 /// The folder that a path lies in.
@@ -48,4 +54,22 @@ pub(crate) fn resolve(path: &Path) -> Result<PathBuf, Failure> {
         }
     }
     Err(Failure::new(Exit::Io, format!("{}: too many links", shown(path))))
+}
+
+/// Returns the path with `suffix` after its name.
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_os_string();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// Returns the path of a recording with `suffix` after its name.
+pub(crate) fn name_beside(source: &Path, suffix: &str) -> io::Result<PathBuf> {
+    let path = match source.file_name() {
+        // Without a slash at the end.
+        Some(_) => source.components().collect(),
+        // `.` and `..` stand for the directory that they name.
+        None => fs::canonicalize(source)?,
+    };
+    Ok(beside(&path, suffix))
 }

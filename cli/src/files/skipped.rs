@@ -17,11 +17,14 @@ pub(crate) enum SkipReason {
     Link,
     /// A device, a pipe or a socket.
     Special,
+    /// An output of an earlier repair, or the source that it replaced.
+    OfRepair,
 }
 
 impl SkipReason {
     /// All of them, in the order of the totals.
-    pub(crate) const ALL: [Self; 4] = [Self::UnknownFormat, Self::Empty, Self::Link, Self::Special];
+    pub(crate) const ALL: [Self; 5] =
+        [Self::UnknownFormat, Self::Empty, Self::Link, Self::Special, Self::OfRepair];
 
     /// Returns the words of the totals.
     pub(crate) const fn name(self) -> &'static str {
@@ -30,6 +33,7 @@ impl SkipReason {
             Self::Empty => "empty",
             Self::Link => "symbolic link",
             Self::Special => "special file",
+            Self::OfRepair => "of an earlier repair",
         }
     }
 
@@ -40,6 +44,7 @@ impl SkipReason {
             Self::Empty => "empty",
             Self::Link => "link",
             Self::Special => "special-file",
+            Self::OfRepair => "of-repair",
         }
     }
 }

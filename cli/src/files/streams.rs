@@ -1,7 +1,7 @@
 //! Standard input, output and error of a run.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Read, Seek, Write};
+use std::io::{self, BufWriter, IsTerminal, Read, Seek, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -39,9 +39,14 @@ impl StandardInput<'_> {
         Ok(())
     }
 
+    /// Returns an empty file without a name.
+    pub(crate) fn stage(&mut self) -> io::Result<File> {
+        self.spare.pop().map_or_else(tempfile::tempfile, Ok)
+    }
+
     /// Copies the rest of standard input to a file, and returns that at its beginning.
     pub(crate) fn copy(&mut self) -> io::Result<File> {
-        let mut file = self.spare.pop().map_or_else(tempfile::tempfile, Ok)?;
+        let mut file = self.stage()?;
         io::copy(self.stream, &mut file)?;
         file.flush()?;
         file.rewind()?;
@@ -69,6 +74,11 @@ impl<'a> Streams<'a> {
         metadata.is_file().then(|| Stamp::of(&metadata))
     }
 
+    /// Whether standard output is a terminal.
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.is_process && io::stdout().is_terminal()
+    }
+
     /// Gives up everything but `reach`, as `--sandbox` has it, before anything of it is opened.
     pub(crate) fn confine(&mut self, reach: impl FnOnce() -> Reach) -> Result<(), Failure> {
         let is_asked = self.sandbox == SandboxChoice::On;
@@ -80,7 +90,7 @@ impl<'a> Streams<'a> {
             };
         }
         let reach = reach();
-        let reserved = self.input.reserve(reach.streams());
+        let reserved = self.input.reserve(reach.unnamed());
         reserved.map_err(|error| Failure::io("standard input", &error))?;
         self.spool.reserve();
         let dropped = sandbox::confine(&reach);
@@ -113,6 +123,18 @@ impl<'a> Streams<'a> {
         write: impl FnOnce(&mut dyn Write) -> serde_json::Result<()>,
     ) -> Result<(), Failure> {
         write(&mut self.out).map_err(|error| describe_output_failure(&io::Error::from(error)))
+    }
+
+    /// Writes a file, from its beginning, to standard output.
+    pub(crate) fn pass_on(&mut self, mut file: File) -> Result<(), Failure> {
+        let passed = file.rewind().and_then(|()| io::copy(&mut file, &mut self.out));
+        let flushed = passed.and_then(|_| self.out.flush());
+        flushed.map_err(|error| describe_output_failure(&error))
+    }
+
+    /// Writes a report to standard error, where standard output has the product.
+    pub(crate) fn report(&mut self, text: &str) {
+        let _lost = self.err.write_all(text.as_bytes());
     }
 
     /// Writes the buffered rest of standard output.

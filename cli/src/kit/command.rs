@@ -1,19 +1,31 @@
 //! Commands that a user can paste: the next step after a finding.
 
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tracemend::{FormatId, Safety, Severity, is_safe};
 
 /// The option that allows a repair to lose recorded bytes for a warning.
 pub(crate) const LOSSY_WARNINGS: &str = "--lossy-warnings";
 
+/// Where the outputs of the commands go.
+#[derive(Clone, Debug)]
+enum Output {
+    /// This stem and these endings, in the current directory.
+    Here(String),
+    /// Beside the recording, as a repair does by itself: the only recording has another way, and
+    /// the outputs of many may not meet.
+    Beside(PathBuf),
+}
+
+/// Paths that a command about all of them names.
+const PATHS_NAMED: usize = 4;
+
 /// Builds the commands for one recording.
 #[derive(Clone, Debug)]
 pub(crate) struct NextCommand {
     path: String,
-    /// `None` if a name here would lie inside the recording; beside it is the default.
-    output: Option<String>,
+    output: Output,
     /// Options that were given and that the next command needs, too.
     given: Vec<String>,
     /// The riskiest class of fixes that the given options allow.
@@ -23,8 +35,17 @@ pub(crate) struct NextCommand {
 impl NextCommand {
     /// Commands about the recording at `path`, read with the options `given`.
     pub(crate) fn new(path: &Path, given: Vec<String>) -> Self {
-        let output = (!is_around_here(path)).then(|| name_output(path));
+        // A name here could lie inside the recording.
+        let output = match is_around_here(path) {
+            true => Output::Beside(path.to_path_buf()),
+            false => Output::Here(endings(path)),
+        };
         Self { path: quote(path), output, given, allowed: Safety::Lossy }
+    }
+
+    /// Commands about one of several recordings, whose outputs must not meet.
+    pub(crate) fn among_others(self, path: &Path) -> Self {
+        Self { output: Output::Beside(path.to_path_buf()), ..self }
     }
 
     /// Commands that follow one which allowed fixes up to this class only.
@@ -57,8 +78,35 @@ impl NextCommand {
         if !options.is_empty() {
             words.push(options.to_string());
         }
-        words.extend(self.output.iter().map(|output| format!("-o {output}")));
+        if !replaced.iter().any(|one| one.trim_start_matches('-') == "dry-run") {
+            words.extend(self.name_output(options));
+        }
         words.join(" ")
+    }
+
+    /// The option that names the output: no two commands of a report write the same name.
+    fn name_output(&self, options: &str) -> Option<String> {
+        let words: Vec<&str> = options.split([' ', '=']).collect();
+        // The value, or the name of the option if that is the path of a file.
+        let is_short = |word: &&&str| {
+            word.starts_with(|c: char| c.is_ascii_digit())
+                || word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')
+        };
+        let word = words.iter().rev().find(is_short).map_or("", |word| *word);
+        let word = word.trim_start_matches('-');
+        let way = if word.is_empty() { String::new() } else { format!("-{word}") };
+        match &self.output {
+            Output::Here(endings) => Some(format!("-o repaired{way}{endings}")),
+            // NAME.mended, without being told.
+            Output::Beside(_) if way.is_empty() => None,
+            Output::Beside(path) => {
+                path.file_name()?;
+                // Without a slash at the end.
+                let mut name = path.components().collect::<PathBuf>().into_os_string();
+                name.push(format!(".mended{way}"));
+                Some(format!("-o {}", quote(Path::new(&name))))
+            }
+        }
     }
 }
 
@@ -67,22 +115,45 @@ pub(crate) fn type_option(format: Option<FormatId>) -> Vec<String> {
     format.map(|format| format!("--type {format}")).into_iter().collect()
 }
 
-/// Returns the path as one word of a shell; a placeholder if it has characters that no terminal may
-/// be given.
+/// Returns the path as one word of a shell. Bytes that no terminal may be given are escaped in the
+/// way of bash, zsh and ksh.
 pub(crate) fn quote(path: &Path) -> String {
-    let Ok(text) = std::str::from_utf8(path.as_os_str().as_bytes()) else {
-        return "FILE".to_string();
+    let bytes = path.as_os_str().as_bytes();
+    let bytes = match bytes {
+        [b'-', _, ..] => [b"./", bytes].concat(),
+        _ => bytes.to_vec(),
     };
-    if text.is_empty() || !text.chars().all(|c| is_safe(c) && c != '\n') {
-        return "FILE".to_string();
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-./=:@%+,".contains(byte);
+    let text = std::str::from_utf8(&bytes).ok();
+    match text.filter(|text| text.chars().all(|c| is_safe(c) && c != '\n')) {
+        Some(text) if !text.is_empty() && text.bytes().all(|byte| is_plain(&byte)) => {
+            text.to_string()
+        }
+        Some(text) => format!("'{}'", text.replace('\'', "'\\''")),
+        None => {
+            let escape = |byte: &u8| match byte {
+                b' ' => " ".to_string(),
+                byte if is_plain(byte) => char::from(*byte).to_string(),
+                byte => format!("\\x{byte:02x}"),
+            };
+            format!("$'{}'", bytes.iter().map(escape).collect::<String>())
+        }
     }
-    let text = if text.starts_with('-') && text.len() > 1 {
-        format!("./{text}")
-    } else {
-        text.to_string()
+}
+
+/// Returns the command that repairs everything below the paths.
+pub(crate) fn repair_all(paths: &[PathBuf], given: &[String]) -> Option<String> {
+    if paths.len() > PATHS_NAMED {
+        return None;
+    }
+    let way = match paths.iter().any(|path| path.is_dir()) {
+        true if paths.iter().any(|path| is_around_here(path)) => Some("--in-place"),
+        true => Some("--out-dir repaired"),
+        false => None,
     };
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:@%+,".contains(c);
-    if text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
+    let words = ["tracemend repair".to_string()].into_iter();
+    let words = words.chain(paths.iter().map(|path| quote(path))).chain(given.iter().cloned());
+    Some(words.chain(way.map(str::to_string)).collect::<Vec<_>>().join(" "))
 }
 
 /// Whether the current directory is the recording, or lies in it.
@@ -92,21 +163,20 @@ fn is_around_here(path: &Path) -> bool {
     here.starts_with(path)
 }
 
-/// `repaired` with the endings of the name; endings that begin with a digit belong to the name.
-fn name_output(path: &Path) -> String {
+/// The endings of a name, with their dots; those that begin with a digit belong to the name.
+fn endings(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let mut endings: Vec<&str> = name.split('.').skip(1).collect();
     let is_ending = |part: &&str| {
         part.starts_with(|c: char| c.is_ascii_alphabetic())
             && part.chars().all(|c| c.is_ascii_alphanumeric())
     };
-    let kept = endings.iter().rev().take_while(|part| is_ending(part)).count();
-    let from = endings.len() - kept;
-    endings.drain(..from);
-    if path.is_dir() || endings.is_empty() {
-        return "repaired".to_string();
+    if path.is_dir() {
+        return String::new();
     }
-    format!("repaired.{}", endings.join("."))
+    let mut endings: Vec<&str> = name.split('.').skip(1).collect();
+    endings.reverse();
+    let kept = endings.iter().take_while(|part| is_ending(part)).count();
+    endings.iter().take(kept).rev().map(|ending| format!(".{ending}")).collect()
 }
 
 #[cfg(test)]
@@ -124,10 +194,20 @@ mod tests {
         assert_eq!(next.repair(""), "tracemend repair traces/night.data -o repaired.data");
         assert_eq!(
             command("it's.log", &["--type qemu"]).repair("--strategy prefix"),
-            "tracemend repair 'it'\\''s.log' --type qemu --strategy prefix -o repaired.log"
+            "tracemend repair 'it'\\''s.log' --type qemu --strategy prefix -o repaired-prefix.log"
         );
         assert_eq!(command("-x", &[]).repair(""), "tracemend repair ./-x -o repaired");
-        assert_eq!(command("a\u{1b}b", &[]).repair(""), "tracemend repair FILE -o repaired");
+        assert_eq!(
+            command("a\u{1b}'b", &[]).repair(""),
+            "tracemend repair $'a\\x1b\\x27b' -o repaired"
+        );
+        assert_eq!(command("a", &[]).repair("--dry-run"), "tracemend repair a --dry-run");
+        let among = command("d/a", &[]).among_others(Path::new("d/a"));
+        assert_eq!(among.repair(""), "tracemend repair d/a");
+        let way = "tracemend repair d/a --donor x.data -o d/a.mended-donor";
+        assert_eq!(among.repair("--donor x.data"), way);
+        let way = "tracemend repair d/a --part 2 -o d/a.mended-2";
+        assert_eq!(among.repair("--part 2"), way);
         assert_eq!(command("-", &[]).repair(""), "tracemend repair - -o repaired");
         assert_eq!(command(".", &[]).repair(""), "tracemend repair .");
     }
@@ -137,21 +217,21 @@ mod tests {
         let next = command("x.data", &["--safety exact", "--upgrade"]);
         assert_eq!(
             next.repair("--safety lossy"),
-            "tracemend repair x.data --upgrade --safety lossy -o repaired.data"
+            "tracemend repair x.data --upgrade --safety lossy -o repaired-lossy.data"
         );
         let next = next.with_allowed(Safety::Exact);
         let repair = |safety| next.repair_up_to(safety, Severity::Warning);
         assert!(repair(Safety::Exact).contains("--safety exact"));
-        assert!(repair(Safety::Synthetic).contains("--safety synthetic -o"));
-        assert!(repair(Safety::Lossy).contains("--safety lossy --lossy-warnings -o"));
+        assert!(repair(Safety::Synthetic).contains("--safety synthetic -o repaired-synthetic."));
+        assert!(repair(Safety::Lossy).contains("--safety lossy --lossy-warnings -o repaired-"));
     }
 
     #[test]
     fn an_output_keeps_the_endings_of_the_name() {
-        let output = |name: &str| name_output(Path::new(name));
-        assert_eq!(output("guestoff_7.2.log"), "repaired.log");
-        assert_eq!(output("pad.run.revent"), "repaired.run.revent");
-        assert_eq!(output("perf"), "repaired");
-        assert_eq!(output("a.\u{1b}"), "repaired");
+        let endings = |name: &str| endings(Path::new(name));
+        assert_eq!(endings("guestoff_7.2.log"), ".log");
+        assert_eq!(endings("pad.run.revent"), ".run.revent");
+        assert_eq!(endings("perf"), "");
+        assert_eq!(endings("a.\u{1b}"), "");
     }
 }

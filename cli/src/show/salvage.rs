@@ -11,7 +11,7 @@ use tracemend::{
 
 use crate::files::paths::shown;
 use crate::kit::balance;
-use crate::kit::command::{LOSSY_WARNINGS, NextCommand};
+use crate::kit::command::NextCommand;
 use crate::kit::look::{Ink, Look, wrap};
 use crate::show::group::{Drawing, count_severities, name_in_recording, name_places};
 use crate::show::summary::{describe_recording, describe_time, nouns};
@@ -43,6 +43,10 @@ pub(crate) struct Written {
     pub(crate) output: Option<String>,
     pub(crate) original: Option<String>,
     pub(crate) plan: Option<String>,
+    /// The command that takes a replacement of the source back.
+    pub(crate) undo: Option<String>,
+    /// Whether an earlier run has written the same output.
+    pub(crate) is_there: bool,
     /// Names of the attributes that an output in place could not keep.
     pub(crate) lost: Option<String>,
 }
@@ -163,13 +167,19 @@ impl<'r> Salvage<'r> {
         let left = format!("{} {state}", plural(left, "error"));
         let nothing =
             if self.dry_run { "nothing was written (--dry-run)" } else { "nothing was written" };
-        let written = self.written.output.as_ref().map(|path| format!("written to {path}"));
+        let written = self.written.output.as_ref().map(|path| match self.written.is_there {
+            true => format!("{path} is already there, the same"),
+            false => format!("written to {path}"),
+        });
         let (ink, text) = match (repair.outcome, &written) {
             (Outcome::Clean, None) => {
                 let is_sound = repair.before.worst() <= Some(Severity::Info);
                 let verdict = if is_sound { "nothing to do" } else { "no fix applies" };
                 let start = format!("{}: {verdict}, ", self.path);
                 return describe_recording(&start, &repair.before, look);
+            }
+            (Outcome::Clean, Some(written)) if self.written.is_there => {
+                (Ink::Good, format!("nothing to do, {written}"))
             }
             (Outcome::Clean, Some(written)) => {
                 (Ink::Good, format!("nothing to do, an identical copy was {written}"))
@@ -380,7 +390,7 @@ impl<'r> Salvage<'r> {
         }
         let fixes = plural(u64::try_from(left).unwrap_or(u64::MAX), "fix");
         let text = format!("not applied: {fixes} of warnings that would lose recorded bytes");
-        let next = self.next.repair(LOSSY_WARNINGS);
+        let next = self.next.repair_up_to(Safety::Lossy, Severity::Warning);
         let label = look.paint(Ink::Strong, "next:");
         wrap(&text, look.width, "  ", 4) + &format!("  {label} {next}\n")
     }
@@ -466,6 +476,9 @@ impl<'r> Salvage<'r> {
         }
         if !parts.is_empty() {
             text += &wrap(&join_and(&parts), look.width, "  ", 4);
+        }
+        if let Some(undo) = &self.written.undo {
+            let _infallible = writeln!(text, "  {} {undo}", look.paint(Ink::Strong, "undo:"));
         }
         text
     }

@@ -45,6 +45,7 @@ struct Files<'s> {
     dry_run: bool,
     being_written: bool,
     output: Option<&'s str>,
+    already_there: bool,
     original: Option<&'s str>,
     plan: Option<&'s str>,
 }
@@ -89,6 +90,7 @@ impl Salvage<'_> {
                 dry_run: self.dry_run,
                 being_written: self.being_written,
                 output: self.written.output.as_deref(),
+                already_there: self.written.is_there,
                 original: self.written.original.as_deref(),
                 plan: self.written.plan.as_deref(),
             },

@@ -197,7 +197,7 @@ impl Totals {
     }
 
     /// Returns the table that ends a run over several recordings.
-    pub(crate) fn table(&self, skipped: &Skipped, look: Look) -> String {
+    pub(crate) fn table(&self, skipped: &Skipped, next: Option<&str>, look: Look) -> String {
         let mut text = self.format_table(skipped, look);
         text += &self.code_lines(look);
         if !self.suppressed.is_empty() {
@@ -206,9 +206,12 @@ impl Totals {
             text += &wrap(&counts.join(", "), look.width, "suppressed: ", 12);
         }
         text += &list_skipped(skipped, look);
-        if self.codes.values().any(|row| row.severity > Severity::Info) {
-            let next = look.paint(Ink::Strong, "next:");
-            text += &format!("{next} tracemend repair FILE -o OUT; tracemend explain CODE\n");
+        let worst = self.codes.iter().max_by_key(|(_, row)| row.severity);
+        if let Some((code, _)) = worst.filter(|(_, row)| row.severity > Severity::Info) {
+            let explain = format!("tracemend explain {code}");
+            for command in next.into_iter().chain([explain.as_str()]) {
+                text += &format!("{} {command}\n", look.paint(Ink::Strong, "next:"));
+            }
         }
         text
     }
@@ -306,7 +309,7 @@ mod tests {
         }
         let mut skipped = Skipped::default();
         skipped.add(SkipReason::Link, Path::new("x\u{1b}"));
-        let table = totals.table(&skipped, Look::PLAIN);
+        let table = totals.table(&skipped, Some("tracemend repair a b"), Look::PLAIN);
         let lines: Vec<&str> = table.lines().collect();
         assert_eq!(
             lines,
@@ -316,7 +319,8 @@ mod tests {
                 "total                4       0        4          0         1",
                 "CM0002 unknown-format  4  a, b, c and 1 more",
                 "skipped (symbolic link): x\\x1b",
-                "next: tracemend repair FILE -o OUT; tracemend explain CODE",
+                "next: tracemend repair a b",
+                "next: tracemend explain CM0002",
             ]
         );
     }

@@ -40,7 +40,7 @@ const JUDGED: usize = 8;
 fn perf_reads_what_was_repaired_with_all_its_samples() {
     let subject = SUBJECTS.iter().find(|subject| subject.format.name() == "perf").unwrap();
     let Some(readable) = subject.readable_originals() else { return };
-    let numbers: Vec<usize> = Share::one_in(6).of((0..CASES).step_by(JUDGED)).collect();
+    let numbers: Vec<usize> = Share::one_in(9).of((0..CASES).step_by(JUDGED)).collect();
     let outputs = Mutex::new(Vec::new());
     subject.run_all(SEED, &numbers, |case| {
         if readable.contains(&case.original) && !case.judgement.gave_up() {

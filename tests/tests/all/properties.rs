@@ -190,7 +190,7 @@ fn everything_holds_for_whole_recordings_at_every_safety() {
     for subject in &mut subjects {
         subject.places = vec![(0, 0)];
     }
-    everywhere(Share::one_in(1), &subjects, |subject, _, _| {
+    everywhere(Share::one_in(3), &subjects, |subject, _, _| {
         let mut held = every(&subject.files);
         for safety in [Allow::Exact, Allow::Synthetic] {
             held.push(guarded(|| recording::repaired(&set(&subject.files), safety)));
@@ -228,7 +228,7 @@ fn everything_holds_for_the_corpus_cut_and_flipped() {
     if !is_exhaustive() {
         subjects.retain(|subject| !subject.name.ends_with(SLOWEST));
     }
-    everywhere(Share::one_in(64), &subjects, |subject, file, at| {
+    everywhere(Share::one_in(96), &subjects, |subject, file, at| {
         [cut(subject, file, at), flipped(subject, file, at)].concat()
     });
 }
@@ -249,7 +249,7 @@ fn the_views_of_every_recording_hold_whole_cut_and_flipped() {
         let len = subject.len();
         subject.places = (0..PLACES_VIEWED).map(|nth| (0, nth * len / PLACES_VIEWED)).collect();
     }
-    everywhere(Share::one_in(4), &subjects, |subject, file, at| {
+    everywhere(Share::one_in(6), &subjects, |subject, file, at| {
         let view = |files: &[(String, Vec<u8>)], choice: usize| {
             guarded(|| {
                 views::every(&set(files), (choice as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15))
@@ -313,7 +313,7 @@ fn zstd_streams_hold_cut_and_flipped_at_every_byte() {
 fn what_a_fuzz_target_failed_on_holds_now() {
     let listed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/FUZZING.md");
     let listed = fs::read_to_string(listed).unwrap();
-    for subject in Share::one_in(1).of(corpus()) {
+    for subject in Share::one_in(2).of(corpus()) {
         for (name, target) in targets::TARGETS {
             if let Some((_, input)) = subject.name.split_once(&format!("regressions/{name}/")) {
                 assert!(listed.contains(&format!("| `{name}/{input}` |")), "{input}: FUZZING.md");
@@ -346,7 +346,7 @@ pub(crate) fn kept_inputs(target: &str) -> Vec<(String, Vec<u8>)> {
 fn the_inputs_that_campaigns_kept_hold() {
     for (name, target) in targets::TARGETS {
         let inputs = kept_inputs(name);
-        for at in Share::one_in(16).of(0..inputs.len()) {
+        for at in Share::one_in(32).of(0..inputs.len()) {
             let (input, bytes) = &inputs[at];
             let held = guarded(|| target(bytes));
             held.unwrap_or_else(|broken| panic!("{name} {input}: {broken}"));

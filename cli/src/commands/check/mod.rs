@@ -34,7 +34,8 @@ use crate::files::places::Places;
 use crate::files::sandbox::Reach;
 use crate::files::single::open_donor;
 use crate::files::streams::Streams;
-use crate::kit::command::type_option;
+use crate::files::walk;
+use crate::kit::command::{repair_all, type_option};
 use crate::kit::exit::{Exit, Failure, HELP};
 use crate::kit::look::{ColorChoice, Look};
 use crate::kit::progress::{Progress, sum_bytes};
@@ -211,7 +212,7 @@ impl Arguments {
         }
         let work = Work {
             arguments: self,
-            settings: self.settings(&given),
+            settings: self.settings(&given, paths.as_slice()),
             given,
             donor,
             texts: sink.texts().into_iter().chain(judging.written_baseline().cloned()).collect(),
@@ -245,7 +246,7 @@ impl Arguments {
     }
 
     /// Options about the text for people.
-    fn settings(&self, given: &FormatOptions) -> Settings {
+    fn settings(&self, given: &FormatOptions, paths: &[PathBuf]) -> Settings {
         let mut words = type_option(self.kind);
         words.extend(given.typed.iter().cloned());
         words.extend(self.limiting.words());
@@ -254,6 +255,8 @@ impl Arguments {
             verbose: self.verbose,
             all: self.all,
             statistics: self.statistics,
+            is_one: paths.len() == 1 && !paths.iter().any(|path| walk::is_walked(path)),
+            repair_all: repair_all(paths, &words),
             given: words,
             audit: self.audit,
         }

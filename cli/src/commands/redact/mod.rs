@@ -15,8 +15,8 @@ use crate::args::limiting::Limiting;
 use crate::commands::check::parse_format;
 use crate::commands::formats::{Format, pretty};
 use crate::files::access::Readers;
-use crate::files::output::{Existing, Target, TextFile, beside_source, list_others, name_beside};
-use crate::files::paths::shown;
+use crate::files::output::{Existing, Target, TextFile, beside_source, list_others};
+use crate::files::paths::{name_beside, shown};
 use crate::files::places::Places;
 use crate::files::recording::Recording;
 use crate::files::sandbox::Reach;
@@ -150,11 +150,12 @@ impl Arguments {
         options.format = redaction.repair.before.format;
         let target = target()?;
         let redacted = Redacted { redaction: &redaction, files: &files, options: &options };
-        if let Some(target) = &target {
-            redacted.write(recording, target, plan_file)?;
-        }
+        let is_there = match &target {
+            Some(target) => redacted.write(recording, target, plan_file)?,
+            None => false,
+        };
         let written = target.as_ref().map(|target| shown(target.path()));
-        Ok(Done { path: recording.path.clone(), redaction, written })
+        Ok(Done { path: recording.path.clone(), redaction, written, is_there })
     }
 
     /// The files that a redaction needs.
@@ -192,7 +193,7 @@ impl Arguments {
     }
 
     const fn existing(&self) -> Existing {
-        if self.force { Existing::Replaced } else { Existing::Refused }
+        if self.force { Existing::Replaced } else { Existing::Kept }
     }
 
     /// The plan holds what the source holds: only its owner reads it.
@@ -203,8 +204,11 @@ impl Arguments {
     }
 
     fn human(&self, done: &Done) -> String {
-        let Done { path, redaction, written } = done;
+        let Done { path, redaction, written, .. } = done;
         let mut text = match written {
+            Some(path) if done.is_there => {
+                format!("{path}: already there, the same, {}\n", describe_result(redaction))
+            }
             Some(path) => format!("{path}: written, {}\n", describe_result(redaction)),
             None => {
                 format!("{}: dry run, {}\n", shown(path), describe_result(redaction))
@@ -226,7 +230,7 @@ impl Arguments {
     }
 
     fn json(&self, done: &Done) -> Value {
-        let Done { path, redaction, written } = done;
+        let Done { path, redaction, written, .. } = done;
         let entry = |one: &Sighting| {
             json!({
                 "code": one.rule.code, "name": one.rule.name, "field": one.field,
@@ -260,6 +264,8 @@ struct Done {
     redaction: Redaction,
     /// The output; `None` in a dry run.
     written: Option<String>,
+    /// Whether an earlier run has written it.
+    is_there: bool,
 }
 
 /// The exit code of a redaction.
@@ -327,12 +333,13 @@ struct Redacted<'r> {
 
 impl Redacted<'_> {
     /// Writes the output and proves it, then publishes the plan, if there is one, and the output.
+    /// Returns whether it was there already.
     fn write(
         &self,
         recording: &Recording,
         target: &Target,
         plan_file: Option<TextFile>,
-    ) -> Result<(), Failure> {
+    ) -> Result<bool, Failure> {
         let output = self.redaction.repair.output(self.files);
         let prepared = target.prepare(recording, &output, |back| self.prove(back))?;
         if let Some(mut file) = plan_file {
@@ -343,7 +350,7 @@ impl Redacted<'_> {
             file.write(&text)?;
             file.publish().map_err(|failure| failure.and("no output was written"))?;
         }
-        prepared.publish()
+        prepared.give_name()
     }
 
     /// Compares the output, read back, with the source and the edits, and checks it again.

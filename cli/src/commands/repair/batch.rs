@@ -1,29 +1,30 @@
-//! `tracemend repair PATH... --out-dir DIR`: every recording below the paths, with one report.
+//! `tracemend repair PATH...`: every recording below the paths, with one report.
 //!
 //! Recordings are repaired, proven and written on any thread; the report has the order of the input
 //! and does not depend on the number of threads.
 
 use std::num::NonZeroUsize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tracemend::{Outcome, Source};
 
+use super::destination::{Destination, is_of_repair};
 use super::{Arguments, Job, exit_of};
 use crate::args::format_options::FormatOptions;
-use crate::commands::batch::{Sums, Task, Words, refuse_inside, target_below, tasks};
+use crate::commands::batch::{Sums, Task, Words, refuse_inside, tasks, tasks_in_place};
 use crate::commands::formats::Format;
 use crate::files::arrival::Arrival;
 use crate::files::found::{Found, guarded};
-use crate::files::in_use::BeingWritten;
+use crate::files::in_use::{self, BeingWritten};
 use crate::files::neighbours::Neighbours;
-use crate::files::output::Existing;
 use crate::files::paths::{is_stdin, shown};
 use crate::files::places::Places;
 use crate::files::recording::Recording;
 use crate::files::single::open_donor;
+use crate::files::skipped::SkipReason;
 use crate::files::streams::Streams;
-use crate::files::walk::Walk;
+use crate::files::walk::{Step, Walk, is_walked};
 use crate::kit::exit::{Exit, Failure};
 use crate::kit::look::Look;
 use crate::kit::ordered::in_order;
@@ -52,6 +53,7 @@ struct Repaired {
 /// The arguments that every thread needs.
 struct Batch<'a> {
     arguments: &'a Arguments,
+    destination: Destination,
     given: FormatOptions,
     donor: Option<Recording>,
     look: Look,
@@ -83,11 +85,12 @@ const WORDS: Words<5> = Words {
 /// Repairs everything that the paths lead to.
 pub(super) fn run(
     arguments: &Arguments,
+    destination: Destination,
     given: FormatOptions,
     jobs: Option<NonZeroUsize>,
     streams: &mut Streams<'_>,
 ) -> Result<Exit, Failure> {
-    check_arguments(arguments)?;
+    check_arguments(arguments, &destination)?;
     let mut places = Places::new(streams);
     for path in &arguments.paths {
         places.walk(path)?;
@@ -98,7 +101,8 @@ pub(super) fn run(
     let neighbours = Neighbours::default();
     let (options, spool) = (arguments.limiting.unwrapping(), Arc::clone(&streams.spool));
     let arrival = Arrival { options: options.as_ref(), spool: &spool };
-    let batch = Batch { arguments, given, donor, look: streams.look, neighbours, arrival };
+    let look = streams.look;
+    let batch = Batch { arguments, destination, given, donor, look, neighbours, arrival };
     let jobs = jobs.map_or(1, NonZeroUsize::get).min(OUTPUTS_MAX);
     let jobs = NonZeroUsize::new(jobs).unwrap_or(NonZeroUsize::MIN);
     let mut sums = Sums::new(&WORDS);
@@ -106,33 +110,57 @@ pub(super) fn run(
         let path = task.step.path().map(Path::to_path_buf).unwrap_or_default();
         guarded(&path, || batch.work(task, threads)).unwrap_or_else(Done::Found)
     };
-    in_order(jobs, tasks(&arguments.paths), work, |done| {
-        add(&mut sums, done, arguments.format, &progress, streams)
-    })?;
+    let steps = steps(arguments, &batch.destination);
+    in_order(jobs, steps, work, |done| add(&mut sums, done, arguments.format, &progress, streams))?;
     progress.suspend(|| streams.print(&sums.close(arguments.format, batch.look)))?;
     Ok(sums.exit())
 }
 
-fn check_arguments(arguments: &Arguments) -> Result<(), Failure> {
-    let single = [
-        (arguments.output.is_some(), "-o"),
-        (arguments.in_place, "--in-place"),
-        (arguments.plan.is_some(), "--plan"),
-    ];
-    if let Some((_, option)) = single.into_iter().find(|(given, _)| *given) {
-        let message = format!("{option} applies to one recording; use --out-dir for several");
+fn check_arguments(arguments: &Arguments, destination: &Destination) -> Result<(), Failure> {
+    if arguments.plan.is_some() {
+        return Err(Failure::usage("--plan applies to one recording"));
+    }
+    if !destination.is_for_many() {
+        let message = "-o OUT applies to one recording; use --out-dir DIR for several";
         return Err(Failure::usage(message));
     }
     if arguments.paths.iter().any(|path| is_stdin(path)) {
         return Err(Failure::usage("standard input has no name; repair it alone, with -o OUT"));
     }
-    let Some(folder) = &arguments.out_dir else {
-        return match arguments.dry_run {
-            true => Ok(()),
-            false => Err(Failure::usage("several recordings need --out-dir DIR, or --dry-run")),
-        };
-    };
-    refuse_inside(folder, &arguments.paths)
+    match destination {
+        _ if arguments.dry_run => Ok(()),
+        Destination::Below(folder) => refuse_inside(folder, &arguments.paths),
+        Destination::Beside => {
+            let tree = arguments.paths.iter().find(|path| is_walked(path));
+            let refused = |tree: &PathBuf| {
+                let tree = shown(tree);
+                Err(Failure::usage(format!(
+                    "{tree} is a directory, not a recording; use --out-dir DIR for all in it"
+                )))
+            };
+            tree.map_or(Ok(()), refused)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Everything to repair, each with the name of its output.
+fn steps<'p>(
+    arguments: &'p Arguments,
+    destination: &'p Destination,
+) -> Box<dyn Iterator<Item = Task> + Send + 'p> {
+    let paths = &arguments.paths;
+    match destination {
+        Destination::Below(_) => Box::new(tasks(paths)),
+        // Each has its own name, where it lies.
+        _ => Box::new(tasks_in_place(paths).map(|task| match task.step {
+            Step::File(path) | Step::Directory(path) if is_of_repair(&path) => {
+                let reason = SkipReason::OfRepair;
+                Task { step: Step::Found(Found::Skipped { path, reason }), ..task }
+            }
+            step => Task { step, ..task },
+        })),
+    }
 }
 
 impl Batch<'_> {
@@ -156,6 +184,21 @@ impl Batch<'_> {
         }
     }
 
+    /// Fails if an output would have the name of another source.
+    fn refuse_sources(&self, place: &Path) -> Result<(), Failure> {
+        let is_same = |path: &&PathBuf| {
+            let [one, other] = [place, path.as_path()].map(|path| path.canonicalize().ok());
+            one.is_some() && one == other
+        };
+        match self.arguments.paths.iter().find(is_same) {
+            None => Ok(()),
+            Some(path) => {
+                let message = format!("{} is both a source and an output", shown(path));
+                Err(Failure::new(Exit::Io, message))
+            }
+        }
+    }
+
     fn repair(
         &self,
         recording: &Recording,
@@ -163,6 +206,9 @@ impl Batch<'_> {
         threads: NonZeroUsize,
     ) -> Result<Repaired, Failure> {
         let arguments = self.arguments;
+        if let Destination::Source { .. } = self.destination {
+            in_use::refuse_in_place(recording)?;
+        }
         let donated: Option<Source<'_>> = self.donor.as_ref().map(|one| one.file_set().bytes(0));
         let files = recording.file_set().with_donor(donated.clone());
         let mut options = arguments.options(&files, &self.given);
@@ -171,16 +217,19 @@ impl Batch<'_> {
         let warning = applies.and_then(Result::err).map(|failure| failure.message);
         let length = files.len();
         let given = self.given.clone();
-        let job = Job { recording, files, donated, options, given, is_single: false };
+        let is_named = self.destination.is_named();
+        let job = Job { recording, files, donated, options, given, is_named, is_single: false };
         let mut misapplied = None;
         let target = || {
-            let folder = arguments.out_dir.as_deref().unwrap_or(Path::new("."));
-            let existing = if arguments.force { Existing::Replaced } else { Existing::Refused };
+            let place = self.destination.place(recording, name, false)?;
+            if self.destination == Destination::Beside {
+                self.refuse_sources(&place)?;
+            }
+            let target = self.destination.target(recording, (&place, name), arguments)?;
             let is_linked = arguments.link && recording.directory;
-            let target = target_below((folder, &arguments.paths), name, recording, existing)?;
             Ok(target.linking(is_linked).restricted_by(self.donor.as_ref()))
         };
-        let (text, outcome) = arguments.repair(&job, target, None, |salvage| {
+        let (text, outcome) = arguments.repair(&job, target, None, |salvage, _| {
             let found = job.given.find_misapplied(&salvage.repair.before);
             misapplied = found.map(|message| format!("{}: {message}", shown(&recording.path)));
             match (arguments.format, salvage.repair.outcome) {

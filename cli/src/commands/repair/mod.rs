@@ -1,7 +1,9 @@
 //! `tracemend repair`: a recording that its format's tools accept again, and what that took.
 
 mod batch;
+mod destination;
 
+use std::fs::File;
 use std::num::NonZeroUsize;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -15,10 +17,8 @@ use crate::commands::check::parse_format;
 use crate::commands::formats::Format;
 use crate::files::access::Readers;
 use crate::files::in_use::{self, BeingWritten};
-use crate::files::output::{
-    Existing, Prepared, Target, TextFile, beside, beside_source, name_beside,
-};
-use crate::files::paths::shown;
+use crate::files::output::{Prepared, Target, TextFile};
+use crate::files::paths::{is_stdin, shown};
 use crate::files::places::Places;
 use crate::files::recording::Recording;
 use crate::files::sandbox::Reach;
@@ -27,13 +27,16 @@ use crate::files::streams::Streams;
 use crate::files::walk;
 use crate::kit::command::{LOSSY_WARNINGS, NextCommand, type_option};
 use crate::kit::exit::{Exit, Failure, HELP};
+use crate::kit::look::Look;
 use crate::kit::progress::Progress;
 use crate::show::salvage::{Salvage, Written};
+use destination::Destination;
 
 const ABOUT: &str = "\
 The source stays as it is unless --in-place replaces it. The output gets its name only after it \
 was read back, compared with the source and the plan, and checked again. Without -o and --in-place \
-it is NAME.mended beside the source. With -o, a clean recording gives an identical copy.";
+it is NAME.mended beside the source. With -o, a clean recording gives an identical copy. A name \
+that has this content already is left as it is.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -41,24 +44,28 @@ Examples:
   tracemend repair perf.data -o repaired.data --plan plan.json
   tracemend repair perf.data --in-place          keeps perf.data.orig
   tracemend repair perf.data --dry-run --safety exact
-  tracemend repair traces/ --out-dir repaired/   every recording, one report";
+  tracemend repair a.data b.data                 writes a.data.mended and b.data.mended
+  tracemend repair traces/ --out-dir repaired/   every recording, one report
+  tracemend repair traces/ --in-place            every recording, each keeps NAME.orig
+  zcat perf.data.gz | tracemend repair - -o - | perf script -i -";
 
 /// Repair a recording, prove the result, and report what was kept, dropped and added
 #[derive(Debug, clap::Args)]
 #[command(before_help = ABOUT, after_help = format!("{EXAMPLES}\n\n{HELP}"))]
 pub(crate) struct Arguments {
-    /// A file, a directory that is one recording, or `-` for standard input; with --out-dir or
-    /// --dry-run also several, and directories with recordings in them
+    /// Files, directories that are one recording or have one in them, or `-` for standard input;
+    /// with --out-dir, --in-place or --dry-run also directories with several recordings in them
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Write the repaired recording to OUT
-    #[arg(short, long, value_name = "OUT", conflicts_with = "in_place")]
+    /// Write the repaired recording to OUT, into OUT if that is a directory, or for `-` to standard
+    /// output, with the report on standard error
+    #[arg(short, long, value_name = "OUT", conflicts_with_all = ["in_place", "out_dir"])]
     output: Option<PathBuf>,
     /// Write every repaired recording below DIR, under its path in the directory that was named;
     /// one report about all of them
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with = "in_place")]
     out_dir: Option<PathBuf>,
-    /// Replace the source; keep the original as NAME.orig
+    /// Replace each source; keep the original as NAME.orig
     #[arg(long)]
     in_place: bool,
     /// With --in-place: do not keep NAME.orig
@@ -133,6 +140,8 @@ struct Job<'a> {
     donated: Option<Source<'a>>,
     options: Options,
     given: FormatOptions,
+    /// Whether the user named the place of the output.
+    is_named: bool,
     /// Whether it is the only one, so that an option that does not apply to it is an error.
     is_single: bool,
 }
@@ -146,21 +155,30 @@ impl Arguments {
         let given = FormatOptions::read(matches, Verb::Repair)?;
         // Before files of the system can no longer be read.
         let jobs = self.jobs.or(std::thread::available_parallelism().ok());
-        streams.confine(|| self.reach(&given))?;
-        let is_tree = |path: &PathBuf| self.dry_run && walk::is_walked(path);
-        match self.paths.as_slice() {
-            [path] if self.out_dir.is_none() && !is_tree(path) => {
-                self.run_one(path, given, jobs, streams)
+        let destination = Destination::of(self);
+        streams.confine(|| self.reach(&given, &destination))?;
+        let is_one = !matches!(destination, Destination::Below(_) | Destination::Source { .. });
+        let [path] = self.paths.as_slice() else {
+            return batch::run(self, destination, given, jobs, streams);
+        };
+        if walk::is_walked(path) {
+            if self.dry_run || !is_one {
+                return batch::run(self, destination, given, jobs, streams);
             }
-            _ => batch::run(self, given, jobs, streams),
+            let path = destination::sole_recording(path, self, streams)?;
+            return self.run_one(&path, &destination, (given, jobs), streams);
         }
+        if self.out_dir.is_some() {
+            return batch::run(self, destination, given, jobs, streams);
+        }
+        self.run_one(path, &destination, (given, jobs), streams)
     }
 
     fn run_one(
         &self,
         path: &Path,
-        given: FormatOptions,
-        jobs: Option<NonZeroUsize>,
+        destination: &Destination,
+        (given, jobs): (FormatOptions, Option<NonZeroUsize>),
         streams: &mut Streams<'_>,
     ) -> Result<Exit, Failure> {
         let recording = open_arrived(path, self.limiting.unwrapping().as_ref(), streams)?;
@@ -173,10 +191,9 @@ impl Arguments {
         if let Some(donor) = &donor {
             places.read("the donor", donor)?;
         }
-        let target = self.target(&recording, &mut places);
+        let target = self.target(&recording, destination, &mut places, streams);
         // A name that was asked for is refused before the work; NAME.mended only if it is needed.
-        let is_asked = self.output.is_some() || self.in_place;
-        let target = if is_asked { Ok(target?) } else { target };
+        let target = if *destination == Destination::Beside { target } else { Ok(target?) };
         let mut plan_file = self.plan_file(&recording, &mut places)?;
         let target = target.map(|target| target.restricted_by(donor.as_ref()));
         if let (Some(file), Some(donor), Some(path)) = (&mut plan_file, &donor, &self.plan) {
@@ -192,48 +209,51 @@ impl Arguments {
         if let Some(format) = options.format {
             given.check_format(format)?;
         }
-        let job = Job { recording: &recording, files, donated, options, given, is_single: true };
+        let is_named = destination.is_named();
+        let recording = &recording;
+        let job = Job { recording, files, donated, options, given, is_named, is_single: true };
         let progress = Progress::new(streams.look, describe_work(&job), None);
-        let links = self.describe_links(&recording);
-        let show = |salvage: &Salvage<'_>| {
-            progress.suspend(|| {
-                if let Some(warning) = links.filter(|_| salvage.written.output.is_some()) {
-                    streams.warn(&warning);
-                }
-                if let (Some(lost), Some(output)) = (&salvage.written.lost, &salvage.written.output)
-                {
-                    streams.warn(&format!("{output}: attributes that could not be kept: {lost}"));
-                }
-                match self.format {
-                    Format::Human => streams.print(&salvage.human(streams.look)),
-                    Format::Json => streams.print_with(|out| salvage.write_json(out)),
-                }
-            })
+        let links = self.describe_links(recording);
+        let show = |salvage: &Salvage<'_>, output: Option<File>| {
+            progress.suspend(|| self.show(salvage, (output, links), streams))
         };
         let (printed, outcome) = self.repair(&job, || target, plan_file, show)?;
         printed.map(|()| exit_of(outcome))
     }
 
+    /// Passes on what goes to standard output, and prints warnings and the report.
+    fn show(
+        &self,
+        salvage: &Salvage<'_>,
+        (output, links): (Option<File>, Option<String>),
+        streams: &mut Streams<'_>,
+    ) -> Result<(), Failure> {
+        output.map_or(Ok(()), |output| streams.pass_on(output))?;
+        let written = &salvage.written;
+        if let Some(warning) = links.filter(|_| written.output.is_some()) {
+            streams.warn(&warning);
+        }
+        if let (Some(lost), Some(output)) = (&written.lost, &written.output) {
+            streams.warn(&format!("{output}: attributes that could not be kept: {lost}"));
+        }
+        match self.format {
+            _ if self.output.as_deref().is_some_and(is_stdin) => {
+                streams.report(&self.text(salvage, streams.look)?);
+                Ok(())
+            }
+            Format::Human => streams.print(&salvage.human(streams.look)),
+            Format::Json => streams.print_with(|out| salvage.write_json(out)),
+        }
+    }
+
     /// The files that the repair needs.
-    fn reach(&self, given: &FormatOptions) -> Reach {
+    fn reach(&self, given: &FormatOptions, destination: &Destination) -> Reach {
         let reach = Reach::default().read_all(self.paths.iter().chain(&given.donor));
         let reach = reach.write_all(&self.plan);
         if self.dry_run {
             return reach;
         }
-        let reach = match (&self.output, &self.out_dir) {
-            (Some(output), _) => reach.write(output),
-            (None, Some(folder)) => reach.write_below(folder),
-            (None, None) if self.in_place => reach.write_all(&self.paths),
-            (None, None) => {
-                let outputs: Vec<PathBuf> = self
-                    .paths
-                    .iter()
-                    .filter_map(|path| name_beside(path, ".mended").ok())
-                    .collect();
-                reach.write_all(&outputs)
-            }
-        };
+        let reach = destination.reach(reach, &self.paths);
         match self.link {
             true => self.paths.iter().fold(reach, |reach, path| reach.link_from(path)),
             false => reach,
@@ -256,7 +276,7 @@ impl Arguments {
         job: &Job<'_>,
         target: impl FnOnce() -> Result<Target, Failure>,
         plan_file: Option<TextFile>,
-        show: impl FnOnce(&Salvage<'_>) -> T,
+        show: impl FnOnce(&Salvage<'_>, Option<File>) -> T,
     ) -> Result<(T, Outcome), Failure> {
         let repair = tracemend::repair(&job.files, &job.options);
         job.recording.was_readable()?;
@@ -264,7 +284,7 @@ impl Arguments {
             return Err(Failure::usage(message));
         }
         let is_wanted = match repair.outcome {
-            Outcome::Clean => self.output.is_some() || self.out_dir.is_some(),
+            Outcome::Clean => job.is_named,
             Outcome::Repaired | Outcome::RepairedWithLoss => true,
             Outcome::CannotRepair | Outcome::Incomplete => self.partial && repair.changes(),
         };
@@ -288,17 +308,28 @@ impl Arguments {
             None => None,
         };
         let lost = prepared.as_ref().map(|prepared| prepared.lost().to_vec());
-        self.publish(plan_file, prepared)?;
+        let is_there = prepared.as_ref().is_some_and(Prepared::is_there);
+        let passed_on = self.publish(plan_file, prepared)?;
         if is_wanted || repair.outcome == Outcome::Clean {
             salvage.written.plan = self.plan.as_deref().map(shown);
         }
         salvage.written = Written {
             lost: lost.filter(|lost| !lost.is_empty()).map(|lost| lost.join(", ")),
             output: target.as_ref().map(|target| shown(target.path())),
+            undo: target.as_ref().and_then(Target::undo),
             original: target.and_then(|target| target.backup()).as_deref().map(shown),
+            is_there,
             ..salvage.written
         };
-        Ok((show(&salvage), repair.outcome))
+        Ok((show(&salvage, passed_on), repair.outcome))
+    }
+
+    /// The report in the format that was asked for.
+    fn text(&self, salvage: &Salvage<'_>, look: Look) -> Result<String, Failure> {
+        match self.format {
+            Format::Human => Ok(salvage.human(look)),
+            Format::Json => salvage.json_text().map(|text| text + "\n"),
+        }
     }
 
     /// The command that goes on from here, with the options of this one.
@@ -312,7 +343,9 @@ impl Arguments {
             given.push(LOSSY_WARNINGS.to_string());
         }
         given.extend(job.given.typed.iter().cloned());
-        NextCommand::new(&job.recording.path, given).with_allowed(self.safety.safety())
+        let path = &job.recording.path;
+        let next = NextCommand::new(path, given).with_allowed(self.safety.safety());
+        if job.is_single { next } else { next.among_others(path) }
     }
 
     /// Writes the output and proves it.
@@ -331,7 +364,12 @@ impl Arguments {
     }
 
     /// Gives the plan its name, then the output: the plan holds the bytes that the output lacks.
-    fn publish(&self, plan: Option<TextFile>, output: Option<Prepared<'_>>) -> Result<(), Failure> {
+    /// Returns what goes to standard output.
+    fn publish(
+        &self,
+        plan: Option<TextFile>,
+        output: Option<Prepared<'_>>,
+    ) -> Result<Option<File>, Failure> {
         let written = plan.is_some().then(|| self.plan.as_deref().map(shown)).flatten();
         if let Some(plan) = plan {
             plan.publish().map_err(|failure| match &output {
@@ -339,7 +377,7 @@ impl Arguments {
                 None => failure,
             })?;
         }
-        output.map_or(Ok(()), Prepared::publish).map_err(|failure| match written {
+        output.map_or(Ok(None), Prepared::publish).map_err(|failure| match written {
             Some(plan) => failure.and(format!("the plan {plan} was written")),
             None => failure,
         })
@@ -355,34 +393,28 @@ impl Arguments {
     }
 
     /// Where the output goes.
-    fn target(&self, recording: &Recording, places: &mut Places) -> Result<Target, Failure> {
-        let replaced = if self.force { Existing::Replaced } else { Existing::Refused };
-        if self.in_place {
-            if recording.is_stream() {
-                return Err(Failure::usage("--in-place requires a file, not standard input"));
-            }
-            if recording.directory {
-                let message =
-                    "--in-place applies to a recording of one file; use -o for a directory";
-                return Err(Failure::usage(message));
-            }
-            let existing = Existing::Source { backup: !self.no_backup };
-            let target = Target::new(&recording.path, recording, existing)?;
+    fn target(
+        &self,
+        recording: &Recording,
+        destination: &Destination,
+        places: &mut Places,
+        streams: &mut Streams<'_>,
+    ) -> Result<Target, Failure> {
+        if *destination == Destination::Stream {
+            return destination::stream(recording, streams);
+        }
+        let name = PathBuf::from(recording.path.file_name().unwrap_or_default());
+        let place = destination.place(recording, &name, self.dry_run)?;
+        if let Destination::Source { .. } = destination {
+            let target = destination.target(recording, (&place, &name), self)?;
             if let Some(orig) = target.backup().filter(|orig| !orig.exists()) {
                 places.write("the original", &orig)?;
             }
             return Ok(target);
         }
-        if let Some(path) = &self.output {
-            places.write("the output", path)?;
-            return Target::new(path, recording, replaced).map(|target| target.linking(self.link));
-        }
-        let path = match recording.is_stream() && self.dry_run {
-            true => beside(&recording.path, ".mended"),
-            false => beside_source(recording, ".mended")?,
-        };
-        places.write("the output", &path)?;
-        Target::new(&path, recording, replaced).map(|target| target.linking(self.link))
+        places.write("the output", &place)?;
+        let target = destination.target(recording, (&place, &name), self)?;
+        Ok(target.linking(self.link))
     }
 
     /// The plan holds recorded bytes: it gets the permissions of the source.

@@ -12,12 +12,12 @@
 mod attributes;
 mod folder;
 mod pieces;
+mod present;
 mod staged;
 mod text;
 
 use std::fs::{self, File, Metadata, Permissions};
 use std::io::{self, Write};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
@@ -25,9 +25,10 @@ use tracemend::{FileSet, Source};
 
 use crate::files::access::{self, Readers};
 use crate::files::in_use;
-use crate::files::paths::{resolve, shown};
+use crate::files::paths::{beside, ends_with_slash, name_beside, resolve, shown};
 use crate::files::recording;
 use crate::files::recording::{Recording, Stamp};
+use crate::kit::command::quote;
 use crate::kit::exit::Failure;
 pub(crate) use pieces::Pieces;
 use staged::{Folder, StagedFile, StagedFolder, mode_of};
@@ -36,8 +37,8 @@ pub(crate) use text::TextFile;
 /// How a file that exists already is treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Existing {
-    /// It is not replaced; the run ends.
-    Refused,
+    /// It stays. If it holds what the run would write, all is done; else the run ends.
+    Kept,
     /// `--force`.
     Replaced,
     /// `--in-place`: it is the source.
@@ -52,11 +53,15 @@ pub(crate) enum Existing {
 pub(crate) struct Target {
     path: PathBuf,
     existing: Existing,
+    /// Whether something that stays has the name already.
+    is_taken: bool,
     /// Those who can reach the source and read what else is in the output; the mode of each file of
     /// the source restricts its output further.
     readers: Readers,
     /// Unchanged files of a directory get a second name instead of a copy.
     link: bool,
+    /// Holds the output until it is proven, if that has no name but goes to standard output.
+    stream: Option<File>,
 }
 
 /// An output that is written and proven, but has no name yet.
@@ -72,6 +77,10 @@ pub(crate) struct Prepared<'t> {
 enum Staged {
     File(StagedFile),
     Folder(StagedFolder),
+    /// The name is taken by the same content.
+    AlreadyThere,
+    /// Goes to standard output.
+    Stream(File),
 }
 
 impl Target {
@@ -81,7 +90,7 @@ impl Target {
         source: &Recording,
         existing: Existing,
     ) -> Result<Self, Failure> {
-        if path.as_os_str().as_bytes().ends_with(b"/") && !source.directory {
+        if ends_with_slash(path) && !source.directory {
             let name = shown(path);
             return Err(Failure::usage(format!("the output `{name}` must be a file, without `/`")));
         }
@@ -90,14 +99,20 @@ impl Target {
         if path.as_os_str() == "-" || path.file_name().is_none() {
             return Err(Failure::usage(format!("the output `{name}` must be a file")));
         }
+        let mut is_taken = false;
         match fs::symlink_metadata(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(Failure::io(name, &error)),
             Ok(metadata) => {
                 let refuse = |reason: &str| Err(Failure::usage(format!("{name} {reason}")));
+                let is_kind = match source.directory {
+                    true => metadata.is_dir(),
+                    false => metadata.is_file(),
+                };
                 match existing {
                     Existing::Source { .. } => {}
-                    Existing::Refused => return refuse("exists; --force replaces it"),
+                    Existing::Kept if is_kind => is_taken = true,
+                    Existing::Kept => return refuse("exists and is of another kind"),
                     Existing::Replaced if source.directory => {
                         return refuse("exists; a directory is not replaced, remove it first");
                     }
@@ -110,7 +125,7 @@ impl Target {
         }
         let readers = Readers::around(&source.path, &path);
         let readers = if source.is_stream() { Readers::OWNER } else { readers };
-        let target = Self { path, existing, readers, link: false };
+        let target = Self { path, existing, is_taken, readers, link: false, stream: None };
         if let Existing::Source { backup: true } = existing {
             let orig = target.orig();
             if fs::symlink_metadata(&orig).is_ok() && !target.is_linked(&orig) {
@@ -118,6 +133,13 @@ impl Target {
             }
         }
         Ok(target)
+    }
+
+    /// The target of an output that goes to standard output, and is written to `staged` first.
+    pub(crate) fn stream(staged: File) -> Self {
+        let (path, existing, readers) =
+            (PathBuf::from("standard output"), Existing::Kept, Readers::OWNER);
+        Self { path, existing, is_taken: false, readers, link: false, stream: Some(staged) }
     }
 
     /// Returns the target of which unchanged files get a second name instead of a copy.
@@ -147,8 +169,31 @@ impl Target {
         (self.existing == (Existing::Source { backup: true })).then(|| self.orig())
     }
 
+    /// The command that takes a replacement of the source back.
+    pub(crate) fn undo(&self) -> Option<String> {
+        let (orig, path) = (quote(&self.backup()?), quote(&self.path));
+        Some(match self.path.is_dir() {
+            true => format!("rm -r {path} && mv {orig} {path}"),
+            false => format!("mv {orig} {path}"),
+        })
+    }
+
     fn replaces(&self) -> bool {
-        self.existing != Existing::Refused
+        self.existing != Existing::Kept
+    }
+
+    /// Whether the name is taken, by what `is_same` as was written; fails if by anything else.
+    fn is_there(
+        &self,
+        source: &Recording,
+        is_same: impl FnOnce() -> io::Result<bool>,
+    ) -> Result<bool, Failure> {
+        let name = shown(&self.path);
+        if !self.is_taken || is_same().map_err(|error| Failure::io(&name, &error))? {
+            return Ok(self.is_taken);
+        }
+        let way = if source.directory { "remove it first" } else { "--force replaces it" };
+        Err(Failure::usage(format!("{name} exists and differs from what would be written; {way}")))
     }
 
     /// Whether `NAME.orig` is the source itself: a run was killed between the two names.
@@ -177,25 +222,45 @@ impl Target {
     ) -> Result<Prepared<'_>, Failure> {
         if source.directory {
             let staged = folder::prepare(self, source, files, proved)?;
-            return Ok(Prepared { target: self, staged: Staged::Folder(staged), lost: Vec::new() });
+            let is_same = || present::is_same(staged.path(), &self.path);
+            let staged = match self.is_there(source, is_same)? {
+                true => Staged::AlreadyThere,
+                false => Staged::Folder(staged),
+            };
+            return Ok(Prepared { target: self, staged, lost: Vec::new() });
         }
         let failed = |error: io::Error| Failure::io(shown(&self.path), &error);
+        let name = files.files().first().map_or("", |file| file.name.as_str());
+        let prove = |file: &File| {
+            let written = recording::written(file, name).map_err(failed)?;
+            let back = Recording::of_file(&self.path, written);
+            proved(&back.file_set())?;
+            source.unchanged()?;
+            Ok::<Recording, Failure>(back)
+        };
+        if let Some(stream) = &self.stream {
+            let mut file = stream.try_clone().map_err(failed)?;
+            write_pieces(&mut file, &files.bytes(0)).map_err(failed)?;
+            prove(&file)?;
+            return Ok(Prepared { target: self, staged: Staged::Stream(file), lost: Vec::new() });
+        }
         let mut staged = StagedFile::create(&self.path, 0o600).map_err(failed)?;
-        let bytes = files.bytes(0);
-        write_pieces(staged.file_mut(), &bytes).map_err(failed)?;
+        write_pieces(staged.file_mut(), &files.bytes(0)).map_err(failed)?;
         let lost = match source.files.first() {
             Some(file) => self.take_over(staged.file(), file.path.as_deref(), &file.metadata),
             None => Ok(Vec::new()),
         };
         let lost = lost.map_err(failed)?;
         staged.file().sync_all().map_err(failed)?;
-        let name = files.files().first().map_or("", |file| file.name.as_str());
-        let written = recording::written(staged.file(), name).map_err(failed)?;
-        let back = Recording::of_file(&self.path, written);
-        proved(&back.file_set())?;
-        drop(back);
-        source.unchanged()?;
-        Ok(Prepared { target: self, staged: Staged::File(staged), lost })
+        let back = prove(staged.file())?;
+        let is_same = || {
+            let there = recording::open_file(&self.path, String::new())?;
+            Ok(back.files.iter().all(|file| file.has_equal_bytes(&there)))
+        };
+        match self.is_there(source, is_same)? {
+            true => Ok(Prepared { target: self, staged: Staged::AlreadyThere, lost: Vec::new() }),
+            false => Ok(Prepared { target: self, staged: Staged::File(staged), lost }),
+        }
     }
 
     /// Takes over the mode of the source, as far as it lets nobody else in; in place also the
@@ -231,6 +296,10 @@ impl Target {
             io::ErrorKind::AlreadyExists => self.orig_exists(orig),
             _ => Failure::io(shown(orig), &error),
         };
+        if self.path.is_dir() {
+            // A folder has one name: for a moment nothing has that of the source.
+            return staged::rename_to_new(&self.path, orig).map_err(failed);
+        }
         let folder = match fs::hard_link(&self.path, orig) {
             Ok(()) => Folder::of(orig),
             Err(_) if self.is_linked(orig) => Folder::of(orig),
@@ -257,42 +326,62 @@ impl Prepared<'_> {
         &self.lost
     }
 
-    /// Gives the output its name, and before that the source its second one.
-    pub(crate) fn publish(self) -> Result<(), Failure> {
+    /// Whether the output has its name already, since an earlier run.
+    pub(crate) const fn is_there(&self) -> bool {
+        matches!(self.staged, Staged::AlreadyThere)
+    }
+
+    /// Publishes an output that has a name; returns whether it was there already.
+    pub(crate) fn give_name(self) -> Result<bool, Failure> {
+        let is_there = self.is_there();
+        self.publish().map(|_| is_there)
+    }
+
+    /// Gives the output its name, and before that the source its second one. Returns what goes to
+    /// standard output instead.
+    pub(crate) fn publish(self) -> Result<Option<File>, Failure> {
         let Self { target, staged, .. } = self;
-        if matches!(target.existing, Existing::Source { .. }) {
-            // Its recorder may have begun to write again while the repair worked.
-            in_use::refuse_replacement(&target.path)?;
+        match staged {
+            Staged::AlreadyThere => Ok(None),
+            Staged::Stream(file) => Ok(Some(file)),
+            Staged::File(file) => {
+                let give = || file.persist(&target.path, target.replaces());
+                target.give_name(give).map(|()| None)
+            }
+            Staged::Folder(folder) => {
+                target.give_name(|| folder.persist(&target.path)).map(|()| None)
+            }
         }
-        let backup = target.backup();
-        let had_backup = backup.as_deref().is_some_and(|orig| target.is_linked(orig));
-        let kept = backup.as_deref().map_or(Ok(()), |orig| target.keep_source(orig));
-        let named = kept.and_then(|()| {
-            let folder = match staged {
-                Staged::File(file) => file.persist(&target.path, target.replaces()),
-                Staged::Folder(folder) => folder.persist(&target.path),
-            };
-            folder.map_err(|error| target.not_renamed(&error))
-        });
+    }
+}
+
+impl Target {
+    fn give_name(&self, give: impl FnOnce() -> io::Result<Folder>) -> Result<(), Failure> {
+        if matches!(self.existing, Existing::Source { .. }) {
+            // Its recorder may have begun to write again while the repair worked.
+            in_use::refuse_replacement(&self.path)?;
+        }
+        let backup = self.backup();
+        let had_backup = backup.as_deref().is_some_and(|orig| self.is_linked(orig));
+        let kept = backup.as_deref().map_or(Ok(()), |orig| self.keep_source(orig));
+        let named = kept.and_then(|()| give().map_err(|error| self.not_renamed(&error)));
         let folder = named.inspect_err(|_| {
             if let Some(orig) = backup.as_deref().filter(|_| !had_backup) {
                 // The source still has its own name and does not need the second one.
-                target.remove_backup(orig);
+                self.remove_backup(orig);
             }
         })?;
         folder.sync().map_err(|error| {
             let stands = "the output is complete and has its name, but may lose it in a power \
                           failure";
-            let failure = Failure::io(shown(&target.path), &error).and(stands);
+            let failure = Failure::io(shown(&self.path), &error).and(stands);
             match &backup {
                 Some(orig) => failure.and(format!("the original is {}", shown(orig))),
                 None => failure,
             }
         })
     }
-}
 
-impl Target {
     fn not_renamed(&self, error: &io::Error) -> Failure {
         if error.kind() == io::ErrorKind::AlreadyExists {
             return Failure::usage(format!("{} exists now", shown(&self.path)));
@@ -302,6 +391,10 @@ impl Target {
 
     /// Removes `NAME.orig` if it holds nothing but the source, which has its own name.
     fn remove_backup(&self, orig: &Path) {
+        if orig.is_dir() {
+            let _stays = staged::rename_to_new(orig, &self.path);
+            return;
+        }
         let is_copy = || {
             let maps = [&self.path, orig].map(|path| recording::open_file(path, String::new()));
             let [Ok(source), Ok(copy)] = maps else { return false };
@@ -313,13 +406,6 @@ impl Target {
     }
 }
 
-/// Returns the path with `suffix` after its name.
-pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_os_string();
-    name.push(suffix);
-    PathBuf::from(name)
-}
-
 /// Returns the path with `suffix` after the name of the recording.
 pub(crate) fn beside_source(recording: &Recording, suffix: &str) -> Result<PathBuf, Failure> {
     if recording.is_stream() {
@@ -327,17 +413,6 @@ pub(crate) fn beside_source(recording: &Recording, suffix: &str) -> Result<PathB
     }
     let source = &recording.path;
     name_beside(source, suffix).map_err(|error| Failure::io(shown(source), &error))
-}
-
-/// Returns the path of a recording with `suffix` after its name.
-pub(crate) fn name_beside(source: &Path, suffix: &str) -> io::Result<PathBuf> {
-    let path = match source.file_name() {
-        // Without a slash at the end.
-        Some(_) => source.components().collect(),
-        // `.` and `..` stand for the directory that they name.
-        None => fs::canonicalize(source)?,
-    };
-    Ok(beside(&path, suffix))
 }
 
 /// Lists the files of a directory that are not part of the recording in it.

@@ -216,7 +216,7 @@ impl StagedFile {
 }
 
 /// Renames a file or a folder to a name that nothing has.
-fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
+pub(super) fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
     match rustix::fs::renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
         Ok(()) => Ok(()),
         Err(rustix::io::Errno::EXIST) => Err(io::ErrorKind::AlreadyExists.into()),

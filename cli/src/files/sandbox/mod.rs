@@ -53,8 +53,9 @@ pub struct Reach {
     /// Pipes and devices that are there already.
     devices: Vec<PathBuf>,
     has_links: bool,
-    /// How often standard input is named.
-    streams: usize,
+    /// Files without a name that the run writes: one for each time that standard input is named,
+    /// and one for an output on standard output.
+    unnamed: usize,
 }
 
 impl Reach {
@@ -62,15 +63,21 @@ impl Reach {
     #[must_use]
     pub fn read(mut self, path: &Path) -> Self {
         match is_stdin(path) {
-            true => self.streams = self.streams.saturating_add(1),
+            true => self.unnamed = self.unnamed.saturating_add(1),
             false => self.read.push(path.to_path_buf()),
         }
         self
     }
 
-    /// How often standard input is named.
-    pub(crate) const fn streams(&self) -> usize {
-        self.streams
+    /// Files without a name that are made before the rights are given up.
+    pub(crate) const fn unnamed(&self) -> usize {
+        self.unnamed
+    }
+
+    /// Adds an output on standard output, which is proven in a file without a name.
+    #[must_use]
+    pub fn stage(self) -> Self {
+        Self { unnamed: self.unnamed.saturating_add(1), ..self }
     }
 
     /// Adds inputs.
@@ -192,7 +199,7 @@ mod tests {
         let reach = Reach::default().write(&here.join("a")).write_below(&here.join("b/c"));
         assert_eq!(reach.written, [here, here]);
         let reach = Reach::default().read(Path::new("-")).read(&here.join("a"));
-        assert_eq!((reach.read, reach.written, reach.streams), (vec![here.join("a")], vec![], 1));
+        assert_eq!((reach.read, reach.written, reach.unnamed), (vec![here.join("a")], vec![], 1));
         let reach = Reach::default().write(Path::new("out")).write(Path::new("/dev/null"));
         assert_eq!(reach.written, [Path::new(".")]);
         assert_eq!(reach.devices, [Path::new("/dev/null")]);

@@ -45,10 +45,13 @@ fn a_tree_is_repaired_below_one_folder() {
     assert_eq!(fs::read(&alone).unwrap(), fs::read(out.join("b/truncated.data")).unwrap());
     // Nothing is replaced, and the rest goes on.
     fs::remove_file(out.join("a/crashed.data")).unwrap();
+    fs::write(out.join("a/sound.data"), b"notes").unwrap();
     let ran = run!("repair", &source, "--out-dir", &out, "--format", "json");
     assert_eq!(ran.code, 5);
     let errors = json(&ran)["errors"].as_array().unwrap().clone();
-    assert!(errors.iter().all(|one| one["message"].as_str().unwrap().contains("exists")));
+    let messages: Vec<&str> = errors.iter().map(|one| one["message"].as_str().unwrap()).collect();
+    assert!(messages.iter().any(|one| one.contains("exists and differs")), "{messages:?}");
+    assert_eq!(fs::read(out.join("a/sound.data")).unwrap(), b"notes");
     assert!(out.join("a/crashed.data").is_file());
     assert_eq!(run!("repair", &source, "--out-dir", &out, "--force").code, expected);
     assert_eq!(fs::read(source.join("a/crashed.data")).unwrap(), crashed());
@@ -91,10 +94,10 @@ fn outputs_do_not_meet_one_another_or_the_sources() {
         assert!(ran.err.contains("lies inside"), "{}", ran.err);
     }
     for (options, reason) in [
-        (vec!["-o", "y"], "-o applies to one"),
-        (vec!["--in-place"], "--in-place applies to one"),
+        (vec!["-o", "y"], "-o OUT applies to one"),
+        (vec!["--in-place", "--out-dir", "y"], "cannot be used with"),
+        (vec!["-o", "y", "--out-dir", "y"], "cannot be used with"),
         (vec!["--plan", "p"], "--plan applies to one"),
-        (vec![], "--out-dir"),
     ] {
         let (a, b) = (path("a/x"), path("b/x"));
         let mut args: Vec<&OsStr> = vec!["repair".as_ref(), a.as_os_str(), b.as_os_str()];

@@ -184,7 +184,8 @@ fn a_run_over_many_recordings_ends_with_a_table() {
             "QR1002 end-missing     1  boot.log",
             "skipped (unknown format): notes.txt",
             "skipped (symbolic link): latest.data",
-            "next: tracemend repair FILE -o OUT; tracemend explain CODE",
+            &format!("next: tracemend repair {} --out-dir repaired", folder.path().display()),
+            "next: tracemend explain QR1002",
         ]
     );
     // One clean recording in a directory is named.
@@ -208,8 +209,8 @@ fn a_refused_repair_names_the_option_and_the_command_that_goes_on() {
     assert_eq!(ran.code, 4);
     assert!(ran.out.contains("not repaired (exit 4): 1 error needs your decision"), "{}", ran.out);
     assert!(ran.out.contains("\n  QR1001: --strategy prefix: "), "{}", ran.out);
-    let next =
-        format!("next: tracemend repair {} --strategy prefix -o repaired.log", path.display());
+    let way = "--strategy prefix -o repaired-prefix.log";
+    let next = format!("next: tracemend repair {} {way}", path.display());
     assert!(ran.out.lines().any(|line| line.trim() == next), "{}", ran.out);
     assert_eq!(paste_next(&ran.out, folder.path()), 3);
     // The class of fixes is an option like the others.
@@ -218,7 +219,8 @@ fn a_refused_repair_names_the_option_and_the_command_that_goes_on() {
     let ran = run!("repair", &path, "--safety", "exact");
     assert_eq!(ran.code, 4, "{}", ran.out);
     assert!(ran.out.contains(": --safety lossy: "), "{}", ran.out);
-    let next = format!("next: tracemend repair {} --safety lossy -o repaired", path.display());
+    let next =
+        format!("next: tracemend repair {} --safety lossy -o repaired-lossy", path.display());
     assert!(ran.out.contains(&next), "{}", ran.out);
 }
 

@@ -46,7 +46,7 @@ fn the_regions_of_every_recording_of_the_corpus_cover_every_byte() {
     let mut paths = Vec::new();
     recordings(&root().join("corpus"), &mut paths);
     let (mut mapped, mut fields) = (0, 0);
-    let share = Share::one_in(1);
+    let share = Share::one_in(2);
     for path in share.of(paths) {
         let name = path.display().to_string();
         let ran = run!("map", &path, "--format", "json", "--depth", "9");

@@ -16,6 +16,7 @@ mod in_use;
 mod kit;
 mod many;
 mod map;
+mod obvious;
 mod options;
 mod outputs;
 mod pages;

@@ -21,7 +21,11 @@ fn a_plan_is_applied_verified_and_undone() {
     let out = folder.path().join("out");
     assert_eq!(run!("apply", &plan, &source, "-o", &out).code, 3, "as the repair");
     assert_eq!(fs::read(&out).unwrap(), fs::read(&mended).unwrap());
-    assert_eq!(run!("apply", &plan, &source, "-o", &out).code, 2, "it exists");
+    let again = run!("apply", &plan, &source, "-o", &out);
+    assert_eq!(again.code, 3, "{}", again.err);
+    assert!(again.out.contains("already there, the same"), "{}", again.out);
+    fs::write(&out, b"notes").unwrap();
+    assert_eq!(run!("apply", &plan, &source, "-o", &out).code, 2, "it differs");
     let back = folder.path().join("back");
     assert_eq!(run!("apply", &plan, &mended, "-o", &back, "--reverse").code, 0);
     assert_eq!(fs::read(&back).unwrap(), truncated());

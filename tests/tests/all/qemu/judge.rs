@@ -143,7 +143,8 @@ fn a_log_with_end_but_without_shutdown_hangs_until_it_is_repaired() {
     if is_left_to_the_gate("QEMU replays that hang") {
         return;
     }
-    for build in Build::all_or_skip() {
+    // A replay that hangs takes its whole time.
+    for build in Share::one_in(2).of(Build::all_or_skip()) {
         let machine = build.machine(Guest::Plain, 0);
         let after = Duration::from_millis(1500);
         let log = machine.record_until(after, libc::SIGTERM, Hand::Off).unwrap();

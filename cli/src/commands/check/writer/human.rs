@@ -1,7 +1,6 @@
 //! Text for people.
 
 use super::{Checked, Closing, Piece, Settings};
-use crate::kit::command::NextCommand;
 use crate::kit::look::Look;
 use crate::show::group::Drawing;
 use crate::show::summary::{describe_recording, list_facts};
@@ -13,7 +12,7 @@ pub(super) fn describe(checked: &Checked<'_>, settings: &Settings, look: Look) -
     if settings.statistics || (settings.quiet && is_sound) {
         return Piece::Text(String::new());
     }
-    let next = NextCommand::new(path, settings.given.clone());
+    let next = settings.next(path);
     let drawing = Drawing { path: name, files, look, all: settings.all, next: &next };
     let mut text = drawing.findings(report, |_| true);
     let mut line = describe_recording(&format!("{name}: "), report, look);
@@ -43,6 +42,6 @@ pub(super) fn close(
         _ if settings.statistics => totals.statistics(look),
         _ if settings.quiet => String::new(),
         true => clean_line,
-        false => totals.table(skipped, look),
+        false => totals.table(skipped, settings.repair_all.as_deref(), look),
     }
 }

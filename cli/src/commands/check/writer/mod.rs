@@ -25,6 +25,7 @@ use tracemend::{AuditRequest, FileSet, Report};
 
 use super::format::Format;
 use crate::files::skipped::Skipped;
+use crate::kit::command::NextCommand;
 use crate::kit::exit::{Exit, Failure};
 use crate::kit::look::Look;
 use crate::show::summary::Totals;
@@ -39,8 +40,20 @@ pub(super) struct Settings {
     pub(super) statistics: bool,
     /// Options that the commands after a finding need, too.
     pub(super) given: Vec<String>,
+    /// Whether one recording was named, so that the names of outputs cannot meet.
+    pub(super) is_one: bool,
+    /// The command that repairs all recordings.
+    pub(super) repair_all: Option<String>,
     /// The request of an audit.
     pub(super) audit: Option<AuditRequest>,
+}
+
+impl Settings {
+    /// The commands that follow from the findings in the recording at `path`.
+    fn next(&self, path: &Path) -> NextCommand {
+        let next = NextCommand::new(path, self.given.clone());
+        if self.is_one { next } else { next.among_others(path) }
+    }
 }
 
 /// A recording that was checked, or a path that has to be a recording.

@@ -7,7 +7,6 @@ use tracemend::words::plural;
 use tracemend::{Edit, FileSet, Finding, Fix, Safety, Severity, Shown, Source};
 
 use super::super::{Checked, Settings, place};
-use crate::kit::command::NextCommand;
 use crate::show::finding::{ROWS, split_labelled, split_row};
 use crate::show::group::{DEPENDS, depends_on_others, is_automatic, waits};
 use crate::show::page::escape;
@@ -84,7 +83,7 @@ fn bytes(finding: &Finding, files: &FileSet<'_>) -> String {
 
 /// The fix, the bytes before and after it, and the command that applies it.
 fn fix(checked: &Checked<'_>, finding: &Finding, settings: &Settings) -> String {
-    let next = NextCommand::new(checked.path, settings.given.clone());
+    let next = settings.next(checked.path);
     let Some(fix) = &finding.fix else {
         return match finding.severity {
             Severity::Info => String::new(),
