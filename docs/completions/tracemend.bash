@@ -184,7 +184,7 @@ _tracemend() {
             fi
             case "${prev}" in
                 --format)
-                    COMPREPLY=($(compgen -W "human json jsonl oneline sarif junit github gitlab html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json jsonl oneline sarif junit github gitlab azure rdjson tap html" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -238,7 +238,7 @@ _tracemend() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "human json jsonl oneline sarif junit github gitlab html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json jsonl oneline sarif junit github gitlab azure rdjson tap html" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -423,14 +423,18 @@ _tracemend() {
             return 0
             ;;
         tracemend__subcmd__dump)
-            opts="-o -h --format --style --output --type --limits --limit --no-transport --range --time --kind --event --calls --grep --thread --frame --from-icount --qemu-version --device --color --sandbox --help"
+            opts="-o -h --format --numbers --style --output --type --limits --limit --no-transport --range --time --kind --event --calls --grep --thread --frame --from-icount --qemu-version --device --color --sandbox --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --format)
-                    COMPREPLY=($(compgen -W "text jsonl" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "text jsonl csv" -- "${cur}"))
+                    return 0
+                    ;;
+                --numbers)
+                    COMPREPLY=($(compgen -W "number string" -- "${cur}"))
                     return 0
                     ;;
                 --style)
@@ -904,7 +908,7 @@ _tracemend() {
             fi
             case "${prev}" in
                 --format)
-                    COMPREPLY=($(compgen -W "human json jsonl oneline sarif junit github gitlab html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json jsonl oneline sarif junit github gitlab azure rdjson tap html" -- "${cur}"))
                     return 0
                     ;;
                 --output)

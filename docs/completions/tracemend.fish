@@ -37,7 +37,7 @@ complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "redact" -d 'Rep
 complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "apply" -d 'Apply the edits of a plan, or undo them'
 complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "verify" -d 'Prove that OUT is SRC with exactly the edits of PLAN'
 complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "map" -d 'Show what every byte of a recording is: sections, records, fields, gaps and damage'
-complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "explain" -d 'Explain a code: problem, impact, example, fix or next step, source'
+complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "explain" -d 'Explain a code, or find the codes behind a reader\'s message'
 complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "codes" -d 'List all codes with their severity and whether a repair has a fix'
 complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "formats" -d 'List the formats, and what can be checked and repaired'
 complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "merge" -d 'Join the JSON reports of several checks into one report in any format'
@@ -57,6 +57,9 @@ sarif\t''
 junit\t''
 github\t''
 gitlab\t''
+azure\t''
+rdjson\t''
+tap\t''
 html\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand audit" -s o -l output -d 'Write the report to FILE, all of it or nothing' -r -F
 complete -c tracemend -n "__fish_tracemend_using_subcommand audit" -l type -d 'Read every file as this format (see `tracemend formats`)' -r
@@ -140,7 +143,7 @@ never\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand explain" -l sandbox -d 'Give up what reading does not need before the first recording is opened: on (as without a value; the run prints what it gave up, and fails if it cannot), off, or auto, which is on as far as the system allows it' -r -f -a "auto\t'As far as the system allows it, without a word'
 on\t'All of it or no run, and the run prints what it gave up'
 off\t''"
-complete -c tracemend -n "__fish_tracemend_using_subcommand explain" -s h -l help -d 'Print help'
+complete -c tracemend -n "__fish_tracemend_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tracemend -n "__fish_tracemend_using_subcommand codes" -l format -d 'human or json' -r -f -a "human\t''
 json\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand codes" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
@@ -167,6 +170,9 @@ sarif\t''
 junit\t''
 github\t''
 gitlab\t''
+azure\t''
+rdjson\t''
+tap\t''
 html\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand merge" -s o -l output -d 'Write the report to FILE, all of it or nothing' -r -F
 complete -c tracemend -n "__fish_tracemend_using_subcommand merge" -l fail-on -d 'Exit with 1 from this severity on: error, warning, info or never' -r -f -a "error\t''
@@ -202,7 +208,7 @@ on\t'All of it or no run, and the run prints what it gave up'
 off\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand self-test" -s h -l help -d 'Print help'
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l files-from -d 'Also check the paths in FILE (`-` reads standard input), one per line, or separated by NUL' -r -F
-complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l format -d 'human (default), json (one document, schema/check.schema.json), jsonl (one recording per line, then the totals), oneline (PATH:OFFSET: SEVERITY[CODE] MESSAGE), sarif (SARIF 2.1.0), junit (XML), github (workflow commands), gitlab (code quality) or html (one page without a script, with the pages of the codes); repeatable: all but one name a file' -r -f -a "human\t''
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l format -d 'human (default), json (one document, schema/check.schema.json), jsonl (one recording per line, then the totals), oneline (PATH:OFFSET: SEVERITY[CODE] MESSAGE), sarif (SARIF 2.1.0), junit (XML), tap (version 14), github and azure (commands of their logs), gitlab (code quality), rdjson (reviewdog) or html (one page without a script, with the pages of the codes); repeatable: all but one name a file' -r -f -a "human\t''
 json\t''
 jsonl\t''
 oneline\t''
@@ -210,6 +216,9 @@ sarif\t''
 junit\t''
 github\t''
 gitlab\t''
+azure\t''
+rdjson\t''
+tap\t''
 html\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -s o -l output -d 'Write the report to FILE, all of it or nothing' -r -F
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l type -d 'Read every file as this format (see `tracemend formats`)' -r
@@ -303,10 +312,13 @@ complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l no-transp
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l close-calls -d 'apitrace: add an empty leave to each call that has none'
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l upgrade -d 'ovni: also convert the trace to the newest layout; revent: also convert the recording to version 3'
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -s h -l help -d 'Print help'
-complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l format -d 'text, or jsonl: one object per record, one per line, with offset, length and kind' -r -f -a "text\t''
-jsonl\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l format -d 'text; jsonl: one object per record, one per line, with offset, length and kind; or csv: a table of one kind of record, or with -o DIR/ one file per kind; lists are JSON in a cell' -r -f -a "text\t''
+jsonl\t''
+csv\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l numbers -d 'In jsonl: numbers as JSON numbers, or each as a string of its digits, since most readers of JSON lose digits of integers above 2^53: number or string' -r -f -a "number\t''
+string\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l style -d 'Style of a text, the first one of the format if it is not given' -r
-complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -s o -l output -d 'Write to FILE, all of it or nothing' -r -F
+complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -s o -l output -d 'Write to FILE, all of it or nothing; for csv also a directory' -r -F
 complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l type -d 'Read the file as this format (see `tracemend formats`)' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l limits -d 'Limits on work and memory: default, strict (an eighth of each) or large (eight times each)' -r -f -a "strict\t''
 default\t''
@@ -345,7 +357,7 @@ complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish
 complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit redact apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "apply" -d 'Apply the edits of a plan, or undo them'
 complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit redact apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "verify" -d 'Prove that OUT is SRC with exactly the edits of PLAN'
 complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit redact apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "map" -d 'Show what every byte of a recording is: sections, records, fields, gaps and damage'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit redact apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "explain" -d 'Explain a code: problem, impact, example, fix or next step, source'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit redact apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "explain" -d 'Explain a code, or find the codes behind a reader\'s message'
 complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit redact apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "codes" -d 'List all codes with their severity and whether a repair has a fix'
 complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit redact apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "formats" -d 'List the formats, and what can be checked and repaired'
 complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from audit redact apply verify map explain codes formats merge completions man self-test check repair dump diff help" -f -a "merge" -d 'Join the JSON reports of several checks into one report in any format'

@@ -1,4 +1,4 @@
-//! What somebody means who does not know the commands.
+//! The meaning of a command line that names no command.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;

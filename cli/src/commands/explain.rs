@@ -16,33 +16,93 @@ const NEAR_MAX: usize = 5;
 const NEAR_EDITS: usize = 2;
 /// Characters of a mistyped code that are compared.
 const COMPARED: usize = 64;
+/// Words that a message has at least: one alone is a mistyped code.
+const QUOTED_LEAST: usize = 2;
 /// Columns of a page at most: long lines are hard to read.
 const PAGE_WIDTH: usize = 100;
 
 const USAGE: &str = "\
 Examples:
   tracemend explain PD0004
-  tracemend explain data-size-zero";
+  tracemend explain data-size-zero
+  tracemend explain incompatible file format     codes of which a reader says this";
 
-/// Explain a code: problem, impact, example, fix or next step, source
+/// Explain a code, or find the codes behind a reader's message
+///
+/// The page about a code has its problem, impact, example, fix or next step, and source.
 #[derive(Debug, clap::Args)]
 #[command(after_help = format!("{USAGE}\n\n{HELP}"))]
 pub(crate) struct Arguments {
-    /// A code such as PD0004, or its name
-    code: String,
+    /// A code such as PD0004, its name, or words of the message that a reader gave
+    #[arg(required = true, value_name = "CODE")]
+    words: Vec<String>,
 }
 
 impl Arguments {
     pub(crate) fn run(&self, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
         let look = Look { width: streams.look.width.min(PAGE_WIDTH), ..streams.look };
-        let page = match (tracemend::rule(&self.code), tracemend::deleted_rule(&self.code)) {
+        let words = self.words.join(" ");
+        let page = match (tracemend::rule(&words), tracemend::deleted_rule(&words)) {
             (Some(rule), _) => describe_rule(rule, look),
             (None, Some(rule)) => wrap(&describe_deleted(rule), look.width, "", 2),
-            (None, None) => return Err(Failure::usage(describe_unknown(&self.code))),
+            (None, None) => match find_message(&words).as_slice() {
+                [] => return Err(Failure::usage(describe_unknown(&words))),
+                [rule] => describe_rule(rule, look),
+                rules => list_quoting(rules, look),
+            },
         };
         streams.print(&page)?;
         Ok(Exit::Clean)
     }
+}
+
+/// The rules whose texts quote a reader's message, which may begin with the names of the reader and
+/// the file, and end with advice in parentheses.
+fn find_message(message: &str) -> Vec<&'static Rule> {
+    let starts = message.match_indices(": ").map(|(at, colon)| at + colon.len());
+    let ends = std::iter::once(0).chain(starts).filter_map(|start| message.get(start..));
+    let parts = ends.flat_map(|end| [end, end.split(" (").next().unwrap_or_default()]);
+    parts.map(find_quoted).find(|found| !found.is_empty()).unwrap_or_default()
+}
+
+/// The rules whose texts quote a reader's message: as it stands, or else all of its words.
+fn find_quoted(message: &str) -> Vec<&'static Rule> {
+    let plain = |text: &str| -> String {
+        let letters = text.chars().map(|c| if c.is_alphanumeric() { c } else { ' ' });
+        let letters: String = letters.collect::<String>().to_lowercase();
+        format!(" {} ", letters.split_whitespace().collect::<Vec<_>>().join(" "))
+    };
+    let wanted = plain(message);
+    // Numbers and names differ from file to file.
+    let words: Vec<String> = wanted
+        .split_whitespace()
+        .filter(|word| word.len() > 2 && word.chars().all(char::is_alphabetic))
+        .map(|word| format!(" {word} "))
+        .collect();
+    if words.len() < QUOTED_LEAST {
+        return Vec::new();
+    }
+    let text = |rule: &Rule| plain(&[rule.summary, rule.problem, rule.impact].join(" "));
+    let having = |has: &dyn Fn(&str) -> bool| -> Vec<&'static Rule> {
+        tracemend::rules().filter(|rule| has(&text(rule))).collect()
+    };
+    let exact = having(&|text| text.contains(&wanted));
+    match exact.is_empty() {
+        true => having(&|text| words.iter().all(|word| text.contains(word.as_str()))),
+        false => exact,
+    }
+}
+
+/// One line per rule, worst first.
+fn list_quoting(rules: &[&Rule], look: Look) -> String {
+    let mut rules = rules.to_vec();
+    rules.sort_by_key(|rule| std::cmp::Reverse(rule.severity));
+    let line = |rule: &&Rule| {
+        let first = format!("{}  {:7}  ", rule.code, rule.severity.name());
+        wrap(rule.summary, look.width, &first, first.len())
+    };
+    rules.iter().map(line).collect::<String>()
+        + "tracemend explain CODE prints the page about a code\n"
 }
 
 /// The sentence about a rule that does not exist any more.
@@ -167,6 +227,22 @@ mod tests {
         assert!(describe_unknown("empty_file").contains("CM0001"));
         assert!(describe_unknown("zzzzzzzzzzz").contains("tracemend codes"));
         assert!(!describe_unknown("a\u{1b}[2J").contains('\u{1b}'));
+    }
+
+    #[test]
+    fn a_message_of_a_reader_leads_to_its_codes() {
+        let codes = |message: &str| -> Vec<&str> {
+            find_message(message).iter().map(|rule| rule.code).collect()
+        };
+        assert!(codes("incompatible file format").contains(&"PD0001"));
+        assert!(codes("Invalid input log file version").contains(&"QR0002"));
+        let whole = "incompatible file format (rerun with -v to learn more)";
+        assert_eq!(codes(whole), codes("incompatible file format"));
+        let named = "qemu-system-x86_64: night.log: invalid input log file version";
+        assert_eq!(codes(named), codes("Invalid input log file version"));
+        assert_eq!(codes("version file log input"), codes("input log file version"));
+        assert_eq!(codes("PD00004"), [""; 0]);
+        assert_eq!(codes("a message that nobody gives"), [""; 0]);
     }
 
     #[test]

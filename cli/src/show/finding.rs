@@ -92,6 +92,10 @@ impl FindingHandler {
             .and_then(|source| source.read_span(label.inner(), 1, ROWS).ok());
         let Some(window) = window else {
             let place = label.label().unwrap_or_default();
+            // A file without bytes, or the name of one, has no place in it.
+            if place.contains(", 0x0..0x0 of ") {
+                return String::new();
+            }
             return wrap(&format!("at {place}"), self.look.width, "  ", INDENT);
         };
         let rows = String::from_utf8_lossy(window.data()).into_owned();

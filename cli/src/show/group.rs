@@ -73,7 +73,11 @@ impl<'f> Group<'f> {
 impl Drawing<'_> {
     /// Draws the findings of `report` that `wanted` selects, with an empty line between two.
     pub(crate) fn findings(&self, report: &Report, wanted: impl Fn(&Finding) -> bool) -> String {
-        let groups = Group::all_of(report, wanted);
+        let mut groups = Group::all_of(report, wanted);
+        // Notes come last, and else the places decide.
+        groups.sort_by_key(|group| {
+            group.findings.first().is_some_and(|first| first.severity == Severity::Info)
+        });
         let mut drawn = Vec::new();
         for group in &groups {
             if self.all {

@@ -1,7 +1,8 @@
 //! Reports as text for people, JSON of repairs, and pages.
 //!
 //! ```text
-//!  finding < group < summary < salvage, salvage_json     page: HTML, with markdown and examples
+//!  finding < group < summary < plain < salvage, salvage_json
+//!  page      HTML, with markdown and examples
 //! ```
 
 pub(crate) mod example;
@@ -9,6 +10,7 @@ pub(crate) mod finding;
 pub(crate) mod group;
 pub mod markdown;
 pub(crate) mod page;
+pub(crate) mod plain;
 pub(crate) mod salvage;
 pub(crate) mod salvage_json;
 pub(crate) mod summary;

@@ -14,6 +14,7 @@ use crate::kit::balance;
 use crate::kit::command::NextCommand;
 use crate::kit::look::{Ink, Look, wrap};
 use crate::show::group::{Drawing, count_severities, name_in_recording, name_places};
+use crate::show::plain;
 use crate::show::summary::{describe_recording, describe_time, nouns};
 
 /// Fixes of different codes or places that are listed; JSON and the plan hold all.
@@ -85,7 +86,7 @@ impl<'r> Salvage<'r> {
     /// Returns the report.
     pub(crate) fn human(&self, look: Look) -> String {
         let repair = self.repair;
-        let mut text = String::new();
+        let mut text = plain::describe_repair(&self.path, repair, self.dry_run, look);
         if self.is_unrepaired() {
             text += &self.errors_left(look);
         }

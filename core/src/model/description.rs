@@ -17,6 +17,8 @@ pub struct Description {
     pub summary: &'static str,
     /// The singular nouns for a complete record and for one with measurements.
     pub nouns: [&'static str; 2],
+    /// The program that writes the recordings.
+    pub recorder: Recorder,
     /// Returns every rule, by code.
     pub rules: fn() -> &'static [&'static Rule],
     /// The limits, which are declared in the format's `limits.rs`.
@@ -32,12 +34,21 @@ pub struct Description {
     pub hazards: &'static [&'static str],
 }
 
+/// The program that writes the recordings of a format, in the words of its users.
+pub struct Recorder {
+    /// For example `perf`, or `the traced program`.
+    pub name: &'static str,
+    /// Whether users count a recording by what carries a measurement, and else by its records.
+    pub counts_samples: bool,
+}
+
 impl Description {
     /// A format without a name, a rule or a sign, from which the others are built.
     pub const EMPTY: Self = Self {
         name: "",
         summary: "",
         nouns: ["record", "sample"],
+        recorder: Recorder { name: "its recorder", counts_samples: true },
         rules: || &[],
         limits: &[],
         options: FormatOptions { check: &[], dump: &[], diff: &[], styles: &[] },
@@ -136,6 +147,19 @@ impl FormatId {
     /// Returns the singular nouns of the format for a record, and for one with a measurement.
     pub const fn nouns(self) -> [&'static str; 2] {
         self.0.nouns
+    }
+
+    /// Returns the program that writes the recordings of the format.
+    pub const fn recorder(self) -> &'static str {
+        self.0.recorder.name
+    }
+
+    /// Returns the singular noun of what users count a recording by, and whether that is a record
+    /// with a measurement.
+    pub const fn counted(self) -> (&'static str, bool) {
+        let [record, sample] = self.0.nouns;
+        let counts_samples = self.0.recorder.counts_samples;
+        (if counts_samples { sample } else { record }, counts_samples)
     }
 
     /// Returns every rule of the format, by code.

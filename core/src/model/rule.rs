@@ -169,7 +169,7 @@ pub mod common {
             summary: "the directory contains no recording",
             problem: "No file below the directory is a recording. The recorder may have failed, or \
                 written to another place, or the path is wrong.",
-            impact: "Nothing was checked, so the absence of other findings means nothing.",
+            impact: "Nothing was checked: no file here is a recording that tracemend knows.",
             remedy: Remedy::Next("Look at the files that were skipped, and name one to see why:\n\
                 \x20 tracemend check FILE\n\
                 If the directory may be empty:\n\

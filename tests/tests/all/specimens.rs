@@ -370,7 +370,9 @@ fn printed_example(specimen: &Specimen, path: &str) -> String {
             .iter()
             .any(|severity| line.contains(&format!(": {severity}[")))
     };
-    // The summary and the facts about the recording follow the findings.
+    // The line about the whole recording comes before the findings, which its summary and facts
+    // follow.
+    let text: String = text.split_inclusive('\n').skip_while(|line| !is_finding(line)).collect();
     let summary = format!("{path}: ");
     let mut lines: Vec<&str> = text.lines().collect();
     let end = lines.iter().rposition(|line| line.starts_with(&summary) && !is_finding(line));

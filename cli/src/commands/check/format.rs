@@ -22,6 +22,9 @@ pub(super) enum Format {
     Junit,
     Github,
     Gitlab,
+    Azure,
+    Rdjson,
+    Tap,
     Html,
 }
 

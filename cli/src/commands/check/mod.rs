@@ -83,8 +83,9 @@ pub(crate) struct Arguments {
     files_from: Option<PathBuf>,
     /// human (default), json (one document, schema/check.schema.json), jsonl (one recording per
     /// line, then the totals), oneline (PATH:OFFSET: SEVERITY[CODE] MESSAGE), sarif (SARIF 2.1.0),
-    /// junit (XML), github (workflow commands), gitlab (code quality) or html (one page without a
-    /// script, with the pages of the codes); repeatable: all but one name a file
+    /// junit (XML), tap (version 14), github and azure (commands of their logs), gitlab (code
+    /// quality), rdjson (reviewdog) or html (one page without a script, with the pages of the
+    /// codes); repeatable: all but one name a file
     #[arg(long, value_name = "FORMAT[=FILE]", value_parser = WantedParser,
         hide_possible_values = true)]
     format: Vec<Wanted>,

@@ -42,7 +42,7 @@ use crate::kit::walk::Item;
 use crate::kit::words::plural;
 use crate::kit::wrapper::Wrapper;
 use crate::model::choice::Choices;
-use crate::model::description::{DamageSigns, Description, FormatOptions, FormatSigns};
+use crate::model::description::{DamageSigns, Description, FormatOptions, FormatSigns, Recorder};
 use crate::model::dump::{Dump, DumpError, Dumped};
 use crate::model::edit::Edit;
 use crate::model::limits::Limits;
@@ -66,6 +66,7 @@ pub static DESCRIPTION: Description = Description {
     summary: "apitrace traces: snappy, gzip, zstd and brotli, versions 0 to 6; repairs traces of \
               killed programs and damage in the middle, and counts the lost calls",
     nouns: ["event", "call"],
+    recorder: Recorder { name: "the traced program", counts_samples: true },
     rules: rules::all,
     limits: limits::LIMITS,
     options: FormatOptions {

@@ -39,7 +39,7 @@ use crate::format::{Confidence, Format};
 use crate::formats::ovni::decode::files::TraceFiles;
 use crate::kit::reading::{CopyProofs, Hints};
 use crate::model::Report;
-use crate::model::description::{DamageSigns, Description, FormatOptions, FormatSigns};
+use crate::model::description::{DamageSigns, Description, FormatOptions, FormatSigns, Recorder};
 use crate::model::dump::{Dump, DumpError, Dumped};
 use crate::model::options::Options;
 use crate::model::recording::FileSet;
@@ -55,6 +55,7 @@ pub static DESCRIPTION: Description = Description {
     summary: "ovni runtime traces: directories of thread streams and single streams, all models \
               of ovni 1.14; repairs traces of killed threads, lost buffers and full disks",
     nouns: ["event", "stream"],
+    recorder: Recorder { name: "the traced program", counts_samples: false },
     rules: rules::all,
     limits: limits::LIMITS,
     options: FormatOptions {

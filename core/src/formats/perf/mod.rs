@@ -36,7 +36,7 @@ pub mod rules;
 
 use crate::format::{Confidence, Format, StoreError, Stored};
 use crate::kit::reading::Hints;
-use crate::model::description::{DamageSigns, Description, FormatOptions, FormatSigns};
+use crate::model::description::{DamageSigns, Description, FormatOptions, FormatSigns, Recorder};
 use crate::model::dump::{Dump, DumpError, Dumped};
 use crate::model::edit::Edit;
 use crate::model::options::Options;
@@ -50,6 +50,7 @@ pub static DESCRIPTION: Description = Description {
     name: "perf",
     summary: "Linux perf.data: files, pipes and directories, both byte orders, zstd; repairs \
               recordings after a crash, a full disk or an incomplete copy",
+    recorder: Recorder { name: "perf", counts_samples: true },
     rules: rules::all,
     limits: limits::LIMITS,
     options: FormatOptions {

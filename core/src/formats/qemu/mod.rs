@@ -36,7 +36,7 @@ use crate::formats::qemu::recover::tile::{emit, tile};
 use crate::kit::reading::{CopyProofs, Hints};
 use crate::kit::span::{Layer, Span};
 use crate::model::Report;
-use crate::model::description::{DamageSigns, Description, FormatOptions, FormatSigns};
+use crate::model::description::{DamageSigns, Description, FormatOptions, FormatSigns, Recorder};
 use crate::model::dump::{Diffed, Dump, DumpError, Dumped};
 use crate::model::options::Options;
 use crate::model::recording::FileSet;
@@ -50,6 +50,7 @@ pub static DESCRIPTION: Description = Description {
               recorders, full disks and truncated copies, and closes damaged ones before the \
               damage",
     nouns: ["event", "instruction"],
+    recorder: Recorder { name: "QEMU", counts_samples: false },
     rules: rules::all,
     limits: limits::LIMITS,
     options: FormatOptions {

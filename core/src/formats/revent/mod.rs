@@ -50,7 +50,7 @@ pub mod rules;
 use crate::format::{Confidence, Format};
 use crate::kit::reading::CopyProofs;
 use crate::model::Report;
-use crate::model::description::{DamageSigns, Description, FormatOptions, FormatSigns};
+use crate::model::description::{DamageSigns, Description, FormatOptions, FormatSigns, Recorder};
 use crate::model::dump::{Dump, DumpError, Dumped};
 use crate::model::options::Options;
 use crate::model::recording::FileSet;
@@ -64,6 +64,7 @@ pub static DESCRIPTION: Description = Description {
               of a killed recorder, a lost device or a 32-bit recorder, and truncated copies; \
               --upgrade converts to version 3",
     nouns: ["event", "frame"],
+    recorder: Recorder { name: "revent", counts_samples: false },
     rules: rules::all,
     limits: limits::LIMITS,
     options: FormatOptions {

@@ -7,8 +7,10 @@ use tracemend_tests::judge;
 use super::*;
 
 /// Every format of a report.
-const ALL: [&str; 9] =
-    ["human", "json", "jsonl", "oneline", "sarif", "junit", "github", "gitlab", "html"];
+const ALL: [&str; 12] = [
+    "human", "json", "jsonl", "oneline", "sarif", "junit", "github", "gitlab", "azure", "rdjson",
+    "tap", "html",
+];
 
 /// A file in the sources of a package that the tests depend on.
 fn file_of_package(package: &str, file: &str) -> PathBuf {
@@ -364,6 +366,9 @@ fn assert_harmless(format: &str, text: &str, base: &str) {
         "jsonl" => text.lines().for_each(|line| drop(parse(line))),
         "gitlab" => drop(assert_gitlab(text)),
         "junit" => assert_junit(text),
+        "rdjson" => drop(platforms::assert_rdjson(text)),
+        "tap" => drop(platforms::assert_tap(text)),
+        "azure" => platforms::assert_azure(text),
         "html" => drop(pages::assert_page(text, "hostile")),
         "oneline" => {
             assert!(text.lines().all(|line| line.starts_with(base)), "{text}");

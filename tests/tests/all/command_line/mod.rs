@@ -22,13 +22,16 @@ mod outputs;
 mod pages;
 mod plans;
 mod planted;
+mod platforms;
 mod policy;
 mod redact;
 mod redactions;
 mod repair;
 mod sandbox;
 mod shards;
+mod tables;
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, Read, Write};

@@ -156,7 +156,7 @@ fn an_output_on_standard_output_is_the_recording_and_nothing_else() {
     let ran = run(&["repair", "x", "-o", "-"]);
     assert_eq!(ran.status.code(), Some(3));
     let report = String::from_utf8(ran.stderr).unwrap();
-    assert!(report.starts_with("x: repaired with loss (exit 3), written to standard output"));
+    assert!(report.contains("\nx: repaired with loss (exit 3), written to standard output"));
     assert_eq!(run(&["repair", "x", "-o", "y"]).status.code(), Some(3));
     assert_eq!(ran.stdout, fs::read(folder.path().join("y")).unwrap());
     // In a pipe on both sides, and as JSON.
@@ -244,4 +244,74 @@ fn every_next_command_works_as_it_stands() {
         pasted += paste_all(all.path(), &report);
     }
     assert!(pasted > 60, "{pasted}");
+}
+
+#[test]
+fn the_first_line_says_what_happened_and_what_is_kept() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus");
+    let first = |command: &str, path: &Path| {
+        let mut args = vec![OsStr::new(command), path.as_os_str()];
+        args.extend((command == "repair").then_some(OsStr::new("--dry-run")));
+        let ran = run_with(&args, &mut io::empty(), Look { width: 200, ..Look::PLAIN });
+        let line = ran.out.lines().next().unwrap_or_default().to_string();
+        line.strip_prefix(&format!("{}: ", path.display())).unwrap_or(&line).to_string()
+    };
+    for (path, cause, read, kept) in [
+        (
+            "perf/crashed/diskfull.data",
+            "perf was killed, or the disk was full; ",
+            "711 samples can be read",
+            "all 711 samples can be kept",
+        ),
+        (
+            "qemu/crashed/cut_11.1.log",
+            "the end is missing: cut off, or QEMU was killed; ",
+            "2464 events can be read",
+            "all 2464 events can be kept",
+        ),
+        (
+            "apitrace/crashed/cut-glxgears.trace",
+            "the end is missing: cut off, or the traced program was killed; ",
+            "9 calls can be read",
+            "all 9 calls can be kept",
+        ),
+        (
+            "ovni/crashed/killed",
+            "the traced program was killed, or the disk was full; ",
+            "1876 events can be read",
+            "all 1876 events can be kept",
+        ),
+        (
+            "revent/crashed/v3_terminated.revent",
+            "revent was killed, or the disk was full; ",
+            "154 events can be read",
+            "153 of 154 events can be kept",
+        ),
+    ] {
+        let path = corpus.join(path);
+        assert_eq!(first("check", &path), format!("{cause}{read}"));
+        assert_eq!(first("repair", &path), format!("{cause}{kept}"));
+    }
+    // A file that holds nothing is not called a success, and a sound one has no story.
+    let empty = perf::clean().swap_remove(0).built;
+    let start = empty.data.start;
+    let mut empty = empty.crashed()[..start].to_vec();
+    empty.extend([68, 0, 0, 0, 0, 0, 8, 0]);
+    let folder = folder(&[("empty", &empty), ("sound", &sound())]);
+    let story = first("repair", &folder.path().join("empty"));
+    assert!(story.ends_with("the file opens again, but nothing was recorded in it"), "{story}");
+    assert!(first("check", &folder.path().join("sound")).starts_with("clean; perf"));
+}
+
+#[test]
+fn notes_come_after_errors_and_nothing_is_placed_at_nothing() {
+    let folder = folder(&[("empty", b""), ("there/is/nothing", b"x")]);
+    for path in ["@empty", "@there"] {
+        let ran = run_in(folder.path(), &format!("check {path}"));
+        assert!(!ran.out.contains("0x0..0x0"), "{}", ran.out);
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/revent/crashed");
+    let ran = run!("check", path.join("gamepad.revent"));
+    let at = |word: &str| ran.out.find(word).unwrap();
+    assert!(at("warning[RV3007]") < at("note[RV0016]"), "{}", ran.out);
 }

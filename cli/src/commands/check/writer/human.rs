@@ -3,6 +3,7 @@
 use super::{Checked, Closing, Piece, Settings};
 use crate::kit::look::Look;
 use crate::show::group::Drawing;
+use crate::show::plain;
 use crate::show::summary::{describe_recording, list_facts};
 
 /// The findings of one recording and a line about it.
@@ -14,7 +15,8 @@ pub(super) fn describe(checked: &Checked<'_>, settings: &Settings, look: Look) -
     }
     let next = settings.next(path);
     let drawing = Drawing { path: name, files, look, all: settings.all, next: &next };
-    let mut text = drawing.findings(report, |_| true);
+    let mut text = plain::describe(name, report, look);
+    text += &drawing.findings(report, |_| true);
     let mut line = describe_recording(&format!("{name}: "), report, look);
     if settings.verbose {
         line += &list_facts(report, look);

@@ -26,9 +26,21 @@ pub(super) fn oneline(checked: &Checked<'_>) -> String {
     text
 }
 
+/// A command in the log of a platform.
+type Command = fn(Severity, &str, [&str; 2], &str) -> String;
+
 /// A workflow command of GitHub for each code of a recording. A workflow shows only the first ten
 /// of each severity.
 pub(super) fn github(checked: &Checked<'_>) -> String {
+    commands(checked, github_command)
+}
+
+/// A logging command of Azure Pipelines for each code of a recording; it has none for notes.
+pub(super) fn azure(checked: &Checked<'_>) -> String {
+    commands(checked, azure_command)
+}
+
+fn commands(checked: &Checked<'_>, command: Command) -> String {
     let mut text = String::new();
     for group in Group::all_of(checked.report, |_| true) {
         let Some(finding) = group.findings.first() else { continue };
@@ -39,23 +51,36 @@ pub(super) fn github(checked: &Checked<'_>) -> String {
             None => String::new(),
         };
         let message = format!("{} at {:#x}: {}{more}", finding.path, span.start(), finding.message);
-        let title = format!("{} {}", finding.rule.code, finding.rule.name);
-        text += &github_command(finding.severity, &file, &title, &message);
+        let title = [finding.rule.code, finding.rule.name];
+        text += &command(finding.severity, &file, title, &message);
     }
     text
 }
 
 /// The paths that could not be read.
 pub(super) fn github_unread(closing: &Closing<'_>) -> String {
-    let command = |(path, message): &(String, String)| {
-        github_command(Severity::Error, path, "could not be read", message)
-    };
-    closing.skipped.unread().1.iter().map(command).collect()
+    unread(closing, github_command)
+}
+
+/// The paths that could not be read.
+pub(super) fn azure_unread(closing: &Closing<'_>) -> String {
+    unread(closing, azure_command)
+}
+
+fn unread(closing: &Closing<'_>, command: Command) -> String {
+    let unread = closing.skipped.unread().1.iter();
+    let title = ["could not", "be read"];
+    unread.map(|(path, message)| command(Severity::Error, path, title, message)).collect()
 }
 
 /// `::error file=...,title=...::message`. The texts are escaped: none of them can end the line or
 /// begin another command.
-fn github_command(severity: Severity, file: &str, title: &str, message: &str) -> String {
+fn github_command(
+    severity: Severity,
+    file: &str,
+    [code, name]: [&str; 2],
+    message: &str,
+) -> String {
     let command = match severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
@@ -63,7 +88,21 @@ fn github_command(severity: Severity, file: &str, title: &str, message: &str) ->
     };
     let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
     let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
-    format!("::{command} file={},title={}::{}\n", property(file), property(title), data(message))
+    let title = property(&format!("{code} {name}"));
+    format!("::{command} file={},title={title}::{}\n", property(file), data(message))
+}
+
+/// `##vso[task.logissue type=error;sourcepath=...;code=...]message`, escaped as Azure reads it.
+fn azure_command(severity: Severity, file: &str, [code, name]: [&str; 2], message: &str) -> String {
+    let kind = match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => return String::new(),
+    };
+    let data = |text: &str| text.replace('%', "%AZP25").replace('\r', "%0D").replace('\n', "%0A");
+    let property = |text: &str| data(text).replace(';', "%3B").replace(']', "%5D");
+    let (path, code, text) = (property(file), property(code), data(message));
+    format!("##vso[task.logissue type={kind};sourcepath={path};code={code}]{name}: {text}\n")
 }
 
 #[cfg(test)]
@@ -73,7 +112,9 @@ mod tests {
     #[test]
     fn a_text_cannot_add_a_property_or_a_command() {
         let hostile = "a,title=b::c%0A\r\n::error::x";
-        let command = github_command(Severity::Info, hostile, hostile, hostile);
+        let command = azure_command(Severity::Error, hostile, [hostile, "name"], hostile);
+        assert_eq!((command.matches('\n').count(), command.matches(';').count()), (1, 2));
+        let command = github_command(Severity::Info, hostile, [hostile, "name"], hostile);
         assert_eq!(command.matches('\n').count(), 1);
         let (head, message) =
             command.trim_end().split_once("::").unwrap().1.split_once("::").unwrap();

@@ -17,7 +17,9 @@ mod json;
 mod junit;
 mod lines;
 pub(super) mod place;
+mod rdjson;
 mod sarif;
+mod tap;
 
 use std::path::Path;
 
@@ -82,6 +84,7 @@ pub(super) enum Piece {
     CleanLine(String),
     Case(Box<quick_junit::TestCase>),
     Section(Box<html::Section>),
+    Point(tap::Point),
 }
 
 /// The end of a run.
@@ -123,6 +126,9 @@ impl Layout {
             Format::Junit => Piece::Case(Box::new(junit::case(checked))),
             Format::Github => Piece::Text(lines::github(checked)),
             Format::Gitlab => Piece::Text(gitlab::entries(checked)?),
+            Format::Azure => Piece::Text(lines::azure(checked)),
+            Format::Rdjson => Piece::Text(rdjson::diagnostics(checked)?),
+            Format::Tap => Piece::Point(tap::Point::of(checked)),
             Format::Html => Piece::Section(Box::new(html::section(checked, settings))),
         })
     }
@@ -134,6 +140,8 @@ pub(super) struct Writer {
     layout: Layout,
     /// Whether a piece was appended.
     began: bool,
+    /// Points of a test report so far.
+    points: u64,
     clean_line: String,
     /// A report of JUnit begins with its sums, so its cases wait for the end.
     cases: Vec<quick_junit::TestCase>,
@@ -146,6 +154,7 @@ impl Writer {
         Self {
             layout,
             began: false,
+            points: 0,
             clean_line: String::new(),
             cases: Vec::new(),
             sections: html::Sections::default(),
@@ -180,15 +189,23 @@ impl Writer {
                 self.sections.push(*section);
                 return String::new();
             }
+            Piece::Point(point) => return self.draw(&point),
         };
         match self.layout.format {
             Format::Json => self.begin(&tracemend::json::head()) + &text,
             // A recording without findings adds nothing to these lists.
-            Format::Sarif | Format::Gitlab if text.is_empty() => text,
+            Format::Sarif | Format::Gitlab | Format::Rdjson if text.is_empty() => text,
+            Format::Rdjson => self.begin(rdjson::HEAD) + &text,
             Format::Sarif => self.begin(sarif::HEAD) + &text,
             Format::Gitlab => self.begin(gitlab::HEAD) + &text,
             _ => text,
         }
+    }
+
+    fn draw(&mut self, point: &tap::Point) -> String {
+        let head = if self.points == 0 { tap::HEAD } else { "" };
+        self.points = self.points.saturating_add(1);
+        head.to_string() + &point.draw(self.points)
     }
 
     /// Returns the text after the last piece.
@@ -212,17 +229,24 @@ impl Writer {
             Format::Sarif => head(self.began, sarif::HEAD) + &sarif::close(closing)?,
             Format::Junit => junit::report(self.cases, closing)?,
             Format::Github => lines::github_unread(closing),
-            Format::Html => self.sections.page(closing, settings),
-            Format::Gitlab => {
-                let unread = gitlab::unread(closing)?;
-                let list = if unread.is_empty() {
-                    String::new()
-                } else {
-                    self.begin(gitlab::HEAD) + &unread
-                };
-                list + &head(self.began, gitlab::HEAD) + gitlab::END
+            Format::Azure => lines::azure_unread(closing),
+            Format::Tap => {
+                let unread: String =
+                    tap::unread(closing).iter().map(|point| self.draw(point)).collect();
+                let head = if self.points == 0 { tap::HEAD } else { "" };
+                format!("{head}{unread}1..{}\n", self.points)
             }
+            Format::Html => self.sections.page(closing, settings),
+            Format::Gitlab => self.close(&gitlab::unread(closing)?, gitlab::HEAD, gitlab::END),
+            Format::Rdjson => self.close(&rdjson::unread(closing)?, rdjson::HEAD, rdjson::END),
         })
+    }
+
+    /// Returns the last items of a list, and its end.
+    fn close(mut self, items: &str, head: &str, end: &str) -> String {
+        let list = if items.is_empty() { String::new() } else { self.begin(head) + items };
+        let head = if self.began { "" } else { head };
+        list + head + end
     }
 }
 

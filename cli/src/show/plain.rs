@@ -1,0 +1,129 @@
+//! One line about a damaged recording for somebody who knows neither its format nor this program:
+//! the cause, and how much of it there is.
+
+use tracemend::words::plural;
+use tracemend::{Finding, FormatId, Outcome, Repair, Report, Severity};
+
+use crate::kit::look::{Ink, Look, wrap};
+use crate::show::summary::nouns;
+
+/// Part of a cause by which a recorder ended, and after which all that it wrote can be read.
+const ENDED: &str = "was killed";
+
+/// Causes, by the codes that show them; `@` stands for the recorder. The first that a report shows
+/// explains it: a conversion of the whole file comes before a lost block, and that before the end
+/// of a recorder, to which nothing is lost of the records that were written.
+const CAUSES: [(&str, &[&str]); 11] = [
+    ("converted as text on its way, and bytes are lost", &["TR0101"]),
+    ("packed on its way", &["TR0001"]),
+    ("converted on its way", &["TR0002", "TR0003", "TR0004", "TR0005", "TR0006"]),
+    ("other text stands before the recording", &["TR0007"]),
+    ("still being written", &["CM0005"]),
+    ("a block is there twice", &["CM0101", "AT8010"]),
+    ("other bytes were put into the recording", &["CM0102"]),
+    ("a part is missing", &["CM0103", "PD0032", "PD0034"]),
+    ("@ was killed, or the disk was full", &["PD0004", "QR0002", "OV0117", "RV0024", "RV1001"]),
+    (
+        "the end is missing: cut off, or @ was killed",
+        &[
+            "AT0001", "AT0004", "AT1001", "AT8001", "OV0004", "OV1001", "PD0001", "PD0005",
+            "PD1001", "PD8003", "PD8004", "QR0001", "QR1002", "QR1003", "RV0002", "RV0003",
+            "RV1002", "RV1004",
+        ],
+    ),
+    ("this perf does not read the recording", &["PD0033", "PD0036"]),
+];
+
+/// Describes a recording with an error; nothing of what is no recording at all, which its finding
+/// says already.
+pub(crate) fn describe(path: &str, report: &Report, look: Look) -> String {
+    match describe_cause(report) {
+        None => String::new(),
+        Some(cause) => draw(path, &format!("{cause}; {}", describe_content(report)), look),
+    }
+}
+
+/// Describes a damaged recording and the part that its repair keeps.
+pub(crate) fn describe_repair(path: &str, repair: &Repair, is_dry: bool, look: Look) -> String {
+    let Some(cause) = describe_cause(&repair.before) else { return String::new() };
+    let kept = match repair.outcome {
+        Outcome::Clean => return String::new(),
+        Outcome::Repaired | Outcome::RepairedWithLoss => {
+            describe_kept(repair, is_dry, cause.contains(ENDED))
+        }
+        Outcome::CannotRepair | Outcome::Incomplete => describe_content(&repair.before),
+    };
+    draw(path, &format!("{cause}; {kept}"), look)
+}
+
+fn draw(path: &str, text: &str, look: Look) -> String {
+    let drawn = wrap(text, look.width, &format!("{path}: "), 2);
+    drawn.lines().map(|line| look.paint(Ink::Strong, line) + "\n").collect()
+}
+
+fn describe_cause(report: &Report) -> Option<String> {
+    let format = report.format?;
+    let is_error = |finding: &&Finding| finding.severity == Severity::Error;
+    let errors: Vec<&str> =
+        report.findings().iter().filter(is_error).map(|finding| finding.rule.code).collect();
+    let known = CAUSES.iter().find(|(_, codes)| codes.iter().any(|code| errors.contains(code)));
+    match known {
+        _ if errors.is_empty() => None,
+        Some((cause, _)) => Some(cause.replace('@', format.recorder())),
+        None => Some("the recording is damaged".to_string()),
+    }
+}
+
+/// The part of a recording that can be read as it is.
+fn describe_content(report: &Report) -> String {
+    let (noun, count) = count(report);
+    match count {
+        0 => format!("no {noun} was found in it"),
+        count => format!("{} can be read", plural(count, noun)),
+    }
+}
+
+/// The noun that users count the recording by, and how many there are.
+fn count(report: &Report) -> (&'static str, u64) {
+    let (noun, is_sample) = report.format.map_or(("record", false), FormatId::counted);
+    (noun, if is_sample { report.tally.samples } else { report.tally.records })
+}
+
+/// Describes the part that a repair keeps. Unless the recorder just `ended`, records may be lost of
+/// which nothing can be read.
+fn describe_kept(repair: &Repair, is_dry: bool, ended: bool) -> String {
+    let ((noun, before), (_, after)) = (count(&repair.before), count(&repair.after));
+    let lost = before.saturating_sub(after).max(match noun == nouns(repair.before.format)[0] {
+        true => repair.records_lost(),
+        false => 0,
+    });
+    let kept = before.saturating_sub(lost);
+    let verb = match is_dry {
+        true => "can be kept",
+        false if kept == 1 || before == 0 && after == 1 => "is kept",
+        false => "are kept",
+    };
+    match (before, after) {
+        (0, 0) => "the file opens again, but nothing was recorded in it".to_string(),
+        (0, _) => format!("{} {verb}", plural(after, noun)),
+        (1, _) if lost == 0 => format!("1 {noun} {verb}"),
+        _ if lost == 0 && ended => format!("all {} {verb}", plural(before, noun)),
+        _ if lost == 0 => format!("all {} {verb}", plural(before, &format!("readable {noun}"))),
+        _ => format!("{kept} of {} {verb}", plural(before, noun)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_cause_is_shown_by_codes_that_exist_and_by_one_cause_each() {
+        let codes: Vec<&str> = CAUSES.iter().flat_map(|(_, codes)| codes.iter().copied()).collect();
+        for (at, code) in codes.iter().enumerate() {
+            let rule = tracemend::rule(code);
+            assert!(rule.is_some_and(|rule| rule.code == *code), "{code}");
+            assert!(!codes[..at].contains(code), "{code} is there twice");
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Records for tables: CSV and JSON without numbers, as other programs read them.
+
+use super::*;
+
+/// The cells of a table, as the library of a reader splits them.
+fn read_table(text: &str) -> Vec<BTreeMap<String, String>> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    reader.deserialize().map(Result::unwrap).collect()
+}
+
+/// The records as lines of JSON.
+fn records(path: &Path) -> Vec<Value> {
+    let ran = run!("dump", path, "--format", "jsonl");
+    ran.out.lines().map(parse).collect()
+}
+
+/// A value as a cell has it.
+fn cell(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+#[test]
+fn every_record_of_every_format_is_a_row_with_all_its_digits() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus");
+    let out = TempDir::new().unwrap();
+    let (mut rows, mut large) = (0, 0);
+    for (number, name) in [
+        "perf/crashed/killed_callgraph.data",
+        "apitrace/clean/glxdemo.trace",
+        "ovni/crashed/killed",
+        "qemu/crashed/cut_11.1.log",
+        "revent/crashed/gamepad.revent",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let path = corpus.join(name);
+        let folder = out.path().join(format!("{number}/"));
+        let ran = run!("dump", &path, "--format", "csv", "-o", &folder);
+        assert!(ran.code <= 1 && ran.out.is_empty(), "{}", ran.err);
+        let mut tables: BTreeMap<String, std::vec::IntoIter<BTreeMap<String, String>>> =
+            BTreeMap::new();
+        for file in names(&folder) {
+            let table = read_table(&fs::read_to_string(folder.join(&file)).unwrap());
+            let kind = table[0]["kind"].clone();
+            assert!(table.iter().all(|row| row["kind"] == kind), "{file}");
+            tables.insert(kind, table.into_iter());
+        }
+        for record in records(&path) {
+            let members = record.as_object().unwrap();
+            let row = tables.get_mut(&cell(&record["kind"])).unwrap().next().unwrap();
+            for (name, text) in &row {
+                let value = members.get(name).map_or_else(String::new, cell);
+                let is_list =
+                    members.get(name).is_some_and(|one| one.is_array() || one.is_object());
+                let is_same = if is_list { parse(text) == parse(&value) } else { *text == value };
+                assert!(is_same, "{name}: {text}, but {value}");
+                large += usize::from(text.parse::<u64>().is_ok_and(|one| one > 1 << 53));
+            }
+            assert!(members.keys().all(|name| row.contains_key(name)), "{record}");
+            rows += 1;
+        }
+        assert!(tables.into_values().all(|mut rest| rest.next().is_none()), "{name}");
+    }
+    assert!(rows > 4_000 && large > 100, "{rows} rows, {large} large numbers");
+}
+
+#[test]
+fn one_table_holds_one_kind_and_numbers_can_be_strings() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/perf/crashed/diskfull.data");
+    let ran = run!("dump", &path, "--format", "csv");
+    assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{}", ran.err);
+    assert!(ran.err.contains("--kind NAME, or -o DIR/"), "{}", ran.err);
+    let ran = run!("dump", &path, "--format", "csv", "--kind", "SAMPLE");
+    assert_eq!(read_table(&ran.out).len(), 711, "{}", ran.err);
+    let strings = run!("dump", &path, "--format", "jsonl", "--numbers", "string");
+    fn plain(value: &Value) -> Value {
+        match value {
+            Value::Number(number) => Value::String(number.to_string()),
+            Value::Array(items) => items.iter().map(plain).collect(),
+            Value::Object(members) => {
+                members.iter().map(|(name, value)| (name.clone(), plain(value))).collect()
+            }
+            other => other.clone(),
+        }
+    }
+    let wanted: Vec<Value> = records(&path).iter().map(plain).collect();
+    let found: Vec<Value> = strings.out.lines().map(parse).collect();
+    assert_eq!(found.len(), wanted.len());
+    assert!(found == wanted, "the same records, but for the quotes");
+    assert_eq!(run!("dump", &path, "--numbers", "string").code, 2);
+    assert_eq!(run!("dump", &path, "--format", "csv", "--style", "x").code, 2);
+}
