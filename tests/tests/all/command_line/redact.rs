@@ -289,9 +289,8 @@ fn apitrace_reads_as_many_calls_of_a_redacted_trace() {
         let folder = TempDir::new().unwrap();
         let (_, output) = redact(&path, &folder);
         let (before, after) = (apitrace.dump(&path), apitrace.dump(&output));
-        let numbers = |calls: &std::collections::BTreeMap<u64, String>| -> Vec<u64> {
-            calls.keys().copied().collect()
-        };
+        let numbers =
+            |calls: &BTreeMap<u64, String>| -> Vec<u64> { calls.keys().copied().collect() };
         assert_eq!(numbers(&after.calls), numbers(&before.calls), "{}", path.display());
         assert_eq!((after.code, &after.stderr), (before.code, &before.stderr));
         calls += after.calls.len();

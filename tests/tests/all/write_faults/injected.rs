@@ -187,17 +187,45 @@ fn directory() -> TempDir {
     folder
 }
 
+/// Every file and link below a folder in `folder`, by its name in that.
+fn relative(folder: &Path, name: &str) -> Vec<(PathBuf, Vec<u8>)> {
+    let root = folder.join(name);
+    let files = below(&root).into_iter();
+    files.map(|(path, bytes)| (path.strip_prefix(&root).unwrap().into(), bytes)).collect()
+}
+
+#[test]
+fn no_fault_while_a_directory_is_replaced_loses_a_byte() {
+    if is_left_to_the_gate("faults at each system call that replaces a directory") {
+        return;
+    }
+    let args = ["repair", "rec", "--in-place"];
+    let whole = directory();
+    let source = relative(whole.path(), "rec");
+    let run = Command::new(PROGRAM).args(args).current_dir(whole.path()).output().unwrap();
+    assert!(matches!(run.status.code(), Some(0 | 3)), "{run:?}");
+    let expected = relative(whole.path(), "rec");
+    assert!(source != expected && relative(whole.path(), "rec.orig") == source);
+    with_every_fault(directory, &args, |folder, run, label| {
+        let is_there = |name: &str| folder.join(name).exists();
+        let [now, orig] =
+            ["rec", "rec.orig"].map(|name| is_there(name).then(|| relative(folder, name)));
+        let is_replaced = now.as_ref() == Some(&expected) && orig.as_ref() == Some(&source);
+        let is_kept = now.as_ref() == Some(&source) && orig.is_none();
+        // A directory has one name: a kill between two of them leaves it that of the original.
+        let is_between = now.is_none() && orig.as_ref() == Some(&source) && run.code.is_none();
+        assert!(is_replaced || is_kept || is_between, "{label}: {:?}", names(folder));
+        let is_said = ["has its name", "standard output"].iter().any(|said| run.err.contains(said));
+        assert!(run.code != Some(5) || is_kept || is_said, "{label}");
+    });
+}
+
 #[test]
 fn no_fault_leaves_half_a_directory() {
     if is_left_to_the_gate("faults at each system call that writes a directory") {
         return;
     }
     let args = ["repair", "rec", "-o", "out", "--plan", "plan"];
-    let relative = |folder: &Path, name: &str| -> Vec<(PathBuf, Vec<u8>)> {
-        let root = folder.join(name);
-        let files = below(&root).into_iter();
-        files.map(|(path, bytes)| (path.strip_prefix(&root).unwrap().into(), bytes)).collect()
-    };
     let whole = directory();
     let run = Command::new(PROGRAM).args(args).current_dir(whole.path()).output().unwrap();
     let code = run.status.code();
