@@ -21,10 +21,11 @@ use tracemend_cli::{Look, Streams};
 /// Where files that are not part of the book lie.
 const REPOSITORY: &str = "https://github.com/tracemend/tracemend/blob/main";
 /// Guides: file in `docs`, and title.
-const GUIDES: [(&str, &str); 10] = [
+const GUIDES: [(&str, &str); 11] = [
     ("ci.md", "tracemend in CI"),
     ("salvage.md", "Salvage"),
     ("transport.md", "On its way"),
+    ("tables.md", "Records in other tools"),
     ("review.md", "Review"),
     ("library.md", "The library"),
     ("perf-records.md", "Records and features of perf.data"),

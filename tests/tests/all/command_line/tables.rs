@@ -95,3 +95,45 @@ fn one_table_holds_one_kind_and_numbers_can_be_strings() {
     assert_eq!(run!("dump", &path, "--numbers", "string").code, 2);
     assert_eq!(run!("dump", &path, "--format", "csv", "--style", "x").code, 2);
 }
+
+/// Whether a program of a recipe is there, with the module that it imports.
+fn is_there(recipe: &str) -> bool {
+    let needs = [("jq ", "jq --version"), ("awk ", "awk 1 /dev/null")];
+    let modules = ["pandas", "duckdb"];
+    let modules = modules.map(|name| (name, format!("python3 -c 'import {name}'")));
+    let programs = needs.map(|(name, test)| (name, test.to_string()));
+    programs.iter().chain(&modules).filter(|(name, _)| recipe.contains(name)).all(|(name, test)| {
+        let ran = Command::new("sh").args(["-c", test]).output().unwrap();
+        if !ran.status.success() {
+            tracemend_tests::notice::skip("a recipe of docs/tables.md", name);
+        }
+        ran.status.success()
+    })
+}
+
+#[test]
+fn the_recipes_of_the_page_run() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let page = fs::read_to_string(root.join("docs/tables.md")).unwrap();
+    let night = fs::read(root.join("corpus/perf/crashed/killed_callgraph.data")).unwrap();
+    let bin = TempDir::new().unwrap();
+    let program = env!("CARGO_BIN_EXE_tracemend-under-test");
+    symlink(program, bin.path().join("tracemend")).unwrap();
+    let path = format!("{}:{}", bin.path().display(), std::env::var("PATH").unwrap());
+    let recipes: Vec<&str> =
+        page.split("```sh\n").skip(1).map(|part| part.split("```").next().unwrap()).collect();
+    assert_eq!(recipes.len(), 5);
+    for recipe in recipes.into_iter().filter(|recipe| is_there(recipe)) {
+        let folder = folder(&[("night.data", &night)]);
+        let mut shell = Command::new("bash");
+        let script = format!("set -o pipefail\n{recipe}");
+        let shell = shell.args(["-c", &script]).current_dir(&folder).env("PATH", &path);
+        let ran = shell.output().unwrap();
+        let (out, err) =
+            (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+        // A killed recording has an end that is left out, which is 1.
+        assert!(matches!(ran.status.code(), Some(0 | 1)), "{recipe}: {out}{err}");
+        assert!(out.lines().count() >= 3, "{recipe}: {out}{err}");
+        assert!(!err.contains("rror:"), "{recipe}: {err}");
+    }
+}
