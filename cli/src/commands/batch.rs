@@ -29,7 +29,9 @@ pub(crate) struct Task {
 
 /// Everything that the paths lead to, each with its own path as its name.
 pub(crate) fn tasks_in_place(paths: &[PathBuf]) -> impl Iterator<Item = Task> + Send {
-    paths.iter().flat_map(|path| -> Box<dyn Iterator<Item = Task> + Send> {
+    let mut named = BTreeSet::new();
+    let paths = paths.iter().filter(move |path| named.insert(path.as_path()));
+    paths.flat_map(|path| -> Box<dyn Iterator<Item = Task> + Send> {
         let name_it = |step: Step| {
             let name = step.path().map(Path::to_path_buf).unwrap_or_default();
             Task { step, name }

@@ -11,7 +11,7 @@ use crate::files::paths::{beside, ends_with_slash, is_stdin, name_beside, shown}
 use crate::files::recording::Recording;
 use crate::files::sandbox::Reach;
 use crate::files::streams::Streams;
-use crate::kit::command::quote;
+use crate::kit::command::{quote, repair_all};
 use crate::kit::exit::Failure;
 
 /// The end of the name of an output beside its source.
@@ -173,16 +173,18 @@ pub(super) fn sole_recording(
     if names.is_empty() {
         return Ok(folder.to_path_buf());
     }
-    let below = arguments.output.as_deref().filter(|output| !is_stdin(output));
-    let below = below.unwrap_or(Path::new("repaired"));
     let named: Vec<String> = names.iter().map(|path| shown(path)).collect();
     let more = if is_more { " and more" } else { "" };
+    let next = match arguments.output.as_deref().filter(|output| !is_stdin(output)) {
+        Some(below) => {
+            format!("tracemend repair {} --out-dir {}", quote(folder), quote(below))
+        }
+        None => repair_all(std::slice::from_ref(&folder.to_path_buf()), &[]).unwrap_or_default(),
+    };
     let message = format!(
-        "{} holds several recordings ({}{more}); next: tracemend repair {} --out-dir {}",
+        "{} holds several recordings ({}{more}); next: {next}",
         shown(folder),
         named.join(", "),
-        quote(folder),
-        quote(below),
     );
     Err(Failure::usage(message))
 }

@@ -55,6 +55,9 @@ fn several_files_are_repaired_beside_themselves() {
     assert_eq!(ran.code, 3, "{}{}", ran.out, ran.err);
     let same = "is already there, the same";
     assert_eq!(flat(&ran.out).matches(same).count(), 2, "{}", ran.out);
+    let twice = run_in(folder.path(), "repair @a @a");
+    assert_eq!(twice.code, 0, "{}", twice.err);
+    assert!(twice.out.contains("1 recording: "), "{}", twice.out);
     // An output that is a source as well.
     let ran = run_in(folder.path(), "repair @b @b.mended --force");
     assert_eq!(ran.code, 5, "{}", ran.out);
@@ -239,6 +242,10 @@ fn every_next_command_works_as_it_stands() {
             pasted += paste_all(all.path(), &run(&["check", &folder]));
         }
         fs::create_dir(all.path().join("empty")).unwrap();
+        let refused =
+            Command::new(PROGRAM).args(["repair", "."]).current_dir(&all).output().unwrap();
+        let refused = String::from_utf8(refused.stderr).unwrap();
+        assert!(refused.contains("next: tracemend repair . --in-place"), "{refused}");
         let report = run(&["check", "."]);
         assert!(report.contains("next: tracemend repair . --in-place"), "{report}");
         pasted += paste_all(all.path(), &report);
