@@ -127,17 +127,22 @@ fn the_hook_downloads_a_release_once() {
 #[test]
 fn examples_name_the_version_of_the_project() {
     let version = env!("CARGO_PKG_VERSION");
-    for (name, count) in [
+    let documents = [
+        ("README.md", 2),
+        ("SECURITY.md", 2),
+        ("docs/ci.md", 1),
         ("docs/ci/github.yml", 1),
         ("docs/ci/gitlab.yml", 2),
-        ("docs/ci.md", 1),
-        ("SECURITY.md", 2),
-    ] {
+    ];
+    for (name, count) in documents {
         let text = fs::read_to_string(root().join(name)).unwrap();
-        let starts = ["tracemend-", "tracemend:", "/v", "@v", "version: "];
+        let starts = ["tracemend-", "tracemend_", "tracemend:", "/v", "@v", "version: "];
         let named = starts.iter().flat_map(|start| text.split(start).skip(1));
         let named: Vec<_> = named.filter(|rest| rest.starts_with(char::is_numeric)).collect();
         assert_eq!(named.len(), count, "{name}: {named:?}");
         assert!(named.iter().all(|rest| rest.starts_with(version)), "{name}: {named:?}");
     }
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let rust = format!("Rust {} or newer", env!("CARGO_PKG_RUST_VERSION"));
+    assert!(readme.contains(&rust), "README.md does not name the oldest toolchain: {rust}");
 }
