@@ -6,7 +6,7 @@ use tracemend_tests::sweep::is_left_to_the_gate;
 use super::*;
 
 /// The root of the project.
-fn root() -> PathBuf {
+pub(super) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
@@ -153,15 +153,20 @@ fn with_program(folder: &Path, command: &mut Command) -> std::process::Output {
     command.env("PATH", path).env("RUNNER_TEMP", folder).current_dir(folder).output().unwrap()
 }
 
+/// The script of the step `name` of the action `file`.
+pub(super) fn script_of(file: &str, name: &str) -> String {
+    let action = fs::read_to_string(root().join(file)).unwrap();
+    let step = action.split(&format!("    - name: {name}\n")).nth(1).unwrap();
+    let script = step.split("      run: |\n").nth(1).unwrap();
+    let lines = script.lines().map_while(|line| line.strip_prefix("        "));
+    let script: String = lines.map(|line| line.to_string() + "\n").collect();
+    assert!(!script.contains("${{"), "inputs come by the environment: {script}");
+    script
+}
+
 #[test]
 fn the_script_of_the_action_annotates_and_cannot_be_injected() {
-    let action = fs::read_to_string(root().join("action.yml")).unwrap();
-    let script = action.split("      run: |\n").nth(1).unwrap();
-    assert!(!script.contains("${{"), "inputs come by the environment: {script}");
-    let script: String = script
-        .lines()
-        .map(|line| line.strip_prefix("        ").unwrap_or(line).to_string() + "\n")
-        .collect();
+    let script = script_of("action.yml", "Check");
     let folder = folder(&[("traces/a.data", &crashed()), ("b c.data", &crashed())]);
     let script =
         script.replace("$RUNNER_TEMP/tracemend/bin/tracemend", "$RUNNER_TEMP/bin/tracemend");

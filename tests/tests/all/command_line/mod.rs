@@ -13,6 +13,7 @@ mod formats;
 mod harm;
 mod human;
 mod in_use;
+mod installer;
 mod kit;
 mod many;
 mod map;
