@@ -70,6 +70,8 @@ mod ovni {
     mod judge;
     mod limits;
     mod rules;
+    mod runs;
+    mod values;
 }
 mod perf {
     mod abi;

@@ -21,6 +21,7 @@ pub mod repeats;
 use std::ops::Range;
 
 use crate::kit::num::to_u64;
+use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 
 /// The cause that a reading names.
@@ -98,6 +99,13 @@ impl Reading {
     pub fn witness(mut self, span: Span, meaning: &'static str) -> Self {
         self.witnesses.push((span, meaning));
         self
+    }
+
+    /// Returns whether bytes of `source` were inserted that are all zeros.
+    pub fn drops_zeros(&self, source: &Source<'_>) -> bool {
+        let range = self.range();
+        let mut slices = source.slices(range.start, range.end);
+        self.cause == Cause::Inserted && slices.all(|slice| slice.iter().all(|byte| *byte == 0))
     }
 
     /// Returns the number of bytes that the changes drop, and that they add.

@@ -3,6 +3,7 @@
 //! [`header`] and [`devices`] judge the head, [`scan`] follows the events of every device with a
 //! [`device`] each, [`faults`] reports the faults that the scan counted, [`times`] and [`ending`]
 //! judge how the recording ends, [`old_layout`] offers the upgrade, [`file_name`] judges the name.
+//! [`seven_bits`] comes first: nothing else of such a recording can be judged.
 
 mod device;
 mod devices;
@@ -13,6 +14,7 @@ mod file_name;
 mod header;
 mod old_layout;
 mod scan;
+mod seven_bits;
 mod times;
 
 use crate::formats::revent::decode::FILE;
@@ -52,6 +54,12 @@ pub(super) fn check(files: &FileSet<'_>, options: &Options, report: &mut Report)
             return;
         }
     };
+    if let Some(finding) = seven_bits::check(&recording) {
+        // All other faults are its effects.
+        report.tally.records = recording.extent.count;
+        report.push(finding);
+        return;
+    }
     let context = Context { recording: &recording, options };
     header::check(&recording, report);
     let scan = Scan::run(&context);
