@@ -283,7 +283,7 @@ fn whole() -> Vec<Specimen> {
             "OV4007",
             one(ranked, begun().end())
                 .and(&Thread::new(9, 9).cpus(&[]), Stream::at(5_000).begin(0).end()),
-            one(thread().more("rank", "0").more("nranks", "1"), begun().end())
+            one(thread().more("rank", "0").more("nranks", "2"), begun().end())
                 .and(&Thread::new(9, 9).cpus(&[]), Stream::at(5_000).begin(0).end())
                 .replace(
                     "thread.9/stream.json",

@@ -113,6 +113,8 @@ mod revent {
     mod dumps;
     mod forge;
     mod judge;
+    mod pages;
     mod rules;
+    mod target;
     mod times;
 }

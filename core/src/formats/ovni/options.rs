@@ -23,7 +23,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         OptionValue::OneOf {
             placeholder: "N",
             words: &[("1", "the run that ended last"), ("2", "the one before it")],
-            default: Some("1"),
+            default: None,
         },
         "Which run stays of a stream that was written over a longer one",
     ),

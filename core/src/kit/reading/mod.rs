@@ -24,6 +24,9 @@ use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 
+/// Bytes of a page, in which file systems write.
+const PAGE: u64 = 4_096;
+
 /// The cause that a reading names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cause {
@@ -101,9 +104,12 @@ impl Reading {
         self
     }
 
-    /// Returns whether bytes of `source` were inserted that are all zeros.
+    /// Returns whether pages of `source` were inserted that are all zeros.
     pub fn drops_zeros(&self, source: &Source<'_>) -> bool {
         let range = self.range();
+        if !range.start.is_multiple_of(PAGE) || !range.end.is_multiple_of(PAGE) {
+            return false;
+        }
         let mut slices = source.slices(range.start, range.end);
         self.cause == Cause::Inserted && slices.all(|slice| slice.iter().all(|byte| *byte == 0))
     }
