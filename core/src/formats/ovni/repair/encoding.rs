@@ -14,10 +14,13 @@ pub fn restore_encoding(text: &[u8], layer: Layer, limits: &Limits) -> Option<Ed
     (parsed.root().kind() == Kind::Object).then(|| Edit::replace(whole, decoded))
 }
 
+/// The order of the bytes of a unit.
+type Order = fn([u8; 2]) -> u16;
+
 /// Decodes UTF-16, in the order of its mark or, without one, of its first character: JSON begins
 /// with one of ASCII.
 fn decode_utf16(text: &[u8]) -> Option<String> {
-    let (text, unit): (&[u8], fn([u8; 2]) -> u16) = match text {
+    let (text, unit): (&[u8], Order) = match text {
         [0xff, 0xfe, rest @ ..] => (rest, u16::from_le_bytes),
         [0xfe, 0xff, rest @ ..] => (rest, u16::from_be_bytes),
         [first, 0, ..] if *first != 0 => (text, u16::from_le_bytes),
