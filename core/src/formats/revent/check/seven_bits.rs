@@ -37,7 +37,8 @@ pub(super) fn check(recording: &Recording<'_>) -> Option<Finding> {
     }
     let is_padded = head.generation.layout().padded;
     let (mut times, mut pads) = (BTreeSet::new(), 0_u64);
-    for (_, event) in recording.stored_events(extent.count.min(EVENTS)) {
+    // The count has lost its bits, too.
+    for (_, event) in recording.stored_events(extent.all.count.min(EVENTS)) {
         if times.len() < TIMES {
             times.insert((event.sec, event.usec));
         }
