@@ -227,7 +227,7 @@ _tracemend() {
             return 0
             ;;
         tracemend__subcmd__check)
-            opts="-o -v -q -h --files-from --format --output --type --fail-on --deny --warn --allow --config --no-config --baseline --write-baseline --statistics --shard --resume --checksums --all --max-findings --verbose --strict --jobs --quiet --limits --limit --no-transport --donor --abi --for-perf --close-calls --part --strategy --upgrade --qemu-version --release --color --sandbox --help"
+            opts="-o -v -q -h --files-from --format --output --type --fail-on --deny --warn --allow --config --no-config --baseline --write-baseline --statistics --shard --resume --checksums --all --max-findings --verbose --strict --jobs --quiet --limits --limit --no-transport --donor --abi --for-perf --close-calls --part --strategy --upgrade --qemu-version --release --target --color --sandbox --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -327,6 +327,10 @@ _tracemend() {
                     ;;
                 --release)
                     COMPREPLY=($(compgen -W "always auto never" -- "${cur}"))
+                    return 0
+                    ;;
+                --target)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1001,7 +1005,7 @@ _tracemend() {
             return 0
             ;;
         tracemend__subcmd__repair)
-            opts="-o -h --output --out-dir --in-place --no-backup --dry-run --plan --format --safety --lossy-warnings --partial --force --link --type --jobs --limits --limit --no-transport --donor --abi --for-perf --close-calls --part --strategy --upgrade --qemu-version --release --color --sandbox --help"
+            opts="-o -h --output --out-dir --in-place --no-backup --dry-run --plan --format --safety --lossy-warnings --partial --force --link --type --jobs --limits --limit --no-transport --donor --abi --for-perf --close-calls --part --strategy --upgrade --qemu-version --release --target --color --sandbox --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1073,6 +1077,10 @@ _tracemend() {
                     ;;
                 --release)
                     COMPREPLY=($(compgen -W "always auto never" -- "${cur}"))
+                    return 0
+                    ;;
+                --target)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)

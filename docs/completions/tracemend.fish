@@ -242,7 +242,7 @@ complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l limit -d '
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l donor -d 'perf: take lost TRACING_DATA and features of the machine from FILE, a recording of the same kernel; apitrace: take lost definitions from FILE, a trace by the same build of the tracer' -r -F
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l abi -d 'perf: also write attrs of at most BYTES, a published size such as 128, for an older perf' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l for-perf -d 'perf: also write what perf VERSION refuses in a way that it reads, or leave it out' -r
-complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l part -d 'apitrace: keep trace 1 or 2 of a file that contains two: `1` the first trace, `2` the second trace' -r -f -a "1\t''
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l part -d 'apitrace: keep trace 1 or 2 of a file that contains two: `1` the first trace, `2` the second trace; ovni: which run stays of a stream that was written over a longer one: `1` the run that ended last, `2` the one before it [default: 1]' -r -f -a "1\t''
 2\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l strategy -d 'ovni: how a trace that did not end is closed: `close` add the missing end to each stream, `cut` end all streams at the earliest last clock [default: close]; qemu: how to close a log that is unfinished or damaged: `prefix` keep the part before the first damage, and add the missing end, `close` only add the missing end, and leave a damaged log as it is [default: prefix]' -r -f -a "close\t''
 cut\t''
@@ -251,6 +251,7 @@ complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l qemu-versi
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l release -d 'revent: release keys and contacts that are still pressed at the end: `auto` only if the end of the recording was lost, `always` in every recording, `never` in no recording [default: auto]' -r -f -a "always\t''
 auto\t''
 never\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l target -d 'revent: compare with the device of a replay: its model, or a file with its input devices, as `getevent -lp` or /proc/bus/input/devices list them' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -286,7 +287,7 @@ complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l limit -d 
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l donor -d 'perf: take lost TRACING_DATA and features of the machine from FILE, a recording of the same kernel; apitrace: take lost definitions from FILE, a trace by the same build of the tracer' -r -F
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l abi -d 'perf: also write attrs of at most BYTES, a published size such as 128, for an older perf' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l for-perf -d 'perf: also write what perf VERSION refuses in a way that it reads, or leave it out' -r
-complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l part -d 'apitrace: keep trace 1 or 2 of a file that contains two: `1` the first trace, `2` the second trace' -r -f -a "1\t''
+complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l part -d 'apitrace: keep trace 1 or 2 of a file that contains two: `1` the first trace, `2` the second trace; ovni: which run stays of a stream that was written over a longer one: `1` the run that ended last, `2` the one before it [default: 1]' -r -f -a "1\t''
 2\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l strategy -d 'ovni: how a trace that did not end is closed: `close` add the missing end to each stream, `cut` end all streams at the earliest last clock [default: close]; qemu: how to close a log that is unfinished or damaged: `prefix` keep the part before the first damage, and add the missing end, `close` only add the missing end, and leave a damaged log as it is [default: prefix]' -r -f -a "close\t''
 cut\t''
@@ -295,6 +296,7 @@ complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l qemu-vers
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l release -d 'revent: release keys and contacts that are still pressed at the end: `auto` only if the end of the recording was lost, `always` in every recording, `never` in no recording [default: auto]' -r -f -a "always\t''
 auto\t''
 never\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l target -d 'revent: compare with the device of a replay: its model, or a file with its input devices, as `getevent -lp` or /proc/bus/input/devices list them' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
 always\t''
 never\t''"

@@ -4,7 +4,7 @@
 //! is one argument, whose help has a part for each of them.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::parser::ValueSource;
@@ -158,9 +158,15 @@ impl FormatOptions {
             let value = value.unwrap_or_default();
             let is_flag =
                 owners(verb, name).iter().all(|(_, spec)| matches!(spec.value, OptionValue::Flag));
-            let is_file =
-                owners(verb, name).iter().any(|(_, spec)| matches!(spec.value, OptionValue::File));
+            let is_file = owners(verb, name).iter().any(|(_, spec)| {
+                matches!(spec.value, OptionValue::File)
+                    || spec.may_be_file && Path::new(&value).is_file()
+            });
             if let Some(path) = words.first().filter(|_| is_file) {
+                if options.donor.is_some() {
+                    let message = format!("--{name} cannot be given besides another file");
+                    return Err(Failure::usage(message));
+                }
                 options.donor = Some(PathBuf::from(path));
             }
             options.typed.push(match (is_flag, options.donor.as_deref()) {

@@ -322,19 +322,19 @@ fn read(
     let report = check(&view(files, &patches));
     let source = files.bytes(reading.file);
     let is_proven = !report.has_errors() && proofs.hold((&reading, &source), stored, &report);
-    let is_small = reading.sizes().0 < LARGE && reading.cause == Cause::Doubled;
+    let is_doubled = reading.cause == Cause::Doubled;
+    let is_small = reading.sizes().0 < LARGE && is_doubled;
+    let is_blank = reading.drops_zeros(&source) && report.verdict() != Verdict::Unreadable;
     // A loop that lost some bytes reads like one with a block that is repeated.
     let is_loop = || {
         let range = reading.range();
         repeats::is_loop(&source, range.start, range.end.saturating_sub(range.start))
     };
     if is_small && (weigh(&report) > 0 || !is_proven)
-        || reading.cause == Cause::Doubled
-            && !proofs.show_length(&reading, stored, &report)
-            && is_loop()
+        || is_doubled && !proofs.show_length(&reading, stored, &report) && is_loop()
         || report.incomplete()
         || !proofs.are_fewer(stored, &report)
-        || hides_data(reading.cause, stored, &report)
+        || hides_data(reading.cause, stored, &report) && !is_blank
     {
         return None;
     }

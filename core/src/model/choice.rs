@@ -23,12 +23,22 @@ pub struct OptionSpec {
     pub help: &'static str,
     /// The name of an option that cannot be given besides.
     pub excludes: Option<&'static str>,
+    /// Whether a text can also be the path of a file: the caller opens it, and passes its bytes
+    /// with [`FileSet::with_donor`](crate::FileSet::with_donor).
+    pub may_be_file: bool,
 }
 
 impl OptionSpec {
     /// Declares an option.
     pub const fn new(name: &'static str, value: OptionValue, help: &'static str) -> Self {
-        Self { name, value, help, excludes: None }
+        Self { name, value, help, excludes: None, may_be_file: false }
+    }
+
+    /// Takes the path of a file as well.
+    #[must_use]
+    pub const fn or_file(mut self) -> Self {
+        self.may_be_file = true;
+        self
     }
 
     /// Names an option that cannot be given besides.

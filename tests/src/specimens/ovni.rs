@@ -106,18 +106,19 @@ fn files() -> Vec<Specimen> {
         case("OV0118", pair(other.replace(JSON, "1.14.0", "1.13.0"))),
         case("OV0119", version2()).with("upgrade", ""),
         case("OV0122", smallest().replace(JSON, "\"tid\": 7", "\"tid\": 8")),
-        case("OV0123", same_ranks()),
+        case("OV0123", ranks("0", "2")),
+        case("OV0124", ranks("1", "3")),
     ]
 }
 
-/// Two processes with one rank.
-fn same_ranks() -> Trace {
-    let ranked = |pid: u32| {
+/// Two processes, the first with rank 0 of 2.
+fn ranks(second: &str, nranks: &str) -> Trace {
+    let ranked = |pid: u32, rank: &str, nranks: &str| {
         let thread = Thread::new(pid, pid).cpus(&[(pid - 7, pid - 7)]);
-        thread.more("rank", "0".to_string()).more("nranks", "2")
+        thread.more("rank", rank).more("nranks", nranks)
     };
-    Trace::of(&ranked(7), Stream::default().begin(0).end())
-        .and(&ranked(8), Stream::default().begin(1).end())
+    Trace::of(&ranked(7, "0", "2"), Stream::default().begin(0).end())
+        .and(&ranked(8, second, nranks), Stream::default().begin(1).end())
 }
 
 /// How events follow each other in the bytes.
@@ -228,7 +229,7 @@ fn threads() -> Vec<Specimen> {
 /// Specimens of several files.
 fn whole() -> Vec<Specimen> {
     let dir = thread().dir();
-    let ranked = thread().more("rank", "0").more("nranks", "1");
+    let ranked = thread().more("rank", "0").more("nranks", "2");
     let two = |second: Stream| {
         one(Thread::new(7, 7), begun().end().wait(1_900)).and(&Thread::new(7, 8).cpus(&[]), second)
     };
@@ -282,7 +283,7 @@ fn whole() -> Vec<Specimen> {
             "OV4007",
             one(ranked, begun().end())
                 .and(&Thread::new(9, 9).cpus(&[]), Stream::at(5_000).begin(0).end()),
-            one(thread().more("rank", "0").more("nranks", "1"), begun().end())
+            one(thread().more("rank", "0").more("nranks", "2"), begun().end())
                 .and(&Thread::new(9, 9).cpus(&[]), Stream::at(5_000).begin(0).end())
                 .replace(
                     "thread.9/stream.json",

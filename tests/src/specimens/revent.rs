@@ -227,5 +227,25 @@ pub fn specimens() -> Vec<Specimen> {
             recording.wait(1_375_894_916_000_000).tap(1);
             recording.build().bytes
         }),
+        Specimen::new("RV4001", v3().build().bytes).ending(".run.revent").with("target", "Nexus10"),
+        Specimen::new("RV4002", v3().build().bytes)
+            .with("target", "devices.txt")
+            .donor(device_list("/dev/input/event4", "0000")),
+        Specimen::new("RV4003", v3().build().bytes)
+            .with("target", "devices.txt")
+            .donor(device_list("/dev/input/event1", "0001")),
     ]
+}
+
+/// Returns a list of the screen of a recording, with one more axis than that of its contacts and
+/// positions.
+pub fn device_list(path: &str, axis: &str) -> Vec<u8> {
+    let range = "value 0, min 0, max 719, fuzz 0, flat 0, resolution 0";
+    let axes = [axis, "0036", "0039"].map(|axis| format!("                {axis}  : {range}\n"));
+    let head = format!("add device 1: {path}\n  name:     \"touch\"\n  events:\n");
+    let text = format!(
+        "{head}    KEY (0001): 014a\n    ABS (0003): 002f  : {range}\n{}  input props:\n",
+        axes.concat()
+    );
+    text.into_bytes()
 }

@@ -70,6 +70,8 @@ mod ovni {
     mod judge;
     mod limits;
     mod rules;
+    mod runs;
+    mod values;
 }
 mod perf {
     mod abi;
@@ -111,6 +113,8 @@ mod revent {
     mod dumps;
     mod forge;
     mod judge;
+    mod pages;
     mod rules;
+    mod target;
     mod times;
 }

@@ -158,14 +158,17 @@ fn typed(specimen: &Specimen, folder: &Path) -> Vec<OsString> {
         args.extend(["--type".into(), format.name().into()]);
     }
     let choices = &specimen.options.choices;
-    for name in choices.foreign(&[]) {
+    // The only option that takes the path of a file or another text.
+    let is_target = specimen.donor.is_some() && choices.is_set("target");
+    for name in choices.foreign(&[]).into_iter().filter(|name| !is_target || *name != "target") {
         args.push(format!("--{name}").into());
         args.extend(choices.value(name).filter(|value| !value.is_empty()).map(OsString::from));
     }
     if let Some(donor) = &specimen.donor {
         let path = folder.join("donor");
         fs::write(&path, donor).unwrap();
-        args.extend(["--donor".into(), path.into()]);
+        let option = if is_target { "--target" } else { "--donor" };
+        args.extend([option.into(), path.into()]);
     }
     args
 }

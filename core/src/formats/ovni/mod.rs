@@ -39,6 +39,7 @@ use crate::format::{Confidence, Format};
 use crate::formats::ovni::decode::files::TraceFiles;
 use crate::kit::reading::{CopyProofs, Hints};
 use crate::model::Report;
+use crate::model::choice::Choices;
 use crate::model::description::{DamageSigns, Description, FormatOptions, FormatSigns, Recorder};
 use crate::model::dump::{Dump, DumpError, Dumped};
 use crate::model::options::Options;
@@ -111,6 +112,14 @@ impl Format for Ovni {
 
     fn audit(&self, files: &FileSet<'_>, options: &Options, auditor: &mut Auditor<'_>) {
         audit::audit(&|each| self.tile(files, options, each), files, options, auditor);
+    }
+
+    fn find_misapplied(&self, choices: &Choices, report: &Report) -> Option<String> {
+        let part = choices.value("part")?;
+        let has_two = report.facts.iter().any(|(name, _)| *name == check::EARLIER_RUNS);
+        (!has_two).then(|| {
+            format!("--part {part} does not apply: no stream has events of an earlier run")
+        })
     }
 
     fn reading_hints(&self, files: &FileSet<'_>, _options: &Options, report: &Report) -> Hints {

@@ -1,6 +1,6 @@
 //! The options of ovni traces.
 
-use crate::model::choice::{OptionSpec, OptionValue, check_number, parse_number};
+use crate::model::choice::{Choices, OptionSpec, OptionValue, check_number, parse_number};
 use crate::model::options::Options;
 
 /// All of them.
@@ -18,6 +18,15 @@ pub static OPTIONS: &[OptionSpec] = &[
         "How a trace that did not end is closed",
     ),
     OptionSpec::new("upgrade", OptionValue::Flag, "Also convert the trace to the newest layout"),
+    OptionSpec::new(
+        "part",
+        OptionValue::OneOf {
+            placeholder: "N",
+            words: &[("1", "the run that ended last"), ("2", "the one before it")],
+            default: None,
+        },
+        "Which run stays of a stream that was written over a longer one",
+    ),
 ];
 
 /// The options of a dump.
@@ -90,4 +99,9 @@ pub fn strategy(options: &Options) -> Option<Strategy> {
 /// Whether the trace is also converted to the newest layout.
 pub fn has_upgrade(options: &Options) -> bool {
     options.choices.is_set("upgrade")
+}
+
+/// Whether the earlier run stays of a stream that has two.
+pub fn keeps_older(choices: &Choices) -> bool {
+    choices.value("part") == Some("2")
 }

@@ -3,7 +3,8 @@
 use crate::model::limits::Limit;
 
 /// The limits that the format owns.
-pub static LIMITS: &[&Limit] = &[&INPUT_SLOTS, &RELEASED, &LAYOUT_SAMPLE, &OPEN_FRAME, &SEARCHED];
+pub static LIMITS: &[&Limit] =
+    &[&INPUT_SLOTS, &RELEASED, &LAYOUT_SAMPLE, &OPEN_FRAME, &SEARCHED, &DEVICE_LIST];
 
 /// Slots that are followed on one device.
 pub static INPUT_SLOTS: Limit = Limit::new(
@@ -43,4 +44,12 @@ pub static SEARCHED: Limit = Limit::new(
     64 << 20,
     "bytes",
     "a hundred times the longest published recording; a search takes a second for 64 MiB",
+);
+
+/// Length of a list of input devices.
+pub static DEVICE_LIST: Limit = Limit::new(
+    "revent-device-list",
+    1 << 20,
+    "bytes",
+    "a device with all 768 keys has a list of 20 KiB, and a machine some dozens of devices",
 );

@@ -48,7 +48,9 @@ mod repair;
 pub mod rules;
 
 use crate::format::{Confidence, Format};
-use crate::kit::reading::CopyProofs;
+use crate::formats::revent::recover::recording::Recording;
+use crate::formats::revent::recover::zero_pages::find_zero_pages;
+use crate::kit::reading::{CopyProofs, Hints};
 use crate::model::Report;
 use crate::model::description::{DamageSigns, Description, FormatOptions, FormatSigns, Recorder};
 use crate::model::dump::{Dump, DumpError, Dumped};
@@ -109,6 +111,14 @@ impl Format for Revent {
 
     fn check(&self, files: &FileSet<'_>, options: &Options, report: &mut Report) {
         check::check(files, options, report);
+    }
+
+    fn reading_hints(&self, files: &FileSet<'_>, options: &Options, _report: &Report) -> Hints {
+        let source = files.bytes(0);
+        let recording = Recording::read(source.clone(), &options.limits);
+        let readings =
+            recording.map_or_else(|_| Vec::new(), |recording| find_zero_pages(&source, &recording));
+        Hints { readings, ..Hints::default() }
     }
 
     fn audit(&self, files: &FileSet<'_>, options: &Options, auditor: &mut Auditor<'_>) {

@@ -24,7 +24,28 @@ pub static OPTIONS: &[OptionSpec] = &[
         },
         "Release keys and contacts that are still pressed at the end",
     ),
+    OptionSpec::new(
+        "target",
+        OptionValue::Text { placeholder: "MODEL|FILE", check: check_target },
+        "Compare with the device of a replay: its model, or a file with its input devices, as \
+         `getevent -lp` or /proc/bus/input/devices list them",
+    )
+    .or_file(),
 ];
+
+/// Checks that a text can be a model: it is the beginning of a file name.
+fn check_target(text: &str) -> Result<(), &'static str> {
+    if text.is_empty() {
+        Err("the model of a device, or a list of its input devices")
+    } else {
+        Ok(())
+    }
+}
+
+/// Returns the model, or the path of the list, of the device of a replay.
+pub fn target(options: &Options) -> Option<&str> {
+    options.choices.value("target")
+}
 
 /// The options of a dump.
 pub static DUMP: &[OptionSpec] = &[

@@ -21,7 +21,11 @@ pub mod repeats;
 use std::ops::Range;
 
 use crate::kit::num::to_u64;
+use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
+
+/// Bytes of a page, in which file systems write.
+const PAGE: u64 = 4_096;
 
 /// The cause that a reading names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -98,6 +102,16 @@ impl Reading {
     pub fn witness(mut self, span: Span, meaning: &'static str) -> Self {
         self.witnesses.push((span, meaning));
         self
+    }
+
+    /// Returns whether pages of `source` were inserted that are all zeros.
+    pub fn drops_zeros(&self, source: &Source<'_>) -> bool {
+        let range = self.range();
+        if !range.start.is_multiple_of(PAGE) || !range.end.is_multiple_of(PAGE) {
+            return false;
+        }
+        let mut slices = source.slices(range.start, range.end);
+        self.cause == Cause::Inserted && slices.all(|slice| slice.iter().all(|byte| *byte == 0))
     }
 
     /// Returns the number of bytes that the changes drop, and that they add.

@@ -10,5 +10,5 @@ pub mod trace;
 pub mod values;
 
 pub use clean::{Clean, by_name, clean, version1, version2};
-pub use random::{Random, random};
+pub use random::{Random, random, random_run, thread_of_run};
 pub use trace::{Stream, Thread, Trace};

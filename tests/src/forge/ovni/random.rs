@@ -64,6 +64,21 @@ pub fn random(seed: u64, events: usize) -> Trace {
     trace
 }
 
+/// Returns a sound stream of one thread with about `events` events after `clock`, to be put in a
+/// trace with [`thread_of_run`].
+pub fn random_run(seed: u64, clock: u64, events: usize) -> Stream {
+    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(seed));
+    random.below(2);
+    let stream = define_tasks(Stream::at(clock).begin(0).plain(&["VHw"]));
+    run_thread(stream, 1, events, &mut random)
+}
+
+/// Returns the metadata of the thread of a [`random_run`].
+pub fn thread_of_run() -> Thread {
+    let marks = r#"{"3": {"title": "one", "chan_type": "single"}}"#;
+    Thread::new(7, 7).require("nosv", "2.7.0").more("mark", marks)
+}
+
 fn define_tasks(stream: Stream) -> Stream {
     let stream = stream.kind("VYc", 1, "first").kind("VYc", 2, "a second type");
     (1..=300).fold(stream, |stream, task| stream.ids("VTc", &[task, 1 + task % 2]))

@@ -1,8 +1,9 @@
 //! How each stream ends.
 
+use crate::formats::ovni::check::completion::with_members;
 use crate::formats::ovni::check::log::Log;
 use crate::formats::ovni::check::metadata::{check_metadata, describe_syntax_error};
-use crate::formats::ovni::check::unfinished::ThreadEnding;
+use crate::formats::ovni::check::unfinished::{ThreadEnding, describe_older, other_part};
 use crate::formats::ovni::decode::files::{JSON, OBS};
 use crate::formats::ovni::decode::json::parse;
 use crate::formats::ovni::decode::stream::Header;
@@ -13,7 +14,8 @@ use crate::formats::ovni::layout::{
 use crate::formats::ovni::repair::build_fix;
 use crate::formats::ovni::repair::close;
 use crate::formats::ovni::repair::encode::encode_header;
-use crate::formats::ovni::repair::metadata::new_document;
+use crate::formats::ovni::repair::encoding::restore_encoding;
+use crate::formats::ovni::repair::metadata::{mandatory_members, new_document};
 use crate::formats::ovni::repair::syntax::{apply_edits, restore_syntax};
 use crate::formats::ovni::repair::tail::{
     complete_stream, repair_tail, replace_stream, write_stream,
@@ -40,7 +42,7 @@ pub fn check_ending(summary: &TraceSummary<'_, '_>, stream: &StreamSummary<'_, '
         return;
     }
     if stream.metadata.is_other_part() {
-        log.push(report_other_part(stream));
+        log.push(report_other_part(summary, stream));
         return;
     }
     match (stream.files.present_json(), stream.files.present_obs()) {
@@ -62,7 +64,8 @@ pub fn check_ending(summary: &TraceSummary<'_, '_>, stream: &StreamSummary<'_, '
         (Some(_), Some(_)) => check_tail(summary, stream, log),
         (None, None) => {}
     }
-    if stream.thread.status.state == ThreadState::Dead {
+    let is_dropped = summary.decisions.keeps_older && stream.older.is_some();
+    if stream.thread.status.state == ThreadState::Dead && !is_dropped {
         check_open_states(stream, log);
     }
     if stream.stream.header() == Header::OtherByteOrder {
@@ -119,7 +122,7 @@ fn replace_differing(stream: &StreamSummary<'_, '_>, field: Span, bytes: &[u8]) 
     Edit::replace(Span::new(field.layer, start, field.end.saturating_sub(to_u64(after))), insert)
 }
 
-fn report_other_part(stream: &StreamSummary<'_, '_>) -> Finding {
+fn report_other_part(summary: &TraceSummary<'_, '_>, stream: &StreamSummary<'_, '_>) -> Finding {
     let span = stream.metadata.object.unwrap_or(Span::new(stream.layer(), 0, 0));
     let part = stream.metadata.identity.part.as_deref().unwrap_or_default();
     let events = stream.thread.events;
@@ -129,6 +132,12 @@ fn report_other_part(stream: &StreamSummary<'_, '_>) -> Finding {
     let mut finding = Finding::new(&rules::UNKNOWN_PART, span, path, message);
     if events > 0 {
         finding.severity = Severity::Error;
+    }
+    // libovni writes a stream of this name for threads alone, and events of threads alone.
+    if events > 0 && stream.files.path_identity.tid.is_some() {
+        let members = mandatory_members(summary, stream, &["part"]);
+        let text = "set `part` to \"thread\", as its directory and its events are of a thread";
+        return with_members(summary, stream, finding, members, text);
     }
     finding
 }
@@ -147,7 +156,10 @@ fn check_tail(summary: &TraceSummary<'_, '_>, stream: &StreamSummary<'_, '_>, lo
         ),
         Ending::Stale => {
             let bytes = byte_count(left);
-            let message = format!("{bytes} of an earlier run follow the end of the thread");
+            let events = stream.older.map_or(0, |older| older.all);
+            let events = plural(events, "complete event");
+            let message =
+                format!("{bytes} of an earlier run follow the end of the thread, with {events}");
             (&rules::STALE_TAIL, next_event, message)
         }
         Ending::Unreadable => {
@@ -167,9 +179,14 @@ fn check_tail(summary: &TraceSummary<'_, '_>, stream: &StreamSummary<'_, '_>, lo
             (&rules::NOT_ENDED, "thread".to_string(), message)
         }
     };
-    let finding = Finding::new(rule, tail, path, message)
+    let mut finding = Finding::new(rule, tail, path, message)
         .note(ThreadEnding::new(summary, stream).to_string());
-    log.push(finding.fix_if(repair_tail(summary, stream).into_fix()));
+    let mut fix = repair_tail(summary, stream).into_fix();
+    if let Some(older) = stream.older {
+        finding = finding.note(describe_older(&older));
+        fix = fix.map(|fix| fix.option(other_part(summary)));
+    }
+    log.push(finding.fix_if(fix));
 }
 
 /// States, marks and bodies that are open when the thread ends.
@@ -216,9 +233,19 @@ fn check_syntax(
     if document.json.as_ref().is_err_and(|error| error.limit) {
         return;
     }
+    let text = summary.trace.text(json);
+    if let Some(edit) = restore_encoding(&text, document.layer, summary.limits)
+        && is_restored(summary, stream, json, std::slice::from_ref(&edit))
+    {
+        let message = "stream.json is UTF-16, expected UTF-8";
+        let finding = Finding::new(&rules::JSON_SYNTAX, edit.span, "stream.json", message);
+        log.push(finding.fix(Fix::new(Safety::Lossy, "write the text as UTF-8", vec![edit])));
+        return;
+    }
     let (span, message) = describe_syntax_error(&document);
     let finding = Finding::new(&rules::JSON_SYNTAX, span, "stream.json", message);
-    if let Some(edits) = restore_document(summary, stream, json) {
+    let edits = restore_syntax(&text, document.layer, summary.limits);
+    if let Some(edits) = edits.filter(|edits| is_restored(summary, stream, json, edits)) {
         let changed = plural(to_u64(edits.len()), "place");
         // Inserts alone are a loss, too: they take the place of damaged bytes.
         let summary = format!("correct the syntax at {changed}");
@@ -230,16 +257,16 @@ fn check_syntax(
     log.push(finding.fix_if(complete_stream(summary, stream, edits.into_iter().collect())));
 }
 
-/// Returns the edits that make metadata valid JSON, if the content can be repaired after them and
-/// is that of the thread that the path names.
-fn restore_document(
+/// Whether the content of metadata can be repaired after edits that make it valid JSON, and is that
+/// of the thread that the path names.
+fn is_restored(
     summary: &TraceSummary<'_, '_>,
     stream: &StreamSummary<'_, '_>,
     json: u32,
-) -> Option<Vec<Edit>> {
+    edits: &[Edit],
+) -> bool {
     let (text, layer) = (summary.trace.text(json), Layer::stored(json));
-    let edits = restore_syntax(&text, layer, summary.limits)?;
-    let restored = apply_edits(&text, &edits);
+    let restored = apply_edits(&text, edits);
     let parsed = parse(restored.as_slice().into(), summary.limits);
     let mut found = Log::new(summary.limits.count_of(&FINDINGS));
     let document = Document { layer, len: to_u64(restored.len()), json: parsed };
@@ -252,7 +279,7 @@ fn restore_document(
     let is_same_loom =
         path.loom.is_none() || loom.is_none_or(|loom| Some(loom) == path.loom.as_ref());
     let is_this_thread = is_same(&identity.tid, path.tid) && is_same(&identity.pid, path.pid);
-    (is_this_thread && is_same_loom && found.is_repairable()).then_some(edits)
+    is_this_thread && is_same_loom && found.is_repairable()
 }
 
 fn report_missing_json(

@@ -7,13 +7,17 @@
 //!  unfinished threads that never finished              links     links that were not followed
 //!  trace_wide faults that only show in all streams     task_book types, tasks, bodies
 //!  ties       equal clocks whose order matters         played    a merge in the emulator's order
+//!  ranks      ranks of the processes         invalid_keys        values that are restored
+//!  completion findings that add members
 //! ```
 //!
 //! Streams are walked in parallel. Findings are gathered per stream and moved into the report in
 //! order, so the report is the same with any number of threads.
 
 pub mod clock_offsets;
+pub mod completion;
 pub mod ending;
+pub mod invalid_keys;
 pub mod links;
 pub mod log;
 pub mod merge;
@@ -21,6 +25,7 @@ pub mod metadata;
 pub mod occurrence;
 pub mod placement;
 pub mod played;
+pub mod ranks;
 pub mod shared_event;
 pub mod system;
 pub mod task_book;
@@ -31,6 +36,8 @@ pub mod trace_wide;
 pub mod unfinished;
 
 mod tally;
+
+pub use tally::EARLIER_RUNS;
 
 use std::num::NonZeroUsize;
 
@@ -44,11 +51,12 @@ use crate::formats::ovni::decode::trace::Trace;
 use crate::formats::ovni::layout::CLOCK_MAX;
 use crate::formats::ovni::limits::WalkLimits;
 use crate::formats::ovni::options::{self, Strategy};
+use crate::formats::ovni::recover::older_run::find_older_run;
 use crate::formats::ovni::rules;
 use crate::formats::ovni::state::metadata::Metadata;
 use crate::formats::ovni::state::summary::{Decisions, StreamSummary, TraceSummary};
 use crate::formats::ovni::state::system::System;
-use crate::formats::ovni::state::thread::ThreadSummary;
+use crate::formats::ovni::state::thread::{Ending, ThreadSummary};
 use crate::kit::span::{Layer, Span};
 use crate::model::limits::{FINDINGS, RESYNC};
 use crate::model::options::Options;
@@ -298,7 +306,10 @@ impl<'t, 'a> TraceCheck<'t, 'a> {
         });
         let latest = last_clocks.max().unwrap_or(0);
         let parts = self.trace.files.streams.iter().zip(self.metas).zip(self.streams).zip(threads);
+        let resync = self.trace.limits().of(&RESYNC);
         let streams = parts.enumerate().map(|(number, (((files, metadata), stream), thread))| {
+            let end = Some(thread.end).filter(|end| end.ending == Ending::Stale);
+            let older = end.and_then(|end| find_older_run(stream, end.at, resync));
             StreamSummary {
                 number,
                 files,
@@ -308,6 +319,7 @@ impl<'t, 'a> TraceCheck<'t, 'a> {
                 placement: merged.placements.get(number).copied().unwrap_or_default(),
                 needs_repair: self.needs_repair(files, metadata),
                 has_owner: self.system.owner(number).is_some(),
+                older,
             }
         });
         let summary = TraceSummary {
@@ -321,6 +333,7 @@ impl<'t, 'a> TraceCheck<'t, 'a> {
             decisions: Decisions {
                 strategy: options::strategy(options),
                 upgrade: options::has_upgrade(options),
+                keeps_older: options::keeps_older(&options.choices),
             },
         };
         (summary, logs)

@@ -5,15 +5,29 @@ use crate::formats::ovni::state::summary::TraceSummary;
 use crate::formats::ovni::state::thread::Ending;
 use crate::kit::num::to_u64;
 use crate::kit::text::Untrusted;
+use crate::kit::words::plural;
 use crate::model::Report;
 
 /// Releases of libovni, by the version of the layout.
 const RELEASES: [&str; 4] =
     ["", "libovni 1.0 to 1.4", "libovni 1.5 to 1.10", "libovni 1.11 and later"];
 
+/// Name of the fact about events of earlier runs.
+pub const EARLIER_RUNS: &str = "earlier runs";
+
 /// Counts streams and events, and adds facts about the trace.
 pub(super) fn count_trace(summary: &TraceSummary<'_, '_>, report: &mut Report) {
     count_events(summary, report);
+    let older = summary.streams.iter().filter_map(|stream| stream.older);
+    let (streams, events) = older.fold((0_u64, 0_u64), |(streams, events), older| {
+        (streams.saturating_add(1), events.saturating_add(older.all))
+    });
+    if streams > 0 {
+        report.fact(
+            EARLIER_RUNS,
+            format!("{} in {}", plural(events, "event"), plural(streams, "stream")),
+        );
+    }
     if summary.trace.files.is_lone_stream {
         report.fact("metadata", "none (a lone stream)");
         return;
@@ -44,7 +58,9 @@ fn count_events(summary: &TraceSummary<'_, '_>, report: &mut Report) {
     report.tally.samples = to_u64(readable.count());
     for stream in &summary.streams {
         let thread = &stream.thread;
-        report.tally.records = report.tally.records.saturating_add(thread.events);
+        let older = stream.older.map_or(0, |older| older.all);
+        let events = thread.events.saturating_add(older);
+        report.tally.records = report.tally.records.saturating_add(events);
         let offset = summary.system.clock_offset(stream.number);
         let in_trace =
             |clock: u64| u64::try_from(i128::from(clock).saturating_add(offset)).unwrap_or(0);

@@ -1,20 +1,20 @@
 //! Faults that only show when all streams are compared.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use crate::formats::ovni::check::clock_offsets;
+use crate::formats::ovni::check::completion::{first_readable, with_members};
 use crate::formats::ovni::check::log::Log;
+use crate::formats::ovni::check::{clock_offsets, invalid_keys, ranks};
 use crate::formats::ovni::layout::{CLOCK_GATE_NS, MARK_TYPES, MODELS};
 use crate::formats::ovni::limits::RESTORED;
 use crate::formats::ovni::repair::build_fix;
 use crate::formats::ovni::repair::definitions::restore_definitions;
-use crate::formats::ovni::repair::members::{NewMember, NewValue};
 use crate::formats::ovni::repair::metadata::{
-    add_members, mandatory_members, missing_counters, missing_cpus, missing_marks, missing_rank,
-    required_model, undefined_counters, undefined_marks,
+    mandatory_members, missing_counters, missing_cpus, missing_marks, required_model,
+    undefined_counters, undefined_marks,
 };
 use crate::formats::ovni::repair::offsets::fix_offsets;
-use crate::formats::ovni::repair::tail::weigh_displaced;
+use crate::formats::ovni::repair::process::app_id_member;
 use crate::formats::ovni::repair::upgrade::upgrade_trace;
 use crate::formats::ovni::rules;
 use crate::formats::ovni::state::metadata::Located;
@@ -38,11 +38,11 @@ pub fn check_trace(summary: &TraceSummary<'_, '_>, log: &mut Log) {
     clock_offsets::check_faults(summary, log);
     check_clock_gate(summary, log);
     check_mandatory_keys(summary, log);
+    invalid_keys::check_values(summary, log);
     check_app_ids(summary, log);
     check_models(summary, log);
     check_cpus(summary, log);
-    check_ranks(summary, log);
-    check_equal_ranks(summary, log);
+    ranks::check_ranks(summary, log);
     check_folders(summary, log);
     check_marks(summary, log);
     check_counters(summary, log);
@@ -106,30 +106,6 @@ fn check_empty_dirs(summary: &TraceSummary<'_, '_>, log: &mut Log) {
     }
 }
 
-/// A finding with a fix that adds members to the metadata of a stream, if there are any.
-fn with_members(
-    summary: &TraceSummary<'_, '_>,
-    stream: &StreamSummary<'_, '_>,
-    finding: Finding,
-    members: Vec<NewMember>,
-    text: &str,
-) -> Finding {
-    let edits = add_members(summary, stream, members);
-    if edits.is_empty() {
-        return finding;
-    }
-    finding.fix(weigh_displaced(stream, build_fix(text, edits)))
-}
-
-/// The first of some streams whose metadata can be read.
-fn first_readable<'s, 't, 'a>(
-    summary: &'s TraceSummary<'t, 'a>,
-    among: &[usize],
-) -> Option<&'s StreamSummary<'t, 'a>> {
-    let mut streams = among.iter().filter_map(|number| summary.stream(*number));
-    streams.find(|stream| stream.metadata.is_readable)
-}
-
 /// First clocks that are more than an hour apart. One finding per loom, and one fix for all.
 fn check_clock_gate(summary: &TraceSummary<'_, '_>, log: &mut Log) {
     let mut first_clock: Option<i128> = None;
@@ -165,7 +141,7 @@ fn check_clock_gate(summary: &TraceSummary<'_, '_>, log: &mut Log) {
 /// Mandatory keys of finished streams.
 fn check_mandatory_keys(summary: &TraceSummary<'_, '_>, log: &mut Log) {
     for stream in &summary.streams {
-        let missing = &stream.metadata.missing;
+        let missing = &stream.metadata.faults.missing;
         let Some(first) = missing.first() else { continue };
         if !stream.metadata.is_readable || stream.needs_repair {
             continue;
@@ -195,8 +171,8 @@ fn check_app_ids(summary: &TraceSummary<'_, '_>, log: &mut Log) {
             format!("missing key: no thread of process {} has `ovni.app_id`", process.pid);
         let path = "stream.json:ovni.app_id";
         let finding = Finding::new(&rules::MISSING_KEY, stream.object_start(), path, message);
-        let members = vec![NewMember::of_ovni("app_id", NewValue::Raw("1".to_string()))];
-        let fix = "add app_id 1";
+        let members = vec![app_id_member(summary, stream)];
+        let fix = "add the missing app_id";
         log.push(with_members(summary, stream, finding, members, fix));
     }
 }
@@ -215,7 +191,7 @@ fn check_models(summary: &TraceSummary<'_, '_>, log: &mut Log) {
         };
         let mut users = summary.streams.iter().filter(uses);
         let is_added_anyway = |stream: &StreamSummary<'_, '_>| {
-            stream.needs_repair || stream.metadata.missing.contains(&"require")
+            stream.needs_repair || stream.metadata.faults.missing.contains(&"require")
         };
         if users.clone().any(is_added_anyway) {
             continue;
@@ -273,38 +249,6 @@ fn report_cpus(
     let message =
         format!("CPU indices of loom {name:?} are {}, expected 0 to {last}", indices.join(", "));
     Finding::new(&rules::LOOM_CPUS, *span, PATH, message)
-}
-
-/// A rank for every process of a loom, or for none.
-fn check_ranks(summary: &TraceSummary<'_, '_>, log: &mut Log) {
-    for (index, process) in summary.system.processes.iter().enumerate() {
-        let members = missing_rank(summary, index);
-        if members.is_empty() || summary.first_in_repair(&process.streams).is_some() {
-            continue;
-        }
-        let Some(stream) = first_readable(summary, &process.streams) else { continue };
-        let message = format!(
-            "missing rank of process {}: other processes of its loom have one",
-            process.pid
-        );
-        let path = "stream.json:ovni.rank";
-        let finding = Finding::new(&rules::RANK_MISSING, stream.object_start(), path, message);
-        let fix = "add a rank that no process has";
-        log.push(with_members(summary, stream, finding, members, fix));
-    }
-}
-
-/// A rank that two processes of an application have.
-fn check_equal_ranks(summary: &TraceSummary<'_, '_>, log: &mut Log) {
-    let mut known: BTreeMap<(Option<i64>, i64), i64> = BTreeMap::new();
-    for process in &summary.system.processes {
-        let Some(rank) = &process.rank else { continue };
-        let app_id = process.app_id.as_ref().map(|app_id| app_id.value);
-        let Some(other) = known.insert((app_id, rank.value), process.pid) else { continue };
-        let message =
-            format!("duplicate rank {}: processes {other} and {} have it", rank.value, process.pid);
-        log.push(Finding::new(&rules::RANK_TWICE, rank.span, "stream.json:ovni.rank", message));
-    }
 }
 
 /// A loom, process or thread that the directory of its stream contradicts.

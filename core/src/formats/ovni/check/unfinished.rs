@@ -7,6 +7,7 @@ use std::fmt;
 
 use crate::formats::ovni::check::log::Log;
 use crate::formats::ovni::layout::{BUFFER, ThreadState};
+use crate::formats::ovni::recover::older_run::OlderRun;
 use crate::formats::ovni::repair::metadata::complete_metadata;
 use crate::formats::ovni::repair::tail::complete_streams;
 use crate::formats::ovni::rules;
@@ -75,7 +76,30 @@ fn report_process(summary: &TraceSummary<'_, '_>, streams: &[&StreamSummary<'_, 
         finding = finding.note(line);
     }
     let parts = streams.iter().map(|stream| (*stream, complete_metadata(summary, stream)));
-    finding.fix_if(complete_streams(summary, parts.collect()))
+    let mut fix = complete_streams(summary, parts.collect());
+    for older in streams.iter().filter_map(|stream| stream.older).take(DESCRIBED) {
+        finding = finding.note(describe_older(&older));
+    }
+    if streams.iter().any(|stream| stream.older.is_some()) {
+        fix = fix.map(|fix| fix.option(other_part(summary)));
+    }
+    finding.fix_if(fix)
+}
+
+/// Describes the events of earlier runs after those of a thread.
+pub fn describe_older(older: &OlderRun) -> String {
+    let (first, last) = older.clocks;
+    let of_older = match older.all.saturating_sub(older.events) {
+        0 => String::new(),
+        more => format!(", and {more} of runs before that"),
+    };
+    let events = plural(older.events, "complete event");
+    format!("earlier run: {events}, clocks {first} to {last}{of_older}")
+}
+
+/// Returns the option that keeps the other run of a stream.
+pub fn other_part(summary: &TraceSummary<'_, '_>) -> &'static str {
+    if summary.decisions.keeps_older { "--part 1" } else { "--part 2" }
 }
 
 /// The place of `finished`, or of the object that lacks it.

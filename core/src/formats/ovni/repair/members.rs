@@ -48,6 +48,9 @@ pub fn version_member() -> NewMember {
     NewMember { path: Vec::new(), key: "version".to_string(), value }
 }
 
+/// A value that is replaced: its place, its depth, and the member that it becomes.
+type Replaced = (Span, usize, Vec<(String, NewValue)>);
+
 /// Members that are added to one object.
 type Group<'j, 'a> = (Span, Vec<(String, NewValue)>, Item<'j, 'a>);
 
@@ -55,6 +58,7 @@ type Group<'j, 'a> = (Span, Vec<(String, NewValue)>, Item<'j, 'a>);
 /// values are objects or arrays: then the new members or values are added to the existing ones.
 pub fn insert_members(json: &Json<'_>, layer: Layer, members: Vec<NewMember>) -> Vec<Edit> {
     let mut edits: Vec<Edit> = Vec::new();
+    let mut replaced: Vec<Replaced> = Vec::new();
     // Members of one object have to be one edit.
     let mut groups: Vec<Group<'_, '_>> = Vec::new();
     for member in members {
@@ -65,14 +69,14 @@ pub fn insert_members(json: &Json<'_>, layer: Layer, members: Vec<NewMember>) ->
                 edits.push(extend(json, layer, there, values));
                 continue;
             }
-            let mut text = String::new();
-            write(&value, json.depth(&object).saturating_add(1), &mut text);
-            if json.slice(&span) == text.as_bytes() {
-                continue;
-            }
             let span = Span::new(layer, span.start, span.end);
-            edits.retain(|edit| edit.span != span);
-            edits.push(Edit::replace(span, text));
+            match replaced.iter_mut().find(|(place, ..)| *place == span) {
+                Some((.., members)) => merge(members, key, value),
+                None => {
+                    let depth = json.depth(&object).saturating_add(1);
+                    replaced.push((span, depth, vec![(key, value)]));
+                }
+            }
             continue;
         }
         let span = object.span();
@@ -80,6 +84,13 @@ pub fn insert_members(json: &Json<'_>, layer: Layer, members: Vec<NewMember>) ->
         match groups.iter_mut().find(|(place, ..)| *place == span) {
             Some((_, members, _)) => merge(members, key, value),
             None => groups.push((span, vec![(key, value)], object)),
+        }
+    }
+    for (span, depth, members) in replaced {
+        let mut text = String::new();
+        members.iter().for_each(|(_, value)| write(value, depth, &mut text));
+        if json.slice(&(span.start..span.end)) != text.as_bytes() {
+            edits.push(Edit::replace(span, text));
         }
     }
     edits.extend(
@@ -348,5 +359,8 @@ mod tests {
         assert_eq!(with_lib(r#"{"ovni": {"lib": {"commit": 2}}}"#), merged);
         let replaced = r#"{"ovni":{"lib":{"version":1}}}"#;
         assert_eq!(with_lib(r#"{"ovni": {"lib": 7}}"#), replaced);
+        let both = vec![NewMember::of_ovni("tid", raw("1")), NewMember::of_ovni("pid", raw("2"))];
+        let out = added(r#"{"ovni": 7}"#, both).split_whitespace().collect::<String>();
+        assert_eq!(out, r#"{"ovni":{"tid":1,"pid":2}}"#);
     }
 }

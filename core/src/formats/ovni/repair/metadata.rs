@@ -10,6 +10,7 @@ use crate::formats::ovni::limits::LOOM_CPUS;
 use crate::formats::ovni::repair::members::{
     NewMember, NewValue, insert_members, version_member, write_document,
 };
+use crate::formats::ovni::repair::process::{app_id_member, find_ranks};
 use crate::formats::ovni::state::summary::{StreamSummary, TraceSummary};
 use crate::formats::ovni::state::thread::EventPlace;
 use crate::kit::span::Layer;
@@ -58,7 +59,7 @@ fn missing_members(
     stream: &StreamSummary<'_, '_>,
 ) -> Vec<NewMember> {
     let metadata = stream.metadata;
-    let mut members = mandatory_members(summary, stream, &metadata.missing);
+    let mut members = mandatory_members(summary, stream, &metadata.faults.missing);
     if metadata.require.is_some() {
         members.extend(required_models(summary, stream, false));
     }
@@ -71,7 +72,7 @@ fn missing_members(
             && is_first(&process.streams)
         {
             if process.app_id.is_none() {
-                members.push(NewMember::of_ovni("app_id", raw(1)));
+                members.push(app_id_member(summary, stream));
             }
             members.extend(missing_rank(summary, owner.process));
         }
@@ -126,6 +127,10 @@ pub fn mandatory_members(
             "lib.version" => members.push(lib_member("version", &lib)),
             "lib.commit" => members.push(lib_member("commit", UNKNOWN)),
             "require" => members.extend(required_models(summary, stream, true)),
+            "nranks" => {
+                let ranks = find_ranks(summary, stream);
+                members.extend(ranks.map(|((_, nranks), _)| of_ovni("nranks", raw(nranks))));
+            }
             _ => {}
         }
     }
@@ -137,7 +142,7 @@ fn lib_member(key: &str, value: &str) -> NewMember {
 }
 
 /// The models that a stream uses: all of them, or only those that no thread requires.
-fn required_models(
+pub fn required_models(
     summary: &TraceSummary<'_, '_>,
     stream: &StreamSummary<'_, '_>,
     all: bool,
@@ -215,6 +220,13 @@ pub fn missing_rank(summary: &TraceSummary<'_, '_>, number: usize) -> Vec<NewMem
     let Some(process) = processes.get(number).filter(|process| process.rank.is_none()) else {
         return Vec::new();
     };
+    // Its value is restored instead.
+    let has_rank = |stream: &usize| {
+        summary.stream(*stream).is_some_and(|stream| stream.metadata.has_invalid_rank())
+    };
+    if process.streams.iter().any(has_rank) {
+        return Vec::new();
+    }
     let has_rank = |index: &usize| processes.get(*index).is_some_and(|other| other.rank.is_some());
     let loom = summary.system.looms.get(process.loom);
     if !loom.is_some_and(|loom| loom.processes.iter().any(has_rank)) {

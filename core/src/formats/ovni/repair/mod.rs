@@ -7,6 +7,8 @@
 //!  definitions  tasks, types, labels            members    members added to a JSON text
 //!  upgrade      the newest layout             aside      streams that do not count
 //!  syntax       a damaged JSON text            offsets    clock-offsets.txt
+//!  values       values instead of invalid ones   encoding   metadata in UTF-16
+//!  process      values that threads share
 //! ```
 
 pub mod aside;
@@ -14,13 +16,16 @@ pub mod clock;
 pub mod close;
 pub mod definitions;
 pub mod encode;
+pub mod encoding;
 pub mod members;
 pub mod metadata;
 pub mod offsets;
+pub mod process;
 pub mod region;
 pub mod syntax;
 pub mod tail;
 pub mod upgrade;
+pub mod values;
 
 use crate::kit::span::Span;
 use crate::model::edit::{Edit, Fix, Safety};

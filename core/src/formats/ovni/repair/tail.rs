@@ -1,10 +1,12 @@
 //! The end of a stream, so that its thread ends there.
 
 use crate::formats::ovni::decode::stream::Header;
+use crate::formats::ovni::layout::{STREAM_HEADER, ThreadStep};
 use crate::formats::ovni::options::Strategy;
+use crate::formats::ovni::recover::older_run::OlderRun;
 use crate::formats::ovni::repair::build_fix;
 use crate::formats::ovni::repair::close::{self, CloseTerms};
-use crate::formats::ovni::repair::encode::{EncodedEvents, encode_header};
+use crate::formats::ovni::repair::encode::{EncodedEvents, EventWriter, encode_header};
 use crate::formats::ovni::state::summary::{StreamSummary, TraceSummary};
 use crate::formats::ovni::state::thread::Ending;
 use crate::kit::span::{Layer, Span};
@@ -15,14 +17,16 @@ use crate::model::limits::RESYNC;
 /// A repair of the end of a stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TailRepair {
-    /// The edit, if anything changes.
-    pub edit: Option<Edit>,
+    /// The edits, in order; none if nothing changes.
+    pub edits: Vec<Edit>,
     /// Number of events added.
     pub added: u64,
     /// Number of bytes dropped.
     pub dropped: u64,
     /// Number of complete events among them.
     pub lost: u64,
+    /// They are all but those of an earlier run.
+    pub keeps_older: bool,
 }
 
 impl TailRepair {
@@ -35,9 +39,15 @@ impl TailRepair {
     fn describe(&self, threads: &str) -> String {
         let mut words = Vec::new();
         if self.dropped > 0 {
-            words.push(format!("drop {}", byte_count(self.dropped)));
+            let all = byte_count(self.dropped);
+            words.push(match self.lost {
+                0 => format!("drop {all}"),
+                lost => format!("drop {all} with {}", plural(lost, "complete event")),
+            });
         }
-        if self.added > 0 {
+        if self.keeps_older {
+            words.push("keep those of the run before".to_string());
+        } else if self.added > 0 {
             words.push(format!(
                 "add {} that {} {threads}",
                 plural(self.added, "event"),
@@ -49,7 +59,10 @@ impl TailRepair {
 
     /// Returns the repair as a fix of its own.
     pub fn into_fix(self) -> Option<Fix> {
-        let mut fix = build_fix(self.summary(), vec![self.edit?]);
+        if self.edits.is_empty() {
+            return None;
+        }
+        let mut fix = build_fix(self.summary(), self.edits);
         fix.records_lost = self.lost;
         Some(fix)
     }
@@ -64,20 +77,49 @@ pub fn repair_tail(summary: &TraceSummary<'_, '_>, stream: &StreamSummary<'_, '_
     if stream.files.obs.is_none() || is_unreadable {
         return TailRepair::default();
     }
+    if let Some(older) = stream.older.filter(|_| summary.decisions.keeps_older) {
+        return keep_older(stream, &older);
+    }
     let EncodedEvents { bytes, count } = close::end_thread(thread, &close_terms(summary, stream));
     let (from, insert) =
         if is_truncated { (0, [encode_header(), bytes].concat()) } else { (thread.end.at, bytes) };
     let span = Span::new(stream.layer(), from, stream.stream.len());
     let lost = match thread.end.ending {
-        // Bytes of an earlier run that are not an event end the count: nothing after them can be
-        // attributed to a run.
-        Ending::Stale => stream.stream.count_events(from, 0),
+        Ending::Stale => stream.older.map_or(0, |older| older.all),
         Ending::Cut => stream.stream.count_events(from, summary.limits.of(&RESYNC)),
         _ => 0,
     };
     let dropped = span.len();
     let edit = (!insert.is_empty() || dropped > 0).then(|| Edit::replace(span, insert));
-    TailRepair { edit, added: count, dropped, lost }
+    TailRepair {
+        edits: edit.into_iter().collect(),
+        added: count,
+        dropped,
+        lost,
+        keeps_older: false,
+    }
+}
+
+/// Returns the edits that leave the events of the run before the newest one. Its beginning is lost:
+/// the thread starts at its first event, and the next round closes what those open.
+fn keep_older(stream: &StreamSummary<'_, '_>, older: &OlderRun) -> TailRepair {
+    let (layer, len) = (stream.layer(), stream.stream.len());
+    let newest = Span::new(layer, STREAM_HEADER, older.from);
+    let oldest = Span::new(layer, older.until, len);
+    let mut start = EventWriter::new(older.clocks.0, false);
+    if older.first_code != *b"OHx" {
+        start.put_step(ThreadStep::Execute);
+    }
+    let mut edits = vec![Edit::replace(newest, start.out.bytes)];
+    edits.extend((!oldest.is_empty()).then(|| Edit::drop(oldest)));
+    let others = older.all.saturating_sub(older.events);
+    TailRepair {
+        edits,
+        added: start.out.count,
+        dropped: newest.len().saturating_add(oldest.len()),
+        lost: stream.thread.events.saturating_add(others),
+        keeps_older: true,
+    }
 }
 
 /// Returns a fix that writes a stream in which the thread starts and ends.
@@ -141,11 +183,12 @@ pub fn complete_streams(
         all.added = all.added.saturating_add(tail.added);
         all.dropped = all.dropped.saturating_add(tail.dropped);
         all.lost = all.lost.saturating_add(tail.lost);
+        all.keeps_older |= tail.keeps_older;
         edits.extend(metadata);
-        edits.extend(tail.edit);
+        edits.extend(tail.edits);
         for tail in cut_other_streams(summary, stream.number) {
             all.lost = all.lost.saturating_add(tail.lost);
-            edits.extend(tail.edit);
+            edits.extend(tail.edits);
             others = others.saturating_add(1);
         }
         completed = completed.saturating_add(1);
@@ -182,7 +225,7 @@ fn cut_other_streams(summary: &TraceSummary<'_, '_>, number: usize) -> Vec<TailR
         .streams
         .iter()
         .filter(|other| other.thread.end.ending == Ending::Cut && !other.needs_repair);
-    others.map(|other| repair_tail(summary, other)).filter(|tail| tail.edit.is_some()).collect()
+    others.map(|other| repair_tail(summary, other)).filter(|tail| !tail.edits.is_empty()).collect()
 }
 
 /// The facts about the trace that the end of a thread depends on.

@@ -86,14 +86,16 @@ rules! {
         name: "json-syntax",
         severity: Severity::Error,
         summary: "stream.json is not a JSON object",
-        problem: "A full disk or an interrupted copy leaves an empty or truncated file. Comments \
-            are legal for the tools of ovni, every other deviation from JSON is not.",
+        problem: "A full disk or an interrupted copy leaves an empty or truncated file. Editors of \
+            Windows write UTF-16, or a byte order mark before UTF-8. Comments are legal for the \
+            tools of ovni, every other deviation from JSON is not.",
         impact: "ovniemu refuses the whole trace because of one such file.",
-        remedy: Remedy::Fix("Corrects the syntax: adds missing quotes, commas and brackets, drops \
+        remedy: Remedy::Fix("Writes UTF-16 as UTF-8, and drops a byte order mark. Corrects the \
+            syntax: adds missing quotes, commas and brackets, drops \
             bytes that do not fit, and a line at worst. If most of the text is lost, writes the \
             metadata again: loom, process and thread from the path, models and CPUs from the \
             events, other keys from the other threads. Closes the thread if it has not ended.\n\
-            Class: lossy; synthetic if the file is empty.\n\
+            Class: lossy; exact for a byte order mark; synthetic if the file is empty.\n\
             Cost: the bytes that do not fit; or keys that only this file had, such as titles of \
             marks.\n\
             Run:\n\
@@ -137,8 +139,9 @@ rules! {
             versions 1 and 2 use thread.TID.obs instead of stream.obs.",
         impact: "ovniemu 1.14 refuses the whole trace.",
         remedy: Remedy::Fix("Adds version 3, if the key is missing and the other keys are those of \
-            version 3. A wrong number is not changed: correct it with an editor.\n\
-            Class: synthetic. Cost: none.\n\
+            version 3. Sets another value to 3, if other streams have version 3, or libovni 1.11 \
+            to 1.14 wrote this one.\n\
+            Class: synthetic; lossy if it replaces a value. Cost: none; the other value.\n\
             Run:\n\
             \x20 tracemend repair trace/ -o repaired/"),
         source: "ovni 1.14.0, src/emu/stream.c: check_version",
@@ -153,10 +156,10 @@ rules! {
             `nranks` is mandatory if `rank` exists.",
         impact: "ovniemu refuses the whole trace because of one missing key.",
         remedy: Remedy::Fix("Adds the missing keys: tid, pid and loom from the path, require from \
-            the events, and app_id 1.\n\
+            the events, app_id and nranks from the other processes, or else app_id 1 and the \
+            highest rank plus 1.\n\
             Class: synthetic.\n\
-            Cost: none. An unknown version of libovni is written as `unknown`. A missing nranks is \
-            not added: correct it with an editor.\n\
+            Cost: none. An unknown version of libovni is written as `unknown`.\n\
             Run:\n\
             \x20 tracemend repair trace/ -o repaired/"),
         source: "ovni 1.14.0, src/emu/stream.c, src/emu/thread.c, src/emu/proc.c",
@@ -170,7 +173,14 @@ rules! {
             are at least 0 and at most 2147483647. Mark types and counters are numbered from 0 to \
             99.",
         impact: "ovniemu refuses the whole trace.",
-        remedy: CORRECT_METADATA,
+        remedy: Remedy::Fix("Sets the value as if the key were missing: tid, pid and loom from the \
+            path, require from the events, app_id, rank and nranks from the other threads and \
+            processes. Of rank and nranks that contradict each other, the one that the other \
+            processes contradict; nothing without other processes. Other keys have no fix: correct \
+            them with an editor.\n\
+            Class: lossy. Cost: the invalid value.\n\
+            Run:\n\
+            \x20 tracemend repair trace/ -o repaired/"),
         source: "ovni 1.14.0, src/emu/thread.c, src/emu/proc.c, src/emu/loom.c, \
             src/emu/ovni/mark.c",
     };
@@ -226,7 +236,11 @@ rules! {
         problem: "Every stream of libovni 1.14 belongs to a thread. The format allows streams of \
             other parts for future versions. It is an error if the stream has an event.",
         impact: "ovniemu ignores the stream, or refuses the whole trace if it has an event.",
-        remedy: CORRECT_METADATA,
+        remedy: Remedy::Fix("Sets it to `thread`, if the stream has events and lies in the \
+            directory of a thread.\n\
+            Class: lossy. Cost: the other name.\n\
+            Run:\n\
+            \x20 tracemend repair trace/ -o repaired/"),
         source: "ovni 1.14.0, src/emu/system.c; measured",
     };
     UNFINISHED_STREAM = Rule {
@@ -336,5 +350,17 @@ rules! {
             of the run.",
         remedy: CORRECT_METADATA,
         source: "ovni 1.14.0, src/emu/proc.c, src/emu/system.c: cmp_loom; measured",
+    };
+    NRANKS_DIFFER = Rule {
+        code: "OV0124",
+        name: "nranks-differ",
+        severity: Severity::Warning,
+        summary: "the number of ranks differs between processes of an application",
+        problem: "ovni.nranks is the number of MPI processes of the run, the same in all of them. \
+            It was changed in one, or a process of another run is in the trace.",
+        impact: "ovniemu compares the values within a process only. Nothing else shows the \
+            difference.",
+        remedy: CORRECT_METADATA,
+        source: "ovni 1.14.0, src/emu/proc.c; measured",
     };
 }

@@ -25,14 +25,18 @@ rules! {
         name: "stale-tail",
         severity: Severity::Error,
         summary: "events left over from an earlier run follow the end of the thread",
-        problem: "libovni opens a stream without truncating it. A second run with the same loom, \
-            pid and tid writes over the start of the first one. After the last OHe, the first \
-            lower clock or the first invalid event belongs to the earlier run.",
+        problem: "libovni opens a stream without truncating it. A process that calls exec, or a \
+            second run with the same loom, pid and tid, writes over the start of the first stream. \
+            After the last OHe, the first lower clock or the first invalid event belongs to the \
+            earlier run. Its first event is usually cut in two; those after it are complete.",
         impact: "ovniemu refuses the whole trace: the clock goes back, or an event is invalid.",
-        remedy: Remedy::Fix("Drops the events of the earlier run.\n\
-            Class: lossy. Cost: events of the earlier run, which cannot be read from their start.\n\
+        remedy: Remedy::Fix("Drops the events of the earlier run and counts them.\n\
+            Class: lossy. Cost: the complete events of the earlier run, whose beginning is lost.\n\
             Run:\n\
-            \x20 tracemend repair trace/ -o repaired/"),
+            \x20 tracemend repair trace/ -o repaired/\n\
+            To keep them instead of those of the last run, as a trace of their own (lossy: starts \
+            the thread at its first event):\n\
+            \x20 tracemend repair trace/ --part 2 -o earlier/"),
         source: "ovni 1.14.0, src/rt/ovni.c: create_trace_stream (open without O_TRUNC)",
     };
     CLOCK_BACKWARDS = Rule {

@@ -97,8 +97,10 @@ rules! {
         severity: Severity::Error,
         summary: "a process has no rank, but others of its loom have one",
         problem: "Either all processes of a loom have an MPI rank, or none. Processes that were \
-            killed lose the key.",
-        impact: "ovniemu refuses the whole trace.",
+            killed lose the key. A warning if the loom has one process, and the processes of the \
+            other looms have all ranks but one.",
+        impact: "ovniemu refuses the whole trace. It accepts a loom of one process, whose CPUs it \
+            does not order by rank.",
         remedy: Remedy::Fix("Adds a rank that no process has, and nranks.\n\
             Class: synthetic. Cost: none; the original rank is lost.\n\
             Run:\n\

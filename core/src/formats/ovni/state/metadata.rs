@@ -23,8 +23,8 @@ pub struct Metadata {
     pub finished: Option<Span>,
     /// The object `ovni`, or the whole text without it.
     pub object: Option<Span>,
-    /// Mandatory keys of `ovni` that are missing.
-    pub missing: Vec<&'static str>,
+    /// Keys that are missing or invalid.
+    pub faults: KeyFaults,
     /// `ovni.part` and the thread.
     pub identity: Identity,
     /// Values that all threads of a process share.
@@ -50,10 +50,44 @@ impl Metadata {
         self.is_readable && has_start && self.finished.is_none() && self.require.is_none()
     }
 
+    /// Whether `ovni.rank` exists, and is invalid or contradicts `ovni.nranks`.
+    pub fn has_invalid_rank(&self) -> bool {
+        self.faults.is_invalid("rank") || self.process.contradicting.is_some()
+    }
+
     /// Returns the required version of each known model.
     pub fn required(&self) -> [Option<Version>; MODEL_COUNT] {
         self.require.unwrap_or_default()
     }
+}
+
+/// Keys that are missing or invalid.
+#[derive(Clone, Debug, Default)]
+pub struct KeyFaults {
+    /// Mandatory keys of `ovni` that are missing.
+    pub missing: Vec<&'static str>,
+    /// Keys with an invalid value.
+    pub invalid: Vec<InvalidKey>,
+}
+
+impl KeyFaults {
+    /// Whether the value of a key is invalid.
+    pub fn is_invalid(&self, key: &str) -> bool {
+        self.invalid.iter().any(|one| one.key == key)
+    }
+}
+
+/// A key with an invalid value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidKey {
+    /// The path of the key in the object `ovni`; `version` is in the root.
+    pub key: &'static str,
+    /// The model whose version it is, by its number.
+    pub model: Option<usize>,
+    /// The value.
+    pub span: Span,
+    /// The value and what was expected.
+    pub message: String,
 }
 
 /// `ovni.part` and the thread.
@@ -82,6 +116,8 @@ pub struct ProcessKeys {
     pub rank: Option<Located<i64>>,
     /// `ovni.nranks`.
     pub nranks: Option<Located<i64>>,
+    /// `ovni.rank` and `ovni.nranks` as they are stored, if they contradict each other.
+    pub contradicting: Option<(i64, i64)>,
 }
 
 /// Definitions for the whole loom or trace.

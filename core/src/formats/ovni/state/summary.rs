@@ -6,6 +6,7 @@ use crate::formats::ovni::decode::files::StreamFiles;
 use crate::formats::ovni::decode::stream::Stream;
 use crate::formats::ovni::decode::trace::Trace;
 use crate::formats::ovni::options::Strategy;
+use crate::formats::ovni::recover::older_run::OlderRun;
 use crate::formats::ovni::state::metadata::Metadata;
 use crate::formats::ovni::state::system::System;
 use crate::formats::ovni::state::thread::ThreadSummary;
@@ -40,6 +41,8 @@ pub struct Decisions {
     pub strategy: Option<Strategy>,
     /// Convert the trace to the newest layout.
     pub upgrade: bool,
+    /// Keep the earlier run of a stream that has two.
+    pub keeps_older: bool,
 }
 
 /// One stream and its metadata.
@@ -61,6 +64,8 @@ pub struct StreamSummary<'t, 'a> {
     pub needs_repair: bool,
     /// Its loom, process and thread are known.
     pub has_owner: bool,
+    /// The events of an earlier run after the end of its thread.
+    pub older: Option<OlderRun>,
 }
 
 impl StreamSummary<'_, '_> {

@@ -3,6 +3,8 @@
 //! [`header`] and [`devices`] judge the head, [`scan`] follows the events of every device with a
 //! [`device`] each, [`faults`] reports the faults that the scan counted, [`times`] and [`ending`]
 //! judge how the recording ends, [`old_layout`] offers the upgrade, [`file_name`] judges the name.
+//! [`target`] compares with the device of a replay.
+//! [`seven_bits`] comes first: nothing else of such a recording can be judged.
 
 mod device;
 mod devices;
@@ -13,12 +15,15 @@ mod file_name;
 mod header;
 mod old_layout;
 mod scan;
+mod seven_bits;
+mod target;
 mod times;
 
 use crate::formats::revent::decode::FILE;
 use crate::formats::revent::decode::head::Devices;
 use crate::formats::revent::decode::time::Time;
 use crate::formats::revent::layout::{EPOCH_FROM, Generation, MICROS};
+use crate::formats::revent::options;
 use crate::formats::revent::recover::recording::Recording;
 use crate::formats::revent::rules;
 use crate::kit::num::to_u64;
@@ -45,6 +50,7 @@ pub(super) fn check(files: &FileSet<'_>, options: &Options, report: &mut Report)
     if let Some(file) = files.files().first() {
         file_name::check(&file.name, report);
     }
+    target::check_name(files, options, report);
     let recording = match Recording::read(files.bytes(0), &options.limits) {
         Ok(recording) => recording,
         Err(error) => {
@@ -52,6 +58,12 @@ pub(super) fn check(files: &FileSet<'_>, options: &Options, report: &mut Report)
             return;
         }
     };
+    if let Some(finding) = seven_bits::check(&recording) {
+        // All other faults are its effects.
+        report.tally.records = recording.extent.count;
+        report.push(finding);
+        return;
+    }
     let context = Context { recording: &recording, options };
     header::check(&recording, report);
     let scan = Scan::run(&context);
@@ -61,6 +73,9 @@ pub(super) fn check(files: &FileSet<'_>, options: &Options, report: &mut Report)
     ending::check(&context, &scan, report);
     faults::check(&context, &scan, report);
     old_layout::check(&context, &scan, report);
+    if let Some(donor) = files.donor().filter(|_| options::target(options).is_some()) {
+        target::check_devices(&context, donor, report);
+    }
 }
 
 fn report_facts(recording: &Recording<'_>, scan: &Scan<'_>, report: &mut Report) {

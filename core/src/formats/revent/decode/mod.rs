@@ -2,7 +2,9 @@
 //!
 //! [`head`] reads everything before the events, with [`gamepad`] and [`time`] for its parts;
 //! [`event`] reads one event, [`stretch`] many, and [`walk`] sorts them into records and damage.
+//! [`device_list`] reads the input devices of another machine.
 
+pub mod device_list;
 pub mod event;
 pub mod gamepad;
 pub mod head;

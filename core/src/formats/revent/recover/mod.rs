@@ -5,7 +5,7 @@
 //! without a magic; [`lost_head`] finds a head that cannot be read; [`extent`] finds the number of
 //! events and where they end; [`pieces`] has all events with the damage between them, which
 //! [`align`] finds by the [`shape`] of an event unless [`sound`] shows that there is none;
-//! [`recording`] holds all of it for the check.
+//! [`zero_pages`] finds pages that were inserted; [`recording`] holds all of it for the check.
 
 pub mod align;
 pub mod evidence;
@@ -17,3 +17,4 @@ pub mod recording;
 pub mod shape;
 pub mod sound;
 pub mod tile;
+pub mod zero_pages;

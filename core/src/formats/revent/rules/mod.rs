@@ -5,6 +5,7 @@ pub mod ending;
 pub mod events;
 pub mod head;
 pub mod sequence;
+pub mod target;
 
 use std::sync::LazyLock;
 
@@ -30,12 +31,15 @@ pub use sequence::{
     TIME_BACK,
 };
 
+pub use target::{TARGET_DEVICE, TARGET_EVENT, TARGET_MODEL};
+
 use crate::model::Rule;
 
 /// Returns every rule of the format, in the order of the codes.
 pub fn all() -> &'static [&'static Rule] {
     static ALL: LazyLock<Vec<&'static Rule>> = LazyLock::new(|| {
-        [head::RULES, description::RULES, ending::RULES, events::RULES, sequence::RULES].concat()
+        let groups = [head::RULES, description::RULES, ending::RULES, events::RULES];
+        [&groups[..], &[sequence::RULES, target::RULES]].concat().concat()
     });
     &ALL
 }

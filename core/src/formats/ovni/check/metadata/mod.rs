@@ -10,15 +10,17 @@ use std::ops::Range;
 use crate::formats::ovni::check::log::Log;
 use crate::formats::ovni::decode::json::{Duplicate, Item, Json, JsonError, Kind};
 use crate::formats::ovni::decode::trace::Document;
-use crate::formats::ovni::layout::{METADATA_VERSION, MODELS, Version, display_version};
+use crate::formats::ovni::layout::{
+    METADATA_VERSION, MODEL_COUNT, MODELS, Model, Version, display_version,
+};
 use crate::formats::ovni::repair::build_fix;
 use crate::formats::ovni::repair::members::{insert_members, version_member};
 use crate::formats::ovni::rules;
-use crate::formats::ovni::state::metadata::{Identity, Located, Metadata};
+use crate::formats::ovni::state::metadata::{Identity, InvalidKey, Located, Metadata};
 use crate::kit::span::{Layer, Span};
 use crate::kit::text::Untrusted;
 use crate::kit::words::plural;
-use crate::model::edit::{Edit, Fix};
+use crate::model::edit::{Edit, Fix, Safety};
 use crate::model::rule::common;
 use crate::model::{Finding, Rule};
 
@@ -102,6 +104,14 @@ impl MetadataCheck<'_, '_> {
         self.push_finding(&rules::BAD_VALUE, item.span(), path, message);
     }
 
+    /// Notes an invalid value. Whether it can be restored is known once all streams are.
+    fn note_invalid(&mut self, item: Item<'_, '_>, key: &'static str, expected: &str) {
+        let path = if key == "version" { key.to_string() } else { format!("ovni.{key}") };
+        let message = format!("`{path}` is {}, expected {expected}", describe_value(item));
+        let (model, span) = (None, self.span(item.span()));
+        self.found.faults.invalid.push(InvalidKey { key, model, span, message });
+    }
+
     /// The text as a whole: duplicate keys, trailing bytes, version.
     fn check_text(&mut self) {
         for duplicate in &self.json.duplicates {
@@ -113,7 +123,9 @@ impl MetadataCheck<'_, '_> {
         if let Some(mark) = self.json.byte_order_mark() {
             let span = self.span(mark);
             let message = "unexpected byte order mark before the value";
-            let fix = build_fix("drop the byte order mark", vec![Edit::drop(span)]);
+            let fix = Fix::new(Safety::Exact, "drop the byte order mark", vec![Edit::drop(span)]);
+            let text = self.span(self.json.root().span());
+            let fix = fix.witness(text, "the text, which is UTF-8 as libovni writes it");
             let finding = Finding::new(&rules::JSON_SYNTAX, span, "stream.json", message);
             self.log.push(finding.fix(fix));
         }
@@ -170,14 +182,7 @@ impl MetadataCheck<'_, '_> {
                     format!("`version` is {number}, which ovniemu reads as {METADATA_VERSION}");
                 self.push_finding(&rules::TOLERATED_VALUE, item.span(), "version", message);
             }
-            _ => {
-                let found = match item.number() {
-                    Some(number) => format!("{number}"),
-                    None => item.kind().name().to_string(),
-                };
-                let message = format!("`version` is {found}, expected {METADATA_VERSION}");
-                self.push_finding(&rules::METADATA_VERSION, item.span(), "version", message);
-            }
+            _ => self.note_invalid(item, "version", &METADATA_VERSION.to_string()),
         }
     }
 
@@ -208,9 +213,9 @@ impl MetadataCheck<'_, '_> {
         if self.found.is_other_part() {
             return;
         }
-        self.found.identity.tid = self.read_positive(root, "ovni.tid", Some("tid"));
-        self.found.identity.pid = self.read_positive(root, "ovni.pid", Some("pid"));
-        self.found.process.app_id = self.read_positive(root, "ovni.app_id", None);
+        self.found.identity.tid = self.read_positive(root, "tid");
+        self.found.identity.pid = self.read_positive(root, "pid");
+        self.found.process.app_id = self.read_positive(root, "app_id");
         self.found.process.has_app_id = root.path("ovni.app_id").is_some();
         self.check_rank(root);
         self.check_loom(root);
@@ -225,9 +230,9 @@ impl MetadataCheck<'_, '_> {
 
     fn check_part(&mut self, root: Item<'_, '_>) {
         match root.path("ovni.part") {
-            None => self.found.missing.push("part"),
+            None => self.found.faults.missing.push("part"),
             Some(part) => match self.read_text(part, "ovni.part") {
-                None => self.push_invalid(part, "ovni.part", "a string"),
+                None => self.note_invalid(part, "part", "a string"),
                 Some(part) => self.found.identity.part = Some(part),
             },
         }
@@ -256,20 +261,17 @@ impl MetadataCheck<'_, '_> {
         format!("{:.0}", number.trunc()).parse().ok()
     }
 
-    fn read_positive(
-        &mut self,
-        root: Item<'_, '_>,
-        path: &str,
-        mandatory: Option<&'static str>,
-    ) -> Option<Located<i64>> {
-        let Some(item) = root.path(path) else {
-            self.found.missing.extend(mandatory);
+    /// A number above 0 under a key of `ovni`. `app_id` is mandatory in one thread alone.
+    fn read_positive(&mut self, root: Item<'_, '_>, key: &'static str) -> Option<Located<i64>> {
+        let path = format!("ovni.{key}");
+        let Some(item) = root.path(&path) else {
+            self.found.faults.missing.extend((key != "app_id").then_some(key));
             return None;
         };
-        match self.read_int(item, path) {
+        match self.read_int(item, &path) {
             Some(value) if value > 0 => Some(Located { value, span: self.span(item.span()) }),
             _ => {
-                self.push_invalid(item, path, "a number above 0");
+                self.note_invalid(item, key, "a number above 0");
                 None
             }
         }
@@ -286,32 +288,37 @@ impl MetadataCheck<'_, '_> {
                 Some(0)
             }
         };
-        let Some(rank) = rank.filter(|rank| *rank >= 0) else {
-            self.push_invalid(item, "ovni.rank", "a number of at least 0");
-            return;
-        };
-        self.found.process.rank = Some(Located { value: rank, span: self.span(item.span()) });
-        let Some(item) = root.path("ovni.nranks") else {
-            let message = "`ovni.nranks` is missing, but `ovni.rank` exists";
-            self.push_finding(&rules::MISSING_KEY, item.span(), "ovni.nranks", message);
-            return;
-        };
-        match self.read_int(item, "ovni.nranks") {
-            Some(value) if value > rank => {
-                let span = self.span(item.span());
-                self.found.process.nranks = Some(Located { value, span });
-            }
-            _ => self.push_invalid(item, "ovni.nranks", &format!("a number above rank {rank}")),
+        let nranks_item = root.path("ovni.nranks");
+        let nranks = nranks_item.and_then(|item| self.read_int(item, "ovni.nranks"));
+        let nranks = nranks.filter(|nranks| *nranks > 0);
+        let rank = rank.filter(|rank| *rank >= 0);
+        if rank.is_none() {
+            self.note_invalid(item, "rank", "a number of at least 0");
         }
+        match (nranks_item, nranks, rank) {
+            (None, ..) => self.found.faults.missing.push("nranks"),
+            (Some(item), None, _) => self.note_invalid(item, "nranks", "a number above 0"),
+            (Some(item), Some(nranks), Some(rank)) if nranks <= rank => {
+                self.note_invalid(item, "nranks", &format!("a number above rank {rank}"));
+                self.found.process.contradicting = Some((rank, nranks));
+                return;
+            }
+            (Some(_), Some(_), _) => {}
+        }
+        let span = self.span(item.span());
+        self.found.process.rank = rank.map(|value| Located { value, span });
+        let nranks = nranks.zip(nranks_item);
+        self.found.process.nranks =
+            nranks.map(|(value, item)| Located { value, span: self.span(item.span()) });
     }
 
     fn check_loom(&mut self, root: Item<'_, '_>) {
         let Some(item) = root.path("ovni.loom") else {
-            self.found.missing.push("loom");
+            self.found.faults.missing.push("loom");
             return;
         };
         let Some(name) = self.read_text(item, "ovni.loom") else {
-            self.push_invalid(item, "ovni.loom", "a string");
+            self.note_invalid(item, "loom", "a string");
             return;
         };
         if is_unsafe(&name) || name.contains('/') {
@@ -338,11 +345,11 @@ impl MetadataCheck<'_, '_> {
         for (path, key) in [("ovni.lib.version", "lib.version"), ("ovni.lib.commit", "lib.commit")]
         {
             let Some(item) = root.path(path) else {
-                self.found.missing.push(key);
+                self.found.faults.missing.push(key);
                 continue;
             };
             match item.text() {
-                None => self.push_invalid(item, path, "a string"),
+                None => self.note_invalid(item, key, "a string"),
                 Some(text) if key == "lib.version" => self.found.lib = Some(text),
                 Some(_) => {}
             }
@@ -351,20 +358,22 @@ impl MetadataCheck<'_, '_> {
 
     fn check_require(&mut self, root: Item<'_, '_>) {
         let Some(item) = root.path("ovni.require") else {
-            self.found.missing.push("require");
+            self.found.faults.missing.push("require");
             return;
         };
         if item.kind() != Kind::Object {
-            self.push_invalid(item, "ovni.require", "an object");
+            self.note_invalid(item, "require", "an object");
             return;
         }
         let is_known = |key: &str| MODELS.iter().any(|model| model.name == key);
         self.found.definitions.requires_unknown =
             item.items().any(|member| !is_known(&member.key()) && member.text().is_some());
-        let versions = MODELS.map(|model| {
-            let path = format!("ovni.require.{}", model.name);
-            self.check_required(item.member(model.name)?, &path, model.newest)
-        });
+        let mut versions = [None; MODEL_COUNT];
+        for ((number, model), version) in MODELS.iter().enumerate().zip(&mut versions) {
+            if let Some(item) = item.member(model.name) {
+                *version = self.check_required(item, number, model);
+            }
+        }
         self.found.require = Some(versions);
     }
 
@@ -372,9 +381,10 @@ impl MetadataCheck<'_, '_> {
     fn check_required(
         &mut self,
         item: Item<'_, '_>,
-        path: &str,
-        newest: Version,
+        number: usize,
+        model: &Model,
     ) -> Option<Version> {
+        let path = &format!("ovni.require.{}", model.name);
         let Some(text) = self.read_text(item, path) else {
             // The emulator treats a value that is not a string as missing.
             let kind = item.kind().name();
@@ -383,10 +393,13 @@ impl MetadataCheck<'_, '_> {
             return None;
         };
         let Some(required) = parse_version(&text) else {
-            self.push_invalid(item, path, "a version x.y.z");
+            let message = format!("`{path}` is {}, expected a version x.y.z", describe_value(item));
+            let (model, span) = (Some(number), self.span(item.span()));
+            let invalid = InvalidKey { key: "require", model, span, message };
+            self.found.faults.invalid.push(invalid);
             return None;
         };
-        let (major, minor, _) = newest;
+        let (major, minor, _) = model.newest;
         if required.0 != major || required.1 > minor {
             let message = format!(
                 "unsupported version {} in `{path}`: expected {major}.0 to {major}.{minor}",
