@@ -140,7 +140,7 @@ fn hooked(names: &[&str]) -> Option<Vec<String>> {
     let hooks =
         fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.pre-commit-hooks.yaml"))
             .unwrap();
-    let pattern = hooks.split("files: '").nth(1).unwrap().split('\'').next().unwrap();
+    let pattern = hooks.split("files: &files '").nth(1).unwrap().split('\'').next().unwrap();
     let script = "import re, sys\n\
                   print('\\n'.join(n for n in sys.argv[2:] if re.search(sys.argv[1], n)))";
     let ran = Command::new("python3").args(["-c", script, pattern]).args(names).output().ok()?;

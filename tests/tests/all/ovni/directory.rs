@@ -94,8 +94,12 @@ fn a_directory_around_traces_is_told_what_to_name() {
     write(&by_name("smallest"), Path::new(&place.path("a/c")));
     let (code, text) = run(&["repair", &place.path("a")]);
     assert_eq!(code, 2, "{text}");
-    let traces =
-        format!("name one in it, for example {} or {}", place.path("a/b/ovni"), place.path("a/c"));
+    let traces = format!(
+        "holds several recordings ({}, {}); next: tracemend repair {} --out-dir repaired",
+        place.path("a/b/ovni"),
+        place.path("a/c"),
+        place.path("a")
+    );
     assert!(text.contains(&traces), "{text}");
     fs::create_dir(place.path("empty")).unwrap();
     let (code, text) = run(&["repair", &place.path("empty")]);
