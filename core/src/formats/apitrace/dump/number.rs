@@ -9,6 +9,15 @@ pub(super) const DOUBLE_DIGITS: usize = 16;
 /// The lowest exponent without scientific notation.
 const EXPONENT_MIN: i32 = -4;
 
+/// Returns a number of 32 bits as one of 64. A conversion may change the sign of what is no number.
+pub(super) fn widen(value: f32) -> f64 {
+    match value.is_nan() {
+        true if value.is_sign_negative() => f64::NAN.copysign(-1.0),
+        true => f64::NAN.copysign(1.0),
+        false => value.into(),
+    }
+}
+
 /// Appends a number with at most `digits` significant digits, without zeros at the end.
 pub(super) fn write_number(value: f64, digits: usize, text: &mut String) {
     if !value.is_finite() {
@@ -50,7 +59,7 @@ mod tests {
             write_number(value, digits, &mut text);
             text
         };
-        let float = |value: f32| shown(value.into(), FLOAT_DIGITS);
+        let float = |value: f32| shown(widen(value), FLOAT_DIGITS);
         assert_eq!(float(0.1), "0.1");
         assert_eq!(float(-0.0), "-0");
         assert_eq!(float(3.549_15), "3.54915");
@@ -61,7 +70,7 @@ mod tests {
         assert_eq!(float(9_999_999.5), "1e+07");
         assert_eq!(float(f32::MAX), "3.402823e+38");
         assert_eq!(float(f32::NEG_INFINITY), "-inf");
-        assert_eq!(float(-f32::NAN), "-nan");
+        assert_eq!((float(-f32::NAN), float(f32::NAN)), ("-nan".to_string(), "nan".to_string()));
         assert_eq!(shown(0.1, DOUBLE_DIGITS), "0.1");
         assert_eq!(shown(1.0 / 3.0, DOUBLE_DIGITS), "0.3333333333333333");
         assert_eq!(shown(1e100, DOUBLE_DIGITS), "1e+100");

@@ -1,7 +1,7 @@
 //! Values as apitrace prints them (`lib/trace/trace_dump.cpp`), token by token.
 
 use super::names::{Names, signed};
-use super::number::{DOUBLE_DIGITS, FLOAT_DIGITS, write_number};
+use super::number::{DOUBLE_DIGITS, FLOAT_DIGITS, widen, write_number};
 use crate::formats::apitrace::decode::grammar::{SymbolUse, ValueToken};
 use crate::kit::num::to_usize;
 
@@ -210,7 +210,7 @@ impl ValueText {
                 self.push_fmt(format_args!("{}", signed(true, magnitude)));
             }
             ValueToken::Unsigned(value) => self.push_fmt(format_args!("{value}")),
-            ValueToken::Float(value) => self.push_number(value.into(), FLOAT_DIGITS),
+            ValueToken::Float(value) => self.push_number(widen(value), FLOAT_DIGITS),
             ValueToken::Double(value) => self.push_number(value, DOUBLE_DIGITS),
             ValueToken::Opaque(value) => self.push_fmt(format_args!("{value:#x}")),
             ValueToken::Enum(id, symbol) => self.push_enum(id, symbol, names),
