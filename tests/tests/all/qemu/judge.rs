@@ -144,7 +144,7 @@ fn a_log_with_end_but_without_shutdown_hangs_until_it_is_repaired() {
         return;
     }
     // A replay that hangs takes its whole time.
-    for build in Share::one_in(2).of(Build::all_or_skip()) {
+    for build in Share::one_in(64).of(Build::all_or_skip()) {
         let machine = build.machine(Guest::Plain, 0);
         let after = Duration::from_millis(1500);
         let log = machine.record_until(after, libc::SIGTERM, Hand::Off).unwrap();
