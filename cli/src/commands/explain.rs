@@ -16,6 +16,8 @@ const NEAR_MAX: usize = 5;
 const NEAR_EDITS: usize = 2;
 /// Characters of a mistyped code that are compared.
 const COMPARED: usize = 64;
+/// Names before a message at most: of the reader, the file and a function.
+const NAMES_BEFORE: usize = 4;
 /// Words that a message has at least: one alone is a mistyped code.
 const QUOTED_LEAST: usize = 2;
 /// Columns of a page at most: long lines are hard to read.
@@ -60,6 +62,7 @@ impl Arguments {
 /// the file, and end with advice in parentheses.
 fn find_message(message: &str) -> Vec<&'static Rule> {
     let starts = message.match_indices(": ").map(|(at, colon)| at + colon.len());
+    let starts = starts.take(NAMES_BEFORE);
     let ends = std::iter::once(0).chain(starts).filter_map(|start| message.get(start..));
     let parts = ends.flat_map(|end| [end, end.split(" (").next().unwrap_or_default()]);
     parts.map(find_quoted).find(|found| !found.is_empty()).unwrap_or_default()

@@ -18,6 +18,8 @@ enum Output {
     Beside(PathBuf),
 }
 
+/// The end of the name of an output beside its source, where no other is given.
+pub(crate) const OUTPUT_END: &str = ".mended";
 /// Paths that a command about all of them names.
 const PATHS_NAMED: usize = 4;
 
@@ -103,7 +105,7 @@ impl NextCommand {
                 path.file_name()?;
                 // Without a slash at the end.
                 let mut name = path.components().collect::<PathBuf>().into_os_string();
-                name.push(format!(".mended{way}"));
+                name.push(format!("{OUTPUT_END}{way}"));
                 Some(format!("-o {}", quote(Path::new(&name))))
             }
         }

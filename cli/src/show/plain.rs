@@ -7,12 +7,12 @@ use tracemend::{Finding, FormatId, Outcome, Repair, Report, Severity};
 use crate::kit::look::{Ink, Look, wrap};
 use crate::show::summary::nouns;
 
-/// Part of a cause by which a recorder ended, and after which all that it wrote can be read.
+/// Part of a cause by which a recorder ended: if there is no other, all that it wrote can be read.
 const ENDED: &str = "was killed";
 
 /// Causes, by the codes that show them; `@` stands for the recorder. The first that a report shows
 /// explains it: a conversion of the whole file comes before a lost block, and that before the end
-/// of a recorder, to which nothing is lost of the records that were written.
+/// of a recorder.
 const CAUSES: [(&str, &[&str]); 11] = [
     ("converted as text on its way, and bytes are lost", &["TR0101"]),
     ("packed on its way", &["TR0001"]),
@@ -49,7 +49,7 @@ pub(crate) fn describe_repair(path: &str, repair: &Repair, is_dry: bool, look: L
     let kept = match repair.outcome {
         Outcome::Clean => return String::new(),
         Outcome::Repaired | Outcome::RepairedWithLoss => {
-            describe_kept(repair, is_dry, cause.contains(ENDED))
+            describe_kept(repair, is_dry, has_just_ended(&repair.before))
         }
         Outcome::CannotRepair | Outcome::Incomplete => describe_content(&repair.before),
     };
@@ -61,11 +61,22 @@ fn draw(path: &str, text: &str, look: Look) -> String {
     drawn.lines().map(|line| look.paint(Ink::Strong, line) + "\n").collect()
 }
 
+/// The codes of the errors of a report.
+fn errors(report: &Report) -> Vec<&'static str> {
+    let is_error = |finding: &&Finding| finding.severity == Severity::Error;
+    report.findings().iter().filter(is_error).map(|finding| finding.rule.code).collect()
+}
+
+/// Whether every error is one by which a recorder ended.
+fn has_just_ended(report: &Report) -> bool {
+    let ended = CAUSES.iter().filter(|(cause, _)| cause.contains(ENDED));
+    let ended: Vec<&str> = ended.flat_map(|(_, codes)| codes.iter().copied()).collect();
+    errors(report).iter().all(|code| ended.contains(code))
+}
+
 fn describe_cause(report: &Report) -> Option<String> {
     let format = report.format?;
-    let is_error = |finding: &&Finding| finding.severity == Severity::Error;
-    let errors: Vec<&str> =
-        report.findings().iter().filter(is_error).map(|finding| finding.rule.code).collect();
+    let errors = errors(report);
     let known = CAUSES.iter().find(|(_, codes)| codes.iter().any(|code| errors.contains(code)));
     match known {
         _ if errors.is_empty() => None,
@@ -89,8 +100,8 @@ fn count(report: &Report) -> (&'static str, u64) {
     (noun, if is_sample { report.tally.samples } else { report.tally.records })
 }
 
-/// Describes the part that a repair keeps. Unless the recorder just `ended`, records may be lost of
-/// which nothing can be read.
+/// Describes the part that a repair keeps. Unless the recorder just `ended`, there may have been
+/// records of which nothing can be read.
 fn describe_kept(repair: &Repair, is_dry: bool, ended: bool) -> String {
     let ((noun, before), (_, after)) = (count(&repair.before), count(&repair.after));
     let lost = before.saturating_sub(after).max(match noun == nouns(repair.before.format)[0] {

@@ -175,12 +175,8 @@ impl Arguments {
             let dumped = job.dump(request, |piece| Ok(out.add(piece)))?;
             return out.close().map(|()| dumped);
         }
-        let dumped = job.each_line(request, |line| {
-            match out.add(&(table::with_numbers_as_strings(line) + "\n")) {
-                true => Ok(()),
-                false => out.close(),
-            }
-        })?;
+        let dumped = job
+            .each_line(request, |line| out.push(&(table::with_numbers_as_strings(line) + "\n")))?;
         out.close().map(|()| dumped)
     }
 
@@ -198,11 +194,8 @@ impl Arguments {
             tables.refuse_several()?;
             let file = self.output(job, &mut places)?;
             let mut out = Pieces::new(streams, file);
-            tables.heads()?.iter().for_each(|(_, head)| _ = out.add(head));
-            let dumped = job.each_line(request, |line| match out.add(&tables.row(line)?.1) {
-                true => Ok(()),
-                false => out.close(),
-            })?;
+            tables.heads()?.iter().try_for_each(|(_, head)| out.push(head))?;
+            let dumped = job.each_line(request, |line| out.push(&tables.row(line)?.1))?;
             return out.close().map(|()| dumped);
         };
         if !folder.is_dir() {

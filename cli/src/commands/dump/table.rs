@@ -14,8 +14,9 @@ use tracemend::words::join_and;
 
 use crate::kit::exit::{Exit, Failure};
 
-/// Kinds of records in one recording: perf has about 50 types, ovni some hundred codes of events.
-const KINDS_MAX: usize = 1024;
+/// Kinds of records in one recording, each of which has an open file: perf has about 50 types, ovni
+/// some hundred codes of events, and a process 1,024 files.
+const KINDS_MAX: usize = 512;
 /// Columns of one table: a record of perf has at most 60 fields.
 const COLUMNS_MAX: usize = 1024;
 /// Kinds that a message names.

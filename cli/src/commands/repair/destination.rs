@@ -6,18 +6,15 @@ use super::Arguments;
 use crate::commands::batch::target_below;
 use crate::files::directory;
 use crate::files::input::recordings_below;
-use crate::files::output::{Existing, Target, beside_source};
+use crate::files::output::{Existing, ORIG, Target, beside_source};
 use crate::files::paths::{beside, ends_with_slash, is_stdin, name_beside, shown};
 use crate::files::recording::Recording;
 use crate::files::sandbox::Reach;
 use crate::files::streams::Streams;
-use crate::kit::command::{quote, repair_all};
+use crate::files::walk::is_walked;
+use crate::kit::command::{OUTPUT_END, quote, repair_all};
 use crate::kit::exit::Failure;
 
-/// The end of the name of an output beside its source.
-const MENDED: &str = ".mended";
-/// The end of the name of a source that was replaced.
-const ORIG: &str = ".orig";
 /// Recordings that a message about several names.
 const NAMED: usize = 3;
 
@@ -72,7 +69,7 @@ impl Destination {
             Self::Beside | Self::Source { .. } => {
                 paths.iter().fold(reach, |reach, path| match is_walked(path) {
                     true => reach.write_below(path),
-                    false => match name_beside(path, MENDED) {
+                    false => match name_beside(path, OUTPUT_END) {
                         Ok(output) => reach.read(&output).write(&output),
                         Err(_) => reach.write(path),
                     },
@@ -90,14 +87,16 @@ impl Destination {
     ) -> Result<PathBuf, Failure> {
         match self {
             Self::At(path) => Ok(path.clone()),
-            Self::Below(_) if recording.is_stream() => beside_source(recording, MENDED),
+            Self::Below(_) if recording.is_stream() => beside_source(recording, OUTPUT_END),
             Self::Below(folder) => Ok(folder.join(name)),
             Self::Source { .. } if recording.is_stream() => {
                 Err(Failure::usage("--in-place requires a file, not standard input"))
             }
             Self::Source { .. } | Self::Stream => Ok(recording.path.clone()),
-            Self::Beside if recording.is_stream() && is_dry => Ok(beside(&recording.path, MENDED)),
-            Self::Beside => beside_source(recording, MENDED),
+            Self::Beside if recording.is_stream() && is_dry => {
+                Ok(beside(&recording.path, OUTPUT_END))
+            }
+            Self::Beside => beside_source(recording, OUTPUT_END),
         }
     }
 
@@ -142,17 +141,13 @@ fn is_folder(output: &Path) -> bool {
     output.is_dir() || ends_with_slash(output)
 }
 
-fn is_walked(path: &Path) -> bool {
-    crate::files::walk::is_walked(path)
-}
-
 /// Whether an earlier repair wrote the file at the path, or kept it: a run over a directory works
 /// on the recordings and not on those.
 pub(super) fn is_of_repair(path: &Path) -> bool {
     let Some(name) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else {
         return false;
     };
-    let source = name.strip_suffix(MENDED).or_else(|| name.strip_suffix(ORIG));
+    let source = name.strip_suffix(OUTPUT_END).or_else(|| name.strip_suffix(ORIG));
     source.is_some_and(|source| path.with_file_name(source).symlink_metadata().is_ok())
 }
 
@@ -179,7 +174,7 @@ pub(super) fn sole_recording(
         Some(below) => {
             format!("tracemend repair {} --out-dir {}", quote(folder), quote(below))
         }
-        None => repair_all(std::slice::from_ref(&folder.to_path_buf()), &[]).unwrap_or_default(),
+        None => repair_all(&[folder.to_path_buf()], &[]).unwrap_or_default(),
     };
     let message = format!(
         "{} holds several recordings ({}{more}); next: {next}",

@@ -34,6 +34,9 @@ pub(crate) use pieces::Pieces;
 use staged::{Folder, StagedFile, StagedFolder, mode_of};
 pub(crate) use text::TextFile;
 
+/// The end of the name of a source that was replaced.
+pub(crate) const ORIG: &str = ".orig";
+
 /// How a file that exists already is treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Existing {
@@ -112,7 +115,10 @@ impl Target {
                 match existing {
                     Existing::Source { .. } => {}
                     Existing::Kept if is_kind => is_taken = true,
-                    Existing::Kept => return refuse("exists and is of another kind"),
+                    Existing::Kept if source.directory => {
+                        return refuse("exists and is not a directory");
+                    }
+                    Existing::Kept => return refuse("exists and is not a regular file"),
                     Existing::Replaced if source.directory => {
                         return refuse("exists; a directory is not replaced, remove it first");
                     }
@@ -161,7 +167,7 @@ impl Target {
 
     /// `NAME.orig`.
     pub(crate) fn orig(&self) -> PathBuf {
-        beside(&self.path, ".orig")
+        beside(&self.path, ORIG)
     }
 
     /// `NAME.orig`, if the source is kept under this name.

@@ -29,6 +29,14 @@ impl<'o, 's> Pieces<'o, 's> {
         self.failure.is_none()
     }
 
+    /// Adds a piece; fails if it or one before it could not be written.
+    pub(crate) fn push(&mut self, piece: &str) -> Result<(), Failure> {
+        match self.add(piece) {
+            true => Ok(()),
+            false => self.failure.take().map_or(Ok(()), Err),
+        }
+    }
+
     fn write(&mut self) {
         let text = std::mem::take(&mut self.text);
         if self.failure.is_none() {

@@ -253,16 +253,18 @@ fn every_next_command_works_as_it_stands() {
     assert!(pasted > 60, "{pasted}");
 }
 
+/// The first line of a report, without the path.
+fn first(command: &str, path: &Path) -> String {
+    let mut args = vec![OsStr::new(command), path.as_os_str()];
+    args.extend((command == "repair").then_some(OsStr::new("--dry-run")));
+    let ran = run_with(&args, &mut io::empty(), Look { width: 200, ..Look::PLAIN });
+    let line = ran.out.lines().next().unwrap_or_default().to_string();
+    line.strip_prefix(&format!("{}: ", path.display())).unwrap_or(&line).to_string()
+}
+
 #[test]
 fn the_first_line_says_what_happened_and_what_is_kept() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus");
-    let first = |command: &str, path: &Path| {
-        let mut args = vec![OsStr::new(command), path.as_os_str()];
-        args.extend((command == "repair").then_some(OsStr::new("--dry-run")));
-        let ran = run_with(&args, &mut io::empty(), Look { width: 200, ..Look::PLAIN });
-        let line = ran.out.lines().next().unwrap_or_default().to_string();
-        line.strip_prefix(&format!("{}: ", path.display())).unwrap_or(&line).to_string()
-    };
     for (path, cause, read, kept) in [
         (
             "perf/crashed/diskfull.data",
@@ -286,7 +288,7 @@ fn the_first_line_says_what_happened_and_what_is_kept() {
             "ovni/crashed/killed",
             "the traced program was killed, or the disk was full; ",
             "1876 events can be read",
-            "all 1876 events can be kept",
+            "all 1876 readable events can be kept",
         ),
         (
             "revent/crashed/v3_terminated.revent",
@@ -299,6 +301,18 @@ fn the_first_line_says_what_happened_and_what_is_kept() {
         assert_eq!(first("check", &path), format!("{cause}{read}"));
         assert_eq!(first("repair", &path), format!("{cause}{kept}"));
     }
+}
+
+#[test]
+fn the_first_line_claims_no_more_than_was_read() {
+    // With damage besides, nobody knows how many there were.
+    let built = perf::clean().swap_remove(0).built;
+    let size_at = built.records[3].range().start + 6;
+    let mut both = built.crashed();
+    both[size_at..size_at + 2].copy_from_slice(&3_u16.to_le_bytes());
+    let damaged = folder(&[("both", &both)]);
+    let story = first("repair", &damaged.path().join("both"));
+    assert!(story.ends_with("; all 2 readable samples can be kept"), "{story}");
     // A file that holds nothing is not called a success, and a sound one has no story.
     let empty = perf::clean().swap_remove(0).built;
     let start = empty.data.start;
