@@ -210,6 +210,8 @@ pub fn specimens() -> Vec<Specimen> {
         .start;
     let mut mmap_len = compressed.bytes.clone();
     mmap_len[parameters + 16..parameters + 20].copy_from_slice(&8_u32.to_le_bytes());
+    let mut large_mmap_len = compressed.bytes.clone();
+    large_mmap_len[parameters + 19] ^= 0x80;
     vec![
         Specimen::new("PD0001", plain.cut(50)),
         Specimen::new("PD0002", plain.header_size(96)),
@@ -351,6 +353,7 @@ pub fn specimens() -> Vec<Specimen> {
         Specimen::new("PD3001", late()),
         Specimen::new("PD3002", late_times),
         Specimen::new("PD3003", mmap_len),
+        Specimen::new("PD3005", large_mmap_len),
         Specimen::new("PD8001", compressed.corrupt_block(0)),
         Specimen::new("PD8002", wild_inside()),
         Specimen::new("PD8003", torn_inside()),

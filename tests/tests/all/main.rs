@@ -98,6 +98,7 @@ mod perf {
     mod simpleperf;
     mod topology;
     mod tracepoints;
+    mod zstd_blocks;
 }
 mod qemu {
     mod dump;

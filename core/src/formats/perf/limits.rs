@@ -48,7 +48,7 @@ pub static TRIED: Limit = Limit::new(
 );
 
 /// Steps of the search for the byte of a zstd block that was changed. If all values of all bytes
-/// take more, only single bits are changed.
+/// would take more, only single bits are changed.
 pub static CHANGES: Limit = Limit::new(
     "perf-changes",
     24 << 20,

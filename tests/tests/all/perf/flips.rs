@@ -48,6 +48,38 @@ fn a_bit_above_the_known_types_is_flipped_back_in_every_record() {
 }
 
 #[test]
+fn the_type_of_a_sample_is_restored_although_bytes_in_samples_look_like_records() {
+    // From its second byte on, the id is the header of a COMM, as long as two samples.
+    let fields = sample_type::IP
+        | sample_type::TID
+        | sample_type::TIME
+        | sample_type::ID
+        | sample_type::CPU
+        | sample_type::PERIOD
+        | sample_type::RAW;
+    let attr = || vec![Attr::cpu_clock(fields).with_ids(&[0x3dd])];
+    for mut recording in
+        [Recording::pipe(Order::Little, attr()), Recording::new(Order::Little, attr())]
+    {
+        let mut maker = recording.maker(0);
+        for _ in 0..12 {
+            recording.push(maker.sample_with(|sample| {
+                (sample.id, sample.cpu, sample.raw) = (0x3dd, 1, vec![7; 68]);
+            }));
+        }
+        let built = recording.build();
+        let samples: Vec<_> = built.records.iter().filter(|record| record.kind == 9).collect();
+        assert!(samples.len() == 12 && samples.iter().all(|sample| sample.len == 128));
+        for sample in samples {
+            let mut damaged = built.bytes.clone();
+            damaged[sample.offset] ^= 1 << 5;
+            let (repair, target) = mended(&damaged);
+            assert!(target == built.bytes, "{:?}", repair.before.findings());
+        }
+    }
+}
+
+#[test]
 fn such_a_type_is_exact_and_samples_stay_with_their_event() {
     for (name, kind) in [("pipe", 64), ("pipe_features", 80), ("compressed2", 83), ("pipe", 9)] {
         let built = by_name(name).built;

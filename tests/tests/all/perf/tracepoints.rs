@@ -1,6 +1,6 @@
 //! Recordings of tracepoints whose TRACING_DATA is missing or damaged, without a donor.
 
-use tracemend::{Outcome, Safety};
+use tracemend::{FileSet, Options, Outcome, Safety, check};
 use tracemend_tests::forge::perf::feature::{
     TRACEPOINT_NAME, TRACEPOINT_NUMBER, tracepoint_raw, tracing_data,
 };
@@ -133,6 +133,36 @@ fn a_pipe_gets_a_record_of_its_own() {
         assert_eq!(repair.outcome, outcome, "{:?}", repair.after.findings());
         let text = text(perf.as_ref(), &target);
         assert!(text.is_none_or(|text| text.contains(line)), "{line}");
+    }
+}
+
+#[test]
+fn records_that_tracing_data_reaches_over_stay() {
+    let order = Order::Little;
+    let ids = sample_type::TID | sample_type::TIME | sample_type::ID | sample_type::RAW;
+    let attr = Attr::tracepoint(ids, TRACEPOINT_NUMBER, TRACEPOINT_NAME).with_ids(&[61]);
+    let mut recording = Recording::pipe(order, vec![attr]);
+    let mut maker = recording.maker(0);
+    recording.push(maker.tracing_data(&tracing_data(order)));
+    for _ in 0..40 {
+        recording.push(maker.sample_with(|sample| sample.raw = tracepoint_raw(order)));
+    }
+    let pipe = recording.build();
+    let record = pipe.records.iter().find(|record| record.kind == 66).unwrap().range();
+    let first = pipe.records.iter().find(|record| record.kind == 9).unwrap().range().start;
+    let all = check(&FileSet::single("perf.data", &pipe.bytes), &Options::default()).tally;
+    let payload = record.start + 12..first;
+    let lost = [8, 40, 240, 800, 1_600].into_iter().filter(|lost| lost + 64 < payload.len());
+    for lost in lost {
+        for at in [payload.start + 16, payload.end - lost - 24] {
+            let mut damaged = pipe.bytes.clone();
+            damaged.drain(at..at + lost);
+            let (repair, _) = mended(&damaged);
+            let case = format!("{lost} bytes lost at {at:#x}: {:?}", repair.before.findings());
+            assert_eq!(repair.outcome, Outcome::RepairedWithLoss, "{case}");
+            assert_eq!(repair.before.tally.samples, all.samples, "{case}");
+            assert_eq!(repair.after.tally.samples, all.samples, "{case}");
+        }
     }
 }
 

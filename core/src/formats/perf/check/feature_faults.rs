@@ -66,17 +66,27 @@ impl FeatureCheck<'_> {
         }
     }
 
-    /// Whether COMPRESSED has a buffer that is too small for the compressed records.
-    pub(super) fn has_small_buffer(&self, contents: &Contents) -> bool {
-        let longest = self.facts.compressed.map_or(0, |(longest, _)| longest);
-        contents.mmap_len.is_some_and(|len| u64::from(len) < longest)
+    /// Whether COMPRESSED has a buffer that is too small for the compressed records, or too large.
+    pub(super) fn has_wrong_buffer(&self, contents: &Contents) -> bool {
+        let longest = self.facts.compressed.map(|(longest, _)| longest);
+        let given = contents.mmap_len.zip(longest);
+        given.is_some_and(|(len, longest)| rule_of_mmap_len(len, longest).is_some())
     }
 
-    pub(super) fn small_mmap_len(&self, section: Section, mmap_len: u32, longest: u64) -> Finding {
+    /// Builds the finding of an `mmap_len` that breaks a rule; `longest` is the longest expansion.
+    pub(super) fn wrong_mmap_len(
+        &self,
+        (rule, section): (&'static Rule, Section),
+        mmap_len: u32,
+        longest: u64,
+    ) -> Finding {
         let nearest = repair::nearest_mmap_len(mmap_len, longest);
         let wanted = nearest.unwrap_or_else(|| repair::mmap_len(longest));
         let expanded = byte_count(longest);
-        let message = format!("mmap_len is {mmap_len}, but a record expands to {expanded}");
+        let message = match u64::from(mmap_len) < longest {
+            true => format!("mmap_len is {mmap_len}, but a record expands to {expanded}"),
+            false => format!("mmap_len is {mmap_len}, more than any ring buffer has"),
+        };
         let span = Span::sized(FILE, section.offset.saturating_add(16), 4);
         let edit = Edit::replace(span, repair::u32_bytes(wanted, self.recording.order()));
         let path = "features.COMPRESSED.mmap_len";
@@ -89,7 +99,15 @@ impl FeatureCheck<'_> {
                 .witness(data, "compressed records and what they expand to"),
             None => Fix::new(Safety::Lossy, summary, vec![edit]),
         };
-        Finding::new(&rules::MMAP_LEN_SMALL, span, path, message).fix(fix)
+        Finding::new(rule, span, path, message).fix(fix)
+    }
+}
+
+/// Returns the rule that an `mmap_len` breaks if the longest record expands to `longest` bytes.
+pub(super) fn rule_of_mmap_len(mmap_len: u32, longest: u64) -> Option<&'static Rule> {
+    match u64::from(mmap_len) < longest {
+        true => Some(&rules::MMAP_LEN_SMALL),
+        false => repair::is_mmap_len_large(mmap_len).then_some(&rules::MMAP_LEN_LARGE),
     }
 }
 

@@ -4,6 +4,7 @@
 use super::cpus::CpuCheck;
 use super::event_desc::describe_events;
 use super::feature_check::{FeatureCheck, Placed, Settled, title};
+use super::feature_faults::rule_of_mmap_len;
 use super::tracing;
 use crate::formats::perf::decode::feature::{self, Contents, Cpus, Machine, Refusal};
 use crate::formats::perf::decode::header::Section;
@@ -155,7 +156,7 @@ impl FeatureCheck<'_> {
         }
         match self.recording.read_feature((bit, section), machine.cpus(), held) {
             // The comparison with the records reports it.
-            Ok(contents) if self.has_small_buffer(&contents) => {
+            Ok(contents) if self.has_wrong_buffer(&contents) => {
                 SectionRead::Valid(Box::new(contents))
             }
             Ok(contents) => match self.find_contradiction((bit, section), machine, held) {
@@ -229,9 +230,9 @@ impl FeatureCheck<'_> {
     /// Compares a feature with the records.
     fn compare(&self, section: Section, contents: &Contents, report: &mut Report) {
         if let (Some(mmap_len), Some((longest, _))) = (contents.mmap_len, self.facts.compressed)
-            && u64::from(mmap_len) < longest
+            && let Some(rule) = rule_of_mmap_len(mmap_len, longest)
         {
-            report.push(self.small_mmap_len(section, mmap_len, longest));
+            report.push(self.wrong_mmap_len((rule, section), mmap_len, longest));
         }
     }
 

@@ -7,6 +7,7 @@ use super::records::RawSizes;
 use crate::formats::perf::decode::attr::Attr;
 use crate::formats::perf::decode::frame::Record;
 use crate::formats::perf::decode::header::Section;
+use crate::formats::perf::decode::payload::payload_len;
 use crate::formats::perf::decode::recording::{RecordFile, Recording};
 use crate::formats::perf::decode::tracing::WantedTracepoints;
 use crate::formats::perf::decode::tracing::{Tracing, names};
@@ -140,7 +141,12 @@ impl<'d> PipeTracing<'d> {
         if record.outside > limits.of(&WINDOW) {
             return;
         }
+        let stated = payload_len(&record.bytes, record.frame, file.order());
         let fault = match file.read_tracing(record, |id| traced.contains_key(&id)) {
+            _ if record.outside < stated => {
+                let (found, stated) = (byte_count(record.outside), byte_count(stated));
+                Some(format!("truncated TRACING_DATA: records follow {found} of {stated}"))
+            }
             Ok(tracing) => find_undescribed(traced, &tracing),
             Err(error) => Some(format!("malformed TRACING_DATA: {error}")),
         };

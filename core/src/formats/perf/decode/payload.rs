@@ -17,7 +17,7 @@ pub(super) const fn has_payload(record: &Record<'_>) -> bool {
 }
 
 /// Returns the size of the payload after a record, which the size of the record does not count.
-pub(super) fn payload_len(bytes: &[u8], frame: Frame, order: Order) -> u64 {
+pub fn payload_len(bytes: &[u8], frame: Frame, order: Order) -> u64 {
     let mut cursor = Cursor::new(bytes, Layer::stored(0), 0, order);
     let body = cursor.skip(1, RECORD_HEADER, "header");
     let size = match frame.kind {

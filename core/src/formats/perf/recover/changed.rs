@@ -25,7 +25,7 @@ const JUDGED: usize = 64 << 10;
 /// Bytes that a compressed record, of up to 64 KiB, expands to at most: 100 times as many (limit
 /// `expansion-ratio`).
 pub(super) const EXPANDED_MAX: usize = 8 << 20;
-/// Bytes of the windows of all streams that are copied to expand the finalists.
+/// Bytes that all streams hold which are copied to expand the finalists.
 const WINDOWS: usize = 256 << 20;
 /// Equal bytes in a row that are not one changed byte: zeros of a page or of a sector.
 const RUN: usize = 4;
@@ -186,7 +186,7 @@ impl Race<'_> {
         }
         judged.sort_by_key(|(doubts, _)| *doubts);
         // The right one may be among those that are left out.
-        let copied = judged.len().saturating_mul(stream.window());
+        let copied = judged.len().saturating_mul(stream.held());
         if *allowance == 0 || judged.len() > FINALISTS || copied > WINDOWS {
             return Vec::new();
         }

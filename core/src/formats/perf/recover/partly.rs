@@ -58,7 +58,7 @@ pub fn expand(
     block: DamagedBlock,
     (events, limits): (&Events, &Limits),
 ) -> Option<PartlyKnown> {
-    let mut known = Known::new(events, limits, room.saturating_mul(WORK), block);
+    let mut known = Known::new(events, limits, room, block);
     for next in packed_records(file, area, limits) {
         let after = (next.record.end, area.1);
         if begins_frame(&next.data) {
@@ -105,9 +105,11 @@ struct Rest {
     is_out_of_step: bool,
 }
 
-/// The work that is left.
+/// What a reading may hold, and the work that is left.
 #[derive(Clone, Copy, Debug)]
 struct Left {
+    /// Bytes that the file may expand to.
+    room: u64,
     /// Bytes that all readings may still expand to, copy, or compare with records.
     bytes: u64,
     /// Steps that the races may still take.
@@ -115,7 +117,7 @@ struct Left {
 }
 
 impl<'a> Known<'a> {
-    fn new(events: &'a Events, limits: &'a Limits, work: u64, block: DamagedBlock) -> Self {
+    fn new(events: &'a Events, limits: &'a Limits, room: u64, block: DamagedBlock) -> Self {
         Self {
             events,
             limits,
@@ -124,7 +126,7 @@ impl<'a> Known<'a> {
             is_damaged: false,
             is_lost: false,
             is_useful: false,
-            left: Left { bytes: work, steps: block.allowance },
+            left: Left { room, bytes: room.saturating_mul(WORK), steps: block.allowance },
             found: Some(block.changes),
             out: PartlyKnown::default(),
         }
@@ -175,10 +177,16 @@ impl<'a> Known<'a> {
         self.left.bytes == 0
     }
 
+    /// The most bytes that a reading will hold: its window, of which no more is filled than the
+    /// file expands to.
+    fn window(&self) -> usize {
+        let window = self.readings.first().map_or(0, PartialStream::window);
+        window.min(to_usize(self.left.room))
+    }
+
     /// Spends the bytes of the windows of all readings, which are copied.
     fn spend_windows(&mut self) {
-        let window = self.readings.first().map_or(0, PartialStream::window);
-        let held = to_u64(window).min(self.out.expanded);
+        let held = to_u64(self.window()).min(self.out.expanded);
         self.spend(held.saturating_mul(to_u64(self.readings.len())));
     }
 
@@ -220,7 +228,7 @@ impl<'a> Known<'a> {
                 race.run(&mut stream, later, &mut self.left.steps)
             }
         };
-        if found.len() > READINGS || found.len().saturating_mul(stream.window()) > HELD {
+        if found.len() > READINGS || found.len().saturating_mul(self.window()) > HELD {
             return false;
         }
         let (mut readings, mut new) = (Vec::new(), Vec::new());
@@ -242,7 +250,7 @@ impl<'a> Known<'a> {
     fn fill<'b>(&mut self, rest: &'b [u8], outs: &mut Vec<Vec<u8>>) -> Option<&'b [u8]> {
         self.spend_windows();
         let (mut readings, mut new, mut after) = (Vec::new(), Vec::new(), None);
-        let window = self.readings.first().map_or(0, PartialStream::window);
+        let window = self.window();
         let has_room = self.readings.len() < READINGS
             && self.readings.len().saturating_mul(FILLERS.len()).saturating_mul(window) <= HELD;
         let copies = if has_room { FILLERS.len() } else { 1 };

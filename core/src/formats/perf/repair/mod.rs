@@ -20,8 +20,8 @@ pub use compressed::{Tail, drop_after, join_records, truncate_record, write_data
 pub use encode::{header_bytes, u16_bytes, u32_bytes, u64_bytes};
 pub use event_desc::event_desc;
 pub use features::{
-    Features, NewFeature, cpu_counts, keep_cpus, mmap_len, nearest_mmap_len, needed, rewrite,
-    with_hostname,
+    Features, NewFeature, cpu_counts, is_mmap_len_large, keep_cpus, mmap_len, nearest_mmap_len,
+    needed, rewrite, with_hostname,
 };
 pub use maps::{THREADS, cpu_map, thread_map};
 pub use newer::{drop_newer, repack};

@@ -283,4 +283,25 @@ rules! {
         source: "perf 6.1, tools/perf/util/session.c: perf_session__process_compressed_event; \
             measured",
     };
+    MMAP_LEN_LARGE = Rule {
+        code: "PD3005",
+        name: "mmap-len-large",
+        severity: Severity::Error,
+        summary: "mmap_len in COMPRESSED is larger than any ring buffer",
+        problem: "mmap_len is the size of the ring buffer of perf record: 2^n + 1 pages, and at \
+            most 1 GiB where pages have 4 KiB.",
+        impact: "perf script and perf report map mmap_len bytes for each compressed record. Where \
+            the machine has less memory, they show no record after the first compressed one \
+            (Couldn't allocate memory for decompression).",
+        remedy: Remedy::Fix(
+            "Sets mmap_len to the ring buffer size that differs from it in at most 2 bits, or \
+             else to complete pages that hold the longest expansion, and to at least 528384, the \
+             value of perf record.\n\
+             Class: exact; lossy if no size is near. Cost: none.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
+        ),
+        source: "perf 6.1, tools/perf/util/session.c: perf_session__process_compressed_event; \
+            Linux 6.1, kernel/events/ring_buffer.c: rb_alloc; measured",
+    };
 }

@@ -196,6 +196,10 @@ impl<'a> Walker<'a> {
 
     #[inline]
     fn accept_unless_damaged(&mut self, record: Record<'a>) -> Item<Record<'a>, Damage> {
+        if record.frame.kind == record::TRACING_DATA && record.outside > 0 {
+            let record = self.clip_tracing(record);
+            return self.accept(record);
+        }
         match self.find_inside(&record) {
             Some(damage) => Item::Damage(damage),
             None => self.accept(record),
@@ -259,6 +263,10 @@ impl<'a> Walker<'a> {
         let mut probe = Self { at: record.end(), run: &[], ..self.clone() };
         match probe.read_record() {
             Err(FrameFault::Type(found)) => probe.read_flipped(found).is_some(),
+            // A type that no kernel has yet, or one with a flipped bit, before a record.
+            Ok(next) if record::name(next.frame.kind).is_none() => {
+                probe.is_followed_by_stored(&next)
+            }
             _ => self.is_followed_by_stored(record),
         }
     }
@@ -381,10 +389,11 @@ impl<'a> Walker<'a> {
         if !record.frame.is_usual() {
             return Step::Invalid;
         }
-        let weight = match self.events {
-            Some(events) => events.weigh(&record.view(self.layer, 0)),
-            None => 1,
-        };
+        let weight = self.events.map_or(1, |events| {
+            let view = record.view(self.layer, 0);
+            // Other bytes may look like a name before anything.
+            if events.is_padded(&view) { events.weigh(&view) } else { 0 }
+        });
         if weight == 0 {
             return Step::Invalid;
         }

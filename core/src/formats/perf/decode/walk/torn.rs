@@ -1,18 +1,41 @@
-//! A sample in which bytes were lost or added: its header is intact, and the fields after the place
-//! are other bytes.
+//! Records in which bytes were lost or added: their header is intact, and the fields after the
+//! place are other bytes.
 
-use super::{Damage, Walker};
+use super::{Damage, Reach, Walker};
 use crate::formats::perf::decode::event::{Events, SampleRead};
 use crate::formats::perf::decode::frame::Record;
 use crate::formats::perf::decode::frame::{FrameFault, RecordView};
 use crate::formats::perf::decode::sample::Sample;
+use crate::formats::perf::decode::tracing;
 use crate::formats::perf::layout::record;
+use crate::kit::cursor::Cursor;
 
 /// Nanoseconds between a sample and the one before it in the file, at most: the buffers of the CPUs
 /// are written in turns.
 const APART: u64 = 600_000_000_000;
 
-impl Walker<'_> {
+impl<'a> Walker<'a> {
+    /// Ends the payload of TRACING_DATA before the records that it reaches over: bytes of it are
+    /// missing. It describes events, so that no record is part of it.
+    #[cold]
+    pub(super) fn clip_tracing(&mut self, mut record: Record<'a>) -> Record<'a> {
+        let payload = record.end().saturating_sub(record.outside);
+        let bytes = self.source.read(payload, record.end());
+        let mut cursor = Cursor::new(&bytes, self.layer, payload, self.dialect.order);
+        let is_sound = tracing::walk(&mut cursor).is_ok() && self.is_followed(&record);
+        if is_sound || self.events.is_none() {
+            return record;
+        }
+        let mut budget = self.budget;
+        let reach = Reach::Offset(record.end());
+        let next = self.search((payload..record.end(), 1), reach, &mut budget);
+        self.budget = budget;
+        if let Some(next) = next {
+            record.outside = next.saturating_sub(payload);
+        }
+        record
+    }
+
     /// Passes over a sample before damage, if bytes were lost or added inside it and valid records
     /// follow.
     #[cold]

@@ -10,7 +10,9 @@ use std::ops::Range;
 
 use super::bits::BackwardBits;
 use super::literals::{Literals, read_literals};
-use super::sequences::{Reader, Sequence, States, Tables, read_head, read_sequences};
+use super::sequences::{
+    Reader, Sequence, States, Tables, has_reserved_bits, read_head, read_sequences,
+};
 use super::{BLOCK_HEADER_LEN, BLOCK_MAX, BlockHeader, PartialExpander, offsets_after};
 use crate::kit::num::to_u64;
 use crate::kit::steps;
@@ -123,28 +125,26 @@ impl PartialExpander {
     /// are changed. Returns nothing if more than [`FOUND_MAX`] have no fault. Coded literals are
     /// not searched: what they lost, nothing shows.
     pub fn find_changes(&self, stored: &[u8], allowance: &mut u64) -> Vec<Change> {
-        let most = *allowance;
-        let mut search = Search { expander: self, found: Vec::new(), steps: 0, most };
-        // Most changes fail within some sequences.
-        let usual = to_u64(stored.len()).saturating_mul(255 * 16);
-        let values = if usual <= most { Values::All } else { Values::Bits };
-        match Opened::read(self, stored) {
-            Some(opened) => {
-                search.try_sequences(&opened, values);
-                let start = opened.start_of_tables();
-                let end = match &opened.head {
-                    Some((_, stream)) => stored.len().saturating_sub(stream.len()),
-                    None => start.saturating_add(TABLES_MAX).min(stored.len()),
-                };
-                search.try_bytes(stored, start..end, Some(&opened), values);
-                let first = BLOCK_HEADER_LEN.saturating_add(opened.literals.header_len);
-                search.try_bytes(stored, 0..first, None, values);
+        let opened = Opened::read(self, stored);
+        let search = |values, most| {
+            let mut search = Search { expander: self, found: Vec::new(), steps: 0, most };
+            search.try_block(stored, opened.as_ref(), values);
+            steps::count(search.steps);
+            search
+        };
+        let bits = search(Values::Bits, *allowance);
+        *allowance = allowance.saturating_sub(bits.steps);
+        // What is found is expanded and judged.
+        let most = *allowance / 8 * 7;
+        let all = bits.steps.saturating_mul(Values::All.count() / Values::Bits.count());
+        if all <= most {
+            let all = search(Values::All, most);
+            *allowance = allowance.saturating_sub(all.steps);
+            if !all.is_over() {
+                return all.found;
             }
-            None => search.try_bytes(stored, 0..HEADERS_MAX.min(stored.len()), None, values),
         }
-        steps::count(search.steps);
-        *allowance = most.saturating_sub(search.steps);
-        if search.is_over() { Vec::new() } else { search.found }
+        if bits.is_over() { Vec::new() } else { bits.found }
     }
 
     fn course(&self, literals: usize) -> Course {
@@ -161,6 +161,14 @@ enum Values {
 }
 
 impl Values {
+    /// Number of values of a byte.
+    const fn count(self) -> u64 {
+        match self {
+            Self::All => 255,
+            Self::Bits => 8,
+        }
+    }
+
     fn of(self, found: u8) -> impl Iterator<Item = u8> {
         let all = (1..=u8::MAX).filter(move |mask| match self {
             Self::All => true,
@@ -181,6 +189,23 @@ impl Search<'_> {
     /// Whether the steps are used up, or so much has no fault that nothing is determined.
     const fn is_over(&self) -> bool {
         self.steps > self.most || self.found.len() > FOUND_MAX
+    }
+
+    /// Tries the bytes of a block of which the literals may have no fault.
+    fn try_block(&mut self, stored: &[u8], opened: Option<&Opened<'_>>, values: Values) {
+        let Some(opened) = opened else {
+            self.try_bytes(stored, 0..HEADERS_MAX.min(stored.len()), None, values);
+            return;
+        };
+        self.try_sequences(opened, values);
+        let start = opened.start_of_tables();
+        let end = match &opened.head {
+            Some((_, stream)) => stored.len().saturating_sub(stream.len()),
+            None => start.saturating_add(TABLES_MAX).min(stored.len()),
+        };
+        self.try_bytes(stored, start..end, Some(opened), values);
+        let first = BLOCK_HEADER_LEN.saturating_add(opened.literals.header_len);
+        self.try_bytes(stored, 0..first, None, values);
     }
 
     /// Tries the bytes of headers and of descriptions of tables. Those of the tables of the
@@ -292,6 +317,7 @@ impl<'a> Opened<'a> {
         let mut tables = expander.tables.clone();
         let section = content.get(literals.len..)?;
         let head = literals.is_sound().then(|| read_head(section, &mut tables))?;
+        let head = head.filter(|_| !has_reserved_bits(section));
         Some(Self { content, literals, tables, head })
     }
 

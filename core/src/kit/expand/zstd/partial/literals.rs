@@ -1,5 +1,7 @@
 //! The literals section of a block (RFC 8878, section 3.1.1.3.1).
 
+use std::ops::Range;
+
 use super::huffman::HuffmanTable;
 use crate::kit::expand::zstd::frame::number;
 use crate::kit::num::to_usize;
@@ -15,6 +17,10 @@ pub(super) struct Literals {
     pub(super) bytes: Vec<u8>,
     /// Literals before the first stream that does not end as it should.
     pub(super) sound: usize,
+    /// Those of each such stream.
+    lost: Vec<Range<usize>>,
+    /// Streams that end as they should.
+    sound_streams: usize,
     /// Bytes of the section.
     pub(super) len: usize,
     /// Bytes of its header.
@@ -111,43 +117,69 @@ pub(super) fn read_literals(
                 streams = stored.get(len..)?;
             }
             let huffman = huffman.as_ref()?;
-            literals.sound = decode_streams(huffman, streams, &header, &mut literals.bytes)?;
+            decode_streams(huffman, streams, &header, &mut literals)?;
         }
     }
     Some(literals)
 }
 
-/// Returns as many literals as the coded ones of a block, each of them `filler`; `None` if they are
-/// not coded.
-pub(super) fn fill_literals(block: &[u8], most: usize, filler: u8) -> Option<Literals> {
+/// Returns the coded literals of a block, each one that is lost as `filler`: those of the one stream
+/// that does not end as it should, or all if more do not: then the tree may be damaged. `None` if
+/// they are not coded.
+pub(super) fn fill_literals(
+    block: &[u8],
+    most: usize,
+    filler: u8,
+    huffman: &mut Option<HuffmanTable>,
+) -> Option<Literals> {
+    /// By a wrong tree, few streams end with their last literal: those without the codes that are
+    /// wrong.
+    const PROVEN: usize = 3;
     let header = Header::read(block).filter(|header| header.count <= most && header.kind >= 2)?;
+    let literals = read_literals(block, most, huffman);
+    if let Some(mut literals) = literals.filter(|literals| literals.sound_streams >= PROVEN) {
+        for lost in std::mem::take(&mut literals.lost) {
+            literals.bytes.get_mut(lost)?.fill(filler);
+        }
+        literals.sound = header.count;
+        return Some(literals);
+    }
+    *huffman = None;
     let len = header.len.checked_add(header.stored).filter(|len| *len <= block.len())?;
-    let (sound, header_len) = (header.count, header.len);
-    Some(Literals { bytes: vec![filler; sound], sound, len, header_len, is_stored: false })
+    Some(Literals {
+        bytes: vec![filler; header.count],
+        sound: header.count,
+        len,
+        header_len: header.len,
+        ..Literals::default()
+    })
 }
 
-/// Decodes the streams one by one; returns how many literals precede the first unsound one.
+/// Decodes the streams one by one to the bytes of `literals`, and notes those that are unsound.
 fn decode_streams(
     huffman: &HuffmanTable,
     stored: &[u8],
     header: &Header,
-    out: &mut Vec<u8>,
-) -> Option<usize> {
+    literals: &mut Literals,
+) -> Option<()> {
     let mut rest = stored;
     let jumps = if header.streams == 4 { rest.split_off(..JUMP_LEN)? } else { &[] };
     let share = header.count.div_ceil(header.streams);
-    let mut sound = header.count;
     for index in 0..header.streams {
         let begin = index.saturating_mul(share).min(header.count);
         let count = header.count.saturating_sub(begin).min(share);
         let len = jumps.chunks(2).nth(index).map(|jump| to_usize(number(jump)));
         let len = len.unwrap_or(rest.len()).min(rest.len());
         let stream = rest.split_off(..len).unwrap_or_default();
-        if !huffman.decode(stream, count, out) {
-            sound = sound.min(begin);
-            // Those of the next stream keep their places.
-            out.resize(begin.saturating_add(count), 0);
+        if huffman.decode(stream, count, &mut literals.bytes) {
+            literals.sound_streams = literals.sound_streams.saturating_add(1);
+            continue;
         }
+        // Those of the next stream keep their places.
+        let end = begin.saturating_add(count);
+        literals.bytes.resize(end, 0);
+        literals.sound = literals.sound.min(begin);
+        literals.lost.push(begin..end);
     }
-    Some(sound)
+    Some(())
 }

@@ -124,14 +124,12 @@ impl PartialExpander {
         }
     }
 
-    /// Expands the block in `stored` whose literals are damaged, with `filler` for each of them;
-    /// `None` if the literals are not coded, or the sequences are damaged, too. Then the expander
-    /// has to be restored.
+    /// Expands the block in `stored` whose literals are damaged, with `filler` for each that is
+    /// lost; `None` if the literals are not coded, or the sequences are damaged, too. Then the
+    /// expander has to be restored.
     fn expand_filled(&mut self, stored: &[u8], filler: u8) -> Option<Vec<u8>> {
         let content = stored.get(BLOCK_HEADER_LEN..)?;
-        let literals = fill_literals(content, BLOCK_MAX, filler)?;
-        // The tree may be damaged, too.
-        self.huffman = None;
+        let literals = fill_literals(content, BLOCK_MAX, filler, &mut self.huffman)?;
         let section = content.get(literals.len..)?;
         let (sequences, is_sound) = read_sequences(section, &mut self.tables);
         let mut copier = Copier { literals, used: 0, out: Vec::new(), sound: None };

@@ -135,7 +135,14 @@ fn read_all(bytes: &[u8], tables: &mut Tables, found: &mut Vec<Sequence>) -> Opt
             states = reader.next(states, &mut bits)?;
         }
     }
-    bits.is_empty().then_some(())
+    (bits.is_empty() && !has_reserved_bits(bytes)).then_some(())
+}
+
+/// Whether a bit is set in the section that RFC 8878 reserves: libzstd 1.5.7 refuses it, and
+/// 1.5.4 reads over it.
+pub(super) fn has_reserved_bits(mut section: &[u8]) -> bool {
+    let count = read_count(&mut section).unwrap_or(0);
+    count > 0 && section.first().is_some_and(|modes| modes & 3 != 0)
 }
 
 /// Reads the number of sequences and their tables; returns the bits of the sequences as well, which

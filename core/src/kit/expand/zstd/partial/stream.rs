@@ -24,6 +24,11 @@ impl PartialStream {
         self.expander.as_ref().map_or(0, |expander| expander.window)
     }
 
+    /// Returns the number of bytes that the stream keeps for later copies.
+    pub fn held(&self) -> usize {
+        self.expander.as_ref().map_or(0, |expander| expander.history.len())
+    }
+
     /// Expands the next piece to the end of `out`. Returns the number of its bytes before the first
     /// block that has a fault or is not complete, or before which `out` has at least `most` bytes:
     /// all of them if there is none. The stream then is at that block.

@@ -1,19 +1,20 @@
 //! The events of a recording: attrs, their ids, and the layout of their records.
 
+mod cover;
+
 use std::collections::BTreeSet;
 
 use super::attr::Attr;
 use super::body::BodyError;
 use super::feature;
-use super::frame::{self, Dialect, Place, RecordView};
+use super::frame::{self, Dialect, RecordView};
 use super::record;
 use super::sample::{self, PlainSample, Sample, SampleId, SampleLayout};
 use crate::formats::perf::layout::attr::{branch_sample_type, sample_type};
 use crate::formats::perf::layout::{RECORD_HEADER, record as kind};
 use crate::kit::cursor::{Cursor, Order};
 use crate::kit::field_log::FieldLog;
-use crate::kit::num::{to_u64, to_usize};
-use crate::kit::span::Span;
+use crate::kit::num::to_u64;
 
 /// Most ids of events that are copied for the search after damage.
 const MOST_COPIED_IDS: usize = 64 << 10;
@@ -383,41 +384,6 @@ impl Events {
         }
     }
 
-    /// Whether a record of a known type may cover others: its fields do not fit, or it is a
-    /// HEADER_FEATURE. A sample before complete records does not: only its size is wrong.
-    #[inline]
-    pub fn may_cover_others(&self, record: &RecordView<'_>) -> bool {
-        // A smaller one has no room for a sample after its header, and most samples are read once.
-        if record.frame.size < self.least_sample.saturating_add(RECORD_HEADER) {
-            return false;
-        }
-        let mut sample = Sample::default();
-        match record.frame.kind {
-            kind::SAMPLE if self.is_partial || self.read_plain(record).is_some() => false,
-            kind::SAMPLE => match self.read_sample(record, &mut sample) {
-                SampleRead::NoLayout => false,
-                SampleRead::UnknownId | SampleRead::Malformed(_) => true,
-                SampleRead::Complete { trailing: 0, attr } => {
-                    !(self.has_id_of(&sample)
-                        && sample.is_cpu_possible()
-                        && self.has_ids_of_values(record, &sample, attr))
-                }
-                SampleRead::Complete { trailing, .. } => {
-                    self.find_joined(record, trailing).is_none()
-                }
-            },
-            // After its content there may be any bytes.
-            kind::HEADER_FEATURE => true,
-            other if record::name(other).is_some() => {
-                // simpleperf copies the padding of a name from its memory.
-                let most = if self.dialect.is_simpleperf { 7 } else { 0 };
-                let is_padded = |body: record::Body| body.after_name <= most;
-                self.weigh(record) == 0 || !self.read_body(record).is_ok_and(is_padded)
-            }
-            _ => false,
-        }
-    }
-
     /// Reads a plain sample of a known event: the short way of [`read_sample`](Self::read_sample)
     /// for most samples. `None` for all others, and if anything in its fields is unusual.
     #[inline]
@@ -433,31 +399,6 @@ impl Events {
         };
         let layout = self.layouts.get(index).filter(|layout| layout.places_id_like(first))?;
         layout.read_plain(body, self.dialect.order)
-    }
-
-    /// Returns the last `trailing` bytes of a record if they are complete records that belong to
-    /// the events: its size then covers them as well.
-    #[cold]
-    pub fn find_joined(&self, record: &RecordView<'_>, trailing: u64) -> Option<Span> {
-        /// Weight of one sample.
-        const ENOUGH: u64 = 4;
-        let all = record.span();
-        let mut at = all.end.checked_sub(trailing)?;
-        let joined = Span { start: at, ..all };
-        let mut weight = 0_u64;
-        while at < all.end {
-            let rest = record.bytes.get(to_usize(at.saturating_sub(all.start))..)?;
-            let frame = self.dialect.frame(rest).ok()?;
-            let bytes = rest.get(..to_usize(frame.size))?;
-            let place = Place { offset: at, ..record.place };
-            let own = self.weigh(&RecordView { frame, place, bytes });
-            weight = weight.saturating_add(own);
-            at = at.saturating_add(frame.size);
-            if own == 0 {
-                return None;
-            }
-        }
-        (weight >= ENOUGH).then_some(joined)
     }
 
     /// Returns a copy for the search after damage; `None` if it would be large.

@@ -1,0 +1,75 @@
+//! Records that may cover others: their size is wrong, or bytes of them are missing.
+
+use super::{Events, SampleRead};
+use crate::formats::perf::decode::frame::{Place, RecordView};
+use crate::formats::perf::decode::record;
+use crate::formats::perf::decode::sample::Sample;
+use crate::formats::perf::layout::{RECORD_HEADER, record as kind};
+use crate::kit::num::to_usize;
+use crate::kit::span::Span;
+
+impl Events {
+    /// Whether a record of a known type may cover others: its fields do not fit, or it is a
+    /// HEADER_FEATURE. A sample before complete records does not: only its size is wrong.
+    #[inline]
+    pub fn may_cover_others(&self, record: &RecordView<'_>) -> bool {
+        // A smaller one has no room for a sample after its header, and most samples are read once.
+        if record.frame.size < self.least_sample.saturating_add(RECORD_HEADER) {
+            return false;
+        }
+        let mut sample = Sample::default();
+        match record.frame.kind {
+            kind::SAMPLE if self.is_partial || self.read_plain(record).is_some() => false,
+            kind::SAMPLE => match self.read_sample(record, &mut sample) {
+                SampleRead::NoLayout => false,
+                SampleRead::UnknownId | SampleRead::Malformed(_) => true,
+                SampleRead::Complete { trailing: 0, attr } => {
+                    !(self.has_id_of(&sample)
+                        && sample.is_cpu_possible()
+                        && self.has_ids_of_values(record, &sample, attr))
+                }
+                SampleRead::Complete { trailing, .. } => {
+                    self.find_joined(record, trailing).is_none()
+                }
+            },
+            // After its content there may be any bytes.
+            kind::HEADER_FEATURE => true,
+            other if record::name(other).is_some() => {
+                self.weigh(record) == 0 || !self.is_padded(record)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether nothing but padding follows the name in a record of a known type, if it has one.
+    pub fn is_padded(&self, record: &RecordView<'_>) -> bool {
+        // simpleperf copies the padding of a name from its memory.
+        let most = if self.dialect.is_simpleperf { 7 } else { 0 };
+        self.read_body(record).is_ok_and(|body| body.after_name <= most)
+    }
+
+    /// Returns the last `trailing` bytes of a record if they are complete records that belong to
+    /// the events: its size then covers them as well.
+    #[cold]
+    pub fn find_joined(&self, record: &RecordView<'_>, trailing: u64) -> Option<Span> {
+        /// Weight of one sample.
+        const ENOUGH: u64 = 4;
+        let all = record.span();
+        let mut at = all.end.checked_sub(trailing)?;
+        let joined = Span { start: at, ..all };
+        let mut weight = 0_u64;
+        while at < all.end {
+            let rest = record.bytes.get(to_usize(at.saturating_sub(all.start))..)?;
+            let frame = self.dialect.frame(rest).ok()?;
+            let bytes = rest.get(..to_usize(frame.size))?;
+            let place = Place { offset: at, ..record.place };
+            let own = self.weigh(&RecordView { frame, place, bytes });
+            weight = weight.saturating_add(own);
+            at = at.saturating_add(frame.size);
+            if own == 0 {
+                return None;
+            }
+        }
+        (weight >= ENOUGH).then_some(joined)
+    }
+}
