@@ -32,7 +32,7 @@ pub use show::markdown;
 use args::format_options::{self, Verb};
 use args::intent::{self, Intent};
 use commands::{
-    apply, check, codes, completions, diff, dump, explain, formats, man, map, redact, repair,
+    apply, check, codes, completions, cut, diff, dump, explain, formats, man, map, redact, repair,
     self_test, verify,
 };
 use files::access;
@@ -79,6 +79,7 @@ enum Command {
     Audit(check::audit::Arguments),
     Repair(repair::Arguments),
     Redact(redact::Arguments),
+    Cut(cut::Arguments),
     Apply(apply::Arguments),
     Verify(verify::Arguments),
     Dump(dump::Arguments),
@@ -106,6 +107,7 @@ pub(crate) fn build_command() -> clap::Command {
         ("repair", Verb::Repair),
         ("dump", Verb::Dump),
         ("diff", Verb::Diff),
+        ("cut", Verb::Cut),
     ];
     verbs.into_iter().fold(command, |command, (name, verb)| {
         command.mut_subcommand(name, |own| format_options::add_to(own, verb))
@@ -160,6 +162,7 @@ impl Arguments {
             Command::Audit(arguments) => arguments.run(own, self.color, streams),
             Command::Repair(arguments) => arguments.run(own, streams),
             Command::Redact(arguments) => arguments.run(streams),
+            Command::Cut(arguments) => arguments.run(own, streams),
             Command::Apply(arguments) => arguments.run(streams),
             Command::Verify(arguments) => arguments.run(streams),
             Command::Dump(arguments) => arguments.run(own, streams),

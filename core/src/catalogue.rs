@@ -154,7 +154,9 @@ impl Choices {
     ///
     /// If no format has the option, or none takes the value.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), ChoiceError> {
-        let all = |format: &FormatId| format.options().iter().chain(format.dump_options());
+        let all = |format: &FormatId| {
+            format.options().iter().chain(format.dump_options()).chain(format.cut_options())
+        };
         let specs = FormatId::ALL.iter().flat_map(all).filter(|spec| spec.name == name);
         self.set_one_of(&specs.collect::<Vec<_>>(), name, value)
     }

@@ -2,6 +2,7 @@
 
 use crate::kit::reading::Hints;
 use crate::model::choice::Choices;
+use crate::model::cut::CutError;
 use crate::model::description::Description;
 use crate::model::dump::{Diffed, Dump, DumpError, Dumped};
 use crate::model::edit::Edit;
@@ -20,12 +21,13 @@ pub enum Confidence {
     Certain,
 }
 
-/// Edits of the files that store expanded bytes anew.
+/// Edits of the files that store expanded bytes anew, or a part of a recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stored {
     /// The edits, in order.
     pub edits: Vec<Edit>,
-    /// Number of stored records that only held expanded bytes and are no longer there.
+    /// Number of records that are gone: of a cut, all that it drops; otherwise those that only held
+    /// expanded bytes.
     pub records_gone: u64,
 }
 
@@ -135,6 +137,16 @@ pub trait Format: Sync {
         _options: &Options,
     ) -> Result<Stored, StoreError> {
         Err("the format cannot store its expanded bytes anew".into())
+    }
+
+    /// Returns the edits that leave the part of a sound recording that the options of a cut select,
+    /// with the records that it needs. `records_gone` counts the records that were dropped.
+    ///
+    /// # Errors
+    ///
+    /// The reason why the part cannot be made; [`CutError::Unsupported`] for a format without one.
+    fn cut(&self, _files: &FileSet<'_>, _options: &Options) -> Result<Stored, CutError> {
+        Err(CutError::Unsupported)
     }
 
     /// Passes every tile of every layer to `each`, layer by layer, in order.

@@ -91,6 +91,7 @@ mod catalogue;
 #[doc(hidden)]
 pub mod catalogue;
 mod check;
+mod cut;
 #[cfg(not(feature = "testing"))]
 mod format;
 #[cfg(feature = "testing")]
@@ -147,6 +148,7 @@ mod sight;
 pub mod sight;
 
 pub use catalogue::{DeletedRule, UnknownFormat, deleted_rule, rule, rules};
+pub use cut::cut;
 pub use kit::source::Source;
 pub use kit::span::{Layer, Span};
 pub use kit::text::{Untrusted, UntrustedPath, is_safe, unescape};
@@ -162,6 +164,7 @@ pub use mend::reading::check;
 pub use mend::rounds::{Outcome, Repair, repair, view};
 pub use model::arrival::Undone;
 pub use model::choice::{ChoiceError, Choices, OptionSpec, OptionValue};
+pub use model::cut::CutError;
 pub use model::description::FormatId;
 pub use model::directory::{DirectoryShape, DirectoryView, Member};
 pub use model::dump::{Diffed, Dump, DumpError, Dumped};

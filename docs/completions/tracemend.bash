@@ -31,6 +31,9 @@ _tracemend() {
             tracemend,completions)
                 cmd="tracemend__subcmd__completions"
                 ;;
+            tracemend,cut)
+                cmd="tracemend__subcmd__cut"
+                ;;
             tracemend,diff)
                 cmd="tracemend__subcmd__diff"
                 ;;
@@ -82,6 +85,9 @@ _tracemend() {
             tracemend__subcmd__help,completions)
                 cmd="tracemend__subcmd__help__subcmd__completions"
                 ;;
+            tracemend__subcmd__help,cut)
+                cmd="tracemend__subcmd__help__subcmd__cut"
+                ;;
             tracemend__subcmd__help,diff)
                 cmd="tracemend__subcmd__help__subcmd__diff"
                 ;;
@@ -125,7 +131,7 @@ _tracemend() {
 
     case "${cmd}" in
         tracemend)
-            opts="-h -V --color --sandbox --help --version audit redact apply verify map explain codes formats merge completions man self-test check repair dump diff help"
+            opts="-h -V --color --sandbox --help --version audit redact apply verify map explain codes formats merge completions man self-test check repair dump diff cut help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -227,7 +233,7 @@ _tracemend() {
             return 0
             ;;
         tracemend__subcmd__check)
-            opts="-o -v -q -h --files-from --format --output --type --fail-on --deny --warn --allow --config --no-config --baseline --write-baseline --statistics --shard --resume --checksums --all --max-findings --verbose --strict --jobs --quiet --limits --limit --no-transport --donor --abi --for-perf --close-calls --part --strategy --upgrade --qemu-version --release --target --color --sandbox --help"
+            opts="-o -v -q -h --files-from --format --output --type --fail-on --deny --warn --allow --config --no-config --baseline --write-baseline --statistics --shard --resume --checksums --all --max-findings --verbose --strict --jobs --quiet --limits --limit --no-transport --donor --abi --for-perf --part --close-calls --strategy --upgrade --qemu-version --release --target --color --sandbox --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -314,7 +320,7 @@ _tracemend() {
                     return 0
                     ;;
                 --part)
-                    COMPREPLY=($(compgen -W "1 2" -- "${cur}"))
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --strategy)
@@ -381,6 +387,56 @@ _tracemend() {
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --sandbox)
+                    COMPREPLY=($(compgen -W "auto on off" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tracemend__subcmd__cut)
+            opts="-o -h --output --force --type --limits --limit --no-transport --range --time --color --sandbox --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --type)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --limits)
+                    COMPREPLY=($(compgen -W "strict default large" -- "${cur}"))
+                    return 0
+                    ;;
+                --limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --range)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --time)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -573,7 +629,7 @@ _tracemend() {
             return 0
             ;;
         tracemend__subcmd__help)
-            opts="audit redact apply verify map explain codes formats merge completions man self-test check repair dump diff help"
+            opts="audit redact apply verify map explain codes formats merge completions man self-test check repair dump diff cut help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -643,6 +699,20 @@ _tracemend() {
             return 0
             ;;
         tracemend__subcmd__help__subcmd__completions)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tracemend__subcmd__help__subcmd__cut)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1005,7 +1075,7 @@ _tracemend() {
             return 0
             ;;
         tracemend__subcmd__repair)
-            opts="-o -h --output --out-dir --in-place --no-backup --dry-run --plan --format --safety --lossy-warnings --partial --force --link --type --jobs --limits --limit --no-transport --donor --abi --for-perf --close-calls --part --strategy --upgrade --qemu-version --release --target --color --sandbox --help"
+            opts="-o -h --output --out-dir --in-place --no-backup --dry-run --plan --format --safety --lossy-warnings --partial --force --link --type --jobs --limits --limit --no-transport --donor --abi --for-perf --part --close-calls --strategy --upgrade --qemu-version --release --target --color --sandbox --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1064,7 +1134,7 @@ _tracemend() {
                     return 0
                     ;;
                 --part)
-                    COMPREPLY=($(compgen -W "1 2" -- "${cur}"))
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --strategy)

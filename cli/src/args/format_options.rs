@@ -24,6 +24,7 @@ pub(crate) enum Verb {
     Repair,
     Dump,
     Diff,
+    Cut,
 }
 
 impl Verb {
@@ -34,6 +35,7 @@ impl Verb {
             Self::Audit => &[],
             Self::Dump => format.dump_options(),
             Self::Diff => format.diff_options(),
+            Self::Cut => format.cut_options(),
         }
     }
 }
@@ -218,7 +220,7 @@ mod tests {
 
     #[test]
     fn every_option_of_every_format_is_an_argument() {
-        for verb in [Verb::Check, Verb::Repair, Verb::Dump, Verb::Diff] {
+        for verb in [Verb::Check, Verb::Repair, Verb::Dump, Verb::Diff, Verb::Cut] {
             let command = add_to(Command::new("repair"), verb);
             for format in FormatId::ALL {
                 for spec in verb.options(*format) {

@@ -8,10 +8,11 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use crate::kit::command::quote;
 
 /// Words that people try, each with the command that does it.
-const WORDS: [(&str, &[&str]); 9] = [
+const WORDS: [(&str, &[&str]); 10] = [
     ("check", &["validate", "lint", "test", "scan", "fsck"]),
     ("repair", &["fix", "recover", "restore", "salvage", "rescue", "heal"]),
     ("redact", &["anonymize", "anonymise", "sanitize", "sanitise", "strip", "scrub"]),
+    ("cut", &["trim", "slice", "extract", "split", "crop"]),
     ("map", &["info", "show", "inspect", "stat", "layout"]),
     ("dump", &["print", "cat", "script", "decode", "list", "view"]),
     ("diff", &["compare", "cmp"]),

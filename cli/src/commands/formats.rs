@@ -60,7 +60,12 @@ fn describe_format(format: FormatId, look: Look) -> String {
         let first = format!("{:indent$}{what} options: ", "");
         wrap(&options.join(", "), look.width, &first, indent)
     };
-    text + &list("check and repair", format.options()) + &list("dump", format.dump_options())
+    let lists = [
+        list("check and repair", format.options()),
+        list("dump", format.dump_options()),
+        list("cut", format.cut_options()),
+    ];
+    text + &lists.concat()
 }
 
 fn describe_as_json(format: FormatId) -> Value {
@@ -74,5 +79,6 @@ fn describe_as_json(format: FormatId) -> Value {
         "options": list(format.options()),
         "dump_options": list(format.dump_options()),
         "dump_styles": styles,
+        "cut_options": list(format.cut_options()),
     })
 }

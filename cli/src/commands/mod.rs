@@ -5,6 +5,7 @@ pub(crate) mod batch;
 pub(crate) mod check;
 pub(crate) mod codes;
 pub(crate) mod completions;
+pub(crate) mod cut;
 pub(crate) mod diff;
 pub(crate) mod dump;
 pub(crate) mod explain;

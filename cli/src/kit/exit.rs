@@ -11,7 +11,8 @@ Exit codes:
      recordings differ; redact: private content is left)
   2  usage error, nothing was done
   3  repaired, with recorded bytes lost
-  4  cannot be repaired (apply: the plan was made for another file; redact: nothing was written)
+  4  cannot be repaired (apply: the plan was made for another file; redact, cut: nothing was
+     written)
   5  a file could not be read or written
   6  a limit was reached, so the verdict is incomplete
 With several recordings, the highest applies.";

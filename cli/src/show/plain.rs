@@ -13,12 +13,13 @@ const ENDED: &str = "was killed";
 /// Causes, by the codes that show them; `@` stands for the recorder. The first that a report shows
 /// explains it: a conversion of the whole file comes before a lost block, and that before the end
 /// of a recorder.
-const CAUSES: [(&str, &[&str]); 11] = [
+const CAUSES: [(&str, &[&str]); 12] = [
     ("converted as text on its way, and bytes are lost", &["TR0101"]),
     ("packed on its way", &["TR0001"]),
     ("converted on its way", &["TR0002", "TR0003", "TR0004", "TR0005", "TR0006"]),
     ("other text stands before the recording", &["TR0007"]),
     ("still being written", &["CM0005"]),
+    ("several recordings are in one file", &["PD0037", "AT1005"]),
     ("a block is there twice", &["CM0101", "AT8010"]),
     ("other bytes were put into the recording", &["CM0102"]),
     ("a part is missing", &["CM0103", "PD0032", "PD0034"]),

@@ -51,7 +51,7 @@ impl Description {
         recorder: Recorder { name: "its recorder", counts_samples: true },
         rules: || &[],
         limits: &[],
-        options: FormatOptions { check: &[], dump: &[], diff: &[], styles: &[] },
+        options: FormatOptions { check: &[], dump: &[], diff: &[], cut: &[], styles: &[] },
         signs: FormatSigns {
             magics: &[],
             beginnings: &[],
@@ -80,6 +80,8 @@ pub struct FormatOptions {
     pub dump: &'static [OptionSpec],
     /// Those of a comparison: options of a check that decide how the bytes are read.
     pub diff: &'static [OptionSpec],
+    /// Those of a cut, of which a user gives at least one; empty if recordings cannot be cut.
+    pub cut: &'static [OptionSpec],
     /// The styles of a dump with their purpose, the default first; empty without a dump.
     pub styles: &'static [(&'static str, &'static str)],
 }
@@ -180,6 +182,11 @@ impl FormatId {
     /// Returns the options of a comparison that the format owns.
     pub const fn diff_options(self) -> &'static [OptionSpec] {
         self.0.options.diff
+    }
+
+    /// Returns the options of a cut that the format owns; empty if its recordings cannot be cut.
+    pub const fn cut_options(self) -> &'static [OptionSpec] {
+        self.0.options.cut
     }
 
     /// Returns the styles of a dump with their purpose, the default first; empty if the format has

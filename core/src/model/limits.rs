@@ -93,6 +93,7 @@ pub static COMMON: &[&Limit] = &[
     &MAP_FIELDS,
     &AUDIT_RATIO,
     &REDACTED,
+    &CUT,
     &TRANSPORTS,
     &UNPACKED,
     &UNPACKED_RATIO,
@@ -238,6 +239,15 @@ pub static REDACTED: Limit = Limit::new(
     "bytes",
     "a redaction holds its fillers in memory until they are written: 30,000 samples with 8 KiB of \
      stack each; an edit or a name counts 64 bytes more than its length",
+);
+
+/// Bytes that a cut holds.
+pub static CUT: Limit = Limit::new(
+    "cut",
+    256 << 20,
+    "bytes",
+    "the records that a cut takes out of compressed ones are in memory until they are written; an \
+     edit counts 64 bytes more than what it inserts",
 );
 
 /// Ways in which a file was wrapped or converted, one inside the other.

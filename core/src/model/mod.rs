@@ -6,6 +6,7 @@
 pub mod arrival;
 pub mod choice;
 pub mod concern;
+pub mod cut;
 pub mod description;
 pub mod directory;
 pub mod dump;

@@ -32,6 +32,7 @@ use crate::mend::beginning::recognise;
 use crate::mend::reading::check;
 use crate::mend::rounds::{Outcome, Repair, view};
 use crate::mend::trial::find_harm;
+use crate::mend::view::patch_files;
 use crate::model::edit::{Edit, Safety};
 use crate::model::limits::REDACTED;
 use crate::model::options::Options;
@@ -336,17 +337,9 @@ fn patch(
         let span = Span::new(Layer::stored(one.file), 0, 0);
         places.entry(one.rule.code).or_insert_with(|| (one.rule, Vec::new())).1.push(span);
     }
-    let mut patches = Vec::new();
-    for (index, file) in (0_u32..).zip(files.files()) {
-        let from = edits.partition_point(|edit| edit.span.layer.file < index);
-        let to = edits.partition_point(|edit| edit.span.layer.file <= index);
-        let name = renamed.iter().find(|one| one.file == index).map(|one| one.name.clone());
-        let mine = edits.get(from..to).unwrap_or_default();
-        let absent = file.bytes.is_absent();
-        let made = Patch::from_edits(file.bytes.len(), mine)
-            .map_err(|error| RedactError::Harm(error.to_string()))?;
-        patches.push(made.between(absent, absent).under(name));
-    }
+    let name_of = |file| renamed.iter().find(|one| one.file == file).map(|one| one.name.clone());
+    let patches = patch_files(files, &edits, name_of)
+        .map_err(|error| RedactError::Harm(error.to_string()))?;
     Ok((patches, places.into_values().map(describe).collect(), records_gone))
 }
 

@@ -50,12 +50,13 @@ pub fn every(files: &FileSet<'_>, choice: u64) -> Held {
     let options = Options { format: Some(format), ..Options::default() };
     let options = recording::with_short_searches(files, &options);
     let report = tracemend::check(files, &options);
-    let laws: [&dyn Fn() -> Held; 7] = [
+    let laws: [&dyn Fn() -> Held; 8] = [
         &|| dumped(files, &options, &report, choice),
         &|| compared(files, &options),
         &|| mapped(files, &options, &report),
         &|| located(files, &options, choice),
         &|| redacted(files, &options),
+        &|| cut_out(files, &options, &report, choice),
         &|| audited(files, &options),
         &|| reported(files, &report),
     ];
@@ -256,6 +257,39 @@ fn redacted(files: &FileSet<'_>, options: &Options) -> Held {
     ensure(changes, "redacting again changes nothing", || {
         again.map_or_else(|error| error.to_string(), |again| format!("{:?}", again.redacted))
     })
+}
+
+/// Tests a part: it has no errors, no samples that the recording lacks, and the same part of it is
+/// all of it.
+fn cut_out(files: &FileSet<'_>, options: &Options, report: &Report, choice: u64) -> Held {
+    let Some(spec) = report.format.and_then(|format| {
+        let specs = format.cut_options();
+        specs.get(choice as usize % specs.len().max(1))
+    }) else {
+        return Ok(());
+    };
+    let mut options = options.clone();
+    let whole = choice >> 8 & 1 == 0;
+    let value = if whole { ".." } else { "0x10..0x20" };
+    if options.choices.set(spec.name, value).is_err() {
+        return Ok(());
+    }
+    let run = || tracemend::cut(files, &options);
+    let ((part, steps), peak) = allocation::peak_during(|| work::steps_during(run));
+    work::check_is_bounded(files, report, steps)?;
+    // It may refuse: the recording is damaged, or has hardware traces.
+    let Ok(part) = part else { return Ok(()) };
+    allocation::check_is_bounded(files, report, peak.saturating_sub(report.tally.expanded * 4))?;
+    let output = part.output(files);
+    recording::noted(&part, &output);
+    let after = tracemend::check(&output, &options);
+    ensure(!after.has_errors(), "a part has no errors", || format!("{:?}", after.counts()))?;
+    let (before, after) = (report.tally.samples, after.tally.samples);
+    let fits = if whole { after == before } else { 0 < after && after <= before };
+    ensure(fits, "a part has samples of the recording", || format!("{after} of {before}"))?;
+    let again = tracemend::cut(&output, &options);
+    let is_all = !whole || again.is_ok_and(|again| !again.changes());
+    ensure(is_all, "all of a part is the part", || spec.name.to_string())
 }
 
 /// Tests that the findings of an audit can be shown.

@@ -374,6 +374,8 @@ pub fn specimens() -> Vec<Specimen> {
             recording.build().bytes
         }),
         Specimen::new("PD0036", built("compressed2").bytes).with("for-perf", "6.1"),
+        Specimen::new("PD0037", [built("plain").bytes, built("pipe").bytes].concat())
+            .with("part", "1"),
     ]
 }
 

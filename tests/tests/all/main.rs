@@ -80,13 +80,16 @@ mod perf {
     mod campaign;
     mod compressed;
     mod counts;
+    mod cut;
     mod displaced;
     mod donor;
     mod dump;
     mod flips;
+    mod folded;
     mod for_perf;
     mod forge;
     mod inside;
+    mod joined;
     mod judge;
     mod lost_attrs;
     mod newer;

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use tracemend::json::TOOL;
 use tracemend::words::plural;
 use tracemend::{
-    FileSet, FormatId, Options, Plan, RedactError, RedactRequest, Redaction, Rule, Sighting, proof,
+    FileSet, FormatId, Options, Plan, RedactError, RedactRequest, Redaction, Repair, Rule,
+    Sighting, proof,
 };
 
 use crate::args::limiting::Limiting;
@@ -341,7 +342,9 @@ impl Redacted<'_> {
         plan_file: Option<TextFile>,
     ) -> Result<bool, Failure> {
         let output = self.redaction.repair.output(self.files);
-        let prepared = target.prepare(recording, &output, |back| self.prove(back))?;
+        let prepared = target.prepare(recording, &output, |back| {
+            prove(&self.redaction.repair, self.files, back, self.options)
+        })?;
         if let Some(mut file) = plan_file {
             let plan = Plan::new(&self.redaction.repair, self.files, &self.options.limits)
                 .map_err(|error| Failure::new(Exit::Incomplete, error.to_string()))?;
@@ -352,18 +355,22 @@ impl Redacted<'_> {
         }
         prepared.give_name()
     }
+}
 
-    /// Compares the output, read back, with the source and the edits, and checks it again.
-    fn prove(&self, back: &FileSet<'_>) -> Result<(), Failure> {
-        let repair = &self.redaction.repair;
-        proof::prove_patches(&repair.patches, self.files, back).map_err(|error| {
-            Failure::new(Exit::Io, format!("the output was not written as planned: {error}"))
-        })?;
-        if tracemend::check(back, self.options).counts() == repair.after.counts() {
-            return Ok(());
-        }
-        let message = "the output was not written: a second check gives other findings; the \
-                       source may have changed";
-        Err(Failure::new(Exit::Io, message))
+/// Compares an output, read back, with the source and the edits, and checks it again.
+pub(crate) fn prove(
+    repair: &Repair,
+    files: &FileSet<'_>,
+    back: &FileSet<'_>,
+    options: &Options,
+) -> Result<(), Failure> {
+    proof::prove_patches(&repair.patches, files, back).map_err(|error| {
+        Failure::new(Exit::Io, format!("the output was not written as planned: {error}"))
+    })?;
+    if tracemend::check(back, options).counts() == repair.after.counts() {
+        return Ok(());
     }
+    let message = "the output was not written: a second check gives other findings; the source may \
+                   have changed";
+    Err(Failure::new(Exit::Io, message))
 }

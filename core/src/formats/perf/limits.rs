@@ -3,7 +3,7 @@
 use crate::model::limits::Limit;
 
 /// All limits of the format.
-pub static LIMITS: &[&Limit] = &[&ATTRS, &IDS, &ROUNDS, &FILES, &TRIED, &CHANGES];
+pub static LIMITS: &[&Limit] = &[&ATTRS, &IDS, &ROUNDS, &FILES, &TRIED, &CHANGES, &SPACES, &STACKS];
 
 /// Events (attrs) of one recording.
 pub static ATTRS: Limit = Limit::new(
@@ -54,4 +54,22 @@ pub static CHANGES: Limit = Limit::new(
     24 << 20,
     "steps",
     "a block of 6 KiB takes less, and perf record -z writes blocks of 0.3 to 6 KiB",
+);
+
+/// Bytes of the names and maps by which a dump names the frames of stacks. Frames in maps that do
+/// not fit are unknown.
+pub static SPACES: Limit = Limit::new(
+    "perf-spaces",
+    256 << 20,
+    "bytes",
+    "a map takes 128 bytes and its name; a machine with 10,000 processes of 40 maps takes 80 MB",
+);
+
+/// Bytes of the stacks whose samples a dump counts. When they are full, they are written, so that a
+/// stack may have several lines, which programs for flame graphs add up.
+pub static STACKS: Limit = Limit::new(
+    "perf-stacks",
+    64 << 20,
+    "bytes",
+    "a stack of 20 frames takes some 400 bytes, so 160,000 different ones are counted",
 );

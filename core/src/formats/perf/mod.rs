@@ -36,6 +36,8 @@ pub mod rules;
 
 use crate::format::{Confidence, Format, StoreError, Stored};
 use crate::kit::reading::Hints;
+use crate::model::choice::Choices;
+use crate::model::cut::CutError;
 use crate::model::description::{DamageSigns, Description, FormatOptions, FormatSigns, Recorder};
 use crate::model::dump::{Dump, DumpError, Dumped};
 use crate::model::edit::Edit;
@@ -56,6 +58,7 @@ pub static DESCRIPTION: Description = Description {
     options: FormatOptions {
         check: options::OPTIONS,
         dump: options::DUMP,
+        cut: options::CUT,
         styles: dump::STYLES,
         ..Description::EMPTY.options
     },
@@ -112,7 +115,15 @@ impl Format for Perf {
         options: &Options,
         report: &Report,
     ) -> Option<Finding> {
+        if !recover::joined::find(files).is_empty() {
+            // Which of the recordings is wanted is for the user to choose.
+            return None;
+        }
         check::last_resort(files, options, report)
+    }
+
+    fn find_misapplied(&self, choices: &Choices, report: &Report) -> Option<String> {
+        check::find_misapplied(choices, report)
     }
 
     fn dump(
@@ -138,7 +149,15 @@ impl Format for Perf {
         repair::store(files, edits, &options.limits)
     }
 
+    fn cut(&self, files: &FileSet<'_>, options: &Options) -> Result<Stored, CutError> {
+        repair::cut(files, options)
+    }
+
     fn reading_hints(&self, files: &FileSet<'_>, options: &Options, _report: &Report) -> Hints {
+        if !recover::joined::find(files).is_empty() {
+            // Another recording is not bytes that were inserted into this one.
+            return Hints::default();
+        }
         recover::restore::find_displaced(&files.bytes(0), &options.limits)
     }
 

@@ -6,7 +6,8 @@ use std::sync::LazyLock;
 use crate::formats::perf::layout::versions::{self, NEWEST, OFFERED, OLDEST, Version};
 use crate::formats::perf::layout::{ATTR_SIZES, is_published, record};
 use crate::model::choice::{
-    OptionSpec, OptionValue, check_range, check_times, parse_range, parse_times,
+    Choices, OptionSpec, OptionValue, check_number, check_range, check_times, parse_number,
+    parse_range, parse_times,
 };
 use crate::model::options::Options;
 
@@ -29,6 +30,11 @@ pub static OPTIONS: &[OptionSpec] = &[
         "Also write what perf VERSION refuses in a way that it reads, or leave it out",
     )
     .without("abi"),
+    OptionSpec::new(
+        "part",
+        OptionValue::Text { placeholder: "N", check: check_number },
+        "Keep recording N, counted from 1, of a file in which several follow one another",
+    ),
 ];
 
 /// The options of a dump.
@@ -55,13 +61,27 @@ pub static DUMP: &[OptionSpec] = &[
     ),
 ];
 
+/// The options of a cut.
+pub static CUT: &[OptionSpec] = &[
+    OptionSpec::new(
+        "range",
+        OptionValue::Text { placeholder: "A..B", check: check_range },
+        "Keep the samples among the records from number A up to B, as a dump counts, without B",
+    ),
+    OptionSpec::new(
+        "time",
+        OptionValue::Text { placeholder: "A..B", check: check_times },
+        "Keep the samples from second A up to B, as a dump shows them, without B",
+    ),
+];
+
 /// The records that a dump shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Filter<'o> {
     /// Numbers of records.
     numbers: Range<u64>,
     /// Times in nanoseconds, if only records with a time are shown.
-    times: Option<Range<u64>>,
+    pub times: Option<Range<u64>>,
     kind: Option<&'o str>,
     event: Option<&'o str>,
 }
@@ -83,6 +103,11 @@ pub fn asked_attrs(options: &Options) -> Option<AskedAttrs> {
     }
     let size = options.choices.value("abi").and_then(parse_attr_size)?;
     Some(AskedAttrs { size, option: typed("abi")? })
+}
+
+/// Returns the number of the recording that is kept of several in one file.
+pub fn part(choices: &Choices) -> Option<u64> {
+    choices.value("part").and_then(parse_number)
 }
 
 /// Returns the version of perf that has to read the recording, if the user names one.

@@ -57,6 +57,7 @@ pub static DESCRIPTION: Description = Description {
         check: options::OPTIONS,
         dump: options::DUMP,
         diff: options::DIFF,
+        cut: &[],
         styles: dump::STYLES,
     },
     signs: FormatSigns {

@@ -41,7 +41,7 @@ fn readable(files: &[(&str, Vec<u8>, u32)]) -> TempDir {
 }
 
 /// Each command with an output about `x`, and the names of what it writes.
-const WRITERS: [(&[&str], &[&str]); 18] = [
+const WRITERS: [(&[&str], &[&str]); 19] = [
     (&["dump", "x", "-o", "out"], &["out"]),
     (&["dump", "x", "--format", "jsonl", "-o", "out"], &["out"]),
     (&["map", "x", "-o", "out"], &["out"]),
@@ -59,6 +59,7 @@ const WRITERS: [(&[&str], &[&str]); 18] = [
     (&["repair", "x", "--out-dir", "dir"], &["dir/x"]),
     (&["redact", "sound", "-o", "out"], &["out"]),
     (&["redact", "sound", "--out-dir", "dir"], &["dir/sound"]),
+    (&["cut", "sound", "--range", "..", "-o", "out"], &["out"]),
     (&["merge", "report", "--format", "json", "-o", "out"], &["out"]),
 ];
 

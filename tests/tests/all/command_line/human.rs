@@ -231,7 +231,6 @@ fn an_option_of_another_format_is_a_usage_error() {
     for (options, format) in [
         (["--strategy", "prefix"], "qemu"),
         (["--strategy", "cut"], "ovni"),
-        (["--part", "1"], "apitrace"),
         (["--release", "always"], "revent"),
         (["--qemu-version", "7.2"], "qemu"),
     ] {

@@ -5,6 +5,7 @@ mod access;
 mod audit;
 mod batch;
 mod captures;
+mod cut;
 mod dump;
 mod exit_codes;
 mod expected;

@@ -14,7 +14,8 @@ use super::{attrs, header, machine, parts, pipe};
 use crate::formats::perf::decode::feature::Machine;
 use crate::formats::perf::decode::header::{Body, Section};
 use crate::formats::perf::decode::recording::Recording;
-use crate::formats::perf::layout::feature;
+use crate::formats::perf::layout::versions::{self, FIRST_STRICT, Version};
+use crate::formats::perf::layout::{SECTION_SIZE, feature};
 use crate::formats::perf::options::asked_version;
 use crate::formats::perf::recover::end::End;
 use crate::formats::perf::recover::outline::Outline;
@@ -59,7 +60,8 @@ pub(super) fn check(
     let missing_tracing = MissingTracing::find(recording, &outline, limits);
     let mut records = RecordCheck::new(outline.events, limits);
     records.times = SampleTimes::new(outline.sample_time);
-    let recorder = outline.recorder.read_by(asked_version(options));
+    let recorder =
+        outline.recorder.read_by(asked_version(options).or_else(|| only_strict(recording)));
     records.machine = recorder.in_file();
     if let Some(missing) = &missing_tracing {
         records.raw_sizes = missing.raw_sizes(records.events.attrs());
@@ -185,4 +187,12 @@ pub(super) fn has_all_before(body: &Body, ids: &[Section]) -> bool {
     let start = body.data.offset;
     let mut sections = ids.iter().chain([&body.attrs, &body.event_types]);
     sections.all(|section| ends_before(*section, start)) && !body.flags.has(feature::AUXTRACE)
+}
+
+/// Returns the first perf that is strict if no other one reads the attrs. The perf that wrote the
+/// file may not be the one that recorded: `perf inject` leaves VERSION as it is.
+fn only_strict(recording: &Recording<'_>) -> Option<Version> {
+    let since = versions::of_attr(recording.body.attr_size.saturating_sub(SECTION_SIZE))?;
+    // Attrs last grew in the version before perf became strict.
+    (since >= versions::LAST_GROWN).then_some(FIRST_STRICT)
 }

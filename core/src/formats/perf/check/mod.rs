@@ -3,6 +3,7 @@
 //! ```text
 //!  file      a file with sections: outline, then records, then features
 //!  pipe late_attrs missing_attrs    a pipe recording
+//!  joined            several recordings in one file
 //!  restored          parts of the outline that the rest of the file restores
 //!  header attrs      the judgement of the outline
 //!  stream records rounds losses open_block    records, stored and expanded
@@ -30,6 +31,7 @@ mod feature_faults;
 mod features;
 mod file;
 mod header;
+mod joined;
 mod kinds;
 mod late_attrs;
 mod losses;
@@ -52,22 +54,46 @@ mod versions;
 
 use crate::formats::perf::decode::recording::{Opened, open};
 use crate::formats::perf::layout::versions::FIRST_STRICT;
-use crate::formats::perf::options::asked_version;
+use crate::formats::perf::options::{asked_version, part};
 use crate::formats::perf::recover::outline::recorder_of_file;
-use crate::formats::perf::recover::restore;
+use crate::formats::perf::recover::{self, restore};
 use crate::formats::perf::rules;
 use crate::kit::cursor::ReadError;
 use crate::kit::span::{Layer, Span};
-use crate::kit::words::byte_count;
+use crate::kit::words::{byte_count, plural};
+use crate::model::choice::Choices;
 use crate::model::options::Options;
 use crate::model::recording::FileSet;
 use crate::model::{Finding, Report};
 
-/// Checks a recording.
+/// Checks a recording, or the first of several in one file.
+pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
+    match recover::joined::find(files) {
+        all if all.is_empty() => check_one(files, options, report),
+        all => {
+            let check_first =
+                |first: &FileSet<'_>, report: &mut Report| check_one(first, options, report);
+            joined::check(files, &all, check_first, options, report);
+        }
+    }
+}
+
+/// Returns why `--part` does not apply to the recording whose check gave `report`.
+pub fn find_misapplied(choices: &Choices, report: &Report) -> Option<String> {
+    let number = part(choices)?;
+    let known = report.facts.iter().find(|(name, _)| *name == joined::RECORDINGS);
+    let count = known.and_then(|(_, count)| count.parse().ok()).unwrap_or(1_u64);
+    let is_one = count > 1 && (1..=count).contains(&number);
+    let found = plural(count, "recording");
+    let were = if count == 1 { "was" } else { "were" };
+    (!is_one).then(|| format!("--part {number} does not apply: {found} {were} found"))
+}
+
+/// Checks the only recording of a file or folder.
 ///
 /// The outline is restored first, and everything else is judged as if its corrections were applied:
 /// they change no length, so all offsets are those of the file.
-pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
+fn check_one(files: &FileSet<'_>, options: &Options, report: &mut Report) {
     let restoration = restore::restore(files, &options.limits);
     let files = &restoration.apply(files);
     let opened = open(files);

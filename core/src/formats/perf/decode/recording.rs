@@ -5,7 +5,9 @@
 use std::borrow::Cow;
 
 use super::expand::Wrapper;
-use super::feature::{self, Contents, Cpus, DescribedEvent, FeatureError, Machine, Refusal};
+use super::feature::{
+    self, Contents, Cpus, DescribedEvent, FeatureError, Machine, Refusal, SymbolFile,
+};
 use super::frame::Record;
 use super::frame::{Dialect, FrameFault};
 use super::header::{self, Body, Header, Section};
@@ -270,6 +272,16 @@ impl Recording<'_> {
         let bytes = self.file.source().read(start, start.saturating_add(section.size.min(held)));
         let mut cursor = Cursor::new(&bytes, self.file.layer(), start, self.order());
         feature::described_events(&mut cursor)
+    }
+
+    /// Reads the files with their symbols in the section of feature `bit` of simpleperf.
+    pub(in crate::formats::perf) fn symbol_files(
+        &self,
+        bit: u32,
+        section: Section,
+    ) -> Vec<SymbolFile> {
+        let bytes = self.read_section(section);
+        feature::symbol_files(bit, &mut self.cursor(section, &bytes))
     }
 
     /// Reads the descriptions of the wanted tracepoints in the section TRACING_DATA.

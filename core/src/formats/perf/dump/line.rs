@@ -164,7 +164,7 @@ fn add_fields(fields: &[(&'static str, Value)], line: &mut JsonLine<'_>) {
                     Value::Entry(fields) => list.object(|line| add_fields(fields, line)),
                     Value::Text(bytes) => list.text_item(&Untrusted(bytes).to_string()),
                     Value::Bytes(bytes) => list.text_item(&hex(bytes)),
-                    // An entry of a list is no list.
+                    // Lists have no lists as entries.
                     Value::List(_) => list.text_item(""),
                 });
             }

@@ -1,14 +1,21 @@
 //! Records as text or lines of JSON, in the order of the file, stored and expanded ones.
 //!
 //! - `line`: one record. `names`: the names of events and threads.
+//! - `folded`: stacks; `spaces` and `symbols`: the names of their frames.
 //!
 //! perf sorts samples by their times before it prints them; a dump does not, so that every line can
 //! be found in the file.
 
+mod folded;
 mod line;
 mod names;
+mod spaces;
+mod symbols;
 
+use self::folded::{Folded, Stacks};
 use self::names::{Threads, name_event};
+use self::spaces::Gatherer;
+use self::symbols::Symbols;
 use crate::formats::perf::decode::attr_record;
 use crate::formats::perf::decode::event::{Events, SampleRead};
 use crate::formats::perf::decode::expand::{Expansion, Step, Wrapper, begins_frame};
@@ -19,9 +26,11 @@ use crate::formats::perf::decode::record::{Named, list_log, lists};
 use crate::formats::perf::decode::recording::{Opened, RecordFile, Recording, open};
 use crate::formats::perf::decode::sample::{Sample, SampleId};
 use crate::formats::perf::layout::{HEADER_SIZE_PIPE, feature as bit, record as kind};
+use crate::formats::perf::limits::{SPACES, STACKS};
 use crate::formats::perf::options::{self, Filter};
 use crate::formats::perf::recover::outline::Outline;
 use crate::formats::perf::recover::restore;
+use crate::kit::cursor::Order;
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::Span;
 use crate::kit::walk::Item;
@@ -39,6 +48,7 @@ const BUDGET_BASE: u64 = 64 << 20;
 pub(super) static STYLES: &[(&str, &str)] = &[
     ("script", "one line per sample: thread, CPU, time, period, event, address"),
     ("records", "one line per record with its offset, size and fields"),
+    ("folded", "one line per stack with the number of its samples, for flame graphs"),
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +56,7 @@ enum Style {
     Script,
     Records,
     Json,
+    Folded,
 }
 
 /// A record with the names that it refers to.
@@ -74,6 +85,7 @@ pub(super) fn dump(
         Dump::Text { style } => match style.as_deref() {
             None | Some("script") => Style::Script,
             Some("records") => Style::Records,
+            Some("folded") => Style::Folded,
             Some(other) => return Err(DumpError::Style(other.to_string())),
         },
     };
@@ -85,35 +97,39 @@ pub(super) fn dump(
     let files = &restoration.apply(files);
     let opened = open(files).map_err(|_| DumpError::Unreadable)?;
     let order = restoration.order;
-    let mut writer = Writer {
-        style,
-        filter: options::filter(options),
-        events: Events::new(order),
-        described: Vec::new(),
-        threads: Threads::default(),
-        text: String::new(),
-        out,
-        is_over: false,
-        dumped: Dumped { records: 0, left_out: 0 },
-        number: 0,
-    };
-    match opened {
-        Opened::Pipe(file) => {
-            let area = (HEADER_SIZE_PIPE, file.length());
-            writer.write_file(&file, area, limits);
-        }
-        Opened::Sections(recording) => {
-            let outline = Outline::gather(&recording, limits);
-            writer.described = read_described(&recording, limits);
-            writer.events = outline.events;
-            let end = outline.end.area_end(recording.length());
-            let area = (recording.body.data.offset, end);
-            writer.write_file(&recording.file, area, limits);
-            for part in &recording.parts {
-                writer.write_file(part, (0, part.length()), limits);
-            }
-        }
+    let how = (style, order);
+    if style == Style::Folded {
+        return fold(&opened, options, how, out);
     }
+    let mut writer = Writer::new(options, how, None, out);
+    writer.write_all(&opened, limits);
+    writer.flush();
+    Ok(writer.dumped)
+}
+
+/// Passes the stacks of the samples to `out`: the first pass gathers the names in them.
+fn fold(
+    opened: &Opened<'_>,
+    options: &Options,
+    how: (Style, Order),
+    out: &mut dyn FnMut(&str) -> bool,
+) -> Result<Dumped, DumpError> {
+    let limits = &options.limits;
+    let gathering = Folded::Gathering(Gatherer::new(limits.of(&SPACES)));
+    let mut ignore = |_: &str| true;
+    let mut gatherer = Writer::new(options, how, Some(gathering), &mut ignore);
+    gatherer.write_all(opened, limits);
+    let Some(Folded::Gathering(gathered)) = gatherer.names.folded else {
+        return Err(DumpError::Unreadable);
+    };
+    let symbols = match opened {
+        Opened::Pipe(_) => Symbols::default(),
+        Opened::Sections(recording) => Symbols::read(recording, limits),
+    };
+    let stacks = Stacks::new(gathered.finish(), symbols, limits.of(&STACKS));
+    let mut writer = Writer::new(options, how, Some(Folded::Counting(stacks)), out);
+    writer.write_all(opened, limits);
+    writer.write_stacks();
     writer.flush();
     Ok(writer.dumped)
 }
@@ -134,13 +150,21 @@ struct Stream {
     is_broken: bool,
 }
 
+/// The names that records refer to.
+#[derive(Default)]
+struct Names {
+    described: Vec<DescribedEvent>,
+    threads: Threads,
+    /// The names in stacks, in the style of these.
+    folded: Option<Folded>,
+}
+
 /// Writes records and keeps what later ones refer to.
 struct Writer<'o> {
     style: Style,
     filter: Filter<'o>,
     events: Events,
-    described: Vec<DescribedEvent>,
-    threads: Threads,
+    names: Names,
     text: String,
     out: &'o mut dyn FnMut(&str) -> bool,
     /// Whether no more text is wanted.
@@ -150,7 +174,44 @@ struct Writer<'o> {
     number: u64,
 }
 
-impl Writer<'_> {
+impl<'o> Writer<'o> {
+    fn new(
+        options: &'o Options,
+        (style, order): (Style, Order),
+        folded: Option<Folded>,
+        out: &'o mut dyn FnMut(&str) -> bool,
+    ) -> Self {
+        Self {
+            style,
+            filter: options::filter(options),
+            events: Events::new(order),
+            names: Names { folded, ..Names::default() },
+            text: String::new(),
+            out,
+            is_over: false,
+            dumped: Dumped { records: 0, left_out: 0 },
+            number: 0,
+        }
+    }
+
+    /// Writes the records of all files.
+    fn write_all(&mut self, opened: &Opened<'_>, limits: &Limits) {
+        match opened {
+            Opened::Pipe(file) => self.write_file(file, (HEADER_SIZE_PIPE, file.length()), limits),
+            Opened::Sections(recording) => {
+                let outline = Outline::gather(recording, limits);
+                self.names.described = read_described(recording, limits);
+                self.events = outline.events;
+                let end = outline.end.area_end(recording.length());
+                let area = (recording.body.data.offset, end);
+                self.write_file(&recording.file, area, limits);
+                for part in &recording.parts {
+                    self.write_file(part, (0, part.length()), limits);
+                }
+            }
+        }
+    }
+
     /// Writes the records of a file.
     fn write_file(&mut self, file: &RecordFile<'_>, area: (u64, u64), limits: &Limits) {
         let order = file.order();
@@ -248,13 +309,17 @@ impl Writer<'_> {
         self.number = number.saturating_add(1);
         let order = self.events.order();
         match record.frame.kind {
-            kind::HEADER_FEATURE if self.described.is_empty() => {
-                self.described = feature::described_in_record(record, order);
+            kind::HEADER_FEATURE if self.names.described.is_empty() => {
+                self.names.described = feature::described_in_record(record, order);
             }
             _ => {}
         }
         self.events.sort();
-        self.threads.observe(record, order);
+        if let Some(Folded::Gathering(gatherer)) = &mut self.names.folded {
+            let time = self.events.origin_of(record).and_then(|origin| origin.time);
+            return gatherer.observe(record, order, time.unwrap_or(0));
+        }
+        self.names.threads.observe(record, order);
         let sample = match record.frame.kind {
             kind::SAMPLE => {
                 let mut sample = Sample::default();
@@ -269,13 +334,15 @@ impl Writer<'_> {
         let origin = self.events.origin_of(record).unwrap_or_default();
         let index = sample.and_then(|_| self.events.index_of(origin.id));
         let attr = index.and_then(|index| Some((index, self.events.attrs().get(index)?)));
-        let event = attr
-            .map_or_else(String::new, |(index, attr)| name_event(attr, self.described.get(index)));
+        let event = attr.map_or_else(String::new, |(index, attr)| {
+            name_event(attr, self.names.described.get(index))
+        });
         let is_wanted = self.filter.wants(number, record.frame.kind, origin.time, &event);
-        if !is_wanted || self.style == Style::Script && sample.is_none() {
+        let is_of_samples = matches!(self.style, Style::Script | Style::Folded);
+        if !is_wanted || is_of_samples && sample.is_none() {
             return;
         }
-        let thread = origin.tid.map_or_else(String::new, |tid| self.threads.name(tid));
+        let thread = origin.tid.map_or_else(String::new, |tid| self.names.threads.name(tid));
         let mut shown = Shown {
             number,
             record: *record,
@@ -290,15 +357,40 @@ impl Writer<'_> {
             self.events.log_fields(record, &log);
             shown.lists = lists(log);
         }
+        self.write_shown(&shown);
+    }
+
+    /// Writes a record that is wanted.
+    fn write_shown(&mut self, shown: &Shown<'_>) {
+        let order = self.events.order();
         self.dumped.records = self.dumped.records.saturating_add(1);
-        match (self.style, &sample) {
-            (Style::Script, Some(sample)) => line::write_sample(&shown, sample, &mut self.text),
-            (Style::Script, None) => {}
-            (Style::Records, _) => line::write_record(&shown, order, &mut self.text),
-            (Style::Json, _) => line::write_json(&shown, order, &mut self.text),
+        match (self.style, shown.sample) {
+            (Style::Script, Some(sample)) => line::write_sample(shown, sample, &mut self.text),
+            (Style::Folded, Some(sample)) => self.count_stack(shown, sample),
+            (Style::Script | Style::Folded, None) => {}
+            (Style::Records, _) => line::write_record(shown, order, &mut self.text),
+            (Style::Json, _) => line::write_json(shown, order, &mut self.text),
         }
         if self.text.len() >= TEXT_BATCH {
             self.flush();
+        }
+    }
+
+    /// Counts a sample with its stack, and writes the stacks if they take too much.
+    fn count_stack(&mut self, shown: &Shown<'_>, sample: &Sample) {
+        let Some(Folded::Counting(stacks)) = &mut self.names.folded else { return };
+        if stacks.add(sample, &shown.lists, shown.record.frame.misc) {
+            self.write_stacks();
+        }
+    }
+
+    fn write_stacks(&mut self) {
+        let Some(Folded::Counting(stacks)) = &mut self.names.folded else { return };
+        for line in stacks.take() {
+            self.text.push_str(&line);
+            if self.text.len() >= TEXT_BATCH {
+                self.flush();
+            }
         }
     }
 

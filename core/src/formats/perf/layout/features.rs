@@ -68,6 +68,9 @@ pub mod number {
     pub const PIPE_NEXT: u64 = 53;
     /// First of the features of simpleperf, FILE.
     pub const SIMPLEPERF_FIRST: u32 = 128;
+    /// Files of simpleperf with their symbols, as structures and as messages.
+    pub const SIMPLEPERF_FILE: u32 = SIMPLEPERF_FIRST;
+    pub const SIMPLEPERF_FILE2: u32 = 132;
 }
 
 /// A feature.

@@ -117,6 +117,11 @@ pub mod record {
     pub const USER_LAST: u32 = 86;
     /// The time conversion of the kernel's clock.
     pub const TIME_CONV: u32 = 79;
+    /// The call chain of the user's code in samples before it.
+    pub const CALLCHAIN_DEFERRED: u32 = 22;
+    /// Types of the kernel that are about a moment, and name nothing in later samples: LOST,
+    /// THROTTLE, UNTHROTTLE, READ, AUX, ITRACE_START, LOST_SAMPLES, SWITCH and SWITCH_CPU_WIDE.
+    pub const OF_A_MOMENT: [u32; 9] = [2, 5, 6, READ, 11, 12, 13, SWITCH, SWITCH_CPU_WIDE];
     /// All records about processes that ran before were written.
     pub const FINISHED_INIT: u32 = 82;
     /// Last type of perf 6.12, FINISHED_INIT.

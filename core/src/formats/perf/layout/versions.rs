@@ -60,6 +60,12 @@ pub const ATTRS: [(u32, Version); 10] = [
     (144, of(6, 19)),
 ];
 
+/// The version whose attrs are the largest, which is the last one before [`FIRST_STRICT`].
+pub const LAST_GROWN: Version = {
+    let [.., (_, since)] = ATTRS;
+    since
+};
+
 /// First version that skips types of perf's own that it does not know.
 const SKIPS_UNKNOWN: Version = of(6, 16);
 

@@ -7,6 +7,7 @@
 //!  changed      the byte that makes a compressed record invalid
 //!  partly       the records that are known although a block is damaged
 //!  donor machine   TRACING_DATA of another recording, and the features of its machine
+//!  joined       recordings one after the other in a file
 //!  tracepoints  the rest of a damaged TRACING_DATA
 //!  newer        records that an older perf does not read
 //! ```
@@ -14,6 +15,7 @@
 pub mod changed;
 pub mod donor;
 pub mod end;
+pub mod joined;
 pub mod machine;
 pub mod newer;
 pub mod outline;

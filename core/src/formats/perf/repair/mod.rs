@@ -3,6 +3,7 @@
 mod abi;
 mod close;
 mod compressed;
+mod cut;
 mod encode;
 mod event_desc;
 mod features;
@@ -17,6 +18,7 @@ mod unpack;
 pub use abi::{shrink_records, shrink_sections};
 pub use close::{Seam, close, header_u64, size_field};
 pub use compressed::{Tail, drop_after, join_records, truncate_record, write_data_size};
+pub use cut::cut;
 pub use encode::{header_bytes, u16_bytes, u32_bytes, u64_bytes};
 pub use event_desc::event_desc;
 pub use features::{

@@ -73,7 +73,7 @@ struct Expanded {
     /// The complete records.
     bytes: Vec<u8>,
     /// The end of each of them.
-    ends: Vec<u64>,
+    ends: Vec<HeldEnd>,
 }
 
 impl Expanded {
@@ -123,7 +123,8 @@ impl Expanded {
             Step::Damage(_) => return Err(BROKEN.into()),
             Step::Record(record) => {
                 self.bytes.extend_from_slice(record.bytes);
-                self.ends.push(record.span().end);
+                let held = to_u64(self.bytes.len());
+                self.ends.push(HeldEnd { expanded: record.span().end, held });
             }
         }
         if to_u64(self.bytes.len()) > room {
@@ -148,18 +149,25 @@ impl Expanded {
     }
 }
 
-/// Replaces each compressed record by the records that became complete in it, which end at `ends`
-/// of the expanded bytes.
+/// The end of a record in the expanded layer, and in the bytes that are held of it.
+#[derive(Clone, Copy)]
+pub(super) struct HeldEnd {
+    pub(super) expanded: u64,
+    pub(super) held: u64,
+}
+
+/// Replaces each compressed record by those of the records that became complete in it which are
+/// among `bytes`.
 pub(super) fn replace_wrappers(
     wrappers: Vec<WrapperPlace>,
     bytes: &Source<'_>,
-    ends: &[u64],
+    ends: &[HeldEnd],
 ) -> Vec<Edit> {
     let mut done = 0;
     let edits = wrappers.into_iter().map(|WrapperPlace { span, expanded_end }| {
-        let complete = ends.partition_point(|end| *end <= expanded_end);
+        let complete = ends.partition_point(|end| end.expanded <= expanded_end);
         let last = complete.checked_sub(1).and_then(|last| ends.get(last)).copied();
-        let end = last.unwrap_or(0);
+        let end = last.map_or(0, |last| last.held);
         let records = bytes.read(done, end.max(done));
         done = end.max(done);
         Edit::replace(span, records)

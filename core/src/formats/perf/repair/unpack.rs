@@ -1,7 +1,7 @@
 //! Writes the records in compressed records as they are, damaged bytes included: then each of them
 //! can be dropped or corrected by itself. In a zstd block none can, since later blocks refer to it.
 
-use super::store::{WrapperPlace, replace_wrappers};
+use super::store::{HeldEnd, WrapperPlace, replace_wrappers};
 use crate::formats::perf::decode::event::Events;
 use crate::formats::perf::decode::expand::{Expansion, Step, Wrapper};
 use crate::formats::perf::decode::recording::RecordFile;
@@ -96,17 +96,20 @@ fn find_ends(
     order: Order,
     events: &Events,
     limits: &Limits,
-) -> (Vec<u64>, u64) {
+) -> (Vec<HeldEnd>, u64) {
     let walker = Walker::new(source, 0, order, false, (0, source.len()));
     let walker = walker.judged_by(events).resyncing(limits.of(&RESYNC));
     let (mut ends, mut records) = (Vec::new(), 0_u64);
     for item in walker {
         match item {
             Item::Record(record) => {
-                ends.push(record.end());
+                ends.push(HeldEnd { expanded: record.end(), held: record.end() });
                 records = records.saturating_add(1);
             }
-            Item::Damage(damage) => ends.push(damage.span.end),
+            Item::Damage(damage) => {
+                let end = damage.span.end;
+                ends.push(HeldEnd { expanded: end, held: end });
+            }
         }
     }
     (ends, records)

@@ -200,6 +200,27 @@ rules! {
         source: "perf 6.1, tools/perf/util/session.c: perf_session__open; evlist.c: \
             evlist__valid_read_format; evsel.c: evsel__parse_sample; measured",
     };
+    SEVERAL_RECORDINGS = Rule {
+        code: "PD0037",
+        name: "several-recordings",
+        severity: Severity::Error,
+        summary: "the file holds several recordings, one after the other",
+        problem: "Recordings were joined, for example by cat, or a recorder wrote its pipe with >> \
+            to a file that had one. No perf reads such a file: each recording has its own header, \
+            events and ids.",
+        impact: "perf 6.1, 6.12 and 7.2 show the first recording if it is a file, and exit 0. \
+            After a pipe they end at the header of the next recording, without a sample (exit \
+            234), or with those of the first (unexpected end of event stream).",
+        remedy: Remedy::Fix(
+            "Keeps one of the recordings if you choose it. Repair once for each.\n\
+             Class: lossy; not applied without the option. Cost: the other recordings.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data --part 1 -o first.data\n\
+             \x20 tracemend repair perf.data --part 2 -o second.data",
+        ),
+        source: "perf 6.1, tools/perf/util/session.c: __perf_session__process_events, \
+            __perf_session__process_pipe_events; measured with perf 6.1, 6.12 and 7.2",
+    };
     EVENT_DESC_WRONG = Rule {
         code: "PD2007",
         name: "event-desc-wrong",

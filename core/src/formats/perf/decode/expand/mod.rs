@@ -454,7 +454,7 @@ impl Expansion {
         self.carry_place = place;
     }
 
-    /// Returns the incomplete record at the end of the stream; `None` if there is none.
+    /// Returns the incomplete record at the end of the stream; `None` without one.
     pub fn incomplete(&self) -> Option<Incomplete<'_>> {
         (!self.carry.is_empty()).then(|| Incomplete {
             place: self.carry_place,

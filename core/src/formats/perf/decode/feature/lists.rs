@@ -95,7 +95,7 @@ fn find_fault(list: &[u8]) -> Option<usize> {
     None
 }
 
-/// Takes a decimal number off `rest`; `None` if there is none, or one of more than nine digits.
+/// Takes a decimal number off `rest`; `None` without one, or with one of more than nine digits.
 fn number(rest: &mut &[u8]) -> Option<u32> {
     let len = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let (digits, after) = rest.split_at_checked(len)?;

@@ -7,6 +7,7 @@ mod reader;
 mod recorder;
 pub(super) mod sections;
 mod simpleperf;
+mod symbols;
 
 pub use self::content::read_number;
 pub use self::error::FeatureError;
@@ -14,6 +15,7 @@ pub use self::reader::{Refusal, refuse};
 pub use self::recorder::is_old;
 use self::recorder::read_version;
 pub use self::sections::{DescribedEvent, described_events};
+pub use self::symbols::{SymbolFile, symbol_files};
 use crate::formats::perf::decode::frame::RecordView;
 use crate::formats::perf::layout::feature::{
     ARCH, COMPRESSED, CPU_TOPOLOGY, EVENT_DESC, NRCPUS, PIPE_END, PIPE_NEXT, SAMPLE_TIME, VERSION,

@@ -103,7 +103,10 @@ pub(super) fn framed(
 }
 
 /// Reads a text with a NUL, and returns it.
-fn text<'a>(cursor: &mut Cursor<'a>, label: &'static str) -> Result<&'a [u8], FeatureError> {
+pub(super) fn text<'a>(
+    cursor: &mut Cursor<'a>,
+    label: &'static str,
+) -> Result<&'a [u8], FeatureError> {
     let (found, span) = (cursor.until_nul(), cursor.ahead());
     let len = to_u64(found.len());
     if len == cursor.left() {
@@ -197,7 +200,7 @@ fn counted(cursor: &mut Cursor<'_>, kind: Option<Kind>) -> Result<(), FeatureErr
 }
 
 /// Reads a number of 7 bits per byte, the lowest first.
-fn number(cursor: &mut Cursor<'_>, label: &'static str) -> Result<u64, FeatureError> {
+pub(super) fn number(cursor: &mut Cursor<'_>, label: &'static str) -> Result<u64, FeatureError> {
     let (start, mut ahead) = (cursor.position(), cursor.unlogged());
     let mut value = 0_u64;
     for index in 0..NUMBER_MOST {

@@ -72,7 +72,7 @@ impl Effort {
     }
 }
 
-/// Returns the reading with values by which more records can be read; `None` if there is none.
+/// Returns the reading with values by which more records can be read; `None` without one.
 pub(super) fn mend(
     reading: &Reading,
     evidence: &[Record<'_>],

@@ -1,0 +1,96 @@
+//! Several recordings in one file.
+
+use std::path::Path;
+
+use tracemend::{FileSet, Options, Outcome, Report, Safety, check};
+use tracemend_tests::forge::perf::{Attr, Order, Recording, sample_type};
+use tracemend_tests::mended::mended_as;
+
+fn corpus(name: &str) -> Vec<u8> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/perf/clean");
+    std::fs::read(folder.join(name)).unwrap()
+}
+
+fn report(bytes: &[u8]) -> Report {
+    check(&FileSet::single("perf.data", bytes), &Options::default())
+}
+
+fn codes(bytes: &[u8]) -> Vec<&'static str> {
+    report(bytes).counts().keys().copied().collect()
+}
+
+fn part(bytes: &[u8], number: usize) -> (tracemend::Repair, Vec<u8>) {
+    let options = Options::default().with_choice("part", &number.to_string()).unwrap();
+    mended_as("perf.data", bytes, &options)
+}
+
+/// Files and pipes in every order, some compressed.
+const JOINED: [&[&str]; 6] = [
+    &["plain.data", "callgraph.data"],
+    &["plain.data", "pipe.data"],
+    &["pipe.data", "plain.data"],
+    &["zstd.data", "pipe.data", "group.data"],
+    &["stat.data", "plain.data"],
+    &["wide.data", "zstd.data", "plain.data", "pipe.data", "callgraph.data"],
+];
+
+#[test]
+fn each_of_several_recordings_in_a_file_can_be_taken_out_of_it() {
+    for names in JOINED {
+        let all: Vec<Vec<u8>> = names.iter().map(|name| corpus(name)).collect();
+        let joined = all.concat();
+        let mut found = codes(&joined);
+        found.retain(|code| !codes(&all[0]).contains(code));
+        assert_eq!(found, ["PD0037"], "{names:?}");
+        let found = report(&joined);
+        assert_eq!(found.tally.samples, report(&all[0]).tally.samples, "{names:?}");
+        let finding = found.findings().iter().find(|one| one.rule.code == "PD0037").unwrap();
+        assert_eq!(finding.span.start(), all[0].len() as u64, "{names:?}");
+        assert!(finding.message.starts_with(&format!("{} recordings", names.len())), "{names:?}");
+        let (repair, target) = mended_as("perf.data", &joined, &Options::default());
+        assert_eq!(repair.outcome, Outcome::CannotRepair, "{names:?}");
+        assert!(target == joined, "{names:?}");
+        for (index, one) in all.iter().enumerate() {
+            let (repair, target) = part(&joined, index + 1);
+            assert_eq!(repair.outcome, Outcome::RepairedWithLoss, "{names:?} {index}");
+            assert_eq!(repair.safety(), Some(Safety::Lossy), "{names:?} {index}");
+            assert!(target == *one, "{names:?} {index}");
+        }
+    }
+}
+
+#[test]
+fn an_option_for_a_recording_that_does_not_exist_does_not_apply() {
+    let joined = [corpus("plain.data"), corpus("pipe.data")].concat();
+    let misapplied = |bytes: &[u8], number: &str| {
+        let choices = Options::default().with_choice("part", number).unwrap().choices;
+        let report = report(bytes);
+        report.format.unwrap().find_misapplied(&choices, &report)
+    };
+    for number in ["1", "2"] {
+        assert_eq!(misapplied(&joined, number), None);
+    }
+    for (bytes, number, told) in [
+        (joined.as_slice(), "3", "--part 3 does not apply: 2 recordings were found"),
+        (&joined, "0", "--part 0 does not apply: 2 recordings were found"),
+        (&corpus("plain.data"), "1", "--part 1 does not apply: 1 recording was found"),
+    ] {
+        assert_eq!(misapplied(bytes, number).as_deref(), Some(told));
+    }
+    // The library leaves the recording alone.
+    assert_eq!(part(&joined, 3).0.outcome, Outcome::CannotRepair);
+}
+
+#[test]
+fn a_magic_inside_a_recording_is_content() {
+    // The name of a process.
+    let mut recording = Recording::pipe(Order::Little, vec![Attr::cpu_clock(sample_type::IP)]);
+    let mut maker = recording.maker(0);
+    let all = vec![maker.comm("PERFILE2"), maker.sample()];
+    recording.extend(all);
+    assert_eq!(codes(&recording.build().bytes), [""; 0]);
+    // A header has to follow the last record.
+    let plain = corpus("plain.data");
+    let apart = [&plain[..], &[0; 16], &plain[..]].concat();
+    assert!(!codes(&apart).contains(&"PD0037"));
+}
