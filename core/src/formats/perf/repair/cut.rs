@@ -43,6 +43,7 @@ const BROKEN: &str = "the records cannot be read";
 const EDIT_COST: u64 = 64;
 /// Finished rounds in a row that stay.
 const ROUNDS_KEPT: u64 = 2;
+
 /// Returns the edits that leave the part which the options select.
 ///
 /// # Errors
