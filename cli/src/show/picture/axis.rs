@@ -10,12 +10,15 @@ use super::sheet::Sheet;
 use super::strip::{Stretch, Strip, paint};
 use super::svg::percent_up;
 use super::timeline::{Loss, Timeline};
+use crate::show::finding::shorten_middle;
 use crate::show::markup::as_float;
 
 /// Columns along the time, at most.
 const COLUMNS: i128 = 200;
 /// Rows that are drawn; the others are one.
 const ROWS_SHOWN: usize = 12;
+/// Characters of the name of a row, before its counts.
+const NAME_CHARACTERS: usize = 26;
 /// The share of the columns that a stretch without a record has to have to be named.
 const HOLE: usize = 20;
 /// Records at each end that may lie outside the axis, as a share of all, if it is then shorter than
@@ -136,6 +139,7 @@ pub(super) fn draw(
     let losses = losses(&axis, &before.losses);
     if !holes.is_empty() || !losses.is_empty() {
         let columns = u64::try_from(axis.columns).unwrap_or(1).saturating_mul(SCALE);
+        sheet.line("damage, losses, and where no record is");
         let found = paint(holes.into_iter().chain(losses).collect());
         sheet.strip(Strip::lay(found.into_iter(), (0, columns)));
     }
@@ -143,7 +147,8 @@ pub(super) fn draw(
     let heights = |counts: &[u64]| counts.iter().map(|count| percent_up(*count, tallest)).collect();
     let sum = |counts: &[u64]| counts.iter().fold(0, |sum: u64, count| sum.saturating_add(*count));
     for row in &rows {
-        let name = if row.name.is_empty() { String::new() } else { format!("{}: ", row.name) };
+        let name = shorten_middle(&row.name, NAME_CHARACTERS);
+        let name = if name.is_empty() { String::new() } else { format!("{name}: ") };
         let now = plural(sum(&row.before), record);
         let line = match &row.after {
             None => format!("{name}{now}"),
@@ -274,15 +279,12 @@ fn describe(
     let lost = lost.fold(0, |sum: u64, lost| sum.saturating_add(lost));
     let damaged = before.losses.iter().filter(|loss| loss.records.is_none()).count();
     let notes = [
-        (
-            before.unplaced,
-            format!("{} without a place on this axis", plural(before.unplaced, record)),
-        ),
+        (before.unplaced, format!("{} without a place in {name}", plural(before.unplaced, record))),
         (axis.outside, format!("{} far outside", plural(axis.outside, record))),
         (lost, format!("{} lost by the recorder", plural(lost, record))),
         (
             u64::try_from(damaged).unwrap_or(0),
-            format!("damage at {}", plural(u64::try_from(damaged).unwrap_or(0), "time")),
+            format!("damage in {}", plural(u64::try_from(damaged).unwrap_or(0), "place")),
         ),
     ];
     for (count, note) in notes {

@@ -73,7 +73,7 @@ impl Class {
             Self::Record => "records",
             Self::Structure => "structure",
             Self::Padding => "unused",
-            Self::Kept => "kept",
+            Self::Kept => "kept by a repair",
             Self::Replaced => "replaced",
             Self::Added => "added",
             Self::Dropped => "dropped",

@@ -10,6 +10,7 @@ use super::class::Class;
 use super::sheet::{Picture, Sheet};
 use super::strip::{Stretch, Strip, stretches_of};
 use super::timeline::{Damage, Timeline};
+use crate::show::group::count_severities;
 
 /// Files, and what they expand to, that have a strip.
 const LAYERS_SHOWN: usize = 16;
@@ -65,7 +66,10 @@ pub(crate) fn draw_recording(
 ) -> Picture {
     let mut sheet = Sheet::default();
     sheet.heading(name);
-    let verdict = repair.before.verdict().name();
+    let mut verdict = count_severities(&repair.before).join(", ");
+    if verdict.is_empty() {
+        verdict = repair.before.verdict().name().to_string();
+    }
     sheet.line(&format!("{format}, {}, {verdict}", byte_count(files.len())));
     let is_written = matches!(repair.outcome, Outcome::Repaired | Outcome::RepairedWithLoss);
     describe_repair(&mut sheet, repair, is_written);
@@ -127,6 +131,8 @@ fn draw_layer(
     patch: Option<&Patch>,
     after: Option<&MappedLayer>,
 ) {
+    // A file that a repair leaves alone is drawn once.
+    let after = after.filter(|after| patch.is_some() || after.portions != layer.portions);
     let what = if layer.layer.is_stored() { "" } else { ", expanded" };
     let name = if layer.name.is_empty() { "file" } else { &layer.name };
     let before = if after.is_some() { "before: " } else { "" };

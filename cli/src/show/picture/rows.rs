@@ -63,11 +63,11 @@ impl Rows {
         self.rows.push(row);
     }
 
-    /// The picture, with a line on all recordings.
-    pub(crate) fn draw(self, title: &str, summary: &str) -> Picture {
+    /// The picture, with lines on all recordings.
+    pub(crate) fn draw(self, title: &str, summary: &[String]) -> Picture {
         let mut sheet = Sheet::default();
         sheet.heading(title);
-        sheet.line(summary);
+        summary.iter().filter(|line| !line.is_empty()).for_each(|line| sheet.line(line));
         if self.left_out > 0 {
             sheet.line(&format!("{} recordings not drawn; --format json has all", self.left_out));
         }
@@ -92,7 +92,7 @@ mod tests {
         rows.push(row(Class::Plain));
         let errors = rows.rows.iter().filter(|row| row.worst == Class::Error).count();
         assert_eq!((rows.rows.len(), errors, rows.left_out), (ROWS_SHOWN, 10, 11));
-        let picture = rows.draw("title", "summary");
+        let picture = rows.draw("title", &["summary".to_string()]);
         assert!(picture.description.contains("11 recordings not drawn"));
     }
 }

@@ -137,6 +137,7 @@ impl Sheet {
         let y = self.advance(LINE);
         self.items.push(Item::Text { y, x: 0, text: first, is_heading: false });
         self.items.push(Item::Text { y, x: 100, text: last, is_heading: false });
+        self.advance(GAP / 2);
     }
 
     /// What the colours mean, for those that occur.

@@ -13,6 +13,8 @@ pub(crate) const STYLE: &str = include_str!("picture.css");
 pub(crate) const DEFINITIONS: &str = include_str!("patterns.svg");
 /// Width in pixels, unless the window is narrower.
 const WIDTH: u32 = 1_000;
+/// Ground above a picture.
+const MARGIN: u32 = 8;
 /// Distance from the upper edge of a line to the base of its letters.
 const BASE: u32 = 13;
 /// Side of a flag, and of a key in a legend.
@@ -26,8 +28,9 @@ pub(crate) fn alone(picture: &Picture) -> String {
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"picture\" width=\"{WIDTH}\" \
          height=\"{}\" role=\"img\">\n{}<style>{STYLE}</style>\n{DEFINITIONS}\
-         <rect class=\"ground\" width=\"100%\" height=\"100%\"/>\n{}</svg>\n",
-        picture.height,
+         <rect class=\"ground\" width=\"100%\" height=\"100%\"/>\n\
+         <svg x=\"1%\" y=\"{MARGIN}\" width=\"98%\" class=\"flag\">\n{}</svg></svg>\n",
+        picture.height.saturating_add(MARGIN),
         head(picture),
         body(picture)
     )
@@ -177,23 +180,25 @@ fn write_name(text: &mut String, y: u32, (name, title): (&str, &str), class: Cla
     );
 }
 
+/// A kind in a legend: its pattern unless it has no length, its flag if it has one, its meaning.
 fn write_key(text: &mut String, (x, y): (u32, u32), class: Class) {
     let (name, words, y) = (class.name(), class.meaning(), y.saturating_add(2));
+    let (mut at, mut shapes) = (0, String::new());
+    if class != Class::Added {
+        shapes += &format!("<rect class=\"{name}\" width=\"{KEY}\" height=\"{KEY}\"/>");
+        at = KEY + 3;
+    }
+    if class.is_flagged() {
+        let shape = shape_of(class);
+        shapes +=
+            &format!("<path class=\"{name}\" transform=\"translate({at} 3)\" d=\"{shape}\"/>");
+        at += SIDE + 4;
+    }
+    let base = BASE.saturating_sub(2);
     let _infallible = writeln!(
         text,
-        "<svg x=\"{x}%\" y=\"{y}\" class=\"flag\"><rect class=\"{name}\" width=\"{KEY}\" \
-         height=\"{KEY}\"/>{}<text x=\"{}\" y=\"{}\">{words}</text></svg>",
-        if class.is_flagged() {
-            format!(
-                "<path class=\"{name}\" transform=\"translate({} 3)\" d=\"{}\"/>",
-                KEY + 3,
-                shape_of(class)
-            )
-        } else {
-            String::new()
-        },
-        if class.is_flagged() { KEY + 3 + SIDE + 4 } else { KEY + 5 },
-        BASE.saturating_sub(2)
+        "<svg x=\"{x}%\" y=\"{y}\" class=\"flag\">{shapes}<text x=\"{at}\" y=\"{base}\">\
+         {words}</text></svg>"
     );
 }
 

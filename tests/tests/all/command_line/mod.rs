@@ -21,6 +21,7 @@ mod obvious;
 mod options;
 mod outputs;
 mod pages;
+mod pictures;
 mod plans;
 mod planted;
 mod platforms;

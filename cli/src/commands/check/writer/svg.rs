@@ -40,15 +40,15 @@ pub(super) fn row(checked: &Checked<'_>) -> Row {
 pub(super) fn close(rows: Rows, closing: &Closing<'_>, settings: &Settings) -> String {
     let counts = closing.counts;
     let unread = closing.skipped.unread().0;
-    let parts = [
-        (counts.clean, "clean"),
+    let recordings = plural(counts.recordings, "recording");
+    let faulty = [
         (counts.with_errors, "with errors"),
         (counts.with_warnings, "with warnings"),
         (unread, "not read"),
     ];
-    let parts = parts.into_iter().filter(|(count, _)| *count > 0);
-    let parts: String = parts.map(|(count, word)| format!(", {count} {word}")).collect();
-    let summary = format!("{}{parts}", plural(counts.recordings, "recording"));
+    let faulty = faulty.into_iter().filter(|(count, _)| *count > 0);
+    let faulty: Vec<String> = faulty.map(|(count, word)| format!("{count} {word}")).collect();
+    let summary = [format!("{recordings}, {} clean", counts.clean), faulty.join(", ")];
     let title = if settings.audit.is_some() { "tracemend audit" } else { "tracemend check" };
     picture::alone(&rows.draw(title, &summary))
 }
