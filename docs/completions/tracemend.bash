@@ -184,7 +184,7 @@ _tracemend() {
             fi
             case "${prev}" in
                 --format)
-                    COMPREPLY=($(compgen -W "human json jsonl oneline sarif junit github gitlab azure rdjson tap html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json jsonl oneline sarif junit github gitlab azure rdjson tap html svg" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -238,7 +238,7 @@ _tracemend() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "human json jsonl oneline sarif junit github gitlab azure rdjson tap html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json jsonl oneline sarif junit github gitlab azure rdjson tap html svg" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -854,7 +854,7 @@ _tracemend() {
             fi
             case "${prev}" in
                 --format)
-                    COMPREPLY=($(compgen -W "text json html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "text json html svg" -- "${cur}"))
                     return 0
                     ;;
                 --depth)
@@ -912,7 +912,7 @@ _tracemend() {
             fi
             case "${prev}" in
                 --format)
-                    COMPREPLY=($(compgen -W "human json jsonl oneline sarif junit github gitlab azure rdjson tap html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json jsonl oneline sarif junit github gitlab azure rdjson tap html svg" -- "${cur}"))
                     return 0
                     ;;
                 --output)

@@ -229,7 +229,8 @@ pub static TIMELINE: Limit = Limit::new(
     "timeline",
     10_000_000,
     "records",
-    "a million takes a second or two, as each is read from its JSON; the picture says where it ends",
+    "each is read from its JSON, which takes some microseconds; the picture names the limit that it \
+     reached",
 );
 
 /// Bytes per byte that a recording may expand to before an audit takes it for an expansion bomb.

@@ -18,13 +18,12 @@ const COLUMNS: i128 = 200;
 /// Rows that are drawn; the others are one.
 const ROWS_SHOWN: usize = 12;
 /// Characters of the name of a row, before its counts.
-const NAME_CHARACTERS: usize = 26;
+const NAME_CHARACTERS: usize = 22;
 /// The share of the columns that a stretch without a record has to have to be named.
 const HOLE: usize = 20;
-/// Records at each end that may lie outside the axis, as a share of all, if it is then shorter than
-/// this part of the whole range.
-const OUTSIDE: u64 = 200;
-const SHORTER: i128 = 8;
+/// Records at each end that may lie outside the axis, as a part of all, if the others take less
+/// than this part of the whole range: a wrong time is any number of 64 bits.
+const OUTSIDE: [(u64, i128); 2] = [(200, 1 << 10), (10, 1 << 20)];
 
 /// The intervals that are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,32 +46,17 @@ impl Axis {
             let sum = counts.entry(*interval).or_default();
             *sum = sum.saturating_add(*count);
         }
-        let ends = |counts: &BTreeMap<i128, u64>| {
-            let [first, last] = [counts.keys().next(), counts.keys().next_back()];
-            (first.copied().unwrap_or(0), last.copied().unwrap_or(0))
-        };
-        let (first, last) = ends(&counts);
-        let most = (timeline.placed / OUTSIDE).max(u64::from(timeline.placed >= 8));
-        let low = counts.iter().scan(0_u64, |sum, (at, count)| {
-            *sum = sum.saturating_add(*count);
-            Some((*at, *sum))
-        });
-        let low = low.skip_while(|(_, sum)| *sum <= most).map(|(at, _)| at).next();
-        let high = counts.iter().rev().scan(0_u64, |sum, (at, count)| {
-            *sum = sum.saturating_add(*count);
-            Some((*at, *sum))
-        });
-        let high = high.skip_while(|(_, sum)| *sum <= most).map(|(at, _)| at).next();
-        let inner = low.zip(high).filter(|(low, high)| low <= high);
-        let (first, last) = match inner {
-            Some((low, high)) if last.saturating_sub(first) / SHORTER > high - low => {
-                let margin = (high - low) / 4 + 1;
+        for (part, shorter) in OUTSIDE {
+            let most = (timeline.placed / part).max(u64::from(timeline.placed >= 8));
+            let ((first, last), (low, high)) = (ends(&counts, 0), ends(&counts, most));
+            if low <= high && last.saturating_sub(first) / shorter > high - low {
+                // Right times were counted off, too, and lie near.
+                let margin = (high - low).saturating_mul(2).saturating_add(1);
                 let near = low.saturating_sub(margin)..=high.saturating_add(margin);
                 counts.retain(|at, _| near.contains(at));
-                ends(&counts)
             }
-            _ => (first, last),
-        };
+        }
+        let (first, last) = ends(&counts, 0);
         let intervals = last.saturating_sub(first).saturating_add(1);
         let per_column = intervals.saturating_add(COLUMNS - 1) / COLUMNS;
         let columns = intervals.saturating_add(per_column - 1) / per_column;
@@ -98,6 +82,12 @@ impl Axis {
         (self.first.saturating_add(columns.saturating_mul(self.per_column))) << self.shift
     }
 
+    /// The time of the last interval with a record.
+    fn last(&self, timeline: &Timeline) -> i128 {
+        let mut intervals = timeline.counts.keys().rev().map(|(interval, _)| *interval);
+        intervals.find(|one| self.column(*one).is_some()).unwrap_or(self.first) << self.shift
+    }
+
     /// The counts of a row.
     fn counts(&self, timeline: &Timeline, has: impl Fn(usize) -> bool) -> Vec<u64> {
         let mut counts = vec![0_u64; self.columns];
@@ -109,6 +99,20 @@ impl Axis {
         }
         counts
     }
+}
+
+/// The first and the last interval, without `most` records at each end.
+fn ends(counts: &BTreeMap<i128, u64>, most: u64) -> (i128, i128) {
+    let mut sums = [0_u64; 2];
+    let [low, high] = &mut sums;
+    let is_over = |sum: &mut u64, count: u64| {
+        *sum = sum.saturating_add(count);
+        *sum > most
+    };
+    let first = counts.iter().find(|(_, count)| is_over(low, **count));
+    let last = counts.iter().rev().find(|(_, count)| is_over(high, **count));
+    let at = |found: Option<(&i128, &u64)>| found.map_or(0, |(at, _)| *at);
+    (at(first), at(last))
 }
 
 /// A thread, CPU or device: its name, and its columns before and after a repair.
@@ -227,14 +231,22 @@ fn holes(axis: &Axis, timeline: &Timeline) -> Vec<Stretch> {
     holes
 }
 
-/// The losses along the axis.
+/// The losses along the axis. One that begins or ends far outside, next to a wrong time, is at its
+/// other end.
 fn losses(axis: &Axis, losses: &[Loss]) -> Vec<Stretch> {
+    let is_near = |time: i128| axis.column(time >> axis.shift).is_some();
     let place = |time: i128| {
         let offset = time.saturating_sub(axis.time(0)).max(0);
         let scaled = offset.saturating_mul(i128::from(SCALE)) / axis.per_column.max(1);
         u64::try_from(scaled >> axis.shift).unwrap_or(u64::MAX)
     };
     let stretch = |loss: &Loss| {
+        let (first, last) = match (is_near(loss.first), is_near(loss.last)) {
+            (true, true) => (loss.first, loss.last),
+            (true, false) => (loss.first, loss.first),
+            (false, true) => (loss.last, loss.last),
+            (false, false) => return None,
+        };
         let (from, to) = (value(axis.unit, loss.first), value(axis.unit, loss.last));
         let range = if from == to { format!("at {from}") } else { format!("from {from} to {to}") };
         let title = match loss.records {
@@ -242,9 +254,9 @@ fn losses(axis: &Axis, losses: &[Loss]) -> Vec<Stretch> {
             None => format!("damage {range}"),
         };
         let class = if loss.records.is_some() { Class::Lost } else { Class::Damage };
-        Stretch { title, ..Stretch::new((place(loss.first), place(loss.last)), class) }
+        Some(Stretch { title, ..Stretch::new((place(first), place(last)), class) })
     };
-    losses.iter().map(stretch).collect()
+    losses.iter().filter_map(stretch).collect()
 }
 
 /// The lines above the columns.
@@ -268,12 +280,13 @@ fn describe(
         length(axis.unit, one),
         plural(tallest, record)
     ));
-    let (first, last) = (value(axis.unit, axis.time(0)), value(axis.unit, before.last));
-    sheet.line(&match after {
-        Some(after) if after.last != before.last => {
-            format!("{first} to {last}, after the repair to {}", value(axis.unit, after.last))
+    let last = axis.last(before);
+    sheet.line(&match after.map(|after| axis.last(after)) {
+        Some(repaired) if repaired != last => {
+            let [last, repaired] = [last, repaired].map(|last| value(axis.unit, last));
+            format!("the last {record} at {last}, after the repair at {repaired}")
         }
-        _ => format!("{first} to {last}"),
+        _ => format!("the last {record} at {}", value(axis.unit, last)),
     });
     let lost = before.losses.iter().filter_map(|loss| loss.records);
     let lost = lost.fold(0, |sum: u64, lost| sum.saturating_add(lost));
@@ -337,7 +350,6 @@ mod tests {
         for (time, row) in times {
             *timeline.counts.entry((*time, *row)).or_default() += 1;
             timeline.placed += 1;
-            timeline.last = timeline.last.max(*time);
         }
         timeline
     }
@@ -363,11 +375,16 @@ mod tests {
     fn wrong_times_do_not_press_the_others_together() {
         let mut times: Vec<_> = (0..1_000).map(|at| (1_000_000 + at, 0)).collect();
         times.extend([(0, 0), (i128::from(u64::MAX), 0)]);
-        let axis = Axis::of(&timeline(&times), ClockUnit::Nanoseconds);
-        assert_eq!((axis.first, axis.outside), (1_000_000, 2));
-        // A part of the records that is more than a few is no mistake.
-        times.extend((0..100).map(|at| (at, 0)));
-        assert_eq!(Axis::of(&timeline(&times), ClockUnit::Nanoseconds).first, 0);
+        let few = Axis::of(&timeline(&times), ClockUnit::Nanoseconds);
+        assert_eq!((few.first, few.outside), (1_000_000, 2));
+        // A tenth of the times is wrong, as after damage all along.
+        times.extend((1..100).map(|at| (at << 57, 0)));
+        let timeline = timeline(&times);
+        let axis = Axis::of(&timeline, ClockUnit::Nanoseconds);
+        assert_eq!((axis.first, axis.outside), (1_000_000, 101));
+        let lost = |first, last| losses(&axis, &[Loss { first, last, records: None }]);
+        assert_eq!((lost(1 << 60, 1_000_500)[0].start, lost(1 << 60, 1 << 61).len()), (100_000, 0));
+        assert_eq!(axis.last(&timeline), 1_000_999);
     }
 
     #[test]

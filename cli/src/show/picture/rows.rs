@@ -1,5 +1,7 @@
 //! The picture of many recordings: one row each.
 
+use tracemend::words::plural;
+
 use super::class::Class;
 use super::sheet::{Picture, Sheet};
 use super::strip::{Stretch, Strip, paint};
@@ -69,7 +71,8 @@ impl Rows {
         sheet.heading(title);
         summary.iter().filter(|line| !line.is_empty()).for_each(|line| sheet.line(line));
         if self.left_out > 0 {
-            sheet.line(&format!("{} recordings not drawn; --format json has all", self.left_out));
+            let left_out = plural(self.left_out, "recording");
+            sheet.line(&format!("{left_out} not drawn; --format json has all"));
         }
         for row in self.rows {
             sheet.row((&row.name, row.title), row.worst, row.strip);

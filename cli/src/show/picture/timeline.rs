@@ -1,7 +1,7 @@
 //! The records of a recording by time, in one walk of bounded memory.
 //!
-//! The range of the times is not known before the walk, and one wrong time must not hide the others.
-//! So counts are kept by interval, for intervals that have a record: if these become too many, each
+//! The range of the times is not known before the walk, and one wrong time must not hide the
+//! others. So counts are kept by interval, for intervals that have a record: if these become too many, each
 //! two of them become one. A wrong time takes one interval and leaves the others as they are.
 
 use std::collections::BTreeMap;
@@ -41,8 +41,6 @@ pub(super) struct Timeline {
     pub(super) losses: Vec<Loss>,
     pub(super) placed: u64,
     pub(super) unplaced: u64,
-    /// The latest time.
-    pub(super) last: i128,
     /// The number of records at which the walk ended before the recording did.
     pub(super) stopped_at: Option<u64>,
     /// The end and the time of the last record of each stream.
@@ -84,7 +82,6 @@ impl Timeline {
             losses: Vec::new(),
             placed: 0,
             unplaced: 0,
-            last: i128::MIN,
             stopped_at: None,
             ends: BTreeMap::new(),
         }
@@ -129,7 +126,6 @@ impl Timeline {
             return;
         };
         self.placed = self.placed.saturating_add(1);
-        self.last = self.last.max(time);
         let place = self.row(row);
         let count = self.counts.entry((time >> self.shift, place)).or_default();
         *count = count.saturating_add(1);
@@ -245,9 +241,8 @@ mod tests {
     }
 
     fn sample(offset: u64, time: u64, cpu: u64) -> String {
-        format!(
-            "{{\"offset\":{offset},\"length\":10,\"kind\":\"SAMPLE\",\"time\":{time},\"cpu\":{cpu}}}"
-        )
+        let place = format!("\"offset\":{offset},\"length\":10,\"kind\":\"SAMPLE\"");
+        format!("{{{place},\"time\":{time},\"cpu\":{cpu}}}")
     }
 
     #[test]

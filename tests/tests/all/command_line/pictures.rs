@@ -138,13 +138,13 @@ fn damage_has_its_size_and_place_wherever_it_lies() {
 
 #[test]
 fn a_repair_is_below_what_it_repairs_and_a_sound_recording_has_one_strip() {
-    let folder = folder(&[("torn.data", &truncated()), ("sound.data", &sound())]);
-    let torn = run!("map", folder.path().join("torn.data"), "--format", "svg").out;
-    let at = |text: &str| torn.find(text).unwrap_or_else(|| panic!("{text} in {torn}"));
+    let folder = folder(&[("cut.data", &truncated()), ("sound.data", &sound())]);
+    let cut = run!("map", folder.path().join("cut.data"), "--format", "svg").out;
+    let at = |text: &str| cut.find(text).unwrap_or_else(|| panic!("{text} in {cut}"));
     assert!(at(">before: ") < at(">a repair keeps and drops<"));
     assert!(at(">a repair keeps and drops<") < at(">after: "));
-    assert!(torn.contains("class=\"kept\"") && torn.contains("class=\"dropped\""));
-    assert!(torn.contains(", after the repair "), "{torn}");
+    assert!(cut.contains("class=\"kept\"") && cut.contains("class=\"dropped\""));
+    assert!(cut.contains(", after the repair "), "{cut}");
     let sound = run!("map", folder.path().join("sound.data"), "--format", "svg").out;
     assert!(sound.contains("nothing to repair") && !sound.contains("after: "));
 }
@@ -260,12 +260,12 @@ fn in_a_browser_half_a_damaged_file_is_half_a_damaged_strip() {
 
 #[test]
 fn in_a_browser_no_page_is_wider_than_its_window() {
-    let folder = folder(&[("torn.data", &truncated())]);
+    let folder = folder(&[("cut.data", &truncated())]);
     let long = format!("{}.data", "long-name-".repeat(20));
     fs::write(folder.path().join(&long), crashed()).unwrap();
     let page = folder.path().join("page.html");
     let probe = folder.path().join("probe.html");
-    for (command, path) in [("map", "torn.data"), ("check", &long), ("map", &long)] {
+    for (command, path) in [("map", "cut.data"), ("check", &long), ("map", &long)] {
         run!(command, folder.path().join(path), "--format", "html", "-o", &page);
         let text = fs::read_to_string(&page).unwrap();
         for width in [400, 1_400] {
@@ -274,8 +274,8 @@ fn in_a_browser_no_page_is_wider_than_its_window() {
             let script = "const f=document.querySelector('iframe').contentDocument.documentElement;\
                           document.body.id='over'+(f.scrollWidth-f.clientWidth)";
             let framed = format!(
-                "<!DOCTYPE html><body><iframe width=\"{width}\" height=\"600\" srcdoc=\"{escaped}\">\
-                 </iframe><script>onload=()=>{{{script}}}</script>"
+                "<!DOCTYPE html><body><iframe width=\"{width}\" height=\"600\" \
+                 srcdoc=\"{escaped}\"></iframe><script>onload=()=>{{{script}}}</script>"
             );
             fs::write(&probe, framed).unwrap();
             if chromium::JUDGE.or_skip((chromium::JUDGE.probe)()).is_none() {
