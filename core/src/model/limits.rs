@@ -229,8 +229,8 @@ pub static TIMELINE: Limit = Limit::new(
     "timeline",
     10_000_000,
     "records",
-    "each is read from its JSON, which takes some microseconds; the picture names the limit that it \
-     reached",
+    "each is read from its JSON, which takes some microseconds; the picture names the limit that \
+     it reached",
 );
 
 /// Bytes per byte that a recording may expand to before an audit takes it for an expansion bomb.
