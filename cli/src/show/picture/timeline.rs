@@ -1,8 +1,9 @@
 //! The records of a recording by time, in one walk of bounded memory.
 //!
 //! The range of the times is not known before the walk, and one wrong time must not hide the
-//! others. So counts are kept by interval, for intervals that have a record: if these become too many, each
-//! two of them become one. A wrong time takes one interval and leaves the others as they are.
+//! others. So counts are kept by interval, for intervals that have a record: if these become too
+//! many, each two of them become one. A wrong time takes one interval and leaves the others as they
+//! are.
 
 use std::collections::BTreeMap;
 
