@@ -173,11 +173,11 @@ fn write_name(text: &mut String, y: u32, (name, title): (&str, &str), class: Cla
         if class == Class::Plain { "M1 5A3 3 0 0 0 7 5A3 3 0 0 0 1 5Z" } else { shape_of(class) };
     let _infallible = writeln!(
         text,
-        "<svg x=\"0\" y=\"{y}\" width=\"{NAMES}%\" height=\"19\"><text x=\"100%\" y=\"{}\" \
+        "<svg x=\"0\" y=\"{y}\" width=\"{NAMES}%\" height=\"22\"><text x=\"100%\" y=\"{}\" \
          dx=\"-14\" text-anchor=\"end\"><title>{title}</title>{name}</text><svg x=\"100%\" \
          y=\"{FLAG}\" class=\"flag\"><path class=\"{kind}\" transform=\"translate(-10 0)\" \
          d=\"{shape}\"/></svg></svg>",
-        BASE + 5
+        BASE + 4
     );
 }
 
