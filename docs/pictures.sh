@@ -34,6 +34,6 @@ draw() {
 "$program" check night --format svg -o night.svg || [ $? = 1 ]
 draw check.html check light 820
 draw map.html map dark 1000
-draw boot.svg picture light 540
+draw boot.svg picture light 570
 draw night.svg rows light 740
 ls -l "$pictures"
