@@ -7,8 +7,8 @@ use super::sheet::{Picture, Sheet};
 use super::strip::{Stretch, Strip, paint};
 use crate::show::finding::shorten_middle;
 
-/// Rows of a picture: one is 19 pixels high, and browsers draw some 16,000 at a time.
-const ROWS_SHOWN: usize = 4_000;
+/// Rows of a picture, which wait for the end of the run: one with many findings takes some 40 KB.
+const ROWS_SHOWN: usize = 2_000;
 /// Characters of a name.
 const NAME_CHARACTERS: usize = 90;
 

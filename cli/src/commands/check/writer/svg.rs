@@ -7,7 +7,7 @@ use super::{Checked, Closing, Settings, place};
 use crate::show::picture::{self, Class, Row, Rows, Stretch};
 
 /// Findings of one recording that are marked.
-const MARKS: usize = 200;
+const MARKS: usize = 100;
 
 /// The row of one recording; the files of a directory follow one another.
 pub(super) fn row(checked: &Checked<'_>) -> Row {
