@@ -165,7 +165,7 @@ pub use mend::rounds::{Outcome, Repair, repair, view};
 pub use model::arrival::Undone;
 pub use model::choice::{ChoiceError, Choices, OptionSpec, OptionValue};
 pub use model::cut::CutError;
-pub use model::description::FormatId;
+pub use model::description::{Clock, ClockUnit, FormatId};
 pub use model::directory::{DirectoryShape, DirectoryView, Member};
 pub use model::dump::{Diffed, Dump, DumpError, Dumped};
 pub use model::edit::{Edit, Fix, Safety, StoredAnew, Witness};

@@ -190,7 +190,7 @@ _tracemend() {
             fi
             case "${prev}" in
                 --format)
-                    COMPREPLY=($(compgen -W "human json jsonl oneline sarif junit github gitlab azure rdjson tap html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json jsonl oneline sarif junit github gitlab azure rdjson tap html svg" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -244,7 +244,7 @@ _tracemend() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "human json jsonl oneline sarif junit github gitlab azure rdjson tap html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json jsonl oneline sarif junit github gitlab azure rdjson tap html svg" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -924,7 +924,7 @@ _tracemend() {
             fi
             case "${prev}" in
                 --format)
-                    COMPREPLY=($(compgen -W "text json html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "text json html svg" -- "${cur}"))
                     return 0
                     ;;
                 --depth)
@@ -982,7 +982,7 @@ _tracemend() {
             fi
             case "${prev}" in
                 --format)
-                    COMPREPLY=($(compgen -W "human json jsonl oneline sarif junit github gitlab azure rdjson tap html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json jsonl oneline sarif junit github gitlab azure rdjson tap html svg" -- "${cur}"))
                     return 0
                     ;;
                 --output)

@@ -61,7 +61,8 @@ gitlab\t''
 azure\t''
 rdjson\t''
 tap\t''
-html\t''"
+html\t''
+svg\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand audit" -s o -l output -d 'Write the report to FILE, all of it or nothing' -r -F
 complete -c tracemend -n "__fish_tracemend_using_subcommand audit" -l type -d 'Read every file as this format (see `tracemend formats`)' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand audit" -l concern -d 'Look for one concern only: recipient or sender' -r
@@ -117,9 +118,10 @@ complete -c tracemend -n "__fish_tracemend_using_subcommand verify" -l sandbox -
 on\t'All of it or no run, and the run prints what it gave up'
 off\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand verify" -s h -l help -d 'Print help'
-complete -c tracemend -n "__fish_tracemend_using_subcommand map" -l format -d 'text, json (one document, schema/map.schema.json) or html (one page without a script, with the findings of a check)' -r -f -a "text\t''
+complete -c tracemend -n "__fish_tracemend_using_subcommand map" -l format -d 'text, json (one document, schema/map.schema.json), svg (a picture: bytes, records by time, and what a repair makes of them) or html (one page without a script, with the picture and the findings of a check)' -r -f -a "text\t''
 json\t''
-html\t''"
+html\t''
+svg\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand map" -l depth -d 'Levels to show: 1 for sections and groups of records, 2 for records, 3 for fields, more for the fields of fields [default: 1, in JSON and HTML 3]' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand map" -l at -d 'Show only the regions that contain the byte at this offset, such as 4096 or 0x1000' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand map" -l file -d 'File of the recording that --at counts in, for a directory' -r
@@ -174,7 +176,8 @@ gitlab\t''
 azure\t''
 rdjson\t''
 tap\t''
-html\t''"
+html\t''
+svg\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand merge" -s o -l output -d 'Write the report to FILE, all of it or nothing' -r -F
 complete -c tracemend -n "__fish_tracemend_using_subcommand merge" -l fail-on -d 'Exit with 1 from this severity on: error, warning, info or never' -r -f -a "error\t''
 warning\t''
@@ -209,7 +212,7 @@ on\t'All of it or no run, and the run prints what it gave up'
 off\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand self-test" -s h -l help -d 'Print help'
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l files-from -d 'Also check the paths in FILE (`-` reads standard input), one per line, or separated by NUL' -r -F
-complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l format -d 'human (default), json (one document, schema/check.schema.json), jsonl (one recording per line, then the totals), oneline (PATH:OFFSET: SEVERITY[CODE] MESSAGE), sarif (SARIF 2.1.0), junit (XML), tap (version 14), github and azure (commands of their logs), gitlab (code quality), rdjson (reviewdog) or html (one page without a script, with the pages of the codes); repeatable: all but one name a file' -r -f -a "human\t''
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l format -d 'human (default), json (one document, schema/check.schema.json), jsonl (one recording per line, then the totals), oneline (PATH:OFFSET: SEVERITY[CODE] MESSAGE), sarif (SARIF 2.1.0), junit (XML), tap (version 14), github and azure (commands of their logs), gitlab (code quality), rdjson (reviewdog), html (one page without a script, with the pages of the codes) or svg (a picture with a row for each recording); repeatable: all but one name a file' -r -f -a "human\t''
 json\t''
 jsonl\t''
 oneline\t''
@@ -220,7 +223,8 @@ gitlab\t''
 azure\t''
 rdjson\t''
 tap\t''
-html\t''"
+html\t''
+svg\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -s o -l output -d 'Write the report to FILE, all of it or nothing' -r -F
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l type -d 'Read every file as this format (see `tracemend formats`)' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l fail-on -d 'Exit with 1 from this severity on: error, warning, info or never [default: error]' -r -f -a "error\t''

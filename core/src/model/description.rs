@@ -40,6 +40,49 @@ pub struct Recorder {
     pub name: &'static str,
     /// Whether users count a recording by what carries a measurement, and else by its records.
     pub counts_samples: bool,
+    /// The place of its records in time.
+    pub clock: &'static Clock,
+}
+
+/// The place of records in time, by the members that they have in a dump as JSON.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Clock {
+    /// The readings, of which the first counts that a record has: the members that add up to it,
+    /// each with its factor; empty if the records of a format have no order in time.
+    pub readings: &'static [&'static [(&'static str, u64)]],
+    /// The unit of a reading.
+    pub unit: ClockUnit,
+    /// Whether a reading of 0 means that the recorder did not read its clock.
+    pub zero_is_unknown: bool,
+    /// The members that name what a record is about, of which the first counts that a record has,
+    /// each with a noun before it, such as `CPU`.
+    pub rows: &'static [(&'static str, &'static str)],
+    /// Members that count records that the recorder lost.
+    pub lost: &'static [&'static str],
+}
+
+/// The unit of a clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ClockUnit {
+    /// Nanoseconds.
+    Nanoseconds,
+    /// Instructions of a guest.
+    Instructions,
+    /// Calls of a traced program.
+    Calls,
+}
+
+impl Clock {
+    /// The clock of records without an order in time, from which the others are built.
+    pub const NONE: Self = Self {
+        readings: &[],
+        unit: ClockUnit::Nanoseconds,
+        zero_is_unknown: false,
+        rows: &[],
+        lost: &[],
+    };
 }
 
 impl Description {
@@ -48,7 +91,7 @@ impl Description {
         name: "",
         summary: "",
         nouns: ["record", "sample"],
-        recorder: Recorder { name: "its recorder", counts_samples: true },
+        recorder: Recorder { name: "its recorder", counts_samples: true, clock: &Clock::NONE },
         rules: || &[],
         limits: &[],
         options: FormatOptions { check: &[], dump: &[], diff: &[], cut: &[], styles: &[] },
@@ -154,6 +197,11 @@ impl FormatId {
     /// Returns the program that writes the recordings of the format.
     pub const fn recorder(self) -> &'static str {
         self.0.recorder.name
+    }
+
+    /// Returns the place of the records of a dump in time.
+    pub const fn clock(self) -> &'static Clock {
+        self.0.recorder.clock
     }
 
     /// Returns the singular noun of what users count a recording by, and whether that is a record

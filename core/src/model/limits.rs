@@ -91,6 +91,7 @@ pub static COMMON: &[&Limit] = &[
     &PLAN,
     &MAP_REGIONS,
     &MAP_FIELDS,
+    &TIMELINE,
     &AUDIT_RATIO,
     &REDACTED,
     &CUT,
@@ -222,6 +223,15 @@ pub static MAP_FIELDS: Limit = Limit::new(
     65_536,
     "fields",
     "a record has at most 64 KiB; of a longer table the number of further fields is shown",
+);
+
+/// Records that a picture places in time.
+pub static TIMELINE: Limit = Limit::new(
+    "timeline",
+    10_000_000,
+    "records",
+    "each is read from its JSON, which takes some microseconds; the picture names the limit that \
+     it reached",
 );
 
 /// Bytes per byte that a recording may expand to before an audit takes it for an expansion bomb.

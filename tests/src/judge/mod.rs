@@ -13,6 +13,7 @@ pub mod ovni;
 pub mod perf;
 pub mod qemu;
 pub mod revent;
+pub mod screenshot;
 pub mod slurm;
 pub mod xml;
 

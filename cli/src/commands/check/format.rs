@@ -26,6 +26,7 @@ pub(super) enum Format {
     Rdjson,
     Tap,
     Html,
+    Svg,
 }
 
 impl Format {

@@ -84,8 +84,8 @@ pub(crate) struct Arguments {
     /// human (default), json (one document, schema/check.schema.json), jsonl (one recording per
     /// line, then the totals), oneline (PATH:OFFSET: SEVERITY[CODE] MESSAGE), sarif (SARIF 2.1.0),
     /// junit (XML), tap (version 14), github and azure (commands of their logs), gitlab (code
-    /// quality), rdjson (reviewdog) or html (one page without a script, with the pages of the
-    /// codes); repeatable: all but one name a file
+    /// quality), rdjson (reviewdog), html (one page without a script, with the pages of the codes)
+    /// or svg (a picture with a row for each recording); repeatable: all but one name a file
     #[arg(long, value_name = "FORMAT[=FILE]", value_parser = WantedParser,
         hide_possible_values = true)]
     format: Vec<Wanted>,

@@ -21,8 +21,9 @@ use crate::files::sandbox::Reach;
 use crate::files::single::{open_arrived, recognise_one};
 use crate::files::streams::Streams;
 use crate::kit::exit::{Exit, Failure, HELP};
+use crate::show::record::Lines;
 use crate::show::summary::nouns;
-use table::{Lines, Tables};
+use table::Tables;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -7,12 +7,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
-use serde_json::value::RawValue;
 use tracemend::words::join_and;
 
 use crate::kit::exit::{Exit, Failure};
+use crate::show::record::Row;
 
 /// Kinds of records in one recording, each of which has an open file: perf has about 50 types, ovni
 /// some hundred codes of events, and a process 1,024 files.
@@ -24,50 +22,12 @@ const KINDS_NAMED: usize = 8;
 /// The member that names the kind of a record.
 const KIND: &str = "kind";
 
-/// A record of a dump in JSON: its members in their order, as they are written.
-struct Row<'r>(Vec<(String, &'r RawValue)>);
-
-impl<'de> Deserialize<'de> for Row<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members;
-        impl<'de> Visitor<'de> for Members {
-            type Value = Row<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Row<'de>, M::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(Row(members))
-            }
-        }
-        deserializer.deserialize_map(Members)
-    }
+fn read(line: &str) -> Result<Row<'_>, Failure> {
+    serde_json::from_str(line).map_err(|error| Failure::new(Exit::Io, error.to_string()))
 }
 
-impl<'r> Row<'r> {
-    fn read(line: &'r str) -> Result<Self, Failure> {
-        serde_json::from_str(line).map_err(|error| Failure::new(Exit::Io, error.to_string()))
-    }
-
-    fn kind(&self) -> String {
-        let kind = self.0.iter().find(|(name, _)| name == KIND);
-        kind.map_or_else(String::new, |(_, value)| cell(value))
-    }
-}
-
-/// The text of a value: of a string its characters, of a list or an object its JSON, of a number
-/// all its digits.
-fn cell(value: &RawValue) -> String {
-    match value.get() {
-        "null" => String::new(),
-        text if text.starts_with('"') => serde_json::from_str(text).unwrap_or_default(),
-        text => text.to_string(),
-    }
+fn kind_of(row: &Row<'_>) -> String {
+    row.text(KIND).unwrap_or_default()
 }
 
 /// The tables of a recording, by the kinds of their rows.
@@ -79,13 +39,13 @@ pub(super) struct Tables {
 impl Tables {
     /// Learns the columns of a record.
     pub(super) fn learn(&mut self, line: &str) -> Result<(), Failure> {
-        let row = Row::read(line)?;
-        let kind = row.kind();
+        let row = read(line)?;
+        let kind = kind_of(&row);
         let is_full = self.columns.len() >= KINDS_MAX && !self.columns.contains_key(&kind);
         let columns = self.columns.entry(kind).or_default();
         for (name, _) in row.0 {
-            if !columns.contains(&name) {
-                columns.push(name);
+            if !columns.iter().any(|known| known == name) {
+                columns.push(name.to_string());
             }
         }
         if is_full || columns.len() > COLUMNS_MAX {
@@ -125,13 +85,10 @@ impl Tables {
 
     /// The kind of a record, and its line of the table.
     pub(super) fn row(&self, line: &str) -> Result<(String, String), Failure> {
-        let row = Row::read(line)?;
-        let kind = row.kind();
+        let row = read(line)?;
+        let kind = kind_of(&row);
         let columns = self.columns.get(&kind).map(Vec::as_slice).unwrap_or_default();
-        let cells = columns.iter().map(|column| {
-            let member = row.0.iter().find(|(name, _)| name == column);
-            member.map_or_else(String::new, |(_, value)| cell(value))
-        });
+        let cells = columns.iter().map(|column| row.text(column).unwrap_or_default());
         Ok((kind, line_of(cells)?))
     }
 }
@@ -165,27 +122,6 @@ pub(super) fn with_numbers_as_strings(line: &str) -> String {
         is_escaped = is_in_string && c == '\\' && !is_escaped;
     }
     text
-}
-
-/// Pieces of a dump, joined to lines.
-#[derive(Debug, Default)]
-pub(super) struct Lines {
-    rest: String,
-}
-
-impl Lines {
-    /// Adds a piece, and calls `each` with every line that it ends.
-    pub(super) fn add(
-        &mut self,
-        piece: &str,
-        mut each: impl FnMut(&str) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
-        self.rest += piece;
-        let whole = self.rest.rfind('\n').map_or(0, |at| at + 1);
-        let rest = self.rest.split_off(whole);
-        let lines = std::mem::replace(&mut self.rest, rest);
-        lines.lines().try_for_each(&mut each)
-    }
 }
 
 /// Bytes of a kind that are encoded in the name of its file.
@@ -249,18 +185,5 @@ mod tests {
         assert_eq!(file_name("SAMPLE"), "SAMPLE.csv");
         assert_eq!(file_name("../x y"), "%2E%2E%2Fx%20y.csv");
         assert_eq!(file_name("VS["), "VS%5B.csv");
-    }
-
-    #[test]
-    fn pieces_are_joined_to_lines() {
-        let (mut lines, mut seen) = (Lines::default(), Vec::new());
-        for piece in ["a", "b\nc\n", "", "d\n", "e"] {
-            let each = |line: &str| {
-                seen.push(line.to_string());
-                Ok(())
-            };
-            lines.add(piece, each).unwrap();
-        }
-        assert_eq!(seen, ["ab", "c", "d"]);
     }
 }

@@ -5,11 +5,8 @@ use std::fmt::Write as _;
 use tracemend::words::byte_count;
 use tracemend::{FileSet, MappedLayer, Portion, RegionKind, Span};
 
-use crate::show::page::as_float;
+use crate::show::picture::{self, Sheet, Stretch, Strip, stretches_of};
 
-/// Portions of a bar, and of the bar of a part.
-const PORTIONS_SHOWN: usize = 2_000;
-const PORTIONS_OF_PART: usize = 200;
 /// Parts of a file.
 const PARTS: u64 = 16;
 /// A shorter file has none.
@@ -18,13 +15,8 @@ const ENLARGED_LEAST: u64 = 4_096;
 const BYTES_OF_PART: u64 = 256;
 /// Bytes per line.
 const BYTES_PER_LINE: usize = 16;
-/// Steps along a bar.
-const WIDTH: f64 = 1_000.0;
-
 /// Portions of a layer that are links to their places in the tree.
 const LINKED: usize = 1_000;
-/// Portions of a bar that the tab key reaches.
-const FOCUSED: usize = 20;
 
 /// The name of the place in the tree where the bytes of a span begin. It holds numbers only.
 pub(super) fn anchor(span: Span) -> String {
@@ -40,45 +32,23 @@ pub(super) fn linked(layer: &MappedLayer) -> impl Iterator<Item = u64> {
 
 /// The whole of a layer.
 pub(super) fn draw(layer: &MappedLayer) -> String {
-    draw_range(layer, (0, layer.length), PORTIONS_SHOWN)
+    draw_range(layer, (0, layer.length))
 }
 
-/// The portions of a layer in a range.
-fn draw_range(layer: &MappedLayer, (start, end): (u64, u64), max: usize) -> String {
-    if start >= end {
+/// The portions of a layer in a range, the first of them as links.
+fn draw_range(layer: &MappedLayer, range: (u64, u64)) -> String {
+    if range.0 >= range.1 {
         return String::new();
     }
-    let scale = WIDTH / as_float(end.saturating_sub(start));
     let linked_end = layer.portions.get(LINKED).map_or(u64::MAX, |one| one.span.start());
-    let mut text = format!(
-        "<svg viewBox=\"0 0 {WIDTH} 24\" preserveAspectRatio=\"none\" role=\"group\" \
-         aria-label=\"the kinds of bytes along the file; the list below has the same\">"
-    );
-    let within =
-        layer.portions.iter().filter(|one| one.span.start() < end && start < one.span.end());
-    // Damage is drawn last and at least as wide as a line, so that one byte of a gigabyte is seen.
-    let (damage, others): (Vec<&Portion>, Vec<&Portion>) =
-        within.partition(|one| one.kind == RegionKind::Damage);
-    for (index, portion) in others.into_iter().chain(damage).take(max).enumerate() {
-        let from = portion.span.start().max(start);
-        let len = portion.span.end().min(end).saturating_sub(from);
-        let (x, width) = (as_float(from.saturating_sub(start)) * scale, as_float(len) * scale);
-        let kind = portion.kind.name();
-        // The tab key goes through the first portions only, not through thousands before the tree.
-        let focus = if index < FOCUSED { "" } else { " tabindex=\"-1\"" };
-        let [link, end_of_link] = match portion.span.start() < linked_end {
-            true => [format!("<a href=\"#{}\"{focus}>", anchor(portion.span)), "</a>".to_string()],
-            false => [const { String::new() }; 2],
-        };
-        let _infallible = write!(
-            text,
-            "{link}<rect class=\"{kind}\" x=\"{x:.2}\" y=\"0\" width=\"{:.2}\" \
-             height=\"24\"><title>{kind} {}</title></rect>{end_of_link}",
-            width.max(1.0),
-            portion.span
-        );
-    }
-    text + "</svg>\n"
+    let stretches = layer.portions.iter().zip(stretches_of(&layer.portions));
+    let stretches = stretches.map(|(portion, stretch)| {
+        let is_linked = portion.span.start() < linked_end;
+        Stretch { link: is_linked.then(|| anchor(portion.span)), ..stretch }
+    });
+    let mut sheet = Sheet::default();
+    sheet.strip(Strip::lay(stretches, range));
+    picture::embedded(&sheet.finish("kinds of bytes along the file; the list below has the same"))
 }
 
 /// The parts of a stored file to open: the bar of each, and its first bytes.
@@ -104,7 +74,7 @@ pub(super) fn zoom(layer: &MappedLayer, files: &FileSet<'_>) -> String {
             "<li><details><summary><span class=\"range\">{span}</span> {}{damage}</summary>\n\
              {}{}</details></li>",
             byte_count(span.len()),
-            draw_range(layer, (span.start(), span.end()), PORTIONS_OF_PART),
+            draw_range(layer, (span.start(), span.end())),
             hex(files, span, BYTES_OF_PART)
         );
     }

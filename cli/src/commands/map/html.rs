@@ -9,7 +9,9 @@ use tracemend::words::{byte_count, plural};
 use tracemend::{FileSet, Finding, FormatId, MapStep, MappedLayer, Region, Report};
 
 use super::bar;
-use crate::show::page::{self, describe_rules, escape};
+use crate::show::markup::escape;
+use crate::show::page::{self, describe_rules};
+use crate::show::picture::{self, Picture};
 
 /// Records of one group that the page has; the others are counted. With their fields and bytes,
 /// these make some 2 MB.
@@ -25,8 +27,13 @@ const FINDINGS_SHOWN: usize = 200;
 /// Bytes of a region that are shown.
 const BYTES_SHOWN: u64 = 64;
 
-/// The text before the layers: the head of the page, and what a check finds.
-pub(super) fn head(name: &str, format: FormatId, files: &FileSet<'_>, report: &Report) -> String {
+/// The text before the layers: the head of the page, the picture, and what a check finds.
+pub(super) fn head(
+    (name, format): (&str, FormatId),
+    files: &FileSet<'_>,
+    report: &Report,
+    drawn: &Picture,
+) -> String {
     let mut text = page::begin(name);
     let _infallible = writeln!(
         text,
@@ -34,6 +41,7 @@ pub(super) fn head(name: &str, format: FormatId, files: &FileSet<'_>, report: &R
         byte_count(files.len()),
         report.verdict().name()
     );
+    text += &picture::embedded(drawn);
     if !report.findings().is_empty() {
         text += "<h2>Findings</h2>\n<table>\n<tr><th>severity</th><th>code</th><th>place</th>\
                  <th>finding</th></tr>\n";

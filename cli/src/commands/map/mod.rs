@@ -20,6 +20,7 @@ use crate::files::sandbox::Reach;
 use crate::files::single::{open_arrived, recognise_one};
 use crate::files::streams::Streams;
 use crate::kit::exit::{Exit, Failure, HELP};
+use crate::show::picture;
 
 /// Levels of a document in JSON or HTML, unless `--depth` asks for others.
 const DEPTH_DOCUMENT: usize = 3;
@@ -33,6 +34,7 @@ Examples:
   tracemend map perf.data --at 0x30
   tracemend map perf.data --format json -o map.json
   tracemend map perf.data --format html -o map.html
+  tracemend map perf.data --format svg -o map.svg
 
 Exits with 0 if the recording was mapped, with 1 if no format recognises it.";
 
@@ -49,7 +51,8 @@ pub(crate) struct Arguments {
     /// A file, a directory that is one recording, or `-` for standard input
     #[arg(value_name = "PATH")]
     path: PathBuf,
-    /// text, json (one document, schema/map.schema.json) or html (one page without a script, with
+    /// text, json (one document, schema/map.schema.json), svg (a picture: bytes, records by time,
+    /// and what a repair makes of them) or html (one page without a script, with the picture and
     /// the findings of a check)
     #[arg(long, value_enum, default_value_t = Form::Text, hide_possible_values = true)]
     format: Form,
@@ -82,6 +85,7 @@ enum Form {
     Text,
     Json,
     Html,
+    Svg,
 }
 
 /// An offset, decimal or hexadecimal after `0x`.
@@ -96,6 +100,9 @@ fn parse_offset(text: &str) -> Result<u64, String> {
 impl Arguments {
     pub(crate) fn run(&self, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
         // Before files of the system can no longer be read.
+        if self.format == Form::Svg && self.depth.is_some() {
+            return Err(Failure::usage("--depth does not apply to --format svg"));
+        }
         let jobs = std::thread::available_parallelism().ok();
         streams.confine(|| Reach::default().read(&self.path).write_all(&self.output))?;
         let recording = open_arrived(&self.path, self.limiting.unwrapping().as_ref(), streams)?;
@@ -126,7 +133,7 @@ impl Arguments {
                 let text = match self.format {
                     Form::Text => text::path(&path),
                     Form::Json => json::path(&name, format, &path)?,
-                    Form::Html => {
+                    Form::Html | Form::Svg => {
                         return Err(Failure::usage("--at applies to --format text and json only"));
                     }
                 };
@@ -160,14 +167,21 @@ impl Arguments {
                 out.add(&writer.finish(files));
             }
             Form::Html => {
-                let report = tracemend::check(files, options);
-                out.add(&html::head(name, format, files, &report));
+                let repair = tracemend::repair(files, options);
+                let drawn = picture::draw_recording(name, format, (files, options), &repair);
+                let report = repair.before;
+                out.add(&html::head((name, format), files, &report, &drawn));
                 let mut writer = html::Writer::new(files);
                 let each = &mut |step: MapStep<'_>| {
                     out.add(&writer.step(step));
                 };
                 tracemend::map(files, options, depth, each);
                 out.add(&writer.finish(&report));
+            }
+            Form::Svg => {
+                let repair = tracemend::repair(files, options);
+                let drawn = picture::draw_recording(name, format, (files, options), &repair);
+                out.add(&picture::alone(&drawn));
             }
             Form::Json => {
                 out.add(&json::head(name, format)?);

@@ -11,49 +11,32 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use sha2::{Digest as _, Sha256};
 
+use crate::show::markup::escape;
+use crate::show::picture;
+
 pub(crate) use rule::describe_rules;
 
-/// The style sheet; the policy allows it by its hash.
+/// The style sheet of text; the policy allows it, and that of pictures, by their hash.
 const STYLE: &str = include_str!("page.css");
 
 /// The end of a page.
 pub(crate) const END: &str = "</main>\n</body>\n</html>\n";
 
-/// Escapes text for HTML, in elements and in quoted attributes.
-pub(crate) fn escape(text: &str) -> String {
-    text.chars().fold(String::with_capacity(text.len()), |mut out, letter| {
-        match letter {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '"' => out += "&quot;",
-            '\'' => out += "&#39;",
-            // No document may hold these two.
-            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
-            letter => out.push(letter),
-        }
-        out
-    })
-}
-
 /// The text of a page up to its heading.
 pub(crate) fn begin(title: &str) -> String {
-    let hash = BASE64.encode(Sha256::digest(STYLE.as_bytes()));
+    let style = format!("{STYLE}{}", picture::STYLE);
+    let hash = BASE64.encode(Sha256::digest(style.as_bytes()));
     let title = escape(title);
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src \
          'sha256-{hash}'; base-uri 'none'; form-action 'none'\"/>\n\
          <meta name=\"viewport\" content=\"width=device-width\"/>\n\
-         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n\
-         <h1>{title}</h1>\n"
+         <title>{title}</title>\n<style>{style}</style>\n</head>\n<body>\n\
+         <svg class=\"definitions\" width=\"0\" height=\"0\" aria-hidden=\"true\">{}</svg>\n\
+         <main>\n<h1>{title}</h1>\n",
+        picture::DEFINITIONS
     )
-}
-
-/// A number for a drawing, where the last digits do not matter.
-#[allow(clippy::as_conversions, reason = "a place in a drawing of a thousand steps")]
-pub(crate) const fn as_float(number: u64) -> f64 {
-    number as f64
 }
 
 #[cfg(test)]

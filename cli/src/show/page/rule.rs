@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use tracemend::{Remedy, Rule};
 
-use super::escape;
 use crate::show::example::find_example;
+use crate::show::markup::escape;
 
 /// One part per code, which links lead to by the code.
 pub(crate) fn describe_rules(codes: &BTreeSet<&'static str>) -> String {

@@ -42,7 +42,9 @@ use crate::kit::walk::Item;
 use crate::kit::words::plural;
 use crate::kit::wrapper::Wrapper;
 use crate::model::choice::Choices;
-use crate::model::description::{DamageSigns, Description, FormatOptions, FormatSigns, Recorder};
+use crate::model::description::{
+    Clock, ClockUnit, DamageSigns, Description, FormatOptions, FormatSigns, Recorder,
+};
 use crate::model::dump::{Dump, DumpError, Dumped};
 use crate::model::edit::Edit;
 use crate::model::limits::Limits;
@@ -60,13 +62,21 @@ use recover::{arrangement, parts};
 use repair::StreamEditor;
 use repair::damage::Donor;
 
+/// A trace has no times: the number of a call, and its thread.
+static CLOCK: Clock = Clock {
+    readings: &[&[("number", 1)]],
+    unit: ClockUnit::Calls,
+    rows: &[("thread", "thread")],
+    ..Clock::NONE
+};
+
 /// The declarations of the format about itself.
 pub static DESCRIPTION: Description = Description {
     name: "apitrace",
     summary: "apitrace traces: snappy, gzip, zstd and brotli, versions 0 to 6; repairs traces of \
               killed programs and damage in the middle, and counts the lost calls",
     nouns: ["event", "call"],
-    recorder: Recorder { name: "the traced program", counts_samples: true },
+    recorder: Recorder { name: "the traced program", counts_samples: true, clock: &CLOCK },
     rules: rules::all,
     limits: limits::LIMITS,
     options: FormatOptions {

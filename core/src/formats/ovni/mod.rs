@@ -40,7 +40,9 @@ use crate::formats::ovni::decode::files::TraceFiles;
 use crate::kit::reading::{CopyProofs, Hints};
 use crate::model::Report;
 use crate::model::choice::Choices;
-use crate::model::description::{DamageSigns, Description, FormatOptions, FormatSigns, Recorder};
+use crate::model::description::{
+    Clock, DamageSigns, Description, FormatOptions, FormatSigns, Recorder,
+};
 use crate::model::dump::{Dump, DumpError, Dumped};
 use crate::model::options::Options;
 use crate::model::recording::FileSet;
@@ -50,13 +52,17 @@ use crate::sight::Auditor;
 /// Clocks that go back, at most, from which a copied block is looked for: each takes a walk.
 const HINTS: usize = 4;
 
+/// The clock of an event, and its thread.
+static CLOCK: Clock =
+    Clock { readings: &[&[("clock", 1)]], rows: &[("stream", "")], ..Clock::NONE };
+
 /// The declarations of the format about itself.
 pub static DESCRIPTION: Description = Description {
     name: "ovni",
     summary: "ovni runtime traces: directories of thread streams and single streams, all models \
               of ovni 1.14; repairs traces of killed threads, lost buffers and full disks",
     nouns: ["event", "stream"],
-    recorder: Recorder { name: "the traced program", counts_samples: false },
+    recorder: Recorder { name: "the traced program", counts_samples: false, clock: &CLOCK },
     rules: rules::all,
     limits: limits::LIMITS,
     options: FormatOptions {

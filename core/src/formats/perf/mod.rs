@@ -38,7 +38,9 @@ use crate::format::{Confidence, Format, StoreError, Stored};
 use crate::kit::reading::Hints;
 use crate::model::choice::Choices;
 use crate::model::cut::CutError;
-use crate::model::description::{DamageSigns, Description, FormatOptions, FormatSigns, Recorder};
+use crate::model::description::{
+    Clock, DamageSigns, Description, FormatOptions, FormatSigns, Recorder,
+};
 use crate::model::dump::{Dump, DumpError, Dumped};
 use crate::model::edit::Edit;
 use crate::model::options::Options;
@@ -47,12 +49,21 @@ use crate::model::tile::TileSink;
 use crate::model::{Finding, Report};
 use crate::sight::Auditor;
 
+/// The time and the CPU or thread of a record; records that perf makes up have the time 0.
+static CLOCK: Clock = Clock {
+    readings: &[&[("time", 1)], &[("sample_time", 1)]],
+    zero_is_unknown: true,
+    rows: &[("cpu", "CPU"), ("sample_cpu", "CPU"), ("sample_tid", "thread"), ("tid", "thread")],
+    lost: &["lost"],
+    ..Clock::NONE
+};
+
 /// The declarations of the format about itself.
 pub static DESCRIPTION: Description = Description {
     name: "perf",
     summary: "Linux perf.data: files, pipes and directories, both byte orders, zstd; repairs \
               recordings after a crash, a full disk or an incomplete copy",
-    recorder: Recorder { name: "perf", counts_samples: true },
+    recorder: Recorder { name: "perf", counts_samples: true, clock: &CLOCK },
     rules: rules::all,
     limits: limits::LIMITS,
     options: FormatOptions {

@@ -36,12 +36,18 @@ use crate::formats::qemu::recover::tile::{emit, tile};
 use crate::kit::reading::{CopyProofs, Hints};
 use crate::kit::span::{Layer, Span};
 use crate::model::Report;
-use crate::model::description::{DamageSigns, Description, FormatOptions, FormatSigns, Recorder};
+use crate::model::description::{
+    Clock, ClockUnit, DamageSigns, Description, FormatOptions, FormatSigns, Recorder,
+};
 use crate::model::dump::{Diffed, Dump, DumpError, Dumped};
 use crate::model::options::Options;
 use crate::model::recording::FileSet;
 use crate::model::tile::{NO_FIELDS, TileKind, TileSink};
 use crate::sight::Auditor;
+
+/// The instructions of the guest before an event: every event has them, but few a host's clock.
+static CLOCK: Clock =
+    Clock { readings: &[&[("icount", 1)]], unit: ClockUnit::Instructions, ..Clock::NONE };
 
 /// The declarations of the format about itself.
 pub static DESCRIPTION: Description = Description {
@@ -50,7 +56,7 @@ pub static DESCRIPTION: Description = Description {
               recorders, full disks and truncated copies, and closes damaged ones before the \
               damage",
     nouns: ["event", "instruction"],
-    recorder: Recorder { name: "QEMU", counts_samples: false },
+    recorder: Recorder { name: "QEMU", counts_samples: false, clock: &CLOCK },
     rules: rules::all,
     limits: limits::LIMITS,
     options: FormatOptions {

@@ -52,12 +52,21 @@ use crate::formats::revent::recover::recording::Recording;
 use crate::formats::revent::recover::zero_pages::find_zero_pages;
 use crate::kit::reading::{CopyProofs, Hints};
 use crate::model::Report;
-use crate::model::description::{DamageSigns, Description, FormatOptions, FormatSigns, Recorder};
+use crate::model::description::{
+    Clock, DamageSigns, Description, FormatOptions, FormatSigns, Recorder,
+};
 use crate::model::dump::{Dump, DumpError, Dumped};
 use crate::model::options::Options;
 use crate::model::recording::FileSet;
 use crate::model::tile::TileSink;
 use crate::sight::Auditor;
+
+/// The time of an event, and its device.
+static CLOCK: Clock = Clock {
+    readings: &[&[("sec", 1_000_000_000), ("usec", 1_000)]],
+    rows: &[("device_name", ""), ("device", "device")],
+    ..Clock::NONE
+};
 
 /// The declarations of the format about itself.
 pub static DESCRIPTION: Description = Description {
@@ -66,7 +75,7 @@ pub static DESCRIPTION: Description = Description {
               of a killed recorder, a lost device or a 32-bit recorder, and truncated copies; \
               --upgrade converts to version 3",
     nouns: ["event", "frame"],
-    recorder: Recorder { name: "revent", counts_samples: false },
+    recorder: Recorder { name: "revent", counts_samples: false, clock: &CLOCK },
     rules: rules::all,
     limits: limits::LIMITS,
     options: FormatOptions {

@@ -121,7 +121,7 @@ fn an_audit_of_hostile_names_prints_nothing_raw() {
         fs::copy(source.join(name), loom.join(name)).unwrap();
     }
     for format in
-        ["human", "json", "sarif", "junit", "github", "gitlab", "oneline", "jsonl", "html"]
+        ["human", "json", "sarif", "junit", "github", "gitlab", "oneline", "jsonl", "html", "svg"]
     {
         for show in [&["--show"][..], &[]] {
             let args = ["audit".as_ref(), folder.path().as_os_str(), "--format".as_ref()];

@@ -7,9 +7,9 @@ use tracemend_tests::judge;
 use super::*;
 
 /// Every format of a report.
-const ALL: [&str; 12] = [
+const ALL: [&str; 13] = [
     "human", "json", "jsonl", "oneline", "sarif", "junit", "github", "gitlab", "azure", "rdjson",
-    "tap", "html",
+    "tap", "html", "svg",
 ];
 
 /// A file in the sources of a package that the tests depend on.
@@ -370,6 +370,7 @@ fn assert_harmless(format: &str, text: &str, base: &str) {
         "tap" => drop(platforms::assert_tap(text)),
         "azure" => platforms::assert_azure(text),
         "html" => drop(pages::assert_page(text, "hostile")),
+        "svg" => drop(pictures::assert_picture(text, "hostile")),
         "oneline" => {
             assert!(text.lines().all(|line| line.starts_with(base)), "{text}");
         }

@@ -32,7 +32,7 @@ fn reports_are_the_same_at_any_number_of_threads() {
     let folder = tree();
     let gone = folder.path().join("gone");
     for format in
-        ["human", "json", "jsonl", "oneline", "sarif", "junit", "github", "gitlab", "html"]
+        ["human", "json", "jsonl", "oneline", "sarif", "junit", "github", "gitlab", "html", "svg"]
     {
         let ran = |jobs: &str| {
             let own = folder.path().join("03");

@@ -22,6 +22,7 @@ mod obvious;
 mod options;
 mod outputs;
 mod pages;
+mod pictures;
 mod plans;
 mod planted;
 mod platforms;

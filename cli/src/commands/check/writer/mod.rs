@@ -19,6 +19,7 @@ mod lines;
 pub(super) mod place;
 mod rdjson;
 mod sarif;
+mod svg;
 mod tap;
 
 use std::path::Path;
@@ -30,6 +31,7 @@ use crate::files::skipped::Skipped;
 use crate::kit::command::NextCommand;
 use crate::kit::exit::{Exit, Failure};
 use crate::kit::look::Look;
+use crate::show::picture::{Row, Rows};
 use crate::show::summary::Totals;
 
 /// Options about the text for people.
@@ -84,6 +86,7 @@ pub(super) enum Piece {
     CleanLine(String),
     Case(Box<quick_junit::TestCase>),
     Section(Box<html::Section>),
+    Row(Box<Row>),
     Point(tap::Point),
 }
 
@@ -130,6 +133,7 @@ impl Layout {
             Format::Rdjson => Piece::Text(rdjson::diagnostics(checked)?),
             Format::Tap => Piece::Point(tap::Point::of(checked)),
             Format::Html => Piece::Section(Box::new(html::section(checked, settings))),
+            Format::Svg => Piece::Row(Box::new(svg::row(checked))),
         })
     }
 }
@@ -147,6 +151,8 @@ pub(super) struct Writer {
     cases: Vec<quick_junit::TestCase>,
     /// A page begins with its sums, too.
     sections: html::Sections,
+    /// So does a picture.
+    rows: Rows,
 }
 
 impl Writer {
@@ -158,6 +164,7 @@ impl Writer {
             clean_line: String::new(),
             cases: Vec::new(),
             sections: html::Sections::default(),
+            rows: Rows::default(),
         }
     }
 
@@ -187,6 +194,10 @@ impl Writer {
             }
             Piece::Section(section) => {
                 self.sections.push(*section);
+                return String::new();
+            }
+            Piece::Row(row) => {
+                self.rows.push(*row);
                 return String::new();
             }
             Piece::Point(point) => return self.draw(&point),
@@ -237,6 +248,7 @@ impl Writer {
                 format!("{head}{unread}1..{}\n", self.points)
             }
             Format::Html => self.sections.page(closing, settings),
+            Format::Svg => svg::close(self.rows, closing, settings),
             Format::Gitlab => self.close(&gitlab::unread(closing)?, gitlab::HEAD, gitlab::END),
             Format::Rdjson => self.close(&rdjson::unread(closing)?, rdjson::HEAD, rdjson::END),
         })

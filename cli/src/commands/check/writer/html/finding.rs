@@ -9,7 +9,7 @@ use tracemend::{Edit, FileSet, Finding, Fix, Safety, Severity, Shown, Source};
 use super::super::{Checked, Settings, place};
 use crate::show::finding::{ROWS, split_labelled, split_row};
 use crate::show::group::{DEPENDS, depends_on_others, is_automatic, waits};
-use crate::show::page::escape;
+use crate::show::markup::escape;
 
 /// Cells of a row.
 const CELLS: u64 = 16;

@@ -22,7 +22,8 @@ use tracemend::{Report, Severity};
 use super::{Checked, Closing, Settings};
 use crate::files::skipped::SkipReason;
 use crate::show::group::count_severities;
-use crate::show::page::{self, describe_rules, escape};
+use crate::show::markup::escape;
+use crate::show::page::{self, describe_rules};
 use crate::show::summary::count_unlisted;
 
 /// Findings of one recording that are shown.
@@ -179,7 +180,7 @@ fn name_section(checked: &Checked<'_>) -> String {
     hash.iter().take(NAME_BYTES).fold("r".to_string(), |id, byte| format!("{id}{byte:02x}"))
 }
 
-fn describe_verdict(report: &Report) -> (&'static str, String) {
+pub(super) fn describe_verdict(report: &Report) -> (&'static str, String) {
     let counts = count_severities(report);
     let class = match report.worst() {
         _ if report.incomplete() => "error",
