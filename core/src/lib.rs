@@ -146,10 +146,11 @@ mod sight;
 #[doc(hidden)]
 pub mod sight;
 
-pub use catalogue::{DeletedRule, UnknownFormat, deleted_rule, rule, rules};
+pub use catalogue::{DeletedRule, UnknownFormat, deleted_rule, deleted_rules, rule, rules};
 pub use kit::source::Source;
 pub use kit::span::{Layer, Span};
 pub use kit::text::{Untrusted, UntrustedPath, is_safe, unescape};
+pub use kit::watch::Watch;
 pub use kit::words;
 pub use kit::wrapper::Wrapper;
 pub use map::{MapStep, MappedLayer, Portion, Region, RegionKind};
@@ -165,7 +166,7 @@ pub use model::choice::{ChoiceError, Choices, OptionSpec, OptionValue};
 pub use model::description::FormatId;
 pub use model::directory::{DirectoryShape, DirectoryView, Member};
 pub use model::dump::{Diffed, Dump, DumpError, Dumped};
-pub use model::edit::{Edit, Fix, Safety, StoredAnew, Witness};
+pub use model::edit::{Edit, Elided, Fix, Safety, StoredAnew, Witness};
 pub use model::limits::{Limit, Limits, UnknownLimit};
 pub use model::options::{Allow, Options};
 pub use model::patch::{Op, Patch, PatchError, SourceOffsets};

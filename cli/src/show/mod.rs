@@ -8,6 +8,7 @@
 pub(crate) mod example;
 pub(crate) mod finding;
 pub(crate) mod group;
+pub(crate) mod history;
 pub mod markdown;
 pub(crate) mod page;
 pub(crate) mod plain;
