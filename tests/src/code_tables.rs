@@ -52,8 +52,8 @@ pub fn messages() -> String {
     }
     let mut page =
         "# Messages of other programs\n\nThe messages with which perf, apitrace, ovniemu, \
-                    QEMU and Workload Automation stop, and their causes.\n`tracemend explain \
-                    'MESSAGE'` finds the same by the words; a number in a message stands for any.\n\
+                    QEMU and Workload Automation stop, and their\ncauses. `tracemend explain \
+                    'MESSAGE'` finds the same by the words; a number in a message stands for\nany. \
                     `BLESS=1 cargo test` writes this file from the rules.\n\n\
                     | message | recordings | cause | command |\n|---|---|---|---|\n"
             .to_string();

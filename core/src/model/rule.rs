@@ -347,8 +347,8 @@ mod tests {
     fn messages_of_readers_are_those_in_quotation_marks() {
         let rule = Rule {
             problem: "The recorder ends with \"no space left\".",
-            impact: "A reader stops. It prints \"bad, at 7\" or \"worse\". Another one reads on. So \
-                does \"worse\".",
+            impact: "A reader stops. It prints \"bad, at 7\" or \"worse\". Another one reads on. \
+                So does \"worse\".",
             remedy: Remedy::Next("Use another reader."),
             ..common::EMPTY_FILE
         };

@@ -222,7 +222,10 @@ fn a_signal_to_a_run_over_many_says_how_many_are_done() {
     command.args(["--default-signal", PROGRAM, "repair", "--jobs=1", "--out-dir"]).arg(&out);
     command.args([&small, &big]).stdin(Stdio::null());
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let seen = wait_until(&mut child, |pid| out.join("a").exists() && unfinished(pid, &out) > 0);
+    assert!(wait_until(&mut child, |_| out.join("a").exists()));
+    // A file has its name a moment before it is closed and counted.
+    sleep(Duration::from_millis(300));
+    let seen = wait_until(&mut child, |pid| unfinished(pid, &out) > 0);
     assert!(seen, "it ended before the test could act");
     let kill = Command::new("kill").args(["-s", "INT", &child.id().to_string()]).status();
     assert!(kill.unwrap().success());
