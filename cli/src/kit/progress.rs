@@ -202,7 +202,7 @@ impl Progress {
             }
             Showing::Bar => {
                 let bar = ProgressBar::with_draw_target(Some(100), ProgressDrawTarget::hidden());
-                let style = ProgressStyle::with_template("{prefix} {bar:20} {msg}");
+                let style = ProgressStyle::with_template("{prefix} {wide_bar} {msg}");
                 if let Ok(style) = style {
                     bar.set_style(match look.unicode {
                         true => style,

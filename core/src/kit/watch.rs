@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Between two records a decoder may read a table somewhere else, which is not the next block and
-//! counts nothing. Walks know how to go on at the end of a piece, so none of them has to report anything, and the
-//! loops inside a block cost the same with a watch as without one.
+//! counts nothing. Walks know how to go on at the end of a piece, so none of them has to report
+//! anything, and the loops inside a block cost the same with a watch as without one.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
