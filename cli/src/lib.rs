@@ -26,7 +26,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 pub use files::sandbox;
 pub use files::streams::{Streams, with_process};
 pub use kit::exit::{Exit, Failure};
-pub use kit::look::Look;
+pub use kit::look::{Look, Showing};
 pub use show::markdown;
 
 use args::format_options::{self, Verb};
@@ -94,6 +94,19 @@ enum Command {
     SelfTest(self_test::Arguments),
 }
 
+impl Command {
+    /// What it does to a recording, for the progress.
+    const fn verb(&self) -> &'static str {
+        match self {
+            Self::Repair(_) => "repairing",
+            Self::Redact(_) => "redacting",
+            Self::Dump(_) => "dumping",
+            Self::Map(_) => "mapping",
+            _ => "reading",
+        }
+    }
+}
+
 /// The command line with the options that formats own.
 pub(crate) fn build_command() -> clap::Command {
     let command = Arguments::command().help_template(TEMPLATE);
@@ -157,6 +170,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, mut streams: Streams<'_>) -
 impl Arguments {
     fn run(&self, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
         let own = matches.subcommand().map_or(matches, |(_, own)| own);
+        streams.verb = self.command.verb();
         match &self.command {
             Command::Check(arguments) => arguments.run(own, self.color, streams),
             Command::Audit(arguments) => arguments.run(own, self.color, streams),

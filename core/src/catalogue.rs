@@ -5,7 +5,7 @@ mod deleted;
 use std::fmt;
 use std::str::FromStr;
 
-pub use self::deleted::{DeletedRule, deleted_rule};
+pub use self::deleted::{DeletedRule, deleted_rule, deleted_rules};
 use crate::format::{Confidence, Format};
 use crate::formats::{apitrace, ovni, perf, qemu, revent};
 use crate::kit::text::Untrusted;

@@ -147,11 +147,12 @@ mod sight;
 #[doc(hidden)]
 pub mod sight;
 
-pub use catalogue::{DeletedRule, UnknownFormat, deleted_rule, rule, rules};
+pub use catalogue::{DeletedRule, UnknownFormat, deleted_rule, deleted_rules, rule, rules};
 pub use cut::cut;
 pub use kit::source::Source;
 pub use kit::span::{Layer, Span};
 pub use kit::text::{Untrusted, UntrustedPath, is_safe, unescape};
+pub use kit::watch::Watch;
 pub use kit::words;
 pub use kit::wrapper::Wrapper;
 pub use map::{MapStep, MappedLayer, Portion, Region, RegionKind};
@@ -168,7 +169,7 @@ pub use model::cut::CutError;
 pub use model::description::{Clock, ClockUnit, FormatId};
 pub use model::directory::{DirectoryShape, DirectoryView, Member};
 pub use model::dump::{Diffed, Dump, DumpError, Dumped};
-pub use model::edit::{Edit, Fix, Safety, StoredAnew, Witness};
+pub use model::edit::{Edit, Elided, Fix, Safety, StoredAnew, Witness};
 pub use model::limits::{Limit, Limits, UnknownLimit};
 pub use model::options::{Allow, Options};
 pub use model::patch::{Op, Patch, PatchError, SourceOffsets};

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!  SUMMARY.md            the table of contents
+//!  start-ci.md, ...      one page for each use, with which the book opens
 //!  introduction.md       the commands and the exit codes, from the help texts
 //!  ci.md, ...            the guides of docs
 //!  formats/perf.md       what is read and repaired, options, limits, codes
@@ -20,8 +21,15 @@ use tracemend_cli::{Look, Streams};
 
 /// Where files that are not part of the book lie.
 const REPOSITORY: &str = "https://github.com/tracemend/tracemend/blob/main";
+/// The pages that the book opens with, one for each use: file in `docs`, and title.
+const STARTS: [(&str, &str); 3] = [
+    ("start-salvage.md", "A recording broke"),
+    ("start-ci.md", "Check recordings in CI"),
+    ("start-review.md", "A recording from a stranger"),
+];
 /// Guides: file in `docs`, and title.
-const GUIDES: [(&str, &str); 11] = [
+const GUIDES: [(&str, &str); 12] = [
+    ("messages.md", "Messages of other programs"),
     ("ci.md", "tracemend in CI"),
     ("salvage.md", "Salvage"),
     ("transport.md", "On its way"),
@@ -49,11 +57,18 @@ pub fn pages(help: &str) -> Pages {
         fs::read_to_string(root.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
     };
     let mut pages = Pages::new();
-    let mut summary = "# Summary\n\n[Introduction](introduction.md)\n\n# Guides\n\n".to_string();
+    let mut summary = "# Summary\n\n".to_string();
+    for (file, title) in STARTS {
+        let _infallible = writeln!(summary, "[{title}]({file})");
+    }
+    summary += "[Introduction](introduction.md)\n\n# Guides\n\n";
     pages.insert("introduction.md".into(), introduction(help));
     for (file, title) in GUIDES {
         let _infallible = writeln!(summary, "- [{title}]({file})");
-        pages.insert(file.to_string(), with_outer_links(&read(&format!("docs/{file}")), "docs"));
+    }
+    for (file, _) in STARTS.iter().chain(&GUIDES) {
+        let text = with_outer_links(&read(&format!("docs/{file}")), "docs");
+        pages.insert((*file).to_string(), text);
     }
     pages.insert("schemas.md".into(), schemas(&root.join("schema")));
     summary += "- [Schemas](schemas.md)\n\n# Formats and codes\n\n";
@@ -156,7 +171,7 @@ fn with_outer_links(text: &str, folder: &str) -> String {
         let target: String = after.chars().take_while(|c| *c != ')').collect();
         let is_inner = target.starts_with('#')
             || target.contains("://")
-            || GUIDES.iter().any(|(file, _)| *file == target);
+            || STARTS.iter().chain(&GUIDES).any(|(file, _)| *file == target);
         if !is_inner {
             let parts = PathBuf::from(folder).join(&target);
             let mut path: Vec<String> = Vec::new();

@@ -12,6 +12,8 @@
 
 #[cfg(feature = "command-line")]
 pub mod book;
+#[cfg(feature = "command-line")]
+pub mod code_tables;
 pub mod dictionary;
 pub mod forge;
 pub mod judge;

@@ -61,7 +61,7 @@ pub(crate) fn read_plan(
         return Err(Failure::new(Exit::Incomplete, message));
     }
     let bytes = set.bytes(0);
-    let plan = Plan::from_json(bytes.run(0)).map_err(|error| {
+    let plan = Plan::from_json(&bytes.read(0, bytes.len())).map_err(|error| {
         let error = error.to_string();
         Failure::new(refused, format!("{}: {}", shown(path), escape(&error)))
     })?;

@@ -16,7 +16,8 @@
 //! what is allowed there. In a command over many recordings (`survive`) it puts zeros in the place
 //! of the page and remembers it: whoever read the file asks `Mapped::has_lost_pages` before the
 //! result counts. Else it writes a fixed sentence, removes the unfinished output and leaves with
-//! code 5. The same removal is done on SIGINT, SIGTERM and SIGHUP, which then take their course.
+//! code 5. The same removal is done on SIGINT, SIGTERM and SIGHUP, which then take their course;
+//! the first two add a line about what was done.
 //!
 //! A lease (`take_lease`) is a system call on an open file, which touches no memory.
 #![allow(unsafe_code, reason = "the memory map, signal handlers and leases, and nothing else")]
@@ -35,6 +36,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
 use crate::files::lost;
 use crate::kit::exit::Exit;
+use crate::kit::interrupted::{self, LINE_MAX};
 
 /// The reason of SIGBUS that is a page without a place in its file, or that could not be read.
 const BUS_ADRERR: libc::c_int = 2;
@@ -294,7 +296,8 @@ impl Drop for RemovedOnDeath {
     }
 }
 
-fn install() {
+/// Installs the handlers, once.
+pub(crate) fn install() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
         // SAFETY: sysconf takes and returns integers.
@@ -385,6 +388,11 @@ extern "C" fn died(signal: libc::c_int, info: *mut libc::siginfo_t, _context: *m
         if signal == libc::SIGBUS {
             libc::write(libc::STDERR_FILENO, SHRANK.as_ptr().cast(), SHRANK.len());
             libc::_exit(libc::c_int::from(Exit::Io.code()));
+        }
+        if signal != libc::SIGHUP {
+            let mut line = [0; LINE_MAX];
+            let line = interrupted::describe(&mut line);
+            libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len());
         }
         // The default action is back in place and follows when the handler returns.
         libc::raise(signal);

@@ -25,5 +25,6 @@ pub mod sandbox;
 pub(crate) mod single;
 pub(crate) mod skipped;
 pub(crate) mod streams;
+pub(crate) mod sum;
 pub(crate) mod walk;
 pub(crate) mod writer;

@@ -4,8 +4,9 @@ use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use tracemend::{FileSet, FormatId, Options, Source, Undone};
+use tracemend::{FileSet, FormatId, Options, Source, Undone, Watch};
 
 use crate::files::mapped::Mapped;
 use crate::files::paths::shown;
@@ -58,11 +59,14 @@ pub(crate) struct InputFile {
     /// Whether another program was writing it when it was opened.
     pub(crate) writer: Writer,
     map: Mapped,
+    /// Counts the bytes that are read, for the progress.
+    watch: Arc<Watch>,
 }
 
 impl InputFile {
     fn file(&self) -> tracemend::File<'_> {
         let bytes = if self.absent { Source::absent() } else { Source::new(self.map.bytes()) };
+        let bytes = bytes.watched(&self.watch);
         tracemend::File::new(self.name.clone(), bytes)
     }
 
@@ -70,14 +74,16 @@ impl InputFile {
     pub(crate) fn absent(name: &str, path: Option<PathBuf>, directory: &Metadata) -> Self {
         let (name, metadata, map) = (name.to_string(), directory.clone(), Mapped::default());
         let (is_unwrapped, is_packed, writer) = (false, false, Writer::None);
-        Self { name, path, metadata, absent: true, is_unwrapped, is_packed, writer, map }
+        let watch = watch_of(&map);
+        Self { name, path, metadata, absent: true, is_unwrapped, is_packed, writer, map, watch }
     }
 
     /// The file with this one's content as it was before it was wrapped or converted.
     pub(crate) fn arrived(&self, name: String, map: Mapped, is_packed: bool) -> Self {
         let (path, metadata) = (self.path.clone(), self.metadata.clone());
         let (absent, is_unwrapped, writer) = (false, true, self.writer);
-        Self { name, path, metadata, absent, is_unwrapped, is_packed, writer, map }
+        let watch = watch_of(&map);
+        Self { name, path, metadata, absent, is_unwrapped, is_packed, writer, map, watch }
     }
 
     /// Whether it has this name in its recording.
@@ -131,12 +137,20 @@ impl InputFile {
     /// Whether `bytes` are this file's own, unchanged.
     pub(crate) fn is_unchanged(&self, bytes: &Source<'_>) -> bool {
         let mine = self.map.bytes();
-        let run = bytes.run(0);
+        let first = bytes.pieces().next().unwrap_or_default();
         !self.absent
             && !self.is_unwrapped
-            && std::ptr::eq(run.as_ptr(), mine.as_ptr())
-            && run.len() == mine.len()
+            && std::ptr::eq(first.as_ptr(), mine.as_ptr())
+            && first.len() == mine.len()
             && bytes.len() == Source::new(mine).len()
+    }
+
+    /// Counts what is read of it as bytes of `source`, of which it is the output.
+    pub(crate) fn counted_as(self, source: &Recording, name: &str) -> Self {
+        match source.files.iter().find(|file| file.is_named(name)) {
+            Some(file) => Self { watch: Arc::clone(&file.watch), ..self },
+            None => self,
+        }
     }
 }
 
@@ -183,6 +197,11 @@ impl Recording {
         FileSet::new(files.map(InputFile::file).collect())
             .with_unfollowed_links(self.unfollowed_links.clone())
             .with_undone(self.undone.clone())
+    }
+
+    /// Returns what counts the bytes that are read of each file.
+    pub(crate) fn watches(&self) -> impl Iterator<Item = Arc<Watch>> + '_ {
+        self.files.iter().filter(|file| !file.absent).map(|file| Arc::clone(&file.watch))
     }
 
     /// Returns the format that recognises the beginning of the recording.
@@ -268,12 +287,13 @@ pub(crate) fn open_member(path: &Path, name: String, is_known: bool) -> io::Resu
     let writer = if is_known { Writer::Unknown } else { Writer::of(&file) };
     let map = Mapped::new(&file)?;
     let (absent, is_unwrapped, is_packed) = (false, false, false);
-    let path = Some(path.to_path_buf());
-    Ok(InputFile { name, path, metadata, absent, is_unwrapped, is_packed, writer, map })
+    let (path, watch) = (Some(path.to_path_buf()), watch_of(&map));
+    Ok(InputFile { name, path, metadata, absent, is_unwrapped, is_packed, writer, map, watch })
 }
 
 /// Maps a file that was just written, under the name that its source has.
 pub(crate) fn written(file: &File, name: &str) -> io::Result<InputFile> {
+    let map = Mapped::new(file)?;
     Ok(InputFile {
         name: name.to_string(),
         path: None,
@@ -282,6 +302,11 @@ pub(crate) fn written(file: &File, name: &str) -> io::Result<InputFile> {
         is_unwrapped: false,
         is_packed: false,
         writer: Writer::None,
-        map: Mapped::new(file)?,
+        watch: watch_of(&map),
+        map,
     })
+}
+
+fn watch_of(map: &Mapped) -> Arc<Watch> {
+    Arc::new(Watch::new(Source::new(map.bytes()).len()))
 }

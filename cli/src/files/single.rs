@@ -52,7 +52,9 @@ pub(crate) fn open_arrived(
     streams: &mut Streams<'_>,
 ) -> Result<Recording, Failure> {
     let recording = open_one(path, streams)?;
-    Arrival { options: unwrapping, spool: &streams.spool }.of(recording)
+    let recording = Arrival { options: unwrapping, spool: &streams.spool }.of(recording)?;
+    streams.watch(&recording);
+    Ok(recording)
 }
 
 /// The format of the recording at `path`: the one of `--type`, or the one it shows.

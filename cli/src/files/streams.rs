@@ -6,10 +6,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use crate::files::arrival::Spool;
-use crate::files::recording::Stamp;
+use crate::files::mapped;
+use crate::files::paths::shown;
+use crate::files::recording::{Recording, Stamp};
 use crate::files::sandbox::{self, Reach, SandboxChoice};
 use crate::kit::exit::{Exit, Failure};
 use crate::kit::look::Look;
+use crate::kit::progress::{Progress, Watching};
 
 /// Bytes gathered before standard output is written to.
 const BUFFER: usize = 64 << 10;
@@ -24,6 +27,10 @@ pub struct Streams<'a> {
     pub(crate) look: Look,
     pub(crate) sandbox: SandboxChoice,
     pub(crate) spool: Arc<Spool>,
+    /// What the command does, for the progress of one that reads one recording.
+    pub(crate) verb: &'static str,
+    progress: Progress,
+    watching: Option<Watching>,
 }
 
 /// Standard input, and files without a name that it can be copied to.
@@ -65,7 +72,9 @@ impl<'a> Streams<'a> {
         let input = StandardInput { stream: input, spare: Vec::new() };
         let out = BufWriter::with_capacity(BUFFER, out);
         let (sandbox, spool) = (SandboxChoice::default(), Arc::default());
-        Self { input, out, err, is_process: false, look, sandbox, spool }
+        let (verb, progress, watching) = ("reading", Progress::default(), None);
+        let is_process = false;
+        Self { input, out, err, is_process, look, sandbox, spool, verb, progress, watching }
     }
 
     /// The file that standard output goes to, if it is a regular one.
@@ -109,11 +118,21 @@ impl<'a> Streams<'a> {
 
     /// Writes one line to standard error. A failure to do so cannot be reported anywhere.
     pub(crate) fn warn(&mut self, text: &str) {
-        let _lost = writeln!(self.err, "tracemend: {text}");
+        let err = &mut self.err;
+        self.progress.suspend(|| {
+            let _lost = writeln!(err, "tracemend: {text}");
+        });
+    }
+
+    /// Shows the progress of the work on one recording.
+    pub(crate) fn watch(&mut self, recording: &Recording) {
+        self.progress = Progress::of_one(self.look, self.verb, &shown(&recording.path));
+        self.watching = self.progress.gauge().watch(recording.watches());
     }
 
     /// Writes text to standard output.
     pub(crate) fn print(&mut self, text: &str) -> Result<(), Failure> {
+        self.make_room();
         self.out.write_all(text.as_bytes()).map_err(|error| describe_output_failure(&error))
     }
 
@@ -122,11 +141,20 @@ impl<'a> Streams<'a> {
         &mut self,
         write: impl FnOnce(&mut dyn Write) -> serde_json::Result<()>,
     ) -> Result<(), Failure> {
+        self.make_room();
         write(&mut self.out).map_err(|error| describe_output_failure(&io::Error::from(error)))
+    }
+
+    /// Ends the bar where the product comes to the same terminal.
+    fn make_room(&mut self) {
+        if self.is_terminal() {
+            self.progress.finish();
+        }
     }
 
     /// Writes a file, from its beginning, to standard output.
     pub(crate) fn pass_on(&mut self, mut file: File) -> Result<(), Failure> {
+        self.make_room();
         let passed = file.rewind().and_then(|()| io::copy(&mut file, &mut self.out));
         let flushed = passed.and_then(|_| self.out.flush());
         flushed.map_err(|error| describe_output_failure(&error))
@@ -134,6 +162,7 @@ impl<'a> Streams<'a> {
 
     /// Writes a report to standard error, where standard output has the product.
     pub(crate) fn report(&mut self, text: &str) {
+        self.progress.finish();
         let _lost = self.err.write_all(text.as_bytes());
     }
 
@@ -185,6 +214,7 @@ fn describe_output_failure(error: &io::Error) -> Failure {
 /// Runs `with` on the streams of this process.
 pub fn with_process(with: impl FnOnce(Streams<'_>) -> u8) -> ExitCode {
     let look = Look::of_process();
+    mapped::install();
     let (mut input, mut out) = (io::stdin().lock(), io::stdout().lock());
     let mut err = io::stderr();
     let streams = Streams::new(&mut input, &mut out, &mut err, look);

@@ -25,8 +25,20 @@ pub struct Look {
     pub color: bool,
     /// Whether boxes are drawn with Unicode characters.
     pub unicode: bool,
-    /// Whether progress of long work is shown on standard error.
-    pub progress: bool,
+    /// How progress of long work is shown on standard error.
+    pub progress: Showing,
+}
+
+/// How progress of long work is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Showing {
+    /// Not at all.
+    #[default]
+    Nothing,
+    /// As a line a minute, for the log of a run.
+    Lines,
+    /// As a bar on a terminal.
+    Bar,
 }
 
 /// Value of `--color`.
@@ -69,7 +81,8 @@ impl Ink {
 
 impl Look {
     /// Plain ASCII text of a fixed width.
-    pub const PLAIN: Self = Self { width: WIDTH, color: false, unicode: false, progress: false };
+    pub const PLAIN: Self =
+        Self { width: WIDTH, color: false, unicode: false, progress: Showing::Nothing };
 
     /// Returns what suits the standard output of this process.
     pub(crate) fn of_process() -> Self {
@@ -79,7 +92,8 @@ impl Look {
         let columns = size.map(|(width, _)| usize::from(width.0));
         let variable = |name: &str| std::env::var_os(name)?.into_string().ok();
         let look = Self::of_environment(&variable, is_terminal, columns);
-        Self { progress: look.progress && io::stderr().is_terminal(), ..look }
+        let progress = if io::stderr().is_terminal() { look.progress } else { Showing::Lines };
+        Self { progress, ..look }
     }
 
     fn of_environment(
@@ -102,7 +116,8 @@ impl Look {
         let asked = set("COLUMNS").and_then(|columns| columns.parse().ok());
         let width = columns.or(asked).unwrap_or(WIDTH).clamp(WIDTHS.0, WIDTHS.1);
         let unicode = locale.ends_with("utf8") && !is_dumb;
-        Self { width, color, unicode, progress: !is_dumb }
+        let progress = if is_dumb { Showing::Lines } else { Showing::Bar };
+        Self { width, color, unicode, progress }
     }
 
     /// Returns the look with the colour that the user asked for.

@@ -93,6 +93,8 @@ impl Drawing<'_> {
         let fits = CELLS.into_iter().find(|(width, _)| self.look.width >= *width);
         let cells = fits.map_or(CELLS_LEAST, |(_, cells)| cells);
         let mut notes = vec![finding.rule.consequence().to_string()];
+        // The message with which somebody came here.
+        notes.extend(finding.rule.quoting().map(str::to_string));
         notes.extend(finding.notes.iter().cloned());
         for related in &finding.related {
             let file = self.name_file(related.span.layer().file, finding.span.layer().file);

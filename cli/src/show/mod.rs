@@ -9,6 +9,7 @@
 pub(crate) mod example;
 pub(crate) mod finding;
 pub(crate) mod group;
+pub(crate) mod history;
 pub mod markdown;
 pub(crate) mod markup;
 pub(crate) mod page;

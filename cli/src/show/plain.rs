@@ -4,6 +4,7 @@
 use tracemend::words::plural;
 use tracemend::{Finding, FormatId, Outcome, Repair, Report, Severity};
 
+use crate::kit::figures;
 use crate::kit::look::{Ink, Look, wrap};
 use crate::show::summary::nouns;
 
@@ -91,7 +92,7 @@ fn describe_content(report: &Report) -> String {
     let (noun, count) = count(report);
     match count {
         0 => format!("no {noun} was found in it"),
-        count => format!("{} can be read", plural(count, noun)),
+        all => format!("{} can be read", figures::count(all, noun)),
     }
 }
 
@@ -117,10 +118,12 @@ fn describe_kept(repair: &Repair, is_dry: bool, ended: bool) -> String {
     };
     match (before, after) {
         (0, 0) => "the file opens again, but nothing was recorded in it".to_string(),
-        (0, _) => format!("{} {verb}", plural(after, noun)),
+        (0, _) => format!("{} {verb}", figures::count(after, noun)),
         (1, _) if lost == 0 => format!("1 {noun} {verb}"),
-        _ if lost == 0 && ended => format!("all {} {verb}", plural(before, noun)),
-        _ if lost == 0 => format!("all {} {verb}", plural(before, &format!("readable {noun}"))),
+        _ if lost == 0 && ended => format!("all {} {verb}", figures::count(before, noun)),
+        _ if lost == 0 => {
+            format!("all {} {verb}", figures::count(before, &format!("readable {noun}")))
+        }
         _ => format!("{kept} of {} {verb}", plural(before, noun)),
     }
 }

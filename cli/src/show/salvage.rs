@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use tracemend::json::EDIT_BYTES_MAX;
 use tracemend::words::{agree, byte_count, join_and, plural, plural_noun};
 use tracemend::{
     Applied, Balance, FileSet, Finding, Outcome, Patch, Repair, Report, Safety, Severity,
@@ -36,6 +37,8 @@ pub(crate) struct Salvage<'r> {
     /// Whether another program was still writing the source.
     pub(crate) being_written: bool,
     pub(crate) written: Written,
+    /// Bytes of an edit that JSON holds.
+    pub(crate) edit_bytes: usize,
 }
 
 /// Escaped paths of what was written.
@@ -76,6 +79,7 @@ impl<'r> Salvage<'r> {
             partial: false,
             being_written: false,
             written: Written::default(),
+            edit_bytes: EDIT_BYTES_MAX,
         }
     }
 

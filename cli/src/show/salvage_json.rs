@@ -11,7 +11,7 @@ use crate::kit::exit::{Exit, Failure};
 use crate::show::salvage::Salvage;
 
 /// Version of the layout of `repair --format json`.
-const REPAIR_SCHEMA: &str = "tracemend.repair.v1";
+const REPAIR_SCHEMA: &str = "tracemend.repair.v2";
 
 /// A list that is written item by item: a repair can have millions of places.
 struct Each<F>(F);
@@ -122,7 +122,9 @@ impl Salvage<'_> {
     }
 
     fn describe(&self, report: &Report, files: &FileSet<'_>) -> Value {
-        let mut value = serde_json::to_value(Recording::new("", report, files)).unwrap_or_default();
+        let mut value =
+            serde_json::to_value(Recording::with_edits("", report, files, self.edit_bytes))
+                .unwrap_or_default();
         // Escaped already.
         if let Some(path) = value.get_mut("path") {
             *path = Value::from(self.path.as_str());

@@ -7,6 +7,7 @@ use tracemend::words::{list, plural, seconds_short};
 use tracemend::{FormatId, Report, Severity, Tally, Verdict};
 
 use crate::files::skipped::{SkipReason, Skipped};
+use crate::kit::figures::{count, duration, size};
 use crate::kit::look::{Ink, Look, wrap};
 use crate::show::group::{Group, count_severities};
 
@@ -41,7 +42,7 @@ pub(crate) fn describe_recording(start: &str, report: &Report, look: Look) -> St
     }
     let mut parts: Vec<String> =
         report.format.map(|format| format.to_string()).into_iter().collect();
-    parts.push(plural(report.length, "byte"));
+    parts.push(size(report.length));
     if report.format.is_some() {
         parts.extend(describe_tally(report));
     }
@@ -64,13 +65,13 @@ pub(crate) fn nouns(format: Option<FormatId>) -> [&'static str; 2] {
 fn describe_tally(report: &Report) -> Vec<String> {
     let Tally { records, samples, first_time, last_time, .. } = report.tally;
     let [record, sample] = nouns(report.format);
-    let mut parts = vec![plural(records, record)];
+    let mut parts = vec![count(records, record)];
     if record != sample {
-        parts.push(plural(samples, sample));
+        parts.push(count(samples, sample));
     }
     if let (Some(first), Some(last)) = (first_time, last_time) {
         parts.push(match report.verdict() {
-            Verdict::Clean => seconds_short(last.saturating_sub(first)),
+            Verdict::Clean => duration(last.saturating_sub(first)),
             _ => describe_time(first, last),
         });
     }

@@ -30,6 +30,11 @@ static DELETED: &[DeletedRule] = &[
     },
 ];
 
+/// Returns every deleted rule, in the order of the codes.
+pub fn deleted_rules() -> impl Iterator<Item = &'static DeletedRule> {
+    DELETED.iter()
+}
+
 /// Returns the deleted rule with this code, or with this name.
 pub fn deleted_rule(code: &str) -> Option<&'static DeletedRule> {
     DELETED.iter().find(|rule| rule.code.eq_ignore_ascii_case(code) || rule.name == code)

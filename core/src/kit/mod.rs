@@ -18,5 +18,6 @@ pub mod span;
 pub mod steps;
 pub mod text;
 pub mod walk;
+pub mod watch;
 pub mod words;
 pub mod wrapper;

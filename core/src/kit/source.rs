@@ -8,6 +8,7 @@ use std::borrow::Cow;
 
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::steps;
+use crate::kit::watch::Watch;
 
 /// A read-only sequence of bytes, possibly in several pieces.
 #[derive(Clone, Debug, Default)]
@@ -16,6 +17,8 @@ pub struct Source<'a> {
     pieces: Vec<(u64, &'a [u8])>,
     len: u64,
     absent: bool,
+    /// Counts what is read, if somebody waits for it.
+    watch: Option<&'a Watch>,
 }
 
 impl<'a> Source<'a> {
@@ -40,6 +43,20 @@ impl<'a> Source<'a> {
         Self { absent: true, ..Self::default() }
     }
 
+    /// Returns the source with a watch, which counts the bytes that walks over it pass.
+    #[must_use]
+    pub const fn watched(mut self, watch: &'a Watch) -> Self {
+        self.watch = Some(watch);
+        self
+    }
+
+    /// Returns the source with the watch of another one, if it has one.
+    #[must_use]
+    pub const fn watched_as(mut self, other: &Self) -> Self {
+        self.watch = other.watch;
+        self
+    }
+
     /// Returns whether the file does not exist; an empty file exists.
     pub const fn is_absent(&self) -> bool {
         self.absent
@@ -60,8 +77,15 @@ impl<'a> Source<'a> {
         self.pieces.iter().map(|(_, bytes)| *bytes)
     }
 
-    /// Returns the longest contiguous slice that begins at `at`; an empty one at and after the end.
+    /// Returns a contiguous slice that begins at `at`, up to the end of the piece, or of the block
+    /// that a watch counts; an empty one at and after the end of the source.
     pub fn run(&self, at: u64) -> &'a [u8] {
+        let run = self.rest_of_piece(at);
+        self.watch.map_or(run, |watch| watch.note(at, run))
+    }
+
+    /// Returns the longest contiguous slice that begins at `at`.
+    fn rest_of_piece(&self, at: u64) -> &'a [u8] {
         steps::count(1);
         let piece = self.index_of(at).and_then(|index| self.pieces.get(index));
         piece
@@ -75,7 +99,8 @@ impl<'a> Source<'a> {
     pub fn read(&self, start: u64, end: u64) -> Cow<'a, [u8]> {
         let end = end.min(self.len);
         let len = to_usize(end.saturating_sub(start));
-        if let Some(slice) = self.run(start).get(..len) {
+        self.note(start);
+        if let Some(slice) = self.rest_of_piece(start).get(..len) {
             return Cow::Borrowed(slice);
         }
         steps::count(to_u64(len));
@@ -92,6 +117,7 @@ impl<'a> Source<'a> {
     /// Returns the slices that make up `start..end`, in order, without a copy.
     pub fn slices(&self, start: u64, end: u64) -> impl Iterator<Item = &'a [u8]> + '_ {
         let end = end.min(self.len);
+        self.note(start);
         let first = self.index_of(start).unwrap_or(self.pieces.len());
         let pieces = self.pieces.get(first..).unwrap_or_default();
         pieces.iter().take_while(move |(at, _)| *at < end).filter_map(move |(at, bytes)| {
@@ -99,6 +125,13 @@ impl<'a> Source<'a> {
             let until = to_usize(end.saturating_sub(*at)).min(bytes.len());
             bytes.get(from..until).filter(|slice| !slice.is_empty())
         })
+    }
+
+    /// Notes where it is read.
+    fn note(&self, at: u64) {
+        if let Some(watch) = self.watch {
+            watch.note(at, &[]);
+        }
     }
 
     /// Returns the index of the piece that holds offset `at`.

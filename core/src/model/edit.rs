@@ -48,23 +48,35 @@ pub struct Edit {
     pub insert: Vec<u8>,
     /// The recorder had not written the bytes of `span` yet: they hold a placeholder.
     pub fills: bool,
+    /// In a report that was read again: the bytes after the edit are not in it, so that `insert` is
+    /// empty.
+    pub elided: Option<Box<Elided>>,
+}
+
+/// Bytes that a report does not hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Elided {
+    /// Their number.
+    pub length: u64,
+    /// Their CRC-32.
+    pub crc32: u32,
 }
 
 impl Edit {
     /// Creates an edit that replaces `span` by `insert`.
     pub fn replace(span: Span, insert: impl Into<Vec<u8>>) -> Self {
-        Self { span, insert: insert.into(), fills: false }
+        Self { span, insert: insert.into(), fills: false, elided: None }
     }
 
     /// Creates an edit that drops `span`.
     pub const fn drop(span: Span) -> Self {
-        Self { span, insert: Vec::new(), fills: false }
+        Self { span, insert: Vec::new(), fills: false, elided: None }
     }
 
     /// Creates an edit that writes `insert` over the placeholder in `span`: a field that the
     /// recorder writes at the end, and had not written yet.
     pub fn fill(span: Span, insert: impl Into<Vec<u8>>) -> Self {
-        Self { span, insert: insert.into(), fills: true }
+        Self { span, insert: insert.into(), fills: true, elided: None }
     }
 
     /// Returns whether the edit drops or replaces bytes that were recorded.

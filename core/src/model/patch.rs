@@ -226,7 +226,7 @@ impl Patch {
                 Op::Insert(bytes) => pieces.push(bytes),
             }
         }
-        Source::from_pieces(pieces)
+        Source::from_pieces(pieces).watched_as(source)
     }
 
     /// Returns the map from offsets of the target to offsets of the source.

@@ -83,6 +83,27 @@ impl Rule {
         sentence.strip_suffix('.').unwrap_or(sentence)
     }
 
+    /// Returns the sentences of [`Rule::impact`] after the first one that quote a message of a
+    /// reader, without their full stops.
+    pub fn quoting(&self) -> impl Iterator<Item = &'static str> {
+        let sentences = self.impact.split(". ").skip(1).filter(|sentence| sentence.contains('"'));
+        sentences.map(|sentence| sentence.strip_suffix('.').unwrap_or(sentence))
+    }
+
+    /// Returns the messages of readers and recorders that the texts quote: those in quotation
+    /// marks, each once.
+    pub fn messages(&self) -> Vec<&'static str> {
+        let mut messages: Vec<&str> = Vec::new();
+        for text in [self.impact, self.problem] {
+            for quoted in text.split('"').skip(1).step_by(2) {
+                if !messages.contains(&quoted) {
+                    messages.push(quoted);
+                }
+            }
+        }
+        messages
+    }
+
     /// Returns whether a repair has a fix for faults of this kind.
     pub const fn has_fix(&self) -> bool {
         matches!(self.remedy, Remedy::Fix(_))
@@ -320,5 +341,20 @@ mod tests {
             "There may be more faults than are reported"
         );
         assert_eq!(common::UNKNOWN_FORMAT.consequence(), "The file cannot be checked");
+    }
+
+    #[test]
+    fn messages_of_readers_are_those_in_quotation_marks() {
+        let rule = Rule {
+            problem: "The recorder ends with \"no space left\".",
+            impact: "A reader stops. It prints \"bad, at 7\" or \"worse\". Another one reads on. \
+                So does \"worse\".",
+            remedy: Remedy::Next("Use another reader."),
+            ..common::EMPTY_FILE
+        };
+        assert_eq!(rule.messages(), ["bad, at 7", "worse", "no space left"]);
+        let quoting: Vec<&str> = rule.quoting().collect();
+        assert_eq!(quoting, ["It prints \"bad, at 7\" or \"worse\"", "So does \"worse\""]);
+        assert_eq!(common::EMPTY_FILE.messages(), [""; 0]);
     }
 }

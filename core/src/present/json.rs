@@ -6,13 +6,21 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::kit::num::to_u64;
 use crate::kit::span::Span;
 use crate::kit::text::{Untrusted, UntrustedPath, hex};
+use crate::model::edit::{Edit, Elided};
 use crate::model::recording::FileSet;
 use crate::model::{Concern, Finding, Report, Severity};
 
 /// Version of the output's layout.
-pub const CHECK_SCHEMA: &str = "tracemend.check.v1";
+pub const CHECK_SCHEMA: &str = "tracemend.check.v2";
+/// Version of the layout in which every edit had its bytes. Such a report is read like a new one.
+pub const CHECK_SCHEMA_BEFORE: &str = "tracemend.check.v1";
+
+/// Bytes of an edit that a report holds unless all are asked for. A longer one has its length and
+/// CRC-32: a stream that is stored anew has megabytes, which a plan holds.
+pub const EDIT_BYTES_MAX: usize = 64;
 
 /// Name and version of the program, as every output names it.
 pub const TOOL: &str = concat!("tracemend ", env!("CARGO_PKG_VERSION"));
@@ -268,7 +276,43 @@ pub(crate) struct EditEntry {
     pub(crate) file: String,
     pub(crate) start: u64,
     pub(crate) end: u64,
-    pub(crate) insert: String,
+    /// The bytes, or else `inserted`: a reader that knows one of them only stops at the other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) insert: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) inserted: Option<InsertedEntry>,
+}
+
+/// Bytes that are not in the report.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct InsertedEntry {
+    pub(crate) length: u64,
+    /// As in a plan: eight hexadecimal digits.
+    pub(crate) crc32: String,
+}
+
+impl EditEntry {
+    /// Creates the entry of an edit in a file, with up to `most` bytes.
+    fn new(file: String, edit: &Edit, most: usize) -> Self {
+        let elided = edit.elided.as_deref().copied();
+        let elided = elided.or_else(|| {
+            (edit.insert.len() > most).then(|| Elided {
+                length: to_u64(edit.insert.len()),
+                crc32: crc32fast::hash(&edit.insert),
+            })
+        });
+        let Span { start, end, .. } = edit.span;
+        Self {
+            file,
+            start,
+            end,
+            insert: elided.is_none().then(|| hex(&edit.insert)),
+            inserted: elided.map(|Elided { length, crc32 }| InsertedEntry {
+                length,
+                crc32: format!("{crc32:08x}"),
+            }),
+        }
+    }
 }
 
 /// Counts by code.
@@ -277,8 +321,20 @@ fn owned(counts: &BTreeMap<&'static str, u64>) -> BTreeMap<Cow<'static, str>, u6
 }
 
 impl Recording {
-    /// Creates the entry of the recording at `path` from its report.
+    /// Creates the entry of the recording at `path` from its report. Edits of more than
+    /// [`EDIT_BYTES_MAX`] bytes have their length and CRC-32 instead of the bytes.
     pub fn new(path: impl AsRef<[u8]>, report: &Report, files: &FileSet<'_>) -> Self {
+        Self::with_edits(path, report, files, EDIT_BYTES_MAX)
+    }
+
+    /// Creates the entry with the bytes of every edit that has at most `most`.
+    pub fn with_edits(
+        path: impl AsRef<[u8]>,
+        report: &Report,
+        files: &FileSet<'_>,
+        most: usize,
+    ) -> Self {
+        let entry = |finding| Entry::with_edits(finding, files, most);
         let tally = report.tally;
         Self {
             path: UntrustedPath(path.as_ref()).to_string(),
@@ -290,7 +346,7 @@ impl Recording {
             samples: tally.samples,
             time: tally.first_time.zip(tally.last_time).map(|(first, last)| [first, last]),
             facts: report.facts.iter().cloned().collect(),
-            findings: report.findings().iter().map(|finding| Entry::new(finding, files)).collect(),
+            findings: report.findings().iter().map(entry).collect(),
             counts: owned(report.counts()),
             suppressed: owned(report.suppressed()),
             truncated: report.truncated(),
@@ -323,6 +379,10 @@ impl Recording {
 impl Entry {
     /// Creates the entry of a finding in the recording of `files`.
     pub fn new(finding: &Finding, files: &FileSet<'_>) -> Self {
+        Self::with_edits(finding, files, EDIT_BYTES_MAX)
+    }
+
+    fn with_edits(finding: &Finding, files: &FileSet<'_>, most: usize) -> Self {
         let name = |span: Span| -> String {
             let file = usize::try_from(span.layer.file).ok().and_then(|i| files.files().get(i));
             file.map_or_else(String::new, |f| Untrusted(f.name.as_bytes()).to_string())
@@ -362,12 +422,7 @@ impl Entry {
                 edits: fix
                     .edits
                     .iter()
-                    .map(|edit| EditEntry {
-                        file: name(edit.span),
-                        start: edit.span.start,
-                        end: edit.span.end,
-                        insert: hex(&edit.insert),
-                    })
+                    .map(|edit| EditEntry::new(name(edit.span), edit, most))
                     .collect(),
             }),
         }

@@ -5,14 +5,14 @@
 
 use std::collections::BTreeMap;
 
-use super::json::{Entry, FixEntry, Place, Recording, RereadError};
+use super::json::{Entry, FixEntry, InsertedEntry, Place, Recording, RereadError};
 use crate::catalogue::rule;
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 use crate::kit::text::{is_safe, unescape};
 use crate::model::description::FormatId;
-use crate::model::edit::{Edit, Fix, Safety, Witness};
+use crate::model::edit::{Edit, Elided, Fix, Safety, Witness};
 use crate::model::recording::{File, FileSet};
 use crate::model::{Finding, Related, Report, Rule, Severity, Tally, Verdict};
 
@@ -138,14 +138,30 @@ fn read_fix(entry: &FixEntry, names: &mut Names) -> Result<Fix, RereadError> {
     let mut fix = Fix::new(safety, checked(&entry.summary)?, Vec::new());
     for edit in &entry.edits {
         let layer = Layer::stored(names.number(&edit.file));
-        let insert = from_hex(&edit.insert)?;
-        fix.edits.push(Edit::replace(Span::new(layer, edit.start, edit.end), insert));
+        let span = Span::new(layer, edit.start, edit.end);
+        fix.edits.push(match (&edit.insert, &edit.inserted) {
+            (Some(insert), None) => Edit::replace(span, from_hex(insert)?),
+            (None, Some(inserted)) => {
+                let elided = Some(Box::new(read_elided(inserted)?));
+                Edit { elided, ..Edit::drop(span) }
+            }
+            _ => return Err(RereadError::new("an edit has not one of `insert` and `inserted`")),
+        });
     }
     for witness in &entry.witnesses {
         let (span, meaning) = (names.span(&witness.span), checked(&witness.meaning)?);
         fix.witnesses.push(Witness { span, meaning: meaning.to_string().into() });
     }
     Ok(fix)
+}
+
+/// The bytes of an edit that the report does not hold.
+fn read_elided(entry: &InsertedEntry) -> Result<Elided, RereadError> {
+    let digits = checked(&entry.crc32)?;
+    let is_whole = digits.len() == 8 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let crc32 = u32::from_str_radix(digits, 16).ok().filter(|_| is_whole);
+    let wrong = || RereadError::new("the CRC-32 of an edit is not eight digits");
+    Ok(Elided { length: entry.length, crc32: crc32.ok_or_else(wrong)? })
 }
 
 /// The bytes that pairs of hexadecimal digits stand for.
@@ -165,6 +181,8 @@ fn from_hex(text: &str) -> Result<Vec<u8>, RereadError> {
 mod tests {
     use super::*;
     use crate::model::options::Options;
+    use crate::model::rule::common;
+    use crate::present::json::EDIT_BYTES_MAX;
 
     #[test]
     fn a_report_that_is_read_again_is_written_the_same() {
@@ -189,6 +207,44 @@ mod tests {
         assert!(error.contains("not escaped") && error.chars().all(is_safe), "{error}");
         let unknown: Recording = serde_json::from_str(&text.replace("CM0002", "none")).unwrap();
         assert!(unknown.reread().unwrap_err().to_string().contains("unknown code `none`"));
+    }
+
+    #[test]
+    fn an_edit_without_its_bytes_keeps_their_length_and_checksum() {
+        let files = FileSet::single("x", b"unknown");
+        let mut report = crate::check(&files, &Options::default());
+        let span = Span::new(Layer::stored(0), 1, 3);
+        let long = vec![7; EDIT_BYTES_MAX + 1];
+        let edits =
+            vec![Edit::replace(span, vec![7; EDIT_BYTES_MAX]), Edit::replace(span, long.clone())];
+        report.push(Finding::new(&common::SEARCH_ENDED, span, "x", "x").fix(Fix::new(
+            Safety::Lossy,
+            "x",
+            edits,
+        )));
+        let entry = Recording::new("x", &report, &files);
+        let text = serde_json::to_string(&entry.findings).unwrap();
+        let crc32 = format!("{:08x}", crc32fast::hash(&long));
+        let whole = format!("\"insert\":\"{}\"}}", "07".repeat(EDIT_BYTES_MAX));
+        let short = format!("\"end\":3,\"inserted\":{{\"length\":65,\"crc32\":\"{crc32}\"}}}}");
+        assert!(text.contains(&whole) && text.contains(&short), "{text}");
+        // Read again, it is written the same, and nothing takes it for an edit that drops.
+        let (report, files) = entry.reread().unwrap();
+        let fix = report.findings().iter().find_map(|finding| finding.fix.as_ref()).unwrap();
+        let elided = fix.edits.last().and_then(|edit| edit.elided.as_deref());
+        assert_eq!(elided, Some(&Elided { length: 65, crc32: crc32fast::hash(&long) }));
+        let again = Recording::with_edits("x", &report, &files, usize::MAX);
+        assert_eq!(serde_json::to_string(&again.findings).unwrap(), text);
+        let line = serde_json::to_string(&entry).unwrap();
+        let both = ("\"inserted\":", "\"insert\":\"07\",\"inserted\":");
+        for (from, to) in
+            [("65,", "-1,"), (crc32.as_str(), "+1234567"), (&short, "\"end\":3}"), both]
+        {
+            let wrong = line.replace(from, to);
+            assert_ne!(wrong, line);
+            let read: Result<Recording, _> = serde_json::from_str(&wrong);
+            assert!(read.map_or(true, |one| one.reread().is_err()), "{from} as {to}");
+        }
     }
 
     #[test]

@@ -56,6 +56,11 @@ fn every_code_and_format_has_a_page_and_links_lead_somewhere() {
     let mut pages = book::pages(&book::help());
     assert_eq!(broken(&pages), [""; 0]);
     let summary = &pages["SUMMARY.md"];
+    // Somebody in trouble reads the first page.
+    assert!(
+        summary.starts_with("# Summary\n\n[A recording broke](start-salvage.md)\n"),
+        "{summary}"
+    );
     for rule in tracemend::rules() {
         let path = format!("codes/{}.md", rule.code);
         let page = &pages[&path];
@@ -75,6 +80,27 @@ fn every_code_and_format_has_a_page_and_links_lead_somewhere() {
     }
     pages.insert("x.md".into(), "[a](codes/none.md)\n```\n[b](none)\n```\n".into());
     assert_eq!(broken(&pages), ["x.md: codes/none.md"]);
+}
+
+#[test]
+fn the_tables_of_codes_and_messages_are_those_of_the_rules() {
+    for (file, now) in [
+        ("docs/codes.md", tracemend_tests::code_tables::codes()),
+        ("docs/messages.md", tracemend_tests::code_tables::messages()),
+    ] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(file);
+        if std::env::var_os("BLESS").is_some() {
+            std::fs::write(&path, &now).unwrap();
+        }
+        let held = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(held == now, "{file}: BLESS=1 rewrites the table");
+    }
+    let messages = tracemend_tests::code_tables::messages();
+    let rows = messages.lines().filter(|line| line.starts_with("| ")).count();
+    assert!(rows > 30, "{rows} messages");
+    for row in ["| incompatible file format | perf |", "| cannot find task | ovni |"] {
+        assert!(messages.contains(row), "{row}");
+    }
 }
 
 #[test]

@@ -5,7 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use tracemend::json::{self, CHECK_SCHEMA, ErrorEntry, Recording, RereadError, SkippedEntry};
+use tracemend::json::{
+    self, CHECK_SCHEMA, CHECK_SCHEMA_BEFORE, ErrorEntry, Recording, RereadError, SkippedEntry,
+};
 use tracemend::unescape;
 
 use super::format::{Wanted, WantedParser, assign};
@@ -101,12 +103,13 @@ impl Arguments {
             gathered.read(path, true)?;
         }
         gathered.sort();
-        let progress = Progress::new(streams.look, "merging".to_string(), None);
+        let progress = Progress::of_many(streams.look, "merging", || None);
         let mut sink = Sink::new(streams, &wanted, color, &mut places, progress)?;
         for path in &self.reports {
             sink.restrict(|output| Readers::of_path(path, output));
         }
-        let settings = Settings::default();
+        // The bytes that the reports have are those that were asked for.
+        let settings = Settings { edits: true, ..Settings::default() };
         let (mut totals, mut counts) = (Totals::default(), json::Totals::default());
         let mut exit = if gathered.skipped.unread().0 > 0 { Exit::Io } else { Exit::Clean };
         for (path, recording) in &gathered.recordings {
@@ -184,7 +187,7 @@ impl Gathered {
     }
 
     fn add_document(&mut self, document: Document) -> Result<(), RereadError> {
-        if document.schema != CHECK_SCHEMA {
+        if ![CHECK_SCHEMA, CHECK_SCHEMA_BEFORE].contains(&document.schema.as_str()) {
             return Err(RereadError::new(format!("schema is `{}`", document.schema)));
         }
         document.recordings.into_iter().try_for_each(|one| self.insert(one))?;

@@ -20,7 +20,6 @@ use std::path::PathBuf;
 
 use clap::ArgMatches;
 use tracemend::limits;
-use tracemend::words::byte_count;
 use tracemend::{
     AuditRequest, Finding, FormatId, Layer, Options, Report, Rule, Selector, Span, common,
 };
@@ -29,16 +28,17 @@ use crate::args::format_options::{FormatOptions, Verb};
 use crate::args::limiting::Limiting;
 use crate::commands::explain::describe_deleted;
 use crate::files::access::Readers;
-use crate::files::paths::is_stdin;
+use crate::files::paths::{is_stdin, shown};
 use crate::files::places::Places;
 use crate::files::sandbox::Reach;
 use crate::files::single::open_donor;
 use crate::files::streams::Streams;
+use crate::files::sum::sum_bytes;
 use crate::files::walk;
 use crate::kit::command::{repair_all, type_option};
 use crate::kit::exit::{Exit, Failure, HELP};
-use crate::kit::look::{ColorChoice, Look};
-use crate::kit::progress::{Progress, sum_bytes};
+use crate::kit::look::{ColorChoice, Look, Showing};
+use crate::kit::progress::Progress;
 use crate::policy::fail_on::FailOn;
 use format::{Format, Wanted, WantedParser};
 use judging::{Judging, parse_selector};
@@ -144,6 +144,10 @@ pub(crate) struct Arguments {
     /// Also print facts about each recording: layout, devices, models, clocks
     #[arg(short, long)]
     verbose: bool,
+    /// JSON and SARIF: all bytes that the fixes insert; without it, edits of more than 64 bytes
+    /// have their length and CRC-32 in JSON, and such a fix is left out of SARIF
+    #[arg(long)]
+    edits: bool,
     /// Report every file of a directory that is skipped as an error
     #[arg(long)]
     strict: bool,
@@ -202,8 +206,8 @@ impl Arguments {
         if let Some(donor) = &donor {
             places.read("the donor", donor)?;
         }
-        let progress = progress(paths.as_slice(), streams.look);
-        let walks = Walks::new(self.limiting.unwrapping(), streams);
+        let progress = self.progress(paths.as_slice(), streams.look);
+        let walks = Walks::new(self.limiting.unwrapping(), streams, progress.gauge());
         let mut sink = Sink::new(streams, &wanted, color, &mut places, progress)?;
         for path in self.files_from.iter().chain(&self.resume).filter(|path| !is_stdin(path)) {
             sink.restrict(|output| Readers::of_path(path, output));
@@ -239,11 +243,40 @@ impl Arguments {
             return Err(Failure::usage(format!("{option} applies to --format human only")));
         }
         let has_json = wanted.iter().any(|one| matches!(one.format, Format::Json | Format::Jsonl));
+        let has_edits = has_json || wanted.iter().any(|one| one.format == Format::Sarif);
+        if self.edits && !has_edits {
+            let message = "--edits applies to --format json, jsonl and sarif only";
+            return Err(Failure::usage(message));
+        }
         if self.checksums && !has_json && self.resume.is_none() {
             let message = "--checksums applies to --format json and jsonl, and to --resume, only";
             return Err(Failure::usage(message));
         }
         Ok(())
+    }
+
+    /// The progress: of one recording, or of all bytes of several.
+    fn progress(&self, paths: &[PathBuf], look: Look) -> Progress {
+        let verb = if self.audit.is_some() { "auditing" } else { "checking" };
+        let look = match look.progress {
+            // Nothing was asked for about what is well.
+            Showing::Lines if self.quiet => Look { progress: Showing::Nothing, ..look },
+            _ => look,
+        };
+        match paths {
+            [path] if !walk::is_walked(path) => Progress::of_one(look, verb, &shown(path)),
+            _ => {
+                let paths = paths.to_vec();
+                let is_stream = paths.iter().any(|path| is_stdin(path));
+                Progress::of_many(
+                    look,
+                    verb,
+                    move || {
+                        if is_stream { None } else { sum_bytes(&paths) }
+                    },
+                )
+            }
+        }
     }
 
     /// Options about the text for people.
@@ -260,6 +293,7 @@ impl Arguments {
             repair_all: repair_all(paths, &words),
             given: words,
             audit: self.audit,
+            edits: self.edits,
         }
     }
 
@@ -272,18 +306,6 @@ impl Arguments {
         options.limits.set(&limits::FINDINGS, judging.held(listed));
         options
     }
-}
-
-/// Progress on a terminal: over all bytes if there are several recordings.
-fn progress(paths: &[PathBuf], look: Look) -> Progress {
-    let is_long = look.progress && !paths.iter().any(|path| is_stdin(path));
-    let is_one = paths.len() == 1 && paths.iter().all(|path| path.is_file());
-    let bytes = if is_long { sum_bytes(paths) } else { None };
-    let (message, bytes) = match (is_one, bytes) {
-        (true, Some(bytes)) => (format!("checking {}", byte_count(bytes)), None),
-        (_, bytes) => ("checking".to_string(), bytes),
-    };
-    Progress::new(look, message, bytes)
 }
 
 /// The path that an escaped one stands for.

@@ -215,7 +215,7 @@ impl SeenSoFar {
             self.readers = Some(self.readers.map_or(*last, |readers| readers.and(*last)));
         }
         sink.append(entry.pieces)?;
-        sink.progress.advance(entry.report.length);
+        sink.progress.advance();
         Ok(())
     }
 }

@@ -23,6 +23,7 @@ use crate::files::recording::{Recording, Stamp};
 use crate::files::streams::Streams;
 use crate::files::walk::{Step, Walk};
 use crate::kit::exit::{Exit, Failure};
+use crate::kit::progress::Gauge;
 
 /// What every thread needs.
 pub(super) struct Work<'r> {
@@ -52,12 +53,14 @@ pub(super) struct Walks {
     /// The options with which wrappers and conversions are undone, and the bytes of the steps.
     pub(super) unwrapping: Option<Options>,
     pub(super) spool: Arc<Spool>,
+    /// Told about the recordings that are being checked.
+    pub(super) gauge: Gauge,
 }
 
 impl Walks {
-    pub(super) fn new(unwrapping: Option<Options>, streams: &Streams<'_>) -> Self {
+    pub(super) fn new(unwrapping: Option<Options>, streams: &Streams<'_>, gauge: Gauge) -> Self {
         let (written, neighbours) = (Vec::new(), Neighbours::default());
-        Self { written, neighbours, unwrapping, spool: Arc::clone(&streams.spool) }
+        Self { written, neighbours, unwrapping, spool: Arc::clone(&streams.spool), gauge }
     }
 }
 
@@ -97,13 +100,14 @@ impl Work<'_> {
     fn open(&self, step: Step, threads: NonZeroUsize) -> Result<Seen, Failure> {
         let is_named = step.is_named();
         let every = self.arguments.kind.is_some() || self.judging.strict;
-        let Walks { written, neighbours, unwrapping, spool } = &self.walks;
+        let Walks { written, neighbours, unwrapping, spool, gauge } = &self.walks;
         let arrival = Arrival { options: unwrapping.as_ref(), spool };
         let walk = Walk { exclude: written, every, neighbours, arrival };
         match step.open(&walk) {
             None => Ok(Seen::Nothing),
             Some(Found::Recording(recording)) => {
                 let is_named = is_named || recording.is_stream();
+                let _watching = gauge.watch(recording.watches());
                 let entry = self.check(&recording, is_named, threads)?;
                 if let Err(failure) = recording.was_readable() {
                     return Ok(Seen::Found(Found::Failed { path: recording.path, failure }));
@@ -125,6 +129,8 @@ impl Work<'_> {
         let crc32 = self.arguments.checksums.then(|| checksum(&recording.file_set()));
         let earlier = self.earlier.as_ref().and_then(|earlier| earlier.find(recording, crc32));
         let earlier = earlier.filter(|_| BeingWritten::at_open(recording).is_none());
+        // A report without the bytes that are asked for is as good as none.
+        let earlier = earlier.filter(|(report, _)| !self.settings.edits || has_all_edits(report));
         if let Some((report, files)) = earlier {
             return self.render(&recording.path, report, (&files, crc32), is_named, None);
         }
@@ -229,4 +235,10 @@ impl Work<'_> {
     pub(super) fn is_named(&self, path: &Path) -> bool {
         self.arguments.paths.iter().any(|named| named == path)
     }
+}
+
+/// Whether a report that was read again has the bytes of every edit.
+fn has_all_edits(report: &Report) -> bool {
+    let fixes = report.findings().iter().filter_map(|finding| finding.fix.as_ref());
+    fixes.flat_map(|fix| &fix.edits).all(|edit| edit.elided.is_none())
 }

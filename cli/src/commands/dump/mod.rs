@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgMatches, ValueEnum};
-use tracemend::words::{byte_count, plural};
 use tracemend::{Dump, DumpError, Dumped, FileSet, FormatId, Options};
 
 use crate::args::format_options::{FormatOptions, Verb};
@@ -21,6 +20,7 @@ use crate::files::sandbox::Reach;
 use crate::files::single::{open_arrived, recognise_one};
 use crate::files::streams::Streams;
 use crate::kit::exit::{Exit, Failure, HELP};
+use crate::kit::figures::{count, size};
 use crate::show::record::Lines;
 use crate::show::summary::nouns;
 use table::Tables;
@@ -139,7 +139,7 @@ impl Arguments {
             return Ok(Exit::Clean);
         }
         let [record, _] = nouns(Some(format));
-        let (records, left) = (plural(dumped.records, record), byte_count(dumped.left_out));
+        let (records, left) = (count(dumped.records, record), size(dumped.left_out));
         streams.warn(&format!(
             "{name}: {records} written, {left} left out; `tracemend check` reports why"
         ));

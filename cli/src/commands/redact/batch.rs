@@ -15,8 +15,10 @@ use crate::files::paths::is_stdin;
 use crate::files::places::Places;
 use crate::files::recording::Recording;
 use crate::files::streams::Streams;
+use crate::files::sum::sum_bytes;
 use crate::files::walk::Walk;
 use crate::kit::exit::{Exit, Failure};
+use crate::kit::progress::Progress;
 
 const WORDS: Words<3> = Words {
     schema: "tracemend.redactions.v1",
@@ -37,6 +39,9 @@ pub(super) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<Ex
     }
     survive();
     let mut sums = Sums::new(&WORDS);
+    let paths = arguments.paths.clone();
+    let progress = Progress::of_many(streams.look, "redacting", move || sum_bytes(&paths));
+    let gauge = progress.gauge();
     let neighbours = Neighbours::default();
     let every = arguments.reading.kind.is_some();
     let options = arguments.reading.limiting.unwrapping();
@@ -45,23 +50,33 @@ pub(super) fn run(arguments: &Arguments, streams: &mut Streams<'_>) -> Result<Ex
     for Task { step, name } in tasks(&arguments.paths) {
         let path = step.path().map(Path::to_path_buf).unwrap_or_default();
         let walk = Walk { exclude: &[], every, neighbours: &neighbours, arrival };
-        let found = guarded(&path, || Some(work(arguments, step.open(&walk)?, &name)));
+        let found = guarded(&path, || {
+            let found = step.open(&walk)?;
+            let _watching = match &found {
+                Found::Recording(recording) => gauge.watch(recording.watches()),
+                _ => None,
+            };
+            Some(work(arguments, found, &name))
+        });
         match found.unwrap_or_else(|found| Some(Err(found))) {
             None => {}
             Some(Ok((done, sign))) => {
-                if let Some(sign) = sign {
-                    streams.warn(&sign.warning());
-                }
-                streams.print(&add(&mut sums, arguments, &done))?;
+                progress.suspend(|| {
+                    if let Some(sign) = sign {
+                        streams.warn(&sign.warning());
+                    }
+                    streams.print(&add(&mut sums, arguments, &done))
+                })?;
+                progress.advance();
             }
             Some(Err(found)) => {
                 if let Some(warning) = sums.add_found(found) {
-                    streams.warn(&warning);
+                    progress.suspend(|| streams.warn(&warning));
                 }
             }
         }
     }
-    streams.print(&sums.close(arguments.format, streams.look))?;
+    progress.suspend(|| streams.print(&sums.close(arguments.format, streams.look)))?;
     Ok(sums.exit())
 }
 

@@ -24,11 +24,12 @@ use crate::files::recording::Recording;
 use crate::files::single::open_donor;
 use crate::files::skipped::SkipReason;
 use crate::files::streams::Streams;
+use crate::files::sum::sum_bytes;
 use crate::files::walk::{Step, Walk, is_walked};
 use crate::kit::exit::{Exit, Failure};
 use crate::kit::look::Look;
 use crate::kit::ordered::in_order;
-use crate::kit::progress::{Progress, sum_bytes};
+use crate::kit::progress::{Gauge, Progress};
 
 /// Outputs that are written at a time: each needs a slot of the handler that removes unfinished
 /// ones.
@@ -44,7 +45,6 @@ enum Done {
 /// The report of one repair.
 struct Repaired {
     outcome: Outcome,
-    length: u64,
     /// For the format that was asked for.
     text: String,
     warning: Option<String>,
@@ -60,6 +60,7 @@ struct Batch<'a> {
     /// The folders by which files should be recordings.
     neighbours: Neighbours,
     arrival: Arrival<'a>,
+    gauge: Gauge,
 }
 
 /// Outcomes in the order of the words.
@@ -71,7 +72,7 @@ const OUTCOMES: [Outcome; 5] = [
     Outcome::Incomplete,
 ];
 const WORDS: Words<5> = Words {
-    schema: "tracemend.repairs.v1",
+    schema: "tracemend.repairs.v2",
     list: "repairs",
     results: [
         ("clean", "clean"),
@@ -96,13 +97,14 @@ pub(super) fn run(
         places.walk(path)?;
     }
     let donor = open_donor(given.donor.as_deref(), streams)?;
-    let bytes = if streams.look.progress { sum_bytes(&arguments.paths) } else { None };
-    let progress = Progress::new(streams.look, "repairing".to_string(), bytes);
+    let paths = arguments.paths.clone();
+    let progress = Progress::of_many(streams.look, "repairing", move || sum_bytes(&paths));
     let neighbours = Neighbours::default();
     let (options, spool) = (arguments.limiting.unwrapping(), Arc::clone(&streams.spool));
     let arrival = Arrival { options: options.as_ref(), spool: &spool };
     let look = streams.look;
-    let batch = Batch { arguments, destination, given, donor, look, neighbours, arrival };
+    let gauge = progress.gauge();
+    let batch = Batch { arguments, destination, given, donor, look, neighbours, arrival, gauge };
     let jobs = jobs.map_or(1, NonZeroUsize::get).min(OUTPUTS_MAX);
     let jobs = NonZeroUsize::new(jobs).unwrap_or(NonZeroUsize::MIN);
     let mut sums = Sums::new(&WORDS);
@@ -170,6 +172,7 @@ impl Batch<'_> {
         match task.step.open(&Walk { exclude: &[], every, neighbours, arrival }) {
             None => Done::Nothing,
             Some(Found::Recording(recording)) => {
+                let _watching = self.gauge.watch(recording.watches());
                 match self.repair(&recording, &task.name, threads) {
                     Ok(repaired) => Done::Repaired(Box::new(repaired)),
                     Err(failure) => {
@@ -215,7 +218,6 @@ impl Batch<'_> {
         options.jobs = Some(threads);
         let applies = options.format.map(|format| self.given.check_format(format));
         let warning = applies.and_then(Result::err).map(|failure| failure.message);
-        let length = files.len();
         let given = self.given.clone();
         let is_named = self.destination.is_named();
         let job = Job { recording, files, donated, options, given, is_named, is_single: false };
@@ -241,7 +243,7 @@ impl Batch<'_> {
         let warning = warning.or(misapplied);
         let warning =
             warning.or_else(|| BeingWritten::at_open(recording).map(|sign| sign.warning()));
-        Ok(Repaired { outcome, length, text: text?, warning })
+        Ok(Repaired { outcome, text: text?, warning })
     }
 }
 
@@ -253,7 +255,7 @@ fn add(
     progress: &Progress,
     streams: &mut Streams<'_>,
 ) -> Result<(), Failure> {
-    let Repaired { outcome, length, text, warning } = match done {
+    let Repaired { outcome, text, warning } = match done {
         Done::Nothing => return Ok(()),
         Done::Found(found) => {
             if let Some(warning) = sums.add_found(found) {
@@ -274,6 +276,6 @@ fn add(
         }
         streams.print(&text)
     })?;
-    progress.advance(length);
+    progress.advance();
     Ok(())
 }

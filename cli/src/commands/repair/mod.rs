@@ -9,6 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgMatches, ValueEnum};
+use tracemend::json::EDIT_BYTES_MAX;
 use tracemend::{Allow, FileSet, FormatId, Options, Outcome, Plan, Repair, Safety, Source, proof};
 
 use crate::args::format_options::{FormatOptions, Verb};
@@ -28,7 +29,6 @@ use crate::files::walk;
 use crate::kit::command::{LOSSY_WARNINGS, NextCommand, type_option};
 use crate::kit::exit::{Exit, Failure, HELP};
 use crate::kit::look::Look;
-use crate::kit::progress::Progress;
 use crate::show::salvage::{Salvage, Written};
 use destination::Destination;
 
@@ -81,6 +81,10 @@ pub(crate) struct Arguments {
     /// schema/repairs.schema.json)
     #[arg(long, value_enum, default_value_t = Format::Human, hide_possible_values = true)]
     format: Format,
+    /// JSON: all bytes that the fixes of the findings insert; without it, edits of more than 64
+    /// bytes have their length and CRC-32
+    #[arg(long)]
+    edits: bool,
     /// Allow fixes up to this class: `exact` writes values that other bytes determine, `synthetic`
     /// also adds what the format requires, `lossy` also drops or replaces recorded bytes
     #[arg(long, value_enum, default_value_t = SafetyArgument::Lossy, hide_possible_values = true)]
@@ -153,6 +157,9 @@ impl Arguments {
         streams: &mut Streams<'_>,
     ) -> Result<Exit, Failure> {
         let given = FormatOptions::read(matches, Verb::Repair)?;
+        if self.edits && self.format != Format::Json {
+            return Err(Failure::usage("--edits applies to --format json only"));
+        }
         // Before files of the system can no longer be read.
         let jobs = self.jobs.or(std::thread::available_parallelism().ok());
         let destination = Destination::of(self);
@@ -212,10 +219,9 @@ impl Arguments {
         let is_named = destination.is_named();
         let recording = &recording;
         let job = Job { recording, files, donated, options, given, is_named, is_single: true };
-        let progress = Progress::new(streams.look, describe_work(&job), None);
         let links = self.describe_links(recording);
         let show = |salvage: &Salvage<'_>, output: Option<File>| {
-            progress.suspend(|| self.show(salvage, (output, links), streams))
+            self.show(salvage, (output, links), streams)
         };
         let (printed, outcome) = self.repair(&job, || target, plan_file, show)?;
         printed.map(|()| exit_of(outcome))
@@ -300,6 +306,7 @@ impl Arguments {
         salvage.allowed = self.safety.safety();
         salvage.dry_run = self.dry_run;
         salvage.partial = self.partial;
+        salvage.edit_bytes = if self.edits { usize::MAX } else { EDIT_BYTES_MAX };
         salvage.being_written = BeingWritten::at_open(job.recording).is_some();
         let plan_file = write_plan(plan_file, plan.as_ref())?;
         let target = if is_wanted && !self.dry_run { Some(target()?) } else { None };
@@ -438,12 +445,6 @@ const fn exit_of(outcome: Outcome) -> Exit {
         Outcome::CannotRepair => Exit::Unrepaired,
         Outcome::Incomplete => Exit::Incomplete,
     }
-}
-
-/// Text of the progress.
-fn describe_work(job: &Job<'_>) -> String {
-    let bytes = tracemend::words::byte_count(job.files.len());
-    format!("repairing {}, {bytes}", shown(&job.recording.path))
 }
 
 /// Writes the plan to its file.

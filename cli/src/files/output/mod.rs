@@ -239,6 +239,7 @@ impl Target {
         let name = files.files().first().map_or("", |file| file.name.as_str());
         let prove = |file: &File| {
             let written = recording::written(file, name).map_err(failed)?;
+            let written = written.counted_as(source, name);
             let back = Recording::of_file(&self.path, written);
             proved(&back.file_set())?;
             source.unchanged()?;
@@ -431,8 +432,12 @@ pub(crate) fn list_others(recording: &Recording) -> Result<Vec<PathBuf>, Failure
 fn write_pieces(file: &mut File, bytes: &Source<'_>) -> io::Result<()> {
     // Kept ranges are long, inserts short: small pieces are gathered.
     let mut writer = io::BufWriter::new(file);
-    for piece in bytes.pieces() {
-        writer.write_all(piece)?;
+    let mut at = 0;
+    while at < bytes.len() {
+        // A part at a time, which the progress counts.
+        let part = bytes.run(at);
+        writer.write_all(part)?;
+        at += Source::new(part).len();
     }
     writer.flush()
 }

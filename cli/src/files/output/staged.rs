@@ -21,6 +21,7 @@ use tempfile::{Builder, TempDir};
 use crate::files::mapped::RemovedOnDeath;
 use crate::files::paths::parent;
 use crate::files::recording::Stamp;
+use crate::kit::interrupted;
 
 /// Names of temporary files: these, with six letters and digits between them.
 const PREFIX: &str = ".tracemend-";
@@ -211,6 +212,7 @@ impl StagedFile {
             Some(named) if replace => fs::rename(&named.path, target)?,
             Some(named) => rename_to_new(&named.path, target)?,
         }
+        interrupted::count_written();
         Ok(self.folder)
     }
 }
@@ -270,6 +272,7 @@ impl StagedFolder {
         rename_to_new(self.temp.path(), target)?;
         // The name that it had is gone: nothing is left to remove.
         self.temp.disable_cleanup(true);
+        interrupted::count_written();
         Ok(self.folder)
     }
 }

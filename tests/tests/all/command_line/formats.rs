@@ -1,5 +1,7 @@
 //! Reports for platforms: SARIF, JUnit, GitLab and GitHub, judged by their schemas.
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use tracemend_tests::judge;
@@ -74,14 +76,24 @@ fn sarif_follows_the_schema_of_oasis() {
     let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
     assert!(results.len() > 2, "{}", ran.out);
     for result in results {
-        let rule = rules.iter().find(|rule| rule["id"] == result["ruleId"]).unwrap();
+        let rule = &rules[usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap()];
+        assert_eq!(rule["id"], result["ruleId"]);
         assert!(rule["help"]["markdown"].as_str().unwrap().contains("### Impact"));
+        assert!(has_help(rule["helpUri"].as_str().unwrap()), "{rule}");
+        let place = &result["locations"][0]["physicalLocation"]["artifactLocation"];
+        let is_relative = !place["uri"].as_str().unwrap().starts_with("file:");
+        assert_eq!(place["uriBaseId"] == "%SRCROOT%", is_relative, "{place}");
         let region = &result["locations"][0]["physicalLocation"]["region"];
         assert_eq!(region["startLine"], 1);
         assert!(region["byteOffset"].is_u64() && region["byteLength"].is_u64(), "{result}");
         let print = result["partialFingerprints"]["tracemend/v1"].as_str().unwrap();
         assert_eq!(result["partialFingerprints"]["primaryLocationLineHash"], print);
     }
+    // Each rule is there once, and the base of paths names no directory.
+    let ids: BTreeSet<&str> = rules.iter().map(|rule| rule["id"].as_str().unwrap()).collect();
+    assert_eq!(ids.len(), rules.len());
+    let base = &run["originalUriBaseIds"]["%SRCROOT%"];
+    assert!(base["uri"].is_null() && base["description"]["text"].is_string(), "{base}");
     let notes = run["invocations"][0]["toolExecutionNotifications"].as_array().unwrap();
     let texts: Vec<&str> =
         notes.iter().map(|note| note["message"]["text"].as_str().unwrap()).collect();
@@ -96,6 +108,39 @@ fn sarif_follows_the_schema_of_oasis() {
         assert_valid(&validator, &document);
         assert_eq!(document["runs"][0]["results"], serde_json::json!([]));
     }
+}
+
+/// Whether an address leads to a heading of a file of this version.
+fn has_help(uri: &str) -> bool {
+    let blob = "https://github.com/tracemend/tracemend/blob/";
+    let base = format!("{blob}v{}/", env!("CARGO_PKG_VERSION"));
+    let (file, code) = uri.strip_prefix(&base).unwrap().split_once('#').unwrap();
+    let text =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(file)).unwrap();
+    text.contains(&format!("\n### {}\n", code.to_ascii_uppercase()))
+}
+
+#[test]
+fn a_relative_path_in_sarif_counts_from_the_directory_of_the_run() {
+    let folder = folder(&[("a.data", &crashed()), ("b.data", &crashed())]);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tracemend-under-test"));
+    let command = command.args(["check", ".", "--format", "sarif"]).current_dir(folder.path());
+    let text = String::from_utf8(command.output().unwrap().stdout).unwrap();
+    let run = &parse(&text)["runs"][0];
+    let results = run["results"].as_array().unwrap();
+    let place = |result: &Value| {
+        let place = &result["locations"][0]["physicalLocation"]["artifactLocation"];
+        assert_eq!(place["uriBaseId"], "%SRCROOT%");
+        place["uri"].as_str().unwrap().to_string()
+    };
+    let places: BTreeSet<String> = results.iter().map(place).collect();
+    assert_eq!(places, ["a.data", "b.data"].map(String::from).into());
+    // Equal recordings break equal rules, which are listed once.
+    let index = |result: &Value| (result["ruleId"].clone(), result["ruleIndex"].clone());
+    let (first, second) = results.split_at(results.len() / 2);
+    let indexes = |results: &[Value]| results.iter().map(index).collect::<Vec<_>>();
+    assert_eq!(indexes(first), indexes(second));
+    assert!(!text.contains(folder.path().to_str().unwrap()), "{text}");
 }
 
 #[test]

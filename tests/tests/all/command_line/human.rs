@@ -56,7 +56,7 @@ fn a_finding_gives_place_defect_impact_bytes_fix_and_command_in_this_order() {
         "\n  30 │ 00 00 00 00 00 00 00 00\n     ╰─\n",
         "\n  fix (lossy): ",
         "\n  next: tracemend repair night.data -o repaired.data\n",
-        "\nnight.data: 1 error; perf, 24576 bytes, 741 records, 711 samples, 7777.112 s to ",
+        "\nnight.data: 1 error; perf, 24.6 kB, 741 records, 711 samples, 7777.112 s to ",
     ];
     let mut from = 0;
     for part in parts {

@@ -138,6 +138,7 @@ fn examples_name_the_version_of_the_project() {
         ("docs/ci.md", 1),
         ("docs/ci/github.yml", 1),
         ("docs/ci/gitlab.yml", 2),
+        ("docs/start-ci.md", 3),
     ];
     for (name, count) in documents {
         let text = fs::read_to_string(root().join(name)).unwrap();

@@ -92,7 +92,7 @@ fn a_report_from_elsewhere_is_not_trusted() {
     let folder = folder(&[]);
     let path = folder.path().join("report");
     for (from, to) in [
-        ("tracemend.check.v1", "tracemend.check.v9"),
+        ("tracemend.check.v2", "tracemend.check.v9"),
         ("\"PD0004\"", "\"PD9999\""),
         ("data.size is 0", "data.size \\u001b[2J is 0"),
         ("header.data.size", "header\\u202e.data.size"),

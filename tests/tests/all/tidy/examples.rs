@@ -14,7 +14,15 @@ use tracemend::{FormatId, Limit};
 use crate::tidy::tree::TREE;
 
 /// Documents with examples.
-const DOCUMENTS: [&str; 4] = ["README.md", "docs/ci.md", "docs/salvage.md", "docs/review.md"];
+const DOCUMENTS: [&str; 7] = [
+    "README.md",
+    "docs/ci.md",
+    "docs/review.md",
+    "docs/salvage.md",
+    "docs/start-ci.md",
+    "docs/start-review.md",
+    "docs/start-salvage.md",
+];
 
 /// Recordings in the folder of the examples: name, path in the corpus.
 const RECORDINGS: [(&str, &str); 4] = [

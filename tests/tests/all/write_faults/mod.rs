@@ -203,10 +203,79 @@ fn a_signal_removes_what_is_unfinished() {
     let (folder, _) = big();
     for signal in Share::one_in(1).of(["TERM", "INT", "HUP"]) {
         // Whoever runs the tests may ignore signals, as nohup does.
-        let status = signalled(folder.path(), &["env", "--default-signal"], signal).status;
-        assert_eq!(status.code(), None, "{signal} takes its course: {status}");
+        let output = signalled(folder.path(), &["env", "--default-signal"], signal);
+        assert_eq!(output.status.code(), None, "{signal} takes its course: {}", output.status);
         assert_eq!(names(folder.path()), ["big"], "{signal}");
+        let said = String::from_utf8(output.stderr).unwrap();
+        let line = "tracemend: interrupted: no file was written\n";
+        assert_eq!(said, if signal == "HUP" { "" } else { line }, "{signal}");
     }
+}
+
+#[test]
+fn a_signal_to_a_run_over_many_says_how_many_are_done() {
+    let (folder, big) = big();
+    let small = folder.path().join("a");
+    fs::write(&small, perf::clean().swap_remove(0).built.crashed()).unwrap();
+    let out = folder.path().join("out");
+    let mut command = Command::new("env");
+    command.args(["--default-signal", PROGRAM, "repair", "--jobs=1", "--out-dir"]).arg(&out);
+    command.args([&small, &big]).stdin(Stdio::null());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    assert!(wait_until(&mut child, |_| out.join("a").exists()));
+    // A file has its name a moment before it is closed and counted.
+    sleep(Duration::from_millis(300));
+    let seen = wait_until(&mut child, |pid| unfinished(pid, &out) > 0);
+    assert!(seen, "it ended before the test could act");
+    let kill = Command::new("kill").args(["-s", "INT", &child.id().to_string()]).status();
+    assert!(kill.unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    let line = "interrupted after 1 recording: 1 file was written, and is complete\n";
+    assert_eq!(said, format!("tracemend: {line}"));
+    assert_eq!(names(&out), ["a"]);
+}
+
+/// Runs the program on a terminal, and returns what that shows.
+fn on_terminal(folder: &Path, args: &str) -> String {
+    let mut command = Command::new("script");
+    command.args(["-qefc", &format!("{PROGRAM} {args}"), "/dev/null"]).current_dir(folder);
+    let command = command.env("TERM", "xterm").env("LC_ALL", "C.UTF-8").stdin(Stdio::null());
+    String::from_utf8_lossy(&command.output().unwrap().stdout).into_owned()
+}
+
+#[test]
+fn a_terminal_shows_the_share_the_rate_and_the_time_left_of_one_large_recording() {
+    if Command::new("script").arg("--version").output().is_err() {
+        tracemend_tests::notice::skip("progress on a terminal", "script of util-linux");
+        return;
+    }
+    let (folder, _) = big();
+    // Each takes seconds in a build for tests.
+    for (verb, args) in [
+        ("dumping", "dump big --format jsonl -o out.jsonl"),
+        ("mapping", "map big --depth 3 -o out.txt"),
+        ("repairing", "repair big --out-dir out --jobs 1"),
+    ] {
+        let begun = Instant::now();
+        let text = on_terminal(folder.path(), args);
+        if begun.elapsed() < Duration::from_secs(2) {
+            continue;
+        }
+        let is_bar = |part: &&str| {
+            let parts = [verb, " % of 4", "/s, ", " left"];
+            parts.iter().all(|word| part.contains(word))
+        };
+        assert!(text.split('\r').any(|part| is_bar(&part)), "{args}: {text:?}");
+        // It is taken away in the end.
+        assert!(text.trim_end().ends_with("\u{1b}[2K") || !text.ends_with(" left"), "{text:?}");
+    }
+    // A pipe gets the product and nothing else.
+    let child = start(&["dump".as_ref(), &folder.path().join("big")]);
+    let output = child.wait_with_output().unwrap();
+    assert!(output.stderr.is_empty() || output.stderr.starts_with(b"tracemend: "));
+    assert!(!output.stdout.contains(&b'\r'));
+    assert!(!String::from_utf8_lossy(&output.stderr).contains(" % of "));
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! An audit as text for people: one page for each recording.
 
-use tracemend::words::byte_count;
 use tracemend::{Concern, Finding, Untrusted};
 
 use super::{Checked, Piece};
+use crate::kit::figures::size;
 use crate::kit::look::{Ink, Look, wrap};
 
 /// Columns before the lines of a finding.
@@ -13,7 +13,7 @@ const INDENT: usize = 4;
 pub(super) fn describe(checked: &Checked<'_>, wanted: Option<Concern>, look: Look) -> Piece {
     let Checked { name, report, .. } = checked;
     let format = report.format.map_or("unknown format", |format| format.name());
-    let mut text = format!("{name}: {format}, {}\n", byte_count(report.length));
+    let mut text = format!("{name}: {format}, {}\n", size(report.length));
     for finding in report.findings().iter().filter(|one| Concern::of(one.rule).is_none()) {
         text += &line(checked, finding, look);
     }

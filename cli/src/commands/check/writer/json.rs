@@ -8,21 +8,22 @@ use super::{Checked, Closing, describe_writer_failure};
 use crate::files::skipped::SkipReason;
 use crate::kit::exit::Failure;
 
-fn recording(checked: &Checked<'_>) -> Recording {
+/// The recording with the bytes of every edit that has at most `edit_bytes`.
+fn recording(checked: &Checked<'_>, edit_bytes: usize) -> Recording {
     let path = checked.path.as_os_str().as_bytes();
-    let mut recording = Recording::new(path, checked.report, checked.files);
+    let mut recording = Recording::with_edits(path, checked.report, checked.files, edit_bytes);
     recording.crc32 = checked.crc32;
     recording
 }
 
 /// One recording of a document, without what stands between two.
-pub(super) fn piece(checked: &Checked<'_>) -> Result<String, Failure> {
-    recording(checked).piece(true).map_err(describe_writer_failure)
+pub(super) fn piece(checked: &Checked<'_>, edit_bytes: usize) -> Result<String, Failure> {
+    recording(checked, edit_bytes).piece(true).map_err(describe_writer_failure)
 }
 
 /// One recording as a line.
-pub(super) fn line(checked: &Checked<'_>) -> Result<String, Failure> {
-    recording(checked).line().map_err(describe_writer_failure)
+pub(super) fn line(checked: &Checked<'_>, edit_bytes: usize) -> Result<String, Failure> {
+    recording(checked, edit_bytes).line().map_err(describe_writer_failure)
 }
 
 /// The end of a document.

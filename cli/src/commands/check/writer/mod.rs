@@ -24,6 +24,7 @@ mod tap;
 
 use std::path::Path;
 
+use tracemend::json::EDIT_BYTES_MAX;
 use tracemend::{AuditRequest, FileSet, Report};
 
 use super::format::Format;
@@ -50,6 +51,15 @@ pub(super) struct Settings {
     pub(super) repair_all: Option<String>,
     /// The request of an audit.
     pub(super) audit: Option<AuditRequest>,
+    /// Whether edits have all of their bytes.
+    pub(super) edits: bool,
+}
+
+impl Settings {
+    /// Bytes of an edit that a report for programs holds.
+    const fn edit_bytes(&self) -> usize {
+        if self.edits { usize::MAX } else { EDIT_BYTES_MAX }
+    }
 }
 
 impl Settings {
@@ -88,6 +98,7 @@ pub(super) enum Piece {
     Section(Box<html::Section>),
     Row(Box<Row>),
     Point(tap::Point),
+    Results(Vec<sarif::Line>),
 }
 
 /// The end of a run.
@@ -122,10 +133,10 @@ impl Layout {
                 Some(request) => audit::describe(checked, request.concern, self.look),
                 None => human::describe(checked, settings, self.look),
             },
-            Format::Json => Piece::Text(json::piece(checked)?),
-            Format::Jsonl => Piece::Text(json::line(checked)?),
+            Format::Json => Piece::Text(json::piece(checked, settings.edit_bytes())?),
+            Format::Jsonl => Piece::Text(json::line(checked, settings.edit_bytes())?),
             Format::Oneline => Piece::Text(lines::oneline(checked)),
-            Format::Sarif => Piece::Text(sarif::results(checked)?),
+            Format::Sarif => Piece::Results(sarif::results(checked, settings.edit_bytes())?),
             Format::Junit => Piece::Case(Box::new(junit::case(checked))),
             Format::Github => Piece::Text(lines::github(checked)),
             Format::Gitlab => Piece::Text(gitlab::entries(checked)?),
@@ -153,6 +164,8 @@ pub(super) struct Writer {
     sections: html::Sections,
     /// So does a picture.
     rows: Rows,
+    /// The rules of a report in SARIF.
+    broken: sarif::Broken,
 }
 
 impl Writer {
@@ -165,6 +178,7 @@ impl Writer {
             cases: Vec::new(),
             sections: html::Sections::default(),
             rows: Rows::default(),
+            broken: sarif::Broken::default(),
         }
     }
 
@@ -201,6 +215,7 @@ impl Writer {
                 return String::new();
             }
             Piece::Point(point) => return self.draw(&point),
+            Piece::Results(lines) => self.broken.join(lines),
         };
         match self.layout.format {
             Format::Json => self.begin(&tracemend::json::head()) + &text,
@@ -237,7 +252,7 @@ impl Writer {
             Format::Jsonl => json::closing_line(closing)?,
             // Standard error has the paths that could not be read.
             Format::Oneline => String::new(),
-            Format::Sarif => head(self.began, sarif::HEAD) + &sarif::close(closing)?,
+            Format::Sarif => head(self.began, sarif::HEAD) + &sarif::close(&self.broken, closing)?,
             Format::Junit => junit::report(self.cases, closing)?,
             Format::Github => lines::github_unread(closing),
             Format::Azure => lines::azure_unread(closing),

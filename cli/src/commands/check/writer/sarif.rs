@@ -6,8 +6,16 @@
 //!  ], "tool": rules, "invocations", ... }]}        close
 //! ```
 //!
+//! The rules come after the results, in the order in which they are first broken: a result has the
+//! number of its rule, and rules that nothing breaks are not listed.
+//!
+//! Relative paths count from %SRCROOT%, the directory of the run. It has no URI: the report is the
+//! same on every machine, and names no directory of it.
+//!
 //! A recording has bytes, not lines. A region has `byteOffset` and `byteLength`, and line 1, which
 //! code scanning demands. Offsets are those of the stored bytes.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -39,19 +47,62 @@ pub(super) const HEAD: &str = concat!(
 const EDITS_MAX: usize = 256;
 const INSERTED_MAX: usize = 64 << 10;
 
-/// The findings of one recording, one per line.
-pub(super) fn results(checked: &Checked<'_>) -> Result<String, Failure> {
+/// The name of the directory from which relative paths count.
+const BASE: &str = "%SRCROOT%";
+/// The list of codes, as it was when this version was released. It has a heading for each.
+const CODES_URI: &str =
+    concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/v", env!("CARGO_PKG_VERSION"), "/docs/codes.md#");
+
+/// A result as a line of JSON, and its rule.
+#[derive(Debug)]
+pub(in crate::commands::check) struct Line {
+    code: &'static str,
+    json: String,
+}
+
+/// The codes of rules in the order in which results broke them.
+#[derive(Debug, Default)]
+pub(super) struct Broken(Vec<&'static str>);
+
+impl Broken {
+    /// Joins the results of a recording, each with the number of its rule.
+    pub(super) fn join(&mut self, lines: Vec<Line>) -> String {
+        let mut numbered = |Line { code, json }: Line| {
+            let known = self.0.iter().position(|one| *one == code);
+            let number = known.unwrap_or_else(|| {
+                self.0.push(code);
+                self.0.len().saturating_sub(1)
+            });
+            format!("\n{{\"ruleIndex\":{number},{}", json.strip_prefix('{').unwrap_or(&json))
+        };
+        let lines: Vec<String> = lines.into_iter().map(&mut numbered).collect();
+        lines.join(",")
+    }
+
+    /// The rules of the results, then those whose findings are only counted.
+    fn rules(&self, closing: &Closing<'_>) -> Vec<ReportingDescriptor> {
+        let counts = closing.counts.findings.keys().chain(closing.counts.suppressed.keys());
+        let counted: BTreeSet<&str> = counts.map(AsRef::as_ref).collect();
+        let counted = counted.into_iter().filter(|code| !self.0.contains(code));
+        let all = self.0.iter().copied().chain(counted);
+        all.filter_map(tracemend::rule).map(describe_rule).collect()
+    }
+}
+
+/// The findings of one recording.
+pub(super) fn results(checked: &Checked<'_>, edit_bytes: usize) -> Result<Vec<Line>, Failure> {
     let found = checked.report.findings().iter().map(|finding| (finding, None));
     let set_aside = checked.report.set_aside().iter();
     let set_aside = set_aside.map(|(finding, reason)| (finding, Some(*reason)));
     let mut lines = Vec::new();
     for (finding, reason) in found.chain(set_aside) {
         let mut result = describe(checked, finding);
+        result.fixes = fix(checked, finding, edit_bytes).map(|fix| vec![fix]);
         result.suppressions = reason.map(|reason| vec![suppression(reason)]);
-        let line = serde_json::to_string(&result).map_err(describe_writer_failure)?;
-        lines.push(format!("\n{line}"));
+        let json = serde_json::to_string(&result).map_err(describe_writer_failure)?;
+        lines.push(Line { code: finding.rule.code, json });
     }
-    Ok(lines.join(","))
+    Ok(lines)
 }
 
 /// Why a finding does not count.
@@ -90,12 +141,11 @@ fn describe(checked: &Checked<'_>, finding: &Finding) -> SarifResult {
         result.related_locations = Some(related);
     }
     result.partial_fingerprints = finding.fingerprint.as_deref().map(prints);
-    result.fixes = fix(checked, finding).map(|fix| vec![fix]);
     result
 }
 
 /// The fingerprint under the name that GitHub reads, and under that of tracemend.
-fn prints(print: &str) -> std::collections::BTreeMap<String, String> {
+fn prints(print: &str) -> BTreeMap<String, String> {
     ["primaryLocationLineHash", "tracemend/v1"]
         .into_iter()
         .map(|name| (name.to_string(), print.to_string()))
@@ -104,7 +154,7 @@ fn prints(print: &str) -> std::collections::BTreeMap<String, String> {
 
 /// Facts without a place of their own in SARIF.
 fn properties(finding: &Finding) -> PropertyBag {
-    let mut bag = std::collections::BTreeMap::new();
+    let mut bag = BTreeMap::new();
     let mut add = |name: &str, value: Value| drop(bag.insert(name.to_string(), value));
     if !finding.notes.is_empty() {
         add("notes", json!(finding.notes));
@@ -130,7 +180,9 @@ fn level(severity: Severity) -> ResultLevel {
 
 fn artifact(checked: &Checked<'_>, layer: Layer) -> ArtifactLocation {
     let path = place::relative(&place::file(checked, layer));
-    ArtifactLocation::builder().uri(place::uri(&path)).build()
+    let mut artifact = ArtifactLocation::builder().uri(place::uri(&path)).build();
+    artifact.uri_base_id = path.is_relative().then(|| BASE.to_string());
+    artifact
 }
 
 fn physical(checked: &Checked<'_>, span: Span) -> PhysicalLocation {
@@ -148,14 +200,17 @@ fn region(span: Span) -> Region {
     Region::builder().byte_offset(number(span.start())).byte_length(number(span.len())).build()
 }
 
-/// The fix as replacements of stored bytes, if all of it can be said so.
-fn fix(checked: &Checked<'_>, finding: &Finding) -> Option<Fix> {
+/// The fix as replacements of stored bytes, if all of it can be said so, and no edit inserts more
+/// than `edit_bytes`.
+fn fix(checked: &Checked<'_>, finding: &Finding, edit_bytes: usize) -> Option<Fix> {
     let fix = finding.fix.as_ref()?;
     let inserted =
         fix.edits.iter().fold(0_usize, |sum, edit| sum.saturating_add(edit.insert.len()));
     let is_short = fix.edits.len() <= EDITS_MAX && inserted <= INSERTED_MAX;
+    let is_whole =
+        fix.edits.iter().all(|edit| edit.elided.is_none() && edit.insert.len() <= edit_bytes);
     let is_stored = fix.edits.iter().all(|edit| edit.span.layer().is_stored());
-    if fix.edits.is_empty() || !fix.renames.is_empty() || !is_short || !is_stored {
+    if fix.edits.is_empty() || !fix.renames.is_empty() || !is_short || !is_whole || !is_stored {
         return None;
     }
     let mut changes: Vec<(Layer, Vec<Replacement>)> = Vec::new();
@@ -190,13 +245,8 @@ fn replacement(edit: &Edit) -> Replacement {
 }
 
 /// The end of the document: the rules that were broken, and what was not checked.
-pub(super) fn close(closing: &Closing<'_>) -> Result<String, Failure> {
-    let codes = closing.counts.findings.keys().chain(closing.counts.suppressed.keys());
-    let mut codes: Vec<&str> = codes.map(AsRef::as_ref).collect();
-    codes.sort_unstable();
-    codes.dedup();
-    let rules: Vec<ReportingDescriptor> =
-        codes.into_iter().filter_map(tracemend::rule).map(describe_rule).collect();
+pub(super) fn close(broken: &Broken, closing: &Closing<'_>) -> Result<String, Failure> {
+    let rules = broken.rules(closing);
     let version = env!("CARGO_PKG_VERSION");
     let driver = ToolComponent::builder()
         .name("tracemend")
@@ -213,9 +263,12 @@ pub(super) fn close(closing: &Closing<'_>) -> Result<String, Failure> {
     if !notifications.is_empty() {
         invocation.tool_execution_notifications = Some(notifications);
     }
+    let text = "the directory in which the check ran";
+    let base = ArtifactLocation::builder().description(Message::builder().text(text).build());
     let run = Run::builder()
         .tool(Tool::builder().driver(driver).build())
         .invocations(vec![invocation])
+        .original_uri_base_ids(BTreeMap::from([(BASE.to_string(), base.build())]))
         .build();
     let text = serde_json::to_string_pretty(&run).map_err(describe_writer_failure)?;
     // The members go on in the object that HEAD began.
@@ -274,6 +327,7 @@ fn describe_rule(rule: &Rule) -> ReportingDescriptor {
         .short_description(text(rule.summary))
         .full_description(text(rule.problem))
         .help(help)
+        .help_uri(format!("{CODES_URI}{}", rule.code.to_ascii_lowercase()))
         .default_configuration(configuration)
         .properties(rule_properties(rule))
         .build()
@@ -289,7 +343,7 @@ fn rule_properties(rule: &Rule) -> PropertyBag {
         Severity::Warning => "warning",
         Severity::Info => "recommendation",
     };
-    let mut bag = std::collections::BTreeMap::new();
+    let mut bag = BTreeMap::new();
     bag.insert("problem.severity".to_string(), json!(severity));
     let mut tags = vec![format.to_string()];
     if let Some(concern) = Concern::of(rule) {

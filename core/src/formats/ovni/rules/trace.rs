@@ -260,7 +260,7 @@ rules! {
         problem: "A thread uses a task or a type that another thread creates at the same clock, or \
             runs a body again that another one ends there. ovniemu plays events of equal clocks in \
             an order that depends on all events before them. Here it plays the use first.",
-        impact: "ovniemu refuses the whole trace: `cannot find task`.",
+        impact: "ovniemu refuses the whole trace: \"cannot find task\".",
         remedy: Remedy::Fix("Adds 1 ns to the clock of the use, and to the events after it in its \
             stream with the same clock.\n\
             Class: lossy. Cost: these clocks, by 1 ns.\n\

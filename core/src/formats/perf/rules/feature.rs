@@ -126,7 +126,7 @@ rules! {
         problem: "Only TRACING_DATA describes the fields of tracepoints, and perf record writes \
             it when it exits. Ids and fields of tracepoints differ between kernels, so a \
             description from another kernel makes every sample wrong without a warning.",
-        impact: "perf 6.1 refuses the file (incompatible file format, exit 255). If a pipe \
+        impact: "perf 6.1 refuses the file (\"incompatible file format\", exit 255). If a pipe \
             recording lacks it, perf script crashes (SIGSEGV).",
         remedy: Remedy::Fix(
             "Takes TRACING_DATA from a donor: a complete recording of the same kernel and \
@@ -192,7 +192,7 @@ rules! {
             CPU_TOPOLOGY, perf report --header-only crashes. With a malformed TRACING_DATA, perf \
             refuses the file (exit 255), crashes, does not end, or shows wrong fields. A build id \
             that is too long overwrites the stack, and every command aborts (SIGABRT). perf 7.2 \
-            refuses the file (incompatible file format, exit 255).",
+            refuses the file (\"incompatible file format\", exit 255).",
         remedy: Remedy::Fix(
             "Removes the feature and its entry in the feature table, and those that are read by \
              it. TRACING_DATA is built again from the formats in it that are left; a tracepoint \
@@ -219,8 +219,8 @@ rules! {
             each other: no more CPUs online than available, an mmap_len in COMPRESSED of complete \
             pages, lists that are not longer than those of any machine. The perf that recorded \
             (VERSION) is an earlier one and reads the recording.",
-        impact: "perf 7.2 refuses the file (incompatible file format, exit 255), or ends at the \
-            record (exit 234). perf 6.1 and 6.12 show all samples.",
+        impact: "perf 7.2 refuses the file (\"incompatible file format\", exit 255), or ends at \
+            the record (exit 234). perf 6.1 and 6.12 show all samples.",
         remedy: Remedy::Next(
             "Nothing has to be done. Read the file with a perf of the version that recorded, or \
              with one before 7.",
@@ -271,7 +271,7 @@ rules! {
         summary: "mmap_len in COMPRESSED is smaller than an expanded record",
         problem: "perf allocates mmap_len bytes for the expansion of each compressed record.",
         impact: "perf script 6.1 and perf report lose the samples that do not fit, and exit 0. The \
-            only sign is a message (failed to decompress) if not even one block fits.",
+            only sign is a message (\"failed to decompress\") if not even one block fits.",
         remedy: Remedy::Fix(
             "Sets mmap_len to the ring buffer size that differs from it in at most 2 bits, or \
              else to complete pages that hold the longest expansion, and to at least 528384, the \

@@ -12,7 +12,7 @@ rules! {
         problem: "A reader needs 16 bytes to recognize a pipe recording, and 104 (72 before \
             Linux 2.6.33) to find the attrs and the records. A recorder that is killed at \
             once, or a copy that breaks off, leaves such a file.",
-        impact: "perf 6.1 refuses the file (incompatible file format, exit 255).",
+        impact: "perf 6.1 refuses the file (\"incompatible file format\", exit 255).",
         remedy: Remedy::Next(
             "The file contains no record, so nothing can be repaired. Use another copy of \
              the file if there is one, or record again.",
@@ -26,7 +26,7 @@ rules! {
         summary: "header.size is not 104, 72 or 16",
         problem: "header.size is 104 in files, 72 in files before Linux 2.6.33 and 16 in pipe \
             recordings. Any other value is damage.",
-        impact: "perf 6.1 refuses the file (incompatible file format, exit 255).",
+        impact: "perf 6.1 refuses the file (\"incompatible file format\", exit 255).",
         remedy: Remedy::Fix(
             "Sets header.size to 16 if records follow, else to 104.\n\
              Class: exact. Cost: none.\n\
@@ -42,7 +42,7 @@ rules! {
         summary: "header.attr_size does not match the attr entries",
         problem: "header.attr_size is the size of an attr and of the section of its ids. Each \
             attr also states its own size, so the right value is known.",
-        impact: "perf 6.1 refuses the file (incompatible file format, exit 255). It divides \
+        impact: "perf 6.1 refuses the file (\"incompatible file format\", exit 255). It divides \
             attrs.size by the value to count the events, and refuses 0. If it gets the right \
             number, it shows everything; this is a warning if the right value is certain.",
         remedy: Remedy::Fix(
@@ -129,7 +129,7 @@ rules! {
         problem: "The attrs, the ids of an attr or the start of the records lie after the end of \
             the file: the header is damaged, or the file is truncated and attrs follow the \
             records.",
-        impact: "perf 6.1 refuses the file (incompatible file format, exit 255).",
+        impact: "perf 6.1 refuses the file (\"incompatible file format\", exit 255).",
         remedy: Remedy::Fix(
             "Rebuilds the file from the parts that can be trusted: events from any copy of the \
              attrs by which records can be read, all records that these events read to their \
@@ -207,7 +207,7 @@ rules! {
         summary: "an attr does not fit in the attr table",
         problem: "The size in the attr exceeds the rest of the attr table. Attrs follow one \
             another by their sizes, so later attrs cannot be found.",
-        impact: "perf 6.1 refuses the file (incompatible file format, exit 255).",
+        impact: "perf 6.1 refuses the file (\"incompatible file format\", exit 255).",
         remedy: Remedy::Fix(
             "Rebuilds the file from the parts that can be trusted: events from any copy of the \
              attrs by which records can be read, all records that these events read to their \
@@ -241,7 +241,7 @@ rules! {
         problem: "perf record --switch-output writes header, ids and attrs of a file when it goes \
             on to the next one. If it is killed, the last file begins with zeros, and nothing in \
             it describes its samples. The files before it have the same header, ids and attrs.",
-        impact: "perf 6.1 refuses the file (incompatible file format, exit 255). tracemend \
+        impact: "perf 6.1 refuses the file (\"incompatible file format\", exit 255). tracemend \
             does not judge its records without a donor.",
         remedy: Remedy::Fix(
             "Takes header, ids and attrs from a donor: an earlier file of the same run. tracemend \
@@ -265,7 +265,7 @@ rules! {
             error if that perf refuses the file, or if a field that a smaller attr leaves out is \
             used: the samples cannot be described without it.",
         impact: "A perf that is older than the recorder refuses larger attrs, even if the fields \
-            that it does not know are 0 (incompatible file format, exit 255).",
+            that it does not know are 0 (\"incompatible file format\", exit 255).",
         remedy: Remedy::Fix(
             "With one of the options, cuts the last bytes of each attr and of its copy in \
              EVENT_DESC, which are all 0, and moves what follows. A reader takes absent fields as \
@@ -285,7 +285,7 @@ rules! {
         summary: "a perf newer than 6.1 is needed to read the recording",
         problem: "The recording has attrs, records or features of a pipe that came after perf 6.1. \
             The message names them with the versions that were the first to read them.",
-        impact: "An older perf refuses larger attrs in a file (incompatible file format, exit \
+        impact: "An older perf refuses larger attrs in a file (\"incompatible file format\", exit \
             255) and stops at an unknown type of record (exit 234 or 255). At an unknown feature \
             of a pipe perf report shows nothing and exits 0; perf script reads on.",
         remedy: Remedy::Next(
@@ -303,7 +303,7 @@ rules! {
         summary: "records that the perf of --for-perf does not read",
         problem: "The option --for-perf names the version of perf that has to read the recording. \
             It does not know the type of some records, or the number of some features in a pipe.",
-        impact: "perf 6.1 stops at such a record (failed to process type, exit 234 or 255). At \
+        impact: "perf 6.1 stops at such a record (\"failed to process type\", exit 234 or 255). At \
             such a feature perf report shows nothing and exits 0.",
         remedy: Remedy::Fix(
             "Writes COMPRESSED2 records as COMPRESSED, which hold the same zstd data, and drops \
@@ -325,8 +325,8 @@ rules! {
         summary: "attr.size is not a published size",
         problem: "The published sizes are 64, 72, 80, 96, 104, 112, 120, 128, 136 and 144 bytes; \
             a larger multiple of 8 is a newer version. Any other size is damage.",
-        impact: "perf 6.1 refuses the file (incompatible file format, exit 255) unless the next \
-            attr begins where the size leads.",
+        impact: "perf 6.1 refuses the file (\"incompatible file format\", exit 255) unless the \
+            next attr begins where the size leads.",
         remedy: Remedy::Next(
             "The size cannot be repaired with certainty, because it also places the next \
              attr. Use another copy of the file if there is one, or record again.",

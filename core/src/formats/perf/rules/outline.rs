@@ -11,7 +11,7 @@ rules! {
         summary: "a few bits of the magic are wrong",
         problem: "The first eight bytes differ from PERFILE2 in at most 8 bits, and the header \
             after them is one of perf.data.",
-        impact: "perf 6.1 refuses the file (incompatible file format, exit 255).",
+        impact: "perf 6.1 refuses the file (\"incompatible file format\", exit 255).",
         remedy: Remedy::Fix(
             "Writes the magic.\n\
              Class: exact. Cost: none.\n\
@@ -27,7 +27,7 @@ rules! {
         summary: "the header places attrs or records where they are not",
         problem: "perf record writes ids, attrs, records and feature table one after the other, \
             and each of them shows where it begins. The header contradicts them.",
-        impact: "perf 6.1 refuses the file (incompatible file format, exit 255), or shows no \
+        impact: "perf 6.1 refuses the file (\"incompatible file format\", exit 255), or shows no \
             sample. It counts ids in 32 bits, and divides attrs.size by attr_size: if both numbers \
             come out right, it shows everything, and this is a warning.",
         remedy: Remedy::Fix(
@@ -149,8 +149,8 @@ rules! {
         problem: "Kernels define the bits of sample_type, read_format and branch_sample_type from \
             the lowest on: 25, 5 and 20 of them up to Linux 6.12, about two a year. A bit far \
             above these is damage, and the fields of the samples are not known.",
-        impact: "perf 6.1 misreads every sample of the event, or refuses the file (non matching \
-            sample_type, exit 255).",
+        impact: "perf 6.1 misreads every sample of the event, or refuses the file (\"non matching \
+            sample_type\", exit 255).",
         remedy: Remedy::Fix(
             "Writes the nearest values by which the samples can be read, or rebuilds the file from \
              the events by which they can, all records that these read to their last byte, and \
@@ -169,8 +169,8 @@ rules! {
         problem: "Without the id, nobody knows the event of a record, so all events of a file \
             store it at the same place: sample_type has IDENTIFIER, or ID after the same fields. \
             sample_id_all is equal, too. perf record makes it so; one of the attrs is damaged.",
-        impact: "perf 6.1 refuses the file (non matching sample_type or non matching \
-            sample_id_all, exit 255).",
+        impact: "perf 6.1 refuses the file (\"non matching sample_type\" or \"non matching \
+            sample_id_all\", exit 255).",
         remedy: Remedy::Fix(
             "Writes the nearest values by which the samples can be read, or rebuilds the file from \
              the events by which they can, all records that these read to their last byte, and \
@@ -189,9 +189,9 @@ rules! {
         summary: "samples have counter values, but no ids of their events",
         problem: "sample_type has READ, but read_format lacks ID. perf record sets ID in every \
             attr.",
-        impact: "perf 6.1 refuses the file if this is the first attr (non matching read_format, \
-            exit 255). Otherwise it stops at the first sample of the event (exit 242; 234 in a \
-            pipe), since it reads an id in any case.",
+        impact: "perf 6.1 refuses the file if this is the first attr (\"non matching \
+            read_format\", exit 255). Otherwise it stops at the first sample of the event (exit \
+            242; 234 in a pipe), since it reads an id in any case.",
         remedy: Remedy::Next(
             "A damaged sample_type or read_format is restored from EVENT_DESC or from the samples \
              (PD0025). These samples have no room for ids, so another program wrote them: read \

@@ -10,9 +10,9 @@ rules! {
         severity: Severity::Error,
         summary: "the last record is truncated",
         problem: "The recorder, the disk or the copy ended in the middle of the record.",
-        impact: "perf 6.1 shows all complete records of a pipe recording and warns (unexpected \
-            end of event stream). In a data.N file of perf record --threads it stops with \
-            an error.",
+        impact: "perf 6.1 shows all complete records of a pipe recording and warns (\"unexpected \
+            end of event stream\"). In a data.N file of perf record --threads it stops with an \
+            error.",
         remedy: Remedy::Fix(
             "Drops the bytes of the truncated record. Of a truncated compressed record, \
              the complete blocks stay.\n\
@@ -99,8 +99,8 @@ rules! {
         problem: "The kernel writes records in multiples of 8 bytes, and so does perf 7 with its \
             own. Earlier versions of perf write some of their own in other sizes, which PD2012 \
             covers.",
-        impact: "perf 6.1 shows all samples. perf 7.2 ends at the record without a sample (event \
-            size is not 8-byte aligned, exit 234), so this is an error if perf 7 or an unknown \
+        impact: "perf 6.1 shows all samples. perf 7.2 ends at the record without a sample (\"event \
+            size is not 8-byte aligned\", exit 234), so this is an error if perf 7 or an unknown \
             version recorded.",
         remedy: Remedy::Fix(
             "If it is an error, adds zeros after a record of perf and sets its size. Drops a \
@@ -184,8 +184,8 @@ rules! {
         summary: "the fields of a sample do not fit in its record",
         problem: "A count or a size in the sample exceeds the record, or the record is too short \
             for the fields of sample_type.",
-        impact: "perf script 6.1 stops at the sample (Can't parse sample, err = -14, exit 242). \
-            perf report shows nothing and exits 0.",
+        impact: "perf script 6.1 stops at the sample (\"Can't parse sample, err = -14\", exit \
+            242). perf report shows nothing and exits 0.",
         remedy: Remedy::Fix(
             "Drops the sample.\n\
              Class: lossy. Cost: the sample.\n\
@@ -308,8 +308,9 @@ rules! {
         problem: "perf stat record writes a THREAD_MAP and a CPU_MAP before the first count \
             (STAT), which has the number of a CPU and of a thread, and before the first \
             STAT_ROUND. A map is missing or damaged, or a number of the count is damaged.",
-        impact: "perf script and perf stat report 6.1 stop at the count (Invalid CPU, or Failed to \
-            find perf count, exit 234), or crash at STAT_ROUND. perf report shows no counts.",
+        impact: "perf script and perf stat report 6.1 stop at the count (\"Invalid CPU\" or \
+            \"Failed to find perf count\", exit 234), or crash at STAT_ROUND. perf report shows no \
+            counts.",
         remedy: Remedy::Fix(
             "Adds the missing maps: CPU_MAP with the CPUs of the counts, THREAD_MAP with unnamed \
              threads. If the maps list less than half of the counts, they are written again; \

@@ -116,8 +116,8 @@ rules! {
         problem: "32-bit recorders of 2017-09 to 2018-10 (in Workload Automation 3.0.0) wrote \
             eight bytes from the address of the four-byte seconds, so that the nanoseconds \
             follow in the high half.",
-        impact: "Workload Automation's reader raises ValueError (year 1361066614 is out of \
-            range), and revent replay injects all events at once.",
+        impact: "Workload Automation's reader raises ValueError (\"year 1361066614 is out of \
+            range\"), and revent replay injects all events at once.",
         remedy: Remedy::Fix("Clears the high halves. The microseconds confirm it: they are a \
             thousandth of the nanoseconds.\n\
             Class: exact (witness: the microseconds). Cost: none.\n\

@@ -41,7 +41,7 @@ rules! {
         problem: "32-bit recorders of 2016-10-26 to 2016-11-18 wrote eight bytes from the \
             address of each four-byte number: the microseconds are in the high half of the \
             seconds, type and code are in the high half of the microseconds.",
-        impact: "Workload Automation's reader raises ValueError (year 1363499 is out of range) \
+        impact: "Workload Automation's reader raises ValueError (\"year 1363499 is out of range\") \
             at the first event.",
         remedy: Remedy::Fix("Clears the high halves.\n\
             Class: exact (witness: the fields that they repeat). Cost: none; all events stay.\n\

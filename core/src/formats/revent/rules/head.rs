@@ -13,8 +13,8 @@ rules! {
         problem: "Recordings since 2016-07 begin with the magic REVENT, older ones with a device \
             list. The file has neither. Files without both are not taken for recordings, so only \
             `--type revent` can report this rule.",
-        impact: "revent and Workload Automation refuse the file (ValueError: does not appear to \
-            be an revent recording).",
+        impact: "revent and Workload Automation refuse the file (ValueError: \"does not appear to \
+            be an revent recording\").",
         remedy: Remedy::Fix("Writes the magic, if version, devices and at least 90 % of the \
             first events fit a recording; otherwise there is no fix.\n\
             Class: exact (witness: the events). Cost: none.\n\
@@ -57,8 +57,8 @@ rules! {
         severity: Severity::Error,
         summary: "version is not 1, 2 or 3",
         problem: "The version after the magic selects the layout. Recorders write 1, 2 and 3.",
-        impact: "Workload Automation's reader refuses versions above 3 (ValueError: Invalid \
-            recording version).",
+        impact: "Workload Automation's reader refuses versions above 3 (ValueError: \"Invalid \
+            recording version\").",
         remedy: Remedy::Fix("Sets the version to the only one whose layout explains the events; \
             if none or several do, there is no fix.\n\
             Class: exact (witness: at least 90 % of the first events). Cost: none.\n\
@@ -74,8 +74,8 @@ rules! {
         summary: "mode is not 0 (all devices) or 1 (gamepad)",
         problem: "The mode selects what precedes the events: a list of device paths (0), or the \
             description of a gamepad (1).",
-        impact: "Workload Automation's reader refuses the file (ValueError: Unexpected recording \
-            mode).",
+        impact: "Workload Automation's reader refuses the file (ValueError: \"Unexpected recording \
+            mode\").",
         remedy: Remedy::Fix("Sets the mode that fits: 0 if only paths of input devices follow, 1 \
             if the axis descriptions match the bitmap of axes; otherwise there is no fix.\n\
             Class: exact. Cost: none.\n\

@@ -128,12 +128,13 @@ fn edits(fix: &Fix, files: &FileSet<'_>) -> String {
         let end = span.end().min(span.start().saturating_add(EDIT_BYTES));
         let before = files.bytes(span.layer().file).read(span.start(), end);
         let after = Source::new(&edit.insert);
+        let after_len = edit.elided.as_deref().map_or(after.len(), |elided| elided.length);
         let _infallible = writeln!(
             text,
             "<tr><td class=\"range\">{span}</td><td><code>{}</code></td><td><code>{}</code></td>\
              </tr>",
             hex(&before, span.len()),
-            hex(&after.read(0, EDIT_BYTES), after.len())
+            hex(&after.read(0, EDIT_BYTES), after_len)
         );
     }
     text += "</table>\n";
@@ -152,6 +153,7 @@ fn hex(bytes: &[u8], length: u64) -> String {
     match length.saturating_sub(shown) {
         _ if length == 0 => "nothing".to_string(),
         0 => cells.join(" "),
+        more if cells.is_empty() => plural(more, "byte"),
         more => format!("{} and {}", cells.join(" "), plural(more, "byte")),
     }
 }

@@ -16,11 +16,12 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use sha2::{Digest as _, Sha256};
-use tracemend::words::{byte_count, list, plural};
+use tracemend::words::{list, plural};
 use tracemend::{Report, Severity};
 
 use super::{Checked, Closing, Settings};
 use crate::files::skipped::SkipReason;
+use crate::kit::figures::size;
 use crate::show::group::count_severities;
 use crate::show::markup::escape;
 use crate::show::page::{self, describe_rules};
@@ -147,7 +148,7 @@ pub(super) fn section(checked: &Checked<'_>, settings: &Settings) -> Section {
     let mut text = format!(
         "<h2 id=\"{id}\">{name}</h2>\n<p>{format}, {}, <span class=\"{class}\">{verdict}</span>\
          </p>\n",
-        byte_count(report.length)
+        size(report.length)
     );
     text += &facts(report);
     let shown = report.findings().get(..FINDINGS_SHOWN).unwrap_or(report.findings());

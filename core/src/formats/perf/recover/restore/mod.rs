@@ -272,7 +272,7 @@ impl Restoration {
             at = start.saturating_add(8);
         }
         pieces.extend(source.slices(at, source.len()));
-        Source::from_pieces(pieces)
+        Source::from_pieces(pieces).watched_as(source)
     }
 }
 
