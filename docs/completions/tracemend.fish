@@ -41,6 +41,7 @@ complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "completions" -d
 complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "man" -d 'Print the manual page of tracemend or of one of its commands'
 complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "self-test" -d 'Check and repair a built-in damaged recording of each format'
 complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "diff" -d 'Show the first records in which two recordings differ'
+complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "cut" -d 'Write a part of a recording as a recording of its own'
 complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "explain" -d 'Explain a code, or find the codes behind a reader\'s message'
 complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "check" -d 'Check recordings and report every problem with its position and its fix, if there is one'
 complete -c tracemend -n "__fish_tracemend_needs_command" -f -a "audit" -d 'List what a recording carries that endangers a recipient or is private to its sender'
@@ -96,7 +97,8 @@ gitlab\t''
 azure\t''
 rdjson\t''
 tap\t''
-html\t''"
+html\t''
+svg\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand merge" -s o -l output -d 'Write the report to FILE, all of it or nothing' -r -F
 complete -c tracemend -n "__fish_tracemend_using_subcommand merge" -l fail-on -d 'Exit with 1 from this severity on: error, warning, info or never' -r -f -a "error\t''
 warning\t''
@@ -139,6 +141,23 @@ complete -c tracemend -n "__fish_tracemend_using_subcommand diff" -l sandbox -d 
 on\t'All of it or no run, and the run prints what it gave up'
 off\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand diff" -s h -l help -d 'Print help'
+complete -c tracemend -n "__fish_tracemend_using_subcommand cut" -s o -l output -d 'Write the part to OUT' -r -F
+complete -c tracemend -n "__fish_tracemend_using_subcommand cut" -l type -d 'Read the file as this format (see `tracemend formats`)' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand cut" -l limits -d 'Limits on work and memory: default, strict (an eighth of each) or large (eight times each)' -r -f -a "strict\t''
+default\t''
+large\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand cut" -l limit -d 'Set one limit, such as window=1048576; the page of each format lists them (repeatable)' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand cut" -l range -d 'perf: keep the samples among the records from number A up to B, as a dump counts, without B' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand cut" -l time -d 'perf: keep the samples from second A up to B, as a dump shows them, without B' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand cut" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand cut" -l sandbox -d 'Give up what reading does not need before the first recording is opened: on (as without a value; the run prints what it gave up, and fails if it cannot), off, or auto, which is on as far as the system allows it' -r -f -a "auto\t'As far as the system allows it, without a word'
+on\t'All of it or no run, and the run prints what it gave up'
+off\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand cut" -l force -d 'Replace an existing output'
+complete -c tracemend -n "__fish_tracemend_using_subcommand cut" -l no-transport -d 'Read the bytes as they are stored: do not unpack archives, decode text or undo conversions'
+complete -c tracemend -n "__fish_tracemend_using_subcommand cut" -s h -l help -d 'Print help'
 complete -c tracemend -n "__fish_tracemend_using_subcommand explain" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -147,7 +166,7 @@ on\t'All of it or no run, and the run prints what it gave up'
 off\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l files-from -d 'Also check the paths in FILE (`-` reads standard input), one per line, or separated by NUL' -r -F
-complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l format -d 'human (default), json (one document, schema/check.schema.json), jsonl (one recording per line, then the totals), oneline (PATH:OFFSET: SEVERITY[CODE] MESSAGE), sarif (SARIF 2.1.0), junit (XML), tap (version 14), github and azure (commands of their logs), gitlab (code quality), rdjson (reviewdog) or html (one page without a script, with the pages of the codes); repeatable: all but one name a file' -r -f -a "human\t''
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l format -d 'human (default), json (one document, schema/check.schema.json), jsonl (one recording per line, then the totals), oneline (PATH:OFFSET: SEVERITY[CODE] MESSAGE), sarif (SARIF 2.1.0), junit (XML), tap (version 14), github and azure (commands of their logs), gitlab (code quality), rdjson (reviewdog), html (one page without a script, with the pages of the codes) or svg (a picture with a row for each recording); repeatable: all but one name a file' -r -f -a "human\t''
 json\t''
 jsonl\t''
 oneline\t''
@@ -158,7 +177,8 @@ gitlab\t''
 azure\t''
 rdjson\t''
 tap\t''
-html\t''"
+html\t''
+svg\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -s o -l output -d 'Write the report to FILE, all of it or nothing' -r -F
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l fail-on -d 'Exit with 1 from this severity on: error, warning, info or never [default: error]' -r -f -a "error\t''
 warning\t''
@@ -177,8 +197,7 @@ complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l limit -d '
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l donor -d 'perf: take lost TRACING_DATA and features of the machine from FILE, a recording of the same kernel; apitrace: take lost definitions from FILE, a trace by the same build of the tracer' -r -F
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l abi -d 'perf: also write attrs of at most BYTES, a published size such as 128, for an older perf' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l for-perf -d 'perf: also write what perf VERSION refuses in a way that it reads, or leave it out' -r
-complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l part -d 'apitrace: keep trace 1 or 2 of a file that contains two: `1` the first trace, `2` the second trace; ovni: which run stays of a stream that was written over a longer one: `1` the run that ended last, `2` the one before it' -r -f -a "1\t''
-2\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l part -d 'perf: keep recording N, counted from 1, of a file in which several follow one another; apitrace: keep trace 1 or 2 of a file that contains two: `1` the first trace, `2` the second trace; ovni: which run stays of a stream that was written over a longer one: `1` the run that ended last, `2` the one before it' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l strategy -d 'ovni: how a trace that did not end is closed: `close` add the missing end to each stream, `cut` end all streams at the earliest last clock [default: close]; qemu: how to close a log that is unfinished or damaged: `prefix` keep the part before the first damage, and add the missing end, `close` only add the missing end, and leave a damaged log as it is [default: prefix]' -r -f -a "close\t''
 cut\t''
 prefix\t''"
@@ -242,6 +261,7 @@ PD0033\t'attrs are larger than asked for with --for-perf or --abi'
 PD0034\t'zeros in the place of header, ids and attrs'
 PD0035\t'a perf newer than 6.1 is needed to read the recording'
 PD0036\t'records that the perf of --for-perf does not read'
+PD0037\t'the file holds several recordings, one after the other'
 PD1001\t'the last record is truncated'
 PD1002\t'header.size of a record is less than 8'
 PD1003\t'a record ends after the end of the records'
@@ -267,6 +287,7 @@ PD3001\t'records are older than a finished round'
 PD3002\t'SAMPLE_TIME does not enclose the samples'
 PD3003\t'mmap_len in COMPRESSED is smaller than an expanded record'
 PD3004\t'a sample lies outside of SAMPLE_TIME'
+PD3005\t'mmap_len in COMPRESSED is larger than any ring buffer'
 PD8001\t'a compressed record cannot be expanded'
 PD8002\t'the expanded data is not a sequence of records'
 PD8003\t'the last record in the compressed records is truncated'
@@ -577,6 +598,7 @@ PD0033\t'attrs are larger than asked for with --for-perf or --abi'
 PD0034\t'zeros in the place of header, ids and attrs'
 PD0035\t'a perf newer than 6.1 is needed to read the recording'
 PD0036\t'records that the perf of --for-perf does not read'
+PD0037\t'the file holds several recordings, one after the other'
 PD1001\t'the last record is truncated'
 PD1002\t'header.size of a record is less than 8'
 PD1003\t'a record ends after the end of the records'
@@ -602,6 +624,7 @@ PD3001\t'records are older than a finished round'
 PD3002\t'SAMPLE_TIME does not enclose the samples'
 PD3003\t'mmap_len in COMPRESSED is smaller than an expanded record'
 PD3004\t'a sample lies outside of SAMPLE_TIME'
+PD3005\t'mmap_len in COMPRESSED is larger than any ring buffer'
 PD8001\t'a compressed record cannot be expanded'
 PD8002\t'the expanded data is not a sequence of records'
 PD8003\t'the last record in the compressed records is truncated'
@@ -912,6 +935,7 @@ PD0033\t'attrs are larger than asked for with --for-perf or --abi'
 PD0034\t'zeros in the place of header, ids and attrs'
 PD0035\t'a perf newer than 6.1 is needed to read the recording'
 PD0036\t'records that the perf of --for-perf does not read'
+PD0037\t'the file holds several recordings, one after the other'
 PD1001\t'the last record is truncated'
 PD1002\t'header.size of a record is less than 8'
 PD1003\t'a record ends after the end of the records'
@@ -937,6 +961,7 @@ PD3001\t'records are older than a finished round'
 PD3002\t'SAMPLE_TIME does not enclose the samples'
 PD3003\t'mmap_len in COMPRESSED is smaller than an expanded record'
 PD3004\t'a sample lies outside of SAMPLE_TIME'
+PD3005\t'mmap_len in COMPRESSED is larger than any ring buffer'
 PD8001\t'a compressed record cannot be expanded'
 PD8002\t'the expanded data is not a sequence of records'
 PD8003\t'the last record in the compressed records is truncated'
@@ -1227,7 +1252,8 @@ gitlab\t''
 azure\t''
 rdjson\t''
 tap\t''
-html\t''"
+html\t''
+svg\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand audit" -s o -l output -d 'Write the report to FILE, all of it or nothing' -r -F
 complete -c tracemend -n "__fish_tracemend_using_subcommand audit" -l concern -d 'Look for one concern only: recipient or sender' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand audit" -l limits -d 'Limits on work and memory: default, strict (an eighth of each) or large (eight times each)' -r -f -a "strict\t''
@@ -1264,8 +1290,7 @@ complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l limit -d 
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l donor -d 'perf: take lost TRACING_DATA and features of the machine from FILE, a recording of the same kernel; apitrace: take lost definitions from FILE, a trace by the same build of the tracer' -r -F
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l abi -d 'perf: also write attrs of at most BYTES, a published size such as 128, for an older perf' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l for-perf -d 'perf: also write what perf VERSION refuses in a way that it reads, or leave it out' -r
-complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l part -d 'apitrace: keep trace 1 or 2 of a file that contains two: `1` the first trace, `2` the second trace; ovni: which run stays of a stream that was written over a longer one: `1` the run that ended last, `2` the one before it' -r -f -a "1\t''
-2\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l part -d 'perf: keep recording N, counted from 1, of a file in which several follow one another; apitrace: keep trace 1 or 2 of a file that contains two: `1` the first trace, `2` the second trace; ovni: which run stays of a stream that was written over a longer one: `1` the run that ended last, `2` the one before it' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l strategy -d 'ovni: how a trace that did not end is closed: `close` add the missing end to each stream, `cut` end all streams at the earliest last clock [default: close]; qemu: how to close a log that is unfinished or damaged: `prefix` keep the part before the first damage, and add the missing end, `close` only add the missing end, and leave a damaged log as it is [default: prefix]' -r -f -a "close\t''
 cut\t''
 prefix\t''"
@@ -1400,9 +1425,10 @@ on\t'All of it or no run, and the run prints what it gave up'
 off\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l no-transport -d 'Read the bytes as they are stored: do not unpack archives, decode text or undo conversions'
 complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -s h -l help -d 'Print help'
-complete -c tracemend -n "__fish_tracemend_using_subcommand map" -l format -d 'text, json (one document, schema/map.schema.json) or html (one page without a script, with the findings of a check)' -r -f -a "text\t''
+complete -c tracemend -n "__fish_tracemend_using_subcommand map" -l format -d 'text, json (one document, schema/map.schema.json), svg (a picture: bytes, records by time, and what a repair makes of them) or html (one page without a script, with the picture and the findings of a check)' -r -f -a "text\t''
 json\t''
-html\t''"
+html\t''
+svg\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand map" -l depth -d 'Levels to show: 1 for sections and groups of records, 2 for records, 3 for fields, more for the fields of fields [default: 1, in JSON and HTML 3]' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand map" -l at -d 'Show only the regions that contain the byte at this offset, such as 4096 or 0x1000' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand map" -l file -d 'File of the recording that --at counts in, for a directory' -r
@@ -1425,20 +1451,21 @@ off\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand map" -l expanded -d 'Count --at in the bytes that the file expands to'
 complete -c tracemend -n "__fish_tracemend_using_subcommand map" -l no-transport -d 'Read the bytes as they are stored: do not unpack archives, decode text or undo conversions'
 complete -c tracemend -n "__fish_tracemend_using_subcommand map" -s h -l help -d 'Print help'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify codes formats merge completions man self-test diff explain check audit repair redact dump map help" -f -a "apply" -d 'Apply the edits of a plan, or undo them'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify codes formats merge completions man self-test diff explain check audit repair redact dump map help" -f -a "verify" -d 'Prove that OUT is SRC with exactly the edits of PLAN'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify codes formats merge completions man self-test diff explain check audit repair redact dump map help" -f -a "codes" -d 'List all codes with their severity and whether a repair has a fix'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify codes formats merge completions man self-test diff explain check audit repair redact dump map help" -f -a "formats" -d 'List the formats, and what can be checked and repaired'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify codes formats merge completions man self-test diff explain check audit repair redact dump map help" -f -a "merge" -d 'Join the JSON reports of several checks into one report in any format'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify codes formats merge completions man self-test diff explain check audit repair redact dump map help" -f -a "completions" -d 'Print the completion script for a shell'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify codes formats merge completions man self-test diff explain check audit repair redact dump map help" -f -a "man" -d 'Print the manual page of tracemend or of one of its commands'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify codes formats merge completions man self-test diff explain check audit repair redact dump map help" -f -a "self-test" -d 'Check and repair a built-in damaged recording of each format'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify codes formats merge completions man self-test diff explain check audit repair redact dump map help" -f -a "diff" -d 'Show the first records in which two recordings differ'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify codes formats merge completions man self-test diff explain check audit repair redact dump map help" -f -a "explain" -d 'Explain a code, or find the codes behind a reader\'s message'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify codes formats merge completions man self-test diff explain check audit repair redact dump map help" -f -a "check" -d 'Check recordings and report every problem with its position and its fix, if there is one'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify codes formats merge completions man self-test diff explain check audit repair redact dump map help" -f -a "audit" -d 'List what a recording carries that endangers a recipient or is private to its sender'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify codes formats merge completions man self-test diff explain check audit repair redact dump map help" -f -a "repair" -d 'Repair a recording, prove the result, and report what was kept, dropped and added'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify codes formats merge completions man self-test diff explain check audit repair redact dump map help" -f -a "redact" -d 'Replace the private content of a recording by fillers of the same length'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify codes formats merge completions man self-test diff explain check audit repair redact dump map help" -f -a "dump" -d 'Print the records of a recording as text, in the style of other tools, or as lines of JSON'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify codes formats merge completions man self-test diff explain check audit repair redact dump map help" -f -a "map" -d 'Show what every byte of a recording is: sections, records, fields, gaps and damage'
-complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify codes formats merge completions man self-test diff explain check audit repair redact dump map help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify codes formats merge completions man self-test diff cut explain check audit repair redact dump map help" -f -a "apply" -d 'Apply the edits of a plan, or undo them'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify codes formats merge completions man self-test diff cut explain check audit repair redact dump map help" -f -a "verify" -d 'Prove that OUT is SRC with exactly the edits of PLAN'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify codes formats merge completions man self-test diff cut explain check audit repair redact dump map help" -f -a "codes" -d 'List all codes with their severity and whether a repair has a fix'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify codes formats merge completions man self-test diff cut explain check audit repair redact dump map help" -f -a "formats" -d 'List the formats, and what can be checked and repaired'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify codes formats merge completions man self-test diff cut explain check audit repair redact dump map help" -f -a "merge" -d 'Join the JSON reports of several checks into one report in any format'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify codes formats merge completions man self-test diff cut explain check audit repair redact dump map help" -f -a "completions" -d 'Print the completion script for a shell'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify codes formats merge completions man self-test diff cut explain check audit repair redact dump map help" -f -a "man" -d 'Print the manual page of tracemend or of one of its commands'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify codes formats merge completions man self-test diff cut explain check audit repair redact dump map help" -f -a "self-test" -d 'Check and repair a built-in damaged recording of each format'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify codes formats merge completions man self-test diff cut explain check audit repair redact dump map help" -f -a "diff" -d 'Show the first records in which two recordings differ'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify codes formats merge completions man self-test diff cut explain check audit repair redact dump map help" -f -a "cut" -d 'Write a part of a recording as a recording of its own'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify codes formats merge completions man self-test diff cut explain check audit repair redact dump map help" -f -a "explain" -d 'Explain a code, or find the codes behind a reader\'s message'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify codes formats merge completions man self-test diff cut explain check audit repair redact dump map help" -f -a "check" -d 'Check recordings and report every problem with its position and its fix, if there is one'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify codes formats merge completions man self-test diff cut explain check audit repair redact dump map help" -f -a "audit" -d 'List what a recording carries that endangers a recipient or is private to its sender'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify codes formats merge completions man self-test diff cut explain check audit repair redact dump map help" -f -a "repair" -d 'Repair a recording, prove the result, and report what was kept, dropped and added'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify codes formats merge completions man self-test diff cut explain check audit repair redact dump map help" -f -a "redact" -d 'Replace the private content of a recording by fillers of the same length'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify codes formats merge completions man self-test diff cut explain check audit repair redact dump map help" -f -a "dump" -d 'Print the records of a recording as text, in the style of other tools, or as lines of JSON'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify codes formats merge completions man self-test diff cut explain check audit repair redact dump map help" -f -a "map" -d 'Show what every byte of a recording is: sections, records, fields, gaps and damage'
+complete -c tracemend -n "__fish_tracemend_using_subcommand help; and not __fish_seen_subcommand_from apply verify codes formats merge completions man self-test diff cut explain check audit repair redact dump map help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

@@ -353,7 +353,9 @@ mod tests {
         assert_eq!(name, "checking x");
         assert!(figures.starts_with("4"), "{figures}");
         assert!(figures.contains(" % of 4.19 MB, ") && figures.ends_with(" s left"), "{figures}");
+        // The first walk ends, and the next one has begun.
         walk(&bytes, &watch, BYTES);
+        walk(&bytes, &watch, half);
         assert_eq!(work.position().step, 2);
         assert!(clock.describe(&work, three).0.ends_with("x, step 2"));
         let (_, figures) = clock.describe(&work, five);

@@ -179,7 +179,7 @@ impl Drawing<'_> {
     }
 }
 
-/// What a report says of a finding whose fix follows from what the other fixes leave.
+/// The words about a finding whose fix follows from what the other fixes leave.
 pub(crate) const DEPENDS: &str = "the fix depends on the rest of the file";
 
 /// Whether the rule of a finding without a fix has one: what it changes shows only when other

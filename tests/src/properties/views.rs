@@ -288,8 +288,11 @@ fn cut_out(files: &FileSet<'_>, options: &Options, report: &Report, choice: u64)
     let fits = if whole { after == before } else { 0 < after && after <= before };
     ensure(fits, "a part has samples of the recording", || format!("{after} of {before}"))?;
     let again = tracemend::cut(&output, &options);
-    let is_all = !whole || again.is_ok_and(|again| !again.changes());
-    ensure(is_all, "all of a part is the part", || spec.name.to_string())
+    let is_all = !whole || again.as_ref().is_ok_and(|again| !again.changes());
+    ensure(is_all, "all of a part is the part", || match again {
+        Err(error) => format!("{}: {error}", spec.name),
+        Ok(again) => format!("{}: {:?}", spec.name, again.patches),
+    })
 }
 
 /// Tests that the findings of an audit can be shown.

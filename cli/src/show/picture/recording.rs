@@ -150,7 +150,7 @@ fn draw_layer(
     sheet.ends("0x0".to_string(), format!("{length:#x}"));
 }
 
-/// What a repair does with the bytes of a file. Added bytes have a place and no length.
+/// The uses that a repair has for the bytes of a file. Added bytes have a place and no length.
 fn changes(patch: &Patch) -> Vec<Stretch> {
     let (mut stretches, mut at, mut inserted) = (Vec::new(), 0, 0_u64);
     let end = Op::Keep { start: patch.source_len(), end: patch.source_len() };

@@ -140,7 +140,7 @@ impl Sheet {
         self.advance(GAP / 2);
     }
 
-    /// What the colours mean, for those that occur.
+    /// The legend: the meanings of the colours that occur.
     pub(crate) fn legend(&mut self) {
         self.advance(GAP);
         let classes = std::mem::take(&mut self.classes);

@@ -15,7 +15,7 @@ const WINDOW_MAX: u64 = 1 << 27;
 fn records(count: u64) -> Vec<u8> {
     let word = |number: u64| match number % 8 {
         0 => 9 | 64 << 48,
-        1 => 0xffff_ffff_8200_0000 | number.wrapping_mul(0x9e37_79b9) % 4096 * 16,
+        1 => 0xffff_ffff_8200_0000 + number.wrapping_mul(0x9e37_79b9) % 4096 * 16,
         2 => 4711 | 4711 << 32,
         3 => 4_000_000_000_000 + number * 1_000_003 + number.wrapping_mul(0x85eb_ca6b) % 977,
         other => other * 0x1001,

@@ -80,8 +80,8 @@ fn refused(reason: impl Into<String>) -> CutError {
 struct Cuttable<'r, 'a> {
     files: Vec<(&'r RecordFile<'a>, (u64, u64))>,
     events: Events,
-    /// The section SAMPLE_TIME, if it was recorded.
-    sample_time: Option<Section>,
+    /// The section SAMPLE_TIME and its times, if they were recorded.
+    sample_time: Option<(Section, (u64, u64))>,
 }
 
 impl<'r, 'a> Cuttable<'r, 'a> {
@@ -101,7 +101,7 @@ impl<'r, 'a> Cuttable<'r, 'a> {
                 outline.events.sort();
                 // Without build ids perf record writes 0 for both times.
                 let stated = outline.sample_time.filter(|(_, first, last)| *first > 0 && *last > 0);
-                let sample_time = stated.map(|(section, ..)| section);
+                let sample_time = stated.map(|(section, first, last)| (section, (first, last)));
                 Ok(Self { files, events: outline.events, sample_time })
             }
         }
@@ -119,11 +119,12 @@ impl<'r, 'a> Cuttable<'r, 'a> {
 
     /// Returns the edit of SAMPLE_TIME, which is to have the times of the samples of the part.
     fn sample_time(&self, part: &Part) -> Option<Edit> {
-        let (section, (first, last)) = self.sample_time.zip(part.times)?;
+        let ((section, stated), (first, last)) = self.sample_time.zip(part.times)?;
         let order = self.events.order();
         let times = [u64_bytes(first, order), u64_bytes(last, order)].concat();
         let place = Span::sized(Layer::stored(0), section.offset, section.size);
-        (to_u64(times.len()) == section.size).then(|| Edit::replace(place, times))
+        let is_new = stated != (first, last);
+        (is_new && to_u64(times.len()) == section.size).then(|| Edit::replace(place, times))
     }
 }
 
@@ -288,8 +289,6 @@ impl<'c> Cutter<'c> {
     fn take(&mut self, passed: Passed<'_>) -> Result<(), CutError> {
         match passed {
             Passed::Record { record, .. } if Wrapper::of(record.frame.kind).is_some() => {
-                // Records in it may belong between the rounds before and after it.
-                self.rounds = 0;
                 self.gone = self.gone.saturating_add(1);
                 Ok(())
             }

@@ -168,16 +168,16 @@ pub fn mmap_len(longest: u64) -> u32 {
 ///
 /// A ring buffer is a power of two of pages, and one page for its header (util/evlist.c:
 /// `evlist__mmap_size`). Pages have 4, 16 or 64 KiB. The kernel keeps the addresses of the pages in
-/// one block of memory, which holds 2^18 of them where pages have 4 KiB (kernel/events/ring_buffer.c:
-/// `rb_alloc`).
+/// one block of memory, which holds 2^18 of them where pages have 4 KiB
+/// (kernel/events/ring_buffer.c: `rb_alloc`).
 fn ring_sizes() -> impl Iterator<Item = u32> {
     [(4096_u32, 18_u32), (16_384, 17), (65_536, 15)].into_iter().flat_map(|(page, most)| {
-        (0..=most).filter_map(move |pages| page.checked_mul((1 << pages) + 1))
+        (0..=most).filter_map(move |pages| page.checked_mul((1_u32 << pages).saturating_add(1)))
     })
 }
 
-/// Whether an `mmap_len` is larger than a ring buffer: perf maps as much for each compressed record,
-/// and ends where the machine has less.
+/// Whether an `mmap_len` is larger than a ring buffer: perf maps as much for each compressed
+/// record, and ends where the machine has less.
 pub fn is_mmap_len_large(mmap_len: u32) -> bool {
     /// 2^18 pages of 4 KiB, and the header.
     const LARGEST: u32 = (1 << 30) + 4096;

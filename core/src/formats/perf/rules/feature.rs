@@ -288,8 +288,8 @@ rules! {
         name: "mmap-len-large",
         severity: Severity::Error,
         summary: "mmap_len in COMPRESSED is larger than any ring buffer",
-        problem: "mmap_len is the size of the ring buffer of perf record: 2^n + 1 pages, and at \
-            most 1 GiB where pages have 4 KiB.",
+        problem: "mmap_len is the size of the ring buffer of perf record: a power of two of \
+            pages and one more, at most 1 GiB where pages have 4 KiB.",
         impact: "perf script and perf report map mmap_len bytes for each compressed record. Where \
             the machine has less memory, they show no record after the first compressed one \
             (Couldn't allocate memory for decompression).",

@@ -9,6 +9,7 @@ use crate::formats::perf::decode::sample::Sample;
 use crate::formats::perf::decode::tracing;
 use crate::formats::perf::layout::record;
 use crate::kit::cursor::Cursor;
+use crate::model::limits::{Limits, WINDOW};
 
 /// Nanoseconds between a sample and the one before it in the file, at most: the buffers of the CPUs
 /// are written in turns.
@@ -19,11 +20,15 @@ impl<'a> Walker<'a> {
     /// missing. It describes events, so that no record is part of it.
     #[cold]
     pub(super) fn clip_tracing(&mut self, mut record: Record<'a>) -> Record<'a> {
+        // A check does not read a longer one either; in pieces, it would be copied.
+        if self.events.is_none() || record.outside > Limits::default().of(&WINDOW) {
+            return record;
+        }
         let payload = record.end().saturating_sub(record.outside);
         let bytes = self.source.read(payload, record.end());
         let mut cursor = Cursor::new(&bytes, self.layer, payload, self.dialect.order);
         let is_sound = tracing::walk(&mut cursor).is_ok() && self.is_followed(&record);
-        if is_sound || self.events.is_none() {
+        if is_sound {
             return record;
         }
         let mut budget = self.budget;

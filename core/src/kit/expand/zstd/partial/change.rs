@@ -25,6 +25,9 @@ const TABLES_MAX: usize = 128;
 /// Steps of a test of a whole block, besides those of its sequences: its tables are built.
 const TABLE_STEPS: u64 = 256;
 
+/// Other values that a byte has, for each of its bits.
+const VALUES_A_BIT: u64 = 32;
+
 /// Changes without a fault that are worth expanding. A block of a recording has up to some dozens.
 const FOUND_MAX: usize = 1_024;
 
@@ -135,8 +138,8 @@ impl PartialExpander {
         let bits = search(Values::Bits, *allowance);
         *allowance = allowance.saturating_sub(bits.steps);
         // What is found is expanded and judged.
-        let most = *allowance / 8 * 7;
-        let all = bits.steps.saturating_mul(Values::All.count() / Values::Bits.count());
+        let most = allowance.saturating_sub(*allowance / 8);
+        let all = bits.steps.saturating_mul(VALUES_A_BIT);
         if all <= most {
             let all = search(Values::All, most);
             *allowance = allowance.saturating_sub(all.steps);
@@ -161,14 +164,6 @@ enum Values {
 }
 
 impl Values {
-    /// Number of values of a byte.
-    const fn count(self) -> u64 {
-        match self {
-            Self::All => 255,
-            Self::Bits => 8,
-        }
-    }
-
     fn of(self, found: u8) -> impl Iterator<Item = u8> {
         let all = (1..=u8::MAX).filter(move |mask| match self {
             Self::All => true,

@@ -123,9 +123,9 @@ pub(super) fn read_literals(
     Some(literals)
 }
 
-/// Returns the coded literals of a block, each one that is lost as `filler`: those of the one stream
-/// that does not end as it should, or all if more do not: then the tree may be damaged. `None` if
-/// they are not coded.
+/// Returns the coded literals of a block, each one that is lost as `filler`: those of the one
+/// stream that does not end as it should, or all if more do not: then the tree may be damaged.
+/// `None` if they are not coded.
 pub(super) fn fill_literals(
     block: &[u8],
     most: usize,
