@@ -4,7 +4,7 @@ use crate::kit::reading::Hints;
 use crate::model::choice::Choices;
 use crate::model::cut::CutError;
 use crate::model::description::Description;
-use crate::model::dump::{Diffed, Dump, DumpError, Dumped};
+use crate::model::dump::{Dump, DumpError, Dumped};
 use crate::model::edit::Edit;
 use crate::model::options::Options;
 use crate::model::recording::FileSet;
@@ -102,22 +102,6 @@ pub trait Format: Sync {
         _request: &Dump,
         _out: &mut dyn FnMut(&str) -> bool,
     ) -> Result<Dumped, DumpError> {
-        Err(DumpError::None)
-    }
-
-    /// Passes the first records in which two recordings differ to `out`, as text that is safe to
-    /// print.
-    ///
-    /// # Errors
-    ///
-    /// If a comparison is not possible; see [`DumpError`].
-    fn diff(
-        &self,
-        _one: &FileSet<'_>,
-        _two: &FileSet<'_>,
-        _options: &Options,
-        _out: &mut dyn FnMut(&str),
-    ) -> Result<Diffed, DumpError> {
         Err(DumpError::None)
     }
 

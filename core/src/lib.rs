@@ -91,6 +91,8 @@ mod catalogue;
 #[doc(hidden)]
 pub mod catalogue;
 mod check;
+#[cfg(feature = "json")]
+mod compare;
 mod cut;
 #[cfg(not(feature = "testing"))]
 mod format;
@@ -148,6 +150,8 @@ mod sight;
 pub mod sight;
 
 pub use catalogue::{DeletedRule, UnknownFormat, deleted_rule, deleted_rules, rule, rules};
+#[cfg(feature = "json")]
+pub use compare::diff;
 pub use cut::cut;
 pub use kit::source::Source;
 pub use kit::span::{Layer, Span};
@@ -167,13 +171,16 @@ pub use model::arrival::Undone;
 pub use model::choice::{ChoiceError, Choices, OptionSpec, OptionValue};
 pub use model::cut::CutError;
 pub use model::description::{Clock, ClockUnit, FormatId};
+pub use model::difference::{Compared, Degree, Difference, FieldDifference, HiddenDifference};
 pub use model::directory::{DirectoryShape, DirectoryView, Member};
-pub use model::dump::{Diffed, Dump, DumpError, Dumped};
+pub use model::dump::{Dump, DumpError, Dumped};
 pub use model::edit::{Edit, Elided, Fix, Safety, StoredAnew, Witness};
 pub use model::limits::{Limit, Limits, UnknownLimit};
 pub use model::options::{Allow, Options};
 pub use model::patch::{Op, Patch, PatchError, SourceOffsets};
 pub use model::recording::{File, FileSet};
+#[cfg(feature = "json")]
+pub use model::row::{Row, text_of};
 pub use model::rule::common;
 pub use model::tile::{Tile, TileKind};
 pub use model::{
@@ -227,23 +234,6 @@ pub fn dump(
     let format = recognise(files, options);
     let format = format.and_then(catalogue::format).ok_or(DumpError::Unreadable)?;
     format.dump(files, options, request, out)
-}
-
-/// Writes the first records in which two recordings of one format differ, as text that is safe to
-/// print: the lines of `one` begin with `-`, those of `two` with `+`.
-///
-/// # Errors
-///
-/// If the format has no comparison, or nothing can be read.
-pub fn diff(
-    one: &FileSet<'_>,
-    two: &FileSet<'_>,
-    options: &Options,
-    out: &mut dyn FnMut(&str),
-) -> Result<Diffed, DumpError> {
-    let format = recognise(one, options);
-    let format = format.and_then(catalogue::format).ok_or(DumpError::Unreadable)?;
-    format.diff(one, two, options, out)
 }
 
 /// Passes every tile of every layer to `each`, layer by layer, in order: the tiles of a layer

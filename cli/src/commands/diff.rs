@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::ArgMatches;
+use clap::{ArgMatches, ValueEnum};
 use tracemend::{DumpError, FormatId, Options};
 
 use crate::args::format_options::{FormatOptions, Verb};
@@ -12,21 +12,28 @@ use crate::files::sandbox::Reach;
 use crate::files::single::{open_arrived, recognise_one};
 use crate::files::streams::Streams;
 use crate::kit::exit::{Exit, Failure, HELP};
+use crate::kit::figures::size;
+use crate::show::difference::Pair;
 
 const EXAMPLES: &str = "\
 Examples:
+  tracemend diff night.data night.mended.data
   tracemend diff boot.log again.log
   tracemend diff boot.log repaired.log --qemu-version 7.2
+  tracemend diff trace/ other/ --format json | jq -c '.differences[].fields'
 
-Exits with 0 if the recordings are equal, with 1 if they differ, with 2 if the format has no
-comparison.";
+Exits with 0 if the recordings are equal, with 1 if they differ.";
 
 const ABOUT: &str = "\
-Two recordings of one QEMU guest differ in their clocks from the beginning; the guest diverges \
-where another event differs. Both places are shown: number of the event, offset, instructions \
-before it, kind and fields; `-` begins the line of the first recording, `+` that of the second.";
+The records are those of `dump`, compared in their order. Up to three places are shown: the first \
+record that differs in nothing but clocks, ids and addresses, which differ between two runs of one \
+program; the first that differs in another field; and the first of another kind. Each with number, \
+offset, time or instructions before it, thread or device, kind, and the fields that differ; `-` \
+begins the line of the first recording, `+` that of the second. If one of them lacks up to 63 \
+records and both agree after these, their number is shown. If all records are equal, the bytes that \
+`dump` does not show are compared.";
 
-/// Show the first records in which two recordings differ
+/// Show the first records in which two recordings differ, and in which fields
 #[derive(Debug, clap::Args)]
 #[command(before_help = ABOUT, after_help = format!("{EXAMPLES}\n\n{HELP}"))]
 pub(crate) struct Arguments {
@@ -36,9 +43,19 @@ pub(crate) struct Arguments {
     /// The recording that it is compared with
     #[arg(value_name = "SECOND")]
     second: PathBuf,
+    /// text or json (schema/diff.schema.json)
+    #[arg(long, value_enum, default_value_t = Form::Text, hide_possible_values = true)]
+    format: Form,
     /// Read the files as this format (see `tracemend formats`)
     #[arg(id = "type", long = "type", value_name = "NAME", value_parser = parse_format)]
     kind: Option<FormatId>,
+}
+
+/// Value of `--format`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Form {
+    Text,
+    Json,
 }
 
 impl Arguments {
@@ -63,25 +80,35 @@ impl Arguments {
         given.check_format(format)?;
         options.format = Some(format);
         options.choices = given.choices;
-        let mut text = String::new();
-        let diffed = tracemend::diff(&one, &two, &options, &mut |piece| text += piece);
-        let diffed = diffed.map_err(|error| describe_failure(format, &error))?;
-        if diffed.is_different {
-            text = format!("--- {}\n+++ {}\n{text}", shown(&self.first), shown(&self.second));
-        }
+        let compared = tracemend::diff(&one, &two, &options);
+        let compared = compared.map_err(|error| describe_failure(format, error))?;
+        let names = [shown(&self.first), shown(&self.second)];
+        let pair = Pair { format, names: [&names[0], &names[1]] };
+        let text = match self.format {
+            Form::Text => pair.text(&compared),
+            Form::Json => pair.json(&compared)?,
+        };
         streams.print(&text)?;
+        for (name, left) in names.iter().zip(compared.left_out).filter(|(_, left)| *left > 0) {
+            streams.warn(&format!(
+                "{name}: {} up to here cannot be read and were left out; `tracemend check` reports \
+                 why",
+                size(left)
+            ));
+        }
         first.unchanged()?;
         second.unchanged()?;
-        Ok(if diffed.is_different { Exit::Findings } else { Exit::Clean })
+        Ok(if compared.is_different() { Exit::Findings } else { Exit::Clean })
     }
 }
 
-fn describe_failure(format: FormatId, error: &DumpError) -> Failure {
+fn describe_failure(format: FormatId, error: DumpError) -> Failure {
     match error {
         DumpError::Unreadable => {
             let message = "no record can be read; `tracemend check` reports why";
             Failure::new(Exit::Findings, message)
         }
-        _ => Failure::usage(format!("only QEMU logs can be compared yet, not {format}")),
+        DumpError::Choice(reason) => Failure::new(Exit::Incomplete, reason),
+        _ => Failure::usage(format!("recordings of {format} cannot be compared yet")),
     }
 }

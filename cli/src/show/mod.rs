@@ -6,6 +6,7 @@
 //!  picture   SVG: bytes and records by time
 //! ```
 
+pub(crate) mod difference;
 pub(crate) mod example;
 pub(crate) mod finding;
 pub(crate) mod group;

@@ -6,6 +6,7 @@ use crate::kit::reading::CopyProofs;
 use crate::kit::wrapper::Wrapper;
 use crate::model::Rule;
 use crate::model::choice::OptionSpec;
+use crate::model::difference::Comparison;
 use crate::model::directory::DirectoryShape;
 use crate::model::limits::Limit;
 
@@ -42,6 +43,8 @@ pub struct Recorder {
     pub counts_samples: bool,
     /// The place of its records in time.
     pub clock: &'static Clock,
+    /// The members of a dump that a comparison of two recordings treats in their own way.
+    pub comparison: &'static Comparison,
 }
 
 /// The place of records in time, by the members that they have in a dump as JSON.
@@ -91,7 +94,12 @@ impl Description {
         name: "",
         summary: "",
         nouns: ["record", "sample"],
-        recorder: Recorder { name: "its recorder", counts_samples: true, clock: &Clock::NONE },
+        recorder: Recorder {
+            name: "its recorder",
+            counts_samples: true,
+            clock: &Clock::NONE,
+            comparison: &Comparison::EXACT,
+        },
         rules: || &[],
         limits: &[],
         options: FormatOptions { check: &[], dump: &[], diff: &[], cut: &[], styles: &[] },
@@ -210,6 +218,17 @@ impl FormatId {
         let [record, sample] = self.0.nouns;
         let counts_samples = self.0.recorder.counts_samples;
         (if counts_samples { sample } else { record }, counts_samples)
+    }
+
+    /// Returns the singular noun for a record of a dump.
+    pub const fn dumped_noun(self) -> &'static str {
+        self.0.recorder.comparison.noun
+    }
+
+    /// Returns the words after "first" for a record that differs between two recordings: in nothing
+    /// but what differs between two runs of one program, and in more.
+    pub const fn difference_titles(self) -> [&'static str; 2] {
+        self.0.recorder.comparison.titles
     }
 
     /// Returns every rule of the format, by code.

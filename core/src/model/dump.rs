@@ -1,4 +1,4 @@
-//! The requests of a dump and a comparison, and their results.
+//! The request of a dump, and its result.
 
 /// The form of a dump. Filters are options of the format, see
 /// [`FormatOptions`](crate::model::description::FormatOptions).
@@ -30,20 +30,11 @@ pub struct Dumped {
     pub left_out: u64,
 }
 
-/// The result of a comparison.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Diffed {
-    /// Number of records that were compared, those that differ included.
-    pub records: u64,
-    /// Whether the recordings differ.
-    pub is_different: bool,
-}
-
 /// The reason why a dump or a comparison is not possible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DumpError {
-    /// The format has no dump, or no comparison.
+    /// The format has no dump.
     None,
     /// The format has no such style.
     Style(String),

@@ -8,6 +8,7 @@ pub mod choice;
 pub mod concern;
 pub mod cut;
 pub mod description;
+pub mod difference;
 pub mod directory;
 pub mod dump;
 pub mod edit;
@@ -17,6 +18,8 @@ pub mod options;
 pub mod patch;
 pub mod recording;
 pub mod report;
+#[cfg(feature = "json")]
+pub mod row;
 pub mod rule;
 pub mod tile;
 

@@ -6,6 +6,7 @@
 //!  corpus hard specimens properties every recording at hand
 //!  known_originals                  sound recordings, damaged and repaired
 //!  labels                           damage that leaves several originals possible
+//!  differences                      recordings, compared
 //!  undo                             repairs, proven and undone
 //!  beginnings                       recordings after other bytes, or without their beginning
 //!  encodings                        sound recordings, compressed or converted as a whole
@@ -33,6 +34,7 @@ mod beginnings;
 mod book;
 mod command_line;
 mod corpus;
+mod differences;
 mod encodings;
 mod hard;
 mod known_originals;

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use tracemend::Row;
 use tracemend::words::join_and;
 
 use crate::kit::exit::{Exit, Failure};
-use crate::show::record::Row;
 
 /// Kinds of records in one recording, each of which has an open file: perf has about 50 types, ovni
 /// some hundred codes of events, and a process 1,024 files.
@@ -23,7 +23,7 @@ const KINDS_NAMED: usize = 8;
 const KIND: &str = "kind";
 
 fn read(line: &str) -> Result<Row<'_>, Failure> {
-    serde_json::from_str(line).map_err(|error| Failure::new(Exit::Io, error.to_string()))
+    Row::read(line).ok_or_else(|| Failure::new(Exit::Io, "a line of the dump is not an object"))
 }
 
 fn kind_of(row: &Row<'_>) -> String {
@@ -43,7 +43,7 @@ impl Tables {
         let kind = kind_of(&row);
         let is_full = self.columns.len() >= KINDS_MAX && !self.columns.contains_key(&kind);
         let columns = self.columns.entry(kind).or_default();
-        for (name, _) in row.0 {
+        for (name, _) in row.members {
             if !columns.iter().any(|known| known == name) {
                 columns.push(name.to_string());
             }

@@ -7,9 +7,11 @@
 
 use std::collections::BTreeMap;
 
-use tracemend::{Clock, Dump, FileSet, FormatId, Limit, MappedLayer, Options, RegionKind, limits};
+use tracemend::{
+    Clock, Dump, FileSet, FormatId, Limit, MappedLayer, Options, RegionKind, Row, limits,
+};
 
-use crate::show::record::{Lines, Row};
+use crate::show::record::Lines;
 
 /// Counts of records by interval and row: some 4 MB.
 const COUNTS_MAX: usize = 65_536;
@@ -114,15 +116,15 @@ impl Timeline {
             self.stopped_at = Some(max);
             return Err(());
         }
-        match serde_json::from_str::<Row<'_>>(line) {
-            Ok(row) => self.add(&row, damage),
-            Err(_) => self.unplaced = self.unplaced.saturating_add(1),
+        match Row::read(line) {
+            Some(row) => self.add(&row, damage),
+            None => self.unplaced = self.unplaced.saturating_add(1),
         }
         Ok(())
     }
 
     fn add(&mut self, row: &Row<'_>, damage: &[Damage]) {
-        let Some(time) = self.time(row) else {
+        let Some(time) = row.time(self.clock) else {
             self.unplaced = self.unplaced.saturating_add(1);
             return;
         };
@@ -140,24 +142,9 @@ impl Timeline {
         self.follow(row, time, damage);
     }
 
-    /// The reading of the clock.
-    fn time(&self, row: &Row<'_>) -> Option<i128> {
-        let read = |parts: &&[(&str, u64)]| {
-            parts.iter().try_fold(0_i128, |sum, (member, factor)| {
-                sum.checked_add(row.integer(member)?.checked_mul(i128::from(*factor))?)
-            })
-        };
-        let time = self.clock.readings.iter().find_map(read)?;
-        (time != 0 || !self.clock.zero_is_unknown).then_some(time)
-    }
-
     /// The place of the row that a record belongs to.
     fn row(&mut self, row: &Row<'_>) -> usize {
-        let name = self.clock.rows.iter().find_map(|(member, noun)| {
-            let name = row.text(member)?;
-            Some(if noun.is_empty() { name } else { format!("{noun} {name}") })
-        });
-        let name = name.unwrap_or_default();
+        let name = row.subject(self.clock).unwrap_or_default();
         if let Some(known) = self.rows.iter().position(|known| *known == name) {
             return known;
         }

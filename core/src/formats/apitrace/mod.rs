@@ -45,6 +45,7 @@ use crate::model::choice::Choices;
 use crate::model::description::{
     Clock, ClockUnit, DamageSigns, Description, FormatOptions, FormatSigns, Recorder,
 };
+use crate::model::difference::{Comparison, Hidden};
 use crate::model::dump::{Dump, DumpError, Dumped};
 use crate::model::edit::Edit;
 use crate::model::limits::Limits;
@@ -70,13 +71,31 @@ static CLOCK: Clock = Clock {
     ..Clock::NONE
 };
 
+/// The members of a dump that a comparison treats in their own way.
+static COMPARISON: Comparison = Comparison {
+    kind: &["function"],
+    derived: &["number", "frame"],
+    volatile: &["backtrace"],
+    has_addresses: true,
+    // The containers differ, and where the tracer flushed them.
+    hidden: Hidden::None,
+    noun: "call",
+    titles: ["call that differs in times, ids or addresses only", "call that differs"],
+    ..Comparison::EXACT
+};
+
 /// The declarations of the format about itself.
 pub static DESCRIPTION: Description = Description {
     name: "apitrace",
     summary: "apitrace traces: snappy, gzip, zstd and brotli, versions 0 to 6; repairs traces of \
               killed programs and damage in the middle, and counts the lost calls",
     nouns: ["event", "call"],
-    recorder: Recorder { name: "the traced program", counts_samples: true, clock: &CLOCK },
+    recorder: Recorder {
+        name: "the traced program",
+        counts_samples: true,
+        clock: &CLOCK,
+        comparison: &COMPARISON,
+    },
     rules: rules::all,
     limits: limits::LIMITS,
     options: FormatOptions {

@@ -43,6 +43,7 @@ use crate::model::choice::Choices;
 use crate::model::description::{
     Clock, DamageSigns, Description, FormatOptions, FormatSigns, Recorder,
 };
+use crate::model::difference::Comparison;
 use crate::model::dump::{Dump, DumpError, Dumped};
 use crate::model::options::Options;
 use crate::model::recording::FileSet;
@@ -56,13 +57,27 @@ const HINTS: usize = 4;
 static CLOCK: Clock =
     Clock { readings: &[&[("clock", 1)]], rows: &[("stream", "")], ..Clock::NONE };
 
+/// The members of a dump that a comparison treats in their own way.
+static COMPARISON: Comparison = Comparison {
+    // A stream is named by its process and its thread.
+    volatile: &["clock", "stream", "tid", "tag"],
+    noun: "event",
+    titles: ["event that differs in times, ids or addresses only", "event that differs"],
+    ..Comparison::EXACT
+};
+
 /// The declarations of the format about itself.
 pub static DESCRIPTION: Description = Description {
     name: "ovni",
     summary: "ovni runtime traces: directories of thread streams and single streams, all models \
               of ovni 1.14; repairs traces of killed threads, lost buffers and full disks",
     nouns: ["event", "stream"],
-    recorder: Recorder { name: "the traced program", counts_samples: false, clock: &CLOCK },
+    recorder: Recorder {
+        name: "the traced program",
+        counts_samples: false,
+        clock: &CLOCK,
+        comparison: &COMPARISON,
+    },
     rules: rules::all,
     limits: limits::LIMITS,
     options: FormatOptions {

@@ -41,6 +41,7 @@ use crate::model::cut::CutError;
 use crate::model::description::{
     Clock, DamageSigns, Description, FormatOptions, FormatSigns, Recorder,
 };
+use crate::model::difference::Comparison;
 use crate::model::dump::{Dump, DumpError, Dumped};
 use crate::model::edit::Edit;
 use crate::model::options::Options;
@@ -58,12 +59,45 @@ static CLOCK: Clock = Clock {
     ..Clock::NONE
 };
 
+/// The members of a dump that a comparison treats in their own way.
+static COMPARISON: Comparison = Comparison {
+    kind: &["kind", "event"],
+    derived: &["number", "type"],
+    volatile: &[
+        "time",
+        "sample_time",
+        "pid",
+        "tid",
+        "ppid",
+        "ptid",
+        "sample_tid",
+        "next_prev_pid",
+        "next_prev_tid",
+        "id",
+        "sample_id",
+        "cpu",
+        "sample_cpu",
+        "ip",
+        "addr",
+        "callchain",
+        "start",
+        "ino",
+        "ino_generation",
+    ],
+    ..Comparison::EXACT
+};
+
 /// The declarations of the format about itself.
 pub static DESCRIPTION: Description = Description {
     name: "perf",
     summary: "Linux perf.data: files, pipes and directories, both byte orders, zstd; repairs \
               recordings after a crash, a full disk or an incomplete copy",
-    recorder: Recorder { name: "perf", counts_samples: true, clock: &CLOCK },
+    recorder: Recorder {
+        name: "perf",
+        counts_samples: true,
+        clock: &CLOCK,
+        comparison: &COMPARISON,
+    },
     rules: rules::all,
     limits: limits::LIMITS,
     options: FormatOptions {

@@ -39,7 +39,8 @@ use crate::model::Report;
 use crate::model::description::{
     Clock, ClockUnit, DamageSigns, Description, FormatOptions, FormatSigns, Recorder,
 };
-use crate::model::dump::{Diffed, Dump, DumpError, Dumped};
+use crate::model::difference::{Comparison, Hidden};
+use crate::model::dump::{Dump, DumpError, Dumped};
 use crate::model::options::Options;
 use crate::model::recording::FileSet;
 use crate::model::tile::{NO_FIELDS, TileKind, TileSink};
@@ -49,6 +50,17 @@ use crate::sight::Auditor;
 static CLOCK: Clock =
     Clock { readings: &[&[("icount", 1)]], unit: ClockUnit::Instructions, ..Clock::NONE };
 
+/// The members of a dump that a comparison treats in their own way.
+static COMPARISON: Comparison = Comparison {
+    derived: &["number", "icount"],
+    volatile: &["clock"],
+    noun: "event",
+    titles: ["clock that differs", "other event that differs"],
+    // The layouts of two releases differ in the version word and in the ids of events.
+    hidden: Hidden::AfterRecords,
+    ..Comparison::EXACT
+};
+
 /// The declarations of the format about itself.
 pub static DESCRIPTION: Description = Description {
     name: "qemu",
@@ -56,7 +68,12 @@ pub static DESCRIPTION: Description = Description {
               recorders, full disks and truncated copies, and closes damaged ones before the \
               damage",
     nouns: ["event", "instruction"],
-    recorder: Recorder { name: "QEMU", counts_samples: false, clock: &CLOCK },
+    recorder: Recorder {
+        name: "QEMU",
+        counts_samples: false,
+        clock: &CLOCK,
+        comparison: &COMPARISON,
+    },
     rules: rules::all,
     limits: limits::LIMITS,
     options: FormatOptions {
@@ -93,16 +110,6 @@ pub static QEMU: Qemu = Qemu;
 impl Format for Qemu {
     fn description(&self) -> &'static Description {
         &DESCRIPTION
-    }
-
-    fn diff(
-        &self,
-        one: &FileSet<'_>,
-        two: &FileSet<'_>,
-        options: &Options,
-        out: &mut dyn FnMut(&str),
-    ) -> Result<Diffed, DumpError> {
-        dump::diff(one, two, options, out)
     }
 
     fn sniff(&self, files: &FileSet<'_>, options: &Options) -> Option<Confidence> {

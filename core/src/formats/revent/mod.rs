@@ -55,6 +55,7 @@ use crate::model::Report;
 use crate::model::description::{
     Clock, DamageSigns, Description, FormatOptions, FormatSigns, Recorder,
 };
+use crate::model::difference::Comparison;
 use crate::model::dump::{Dump, DumpError, Dumped};
 use crate::model::options::Options;
 use crate::model::recording::FileSet;
@@ -68,6 +69,16 @@ static CLOCK: Clock = Clock {
     ..Clock::NONE
 };
 
+/// The members of a dump that a comparison treats in their own way.
+static COMPARISON: Comparison = Comparison {
+    kind: &["type", "code"],
+    derived: &["type_name", "code_name", "device_name"],
+    volatile: &["sec", "usec"],
+    noun: "event",
+    titles: ["event that differs in its time only", "event that differs"],
+    ..Comparison::EXACT
+};
+
 /// The declarations of the format about itself.
 pub static DESCRIPTION: Description = Description {
     name: "revent",
@@ -75,7 +86,12 @@ pub static DESCRIPTION: Description = Description {
               of a killed recorder, a lost device or a 32-bit recorder, and truncated copies; \
               --upgrade converts to version 3",
     nouns: ["event", "frame"],
-    recorder: Recorder { name: "revent", counts_samples: false, clock: &CLOCK },
+    recorder: Recorder {
+        name: "revent",
+        counts_samples: false,
+        clock: &CLOCK,
+        comparison: &COMPARISON,
+    },
     rules: rules::all,
     limits: limits::LIMITS,
     options: FormatOptions {

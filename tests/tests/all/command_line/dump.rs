@@ -207,29 +207,3 @@ fn a_log_of_several_releases_needs_one_to_be_named() {
         assert!(ran.err.contains("expected a release from 2.5 to 11.1"), "{}", ran.err);
     }
 }
-
-#[test]
-fn two_logs_are_compared_and_other_recordings_are_refused() {
-    let log = |count: u32| {
-        let mut log = qemu::Log::new(qemu::ids::of("11.0"));
-        log.start().instruction(count).exception().close();
-        log.bytes
-    };
-    let files = [("a.log", &log(5)[..]), ("b.log", &log(6)), ("a.run.revent", &tapped())];
-    let folder = folder(&files);
-    let [one, two, other] = files.map(|(name, _)| folder.path().join(name));
-    let ran = run!("diff", one, one);
-    assert_eq!((ran.code, ran.out.as_str()), (0, "equal: 10 events\n"));
-    let ran = run!("diff", one, two);
-    assert_eq!(ran.code, 1, "{}", ran.err);
-    let lines: Vec<&str> = ran.out.lines().collect();
-    assert!(lines[0].starts_with("--- ") && lines[0].ends_with("a.log"), "{}", ran.out);
-    assert!(lines[1].starts_with("+++ ") && lines[1].ends_with("b.log"), "{}", ran.out);
-    assert_eq!(lines[2], "first other event that differs:");
-    assert!(lines[3].starts_with("- ") && lines[3].ends_with("INSTRUCTION count=5"));
-    assert!(lines[4].starts_with("+ ") && lines[4].ends_with("INSTRUCTION count=6"));
-    assert_eq!((run!("diff", one, other).code, run!("diff", other, other).code), (2, 2));
-    assert!(run!("diff", other, other).err.contains("not revent"));
-    assert_eq!(run!("diff", one, two, "--qemu-version", "1.0").code, 2);
-    assert_eq!(run!("diff", one, folder.path().join("missing")).code, 5);
-}

@@ -7,6 +7,7 @@ mod batch;
 mod captures;
 mod codes;
 mod cut;
+mod diff;
 mod dump;
 mod edits;
 mod exit_codes;

@@ -1,7 +1,7 @@
 //! Dumps of logs: events as text and as JSON, counts, and the comparison of two logs.
 
-use tracemend::model::dump::{Diffed, Dump};
-use tracemend::{FileSet, FormatId, Options};
+use tracemend::model::dump::Dump;
+use tracemend::{Compared, Degree, FileSet, FormatId, Options};
 use tracemend_tests::forge::qemu::{Log, all, every, ids};
 
 /// The text of a dump with some options, and the number of records.
@@ -94,34 +94,40 @@ fn statistics_count_events_and_bytes_of_each_kind() {
 
 #[test]
 fn a_comparison_names_the_first_clock_and_the_first_other_event_that_differ() {
-    let log = |host: i64, count: u32| {
+    let log = |host: i64, count: u32, bytes: &[u8]| {
         let mut log = Log::new(ids::of("11.0"));
-        log.start().host_at(host).instruction(count).exception().close();
+        log.start().random(0, bytes).host_at(host).instruction(count).exception().close();
         log.bytes
     };
-    let first = log(1_800_000_000_000_000_000, 5);
+    let (early, late) = (1_800_000_000_000_000_000, 1_900_000_000_000_000_000);
+    let first = log(early, 5, b"abc");
     let compare = |other: &[u8]| {
         let [one, two] = [&first[..], other].map(|bytes| FileSet::single("log", bytes));
         let options = Options { format: Some(FormatId::QEMU), ..Options::default() };
-        let mut text = String::new();
-        let diffed = tracemend::diff(&one, &two, &options, &mut |piece| text += piece).unwrap();
-        (text, diffed)
+        tracemend::diff(&one, &two, &options).unwrap()
     };
-    let equal = Diffed { records: 11, is_different: false };
-    assert_eq!(compare(&first), ("equal: 11 events\n".to_string(), equal));
-    let (text, diffed) = compare(&log(1_900_000_000_000_000_000, 6));
-    assert_eq!(diffed, Diffed { records: 8, is_different: true });
-    let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(
-        (lines[0], lines[3]),
-        ("first clock that differs:", "first other event that differs:")
-    );
-    assert!(lines[2].starts_with("+        6 "), "{text}");
-    assert!(lines[4].starts_with("-        7 ") && lines[4].ends_with("INSTRUCTION count=5"));
-    assert!(lines[5].ends_with("INSTRUCTION count=6"), "{text}");
-    let (text, diffed) = compare(&first[..first.len() - 1]);
-    assert!(text.ends_with("+ ends here\n") && diffed.is_different, "{text}");
-    let (text, diffed) = compare(&[&first[..], b"more"].concat());
-    assert_eq!(text, "the bytes after the last event differ\n");
-    assert!(diffed.is_different);
+    let shown = |compared: &Compared| -> Vec<(Degree, u64, Vec<String>)> {
+        let one = |one: &tracemend::Difference| {
+            let names = one.fields.iter().map(|field| field.name.clone()).collect();
+            (one.degree, one.number, names)
+        };
+        compared.differences.iter().map(one).collect()
+    };
+    let equal = compare(&first);
+    assert_eq!((equal.records, equal.is_different()), (12, false));
+    let compared = compare(&log(late, 6, b"abc"));
+    let wanted = [
+        (Degree::Volatile, 7, vec!["clock".to_string()]),
+        (Degree::Content, 8, vec!["count".to_string()]),
+    ];
+    assert_eq!((compared.records, shown(&compared)), (9, wanted.to_vec()));
+    // Bytes of arrays are compared by their checksum, also where a clock differs before.
+    let compared = compare(&log(early, 5, b"abd"));
+    let wanted = (Degree::Content, 6, vec!["array_crc32".to_string()]);
+    assert_eq!(shown(&compared), [wanted]);
+    let compared = compare(&first[..first.len() - 1]);
+    assert_eq!(compared.differences.last().unwrap().records[1], None);
+    let compared = compare(&[&first[..], b"more"].concat());
+    assert!(compared.differences.is_empty() && compared.is_different());
+    assert_eq!(compared.hidden.unwrap().bytes, [b"".to_vec(), b"more".to_vec()]);
 }

@@ -9,6 +9,15 @@ use crate::formats::apitrace::decode::grammar::{Space, StreamError, TokenSink, V
 use crate::formats::apitrace::layout::{FLAG_FAKE, LOST_ARGUMENT_MAX, VERSION_MAX};
 use crate::kit::num::{to_u64, to_usize};
 
+/// The blobs among the arguments of a call.
+#[derive(Debug, Default)]
+pub(super) struct Blobs {
+    /// The index of the argument and the length.
+    pub(super) places: Vec<(u64, u64)>,
+    /// CRC-32 of their bytes, and of those of strings.
+    pub(super) crc: crc32fast::Hasher,
+}
+
 /// A call with its values as text.
 #[derive(Debug, Default)]
 pub(super) struct Call {
@@ -28,8 +37,8 @@ pub(super) struct Call {
     pub(super) arguments: Vec<Option<String>>,
     /// Its result.
     pub(super) result: Option<String>,
-    /// The blobs among its arguments: the index and the length.
-    pub(super) blobs: Vec<(u64, u64)>,
+    /// The blobs among its arguments.
+    pub(super) blobs: Blobs,
     /// The ids of the frames of its backtrace.
     pub(super) backtrace: Option<Vec<u64>>,
 }
@@ -275,7 +284,10 @@ impl TokenSink for CallReader<'_> {
         if let (ValueToken::Blob(len), Some(call), Slot::Argument(index)) =
             (token, &mut self.current, self.value.slot)
         {
-            call.blobs.push((index, len));
+            call.blobs.places.push((index, len));
+        }
+        if let (ValueToken::Bytes(bytes), Some(call)) = (token, &mut self.current) {
+            call.blobs.crc.update(bytes);
         }
         self.value.text.add(token, &self.known.names);
     }

@@ -80,6 +80,9 @@ pub(super) fn write_json(call: &Call, frame: u64, names: &Names, text: &mut Stri
     if let Some(result) = &call.result {
         line.safe_text("result", result);
     }
+    if !call.blobs.places.is_empty() {
+        line.number("bytes_crc32", call.blobs.crc.clone().finalize());
+    }
     if let Some(backtrace) = &call.backtrace {
         let frames: Vec<&str> = backtrace.iter().map(|frame| names.frame(*frame)).collect();
         line.safe_text("backtrace", &frames.join("; "));

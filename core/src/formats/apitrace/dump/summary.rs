@@ -81,7 +81,7 @@ impl Summary {
     }
 
     fn add_blobs(&mut self, call: &Call, name: &str, names: &Names) {
-        for (index, len) in &call.blobs {
+        for (index, len) in &call.blobs.places {
             let items = signature(call, names).map(|signature| signature.items.as_slice());
             let index = usize::try_from(*index).unwrap_or(usize::MAX);
             let item = items.and_then(|items| items.get(index)).map_or("?", String::as_str);

@@ -22,7 +22,7 @@ impl<N: Into<i128>> From<N> for Field {
 
 /// Writes an event as text.
 pub(super) fn write_text(placed: &Placed, text: &mut String) {
-    let Placed { number, icount, event } = placed;
+    let Placed { number, icount, event, .. } = placed;
     let name = event.kind.name();
     let _infallible = write!(text, "{number:>8} {:#010x} {icount:>14} {name}", event.start);
     for (field, value) in fields(placed) {
@@ -44,6 +44,9 @@ pub(super) fn write_json(placed: &Placed, text: &mut String) {
             Field::Number(value) => line.number(field, value),
             Field::Word(word) => line.safe_text(field, word),
         }
+    }
+    if let Some(crc) = placed.array {
+        line.number("array_crc32", crc);
     }
     line.end();
 }

@@ -1,8 +1,7 @@
-//! Events as text or lines of JSON, counted by kind, or compared with those of another log.
+//! Events as text or lines of JSON, or counted by kind.
 //!
-//! - [`line`]: one event. [`mod@diff`]: two logs.
+//! - `line`: one event.
 
-mod diff;
 mod line;
 
 use std::fmt::Write as _;
@@ -16,7 +15,7 @@ use crate::formats::qemu::recover::log::Log;
 use crate::kit::source::Source;
 use crate::kit::walk::Item;
 use crate::kit::words::plural;
-use crate::model::dump::{Diffed, Dump, DumpError, Dumped};
+use crate::model::dump::{Dump, DumpError, Dumped};
 use crate::model::options::Options;
 use crate::model::recording::FileSet;
 
@@ -37,6 +36,8 @@ struct Placed {
     /// Instructions that the guest had executed before the event.
     icount: u64,
     event: Event,
+    /// CRC-32 of the bytes of its array.
+    array: Option<u32>,
 }
 
 /// A log to dump.
@@ -59,10 +60,17 @@ impl<'a> Events<'a> {
     fn placed(&self) -> impl Iterator<Item = Placed> + use<'a> {
         let events = Walker::new(self.decoder, HEADER_LEN, 0).map_while(Item::record);
         let mut before = 0_u64;
+        let source = self.source;
         (0..).zip(events).map(move |(number, event)| {
             let icount = before;
             before = before.saturating_add(event.instructions());
-            Placed { number, icount, event }
+            let array = event.value.array().map(|len| {
+                let mut crc = crc32fast::Hasher::new();
+                let start = event.end.saturating_sub(len);
+                source.slices(start, event.end).for_each(|bytes| crc.update(bytes));
+                crc.finalize()
+            });
+            Placed { number, icount, event, array }
         })
     }
 }
@@ -84,20 +92,6 @@ pub(super) fn dump(
             Some(other) => Err(DumpError::Style(other.to_string())),
         },
     }
-}
-
-/// Passes the first events that differ between two logs to `out`.
-pub(super) fn diff(
-    one: &FileSet<'_>,
-    two: &FileSet<'_>,
-    options: &Options,
-    out: &mut dyn FnMut(&str),
-) -> Result<Diffed, DumpError> {
-    let (one, two) = (one.bytes(0), two.bytes(0));
-    let [one, two] = [Events::read(&one, options)?, Events::read(&two, options)?];
-    let (text, diffed) = diff::compare(&one, &two);
-    out(&text);
-    Ok(diffed)
 }
 
 /// Writes the events that the filter of the user leaves, each by `write`.
