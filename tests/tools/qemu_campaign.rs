@@ -7,6 +7,7 @@
 //! cargo run -p tracemend-tools --bin qemu_campaign -- damage 120 1
 //! cargo run -p tracemend-tools --bin qemu_campaign -- once 400 1
 //! cargo run -p tracemend-tools --bin qemu_campaign -- silent 120 1
+//! cargo run -p tracemend-tools --bin qemu_campaign -- flips 180 1
 //! cargo run -p tracemend-tools --bin qemu_campaign -- rules 3
 //! cargo run -p tracemend-tools --bin qemu_campaign -- pairs 40
 //! cargo run -p tracemend-tools --bin qemu_campaign -- places 1000 1 corpus/qemu/clean/*
@@ -20,7 +21,7 @@
 //! the same with one small damage each, of bytes lost, inserted, zeroed and flipped, and makes a
 //! new recording for every 20 of them. `silent N SEED` loses, doubles, exchanges or changes
 //! complete events and replays the damaged logs as they are: how often does the check find damage
-//! that QEMU does not survive? `rules N` breaks each rule about the order and the values of events
+//! that QEMU does not survive? `flips N SEED` does so with one inverted bit each. `rules N` breaks each rule about the order and the values of events
 //! in N places of complete recordings, one at a time, and replays the logs as they are. `pairs N`
 //! records N guests and counts which event follows which: the evidence for these rules. `places N
 //! SEED LOG...` damages sound logs once and counts how far before the damage a repair closes them,
@@ -62,7 +63,7 @@ fn main() {
     let builds = Build::all();
     assert!(verb == "places" || !builds.is_empty(), "QEMU was not found");
     let table = Table::default();
-    let has_seed = ["damage", "once", "silent", "places"].contains(&verb.as_str());
+    let has_seed = ["damage", "once", "silent", "flips", "places"].contains(&verb.as_str());
     let seed = arguments.next_if(|_| has_seed).and_then(|text| text.parse().ok()).unwrap_or(1);
     if has_seed {
         println!("seeds {seed} to {}", seed + count as u64);
@@ -90,6 +91,13 @@ fn main() {
             damage_all(&builds, count, seed, |machine, log, release, seed| {
                 let case = silent::damage(log, release, seed).replayed(machine);
                 eprintln!("seed {seed}: {} {:?}", case.event, case.codes);
+                note(&table, case.to_string());
+            });
+        }
+        "flips" => {
+            damage_all(&builds, count, seed, |machine, log, release, seed| {
+                let case = silent::flip(log, release, seed).replayed(machine);
+                eprintln!("seed {seed}: {} {:?} {:?}", case.event, case.codes, case.replay);
                 note(&table, case.to_string());
             });
         }

@@ -58,6 +58,16 @@ fn turn_left_out() -> Vec<u8> {
     log.bytes
 }
 
+/// A guest that waits, with one inverted bit in a count.
+fn count_changed() -> Vec<u8> {
+    let mut log = log("11.0");
+    for number in 0..40 {
+        log.instruction(if number == 20 { 293 ^ 1 << 9 } else { 293 }).exception();
+    }
+    log.close();
+    log.bytes
+}
+
 /// An asynchronous event with the id of a request.
 fn request(log: &mut Log, name: &'static str, id: u64) {
     log.asynchronous(name, &id.to_be_bytes());
@@ -183,6 +193,7 @@ pub fn specimens() -> Vec<Specimen> {
             }),
         ),
         Specimen::new("QR3016", turn_left_out()),
+        Specimen::new("QR3017", count_changed()),
     ];
     // A damaged header does not show the format.
     specimens.into_iter().map(Specimen::named_format).collect()

@@ -27,6 +27,8 @@ pub enum Kind {
     RunLost,
     /// Many events are there twice.
     RunDoubled,
+    /// One bit of any byte after the header is inverted: the events need not be readable.
+    Flip,
 }
 
 const KINDS: [Kind; 6] =
@@ -94,7 +96,7 @@ pub fn damage(log: &[u8], release: &str, seed: u64) -> Case {
                 let parts = [0..one.start, next.clone(), one.clone(), next.end..log.len()];
                 parts.map(|part| &log[part]).concat()
             }
-            Kind::Bit => {
+            Kind::Bit | Kind::Flip => {
                 let mut bytes = log.to_vec();
                 // The id stays.
                 let at = one.start + 1 + dice.below((one.len() - 1).max(1));
@@ -108,12 +110,29 @@ pub fn damage(log: &[u8], release: &str, seed: u64) -> Case {
             break (kind, *name, damaged);
         }
     };
+    checked((kind, event), damaged, release)
+}
+
+/// Inverts one bit of a complete log by a seed and checks it as a log of `release`.
+pub fn flip(log: &[u8], release: &str, seed: u64) -> Case {
+    let mut dice = Dice::seeded(seed);
+    let events = events(log);
+    // The header, and the two events that close the log, stay.
+    let end = events[events.len() - 2].0 as usize;
+    let at = 12 + dice.below(end - 12);
+    let after = events.partition_point(|(start, _)| *start as usize <= at);
+    let mut bytes = log.to_vec();
+    bytes[at] ^= 1 << dice.below(8);
+    checked((Kind::Flip, events[after.saturating_sub(1)].1), bytes, release)
+}
+
+fn checked((kind, event): (Kind, &'static str), log: Vec<u8>, release: &str) -> Case {
     let options = Options::default().with_format(FormatId::QEMU);
     let options = options.with_choice("qemu-version", release).expect("a known release");
-    let report = tracemend::check(&FileSet::single("log", &damaged), &options);
+    let report = tracemend::check(&FileSet::single("log", &log), &options);
     let serious = report.findings().iter().filter(|finding| finding.severity > Severity::Info);
     let codes = serious.map(|finding| finding.rule.code).collect();
-    Case { kind, event, log: damaged, codes, replay: None }
+    Case { kind, event, log, codes, replay: None }
 }
 
 fn without(log: &[u8], part: &Range<usize>) -> Vec<u8> {

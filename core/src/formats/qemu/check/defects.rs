@@ -66,6 +66,7 @@ pub const fn rule_of(defect: &Defect) -> &'static Rule {
         Defect::RandomResult(_) => &rules::RANDOM_RESULT,
         Defect::ClockBackwards { .. } => &rules::CLOCK_BACKWARDS,
         Defect::InstructionRate { .. } => &rules::INSTRUCTION_RATE,
+        Defect::InstructionPattern { .. } => &rules::INSTRUCTION_PATTERN,
         Defect::BottomHalfId { .. } => &rules::BOTTOM_HALF_ID,
         Defect::BlockId { .. } | Defect::BlockTwice(_) => &rules::BLOCK_ID,
         Defect::BlockMissing { .. } => &rules::BLOCK_MISSING,
@@ -99,9 +100,10 @@ const fn field_of(defect: &Defect) -> &'static str {
         Defect::Device(_) => "device",
         Defect::Filter(_) => "filter",
         Defect::NetFlags(_) => "flags",
-        Defect::InstructionZero | Defect::InstructionRange(_) | Defect::InstructionRate { .. } => {
-            "count"
-        }
+        Defect::InstructionZero
+        | Defect::InstructionRange(_)
+        | Defect::InstructionRate { .. }
+        | Defect::InstructionPattern { .. } => "count",
         Defect::BottomHalfId { .. }
         | Defect::BlockId { .. }
         | Defect::BlockTwice(_)
@@ -191,6 +193,9 @@ fn describe_order(located: &Located, name: &str) -> String {
         Defect::InstructionRate { count, nanoseconds } => {
             format!("INSTRUCTION count is {count}, too many for {}", seconds(nanoseconds))
         }
+        Defect::InstructionPattern { count, expected } => {
+            format!("INSTRUCTION count is {count}, expected {expected} as in the row around it")
+        }
         Defect::BottomHalfId { id, instructions } => {
             format!(
                 "bottom half id is {id}, more than the {} so far",
@@ -270,6 +275,7 @@ mod tests {
             Defect::BlockId { id: 100, next: 1 },
             Defect::BlockTwice(1),
             Defect::InitTwice,
+            Defect::TurnLeftOut(Kind::End),
         ];
         let others = [
             Defect::Down(2),
@@ -284,7 +290,7 @@ mod tests {
             Defect::InitLate,
             Defect::InstructionMissing(Kind::End),
             Defect::InputSyncMissing(Kind::End),
-            Defect::TurnLeftOut(Kind::End),
+            Defect::InstructionPattern { count: 9, expected: 1 },
             Defect::OtherCheckpoint { named: 1, last: 2 },
             Defect::BytesAfterEnd,
         ];

@@ -71,6 +71,13 @@ pub enum Defect {
         /// Nanoseconds between the two readings.
         nanoseconds: u64,
     },
+    /// The counts around one repeat, and it breaks their row.
+    InstructionPattern {
+        /// The count.
+        count: u64,
+        /// The count that the row has there.
+        expected: u64,
+    },
     /// The id of a bottom half is an instruction count that was not reached yet.
     BottomHalfId {
         /// The id.
@@ -155,13 +162,15 @@ impl Defect {
                 | Self::FilterGap { .. }
                 | Self::BlockMissing { .. }
                 | Self::TurnLeftOut(_)
+                | Self::InstructionPattern { .. }
         )
     }
 
     /// Returns whether the event shows damage that may have begun before it. No event of a sound
-    /// log is irregular; a clock that was set back is, until the events after it are seen.
+    /// log is irregular; a clock that was set back is, until the events after it are seen. A count
+    /// that breaks a row is damaged alone, since the row goes on after it.
     pub const fn is_irregular(&self) -> bool {
-        !matches!(self, Self::FullRing(_) | Self::BytesAfterEnd)
+        !matches!(self, Self::FullRing(_) | Self::BytesAfterEnd | Self::InstructionPattern { .. })
     }
 
     /// Returns whether the log is damaged at the event, so that a user may want to drop what
@@ -181,6 +190,7 @@ impl Defect {
                 | Self::InstructionRange(_)
                 | Self::InstructionRate { .. }
                 | Self::InstructionTwice
+                | Self::TurnLeftOut(_)
                 | Self::InitTwice
                 | Self::BottomHalfId { .. }
                 | Self::BlockId { .. }

@@ -17,6 +17,7 @@ pub mod defect;
 pub mod defect_log;
 pub mod event;
 pub mod header;
+pub mod pattern;
 pub mod place;
 pub mod regular;
 pub mod skim;

@@ -16,6 +16,7 @@
 use crate::formats::qemu::decode::decoder::{Decoder, RingAbove};
 use crate::formats::qemu::decode::walk::Walker;
 use crate::formats::qemu::layout::{HEADER_LEN, Kind};
+use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::Span;
 use crate::kit::walk::Item;
 
@@ -35,6 +36,8 @@ const NAMED_MAX: usize = 16;
 
 /// Counts between two marks: more than are read before one is judged.
 const MARK_COUNTS: usize = 64;
+/// Bytes between two marks.
+const MARK_BYTES: u64 = 4 << 10;
 
 /// A place of the log.
 #[derive(Clone, Copy, Debug)]
@@ -76,6 +79,25 @@ pub struct Pattern {
     marks: [(Place, usize); 2],
 }
 
+/// The end of the counts, while the fast loop adds some.
+#[derive(Debug)]
+pub struct Counts<'p> {
+    ring: &'p mut [u32; RING],
+    /// Counts so far.
+    pub len: u64,
+}
+
+impl Counts<'_> {
+    /// Adds a count if `is_count` is 1; does nothing if it is 0.
+    #[inline]
+    pub fn add(&mut self, count: u32, is_count: u32) {
+        if let Some(cell) = self.ring.get_mut(to_usize(self.len) & MASK) {
+            *cell = count;
+        }
+        self.len = self.len.wrapping_add(is_count.into());
+    }
+}
+
 impl Default for Pattern {
     fn default() -> Self {
         Self {
@@ -95,10 +117,17 @@ impl Pattern {
         self.marks = [(Place { at, ..Place::START }, 0); 2];
     }
 
-    /// Returns whether the last mark lies many counts before.
-    pub const fn wants_mark(&self) -> bool {
-        let [_, (_, counts)] = self.marks;
-        self.len >= counts.saturating_add(MARK_COUNTS)
+    /// Begins anew after events that were skipped.
+    pub const fn restart(&mut self, place: Place) {
+        self.judged = self.len.saturating_add(AROUND);
+        self.marks = [(place, self.len); 2];
+    }
+
+    /// Returns whether the last mark lies many counts before `at`.
+    pub const fn wants_mark(&self, at: u64) -> bool {
+        let [_, (place, counts)] = self.marks;
+        let is_far = at >= place.at.saturating_add(MARK_BYTES);
+        is_far && self.len >= counts.saturating_add(MARK_COUNTS)
     }
 
     /// Marks the place of the next event.
@@ -123,14 +152,24 @@ impl Pattern {
         None
     }
 
-    /// Adds a count if `is_count` is 1; does nothing if it is 0. Not more than [`RING`] less
-    /// [`AROUND`] counts may be added before they are judged.
-    #[inline]
-    pub fn add(&mut self, count: u32, is_count: usize) {
-        if let Some(cell) = self.ring.get_mut(self.len & MASK) {
-            *cell = count;
-        }
-        self.len = self.len.wrapping_add(is_count);
+    /// Adds a count.
+    pub fn add(&mut self, count: u32) {
+        let mut counts = self.open();
+        counts.add(count, 1);
+        let len = counts.len;
+        self.close(len);
+    }
+
+    /// Returns the end of the counts, to add those of a run of events: not more than [`RING`] less
+    /// twice [`AROUND`] may be added before they are judged. [`close`](Self::close) takes the new
+    /// length.
+    pub fn open(&mut self) -> Counts<'_> {
+        Counts { ring: &mut self.ring, len: to_u64(self.len) }
+    }
+
+    /// Takes the length that [`Counts`] has in the end.
+    pub fn close(&mut self, len: u64) {
+        self.len = to_usize(len);
     }
 
     /// Returns the next count that breaks a row, among those that have enough counts after them.
@@ -139,11 +178,13 @@ impl Pattern {
             let index = self.judged;
             self.judged = index.saturating_add(1);
             let count = self.at(index);
-            let low = usize::try_from(count).unwrap_or(0) % RECENT;
-            let Some(recent) = self.recent.get_mut(low) else { continue };
-            if std::mem::replace(recent, count) == count {
+            let Some(recent) = self.recent.get_mut(usize::from(count.to_le_bytes()[0])) else {
+                continue;
+            };
+            if *recent == count {
                 continue;
             }
+            *recent = count;
             if let Some(expected) = self.expect(index).filter(|_| self.named < NAMED_MAX) {
                 self.named = self.named.saturating_add(1);
                 return Some(Break { index, count, expected });
@@ -182,8 +223,11 @@ mod tests {
     fn breaks(counts: impl IntoIterator<Item = u32>) -> Vec<(usize, u32, u32)> {
         let (mut pattern, mut found) = (Pattern::default(), Vec::new());
         for count in counts {
-            pattern.add(7, 0);
-            pattern.add(count, 1);
+            let mut counts = pattern.open();
+            counts.add(7, 0);
+            counts.add(count, 1);
+            let len = counts.len;
+            pattern.close(len);
             while let Some(Break { index, count, expected }) = pattern.find_break() {
                 found.push((index, count, expected));
             }

@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 
 use crate::formats::qemu::decode::defect::Defect;
 use crate::formats::qemu::decode::event::fixed_len;
+use crate::formats::qemu::decode::pattern::Pattern;
 use crate::formats::qemu::decode::skim::{Entry, Skim, Slot, Table};
 use crate::formats::qemu::decode::turns;
 use crate::formats::qemu::layout::{Async, Checkpoint, KINDS, Kind, LAYOUTS, Layout, range};
@@ -91,7 +92,9 @@ fn build_table(layout: &Layout) -> Table {
         let followers = followers(layout, known);
         let partner = turns::partner(known).filter(|_| layout.measured);
         let (opens, closes) = partner.map_or((0, 0), |partner| (bit(partner), bit(known)));
-        *entry = Entry { len, shift, mask, rises, bit: bit(known), followers, opens, closes };
+        let counts = u32::from(known == Kind::Instruction);
+        let bit = bit(known);
+        *entry = Entry { len, shift, mask, rises, bit, followers, opens, closes, counts };
     }
     table
 }
@@ -113,5 +116,6 @@ pub fn start(number: usize, layout: &Layout) -> Skim {
         }
     }
     let any = u64::MAX;
-    Skim { table: table(number), slots, followers: any, turns: any, free: 0, last: 0 }
+    let (table, pattern) = (table(number), Pattern::default());
+    Skim { table, slots, followers: any, turns: any, free: 0, last: 0, pattern }
 }

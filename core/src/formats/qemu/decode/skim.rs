@@ -6,12 +6,16 @@
 //! loop stops before the first event that is not regular, or that the table leaves to the slow
 //! path.
 
+use crate::formats::qemu::decode::pattern::Pattern;
 use crate::formats::qemu::layout::Kind;
 use crate::kit::num::to_u64;
 use crate::kit::steps;
 
 /// Bytes that the loop looks at: an id and the longest payload.
 const WINDOW: usize = 9;
+
+/// Bytes of a run: the counts of instructions in it are kept until they are judged.
+pub const RUN: usize = 8 << 10;
 
 /// The regular events of one id.
 #[derive(Clone, Copy, Debug)]
@@ -31,12 +35,23 @@ pub struct Entry {
     /// The bits of the kinds that take turns with the kind: those whose turn begins, and ends.
     pub opens: u64,
     pub closes: u64,
+    /// 1 for a count of instructions; else 0.
+    pub counts: u32,
 }
 
 impl Entry {
     /// The entry of an id that is left to the slow path.
-    pub const NONE: Self =
-        Self { len: 0, shift: 0, mask: 0, rises: 0, bit: 0, followers: 0, opens: 0, closes: 0 };
+    pub const NONE: Self = Self {
+        len: 0,
+        shift: 0,
+        mask: 0,
+        rises: 0,
+        bit: 0,
+        followers: 0,
+        opens: 0,
+        closes: 0,
+        counts: 0,
+    };
 }
 
 /// The regular events of a layout.
@@ -78,15 +93,18 @@ pub struct Skim {
     pub free: u64,
     /// Id of the last event.
     pub last: u8,
+    /// The counts of instructions.
+    pub pattern: Pattern,
 }
 
 impl Skim {
     /// Skips regular events at the start of `run` and returns their length in bytes.
     ///
-    /// Stops up to eight bytes before the end of the run.
+    /// Stops up to eight bytes before the end of the run, which has at most [`RUN`] bytes.
     pub fn skip_regular(&mut self, run: &[u8]) -> usize {
         let (mut rest, mut last) = (run, self.last);
         let (mut followers, mut turns) = (self.followers, self.turns);
+        let mut counts = self.pattern.open();
         while let Some(window) = rest.first_chunk::<WINDOW>() {
             let [id, a, b, c, d, e, f, g, h] = *window;
             let Some(entry) = self.table.entries.get(usize::from(id)) else { break };
@@ -100,12 +118,16 @@ impl Skim {
             }
             slot.count = slot.count.wrapping_add(1);
             slot.sum = slot.sum.wrapping_add(value);
+            let count = u32::try_from(payload.wrapping_shr(32)).unwrap_or(u32::MAX);
+            counts.add(count, entry.counts);
             slot.floor = (value & entry.rises) | (slot.floor & !entry.rises);
             followers = entry.followers;
             turns = (turns & !entry.closes) | entry.opens | self.free;
             last = id;
             rest = next;
         }
+        let len = counts.len;
+        self.pattern.close(len);
         self.followers = followers;
         self.turns = turns;
         self.last = last;

@@ -11,15 +11,17 @@ use crate::formats::qemu::decode::decoder::Decoder;
 use crate::formats::qemu::decode::defect::{self, Defect, Located};
 use crate::formats::qemu::decode::defect_log::{Anchor, Damage, Defects};
 use crate::formats::qemu::decode::event::{Event, Fault, Value};
+use crate::formats::qemu::decode::pattern::Place;
 use crate::formats::qemu::decode::place::{Context, Gap};
 use crate::formats::qemu::decode::regular;
-use crate::formats::qemu::decode::skim::Skim;
+use crate::formats::qemu::decode::skim::{RUN, Skim};
 use crate::formats::qemu::decode::turns::{LeftOut, Turns};
 use crate::formats::qemu::layout::{
     Async, Checkpoint, HEADER_LEN, Kind, LAYOUTS, Layout, Layouts, Payload, range,
 };
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::source::Source;
+use crate::kit::span::Span;
 
 /// Bytes between two anchors.
 const ANCHOR_BYTES: u64 = 32 << 10;
@@ -95,6 +97,7 @@ impl<'a> Lane<'a> {
     pub fn starting_at(mut self, at: u64) -> Self {
         self.at = at;
         self.anchors = [Anchor { at, ..Anchor::START }; 2];
+        self.skim.pattern.start_at(at);
         self.context.has_init = true;
         self
     }
@@ -129,6 +132,7 @@ impl<'a> Lane<'a> {
             // The first events are checked one by one.
             if self.counts.events() >= INIT_EVENTS {
                 self.skip_regular(until);
+                self.note_breaks();
                 if self.at >= until {
                     continue;
                 }
@@ -153,18 +157,42 @@ impl<'a> Lane<'a> {
         if events >= ZERO_EVENTS && self.defects.repeat(&defects, events) {
             self.counts.add_empty(Kind::Instruction, events);
             self.at = self.at.saturating_add(to_u64(zeros.saturating_sub(zeros % ZERO_EVENT)));
+            let (at, ring, events) = (self.at, self.context.ring, self.events());
+            self.skim.pattern.restart(Place { at, ring, events });
         }
     }
 
     /// Skips regular events by the fast loop.
     fn skip_regular(&mut self, until: u64) {
+        self.drop_mark();
         let run = self.source.run(self.at);
-        let len = to_usize(until.saturating_sub(self.at).min(ANCHOR_BYTES));
+        let len = to_usize(until.saturating_sub(self.at)).min(RUN);
         let skipped = self.skim.skip_regular(run.get(..len).unwrap_or(run));
         if skipped > 0 {
             self.at = self.at.saturating_add(to_u64(skipped));
             let last = self.skim.table.kinds.get(usize::from(self.skim.last));
             self.context.previous = last.copied().flatten();
+        }
+    }
+
+    fn drop_mark(&mut self) {
+        if self.skim.pattern.wants_mark(self.at) {
+            let (at, ring, events) = (self.at, self.context.ring, self.events());
+            self.skim.pattern.mark(Place { at, ring, events });
+        }
+    }
+
+    /// Notes counts of instructions that break a row: they are known a few counts later.
+    fn note_breaks(&mut self) {
+        while let Some(found) = self.skim.pattern.find_break() {
+            let place = self.skim.pattern.locate(self.decoder(), found.index);
+            // A finding about the value has the same cause.
+            let is_known = |span: Span| self.defects.found.iter().any(|one| one.span == span);
+            let Some((number, span)) = place.filter(|(_, span)| !is_known(*span)) else { continue };
+            let (count, expected) = (found.count.into(), found.expected.into());
+            let (defect, earlier) = (Defect::InstructionPattern { count, expected }, Vec::new());
+            let kind = Some(Kind::Instruction);
+            self.defects.note(Located { number, kind, span, defect, earlier }, None);
         }
     }
 
@@ -308,7 +336,9 @@ impl<'a> Lane<'a> {
         let passes = self.events_of(Kind::Checkpoint(Checkpoint::ClockVirtualRt));
         let Some(LeftOut { number, kind, span }) = self.turns.left_out(passes) else { return };
         let (kind, defect) = (Some(kind), Defect::TurnLeftOut(kind));
-        self.defects.note(Located { number, kind, span, defect, earlier: Vec::new() }, None);
+        // A log keeps to the turns only in the end, so the anchors lie after it.
+        let start = Damage { at: span.start, before: Anchor::START };
+        self.defects.note(Located { number, kind, span, defect, earlier: Vec::new() }, Some(start));
     }
 
     /// Returns where block requests were lost before the first irregular event.
@@ -388,6 +418,10 @@ impl<'a> Lane<'a> {
     fn count(&mut self, event: &Event) {
         let last = self.last_time(event.kind);
         self.counts.add(event, last);
+        if event.kind == Kind::Instruction {
+            let count = u32::try_from(event.instructions()).unwrap_or(u32::MAX);
+            self.skim.pattern.add(count);
+        }
         let id = self.layout().id(event.kind).unwrap_or(u8::MAX);
         if let (Some(time), Some(slot)) = (event.time(), self.skim.slots.get_mut(usize::from(id))) {
             slot.floor = time.cast_unsigned();

@@ -206,7 +206,7 @@ rules! {
     TURN_LEFT_OUT = Rule {
         code: "QR3016",
         name: "turn-left-out",
-        severity: Severity::Warning,
+        severity: Severity::Error,
         summary: "CP_CLOCK_HOST and CP_CLOCK_VIRTUAL_RT do not alternate",
         problem: "Each pass of QEMU's main loop runs the timers of the host clock, then those of \
             the virtual real-time clock, and writes a checkpoint for each. In 256 passes or more \
@@ -214,8 +214,28 @@ rules! {
             timers of one clock, as with a fixed shift, leaves out far more.",
         impact: "QEMU mostly hangs: it waits for a checkpoint, or events before it are missing as \
             well.",
-        remedy: COMPARE_COPY,
+        remedy: KEEP_PREFIX,
         source: "QEMU, util/qemu-timer.c: qemu_clock_run_all_timers; 8 logs of 7.2 and 11.1, a \
             Linux boot among them (0 of 5,284 passes); 14 logs with a fixed shift",
+    };
+    INSTRUCTION_PATTERN = Rule {
+        code: "QR3017",
+        name: "instruction-pattern",
+        severity: Severity::Warning,
+        summary: "INSTRUCTION count breaks a row that repeats",
+        problem: "A guest that waits runs the same loops, so its counts of instructions repeat in \
+            rows of one to eight. Six counts on each side of this one, and those of its row, do so, \
+            the row goes on after it, and the count did not occur shortly before: one count was \
+            changed. Of 18,000 counts of 9 sound logs, one is such; at most 16 of a log are named.",
+        impact: "QEMU hangs or aborts if the count was changed: each later event belongs to an \
+            exact number of instructions.",
+        remedy: Remedy::Next(
+            "Nothing has to be done if the log replays. If it does not, the count that the message \
+            expects is most likely the recorded one. Compare the log with another copy if there is \
+            one:\n\
+            \x20 cmp boot.log other.log",
+        ),
+        source: "QEMU, replay/replay-internal.c: replay_save_instructions; logs of 5.2 to 11.1 with \
+            one inverted bit, replayed on 7.2",
     };
 }
