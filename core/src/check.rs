@@ -4,8 +4,10 @@ use crate::catalogue;
 use crate::format::Format;
 use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
+use crate::kit::words::byte_count;
 use crate::kit::wrapper::Wrapper;
 use crate::model::edit::Fix;
+use crate::model::limits::BYTES;
 use crate::model::options::Options;
 use crate::model::recording::FileSet;
 use crate::model::rule::common;
@@ -20,6 +22,11 @@ pub(crate) fn check_into(files: &FileSet<'_>, options: &Options, mut report: Rep
             let message = "empty file: no data was recorded or written to disk";
             report.push(Finding::new(&common::EMPTY_FILE, start, "file", message));
             report.mark_unreadable();
+        }
+        _ if files.len() > options.limits.of(&BYTES) => {
+            let (len, most) = (byte_count(files.len()), options.limits.of(&BYTES));
+            let message = format!("the recording has {len}, more than the limit `bytes` ({most})");
+            report.push(Finding::new(&common::LIMIT_REACHED, start, "file", message));
         }
         Some(format) => {
             format.check(files, options, &mut report);

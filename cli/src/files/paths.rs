@@ -12,9 +12,13 @@ use crate::kit::exit::{Exit, Failure};
 /// Symbolic links that are followed to an output.
 const LINKS_MAX: usize = 40;
 
-/// A path as it may be shown.
+/// A path as it may be shown, also at the beginning of a line: GitHub reads a line that begins with
+/// `::` as a command, and spaces before it do not matter.
 pub(crate) fn shown(path: &Path) -> String {
-    UntrustedPath(path.as_os_str().as_bytes()).to_string()
+    let bytes = path.as_os_str().as_bytes();
+    let is_command = bytes.trim_ascii_start().starts_with(b"::");
+    let text = UntrustedPath(bytes).to_string();
+    if is_command { format!("./{text}") } else { text }
 }
 
 /// Whether a path stands for standard input.

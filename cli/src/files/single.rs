@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use tracemend::{FileSet, FormatId, Options};
+use tracemend::words::byte_count;
+use tracemend::{FileSet, FormatId, Options, limits};
 
 use crate::files::arrival::Arrival;
 use crate::files::found::Found;
@@ -53,6 +54,16 @@ pub(crate) fn open_arrived(
 ) -> Result<Recording, Failure> {
     let recording = open_one(path, streams)?;
     let recording = Arrival { options: unwrapping, spool: &streams.spool }.of(recording)?;
+    let len = recording.file_set().len();
+    let most = unwrapping.map_or(u64::MAX, |options| options.limits.of(&limits::BYTES));
+    if len > most {
+        let message = format!(
+            "CM9001 limit-reached: {} has {}, more than the limit `bytes` ({most})",
+            shown(path),
+            byte_count(len)
+        );
+        return Err(Failure::new(Exit::Incomplete, message));
+    }
     streams.watch(&recording);
     Ok(recording)
 }

@@ -127,7 +127,14 @@ pub(crate) fn quote(path: &Path) -> String {
     };
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-./=:@%+,".contains(byte);
     let text = std::str::from_utf8(&bytes).ok();
-    match text.filter(|text| text.chars().all(|c| is_safe(c) && c != '\n')) {
+    // In a CI log these are commands wherever they stand.
+    let has_command = |text: &str| {
+        let text = text.to_ascii_lowercase();
+        text.contains("##[") || text.contains("##vso[")
+    };
+    let is_shown =
+        |text: &&str| text.chars().all(|c| is_safe(c) && c != '\n') && !has_command(text);
+    match text.filter(is_shown) {
         Some(text) if !text.is_empty() && text.bytes().all(|byte| is_plain(&byte)) => {
             text.to_string()
         }

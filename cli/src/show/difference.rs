@@ -102,7 +102,13 @@ impl Pair<'_> {
         let time = row.time(clock).map_or_else(|| "-".to_string(), |time| time.to_string());
         let time = if is_number { String::new() } else { format!(" {time:>14}") };
         let subject = row.subject(clock).map_or_else(String::new, |subject| format!(" {subject}"));
-        let kind = row.text("kind").unwrap_or_default();
+        let mut kind = row.text("kind").unwrap_or_default();
+        // Where the kinds differ, all fields follow.
+        let members = self.format.kind_members().iter().filter(|member| **member != "kind");
+        for member in members.filter(|_| difference.degree != Degree::Kind) {
+            let name = row.text(&format!("{member}_name")).or_else(|| row.text(member));
+            kind.extend(name.iter().flat_map(|name| [" ", name.as_str()]));
+        }
         format!("{number:>8} {offset:#010x}{time}{subject} {kind}")
     }
 

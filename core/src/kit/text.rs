@@ -11,8 +11,9 @@ pub const TEXT_SHOWN: usize = 200;
 /// Text from an untrusted file (or the name of one), escaped when shown.
 ///
 /// Control characters (C0, DEL, C1), bidirectional and zero-width characters, and bytes that are
-/// not UTF-8 become `\x1b` or `\u{202e}` escapes, as does the backslash itself; text longer than
-/// 200 characters ends in `…` and its length in bytes.
+/// not UTF-8 become `\x1b` or `\u{202e}` escapes, as does the backslash itself, and the `#` of
+/// `##[` and `##vso[`, which are commands wherever they stand in a line of a CI log (GitHub, Azure);
+/// text longer than 200 characters ends in `…` and its length in bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Untrusted<'a>(pub &'a [u8]);
 
@@ -20,13 +21,14 @@ impl fmt::Display for Untrusted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = 0_usize;
         for chunk in self.0.utf8_chunks() {
-            for character in chunk.valid().chars() {
+            for (at, character) in chunk.valid().char_indices() {
                 if shown == TEXT_SHOWN {
                     return write!(f, "… ({} bytes)", self.0.len());
                 }
                 shown = shown.saturating_add(1);
                 match character {
                     '\\' => f.write_str("\\\\")?,
+                    '#' if begins_command(chunk.valid(), at) => f.write_str("\\x23")?,
                     c if c.is_ascii() && c.is_control() => write!(f, "\\x{:02x}", u32::from(c))?,
                     c if is_hidden(c) => write!(f, "\\u{{{:x}}}", u32::from(c))?,
                     c => f.write_char(c)?,
@@ -42,6 +44,15 @@ impl fmt::Display for Untrusted<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether a command of a CI log begins at a place of a text.
+fn begins_command(text: &str, at: usize) -> bool {
+    let rest = text.as_bytes().get(at..).unwrap_or_default();
+    let begins = |command: &[u8]| {
+        rest.get(..command.len()).is_some_and(|rest| rest.eq_ignore_ascii_case(command))
+    };
+    begins(b"##[") || begins(b"##vso[")
 }
 
 impl fmt::Debug for Untrusted<'_> {
@@ -127,12 +138,14 @@ mod tests {
         let shown = Untrusted(hostile).to_string();
         assert_eq!(shown, "a\\x1b[2Jb\\u{9b}c\\u{202e}d\\u{200b}e\\\\\\x7f");
         assert_eq!(Untrusted(b"\xff\x00ok\xc3").to_string(), "\\xff\\x00ok\\xc3");
+        let command = Untrusted(b"a##vso[task.x]###[error]#b##c").to_string();
+        assert_eq!(command, "a\\x23#vso[task.x]#\\x23#[error]#b##c");
     }
 
     #[test]
     fn an_escaped_text_gives_its_bytes_back() {
         for bytes in
-            [&b"a\x1b[2J\xff\\x1b\\\\"[..], "\u{202e}\u{9b}e\u{301}".as_bytes(), b"", b"\\u{}"]
+            [&b"a\x1b[2J\xff\\x1b\\\\##[x"[..], "\u{202e}\u{9b}e\u{301}".as_bytes(), b"", b"\\u{}"]
         {
             let shown = Untrusted(bytes).to_string();
             assert_eq!(unescape(&shown), bytes, "{shown}");

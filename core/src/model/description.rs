@@ -225,6 +225,11 @@ impl FormatId {
         self.0.recorder.comparison.noun
     }
 
+    /// Returns the members of a dump that name what a record is.
+    pub const fn kind_members(self) -> &'static [&'static str] {
+        self.0.recorder.comparison.kind
+    }
+
     /// Returns the words after "first" for a record that differs between two recordings: in nothing
     /// but what differs between two runs of one program, and in more.
     pub const fn difference_titles(self) -> [&'static str; 2] {

@@ -76,6 +76,7 @@ impl std::error::Error for UnknownLimit {}
 
 /// The limits that apply to every format.
 pub static COMMON: &[&Limit] = &[
+    &BYTES,
     &FINDINGS,
     &FIXES,
     &ROUNDS,
@@ -100,6 +101,15 @@ pub static COMMON: &[&Limit] = &[
     &UNPACKED_RATIO,
     &UNPACKED_FILES,
 ];
+
+/// Bytes of all files of a recording.
+pub static BYTES: Limit = Limit::new(
+    "bytes",
+    u64::MAX,
+    "bytes",
+    "memory does not grow with the length and time grows in proportion, so no length is too much by \
+     itself; a service that opens files of strangers sets one, and a longer recording is not read",
+);
 
 /// Findings that a report holds.
 pub static FINDINGS: Limit = Limit::new(

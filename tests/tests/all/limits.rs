@@ -57,6 +57,17 @@ fn damaged(count: usize) -> Vec<u8> {
 }
 
 #[test]
+fn a_recording_longer_than_the_limit_is_not_read() {
+    let bytes = built("plain").bytes;
+    let len = bytes.len() as u64;
+    stops(&bytes, |limits| limits.set(&tracemend::limits::BYTES, len - 1));
+    let at_limit = check(&bytes, |limits| limits.set(&tracemend::limits::BYTES, len));
+    assert_eq!(at_limit.verdict(), Verdict::Clean);
+    let repair = repair(&bytes, |limits| limits.set(&tracemend::limits::BYTES, len - 1));
+    assert_eq!((repair.outcome, repair.applied.len()), (Outcome::Incomplete, 0));
+}
+
+#[test]
 fn findings_past_the_limit_are_counted() {
     let bytes = damaged(2);
     assert_eq!(check(&bytes, |_| {}).findings().len(), 2);

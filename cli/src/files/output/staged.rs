@@ -6,11 +6,15 @@
 //!  temporary name -> write -> rename                             the file system has no O_TMPFILE
 //! ```
 //!
-//! A file without a name vanishes with the process. A temporary name, `.tracemend-XXXXXX.tmp`, may
-//! be left after SIGKILL. While a run uses one, it holds a lock on it; the next run that writes to
-//! the same folder removes those that nobody has locked.
+//! A file without a name vanishes with the process. A temporary name, `.tracemend-XXXXXXYYYYYY.tmp`,
+//! may be left after SIGKILL. While a run uses one, it holds a lock on it; the next run that writes
+//! to the same folder removes those that nobody has locked. The last six letters follow from the
+//! first six and the name of the machine: a user's own file or folder does not have them, and
+//! machines that share a folder, whose file system may have no locks between them, leave each
+//! other's alone.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
+use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher, RandomState};
 use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -23,7 +27,7 @@ use crate::files::paths::parent;
 use crate::files::recording::Stamp;
 use crate::kit::interrupted;
 
-/// Names of temporary files: these, with six letters and digits between them.
+/// Names of temporary files: these, with twice six letters and digits between them.
 const PREFIX: &str = ".tracemend-";
 const SUFFIX: &str = ".tmp";
 const LETTERS: usize = 6;
@@ -88,12 +92,27 @@ impl Folder {
     }
 }
 
-/// Whether the name is one that this file gives.
+/// Whether the name is one that this file gives on this machine.
 fn is_temporary(name: &str) -> bool {
     let letters = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX));
-    letters.is_some_and(|letters| {
-        letters.len() == LETTERS && letters.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    letters.and_then(|letters| letters.split_at_checked(LETTERS)).is_some_and(|(chosen, check)| {
+        chosen.bytes().all(|byte| byte.is_ascii_alphanumeric()) && check == check_letters(chosen)
     })
+}
+
+/// Six letters and digits of a number.
+fn letters_of(number: u64) -> String {
+    let digits = |number: &u64| Some(*number / 36);
+    let letter =
+        |number: u64| u32::try_from(number % 36).ok().and_then(|one| char::from_digit(one, 36));
+    std::iter::successors(Some(number), digits).filter_map(letter).take(LETTERS).collect()
+}
+
+/// The letters that follow from those that were chosen, on this machine.
+fn check_letters(chosen: &str) -> String {
+    let mut hasher = DefaultHasher::new();
+    (chosen, rustix::system::uname().nodename()).hash(&mut hasher);
+    letters_of(hasher.finish())
 }
 
 fn sweep_one(path: &Path) -> io::Result<()> {
@@ -128,9 +147,17 @@ fn claim(file: &File, path: &Path) -> bool {
     }
 }
 
-fn builder() -> Builder<'static, 'static> {
+/// A new temporary name.
+fn temporary_name() -> String {
+    // Each state has other keys.
+    let chosen = letters_of(RandomState::new().hash_one(std::process::id()));
+    format!("{PREFIX}{chosen}{}", check_letters(&chosen))
+}
+
+/// A builder of files and folders with this temporary name.
+fn builder(name: &str) -> Builder<'_, 'static> {
     let mut builder = Builder::new();
-    builder.prefix(PREFIX).suffix(SUFFIX).rand_bytes(LETTERS);
+    builder.prefix(name).suffix(SUFFIX).rand_bytes(0);
     builder
 }
 
@@ -175,7 +202,7 @@ impl StagedFile {
         for _ in 0..TRIES_MAX {
             let mut options = OpenOptions::new();
             options.read(true).write(true).create_new(true).mode(mode);
-            let made = builder().make_in(&folder.path, |path| {
+            let made = builder(&temporary_name()).make_in(&folder.path, |path| {
                 let removed = RemovedOnDeath::new([path], [])?;
                 Ok((options.open(path)?, removed))
             })?;
@@ -202,7 +229,7 @@ impl StagedFile {
         match &self.named {
             None if !replace => link(&self.file, target)?,
             None => {
-                let made = builder().make_in(&self.folder.path, |path| {
+                let made = builder(&temporary_name()).make_in(&self.folder.path, |path| {
                     let removed = RemovedOnDeath::new([path], [])?;
                     link(&self.file, path)?;
                     Ok(removed)
@@ -243,7 +270,7 @@ impl StagedFolder {
     pub(crate) fn create(target: &Path) -> io::Result<Self> {
         let folder = Folder::of(target)?;
         for _ in 0..TRIES_MAX {
-            let temp = builder().tempdir_in(&folder.path)?;
+            let temp = builder(&temporary_name()).tempdir_in(&folder.path)?;
             let file = File::open(temp.path())?;
             if claim(&file, temp.path()) {
                 return Ok(Self { temp, removed: None, file, folder });
@@ -290,13 +317,18 @@ mod tests {
     fn a_sweep_removes_what_nobody_has_locked_and_nothing_else() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
-        let others = [".tracemend-notes", ".tracemend-abcde.tmp", ".tracemend-abc.ef.tmp", "a.tmp"];
-        for name in others.iter().chain(&[".tracemend-Abc12f.tmp", ".tracemend-locked.tmp"]) {
+        let [file, locked, inner, link] = [(); 4].map(|()| temporary_name() + SUFFIX);
+        // The letters of another machine, or of nobody.
+        let foreign = format!("{PREFIX}{}aaaaaa{SUFFIX}", &file[PREFIX.len()..][..LETTERS]);
+        let others = [".tracemend-notes", ".tracemend-Abc12f.tmp", foreign.as_str(), "a.tmp"];
+        for name in others.into_iter().chain([file.as_str(), locked.as_str()]) {
             fs::write(path(name), b"x").unwrap();
         }
+        fs::create_dir_all(path(&inner).join("inner")).unwrap();
         fs::create_dir_all(path(".tracemend-folder.tmp/inner")).unwrap();
-        std::os::unix::fs::symlink("a.tmp", path(".tracemend-a1link.tmp")).unwrap();
-        let locked = File::open(path(".tracemend-locked.tmp")).unwrap();
+        std::os::unix::fs::symlink("a.tmp", path(&link)).unwrap();
+        let left_locked = locked.clone();
+        let locked = File::open(path(&locked)).unwrap();
         locked.try_lock().unwrap();
         drop(Folder::of(&path("out")).unwrap());
         let mut left: Vec<String> = fs::read_dir(folder.path())
@@ -305,7 +337,7 @@ mod tests {
             .collect();
         left.sort();
         let mut expected = others.map(String::from).to_vec();
-        expected.extend([".tracemend-a1link.tmp", ".tracemend-locked.tmp"].map(String::from));
+        expected.extend([link, left_locked, ".tracemend-folder.tmp".to_string()]);
         expected.sort();
         assert_eq!(left, expected);
     }

@@ -7,16 +7,17 @@ use landlock::{
     Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
 };
 
-use super::Reach;
+use super::{Enforced, Reach};
 
 /// The rights of this version of landlock are given up, as far as the kernel knows them.
 const NEWEST: ABI = ABI::V6;
 
 /// Gives up all files but those of `reach`.
-pub(super) fn restrict(reach: &Reach) -> Result<(), String> {
+pub(super) fn restrict(reach: &Reach) -> Result<Enforced, String> {
     match enforce(reach) {
         Ok(RulesetStatus::NotEnforced) => Err("the kernel has no landlock".to_string()),
-        Ok(_) => Ok(()),
+        Ok(RulesetStatus::PartiallyEnforced) => Ok(Enforced::InPart),
+        Ok(RulesetStatus::FullyEnforced) => Ok(Enforced::Fully),
         Err(error) => Err(format!("landlock: {error}")),
     }
 }

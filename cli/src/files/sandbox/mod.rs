@@ -129,6 +129,9 @@ pub struct Dropped {
     pub files: Result<(), String>,
     /// System calls that reading and writing files does not need.
     pub calls: Result<(), String>,
+    /// Whether the kernel knows a part of landlock only: truncation, TCP, signals and devices are
+    /// left to the refused system calls.
+    pub is_partial: bool,
 }
 
 impl Dropped {
@@ -142,6 +145,10 @@ impl Display for Dropped {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str("sandbox: ")?;
         match &self.files {
+            Ok(()) if self.is_partial => f.write_str(
+                "no files except the named ones (landlock of an older kernel: truncation, TCP, \
+                 signals and devices are left to seccomp)",
+            )?,
             Ok(()) => f.write_str("no files except the named ones (landlock)")?,
             Err(reason) => write!(f, "all files of the user ({reason})")?,
         }
@@ -153,22 +160,31 @@ impl Display for Dropped {
     }
 }
 
+/// The part of landlock that a kernel knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Enforced {
+    Fully,
+    InPart,
+}
+
 /// Gives up everything but `reach`, for this thread and those that it starts; system calls for all
 /// threads. There is no way back.
 pub fn confine(reach: &Reach) -> Dropped {
     // In this order: the filter of system calls would not stand in the way of landlock, but needs
     // no file either.
     let writes = !reach.written.is_empty();
-    Dropped { files: restrict_files(reach), calls: restrict_calls(writes) }
+    let (files, calls) = (restrict_files(reach), restrict_calls(writes));
+    let is_partial = files == Ok(Enforced::InPart);
+    Dropped { files: files.map(|_| ()), calls, is_partial }
 }
 
 #[cfg(target_os = "linux")]
-fn restrict_files(reach: &Reach) -> Result<(), String> {
+fn restrict_files(reach: &Reach) -> Result<Enforced, String> {
     files::restrict(reach)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn restrict_files(_reach: &Reach) -> Result<(), String> {
+fn restrict_files(_reach: &Reach) -> Result<Enforced, String> {
     Err("landlock is a part of Linux".to_string())
 }
 
@@ -207,13 +223,15 @@ mod tests {
 
     #[test]
     fn the_run_prints_what_it_gave_up_and_what_it_kept() {
-        let dropped = Dropped { files: Ok(()), calls: Ok(()) };
+        let dropped = Dropped { files: Ok(()), calls: Ok(()), is_partial: false };
         assert!(dropped.is_complete());
         assert_eq!(
             dropped.to_string(),
             "sandbox: no files except the named ones (landlock), no sockets, programs or other \
              processes (seccomp)"
         );
+        let partly = Dropped { is_partial: true, ..dropped.clone() };
+        assert!(partly.to_string().contains("truncation, TCP, signals and devices are left to"));
         let kept = Dropped { files: Err("no landlock".to_string()), ..dropped };
         assert!(!kept.is_complete());
         assert!(kept.to_string().contains("all files of the user (no landlock), no sockets"));

@@ -17,6 +17,8 @@ use serde::{Deserialize, Serialize};
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
+#[cfg(feature = "json")]
+use crate::kit::text::is_safe;
 use crate::kit::text::{Untrusted, hex};
 use crate::kit::words::{byte_count, plural};
 use crate::mend::applied::Applied;
@@ -261,8 +263,9 @@ impl Plan {
     /// Those of the JSON writer; a plan made by [`Plan::new`] has none.
     pub fn to_json(&self) -> Result<String, PlanError> {
         let open = Self { seal: "0".repeat(SEAL_LEN), ..self.clone() };
-        let mut text = serde_json::to_string_pretty(&open)
+        let text = serde_json::to_string_pretty(&open)
             .map_err(|error| PlanError::Malformed(error.to_string()))?;
+        let mut text = escape_hidden(&text);
         text.push('\n');
         let seal = crc32(&[text.as_bytes()]);
         let at = find_seal(text.as_bytes()).unwrap_or_default();
@@ -292,6 +295,24 @@ impl Plan {
         }
         Ok(plan)
     }
+}
+
+/// Escapes what a terminal acts on, such as C1 and bidirectional characters of a name. JSON itself
+/// escapes C0 only; its own line ends stay.
+#[cfg(feature = "json")]
+fn escape_hidden(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        if is_safe(character) || character == '\n' {
+            out.push(character);
+            continue;
+        }
+        let mut units = [0; 2];
+        for unit in character.encode_utf16(&mut units) {
+            out += &format!("\\u{unit:04x}");
+        }
+    }
+    out
 }
 
 /// Returns the offset of the eight digits of the seal: after the last key of that name.

@@ -88,3 +88,39 @@ fn platforms_get_every_finding_in_their_own_words() {
         }
     }
 }
+
+#[test]
+fn no_name_of_a_recording_is_a_command_of_a_log() {
+    let torn = revent::Recording::new(revent::Layout::V3).tap(1334).build().bytes;
+    let torn = &torn[..torn.len() - 1];
+    let names =
+        ["::error::x.run.revent", " ::stop-commands::y.run.revent", "##vso[task.z].run.revent"];
+    let folder = folder(&names.map(|name| (name, torn)));
+    for format in ["human", "oneline"] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tracemend-under-test"));
+        let command = command.args(["check", "--format", format]).args(names);
+        let output = command.current_dir(folder.path()).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.contains("./::error::x") && text.contains("./ ::stop-commands"), "{text}");
+        for line in text.lines() {
+            assert!(!line.trim_start().starts_with("::"), "{text}");
+            assert!(!line.contains("##["), "{text}");
+            assert!(!line.contains("##vso["), "{text}");
+        }
+    }
+}
+
+#[test]
+fn no_name_in_a_plan_reaches_a_terminal_as_it_is() {
+    let torn = revent::Recording::new(revent::Layout::V3).tap(1334).build().bytes;
+    let name = "a\u{9b}31m\u{202e}\u{e0041}.run.revent";
+    let folder = folder(&[(name, &torn[..torn.len() - 1])]);
+    let (source, plan) = (folder.path().join(name), folder.path().join("plan"));
+    let (out, again) = (folder.path().join("out"), folder.path().join("again"));
+    let ran = run!("repair", &source, "-o", &out, "--plan", &plan);
+    assert!([0, 3].contains(&ran.code), "{}", ran.err);
+    let text = fs::read_to_string(&plan).unwrap();
+    assert!(text.chars().all(|c| is_safe(c) || c == '\n'), "{text}");
+    assert!(text.contains("\\u009b31m\\u202e\\udb40\\udc41"), "{text}");
+    assert_eq!(run!("apply", &plan, &source, "-o", &again).code, 0);
+}
