@@ -21,11 +21,12 @@
 //! the same with one small damage each, of bytes lost, inserted, zeroed and flipped, and makes a
 //! new recording for every 20 of them. `silent N SEED` loses, doubles, exchanges or changes
 //! complete events and replays the damaged logs as they are: how often does the check find damage
-//! that QEMU does not survive? `flips N SEED` does so with one inverted bit each. `rules N` breaks each rule about the order and the values of events
-//! in N places of complete recordings, one at a time, and replays the logs as they are. `pairs N`
-//! records N guests and counts which event follows which: the evidence for these rules. `places N
-//! SEED LOG...` damages sound logs once and counts how far before the damage a repair closes them,
-//! without a replay. Two machines run at a time.
+//! that QEMU does not survive? `flips N SEED` does so with one inverted bit each. `rules N` breaks
+//! each rule about the order and the values of events in N places of complete recordings, one at a
+//! time, and replays the logs as they are. `pairs N` records N guests and counts which event
+//! follows which: the evidence for these rules. `places N SEED LOG...` damages sound logs once and
+//! counts how far before the damage a repair closes them, without a replay. Two machines run at a
+//! time.
 #![allow(
     clippy::as_conversions,
     clippy::unwrap_used,
@@ -87,16 +88,10 @@ fn main() {
             });
         }
         "once" => damage_fresh(&builds, count, seed, &table),
-        "silent" => {
+        "silent" | "flips" => {
+            let make = if verb == "flips" { silent::flip } else { silent::damage };
             damage_all(&builds, count, seed, |machine, log, release, seed| {
-                let case = silent::damage(log, release, seed).replayed(machine);
-                eprintln!("seed {seed}: {} {:?}", case.event, case.codes);
-                note(&table, case.to_string());
-            });
-        }
-        "flips" => {
-            damage_all(&builds, count, seed, |machine, log, release, seed| {
-                let case = silent::flip(log, release, seed).replayed(machine);
+                let case = make(log, release, seed).replayed(machine);
                 eprintln!("seed {seed}: {} {:?} {:?}", case.event, case.codes, case.replay);
                 note(&table, case.to_string());
             });

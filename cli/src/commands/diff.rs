@@ -30,8 +30,8 @@ record that differs in nothing but clocks, ids and addresses, which differ betwe
 program; the first that differs in another field; and the first of another kind. Each with number, \
 offset, time or instructions before it, thread or device, kind, and the fields that differ; `-` \
 begins the line of the first recording, `+` that of the second. If one of them lacks up to 63 \
-records and both agree after these, their number is shown. If all records are equal, the bytes that \
-`dump` does not show are compared.";
+records and both agree after these, their number is shown. If all records are equal, the bytes \
+that `dump` does not show are compared.";
 
 /// Show the first records in which two recordings differ, and in which fields
 #[derive(Debug, clap::Args)]

@@ -82,7 +82,8 @@ impl Pair<'_> {
             text.push('\n');
         }
         let record = self.format.dumped_noun();
-        let Some([one, two]) = difference.missing else { return };
+        let ends = difference.records.iter().any(Option::is_none);
+        let Some([one, two]) = difference.missing.filter(|_| !ends) else { return };
         let only = |count: u64, side| {
             let verb = if count == 1 { "is" } else { "are" };
             (count > 0).then(|| format!("{} {verb} only in the {side}", plural(count, record)))

@@ -12,8 +12,8 @@ pub const TEXT_SHOWN: usize = 200;
 ///
 /// Control characters (C0, DEL, C1), bidirectional and zero-width characters, and bytes that are
 /// not UTF-8 become `\x1b` or `\u{202e}` escapes, as does the backslash itself, and the `#` of
-/// `##[` and `##vso[`, which are commands wherever they stand in a line of a CI log (GitHub, Azure);
-/// text longer than 200 characters ends in `…` and its length in bytes.
+/// `##[` and `##vso[`, which are commands wherever they stand in a line of a CI log (GitHub and
+/// Azure); text longer than 200 characters ends in `…` and its length in bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Untrusted<'a>(pub &'a [u8]);
 

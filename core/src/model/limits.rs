@@ -107,8 +107,8 @@ pub static BYTES: Limit = Limit::new(
     "bytes",
     u64::MAX,
     "bytes",
-    "memory does not grow with the length and time grows in proportion, so no length is too much by \
-     itself; a service that opens files of strangers sets one, and a longer recording is not read",
+    "memory does not grow with the length, and time in proportion to it, so no length is too much; \
+     a service that opens files of strangers sets one, and a longer recording is not read",
 );
 
 /// Findings that a report holds.

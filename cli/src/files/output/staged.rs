@@ -6,12 +6,12 @@
 //!  temporary name -> write -> rename                             the file system has no O_TMPFILE
 //! ```
 //!
-//! A file without a name vanishes with the process. A temporary name, `.tracemend-XXXXXXYYYYYY.tmp`,
-//! may be left after SIGKILL. While a run uses one, it holds a lock on it; the next run that writes
-//! to the same folder removes those that nobody has locked. The last six letters follow from the
-//! first six and the name of the machine: a user's own file or folder does not have them, and
-//! machines that share a folder, whose file system may have no locks between them, leave each
-//! other's alone.
+//! A file without a name vanishes with the process. A temporary name, of the form
+//! `.tracemend-XXXXXXYYYYYY.tmp`, may be left after SIGKILL. While a run uses one, it holds a lock
+//! on it; the next run that writes to the same folder removes those that nobody has locked. The
+//! last six letters follow from the first six and the name of the machine: a user's own file or
+//! folder does not have them, and machines that share a folder, whose file system may have no locks
+//! between them, leave each other's alone.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher, RandomState};

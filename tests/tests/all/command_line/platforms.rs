@@ -122,5 +122,6 @@ fn no_name_in_a_plan_reaches_a_terminal_as_it_is() {
     let text = fs::read_to_string(&plan).unwrap();
     assert!(text.chars().all(|c| is_safe(c) || c == '\n'), "{text}");
     assert!(text.contains("\\u009b31m\\u202e\\udb40\\udc41"), "{text}");
-    assert_eq!(run!("apply", &plan, &source, "-o", &again).code, 0);
+    let ran = run!("apply", &plan, &source, "-o", &again);
+    assert!([0, 3].contains(&ran.code), "{}", ran.err);
 }

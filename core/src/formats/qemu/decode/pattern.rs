@@ -208,8 +208,9 @@ impl Pattern {
     fn repeats(&self, index: usize, period: usize) -> bool {
         let (before, after) = (index.wrapping_sub(period), index.wrapping_add(period));
         let is_pair = |at: usize| self.at(at) == self.at(at.wrapping_add(period));
+        let is_pair_before = |by: usize| is_pair(before.wrapping_sub(by));
         self.at(before) == self.at(after)
-            && (1..REPEATS).all(|by| is_pair(before.wrapping_sub(by)) && is_pair(index.wrapping_add(by)))
+            && (1..REPEATS).all(|by| is_pair_before(by) && is_pair(index.wrapping_add(by)))
             // The counts of one row around the one in question.
             && (1..period).all(|by| is_pair(before.wrapping_add(by)))
     }

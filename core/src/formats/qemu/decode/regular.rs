@@ -103,8 +103,11 @@ fn build_table(layout: &Layout) -> Table {
 /// seen once.
 pub fn start(number: usize, layout: &Layout) -> Skim {
     let mut slots = [Slot::default(); 256];
+    let mut ids = 0_usize;
     for (id, slot) in (0_u8..).zip(&mut slots) {
-        match layout.kind(id) {
+        let kind = layout.kind(id);
+        ids = ids.saturating_add(usize::from(kind.is_some()));
+        match kind {
             None => break,
             Some(Kind::Instruction) => {
                 slot.floor = 1;
@@ -117,5 +120,5 @@ pub fn start(number: usize, layout: &Layout) -> Skim {
     }
     let any = u64::MAX;
     let (table, pattern) = (table(number), Pattern::default());
-    Skim { table, slots, followers: any, turns: any, free: 0, last: 0, pattern }
+    Skim { table, slots, followers: any, turns: any, free: 0, last: 0, pattern, ids }
 }

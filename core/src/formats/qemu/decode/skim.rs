@@ -95,6 +95,8 @@ pub struct Skim {
     pub last: u8,
     /// The counts of instructions.
     pub pattern: Pattern,
+    /// Number of ids that the layout knows: the other slots stay empty.
+    pub ids: usize,
 }
 
 impl Skim {

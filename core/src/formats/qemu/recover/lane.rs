@@ -355,12 +355,13 @@ impl<'a> Lane<'a> {
     fn find_in_place(&mut self, event: &Event) -> Option<Defect> {
         let kind = event.kind;
         let ends = matches!(kind, Kind::Shutdown(_) | Kind::End);
-        let is_third = self.events().saturating_add(1) == INIT_EVENTS;
         let is_init = kind == Kind::Checkpoint(Checkpoint::Init);
         if is_init && self.context.has_init {
             return Some(Defect::InitTwice);
         }
-        if is_third && !self.context.has_init && !is_init && !ends && self.layout().measured {
+        let is_third = || self.events().saturating_add(1) == INIT_EVENTS;
+        let lacks_init = !self.context.has_init && !is_init && !ends && self.layout().measured;
+        if lacks_init && is_third() {
             return Some(Defect::InitLate);
         }
         if let Some(now) = event.time() {
@@ -455,7 +456,7 @@ impl<'a> Lane<'a> {
 
     /// Returns the events so far.
     pub fn events(&self) -> u64 {
-        let fast = self.skim.slots.iter().map(|slot| slot.count);
+        let fast = self.skim.slots.iter().take(self.skim.ids).map(|slot| slot.count);
         fast.fold(self.counts.events(), u64::saturating_add)
     }
 

@@ -224,9 +224,10 @@ rules! {
         severity: Severity::Warning,
         summary: "INSTRUCTION count breaks a row that repeats",
         problem: "A guest that waits runs the same loops, so its counts of instructions repeat in \
-            rows of one to eight. Six counts on each side of this one, and those of its row, do so, \
-            the row goes on after it, and the count did not occur shortly before: one count was \
-            changed. Of 18,000 counts of 9 sound logs, one is such; at most 16 of a log are named.",
+            rows of one to eight. Six counts on each side of this one, and those of its row, do \
+            so, the row goes on after it, and the count did not occur shortly before: one count \
+            was changed. Of 18,000 counts of 9 sound logs, one is such; at most 16 of a log are \
+            named.",
         impact: "QEMU hangs or aborts if the count was changed: each later event belongs to an \
             exact number of instructions.",
         remedy: Remedy::Next(
@@ -235,7 +236,7 @@ rules! {
             one:\n\
             \x20 cmp boot.log other.log",
         ),
-        source: "QEMU, replay/replay-internal.c: replay_save_instructions; logs of 5.2 to 11.1 with \
-            one inverted bit, replayed on 7.2",
+        source: "QEMU, replay/replay-internal.c: replay_save_instructions; logs of 5.2 to 11.1 \
+            with one inverted bit, replayed on 7.2",
     };
 }
