@@ -15,7 +15,7 @@ use crate::kit::span::{Layer, Span};
 use crate::kit::words::{byte_count, plural};
 use crate::model::edit::{Edit, Fix, Safety};
 use crate::model::limits::{Limits, WINDOW};
-use crate::model::rule::common;
+use crate::model::rule::{Severity, common};
 use crate::model::{Finding, Report};
 
 const FILE: Layer = Layer::stored(0);
@@ -149,12 +149,17 @@ fn check_type(kind: u32, (start, order): (u64, Order), path: &str, report: &mut 
     }
     let span = Span::sized(FILE, start.saturating_add(at::TYPE), 4);
     let message = format!("type is {kind}, expected the number of a PMU");
-    let finding = Finding::new(&rules::ATTR_TYPE_UNKNOWN, span, format!("{path}.type"), message);
+    let mut finding =
+        Finding::new(&rules::ATTR_TYPE_UNKNOWN, span, format!("{path}.type"), message);
     let cleared = [0x00ff_ffff_u32, 0xff00_ffff, 0xffff_00ff].map(|kept| kind & kept);
     let fix = cleared.into_iter().find(|kind| is_event_type(*kind)).map(|kind| {
         let edit = Edit::replace(span, repair::u32_bytes(kind, order));
         Fix::new(Safety::Lossy, format!("set attr.type to {kind}"), vec![edit])
     });
+    // The samples are shown nevertheless: a repair must not give them up for a name.
+    if fix.is_none() {
+        finding.severity = Severity::Warning;
+    }
     report.push(Finding { fix, ..finding });
 }
 

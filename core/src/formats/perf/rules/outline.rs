@@ -209,7 +209,8 @@ rules! {
             the numbers from 0xfffe0000 on for its own counters. Another number is damage, and no \
             copy of the attr is left that tells the right one.",
         impact: "perf 6.1 shows each sample of the event as \"unknown attr type\", and those of a \
-            tracepoint without their fields.",
+            tracepoint without their fields. If several bytes are damaged, this is a warning \
+            without a fix.",
         remedy: Remedy::Fix(
             "Clears the byte of attr.type that makes it too large, if it is a single one.\n\
              Class: lossy: the byte may have been another one. Cost: none.\n\
