@@ -106,7 +106,15 @@ pub static WAYS: &[(&str, Encode)] = &[
     ("a head of HTTP and gzip", |bytes| {
         [b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n", &to_gzip(bytes)[..]].concat()
     }),
+    ("the words of a recorder after it", |bytes| [bytes, RECORDER].concat()),
+    ("a line of ssh before it and one after it", |bytes| {
+        [b"Welcome to the board.\n", bytes, b"Connection to board closed.\r\n"].concat()
+    }),
 ];
+
+/// Lines that a recorder writes to its standard error when it ends.
+pub const RECORDER: &[u8] = b"[ perf record: Woken up 1 times to write data ]\n\
+    [ perf record: Captured and wrote 0.027 MB - (386 samples) ]\n";
 
 /// Puts a time before each line, as logs of CI do.
 pub fn to_stamped(bytes: &[u8]) -> Vec<u8> {

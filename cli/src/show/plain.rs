@@ -14,11 +14,12 @@ const ENDED: &str = "was killed";
 /// Causes, by the codes that show them; `@` stands for the recorder. The first that a report shows
 /// explains it: a conversion of the whole file comes before a lost block, and that before the end
 /// of a recorder.
-const CAUSES: [(&str, &[&str]); 12] = [
+const CAUSES: [(&str, &[&str]); 13] = [
     ("converted as text on its way, and bytes are lost", &["TR0101"]),
     ("packed on its way", &["TR0001"]),
     ("converted on its way", &["TR0002", "TR0003", "TR0004", "TR0005", "TR0006"]),
     ("other text stands before the recording", &["TR0007"]),
+    ("other text stands after the recording", &["TR0008"]),
     ("still being written", &["CM0005"]),
     ("several recordings are in one file", &["PD0037", "AT1005"]),
     ("a block is there twice", &["CM0101", "AT8010"]),

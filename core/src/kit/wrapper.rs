@@ -78,6 +78,8 @@ pub enum Wrapper {
     Stamped,
     /// Lines of text, or the mark of a byte order, are before a recording.
     TextBefore,
+    /// Lines of text are after a recording.
+    TextAfter,
 }
 
 /// Magics at the beginning.
@@ -143,6 +145,7 @@ impl Wrapper {
         Self::Swapped32,
         Self::Stamped,
         Self::TextBefore,
+        Self::TextAfter,
     ];
 
     /// Returns the word for it in plans.
@@ -171,6 +174,7 @@ impl Wrapper {
             Self::Swapped32 => "swapped-32",
             Self::Stamped => "time-stamps",
             Self::TextBefore => "text-before",
+            Self::TextAfter => "text-after",
         }
     }
 
@@ -200,6 +204,7 @@ impl Wrapper {
             Self::Swapped32 => "binary data whose bytes are reversed in words of four",
             Self::Stamped => "binary data with a time stamp before each line",
             Self::TextBefore => "a recording after other text",
+            Self::TextAfter => "a recording before other text",
         }
     }
 
@@ -238,7 +243,8 @@ impl Wrapper {
             | Self::Swapped16
             | Self::Swapped32
             | Self::Stamped
-            | Self::TextBefore => "copy the recording again from its source, as binary data",
+            | Self::TextBefore
+            | Self::TextAfter => "copy the recording again from its source, as binary data",
         }
     }
 }

@@ -167,6 +167,25 @@ pub mod rules {
                 \x20 tracemend repair FILE -o recording"),
             source: "the first lines of the file, and the recording after them",
         };
+        TEXT_AFTER = Rule {
+            code: "TR0008",
+            name: "text-after",
+            severity: Severity::Error,
+            summary: "text stands after the recording",
+            problem: "The recording ends before lines of text, and has fewer faults without them: \
+                its recorder, or what carried it, wrote them to the same stream (`2>&1`, the end \
+                of a part of a mail, a log). Everything else that is reported is about the \
+                recording.",
+            impact: "Readers of a pipe, of a trace of apitrace and of an ovni stream take the text \
+                for records, and fail. Where a recording states its end, they read over it: then \
+                this is a warning.",
+            remedy: Remedy::Fix("Drops the text.\n\
+                Class: exact: the recording ends where it begins.\n\
+                Cost: the text, which was not recorded.\n\
+                Run:\n\
+                \x20 tracemend repair FILE -o recording"),
+            source: "the last lines of the file, and the check of the recording before them",
+        };
         BYTES_LOST = Rule {
             code: "TR0101",
             name: "bytes-lost-on-the-way",

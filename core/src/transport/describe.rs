@@ -111,6 +111,7 @@ const fn rule(way: Wrapper) -> &'static Rule {
         Wrapper::Swapped16 | Wrapper::Swapped32 => &rules::SWAPPED_WORDS,
         Wrapper::Stamped => &rules::STAMPED_LINES,
         Wrapper::TextBefore => &rules::TEXT_BEFORE,
+        Wrapper::TextAfter => &rules::TEXT_AFTER,
     }
 }
 
@@ -135,5 +136,6 @@ const fn summary(way: Wrapper) -> &'static str {
         Wrapper::Swapped16 | Wrapper::Swapped32 => "reverse the bytes of each word",
         Wrapper::Stamped => "drop the time stamp before each line",
         Wrapper::TextBefore => "drop the text before the recording",
+        Wrapper::TextAfter => "drop the text after the recording",
     }
 }

@@ -22,6 +22,7 @@ mod reader;
 mod text;
 mod ways;
 
+use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 
 use crate::catalogue;
@@ -37,6 +38,8 @@ use crate::model::edit::Safety;
 use crate::model::limits::{TRANSPORTS, UNPACKED, UNPACKED_RATIO};
 use crate::model::options::Options;
 use crate::model::recording::{File, FileSet};
+use crate::model::report::Report;
+use crate::model::rule::Severity;
 use reader::head_of;
 use ways::{HEAD, begins, find, is_conversion, needs_proof, open};
 
@@ -248,9 +251,13 @@ impl<S: Store> Engine<'_, S> {
                 let undone = std::mem::replace(&mut next, further).undone;
                 next.undone.splice(0..0, undone);
             }
-            let is_accepted = match is_recording && is_conversion(way) && !is_member {
-                true => self.is_explained(&set, &next.view(&set)),
-                false => is_member || !is_last || self.is_recording(&next.view(&set)),
+            let is_accepted = match way {
+                _ if is_member => true,
+                Wrapper::TextAfter => self.is_better_without(&set, &mut next),
+                _ if is_recording && is_conversion(way) => {
+                    self.is_explained(&set, &next.view(&set))
+                }
+                _ => !is_last || self.is_recording(&next.view(&set)),
             };
             // A wrapper was perhaps converted later, and characters were perhaps of another set.
             let is_damaged = next.undone.first().is_some_and(has_loss);
@@ -316,6 +323,20 @@ impl<S: Store> Engine<'_, S> {
         explains(&check_plain(stored, self.options), || check_plain(arrived, self.options))
     }
 
+    /// Returns whether a recording has fewer faults without the text after it, and no others. Text
+    /// over which its readers read is a warning.
+    fn is_better_without(&self, stored: &FileSet<'_>, arrived: &mut Arrived<S::Kept>) -> bool {
+        let with = check_plain(stored, self.options);
+        let without = check_plain(&arrived.view(stored), self.options);
+        let (faults, left) = (faults_by_code(&with), faults_by_code(&without));
+        let is_left = |(code, count): (&&str, &u64)| faults.get(code) >= Some(count);
+        let are_fewer = left.values().sum::<u64>() < faults.values().sum();
+        let is_better = with.format == without.format && are_fewer && left.iter().all(is_left);
+        let text = arrived.undone.first_mut().filter(|_| !with.has_errors());
+        text.into_iter().for_each(|text| text.finding.severity = Severity::Warning);
+        is_better
+    }
+
     /// Sets the class of steps that only a sound recording proves.
     fn classify(&self, mut arrived: Arrived<S::Kept>, stored: &FileSet<'_>) -> Arrived<S::Kept> {
         let is_doubtful = |one: &Undone| needs_proof(one.wrapper);
@@ -378,6 +399,16 @@ impl<S: Store> Engine<'_, S> {
             out.write_all(piece.get(..read).unwrap_or_default())?;
         }
     }
+}
+
+/// Returns how many errors and warnings of each code a report has.
+fn faults_by_code(report: &Report) -> BTreeMap<&'static str, u64> {
+    let mut counts = BTreeMap::<_, u64>::new();
+    for finding in report.findings().iter().filter(|one| one.severity != Severity::Info) {
+        let count = counts.entry(finding.rule.code).or_default();
+        *count = count.saturating_add(1);
+    }
+    counts
 }
 
 /// Returns whether a step gave a part of the bytes.

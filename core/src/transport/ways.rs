@@ -26,6 +26,10 @@ const FIRST: u64 = 512;
 const WINDOW: u64 = 64 << 10;
 /// Lines before a recording.
 const LINES_MAX: usize = 64;
+/// Bytes of text after a recording, at least: a recording ends in some by chance.
+const ENDING_LEAST: usize = 16;
+/// Bytes of a recording before that text that may be characters.
+const STRAY_MAX: usize = 8;
 /// Marks of the order of bytes in UTF-8 and UTF-16.
 const MARKS: [&[u8]; 3] = [b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"];
 /// Characters that are not ASCII, at least, of a file that was converted to UTF-8.
@@ -65,6 +69,9 @@ fn find_changes(source: &Source<'_>) -> Vec<Wrapper> {
         ways.push(Wrapper::Stamped);
     }
     ways.extend(find_conversions(source));
+    if find_end(source).is_some() {
+        ways.push(Wrapper::TextAfter);
+    }
     ways
 }
 
@@ -100,6 +107,28 @@ fn find_start(source: &Source<'_>) -> Option<u64> {
     // A recording that begins with its magic has a line end in it by chance.
     let start = marks.chain(line_ends).find(follows).filter(|_| !begins(&first));
     start.map(to_u64)
+}
+
+/// Returns where a recording ends before lines of text, if it does.
+fn find_end(source: &Source<'_>) -> Option<u64> {
+    let from = source.len().saturating_sub(HEAD);
+    let last = source.read(from, source.len());
+    let text = last.iter().rev().take_while(|byte| is_text_byte(**byte)).count();
+    let text = last.get(last.len().saturating_sub(text)..).unwrap_or_default();
+    // END of QEMU and the last byte of a number are characters as well.
+    let starts = (0..=STRAY_MAX).filter_map(|stray| text.get(stray..));
+    let text = starts.into_iter().find(|text| is_line_start(text)).unwrap_or(text);
+    let has_lines = text.ends_with(b"\n") && text.len() >= ENDING_LEAST;
+    let letters = text.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
+    let is_end = has_lines && letters.saturating_mul(2) > text.len() && text.len() < last.len();
+    is_end.then(|| source.len().saturating_sub(to_u64(text.len())))
+}
+
+/// Returns whether text begins with a word, or with a sign before which lines have nothing.
+fn is_line_start(text: &[u8]) -> bool {
+    let letters = text.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let signs: [&[u8]; 7] = [b"[", b"* ", b"--", b"<", b"#", b"\n", b"\r\n"];
+    letters >= 2 || signs.iter().any(|sign| text.starts_with(sign))
 }
 
 /// Returns the conversions of all bytes that may leave the first ones as they are.
@@ -196,6 +225,7 @@ pub(super) fn open<'s>(way: Wrapper, source: &Source<'s>) -> Option<Box<dyn Read
             Box::new(Converted::new(from(0), Unstamped::new(find_stamp(&source.read(0, WINDOW))?)))
         }
         Wrapper::TextBefore => Box::new(SourceReader::new(source.clone(), find_start(source)?)),
+        Wrapper::TextAfter => Box::new(from(0).take(find_end(source)?)),
         _ => return None,
     })
 }

@@ -376,6 +376,8 @@ pub fn specimens() -> Vec<Specimen> {
         Specimen::new("PD0036", built("compressed2").bytes).with("for-perf", "6.1"),
         Specimen::new("PD0037", [built("plain").bytes, built("pipe").bytes].concat())
             .with("part", "1"),
+        // Without EVENT_DESC, no copy is left.
+        Specimen::new("PD0038", plain.with_byte(plain.attr_spans[0].start + 3, 0x40)),
     ]
 }
 

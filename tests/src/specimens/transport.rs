@@ -2,7 +2,7 @@
 
 use super::Specimen;
 use crate::forge::perf::{Attr, Order, Recording, sample_type};
-use crate::transport::{to_base64, to_crlf, to_gzip, to_stamped, to_utf8};
+use crate::transport::{RECORDER, to_base64, to_crlf, to_gzip, to_stamped, to_utf8};
 
 /// Rules that bytes alone cannot break.
 pub const IMPOSSIBLE: &[(&str, &str)] = &[];
@@ -47,6 +47,7 @@ pub fn specimens() -> Vec<Specimen> {
         }),
         of_way("TR0006", to_stamped),
         of_way("TR0007", |bytes| [b"* daemon started successfully\n", bytes].concat()),
+        of_way("TR0008", |bytes| [bytes, RECORDER].concat()),
         Specimen::new("TR0101", String::from_utf8_lossy(&sound()).into_owned().into_bytes()),
     ]
 }

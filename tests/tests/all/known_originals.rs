@@ -16,7 +16,7 @@ fn keeps_its_bounds(name: &str) {
 /// As [`keeps_its_bounds`]; passes each case to `each`, too.
 fn run(name: &str, each: impl Fn(&Case) + Sync) {
     let subject = SUBJECTS.iter().find(|subject| subject.format.name() == name).unwrap();
-    let numbers: Vec<usize> = Share::one_in(8).of(0..CASES).collect();
+    let numbers: Vec<usize> = Share::one_in(12).of(0..CASES).collect();
     let tally = Mutex::new(Tally::default());
     subject.run_all(SEED, &numbers, |case| {
         each(&case);

@@ -52,7 +52,7 @@ fn labels_are_true(kinds: &[(Kind, usize)]) {
         for (number, original) in short.enumerate() {
             let first = number * 37 % DISTANCE;
             let places = (first..original.files[0].1.len()).step_by(DISTANCE);
-            let found = find_false_labels(subject, original, kinds, Share::one_in(2).of(places));
+            let found = find_false_labels(subject, original, kinds, Share::one_in(4).of(places));
             if !found.is_empty() {
                 wrong.entry(subject.format.name()).or_default().extend(found);
             }

@@ -190,7 +190,7 @@ fn everything_holds_for_whole_recordings_at_every_safety() {
     for subject in &mut subjects {
         subject.places = vec![(0, 0)];
     }
-    everywhere(Share::one_in(3), &subjects, |subject, _, _| {
+    everywhere(Share::one_in(6), &subjects, |subject, _, _| {
         let mut held = every(&subject.files);
         for safety in [Allow::Exact, Allow::Synthetic] {
             held.push(guarded(|| recording::repaired(&set(&subject.files), safety)));

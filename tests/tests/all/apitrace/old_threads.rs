@@ -25,7 +25,7 @@ fn assert_sound(name: &str, bytes: &[u8]) {
 #[test]
 fn calls_of_threads_without_numbers_interleave_in_sound_traces() {
     for (index, threads) in THREADS.into_iter().enumerate() {
-        for version in Share::one_in(1).of(0..4) {
+        for version in Share::one_in(3).of(0..4) {
             let stream = old_threads(version, threads, 700, 7 * version + threads as u64);
             let container = Container::ALL[(index + version as usize) % Container::ALL.len()];
             let name = format!("version {version}, {threads} threads, {container:?}");
@@ -87,7 +87,7 @@ fn damage_costs_traces_of_several_threads_little_more_than_those_of_one() {
         let stream = old_threads(threads as u64 % 4, threads, 9_000, 11).bytes;
         let original = Original::of(&judge, format!("{threads} threads"), stream, folder.path());
         let (mut right, mut calls) = (0, 0);
-        for case in Share::one_in(4).of(0..24) {
+        for case in Share::one_in(6).of(0..24) {
             let mut numbers = Numbers::of(case as u64);
             let mut bytes = Damaged::of(&original, "snappy");
             let done = damage(KINDS[case % KINDS.len()], &mut bytes, &mut numbers);

@@ -25,7 +25,7 @@ fn no_repair_keeps_fewer_calls_than_apitrace_reads_by_itself() {
             _ => KINDS.to_vec(),
         };
         let (mut right, mut all) = (0, 0);
-        for case in Share::one_in(6).of(0..CASES) {
+        for case in Share::one_in(12).of(0..CASES) {
             let mut numbers = Numbers::of(case as u64);
             let mut bytes = Damaged::of(&original, container);
             let kind = kinds[numbers.below(kinds.len())];

@@ -190,3 +190,26 @@ fn an_id_that_one_bit_made_that_of_another_event_is_restored_in_every_copy() {
     }
     assert_eq!(restored, 6, "three copies");
 }
+
+#[test]
+fn a_type_of_no_pmu_is_an_error_and_its_byte_is_cleared() {
+    for order in [Order::Little, Order::Big] {
+        let mut recording =
+            Recording::new(order, vec![Attr::cpu_clock(sample_type::TIME).with_ids(&[7])]);
+        let sample = recording.maker(0).sample();
+        recording.push(sample);
+        let built = recording.build();
+        let at = built.attr_spans[0].start;
+        for bit in 0..32_u32 {
+            let index = if order == Order::Little { bit / 8 } else { 3 - bit / 8 };
+            let at = at + usize::try_from(index).unwrap();
+            let damaged = built.with_byte(at, built.bytes[at] ^ 1 << (bit % 8));
+            let (repair, target) = mended(&damaged);
+            // The kernel may have a PMU of a smaller number.
+            let is_found = repair.before.counts().contains_key("PD0038");
+            assert_eq!(is_found, bit >= 12, "bit {bit}");
+            let is_lossy = repair.outcome == Outcome::RepairedWithLoss;
+            assert_eq!(is_lossy && target == built.bytes, bit >= 12, "bit {bit}");
+        }
+    }
+}

@@ -6,7 +6,7 @@ use tracemend_tests::notice::skip;
 use tracemend_tests::sweep::{Share, is_left_to_the_gate};
 
 /// Changed recordings of each version that an ordinary run judges.
-const CASES: u64 = 40;
+const CASES: u64 = 24;
 
 #[test]
 fn nothing_that_the_perf_that_recorded_refuses_is_without_an_error() {

@@ -4,15 +4,18 @@ use crate::formats::perf::decode::attr::Attr;
 use crate::formats::perf::decode::attrs::{AttrEntry, AttrTable, IdsFault, TableStop};
 use crate::formats::perf::decode::recording::Recording;
 use crate::formats::perf::layout::attr::{at, read_format};
-use crate::formats::perf::layout::{ATTR_SIZE_KNOWN, SECTION_SIZE, feature, field, is_published};
+use crate::formats::perf::layout::{
+    ATTR_SIZE_KNOWN, SECTION_SIZE, feature, field, is_event_type, is_published,
+};
 use crate::formats::perf::limits::{ATTRS, IDS};
 use crate::formats::perf::{repair, rules};
+use crate::kit::cursor::Order;
 use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::{byte_count, plural};
-use crate::model::edit::{Fix, Safety};
+use crate::model::edit::{Edit, Fix, Safety};
 use crate::model::limits::{Limits, WINDOW};
-use crate::model::rule::common;
+use crate::model::rule::{Severity, common};
 use crate::model::{Finding, Report};
 
 const FILE: Layer = Layer::stored(0);
@@ -29,7 +32,8 @@ pub(super) fn check_table(
     }
     for (index, (entry, fault)) in table.entries.iter().enumerate() {
         let path = format!("attrs[{index}]");
-        check_attr(&entry.attr, entry.span, &path, report);
+        let place = (entry.span.start, recording.order());
+        check_attr(&entry.attr, place, entry.span, &path, report);
         check_ids(recording, entry, *fault, format!("{path}.ids"), limits, report);
     }
     check_id_places(recording, table, report);
@@ -138,8 +142,35 @@ fn check_id_places(recording: &Recording<'_>, table: &AttrTable, report: &mut Re
     report.push(finding.related(*span, "attrs[0]"));
 }
 
-/// Checks one attr by itself.
-pub(super) fn check_attr(attr: &Attr, span: Span, path: &str, report: &mut Report) {
+/// Checks the type of the event whose attr has this place and byte order.
+fn check_type(kind: u32, (start, order): (u64, Order), path: &str, report: &mut Report) {
+    if is_event_type(kind) {
+        return;
+    }
+    let span = Span::sized(FILE, start.saturating_add(at::TYPE), 4);
+    let message = format!("type is {kind}, expected the number of a PMU");
+    let mut finding =
+        Finding::new(&rules::ATTR_TYPE_UNKNOWN, span, format!("{path}.type"), message);
+    let cleared = [0x00ff_ffff_u32, 0xff00_ffff, 0xffff_00ff].map(|kept| kind & kept);
+    let fix = cleared.into_iter().find(|kind| is_event_type(*kind)).map(|kind| {
+        let edit = Edit::replace(span, repair::u32_bytes(kind, order));
+        Fix::new(Safety::Lossy, format!("set attr.type to {kind}"), vec![edit])
+    });
+    // The samples are shown nevertheless: a repair must not give them up for a name.
+    if fix.is_none() {
+        finding.severity = Severity::Warning;
+    }
+    report.push(Finding { fix, ..finding });
+}
+
+/// Checks one attr by itself; `place` is its offset and byte order.
+pub(super) fn check_attr(
+    attr: &Attr,
+    place: (u64, Order),
+    span: Span,
+    path: &str,
+    report: &mut Report,
+) {
     if attr.is_impossible() {
         let message = format!(
             "impossible bits: sample_type {:#x}, read_format {:#x}, branch_sample_type {:#x}",
@@ -148,6 +179,7 @@ pub(super) fn check_attr(attr: &Attr, span: Span, path: &str, report: &mut Repor
         report.push(Finding::new(&rules::ATTR_IMPOSSIBLE, span, path.to_string(), message));
         return;
     }
+    check_type(attr.kind, place, path, report);
     if attr.reads_without_id() {
         let message = format!(
             "read_format is {:#x}, expected bit {:#x} (ID), since samples have READ",

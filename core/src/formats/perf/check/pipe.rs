@@ -17,7 +17,7 @@ use crate::formats::perf::decode::frame::RecordView;
 use crate::formats::perf::decode::recording::RecordFile;
 use crate::formats::perf::decode::walk::Damage;
 use crate::formats::perf::layout::feature::COMPRESSED;
-use crate::formats::perf::layout::{HEADER_SIZE_PIPE, record};
+use crate::formats::perf::layout::{HEADER_SIZE_PIPE, RECORD_HEADER, record};
 use crate::formats::perf::limits::{ATTRS, IDS};
 use crate::formats::perf::options::asked_version;
 use crate::formats::perf::recover::outline::recorder_of_pipe;
@@ -190,6 +190,7 @@ fn add_event(record: &RecordView<'_>, events: &mut Events, limits: &Limits, repo
     }
     // The check of the record reports a body that is not an attr.
     let Some((attr, ids)) = read_record(record, events.order()) else { return };
-    check_attr(&attr, span, &format!("data.attr[{}]", events.attrs().len()), report);
+    let place = (span.start.saturating_add(RECORD_HEADER), events.order());
+    check_attr(&attr, place, span, &format!("data.attr[{}]", events.attrs().len()), report);
     events.push(attr, ids);
 }

@@ -175,6 +175,16 @@ pub const MISC_BUILD_ID_SIZE: u16 = 1 << 15;
 /// Longest build id, in bytes.
 pub const BUILD_ID_MAX: u64 = 20;
 
+/// Numbers of PMUs that a kernel may have: it counts from 6, and machines have some hundred.
+const PMUS_MAX: u32 = 4096;
+/// The first number of those that perf has for counters of its own (`PERF_PMU_TYPE_DRM_START`).
+const OWN_PMUS: u32 = 0xfffe_0000;
+
+/// Whether `attr.type` is a number that an event may have.
+pub const fn is_event_type(kind: u32) -> bool {
+    kind < PMUS_MAX || kind >= OWN_PMUS
+}
+
 /// `PERF_TYPE_TRACEPOINT`.
 pub const TYPE_TRACEPOINT: u32 = 2;
 

@@ -200,6 +200,26 @@ rules! {
         source: "perf 6.1, tools/perf/util/session.c: perf_session__open; evlist.c: \
             evlist__valid_read_format; evsel.c: evsel__parse_sample; measured",
     };
+    ATTR_TYPE_UNKNOWN = Rule {
+        code: "PD0038",
+        name: "attr-type-unknown",
+        severity: Severity::Error,
+        summary: "attr.type is the number of no PMU",
+        problem: "The kernel numbers its PMUs from 6 on and has fewer than a thousand; perf keeps \
+            the numbers from 0xfffe0000 on for its own counters. Another number is damage, and no \
+            copy of the attr is left that tells the right one.",
+        impact: "perf 6.1 shows each sample of the event as \"unknown attr type\", and those of a \
+            tracepoint without their fields. If several bytes are damaged, this is a warning \
+            without a fix.",
+        remedy: Remedy::Fix(
+            "Clears the byte of attr.type that makes it too large, if it is a single one.\n\
+             Class: lossy: the byte may have been another one. Cost: none.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
+        ),
+        source: "kernel/events/core.c: perf_pmu_register; perf 7.2, tools/perf/util/pmu.h: \
+            PERF_PMU_TYPE_DRM_START; measured with perf 6.1",
+    };
     SEVERAL_RECORDINGS = Rule {
         code: "PD0037",
         name: "several-recordings",

@@ -340,7 +340,7 @@ fn damage_in_the_bits_of_the_sequences_leaves_the_first_ones() {
 
 #[test]
 fn no_block_makes_the_partial_expander_panic_or_grow() {
-    let bytes = mixed(9_000);
+    let bytes = mixed(4_000);
     let stored = ruzstd::encoding::compress_to_vec(
         bytes.as_slice(),
         ruzstd::encoding::CompressionLevel::Fastest,
@@ -422,8 +422,8 @@ fn compare_decoders(count: u32) -> [u32; 4] {
 
 #[test]
 fn two_decoders_agree_on_damaged_blocks() {
-    let [refused, expanded, ours, theirs] = compare_decoders(5_000);
-    assert!(refused > 500 && expanded > 500, "{refused}, {expanded}");
+    let [refused, expanded, ours, theirs] = compare_decoders(2_000);
+    assert!(refused > 200 && expanded > 200, "{refused}, {expanded}");
     // libzstd passes some literals that do not end with their bits.
-    assert!(ours < 5_000 / 50 && theirs == 0, "{ours}, {theirs}");
+    assert!(ours < 2_000 / 50 && theirs == 0, "{ours}, {theirs}");
 }

@@ -334,11 +334,11 @@ mod tests {
     #[test]
     fn shifts_are_searched_for_in_a_limited_number_of_chunks() {
         // A copy of which a flipped bit adds bytes, so that all elements after it are moved.
-        let bytes = regular::tests::words(20_000);
+        let bytes = regular::tests::words(10_000);
         let sound = snap::raw::Encoder::new().compress_vec(&bytes).unwrap();
         let chunk =
             |block: &[u8]| [&u32::try_from(block.len()).unwrap().to_le_bytes(), block].concat();
-        let other = chunk(&snap::raw::Encoder::new().compress_vec(&bytes[1_000..]).unwrap());
+        let other = chunk(&snap::raw::Encoder::new().compress_vec(&bytes[500..]).unwrap());
         let expanded = |file: &[u8]| {
             let source = Source::new(file);
             let mut chunks = Chunks::new(&source, &Limits::default());
@@ -348,7 +348,7 @@ mod tests {
             }
             units.into_values().map(|one| one == bytes).collect::<Vec<bool>>()
         };
-        let flipped = (3_000..).find_map(|at| {
+        let flipped = (1_500..).find_map(|at| {
             let mut block = sound.clone();
             block[at] |= 1 << 5;
             let file = [b"at", chunk(&block).as_slice(), &other].concat();

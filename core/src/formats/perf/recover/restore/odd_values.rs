@@ -8,13 +8,11 @@ use crate::formats::perf::decode::attr_bytes::AttrBytes;
 use crate::formats::perf::layout::attr::{
     Bits, Used, Word, at, flag, read_format, sample_type as bit,
 };
-use crate::formats::perf::layout::{ATTR_SIZE_VER0, TYPE_TRACEPOINT};
+use crate::formats::perf::layout::{ATTR_SIZE_VER0, TYPE_TRACEPOINT, is_event_type};
 use crate::kit::num::to_u64;
 
 /// `attr.type` of a breakpoint.
 const TYPE_BREAKPOINT: u64 = 5;
-/// Highest number of a PMU that is plausible; the kernel counts from 6.
-const MOST_TYPES: u64 = 4096;
 
 /// An attr, and the numbers by which its others are judged.
 struct Event<'a> {
@@ -92,7 +90,7 @@ pub(super) fn count(attr: AttrBytes<'_>) -> u64 {
         1 => config <= 16,
         2 => config < 1 << 16,
         3 => config & 0xffff_ffff <= 0x00ff_ffff,
-        kind => kind < MOST_TYPES,
+        kind => u32::try_from(kind).is_ok_and(is_event_type),
     };
     let is_config = |(word, _): &(&Word, u64)| word.used == Used::Config;
     let is_odd = |word: &(&Word, u64)| event.is_odd(*word);
