@@ -203,10 +203,14 @@ fn flip_all(judge: &Apitrace, originals: &[Original], (count, seed): (usize, u64
     for (change, [silent, found]) in &table {
         println!("{:12} {found:6} {silent:7}", format!("{change:?}"));
     }
-    let shown = table.iter().filter(|(change, _)| **change != Change::Nothing);
-    let [silent, found] = shown.fold([0, 0], |[a, b], (_, [c, d])| [a + c, b + d]);
-    let share = 100.0 * silent as f64 / (silent + found).max(1) as f64;
-    println!("silent of those that apitrace shows: {share:.1} %");
+    let share = |without: &[Change]| {
+        let shown = table.iter().filter(|(change, _)| !without.contains(change));
+        let [silent, found] = shown.fold([0, 0], |[a, b], (_, [c, d])| [a + c, b + d]);
+        100.0 * silent as f64 / (silent + found).max(1) as f64
+    };
+    println!("silent of those that apitrace shows: {:.1} %", share(&[Change::Nothing]));
+    let others = share(&[Change::Nothing, Change::Float]);
+    println!("the same without numbers with a fraction: {others:.1} %");
 }
 
 /// Flips a bit per case and prints a table: which commands fail, and does the check give an error?

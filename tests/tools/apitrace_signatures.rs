@@ -4,7 +4,8 @@
 //! cargo run -p tracemend-tools --bin apitrace_signatures -- \
 //!     core/src/formats/apitrace/recover/signatures/tables.bin \
 //!     "apitrace 11.1, glxtrace=/usr/lib/x86_64-linux-gnu/apitrace/wrappers/glxtrace.so" \
-//!     "apitrace 11.1, egltrace=/usr/lib/x86_64-linux-gnu/apitrace/wrappers/egltrace.so"
+//!     "apitrace 11.1, egltrace=/usr/lib/x86_64-linux-gnu/apitrace/wrappers/egltrace.so" \
+//!     listings/*.list
 //! ```
 //!
 //! The ids of functions, structs, enums and bitmasks are constants of a build of the tracer. Its
@@ -18,6 +19,10 @@
 //! All relocations are searched for these shapes. A name that begins as no function does belongs to
 //! a struct; a signature of which all names are bits is a bitmask. An id that two signatures claim
 //! is left out. `signatures.rs` describes the file that is written.
+//!
+//! A listing holds the signatures of a build for which there is no library here: the name of the
+//! table, then a line per signature, with tabs between the words `function` or `struct`, the id, the
+//! name, and the names of the arguments or members.
 #![allow(
     clippy::as_conversions,
     clippy::unwrap_used,
@@ -192,6 +197,23 @@ impl Library {
     }
 }
 
+/// Reads a listing: the name of the table, and the table.
+fn read_listing(path: &str) -> (String, Table) {
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut lines = text.lines();
+    let name = lines.next().unwrap().to_string();
+    let mut table = Table::default();
+    for line in lines {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [kind, id, own, items @ ..] = fields.as_slice() else { panic!("{path}: {line}") };
+        let mut raw = string(own);
+        raw.extend(uint(items.len() as u64));
+        items.iter().for_each(|item| raw.extend(string(item)));
+        table[usize::from(*kind == "struct")].insert(id.parse().unwrap(), raw);
+    }
+    (name, table)
+}
+
 fn number(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte))
 }
@@ -237,17 +259,19 @@ fn encode(tables: &[(String, Table)]) -> Vec<u8> {
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [out, libraries @ ..] = arguments.as_slice() else {
-        panic!("usage: apitrace_signatures OUT NAME=LIBRARY...");
+        panic!("usage: apitrace_signatures OUT NAME=LIBRARY|LISTING...");
     };
     let mut tables = Vec::new();
     for library in libraries {
-        let (name, path) = library.split_once('=').unwrap();
-        let table = Library::read(path).table();
+        let (name, table) = match library.split_once('=') {
+            Some((name, path)) => (name.to_string(), Library::read(path).table()),
+            None => read_listing(library),
+        };
         println!(
             "{name}: {:?} functions, structs, enums, bitmasks",
             table.each_ref().map(BTreeMap::len)
         );
-        tables.push((name.to_string(), table));
+        tables.push((name, table));
     }
     let encoded = encode(&tables);
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());

@@ -163,13 +163,13 @@ impl Format for Apitrace {
         let mut read = ReadOptions { limits, keep_raw: true, donor: donor.map(|d| d.definitions) };
         let mut trace = Trace::read(&source, container, read);
         // Lost definitions may be those of a known build.
-        if donor.is_none() && !trace.faults.damages.is_empty() {
-            let found = find_build(&trace.tracker).map(Donor::of_build);
-            if let Some(found) = found {
-                donor = Some(found);
-                read.donor = Some(found.definitions);
-                trace = Trace::read(&source, container, read);
-            }
+        let is_asked = donor.is_none() && !trace.faults.damages.is_empty();
+        let build = is_asked.then(|| find_build(&trace.tracker)).flatten();
+        if let Some((signatures, evidence)) = &build {
+            let found = Donor::of_build(signatures, *evidence);
+            donor = Some(found);
+            read.donor = Some(found.definitions);
+            trace = Trace::read(&source, container, read);
         }
         let editor = StreamEditor::new(&source, container, limits);
         let is_suspect =

@@ -60,6 +60,8 @@ impl<'r> TraceCheck<'r, '_> {
                 Some(self.editor.edit(leave.start, leave.end, Vec::new(), leave.place?))
             }));
             let summary = self.region_summary(&region);
+            let is_chosen = self.donor.is_some_and(|donor| donor.origin == DonorOrigin::Chosen);
+            let has_placeholders = !is_chosen && self.count_made_up(&region.definitions()) > 0;
             let dropped_leaves =
                 region.warnings.iter().filter(|(warning, _)| warning.kind.is_leave()).count();
             edits.extend(region.warnings.into_iter().map(|(_, edit)| edit));
@@ -67,6 +69,7 @@ impl<'r> TraceCheck<'r, '_> {
             // nobody knows to be sound are stored as if they were.
             let mut plan = FixPlan::of_stream(Safety::Lossy, summary, edits);
             plan.events_lost = to_u64(dropped_leaves);
+            plan.option = has_placeholders.then_some("--donor other.trace");
             self.add_with_plan(finding, plan);
         }
     }

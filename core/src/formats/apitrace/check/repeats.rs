@@ -51,6 +51,14 @@ fn describe_rare(rare: &Rare) -> String {
             "{value} is used once between the same two values, but {frequent}, which differs in \
              one bit, {often}"
         ),
+        Scope::Argument => format!(
+            "{value} is the only value of the argument that is used once; {frequent}, which \
+             differs in one bit, is used {often}"
+        ),
+        Scope::Count => format!(
+            "{value} interrupts a row that counts upwards, in which {frequent}, which differs in \
+             one bit, comes next"
+        ),
         Scope::Names => format!(
             "{value} has a part that no other name has, but {frequent}, which differs in one bit, \
              has only known ones"

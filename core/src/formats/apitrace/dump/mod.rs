@@ -27,7 +27,7 @@ use std::fmt::Write as _;
 use super::limits::DUMP_TEXT;
 use super::options::{self, Filter};
 use crate::formats::apitrace::recover::beginning::find_named;
-use crate::formats::apitrace::recover::signatures::find_build;
+use crate::formats::apitrace::recover::signatures::{Signatures, find_build};
 use crate::formats::apitrace::recover::trace::{ReadOptions, Trace};
 use crate::kit::source::Source;
 use crate::model::dump::{Dump, DumpError, Dumped};
@@ -63,7 +63,7 @@ enum Style {
 pub(super) struct Readable<'s, 'a> {
     source: &'s Source<'a>,
     pub(super) trace: Trace,
-    donor: Option<&'static crate::formats::apitrace::recover::signatures::Signatures>,
+    donor: Option<Signatures>,
 }
 
 impl<'s, 'a> Readable<'s, 'a> {
@@ -74,7 +74,7 @@ impl<'s, 'a> Readable<'s, 'a> {
         let is_sound = trace.faults.damages.is_empty();
         let found = || find_build(&trace.tracker).map(|(build, _)| build);
         let donor = if is_sound { None } else { found() };
-        if let Some(donor) = donor {
+        if let Some(donor) = &donor {
             read.donor = Some(&donor.definitions);
             trace = Trace::read(source, container, read);
         }
@@ -88,7 +88,7 @@ impl<'s, 'a> Readable<'s, 'a> {
 
     /// Passes the tokens of the sound events to `reader`.
     pub(super) fn feed(&self, limits: &Limits, reader: &mut impl StreamReader) {
-        let donor = self.donor.map(|donor| &donor.definitions);
+        let donor = self.donor.as_ref().map(|donor| &donor.definitions);
         feed::feed(self.source, &self.trace, donor, limits, reader);
     }
 }

@@ -39,7 +39,7 @@ impl<'r> Donor<'r> {
     }
 
     /// The built-in signatures of a build, and what shows that it is the right one.
-    pub fn of_build((signatures, evidence): (&'r Signatures, Evidence)) -> Self {
+    pub fn of_build(signatures: &'r Signatures, evidence: Evidence) -> Self {
         let origin = DonorOrigin::Build(evidence);
         Self { definitions: &signatures.definitions, name: &signatures.name, origin }
     }

@@ -28,6 +28,8 @@ pub struct FixPlan {
     pub witnesses: Vec<(Span, &'static str)>,
     /// What the rest of the unit is, if it determines what one edit of the stream writes.
     pub unit_witness: Option<&'static str>,
+    /// The option of a repair that does better, as it is typed.
+    pub option: Option<&'static str>,
 }
 
 impl FixPlan {
@@ -48,6 +50,7 @@ impl FixPlan {
             events_altered: 0,
             witnesses: Vec::new(),
             unit_witness: None,
+            option: None,
         }
     }
 

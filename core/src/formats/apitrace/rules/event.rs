@@ -227,8 +227,10 @@ rules! {
             address or enum stands once between two values that have another one, which differs \
             in one bit, between them in all other lists or rounds. Or a name occurs once and its \
             neighbour at least twice, or has a part that no other name has; or a list of names \
-            has one character that no name has. The value may be damaged: nothing in the trace \
-            proves it.",
+            has one character that no name has. Or all numbers of an argument repeat but one, \
+            which differs in one bit from another, not by rounding, and is not a round number; or \
+            a number interrupts a row of numbers that count upwards, and one bit continues the \
+            row. The value may be damaged: nothing in the trace proves it.",
         impact: "apitrace 11.1 shows the value as it is. replay cannot map a handle that no call \
             returned.",
         remedy: Remedy::Next("Nothing has to be done if the program passes such a value. If it \

@@ -38,6 +38,8 @@ mod value;
 pub use parser::{ParseStop, Parser};
 pub use plain::{PlainEvent, PlainHead, PlainUse, UsedValue};
 
+use std::fmt;
+
 use crate::formats::apitrace::layout::{
     BYTES_MAX, COUNT_MAX, ITEMS_MAX, LOST_ARGUMENT_MAX, NAME_MAX,
 };
@@ -211,6 +213,27 @@ pub struct SymbolUse {
     pub value: u64,
 }
 
+/// A number that may repeat. Fractions are compared by their bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Number {
+    /// The bits of a number of 32 bits.
+    Float(u32),
+    /// The bits of a number of 64 bits.
+    Double(u64),
+    /// An integer.
+    Unsigned(u64),
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Float(bits) => write!(f, "{:?}", f32::from_bits(*bits)),
+            Self::Double(bits) => write!(f, "{:?}", f64::from_bits(*bits)),
+            Self::Unsigned(value) => write!(f, "{value}"),
+        }
+    }
+}
+
 /// A value of an argument or a result, or a part of one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ValueToken<'a> {
@@ -277,6 +300,11 @@ pub trait TokenSink {
     /// Whether it looks at values of enums that are passed to a function.
     #[inline(always)]
     fn takes_symbols(&self, _function: u64) -> bool {
+        true
+    }
+    /// Whether it looks at numbers that are passed to a function.
+    #[inline(always)]
+    fn takes_numbers(&self, _function: u64) -> bool {
         true
     }
     /// Whether the definition of an id was read.
@@ -347,6 +375,9 @@ pub trait TokenSink {
     /// Takes a value of an enum, whose bytes lie at `at..end`.
     #[inline(always)]
     fn symbol(&mut self, _symbol: SymbolUse, _at: u64, _end: u64) {}
+    /// Takes a number whose bytes lie at `at..end`: a value, or the last part of one.
+    #[inline(always)]
+    fn number(&mut self, _number: Number, _at: u64, _end: u64) {}
     /// Takes the place of the bytes of the string or blob that was begun.
     #[inline(always)]
     fn bytes_begin(&mut self, _at: u64) {}

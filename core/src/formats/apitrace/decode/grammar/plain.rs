@@ -9,7 +9,7 @@
 use super::bare_leave::BareLeave;
 use super::parser::{Parser, State};
 use super::tokens::{Tokens, plain_uint};
-use super::{CountField, Space, SymbolUse, TokenSink};
+use super::{CountField, Number, Space, SymbolUse, TokenSink};
 use crate::formats::apitrace::decode::usage::shapes::{Shape, type_of};
 use crate::formats::apitrace::layout::{
     ID_MAX, TEXT_LOOKED_AT, VERSION_THREADS, detail, event, kind,
@@ -71,6 +71,8 @@ pub enum UsedValue<'a> {
     Address(u64),
     /// A value of an enum, which its signature may list.
     Symbol(SymbolUse),
+    /// A number.
+    Number(Number),
     /// A text of at most [`TEXT_LOOKED_AT`] bytes.
     Text(&'a [u8]),
 }
@@ -193,7 +195,7 @@ impl<'a> Scan<'_, 'a> {
                 self.at = aside.at;
                 Some(value_type)
             }
-            tag => self.single(tag, argument, at, sink),
+            tag => self.single(tag, (argument, true), at, sink),
         }
     }
 
@@ -211,32 +213,43 @@ impl<'a> Scan<'_, 'a> {
         if count > CountField::ArrayLength.max() {
             return None;
         }
-        for _ in 0..count {
+        for left in (0..count).rev() {
             let tag = self.byte()?;
-            self.single(tag, argument, None, sink)?;
+            self.single(tag, (argument, left == 0), None, sink)?;
         }
         Some(type_of(kind::ARRAY, 0))
     }
 
     /// Moves past a value without parts; returns its type. As the tokens do, it shows the enum of
-    /// an argument from its type on, which lies at `at`, and others from their number on.
+    /// an argument from its type on, which lies at `at`, and others from their number on, and
+    /// numbers only if the value `is_last` in its array.
     #[inline(always)]
     fn single<S: TokenSink>(
         &mut self,
         tag: u8,
-        argument: Option<u64>,
+        (argument, is_last): (Option<u64>, bool),
         at: Option<u64>,
         sink: &S,
     ) -> Option<u64> {
         // Each arm names its type, so that the type is not looked at twice.
         match tag {
             kind::FLOAT => {
+                let start = self.at;
                 self.skip(4)?;
+                if is_last && self.takes_numbers(sink) {
+                    let bytes = *self.bytes.get(start..)?.first_chunk()?;
+                    self.push_number(argument, 4, Number::Float(u32::from_le_bytes(bytes)))?;
+                }
                 Some(type_of(kind::FLOAT, 0))
             }
             kind::UINT => {
                 // A result that is as large may not be converted.
+                let before = self.at;
                 let value = self.uint()?;
+                if is_last && self.takes_numbers(sink) {
+                    let len = self.at.wrapping_sub(before);
+                    self.push_number(argument, len, Number::Unsigned(value))?;
+                }
                 let is_large = argument.is_none() && i64::try_from(value).is_err();
                 (!is_large).then_some(type_of(kind::UINT, 0))
             }
@@ -260,7 +273,12 @@ impl<'a> Scan<'_, 'a> {
                 Some(type_of(kind::OPAQUE, 0))
             }
             kind::DOUBLE => {
+                let start = self.at;
                 self.skip(8)?;
+                if is_last && self.takes_numbers(sink) {
+                    let bytes = *self.bytes.get(start..)?.first_chunk()?;
+                    self.push_number(argument, 8, Number::Double(u64::from_le_bytes(bytes)))?;
+                }
                 Some(type_of(kind::DOUBLE, 0))
             }
             kind::NULL | kind::FALSE | kind::TRUE => Some(type_of(tag, 0)),
@@ -307,6 +325,18 @@ impl<'a> Scan<'_, 'a> {
         let symbol = SymbolUse { space, id, is_negative, value: self.uint()? };
         let is_sound = sink.is_defined(space, id) && sink.judge(symbol).is_none();
         is_sound.then_some((symbol, at))
+    }
+
+    #[inline(always)]
+    fn takes_numbers<S: TokenSink>(&self, sink: &S) -> bool {
+        self.function.is_none_or(|function| sink.takes_numbers(function))
+    }
+
+    /// Passes a number on, whose `len` bytes end here.
+    #[inline(never)]
+    fn push_number(&mut self, argument: Option<u64>, len: usize, number: Number) -> Option<()> {
+        let at = self.position().wrapping_sub(to_u64(len));
+        self.push(argument, at, UsedValue::Number(number))
     }
 
     #[inline(always)]

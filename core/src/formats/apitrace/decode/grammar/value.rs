@@ -2,7 +2,9 @@
 
 use super::parser::{Defined, Parser, State, read_count, read_uint};
 use super::tokens::{Read, ReadFailure, Tokens};
-use super::{CountField, Space, StreamError, SymbolUse, TokenSink, TokenWarning, ValueToken};
+use super::{
+    CountField, Number, Space, StreamError, SymbolUse, TokenSink, TokenWarning, ValueToken,
+};
 use crate::formats::apitrace::layout::{ID_MAX, TEXT_LOOKED_AT, VERSION_ENUM_SETS, kind};
 use crate::kit::num::to_u64;
 
@@ -61,11 +63,11 @@ impl Parser {
         tokens: &mut Tokens<'_>,
         sink: &mut S,
     ) -> Read<()> {
+        let at = tokens.position();
         let token = match tag {
             kind::SINT => ValueToken::Negative(read_uint(tokens, sink)?),
             kind::UINT => ValueToken::Unsigned(read_uint(tokens, sink)?),
             kind::OPAQUE => {
-                let at = tokens.position();
                 let value = read_uint(tokens, sink)?;
                 sink.address(value, at, tokens.position());
                 ValueToken::Opaque(value)
@@ -81,6 +83,15 @@ impl Parser {
             kind::FALSE | kind::TRUE => ValueToken::Bool(tag == kind::TRUE),
             _ => ValueToken::Null,
         };
+        if matches!(self.stack.as_slice(), [] | [1]) {
+            let number = match token {
+                ValueToken::Unsigned(value) => Some(Number::Unsigned(value)),
+                ValueToken::Float(value) => Some(Number::Float(value.to_bits())),
+                ValueToken::Double(value) => Some(Number::Double(value.to_bits())),
+                _ => None,
+            };
+            number.into_iter().for_each(|number| sink.number(number, at, tokens.position()));
+        }
         sink.value(token);
         self.end_value(tokens.position(), sink);
         Ok(())

@@ -6,10 +6,12 @@
 //!
 //! - `addresses`: handles, and calls that return them
 //! - `neighbours`: values between the same two values, as in loops over all attributes
+//! - `numbers`: coordinates, sizes and indices
 //! - `words`: names in texts, and the parts of names
 
 mod addresses;
 mod neighbours;
+mod numbers;
 mod words;
 
 use std::collections::BTreeSet;
@@ -17,9 +19,11 @@ use std::hash::{Hash, Hasher};
 
 use addresses::Addresses;
 use neighbours::{AddressLists, SymbolRuns};
+use numbers::Numbers;
 pub use words::Odd;
 use words::Words;
 
+use crate::formats::apitrace::decode::grammar::Number;
 use crate::formats::apitrace::layout::ID_MAX;
 
 /// Uses from which a value is frequent.
@@ -92,6 +96,10 @@ pub enum Scope {
     Neighbours,
     /// As parts of names.
     Names,
+    /// As the same argument.
+    Argument,
+    /// In a row of numbers that count upwards.
+    Count,
 }
 
 /// The values of a trace that may repeat.
@@ -100,6 +108,9 @@ pub struct Repeats {
     addresses: Addresses,
     lists: AddressLists,
     symbols: SymbolRuns,
+    /// The latest value of an enum, and its call.
+    latest_symbol: Option<(u64, u64)>,
+    numbers: Numbers,
     words: Words,
 }
 
@@ -119,7 +130,20 @@ impl Repeats {
 
     /// Counts a value of an enum.
     pub fn add_symbol(&mut self, position: Position, value: u64, first: FirstUse) {
+        self.latest_symbol = Some((first.call, value));
         self.symbols.add(position, value, first);
+    }
+
+    /// Whether one more number at an argument of `function` is looked at.
+    #[inline(always)]
+    pub fn takes_numbers(&self, function: u64) -> bool {
+        self.symbols.has_room(function) && self.numbers.has_room(function)
+    }
+
+    /// Counts a number.
+    pub fn add_number(&mut self, position: Position, number: Number, first: FirstUse) {
+        let of_call = self.latest_symbol.filter(|(call, _)| *call == first.call);
+        self.numbers.add(position, of_call.map(|(_, value)| value), number, first);
     }
 
     /// Counts the words of a text of names, which begins at `first.at`.
@@ -140,6 +164,7 @@ impl Repeats {
         let is_single = |value| totals.get(&value).is_some_and(|total| total.uses == 1);
         rare.extend(self.lists.find_rare(is_single));
         rare.extend(self.symbols.find_rare());
+        rare.extend(self.numbers.find_rare());
         rare.extend(self.words.find_rare(names));
         rare.sort_by_key(|one| one.at.at);
         let mut seen = BTreeSet::new();

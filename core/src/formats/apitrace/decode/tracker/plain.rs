@@ -125,6 +125,11 @@ impl StreamTracker {
                         repeats.add_symbol(position, symbol.value, first);
                     }
                 }
+                UsedValue::Number(number) => {
+                    if repeats.takes_numbers(open.function) {
+                        repeats.add_number(position, number, first);
+                    }
+                }
                 UsedValue::Text(text) => repeats.add_text(text, first),
             }
         }
@@ -158,7 +163,7 @@ impl StreamTracker {
 fn are_sound_texts(uses: &[PlainUse<'_>]) -> bool {
     uses.iter().all(|one| match one.value {
         UsedValue::Text(text) => text_form(text) == TextForm::Plain,
-        UsedValue::Address(_) | UsedValue::Symbol(_) => true,
+        UsedValue::Address(_) | UsedValue::Symbol(_) | UsedValue::Number(_) => true,
     })
 }
 

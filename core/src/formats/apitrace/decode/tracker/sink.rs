@@ -5,7 +5,7 @@ use super::events::{CurrentEvent, EventEffect, RecentEvent};
 use super::warnings::WarningKind;
 use crate::formats::apitrace::decode::definitions::KnownId;
 use crate::formats::apitrace::decode::grammar::{
-    PlainEvent, PlainUse, Space, StreamError, SymbolUse, TokenSink, TokenWarning, Unlisted,
+    Number, PlainEvent, PlainUse, Space, StreamError, SymbolUse, TokenSink, TokenWarning, Unlisted,
     ValueToken,
 };
 use crate::formats::apitrace::decode::names::{self, TextForm};
@@ -41,6 +41,11 @@ impl TokenSink for StreamTracker {
     #[inline(always)]
     fn takes_symbols(&self, function: u64) -> bool {
         self.values.repeats.takes_symbols(function)
+    }
+
+    #[inline(always)]
+    fn takes_numbers(&self, function: u64) -> bool {
+        self.values.repeats.takes_numbers(function)
     }
 
     #[inline(always)]
@@ -330,6 +335,14 @@ impl TokenSink for StreamTracker {
         let Some((position, first)) = self.use_at(at, end) else { return };
         if self.values.repeats.takes_symbols(position.function) {
             self.values.repeats.add_symbol(position, symbol.value, first);
+        }
+    }
+
+    #[inline]
+    fn number(&mut self, number: Number, at: u64, end: u64) {
+        let Some((position, first)) = self.use_at(at, end) else { return };
+        if self.values.repeats.takes_numbers(position.function) {
+            self.values.repeats.add_number(position, number, first);
         }
     }
 

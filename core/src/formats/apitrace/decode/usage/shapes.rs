@@ -23,17 +23,20 @@ const TYPES: u32 = u64::BITS / TYPE_BITS;
 const VARIABLE: [&str; 3] = ["param", "value", "data"];
 
 /// The types that are told apart. A pointer may be an address, null, or the data it points to.
-const TYPE_NAMES: [&str; 7] = [
-    "no value",
+const TYPE_NAMES: [&str; 5] = [
+    "a value that is not a pointer",
     "an integer",
     "a float",
     "a double",
-    "an enum",
-    "a bitmask",
     "a pointer, string or blob",
 ];
-/// The bit of a type that is an enum; the others are the lowest bits of the id of its signature.
-const ENUM_BIT: u64 = 8;
+/// The bit that only the type of pointers has.
+const POINTER: u64 = 4;
+/// The first of the types of enums. The id of an enum differs by its remainder from all ids that
+/// differ in one bit, since no power of 2 is divisible by 3.
+const ENUMS: u64 = 8;
+const ENUM_COUNT: u64 = 3;
+const BITMASK: u64 = 11;
 
 /// Returns the number of a type.
 #[inline(always)]
@@ -42,16 +45,19 @@ pub const fn type_of(tag: u8, id: u64) -> u64 {
         kind::FALSE | kind::TRUE | kind::SINT | kind::UINT => 1,
         kind::FLOAT => 2,
         kind::DOUBLE => 3,
-        kind::ENUM => ENUM_BIT | (id % ENUM_BIT),
-        kind::BITMASK => 5,
-        _ => 6,
+        kind::ENUM => ENUMS | (id % ENUM_COUNT),
+        kind::BITMASK => BITMASK,
+        _ => POINTER,
     }
 }
 
 /// Returns the name of a type.
 fn type_name(number: u64) -> &'static str {
-    let index = if number & ENUM_BIT == 0 { number } else { 4 };
-    TYPE_NAMES.get(to_usize(index)).copied().unwrap_or_default()
+    match number {
+        BITMASK => "a bitmask",
+        ENUMS.. => "an enum",
+        number => TYPE_NAMES.get(to_usize(number)).copied().unwrap_or_default(),
+    }
 }
 
 /// The arguments of an event.
@@ -156,7 +162,8 @@ impl Shape {
             true => format!("as argument {slot}"),
             false => "as its result".to_string(),
         };
-        match found & expected & ENUM_BIT != 0 {
+        let is_enum = |number| (ENUMS..BITMASK).contains(&number);
+        match is_enum(found) && is_enum(expected) {
             true => format!("a value of another enum {place}"),
             false => format!("{} {place} instead of {}", type_name(found), type_name(expected)),
         }
@@ -257,7 +264,9 @@ impl Shapes {
             let name = name.to_ascii_lowercase();
             let has = |word: &&str| name.windows(word.len()).any(|part| part == word.as_bytes());
             if VARIABLE.iter().any(has) {
-                fixed_types &= !0xf_u64.checked_shl(type_shift(Some(index))).unwrap_or(0);
+                // A pointer is passed in every call or in none.
+                let variable = 0xf & !POINTER;
+                fixed_types &= !variable.checked_shl(type_shift(Some(index))).unwrap_or(0);
             }
         }
         if let Some(function) = self.function_mut(id) {
@@ -436,6 +445,22 @@ mod tests {
         assert_eq!(message(Some(1), "mode"), text("as argument 1"));
         assert_eq!(message(None, "mode"), text("as its result"));
         assert_eq!(message(Some(1), "params"), None);
+        let pointer = |tag: u8| {
+            let mut shapes = Shapes::default();
+            shapes.add_function(7, &[b"target".as_slice(), b"value"]);
+            for call in 0..9 {
+                let tag = if call == 8 { tag } else { kind::ARRAY };
+                shapes.add(7, true, typed(Some(1), tag), first(call));
+            }
+            shapes.find_unusual().first().map(|found| found.message.clone())
+        };
+        let others = "instead of a pointer, string or blob, unlike 8 other leaves of the function";
+        // The types of those that are not pointers may vary.
+        assert_eq!(
+            pointer(kind::SINT),
+            Some(format!("call has a value that is not a pointer as argument 1 {others}"))
+        );
+        assert_eq!(pointer(kind::NULL), None);
         assert_eq!(message(Some(15), "mode"), None);
         let of_enum = |id| {
             let mut shape = shape(&[0]);

@@ -2,7 +2,8 @@
 //!
 //! Ids are constants of a build, so that a build which agrees with the definitions that survive has
 //! those that were lost. `tables.bin` is made by `tests/tools/apitrace_signatures.rs` from the
-//! libraries of the tracer:
+//! libraries of the tracer, which know the values of enums, and from listings of other builds, which
+//! have functions and structs only:
 //!
 //! ```text
 //! deflate( count, (length, definition)*       every definition once, as a stream stores it
@@ -12,19 +13,22 @@
 //!
 //! All numbers are integers as in the stream. A table is chosen if at least `AGREEING` definitions
 //! of the trace agree with it and next to none differs: a damaged definition differs, too. If fewer
-//! are left, the calls may show the build (`by_use`).
+//! are left, the calls may show the build (`by_use`). Builds that fit alike are asked together: an
+//! id has a name if all of them give it the same (`table`).
 
 mod by_use;
+mod table;
 
 use std::sync::LazyLock;
 
 use flate2::{Decompress, FlushDecompress};
 
-use crate::formats::apitrace::decode::definitions::{Definitions, KnownId};
+use crate::formats::apitrace::decode::definitions::Definitions;
 use crate::formats::apitrace::decode::grammar::Space;
 use crate::formats::apitrace::decode::tracker::StreamTracker;
 use crate::kit::num::to_usize;
 use by_use::find_by_use;
+use table::{Table, Tables};
 
 /// The tables, packed.
 static PACKED: &[u8] = include_bytes!("tables.bin");
@@ -38,8 +42,10 @@ const AGREEING_PER_DIFFERING: u64 = 32;
 const AGREEING_PER_DAMAGED: u64 = 8;
 /// The namespaces of a table, in order.
 const SPACES: [Space; 4] = [Space::Function, Space::Struct, Space::Enum, Space::Bitmask];
+/// The first tables, which are those of the build that Debian 12 has.
+const USUAL_BUILDS: usize = 2;
 
-/// The definitions of a build.
+/// The definitions of a build, or those that several builds agree on.
 #[derive(Debug)]
 pub struct Signatures {
     /// The build and its library.
@@ -58,28 +64,33 @@ pub enum Evidence {
 }
 
 /// The unpacked tables.
-static TABLES: LazyLock<Vec<Signatures>> = LazyLock::new(|| {
+static TABLES: LazyLock<Tables> = LazyLock::new(|| {
     let bytes = unpack(PACKED);
-    Reader(&bytes).tables().unwrap_or_default()
+    Tables::read(&bytes).unwrap_or_default()
 });
 
 /// Returns the number of members that a struct has in the first build that defines its id. Another
 /// build may have another struct there, so the number is a guess that events have to prove.
 pub fn count_members(id: u64) -> Option<u64> {
-    let mut known = TABLES.iter().filter_map(|table| table.definitions.known(Space::Struct, id));
-    known.next().map(|known| known.count)
+    usual_builds().find_map(|table| table.count(Space::Struct, id))
 }
 
-/// Whether a call of a function may have no arguments, as far as the known builds show: in one of
+/// Whether a call of a function may have no arguments, as far as the usual builds show: in one of
 /// them it takes none, or none has its id.
 pub fn may_take_none(id: u64) -> bool {
-    let known = TABLES.iter().filter_map(|table| table.definitions.known(Space::Function, id));
-    let mut counts = known.map(|known| known.count).peekable();
+    let known = usual_builds().filter_map(|table| table.count(Space::Function, id));
+    let mut counts = known.peekable();
     counts.peek().is_none() || counts.any(|count| count == 0)
 }
 
+/// Returns the tables of the usual builds. All builds together have a function of every kind for
+/// nearly every id, so that they would show nothing.
+fn usual_builds() -> impl Iterator<Item = Table<'static>> {
+    TABLES.all().take(USUAL_BUILDS)
+}
+
 /// Returns the signatures of the build that wrote a trace that lost definitions, if it is known.
-pub fn find_build(tracker: &StreamTracker) -> Option<(&'static Signatures, Evidence)> {
+pub fn find_build(tracker: &StreamTracker) -> Option<(Signatures, Evidence)> {
     let definitions = &tracker.definitions;
     let by_definitions = find_signatures(definitions).map(|found| (found, Evidence::Definitions));
     let by_calls = || {
@@ -92,19 +103,23 @@ pub fn find_build(tracker: &StreamTracker) -> Option<(&'static Signatures, Evide
 }
 
 /// Returns the signatures of the build that wrote a trace with these definitions, if it is known.
-pub fn find_signatures(definitions: &Definitions) -> Option<&'static Signatures> {
-    let mut best: Option<(u64, &Signatures)> = None;
-    for table in TABLES.iter() {
-        let found = compare(definitions, &table.definitions);
+/// Several builds may agree with all that is left: then those of their signatures that are alike.
+pub fn find_signatures(definitions: &Definitions) -> Option<Signatures> {
+    let mut best: (u64, Vec<Table<'_>>) = (0, Vec::new());
+    for table in TABLES.all() {
+        let found = table.compare(definitions);
         let most_damaged = (found.agreeing / AGREEING_PER_DAMAGED).saturating_add(1);
         let fits = found.agreeing >= AGREEING
             && found.damaged <= most_damaged
             && found.differing.saturating_mul(AGREEING_PER_DIFFERING) <= found.agreeing;
-        if fits && best.is_none_or(|(most, _)| found.agreeing > most) {
-            best = Some((found.agreeing, table));
+        if fits && found.agreeing > best.0 {
+            best = (found.agreeing, Vec::new());
+        }
+        if fits && found.agreeing == best.0 {
+            best.1.push(table);
         }
     }
-    best.map(|(_, table)| table)
+    table::merge(&best.1)
 }
 
 /// The ids that two sets define.
@@ -196,37 +211,6 @@ impl<'a> Reader<'a> {
         self.0 = rest;
         Some(bytes)
     }
-
-    fn tables(&mut self) -> Option<Vec<Signatures>> {
-        let mut pool = Vec::new();
-        for _ in 0..self.uint()? {
-            pool.push(self.bytes()?);
-        }
-        let mut tables = Vec::new();
-        for _ in 0..self.uint()? {
-            let name = String::from_utf8_lossy(self.bytes()?).into_owned();
-            let mut definitions = Definitions::with_raw();
-            for space in SPACES {
-                self.runs(space, &pool, &mut definitions)?;
-            }
-            tables.push(Signatures { name, definitions });
-        }
-        Some(tables)
-    }
-
-    fn runs(&mut self, space: Space, pool: &[&[u8]], definitions: &mut Definitions) -> Option<()> {
-        for _ in 0..self.uint()? {
-            let (id, place, count) = (self.uint()?, self.uint()?, self.uint()?);
-            for index in 0..count {
-                let raw = pool.get(to_usize(place.checked_add(index)?))?;
-                let id = id.checked_add(index)?;
-                let count = item_count(space, raw)?;
-                definitions.add(space, id, KnownId { count, lost: false });
-                definitions.add_raw(space, id, raw.to_vec());
-            }
-        }
-        Some(())
-    }
 }
 
 /// Returns the number of items of a definition.
@@ -241,18 +225,26 @@ fn item_count(space: Space, raw: &[u8]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::formats::apitrace::decode::definitions::KnownId;
+
+    /// The tables of releases 1.0 to 13.0, without those that equal an earlier one.
+    const TABLE_COUNT: usize = 78;
 
     #[test]
     fn the_tables_are_complete_and_a_build_is_recognised_by_its_definitions() {
         let bytes = unpack(PACKED);
-        let mut reader = Reader(&bytes);
-        let tables = reader.tables().unwrap();
-        assert!(reader.0.is_empty());
-        for table in &tables {
-            let count = |space| table.definitions.count(space);
-            assert!(count(Space::Function) > 3_000 && count(Space::Enum) > 8, "{}", table.name);
-            let found = find_signatures(&table.definitions).unwrap();
-            assert_eq!(found.name, table.name);
+        let tables = Tables::read(&bytes).unwrap();
+        assert_eq!(tables.all().count(), TABLE_COUNT);
+        for (index, table) in tables.all().enumerate() {
+            let whole = table::merge(&[table]).unwrap();
+            let count = |space| whole.definitions.count(space);
+            assert!(count(Space::Function) > 100, "{}", table.name());
+            if index < USUAL_BUILDS {
+                assert!(count(Space::Function) > 3_000 && count(Space::Enum) > 8);
+            }
+            let found = find_signatures(&whole.definitions).unwrap();
+            let (name, begin) = (found.name, format!("{} or ", table.name()));
+            assert!(name == table.name() || name.starts_with(&begin), "{name}, {begin}");
         }
         assert!(find_signatures(&Definitions::with_raw()).is_none());
         // XVisualInfo, and the pixmap of a client.
@@ -261,6 +253,27 @@ mod tests {
         let bare: Vec<u64> = (0..200).filter(|id| may_take_none(*id)).collect();
         assert!(!bare.contains(&0) && !bare.is_empty() && bare.len() < 40, "{bare:?}");
         assert!(may_take_none(1 << 20));
-        assert_eq!(tables.len(), 2);
+    }
+
+    #[test]
+    fn a_name_that_fitting_builds_dispute_is_not_given() {
+        let of = |release: &str| {
+            let name = format!("apitrace {release}, glxtrace");
+            TABLES.all().find(|table| table.name() == name).unwrap()
+        };
+        let (old, new) = (of("11.1"), of("12.0"));
+        let mut left = Definitions::with_raw();
+        for id in 100..110 {
+            let raw = old.raw(Space::Function, id).unwrap();
+            left.add(Space::Function, id, KnownId { count: 0, lost: false });
+            left.add_raw(Space::Function, id, raw.to_vec());
+        }
+        let found = find_signatures(&left).unwrap();
+        assert!(found.name.starts_with("apitrace 11.1, glxtrace or "), "{}", found.name);
+        let disputed = 2_000;
+        assert_ne!(old.raw(Space::Function, disputed), new.raw(Space::Function, disputed));
+        assert_eq!(found.definitions.raw(Space::Function, disputed), None);
+        let shared = found.definitions.raw(Space::Function, 120).unwrap();
+        assert_eq!(old.raw(Space::Function, 120), Some(shared));
     }
 }
