@@ -2,8 +2,8 @@
 //!
 //! Ids are constants of a build, so that a build which agrees with the definitions that survive has
 //! those that were lost. `tables.bin` is made by `tests/tools/apitrace_signatures.rs` from the
-//! libraries of the tracer, which know the values of enums, and from listings of other builds, which
-//! have functions and structs only:
+//! libraries of the tracer, which know the values of enums, and from listings of other builds, with
+//! functions and structs only:
 //!
 //! ```text
 //! deflate( count, (length, definition)*       every definition once, as a stream stores it
@@ -238,7 +238,7 @@ mod tests {
         for (index, table) in tables.all().enumerate() {
             let whole = table::merge(&[table]).unwrap();
             let count = |space| whole.definitions.count(space);
-            assert!(count(Space::Function) > 100, "{}", table.name());
+            assert!(count(Space::Function) > 50, "{}", table.name());
             if index < USUAL_BUILDS {
                 assert!(count(Space::Function) > 3_000 && count(Space::Enum) > 8);
             }
