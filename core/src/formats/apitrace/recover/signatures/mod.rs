@@ -105,17 +105,19 @@ pub fn find_build(tracker: &StreamTracker) -> Option<(Signatures, Evidence)> {
 /// Returns the signatures of the build that wrote a trace with these definitions, if it is known.
 /// Several builds may agree with all that is left: then those of their signatures that are alike.
 pub fn find_signatures(definitions: &Definitions) -> Option<Signatures> {
-    let mut best: (u64, Vec<Table<'_>>) = (0, Vec::new());
+    // A definition that differs in a byte is one that agrees, but for its damage.
+    let mut best: ([u64; 2], Vec<Table<'_>>) = ([0; 2], Vec::new());
     for table in TABLES.all() {
         let found = table.compare(definitions);
         let most_damaged = (found.agreeing / AGREEING_PER_DAMAGED).saturating_add(1);
         let fits = found.agreeing >= AGREEING
             && found.damaged <= most_damaged
             && found.differing.saturating_mul(AGREEING_PER_DIFFERING) <= found.agreeing;
-        if fits && found.agreeing > best.0 {
-            best = (found.agreeing, Vec::new());
+        let rank = [found.agreeing.saturating_add(found.damaged), found.agreeing];
+        if fits && rank > best.0 {
+            best = (rank, Vec::new());
         }
-        if fits && found.agreeing == best.0 {
+        if fits && rank == best.0 {
             best.1.push(table);
         }
     }
