@@ -21,8 +21,8 @@
 //! is left out. `signatures.rs` describes the file that is written.
 //!
 //! A listing holds the signatures of a build for which there is no library here: the name of the
-//! table, then a line per signature, with tabs between the words `function` or `struct`, the id, the
-//! name, and the names of the arguments or members.
+//! table, then a line per signature, with tabs between the words `function` or `struct`, the id,
+//! the name, and the names of the arguments or members.
 #![allow(
     clippy::as_conversions,
     clippy::unwrap_used,

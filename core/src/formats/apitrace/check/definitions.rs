@@ -46,7 +46,8 @@ impl TraceCheck<'_, '_> {
         let span = stream_span(at, at.saturating_add(1));
         let place = self.trace.place(span.start, span.end);
         let message = format!(
-            "definition of {} {id} has the byte {found:#04x}, {build} has {expected:#04x}",
+            "definition of {} {id} has the byte {found:#04x}, expected {expected:#04x} as in \
+             {build}",
             space.name()
         );
         let path = format!("definition.{}[{id}]", space.name());

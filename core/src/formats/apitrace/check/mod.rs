@@ -37,7 +37,6 @@ use crate::formats::apitrace::recover::signatures::compare;
 use crate::formats::apitrace::recover::trace::Trace;
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::byte_count;
-use crate::model::edit::Fix;
 use crate::model::options::Options;
 use crate::model::rule::common;
 use crate::model::{Finding, Report, Severity};
@@ -191,13 +190,11 @@ impl<'r, 'a> TraceCheck<'r, 'a> {
         let (findings, plans): (Vec<_>, Vec<_>) = self.findings.into_iter().unzip();
         let is_error = |finding: &Finding| finding.severity == Severity::Error;
         let are_errors: Vec<bool> = findings.iter().map(is_error).collect();
-        let option = |plan: &Option<FixPlan>| plan.as_ref().and_then(|plan| plan.option);
-        let options: Vec<_> = plans.iter().map(option).collect();
         let fixes = build_fixes(&self.editor, plans, &are_errors);
-        for ((mut finding, fix), option) in findings.into_iter().zip(fixes).zip(options) {
+        for (mut finding, fix) in findings.into_iter().zip(fixes) {
             // A finding without a plan may have a manual fix already.
             if let Some(fix) = fix {
-                finding = finding.fix(option.into_iter().fold(fix, Fix::option));
+                finding = finding.fix(fix);
             }
             report.push(finding);
         }

@@ -76,6 +76,7 @@ struct SharedFix {
     events_lost: u64,
     events_altered: u64,
     witnesses: Vec<(Span, &'static str)>,
+    option: Option<&'static str>,
     /// Edits of the file; `None` if they are more than a round may insert.
     edits: Option<(Vec<Edit>, StoredAnew)>,
 }
@@ -88,6 +89,7 @@ impl Default for SharedFix {
             events_lost: 0,
             events_altered: 0,
             witnesses: Vec::new(),
+            option: None,
             edits: Some((Vec::new(), StoredAnew::default())),
         }
     }
@@ -100,6 +102,7 @@ impl SharedFix {
         self.events_lost = self.events_lost.saturating_add(plan.events_lost);
         self.events_altered = self.events_altered.saturating_add(plan.events_altered);
         self.witnesses.extend(&plan.witnesses);
+        self.option = self.option.or(plan.option);
         if let Some((_, anew)) = &mut self.edits {
             anew.add(plan.anew);
         }
@@ -140,6 +143,7 @@ impl SharedFix {
         fix.records_lost = self.events_lost;
         fix.records_altered = self.events_altered;
         fix.anew = anew;
+        fix.options.extend(self.option.map(str::to_string));
         let edits: Vec<Span> = fix.edits.iter().map(|edit| edit.span).collect();
         for (span, meaning) in self.witnesses {
             if edits.iter().all(|edit| !edit.overlaps(&span)) {

@@ -38,8 +38,7 @@ mod value;
 pub use parser::{ParseStop, Parser};
 pub use plain::{PlainEvent, PlainHead, PlainUse, UsedValue};
 
-use std::fmt;
-
+use super::repeats::Number;
 use crate::formats::apitrace::layout::{
     BYTES_MAX, COUNT_MAX, ITEMS_MAX, LOST_ARGUMENT_MAX, NAME_MAX,
 };
@@ -211,27 +210,6 @@ pub struct SymbolUse {
     pub is_negative: bool,
     /// Its magnitude.
     pub value: u64,
-}
-
-/// A number that may repeat. Fractions are compared by their bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Number {
-    /// The bits of a number of 32 bits.
-    Float(u32),
-    /// The bits of a number of 64 bits.
-    Double(u64),
-    /// An integer.
-    Unsigned(u64),
-}
-
-impl fmt::Display for Number {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Float(bits) => write!(f, "{:?}", f32::from_bits(*bits)),
-            Self::Double(bits) => write!(f, "{:?}", f64::from_bits(*bits)),
-            Self::Unsigned(value) => write!(f, "{value}"),
-        }
-    }
 }
 
 /// A value of an argument or a result, or a part of one.

@@ -9,7 +9,8 @@
 use super::bare_leave::BareLeave;
 use super::parser::{Parser, State};
 use super::tokens::{Tokens, plain_uint};
-use super::{CountField, Number, Space, SymbolUse, TokenSink};
+use super::{CountField, Space, SymbolUse, TokenSink};
+use crate::formats::apitrace::decode::repeats::Number;
 use crate::formats::apitrace::decode::usage::shapes::{Shape, type_of};
 use crate::formats::apitrace::layout::{
     ID_MAX, TEXT_LOOKED_AT, VERSION_THREADS, detail, event, kind,
@@ -233,15 +234,7 @@ impl<'a> Scan<'_, 'a> {
     ) -> Option<u64> {
         // Each arm names its type, so that the type is not looked at twice.
         match tag {
-            kind::FLOAT => {
-                let start = self.at;
-                self.skip(4)?;
-                if is_last && self.takes_numbers(sink) {
-                    let bytes = *self.bytes.get(start..)?.first_chunk()?;
-                    self.push_number(argument, 4, Number::Float(u32::from_le_bytes(bytes)))?;
-                }
-                Some(type_of(kind::FLOAT, 0))
-            }
+            kind::FLOAT => self.float(argument, is_last, sink),
             kind::UINT => {
                 // A result that is as large may not be converted.
                 let before = self.at;
@@ -272,15 +265,7 @@ impl<'a> Scan<'_, 'a> {
                 self.push(argument, at, UsedValue::Address(address))?;
                 Some(type_of(kind::OPAQUE, 0))
             }
-            kind::DOUBLE => {
-                let start = self.at;
-                self.skip(8)?;
-                if is_last && self.takes_numbers(sink) {
-                    let bytes = *self.bytes.get(start..)?.first_chunk()?;
-                    self.push_number(argument, 8, Number::Double(u64::from_le_bytes(bytes)))?;
-                }
-                Some(type_of(kind::DOUBLE, 0))
-            }
+            kind::DOUBLE => self.double(argument, is_last, sink),
             kind::NULL | kind::FALSE | kind::TRUE => Some(type_of(tag, 0)),
             kind::STRING | kind::BLOB => {
                 let mut aside = self.aside();
@@ -290,6 +275,40 @@ impl<'a> Scan<'_, 'a> {
             }
             _ => None,
         }
+    }
+
+    /// Moves past a number of 32 bits; returns its type.
+    #[inline(always)]
+    fn float<S: TokenSink>(
+        &mut self,
+        argument: Option<u64>,
+        is_last: bool,
+        sink: &S,
+    ) -> Option<u64> {
+        let start = self.at;
+        self.skip(4)?;
+        if is_last && self.takes_numbers(sink) {
+            let bytes = *self.bytes.get(start..)?.first_chunk()?;
+            self.push_number(argument, 4, Number::Float(u32::from_le_bytes(bytes)))?;
+        }
+        Some(type_of(kind::FLOAT, 0))
+    }
+
+    /// Moves past a number of 64 bits; returns its type.
+    #[inline(always)]
+    fn double<S: TokenSink>(
+        &mut self,
+        argument: Option<u64>,
+        is_last: bool,
+        sink: &S,
+    ) -> Option<u64> {
+        let start = self.at;
+        self.skip(8)?;
+        if is_last && self.takes_numbers(sink) {
+            let bytes = *self.bytes.get(start..)?.first_chunk()?;
+            self.push_number(argument, 8, Number::Double(u64::from_le_bytes(bytes)))?;
+        }
+        Some(type_of(kind::DOUBLE, 0))
     }
 
     /// Moves past a string or a blob; returns its type.

@@ -2,9 +2,8 @@
 
 use super::parser::{Defined, Parser, State, read_count, read_uint};
 use super::tokens::{Read, ReadFailure, Tokens};
-use super::{
-    CountField, Number, Space, StreamError, SymbolUse, TokenSink, TokenWarning, ValueToken,
-};
+use super::{CountField, Space, StreamError, SymbolUse, TokenSink, TokenWarning, ValueToken};
+use crate::formats::apitrace::decode::repeats::Number;
 use crate::formats::apitrace::layout::{ID_MAX, TEXT_LOOKED_AT, VERSION_ENUM_SETS, kind};
 use crate::kit::num::to_u64;
 

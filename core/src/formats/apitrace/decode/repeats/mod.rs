@@ -19,11 +19,11 @@ use std::hash::{Hash, Hasher};
 
 use addresses::Addresses;
 use neighbours::{AddressLists, SymbolRuns};
+pub use numbers::Number;
 use numbers::Numbers;
 pub use words::Odd;
 use words::Words;
 
-use crate::formats::apitrace::decode::grammar::Number;
 use crate::formats::apitrace::layout::ID_MAX;
 
 /// Uses from which a value is frequent.

@@ -7,9 +7,9 @@
 //! passes, so that the sizes of colors and of depths are not compared.
 
 use std::collections::HashMap;
+use std::fmt;
 
 use super::{FirstUse, OFTEN, Position, Rare, Scope, Uses};
-use crate::formats::apitrace::decode::grammar::Number;
 use crate::kit::num::to_usize;
 
 /// Numbers that are looked at per function, so that one that is called all the time costs no more,
@@ -30,6 +30,27 @@ const STEPS: u32 = 3;
 const STRAY_MAX: usize = 1 << 10;
 /// Integers below this differ in one bit by chance: 0 and 1, 4 and 5.
 const INTEGER_MIN: u64 = 1 << 8;
+
+/// A number that may repeat. Fractions are compared by their bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Number {
+    /// The bits of a number of 32 bits.
+    Float(u32),
+    /// The bits of a number of 64 bits.
+    Double(u64),
+    /// An integer.
+    Unsigned(u64),
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Float(bits) => write!(f, "{:?}", f32::from_bits(*bits)),
+            Self::Double(bits) => write!(f, "{:?}", f64::from_bits(*bits)),
+            Self::Unsigned(value) => write!(f, "{value}"),
+        }
+    }
+}
 
 /// A place of numbers: the argument, and the latest constant of its call.
 type Place = (Position, Option<u64>);

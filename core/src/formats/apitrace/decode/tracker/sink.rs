@@ -5,11 +5,11 @@ use super::events::{CurrentEvent, EventEffect, RecentEvent};
 use super::warnings::WarningKind;
 use crate::formats::apitrace::decode::definitions::KnownId;
 use crate::formats::apitrace::decode::grammar::{
-    Number, PlainEvent, PlainUse, Space, StreamError, SymbolUse, TokenSink, TokenWarning, Unlisted,
+    PlainEvent, PlainUse, Space, StreamError, SymbolUse, TokenSink, TokenWarning, Unlisted,
     ValueToken,
 };
 use crate::formats::apitrace::decode::names::{self, TextForm};
-use crate::formats::apitrace::decode::repeats::{FirstUse, Position};
+use crate::formats::apitrace::decode::repeats::{FirstUse, Number, Position};
 use crate::formats::apitrace::decode::usage::results::Conversion;
 use crate::formats::apitrace::decode::usage::shapes::Shape;
 use crate::formats::apitrace::layout::{

@@ -2,8 +2,8 @@
 //!
 //! Ids are constants of a build, so that a build which agrees with the definitions that survive has
 //! those that were lost. `tables.bin` is made by `tests/tools/apitrace_signatures.rs` from the
-//! libraries of the tracer, which know the values of enums, and from listings of other builds, which
-//! have functions and structs only:
+//! libraries of the tracer, which know the values of enums, and from listings of other builds, with
+//! functions and structs only:
 //!
 //! ```text
 //! deflate( count, (length, definition)*       every definition once, as a stream stores it
@@ -105,17 +105,19 @@ pub fn find_build(tracker: &StreamTracker) -> Option<(Signatures, Evidence)> {
 /// Returns the signatures of the build that wrote a trace with these definitions, if it is known.
 /// Several builds may agree with all that is left: then those of their signatures that are alike.
 pub fn find_signatures(definitions: &Definitions) -> Option<Signatures> {
-    let mut best: (u64, Vec<Table<'_>>) = (0, Vec::new());
+    // A definition that differs in a byte is one that agrees, but for its damage.
+    let mut best: ([u64; 2], Vec<Table<'_>>) = ([0; 2], Vec::new());
     for table in TABLES.all() {
         let found = table.compare(definitions);
         let most_damaged = (found.agreeing / AGREEING_PER_DAMAGED).saturating_add(1);
         let fits = found.agreeing >= AGREEING
             && found.damaged <= most_damaged
             && found.differing.saturating_mul(AGREEING_PER_DIFFERING) <= found.agreeing;
-        if fits && found.agreeing > best.0 {
-            best = (found.agreeing, Vec::new());
+        let rank = [found.agreeing.saturating_add(found.damaged), found.agreeing];
+        if fits && rank > best.0 {
+            best = (rank, Vec::new());
         }
-        if fits && found.agreeing == best.0 {
+        if fits && rank == best.0 {
             best.1.push(table);
         }
     }
@@ -238,7 +240,7 @@ mod tests {
         for (index, table) in tables.all().enumerate() {
             let whole = table::merge(&[table]).unwrap();
             let count = |space| whole.definitions.count(space);
-            assert!(count(Space::Function) > 100, "{}", table.name());
+            assert!(count(Space::Function) > 50, "{}", table.name());
             if index < USUAL_BUILDS {
                 assert!(count(Space::Function) > 3_000 && count(Space::Enum) > 8);
             }
