@@ -81,7 +81,6 @@ static COMPARISON: Comparison = Comparison {
     hidden: Hidden::None,
     noun: "call",
     titles: ["call that differs in times, ids or addresses only", "call that differs"],
-    ..Comparison::EXACT
 };
 
 /// The declarations of the format about itself.
