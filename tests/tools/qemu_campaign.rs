@@ -90,11 +90,7 @@ fn main() {
         "once" => damage_fresh(&builds, count, seed, &table),
         "silent" | "flips" => {
             let make = if verb == "flips" { silent::flip } else { silent::damage };
-            damage_all(&builds, count, seed, |machine, log, release, seed| {
-                let case = make(log, release, seed).replayed(machine);
-                eprintln!("seed {seed}: {} {:?} {:?}", case.event, case.codes, case.replay);
-                note(&table, case.to_string());
-            });
+            replay_silent(&builds, (count, seed), make, &table);
         }
         "places" => {
             let logs: Vec<Vec<u8>> = arguments.map(|path| std::fs::read(path).unwrap()).collect();
@@ -117,6 +113,20 @@ fn main() {
         println!("{count:5}  {line}");
     }
     println!("{:5}  in all", table.values().sum::<usize>());
+}
+
+/// Damages recordings by `make`, and replays them as they are.
+fn replay_silent(
+    builds: &[Build],
+    (count, seed): (usize, u64),
+    make: fn(&[u8], &str, u64) -> silent::Case,
+    table: &Table,
+) {
+    damage_all(builds, count, seed, |machine, log, release, seed| {
+        let case = make(log, release, seed).replayed(machine);
+        eprintln!("seed {seed}: {} {:?} {:?}", case.event, case.codes, case.replay);
+        note(table, case.to_string());
+    });
 }
 
 /// Runs jobs `0..count`, several at a time.
