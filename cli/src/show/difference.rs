@@ -19,6 +19,9 @@ const SHOWN_BEFORE: usize = 20;
 /// Members that are shown elsewhere, or follow from where a record is.
 const PLACE: [&str; 5] = ["offset", "length", "layer", "kind", "number"];
 
+/// What begins a line of the first recording, and one of the second.
+const SIGNS: [&str; 2] = ["-", "+"];
+
 /// The recordings of a comparison.
 pub(crate) struct Pair<'p> {
     pub(crate) format: FormatId,
@@ -58,15 +61,17 @@ impl Pair<'_> {
     }
 
     fn add_pair(&self, difference: &Difference, text: &mut String) {
-        let rows = [0, 1].map(|side| difference.records[side].as_deref().and_then(Row::read));
-        for (sign, side) in [("-", 0), ("+", 1)] {
-            let Some(row) = &rows[side] else {
+        let records = difference.records.each_ref();
+        let rows = records.map(|record| record.as_deref().and_then(Row::read));
+        for (is_second, (sign, row)) in [false, true].into_iter().zip(SIGNS.into_iter().zip(rows)) {
+            let Some(row) = &row else {
                 let _infallible = writeln!(text, "{sign} ends here");
                 continue;
             };
             let _infallible = write!(text, "{sign} {}", self.place_of(difference, row));
             let differing = difference.fields.iter().map(|field| {
-                let [value, other] = [side, 1 - side].map(|side| field.values[side].as_deref());
+                let [one, two] = field.values.each_ref().map(Option::as_deref);
+                let (value, other) = if is_second { (two, one) } else { (one, two) };
                 let value = value.map(|value| shorten(value, other));
                 format!(" {}={}", field.name, value.as_deref().unwrap_or("-"))
             });
@@ -138,11 +143,11 @@ impl Pair<'_> {
             None => writeln!(text, "every {record} is equal, but other bytes differ{place}"),
         };
         if hidden.number.is_some() || self.format != FormatId::QEMU {
-            for (sign, side) in [("-", 0), ("+", 1)] {
-                let bytes: String =
-                    hidden.bytes[side].iter().map(|byte| format!(" {byte:02x}")).collect();
+            let places = hidden.offsets.into_iter().zip(&hidden.bytes);
+            for (sign, (offset, bytes)) in SIGNS.into_iter().zip(places) {
+                let bytes: String = bytes.iter().map(|byte| format!(" {byte:02x}")).collect();
                 let bytes = if bytes.is_empty() { " ends here".to_string() } else { bytes };
-                let _infallible = writeln!(text, "{sign} {:#010x}:{bytes}", hidden.offsets[side]);
+                let _infallible = writeln!(text, "{sign} {offset:#010x}:{bytes}");
             }
         }
     }

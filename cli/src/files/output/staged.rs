@@ -319,7 +319,10 @@ mod tests {
         let path = |name: &str| folder.path().join(name);
         let [file, locked, inner, link] = [(); 4].map(|()| temporary_name() + SUFFIX);
         // The letters of another machine, or of nobody.
-        let foreign = format!("{PREFIX}{}aaaaaa{SUFFIX}", &file[PREFIX.len()..][..LETTERS]);
+        let foreign = format!(
+            "{PREFIX}{}aaaaaa{SUFFIX}",
+            file.get(PREFIX.len()..PREFIX.len() + LETTERS).unwrap()
+        );
         let others = [".tracemend-notes", ".tracemend-Abc12f.tmp", foreign.as_str(), "a.tmp"];
         for name in others.into_iter().chain([file.as_str(), locked.as_str()]) {
             fs::write(path(name), b"x").unwrap();
